@@ -1,0 +1,63 @@
+# Helpers shared by all rooms: warning flags, tool launchers, schemas and embedded data.
+
+find_program(WARPFOLD_CCACHE ccache)
+if(WARPFOLD_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${WARPFOLD_CCACHE})
+endif()
+find_program(WARPFOLD_MOLD mold)
+if(WARPFOLD_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+add_library(warpfold_flags INTERFACE)
+target_compile_options(warpfold_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
+target_include_directories(warpfold_flags INTERFACE ${CMAKE_SOURCE_DIR})
+if(WARPFOLD_SANITIZE)
+  add_compile_options(-fsanitize=${WARPFOLD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${WARPFOLD_SANITIZE})
+endif()
+
+# A room: one static library warpfold_<name> whose sources live in the current folder.
+function(warpfold_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(warpfold_${name} STATIC ${ROOM_SOURCES})
+  target_link_libraries(warpfold_${name} PUBLIC ${ROOM_LINKS} PRIVATE warpfold_flags)
+  target_include_directories(warpfold_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+endfunction()
+
+# Generated protobuf code in a target of its own: its headers are SYSTEM headers, so that our warnings stay ours.
+# Paths are relative to the top: #include "configs/gpu.pb.h".
+function(warpfold_schemas target)
+  set(out ${CMAKE_BINARY_DIR}/generated)
+  file(MAKE_DIRECTORY ${out})
+  set(sources)
+  foreach(proto ${ARGN})
+    file(RELATIVE_PATH relative ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${proto})
+    string(REGEX REPLACE "\\.proto$" "" stem ${relative})
+    add_custom_command(
+      OUTPUT ${out}/${stem}.pb.cc ${out}/${stem}.pb.h
+      COMMAND protobuf::protoc --proto_path=${CMAKE_SOURCE_DIR} --cpp_out=${out} ${CMAKE_SOURCE_DIR}/${relative}
+      DEPENDS ${CMAKE_SOURCE_DIR}/${relative}
+      COMMENT "Schema ${relative}")
+    list(APPEND sources ${out}/${stem}.pb.cc)
+  endforeach()
+  add_library(${target} STATIC ${sources})
+  target_include_directories(${target} SYSTEM PUBLIC ${out} ${Protobuf_INCLUDE_DIRS})
+  target_link_libraries(${target} PUBLIC protobuf::libprotobuf)
+endfunction()
+
+# Data files compiled into the program, found by name: see cmake/embed.cmake for the generated interface.
+function(warpfold_embed target symbol)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cc)
+  set(paths)
+  foreach(file ${ARGN})
+    list(APPEND paths ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  endforeach()
+  string(REPLACE ";" "|" joined "${paths}")
+  add_custom_command(
+    OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} -DSYMBOL=${symbol} "-DFILES=${joined}" -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${paths} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    COMMENT "Embedding ${symbol}" VERBATIM)
+  target_sources(${target} PRIVATE ${out})
+endfunction()

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <expected>
+#include <string>
+#include <utility>
+
+namespace warpfold {
+
+// What a user did wrong, as a value that travels to main, is printed as one line and ends the program with exit code 2.
+// Rendered as  file:line:column: message  (the parts that are known; line and column count from 1, 0 is unknown).
+struct Diagnostic {
+  std::string file;
+  int line = 0;
+  int column = 0;
+  std::string message;  // what is wrong, what was expected, a near-miss suggestion
+
+  std::string text() const;
+};
+
+template <typename T>
+using Expected = std::expected<T, Diagnostic>;
+
+inline std::unexpected<Diagnostic> fail(std::string message) { return std::unexpected(Diagnostic{{}, 0, 0, std::move(message)}); }
+inline std::unexpected<Diagnostic> fail_at(std::string file, int line, int column, std::string message) {
+  return std::unexpected(Diagnostic{std::move(file), line, column, std::move(message)});
+}
+
+}  // namespace warpfold

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/gpu.pb.h"
+#include "configs/scenario.pb.h"
+
+namespace warpfold::configs {
+
+// Parses protobuf text format with file:line:column in every diagnostic, unknown fields with the nearest known name.
+Expected<void> parse_text(const std::string& file, std::string_view text, google::protobuf::Message& message);
+
+// Reads a GPU file: `base:` files first (a cycle fails), this file merged over them, then checked (check_gpu).
+Expected<Gpu> load_gpu(const std::string& path);
+
+// Reads a scenario: `base:` chain, then `settings` ("PATH=VALUE" each, in order: a declared parameter's name or a field path
+// such as kernel.qkv.hopper_gemm.tile_n or gpu.sm.tensor.wgmma_columns_per_clk), then parameter targets, then the GPU file
+// with the scenario's `gpu` merged over it. The result is fully resolved (no base, gpu complete) and checked.
+Expected<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings);
+
+// Field checks that need no simulation: zero clocks, negative or more than 100 % shares, unknown kernels in policies and
+// dependences, cycles in `after`, tiles larger than the matrix, values outside the lists in the schema's comments.
+Expected<void> check_gpu(const Gpu& gpu, const std::string& file);
+Expected<void> check_scenario(const Scenario& scenario, const std::string& file);
+
+}  // namespace warpfold::configs

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "isa/instruction.h"
+
+namespace warpfold::isa {
+
+// Execution resources; the numbering follows PipeName in opcode_table.proto, where each is described.
+enum class Pipe : uint8_t { kNone, kAlu, kFmaHeavy, kFmaLite, kFp64, kXu, kTensor, kUniform, kMemory, kWgmma, kFp16 };
+inline constexpr int kPipes = 11;
+std::string_view pipe_name(Pipe pipe);  // "alu", "fma_heavy", ...
+
+// What the machine does with an opcode; the numbering follows Behaviour in opcode_table.proto.
+enum class Behaviour : uint8_t {
+  kFixedLatency,
+  kVariableMath,
+  kLoadGlobal,
+  kStoreGlobal,
+  kLoadShared,
+  kStoreShared,
+  kLoadMatrix,
+  kLoadConstant,
+  kCopyAsync,
+  kCopyAsyncCommit,
+  kBulkLoad,
+  kBulkStore,
+  kMbarrierWait,
+  kMbarrierArrive,
+  kWgmma,
+  kWgmmaArrive,
+  kWgmmaWait,
+  kBarrierSync,
+  kBarrierArrive,
+  kDependenceWait,
+  kBranch,
+  kExit,
+  kNoOperation,
+  kShuffle,
+  kSetMaxRegisters,
+  kCopyAsyncWait,
+  kReadSpecial,
+  kBulkWait,
+};
+
+// Values by access width: 32, 64, 128 bits.
+using ByWidth = std::array<uint16_t, 3>;
+
+// One row of an opcode table.
+struct OpcodeInfo {
+  std::string name;
+  Pipe pipe = Pipe::kNone;
+  uint8_t issue_interval = 1;  // cycles the pipe's input latch is held
+  Behaviour behaviour = Behaviour::kFixedLatency;
+  uint8_t latency_class = 0;  // index into Architecture::latency_classes
+  std::vector<uint8_t> destination_registers;
+  std::vector<uint8_t> source_registers;
+  uint8_t destinations = 1;
+  ByWidth result_cycles{};  // variable latency, uncontended, from issue
+  ByWidth source_release_cycles{};
+  ByWidth result_cycles_uniform{};
+  ByWidth source_release_cycles_uniform{};
+  std::string compiler_port;
+  uint8_t compiler_interval = 1;
+  bool also_blocks_fma_lite = false;
+  uint8_t extra_source_cycles = 0;
+  uint8_t minimum_stall = 1;
+
+  bool fixed_latency() const { return behaviour == Behaviour::kFixedLatency; }
+  bool memory() const { return pipe == Pipe::kMemory; }
+};
+
+// An instruction set as the machine and the compiler pass see it. Immutable once loaded.
+class Architecture {
+ public:
+  // Tables compiled into the program: "sm_80", "sm_86", "sm_90". Unknown names fail with the known ones listed.
+  static Expected<const Architecture*> find(std::string_view name);
+  static std::vector<std::string> known();
+  // From the text of a table; `file` names it in diagnostics.
+  static Expected<Architecture> parse(const std::string& file, std::string_view text);
+
+  const std::string& name() const { return name_; }
+  std::span<const OpcodeInfo> opcodes() const { return opcodes_; }
+  const OpcodeInfo& info(const Instruction& instruction) const { return opcodes_[instruction.opcode]; }
+  // Row of the longest dotted prefix of `mnemonic`; fails with the nearest known name.
+  Expected<uint16_t> resolve(std::string_view mnemonic) const;
+
+  std::span<const std::string> latency_classes() const { return latency_class_names_; }
+  // Cycles from issue of `producer` to the earliest issue of `consumer` for a register result.
+  int register_latency(const OpcodeInfo& producer, const OpcodeInfo& consumer) const;
+  // The same for a predicate result read as an operand, and as a guard (@P).
+  int predicate_latency(const OpcodeInfo& producer, const OpcodeInfo& consumer) const;
+  int guard_latency(const OpcodeInfo& producer) const;
+  // Cycles from issue until the result is written to the register file (latency to the producer's own class).
+  int write_latency(const OpcodeInfo& producer) const;
+
+ private:
+  std::string name_;
+  std::vector<OpcodeInfo> opcodes_;
+  std::vector<std::string> latency_class_names_;
+  std::vector<std::vector<uint8_t>> register_latency_;   // [producer class][consumer class]
+  std::vector<std::vector<uint8_t>> predicate_latency_;  // [producer class][consumer class]
+  std::vector<uint8_t> guard_latency_;                   // [producer class]
+};
+
+// 0 / 1 / 2 for 32- / 64- / 128-bit accesses, from the mnemonic's modifiers (.64, .128, .U8 and narrower count as 32).
+int access_width_index(std::string_view mnemonic);
+
+}  // namespace warpfold::isa

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/gpu.pb.h"
+#include "sim/account/states.h"
+#include "traces/kernel.h"
+
+namespace warpfold::sim {
+
+// One kernel of a run and how it may share the machine.
+struct Launch {
+  const traces::Kernel* kernel = nullptr;
+  int stream = 0;          // launches of one stream run in the order given
+  int priority = 0;        // higher first
+  std::vector<int> after;  // launches (by index) that must have ended
+  // CARVE_OUT: this many resources of each SM are this launch's alone while another launch has CTAs left, and bound it.
+  bool reserved = false;
+  uint32_t reserved_registers = 0;
+  uint32_t reserved_shared_memory = 0;
+  uint32_t reserved_warps = 0;
+};
+
+// Counters of one kernel over the whole chip (sums over SMs) unless said otherwise.
+struct KernelCounters {
+  uint64_t start_cycle = 0;  // first CTA launched
+  uint64_t end_cycle = 0;    // last CTA ended
+  uint64_t ctas = 0;
+  uint64_t instructions = 0;  // warp instructions
+  uint64_t resident_warp_cycles = 0;
+  std::array<uint64_t, kWarpStates> states{};  // warp-cycles; sum to resident_warp_cycles
+  uint64_t l2_bytes = 0;                       // requested from and served by L2
+  uint64_t l2_bytes_served = 0;
+  uint64_t dram_bytes = 0;
+  uint32_t cta_limit = 0;   // CTAs an SM holds of this kernel alone
+  std::string cta_limiter;  // registers, shared_memory, warp_slots, cta_slots
+};
+
+// Use of one resource over the run, whole chip.
+struct ResourceUse {
+  std::string name;
+  uint64_t busy = 0;
+  uint64_t capacity = 0;
+};
+
+// A deadlocked program: who waits for whom. Exit code 3.
+struct Deadlock {
+  std::string report;
+};
+
+struct Outcome {
+  uint64_t total_cycles = 0;
+  std::vector<KernelCounters> kernels;  // in launch order
+  std::vector<ResourceUse> resources;
+  // ledger[victim][culprit][resource] in warp-cycles, launch order
+  std::vector<std::vector<std::array<uint64_t, kContended>>> ledger;
+  uint32_t sm_classes = 0;
+  bool deadlocked = false;
+  Deadlock deadlock;
+};
+
+// Replays the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact
+// share of L2 and DRAM. `serialise`: a launch starts only when the one before it has ended. Fails where a CTA can never fit
+// or a kernel is for another architecture.
+Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, bool serialise);
+
+}  // namespace warpfold::sim

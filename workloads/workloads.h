@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "configs/diagnostic.h"
+#include "configs/gpu.pb.h"
+#include "configs/scenario.pb.h"
+#include "traces/kernel.h"
+
+namespace warpfold::workloads {
+
+// The rolled program of one kernel of a scenario for a GPU: dispatches to the generators below, or reads the trace file
+// (`scenario_file` is what a trace path is relative to). Inconsistent shapes and CTAs that cannot fit fail.
+Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file);
+
+Expected<traces::Kernel> make_philox(const configs::Philox& philox, const configs::Gpu& gpu);
+Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const configs::Gpu& gpu);
+Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu);
+
+}  // namespace warpfold::workloads
