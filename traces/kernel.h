@@ -102,7 +102,13 @@ struct Kernel {
   uint64_t ctas() const;
 };
 
-// Instructions that the whole launch issues, from the trip counts; 0 trips cannot occur in a valid kernel.
+// Value of a trip count for CTAs of one class.
+uint64_t trips(const TripCount& count, const CtaClass& cta_class);
+// CTAs of the launch of each of Kernel::cta_classes.
+std::vector<uint64_t> ctas_by_class(const Kernel& kernel);
+
+// Instructions that the whole launch issues, from the trip counts; 0 trips cannot occur in a valid kernel. Counts beyond
+// 64 bits stay at the maximum, which validate() refuses.
 uint64_t issued_instructions(const Kernel& kernel);
 // Warp instructions of one warp of `role` in a CTA of class `cta_class`.
 uint64_t issued_instructions(const Kernel& kernel, const Role& role, const CtaClass& cta_class);
