@@ -1,0 +1,56 @@
+#include "configs/near_miss.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace warpfold {
+
+namespace {
+
+char lower(char letter) { return static_cast<char>(std::tolower(static_cast<unsigned char>(letter))); }
+
+}  // namespace
+
+int edit_distance(std::string_view from, std::string_view to) {
+  // Row i of the table holds the distances of from[0, i) to every prefix of `to`; swaps look two rows back.
+  std::vector<int> before_last(to.size() + 1);
+  std::vector<int> last(to.size() + 1);
+  std::vector<int> row(to.size() + 1);
+  for (size_t j = 0; j <= to.size(); ++j) last[j] = static_cast<int>(j);
+  for (size_t i = 1; i <= from.size(); ++i) {
+    row[0] = static_cast<int>(i);
+    for (size_t j = 1; j <= to.size(); ++j) {
+      const bool same = lower(from[i - 1]) == lower(to[j - 1]);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && lower(from[i - 1]) == lower(to[j - 2]) && lower(from[i - 2]) == lower(to[j - 1]);
+      if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
+    }
+    std::swap(before_last, last);
+    std::swap(last, row);
+  }
+  return last[to.size()];
+}
+
+std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known) {
+  const int tolerance = std::clamp(static_cast<int>(wrong.size()) / 3, 1, 4);
+  int best = tolerance + 1;
+  std::string nearest;
+  for (const std::string& name : known) {
+    const int distance = edit_distance(wrong, name);
+    if (distance < best) {
+      best = distance;
+      nearest = name;
+    }
+  }
+  return nearest;
+}
+
+std::string suggestion(std::string_view wrong, const std::vector<std::string>& known) {
+  const std::string nearest = nearest_name(wrong, known);
+  if (!nearest.empty()) return "; did you mean \"" + nearest + "\"?";
+  std::string list;
+  for (const std::string& name : known) list += (list.empty() ? "; known: " : ", ") + name;
+  return list;
+}
+
+}  // namespace warpfold

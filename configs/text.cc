@@ -1,0 +1,117 @@
+#include "configs/text.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <optional>
+#include <regex>
+#include <set>
+#include <vector>
+
+#include "configs/load.h"
+#include "configs/near_miss.h"
+
+namespace warpfold::configs {
+
+namespace {
+
+namespace pb = google::protobuf;
+
+// Keeps the first error: what follows is mostly its consequence.
+class FirstError : public pb::io::ErrorCollector {
+ public:
+  struct Error {
+    int line;
+    int column;
+    std::string message;
+  };
+
+  void AddError(int line, pb::io::ColumnNumber column, const std::string& message) override {
+    if (!error_) error_ = Error{line, column, message};
+  }
+  void AddWarning(int, pb::io::ColumnNumber, const std::string&) override {}
+
+  const std::optional<Error>& error() const { return error_; }
+
+ private:
+  std::optional<Error> error_;
+};
+
+// The parser has already read past an unknown name when it complains, so its position is that of the next token, often on
+// the next line. Moves the error back to the last token before it that reads `name`.
+void move_to_token(std::string_view text, const std::string& name, FirstError::Error& error) {
+  pb::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
+  FirstError ignored;
+  pb::io::Tokenizer tokenizer(&stream, &ignored);
+  tokenizer.set_comment_style(pb::io::Tokenizer::SH_COMMENT_STYLE);
+  const int end_line = error.line;
+  const int end_column = error.column;
+  while (tokenizer.Next()) {
+    const auto& token = tokenizer.current();
+    if (token.line > end_line || (token.line == end_line && token.column >= end_column)) break;
+    if (token.text != name) continue;
+    error.line = token.line;
+    error.column = token.column;
+  }
+}
+
+std::vector<std::string> field_names(const pb::Descriptor& type) {
+  std::vector<std::string> names;
+  for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
+  return names;
+}
+
+// Values of every enum field called `field` in `type` or in a message below it.
+void collect_enum_values(const pb::Descriptor& type, const std::string& field, std::set<const pb::Descriptor*>& seen,
+                         std::vector<std::string>& values) {
+  if (!seen.insert(&type).second) return;
+  for (int i = 0; i < type.field_count(); ++i) {
+    const pb::FieldDescriptor& candidate = *type.field(i);
+    if (candidate.message_type() != nullptr) collect_enum_values(*candidate.message_type(), field, seen, values);
+    if (candidate.enum_type() == nullptr || candidate.name() != field) continue;
+    for (int v = 0; v < candidate.enum_type()->value_count(); ++v) values.push_back(candidate.enum_type()->value(v)->name());
+  }
+}
+
+// Protobuf's messages about unknown names, in our words and with a near miss; other messages are passed on.
+void improve(std::string_view text, const pb::Descriptor& root, FirstError::Error& error) {
+  static const std::regex unknown_field("Message type \"([^\"]*)\" has no field named \"([^\"]*)\"\\.");
+  static const std::regex unknown_value("Unknown enumeration value of \"([^\"]*)\" for field \"([^\"]*)\"\\.");
+  std::smatch match;
+  if (std::regex_match(error.message, match, unknown_field)) {
+    const std::string name = match[2];
+    const pb::Descriptor* type = root.file()->pool()->FindMessageTypeByName(match[1]);
+    move_to_token(text, name, error);
+    error.message = "unknown field \"" + name + "\" in " + type->name() + suggestion(name, field_names(*type));
+  } else if (std::regex_match(error.message, match, unknown_value)) {
+    const std::string value = match[1];
+    const std::string field = match[2];
+    std::set<const pb::Descriptor*> seen;
+    std::vector<std::string> known;
+    collect_enum_values(root, field, seen, known);
+    move_to_token(text, value, error);
+    error.message = "unknown value \"" + value + "\" of " + field + suggestion(value, known);
+  }
+}
+
+}  // namespace
+
+Expected<void> parse_located_text(const std::string& file, std::string_view text, pb::Message& message,
+                                  pb::TextFormat::ParseInfoTree* locations) {
+  pb::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
+  FirstError errors;
+  pb::TextFormat::Parser parser;
+  parser.RecordErrorsTo(&errors);
+  parser.WriteLocationsTo(locations);
+  if (parser.Parse(&stream, &message)) return {};
+  FirstError::Error error = errors.error().value_or(FirstError::Error{-1, -1, "not a text-format protobuf file"});
+  improve(text, *message.GetDescriptor(), error);
+  return fail_at(file, error.line + 1, error.column + 1, error.message);
+}
+
+Expected<void> parse_text(const std::string& file, std::string_view text, pb::Message& message) {
+  return parse_located_text(file, text, message, nullptr);
+}
+
+}  // namespace warpfold::configs
