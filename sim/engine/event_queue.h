@@ -1,0 +1,46 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/time.h"
+
+namespace warpfold::sim {
+
+// Pending events of one SM in the total order (time, sequence of scheduling): a binary heap, since an SM has few pending
+// events (memory replies, wgmma completions) against many instructions.
+template <typename Payload>
+class EventQueue {
+ public:
+  struct Event {
+    Cycle time;
+    uint64_t sequence;
+    Payload payload;
+  };
+
+  EventQueue() { heap_.reserve(1024); }
+
+  void schedule(Cycle time, const Payload& payload) {
+    heap_.push_back({time, sequence_++, payload});
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  }
+
+  bool empty() const { return heap_.empty(); }
+  Cycle next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
+
+  Payload pop() {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
+    Payload payload = heap_.back().payload;
+    heap_.pop_back();
+    return payload;
+  }
+
+ private:
+  static bool later(const Event& a, const Event& b) { return a.time != b.time ? a.time > b.time : a.sequence > b.sequence; }
+
+  std::vector<Event> heap_;
+  uint64_t sequence_ = 0;
+};
+
+}  // namespace warpfold::sim

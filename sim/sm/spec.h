@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+
+#include "configs/diagnostic.h"
+#include "isa/architecture.h"
+
+namespace warpfold::configs {
+class Gpu;
+}
+
+namespace warpfold::sim {
+
+enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst };  // as configs::IssuePolicy
+
+// Memory system as one SM's share sees it. Rates are in 1/1000 byte a cycle for the whole chip, so that shares are exact.
+struct MemorySpec {
+  uint32_t sm_count = 1;
+  uint64_t l2_read_milli_bytes_per_clk = 1;
+  uint64_t l2_write_milli_bytes_per_clk = 1;
+  uint64_t dram_milli_bytes_per_clk = 1;
+  uint32_t ingress_bytes_per_clk = 64;
+  uint32_t egress_bytes_per_clk = 64;
+  uint32_t l2_hit_latency = 0;       // LDG, issue to use
+  uint32_t dram_latency = 0;
+  uint32_t bulk_hit_latency = 0;     // bulk copy, issue to data in shared memory
+  uint32_t bulk_dram_latency = 0;
+};
+
+// One SM as plain numbers: the immutable part of the machine, compiled from a Gpu message. Field meanings and sources are in
+// configs/gpu.proto and configs/gpus.
+struct Spec {
+  const isa::Architecture* architecture = nullptr;
+  uint32_t sub_cores = 4;
+  uint32_t warp_slots_per_sub_core = 16;
+  IssuePolicy issue_policy = IssuePolicy::kCggty;
+  uint32_t read_ports_per_bank = 1;
+  uint32_t read_window = 3;
+  bool register_file_cache = true;
+  uint32_t memory_queue_entries = 8;
+  uint32_t address_generation_interval = 2;
+  uint32_t memory_transit = 10;
+  uint32_t load_return_bytes_per_clk = 64;
+  uint32_t memory_issue_interval = 1;
+  uint32_t memory_credits = 30;
+  uint32_t registers = 65536;
+  uint32_t register_allocation_unit = 256;
+  uint32_t warp_slots = 64;
+  uint32_t cta_slots = 32;
+  uint32_t shared_memory_bytes = 0;
+  uint32_t shared_memory_reserved_per_cta = 0;
+  uint32_t shared_memory_allocation = 128;
+  uint32_t shared_memory_per_cta_max = 0;
+  uint32_t wgmma_columns_per_clk = 2;
+  uint32_t wgmma_fifo_entries = 7;
+  uint32_t wgmma_completion = 49;
+  uint32_t wgmma_floor = 12;
+  uint32_t wgmma_a_wavefronts = 16;
+  uint32_t wgmma_columns_per_b_wavefront = 4;
+  uint32_t commit_window = 12;
+  uint32_t commit_reads_per_bank = 3;
+  uint32_t barrier_latency = 20;
+  uint32_t mbarrier_latency = 20;
+  uint32_t bulk_copy_issue = 48;
+  uint32_t cta_launch = 0;
+  uint32_t kernel_launch = 0;
+  MemorySpec memory;
+};
+
+// Fails where the architecture has no opcode table. The message is expected to have passed configs::check_gpu.
+Expected<Spec> make_spec(const configs::Gpu& gpu);
+
+}  // namespace warpfold::sim
