@@ -71,6 +71,9 @@ struct OpcodeInfo {
   bool also_blocks_fma_lite = false;
   uint8_t extra_source_cycles = 0;
   uint8_t minimum_stall = 1;
+  uint8_t predicate_destinations = 0;  // predicates that may follow the first written register as results
+  std::vector<uint8_t> source_slots;   // register-file cache slot of each source; 0, 1, 2 where empty
+  uint8_t low_word_earlier = 0;        // the low word of a register pair is ready this much before the high one
 
   bool fixed_latency() const { return behaviour == Behaviour::kFixedLatency; }
   bool memory() const { return pipe == Pipe::kMemory; }
