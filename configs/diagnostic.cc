@@ -5,8 +5,8 @@ namespace warpfold {
 std::string Diagnostic::text() const {
   std::string place = file;
   if (line > 0) {
-    place += (place.empty() ? "line " : ":") + std::to_string(line);
-    if (column > 0) place += ":" + std::to_string(column);
+    place.append(place.empty() ? "line " : ":").append(std::to_string(line));
+    if (column > 0) place.append(":").append(std::to_string(column));
   }
   return place.empty() ? message : place + ": " + message;
 }

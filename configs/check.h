@@ -1,0 +1,19 @@
+#pragma once
+
+#include <optional>
+
+#include "configs/gpu.pb.h"
+#include "configs/places.h"
+#include "configs/scenario.pb.h"
+
+namespace warpfold::configs {
+
+// The first thing wrong with a merged message, for callers that know where its values were written.
+// `prefix` goes before every path ("gpu." within a scenario).
+std::optional<Finding> find_gpu_fault(const Gpu& gpu, const std::string& prefix);
+// Parameters by themselves: to be asked before they are applied.
+std::optional<Finding> find_parameter_fault(const Scenario& scenario);
+// Everything but the GPU.
+std::optional<Finding> find_scenario_fault(const Scenario& scenario);
+
+}  // namespace warpfold::configs

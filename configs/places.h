@@ -1,0 +1,48 @@
+#pragma once
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/text_format.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "configs/diagnostic.h"
+
+namespace warpfold::configs {
+
+// Something wrong with a value of a merged message. `path` names it as in "kernel[0].philox.rounds".
+struct Finding {
+  std::string path;
+  std::string message;
+};
+
+// Remembers where each value of a merged message was written: files in the order in which they were merged (base first), then
+// values set one by one (command line, parameters).
+class Places {
+ public:
+  // `prefix`: where the file's message sits in the merged one, for example "gpu."; empty for the top.
+  void add_file(const std::string& file, const std::string& prefix, const google::protobuf::Descriptor& type,
+                std::unique_ptr<google::protobuf::TextFormat::ParseInfoTree> locations);
+  // Puts the files of `lower` before the ones here: what is written here overrides them.
+  void put_below(Places lower);
+  // `place` is a Diagnostic whose message does not matter.
+  void add_value(const std::string& path, Diagnostic place);
+
+  // The place of `path`, or of the innermost group around it that was written somewhere; otherwise the last file.
+  Diagnostic find(const std::string& path) const;
+  std::unexpected<Diagnostic> fail(const Finding& finding) const;
+
+ private:
+  struct File {
+    std::string name;
+    std::string prefix;
+    const google::protobuf::Descriptor* type;
+    std::unique_ptr<google::protobuf::TextFormat::ParseInfoTree> locations;
+  };
+  std::vector<File> files_;
+  std::map<std::string, Diagnostic> values_;
+};
+
+}  // namespace warpfold::configs
