@@ -214,7 +214,7 @@ Expected<std::string> set_field(pb::Message& root, std::string_view path, std::s
     }
     const auto index = element_index(*message, field, steps[++i]);
     if (!index) return std::unexpected(index.error());
-    resolved += "[" + std::to_string(*index) + "]";
+    resolved.append("[").append(std::to_string(*index)).append("]");
     message = message->GetReflection()->MutableRepeatedMessage(message, &field, *index);
     if (i + 1 == steps.size()) return fail(group_message(field));
   }
