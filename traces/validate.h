@@ -1,14 +1,26 @@
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "configs/diagnostic.h"
 #include "traces/kernel.h"
 
 namespace warpfold::traces {
 
+// Loops inside loops, at most; far beyond what kernels do, and little enough for readers and the machine to recurse.
+inline constexpr int kDeepestLoops = 16;
+
+// Whether `text` may name a role, ring, cursor, stream, parameter or CTA class: a letter or underscore, then letters, digits,
+// underscores, dots and dashes. Kernel names may be any text (C++ signatures).
+bool is_name(std::string_view text);
+
 // Checks what the machine relies on: known architecture and opcodes, non-empty roles that end with EXIT, trip counts of at
 // least one, indices (rings, cursors, streams, parameters, classes) in range, warps a multiple that fits a CTA (at most
 // 1024 threads), registers 1-255, grid of at least one CTA, ring depths and arrivals of at least one, cursor depth equal to
-// the depth of each ring it is used with, wgmma only in roles of four warps aligned to four. `file` names it in messages.
+// the depth of each ring it is used with, wgmma only in roles of four warps aligned to four. Also: effects only on opcodes
+// that have them, control codes that exist, EXIT nowhere else, names that can be written and are unique of their kind, loops
+// that issue something and nest at most kDeepestLoops deep, issued instructions that fit 64 bits. `file` names it in messages.
 Expected<void> validate(const Kernel& kernel, const std::string& file);
 
 }  // namespace warpfold::traces

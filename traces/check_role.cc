@@ -1,0 +1,129 @@
+#include <map>
+#include <string_view>
+
+#include "traces/checks.h"
+#include "traces/validate.h"
+
+namespace warpfold::traces {
+
+namespace {
+
+constexpr uint32_t kWarpgroup = 4;  // warps that execute wgmma together; PTX ISA, "warpgroup"
+
+uint64_t static_instructions(const std::vector<Node>& body) {
+  uint64_t count = 0;
+  for (const Node& node : body) {
+    const auto* block = std::get_if<Block>(&node);
+    count += block != nullptr ? block->code.size() : static_instructions(std::get<Loop>(node).body);
+  }
+  return count;
+}
+
+Problem check_control(const isa::ControlCode& control) {
+  const auto counter_exists = [](uint8_t counter) { return counter < isa::kDependenceCounters || counter == isa::kNoCounter; };
+  if (control.stall > 15) {
+    return "stall count " + std::to_string(control.stall) + "; it has four bits";
+  }
+  if (!counter_exists(control.write_counter) || !counter_exists(control.read_counter) ||
+      control.wait_mask >> isa::kDependenceCounters != 0) {
+    return "a dependence counter beyond SB5";
+  }
+  return {};
+}
+
+bool belongs_to_wgmma(isa::Behaviour behaviour) {
+  return behaviour == isa::Behaviour::kWgmma || behaviour == isa::Behaviour::kWgmmaArrive ||
+         behaviour == isa::Behaviour::kWgmmaWait;
+}
+
+// Walks the program in text order and stops at the first problem.
+class RoleCheck {
+ public:
+  RoleCheck(const isa::Architecture& architecture, const Kernel& kernel, const Role& role, uint32_t first_warp)
+      : architecture_(architecture), kernel_(kernel), role_(role), first_warp_(first_warp), last_(static_instructions(role.body)) {}
+
+  Problem check() {
+    if (last_ == 0) return "no instructions";
+    if (Problem problem = check_body(role_.body, 0)) return problem;
+    if (!ended_) return "does not end with EXIT";
+    return {};
+  }
+
+ private:
+  Problem check_body(const std::vector<Node>& body, int depth) {
+    for (const Node& node : body) {
+      if (const auto* block = std::get_if<Block>(&node)) {
+        for (const isa::Instruction& instruction : block->code) {
+          ++position_;
+          if (Problem problem = check_instruction(instruction, depth)) {
+            return "instruction " + std::to_string(position_) + " (" + instruction.mnemonic + "): " + *problem;
+          }
+        }
+      } else if (Problem problem = check_loop(std::get<Loop>(node), depth + 1)) {
+        return problem;
+      }
+    }
+    return {};
+  }
+
+  Problem check_loop(const Loop& loop, int depth) {
+    const std::string place = "loop before instruction " + std::to_string(position_ + 1) + ": ";
+    const TripCount& trips = loop.trips;
+    if (depth > kDeepestLoops) return place + "more than " + std::to_string(kDeepestLoops) + " loops inside each other";
+    if (trips.literal == 0) return place + "0 trips; a loop runs at least once";
+    if (trips.parameter < -1 || (trips.parameter >= 0 && static_cast<size_t>(trips.parameter) >= kernel_.parameters.size())) {
+      return place + "parameter " + std::to_string(trips.parameter) + " of " + std::to_string(kernel_.parameters.size());
+    }
+    if (trips.parameter >= 0 && trips.literal != 1) return place + "both a parameter and a number of trips";
+    if (static_instructions(loop.body) == 0) return place + "no instructions inside";
+    return check_body(loop.body, depth);
+  }
+
+  Problem check_instruction(const isa::Instruction& instruction, int depth) {
+    if (Problem problem = check_opcode(instruction)) return problem;
+    if (Problem problem = check_control(instruction.control)) return problem;
+    const isa::OpcodeInfo& opcode = architecture_.info(instruction);
+    if (opcode.behaviour == isa::Behaviour::kExit) {
+      if (position_ != last_ || depth > 0) return "EXIT before the end of the role";
+      if (instruction.guard.present) return "the EXIT that ends a role cannot have a guard";
+      ended_ = true;
+    }
+    if (belongs_to_wgmma(opcode.behaviour) && (role_.warps != kWarpgroup || first_warp_ % kWarpgroup != 0)) {
+      return "wgmma needs a role of four warps that starts at a multiple of four; this one has warps " +
+             std::to_string(first_warp_) + "-" + std::to_string(first_warp_ + role_.warps - 1);
+    }
+    return check_effect(opcode, instruction.effect, kernel_);
+  }
+
+  Problem check_opcode(const isa::Instruction& instruction) {
+    const auto known = resolved_.find(instruction.mnemonic);
+    if (known != resolved_.end() && known->second == instruction.opcode) return {};
+    const Expected<uint16_t> opcode = architecture_.resolve(instruction.mnemonic);
+    if (!opcode) return opcode.error().message;
+    if (*opcode != instruction.opcode) {
+      return "opcode number " + std::to_string(instruction.opcode) + "; " + architecture_.name() + " has it as " +
+             std::to_string(*opcode);
+    }
+    resolved_.emplace(instruction.mnemonic, *opcode);
+    return {};
+  }
+
+  const isa::Architecture& architecture_;
+  const Kernel& kernel_;
+  const Role& role_;
+  uint32_t first_warp_;
+  uint64_t last_;
+  uint64_t position_ = 0;
+  bool ended_ = false;
+  std::map<std::string_view, uint16_t> resolved_;
+};
+
+}  // namespace
+
+Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, const Role& role, uint32_t first_warp) {
+  Problem problem = RoleCheck(architecture, kernel, role, first_warp).check();
+  if (problem) problem = "role " + role.name + ": " + *problem;
+  return problem;
+}
+
+}  // namespace warpfold::traces

@@ -1,0 +1,90 @@
+#include "traces/stats.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace warpfold::traces {
+
+namespace {
+
+class RoleCounter {
+ public:
+  RoleCounter(const isa::Architecture& architecture, const Kernel& kernel, const Role& role)
+      : architecture_(architecture), kernel_(kernel), by_opcode_(architecture.opcodes().size()) {
+    counts_.name = role.name;
+    counts_.warps = role.warps;
+    std::vector<uint64_t> warps = ctas_by_class(kernel);
+    for (uint64_t& count : warps) count *= role.warps;
+    count_body(role.body, warps, 0);
+    sort_opcodes();
+  }
+
+  RoleStatistics take() { return std::move(counts_); }
+
+ private:
+  // `times[c]`: how often all warps in CTAs of class c together run the body.
+  void count_body(const std::vector<Node>& body, const std::vector<uint64_t>& times, int depth) {
+    counts_.loop_depth = std::max(counts_.loop_depth, depth);
+    const uint64_t issued = std::accumulate(times.begin(), times.end(), uint64_t{0});
+    for (const Node& node : body) {
+      if (const auto* block = std::get_if<Block>(&node)) {
+        for (const isa::Instruction& instruction : block->code) count_instruction(instruction, issued);
+      } else {
+        const Loop& loop = std::get<Loop>(node);
+        std::vector<uint64_t> inside = times;
+        for (size_t c = 0; c < inside.size(); ++c) inside[c] *= trips(loop.trips, kernel_.cta_classes[c]);
+        count_body(loop.body, inside, depth + 1);
+      }
+    }
+  }
+
+  void count_instruction(const isa::Instruction& instruction, uint64_t issued) {
+    const isa::OpcodeInfo& opcode = architecture_.info(instruction);
+    for (InstructionCount* count :
+         {&counts_.instructions, &counts_.pipes[static_cast<size_t>(opcode.pipe)], &by_opcode_[instruction.opcode]}) {
+      ++count->in_text;
+      count->issued += issued;
+    }
+    for (const isa::Operand& operand : instruction.operands) {
+      // A memory operand names its address registers, which are read even where the memory is written.
+      const bool address = operand.kind == isa::OperandKind::kMemory;
+      if (!address && operand.kind != isa::OperandKind::kRegister) continue;
+      (operand.destination && !address ? counts_.register_writes : counts_.register_reads) += issued * operand.width;
+    }
+    const bool written = opcode.behaviour == isa::Behaviour::kStoreGlobal || opcode.behaviour == isa::Behaviour::kBulkStore;
+    (written ? counts_.bytes_written : counts_.bytes_read) += issued * (instruction.effect.bytes / instruction.effect.multicast);
+  }
+
+  void sort_opcodes() {
+    for (size_t opcode = 0; opcode < by_opcode_.size(); ++opcode) {
+      if (by_opcode_[opcode].in_text > 0) counts_.opcodes.push_back({architecture_.opcodes()[opcode].name, by_opcode_[opcode]});
+    }
+    std::ranges::stable_sort(
+        counts_.opcodes, [](const OpcodeCount& a, const OpcodeCount& b) { return a.instructions.issued > b.instructions.issued; });
+  }
+
+  const isa::Architecture& architecture_;
+  const Kernel& kernel_;
+  std::vector<InstructionCount> by_opcode_;
+  RoleStatistics counts_;
+};
+
+}  // namespace
+
+KernelStatistics statistics(const Kernel& kernel) {
+  const isa::Architecture& architecture = *isa::Architecture::find(kernel.architecture).value();
+  KernelStatistics all;
+  all.name = kernel.name;
+  all.ctas = kernel.ctas();
+  for (const Role& role : kernel.roles) {
+    all.roles.push_back(RoleCounter(architecture, kernel, role).take());
+    const RoleStatistics& counts = all.roles.back();
+    all.instructions.in_text += counts.instructions.in_text;
+    all.instructions.issued += counts.instructions.issued;
+    all.bytes_read += counts.bytes_read;
+    all.bytes_written += counts.bytes_written;
+  }
+  return all;
+}
+
+}  // namespace warpfold::traces

@@ -1,0 +1,97 @@
+#include "traces/trace_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "traces/compression.h"
+#include "traces/trace_encoding.h"
+
+namespace warpfold::traces {
+
+namespace {
+
+// A rolled program is kilobytes; this holds about four million instructions. It bounds what a hostile file can make us
+// allocate, before and after decompression.
+constexpr size_t kLargestContent = size_t{64} << 20U;
+
+std::unexpected<Diagnostic> cannot(const std::string& file, const std::string& what, int error) {
+  return fail_at(file, 0, 0, "cannot " + what + ": " + std::strerror(error));
+}
+
+Expected<std::string> read_bytes(const std::string& path) {
+  std::error_code unknown;  // of a path that cannot be inspected, opening says why
+  if (std::filesystem::is_directory(path, unknown)) {
+    return cannot(path, "read the trace", EISDIR);
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    return cannot(path, "read the trace", errno);
+  }
+  // Read one byte beyond the limit rather than ask for the size: a pipe has none.
+  std::string bytes(1U << 16U, '\0');
+  size_t size = 0;
+  while (stream.read(bytes.data() + size, static_cast<std::streamsize>(bytes.size() - size))) {
+    size = bytes.size();
+    if (size > kLargestContent) {
+      return fail_at(path, 0, 0, "more than " + std::to_string(kLargestContent >> 20U) + " MiB: too large for a trace");
+    }
+    bytes.resize(2 * size);
+  }
+  if (stream.bad()) {
+    return cannot(path, "read the trace", errno);
+  }
+  bytes.resize(size + static_cast<size_t>(stream.gcount()));
+  return bytes;
+}
+
+// A half-written file must never take the place of a good one, so the bytes go to a neighbour that is renamed when complete.
+Expected<void> replace_file(const std::string& path, const std::string& bytes) {
+  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
+  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+  if (!stream) {
+    return cannot(path, "write the trace", errno);
+  }
+  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  int error = stream ? 0 : errno;
+  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) {
+    error = errno;
+  }
+  if (error != 0) {
+    std::remove(temporary.c_str());
+    return cannot(path, "write the trace", error);
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<void> write_trace(const std::string& path, const std::vector<Kernel>& kernels) {
+  const Expected<std::string> content = encode_kernels(path, kernels);
+  if (!content) {
+    return std::unexpected(content.error());
+  }
+  if (content->size() > kLargestContent) {
+    return fail_at(path, 0, 0, "more than " + std::to_string(kLargestContent >> 20U) + " MiB of instructions: keep loops rolled");
+  }
+  return replace_file(path, compress(*content));
+}
+
+Expected<std::vector<Kernel>> read_trace(const std::string& path) {
+  const Expected<std::string> bytes = read_bytes(path);
+  if (!bytes) {
+    return std::unexpected(bytes.error());
+  }
+  const Expected<std::string> content = decompress(path, *bytes, kLargestContent);
+  if (!content) {
+    return std::unexpected(content.error());
+  }
+  return decode_kernels(path, *content);
+}
+
+}  // namespace warpfold::traces

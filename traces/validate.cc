@@ -1,0 +1,141 @@
+#include "traces/validate.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "isa/architecture.h"
+#include "traces/checks.h"
+
+namespace warpfold::traces {
+
+namespace {
+
+constexpr uint32_t kMostWarps = 32;          // 1024 threads; CUDA programming guide, compute capabilities table
+constexpr uint32_t kMostRegisters = 255;     // a thread, the same table
+constexpr uint32_t kMostClusterCtas = 16;    // H100, non-portable size; CUDA programming guide, "Thread Block Clusters"
+constexpr uint32_t kMostArrivals = 0xfffff;  // 2^20 - 1; PTX ISA, "mbarrier": range of the pending count
+
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+const std::string& name_of(const std::string& parameter) { return parameter; }
+const std::string& name_of(const auto& named) { return named.name; }
+
+template <typename Named>
+Problem check_names(const std::string& kind, const std::vector<Named>& all) {
+  std::set<std::string_view> seen;
+  for (const Named& each : all) {
+    const std::string& name = name_of(each);
+    if (!is_name(name)) {
+      return kind + " \"" + name + "\" is not a name: a letter, then letters, digits, underscores, dots and dashes";
+    }
+    if (!seen.insert(name).second) return "the " + kind + " " + name + " exists twice";
+  }
+  return {};
+}
+
+Problem check_all_names(const Kernel& kernel) {
+  if (kernel.name.empty()) return "a kernel without a name";
+  if (Problem problem = check_names("role", kernel.roles)) return problem;
+  if (Problem problem = check_names("ring", kernel.rings)) return problem;
+  if (Problem problem = check_names("cursor", kernel.cursors)) return problem;
+  if (Problem problem = check_names("stream", kernel.streams)) return problem;
+  if (Problem problem = check_names("class", kernel.cta_classes)) return problem;
+  return check_names("parameter", kernel.parameters);
+}
+
+Problem check_resources(const Kernel& kernel) {
+  if (kernel.registers_per_thread < 1 || kernel.registers_per_thread > kMostRegisters) {
+    return std::to_string(kernel.registers_per_thread) + " registers a thread; 1-255 exist";
+  }
+  for (const Ring& ring : kernel.rings) {
+    if (ring.depth == 0) return "ring " + ring.name + ": depth 0; a ring has at least one stage";
+    if (ring.arrivals == 0 || ring.arrivals > kMostArrivals) {
+      return "ring " + ring.name + ": " + std::to_string(ring.arrivals) + " arrivals; a phase takes 1-" +
+             std::to_string(kMostArrivals);
+    }
+  }
+  for (const Cursor& cursor : kernel.cursors) {
+    if (cursor.depth == 0) return "cursor " + cursor.name + ": depth 0; a ring has at least one stage";
+  }
+  for (const MemoryStream& stream : kernel.streams) {
+    if (stream.dram_denominator == 0 || stream.dram_numerator > stream.dram_denominator) {
+      return "stream " + stream.name + ": " + std::to_string(stream.dram_numerator) + "/" +
+             std::to_string(stream.dram_denominator) + " of the bytes from DRAM; a share is between 0/1 and 1/1";
+    }
+  }
+  return {};
+}
+
+Problem check_warps(const Kernel& kernel) {
+  if (kernel.roles.empty()) return "no roles";
+  uint64_t warps = 0;
+  for (const Role& role : kernel.roles) {
+    if (role.warps == 0) return "role " + role.name + ": no warps";
+    warps += role.warps;
+  }
+  if (warps > kMostWarps) return std::to_string(warps) + " warps in a CTA; it has at most 32 (1024 threads)";
+  return {};
+}
+
+Problem check_grid(const Kernel& kernel) {
+  for (const CtaClass& cta_class : kernel.cta_classes) {
+    if (cta_class.values.size() != kernel.parameters.size()) {
+      return "class " + cta_class.name + ": " + std::to_string(cta_class.values.size()) + " values for " +
+             std::to_string(kernel.parameters.size()) + " parameters";
+    }
+    const auto zero = std::ranges::find(cta_class.values, uint64_t{0});
+    if (zero != cta_class.values.end()) {
+      return "class " + cta_class.name + ": " + kernel.parameters[static_cast<size_t>(zero - cta_class.values.begin())] +
+             "=0; a loop runs at least once";
+    }
+  }
+  if (kernel.grid.empty()) return "an empty grid; a launch has at least one CTA";
+  for (const CtaRun& run : kernel.grid) {
+    if (run.cta_class >= kernel.cta_classes.size()) {
+      return "grid: class " + std::to_string(run.cta_class) + "; the kernel has " + std::to_string(kernel.cta_classes.size()) +
+             ", counted from 0";
+    }
+    if (run.count == 0) return "grid: 0 CTAs of class " + kernel.cta_classes[run.cta_class].name;
+  }
+  if (kernel.cluster_ctas < 1 || kernel.cluster_ctas > kMostClusterCtas) {
+    return "clusters of " + std::to_string(kernel.cluster_ctas) + " CTAs; 1-16 are possible";
+  }
+  if (kernel.ctas() % kernel.cluster_ctas != 0) {
+    return std::to_string(kernel.ctas()) + " CTAs are not whole clusters of " + std::to_string(kernel.cluster_ctas);
+  }
+  return {};
+}
+
+Problem check_programs(const Kernel& kernel, const isa::Architecture& architecture) {
+  uint32_t first_warp = 0;
+  for (const Role& role : kernel.roles) {
+    if (Problem problem = check_role(architecture, kernel, role, first_warp)) return problem;
+    first_warp += role.warps;
+  }
+  if (issued_instructions(kernel) == std::numeric_limits<uint64_t>::max()) {
+    return "the launch issues more instructions than 64 bits can count";
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_name(std::string_view text) {
+  return !text.empty() && is_letter(text.front()) &&
+         std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-'; });
+}
+
+Expected<void> validate(const Kernel& kernel, const std::string& file) {
+  const auto report = [&](const std::string& problem) { return fail_at(file, 0, 0, "kernel " + kernel.name + ": " + problem); };
+  const Expected<const isa::Architecture*> architecture = isa::Architecture::find(kernel.architecture);
+  if (!architecture) return report(architecture.error().message);
+  for (const auto check : {check_all_names, check_resources, check_warps, check_grid}) {
+    if (const Problem problem = check(kernel)) return report(*problem);
+  }
+  if (const Problem problem = check_programs(kernel, **architecture)) return report(*problem);
+  return {};
+}
+
+}  // namespace warpfold::traces
