@@ -1,0 +1,214 @@
+#include "isa/architecture.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "configs/embedded_file.h"
+#include "configs/load.h"
+#include "configs/near_miss.h"
+#include "isa/opcode_table.pb.h"
+
+namespace warpfold {
+
+std::span<const EmbeddedFile> opcode_table_files();  // generated from isa/tables
+
+namespace isa {
+
+namespace {
+
+constexpr std::array<std::string_view, kPipes> kPipeNames{"none",   "alu",     "fma_heavy", "fma_lite", "fp64", "xu",
+                                                          "tensor", "uniform", "memory",    "wgmma",    "fp16"};
+
+// The enums follow the schema by number: a new name there must come with one in the header.
+static_assert(table::PipeName_ARRAYSIZE == kPipes);
+static_assert(table::Behaviour_ARRAYSIZE == static_cast<int>(Behaviour::kBulkWait) + 1);
+
+using Numbers = google::protobuf::RepeatedField<uint32_t>;
+
+ByWidth by_width(const Numbers& values) {
+  ByWidth result{};
+  if (values.empty()) return result;
+  for (int i = 0; i < 3; ++i) result[i] = static_cast<uint16_t>(values[std::min(i, values.size() - 1)]);
+  return result;
+}
+
+std::vector<uint8_t> small_numbers(const Numbers& values) {
+  std::vector<uint8_t> result;
+  for (const uint32_t value : values) result.push_back(static_cast<uint8_t>(value));
+  return result;
+}
+
+// One latency row spread over `consumers`: the named ones, then "*" for the others.
+Expected<std::vector<uint8_t>> spread_row(const google::protobuf::RepeatedPtrField<table::LatencyTo>& row,
+                                          const std::vector<std::string>& consumers, const std::string& producer) {
+  std::vector<uint8_t> cycles(consumers.size(), 0);
+  for (const table::LatencyTo& entry : row) {
+    if (entry.consumer() == "*") std::ranges::fill(cycles, static_cast<uint8_t>(entry.cycles()));
+  }
+  for (const table::LatencyTo& entry : row) {
+    if (entry.consumer() == "*") continue;
+    const auto at = std::ranges::find(consumers, entry.consumer());
+    if (at == consumers.end()) {
+      return fail("latency class \"" + producer + "\" names an unknown consumer \"" + entry.consumer() + "\"" +
+                  suggestion(entry.consumer(), consumers));
+    }
+    cycles[at - consumers.begin()] = static_cast<uint8_t>(entry.cycles());
+  }
+  return cycles;
+}
+
+OpcodeInfo opcode_info(const table::Opcode& row, const std::string& name, uint8_t latency_class) {
+  OpcodeInfo info;
+  info.name = name;
+  info.pipe = static_cast<Pipe>(row.pipe());
+  info.issue_interval = static_cast<uint8_t>(row.issue_interval_cycles());
+  info.behaviour = static_cast<Behaviour>(row.behaviour());
+  info.latency_class = latency_class;
+  info.destination_registers = small_numbers(row.destination_registers());
+  info.source_registers = small_numbers(row.source_registers());
+  if (row.has_destinations()) info.destinations = static_cast<uint8_t>(row.destinations());
+  info.result_cycles = by_width(row.result_cycles());
+  info.source_release_cycles = by_width(row.source_release_cycles());
+  info.result_cycles_uniform = row.result_cycles_uniform().empty() ? info.result_cycles : by_width(row.result_cycles_uniform());
+  info.source_release_cycles_uniform =
+      row.source_release_cycles_uniform().empty() ? info.source_release_cycles : by_width(row.source_release_cycles_uniform());
+  info.compiler_port = row.compiler_port();
+  if (row.has_compiler_interval_cycles()) info.compiler_interval = static_cast<uint8_t>(row.compiler_interval_cycles());
+  info.also_blocks_fma_lite = row.also_blocks_fma_lite();
+  info.extra_source_cycles = static_cast<uint8_t>(row.extra_source_cycles());
+  if (row.has_minimum_stall_cycles()) info.minimum_stall = static_cast<uint8_t>(row.minimum_stall_cycles());
+  info.predicate_destinations = static_cast<uint8_t>(row.predicate_destinations());
+  info.source_slots = small_numbers(row.source_slots());
+  info.low_word_earlier = static_cast<uint8_t>(row.low_word_earlier_cycles());
+  return info;
+}
+
+// What the machine divides by or indexes with must hold in every table, whoever wrote it.
+Expected<void> check_row(const table::Opcode& row) {
+  const std::string name = row.name().empty() ? "" : row.name(0);
+  if (name.empty()) return fail("an opcode row has no name");
+  if (row.issue_interval_cycles() < 1 || row.issue_interval_cycles() > 64) {
+    return fail("opcode " + name + ": issue_interval_cycles is " + std::to_string(row.issue_interval_cycles()) +
+                ", expected 1 to 64");
+  }
+  if (row.minimum_stall_cycles() > 15) {
+    return fail("opcode " + name + ": minimum_stall_cycles is " + std::to_string(row.minimum_stall_cycles()) +
+                ", expected at most 15 (the stall count has four bits)");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view pipe_name(Pipe pipe) { return kPipeNames.at(static_cast<size_t>(pipe)); }
+
+int access_width_index(std::string_view mnemonic) {
+  size_t at = 0;
+  int width = 0;
+  while ((at = mnemonic.find('.', at)) != std::string_view::npos) {
+    const std::string_view modifier = mnemonic.substr(at + 1, mnemonic.find('.', at + 1) - at - 1);
+    if (modifier == "64" || modifier == "2") width = 1;  // LDSM.16.M88.2: two matrices, two registers
+    if (modifier == "128" || modifier == "4") width = 2;
+    ++at;
+  }
+  return width;
+}
+
+Expected<Architecture> Architecture::parse(const std::string& file, std::string_view text) {
+  const auto fail_here = [&](Diagnostic diagnostic) {
+    diagnostic.file = file;
+    return std::unexpected(std::move(diagnostic));
+  };
+  table::OpcodeTable source;
+  if (auto parsed = configs::parse_text(file, text, source); !parsed) return std::unexpected(parsed.error());
+
+  Architecture result;
+  result.name_ = source.architecture();
+  for (const table::LatencyClass& row : source.latency_class()) result.latency_class_names_.push_back(row.name());
+  std::vector<std::string> consumers = result.latency_class_names_;
+  consumers.push_back("guard");
+  for (const table::LatencyClass& row : source.latency_class()) {
+    auto registers = spread_row(row.register_result(), result.latency_class_names_, row.name());
+    if (!registers) return fail_here(registers.error());
+    auto predicates = spread_row(row.predicate_result(), consumers, row.name());
+    if (!predicates) return fail_here(predicates.error());
+    const uint8_t guard = predicates->back();
+    predicates->pop_back();
+    result.register_latency_.push_back(*std::move(registers));
+    result.predicate_latency_.push_back(*std::move(predicates));
+    result.guard_latency_.push_back(guard ? guard : static_cast<uint8_t>(source.predicate_guard_cycles()));
+  }
+  std::map<std::string, int> seen;
+  for (const table::Opcode& row : source.opcode()) {
+    if (auto checked = check_row(row); !checked) return fail_here(checked.error());
+    const auto at = std::ranges::find(result.latency_class_names_, row.latency_class());
+    if (at == result.latency_class_names_.end()) {
+      return fail_here(fail("opcode " + row.name(0) + ": unknown latency class \"" + row.latency_class() + "\"" +
+                            suggestion(row.latency_class(), result.latency_class_names_))
+                           .error());
+    }
+    const auto latency_class = static_cast<uint8_t>(at - result.latency_class_names_.begin());
+    for (const std::string& name : row.name()) {
+      if (seen[name]++ != 0) return fail_here(fail("opcode " + name + " has two rows").error());
+      result.opcodes_.push_back(opcode_info(row, name, latency_class));
+    }
+  }
+  return result;
+}
+
+Expected<const Architecture*> Architecture::find(std::string_view name) {
+  // Parsed once, on first use; the tables are part of the program, so a fault in one is a broken invariant.
+  static const std::map<std::string, Architecture, std::less<>> architectures = [] {
+    std::map<std::string, Architecture, std::less<>> all;
+    for (const EmbeddedFile& file : opcode_table_files()) {
+      auto parsed = parse(std::string(file.name), file.content);
+      if (!parsed) throw std::logic_error(parsed.error().text());
+      const std::string key = parsed->name();
+      all.emplace(key, *std::move(parsed));
+    }
+    return all;
+  }();
+  const auto at = architectures.find(name);
+  if (at != architectures.end()) return &at->second;
+  return fail("unknown architecture \"" + std::string(name) + "\"" + suggestion(name, known()));
+}
+
+std::vector<std::string> Architecture::known() {
+  std::vector<std::string> names;
+  for (const EmbeddedFile& file : opcode_table_files()) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  return names;
+}
+
+Expected<uint16_t> Architecture::resolve(std::string_view mnemonic) const {
+  for (std::string_view prefix = mnemonic; !prefix.empty();) {
+    const auto at = std::ranges::find(opcodes_, prefix, &OpcodeInfo::name);
+    if (at != opcodes_.end()) return static_cast<uint16_t>(at - opcodes_.begin());
+    const size_t dot = prefix.rfind('.');
+    prefix = dot == std::string_view::npos ? std::string_view{} : prefix.substr(0, dot);
+  }
+  const std::string base(mnemonic.substr(0, mnemonic.find('.')));
+  std::vector<std::string> names;
+  for (const OpcodeInfo& info : opcodes_) names.push_back(info.name);
+  const std::string near = nearest_name(base, names);
+  return fail("unknown opcode \"" + std::string(mnemonic) + "\" of " + name_ +
+              (near.empty() ? std::string() : "; did you mean \"" + near + "\"?"));
+}
+
+int Architecture::register_latency(const OpcodeInfo& producer, const OpcodeInfo& consumer) const {
+  return register_latency_[producer.latency_class][consumer.latency_class] + consumer.extra_source_cycles;
+}
+
+int Architecture::predicate_latency(const OpcodeInfo& producer, const OpcodeInfo& consumer) const {
+  return predicate_latency_[producer.latency_class][consumer.latency_class] + consumer.extra_source_cycles;
+}
+
+int Architecture::guard_latency(const OpcodeInfo& producer) const { return guard_latency_[producer.latency_class]; }
+
+int Architecture::write_latency(const OpcodeInfo& producer) const {
+  return register_latency_[producer.latency_class][producer.latency_class];
+}
+
+}  // namespace isa
+}  // namespace warpfold
