@@ -1,0 +1,239 @@
+// A consumer warpgroup of a Hopper GEMM: wgmma from the filled stages, then the epilogue through shared memory and TMA.
+//
+// The instruction mix of one k-block is that of CUTLASS 4.7.0's sm_90 kernels (fp16, CUDA 13.0, counted in its disassembly: 48
+// instructions cooperative with 4 wgmma, 57 ping-pong 128x128 with 8; each further wgmma costs one UIADD3 and one UMOV for its
+// descriptors). The order and the registers are ours. All four warps of the group run every instruction. Code outside the
+// k-block was not counted: assumed, after CUTLASS's structure (peeled first k-block, one wgmma group in flight, release one
+// k-block behind, linear-combination epilogue without a source matrix).
+#include "workloads/hopper_roles.h"
+#include "workloads/program.h"
+
+namespace warpfold::workloads {
+namespace {
+
+constexpr uint32_t kFirstAccumulator = 24;
+constexpr uint32_t kDescriptorQuads = 8;  // UR4-UR35: four uniform registers hold the descriptors of A and B
+constexpr uint32_t kFirstQuad = 4;
+constexpr uint32_t kFirstPacked = 8;  // R8-R15: packed results on their way to shared memory
+constexpr uint16_t kGroupThreads = 128;
+
+std::string number(uint64_t value) { return std::to_string(value); }
+
+class Consumer {
+ public:
+  Consumer(const isa::Architecture& architecture, const HopperPlan& plan, int group)
+      : architecture_(architecture), plan_(plan), group_(static_cast<int16_t>(group)) {}
+
+  std::vector<traces::Node> body() const;
+
+ private:
+  struct KBlock {
+    bool first = false;    // starts the accumulators and has nothing to release yet
+    uint32_t advance = 1;  // of the read position behind this k-block
+  };
+  // k-blocks of the other warpgroup's tile, which lie between two tiles of this one in the ring.
+  uint32_t skipped() const { return plan_.pingpong ? static_cast<uint32_t>(plan_.k_blocks) : 0; }
+  uint32_t wgmmas() const { return plan_.k_steps() * plan_.accumulator_blocks(); }
+
+  void add_entry(Code& code) const;
+  void add_tile_start(Code& code) const;
+  void add_tile_end(Code& code) const;
+  void add_k_block(Code& code, KBlock block) const;
+  void add_wait(Code& code, uint32_t advance) const;
+  void add_wgmma(Code& code, uint32_t index, bool first) const;
+  void add_release(Code& code, uint32_t advance) const;
+  void add_order_wait(Code& code, int16_t ring, int16_t cursor) const;
+  void add_order_arrive(Code& code, int16_t ring) const;
+  void add_epilogue(Code& code) const;
+  void add_epilogue_step(Code& code, uint32_t step) const;
+  void add_pack(Code& code, uint32_t accumulator) const;
+  std::vector<traces::Node> tile() const;
+
+  const isa::Architecture& architecture_;
+  const HopperPlan& plan_;
+  int16_t group_;
+};
+
+void Consumer::add_entry(Code& code) const {
+  code.add("S2R R0, SR_TID.X").add("S2UR UR6, SR_CTAID.X").add("ULDC.64 UR42, c[0x0][0x210]").add("SHF.R.U32.HI R1, RZ, 0x5, R0");
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = HopperPlan::kThreads});
+  code.add("USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8", {.count = static_cast<uint16_t>(plan_.consumer_registers)});
+  code.add("MOV R2, RZ").add("MOV R6, RZ").add("MOV R7, UR6").add("LDC R16, c[0x0][0x520]").add("LDC R17, c[0x0][0x528]");
+  code.add("UMOV UR36, 0x400").add("UMOV UR37, 0x400").add("UMOV UR38, URZ").add("UMOV UR39, 0x800").add("UMOV UR40, 0x18800");
+  code.add("UMOV UR41, URZ")
+      .add("ULDC UR55, c[0x0][0x52c]")
+      .add("LOP3.LUT R5, R0, 0x7f, RZ, 0xc0, !PT")
+      .add("SHF.L.U32 R5, R5, 0x4, RZ");
+}
+
+// Tile coordinates from the linear tile number: two divisions by multiplication and the swizzle. assumed.
+void Consumer::add_tile_start(Code& code) const {
+  code.add("IMAD.HI.U32 R18, R7, R16, RZ").add("SHF.R.U32.HI R18, RZ, 0x5, R18").add("IMAD R19, R18, -0x21, R7");
+  code.add("IMAD.HI.U32 R20, R19, R16, RZ").add("LOP3.LUT R21, R19, 0x7, RZ, 0xc0, !PT").add("SHF.L.U32 R20, R20, 0x7, RZ");
+  code.add("SHF.L.U32 R21, R21, 0x7, RZ").add("MOV R4, R17");
+}
+
+void Consumer::add_tile_end(Code& code) const {
+  if (!plan_.persistent) return;
+  code.add("VIADD R7, R7, 0x84").add("ISETP.GE.AND P0, PT, R7, R17, PT").add("@!P0 BRA `(.L_tile)");
+}
+
+// The first check is the early look whose result CUTLASS carries as a token; it may already hold the warp for a while.
+void Consumer::add_wait(Code& code, uint32_t advance) const {
+  const auto read = static_cast<int16_t>(HopperCursors::kRead + group_);
+  code.add("SHF.L.U32 R3, R2, 0x1f, RZ").add("ULEA UR44, UR38, UR37, 0x3");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = HopperRings::kFull, .cursor = read});
+  code.add("@P0 BRA `(.L_ready)");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = HopperRings::kFull, .cursor = read, .advance = advance});
+  code.add("ULEA UR46, UR38, UR39, 0xa").add("ULEA UR47, UR38, UR40, 0xa");
+  code.add("UIADD3 UR46, UR46, 0x400, URZ").add("UIADD3 UR47, UR47, 0x400, URZ");
+  code.add("@!P0 BRA `(.L_wait_full)");
+}
+
+// The i-th wgmma of a k-block: k-steps outside, 64-row blocks inside. The last one ends the group.
+void Consumer::add_wgmma(Code& code, uint32_t index, bool first) const {
+  const uint32_t quad = kFirstQuad + 4 * (index % kDescriptorQuads);
+  const uint32_t step = index / plan_.accumulator_blocks();
+  const uint32_t block = index % plan_.accumulator_blocks();
+  code.add("UIADD3 UR" + number(quad) + ", UR46, " + number(2 * index) + ", URZ")
+      .add("UMOV UR" + number(quad + 1) + ", 0x40000040");
+  if (index < 4) code.add("UMOV UR" + number(quad + 3) + ", 0x40000040");
+  if (index < 2) code.add("UMOV UR" + number(quad + 2) + ", UR47");
+  const bool last = index + 1 == wgmmas();
+  const std::string shape = "64x" + number(plan_.tile_n);
+  const std::string name = plan_.type == configs::FP8    ? "QGMMA." + shape + "x32.F32.E4M3.E4M3"
+                           : plan_.type == configs::BF16 ? "HGMMA." + shape + "x16.F32.BF16"
+                                                         : "HGMMA." + shape + "x16.F32";
+  const std::string accumulator = "R" + number(kFirstAccumulator + block * plan_.accumulators_per_block());
+  const bool clears = first && step == 0;  // the accumulator's old value is ignored
+  code.add(name + " " + accumulator + ", gdesc[UR" + number(quad) + "], " + accumulator + (clears ? ", !UPT" : ", UPT") +
+               (last ? ", gsb0" : ""),
+           {.commit = last});
+}
+
+void Consumer::add_release(Code& code, uint32_t advance) const {
+  code.add("ULEA UR45, UR41, UR37, 0x3").add("UIADD3 UR45, UR45, 0x40, URZ").add("UPRMT UR45, UR36, 0x654, UR45");
+  code.add("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [UR45], RZ",
+           {.barrier = HopperRings::kEmpty, .cursor = static_cast<int16_t>(HopperCursors::kRelease + group_), .advance = advance});
+}
+
+void Consumer::add_k_block(Code& code, KBlock block) const {
+  const bool counted_128 = !plan_.pingpong && plan_.tile_n <= 128;  // cooperative 128x128 recomputes its shared-memory window
+  if (counted_128) code.add("S2UR UR54, SR_CGACTAID").add("UMOV UR53, 0x400").add("ULEA UR37, UR54, UR53, 0x18");
+  add_wait(code, block.advance);
+  code.add("WARPGROUP.ARRIVE");
+  for (uint32_t i = 0; i < wgmmas(); ++i) add_wgmma(code, i, block.first);
+  if (!plan_.pingpong && plan_.tile_n > 128) code.add("NOP").add("NOP").add("NOP");
+  code.add("UIADD3 UR38, UR38, 0x1, URZ").add("UISETP.NE.AND UP0, UPT, UR38, 0x6, UPT");
+  code.add("USEL UR52, URZ, 0x1, UP0").add("USEL UR38, UR38, URZ, UP0").add("LOP3.LUT R2, R2, UR52, RZ, 0x3c, !PT");
+  if (block.first) return;
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
+  add_release(code, 1);
+  code.add("UIADD3 UR41, UR41, 0x1, URZ").add("UISETP.NE.AND UP1, UPT, UR41, 0x6, UPT").add("USEL UR41, UR41, URZ, UP1");
+  code.add("ISETP.GT.AND P1, PT, R4, 0x1, PT").add("VIADD R4, R4, -0x1").add("@P1 BRA `(.L_k_block)");
+}
+
+void Consumer::add_order_wait(Code& code, int16_t ring, int16_t cursor) const {
+  if (!plan_.pingpong) return;
+  code.add("SHF.L.U32 R22, R6, 0x1f, RZ").add("UIADD3 UR48, UR37, 0x80, URZ");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [UR48], R22",
+           {.barrier = static_cast<int16_t>(ring + group_), .cursor = cursor, .advance = 1});
+  code.add("@!P2 BRA `(.L_wait_order)");
+}
+
+void Consumer::add_order_arrive(Code& code, int16_t ring) const {
+  if (!plan_.pingpong) return;
+  code.add("UIADD3 UR48, UR37, 0x88, URZ");
+  code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR48], RZ", {.barrier = static_cast<int16_t>(ring + 1 - group_)});
+}
+
+// Scales by alpha and packs the accumulators of one sub-tile into R8-R15.
+void Consumer::add_pack(Code& code, uint32_t accumulator) const {
+  const uint32_t per_register = 4 / plan_.output_bytes;
+  for (uint32_t i = 0; i < 8 * per_register; ++i) {
+    const std::string value = "R" + number(accumulator + i);
+    code.add("FMUL " + value + ", " + value + ", UR55");
+  }
+  for (uint32_t i = 0; i < 8 * per_register; i += 2) {
+    const std::string packed = "R" + number(kFirstPacked + i / per_register);
+    const std::string pair = "R" + number(accumulator + i + 1) + ", R" + number(accumulator + i);
+    if (plan_.output_type == configs::FP8) {
+      const bool low_half = i % per_register == 0;
+      code.add("F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C " + packed + ", " + pair + ", " + (low_half ? "RZ" : packed));
+    } else {
+      code.add((plan_.output_type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ") + packed + ", " + pair);
+    }
+  }
+}
+
+// One sub-tile of 64 rows x 64 bytes: pack, wait until TMA has read the buffer's last contents, write it, let TMA store it.
+// CUTLASS has one elected thread store for the warpgroup; here each of the four equal warps stores its 16 rows.
+void Consumer::add_epilogue_step(Code& code, uint32_t step) const {
+  const uint32_t steps_per_block = plan_.epilogue_steps() / plan_.accumulator_blocks();
+  const uint32_t values = plan_.accumulators_per_block() / steps_per_block;
+  const auto barrier = static_cast<int16_t>(1 + group_);
+  add_pack(code, kFirstAccumulator + step * values);
+  code.add("UTMACMDFLUSH", {.count = HopperPlan::kEpilogueBuffers - 1});
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = kGroupThreads});
+  code.add("STSM.16.M88.4 [R5+0x1000], R8").add("STSM.16.M88.4 [R5+0x1200], R12");
+  code.add("FENCE.VIEW.ASYNC.S");
+  code.add("UIADD3 UR49, UR37, 0x1000, URZ").add("UIADD3 UR50, UR42, 0x2f0, URZ").add("UMOV UR51, UR43");
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = kGroupThreads});
+  code.add("UTMASTG.3D [UR48], [UR50]", {.bytes = 16 * HopperPlan::kEpilogueRowBytes, .stream = HopperStreams::kC});
+}
+
+void Consumer::add_epilogue(Code& code) const {
+  for (uint32_t step = 0; step < plan_.epilogue_steps(); ++step) add_epilogue_step(code, step);
+}
+
+// start, first k-block | k-blocks | (PINGPONG: last k-block), wait for the last group, release, epilogue
+std::vector<traces::Node> Consumer::tile() const {
+  const bool peel_last = plan_.pingpong && plan_.k_blocks > 1;  // its wait also steps over the other warpgroup's tile
+  Code head(architecture_);
+  add_tile_start(head);
+  add_order_wait(head, HopperRings::kMainOrder, HopperCursors::kMainOrder);
+  add_k_block(head, {.first = true, .advance = peel_last ? 1 : 1 + skipped()});
+  std::vector<traces::Node> nodes{straight(head)};
+  const uint64_t looped = plan_.k_blocks - 1 - (peel_last ? 1 : 0);
+  if (looped > 0) {
+    Code pass(architecture_);
+    add_k_block(pass, {});
+    nodes.push_back(loop_of(pass, {.literal = looped}));
+  }
+  Code rest(architecture_);
+  if (peel_last) add_k_block(rest, {.advance = 1 + skipped()});
+  add_order_arrive(rest, HopperRings::kMainOrder);
+  rest.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_release(rest, 1 + skipped());
+  add_order_wait(rest, HopperRings::kEpilogueOrder, HopperCursors::kEpilogueOrder);
+  add_epilogue(rest);
+  add_order_arrive(rest, HopperRings::kEpilogueOrder);
+  rest.add("LOP3.LUT R6, R6, 0x1, RZ, 0x3c, !PT");
+  add_tile_end(rest);
+  nodes.push_back(straight(rest));
+  return nodes;
+}
+
+std::vector<traces::Node> Consumer::body() const {
+  Code entry(architecture_);
+  add_entry(entry);
+  std::vector<traces::Node> nodes{straight(entry)};
+  std::vector<traces::Node> tile_nodes = tile();
+  if (plan_.persistent) {
+    const int32_t tiles = plan_.pingpong ? HopperParameters::kTilesOfGroup + group_ : HopperParameters::kTiles;
+    nodes.push_back(traces::Loop{{.parameter = tiles}, std::move(tile_nodes)});
+  } else {
+    nodes.insert(nodes.end(), tile_nodes.begin(), tile_nodes.end());
+  }
+  nodes.push_back(straight(Code(architecture_).add("UTMACMDFLUSH").add("EXIT")));
+  connect(architecture_, nodes);
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<traces::Node> consumer_body(const isa::Architecture& architecture, const HopperPlan& plan, int group) {
+  return Consumer(architecture, plan, group).body();
+}
+
+}  // namespace warpfold::workloads

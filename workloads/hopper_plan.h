@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/gpu.pb.h"
+#include "configs/scenario.pb.h"
+#include "traces/kernel.h"
+
+namespace warpfold::workloads {
+
+// Clusters of a launch that work through the same number of tiles, in launch order.
+struct TileShare {
+  uint64_t tiles_per_cta;
+  uint64_t ctas;
+};
+
+// A Hopper GEMM with every default filled in and every limit checked: what CUTLASS decides before it launches.
+struct HopperPlan {
+  configs::ElementType type = configs::FP8;
+  configs::ElementType output_type = configs::BF16;
+  uint32_t element_bytes = 1;
+  uint32_t output_bytes = 2;
+  uint32_t tile_m = 128;
+  uint32_t tile_n = 128;
+  uint32_t tile_k = 128;
+  bool pingpong = true;
+  bool persistent = true;
+  uint32_t cluster_m = 2;
+  uint32_t cluster_n = 1;
+  bool along_m = true;
+  uint32_t swizzle = 8;  // tiles
+  uint32_t registers_per_thread = 168;
+  uint32_t producer_registers = 40;   // a thread, after setmaxnreg
+  uint32_t consumer_registers = 232;  // a thread, after setmaxnreg
+  uint32_t stages = 1;
+  uint32_t shared_memory_bytes = 0;
+
+  uint64_t m = 0, n = 0, k = 0;
+  uint64_t k_blocks = 1;
+  uint64_t clusters_m = 1;  // the output in whole clusters: ragged edges are computed as full tiles, as TMA zero-fills them
+  uint64_t clusters_n = 1;
+  uint64_t concurrent_ctas = 1;
+  std::vector<TileShare> shares;
+
+  uint32_t a_stage_bytes() const { return tile_m * tile_k * element_bytes; }
+  uint32_t b_stage_bytes() const { return tile_n * tile_k * element_bytes; }
+  uint32_t stage_bytes() const { return a_stage_bytes() + b_stage_bytes(); }
+  uint32_t cluster_ctas() const { return cluster_m * cluster_n; }
+  uint64_t tiles() const { return clusters_m * clusters_n * cluster_ctas(); }
+  // Rows of the tile that one consumer warpgroup computes.
+  uint32_t warpgroup_rows() const { return pingpong ? tile_m : tile_m / 2; }
+  uint32_t accumulator_blocks() const { return warpgroup_rows() / 64; }     // of m64nN
+  uint32_t accumulators_per_block() const { return tile_n / 2; }            // registers a thread: 64 N / 128 threads
+  uint32_t k_steps() const { return tile_k * element_bytes / kStepBytes; }  // wgmma deep in a k-block
+  // The epilogue stores sub-tiles of 64 rows, 64 bytes wide: 1 KB a warp.
+  uint32_t epilogue_steps() const { return accumulator_blocks() * tile_n * output_bytes / kEpilogueRowBytes; }
+
+  static constexpr uint32_t kStepBytes = 32;  // wgmma k16 of 16-bit or k32 of 8-bit elements
+  static constexpr uint32_t kEpilogueRowBytes = 64;
+  static constexpr uint32_t kEpilogueBuffers = 2;
+  static constexpr uint32_t kWarpgroups = 3;  // producer, two consumers
+  static constexpr uint32_t kThreads = 128 * kWarpgroups;
+};
+
+// Fails with what does not fit: the architecture, tile shapes that wgmma has not, clusters, registers, shared memory.
+Expected<HopperPlan> plan_hopper_gemm(const configs::HopperGemm& gemm, const configs::Gpu& gpu);
+
+}  // namespace warpfold::workloads

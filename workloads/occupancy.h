@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "configs/gpu.pb.h"
+
+namespace warpfold::workloads {
+
+// What one CTA takes of an SM.
+struct CtaFootprint {
+  uint32_t warps = 1;
+  uint32_t registers_per_thread = 32;
+  uint32_t shared_memory_bytes = 0;
+};
+
+// CTAs that an empty SM holds; 0: not even one. Sizes grids that are made to fill the chip once (persistent kernels); what the
+// machine then does with them is the simulator's business.
+uint32_t ctas_per_sm(const configs::Gpu& gpu, const CtaFootprint& cta);
+
+}  // namespace warpfold::workloads

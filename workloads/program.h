@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "isa/architecture.h"
+#include "traces/kernel.h"
+
+namespace warpfold::workloads {
+
+// Instructions written by a generator, in the assembler's text form. The generator's own text is never a user's mistake: a
+// line that does not parse throws.
+class Code {
+ public:
+  explicit Code(const isa::Architecture& architecture) : architecture_(&architecture) {}
+
+  Code& add(std::string_view text, const isa::Effect& effect = {});
+  const isa::Architecture& architecture() const { return *architecture_; }
+  const std::vector<isa::Instruction>& instructions() const { return instructions_; }
+
+ private:
+  const isa::Architecture* architecture_;
+  std::vector<isa::Instruction> instructions_;
+};
+
+// The code as a block, with the control codes that a compiler would give it.
+traces::Block straight(const Code& code);
+// The code as the whole body of a loop: its first instructions also depend on its last ones.
+traces::Loop loop_of(const Code& code, traces::TripCount trips);
+
+// Makes a role's body safe where blocks and loops meet, which the control codes inside a block cannot do: waits for dependence
+// counters that are still held where a block ends, and waits out fixed latencies that reach across. Waits go into the code
+// round a loop, never into the loop's body, so that a pass of the loop stays what the compiler (or the recording) made it.
+void connect(const isa::Architecture& architecture, std::vector<traces::Node>& body);
+
+// General registers that the kernel needs for one thread: the highest one named plus one, rounded up to the multiple of 8 that
+// hardware allocates (256 registers a warp), at most the 255 that code can name.
+uint32_t registers_named(const std::vector<traces::Role>& roles);
+
+}  // namespace warpfold::workloads

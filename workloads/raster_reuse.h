@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+
+namespace warpfold::workloads {
+
+// The order in which a GEMM's output tiles are handed out, in clusters of cluster_m x cluster_n tiles, and what L2 can keep.
+struct Raster {
+  uint64_t clusters_m = 1;
+  uint64_t clusters_n = 1;
+  uint32_t cluster_m = 1;
+  uint32_t cluster_n = 1;
+  bool along_m = true;               // bands run along M and are stepped through along N; otherwise the other way round
+  uint64_t band_clusters = 1;        // width of a band, in clusters
+  uint64_t concurrent_clusters = 1;  // clusters that run at a time: a wave
+  uint64_t a_panel_bytes = 0;        // tile_m rows of A over all of K
+  uint64_t b_panel_bytes = 0;        // tile_n columns of B over all of K
+  uint64_t l2_bytes = 0;
+};
+
+// Bytes of one operand over the whole launch.
+struct OperandTraffic {
+  uint64_t requested = 0;  // asked of L2: a panel that multicast sends to a whole cluster counts once
+  uint64_t dram = 0;       // of these, read from DRAM
+  bool operator==(const OperandTraffic&) const = default;
+};
+
+struct RasterTraffic {
+  OperandTraffic a;
+  OperandTraffic b;
+};
+
+// Counts by walking the waves. The CTAs of a wave step through K together, so a panel that several of them read comes from DRAM
+// once. After a wave its panels stay in L2, least recently used wave out first, if they fit; a wave whose own panels exceed L2
+// wraps round it and leaves nothing (what it would reuse, the starts of its panels, went first). Writes of C are taken to pass
+// through without displacing panels.
+//
+//   2 x 4 tiles, one CTA each, waves of 4, L2 of 4 panels, along M, band 1:    N: 0 1 2 3      wave 0: A0 A1 B0 B1   4 from DRAM
+//                                                                          M 0: 0 0 1 1      wave 1: A0 A1 B2 B3   2 from DRAM
+//                                                                          M 1: 0 0 1 1
+RasterTraffic raster_traffic(const Raster& raster);
+
+}  // namespace warpfold::workloads

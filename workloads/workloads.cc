@@ -1,0 +1,60 @@
+#include "workloads/workloads.h"
+
+#include <filesystem>
+
+#include "traces/trace_file.h"
+#include "traces/validate.h"
+
+namespace warpfold::workloads {
+namespace {
+
+std::string names_of(const std::vector<traces::Kernel>& kernels) {
+  std::string names;
+  for (const traces::Kernel& kernel : kernels) names += (names.empty() ? "" : ", ") + kernel.name;
+  return names;
+}
+
+Expected<traces::Kernel> from_trace(const configs::TraceFile& trace, const std::string& scenario_file) {
+  const std::string path = (std::filesystem::path(scenario_file).parent_path() / trace.path()).lexically_normal().string();
+  auto kernels = traces::read_trace(path);
+  if (!kernels) return std::unexpected(kernels.error());
+  if (!trace.has_kernel() && kernels->size() == 1) return std::move(kernels->front());
+  for (traces::Kernel& kernel : *kernels) {
+    if (trace.has_kernel() && kernel.name == trace.kernel()) return std::move(kernel);
+  }
+  const std::string wanted = trace.has_kernel() ? "no kernel " + trace.kernel() : "name one of the kernels";
+  return fail_at(path, 0, 0, wanted + "; the file has: " + names_of(*kernels));
+}
+
+Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file) {
+  switch (kernel.workload_case()) {
+    case configs::Kernel::kPhilox:
+      return make_philox(kernel.philox(), gpu);
+    case configs::Kernel::kHopperGemm:
+      return make_hopper_gemm(kernel.hopper_gemm(), gpu);
+    case configs::Kernel::kAmpereGemm:
+      return make_ampere_gemm(kernel.ampere_gemm(), gpu);
+    case configs::Kernel::kTrace:
+      return from_trace(kernel.trace(), scenario_file);
+    case configs::Kernel::WORKLOAD_NOT_SET:
+      break;
+  }
+  return fail("no workload; expected one of philox, hopper_gemm, ampere_gemm, trace");
+}
+
+}  // namespace
+
+Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file) {
+  auto made = generate(kernel, gpu, scenario_file);
+  if (!made) {
+    Diagnostic problem = made.error();
+    if (problem.file.empty()) problem.file = scenario_file;
+    problem.message = "kernel " + kernel.name() + ": " + problem.message;
+    return std::unexpected(std::move(problem));
+  }
+  made->name = kernel.name();
+  if (auto valid = traces::validate(*made, scenario_file); !valid) return std::unexpected(valid.error());
+  return made;
+}
+
+}  // namespace warpfold::workloads
