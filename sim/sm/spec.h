@@ -21,9 +21,9 @@ struct MemorySpec {
   uint64_t dram_milli_bytes_per_clk = 1;
   uint32_t ingress_bytes_per_clk = 64;
   uint32_t egress_bytes_per_clk = 64;
-  uint32_t l2_hit_latency = 0;       // LDG, issue to use
+  uint32_t l2_hit_latency = 0;  // LDG, issue to use
   uint32_t dram_latency = 0;
-  uint32_t bulk_hit_latency = 0;     // bulk copy, issue to data in shared memory
+  uint32_t bulk_hit_latency = 0;  // bulk copy, issue to data in shared memory
   uint32_t bulk_dram_latency = 0;
 };
 

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "traces/kernel.h"
+
+namespace warpfold::sim {
+
+// SMs that receive the same CTA-class sequence of every launch behave alike: one of them stands for all.
+struct SmClass {
+  uint64_t sms = 0;
+  std::vector<std::vector<traces::CtaRun>> ctas;  // [launch]: what each of these SMs runs, in order
+};
+
+// Deals the CTAs of each kernel round the SMs (CTA i to SM i mod sm_count) and groups SMs that receive the same.
+std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count);
+
+}  // namespace warpfold::sim

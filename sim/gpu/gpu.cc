@@ -1,0 +1,214 @@
+#include "sim/gpu/gpu.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/gpu/distribution.h"
+
+namespace warpfold::sim {
+namespace {
+
+// Placement order: higher priority first, then the lower stream, then as written.
+std::vector<int> placement_order(const std::vector<Launch>& launches) {
+  std::vector<int> order(launches.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int a, int b) {
+    if (launches[a].priority != launches[b].priority) return launches[a].priority > launches[b].priority;
+    return launches[a].stream < launches[b].stream;
+  });
+  std::vector<int> rank(launches.size());
+  for (size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<int>(i);
+  return rank;
+}
+
+std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise) {
+  std::vector<std::vector<int>> result(launches.size());
+  for (size_t l = 0; l < launches.size(); ++l) {
+    result[l] = launches[l].after;
+    for (size_t earlier = 0; earlier < l; ++earlier) {
+      if (serialise || launches[earlier].stream == launches[l].stream) result[l].push_back(static_cast<int>(earlier));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, bool serialise)
+    : spec_(spec), images_(images), depends_on_(dependences(launches, serialise)), released_(launches.size(), false) {
+  std::vector<const traces::Kernel*> kernels;
+  for (const Launch& launch : launches) kernels.push_back(launch.kernel);
+  const std::vector<int> rank = placement_order(launches);
+  for (const SmClass& sm_class : distribute(kernels, spec.memory.sm_count)) {
+    std::vector<SmLaunch> shares;
+    for (size_t l = 0; l < launches.size(); ++l) {
+      shares.push_back({&images_[l], sm_class.ctas[l], rank[l], launches[l].reserved, launches[l].reserved_registers,
+                        launches[l].reserved_shared_memory, launches[l].reserved_warps});
+    }
+    members_.push_back({sm_class.sms, std::make_unique<Sm>(spec_, std::move(shares)), 0});
+  }
+}
+
+Outcome GpuRun::run() {
+  while (true) {
+    release_ready();
+    if (std::ranges::all_of(members_, [](const Member& member) { return member.next == kNever; })) break;
+    const Cycle limit = horizon();
+    for (Member& member : members_) {
+      if (member.next < limit) member.next = member.sm->run(limit);
+    }
+  }
+  Outcome outcome = collect();
+  outcome.deadlocked = deadlocked();
+  if (outcome.deadlocked) {
+    outcome.deadlock.report = deadlock_report();
+  } else {
+    for (const Member& member : members_) member.sm->account().check();
+  }
+  return outcome;
+}
+
+void GpuRun::release_ready() {
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (released_[l]) continue;
+    if (!std::ranges::all_of(depends_on_[l], [&](int d) { return released_[d] && ended(d); })) continue;
+    Cycle at = 0;
+    for (const int d : depends_on_[l]) at = std::max(at, end_of(d) + spec_.kernel_launch);
+    released_[l] = true;
+    for (Member& member : members_) {
+      member.sm->release_launch(static_cast<int>(l), at);
+      member.next = std::min(member.next, at);
+    }
+  }
+}
+
+bool GpuRun::all_released() const {
+  return std::ranges::all_of(released_, [](bool released) { return released; });
+}
+
+bool GpuRun::ended(int launch) const {
+  return std::ranges::all_of(members_, [&](const Member& member) { return member.sm->launch_done(launch); });
+}
+
+Cycle GpuRun::end_of(int launch) const {
+  Cycle end = 0;
+  for (const Member& member : members_) end = std::max(end, member.sm->launch_end(launch));
+  return end;
+}
+
+// A launch end found by one SM acts on the others `kernel_launch` cycles later at the earliest.
+Cycle GpuRun::horizon() const {
+  if (all_released()) return kNever;
+  Cycle least = kNever;
+  for (const Member& member : members_) least = std::min(least, member.next);
+  return least + std::max<Cycle>(spec_.kernel_launch, 1);
+}
+
+bool GpuRun::deadlocked() const {
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (!released_[l] || !ended(static_cast<int>(l))) return true;
+  }
+  return false;
+}
+
+std::string GpuRun::deadlock_report() const {
+  std::string report = "deadlock: nothing is left to happen, but not all CTAs have ended\n";
+  for (size_t m = 0; m < members_.size(); ++m) {
+    const std::string waiting = members_[m].sm->waiting_report();
+    if (!waiting.empty()) report += "SM class " + std::to_string(m) + " (" + std::to_string(members_[m].sms) + " SMs):\n" + waiting;
+  }
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (!ended(static_cast<int>(l))) {
+      report += "  " + images_[l].kernel->name +
+                (released_[l] ? " has CTAs that have not ended or found no room\n" : " waits for a launch before it\n");
+    }
+  }
+  return report;
+}
+
+Outcome GpuRun::collect() const {
+  Outcome outcome;
+  outcome.sm_classes = static_cast<uint32_t>(members_.size());
+  const size_t launches = released_.size();
+  outcome.ledger.assign(launches, std::vector<std::array<uint64_t, kContended>>(launches));
+  for (size_t l = 0; l < launches; ++l) {
+    KernelCounters counters;
+    collect_kernel(static_cast<int>(l), counters);
+    outcome.total_cycles = std::max(outcome.total_cycles, counters.end_cycle);
+    outcome.kernels.push_back(std::move(counters));
+  }
+  for (const Member& member : members_) {
+    for (size_t v = 0; v < launches; ++v) {
+      for (size_t c = 0; c < launches; ++c) {
+        const auto& entry = member.sm->account().ledger(static_cast<int>(v), static_cast<int>(c));
+        for (int r = 0; r < kContended; ++r) outcome.ledger[v][c][r] += member.sms * entry[r];
+      }
+    }
+  }
+  collect_resources(outcome);
+  return outcome;
+}
+
+void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
+  counters.start_cycle = kNever;
+  counters.cta_limit = images_[launch].ctas_per_sm;
+  counters.cta_limiter = images_[launch].limiter;
+  for (const Member& member : members_) {
+    const LaunchAccount& account = member.sm->account().launch(launch);
+    if (member.sm->ctas_done(launch) > 0) counters.start_cycle = std::min(counters.start_cycle, member.sm->launch_start(launch));
+    counters.end_cycle = std::max(counters.end_cycle, member.sm->launch_end(launch));
+    counters.ctas += member.sms * member.sm->ctas_done(launch);
+    counters.instructions += member.sms * account.instructions;
+    counters.resident_warp_cycles += member.sms * account.resident_warp_cycles;
+    for (int s = 0; s < kWarpStates; ++s) counters.states[s] += member.sms * account.states[s];
+    counters.l2_bytes += member.sms * account.l2_requested_bytes;
+    counters.l2_bytes_served += member.sms * account.l2_served_bytes;
+    counters.dram_bytes += member.sms * account.dram_bytes;
+  }
+  if (counters.start_cycle == kNever) counters.start_cycle = 0;
+}
+
+void GpuRun::collect_resources(Outcome& outcome) const {
+  const uint64_t cycles = outcome.total_cycles;
+  const uint64_t sms = spec_.memory.sm_count;
+  const uint64_t sub_core_cycles = cycles * sms * spec_.sub_cores;
+  const auto sum = [&](auto of) {
+    uint64_t total = 0;
+    for (const Member& member : members_) total += member.sms * of(*member.sm);
+    return total;
+  };
+  const auto sub_cores = [&](auto of) {
+    return sum([&](const Sm& sm) {
+      uint64_t total = 0;
+      for (uint32_t c = 0; c < spec_.sub_cores; ++c) total += of(sm.sub_core(static_cast<int>(c)).use());
+      return total;
+    });
+  };
+  const auto add = [&](std::string name, uint64_t busy, uint64_t capacity) {
+    outcome.resources.push_back({std::move(name), busy, capacity});
+  };
+  add("issue_slot", sub_cores([](const SubCore::Use& use) { return use.issued; }), sub_core_cycles);
+  for (const isa::Pipe pipe : {isa::Pipe::kAlu, isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite, isa::Pipe::kFp16, isa::Pipe::kFp64,
+                               isa::Pipe::kXu, isa::Pipe::kTensor, isa::Pipe::kUniform}) {
+    add(std::string(isa::pipe_name(pipe)),
+        sub_cores([&](const SubCore::Use& use) { return use.pipe_cycles[static_cast<int>(pipe)]; }), sub_core_cycles);
+  }
+  add("wgmma", sum([](const Sm& sm) { return sm.wgmma().busy_cycles(); }), cycles * sms);
+  add("register_read_ports", sub_cores([](const SubCore::Use& use) { return use.port_reads; }),
+      2 * spec_.read_ports_per_bank * sub_core_cycles);
+  add("memory_issue", sub_cores([](const SubCore::Use& use) {
+                        return use.pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
+                      }) * spec_.memory_issue_interval,
+      cycles * sms);
+  add("shared_memory", sum([](const Sm& sm) { return sm.memory().wavefronts(); }), cycles * sms);
+  const MemorySpec& memory = spec_.memory;
+  add("sm_ingress", sum([](const Sm& sm) { return sm.memory().memory().ingress_bytes(); }),
+      cycles * sms * memory.ingress_bytes_per_clk);
+  add("l2_read", sum([](const Sm& sm) { return sm.memory().memory().l2_read_bytes(); }),
+      cycles * memory.l2_read_milli_bytes_per_clk / 1000);
+  add("l2_write", sum([](const Sm& sm) { return sm.memory().memory().l2_write_bytes(); }),
+      cycles * memory.l2_write_milli_bytes_per_clk / 1000);
+  add("dram", sum([](const Sm& sm) { return sm.memory().memory().dram_bytes(); }), cycles * memory.dram_milli_bytes_per_clk / 1000);
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/gpu/simulate.h"
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+
+// The chip: one SM per class, launches released as their dependences end on every class. SMs influence each other only
+// through launch ends, which take `kernel_launch` cycles to act: no SM runs further ahead of another than that.
+class GpuRun {
+ public:
+  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, bool serialise);
+
+  Outcome run();
+
+ private:
+  struct Member {
+    uint64_t sms = 0;
+    std::unique_ptr<Sm> sm;
+    Cycle next = 0;
+  };
+
+  void release_ready();
+  bool all_released() const;
+  bool ended(int launch) const;
+  Cycle end_of(int launch) const;
+  Cycle horizon() const;
+  bool deadlocked() const;
+  Outcome collect() const;
+  void collect_kernel(int launch, KernelCounters& counters) const;
+  void collect_resources(Outcome& outcome) const;
+  std::string deadlock_report() const;
+
+  const Spec& spec_;
+  const std::vector<KernelImage>& images_;
+  std::vector<std::vector<int>> depends_on_;  // per launch
+  std::vector<bool> released_;
+  std::vector<Member> members_;
+};
+
+}  // namespace warpfold::sim

@@ -1,0 +1,57 @@
+#include "sim/sm/kernel_image.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace warpfold::sim {
+namespace {
+
+uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
+
+Footprint footprint_of(const Spec& spec, const traces::Kernel& kernel) {
+  Footprint footprint;
+  footprint.warps = kernel.warps_per_cta();
+  footprint.registers = footprint.warps * round_up(kernel.registers_per_thread * 32, spec.register_allocation_unit);
+  footprint.shared_memory =
+      round_up(kernel.shared_memory_bytes + spec.shared_memory_reserved_per_cta, spec.shared_memory_allocation);
+  return footprint;
+}
+
+}  // namespace
+
+Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel) {
+  if (kernel.architecture != spec.architecture->name()) {
+    return fail("kernel '" + kernel.name + "' is for " + kernel.architecture + ", the GPU is " + spec.architecture->name());
+  }
+  KernelImage image;
+  image.kernel = &kernel;
+  image.footprint = footprint_of(spec, kernel);
+  const uint32_t sub_core_warps = (image.footprint.warps + spec.sub_cores - 1) / spec.sub_cores;
+  const std::array<std::pair<uint32_t, const char*>, 4> limits = {{
+      {spec.registers / image.footprint.registers, "registers"},
+      {spec.shared_memory_bytes / std::max(image.footprint.shared_memory, 1U), "shared_memory"},
+      {std::min(spec.warp_slots / image.footprint.warps,
+                spec.warp_slots_per_sub_core / sub_core_warps *
+                    (image.footprint.warps < spec.sub_cores ? spec.sub_cores / image.footprint.warps : 1)),
+       "warp_slots"},
+      {spec.cta_slots, "cta_slots"},
+  }};
+  const auto least = std::ranges::min_element(limits, {}, &std::pair<uint32_t, const char*>::first);
+  image.ctas_per_sm = least->first;
+  image.limiter = least->second;
+  if (kernel.shared_memory_bytes > spec.shared_memory_per_cta_max || image.ctas_per_sm == 0) {
+    return fail("a CTA of kernel '" + kernel.name + "' can never fit: it needs " + std::to_string(image.footprint.warps) +
+                " warps, " + std::to_string(image.footprint.registers) + " registers and " +
+                std::to_string(kernel.shared_memory_bytes) + " bytes of shared memory; an SM has " +
+                std::to_string(spec.warp_slots) + ", " + std::to_string(spec.registers) + " and " +
+                std::to_string(spec.shared_memory_per_cta_max) + " a CTA");
+  }
+  for (size_t r = 0; r < kernel.roles.size(); ++r) {
+    image.programs.push_back(compile_role(*spec.architecture, kernel.roles[r]));
+    image.role_of_warp.insert(image.role_of_warp.end(), kernel.roles[r].warps, static_cast<int>(r));
+  }
+  return image;
+}
+
+}  // namespace warpfold::sim

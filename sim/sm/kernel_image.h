@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "sim/sm/program.h"
+#include "sim/sm/spec.h"
+#include "traces/kernel.h"
+
+namespace warpfold::sim {
+
+// What one CTA occupies on an SM.
+struct Footprint {
+  uint32_t warps = 0;
+  uint32_t registers = 0;      // 32-bit, allocation granularity included
+  uint32_t shared_memory = 0;  // bytes, granularity and the system's share included
+};
+
+// A kernel compiled for a machine: its roles as programs and its CTA's footprint. Shared by all SMs.
+struct KernelImage {
+  const traces::Kernel* kernel = nullptr;
+  std::vector<Program> programs;  // per role
+  std::vector<int> role_of_warp;  // per warp of a CTA
+  Footprint footprint;
+  uint32_t ctas_per_sm = 0;  // alone on an SM
+  std::string limiter;       // what bounds ctas_per_sm: registers, shared_memory, warp_slots, cta_slots
+};
+
+// Fails where the kernel is for another architecture than `spec` or its CTA can never fit.
+Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel);
+
+}  // namespace warpfold::sim

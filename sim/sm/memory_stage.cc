@@ -1,0 +1,289 @@
+#include "sim/sm/memory_stage.h"
+
+#include <algorithm>
+
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+namespace {
+
+using isa::Behaviour;
+
+bool uses_data_stage(Behaviour behaviour) {
+  switch (behaviour) {
+    case Behaviour::kLoadGlobal:
+    case Behaviour::kStoreGlobal:
+    case Behaviour::kLoadShared:
+    case Behaviour::kStoreShared:
+    case Behaviour::kLoadMatrix:
+    case Behaviour::kCopyAsync:
+    case Behaviour::kShuffle:
+    case Behaviour::kBulkStore:
+      return true;
+    default:
+      return false;
+  }
+}
+
+constexpr size_t kDataQueue = 64;  // above any architecture's memory_credits
+constexpr uint32_t kWavefrontBytes = 128;
+
+}  // namespace
+
+MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account)
+    : spec_(spec),
+      sm_(sm),
+      account_(account),
+      memory_(spec.memory),
+      queues_(spec.sub_cores),
+      data_queue_(kDataQueue),
+      credits_(std::min<uint32_t>(spec.memory_credits, kDataQueue)),
+      return_free_(spec.sub_cores, 0) {
+  for (Queue& queue : queues_) queue.entries.resize(spec.memory_queue_entries);
+}
+
+void MemoryStage::add_streams(int launch, const std::vector<traces::MemoryStream>& streams) {
+  if (fractions_.size() <= static_cast<size_t>(launch)) fractions_.resize(launch + 1);
+  for (const traces::MemoryStream& stream : streams)
+    fractions_[launch].emplace_back(stream.dram_numerator, stream.dram_denominator);
+}
+
+int MemoryStage::queue_holder(int sub_core) const { return queues_[sub_core].front().launch; }
+
+// ---- sub-core queue and SM-shared stage
+
+void MemoryStage::enqueue(const Request& request) {
+  Queue& queue = queues_[request.sub_core];
+  Request& entry = queue.entries[(queue.head + queue.size++) % queue.entries.size()];
+  entry = request;
+  entry.ready = request.issued + spec_.memory_transit;
+  if (queue.size == 1) {
+    if (queue.accepted_before) entry.ready = std::max(entry.ready, queue.last_accept + spec_.address_generation_interval);
+    schedule_arbitration(request.issued);
+  }
+}
+
+void MemoryStage::schedule_arbitration(Cycle now) {
+  Cycle next = kNever;
+  for (const Queue& queue : queues_) {
+    if (queue.size > 0) next = std::min(next, queue.front().ready);
+  }
+  if (next == kNever || credits_ == 0) return;
+  next = std::max({next, stage_free_, now});
+  if (next >= arbitration_at_) return;
+  arbitration_at_ = next;
+  sm_.schedule(next, {.type = Sm::EventType::kArbitrate});
+}
+
+// Oldest ready request first; requests ready in the same cycle take turns round the sub-cores.
+void MemoryStage::arbitrate(Cycle now) {
+  if (now != arbitration_at_) return;  // superseded by an earlier one
+  arbitration_at_ = kNever;
+  int best = -1;
+  const auto cores = static_cast<int>(queues_.size());
+  for (int i = 1; i <= cores; ++i) {
+    const int core = (last_sub_core_ + i + cores) % cores;
+    const Queue& queue = queues_[core];
+    if (queue.size == 0 || queue.front().ready > now) continue;
+    if (best < 0 || queue.front().ready < queues_[best].front().ready) best = core;
+  }
+  if (best >= 0 && credits_ > 0 && stage_free_ <= now) accept(best, now);
+  schedule_arbitration(now);
+}
+
+void MemoryStage::accept(int sub_core, Cycle now) {
+  Queue& queue = queues_[sub_core];
+  Request request = queue.front();
+  queue.pop();
+  queue.last_accept = now;
+  queue.accepted_before = true;
+  if (queue.size > 0) {
+    Request& next = queue.front();
+    next.ready = std::max(next.issued + spec_.memory_transit, now + spec_.address_generation_interval);
+  }
+  last_sub_core_ = sub_core;
+  stage_history_.charge(request.ready, now, request.launch, [&](int culprit, uint64_t cycles) {
+    account_.charge_request(request.launch, culprit, Contended::kMemoryQueue, cycles);
+  });
+  stage_history_.hold(now, request.launch);
+  stage_free_ = now + spec_.memory_issue_interval;
+  request.queued = now - (request.issued + spec_.memory_transit);
+  sm_.schedule(now + 1, {.type = Sm::EventType::kQueueEntry, .sub_core = static_cast<uint8_t>(sub_core)});
+  dispatch(request, now);
+}
+
+void MemoryStage::dispatch(Request& request, Cycle now) {
+  const MicroOp& op = *request.op;
+  if (uses_data_stage(op.behaviour)) {
+    --credits_;
+    request.enqueued = now;
+    data_queue_[(data_head_ + data_size_++) % kDataQueue] = request;
+    run_data_stage(now);
+    return;
+  }
+  switch (op.behaviour) {
+    case Behaviour::kBulkLoad:
+      start_bulk(request, now);
+      break;
+    case Behaviour::kMbarrierArrive:
+      sm_.schedule(now, {.type = Sm::EventType::kMbarrierArrive,
+                         .cta = static_cast<uint16_t>(request.cta),
+                         .ring = static_cast<uint16_t>(op.barrier),
+                         .stage = request.stage,
+                         .serial = request.cta_serial,
+                         .value = op.tx_bytes});
+      break;
+    default:
+      break;
+  }
+  release_sources(request);
+  reply(request, request.issued + request.queued + op.result_cycles);
+}
+
+// ---- data stage
+
+void MemoryStage::reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch) {
+  data_free_ = std::max(data_free_, start) + wavefronts;
+  wavefronts_ += wavefronts;
+  data_history_.hold(start, launch);
+}
+
+void MemoryStage::run_data_stage(Cycle now) {
+  if (now == data_at_) data_at_ = kNever;
+  while (data_size_ > 0 && data_free_ <= now) {
+    const Request request = data_queue_[data_head_];
+    data_head_ = (data_head_ + 1) % kDataQueue;
+    --data_size_;
+    serve(request, now);
+  }
+  if (data_size_ > 0 && data_free_ < data_at_) {
+    data_at_ = data_free_;
+    sm_.schedule(data_free_, {.type = Sm::EventType::kDataStage});
+  }
+}
+
+void MemoryStage::serve(Request request, Cycle now) {
+  const MicroOp& op = *request.op;
+  const bool bulk = op.behaviour == Behaviour::kBulkStore;
+  const uint32_t passes = bulk ? (op.bytes + kWavefrontBytes - 1) / kWavefrontBytes : op.wavefronts;
+  data_history_.charge(request.enqueued, now, request.launch, [&](int culprit, uint64_t cycles) {
+    account_.charge_request(request.launch, culprit, Contended::kSharedMemory, cycles);
+  });
+  data_history_.hold(now, request.launch);
+  data_free_ = now + passes;
+  wavefronts_ += passes;
+  request.queued += now - request.enqueued;
+  if (op.global) {
+    finish_global(request, now);
+  } else {
+    finish_shared(request);
+    sm_.schedule(now + passes, {.type = Sm::EventType::kCredit});
+  }
+}
+
+void MemoryStage::return_credit(Cycle now) {
+  ++credits_;
+  schedule_arbitration(now);
+}
+
+void MemoryStage::finish_shared(const Request& request) {
+  release_sources(request);
+  reply(request, request.issued + request.queued + request.op->result_cycles + request.op->extra_wavefronts);
+}
+
+// ---- beyond the SM
+
+uint64_t MemoryStage::dram_share(const Request& request, uint64_t bytes) {
+  if (request.op->stream < 0) return 0;
+  return fractions_[request.launch][request.op->stream].take(bytes);
+}
+
+void MemoryStage::finish_global(const Request& request, Cycle now) {
+  const MicroOp& op = *request.op;
+  const Sm::Event to_warp{.type = Sm::EventType::kStored,
+                          .sub_core = static_cast<uint8_t>(request.sub_core),
+                          .slot = static_cast<uint8_t>(request.slot),
+                          .serial = request.warp_serial,
+                          .value = request.group};
+  const bool writes = op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore;
+  LaunchAccount& account = account_.launch(request.launch);
+  const uint64_t dram = dram_share(request, op.bytes);
+  const MemoryShare::Reply moved = writes ? memory_.write(now, op.bytes, dram) : memory_.read(now, op.bytes, op.multicast, dram);
+  account.l2_served_bytes += op.bytes;
+  account.dram_bytes += dram;
+  // The buffer is held until the transfer has passed the ports, so that a saturated memory pushes back.
+  const Cycle left = std::max(moved.transferred, now + std::max<Cycle>(op.wavefronts, 1));
+  sm_.schedule(left, {.type = Sm::EventType::kCredit});
+  release_sources(request);
+  if (writes) {
+    Sm::Event stored = to_warp;
+    if (op.behaviour == Behaviour::kBulkStore) stored.type = Sm::EventType::kBulkStored;
+    sm_.schedule(left, stored);
+    return;
+  }
+  const uint32_t from_memory = dram > 0 ? spec_.memory.dram_latency : spec_.memory.l2_hit_latency;
+  const Cycle hit = request.issued + request.queued + op.result_cycles;
+  const Cycle arrival = op.bytes == 0 ? hit : std::max(hit, moved.transferred + from_memory - spec_.memory_transit);
+  if (op.behaviour == Behaviour::kCopyAsync) {
+    Sm::Event copied = to_warp;
+    copied.type = Sm::EventType::kAsyncCopied;
+    sm_.schedule(arrival, copied);
+    return;
+  }
+  // Back to the register file: a 32-bit register of a warp is 128 bytes.
+  const Cycle transfer = uint64_t{op.load_registers} * kWavefrontBytes / spec_.load_return_bytes_per_clk;
+  Cycle& path = return_free_[request.sub_core];
+  path = std::max(arrival - transfer, path) + transfer;
+  reply(request, path);
+}
+
+void MemoryStage::start_bulk(const Request& request, Cycle now) {
+  const MicroOp& op = *request.op;
+  const Cycle start = std::max(now, bulk_free_);
+  bulk_free_ = start + spec_.bulk_copy_issue;
+  LaunchAccount& account = account_.launch(request.launch);
+  const uint64_t dram = dram_share(request, op.bytes);
+  const MemoryShare::Reply moved = memory_.read(start, op.bytes, op.multicast, dram);
+  account.l2_served_bytes += op.bytes;
+  account.dram_bytes += dram;
+  const uint32_t latency = dram > 0 ? spec_.memory.bulk_dram_latency : spec_.memory.bulk_hit_latency;
+  sm_.schedule(moved.transferred + latency, {.type = Sm::EventType::kBulkLoaded,
+                                             .cta = static_cast<uint16_t>(request.cta),
+                                             .ring = static_cast<uint16_t>(op.barrier),
+                                             .stage = request.stage,
+                                             .serial = request.cta_serial,
+                                             .value = op.bytes});
+}
+
+// ---- back to the warp
+
+void MemoryStage::reply(const Request& request, Cycle at) {
+  if (request.op->write_counter >= 6) return;
+  sm_.schedule(write_back(request, at), {.type = Sm::EventType::kCounter,
+                                         .sub_core = static_cast<uint8_t>(request.sub_core),
+                                         .slot = static_cast<uint8_t>(request.slot),
+                                         .counter = request.op->write_counter,
+                                         .serial = request.warp_serial});
+}
+
+void MemoryStage::release_sources(const Request& request) {
+  if (request.op->read_counter >= 6) return;
+  sm_.schedule(request.issued + request.queued + request.op->release_cycles, {.type = Sm::EventType::kCounter,
+                                                                              .sub_core = static_cast<uint8_t>(request.sub_core),
+                                                                              .slot = static_cast<uint8_t>(request.slot),
+                                                                              .counter = request.op->read_counter,
+                                                                              .serial = request.warp_serial});
+}
+
+// A fixed-latency result at the same write port goes first: the load waits one cycle.
+Cycle MemoryStage::write_back(const Request& request, Cycle at) {
+  const MicroOp& op = *request.op;
+  if (op.load_registers == 0) return at;
+  SubCore& sub_core = sm_.sub_core(request.sub_core);
+  if (!sub_core.ports().write_port_busy(at, op.writes)) return at;
+  const int bank = op.writes[0] > 0 ? 0 : 1;
+  account_.charge_request(request.launch, sub_core.last_writer(bank), Contended::kRegisterWritePort, 1);
+  return at + 1;
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/account/account.h"
+#include "sim/memory/memory_share.h"
+#include "sim/sm/spec.h"
+#include "sim/sm/warp.h"
+
+namespace warpfold::sim {
+
+class Sm;
+
+// The way of a memory instruction through an SM:
+//
+//   sub-core queue -> address generation -> SM-shared stage -> data stage (128 B wavefronts) -> L1 hit, or L2 and DRAM
+//                                              \-> bulk copy engine -> L2 and DRAM -> shared memory, mbarrier
+//
+// Latencies are the opcode table's, from issue; every wait on this way comes on top. The data stage serves wgmma's operands
+// first (reserve_for_wgmma).
+// Stall reasons it causes: mio_throttle, lg_throttle (queue full); short_scoreboard, long_scoreboard (waiting for a reply).
+// Sources: Huerta et al., MICRO 2025 (queue, intervals); CIC-mio, CIC-wg (Hopper's credits, wavefronts, priority).
+class MemoryStage {
+ public:
+  MemoryStage(const Spec& spec, Sm& sm, Account& account);
+
+  struct Request {
+    const MicroOp* op = nullptr;
+    int sub_core = 0;
+    int slot = 0;
+    int launch = 0;
+    int cta = 0;
+    uint64_t warp_serial = 0;
+    uint64_t cta_serial = 0;
+    uint32_t stage = 0;  // ring stage that the cursor pointed at
+    uint64_t group = 0;  // cp.async group
+    Cycle issued = 0;
+    Cycle ready = 0;     // earliest acceptance by the shared stage
+    Cycle enqueued = 0;  // at the data stage
+    Cycle queued = 0;    // cycles waited so far beyond the uncontended way
+  };
+
+  void enqueue(const Request& request);
+  void arbitrate(Cycle now);
+  void run_data_stage(Cycle now);
+  void return_credit(Cycle now);
+  // wgmma takes `wavefronts` of the data stage from `start` on, before anyone else.
+  void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
+
+  // Launch of the instruction at the head of a sub-core's queue: who holds it when it is full.
+  int queue_holder(int sub_core) const;
+  const MemoryShare& memory() const { return memory_; }
+  uint64_t wavefronts() const { return wavefronts_; }
+  void add_streams(int launch, const std::vector<traces::MemoryStream>& streams);
+
+ private:
+  struct Queue {
+    std::vector<Request> entries;  // ring
+    size_t head = 0;
+    size_t size = 0;
+    Cycle last_accept = 0;
+    bool accepted_before = false;
+
+    Request& front() { return entries[head]; }
+    const Request& front() const { return entries[head]; }
+    void pop() {
+      head = (head + 1) % entries.size();
+      --size;
+    }
+  };
+
+  void schedule_arbitration(Cycle now);
+  void accept(int sub_core, Cycle now);
+  void dispatch(Request& request, Cycle now);
+  void serve(Request request, Cycle now);
+  void finish_shared(const Request& request);
+  void finish_global(const Request& request, Cycle now);
+  void start_bulk(const Request& request, Cycle now);
+  void reply(const Request& request, Cycle at);
+  void release_sources(const Request& request);
+  Cycle write_back(const Request& request, Cycle at);
+  uint64_t dram_share(const Request& request, uint64_t bytes);
+
+  const Spec& spec_;
+  Sm& sm_;
+  Account& account_;
+  MemoryShare memory_;
+  std::vector<Queue> queues_;
+  std::vector<Request> data_queue_;  // ring
+  size_t data_head_ = 0;
+  size_t data_size_ = 0;
+  uint32_t credits_;
+  Cycle stage_free_ = 0;
+  Cycle arbitration_at_ = kNever;
+  int last_sub_core_ = -1;
+  Cycle data_free_ = 0;
+  Cycle data_at_ = kNever;
+  Cycle bulk_free_ = 0;
+  std::vector<Cycle> return_free_;  // per sub-core: path back to the register file
+  HoldHistory stage_history_;
+  HoldHistory data_history_;
+  std::vector<std::vector<DramFraction>> fractions_;  // [launch][stream]
+  uint64_t wavefronts_ = 0;
+};
+
+}  // namespace warpfold::sim

@@ -1,0 +1,192 @@
+#include "sim/sm/program.h"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+#include <string_view>
+
+#include "isa/assembler.h"
+
+namespace warpfold::sim {
+namespace {
+
+using isa::Behaviour;
+
+bool leaves_sm(Behaviour behaviour) {
+  return behaviour == Behaviour::kLoadGlobal || behaviour == Behaviour::kStoreGlobal || behaviour == Behaviour::kCopyAsync ||
+         behaviour == Behaviour::kBulkLoad || behaviour == Behaviour::kBulkStore;
+}
+
+bool has_condition(const MicroOp& op) {
+  switch (op.behaviour) {
+    case Behaviour::kDependenceWait:
+    case Behaviour::kMbarrierWait:
+    case Behaviour::kWgmma:
+    case Behaviour::kWgmmaWait:
+    case Behaviour::kCopyAsyncWait:
+    case Behaviour::kSetMaxRegisters:
+    case Behaviour::kBulkWait:
+      return true;
+    default:
+      return op.wait_mask != 0;
+  }
+}
+
+// Conflict-free data-stage passes: one per 128 bytes of a warp's access; LDSM moves one 8x8 matrix a pass.
+uint16_t minimum_wavefronts(const isa::OpcodeInfo& info, std::string_view mnemonic) {
+  switch (info.behaviour) {
+    case Behaviour::kLoadMatrix:
+      return mnemonic.ends_with(".4") ? 4 : mnemonic.ends_with(".2") ? 2 : 1;
+    case Behaviour::kLoadShared:
+    case Behaviour::kStoreShared:
+    case Behaviour::kLoadGlobal:
+    case Behaviour::kStoreGlobal:
+    case Behaviour::kCopyAsync:
+      return static_cast<uint16_t>(1U << isa::access_width_index(mnemonic));
+    case Behaviour::kShuffle:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+bool uniform_address(const isa::Instruction& instruction) {
+  return std::ranges::any_of(instruction.operands, [](const isa::Operand& operand) {
+    return operand.kind == isa::OperandKind::kMemory && operand.index == isa::kZeroRegister &&
+           operand.uniform_index != isa::kZeroRegister;
+  });
+}
+
+void add_register_use(const isa::Instruction& instruction, MicroOp& op) {
+  for (const isa::Operand& operand : instruction.operands) {
+    const bool in_registers = operand.kind == isa::OperandKind::kRegister || operand.kind == isa::OperandKind::kMemory;
+    if (!in_registers || operand.index == isa::kZeroRegister || operand.width == 0) continue;
+    if (operand.destination) {
+      for (int r = 0; r < operand.width; ++r) ++op.writes[(operand.index + r) & 1];
+    } else if (op.source_count < op.sources.size()) {
+      op.sources[op.source_count++] = {operand.index, operand.width, std::min<uint8_t>(operand.slot, 2), operand.reuse};
+    }
+  }
+}
+
+// "HGMMA.64x128x16.F32.BF16": N is the second number of the shape.
+uint16_t wgmma_columns(std::string_view mnemonic) {
+  const size_t dot = mnemonic.find('.');
+  const size_t x = mnemonic.find('x', dot);
+  if (dot == std::string_view::npos || x == std::string_view::npos) throw std::logic_error("wgmma without a shape");
+  uint16_t n = 0;
+  std::from_chars(mnemonic.data() + x + 1, mnemonic.data() + mnemonic.size(), n);
+  return n;
+}
+
+// "DEPBAR.LE SB0, 0x1": counter and threshold stand in the operands.
+void add_depbar(const isa::Instruction& instruction, MicroOp& op) {
+  for (const isa::Operand& operand : instruction.operands) {
+    const std::string_view text = operand.text;
+    if (text.starts_with("SB") && text.size() == 3) op.depbar_counter = static_cast<uint8_t>(text[2] - '0');
+  }
+}
+
+MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& instruction) {
+  const isa::OpcodeInfo& info = architecture.info(instruction);
+  const int width = isa::access_width_index(instruction.mnemonic);
+  const bool uniform = uniform_address(instruction);
+  MicroOp op;
+  op.behaviour = info.behaviour;
+  op.pipe = info.pipe;
+  op.interval = info.issue_interval;
+  op.next_after = std::max<uint8_t>({instruction.control.stall, uint8_t{1}, uint8_t(instruction.control.yield ? 2 : 1)});
+  op.write_counter = instruction.control.write_counter;
+  op.read_counter = instruction.control.read_counter;
+  op.wait_mask = instruction.control.wait_mask;
+  op.global = leaves_sm(info.behaviour);
+  op.blocks_lite = info.also_blocks_fma_lite;
+  add_register_use(instruction, op);
+  if (info.fixed_latency()) op.write_latency = static_cast<uint8_t>(std::min(architecture.write_latency(info), 60));
+  op.load_registers = static_cast<uint8_t>(op.writes[0] + op.writes[1]);
+  op.result_cycles = (uniform ? info.result_cycles_uniform : info.result_cycles)[width];
+  op.release_cycles = (uniform ? info.source_release_cycles_uniform : info.source_release_cycles)[width];
+  const uint16_t minimum = minimum_wavefronts(info, instruction.mnemonic);
+  op.wavefronts = std::max(minimum, instruction.effect.wavefronts);
+  op.extra_wavefronts = static_cast<uint16_t>(op.wavefronts - minimum);
+  op.bytes = instruction.effect.bytes;
+  op.tx_bytes = instruction.effect.tx_bytes;
+  op.advance = instruction.effect.advance;
+  op.stream = instruction.effect.stream;
+  op.barrier = instruction.effect.barrier;
+  op.cursor = instruction.effect.cursor;
+  op.count = instruction.effect.count;
+  op.multicast = std::max<uint8_t>(1, instruction.effect.multicast);
+  op.commit = instruction.effect.commit;
+  if (op.behaviour == Behaviour::kDependenceWait) add_depbar(instruction, op);
+  if (op.behaviour == Behaviour::kWgmma) {
+    op.wgmma_n = wgmma_columns(instruction.mnemonic);
+    op.wgmma_a_in_registers =
+        std::ranges::count_if(instruction.operands, [](const isa::Operand& operand) { return operand.text.starts_with("gdesc"); }) <
+            2 &&
+        std::ranges::any_of(
+            instruction.operands,
+            [](const isa::Operand& operand) {
+              return !operand.destination && operand.kind == isa::OperandKind::kRegister && operand.width == 4;
+            });
+  }
+  op.needs_check = has_condition(op);
+  return op;
+}
+
+class Compiler {
+ public:
+  Compiler(const isa::Architecture& architecture, Program& program) : architecture_(architecture), program_(program) {}
+
+  void add(const std::vector<traces::Node>& nodes, uint8_t depth) {
+    for (const traces::Node& node : nodes) {
+      if (const auto* block = std::get_if<traces::Block>(&node)) {
+        for (const isa::Instruction& instruction : block->code) {
+          MicroOp op = compile(architecture_, instruction);
+          op.source = static_cast<uint32_t>(program_.text.size());
+          program_.ops.push_back(op);
+          program_.text.push_back(isa::format_instruction(instruction));
+        }
+      } else {
+        add_loop(std::get<traces::Loop>(node), depth);
+      }
+    }
+  }
+
+ private:
+  void add_loop(const traces::Loop& loop, uint8_t depth) {
+    if (depth >= kMaxLoopDepth) throw std::logic_error("loops nested deeper than the machine's loop counters");
+    const size_t index = program_.loops.size();
+    program_.loops.push_back({static_cast<uint32_t>(program_.ops.size()), 0, depth, loop.trips});
+    add(loop.body, static_cast<uint8_t>(depth + 1));
+    program_.loops[index].end = static_cast<uint32_t>(program_.ops.size() - 1);
+  }
+
+  const isa::Architecture& architecture_;
+  Program& program_;
+};
+
+void mark_edges(Program& program) {
+  program.ends_at.resize(program.ops.size());
+  program.begins_at.resize(program.ops.size());
+  for (size_t i = 0; i < program.loops.size(); ++i) {
+    program.begins_at[program.loops[i].begin].push_back(static_cast<uint16_t>(i));
+    auto& ends = program.ends_at[program.loops[i].end];
+    ends.insert(ends.begin(), static_cast<uint16_t>(i));
+  }
+  for (size_t i = 0; i < program.ops.size(); ++i) {
+    const bool next_begins = i + 1 < program.ops.size() && !program.begins_at[i + 1].empty();
+    program.ops[i].edge = next_begins || !program.ends_at[i].empty();
+  }
+}
+
+}  // namespace
+
+Program compile_role(const isa::Architecture& architecture, const traces::Role& role) {
+  Program program;
+  Compiler(architecture, program).add(role.body, 0);
+  mark_edges(program);
+  return program;
+}
+
+}  // namespace warpfold::sim

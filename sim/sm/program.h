@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/architecture.h"
+#include "traces/kernel.h"
+
+namespace warpfold::sim {
+
+inline constexpr int kMaxLoopDepth = 8;
+
+// One source operand for the register-file ports: `width` consecutive registers read into operand slot `slot`.
+struct SourceRead {
+  uint8_t reg;
+  uint8_t width;
+  uint8_t slot;
+  bool reuse;
+};
+
+// An instruction as the machine executes it: everything looked up once, nothing left to decode.
+struct MicroOp {
+  isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
+  isa::Pipe pipe = isa::Pipe::kNone;
+  uint8_t interval = 1;    // cycles that the pipe's input latch is held
+  uint8_t next_after = 1;  // cycles to the warp's next issue at the earliest (stall count and yield)
+  uint8_t write_counter = 7;
+  uint8_t read_counter = 7;
+  uint8_t wait_mask = 0;
+  bool needs_check = false;  // has a condition beyond its timer: counters, barriers, groups
+  bool edge = false;         // ends a loop, or the next instruction starts one
+  bool global = false;       // memory instruction that leaves the SM: LG throttle, long scoreboard
+  bool blocks_lite = false;  // holds FMA lite together with FMA heavy
+  uint8_t source_count = 0;
+  std::array<SourceRead, 3> sources{};
+  std::array<uint8_t, 2> writes{};  // result registers per bank
+  uint8_t write_latency = 0;        // issue to write port, fixed latency
+  uint8_t load_registers = 0;       // 32-bit registers that a load returns
+  uint16_t result_cycles = 0;       // uncontended, issue to earliest consumer
+  uint16_t release_cycles = 0;      // uncontended, issue to earliest overwrite of a source
+  uint16_t wavefronts = 0;          // data-stage passes
+  uint16_t extra_wavefronts = 0;    // of them, beyond the conflict-free minimum (bank conflicts)
+  uint32_t bytes = 0;
+  uint32_t tx_bytes = 0;
+  uint32_t advance = 0;
+  int16_t stream = -1;
+  int16_t barrier = -1;
+  int16_t cursor = -1;
+  uint16_t count = 0;
+  uint8_t multicast = 1;
+  bool commit = false;
+  uint8_t depbar_counter = 0;
+  uint16_t wgmma_n = 0;
+  bool wgmma_a_in_registers = false;
+  uint32_t source = 0;  // index into Program::text
+};
+
+struct LoopSpan {
+  uint32_t begin = 0;
+  uint32_t end = 0;  // index of the last instruction
+  uint8_t depth = 0;
+  traces::TripCount trips;
+};
+
+// A role's program: straight array of instructions with loops as spans over it.
+struct Program {
+  std::vector<MicroOp> ops;
+  std::vector<LoopSpan> loops;                   // outer before inner
+  std::vector<std::vector<uint16_t>> ends_at;    // per instruction: loops that end there, inner first
+  std::vector<std::vector<uint16_t>> begins_at;  // per instruction: loops that begin there, outer first
+  std::vector<std::string> text;                 // readable instructions, for deadlock reports
+};
+
+// Compiles a validated role for an architecture.
+Program compile_role(const isa::Architecture& architecture, const traces::Role& role);
+
+}  // namespace warpfold::sim

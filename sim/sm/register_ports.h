@@ -1,0 +1,172 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "sim/engine/time.h"
+#include "sim/sm/program.h"
+
+namespace warpfold::sim {
+
+// The register file's ports of one sub-core: two banks (register number mod 2), each with one or two warp-wide read ports and
+// one write port, and the software-managed register-file cache (Huerta et al., MICRO 2025).
+//
+// Reservations are bit masks over the coming 64 cycles, bit 0 being cycle `base`:
+//
+//   read_busy[even] = 0b00111 at base 100: the even bank's port is taken in cycles 100, 101, 102
+//
+// Fixed-latency instructions reserve at the allocate stage. wgmma's accumulator update has the lowest priority: it takes
+// what the reservations have left over, as those cycles pass (advance).
+class RegisterPorts {
+ public:
+  RegisterPorts(uint32_t read_ports, uint32_t window, bool cache) : read_ports_(read_ports), window_(window), cache_(cache) {
+    for (auto& bank : cached_) bank.fill(kNothing);
+  }
+
+  using PerBank = std::array<uint32_t, 2>;
+
+  // Reads that miss in the register-file cache, per bank; updates the cache as the reuse bits say. `warp` is the warp slot.
+  PerBank collect(const MicroOp& op, int warp) {
+    PerBank reads{};
+    for (int i = 0; i < op.source_count; ++i) {
+      const SourceRead& source = op.sources[i];
+      if (source.width == 1) {
+        const int bank = source.reg & 1;
+        if (!lookup(bank, source, warp, source.reg)) ++reads[bank];
+        continue;
+      }
+      // A wide operand covers both banks; its cache entry is tagged with the operand's first register.
+      for (int bank = 0; bank < 2; ++bank) {
+        if (!lookup(bank, source, warp, source.reg)) reads[bank] += source.width / 2U;
+      }
+    }
+    return reads;
+  }
+
+  // Moves the masks to `now`; cycles that pass unreserved serve pending accumulator updates.
+  void advance(Cycle now) {
+    if (now <= base_) return;
+    const Cycle passed = now - base_;
+    if (pending_) serve_updates(passed);
+    for (auto& bank : read_busy_) {
+      for (auto& port : bank) port = passed < 64 ? port >> passed : 0;
+    }
+    for (auto& bank : write_busy_) bank = passed < 64 ? bank >> passed : 0;
+    base_ = now;
+  }
+
+  // Reserves `reads` in the read window after the first allocate cycle >= `earliest` in which they all fit; returns that cycle.
+  Cycle allocate(Cycle earliest, const PerBank& reads) {
+    if (reads[0] + reads[1] == 0) return earliest;
+    const uint32_t most = std::max(reads[0], reads[1]);
+    const uint32_t width = std::max(window_, (most + read_ports_ - 1) / read_ports_);
+    const uint64_t window = (uint64_t{1} << width) - 1;
+    Cycle cycle = earliest;
+    while (!fits(0, reads[0], window, cycle) || !fits(1, reads[1], window, cycle)) ++cycle;
+    take(0, reads[0], window, cycle);
+    take(1, reads[1], window, cycle);
+    return cycle;
+  }
+
+  // A fixed-latency result takes the write port of its banks at `cycle` and after (result queue: it is never delayed).
+  void write(Cycle cycle, const std::array<uint8_t, 2>& registers) {
+    for (int bank = 0; bank < 2; ++bank) {
+      for (int i = 0; i < registers[bank]; ++i) write_busy_[bank] |= bit(cycle + i);
+    }
+  }
+  bool write_port_busy(Cycle cycle, const std::array<uint8_t, 2>& registers) const {
+    return (registers[0] > 0 && (write_busy_[0] & bit(cycle))) || (registers[1] > 0 && (write_busy_[1] & bit(cycle)));
+  }
+
+  // Accumulator updates. A demand adds slots to serve per bank and returns the totals to wait for.
+  struct Totals {
+    PerBank reads{};
+    PerBank writes{};
+  };
+  Totals demand(Cycle now, uint32_t reads_per_bank, uint32_t writes_per_bank) {
+    advance(now);
+    for (int bank = 0; bank < 2; ++bank) {
+      demanded_.reads[bank] += reads_per_bank;
+      demanded_.writes[bank] += writes_per_bank;
+    }
+    pending_ = true;
+    return demanded_;
+  }
+  // Slots still missing at `now` before everything up to `totals` has been served: reads and writes, the worse bank.
+  std::pair<uint32_t, uint32_t> missing(Cycle now, const Totals& totals) {
+    advance(now);
+    std::pair<uint32_t, uint32_t> left{0, 0};
+    for (int bank = 0; bank < 2; ++bank) {
+      left.first = std::max(left.first, remaining(totals.reads[bank], served_.reads[bank]));
+      left.second = std::max(left.second, remaining(totals.writes[bank], served_.writes[bank]));
+    }
+    return left;
+  }
+
+ private:
+  static constexpr uint16_t kNothing = 0xffff;
+
+  // Totals count modulo 2^32: the difference is what matters.
+  static uint32_t remaining(uint32_t wanted, uint32_t served) {
+    const auto difference = static_cast<int32_t>(wanted - served);
+    return difference > 0 ? static_cast<uint32_t>(difference) : 0;
+  }
+
+  bool lookup(int bank, const SourceRead& source, int warp, uint8_t reg) {
+    if (!cache_) return false;
+    uint16_t& entry = cached_[bank][source.slot];
+    const auto tag = static_cast<uint16_t>(warp << 8 | reg);
+    const bool hit = entry == tag;
+    entry = source.reuse ? tag : kNothing;
+    return hit;
+  }
+
+  uint64_t bit(Cycle cycle) const { return cycle >= base_ && cycle - base_ < 64 ? uint64_t{1} << (cycle - base_) : 0; }
+
+  bool fits(int bank, uint32_t reads, uint64_t window, Cycle cycle) const {
+    if (reads == 0) return true;
+    uint32_t free = 0;
+    for (uint32_t port = 0; port < read_ports_; ++port) {
+      free += static_cast<uint32_t>(std::popcount(~(read_busy_[bank][port] >> (cycle + 1 - base_)) & window));
+    }
+    return free >= reads;
+  }
+  void take(int bank, uint32_t reads, uint64_t window, Cycle cycle) {
+    const Cycle offset = cycle + 1 - base_;
+    for (uint32_t port = 0; port < read_ports_ && reads > 0; ++port) {
+      uint64_t free = ~(read_busy_[bank][port] >> offset) & window;
+      for (; free != 0 && reads > 0; free &= free - 1, --reads) read_busy_[bank][port] |= (free & -free) << offset;
+    }
+  }
+
+  void serve_updates(Cycle passed) {
+    const uint64_t mask = passed < 64 ? (uint64_t{1} << passed) - 1 : ~uint64_t{0};
+    const auto beyond = static_cast<uint32_t>(passed > 64 ? passed - 64 : 0);
+    bool left = false;
+    for (int bank = 0; bank < 2; ++bank) {
+      uint32_t free_reads = beyond * read_ports_;
+      for (uint32_t port = 0; port < read_ports_; ++port) {
+        free_reads += static_cast<uint32_t>(std::popcount(~read_busy_[bank][port] & mask));
+      }
+      const uint32_t free_writes = beyond + static_cast<uint32_t>(std::popcount(~write_busy_[bank] & mask));
+      served_.reads[bank] += std::min(free_reads, remaining(demanded_.reads[bank], served_.reads[bank]));
+      served_.writes[bank] += std::min(free_writes, remaining(demanded_.writes[bank], served_.writes[bank]));
+      left |= served_.reads[bank] != demanded_.reads[bank] || served_.writes[bank] != demanded_.writes[bank];
+    }
+    pending_ = left;
+  }
+
+  uint32_t read_ports_;
+  uint32_t window_;
+  bool cache_;
+  Cycle base_ = 0;
+  std::array<std::array<uint64_t, 2>, 2> read_busy_{};  // [bank][port]
+  std::array<uint64_t, 2> write_busy_{};
+  std::array<std::array<uint16_t, 3>, 2> cached_{};  // [bank][operand slot]: warp << 8 | register
+  Totals demanded_;
+  Totals served_;
+  bool pending_ = false;
+};
+
+}  // namespace warpfold::sim

@@ -1,0 +1,134 @@
+#include "sim/sm/sm.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace warpfold::sim {
+
+Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches)
+    : spec_(spec),
+      launches_(std::move(launches)),
+      order_(launches_.size()),
+      progress_(launches_.size()),
+      held_(launches_.size()),
+      account_(static_cast<int>(launches_.size())),
+      memory_(spec, *this, account_),
+      wgmma_(spec, *this, account_),
+      ctas_(spec.cta_slots),
+      slot_taken_(size_t(spec.sub_cores) * spec.warp_slots_per_sub_core, false) {
+  std::iota(order_.begin(), order_.end(), 0);
+  std::ranges::stable_sort(order_, {}, [&](int l) { return launches_[l].order; });
+  for (uint32_t i = 0; i < spec.sub_cores; ++i)
+    sub_cores_.push_back(std::make_unique<SubCore>(spec, *this, account_, static_cast<int>(i)));
+  for (size_t l = 0; l < launches_.size(); ++l) memory_.add_streams(static_cast<int>(l), launches_[l].image->kernel->streams);
+}
+
+Sm::~Sm() = default;
+
+Cycle Sm::run(Cycle limit) {
+  while (true) {
+    Cycle next = events_.next_time();
+    for (const auto& sub_core : sub_cores_) next = std::min(next, sub_core->next());
+    if (next >= limit || next == kNever) return next;
+    now_ = next;
+    while (events_.next_time() == next) handle(events_.pop(), next);
+    for (const auto& sub_core : sub_cores_) {
+      if (sub_core->next() <= next) sub_core->step(next);
+    }
+  }
+}
+
+void Sm::release_launch(int launch, Cycle at) {
+  progress_[launch].ready = at;
+  if (launches_[launch].ctas.empty()) {
+    progress_[launch].start = at;
+    progress_[launch].end = at;
+  }
+  schedule(at, {.type = EventType::kPlace});
+}
+
+bool Sm::busy() const {
+  return std::ranges::any_of(ctas_, [](const Cta& cta) { return cta.resident; });
+}
+
+Warp* Sm::live_warp(const Event& event) {
+  Warp& warp = sub_cores_[event.sub_core]->warp(event.slot);
+  return warp.resident && warp.serial == event.serial ? &warp : nullptr;
+}
+
+void Sm::handle(const Event& event, Cycle now) {
+  switch (event.type) {
+    case EventType::kCounter:
+      if (live_warp(event)) sub_cores_[event.sub_core]->release_counter(event.slot, event.counter, now);
+      break;
+    case EventType::kArbitrate:
+      memory_.arbitrate(now);
+      break;
+    case EventType::kDataStage:
+      memory_.run_data_stage(now);
+      break;
+    case EventType::kQueueEntry:
+      sub_cores_[event.sub_core]->free_queue_entry(now);
+      break;
+    case EventType::kCredit:
+      memory_.return_credit(now);
+      break;
+    case EventType::kBulkLoaded:
+      mbarrier_bytes(event.cta, event.serial, event.ring, event.stage, event.value, now);
+      break;
+    case EventType::kBulkStored:
+      if (Warp* warp = live_warp(event)) {
+        --warp->outstanding_bulk_stores;
+        sub_cores_[event.sub_core]->reconsider(event.slot, now);
+        maybe_end_warp(event.sub_core, event.slot, now);
+      }
+      break;
+    case EventType::kStored:
+      if (Warp* warp = live_warp(event)) {
+        --warp->outstanding_stores;
+        maybe_end_warp(event.sub_core, event.slot, now);
+      }
+      break;
+    case EventType::kAsyncCopied:
+      if (Warp* warp = live_warp(event)) async_copied(*warp, event.sub_core, event.slot, event.value, now);
+      break;
+    case EventType::kMbarrierArrive:
+      mbarrier_arrive(event.cta, event.serial, event.ring, event.stage, static_cast<int64_t>(event.value), now);
+      break;
+    case EventType::kMbarrierVisible:
+      if (ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial) {
+        ctas_[event.cta].rings[event.ring][event.stage].visible = event.value;
+        reconsider_cta(event.cta, now);
+      }
+      break;
+    case EventType::kBarrierRelease:
+      if (ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial) release_barrier(event.cta, event.ring, now);
+      break;
+    case EventType::kWgmmaStart:
+      wgmma_.try_start(now);
+      break;
+    case EventType::kWgmmaWrites:
+      wgmma_.begin_writes(event.value, now);
+      break;
+    case EventType::kWgmmaReads:
+      wgmma_.begin_reads(event.value, now);
+      break;
+    case EventType::kWgmmaComplete:
+      wgmma_.complete(event.value, now);
+      break;
+    case EventType::kPlace:
+      place_ctas(now);
+      break;
+    case EventType::kCtaEnd:
+      end_cta(event.cta, now);
+      break;
+  }
+}
+
+uint64_t Sm::trips(const Warp& warp, const traces::TripCount& count) const {
+  if (count.parameter < 0) return count.literal;
+  const traces::Kernel& kernel = *launches_[warp.launch].image->kernel;
+  return kernel.cta_classes[ctas_[warp.cta].cta_class].values[count.parameter];
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,171 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/account/account.h"
+#include "sim/engine/event_queue.h"
+#include "sim/sm/kernel_image.h"
+#include "sim/sm/memory_stage.h"
+#include "sim/sm/spec.h"
+#include "sim/sm/sub_core.h"
+#include "sim/sm/wgmma_unit.h"
+
+namespace warpfold::sim {
+
+// What one launch brings to one SM.
+struct SmLaunch {
+  const KernelImage* image = nullptr;
+  std::vector<traces::CtaRun> ctas;  // classes in launch order
+  int order = 0;                     // placement order: priority, then stream, then position
+  bool reserved = false;             // CARVE_OUT: the amounts below are its own while other launches have CTAs left
+  uint32_t reserved_registers = 0;
+  uint32_t reserved_shared_memory = 0;
+  uint32_t reserved_warps = 0;
+};
+
+// A streaming multiprocessor: sub-cores, the parts they share, and the CTAs placed on it.
+//
+// Order within a cycle: events (replies, completions, releases) first, then the sub-cores in order of their index.
+class Sm {
+ public:
+  Sm(const Spec& spec, std::vector<SmLaunch> launches);
+  ~Sm();
+  Sm(const Sm&) = delete;
+  Sm& operator=(const Sm&) = delete;
+
+  // Runs while the next thing to do lies before `limit`; returns its time (kNever: nothing is pending).
+  Cycle run(Cycle limit);
+  // A launch may place CTAs from `at` on.
+  void release_launch(int launch, Cycle at);
+
+  bool launch_done(int launch) const {
+    return progress_[launch].running == 0 && progress_[launch].next_run == launches_[launch].ctas.size();
+  }
+  Cycle launch_start(int launch) const { return progress_[launch].start; }
+  Cycle launch_end(int launch) const { return progress_[launch].end; }
+  uint64_t ctas_done(int launch) const { return progress_[launch].done; }
+  bool busy() const;  // CTAs resident
+  const Account& account() const { return account_; }
+  const MemoryStage& memory() const { return memory_; }
+  const WgmmaUnit& wgmma() const { return wgmma_; }
+  const SubCore& sub_core(int index) const { return *sub_cores_[index]; }
+  // Who waits for whom, one line a warp. For a deadlocked SM.
+  std::string waiting_report() const;
+
+  // ---- called by the parts
+
+  enum class EventType : uint8_t {
+    kCounter,
+    kArbitrate,
+    kDataStage,
+    kQueueEntry,
+    kCredit,
+    kBulkLoaded,
+    kBulkStored,
+    kStored,
+    kAsyncCopied,
+    kMbarrierArrive,
+    kMbarrierVisible,
+    kBarrierRelease,
+    kWgmmaStart,
+    kWgmmaWrites,
+    kWgmmaReads,
+    kWgmmaComplete,
+    kPlace,
+    kCtaEnd,
+  };
+  struct Event {
+    EventType type;
+    uint8_t sub_core = 0;
+    uint8_t slot = 0;
+    uint8_t counter = 0;
+    uint16_t cta = 0;
+    uint16_t ring = 0;  // or named barrier
+    uint32_t stage = 0;
+    uint64_t serial = 0;  // of the warp or CTA it is for; dropped when that is gone
+    uint64_t value = 0;   // bytes, group or command number
+  };
+  void schedule(Cycle at, const Event& event) { events_.schedule(at, event); }
+
+  void issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
+  bool condition_holds(const Warp& warp, int sub_core, int slot, WarpState& reason) const;
+  bool wgmma_admits(const Warp& warp) const;
+  void wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, Cycle now);
+  void wgmma_room(Cycle now);
+  void charge_wgmma_wait(int launch, Cycle from, Cycle to);
+  int queue_holder(int sub_core) const { return memory_.queue_holder(sub_core); }
+  uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
+  SubCore& sub_core(int index) { return *sub_cores_[index]; }
+  MemoryStage& memory() { return memory_; }
+  int sub_cores() const { return static_cast<int>(sub_cores_.size()); }
+  void mbarrier_arrive(int cta, uint64_t serial, int ring, uint32_t stage, int64_t expected_bytes, Cycle now);
+  void mbarrier_bytes(int cta, uint64_t serial, int ring, uint32_t stage, uint64_t bytes, Cycle now);
+
+ private:
+  struct Progress {
+    Cycle ready = kNever;
+    Cycle start = kNever;
+    Cycle end = 0;
+    size_t next_run = 0;
+    uint64_t next_in_run = 0;
+    uint64_t running = 0;
+    uint64_t done = 0;
+  };
+  struct Held {
+    uint32_t registers = 0;
+    uint32_t shared_memory = 0;
+    uint32_t warps = 0;
+  };
+
+  void handle(const Event& event, Cycle now);
+  Warp* live_warp(const Event& event);
+
+  // sm_issue.cc: what instructions other than fixed-latency ones do
+  void issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
+  void issue_variable_math(const Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
+  void issue_wgmma(Warp& warp, const MicroOp& op, Cycle now);
+  void issue_barrier(Warp& warp, const MicroOp& op, Cycle now);
+  void issue_set_registers(Warp& warp, const MicroOp& op, Cycle now);
+  void issue_exit(Warp& warp, int sub_core, int slot, Cycle now);
+  void commit_async_group(Warp& warp);
+
+  // sm_synchronise.cc: barriers, groups, conditions
+  const Mbarrier& awaited_mbarrier(const Warp& warp, const MicroOp& op, uint64_t& pass) const;
+  void finish_phase(int cta, int ring, uint32_t stage, Cycle now);
+  void async_copied(Warp& warp, int sub_core, int slot, uint64_t group, Cycle now);
+  void release_barrier(int cta, int barrier, Cycle now);
+  void reconsider_cta(int cta, Cycle now);
+
+  // sm_place.cc: CTAs
+  void place_ctas(Cycle now);
+  bool may_place(int launch, Cycle now) const;
+  bool fits(int launch) const;
+  bool others_left(int launch) const;
+  void launch_cta(int launch, Cycle now);
+  void start_warps(Cta& cta, int index, uint32_t cta_class, Cycle now);
+  bool find_slots(uint32_t warps, std::vector<int>& slots) const;
+  void maybe_end_warp(int sub_core, int slot, Cycle now);
+  void end_cta(int index, Cycle now);
+
+  const Spec& spec_;
+  std::vector<SmLaunch> launches_;
+  std::vector<int> order_;  // launch indices in placement order
+  std::vector<Progress> progress_;
+  std::vector<Held> held_;  // by launch
+  Account account_;
+  EventQueue<Event> events_;
+  std::vector<std::unique_ptr<SubCore>> sub_cores_;
+  MemoryStage memory_;
+  WgmmaUnit wgmma_;
+  std::vector<Cta> ctas_;
+  std::vector<bool> slot_taken_;  // SM-wide: slot s is on sub-core s mod sub_cores
+  uint64_t open_wgmma_ = 0;       // commands that not all four warps have issued yet
+  uint64_t next_serial_ = 1;
+  Cycle next_cta_at_ = 0;
+  Cycle now_ = 0;
+};
+
+}  // namespace warpfold::sim

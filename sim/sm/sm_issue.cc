@@ -1,0 +1,152 @@
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+
+using isa::Behaviour;
+
+void Sm::issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
+  switch (op.behaviour) {
+    case Behaviour::kVariableMath:
+      issue_variable_math(warp, op, sub_core, slot, now);
+      break;
+    case Behaviour::kWgmma:
+      issue_wgmma(warp, op, now);
+      break;
+    case Behaviour::kBarrierSync:
+    case Behaviour::kBarrierArrive:
+      issue_barrier(warp, op, now);
+      break;
+    case Behaviour::kSetMaxRegisters:
+      issue_set_registers(warp, op, now);
+      break;
+    case Behaviour::kCopyAsyncCommit:
+      commit_async_group(warp);
+      break;
+    case Behaviour::kExit:
+      issue_exit(warp, sub_core, slot, now);
+      break;
+    default:
+      if (op.pipe == isa::Pipe::kMemory) issue_memory(warp, op, sub_core, slot, now);
+      break;
+  }
+  if (op.cursor >= 0) warp.cursors[op.cursor] += op.advance;
+}
+
+void Sm::issue_variable_math(const Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
+  Event event{.type = EventType::kCounter,
+              .sub_core = static_cast<uint8_t>(sub_core),
+              .slot = static_cast<uint8_t>(slot),
+              .serial = warp.serial};
+  if (op.write_counter < 6) {
+    event.counter = op.write_counter;
+    schedule(now + op.result_cycles, event);
+  }
+  if (op.read_counter < 6) {
+    event.counter = op.read_counter;
+    schedule(now + op.release_cycles, event);
+  }
+}
+
+void Sm::issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
+  MemoryStage::Request request{.op = &op,
+                               .sub_core = sub_core,
+                               .slot = slot,
+                               .launch = warp.launch,
+                               .cta = warp.cta,
+                               .warp_serial = warp.serial,
+                               .cta_serial = ctas_[warp.cta].serial,
+                               .issued = now};
+  if (op.cursor >= 0) {
+    request.stage = static_cast<uint32_t>(warp.cursors[op.cursor] % launches_[warp.launch].image->kernel->cursors[op.cursor].depth);
+  }
+  switch (op.behaviour) {
+    case Behaviour::kStoreGlobal:
+      ++warp.outstanding_stores;
+      break;
+    case Behaviour::kBulkStore:
+      ++warp.outstanding_bulk_stores;
+      break;
+    case Behaviour::kCopyAsync:
+      ++warp.async.open_copies;
+      request.group = warp.async.committed;
+      break;
+    default:
+      break;
+  }
+  account_.launch(warp.launch).l2_requested_bytes += op.bytes;
+  memory_.enqueue(request);
+}
+
+void Sm::commit_async_group(Warp& warp) {
+  AsyncGroups& groups = warp.async;
+  groups.copies_left[groups.committed % groups.copies_left.size()] += groups.open_copies;
+  groups.open_copies = 0;
+  ++groups.committed;
+  // A group without copies is complete as soon as the ones before it are.
+  while (groups.completed < groups.committed && groups.copies_left[groups.completed % groups.copies_left.size()] == 0)
+    ++groups.completed;
+}
+
+void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
+  Cta& cta = ctas_[warp.cta];
+  const int group = warp.index_in_cta / 4;
+  Warpgroup& warpgroup = cta.warpgroups[group];
+  const uint64_t sequence = warp.wgmma_sequence++;
+  if (sequence == warpgroup.opened) {
+    ++warpgroup.opened;
+    ++open_wgmma_;
+    for (int w = group * 4; w < group * 4 + 4 && w < static_cast<int>(cta.warp_slots.size()); ++w) {
+      const int s = cta.warp_slots[w];
+      sub_cores_[s % sub_cores_.size()]->reconsider(static_cast<int>(s / sub_cores_.size()), now);
+    }
+  }
+  if (op.commit) ++warp.wgmma_groups;
+  uint8_t& arrived = warpgroup.arrived[sequence % warpgroup.arrived.size()];
+  if (++arrived < 4) return;
+  arrived = 0;
+  ++warpgroup.assembled;
+  --open_wgmma_;
+  WgmmaUnit::Command command;
+  command.launch = warp.launch;
+  command.cta = warp.cta;
+  command.warpgroup = group;
+  command.cta_serial = cta.serial;
+  command.columns = op.wgmma_n;
+  command.a_in_registers = op.wgmma_a_in_registers;
+  command.commit = op.commit;
+  wgmma_.assembled(command, now);
+}
+
+void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
+  Cta& cta = ctas_[warp.cta];
+  const int id = op.barrier < 0 ? 0 : op.barrier;
+  NamedBarrier& barrier = cta.barriers[id];
+  const uint32_t expected = op.count > 0 ? op.count / 32U : static_cast<uint32_t>(cta.warp_slots.size());
+  if (op.behaviour == Behaviour::kBarrierSync) {
+    warp.in_barrier = true;
+    warp.barrier = static_cast<uint8_t>(id);
+  }
+  if (++barrier.arrived < expected) return;
+  barrier.arrived = 0;
+  schedule(now + spec_.barrier_latency, {.type = EventType::kBarrierRelease,
+                                         .cta = static_cast<uint16_t>(warp.cta),
+                                         .ring = static_cast<uint16_t>(id),
+                                         .serial = cta.serial});
+}
+
+// setmaxnreg: registers move between the warps of a CTA through its own pool.
+void Sm::issue_set_registers(Warp& warp, const MicroOp& op, Cycle now) {
+  Cta& cta = ctas_[warp.cta];
+  const auto change = (static_cast<int64_t>(op.count) - warp.registers) * 32;
+  cta.register_pool = static_cast<uint32_t>(cta.register_pool - change);
+  warp.registers = op.count;
+  if (change < 0) reconsider_cta(warp.cta, now);
+}
+
+void Sm::issue_exit(Warp& warp, int sub_core, int slot, Cycle now) {
+  warp.exited = true;
+  sub_cores_[sub_core]->end_warp(slot);
+  maybe_end_warp(sub_core, slot, now + 1);
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,183 @@
+#include <algorithm>
+
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+
+// CTAs are placed in launch order as long as they fit: left-over placement. A launch that has CTAs left holds back the ones
+// behind it, except where reservations part the SM between them.
+void Sm::place_ctas(Cycle now) {
+  for (const int launch : order_) {
+    if (progress_[launch].ready > now) continue;
+    while (progress_[launch].next_run < launches_[launch].ctas.size()) {
+      if (!may_place(launch, now) || !fits(launch)) break;
+      if (next_cta_at_ > now) {
+        schedule(next_cta_at_, {.type = EventType::kPlace});
+        return;
+      }
+      launch_cta(launch, now);
+      next_cta_at_ = now + spec_.cta_launch;
+    }
+  }
+}
+
+bool Sm::may_place(int launch, Cycle now) const {
+  const bool carved = std::ranges::any_of(launches_, &SmLaunch::reserved);
+  if (carved) return true;
+  for (const int earlier : order_) {
+    if (earlier == launch) return true;
+    const bool has_ctas_left = progress_[earlier].next_run < launches_[earlier].ctas.size();
+    if (progress_[earlier].ready <= now && has_ctas_left) return false;
+  }
+  return true;
+}
+
+bool Sm::others_left(int launch) const {
+  for (size_t other = 0; other < launches_.size(); ++other) {
+    if (static_cast<int>(other) != launch && progress_[other].ready != kNever && !launch_done(static_cast<int>(other))) return true;
+  }
+  return false;
+}
+
+bool Sm::fits(int launch) const {
+  const Footprint& need = launches_[launch].image->footprint;
+  Held used{};
+  for (const Held& held : held_) {
+    used.registers += held.registers;
+    used.shared_memory += held.shared_memory;
+    used.warps += held.warps;
+  }
+  Held limit{spec_.registers, spec_.shared_memory_bytes, spec_.warp_slots};
+  if (others_left(launch)) {
+    if (launches_[launch].reserved) {
+      const SmLaunch& share = launches_[launch];
+      used = held_[launch];
+      limit = {share.reserved_registers, share.reserved_shared_memory, share.reserved_warps};
+    } else {
+      // What others have reserved is theirs, used or not.
+      for (size_t other = 0; other < launches_.size(); ++other) {
+        const SmLaunch& share = launches_[other];
+        const bool active = progress_[other].ready != kNever && !launch_done(static_cast<int>(other));
+        if (!share.reserved || !active) continue;
+        used.registers += share.reserved_registers - std::min(share.reserved_registers, held_[other].registers);
+        used.shared_memory += share.reserved_shared_memory - std::min(share.reserved_shared_memory, held_[other].shared_memory);
+        used.warps += share.reserved_warps - std::min(share.reserved_warps, held_[other].warps);
+      }
+    }
+  }
+  const bool slot_free = std::ranges::any_of(ctas_, [](const Cta& cta) { return !cta.resident; });
+  std::vector<int> slots;
+  return slot_free && used.registers + need.registers <= limit.registers &&
+         used.shared_memory + need.shared_memory <= limit.shared_memory && used.warps + need.warps <= limit.warps &&
+         find_slots(need.warps, slots);
+}
+
+// Warp w of a CTA lives on sub-core (first + w) mod 4. A CTA of four warps or more starts at sub-core 0, so that a
+// warpgroup's four warps lie on four sub-cores; a smaller one starts where most slots are free.
+bool Sm::find_slots(uint32_t warps, std::vector<int>& slots) const {
+  const auto cores = static_cast<uint32_t>(sub_cores_.size());
+  std::vector<std::vector<int>> free(cores);
+  for (size_t s = 0; s < slot_taken_.size(); ++s) {
+    if (!slot_taken_[s]) free[s % cores].push_back(static_cast<int>(s));
+  }
+  uint32_t first = 0;
+  if (warps < cores) {
+    for (uint32_t c = 1; c < cores; ++c) {
+      if (free[c].size() > free[first].size()) first = c;
+    }
+  }
+  std::vector<size_t> used(cores, 0);
+  for (uint32_t w = 0; w < warps; ++w) {
+    const uint32_t core = (first + w) % cores;
+    if (used[core] == free[core].size()) return false;
+    slots.push_back(free[core][used[core]++]);
+  }
+  return true;
+}
+
+void Sm::launch_cta(int launch, Cycle now) {
+  Progress& progress = progress_[launch];
+  const SmLaunch& from = launches_[launch];
+  const traces::CtaRun& run = from.ctas[progress.next_run];
+  const auto index = static_cast<int>(std::ranges::find_if(ctas_, [](const Cta& cta) { return !cta.resident; }) - ctas_.begin());
+  const Footprint& need = from.image->footprint;
+  Cta& cta = ctas_[index];
+  cta = Cta{};
+  cta.resident = true;
+  cta.serial = next_serial_++;
+  cta.launch = launch;
+  cta.cta_class = run.cta_class;
+  cta.registers = need.registers;
+  cta.shared_memory = need.shared_memory;
+  for (const traces::Ring& ring : from.image->kernel->rings) {
+    const uint64_t passed = ring.starts_free ? 1 : 0;
+    cta.rings.emplace_back(ring.depth, Mbarrier{ring.arrivals, 0, passed, passed});
+  }
+  cta.warpgroups.resize((need.warps + 3) / 4);
+  held_[launch].registers += need.registers;
+  held_[launch].shared_memory += need.shared_memory;
+  held_[launch].warps += need.warps;
+  if (progress.start == kNever) progress.start = now;
+  ++progress.running;
+  if (++progress.next_in_run == run.count) {
+    progress.next_in_run = 0;
+    ++progress.next_run;
+  }
+  start_warps(cta, index, run.cta_class, now);
+}
+
+void Sm::start_warps(Cta& cta, int index, uint32_t cta_class, Cycle now) {
+  const KernelImage& image = *launches_[cta.launch].image;
+  cta.cta_class = cta_class;
+  cta.warps_running = image.footprint.warps;
+  find_slots(image.footprint.warps, cta.warp_slots);
+  for (uint32_t w = 0; w < image.footprint.warps; ++w) {
+    const int s = cta.warp_slots[w];
+    slot_taken_[s] = true;
+    SubCore& sub_core = *sub_cores_[s % sub_cores_.size()];
+    const auto slot = static_cast<int>(s / sub_cores_.size());
+    Warp& warp = sub_core.warp(slot);
+    warp = Warp{};
+    warp.resident = true;
+    warp.program = &image.programs[image.role_of_warp[w]];
+    warp.op = warp.program->ops.data();
+    warp.launch = cta.launch;
+    warp.cta = index;
+    warp.index_in_cta = static_cast<int>(w);
+    warp.serial = next_serial_++;
+    warp.started = now;
+    warp.registers = image.kernel->registers_per_thread;
+    for (size_t c = 0; c < image.kernel->cursors.size(); ++c) warp.cursors[c] = image.kernel->cursors[c].start;
+    sub_core.start_warp(slot, now);
+  }
+}
+
+// An exited warp stays resident until its stores have left the SM (drain).
+void Sm::maybe_end_warp(int sub_core, int slot, Cycle now) {
+  Warp& warp = sub_cores_[sub_core]->warp(slot);
+  if (!warp.exited || warp.outstanding_stores > 0 || warp.outstanding_bulk_stores > 0) return;
+  const Cycle end = std::max(now, warp.last_issue + 1);
+  LaunchAccount& account = account_.launch(warp.launch);
+  account.states[static_cast<int>(WarpState::kDrain)] += end - (warp.last_issue + 1);
+  account.resident_warp_cycles += end - warp.started;
+  warp.resident = false;
+  if (--ctas_[warp.cta].warps_running == 0) {
+    schedule(end, {.type = EventType::kCtaEnd, .cta = static_cast<uint16_t>(warp.cta)});
+  }
+}
+
+void Sm::end_cta(int index, Cycle now) {
+  Cta& cta = ctas_[index];
+  cta.resident = false;
+  for (const int s : cta.warp_slots) slot_taken_[s] = false;
+  held_[cta.launch].registers -= cta.registers;
+  held_[cta.launch].shared_memory -= cta.shared_memory;
+  held_[cta.launch].warps -= static_cast<uint32_t>(cta.warp_slots.size());
+  Progress& progress = progress_[cta.launch];
+  --progress.running;
+  ++progress.done;
+  progress.end = now;
+  place_ctas(now);
+}
+
+}  // namespace warpfold::sim

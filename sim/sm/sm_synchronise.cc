@@ -1,0 +1,170 @@
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+
+using isa::Behaviour;
+
+// The mbarrier that a wait looks at and how many of its phases must have completed.
+const Mbarrier& Sm::awaited_mbarrier(const Warp& warp, const MicroOp& op, uint64_t& pass) const {
+  const uint64_t steps = op.cursor >= 0 ? warp.cursors[op.cursor] : 0;
+  const auto& ring = ctas_[warp.cta].rings[op.barrier];
+  pass = steps / ring.size() + 1;
+  return ring[steps % ring.size()];
+}
+
+bool Sm::condition_holds(const Warp& warp, int sub_core, int slot, WarpState& reason) const {
+  const MicroOp& op = *warp.op;
+  switch (op.behaviour) {
+    case Behaviour::kDependenceWait: {
+      const Warp& self = sub_cores_[sub_core]->warp(slot);
+      reason = self.long_counters >> op.depbar_counter & 1 ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
+      return self.counters[op.depbar_counter] <= op.count;
+    }
+    case Behaviour::kMbarrierWait: {
+      // A failed try_wait is a shared-memory operation waited for: Nsight Compute counts it as short scoreboard.
+      reason = WarpState::kShortScoreboard;
+      uint64_t pass = 0;
+      return awaited_mbarrier(warp, op, pass).visible >= pass;
+    }
+    case Behaviour::kWgmma:
+      reason = WarpState::kMathPipeThrottle;
+      return wgmma_admits(warp);
+    case Behaviour::kWgmmaWait:
+      reason = WarpState::kGmma;
+      return warp.wgmma_groups <= op.count;
+    case Behaviour::kCopyAsyncWait:
+      reason = WarpState::kLongScoreboard;
+      return warp.async.committed - warp.async.completed <= op.count;
+    case Behaviour::kBulkWait:
+      reason = WarpState::kLongScoreboard;
+      return warp.outstanding_bulk_stores <= op.count;
+    case Behaviour::kSetMaxRegisters:
+      reason = WarpState::kBarrier;
+      return op.count <= warp.registers || (op.count - warp.registers) * 32U <= ctas_[warp.cta].register_pool;
+    default:
+      return true;
+  }
+}
+
+// The first of a warpgroup's warps to reach a command needs a place in the FIFO; the others join it.
+bool Sm::wgmma_admits(const Warp& warp) const {
+  const Warpgroup& group = ctas_[warp.cta].warpgroups[warp.index_in_cta / 4];
+  return warp.wgmma_sequence < group.opened || wgmma_.has_room(open_wgmma_);
+}
+
+void Sm::wgmma_room(Cycle now) {
+  for (const auto& sub_core : sub_cores_) {
+    for (int slot = 0; slot < sub_core->slots(); ++slot) {
+      const Warp& warp = sub_core->warp(slot);
+      if (warp.resident && warp.blocked && warp.reason == WarpState::kMathPipeThrottle) sub_core->reconsider(slot, now);
+    }
+  }
+}
+
+void Sm::charge_wgmma_wait(int launch, Cycle from, Cycle to) {
+  wgmma_.history().charge(from, to, launch,
+                          [&](int culprit, uint64_t cycles) { account_.charge(launch, culprit, Contended::kWgmma, cycles); });
+}
+
+void Sm::wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, Cycle now) {
+  if (!ctas_[cta].resident || ctas_[cta].serial != cta_serial) return;
+  for (int w = warpgroup * 4; w < warpgroup * 4 + 4; ++w) {
+    const int s = ctas_[cta].warp_slots[w];
+    SubCore& sub_core = *sub_cores_[s % sub_cores_.size()];
+    const auto slot = static_cast<int>(s / sub_cores_.size());
+    --sub_core.warp(slot).wgmma_groups;
+    sub_core.reconsider(slot, now);
+  }
+}
+
+void Sm::mbarrier_arrive(int cta, uint64_t serial, int ring, uint32_t stage, int64_t expected_bytes, Cycle now) {
+  if (!ctas_[cta].resident || ctas_[cta].serial != serial) return;
+  Mbarrier& barrier = ctas_[cta].rings[ring][stage];
+  barrier.bytes_left += expected_bytes;
+  --barrier.arrivals_left;
+  finish_phase(cta, ring, stage, now);
+}
+
+void Sm::mbarrier_bytes(int cta, uint64_t serial, int ring, uint32_t stage, uint64_t bytes, Cycle now) {
+  if (!ctas_[cta].resident || ctas_[cta].serial != serial) return;
+  ctas_[cta].rings[ring][stage].bytes_left -= static_cast<int64_t>(bytes);
+  finish_phase(cta, ring, stage, now);
+}
+
+void Sm::finish_phase(int cta, int ring, uint32_t stage, Cycle now) {
+  Mbarrier& barrier = ctas_[cta].rings[ring][stage];
+  if (barrier.arrivals_left > 0 || barrier.bytes_left > 0) return;
+  barrier.arrivals_left = launches_[ctas_[cta].launch].image->kernel->rings[ring].arrivals;
+  ++barrier.completed;
+  schedule(now + spec_.mbarrier_latency, {.type = EventType::kMbarrierVisible,
+                                          .cta = static_cast<uint16_t>(cta),
+                                          .ring = static_cast<uint16_t>(ring),
+                                          .stage = stage,
+                                          .serial = ctas_[cta].serial,
+                                          .value = barrier.completed});
+}
+
+void Sm::async_copied(Warp& warp, int sub_core, int slot, uint64_t group, Cycle now) {
+  AsyncGroups& groups = warp.async;
+  if (group == groups.committed) {
+    --groups.open_copies;
+    return;
+  }
+  --groups.copies_left[group % groups.copies_left.size()];
+  while (groups.completed < groups.committed && groups.copies_left[groups.completed % groups.copies_left.size()] == 0)
+    ++groups.completed;
+  sub_cores_[sub_core]->reconsider(slot, now);
+}
+
+void Sm::release_barrier(int cta, int barrier, Cycle now) {
+  for (const int s : ctas_[cta].warp_slots) {
+    SubCore& sub_core = *sub_cores_[s % sub_cores_.size()];
+    const auto slot = static_cast<int>(s / sub_cores_.size());
+    Warp& warp = sub_core.warp(slot);
+    if (!warp.resident || !warp.in_barrier || warp.barrier != barrier) continue;
+    warp.in_barrier = false;
+    sub_core.reconsider(slot, now);
+  }
+}
+
+void Sm::reconsider_cta(int cta, Cycle now) {
+  for (const int s : ctas_[cta].warp_slots) {
+    SubCore& sub_core = *sub_cores_[s % sub_cores_.size()];
+    const auto slot = static_cast<int>(s / sub_cores_.size());
+    if (sub_core.warp(slot).resident) sub_core.reconsider(slot, now);
+  }
+}
+
+// One line a waiting warp:
+//   gemm CTA 3 consumer0 warp 4 (sub-core 0): short_scoreboard at [..] SYNCS.PHASECHK... ; waits for ring full stage 1 pass 2,
+//   0 arrivals and 32768 bytes missing
+std::string Sm::waiting_report() const {
+  std::string report;
+  for (size_t c = 0; c < sub_cores_.size(); ++c) {
+    for (int slot = 0; slot < sub_cores_[c]->slots(); ++slot) {
+      const Warp& warp = sub_cores_[c]->warp(slot);
+      if (!warp.resident || !warp.blocked) continue;
+      const KernelImage& image = *launches_[warp.launch].image;
+      const traces::Kernel& kernel = *image.kernel;
+      report += "  " + kernel.name + " CTA " + std::to_string(warp.cta) + " " +
+                kernel.roles[image.role_of_warp[warp.index_in_cta]].name + " warp " + std::to_string(warp.index_in_cta) +
+                " (sub-core " + std::to_string(c) + "): " + std::string(state_name(warp.reason)) + " since cycle " +
+                std::to_string(warp.since) + " at " + warp.program->text[warp.op->source];
+      if (warp.in_barrier) {
+        const NamedBarrier& barrier = ctas_[warp.cta].barriers[warp.barrier];
+        report +=
+            "; waits at barrier " + std::to_string(warp.barrier) + ", " + std::to_string(barrier.arrived) + " warps have arrived";
+      } else if (warp.op->behaviour == Behaviour::kMbarrierWait) {
+        uint64_t pass = 0;
+        const Mbarrier& barrier = awaited_mbarrier(warp, *warp.op, pass);
+        report += "; waits for ring " + kernel.rings[warp.op->barrier].name + " pass " + std::to_string(pass) + " (" +
+                  std::to_string(barrier.completed) + " complete), " + std::to_string(barrier.arrivals_left) + " arrivals and " +
+                  std::to_string(barrier.bytes_left) + " bytes missing";
+      }
+      report += "\n";
+    }
+  }
+  return report;
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,392 @@
+#include "sim/sm/sub_core.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+namespace {
+
+using isa::Behaviour;
+using isa::Pipe;
+
+Contended contended_pipe(Pipe pipe) {
+  switch (pipe) {
+    case Pipe::kAlu:
+      return Contended::kAlu;
+    case Pipe::kFmaHeavy:
+      return Contended::kFmaHeavy;
+    case Pipe::kFmaLite:
+      return Contended::kFmaLite;
+    case Pipe::kFp64:
+      return Contended::kFp64;
+    case Pipe::kXu:
+      return Contended::kXu;
+    case Pipe::kTensor:
+      return Contended::kTensor;
+    case Pipe::kUniform:
+      return Contended::kUniform;
+    case Pipe::kFp16:
+      return Contended::kFp16;
+    case Pipe::kWgmma:
+      return Contended::kWgmma;
+    default:
+      return Contended::kMemoryQueue;
+  }
+}
+
+// Instructions that pass the allocate stage; the others leave the control stage for a queue of their own.
+bool passes_allocate(const MicroOp& op) {
+  return op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation;
+}
+
+}  // namespace
+
+SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
+    : spec_(spec),
+      sm_(sm),
+      account_(account),
+      ports_(spec.read_ports_per_bank, spec.read_window, spec.register_file_cache),
+      warps_(spec.warp_slots_per_sub_core),
+      wanted_port_(spec.warp_slots_per_sub_core, 0),
+      of_launch_(account.launches(), 0),
+      port_reads_(account.launches(), 0),
+      index_(index) {}
+
+Cycle SubCore::step(Cycle now) {
+  expire_timers(now);
+  Mask candidates = awake_;
+  if (candidates != 0 && busy_ports_ != 0) candidates = throttle(candidates, now);
+  if (candidates != 0 && control_free_ > now) {
+    lose(candidates, WarpState::kDispatchStall, dispatch_culprit_, Contended::kRegisterReadPort);
+    candidates = 0;
+  }
+  while (candidates != 0) {
+    const int winner = pick(candidates);
+    const MicroOp& op = *warps_[winner].op;
+    candidates &= ~(Mask{1} << winner);
+    if (op.behaviour == Behaviour::kWgmma && !sm_.wgmma_admits(warps_[winner])) {
+      // A sibling took the last place in the FIFO in this very cycle.
+      block(winner, WarpState::kMathPipeThrottle, now);
+      continue;
+    }
+    charge_losers(candidates, winner, op);
+    issue(winner, now);
+    break;
+  }
+  return next_ = next_cycle(now);
+}
+
+// ---- timers and conditions
+
+void SubCore::expire_timers(Cycle now) {
+  const int slot = static_cast<int>(now % kTimerSlots);
+  Mask late = tentative_ & awake_;
+  for (; late != 0; late &= late - 1) {
+    const int w = std::countr_zero(late);
+    if (warps_[w].last_issue + 1 >= now) continue;
+    tentative_ &= ~(Mask{1} << w);
+    WarpState reason{};
+    if (!condition_holds(w, now, reason)) block(w, reason, now);
+  }
+  if ((timers_set_ >> slot & 1) == 0) return;
+  const Mask expired = timers_[slot];
+  timers_[slot] = 0;
+  timers_set_ &= ~(uint64_t{1} << slot);
+  awake_ |= expired;
+  for (Mask checked = expired & check_; checked != 0; checked &= checked - 1) {
+    const int w = std::countr_zero(checked);
+    WarpState reason{};
+    if (!condition_holds(w, now, reason)) block(w, reason, now);
+  }
+}
+
+bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
+  Warp& warp = warps_[slot];
+  if (warp.in_barrier) {
+    reason = WarpState::kBarrier;
+    return false;
+  }
+  const MicroOp& op = *warp.op;
+  // An increment becomes visible the cycle after the issue stage counted it.
+  const bool fresh = warp.fresh_counters != 0 && now == warp.last_issue + 1;
+  for (uint32_t mask = op.wait_mask; mask != 0; mask &= mask - 1) {
+    const int c = std::countr_zero(mask);
+    const bool hidden = fresh && (warp.fresh_counters >> c & 1) != 0;
+    if (warp.counters[c] - (hidden ? 1 : 0) > 0) {
+      reason = warp.long_counters & op.wait_mask ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
+      return false;
+    }
+    if (hidden) tentative_ |= Mask{1} << slot;
+  }
+  return sm_.condition_holds(warp, index_, slot, reason);
+}
+
+void SubCore::block(int slot, WarpState reason, Cycle since) {
+  Warp& warp = warps_[slot];
+  warp.blocked = true;
+  warp.reason = reason;
+  warp.since = since;
+  awake_ &= ~(Mask{1} << slot);
+}
+
+void SubCore::reconsider(int slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  if (!warp.blocked) return;
+  WarpState reason{};
+  const bool holds = condition_holds(slot, now, reason);
+  if (!holds && reason == warp.reason) return;
+  const uint64_t waited = now - warp.since;
+  account_.launch(warp.launch).states[static_cast<int>(warp.reason)] += waited;
+  if (warp.reason == WarpState::kMathPipeThrottle) sm_.charge_wgmma_wait(warp.launch, warp.since, now);
+  if (!holds) {
+    warp.reason = reason;
+    warp.since = now;
+    return;
+  }
+  warp.blocked = false;
+  awake_ |= Mask{1} << slot;
+  wake_at(now);
+}
+
+void SubCore::release_counter(int slot, int counter, Cycle now) {
+  Warp& warp = warps_[slot];
+  --warp.counters[counter];
+  if (warp.counters[counter] == 0) warp.long_counters = static_cast<uint8_t>(warp.long_counters & ~(1U << counter));
+  reconsider(slot, now);
+}
+
+void SubCore::set_timer(int slot, Cycle at, bool check) {
+  const Mask bit = Mask{1} << slot;
+  const auto t = static_cast<int>(at % kTimerSlots);
+  awake_ &= ~bit;
+  check_ = check ? check_ | bit : check_ & ~bit;
+  timers_[t] |= bit;
+  timers_set_ |= uint64_t{1} << t;
+  wake_at(at);
+}
+
+Cycle SubCore::next_cycle(Cycle now) const {
+  if (awake_ != 0) return now + 1;
+  if (timers_set_ == 0) return kNever;
+  const uint64_t ahead = std::rotr(timers_set_, static_cast<int>((now + 1) % kTimerSlots));
+  return now + 1 + static_cast<Cycle>(std::countr_zero(ahead));
+}
+
+// ---- who goes, who waits
+
+SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
+  for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
+    const int port = std::countr_zero(busy);
+    const bool memory = port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory;
+    if (!memory && free_at_[port] <= now) {
+      busy_ports_ &= ~(1U << port);
+      continue;
+    }
+    const Mask held = candidates & wants_[port];
+    if (held == 0) continue;
+    candidates &= ~held;
+    if (memory) {
+      const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
+      lose(held, state, sm_.queue_holder(index_), Contended::kMemoryQueue);
+    } else {
+      lose(held, WarpState::kMathPipeThrottle, holder_[port], contended_pipe(static_cast<Pipe>(port)));
+    }
+  }
+  return candidates;
+}
+
+int SubCore::youngest(Mask candidates) const {
+  int best = std::countr_zero(candidates);
+  for (candidates &= candidates - 1; candidates != 0; candidates &= candidates - 1) {
+    const int w = std::countr_zero(candidates);
+    if (warps_[w].serial > warps_[best].serial) best = w;
+  }
+  return best;
+}
+
+int SubCore::oldest(Mask candidates) const {
+  int best = std::countr_zero(candidates);
+  for (candidates &= candidates - 1; candidates != 0; candidates &= candidates - 1) {
+    const int w = std::countr_zero(candidates);
+    if (warps_[w].serial < warps_[best].serial) best = w;
+  }
+  return best;
+}
+
+int SubCore::pick(Mask candidates) const {
+  const bool greedy = last_issued_ >= 0 && (candidates >> last_issued_ & 1) != 0;
+  switch (spec_.issue_policy) {
+    case IssuePolicy::kCggty:
+      return greedy ? last_issued_ : youngest(candidates);
+    case IssuePolicy::kGto:
+      return greedy ? last_issued_ : oldest(candidates);
+    case IssuePolicy::kOldestFirst:
+      return oldest(candidates);
+    case IssuePolicy::kLrr:
+      break;
+  }
+  const Mask after = candidates & ~((Mask{2} << std::max(last_issued_, 0)) - 1);
+  return std::countr_zero(after != 0 ? after : candidates);
+}
+
+// Those that lost to a warp that takes the very pipe they need would not have issued with a second issue slot either: the
+// pipe is what they lack. The others lack the issue slot.
+void SubCore::charge_losers(Mask losers, int winner, const MicroOp& op) {
+  if (losers == 0) return;
+  const int launch = warps_[winner].launch;
+  const bool has_pipe = op.pipe != Pipe::kNone && op.pipe != Pipe::kMemory && op.pipe != Pipe::kWgmma;
+  const Mask same = has_pipe ? losers & wants_[static_cast<int>(op.pipe)] : 0;
+  if (same != 0) lose(same, WarpState::kMathPipeThrottle, launch, contended_pipe(op.pipe));
+  if (losers != same) lose(losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
+}
+
+void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource) {
+  for (const int launch : active_launches_) {
+    const auto lost = static_cast<uint64_t>(std::popcount(warps & of_launch_[launch]));
+    if (lost == 0) continue;
+    account_.launch(launch).states[static_cast<int>(state)] += lost;
+    account_.charge(launch, culprit, resource, lost);
+  }
+}
+
+// ---- issue
+
+void SubCore::issue(int slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  const MicroOp& op = *warp.op;
+  LaunchAccount& account = account_.launch(warp.launch);
+  ++account.instructions;
+  ++account.states[static_cast<int>(WarpState::kSelected)];
+  ++use_.issued;
+  last_issued_ = slot;
+  warp.last_issue = now;
+  warp.fresh_counters = 0;
+  tentative_ &= ~(Mask{1} << slot);
+  if (op.pipe == Pipe::kMemory) {
+    ++use_.pipe_cycles[static_cast<int>(Pipe::kMemory)];
+    if (++queue_entries_ == spec_.memory_queue_entries) busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
+  } else if (op.pipe != Pipe::kNone && op.pipe != Pipe::kWgmma) {
+    occupy(static_cast<int>(op.pipe), now + op.interval, warp.launch);
+    use_.pipe_cycles[static_cast<int>(op.pipe)] += op.interval;
+    if (op.blocks_lite) occupy(static_cast<int>(Pipe::kFmaLite), now + op.interval, warp.launch);
+  }
+  if (passes_allocate(op)) {
+    issue_fixed(op, warp, slot, now);
+  } else {
+    control_free_ = std::max(control_free_, now + 1);
+    count_dependences(op, warp);
+    sm_.issued(warp, op, index_, slot, now);
+    if (op.behaviour == Behaviour::kExit) return;
+  }
+  const auto fixed_wait = op.behaviour == Behaviour::kBranch ? WarpState::kBranchResolving : WarpState::kWait;
+  account.states[static_cast<int>(fixed_wait)] += op.next_after - 1U;
+  step_program(warp);
+  want(slot, *warp.op);
+  set_timer(slot, now + op.next_after, warp.op->needs_check || warp.in_barrier);
+}
+
+void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
+  ports_.advance(now);
+  const auto reads = ports_.collect(op, slot);
+  // Control stage in the next cycle; it is left when the allocate stage is free. control_free_ is that cycle.
+  const Cycle left_control = std::max(now + 1, allocated_);
+  if (left_control > now + 1) dispatch_culprit_ = allocate_holder_;
+  allocated_ = ports_.allocate(left_control + 1, reads);
+  allocate_holder_ = warp.launch;
+  control_free_ = left_control;
+  const uint32_t total = reads[0] + reads[1];
+  port_reads_[warp.launch] += total;
+  use_.port_reads += total;
+  if (op.writes[0] + op.writes[1] > 0) {
+    ports_.write(now + op.write_latency, op.writes);
+    for (int bank = 0; bank < 2; ++bank) {
+      if (op.writes[bank] > 0) last_writer_[bank] = warp.launch;
+    }
+  }
+}
+
+void SubCore::occupy(int port, Cycle until, int launch) {
+  free_at_[port] = until;
+  holder_[port] = launch;
+  busy_ports_ |= 1U << port;
+}
+
+void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
+  for (const uint8_t counter : {op.write_counter, op.read_counter}) {
+    if (counter >= 6) continue;
+    ++warp.counters[counter];
+    warp.fresh_counters = static_cast<uint8_t>(warp.fresh_counters | 1U << counter);
+    if (op.global) warp.long_counters = static_cast<uint8_t>(warp.long_counters | 1U << counter);
+  }
+}
+
+void SubCore::step_program(Warp& warp) {
+  if (!warp.op->edge) {
+    ++warp.op;
+    return;
+  }
+  const Program& program = *warp.program;
+  const auto at = static_cast<uint32_t>(warp.op - program.ops.data());
+  for (const uint16_t l : program.ends_at[at]) {
+    const LoopSpan& loop = program.loops[l];
+    if (--warp.trips_left[loop.depth] > 0) {
+      warp.op = &program.ops[loop.begin];
+      enter_loops(warp, loop.begin, loop.depth);
+      return;
+    }
+  }
+  ++warp.op;
+  enter_loops(warp, at + 1, -1);
+}
+
+void SubCore::enter_loops(Warp& warp, uint32_t at, int deeper_than) {
+  for (const uint16_t l : warp.program->begins_at[at]) {
+    const LoopSpan& loop = warp.program->loops[l];
+    if (loop.depth > deeper_than) warp.trips_left[loop.depth] = sm_.trips(warp, loop.trips);
+  }
+}
+
+void SubCore::want(int slot, const MicroOp& op) {
+  const int port = port_of(op);
+  const Mask bit = Mask{1} << slot;
+  wants_[wanted_port_[slot]] &= ~bit;
+  wants_[port] |= bit;
+  wanted_port_[slot] = static_cast<uint8_t>(port);
+}
+
+void SubCore::free_queue_entry(Cycle now) {
+  if (queue_entries_-- == spec_.memory_queue_entries) {
+    busy_ports_ &= ~(1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory);
+    wake_at(now);
+  }
+}
+
+// ---- residency
+
+void SubCore::start_warp(int slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  const Mask bit = Mask{1} << slot;
+  if (of_launch_[warp.launch] == 0) active_launches_.push_back(warp.launch);
+  resident_ |= bit;
+  of_launch_[warp.launch] |= bit;
+  enter_loops(warp, 0, -1);
+  want(slot, *warp.op);
+  set_timer(slot, now, warp.op->needs_check);
+}
+
+void SubCore::end_warp(int slot) {
+  const Mask bit = Mask{1} << slot;
+  const int launch = warps_[slot].launch;
+  awake_ &= ~bit;
+  resident_ &= ~bit;
+  check_ &= ~bit;
+  tentative_ &= ~bit;
+  wants_[wanted_port_[slot]] &= ~bit;
+  of_launch_[launch] &= ~bit;
+  if (of_launch_[launch] == 0) std::erase(active_launches_, launch);
+  if (last_issued_ == slot) last_issued_ = -1;
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/account/account.h"
+#include "sim/sm/register_ports.h"
+#include "sim/sm/spec.h"
+#include "sim/sm/warp.h"
+
+namespace warpfold::sim {
+
+class Sm;
+
+// One of an SM's sub-cores: issues at most one warp instruction a cycle.
+//
+//   timers -> conditions -> pipe latches -> allocate stage free -> pick one (issue policy) -> issue
+//
+// A warp is in its timer (stall count), blocked on a condition, or awake. Awake warps that do not issue are charged, each
+// cycle, to exactly one cause: the pipe latch, the memory queue, the allocate stage, or the warp that was selected.
+// Stall reasons: wait, not_selected, dispatch_stall, math_pipe_throttle, mio_throttle, lg_throttle, and as conditions
+// short_scoreboard, long_scoreboard, barrier, gmma.
+// Source: Huerta et al., MICRO 2025 (issue policy, control codes, allocate stage, latches).
+class SubCore {
+ public:
+  SubCore(const Spec& spec, Sm& sm, Account& account, int index);
+
+  // Runs cycle `now`; returns the next cycle in which something can happen (kNever: only an event can wake it).
+  Cycle step(Cycle now);
+  Cycle next() const { return next_; }
+
+  void start_warp(int slot, Cycle now);
+  // Something that a blocked warp may wait for has changed.
+  void reconsider(int slot, Cycle now);
+  void release_counter(int slot, int counter, Cycle now);
+  void free_queue_entry(Cycle now);
+  void end_warp(int slot);
+
+  Warp& warp(int slot) { return warps_[slot]; }
+  const Warp& warp(int slot) const { return warps_[slot]; }
+  int slots() const { return static_cast<int>(warps_.size()); }
+  RegisterPorts& ports() { return ports_; }
+  int last_writer(int bank) const { return last_writer_[bank]; }
+  uint64_t port_reads(int launch) const { return port_reads_[launch]; }
+
+  struct Use {
+    std::array<uint64_t, isa::kPipes> pipe_cycles{};
+    uint64_t issued = 0;
+    uint64_t port_reads = 0;  // warp-wide register reads, both banks
+  };
+  const Use& use() const { return use_; }
+
+ private:
+  // Ports that an awake warp may find taken: the pipes, with global memory instructions apart from the other memory ones.
+  static constexpr int kGlobalMemory = isa::kPipes;
+  static constexpr int kPorts = isa::kPipes + 1;
+  static constexpr int kTimerSlots = 64;  // power of two above the longest stall
+  using Mask = uint32_t;
+
+  void expire_timers(Cycle now);
+  bool condition_holds(int slot, Cycle now, WarpState& reason);
+  void block(int slot, WarpState reason, Cycle since);
+  void wake_at(Cycle cycle) { next_ = std::min(next_, cycle); }
+
+  Mask throttle(Mask candidates, Cycle now);
+  int pick(Mask candidates) const;
+  int youngest(Mask candidates) const;
+  int oldest(Mask candidates) const;
+  void charge_losers(Mask losers, int winner, const MicroOp& op);
+  void lose(Mask warps, WarpState state, int culprit, Contended resource);
+
+  void issue(int slot, Cycle now);
+  void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
+  void occupy(int port, Cycle until, int launch);
+  void count_dependences(const MicroOp& op, Warp& warp);
+  void step_program(Warp& warp);
+  void enter_loops(Warp& warp, uint32_t at, int deeper_than);
+  void set_timer(int slot, Cycle at, bool check);
+  void want(int slot, const MicroOp& op);
+  Cycle next_cycle(Cycle now) const;
+
+  static int port_of(const MicroOp& op) { return op.global ? kGlobalMemory : static_cast<int>(op.pipe); }
+
+  const Spec& spec_;
+  Sm& sm_;
+  Account& account_;
+  RegisterPorts ports_;
+  std::vector<Warp> warps_;
+
+  Mask resident_ = 0;
+  Mask awake_ = 0;
+  Mask check_ = 0;      // the next instruction has a condition
+  Mask tentative_ = 0;  // awake only because a counter's increment is not visible yet
+  std::array<Mask, kTimerSlots> timers_{};
+  uint64_t timers_set_ = 0;           // bit t: timers_[t] is not empty
+  std::array<Mask, kPorts> wants_{};  // warps whose next instruction needs the port
+  std::vector<uint8_t> wanted_port_;  // per slot
+  std::vector<Mask> of_launch_;       // resident warps per launch
+  std::vector<int> active_launches_;  // launches with resident warps here
+
+  std::array<Cycle, kPorts> free_at_{};
+  std::array<int, kPorts> holder_{};
+  uint32_t busy_ports_ = 0;
+  uint32_t queue_entries_ = 0;
+
+  Cycle control_free_ = 0;   // the control stage takes the next instruction from this cycle on
+  Cycle allocated_ = 0;      // cycle in which the last instruction left the allocate stage
+  int allocate_holder_ = 0;  // launch of that instruction
+  int dispatch_culprit_ = 0;
+  std::array<int, 2> last_writer_{};
+  std::vector<uint64_t> port_reads_;
+
+  int last_issued_ = -1;
+  Cycle next_ = kNever;
+  int index_;
+  Use use_;
+};
+
+}  // namespace warpfold::sim

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/account/states.h"
+#include "sim/engine/time.h"
+#include "sim/sm/program.h"
+#include "traces/kernel.h"
+
+namespace warpfold::sim {
+
+inline constexpr int kMaxCursors = 8;
+inline constexpr int kNamedBarriers = 16;
+
+// cp.async groups of one warp, completed in order.
+struct AsyncGroups {
+  uint32_t open_copies = 0;               // issued since the last commit
+  uint64_t committed = 0;                 // groups
+  uint64_t completed = 0;                 // groups
+  std::array<uint32_t, 8> copies_left{};  // per committed group, by group number mod 8
+};
+
+// A resident warp.
+struct Warp {
+  bool resident = false;
+  const MicroOp* op = nullptr;  // next instruction to issue
+  const Program* program = nullptr;
+  std::array<uint64_t, kMaxLoopDepth> trips_left{};
+  std::array<uint8_t, 6> counters{};  // dependence counters SB0-SB5
+  uint8_t long_counters = 0;          // bit c: counter c waits for global memory
+  uint8_t fresh_counters = 0;         // bit c: incremented by the last issue, not visible in the cycle after it
+  Cycle last_issue = 0;
+  int launch = 0;
+  int cta = 0;
+  int index_in_cta = 0;
+  uint64_t serial = 0;  // launch order on the SM; a larger one is younger
+  Cycle started = 0;
+  bool blocked = false;
+  WarpState reason = WarpState::kWait;  // while blocked
+  Cycle since = 0;                      // while blocked
+  bool in_barrier = false;              // arrived at a BAR.SYNC that has not been released
+  uint8_t barrier = 0;                  // which one
+  bool exited = false;
+  uint32_t outstanding_stores = 0;
+  uint32_t outstanding_bulk_stores = 0;
+  uint32_t registers = 0;       // per thread now (setmaxnreg)
+  uint64_t wgmma_sequence = 0;  // wgmma instructions issued
+  uint32_t wgmma_groups = 0;    // committed, not completed
+  AsyncGroups async;
+  std::array<uint64_t, kMaxCursors> cursors{};  // steps taken
+};
+
+struct Mbarrier {
+  uint32_t arrivals_left = 0;
+  int64_t bytes_left = 0;
+  uint64_t completed = 0;  // phases
+  uint64_t visible = 0;    // phases that waiting warps see (completed, a latency later)
+};
+
+struct NamedBarrier {
+  uint32_t arrived = 0;  // warps
+};
+
+// wgmma commands of one warpgroup: some of its four warps may have issued a command and others not yet.
+
+struct Warpgroup {
+  uint64_t opened = 0;                // commands opened so far
+  uint64_t assembled = 0;             // commands issued by all four warps
+  std::array<uint8_t, 16> arrived{};  // per open command, by sequence mod 16
+};
+
+// A resident CTA.
+struct Cta {
+  bool resident = false;
+  uint64_t serial = 0;
+  int launch = 0;
+  uint32_t cta_class = 0;
+  uint32_t warps_running = 0;
+  uint32_t registers = 0;  // allocated of the SM's
+  uint32_t shared_memory = 0;
+  uint32_t register_pool = 0;   // given back by setmaxnreg, per CTA
+  std::vector<int> warp_slots;  // SM-wide slot of each warp
+  std::vector<std::vector<Mbarrier>> rings;
+  std::array<NamedBarrier, kNamedBarriers> barriers{};
+  std::vector<Warpgroup> warpgroups;
+};
+
+}  // namespace warpfold::sim

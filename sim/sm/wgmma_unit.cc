@@ -1,0 +1,150 @@
+#include "sim/sm/wgmma_unit.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+
+WgmmaUnit::WgmmaUnit(const Spec& spec, Sm& sm, Account& account) : spec_(spec), sm_(sm), account_(account) {}
+
+uint32_t WgmmaUnit::wavefronts(const Command& command) const {
+  const uint32_t b = command.columns / spec_.wgmma_columns_per_b_wavefront;
+  return command.a_in_registers ? b : spec_.wgmma_a_wavefronts + b;
+}
+
+Cycle WgmmaUnit::interval(const Command& command) const {
+  const uint32_t tensor = command.columns / spec_.wgmma_columns_per_clk;
+  return std::max({tensor, wavefronts(command), spec_.wgmma_floor});
+}
+
+void WgmmaUnit::assembled(Command command, Cycle now) {
+  command.assembled = now;
+  at(next_id_++) = std::move(command);
+  ++waiting_;
+  schedule_start(now);
+}
+
+void WgmmaUnit::schedule_start(Cycle now) {
+  if (waiting_ == 0) return;
+  const Cycle next = std::max(now, free_at_);
+  if (next >= start_at_) return;
+  start_at_ = next;
+  sm_.schedule(next, {.type = Sm::EventType::kWgmmaStart});
+}
+
+void WgmmaUnit::try_start(Cycle now) {
+  if (now != start_at_) return;
+  start_at_ = kNever;
+  if (waiting_ > 0 && free_at_ <= now) start(next_start_++, now);
+  schedule_start(now);
+}
+
+void WgmmaUnit::start(uint64_t id, Cycle now) {
+  Command& command = at(id);
+  --waiting_;
+  history_.charge(command.assembled, now, command.launch, [&](int culprit, uint64_t cycles) {
+    account_.charge_request(command.launch, culprit, Contended::kWgmma, cycles);
+  });
+  history_.hold(now, command.launch);
+  const uint32_t tensor = command.columns / spec_.wgmma_columns_per_clk;
+  busy_ += tensor;
+  free_at_ = now + interval(command);
+  sm_.memory().reserve_for_wgmma(now, wavefronts(command), command.launch);
+  command.start = now;
+  command.completion = now + spec_.wgmma_completion + command.columns / 2U;
+  // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
+  sm_.schedule(command.completion - command.columns / 2U, {.type = Sm::EventType::kWgmmaWrites, .value = id});
+  sm_.schedule(command.completion - spec_.commit_window, {.type = Sm::EventType::kWgmmaReads, .value = id});
+  sm_.schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
+  sm_.wgmma_room(now);
+}
+
+void WgmmaUnit::begin_writes(uint64_t id, Cycle now) {
+  Command& command = at(id);
+  const Cycle due = command.completion - command.columns / 2U;
+  if (now < due) {  // an earlier command was delayed meanwhile
+    sm_.schedule(due, {.type = Sm::EventType::kWgmmaWrites, .value = id});
+    return;
+  }
+  for (int c = 0; c < sm_.sub_cores(); ++c) {
+    command.update[c].writes = sm_.sub_core(c).ports().demand(now, 0, command.columns / 4U).writes;
+  }
+}
+
+void WgmmaUnit::begin_reads(uint64_t id, Cycle now) {
+  Command& command = at(id);
+  const Cycle due = command.completion - spec_.commit_window;
+  if (now < due) {
+    sm_.schedule(due, {.type = Sm::EventType::kWgmmaReads, .value = id});
+    return;
+  }
+  for (int c = 0; c < sm_.sub_cores(); ++c) {
+    command.update[c].reads = sm_.sub_core(c).ports().demand(now, spec_.commit_reads_per_bank, 0).reads;
+  }
+  command.reads_before = port_reads();
+}
+
+void WgmmaUnit::complete(uint64_t id, Cycle now) {
+  Command& command = at(id);
+  if (now < command.completion) {
+    sm_.schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
+    return;
+  }
+  Cycle reads = 0;
+  Cycle writes = 0;
+  int written_by = command.launch;
+  for (int c = 0; c < sm_.sub_cores(); ++c) {
+    const auto [missing_reads, missing_writes] = sm_.sub_core(c).ports().missing(now, command.update[c]);
+    reads = std::max<Cycle>(reads, missing_reads);
+    if (missing_writes > writes) {
+      writes = missing_writes;
+      written_by = sm_.sub_core(c).last_writer(0);
+    }
+  }
+  const Cycle delay = std::max(reads, writes);
+  if (delay > 0) {
+    if (reads >= writes) {
+      charge_reads(command, delay);
+    } else {
+      account_.charge_request(command.launch, written_by, Contended::kRegisterWritePort, delay);
+    }
+    delay_after(id, delay);
+    sm_.schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
+    return;
+  }
+  ++next_complete_;
+  if (command.commit) sm_.wgmma_group_done(command.cta, command.cta_serial, command.warpgroup, now);
+}
+
+// The pipe stands still while an update waits: this command, those behind it and the next start all move.
+void WgmmaUnit::delay_after(uint64_t id, Cycle delay) {
+  for (uint64_t later = id; later < next_start_; ++later) at(later).completion += delay;
+  free_at_ += delay;
+}
+
+std::vector<uint64_t> WgmmaUnit::port_reads() const {
+  std::vector<uint64_t> reads(static_cast<size_t>(account_.launches()), 0);
+  for (int c = 0; c < sm_.sub_cores(); ++c) {
+    for (size_t l = 0; l < reads.size(); ++l) reads[l] += sm_.sub_core(c).port_reads(static_cast<int>(l));
+  }
+  return reads;
+}
+
+// To the launches that read meanwhile, in proportion; what integer division leaves goes to the one that read most.
+void WgmmaUnit::charge_reads(const Command& command, Cycle delay) {
+  std::vector<uint64_t> reads = port_reads();
+  for (size_t l = 0; l < reads.size(); ++l) reads[l] -= command.reads_before[l];
+  const uint64_t total = std::accumulate(reads.begin(), reads.end(), uint64_t{0});
+  const auto most = static_cast<int>(std::ranges::max_element(reads) - reads.begin());
+  uint64_t left = delay;
+  for (size_t l = 0; l < reads.size() && total > 0; ++l) {
+    const uint64_t share = delay * reads[l] / total;
+    account_.charge_request(command.launch, static_cast<int>(l), Contended::kRegisterReadPort, share);
+    left -= share;
+  }
+  account_.charge_request(command.launch, total > 0 ? most : command.launch, Contended::kRegisterReadPort, left);
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/account/account.h"
+#include "sim/sm/register_ports.h"
+#include "sim/sm/spec.h"
+
+namespace warpfold::sim {
+
+class Sm;
+
+// The SM's asynchronous tensor pipe. A warpgroup's four warps each issue the command; when the last has, it enters a FIFO.
+//
+//   m64nN command, operands in shared memory: interval = max(N / columns a cycle, 16 + N/4 wavefronts, floor)
+//   n128: 64 cycles of tensor time, 48 wavefronts: the pipe binds.   n16: 8 cycles, 20 wavefronts: shared memory binds.
+//
+// Completion comes 49 + N/2 cycles after the start. In the cycles before it the accumulators (N/2 registers a warp) are
+// updated through the register-file ports with the lowest priority: reads within the last `commit_window` cycles, writes
+// within the last N/2. What the fixed-latency instructions leave no slot for delays the completion and all later commands.
+// Sources: CIC-wg (wavefronts, completion, FIFO, priority), CIC-rf (update through the ports, aperture), LUO (rates).
+class WgmmaUnit {
+ public:
+  static constexpr int kMaxSubCores = 4;
+
+  WgmmaUnit(const Spec& spec, Sm& sm, Account& account);
+
+  // One command of a warpgroup: m64nN with K of 32 bytes.
+  struct Command {
+    int launch = 0;
+    int cta = 0;
+    int warpgroup = 0;
+    uint64_t cta_serial = 0;
+    uint16_t columns = 0;
+    bool a_in_registers = false;
+    bool commit = false;  // ends a group
+    Cycle assembled = 0;
+    Cycle start = 0;
+    Cycle completion = 0;
+    std::array<RegisterPorts::Totals, kMaxSubCores> update{};  // per sub-core: port slots to wait for
+    std::vector<uint64_t> reads_before;                        // per launch: port reads when the update began
+  };
+
+  bool has_room(uint64_t open_commands) const { return waiting_ + open_commands < spec_.wgmma_fifo_entries; }
+  void assembled(Command command, Cycle now);
+  // Event handlers.
+  void try_start(Cycle now);
+  void begin_writes(uint64_t id, Cycle now);
+  void begin_reads(uint64_t id, Cycle now);
+  void complete(uint64_t id, Cycle now);
+
+  const HoldHistory& history() const { return history_; }
+  uint64_t busy_cycles() const { return busy_; }
+
+ private:
+  static constexpr size_t kInFlight = 64;
+
+  Command& at(uint64_t id) { return commands_[id % kInFlight]; }
+  void start(uint64_t id, Cycle now);
+  Cycle interval(const Command& command) const;
+  uint32_t wavefronts(const Command& command) const;
+  void delay_after(uint64_t id, Cycle delay);
+  void charge_reads(const Command& command, Cycle delay);
+  std::vector<uint64_t> port_reads() const;
+  void schedule_start(Cycle now);
+
+  const Spec& spec_;
+  Sm& sm_;
+  Account& account_;
+  std::array<Command, kInFlight> commands_{};
+  uint64_t next_id_ = 0;        // assembled so far
+  uint64_t next_start_ = 0;     // started so far
+  uint64_t next_complete_ = 0;  // completed so far
+  uint64_t waiting_ = 0;        // assembled, not started
+  Cycle free_at_ = 0;
+  Cycle start_at_ = kNever;
+  uint64_t busy_ = 0;
+  HoldHistory history_;
+};
+
+}  // namespace warpfold::sim
