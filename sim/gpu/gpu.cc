@@ -34,7 +34,8 @@ std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, b
 
 }  // namespace
 
-GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, bool serialise)
+GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, bool serialise,
+               std::vector<IssueRecord>* issue_log)
     : spec_(spec), images_(images), depends_on_(dependences(launches, serialise)), released_(launches.size(), false) {
   std::vector<const traces::Kernel*> kernels;
   for (const Launch& launch : launches) kernels.push_back(launch.kernel);
@@ -46,6 +47,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
                         launches[l].reserved_shared_memory, launches[l].reserved_warps});
     }
     members_.push_back({sm_class.sms, std::make_unique<Sm>(spec_, std::move(shares)), 0});
+    if (issue_log) members_.back().sm->log_issues(*issue_log, static_cast<uint32_t>(members_.size() - 1));
   }
 }
 

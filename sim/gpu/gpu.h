@@ -12,7 +12,8 @@ namespace warpfold::sim {
 // through launch ends, which take `kernel_launch` cycles to act: no SM runs further ahead of another than that.
 class GpuRun {
  public:
-  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, bool serialise);
+  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, bool serialise,
+         std::vector<IssueRecord>* issue_log);
 
   Outcome run();
 

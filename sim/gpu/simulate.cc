@@ -5,7 +5,8 @@
 
 namespace warpfold::sim {
 
-Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, bool serialise) {
+Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, bool serialise,
+                           std::vector<IssueRecord>* issue_log) {
   const auto spec = make_spec(gpu);
   if (!spec) return std::unexpected(spec.error());
   std::vector<KernelImage> images;
@@ -14,7 +15,7 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
     if (!image) return std::unexpected(image.error());
     images.push_back(std::move(*image));
   }
-  return GpuRun(*spec, images, launches, serialise).run();
+  return GpuRun(*spec, images, launches, serialise, issue_log).run();
 }
 
 }  // namespace warpfold::sim

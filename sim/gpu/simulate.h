@@ -63,9 +63,20 @@ struct Outcome {
   Deadlock deadlock;
 };
 
+// One issued warp instruction of one SM class, for tests and timelines.
+struct IssueRecord {
+  uint64_t cycle = 0;
+  uint32_t sm_class = 0;
+  uint32_t sub_core = 0;
+  int launch = 0;
+  uint64_t warp = 0;         // order in which the SM started its warps, from 0
+  uint32_t instruction = 0;  // position in the role's program, loops counted once
+};
+
 // Replays the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact
 // share of L2 and DRAM. `serialise`: a launch starts only when the one before it has ended. Fails where a CTA can never fit
-// or a kernel is for another architecture.
-Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, bool serialise);
+// or a kernel is for another architecture. `issue_log`: receives every issue, in order of time per SM class.
+Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, bool serialise,
+                           std::vector<IssueRecord>* issue_log = nullptr);
 
 }  // namespace warpfold::sim

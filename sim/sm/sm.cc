@@ -25,6 +25,10 @@ Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches)
 
 Sm::~Sm() = default;
 
+void Sm::log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {
+  for (const auto& sub_core : sub_cores_) sub_core->log_issues(log, sm_class);
+}
+
 Cycle Sm::run(Cycle limit) {
   while (true) {
     Cycle next = events_.next_time();

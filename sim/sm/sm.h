@@ -7,6 +7,7 @@
 
 #include "sim/account/account.h"
 #include "sim/engine/event_queue.h"
+#include "sim/gpu/simulate.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/memory_stage.h"
 #include "sim/sm/spec.h"
@@ -35,6 +36,9 @@ class Sm {
   ~Sm();
   Sm(const Sm&) = delete;
   Sm& operator=(const Sm&) = delete;
+
+  // Records every issue from now on.
+  void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class);
 
   // Runs while the next thing to do lies before `limit`; returns its time (kNever: nothing is pending).
   Cycle run(Cycle limit);
@@ -164,6 +168,7 @@ class Sm {
   std::vector<bool> slot_taken_;  // SM-wide: slot s is on sub-core s mod sub_cores
   uint64_t open_wgmma_ = 0;       // commands that not all four warps have issued yet
   uint64_t next_serial_ = 1;
+  uint64_t warps_started_ = 0;
   Cycle next_cta_at_ = 0;
   Cycle now_ = 0;
 };

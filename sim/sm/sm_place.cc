@@ -145,6 +145,7 @@ void Sm::start_warps(Cta& cta, int index, uint32_t cta_class, Cycle now) {
     warp.cta = index;
     warp.index_in_cta = static_cast<int>(w);
     warp.serial = next_serial_++;
+    warp.number = warps_started_++;
     warp.started = now;
     warp.registers = image.kernel->registers_per_thread;
     for (size_t c = 0; c < image.kernel->cursors.size(); ++c) warp.cursors[c] = image.kernel->cursors[c].start;

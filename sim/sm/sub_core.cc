@@ -260,6 +260,7 @@ void SubCore::issue(int slot, Cycle now) {
   ++account.instructions;
   ++account.states[static_cast<int>(WarpState::kSelected)];
   ++use_.issued;
+  if (log_ != nullptr) log(warp, now);
   last_issued_ = slot;
   warp.last_issue = now;
   warp.fresh_counters = 0;
@@ -285,6 +286,11 @@ void SubCore::issue(int slot, Cycle now) {
   step_program(warp);
   want(slot, *warp.op);
   set_timer(slot, now + op.next_after, warp.op->needs_check || warp.in_barrier);
+}
+
+void SubCore::log(const Warp& warp, Cycle now) const {
+  const auto position = static_cast<uint32_t>(warp.op - warp.program->ops.data());
+  log_->push_back({now, sm_class_, static_cast<uint32_t>(index_), warp.launch, warp.number, position});
 }
 
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/account/account.h"
+#include "sim/gpu/simulate.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/warp.h"
@@ -36,6 +37,11 @@ class SubCore {
   void release_counter(int slot, int counter, Cycle now);
   void free_queue_entry(Cycle now);
   void end_warp(int slot);
+
+  void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {
+    log_ = &log;
+    sm_class_ = sm_class;
+  }
 
   Warp& warp(int slot) { return warps_[slot]; }
   const Warp& warp(int slot) const { return warps_[slot]; }
@@ -71,6 +77,7 @@ class SubCore {
   void lose(Mask warps, WarpState state, int culprit, Contended resource);
 
   void issue(int slot, Cycle now);
+  void log(const Warp& warp, Cycle now) const;
   void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
   void occupy(int port, Cycle until, int launch);
   void count_dependences(const MicroOp& op, Warp& warp);
@@ -114,6 +121,8 @@ class SubCore {
   int last_issued_ = -1;
   Cycle next_ = kNever;
   int index_;
+  std::vector<IssueRecord>* log_ = nullptr;
+  uint32_t sm_class_ = 0;
   Use use_;
 };
 

@@ -36,6 +36,7 @@ struct Warp {
   int cta = 0;
   int index_in_cta = 0;
   uint64_t serial = 0;  // launch order on the SM; a larger one is younger
+  uint64_t number = 0;  // warps started on the SM before it
   Cycle started = 0;
   bool blocked = false;
   WarpState reason = WarpState::kWait;  // while blocked
