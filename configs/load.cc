@@ -2,18 +2,15 @@
 
 #include <google/protobuf/descriptor.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <sstream>
 #include <utility>
 
 #include "configs/check.h"
 #include "configs/near_miss.h"
 #include "configs/places.h"
+#include "configs/read_file.h"
 #include "configs/settings.h"
 #include "configs/text.h"
 
@@ -25,17 +22,6 @@ namespace fs = std::filesystem;
 namespace pb = google::protobuf;
 
 std::string quoted(const std::string& text) { return "\"" + text + "\""; }
-
-Expected<std::string> read_file(const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return fail("cannot read " + quoted(path) + ": it is a directory");
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file) return fail("cannot read " + quoted(path) + ": " + std::strerror(errno));
-  text << file.rdbuf();
-  if (file.bad()) return fail("cannot read " + quoted(path) + ": " + std::strerror(errno));
-  return text.str();
-}
 
 // A path written in a file of folder `from` names the same file when written in one of folder `to`.
 std::string rebased(const std::string& path, const fs::path& from, const fs::path& to) {

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "tools/warpfold/failure.h"
+#include "tools/warpfold/options.h"
+
+namespace warpfold::cli {
+
+// The subcommands. Each reads its own options and writes its own output.
+Outcome<void> simulate_command(const Invocation& invocation);
+Outcome<void> compare_command(const Invocation& invocation);
+Outcome<void> trace_command(const Invocation& invocation);
+Outcome<void> validate_command(const Invocation& invocation);
+
+}  // namespace warpfold::cli

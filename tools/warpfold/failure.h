@@ -1,0 +1,30 @@
+#pragma once
+
+#include <expected>
+#include <string>
+#include <utility>
+
+#include "configs/diagnostic.h"
+
+namespace warpfold::cli {
+
+// Exit codes of the program.
+inline constexpr int kSuccess = 0;
+inline constexpr int kUserError = 2;  // one line on stderr
+inline constexpr int kDeadlock = 3;   // a report of who waits for what on stderr
+
+// Why a command ends without a result.
+struct Failure {
+  int exit_code = kUserError;
+  std::string text;
+
+  Failure(int code, std::string what) : exit_code(code), text(std::move(what)) {}
+  Failure(const Diagnostic& diagnostic) : text(diagnostic.text()) {}  // NOLINT(google-explicit-constructor): what main makes of one
+};
+
+template <typename T>
+using Outcome = std::expected<T, Failure>;
+
+inline std::unexpected<Failure> user_error(std::string text) { return std::unexpected(Failure(kUserError, std::move(text))); }
+
+}  // namespace warpfold::cli

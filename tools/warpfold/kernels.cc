@@ -1,0 +1,58 @@
+#include "tools/warpfold/kernels.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <filesystem>
+#include <iomanip>
+#include <sstream>
+
+#include "configs/read_file.h"
+#include "traces/trace_file.h"
+#include "traces/validate.h"
+#include "workloads/workloads.h"
+
+namespace warpfold::cli {
+
+Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& scenario, const std::string& file) {
+  std::vector<traces::Kernel> kernels;
+  for (const configs::Kernel& description : scenario.kernel()) {
+    auto kernel = workloads::make_kernel(description, scenario.gpu(), file);
+    if (!kernel) {
+      Diagnostic diagnostic = kernel.error();
+      if (diagnostic.file.empty()) {
+        diagnostic.file = file;
+        diagnostic.message = "kernel \"" + description.name() + "\": " + diagnostic.message;
+      }
+      return std::unexpected(Failure(diagnostic));
+    }
+    kernel->name = description.name();
+    kernels.push_back(std::move(*kernel));
+  }
+  return kernels;
+}
+
+Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path) {
+  if (std::filesystem::path(path).extension() != ".wfs") {
+    auto kernels = traces::read_trace(path);
+    if (!kernels) return std::unexpected(Failure(kernels.error()));
+    return std::move(*kernels);
+  }
+  const auto text = read_file(path);
+  if (!text) return std::unexpected(Failure(text.error()));
+  auto kernels = traces::parse_kernels(path, *text);
+  if (!kernels) return std::unexpected(Failure(kernels.error()));
+  for (const traces::Kernel& kernel : *kernels) {
+    if (auto valid = traces::validate(kernel, path); !valid) return std::unexpected(Failure(valid.error()));
+  }
+  return std::move(*kernels);
+}
+
+std::string kernel_hash(const traces::Kernel& kernel) {
+  const std::string text = traces::format_kernels({kernel});
+  std::ostringstream digits;
+  digits << std::hex << std::setw(16) << std::setfill('0') << XXH64(text.data(), text.size(), 0);
+  return digits.str();
+}
+
+}  // namespace warpfold::cli

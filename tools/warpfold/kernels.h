@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/scenario.pb.h"
+#include "tools/warpfold/failure.h"
+#include "traces/kernel.h"
+
+namespace warpfold::cli {
+
+// The kernels of a scenario, generated or read, in its order and under its names. `file` is the scenario's.
+Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& scenario, const std::string& file);
+
+// The kernels of a trace file, or of its text form where the name ends in .wfs.
+Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path);
+
+// xxh64 of the kernel's text form, 16 hexadecimal digits: equal programs have equal hashes whatever file they came from.
+std::string kernel_hash(const traces::Kernel& kernel);
+
+}  // namespace warpfold::cli

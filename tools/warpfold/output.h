@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "tools/warpfold/failure.h"
+
+namespace warpfold::cli {
+
+enum class Format { kTable, kJson, kCsv };
+
+Outcome<Format> format_by_name(const std::string& name);
+Outcome<Format> format_by_file_name(const std::string& path);
+
+// Where a command's result goes.
+struct Destination {
+  Format format = Format::kTable;
+  std::string path;  // empty: standard output
+};
+
+// Writes to standard output, or to a temporary file beside `path` that then takes its name: a failure on the way leaves an
+// existing file as it was.
+Outcome<void> write_output(const std::string& path, const std::string& text);
+
+}  // namespace warpfold::cli

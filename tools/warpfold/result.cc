@@ -1,0 +1,89 @@
+#include "tools/warpfold/result.h"
+
+#include "sim/account/states.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+void fill_kernel(const configs::Gpu& gpu, const traces::Kernel& kernel, const sim::KernelCounters& counters,
+                 configs::KernelResult& result) {
+  const uint64_t cycles = counters.end_cycle - counters.start_cycle;
+  const double time_us = static_cast<double>(cycles) / gpu.clock_mhz();
+  result.set_name(kernel.name);
+  result.set_cycles(cycles);
+  result.set_time_us(time_us);
+  result.set_start_cycle(counters.start_cycle);
+  result.set_end_cycle(counters.end_cycle);
+  result.set_ctas(counters.ctas);
+  result.set_instructions_issued(counters.instructions);
+  result.set_resident_warp_cycles(counters.resident_warp_cycles);
+  result.set_tflops(ratio(static_cast<double>(kernel.flops), time_us * 1e6));
+  result.set_l2_bytes(counters.l2_bytes);
+  result.set_dram_bytes(counters.dram_bytes);
+
+  configs::Occupancy& occupancy = *result.mutable_occupancy();
+  const bool grid_fits = counters.ctas < uint64_t{counters.cta_limit} * gpu.sm_count();
+  occupancy.set_ctas_per_sm_limit(counters.cta_limit);
+  occupancy.set_limiter(grid_fits ? "grid" : counters.cta_limiter);
+  occupancy.set_average_warps(
+      ratio(static_cast<double>(counters.resident_warp_cycles), static_cast<double>(cycles) * gpu.sm_count()));
+
+  for (int state = 0; state < sim::kWarpStates; ++state) {
+    configs::StateCycles& entry = *result.add_states();
+    entry.set_state(std::string(sim::state_name(static_cast<sim::WarpState>(state))));
+    entry.set_warp_cycles(counters.states[static_cast<size_t>(state)]);
+  }
+}
+
+void fill_ledger(const std::vector<traces::Kernel>& kernels, const sim::Outcome& outcome, configs::Result& result) {
+  for (size_t victim = 0; victim < outcome.ledger.size(); ++victim) {
+    for (size_t culprit = 0; culprit < outcome.ledger[victim].size(); ++culprit) {
+      for (size_t resource = 0; resource < sim::kContended; ++resource) {
+        const uint64_t lost = outcome.ledger[victim][culprit][resource];
+        if (lost == 0) continue;
+        configs::LedgerEntry& entry = *result.add_ledger();
+        entry.set_victim(kernels[victim].name);
+        entry.set_culprit(kernels[culprit].name);
+        entry.set_resource(std::string(sim::contended_name(static_cast<sim::Contended>(resource))));
+        entry.set_warp_cycles(lost);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+double utilization(const sim::ResourceUse& use) { return ratio(static_cast<double>(use.busy), static_cast<double>(use.capacity)); }
+
+configs::Result make_result(const configs::Scenario& scenario, const std::vector<traces::Kernel>& kernels,
+                            const sim::Outcome& outcome) {
+  configs::Result result;
+  result.set_scenario(scenario.name());
+  result.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));
+  result.set_gpu(scenario.gpu().name());
+  result.set_total_cycles(outcome.total_cycles);
+  result.set_total_time_us(static_cast<double>(outcome.total_cycles) / scenario.gpu().clock_mhz());
+  result.set_sm_classes(outcome.sm_classes);
+  uint64_t instructions = 0;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    fill_kernel(scenario.gpu(), kernels[k], outcome.kernels[k], *result.add_kernels());
+    instructions += outcome.kernels[k].instructions;
+  }
+  result.set_instructions_issued(instructions);
+  for (const sim::ResourceUse& use : outcome.resources) {
+    configs::Resource& resource = *result.add_resources();
+    resource.set_name(use.name);
+    resource.set_busy(use.busy);
+    resource.set_capacity(use.capacity);
+    resource.set_utilization(utilization(use));
+  }
+  fill_ledger(kernels, outcome, result);
+  result.mutable_provenance()->set_version(WARPFOLD_VERSION);
+  *result.mutable_provenance()->mutable_scenario() = scenario;
+  return result;
+}
+
+}  // namespace warpfold::cli

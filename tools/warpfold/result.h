@@ -1,0 +1,18 @@
+#pragma once
+
+#include <vector>
+
+#include "configs/result.pb.h"
+#include "configs/scenario.pb.h"
+#include "sim/gpu/simulate.h"
+#include "traces/kernel.h"
+
+namespace warpfold::cli {
+
+double utilization(const sim::ResourceUse& use);  // busy / capacity; 0 for a resource that the GPU lacks
+
+// A simulation's counters as the result that users get; everything but what the kernels do alone and how the program was called.
+configs::Result make_result(const configs::Scenario& scenario, const std::vector<traces::Kernel>& kernels,
+                            const sim::Outcome& outcome);
+
+}  // namespace warpfold::cli

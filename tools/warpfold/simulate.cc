@@ -1,0 +1,34 @@
+#include "configs/load.h"
+#include "tools/warpfold/commands.h"
+#include "tools/warpfold/report.h"
+#include "tools/warpfold/run.h"
+
+namespace warpfold::cli {
+
+Outcome<void> simulate_command(const Invocation& invocation) {
+  Options options("warpfold simulate SCENARIO [options]",
+                  "Simulates the kernels of a scenario together and says how long they take, what held them up and who took\n"
+                  "what from whom. Each kernel is also simulated alone, to say how much the others slow it down.",
+                  "  warpfold simulate configs/scenarios/qkv_philox_llama3_70b.textproto\n"
+                  "  warpfold simulate scenario.textproto --set policy.kind=CONCURRENT --set kernel.rng.philox.rounds=7\n"
+                  "  warpfold simulate scenario.textproto --gpu configs/gpus/h200_sxm.textproto --format json | jq .total_cycles\n"
+                  "  warpfold simulate scenario.textproto --set gpu.sm.tensor.wgmma_columns_per_clk=4 --output result.json\n");
+  options.positional("SCENARIO", 1, 1);
+  options.add_settings();
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const std::string& file = options.arguments().front();
+  const auto scenario = configs::load_scenario(file, options.settings());
+  if (!scenario) return std::unexpected(Failure(scenario.error()));
+  auto runner = Runner::prepare(*scenario, file, invocation.command_line);
+  if (!runner) return std::unexpected(runner.error());
+  const auto result = runner->run(*scenario);
+  if (!result) return std::unexpected(result.error());
+  return write_output(destination->path, render_result(*result, destination->format));
+}
+
+}  // namespace warpfold::cli
