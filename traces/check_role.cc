@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <charconv>
 #include <map>
 #include <string_view>
 
@@ -27,6 +29,27 @@ Problem check_control(const isa::ControlCode& control) {
   if (!counter_exists(control.write_counter) || !counter_exists(control.read_counter) ||
       control.wait_mask >> isa::kDependenceCounters != 0) {
     return "a dependence counter beyond SB5";
+  }
+  return {};
+}
+
+bool printable(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+// "HGMMA.64x128x16.F32": the machine takes its timing from the columns, N of m64nNkK; PTX ISA, wgmma: 8..256 in steps of 8.
+Problem check_shape(std::string_view mnemonic) {
+  constexpr std::string_view kRows = ".64x";
+  constexpr int kMostColumns = 256;
+  constexpr int kColumnStep = 8;
+  const size_t rows = mnemonic.find(kRows);
+  if (rows == std::string_view::npos) return "no shape; expected one such as .64x128x16";
+  int columns = 0;
+  const char* end = mnemonic.data() + mnemonic.size();
+  const auto [after, error] = std::from_chars(mnemonic.data() + rows + kRows.size(), end, columns);
+  if (error != std::errc{} || after == end || *after != 'x') return "no shape; expected one such as .64x128x16";
+  if (columns < kColumnStep || columns > kMostColumns || columns % kColumnStep != 0) {
+    return std::to_string(columns) + " columns; wgmma has 8-256 in steps of 8";
   }
   return {};
 }
@@ -92,10 +115,17 @@ class RoleCheck {
       return "wgmma needs a role of four warps that starts at a multiple of four; this one has warps " +
              std::to_string(first_warp_) + "-" + std::to_string(first_warp_ + role_.warps - 1);
     }
+    if (opcode.behaviour == isa::Behaviour::kWgmma) {
+      if (Problem problem = check_shape(instruction.mnemonic)) return problem;
+    }
     return check_effect(opcode, instruction.effect, kernel_);
   }
 
   Problem check_opcode(const isa::Instruction& instruction) {
+    const auto texts_printable = [](const isa::Operand& operand) { return printable(operand.text); };
+    if (!printable(instruction.mnemonic) || !std::ranges::all_of(instruction.operands, texts_printable)) {
+      return "a character that the text form cannot show";
+    }
     const auto known = resolved_.find(instruction.mnemonic);
     if (known != resolved_.end() && known->second == instruction.opcode) return {};
     const Expected<uint16_t> opcode = architecture_.resolve(instruction.mnemonic);

@@ -139,7 +139,7 @@ class Parser {
       }
     });
     if (architecture_ == nullptr)
-      line.fail("kernel " + kernel.name + " needs architecture=..." + suggestion("", isa::Architecture::known()));
+      line.fail_here("kernel " + kernel.name + " needs architecture=..." + suggestion("", isa::Architecture::known()));
     kernels_.push_back(std::move(kernel));
     kernel_open_ = true;
   }
@@ -167,7 +167,7 @@ class Parser {
       given.insert(parameter);
     });
     for (size_t p = 0; p < cta_class.values.size(); ++p) {
-      if (!given.contains(p)) line.fail("class " + cta_class.name + " needs " + kernel().parameters[p] + "=...");
+      if (!given.contains(p)) line.fail_here("class " + cta_class.name + " needs " + kernel().parameters[p] + "=...");
     }
     kernel().cta_classes.push_back(std::move(cta_class));
   }

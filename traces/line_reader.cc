@@ -103,7 +103,10 @@ std::string LineReader::quoted(const std::string& what) {
     char next = line_[at_++];
     if (next == '\\') {
       const size_t taken = unescape(line_.substr(at_), next);
-      if (taken == 0) fail_here("unknown escape; known: \\\" \\\\ \\n \\t \\xHH");
+      if (taken == 0) {
+        part_ = at_ - 1;
+        fail("unknown escape; known: \\\" \\\\ \\n \\t \\xHH");
+      }
       at_ += taken;
     }
     text += next;

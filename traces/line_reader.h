@@ -17,7 +17,8 @@ class LineReader {
   LineReader(const std::string& file, int number, std::string_view line) : file_(file), number_(number), line_(line) {}
 
   const std::optional<Diagnostic>& error() const { return error_; }
-  void fail(std::string message);  // at the part read last
+  void fail(std::string message);       // at the part read last
+  void fail_here(std::string message);  // at what follows it
 
   bool ended();                 // nothing is left, or the reading failed
   bool take(char punctuation);  // takes the character if it is the next one
@@ -33,7 +34,6 @@ class LineReader {
 
  private:
   void skip_blanks();
-  void fail_here(std::string message);
   std::string_view take_while(bool (*belongs)(char));
 
   const std::string& file_;

@@ -155,7 +155,7 @@ class KernelDecoder {
   template <typename Narrow>
   Narrow narrow(uint32_t value, const char* what) {
     constexpr auto kLargest = static_cast<uint32_t>(std::numeric_limits<Narrow>::max());
-    if (value > kLargest) report(what + (" " + std::to_string(value)) + " is more than " + std::to_string(kLargest));
+    if (value > kLargest) report(std::string(what) + " " + std::to_string(value) + " is more than " + std::to_string(kLargest));
     return static_cast<Narrow>(value);
   }
 

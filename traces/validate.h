@@ -8,8 +8,8 @@
 
 namespace warpfold::traces {
 
-// Loops inside loops, at most; far beyond what kernels do, and little enough for readers and the machine to recurse.
-inline constexpr int kDeepestLoops = 16;
+// Loops inside loops, at most: the loop counters that the machine keeps for a warp.
+inline constexpr int kDeepestLoops = 8;
 
 // Whether `text` may name a role, ring, cursor, stream, parameter or CTA class: a letter or underscore, then letters, digits,
 // underscores, dots and dashes. Kernel names may be any text (C++ signatures).
