@@ -42,6 +42,10 @@ Expected<Spec> make_spec(const configs::Gpu& gpu) {
   spec.read_ports_per_bank = sub_core.read_ports_per_bank();
   spec.read_window = sub_core.read_window_cycles();
   spec.register_file_cache = sub_core.register_file_cache();
+  spec.admission[static_cast<int>(isa::Pipe::kAlu)] = static_cast<uint8_t>(sub_core.alu_admission_entries());
+  spec.admission[static_cast<int>(isa::Pipe::kFmaHeavy)] = static_cast<uint8_t>(sub_core.fma_heavy_admission_entries());
+  spec.admission[static_cast<int>(isa::Pipe::kFp64)] = static_cast<uint8_t>(sub_core.fp64_admission_entries());
+  spec.admission[static_cast<int>(isa::Pipe::kXu)] = static_cast<uint8_t>(sub_core.xu_admission_entries());
   spec.memory_queue_entries = sub_core.memory_queue_entries();
   spec.address_generation_interval = sub_core.address_generation_interval_cycles();
   spec.memory_transit = sub_core.memory_transit_cycles();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "configs/diagnostic.h"
@@ -37,6 +38,7 @@ struct Spec {
   uint32_t read_ports_per_bank = 1;
   uint32_t read_window = 3;
   bool register_file_cache = true;
+  std::array<uint8_t, isa::kPipes> admission{};  // entries in front of each pipe's input latch
   uint32_t memory_queue_entries = 8;
   uint32_t address_generation_interval = 2;
   uint32_t memory_transit = 10;

@@ -55,6 +55,7 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
       index_(index) {}
 
 Cycle SubCore::step(Cycle now) {
+  stepped_ = now;
   expire_timers(now);
   Mask candidates = awake_;
   if (candidates != 0 && busy_ports_ != 0) candidates = throttle(candidates, now);
@@ -71,8 +72,8 @@ Cycle SubCore::step(Cycle now) {
       block(winner, WarpState::kMathPipeThrottle, now);
       continue;
     }
-    charge_losers(candidates, winner, op);
     issue(winner, now);
+    if (candidates != 0) charge_losers(candidates, warps_[winner].launch, op, now);
     break;
   }
   return next_ = next_cycle(now);
@@ -137,6 +138,8 @@ void SubCore::reconsider(int slot, Cycle now) {
   WarpState reason{};
   const bool holds = condition_holds(slot, now, reason);
   if (!holds && reason == warp.reason) return;
+  // What another sub-core's issue changes in this cycle is seen in the next by one that has had its turn.
+  if (stepped_ == now) ++now;
   const uint64_t waited = now - warp.since;
   account_.launch(warp.launch).states[static_cast<int>(warp.reason)] += waited;
   if (warp.reason == WarpState::kMathPipeThrottle) sm_.charge_wgmma_wait(warp.launch, warp.since, now);
@@ -180,7 +183,7 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
     const bool memory = port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory;
-    if (!memory && free_at_[port] <= now) {
+    if (!memory && pipes_[port].admits_at <= now) {
       busy_ports_ &= ~(1U << port);
       continue;
     }
@@ -191,7 +194,7 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
       const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
       lose(held, state, sm_.queue_holder(index_), Contended::kMemoryQueue);
     } else {
-      lose(held, WarpState::kMathPipeThrottle, holder_[port], contended_pipe(static_cast<Pipe>(port)));
+      lose(held, WarpState::kMathPipeThrottle, pipes_[port].holder, contended_pipe(static_cast<Pipe>(port)));
     }
   }
   return candidates;
@@ -231,13 +234,12 @@ int SubCore::pick(Mask candidates) const {
   return std::countr_zero(after != 0 ? after : candidates);
 }
 
-// Those that lost to a warp that takes the very pipe they need would not have issued with a second issue slot either: the
-// pipe is what they lack. The others lack the issue slot.
-void SubCore::charge_losers(Mask losers, int winner, const MicroOp& op) {
-  if (losers == 0) return;
-  const int launch = warps_[winner].launch;
+// Those that lost to a warp whose instruction closed the very pipe they need would not have issued with a second issue slot
+// either: the pipe is what they lack. The others lack the issue slot.
+void SubCore::charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now) {
+  const auto port = static_cast<int>(op.pipe);
   const bool has_pipe = op.pipe != Pipe::kNone && op.pipe != Pipe::kMemory && op.pipe != Pipe::kWgmma;
-  const Mask same = has_pipe ? losers & wants_[static_cast<int>(op.pipe)] : 0;
+  const Mask same = has_pipe && pipes_[port].admits_at > now ? losers & wants_[port] : 0;
   if (same != 0) lose(same, WarpState::kMathPipeThrottle, launch, contended_pipe(op.pipe));
   if (losers != same) lose(losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
 }
@@ -269,9 +271,9 @@ void SubCore::issue(int slot, Cycle now) {
     ++use_.pipe_cycles[static_cast<int>(Pipe::kMemory)];
     if (++queue_entries_ == spec_.memory_queue_entries) busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
   } else if (op.pipe != Pipe::kNone && op.pipe != Pipe::kWgmma) {
-    occupy(static_cast<int>(op.pipe), now + op.interval, warp.launch);
+    occupy(static_cast<int>(op.pipe), now, op.interval, warp.launch);
     use_.pipe_cycles[static_cast<int>(op.pipe)] += op.interval;
-    if (op.blocks_lite) occupy(static_cast<int>(Pipe::kFmaLite), now + op.interval, warp.launch);
+    if (op.blocks_lite) occupy(static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
   }
   if (passes_allocate(op)) {
     issue_fixed(op, warp, slot, now);
@@ -313,10 +315,24 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
   }
 }
 
-void SubCore::occupy(int port, Cycle until, int launch) {
-  free_at_[port] = until;
-  holder_[port] = launch;
+void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
+  PipePort& pipe = pipes_[port];
+  const Cycle enters = std::max(now, pipe.free_at);
+  pipe.free_at = enters + cycles;
   busy_ports_ |= 1U << port;
+  const uint32_t depth = port < isa::kPipes ? spec_.admission[port] : 0;
+  if (depth == 0) {
+    pipe.admits_at = pipe.free_at;
+    pipe.holder = launch;
+    return;
+  }
+  // With `depth` places, the next one is admitted when the depth-th last has entered the latch.
+  pipe.entered[pipe.issued % PipePort::kHistory] = enters;
+  pipe.launch[pipe.issued % PipePort::kHistory] = launch;
+  ++pipe.issued;
+  const auto awaited = static_cast<uint8_t>(pipe.issued - depth);
+  pipe.admits_at = pipe.entered[awaited % PipePort::kHistory];
+  pipe.holder = pipe.launch[static_cast<uint8_t>(awaited - 1) % PipePort::kHistory];
 }
 
 void SubCore::count_dependences(const MicroOp& op, Warp& warp) {

@@ -73,13 +73,13 @@ class SubCore {
   int pick(Mask candidates) const;
   int youngest(Mask candidates) const;
   int oldest(Mask candidates) const;
-  void charge_losers(Mask losers, int winner, const MicroOp& op);
+  void charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now);
   void lose(Mask warps, WarpState state, int culprit, Contended resource);
 
   void issue(int slot, Cycle now);
   void log(const Warp& warp, Cycle now) const;
   void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
-  void occupy(int port, Cycle until, int launch);
+  void occupy(int port, Cycle now, uint32_t cycles, int launch);
   void count_dependences(const MicroOp& op, Warp& warp);
   void step_program(Warp& warp);
   void enter_loops(Warp& warp, uint32_t at, int deeper_than);
@@ -106,8 +106,17 @@ class SubCore {
   std::vector<Mask> of_launch_;       // resident warps per launch
   std::vector<int> active_launches_;  // launches with resident warps here
 
-  std::array<Cycle, kPorts> free_at_{};
-  std::array<int, kPorts> holder_{};
+  // A pipe: instructions enter its latch one after the other; a few may wait in front of it (Spec::admission).
+  struct PipePort {
+    static constexpr int kHistory = 16;  // above the deepest admission
+    Cycle free_at = 0;                   // the latch is free again
+    Cycle admits_at = 0;                 // another instruction may be issued to the pipe
+    int holder = 0;                      // launch whose instruction it waits for until then
+    uint8_t issued = 0;                  // modulo 2^8
+    std::array<Cycle, kHistory> entered{};
+    std::array<int, kHistory> launch{};
+  };
+  std::array<PipePort, kPorts> pipes_{};
   uint32_t busy_ports_ = 0;
   uint32_t queue_entries_ = 0;
 
@@ -120,6 +129,7 @@ class SubCore {
 
   int last_issued_ = -1;
   Cycle next_ = kNever;
+  Cycle stepped_ = kNever;  // the last cycle that was run
   int index_;
   std::vector<IssueRecord>* log_ = nullptr;
   uint32_t sm_class_ = 0;
