@@ -81,6 +81,7 @@ OpcodeInfo opcode_info(const table::Opcode& row, const std::string& name, uint8_
   if (row.has_minimum_stall_cycles()) info.minimum_stall = static_cast<uint8_t>(row.minimum_stall_cycles());
   info.predicate_destinations = static_cast<uint8_t>(row.predicate_destinations());
   info.source_slots = small_numbers(row.source_slots());
+  info.before_target = static_cast<uint8_t>(row.before_target_cycles());
   info.low_word_earlier = static_cast<uint8_t>(row.low_word_earlier_cycles());
   return info;
 }
@@ -139,6 +140,12 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
     result.register_latency_.push_back(*std::move(registers));
     result.predicate_latency_.push_back(*std::move(predicates));
     result.guard_latency_.push_back(guard ? guard : static_cast<uint8_t>(source.predicate_guard_cycles()));
+  }
+  if (source.has_register_before_target_cycles()) {
+    result.register_before_target_ = static_cast<int>(source.register_before_target_cycles());
+  }
+  if (source.has_predicate_before_target_cycles()) {
+    result.predicate_before_target_ = static_cast<int>(source.predicate_before_target_cycles());
   }
   std::map<std::string, int> seen;
   for (const table::Opcode& row : source.opcode()) {

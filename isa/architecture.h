@@ -73,6 +73,7 @@ struct OpcodeInfo {
   uint8_t minimum_stall = 1;
   uint8_t predicate_destinations = 0;  // predicates that may follow the first written register as results
   std::vector<uint8_t> source_slots;   // register-file cache slot of each source; 0, 1, 2 where empty
+  uint8_t before_target = 0;           // least cycles between a result and the branch target behind it; 0: as the architecture
   uint8_t low_word_earlier = 0;        // the low word of a register pair is ready this much before the high one
 
   bool fixed_latency() const { return behaviour == Behaviour::kFixedLatency; }
@@ -102,6 +103,10 @@ class Architecture {
   int guard_latency(const OpcodeInfo& producer) const;
   // Cycles from issue until the result is written to the register file (latency to the producer's own class).
   int write_latency(const OpcodeInfo& producer) const;
+  // Cycles that the compiler keeps between a fixed-latency result (of a register, of a predicate) and the target of the
+  // branch that ends its loop body, whoever reads it there.
+  int register_before_target() const { return register_before_target_; }
+  int predicate_before_target() const { return predicate_before_target_; }
 
  private:
   std::string name_;
@@ -110,6 +115,8 @@ class Architecture {
   std::vector<std::vector<uint8_t>> register_latency_;   // [producer class][consumer class]
   std::vector<std::vector<uint8_t>> predicate_latency_;  // [producer class][consumer class]
   std::vector<uint8_t> guard_latency_;                   // [producer class]
+  int register_before_target_ = 1;
+  int predicate_before_target_ = 1;
 };
 
 // 0 / 1 / 2 for 32- / 64- / 128-bit accesses, from the mnemonic's modifiers (.64, .128, .U8 and narrower count as 32).

@@ -26,6 +26,11 @@ struct Spacing {
   int cycles;
 };
 
+// "@!PT LDS RZ, [RZ]": the compiler puts such placeholders between memory instructions and keeps no port for them.
+bool never_executed(const Instruction& instruction) {
+  return instruction.guard.present && instruction.guard.negated && instruction.guard.predicate == kTruePredicate;
+}
+
 // Two instructions of one compiler port are as far apart as the first one holds the port.
 void add_port_spacings(const Architecture& architecture, std::span<const Instruction> code, bool loop,
                        std::vector<Spacing>& spacings) {
@@ -34,7 +39,7 @@ void add_port_spacings(const Architecture& architecture, std::span<const Instruc
   for (size_t at = 0; at < passes * code.size(); ++at) {
     const size_t i = at % code.size();
     const OpcodeInfo& info = architecture.info(code[i]);
-    if (info.compiler_port.empty()) continue;
+    if (info.compiler_port.empty() || never_executed(code[i])) continue;
     const auto before = last.find(info.compiler_port);
     if (before != last.end() && at + code.size() >= passes * code.size()) {
       const size_t from = before->second % code.size();
@@ -42,6 +47,22 @@ void add_port_spacings(const Architecture& architecture, std::span<const Instruc
       spacings.push_back({from, i, carried, architecture.info(code[from]).compiler_interval});
     }
     last[info.compiler_port] = at;
+  }
+}
+
+// Results near the end of a loop body are ready at the branch target, which the compiler schedules as other code.
+void add_target_spacings(const Architecture& architecture, std::span<const Instruction> code, std::vector<Spacing>& spacings) {
+  if (architecture.info(code.back()).behaviour != Behaviour::kBranch) return;
+  for (size_t i = 0; i < code.size(); ++i) {
+    const OpcodeInfo& info = architecture.info(code[i]);
+    if (!info.fixed_latency()) continue;
+    const int registers = info.before_target != 0 ? info.before_target : architecture.register_before_target();
+    for (const Operand& operand : code[i].operands) {
+      if (!operand.destination) continue;
+      const bool predicate = operand.kind == OperandKind::kPredicate && operand.index != kTruePredicate;
+      if (predicate) spacings.push_back({i, 0, true, architecture.predicate_before_target()});
+      if (operand.width > 0) spacings.push_back({i, 0, true, registers});
+    }
   }
 }
 
@@ -118,6 +139,7 @@ void assign_control_codes(const Architecture& architecture, std::span<Instructio
     spacings.push_back({dependence.producer, dependence.consumer, dependence.carried, cycles});
   }
   add_port_spacings(architecture, code, loop, spacings);
+  if (loop) add_target_spacings(architecture, code, spacings);
   assign_stalls(architecture, code, loop, spacings);
   assign_reuse(architecture, code);
 }
