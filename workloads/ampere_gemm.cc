@@ -98,14 +98,15 @@ std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture
         break;
     }
   }
+  uncount_copies(architecture, code);
   return code;
 }
 
 void add_copies(Code& code, const Plan& plan) {
   for (uint32_t i = 0; i < plan.copies(); ++i) {
-    const std::string offset = i == 0 ? "" : "+" + std::to_string(i * 2048);
-    code.add("LDGSTS.E.BYPASS.LTC128B.128 [R212" + offset + "], [R214.64]", {.bytes = kCopyBytes, .stream = kStreamA});
-    code.add("LDGSTS.E.BYPASS.LTC128B.128 [R213" + offset + "], [R216.64]", {.bytes = kCopyBytes, .stream = kStreamB});
+    const std::string offset = immediate(i * 2048);
+    code.add(line({"LDGSTS.E.BYPASS.LTC128B.128 [R212+", offset, "], [R214.64]"}), {.bytes = kCopyBytes, .stream = kStreamA});
+    code.add(line({"LDGSTS.E.BYPASS.LTC128B.128 [R213+", offset, "], [R216.64]"}), {.bytes = kCopyBytes, .stream = kStreamB});
   }
   code.add("LDGDEPBAR", {.commit = true});
   code.add("IADD3 R214, P0, R214, 0x40, RZ").add("IADD3 R216, P1, R216, 0x40, RZ");
@@ -120,30 +121,31 @@ traces::Block prologue(const isa::Architecture& architecture, const Plan& plan) 
   code.add("IMAD.MOV.U32 R214, RZ, RZ, UR4").add("IMAD.MOV.U32 R215, RZ, RZ, UR5").add("IMAD.MOV.U32 R216, RZ, RZ, UR6");
   code.add("IMAD.MOV.U32 R217, RZ, RZ, UR7").add("IMAD.WIDE.U32 R214, R2, 0x10, R214").add("IMAD.WIDE.U32 R216, R2, 0x10, R216");
   for (uint32_t stage = 0; stage + 1 < plan.stages; ++stage) add_copies(code, plan);
-  for (uint32_t i = 0; i < kAccumulators; i += 2) code.add("CS2R R" + std::to_string(kFirstAccumulator + i) + ", SRZ");
+  for (uint32_t i = 0; i < kAccumulators; i += 2) code.add(line({"CS2R ", general(kFirstAccumulator + i), ", SRZ"}));
   code.add("DEPBAR.LE.LDGSTS SB0, 0x1", {.count = static_cast<uint16_t>(plan.stages - 2)});
   code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = kWarps * 32});
-  for (const int fragment : {132, 152, 156, 160, 136, 140, 144, 148}) {
-    code.add("LDSM.16.M88.4 R" + std::to_string(fragment) + ", [R212]", {.wavefronts = kMatrixWavefronts});
+  for (const uint64_t fragment : {132, 152, 156, 160, 136, 140, 144, 148}) {
+    code.add(line({"LDSM.16.M88.4 ", general(fragment), ", [R212]"}), {.wavefronts = kMatrixWavefronts});
   }
+  code.add("NOP");  // waits for the fragments
   return straight(code);
 }
 
 // mma.sync leaves two neighbouring columns of a row in a thread: 64 words of two elements each.
 traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) {
   const bool hopper = architecture.name() == "sm_90";
-  const std::string format = plan.type == configs::BF16 ? "F2FP.BF16" : hopper ? "F2FP.F16" : "F2FP";
-  const std::string pack = format + (hopper ? ".F32.PACK_AB R" : ".PACK_AB R");
+  const std::string_view pack = plan.type == configs::BF16 ? (hopper ? "F2FP.BF16.F32.PACK_AB " : "F2FP.BF16.PACK_AB ")
+                                                           : (hopper ? "F2FP.F16.F32.PACK_AB " : "F2FP.PACK_AB ");
   Code code(architecture);
   code.add("S2R R132, SR_TID.X").add("ULDC.64 UR4, c[0x0][0x170]").add("IMAD.MOV.U32 R134, RZ, RZ, UR4");
   code.add("IMAD.MOV.U32 R135, RZ, RZ, UR5").add("IMAD.WIDE.U32 R134, R132, 0x4, R134");
   for (uint32_t i = 0; i < kAccumulators; i += 2) {
-    const std::string low = std::to_string(kFirstAccumulator + i);
-    code.add(pack + low + ", R" + std::to_string(kFirstAccumulator + i + 1) + ", R" + low);
+    const std::string low = general(kFirstAccumulator + i);
+    code.add(line({pack, low, ", ", general(kFirstAccumulator + i + 1), ", ", low}));
   }
   for (uint32_t i = 0; i < kAccumulators; i += 2) {
-    const std::string offset = i == 0 ? "" : "+" + std::to_string(i * 64);
-    code.add("STG.E [R134.64" + offset + "], R" + std::to_string(kFirstAccumulator + i), {.bytes = 4 * 32, .stream = kStreamC});
+    code.add(line({"STG.E [R134.64+", immediate(i * 64), "], ", general(kFirstAccumulator + i)}),
+             {.bytes = 4 * 32, .stream = kStreamC});
   }
   code.add("EXIT");
   return straight(code);

@@ -17,7 +17,12 @@ constexpr uint32_t kFirstQuad = 4;
 constexpr uint32_t kFirstPacked = 8;  // R8-R15: packed results on their way to shared memory
 constexpr uint16_t kGroupThreads = 128;
 
-std::string number(uint64_t value) { return std::to_string(value); }
+// "HGMMA.64x128x16.F32.BF16"
+std::string wgmma_name(const HopperPlan& plan) {
+  const std::string columns = std::to_string(plan.tile_n);
+  if (plan.type == configs::FP8) return line({"QGMMA.64x", columns, "x32.F32.E4M3.E4M3"});
+  return line({"HGMMA.64x", columns, plan.type == configs::BF16 ? "x16.F32.BF16" : "x16.F32"});
+}
 
 class Consumer {
  public:
@@ -27,10 +32,6 @@ class Consumer {
   std::vector<traces::Node> body() const;
 
  private:
-  struct KBlock {
-    bool first = false;    // starts the accumulators and has nothing to release yet
-    uint32_t advance = 1;  // of the read position behind this k-block
-  };
   // k-blocks of the other warpgroup's tile, which lie between two tiles of this one in the ring.
   uint32_t skipped() const { return plan_.pingpong ? static_cast<uint32_t>(plan_.k_blocks) : 0; }
   uint32_t wgmmas() const { return plan_.k_steps() * plan_.accumulator_blocks(); }
@@ -38,8 +39,8 @@ class Consumer {
   void add_entry(Code& code) const;
   void add_tile_start(Code& code) const;
   void add_tile_end(Code& code) const;
-  void add_k_block(Code& code, KBlock block) const;
-  void add_wait(Code& code, uint32_t advance) const;
+  void add_k_block(Code& code, bool first) const;
+  void add_wait(Code& code) const;
   void add_wgmma(Code& code, uint32_t index, bool first) const;
   void add_release(Code& code, uint32_t advance) const;
   void add_order_wait(Code& code, int16_t ring, int16_t cursor) const;
@@ -57,7 +58,7 @@ class Consumer {
 void Consumer::add_entry(Code& code) const {
   code.add("S2R R0, SR_TID.X").add("S2UR UR6, SR_CTAID.X").add("ULDC.64 UR42, c[0x0][0x210]").add("SHF.R.U32.HI R1, RZ, 0x5, R0");
   code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = HopperPlan::kThreads});
-  code.add("USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8", {.count = static_cast<uint16_t>(plan_.consumer_registers)});
+  code.add("USETMAXREG.TRY_ALLOC.CTAPOOL 0xe8", {.count = static_cast<uint16_t>(plan_.consumer_registers)});
   code.add("MOV R2, RZ").add("MOV R6, RZ").add("MOV R7, UR6").add("LDC R16, c[0x0][0x520]").add("LDC R17, c[0x0][0x528]");
   code.add("UMOV UR36, 0x400").add("UMOV UR37, 0x400").add("UMOV UR38, URZ").add("UMOV UR39, 0x800").add("UMOV UR40, 0x18800");
   code.add("UMOV UR41, URZ")
@@ -79,12 +80,12 @@ void Consumer::add_tile_end(Code& code) const {
 }
 
 // The first check is the early look whose result CUTLASS carries as a token; it may already hold the warp for a while.
-void Consumer::add_wait(Code& code, uint32_t advance) const {
+void Consumer::add_wait(Code& code) const {
   const auto read = static_cast<int16_t>(HopperCursors::kRead + group_);
   code.add("SHF.L.U32 R3, R2, 0x1f, RZ").add("ULEA UR44, UR38, UR37, 0x3");
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = HopperRings::kFull, .cursor = read});
   code.add("@P0 BRA `(.L_ready)");
-  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = HopperRings::kFull, .cursor = read, .advance = advance});
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = HopperRings::kFull, .cursor = read, .advance = 1});
   code.add("ULEA UR46, UR38, UR39, 0xa").add("ULEA UR47, UR38, UR40, 0xa");
   code.add("UIADD3 UR46, UR46, 0x400, URZ").add("UIADD3 UR47, UR47, 0x400, URZ");
   code.add("@!P0 BRA `(.L_wait_full)");
@@ -95,19 +96,15 @@ void Consumer::add_wgmma(Code& code, uint32_t index, bool first) const {
   const uint32_t quad = kFirstQuad + 4 * (index % kDescriptorQuads);
   const uint32_t step = index / plan_.accumulator_blocks();
   const uint32_t block = index % plan_.accumulator_blocks();
-  code.add("UIADD3 UR" + number(quad) + ", UR46, " + number(2 * index) + ", URZ")
-      .add("UMOV UR" + number(quad + 1) + ", 0x40000040");
-  if (index < 4) code.add("UMOV UR" + number(quad + 3) + ", 0x40000040");
-  if (index < 2) code.add("UMOV UR" + number(quad + 2) + ", UR47");
+  code.add(line({"UIADD3 ", uniform(quad), ", UR46, ", immediate(2 * index), ", URZ"}));
+  code.add(line({"UMOV ", uniform(quad + 1), ", 0x40000040"}));
+  if (index < 4) code.add(line({"UMOV ", uniform(quad + 3), ", 0x40000040"}));
+  if (index < 2) code.add(line({"UMOV ", uniform(quad + 2), ", UR47"}));
   const bool last = index + 1 == wgmmas();
-  const std::string shape = "64x" + number(plan_.tile_n);
-  const std::string name = plan_.type == configs::FP8    ? "QGMMA." + shape + "x32.F32.E4M3.E4M3"
-                           : plan_.type == configs::BF16 ? "HGMMA." + shape + "x16.F32.BF16"
-                                                         : "HGMMA." + shape + "x16.F32";
-  const std::string accumulator = "R" + number(kFirstAccumulator + block * plan_.accumulators_per_block());
+  const std::string accumulator = general(kFirstAccumulator + block * plan_.accumulators_per_block());
   const bool clears = first && step == 0;  // the accumulator's old value is ignored
-  code.add(name + " " + accumulator + ", gdesc[UR" + number(quad) + "], " + accumulator + (clears ? ", !UPT" : ", UPT") +
-               (last ? ", gsb0" : ""),
+  code.add(line({wgmma_name(plan_), " ", accumulator, ", gdesc[", uniform(quad), "], ", accumulator, clears ? ", !UPT" : ", UPT",
+                 last ? ", gsb0" : ""}),
            {.commit = last});
 }
 
@@ -117,16 +114,17 @@ void Consumer::add_release(Code& code, uint32_t advance) const {
            {.barrier = HopperRings::kEmpty, .cursor = static_cast<int16_t>(HopperCursors::kRelease + group_), .advance = advance});
 }
 
-void Consumer::add_k_block(Code& code, KBlock block) const {
+// `first`: it starts the accumulators and has no stage to release yet.
+void Consumer::add_k_block(Code& code, bool first) const {
   const bool counted_128 = !plan_.pingpong && plan_.tile_n <= 128;  // cooperative 128x128 recomputes its shared-memory window
   if (counted_128) code.add("S2UR UR54, SR_CGACTAID").add("UMOV UR53, 0x400").add("ULEA UR37, UR54, UR53, 0x18");
-  add_wait(code, block.advance);
+  add_wait(code);
   code.add("WARPGROUP.ARRIVE");
-  for (uint32_t i = 0; i < wgmmas(); ++i) add_wgmma(code, i, block.first);
+  for (uint32_t i = 0; i < wgmmas(); ++i) add_wgmma(code, i, first);
   if (!plan_.pingpong && plan_.tile_n > 128) code.add("NOP").add("NOP").add("NOP");
   code.add("UIADD3 UR38, UR38, 0x1, URZ").add("UISETP.NE.AND UP0, UPT, UR38, 0x6, UPT");
   code.add("USEL UR52, URZ, 0x1, UP0").add("USEL UR38, UR38, URZ, UP0").add("LOP3.LUT R2, R2, UR52, RZ, 0x3c, !PT");
-  if (block.first) return;
+  if (first) return;
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
   add_release(code, 1);
   code.add("UIADD3 UR41, UR41, 0x1, URZ").add("UISETP.NE.AND UP1, UPT, UR41, 0x6, UPT").add("USEL UR41, UR41, URZ, UP1");
@@ -151,17 +149,19 @@ void Consumer::add_order_arrive(Code& code, int16_t ring) const {
 void Consumer::add_pack(Code& code, uint32_t accumulator) const {
   const uint32_t per_register = 4 / plan_.output_bytes;
   for (uint32_t i = 0; i < 8 * per_register; ++i) {
-    const std::string value = "R" + number(accumulator + i);
-    code.add("FMUL " + value + ", " + value + ", UR55");
+    const std::string value = general(accumulator + i);
+    code.add(line({"FMUL ", value, ", ", value, ", UR55"}));
   }
   for (uint32_t i = 0; i < 8 * per_register; i += 2) {
-    const std::string packed = "R" + number(kFirstPacked + i / per_register);
-    const std::string pair = "R" + number(accumulator + i + 1) + ", R" + number(accumulator + i);
+    const std::string packed = general(kFirstPacked + i / per_register);
+    const std::string high = general(accumulator + i + 1);
+    const std::string low = general(accumulator + i);
     if (plan_.output_type == configs::FP8) {
-      const bool low_half = i % per_register == 0;
-      code.add("F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C " + packed + ", " + pair + ", " + (low_half ? "RZ" : packed));
+      const std::string rest = i % per_register == 0 ? "RZ" : packed;  // the other two bytes
+      code.add(line({"F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C ", packed, ", ", high, ", ", low, ", ", rest}));
     } else {
-      code.add((plan_.output_type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ") + packed + ", " + pair);
+      const std::string_view format = plan_.output_type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ";
+      code.add(line({format, packed, ", ", high, ", ", low}));
     }
   }
 }
@@ -186,25 +186,25 @@ void Consumer::add_epilogue(Code& code) const {
   for (uint32_t step = 0; step < plan_.epilogue_steps(); ++step) add_epilogue_step(code, step);
 }
 
-// start, first k-block | k-blocks | (PINGPONG: last k-block), wait for the last group, release, epilogue
+// start, first k-block | further k-blocks | wait for the last group, release its stage, epilogue
 std::vector<traces::Node> Consumer::tile() const {
-  const bool peel_last = plan_.pingpong && plan_.k_blocks > 1;  // its wait also steps over the other warpgroup's tile
   Code head(architecture_);
   add_tile_start(head);
   add_order_wait(head, HopperRings::kMainOrder, HopperCursors::kMainOrder);
-  add_k_block(head, {.first = true, .advance = peel_last ? 1 : 1 + skipped()});
+  add_k_block(head, true);
   std::vector<traces::Node> nodes{straight(head)};
-  const uint64_t looped = plan_.k_blocks - 1 - (peel_last ? 1 : 0);
-  if (looped > 0) {
+  if (plan_.k_blocks > 1) {
     Code pass(architecture_);
-    add_k_block(pass, {});
-    nodes.push_back(loop_of(pass, {.literal = looped}));
+    add_k_block(pass, false);
+    nodes.push_back(loop_of(pass, {.literal = plan_.k_blocks - 1}));
   }
   Code rest(architecture_);
-  if (peel_last) add_k_block(rest, {.advance = 1 + skipped()});
   add_order_arrive(rest, HopperRings::kMainOrder);
   rest.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(rest, 1 + skipped());
+  if (plan_.pingpong) {
+    rest.add("UIADD3 UR38, UR38, 0x4, URZ", {.cursor = static_cast<int16_t>(HopperCursors::kRead + group_), .advance = skipped()});
+  }
   add_order_wait(rest, HopperRings::kEpilogueOrder, HopperCursors::kEpilogueOrder);
   add_epilogue(rest);
   add_order_arrive(rest, HopperRings::kEpilogueOrder);

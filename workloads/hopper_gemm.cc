@@ -45,9 +45,11 @@ RasterTraffic traffic(const HopperPlan& plan, const configs::Gpu& gpu) {
   return raster_traffic(raster);
 }
 
-traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes) {
-  const uint64_t divisor = std::gcd(bytes.dram, bytes.requested);
-  return {name, false, bytes.dram / divisor, bytes.requested / divisor};
+// Each of the `receivers` CTAs of a multicast counts the tile among its bytes, L2 and DRAM read it once.
+traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint32_t receivers) {
+  const uint64_t received = bytes.requested * receivers;
+  const uint64_t divisor = std::gcd(bytes.dram, received);
+  return {name, false, bytes.dram / divisor, received / divisor};
 }
 
 void add_synchronisation(traces::Kernel& kernel, const HopperPlan& plan) {
@@ -98,7 +100,7 @@ Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const
   kernel.shared_memory_bytes = plan->shared_memory_bytes;
   kernel.flops = 2 * plan->m * plan->n * plan->k;
   const RasterTraffic bytes = traffic(*plan, gpu);
-  kernel.streams = {read_stream("A", bytes.a), read_stream("B", bytes.b), {"C", true, 1, 1}};
+  kernel.streams = {read_stream("A", bytes.a, plan->cluster_n), read_stream("B", bytes.b, plan->cluster_m), {"C", true, 1, 1}};
   add_synchronisation(kernel, *plan);
   add_grid(kernel, *plan);
   kernel.roles = {{"producer", 1, producer_body(**architecture, *plan)},

@@ -21,13 +21,11 @@ Instruction parse(const isa::Architecture& architecture, std::string_view text) 
   return *std::move(instruction);
 }
 
-// Counters that may still be above zero when the code ends. The counter of LDGDEPBAR counts cp.async groups, which the code
-// waits for with DEPBAR and may leave behind.
-uint8_t held_counters(const isa::Architecture& architecture, const std::vector<Instruction>& code) {
+// Counters that may still be above zero when the code ends.
+uint8_t held_counters(const std::vector<Instruction>& code) {
   unsigned held = 0;
   for (const Instruction& instruction : code) {
     held &= ~unsigned{instruction.control.wait_mask};
-    if (architecture.info(instruction).behaviour == isa::Behaviour::kCopyAsyncCommit) continue;
     for (const uint8_t counter : {instruction.control.write_counter, instruction.control.read_counter}) {
       if (counter != isa::kNoCounter) held |= 1U << counter;
     }
@@ -87,7 +85,7 @@ End last_end(std::vector<traces::Node>& nodes, bool innermost) { return end_of(n
 
 void connect_after_block(const isa::Architecture& architecture, std::vector<Instruction>& before,
                          const std::vector<Instruction>& after) {
-  if (const uint8_t held = held_counters(architecture, before); held != 0) {
+  if (const uint8_t held = held_counters(before); held != 0) {
     if (holds_counter(before.back())) {
       before.back().control.stall = std::max<uint8_t>(before.back().control.stall, 2);  // an increment shows a cycle late
       before.push_back(bubble(architecture, 1).front());
@@ -104,7 +102,7 @@ void connect_after_loop(const isa::Architecture& architecture, const std::vector
                         std::vector<Instruction>& after) {
   std::vector<Instruction> nops = bubble(architecture, missing_cycles(architecture, before, after));
   after.insert(after.begin(), std::make_move_iterator(nops.begin()), std::make_move_iterator(nops.end()));
-  after.front().control.wait_mask |= held_counters(architecture, before);
+  after.front().control.wait_mask |= held_counters(before);
 }
 
 void connect_ends(const isa::Architecture& architecture, End before, End after) {
@@ -119,6 +117,15 @@ void connect_ends(const isa::Architecture& architecture, End before, End after) 
 
 }  // namespace
 
+std::string line(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+std::string general(uint64_t index) { return line({"R", std::to_string(index)}); }
+std::string uniform(uint64_t index) { return line({"UR", std::to_string(index)}); }
+std::string immediate(uint64_t value) { return std::to_string(value); }
+
 Code& Code::add(std::string_view text, const isa::Effect& effect) {
   Instruction instruction = parse(*architecture_, std::string(text) + " ;");
   instruction.effect = effect;
@@ -126,9 +133,20 @@ Code& Code::add(std::string_view text, const isa::Effect& effect) {
   return *this;
 }
 
+void uncount_copies(const isa::Architecture& architecture, std::vector<isa::Instruction>& code) {
+  unsigned counted = 0;
+  for (Instruction& instruction : code) {
+    if (architecture.info(instruction).behaviour != isa::Behaviour::kCopyAsyncCommit) continue;
+    counted |= 1U << instruction.control.write_counter;
+    instruction.control.write_counter = isa::kNoCounter;
+  }
+  for (Instruction& instruction : code) instruction.control.wait_mask &= static_cast<uint8_t>(~counted);
+}
+
 traces::Block straight(const Code& code) {
   traces::Block block{code.instructions()};
   isa::assign_control_codes(code.architecture(), block.code, false);
+  uncount_copies(code.architecture(), block.code);
   return block;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <initializer_list>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -7,6 +9,12 @@
 #include "traces/kernel.h"
 
 namespace warpfold::workloads {
+
+// Parts of an instruction's text put together: line({"UMOV ", uniform(8), ", 0x1"}).
+std::string line(std::initializer_list<std::string_view> parts);
+std::string general(uint64_t index);    // "R24"
+std::string uniform(uint64_t index);    // "UR8"
+std::string immediate(uint64_t value);  // "17"
 
 // Instructions written by a generator, in the assembler's text form. The generator's own text is never a user's mistake: a
 // line that does not parse throws.
@@ -27,6 +35,10 @@ class Code {
 traces::Block straight(const Code& code);
 // The code as the whole body of a loop: its first instructions also depend on its last ones.
 traces::Loop loop_of(const Code& code, traces::TripCount trips);
+
+// Takes the dependence counter away from LDGDEPBAR, and from who waits for it. Hardware counts cp.async groups in it; the machine
+// counts them by effect (commit, and count at DEPBAR.LE.LDGSTS), so that the counter would never be released.
+void uncount_copies(const isa::Architecture& architecture, std::vector<isa::Instruction>& code);
 
 // Makes a role's body safe where blocks and loops meet, which the control codes inside a block cannot do: waits for dependence
 // counters that are still held where a block ends, and waits out fixed latencies that reach across. Waits go into the code
