@@ -6,8 +6,8 @@
 
 #include "isa/counter_allocation.h"
 #include "isa/dependences.h"
+#include "isa/issue_hints.h"
 #include "isa/operand.h"
-#include "isa/reuse.h"
 
 namespace warpfold::isa {
 
@@ -141,7 +141,7 @@ void assign_control_codes(const Architecture& architecture, std::span<Instructio
   add_port_spacings(architecture, code, loop, spacings);
   if (loop) add_target_spacings(architecture, code, spacings);
   assign_stalls(architecture, code, loop, spacings);
-  assign_reuse(architecture, code);
+  assign_issue_hints(architecture, code);
 }
 
 std::vector<BrokenDependence> check_control_codes(const Architecture& architecture, std::span<const Instruction> code, bool loop) {

@@ -11,7 +11,9 @@ namespace warpfold::isa {
 // Sets the control codes of straight-line code as a compiler would: stall counts from fixed latencies and port intervals,
 // dependence counters and wait masks for variable latencies, reuse flags where the next reader of a bank and slot is the
 // same register. `loop`: the code is a loop body, so the first instructions also depend on the last ones.
-// The order of instructions is left alone.
+// The order of instructions is left alone. Straight-line code ends with a wait for every result that nobody in it has
+// waited for, since the code behind is not known here. A fixed latency beyond 15 cycles needs instructions in between: one
+// stall count holds no more (a compiler would put NOPs there).
 void assign_control_codes(const Architecture& architecture, std::span<Instruction> code, bool loop);
 
 // A register or predicate dependence that the control codes do not protect.

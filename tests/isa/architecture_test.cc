@@ -1,0 +1,118 @@
+#include "isa/architecture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace warpfold::isa {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const OpcodeInfo& row(const Architecture& architecture, const std::string& mnemonic) {
+  return architecture.opcodes()[architecture.resolve(mnemonic).value()];
+}
+
+std::string parse_error(const std::string& text) {
+  auto parsed = Architecture::parse("mine.textproto", text);
+  return parsed ? "parsed" : parsed.error().text();
+}
+
+}  // namespace
+
+TEST(Architecture, KnownTablesLoad) {
+  EXPECT_THAT(Architecture::known(), ElementsAre("sm_80", "sm_86", "sm_90"));
+  for (const std::string& name : Architecture::known()) EXPECT_EQ(Architecture::find(name).value()->name(), name);
+}
+
+TEST(Architecture, UnknownNameListsOrSuggests) {
+  EXPECT_THAT(Architecture::find("sm_91").error().message, HasSubstr("did you mean"));
+  EXPECT_THAT(Architecture::find("gfx90a").error().message, HasSubstr("sm_80, sm_86, sm_90"));
+}
+
+TEST(Architecture, LongestDottedPrefixNames) {
+  const Architecture& hopper = *Architecture::find("sm_90").value();
+  EXPECT_EQ(row(hopper, "IMAD.WIDE.U32").name, "IMAD.WIDE");
+  EXPECT_EQ(row(hopper, "IMAD.MOV.U32").name, "IMAD");
+  EXPECT_EQ(row(hopper, "MUFU.EX2").name, "MUFU.EX2");
+  EXPECT_EQ(row(hopper, "MUFU.RCP").name, "MUFU");
+  EXPECT_EQ(row(hopper, "HMMA.16816.F32.BF16").name, "HMMA.16816.F32");
+  EXPECT_THAT(hopper.resolve("IMADD.WIDE").error().message, HasSubstr("did you mean \"IMAD\"?"));
+}
+
+// Interval of the input latch by chip: hardware_facts' measured pipe occupancy.
+TEST(Architecture, PipesDifferByChip) {
+  const Architecture& ampere = *Architecture::find("sm_80").value();
+  const Architecture& small = *Architecture::find("sm_86").value();
+  const Architecture& hopper = *Architecture::find("sm_90").value();
+  EXPECT_EQ(row(ampere, "FFMA").pipe, Pipe::kFmaHeavy);
+  EXPECT_EQ(row(ampere, "FFMA").issue_interval, 2);
+  EXPECT_EQ(row(small, "FFMA").issue_interval, 1);
+  EXPECT_EQ(row(hopper, "FFMA").pipe, Pipe::kFmaLite);
+  EXPECT_EQ(row(ampere, "HSET2").pipe, Pipe::kFp16);
+  EXPECT_EQ(row(hopper, "HSET2").pipe, Pipe::kAlu);
+  EXPECT_TRUE(row(hopper, "HFMA2").also_blocks_fma_lite);
+  EXPECT_EQ(row(ampere, "HMMA.16816.F32").issue_interval, 8);
+  EXPECT_EQ(row(hopper, "HMMA.16816.F32").issue_interval, 6);
+  EXPECT_EQ(row(small, "HMMA.16816.F32").issue_interval, 16);
+  EXPECT_EQ(row(hopper, "IMAD.WIDE.U32").issue_interval, 4);
+}
+
+TEST(Architecture, Latencies) {
+  const Architecture& hopper = *Architecture::find("sm_90").value();
+  EXPECT_EQ(hopper.register_latency(row(hopper, "LOP3.LUT"), row(hopper, "LOP3.LUT")), 4);
+  EXPECT_EQ(hopper.register_latency(row(hopper, "LOP3.LUT"), row(hopper, "IMAD.WIDE")), 5);
+  EXPECT_EQ(hopper.register_latency(row(hopper, "FFMA"), row(hopper, "STG.E")), 5);
+  EXPECT_EQ(hopper.guard_latency(row(hopper, "ISETP.GE.AND")), 13);
+  EXPECT_EQ(hopper.write_latency(row(hopper, "HMMA.16816.F32")), 24);
+}
+
+// Published RAW and WAR cycles of the RTX A6000 by access width and kind of address (Huerta et al., MICRO 2025).
+TEST(Architecture, MemoryLatenciesOfSm86) {
+  const Architecture& small = *Architecture::find("sm_86").value();
+  EXPECT_THAT(row(small, "LDG.E").result_cycles, ElementsAre(32, 34, 38));
+  EXPECT_THAT(row(small, "LDG.E").result_cycles_uniform, ElementsAre(29, 31, 35));
+  EXPECT_THAT(row(small, "LDG.E").source_release_cycles, ElementsAre(11, 11, 11));
+  EXPECT_THAT(row(small, "LDG.E").source_release_cycles_uniform, ElementsAre(9, 9, 9));
+  EXPECT_THAT(row(small, "STG.E").source_release_cycles, ElementsAre(14, 16, 20));
+  EXPECT_THAT(row(small, "STG.E").source_release_cycles_uniform, ElementsAre(10, 12, 16));
+  EXPECT_THAT(row(small, "LDS").result_cycles, ElementsAre(24, 24, 26));
+  EXPECT_THAT(row(small, "LDS").result_cycles_uniform, ElementsAre(23, 23, 25));
+  EXPECT_THAT(row(small, "STS").source_release_cycles, ElementsAre(12, 14, 18));
+  EXPECT_THAT(row(small, "STS").source_release_cycles_uniform, ElementsAre(10, 12, 16));
+  EXPECT_THAT(row(small, "LDC").result_cycles_uniform, ElementsAre(26, 26, 26));
+  EXPECT_THAT(row(small, "LDC").result_cycles, ElementsAre(29, 29, 29));
+  EXPECT_THAT(row(small, "LDGSTS.E").result_cycles, ElementsAre(39, 39, 39));
+  EXPECT_THAT(row(small, "LDGSTS.E").source_release_cycles, ElementsAre(13, 13, 13));
+}
+
+TEST(Architecture, AccessWidth) {
+  EXPECT_EQ(access_width_index("LDG.E"), 0);
+  EXPECT_EQ(access_width_index("LDG.E.U8.CONSTANT"), 0);
+  EXPECT_EQ(access_width_index("LDG.E.64"), 1);
+  EXPECT_EQ(access_width_index("LDGSTS.E.BYPASS.LTC128B.128"), 2);
+  EXPECT_EQ(access_width_index("LDSM.16.M88.4"), 2);
+  EXPECT_EQ(access_width_index("LDSM.16.M88.2"), 1);
+}
+
+TEST(ArchitectureDiagnostics, FaultyTables) {
+  const std::string classes =
+      "architecture: \"mine\" latency_class { name: \"alu\" register_result { consumer: \"*\" cycles: 4 } } ";
+  EXPECT_EQ(parse_error(classes + "opcode { name: \"A\" issue_interval_cycles: 1 latency_class: \"alu\" }"), "parsed");
+  EXPECT_THAT(parse_error(classes + "opcode { name: \"A\" issue_interval_cycles: 0 latency_class: \"alu\" }"),
+              HasSubstr("expected 1 to 64"));
+  EXPECT_THAT(parse_error(classes + "opcode { name: \"A\" issue_interval_cycles: 1 latency_class: \"al\" }"),
+              HasSubstr("unknown latency class \"al\""));
+  EXPECT_THAT(parse_error(classes + "opcode { name: \"A\" name: \"A\" issue_interval_cycles: 1 latency_class: \"alu\" }"),
+              HasSubstr("opcode A has two rows"));
+  EXPECT_THAT(parse_error(classes + "opcode { issue_interval_cycles: 1 latency_class: \"alu\" }"), HasSubstr("has no name"));
+  EXPECT_THAT(
+      parse_error(classes + "opcode { name: \"A\" issue_interval_cycles: 1 minimum_stall_cycles: 16 latency_class: \"alu\" }"),
+      HasSubstr("at most 15"));
+  EXPECT_THAT(parse_error("latency_class { name: \"alu\" register_result { consumer: \"fma\" cycles: 4 } }"),
+              HasSubstr("unknown consumer \"fma\""));
+  EXPECT_THAT(parse_error("architecture \"mine\" opcodes { }"), HasSubstr("mine.textproto:1"));
+}
+
+}  // namespace warpfold::isa
