@@ -9,9 +9,11 @@
 namespace warpfold::traces {
 
 // A trace file (.wft) is one zstd frame of length-delimited protobuf messages: a Header, then one Kernel message each (see
-// trace.proto). Writing goes to a temporary file that is renamed, so that a failure leaves an existing file alone.
+// trace.proto). Writing goes to a temporary file that is renamed, so that a failure leaves an existing file alone. The kernels must
+// be valid and of one architecture.
 Expected<void> write_trace(const std::string& path, const std::vector<Kernel>& kernels);
-// Reads and validates. Truncated, corrupt or foreign files, unknown versions, opcodes and architectures fail with one message.
+// Reads and validates. Truncated, corrupt or foreign files, contents above 64 MiB, unknown versions, opcodes and architectures fail
+// with one message.
 Expected<std::vector<Kernel>> read_trace(const std::string& path);
 
 // The readable text of kernels (.wfs), which parses back to the same kernels and prints again to the same bytes:
@@ -20,7 +22,9 @@ Expected<std::vector<Kernel>> read_trace(const std::string& path);
 //     parameter trips
 //     class full trips=64
 //     grid full*1056
-//     stream mask write dram=1/1
+//     stream mask write dram=1/1                  (or read)
+//     ring empty depth=4 arrivals=256 free
+//     cursor load depth=4 start=0
 //     role rng warps=4
 //       [B------:R-:W-:-:S01] S2R R0, SR_TID.X ;
 //       loop trips
@@ -29,7 +33,11 @@ Expected<std::vector<Kernel>> read_trace(const std::string& path);
 //       [B------:R-:W-:-:S05] EXIT ;
 //     end
 //   end
+//
+// kernel also takes flops= and source="..."; names that are not plain words stand in double quotes. A line `block` begins a new
+// block where the text would otherwise not show that one ends. Lines that begin with # are comments.
 std::string format_kernels(const std::vector<Kernel>& kernels);
+// Reads and validates; `file` names the text in messages.
 Expected<std::vector<Kernel>> parse_kernels(const std::string& file, const std::string& text);
 
 }  // namespace warpfold::traces

@@ -171,17 +171,16 @@ TEST(Text, RefusesLoopsThatNestTooDeep) {
 }
 
 TEST(Text, NoCutOrSpoiltTextCrashes) {
+  constexpr std::string_view kSpoilers("\0\"= \n9}", 7);
   for (size_t at = 0; at < kSampleText.size(); ++at) {
     EXPECT_FALSE(at + 1 < kSampleText.size() && parse_kernels("cut.wfs", kSampleText.substr(0, at))) << at;
-    for (const char c : {'\0', '"', '=', ' ', '\n', '9', '}'}) {
-      std::string text = kSampleText;
-      text[at] = c;
-      const Expected<std::vector<Kernel>> kernels = parse_kernels("spoilt.wfs", text);
-      if (kernels) {
-        EXPECT_EQ(parse_kernels("again.wfs", format_kernels(*kernels)).value(), *kernels) << text;
-      } else {
-        EXPECT_FALSE(kernels.error().message.empty());
-      }
+    std::string text = kSampleText;
+    text[at] = kSpoilers[at % kSpoilers.size()];
+    const Expected<std::vector<Kernel>> kernels = parse_kernels("spoilt.wfs", text);
+    if (kernels) {
+      EXPECT_EQ(parse_kernels("again.wfs", format_kernels(*kernels)).value(), *kernels) << text;
+    } else {
+      EXPECT_FALSE(kernels.error().message.empty());
     }
   }
 }
