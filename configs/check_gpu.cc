@@ -17,6 +17,7 @@ namespace pb = google::protobuf;
 enum class Needed {
   kAlways,
   kWithBulkCopies,  // wgmma and bulk copies: architectures from sm_90 on
+  kNever,           // left out, it is 0
 };
 
 // What a number may be. Upper limits are no claim about hardware: they are far above any chip and keep a slip of the
@@ -42,6 +43,10 @@ constexpr std::array kLimits{
     Limit{"sub_core.address_generation_interval_cycles", 1, 64},
     Limit{"sub_core.memory_transit_cycles", 0, 1024},
     Limit{"sub_core.load_return_bytes_per_clk", 1, 4096},
+    Limit{"sub_core.alu_admission_entries", 0, 64, Needed::kNever},
+    Limit{"sub_core.fma_heavy_admission_entries", 0, 64, Needed::kNever},
+    Limit{"sub_core.fp64_admission_entries", 0, 64, Needed::kNever},
+    Limit{"sub_core.xu_admission_entries", 0, 64, Needed::kNever},
     Limit{"sm.sub_cores", 1, 16},
     Limit{"sm.registers", 1, 1 << 24},
     Limit{"sm.register_allocation_unit", 1, 1 << 16},
@@ -127,7 +132,8 @@ std::optional<Finding> check_limits(const Gpu& gpu, bool bulk_copies) {
   for (const Limit& limit : kLimits) {
     const std::string path(limit.path);
     const auto number = number_at(gpu, limit.path);
-    if (!number && (limit.needed == Needed::kAlways || bulk_copies)) return Finding{path, path + " is missing"};
+    const bool needed = limit.needed == Needed::kAlways || (limit.needed == Needed::kWithBulkCopies && bulk_copies);
+    if (!number && needed) return Finding{path, path + " is missing"};
     if (!number) continue;
     // Written so that a not-a-number fails too.
     if (!(*number >= limit.least && *number <= limit.most)) {

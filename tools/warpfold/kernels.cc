@@ -18,15 +18,7 @@ Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& s
   std::vector<traces::Kernel> kernels;
   for (const configs::Kernel& description : scenario.kernel()) {
     auto kernel = workloads::make_kernel(description, scenario.gpu(), file);
-    if (!kernel) {
-      Diagnostic diagnostic = kernel.error();
-      if (diagnostic.file.empty()) {
-        diagnostic.file = file;
-        diagnostic.message = "kernel \"" + description.name() + "\": " + diagnostic.message;
-      }
-      return std::unexpected(Failure(diagnostic));
-    }
-    kernel->name = description.name();
+    if (!kernel) return std::unexpected(Failure(kernel.error()));
     kernels.push_back(std::move(*kernel));
   }
   return kernels;

@@ -15,7 +15,7 @@ Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& s
 // The kernels of a trace file, or of its text form where the name ends in .wfs.
 Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path);
 
-// xxh64 of the kernel's text form, 16 hexadecimal digits: equal programs have equal hashes whatever file they came from.
+// xxh64 of the kernel's text form, 16 hexadecimal digits: what a result was computed from, whatever file it came from.
 std::string kernel_hash(const traces::Kernel& kernel);
 
 }  // namespace warpfold::cli

@@ -14,6 +14,8 @@ namespace {
 
 constexpr const char* kPlain = "positional-arguments";  // never typed: where Boost puts words without a flag
 
+constexpr unsigned kHelpColumns = 120;
+
 std::string shell_word(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -43,7 +45,7 @@ std::string command_line(int argc, const char* const* argv) {
 }
 
 Options::Options(std::string usage, std::string description, std::string examples)
-    : usage_(std::move(usage)), examples_(std::move(examples)), visible_("Options") {
+    : usage_(std::move(usage)), examples_(std::move(examples)), visible_("Options", kHelpColumns) {
   usage_ = "Usage: " + usage_ + "\n\n" + description + "\n";
   add()("help,h", "print this text");
 }

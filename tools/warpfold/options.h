@@ -22,10 +22,10 @@ struct Invocation {
 // One subcommand's options, read from its arguments. `--help` is among them always.
 class Options {
  public:
-  // `usage`: the synopsis; `positional`: what the arguments without a flag are called; `most`: of them at most, -1 for any.
   Options(std::string usage, std::string description, std::string examples);
 
   boost::program_options::options_description_easy_init add() { return visible_.add_options(); }
+  // What the arguments without a flag are called, and how many there may be; `most` -1: any number.
   void positional(const std::string& what, int least, int most);
   void add_settings();               // --set, --gpu
   void add_output(Format fallback);  // --format, --output

@@ -45,7 +45,7 @@ Outcome<sim::Outcome> Runner::simulate(const configs::Scenario& scenario, const 
 }
 
 Outcome<Runner::Alone> Runner::run_alone(const configs::Scenario& scenario, size_t kernel) {
-  const auto known = alone_.find(hashes_[kernel]);
+  const auto known = alone_.find(kernel);
   if (known != alone_.end()) return known->second;
   report_progress("kernel " + kernels_[kernel].name + " alone");
   sim::Launch launch;
@@ -54,7 +54,7 @@ Outcome<Runner::Alone> Runner::run_alone(const configs::Scenario& scenario, size
   if (!outcome) return std::unexpected(outcome.error());
   const sim::KernelCounters& counters = outcome->kernels.front();
   const Alone alone{counters.end_cycle - counters.start_cycle, busiest(outcome->resources)};
-  alone_[hashes_[kernel]] = alone;
+  alone_[kernel] = alone;
   return alone;
 }
 

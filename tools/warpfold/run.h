@@ -35,7 +35,7 @@ class Runner {
   std::string command_line_;
   std::vector<traces::Kernel> kernels_;
   std::vector<std::string> hashes_;
-  std::map<std::string, Alone> alone_;  // by hash: equal kernels are simulated once
+  std::map<size_t, Alone> alone_;  // by kernel
 };
 
 }  // namespace warpfold::cli

@@ -124,12 +124,22 @@ Outcome<void> check(const Invocation& invocation) {
   return {};
 }
 
+bool is_trace(const std::string& extension) { return extension == ".wft" || extension == ".wfs"; }
+
+Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
+  if (is_trace(std::filesystem::path(file).extension().string())) return file_kernels(file);
+  const auto scenario = configs::load_scenario(file, settings);
+  if (!scenario) return std::unexpected(Failure(scenario.error()));
+  return scenario_kernels(*scenario, file);
+}
+
 Outcome<void> write(const Invocation& invocation) {
-  Options options("warpfold trace write SCENARIO --output FILE [options]",
-                  "Writes the kernels of a scenario to a trace file (.wft) or, as text, to a .wfs file.",
+  Options options("warpfold trace write SOURCE --output FILE [options]",
+                  "Writes the kernels of a scenario, or of another trace, to a trace file (.wft) or, as text, to a .wfs file.",
                   "  warpfold trace write configs/scenarios/qkv_philox_llama3_70b.textproto --output kernels.wft\n"
-                  "  warpfold trace write scenario.textproto --set seq=4096 --kernel rng --output rng.wfs\n");
-  options.positional("SCENARIO", 1, 1);
+                  "  warpfold trace write scenario.textproto --set seq=4096 --kernel rng --output rng.wfs\n"
+                  "  warpfold trace write edited.wfs --output edited.wft\n");
+  options.positional("SOURCE", 1, 1);
   options.add_settings();
   add_kernel_option(options);
   options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write: .wft or .wfs");
@@ -138,12 +148,9 @@ Outcome<void> write(const Invocation& invocation) {
   if (!options.has("output")) return user_error("--output is missing; see --help");
   const std::string output = options.text("output");
   const std::string extension = std::filesystem::path(output).extension().string();
-  if (extension != ".wft" && extension != ".wfs") return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
+  if (!is_trace(extension)) return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
 
-  const std::string& file = options.arguments().front();
-  const auto scenario = configs::load_scenario(file, options.settings());
-  if (!scenario) return std::unexpected(Failure(scenario.error()));
-  auto all = scenario_kernels(*scenario, file);
+  auto all = source_kernels(options.arguments().front(), options.settings());
   if (!all) return std::unexpected(all.error());
   const auto kernels = chosen(options, std::move(*all));
   if (!kernels) return std::unexpected(kernels.error());

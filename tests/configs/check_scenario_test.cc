@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include "scratch.h"
+
+namespace warpfold::configs {
+namespace {
+
+// Line 1 names the GPU; the text under test starts on line 2.
+class CheckScenario : public InScratchFolder {
+ protected:
+  static std::string error(const std::string& text) {
+    write("s.textproto", "gpu_file: \"" + gpu_path("h100_sxm.textproto") + "\"\n" + text);
+    return scenario_error("s.textproto");
+  }
+  static std::string philox(const std::string& fields) { return error("kernel { name: \"rng\" philox {\n" + fields + "\n} }"); }
+  static std::string hopper(const std::string& fields) {
+    return error("kernel { name: \"gemm\" hopper_gemm { m: 512 n: 512 k: 512\n" + fields + "\n} }");
+  }
+  static std::string ampere(const std::string& fields) {
+    return error("kernel { name: \"gemm\" ampere_gemm {\n" + fields + "\n} }");
+  }
+  static std::string two(const std::string& first, const std::string& second, const std::string& policy) {
+    const std::string work = " philox { heads: 1 queries: 8 keys: 8 } }\n";
+    return error("kernel { name: \"a\" " + first + work + "kernel { name: \"b\" " + second + work + "policy { " + policy + " }");
+  }
+};
+
+TEST_F(CheckScenario, TakesItsNameFromTheFileWhereItHasNone) {
+  write("small.textproto", small_scenario());
+  EXPECT_EQ(load_scenario("small.textproto", {}).value().name(), "small");
+}
+
+TEST_F(CheckScenario, ResolvedOnceStaysTheSame) {
+  write("small.textproto", small_scenario());
+  const Scenario resolved = load_scenario("small.textproto", {}).value();
+  write("resolved.textproto", resolved.DebugString());
+  EXPECT_EQ(load_scenario("resolved.textproto", {}).value().DebugString(), resolved.DebugString());
+  EXPECT_TRUE(check_scenario(resolved, "resolved"));
+}
+
+TEST_F(CheckScenario, NeedsAGpu) {
+  write("s.textproto", "kernel { name: \"rng\" philox { heads: 1 queries: 8 keys: 8 } }");
+  EXPECT_EQ(scenario_error("s.textproto"), "s.textproto: gpu_file is missing");
+  write("s.textproto", "\ngpu_file: \"none.textproto\"\nkernel { name: \"rng\" philox { heads: 1 queries: 8 keys: 8 } }");
+  EXPECT_EQ(scenario_error("s.textproto"), "s.textproto:2:1: cannot read \"none.textproto\": No such file or directory");
+  EXPECT_EQ(error("gpu { base: \"x\" }"), "s.textproto:2:7: a scenario's gpu has no base; name the file in gpu_file");
+}
+
+TEST_F(CheckScenario, ReportsTheGpusMistakesWhereTheyAre) {
+  EXPECT_EQ(error("kernel { name: \"rng\" philox { heads: 1 queries: 8 keys: 8 } }\ngpu { sm {\n  cta_slots: 0 } }"),
+            "s.textproto:4:3: gpu: sm.cta_slots must be from 1 to 256, not 0");
+  write("g.textproto", "name: \"g\"\narchitecture: \"hopper\"\n");
+  write("s.textproto", "gpu_file: \"g.textproto\"\nkernel { name: \"rng\" philox { heads: 1 queries: 8 keys: 8 } }");
+  EXPECT_EQ(scenario_error("s.textproto"), "g.textproto:2:1: gpu: architecture must look like \"sm_90\", not \"hopper\"");
+}
+
+TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
+  EXPECT_EQ(error(""), "s.textproto: no kernel: a scenario has at least one");
+  EXPECT_EQ(error("kernel { philox { heads: 1 queries: 8 keys: 8 } }"), "s.textproto:2:1: kernel has no name");
+  EXPECT_EQ(error("kernel { name: \"a.b\" philox { heads: 1 queries: 8 keys: 8 } }"),
+            "s.textproto:2:10: a kernel's name is made of letters, digits, _ and - and does not start with a digit, not \"a.b\"");
+  EXPECT_EQ(error("kernel { name: \"a\" }"),
+            "s.textproto:2:1: kernel \"a\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, trace");
+  EXPECT_EQ(error("kernel { name: \"a\" trace {} }"), "s.textproto:2:20: path is missing");
+  const std::string kernel = "kernel { name: \"a\" philox { heads: 1 queries: 8 keys: 8 } }\n";
+  EXPECT_EQ(error(kernel + kernel), "s.textproto:3:10: a second kernel called \"a\"");
+}
+
+TEST_F(CheckScenario, ChecksPhilox) {
+  EXPECT_EQ(philox("heads: 1 queries: 8 keys: 8 rounds: 7 threshold_bits: 8 threads_per_cta: 256"), "no error");
+  EXPECT_EQ(philox("queries: 8 keys: 8"), "s.textproto:2:22: heads must be at least 1, not 0");
+  EXPECT_EQ(philox("heads: 1 queries: 0 keys: 8"), "s.textproto:3:10: queries must be at least 1, not 0");
+  EXPECT_EQ(philox("heads: 1 queries: 8"), "s.textproto:2:22: keys must be at least 1, not 0");
+  EXPECT_EQ(philox("heads: 1 queries: 8 keys: 8 batch: 0"), "s.textproto:3:29: batch must be at least 1, not 0");
+  EXPECT_EQ(philox("heads: 1 queries: 8 keys: 8 rounds: 4"), "s.textproto:3:29: rounds must be one of 3, 5, 7, 10, not 4");
+  EXPECT_EQ(philox("heads: 1 queries: 8 keys: 8 threshold_bits: 9"),
+            "s.textproto:3:29: threshold_bits must be one of 8, 16, 32, not 9");
+  EXPECT_EQ(philox("heads: 1 queries: 8 keys: 8 threads_per_cta: 100"),
+            "s.textproto:3:29: threads_per_cta must be a multiple of 32 up to 1024, not 100");
+  EXPECT_EQ(philox("heads: 1 queries: 8 keys: 8 threads_per_cta: 2048"),
+            "s.textproto:3:29: threads_per_cta must be a multiple of 32 up to 1024, not 2048");
+  EXPECT_EQ(philox("heads: 1 queries: 8 keys: 8 ctas_per_sm: 0"), "s.textproto:3:29: ctas_per_sm must be at least 1, not 0");
+}
+
+TEST_F(CheckScenario, ChecksHopperGemms) {
+  EXPECT_EQ(hopper("tile_m: 128 tile_n: 256 tile_k: 64 type: BF16 stages: 4 cluster_m: 2 swizzle: 1"), "no error");
+  EXPECT_EQ(error("kernel { name: \"g\" hopper_gemm { n: 1 k: 1 } }"), "s.textproto:2:20: m must be at least 1, not 0");
+  EXPECT_EQ(error("kernel { name: \"g\" hopper_gemm { m: 1 k: 1 } }"), "s.textproto:2:20: n must be at least 1, not 0");
+  EXPECT_EQ(error("kernel { name: \"g\" hopper_gemm { m: 1 n: 1 } }"), "s.textproto:2:20: k must be at least 1, not 0");
+  EXPECT_EQ(hopper("tile_m: 96"), "s.textproto:3:1: tile_m must be a multiple of 64 up to 512, not 96");
+  EXPECT_EQ(hopper("tile_n: 100"), "s.textproto:3:1: tile_n must be a multiple of 8 up to 512, not 100");
+  EXPECT_EQ(hopper("type: FP8 tile_k: 48"), "s.textproto:3:11: tile_k must be a multiple of 32 up to 1024, not 48");
+  EXPECT_EQ(hopper("type: BF16 tile_k: 40"), "s.textproto:3:12: tile_k must be a multiple of 16 up to 1024, not 40");
+  EXPECT_EQ(hopper("tile_k: 1024"), "s.textproto:3:1: tile_k must not be larger than k (512), not 1024");
+  EXPECT_EQ(error("kernel { name: \"g\" hopper_gemm { m: 64 n: 128 k: 64 tile_m: 128 } }"),
+            "s.textproto:2:53: tile_m must not be larger than m (64), not 128");
+  EXPECT_EQ(error("kernel { name: \"g\" hopper_gemm { m: 64 n: 128 k: 64 tile_n: 256 } }"),
+            "s.textproto:2:53: tile_n must not be larger than n (128), not 256");
+  EXPECT_EQ(hopper("stages: 33"), "s.textproto:3:1: stages must be at most 32, not 33");
+  EXPECT_EQ(hopper("cluster_m: 3"), "s.textproto:3:1: cluster_m must be one of 1, 2, 4, 8, 16, not 3");
+  EXPECT_EQ(hopper("cluster_n: 0"), "s.textproto:3:1: cluster_n must be one of 1, 2, 4, 8, 16, not 0");
+  EXPECT_EQ(hopper("cluster_m: 8 cluster_n: 4"), "s.textproto:3:1: a cluster has at most 16 CTAs, not cluster_m x cluster_n = 32");
+  EXPECT_EQ(hopper("swizzle: 0"), "s.textproto:3:1: swizzle must be at least 1, not 0");
+  EXPECT_EQ(hopper("registers_per_thread: 0"), "s.textproto:3:1: registers_per_thread must be at least 1, not 0");
+  EXPECT_EQ(hopper("registers_per_thread: 256"), "s.textproto:3:1: registers_per_thread must be at most 255, not 256");
+}
+
+TEST_F(CheckScenario, ChecksAmpereGemms) {
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP16 tile_k: 32 stages: 4"), "no error");
+  EXPECT_EQ(ampere("m: 64 n: 256 k: 256"), "s.textproto:3:1: m must not be smaller than the tile's 128, not 64");
+  EXPECT_EQ(ampere("m: 256 n: 64 k: 256"), "s.textproto:3:8: n must not be smaller than the tile's 128, not 64");
+  EXPECT_EQ(ampere("m: 256 n: 256"), "s.textproto:2:23: k must be at least 1, not 0");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP8"), "s.textproto:3:22: type must be BF16 or FP16, not FP8");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 tile_k: 16"), "s.textproto:3:22: tile_k must be one of 32, 64, not 16");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 32 tile_k: 64"), "s.textproto:3:21: tile_k must not be larger than k (32), not 64");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 stages: 5"), "s.textproto:3:22: stages must be one of 3, 4, not 5");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 swizzle: 0"), "s.textproto:3:22: swizzle must be at least 1, not 0");
+}
+
+TEST_F(CheckScenario, ChecksDependences) {
+  EXPECT_EQ(two("", "after: \"a\"", ""), "no error");
+  EXPECT_EQ(two("", "after: \"c\"", ""), "s.textproto:3:20: no kernel called \"c\"; did you mean \"a\"?");
+  EXPECT_EQ(two("stream: 0 after: \"b\"", "stream: 1 after: \"a\"", "kind: CONCURRENT"),
+            "s.textproto:2:30: kernels wait for each other: a after b after a (kernels of one stream run in the order written)");
+  EXPECT_EQ(two("after: \"b\"", "", "kind: CONCURRENT"),
+            "s.textproto:2:20: kernels wait for each other: a after b after a (kernels of one stream run in the order written)");
+  EXPECT_EQ(two("stream: 0 after: \"b\"", "stream: 1", "kind: CONCURRENT"), "no error");
+  EXPECT_EQ(
+      two("stream: 0 after: \"b\"", "stream: 1", "kind: SEQUENTIAL"),
+      "s.textproto:2:30: kernels wait for each other: a after b after a (policy SEQUENTIAL runs kernels in the order written)");
+}
+
+TEST_F(CheckScenario, ChecksReservations) {
+  const auto carve = [](const std::string& reserves) { return two("", "", "kind: CARVE_OUT\n" + reserves); };
+  const std::string a = "reserve { kernel: \"a\" register_percent: 60 warp_slot_percent: 50 }\n";
+  EXPECT_EQ(carve(a), "no error");
+  EXPECT_EQ(carve(""), "s.textproto:4:10: policy CARVE_OUT needs at least one reserve { kernel: ... }");
+  EXPECT_EQ(carve("reserve { kernel: \"c\" }"), "s.textproto:5:11: no kernel called \"c\"; did you mean \"a\"?");
+  EXPECT_EQ(carve(a + a), "s.textproto:6:11: a second reservation for kernel \"a\"");
+  EXPECT_EQ(carve("reserve { kernel: \"a\" warp_slot_percent: 50 }"),
+            "s.textproto:5:1: register_percent must be above 0: a reservation also bounds its kernel");
+  EXPECT_EQ(carve("reserve { kernel: \"a\" register_percent: 50 warp_slot_percent: 0 }"),
+            "s.textproto:5:44: warp_slot_percent must be above 0: a reservation also bounds its kernel");
+  EXPECT_EQ(carve("reserve { kernel: \"a\" register_percent: -5 }"),
+            "s.textproto:5:23: register_percent must be from 0 to 100, not -5");
+  EXPECT_EQ(carve("reserve { kernel: \"a\" register_percent: 100.5 }"),
+            "s.textproto:5:23: register_percent must be from 0 to 100, not 100.5");
+  EXPECT_EQ(carve(a + "reserve { kernel: \"b\" register_percent: 50 warp_slot_percent: 50 }"),
+            "s.textproto:6:23: the kernels' register_percent add up to 110, more than 100");
+}
+
+}  // namespace
+}  // namespace warpfold::configs
