@@ -58,7 +58,8 @@ class Consumer {
 void Consumer::add_entry(Code& code) const {
   code.add("S2R R0, SR_TID.X").add("S2UR UR6, SR_CTAID.X").add("ULDC.64 UR42, c[0x0][0x210]").add("SHF.R.U32.HI R1, RZ, 0x5, R0");
   code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = HopperPlan::kThreads});
-  code.add("USETMAXREG.TRY_ALLOC.CTAPOOL 0xe8", {.count = static_cast<uint16_t>(plan_.consumer_registers)});
+  code.add(line({"USETMAXREG.TRY_ALLOC.CTAPOOL ", immediate(plan_.consumer_registers)}),
+           {.count = static_cast<uint16_t>(plan_.consumer_registers)});
   code.add("MOV R2, RZ").add("MOV R6, RZ").add("MOV R7, UR6").add("LDC R16, c[0x0][0x520]").add("LDC R17, c[0x0][0x528]");
   code.add("UMOV UR36, 0x400").add("UMOV UR37, 0x400").add("UMOV UR38, URZ").add("UMOV UR39, 0x800").add("UMOV UR40, 0x18800");
   code.add("UMOV UR41, URZ")
@@ -122,12 +123,14 @@ void Consumer::add_k_block(Code& code, bool first) const {
   code.add("WARPGROUP.ARRIVE");
   for (uint32_t i = 0; i < wgmmas(); ++i) add_wgmma(code, i, first);
   if (!plan_.pingpong && plan_.tile_n > 128) code.add("NOP").add("NOP").add("NOP");
-  code.add("UIADD3 UR38, UR38, 0x1, URZ").add("UISETP.NE.AND UP0, UPT, UR38, 0x6, UPT");
+  code.add("UIADD3 UR38, UR38, 0x1, URZ").add(line({"UISETP.NE.AND UP0, UPT, UR38, ", immediate(plan_.stages), ", UPT"}));
   code.add("USEL UR52, URZ, 0x1, UP0").add("USEL UR38, UR38, URZ, UP0").add("LOP3.LUT R2, R2, UR52, RZ, 0x3c, !PT");
   if (first) return;
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
   add_release(code, 1);
-  code.add("UIADD3 UR41, UR41, 0x1, URZ").add("UISETP.NE.AND UP1, UPT, UR41, 0x6, UPT").add("USEL UR41, UR41, URZ, UP1");
+  code.add("UIADD3 UR41, UR41, 0x1, URZ")
+      .add(line({"UISETP.NE.AND UP1, UPT, UR41, ", immediate(plan_.stages), ", UPT"}))
+      .add("USEL UR41, UR41, URZ, UP1");
   code.add("ISETP.GT.AND P1, PT, R4, 0x1, PT").add("VIADD R4, R4, -0x1").add("@P1 BRA `(.L_k_block)");
 }
 
@@ -203,7 +206,8 @@ std::vector<traces::Node> Consumer::tile() const {
   rest.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(rest, 1 + skipped());
   if (plan_.pingpong) {
-    rest.add("UIADD3 UR38, UR38, 0x4, URZ", {.cursor = static_cast<int16_t>(HopperCursors::kRead + group_), .advance = skipped()});
+    rest.add(line({"UIADD3 UR38, UR38, ", immediate(skipped() % plan_.stages), ", URZ"}),
+             {.cursor = static_cast<int16_t>(HopperCursors::kRead + group_), .advance = skipped()});
   }
   add_order_wait(rest, HopperRings::kEpilogueOrder, HopperCursors::kEpilogueOrder);
   add_epilogue(rest);

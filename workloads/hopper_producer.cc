@@ -52,8 +52,8 @@ Code k_block(const isa::Architecture& architecture, const HopperPlan& plan) {
   code.add(mix.elect_by_compare ? "ISETP.NE.AND P1, PT, R0, RZ, PT" : "LOP3.LUT P1, RZ, R0, 0x1f, RZ, 0xc0, !PT");
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R6+0x40], R5",
            {.barrier = HopperRings::kEmpty, .cursor = HopperCursors::kProducer});
-  code.add("IMAD R8, R3, 0x4000, R17");
-  if (mix.separate_b_address) code.add("IMAD R9, R3, 0x8000, R18");
+  code.add(line({"IMAD R8, R3, ", immediate(plan.a_stage_bytes()), ", R17"}));
+  if (mix.separate_b_address) code.add(line({"IMAD R9, R3, ", immediate(plan.b_stage_bytes()), ", R18"}));
   code.add("UIADD3 UR24, UP0, UR4, 0xf0, URZ").add("UIADD3 UR26, UP1, UR4, 0x1f0, URZ");
   code.add("UIADD3.X UR25, URZ, UR5, URZ, UP0, !UPT").add("UIADD3.X UR27, URZ, UR5, URZ, UP1, !UPT");
   code.add("UMOV UR22, 0x0");
@@ -69,8 +69,8 @@ Code k_block(const isa::Architecture& architecture, const HopperPlan& plan) {
   if (mix.separate_b_address) code.add("R2UR UR16, R9");
   code.add("@!P1 SYNCS.ARRIVE.TRANS64 RZ, [R6], R7",
            {.barrier = HopperRings::kFull, .cursor = HopperCursors::kProducer, .tx_bytes = plan.stage_bytes()});
-  code.add("VIADD R3, R3, 0x1").add("VIADD R10, R10, 0x40");
-  code.add("ISETP.NE.AND P2, PT, R3, 0x6, PT");
+  code.add("VIADD R3, R3, 0x1").add(line({"VIADD R10, R10, ", immediate(plan.tile_k)}));
+  code.add(line({"ISETP.NE.AND P2, PT, R3, ", immediate(plan.stages), ", PT"}));
   code.add(mix.separate_b_address ? "UIADD3 UR16, UR16, 0x18400, URZ" : "UIADD3 UR16, UR8, 0x18400, URZ");
   code.add("UIADD3 UR8, UR8, 0x400, URZ");
   code.add("UMOV UR17, UR9").add("UMOV UR18, UR10").add("UMOV UR20, UR12");
@@ -105,7 +105,8 @@ void add_entry(Code& code, const HopperPlan& plan, bool initialises) {
     for (uint32_t i = 0; i < 2 * plan.stages; ++i) code.add("SYNCS.EXCH.64 URZ, [UR7], UR30");
   }
   code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = HopperPlan::kThreads});
-  code.add("USETMAXREG.DEALLOC.CTAPOOL 0x28", {.count = static_cast<uint16_t>(plan.producer_registers)});
+  code.add(line({"USETMAXREG.DEALLOC.CTAPOOL ", immediate(plan.producer_registers)}),
+           {.count = static_cast<uint16_t>(plan.producer_registers)});
 }
 
 Code entry(const isa::Architecture& architecture, const HopperPlan& plan) {
@@ -118,12 +119,15 @@ Code entry(const isa::Architecture& architecture, const HopperPlan& plan) {
 }
 
 // Before it ends, the producer waits until every stage has been given back: other CTAs of the cluster still signal its barriers.
-Code drain_pass(const isa::Architecture& architecture) {
+Code drain_pass(const isa::Architecture& architecture, const HopperPlan& plan) {
   Code code(architecture);
   code.add("IMAD R6, R3, 0x8, R16").add("SHF.L.U32 R5, R4, 0x1f, RZ");
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R6+0x40], R5",
            {.barrier = HopperRings::kEmpty, .cursor = HopperCursors::kProducer, .advance = 1});
-  code.add("VIADD R3, R3, 0x1").add("ISETP.NE.AND P2, PT, R3, 0x6, PT").add("SEL R14, RZ, 0x1, P2").add("SEL R3, R3, RZ, P2");
+  code.add("VIADD R3, R3, 0x1")
+      .add(line({"ISETP.NE.AND P2, PT, R3, ", immediate(plan.stages), ", PT"}))
+      .add("SEL R14, RZ, 0x1, P2")
+      .add("SEL R3, R3, RZ, P2");
   code.add("LOP3.LUT R4, R4, R14, RZ, 0x3c, !PT").add("@!P0 BRA `(.L_wait_drain)");
   return code;
 }
@@ -144,7 +148,7 @@ std::vector<traces::Node> producer_body(const isa::Architecture& architecture, c
     body.insert(body.end(), tile.begin(), tile.end());
   }
   body.push_back(straight(Code(architecture).add("NOP")));
-  body.push_back(loop_of(drain_pass(architecture), {.literal = plan.stages}));
+  body.push_back(loop_of(drain_pass(architecture, plan), {.literal = plan.stages}));
   body.push_back(straight(Code(architecture).add("EXIT")));
   connect(architecture, body);
   return body;

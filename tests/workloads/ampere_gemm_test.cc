@@ -1,0 +1,79 @@
+#include <gtest/gtest.h>
+
+#include "tests/workloads/kernels.h"
+
+namespace warpfold::workloads {
+namespace {
+
+configs::AmpereGemm gemm(uint64_t size, uint32_t tile_k, uint32_t stages) {
+  configs::AmpereGemm shape;
+  shape.set_m(size);
+  shape.set_n(size);
+  shape.set_k(size);
+  shape.set_tile_k(tile_k);
+  shape.set_stages(stages);
+  return shape;
+}
+
+// Instructions of a pass as recorded: 137 / 134 for a 32-deep tile on sm_80 / sm_90, 358 / 336 for a 64-deep one.
+TEST(AmpereGemm, MainLoopIsTheRecordedOne) {
+  for (const auto& [name, tile_k, count] :
+       {std::tuple{"a100_sxm", 32U, 137U}, {"h100_sxm", 32U, 134U}, {"a100_sxm", 64U, 358U}, {"h100_sxm", 64U, 336U}}) {
+    const traces::Kernel kernel = make_ampere_gemm(gemm(1024, tile_k, 3), gpu(name)).value();
+    const auto& loop = std::get<traces::Loop>(kernel.roles.front().body[1]);
+    EXPECT_EQ(std::get<traces::Block>(loop.body.front()).code.size(), count);
+  }
+}
+
+TEST(AmpereGemm, MovesAndComputesWhatTheShapeSays) {
+  for (const auto& [tile_k, stages] : {std::pair{32U, 3U}, {32U, 4U}, {64U, 3U}}) {
+    const uint64_t size = 1024;
+    const traces::Kernel kernel = make_ampere_gemm(gemm(size, tile_k, stages), gpu("a100_sxm")).value();
+    SCOPED_TRACE(kernel.source);
+    const auto bytes = bytes_by_stream(kernel);
+    EXPECT_EQ(bytes.at("A"), size * size * 2 * (size / 128));
+    EXPECT_EQ(bytes.at("B"), size * size * 2 * (size / 128));
+    EXPECT_EQ(bytes.at("C"), size * size * 2);
+    EXPECT_EQ(issued(kernel, "HMMA.16816.F32"), (size / 16) * (size / 8) * (size / 16));
+    EXPECT_EQ(issued(kernel, "LDGDEPBAR"), (size / tile_k + stages - 1) * 4 * kernel.ctas());
+    EXPECT_EQ(kernel.flops, 2 * size * size * size);
+    EXPECT_EQ(kernel.shared_memory_bytes, stages * 2 * 128 * tile_k * 2);
+    EXPECT_EQ(kernel.ctas(), (size / 128) * (size / 128));
+  }
+}
+
+TEST(AmpereGemm, LeavesAllButOneStageInFlight) {
+  for (const uint32_t stages : {3U, 4U}) {
+    const traces::Kernel kernel = make_ampere_gemm(gemm(1024, 32, stages), gpu("h100_sxm")).value();
+    for_each_instruction(kernel, [&](const isa::Instruction& instruction, uint64_t) {
+      if (!instruction.mnemonic.starts_with("DEPBAR")) return;
+      EXPECT_EQ(instruction.effect.count, stages - 2);
+    });
+  }
+}
+
+TEST(AmpereGemm, TheLastPassesCopyNothing) {
+  const traces::Kernel kernel = make_ampere_gemm(gemm(1024, 32, 4), gpu("a100_sxm")).value();
+  const auto& last = std::get<traces::Loop>(kernel.roles.front().body[2]);
+  EXPECT_EQ(last.trips.literal, 3U);
+  for (const isa::Instruction& instruction : std::get<traces::Block>(last.body.front()).code) {
+    if (!instruction.mnemonic.starts_with("LDGSTS")) continue;
+    EXPECT_TRUE(instruction.guard.negated && instruction.guard.predicate == isa::kTruePredicate);
+    EXPECT_EQ(instruction.effect.bytes, 0U);
+  }
+}
+
+TEST(AmpereGemm, WhatIsNotThereFails) {
+  EXPECT_EQ(make_ampere_gemm(gemm(1024, 64, 4), gpu("a100_sxm")).error().message,
+            "ampere_gemm: tile_k 64 with 4 stages was not recorded; expected tile_k 32 with 3 or 4 stages, or tile_k 64 with 3");
+  EXPECT_EQ(make_ampere_gemm(gemm(64, 32, 3), gpu("a100_sxm")).error().message,
+            "ampere_gemm: k 64 is shorter than the ring of 3 x 32");
+  configs::AmpereGemm shape = gemm(1024, 32, 3);
+  shape.set_type(configs::FP8);
+  EXPECT_EQ(make_ampere_gemm(shape, gpu("a100_sxm")).error().message,
+            "ampere_gemm: type FP8 has no mma.sync before sm_89; expected BF16 or FP16");
+  EXPECT_EQ(make_ampere_gemm(gemm(0, 32, 3), gpu("a100_sxm")).error().message, "ampere_gemm: m, n and k must be at least 1");
+}
+
+}  // namespace
+}  // namespace warpfold::workloads

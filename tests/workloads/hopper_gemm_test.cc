@@ -1,0 +1,285 @@
+#include <gtest/gtest.h>
+
+#include "tests/workloads/kernels.h"
+
+namespace warpfold::workloads {
+namespace {
+
+configs::HopperGemm gemm(uint64_t m, uint64_t n, uint64_t k) {
+  configs::HopperGemm shape;
+  shape.set_m(m);
+  shape.set_n(n);
+  shape.set_k(k);
+  return shape;
+}
+
+configs::HopperGemm bf16(configs::GemmSchedule schedule, uint32_t tile_m, uint32_t tile_n) {
+  configs::HopperGemm shape = gemm(4096, 8192, 1024);
+  shape.set_type(configs::BF16);
+  shape.set_schedule(schedule);
+  shape.set_tile_m(tile_m);
+  shape.set_tile_n(tile_n);
+  return shape;
+}
+
+traces::Kernel make(const configs::HopperGemm& shape) { return make_hopper_gemm(shape, gpu("h100_sxm")).value(); }
+std::string error_of(const configs::HopperGemm& shape) { return make_hopper_gemm(shape, gpu("h100_sxm")).error().message; }
+
+const traces::Role& role(const traces::Kernel& kernel, const std::string& name) {
+  for (const traces::Role& each : kernel.roles) {
+    if (each.name == name) return each;
+  }
+  throw std::out_of_range(name);
+}
+
+// The body of the innermost k-block loop: the second node of a tile.
+const std::vector<isa::Instruction>& k_block(const traces::Role& role) {
+  const auto& tile = std::get<traces::Loop>(role.body[1]);
+  return std::get<traces::Block>(std::get<traces::Loop>(tile.body[1]).body.front()).code;
+}
+
+std::map<std::string, int> by_pipe(const traces::Kernel& kernel, const std::vector<isa::Instruction>& code) {
+  std::map<std::string, int> counts;
+  for (const isa::Instruction& instruction : code) {
+    const isa::OpcodeInfo& info = architecture_of(kernel).info(instruction);
+    const bool integer_fma = instruction.mnemonic.starts_with("IMAD") || instruction.mnemonic == "VIADD";
+    const bool uniform = info.pipe == isa::Pipe::kUniform || instruction.mnemonic == "S2UR";
+    const bool bulk = instruction.mnemonic.starts_with("UTMA");
+    const bool mbarrier = instruction.mnemonic.starts_with("SYNCS");
+    const std::string name = integer_fma                       ? "fma_int"
+                             : uniform                         ? "uniform"
+                             : bulk                            ? "tma"
+                             : mbarrier                        ? "mbarrier"
+                             : info.pipe == isa::Pipe::kMemory ? "lsu"
+                             : info.pipe == isa::Pipe::kWgmma  ? "wgmma"
+                             : info.pipe == isa::Pipe::kNone   ? "control"
+                                                               : std::string(isa::pipe_name(info.pipe));
+    ++counts[name];
+  }
+  return counts;
+}
+
+using Counts = std::map<std::string, int>;
+
+// Per 64-deep k-block and warp, counted in the disassembly of CUTLASS 4.7.0 kernels (fp16, cluster 1x1, CUDA 13.0).
+TEST(HopperGemm, KBlocksHaveTheCountedInstructionMix) {
+  struct Case {
+    configs::GemmSchedule schedule;
+    uint32_t tile_m;
+    uint32_t tile_n;
+    Counts consumer;
+    Counts producer;
+  };
+  const Case cases[] = {
+      {configs::COOPERATIVE,
+       128,
+       128,
+       {{"alu", 3}, {"control", 5}, {"fma_int", 1}, {"mbarrier", 3}, {"wgmma", 4}, {"uniform", 32}},
+       {{"alu", 7}, {"control", 2}, {"fma_int", 5}, {"lsu", 1}, {"mbarrier", 2}, {"tma", 2}, {"uniform", 16}}},
+      {configs::COOPERATIVE,
+       128,
+       256,
+       {{"alu", 3}, {"control", 8}, {"fma_int", 1}, {"mbarrier", 3}, {"wgmma", 4}, {"uniform", 29}},
+       {{"alu", 8}, {"control", 2}, {"fma_int", 5}, {"lsu", 1}, {"mbarrier", 2}, {"tma", 2}, {"uniform", 18}}},
+      {configs::PINGPONG,
+       64,
+       128,
+       {{"alu", 3}, {"control", 5}, {"fma_int", 1}, {"mbarrier", 3}, {"wgmma", 4}, {"uniform", 29}},
+       {{"alu", 7}, {"control", 2}, {"fma_int", 6}, {"lsu", 1}, {"mbarrier", 2}, {"tma", 2}, {"uniform", 18}}},
+      {configs::PINGPONG,
+       128,
+       128,
+       {{"alu", 3}, {"control", 5}, {"fma_int", 1}, {"mbarrier", 3}, {"wgmma", 8}, {"uniform", 37}},
+       {{"alu", 7}, {"control", 2}, {"fma_int", 5}, {"lsu", 1}, {"mbarrier", 2}, {"tma", 2}, {"uniform", 17}}},
+  };
+  for (const Case& each : cases) {
+    const traces::Kernel kernel = make(bf16(each.schedule, each.tile_m, each.tile_n));
+    SCOPED_TRACE(kernel.source);
+    EXPECT_EQ(by_pipe(kernel, k_block(role(kernel, "consumer0"))), each.consumer);
+    EXPECT_EQ(by_pipe(kernel, k_block(role(kernel, "consumer1"))), each.consumer);
+    EXPECT_EQ(by_pipe(kernel, k_block(role(kernel, "producer"))), each.producer);
+  }
+}
+
+// Bytes, wgmma and flops against the closed forms, on tiles that divide the matrix.
+TEST(HopperGemm, MovesAndComputesWhatTheShapeSays) {
+  for (const auto& [schedule, tile_m, tile_n] : {std::tuple{configs::COOPERATIVE, 128U, 128U},
+                                                 {configs::COOPERATIVE, 256U, 128U},
+                                                 {configs::COOPERATIVE, 128U, 256U},
+                                                 {configs::PINGPONG, 128U, 128U},
+                                                 {configs::PINGPONG, 64U, 128U}}) {
+    const traces::Kernel kernel = make(bf16(schedule, tile_m, tile_n));
+    SCOPED_TRACE(kernel.source);
+    const uint64_t m = 4096, n = 8192, k = 1024;
+    const auto bytes = bytes_by_stream(kernel);
+    EXPECT_EQ(bytes.at("A"), m * k * 2 * (n / tile_n));
+    EXPECT_EQ(bytes.at("B"), n * k * 2 * (m / tile_m));
+    EXPECT_EQ(bytes.at("C"), m * n * 2);
+    // Each of a warpgroup's four warps issues every wgmma of 64 x tile_n x 16.
+    EXPECT_EQ(issued(kernel, "HGMMA"), 4 * (m / 64) * (n / tile_n) * (k / 16));
+    EXPECT_EQ(kernel.flops, 2 * m * n * k);
+    const uint64_t k_blocks = (m / tile_m) * (n / tile_n) * (k / 64);
+    EXPECT_EQ(issued(kernel, "UTMALDG"), 2 * k_blocks);
+    // A stage is given back by every warp that read it.
+    EXPECT_EQ(issued(kernel, "SYNCS.ARRIVE.TRANS64.RED"), k_blocks * (schedule == configs::PINGPONG ? 4 : 8));
+    EXPECT_EQ(kernel.rings[1].arrivals, schedule == configs::PINGPONG ? 4U : 8U);
+  }
+}
+
+TEST(HopperGemm, Fp8HasOneWgmmaForThirtyTwoDeep) {
+  const traces::Kernel kernel = make(gemm(2048, 8192, 2048));
+  EXPECT_EQ(issued(kernel, "QGMMA.64x128x32.F32"), 4ULL * (2048 / 64) * (8192 / 128) * (2048 / 32));
+  EXPECT_EQ(bytes_by_stream(kernel).at("A"), 2048ULL * 2048 * (8192 / 128));
+  EXPECT_EQ(bytes_by_stream(kernel).at("C"), 2048ULL * 8192 * 2);
+}
+
+TEST(HopperGemm, EveryStageExpectsTheBytesThatItReceives) {
+  const traces::Kernel kernel = make(gemm(2048, 8192, 2048));
+  uint64_t expected = 0;
+  uint64_t received = 0;
+  for (const isa::Instruction& instruction : k_block(role(kernel, "producer"))) {
+    expected += instruction.effect.tx_bytes;
+    received += instruction.effect.bytes;
+  }
+  EXPECT_EQ(expected, 32768U);
+  EXPECT_EQ(received, expected);
+}
+
+// 168 -> 40 / 232 is what CUTLASS's kernels do (USETMAXREG in their SASS).
+TEST(HopperGemm, RegistersMoveFromTheProducerToTheConsumers) {
+  const auto count_of = [](const traces::Kernel& kernel, const std::string& name) {
+    for (const isa::Instruction& instruction : std::get<traces::Block>(role(kernel, name).body.front()).code) {
+      if (instruction.mnemonic.starts_with("USETMAXREG")) return instruction.effect.count;
+    }
+    return uint16_t{0};
+  };
+  configs::HopperGemm shape = gemm(2048, 8192, 2048);
+  for (const auto& [launch, producer, consumer] : {std::tuple{168U, 40, 232}, {160U, 32, 224}, {152U, 40, 208}}) {
+    shape.set_registers_per_thread(launch);
+    const traces::Kernel kernel = make(shape);
+    EXPECT_EQ(kernel.registers_per_thread, launch);
+    EXPECT_EQ(count_of(kernel, "producer"), producer);
+    EXPECT_EQ(count_of(kernel, "producer_idle"), producer);
+    EXPECT_EQ(count_of(kernel, "consumer0"), consumer);
+    EXPECT_EQ(count_of(kernel, "consumer1"), consumer);
+  }
+}
+
+TEST(HopperGemm, StagesFillTheSharedMemoryThatIsLeft) {
+  // 232448 bytes less 16384 (epilogue) and 1024 (barriers), 32768 a stage: 6.56.
+  configs::HopperGemm shape = gemm(2048, 8192, 2048);
+  EXPECT_EQ(make(shape).rings[0].depth, 6U);
+  EXPECT_EQ(make(shape).shared_memory_bytes, 6U * 32768 + 16384 + 1024);
+  shape.set_shared_memory_limit_bytes(5 * 32768 + 16384 + 1024);
+  EXPECT_EQ(make(shape).rings[0].depth, 5U);
+  shape.set_stages(3);
+  EXPECT_EQ(make(shape).rings[0].depth, 3U);
+}
+
+TEST(HopperGemm, PersistentClustersTakeTilesInTurn) {
+  // 16 x 64 tiles in clusters of 2 x 1 are 512 clusters for the 66 that 132 SMs hold: 50 clusters of 8 tiles, 16 of 7.
+  const traces::Kernel kernel = make(gemm(2048, 8192, 2048));
+  EXPECT_EQ(kernel.cluster_ctas, 2U);
+  ASSERT_EQ(kernel.grid.size(), 2U);
+  EXPECT_EQ(kernel.grid[0].count, 100U);
+  EXPECT_EQ(kernel.grid[1].count, 32U);
+  EXPECT_EQ(kernel.cta_classes[0].values, (std::vector<uint64_t>{8, 4, 4}));
+  EXPECT_EQ(kernel.cta_classes[1].values, (std::vector<uint64_t>{7, 4, 3}));
+}
+
+TEST(HopperGemm, PingPongDealsTilesOutToTheWarpgroupsInTurn) {
+  // The second warpgroup starts behind the 16 k-blocks of the first one's tile.
+  const traces::Kernel kernel = make(gemm(2048, 8192, 2048));
+  ASSERT_EQ(kernel.cursors[2].name, "read1");
+  EXPECT_EQ(kernel.cursors[2].start, 16U);
+  EXPECT_EQ(kernel.cursors[4].start, 16U);
+  // In one tile each warpgroup steps over its own k-blocks and the other's.
+  const auto& tile = std::get<traces::Loop>(role(kernel, "consumer1").body[1]);
+  std::map<int, uint64_t> steps;
+  for_each_instruction(tile.body, kernel.cta_classes[0], 1, [&](const isa::Instruction& instruction, uint64_t times) {
+    if (instruction.effect.cursor >= 0) steps[instruction.effect.cursor] += times * instruction.effect.advance;
+  });
+  EXPECT_EQ(steps, (std::map<int, uint64_t>{{2, 32}, {4, 32}, {5, 1}, {6, 1}}));
+}
+
+TEST(HopperGemm, WithoutPersistenceEveryTileIsACta) {
+  configs::HopperGemm shape = bf16(configs::COOPERATIVE, 128, 128);
+  shape.set_persistent(false);
+  const traces::Kernel kernel = make(shape);
+  EXPECT_EQ(kernel.ctas(), (4096U / 128) * (8192U / 128));
+  EXPECT_TRUE(kernel.parameters.empty());
+}
+
+TEST(HopperGemm, RaggedEdgesAreWholeTilesAndClusters) {
+  configs::HopperGemm shape = bf16(configs::COOPERATIVE, 128, 128);
+  shape.set_m(4097);  // 33 tiles, 17 clusters of two
+  EXPECT_EQ(bytes_by_stream(make(shape)).at("C"), 34ULL * 128 * 8192 * 2);
+}
+
+TEST(HopperGemm, MulticastIsTheClustersOtherExtent) {
+  configs::HopperGemm shape = gemm(2048, 8192, 2048);
+  shape.set_cluster_m(4);
+  shape.set_cluster_n(2);
+  const traces::Kernel kernel = make(shape);
+  for (const isa::Instruction& instruction : k_block(role(kernel, "producer"))) {
+    if (!instruction.mnemonic.starts_with("UTMALDG")) continue;
+    EXPECT_EQ(instruction.effect.multicast, instruction.effect.stream == 0 ? 2 : 4);
+  }
+}
+
+TEST(HopperGemm, DramReadsEveryOperandAtLeastOnce) {
+  const traces::Kernel kernel = make(gemm(8192, 8192, 8192));
+  const auto bytes = bytes_by_stream(kernel);
+  for (const traces::MemoryStream& stream : kernel.streams) {
+    if (stream.write) continue;
+    EXPECT_EQ(bytes.at(stream.name) * stream.dram_numerator % stream.dram_denominator, 0U);
+    EXPECT_GE(bytes.at(stream.name) * stream.dram_numerator / stream.dram_denominator, 8192ULL * 8192);
+    EXPECT_LT(stream.dram_numerator * 4, stream.dram_denominator);
+  }
+}
+
+TEST(HopperGemm, WhatDoesNotFitFails) {
+  configs::HopperGemm shape = gemm(2048, 8192, 2048);
+  EXPECT_EQ(make_hopper_gemm(shape, gpu("a100_sxm")).error().message,
+            "hopper_gemm needs a GPU of architecture sm_90, this one is sm_80");
+  shape.set_tile_n(100);
+  EXPECT_EQ(error_of(shape), "hopper_gemm: tile_n 100 is not a wgmma width; expected a multiple of 8 up to 256");
+  shape.set_tile_n(256);
+  shape.set_tile_m(256);
+  EXPECT_EQ(error_of(shape),
+            "hopper_gemm: a consumer thread needs 280 registers for a 128 x 256 accumulator, registers_per_thread 168 leaves 240");
+  shape = gemm(2048, 8192, 2048);
+  shape.set_tile_m(96);
+  EXPECT_EQ(error_of(shape), "hopper_gemm: tile_m 96 must be a multiple of 64 up to 256 (PINGPONG: 64 rows a wgmma)");
+  shape = gemm(2048, 8192, 2048);
+  shape.set_tile_k(48);
+  EXPECT_EQ(error_of(shape), "hopper_gemm: tile_k 48 must be a multiple of 32, the depth of one wgmma");
+  shape = gemm(2048, 8192, 2048);
+  shape.set_tile_n(8);
+  EXPECT_EQ(error_of(shape), "hopper_gemm: tile_n 8 must be a multiple of 32, the width of an epilogue sub-tile");
+  shape = gemm(2048, 8192, 2048);
+  shape.set_cluster_m(16);
+  EXPECT_EQ(error_of(shape), "hopper_gemm: a cluster of 16 x 1 CTAs is larger than the 8 CTAs that every GPU can place");
+  shape = gemm(2048, 8192, 2048);
+  shape.set_persistent(false);
+  EXPECT_EQ(error_of(shape), "hopper_gemm: PINGPONG needs persistent: true, because a CTA alternates between two tiles");
+  shape = gemm(1024, 1024, 2048);
+  EXPECT_EQ(
+      error_of(shape),
+      "hopper_gemm: PINGPONG needs two tiles for every CTA, the matrix has 64 tiles for 64 CTAs; use COOPERATIVE or smaller tiles");
+  shape = gemm(2048, 8192, 2048);
+  shape.set_stages(7);
+  EXPECT_EQ(
+      error_of(shape),
+      "hopper_gemm: 7 stages of 32768 bytes and 17408 bytes for epilogue and barriers exceed the 232448 bytes of shared memory a "
+      "CTA may have");
+  shape.clear_stages();
+  shape.set_registers_per_thread(170);
+  EXPECT_EQ(error_of(shape),
+            "hopper_gemm: registers_per_thread 170 must be a multiple of 8 from 32 to 168 (65536 registers for 384 threads)");
+  shape = gemm(0, 8192, 2048);
+  EXPECT_EQ(error_of(shape), "hopper_gemm: m, n and k must be at least 1");
+}
+
+}  // namespace
+}  // namespace warpfold::workloads
