@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/gpu.pb.h"
+#include "sim/gpu/simulate.h"
+#include "traces/kernel.h"
+
+// Small machines for tests: kernels written line by line with explicit control codes, replayed on one SM, and the cycles in
+// which each warp issued.
+namespace warpfold::test {
+
+// The compiler's scheduling word of one line; counters of -1 are none.
+struct Control {
+  int stall = 1;
+  bool yield = false;
+  int write = -1;              // dependence counter released when the result is written
+  int read = -1;               // dependence counter released when the sources have been read
+  std::vector<int> wait = {};  // dependence counters waited for
+};
+
+using Lines = std::vector<std::string>;
+
+// The pieces one after the other. (g++ 12 warns wrongly about `"..." + string`.)
+std::string text(std::initializer_list<std::string_view> pieces);
+
+// One instruction in the text form: op("LDS R4, [R2]", {.stall = 2, .write = 0}), effects in `effect`: "bytes=512".
+std::string op(std::string_view instruction, const Control& control = {}, std::string_view effect = "");
+Lines repeat(int times, const Lines& lines);
+Lines loop(uint64_t trips, const Lines& lines);
+Lines join(Lines lines, const Lines& more);
+
+// A kernel in the text form of traces/trace_file.h. Every role ends with an EXIT that is added here.
+class KernelText {
+ public:
+  KernelText(std::string name, std::string architecture) : name_(std::move(name)), architecture_(std::move(architecture)) {}
+
+  KernelText& options(std::string_view options);  // "registers=64 shared_memory=1024"
+  KernelText& declare(std::string_view line);     // "ring full depth=2 arrivals=1"
+  KernelText& ctas(uint64_t count);
+  KernelText& role(const std::string& name, uint32_t warps, const Lines& lines);
+
+  // Parses and validates; throws where the text is wrong: that is a fault of the test.
+  traces::Kernel kernel() const;
+
+ private:
+  std::string name_;
+  std::string architecture_;
+  std::string options_;
+  std::string declarations_;
+  std::string roles_;
+  uint64_t ctas_ = 1;
+};
+
+// One CTA whose warps all live on sub-core 0: warp i runs warps[i]. The other sub-cores hold warps that exit at once.
+traces::Kernel on_one_sub_core(const std::string& architecture, const std::vector<Lines>& warps,
+                               const std::string& name = "kernel");
+// One CTA of `warps` warps that run the same lines, spread over the sub-cores.
+traces::Kernel on_all_sub_cores(const std::string& architecture, uint32_t warps, const Lines& lines,
+                                const std::string& name = "kernel");
+
+// A GPU of configs/gpus cut down to one SM, without launch delays: "rtx_a6000".
+configs::Gpu one_sm(const std::string& name);
+
+struct Replay {
+  sim::Outcome outcome;
+  std::vector<std::vector<std::vector<uint64_t>>> issues;  // [launch][warp][n]: cycle, warps in order of their start
+
+  const std::vector<uint64_t>& warp(size_t index, size_t launch = 0) const { return issues.at(launch).at(index); }
+  uint64_t busy(std::string_view resource) const;
+  uint64_t ledger(size_t victim, size_t culprit, sim::Contended resource) const {
+    return outcome.ledger.at(victim).at(culprit).at(static_cast<size_t>(resource));
+  }
+  uint64_t state(size_t launch, sim::WarpState state) const {
+    return outcome.kernels.at(launch).states.at(static_cast<size_t>(state));
+  }
+};
+
+sim::Launch launch(const traces::Kernel& kernel, int stream = 0);
+// Replays and throws where simulate() refuses; a deadlock is left to the test.
+Replay replay(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise = false);
+Replay replay(const configs::Gpu& gpu, const traces::Kernel& kernel);
+// The kernels side by side, each in its own stream.
+Replay replay_together(const configs::Gpu& gpu, const std::vector<traces::Kernel>& kernels);
+
+// Cycles a warp instruction of a sub-core's steady state: `warps` warps run `lines` over and over. Start and end cancel out.
+double cycles_per_instruction(const configs::Gpu& gpu, const Lines& lines, int warps = 8);
+
+}  // namespace warpfold::test
