@@ -7,6 +7,7 @@
 
 #include "configs/diagnostic.h"
 #include "configs/gpu.pb.h"
+#include "sim/account/issue_log.h"
 #include "sim/account/states.h"
 #include "traces/kernel.h"
 
@@ -61,16 +62,6 @@ struct Outcome {
   uint32_t sm_classes = 0;
   bool deadlocked = false;
   Deadlock deadlock;
-};
-
-// One issued warp instruction of one SM class, for tests and timelines.
-struct IssueRecord {
-  uint64_t cycle = 0;
-  uint32_t sm_class = 0;
-  uint32_t sub_core = 0;
-  int launch = 0;
-  uint64_t warp = 0;         // order in which the SM started its warps, from 0
-  uint32_t instruction = 0;  // position in the role's program, loops counted once
 };
 
 // Replays the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact

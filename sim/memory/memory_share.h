@@ -5,7 +5,7 @@
 
 #include "sim/engine/bandwidth_server.h"
 #include "sim/engine/time.h"
-#include "sim/sm/spec.h"
+#include "sim/memory/memory_spec.h"
 
 namespace warpfold::sim {
 

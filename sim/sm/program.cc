@@ -103,6 +103,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.blocks_lite = info.also_blocks_fma_lite;
   add_register_use(instruction, op);
   if (info.fixed_latency()) op.write_latency = static_cast<uint8_t>(std::min(architecture.write_latency(info), 60));
+  for (int i = 0; i < op.source_count; ++i) op.narrow_sources &= op.sources[i].width == 1;
   op.load_registers = static_cast<uint8_t>(op.writes[0] + op.writes[1]);
   op.result_cycles = (uniform ? info.result_cycles_uniform : info.result_cycles)[width];
   op.release_cycles = (uniform ? info.source_release_cycles_uniform : info.source_release_cycles)[width];

@@ -36,6 +36,7 @@ struct MicroOp {
   uint8_t source_count = 0;
   std::array<SourceRead, 3> sources{};
   std::array<uint8_t, 2> writes{};  // result registers per bank
+  bool narrow_sources = true;       // every source operand is one register
   uint8_t write_latency = 0;        // issue to write port, fixed latency
   uint8_t load_registers = 0;       // 32-bit registers that a load returns
   uint16_t result_cycles = 0;       // uncontended, issue to earliest consumer

@@ -31,14 +31,14 @@ class RegisterPorts {
     PerBank reads{};
     for (int i = 0; i < op.source_count; ++i) {
       const SourceRead& source = op.sources[i];
-      if (source.width == 1) {
+      if (op.narrow_sources || source.width == 1) {
         const int bank = source.reg & 1;
-        if (!lookup(bank, source, warp, source.reg)) ++reads[bank];
+        reads[bank] += !lookup(bank, source, warp);
         continue;
       }
-      // A wide operand covers both banks; its cache entry is tagged with the operand's first register.
+      // A wide operand covers both banks; its cache entries are tagged with the operand's first register.
       for (int bank = 0; bank < 2; ++bank) {
-        if (!lookup(bank, source, warp, source.reg)) reads[bank] += source.width / 2U;
+        if (!lookup(bank, source, warp)) reads[bank] += source.width / 2U;
       }
     }
     return reads;
@@ -49,31 +49,38 @@ class RegisterPorts {
     if (now <= base_) return;
     const Cycle passed = now - base_;
     if (pending_) serve_updates(passed);
-    for (auto& bank : read_busy_) {
-      for (auto& port : bank) port = passed < 64 ? port >> passed : 0;
-    }
-    for (auto& bank : write_busy_) bank = passed < 64 ? bank >> passed : 0;
     base_ = now;
+    if (passed >= 64) {
+      read_busy_ = {};
+      write_busy_ = {};
+      return;
+    }
+    for (int bank = 0; bank < 2; ++bank) {
+      read_busy_[bank][0] >>= passed;
+      if (read_ports_ > 1) read_busy_[bank][1] >>= passed;
+      write_busy_[bank] >>= passed;
+    }
   }
 
   // Reserves `reads` in the read window after the first allocate cycle >= `earliest` in which they all fit; returns that cycle.
   Cycle allocate(Cycle earliest, const PerBank& reads) {
     if (reads[0] + reads[1] == 0) return earliest;
+    if (read_ports_ == 1 && std::max(reads[0], reads[1]) <= window_) return allocate_single(earliest, reads);
     const uint32_t most = std::max(reads[0], reads[1]);
     const uint32_t width = std::max(window_, (most + read_ports_ - 1) / read_ports_);
     const uint64_t window = (uint64_t{1} << width) - 1;
     Cycle cycle = earliest;
     while (!fits(0, reads[0], window, cycle) || !fits(1, reads[1], window, cycle)) ++cycle;
-    take(0, reads[0], window, cycle);
-    take(1, reads[1], window, cycle);
+    if (reads[0] != 0) take(0, reads[0], window, cycle);
+    if (reads[1] != 0) take(1, reads[1], window, cycle);
     return cycle;
   }
 
   // A fixed-latency result takes the write port of its banks at `cycle` and after (result queue: it is never delayed).
   void write(Cycle cycle, const std::array<uint8_t, 2>& registers) {
-    for (int bank = 0; bank < 2; ++bank) {
-      for (int i = 0; i < registers[bank]; ++i) write_busy_[bank] |= bit(cycle + i);
-    }
+    const Cycle offset = cycle - base_;
+    write_busy_[0] |= ((uint64_t{1} << registers[0]) - 1) << offset;
+    write_busy_[1] |= ((uint64_t{1} << registers[1]) - 1) << offset;
   }
   bool write_port_busy(Cycle cycle, const std::array<uint8_t, 2>& registers) const {
     return (registers[0] > 0 && (write_busy_[0] & bit(cycle))) || (registers[1] > 0 && (write_busy_[1] & bit(cycle)));
@@ -105,6 +112,27 @@ class RegisterPorts {
   }
 
  private:
+  // The common case: one port a bank and reads that fit the window.
+  Cycle allocate_single(Cycle earliest, const PerBank& reads) {
+    const uint64_t window = (uint64_t{1} << window_) - 1;
+    Cycle offset = earliest + 1 - base_;
+    uint64_t even = ~(read_busy_[0][0] >> offset) & window;
+    uint64_t odd = ~(read_busy_[1][0] >> offset) & window;
+    while (static_cast<uint32_t>(std::popcount(even)) < reads[0] || static_cast<uint32_t>(std::popcount(odd)) < reads[1]) {
+      ++offset;
+      even = ~(read_busy_[0][0] >> offset) & window;
+      odd = ~(read_busy_[1][0] >> offset) & window;
+    }
+    read_busy_[0][0] |= lowest(even, reads[0]) << offset;
+    read_busy_[1][0] |= lowest(odd, reads[1]) << offset;
+    return base_ + offset - 1;
+  }
+  static uint64_t lowest(uint64_t mask, uint32_t count) {
+    uint64_t taken = 0;
+    for (; count > 0; --count, mask &= mask - 1) taken |= mask & -mask;
+    return taken;
+  }
+
   static constexpr uint16_t kNothing = 0xffff;
 
   // Totals count modulo 2^32: the difference is what matters.
@@ -113,10 +141,10 @@ class RegisterPorts {
     return difference > 0 ? static_cast<uint32_t>(difference) : 0;
   }
 
-  bool lookup(int bank, const SourceRead& source, int warp, uint8_t reg) {
+  bool lookup(int bank, const SourceRead& source, int warp) {
     if (!cache_) return false;
     uint16_t& entry = cached_[bank][source.slot];
-    const auto tag = static_cast<uint16_t>(warp << 8 | reg);
+    const auto tag = static_cast<uint16_t>(warp << 8 | source.reg);
     const bool hit = entry == tag;
     entry = source.reuse ? tag : kNothing;
     return hit;
@@ -124,19 +152,21 @@ class RegisterPorts {
 
   uint64_t bit(Cycle cycle) const { return cycle >= base_ && cycle - base_ < 64 ? uint64_t{1} << (cycle - base_) : 0; }
 
+  // Free slots of one port in the window after `cycle`.
+  uint64_t free_slots(int bank, uint32_t port, uint64_t window, Cycle cycle) const {
+    return ~(read_busy_[bank][port] >> (cycle + 1 - base_)) & window;
+  }
   bool fits(int bank, uint32_t reads, uint64_t window, Cycle cycle) const {
-    if (reads == 0) return true;
-    uint32_t free = 0;
-    for (uint32_t port = 0; port < read_ports_; ++port) {
-      free += static_cast<uint32_t>(std::popcount(~(read_busy_[bank][port] >> (cycle + 1 - base_)) & window));
-    }
-    return free >= reads;
+    int free = std::popcount(free_slots(bank, 0, window, cycle));
+    if (read_ports_ > 1) free += std::popcount(free_slots(bank, 1, window, cycle));
+    return static_cast<uint32_t>(free) >= reads;
   }
   void take(int bank, uint32_t reads, uint64_t window, Cycle cycle) {
-    const Cycle offset = cycle + 1 - base_;
     for (uint32_t port = 0; port < read_ports_ && reads > 0; ++port) {
-      uint64_t free = ~(read_busy_[bank][port] >> offset) & window;
-      for (; free != 0 && reads > 0; free &= free - 1, --reads) read_busy_[bank][port] |= (free & -free) << offset;
+      uint64_t free = free_slots(bank, port, window, cycle);
+      uint64_t taken = 0;
+      for (; free != 0 && reads > 0; free &= free - 1, --reads) taken |= free & -free;
+      read_busy_[bank][port] |= taken << (cycle + 1 - base_);
     }
   }
 

@@ -55,6 +55,14 @@ bool Sm::busy() const {
   return std::ranges::any_of(ctas_, [](const Cta& cta) { return cta.resident; });
 }
 
+uint64_t Sm::port_reads() const {
+  uint64_t reads = 0;
+  for (const auto& sub_core : sub_cores_) {
+    for (int l = 0; l < account_.launches(); ++l) reads += sub_core->port_reads(l);
+  }
+  return reads;
+}
+
 Warp* Sm::live_warp(const Event& event) {
   Warp& warp = sub_cores_[event.sub_core]->warp(event.slot);
   return warp.resident && warp.serial == event.serial ? &warp : nullptr;

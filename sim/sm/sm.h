@@ -7,7 +7,6 @@
 
 #include "sim/account/account.h"
 #include "sim/engine/event_queue.h"
-#include "sim/gpu/simulate.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/memory_stage.h"
 #include "sim/sm/spec.h"
@@ -51,7 +50,8 @@ class Sm {
   Cycle launch_start(int launch) const { return progress_[launch].start; }
   Cycle launch_end(int launch) const { return progress_[launch].end; }
   uint64_t ctas_done(int launch) const { return progress_[launch].done; }
-  bool busy() const;  // CTAs resident
+  bool busy() const;            // CTAs resident
+  uint64_t port_reads() const;  // warp-wide register reads of all sub-cores
   const Account& account() const { return account_; }
   const MemoryStage& memory() const { return memory_; }
   const WgmmaUnit& wgmma() const { return wgmma_; }

@@ -5,6 +5,7 @@
 
 #include "configs/diagnostic.h"
 #include "isa/architecture.h"
+#include "sim/memory/memory_spec.h"
 
 namespace warpfold::configs {
 class Gpu;
@@ -13,20 +14,6 @@ class Gpu;
 namespace warpfold::sim {
 
 enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst };  // as configs::IssuePolicy
-
-// Memory system as one SM's share sees it. Rates are in 1/1000 byte a cycle for the whole chip, so that shares are exact.
-struct MemorySpec {
-  uint32_t sm_count = 1;
-  uint64_t l2_read_milli_bytes_per_clk = 1;
-  uint64_t l2_write_milli_bytes_per_clk = 1;
-  uint64_t dram_milli_bytes_per_clk = 1;
-  uint32_t ingress_bytes_per_clk = 64;
-  uint32_t egress_bytes_per_clk = 64;
-  uint32_t l2_hit_latency = 0;  // LDG, issue to use
-  uint32_t dram_latency = 0;
-  uint32_t bulk_hit_latency = 0;  // bulk copy, issue to data in shared memory
-  uint32_t bulk_dram_latency = 0;
-};
 
 // One SM as plain numbers: the immutable part of the machine, compiled from a Gpu message. Field meanings and sources are in
 // configs/gpu.proto and configs/gpus.

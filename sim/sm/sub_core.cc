@@ -52,7 +52,10 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
       wanted_port_(spec.warp_slots_per_sub_core, 0),
       of_launch_(account.launches(), 0),
       port_reads_(account.launches(), 0),
-      index_(index) {}
+      index_(index) {
+  pipes_[static_cast<int>(Pipe::kMemory)].admits_at = kNever;
+  pipes_[kGlobalMemory].admits_at = kNever;
+}
 
 Cycle SubCore::step(Cycle now) {
   stepped_ = now;
@@ -182,15 +185,15 @@ Cycle SubCore::next_cycle(Cycle now) const {
 SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
-    const bool memory = port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory;
-    if (!memory && pipes_[port].admits_at <= now) {
+    // The memory queue's ports stay closed until an entry is freed: their admits_at is kNever.
+    if (pipes_[port].admits_at <= now) {
       busy_ports_ &= ~(1U << port);
       continue;
     }
     const Mask held = candidates & wants_[port];
     if (held == 0) continue;
     candidates &= ~held;
-    if (memory) {
+    if (port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory) {
       const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
       lose(held, state, sm_.queue_holder(index_), Contended::kMemoryQueue);
     } else {
@@ -297,21 +300,22 @@ void SubCore::log(const Warp& warp, Cycle now) const {
 
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
   ports_.advance(now);
-  const auto reads = ports_.collect(op, slot);
   // Control stage in the next cycle; it is left when the allocate stage is free. control_free_ is that cycle.
   const Cycle left_control = std::max(now + 1, allocated_);
   if (left_control > now + 1) dispatch_culprit_ = allocate_holder_;
-  allocated_ = ports_.allocate(left_control + 1, reads);
-  allocate_holder_ = warp.launch;
   control_free_ = left_control;
-  const uint32_t total = reads[0] + reads[1];
-  port_reads_[warp.launch] += total;
-  use_.port_reads += total;
-  if (op.writes[0] + op.writes[1] > 0) {
+  allocate_holder_ = warp.launch;
+  if (op.source_count > 0) {
+    const auto reads = ports_.collect(op, slot);
+    allocated_ = ports_.allocate(left_control + 1, reads);
+    port_reads_[warp.launch] += reads[0] + reads[1];
+  } else {
+    allocated_ = left_control + 1;
+  }
+  if (op.load_registers > 0) {
     ports_.write(now + op.write_latency, op.writes);
-    for (int bank = 0; bank < 2; ++bank) {
-      if (op.writes[bank] > 0) last_writer_[bank] = warp.launch;
-    }
+    last_writer_[0] = op.writes[0] > 0 ? warp.launch : last_writer_[0];
+    last_writer_[1] = op.writes[1] > 0 ? warp.launch : last_writer_[1];
   }
 }
 

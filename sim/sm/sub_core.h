@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/account/account.h"
-#include "sim/gpu/simulate.h"
+#include "sim/account/issue_log.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/warp.h"
@@ -48,12 +48,11 @@ class SubCore {
   int slots() const { return static_cast<int>(warps_.size()); }
   RegisterPorts& ports() { return ports_; }
   int last_writer(int bank) const { return last_writer_[bank]; }
-  uint64_t port_reads(int launch) const { return port_reads_[launch]; }
+  uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
   struct Use {
     std::array<uint64_t, isa::kPipes> pipe_cycles{};
     uint64_t issued = 0;
-    uint64_t port_reads = 0;  // warp-wide register reads, both banks
   };
   const Use& use() const { return use_; }
 
