@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
+#include <utility>
 
 #include "tools/warpfold/json.h"
 
@@ -44,6 +45,8 @@ std::string with_thousands(const std::string& digits) {
   return text.append(digits.substr(point));
 }
 
+Cell::Cell(std::string text) : text_(std::move(text)) {}
+Cell::Cell(const char* text) : text_(text) {}
 Cell::Cell(uint64_t number) : text_(with_thousands(std::to_string(number))), digits_(std::to_string(number)) {}
 Cell::Cell(double number, int decimals) : text_(with_thousands(fixed(number, decimals))), digits_(fixed(number, decimals)) {}
 

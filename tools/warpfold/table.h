@@ -11,9 +11,9 @@ namespace warpfold::cli {
 // What stands in a cell: a text, or a number with the digits after the point that people and files get.
 class Cell {
  public:
-  Cell(std::string text) : text_(std::move(text)) {}  // NOLINT(google-explicit-constructor): rows are written as lists
-  Cell(const char* text) : text_(text) {}             // NOLINT(google-explicit-constructor)
-  Cell(uint64_t number);                              // NOLINT(google-explicit-constructor)
+  Cell(std::string text);  // NOLINT(google-explicit-constructor): rows are written as lists
+  Cell(const char* text);  // NOLINT(google-explicit-constructor)
+  Cell(uint64_t number);   // NOLINT(google-explicit-constructor)
   Cell(double number, int decimals);
 
   bool is_number() const { return !digits_.empty(); }

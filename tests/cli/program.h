@@ -1,0 +1,42 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace warpfold::cli {
+
+// What a run of the program left behind.
+struct Ended {
+  int exit_code = -1;  // -1: killed by a signal
+  std::string out;
+  std::string err;
+};
+
+// Runs the built program in a scratch folder of its own, with nothing on its terminal.
+class Program : public testing::Test {
+ protected:
+  Program();
+  ~Program() override;
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  Ended run(const std::vector<std::string>& arguments) const;
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& text) const;
+  std::string read(const std::string& name) const;
+  std::vector<std::string> files() const;  // names in the folder, sorted
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// Two Philox kernels on an H100, small enough to be simulated in milliseconds.
+std::string small_scenario();
+
+// A kernel in the text form of traces whose only warp waits for an mbarrier that nobody completes.
+std::string stuck_kernel();
+
+}  // namespace warpfold::cli

@@ -1,0 +1,126 @@
+#include "program.h"
+
+#include <gmock/gmock.h>
+
+namespace warpfold::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Invocations : public Program {
+ protected:
+  Invocations() { write("s.textproto", small_scenario()); }
+  // The one line of a user error; anything else comes back with the whole story.
+  std::string error(const std::vector<std::string>& arguments) const {
+    const Ended result = run(arguments);
+    const bool one_line = result.err.ends_with('\n') && result.err.find('\n') == result.err.size() - 1;
+    if (result.exit_code != 2 || !result.out.empty() || !one_line) {
+      return "exit code " + std::to_string(result.exit_code) + ", out: " + result.out + ", err: " + result.err;
+    }
+    return result.err.substr(0, result.err.size() - 1);
+  }
+};
+
+TEST_F(Invocations, ForHelpSucceed) {
+  EXPECT_THAT(run({"--help"}).out, AllOf(StartsWith("Usage: warpfold COMMAND"), HasSubstr("simulate"), HasSubstr("Examples:")));
+  for (const std::string command : {"simulate", "compare", "validate"}) {
+    for (const auto& arguments : {std::vector<std::string>{command, "--help"}, {command, "-h"}, {"help", command}}) {
+      const Ended result = run(arguments);
+      EXPECT_EQ(result.exit_code, 0);
+      EXPECT_THAT(result.out, AllOf(StartsWith("Usage: warpfold " + command), HasSubstr("Examples:")));
+    }
+  }
+  EXPECT_THAT(run({"trace", "--help"}).out, HasSubstr("dump|stats|check|write"));
+  for (const std::string action : {"dump", "stats", "check", "write"}) {
+    EXPECT_THAT(run({"trace", action, "--help"}).out, AllOf(StartsWith("Usage: warpfold trace " + action), HasSubstr("Examples:")));
+  }
+}
+
+TEST_F(Invocations, ForTheVersionSucceed) {
+  const Ended result = run({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "warpfold " WARPFOLD_VERSION "\n");
+}
+
+TEST_F(Invocations, WithUnknownWordsGetANearMiss) {
+  EXPECT_EQ(error({}), "a command is missing; see warpfold --help");
+  EXPECT_EQ(error({"simulat"}), "unknown command \"simulat\"; did you mean \"simulate\"?");
+  EXPECT_EQ(error({"--versio"}), "unknown option --versio; did you mean \"--version\"?");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--fromat", "json"}), "unknown option --fromat; did you mean \"--format\"?");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--form", "json"}), "unknown option --form; did you mean \"--format\"?");
+  EXPECT_EQ(error({"trace", "dumb", "x"}), "unknown command \"trace dumb\"; did you mean \"dump\"?");
+  EXPECT_EQ(error({"trace"}), "trace: dump, stats, check or write is missing; see warpfold trace --help");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--format", "jsn"}), "unknown format \"jsn\"; did you mean \"json\"?");
+  EXPECT_EQ(error({"compare", "s.textproto", "--policies", "concurent"}),
+            "--policies: unknown policy \"concurent\"; did you mean \"concurrent\"?");
+  EXPECT_EQ(error({"compare", "s.textproto", "--policies", "concurrent,CONCURRENT"}), "--policies: CONCURRENT is given twice");
+  EXPECT_EQ(error({"compare", "s.textproto", "--policies", ""}),
+            "--policies: unknown policy \"\"; known: sequential, concurrent, carve_out");
+}
+
+TEST_F(Invocations, WithTooFewOrTooManyWordsFail) {
+  EXPECT_EQ(error({"simulate"}), "SCENARIO is missing; see --help");
+  EXPECT_EQ(error({"simulate", "s.textproto", "t.textproto"}), "unexpected argument \"t.textproto\"");
+  EXPECT_EQ(error({"validate"}), "FILE is missing; see --help");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--set"}), "the required argument for option '--set' is missing");
+}
+
+TEST_F(Invocations, WithMistakesInFilesNameThePlace) {
+  EXPECT_EQ(error({"simulate", "none.textproto"}), "cannot read \"none.textproto\": No such file or directory");
+  write("bad.textproto", "name: \"x\"\nkernel {\n  philox { roundz: 7 }\n}\n");
+  EXPECT_EQ(error({"simulate", "bad.textproto"}),
+            "bad.textproto:3:12: unknown field \"roundz\" in Philox; did you mean \"rounds\"?");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--set", "kernel.rng.philox.rouds=7"}),
+            "--set kernel.rng.philox.rouds=7: unknown field \"rouds\" in Philox; did you mean \"rounds\"?");
+  EXPECT_EQ(error({"compare", "s.textproto", "--set", "heads=0"}), "--set heads=0: heads must be at least 1, not 0");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--set", "gpu.architecture=sm_70"}).find("sm_70") == std::string::npos, false);
+}
+
+// Text in another encoding must not make libraries talk beside our one line.
+TEST_F(Invocations, WithBytesThatAreNoTextGetOneLine) {
+  write("bytes.textproto", "name: \"\xff\xfe\"\n");
+  EXPECT_THAT(error({"simulate", "bytes.textproto"}), StartsWith("bytes.textproto"));
+  write("zero.textproto", std::string("name: \"a\"\n\0\0", 12));
+  EXPECT_THAT(error({"simulate", "zero.textproto"}), StartsWith("zero.textproto:2:1: "));
+}
+
+TEST_F(Invocations, WithKernelsThatDoNotFitNameTheKernel) {
+  EXPECT_THAT(error({"simulate", "s.textproto", "--set", "gpu.sm.registers=1024"}),
+              AllOf(StartsWith("s.textproto: "), HasSubstr("first")));
+}
+
+TEST_F(Invocations, ThatDeadlockReportWhoWaits) {
+  write("stuck.wfs", stuck_kernel());
+  ASSERT_EQ(run({"trace", "write", "stuck.wfs", "--output", "stuck.wft"}).exit_code, 0);
+  write("stuck.textproto", "gpu_file: \"" WARPFOLD_SOURCE_DIR
+                           "/configs/gpus/h100_sxm.textproto\"\n"
+                           "kernel { name: \"hung\" trace { path: \"stuck.wft\" } }\n");
+  const Ended result = run({"simulate", "stuck.textproto", "--output", "result.json"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_EQ(result.out, "");
+  EXPECT_THAT(result.err, HasSubstr("hung"));
+  EXPECT_THAT(files(), ElementsAre("s.textproto", "stuck.textproto", "stuck.wfs", "stuck.wft"));
+}
+
+TEST_F(Invocations, ThatFailLeaveTheOldOutput) {
+  write("result.json", "precious");
+  EXPECT_NE(error({"simulate", "s.textproto", "--set", "heads=0", "--output", "result.json"}), "");
+  EXPECT_EQ(read("result.json"), "precious");
+  EXPECT_THAT(files(), ElementsAre("result.json", "s.textproto"));
+}
+
+TEST_F(Invocations, WithBadOutputsFail) {
+  EXPECT_EQ(error({"simulate", "s.textproto", "--output", "result.xml"}),
+            "--output result.xml: the name says no format; end it in .txt, .json or .csv, or give --format");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--output", "none/result.json"}),
+            "cannot write \"none/result.json\": No such file or directory");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--output", ".", "--format", "json"}), "cannot write \".\": it is a directory");
+  EXPECT_EQ(error({"trace", "write", "s.textproto"}), "--output is missing; see --help");
+  EXPECT_EQ(error({"trace", "write", "s.textproto", "--output", "k.json"}), "--output k.json: a trace's name ends in .wft or .wfs");
+}
+
+}  // namespace
+}  // namespace warpfold::cli

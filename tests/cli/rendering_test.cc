@@ -1,0 +1,108 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "configs/result.pb.h"
+#include "tools/warpfold/json.h"
+#include "tools/warpfold/options.h"
+#include "tools/warpfold/table.h"
+
+namespace warpfold::cli {
+namespace {
+
+TEST(Numbers, AreGroupedByThousands) {
+  EXPECT_EQ(with_thousands("0"), "0");
+  EXPECT_EQ(with_thousands("999"), "999");
+  EXPECT_EQ(with_thousands("1000"), "1,000");
+  EXPECT_EQ(with_thousands("12345678.25"), "12,345,678.25");
+  EXPECT_EQ(with_thousands("-123456"), "-123,456");
+  EXPECT_EQ(with_thousands("-123"), "-123");
+}
+
+TEST(Numbers, KeepTheDigitsThatAreAskedFor) {
+  EXPECT_EQ(fixed(1.005, 2), "1.00");
+  EXPECT_EQ(fixed(2.5, 0), "2");
+  EXPECT_EQ(fixed(1234.5, 3), "1234.500");
+}
+
+Table sample() {
+  Table table({"kernel", "cycles", "note"});
+  table.add({"gemm", uint64_t{1234567}, R"(a, "b")"});
+  table.add({"rng", uint64_t{8}, "\xc3\xa9t\xc3\xa9"});
+  return table;
+}
+
+TEST(Tables, AlignNumbersRightAndTextLeft) {
+  EXPECT_EQ(sample().aligned("  "),
+            "  kernel     cycles  note\n"
+            "  gemm    1,234,567  a, \"b\"\n"
+            "  rng             8  \xc3\xa9t\xc3\xa9\n");
+}
+
+TEST(Tables, QuoteInCsvAsRfc4180Says) {
+  EXPECT_EQ(sample().csv(), "kernel,cycles,note\ngemm,1234567,\"a, \"\"b\"\"\"\nrng,8,\xc3\xa9t\xc3\xa9\n");
+}
+
+TEST(Tables, AreObjectsInJson) {
+  EXPECT_EQ(sample().json(),
+            "[\n  {\"kernel\": \"gemm\", \"cycles\": 1234567, \"note\": \"a, \\\"b\\\"\"},\n"
+            "  {\"kernel\": \"rng\", \"cycles\": 8, \"note\": \"\xc3\xa9t\xc3\xa9\"}\n]\n");
+  EXPECT_EQ(Table({"a"}).json(), "[]\n");
+}
+
+TEST(Tables, RefuseRowsOfAnotherLength) {
+  Table table({"one", "two"});
+  EXPECT_THROW(table.add({"only"}), std::logic_error);
+}
+
+TEST(Json, EscapesText) { EXPECT_EQ(json_string("a\"b\\c\nd\te\x01"), "\"a\\\"b\\\\c\\nd\\u0009e\\u0001\""); }
+
+TEST(Json, WritesTheShortestNumbers) {
+  EXPECT_EQ(json_number(0.1), "0.1");
+  EXPECT_EQ(json_number(4.175), "4.175");
+  EXPECT_EQ(json_number(0), "0");
+  EXPECT_EQ(json_number(1e22), "1e+22");
+}
+
+TEST(Json, WritesCountersAsNumbersAndEnumsAsNames) {
+  configs::Provenance provenance;
+  provenance.set_version("1");
+  configs::Kernel& kernel = *provenance.mutable_scenario()->add_kernel();
+  kernel.set_priority(-2);
+  kernel.mutable_philox()->set_heads(std::numeric_limits<uint64_t>::max());
+  kernel.add_after(std::string("first"));
+  provenance.mutable_scenario()->mutable_policy()->set_kind(configs::CONCURRENT);
+  EXPECT_EQ(to_json(provenance),
+            "{\n"
+            "  \"version\": \"1\",\n"
+            "  \"command_line\": \"\",\n"
+            "  \"scenario\": {\n"
+            "    \"parameter\": [],\n"
+            "    \"kernel\": [\n"
+            "      {\n"
+            "        \"priority\": -2,\n"
+            "        \"after\": [\n"
+            "          \"first\"\n"
+            "        ],\n"
+            "        \"philox\": {\n"
+            "          \"heads\": 18446744073709551615\n"
+            "        }\n"
+            "      }\n"
+            "    ],\n"
+            "    \"policy\": {\n"
+            "      \"kind\": \"CONCURRENT\",\n"
+            "      \"reserve\": []\n"
+            "    }\n"
+            "  },\n"
+            "  \"trace_hash\": []\n"
+            "}\n");
+}
+
+TEST(CommandLine, QuotesWhatAShellWouldSplit) {
+  const char* words[] = {"warpfold", "simulate", "a b.textproto", "--set", "seq=3", "it's", ""};
+  EXPECT_EQ(command_line(7, words), "warpfold simulate 'a b.textproto' --set seq=3 'it'\\''s' ''");
+}
+
+}  // namespace
+}  // namespace warpfold::cli
