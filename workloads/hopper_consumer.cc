@@ -34,6 +34,8 @@ class Consumer {
  private:
   // k-blocks of the other warpgroup's tile, which lie between two tiles of this one in the ring.
   uint32_t skipped() const { return plan_.pingpong ? static_cast<uint32_t>(plan_.k_blocks) : 0; }
+  // Where the tile's sums stand at the end: behind the tensor core's own accumulators when partial sums are promoted.
+  uint32_t first_sum() const { return kFirstAccumulator + (plan_.promoted ? plan_.accumulators() : 0); }
   uint32_t wgmmas() const { return plan_.k_steps() * plan_.accumulator_blocks(); }
 
   void add_entry(Code& code) const;
@@ -42,6 +44,7 @@ class Consumer {
   void add_k_block(Code& code, bool first) const;
   void add_wait(Code& code) const;
   void add_wgmma(Code& code, uint32_t index, bool first) const;
+  void add_promotion(Code& code, bool first) const;
   void add_release(Code& code, uint32_t advance) const;
   void add_order_wait(Code& code, int16_t ring, int16_t cursor) const;
   void add_order_arrive(Code& code, int16_t ring) const;
@@ -103,7 +106,7 @@ void Consumer::add_wgmma(Code& code, uint32_t index, bool first) const {
   if (index < 2) code.add(line({"UMOV ", uniform(quad + 2), ", UR47"}));
   const bool last = index + 1 == wgmmas();
   const std::string accumulator = general(kFirstAccumulator + block * plan_.accumulators_per_block());
-  const bool clears = first && step == 0;  // the accumulator's old value is ignored
+  const bool clears = (first || plan_.promoted) && step == 0;  // the accumulator's old value is ignored
   code.add(line({wgmma_name(plan_), " ", accumulator, ", gdesc[", uniform(quad), "], ", accumulator, clears ? ", !UPT" : ", UPT",
                  last ? ", gsb0" : ""}),
            {.commit = last});
@@ -113,6 +116,15 @@ void Consumer::add_release(Code& code, uint32_t advance) const {
   code.add("ULEA UR45, UR41, UR37, 0x3").add("UIADD3 UR45, UR45, 0x40, URZ").add("UPRMT UR45, UR36, 0x654, UR45");
   code.add("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [UR45], RZ",
            {.barrier = HopperRings::kEmpty, .cursor = static_cast<int16_t>(HopperCursors::kRelease + group_), .advance = advance});
+}
+
+// Adds the k-block's partial sums to the tile's, once the tensor core has finished them.
+void Consumer::add_promotion(Code& code, bool first) const {
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  for (uint32_t i = 0; i < plan_.accumulators(); ++i) {
+    const std::string sum = general(first_sum() + i);
+    code.add(line({"FADD ", sum, ", ", first ? "RZ" : sum, ", ", general(kFirstAccumulator + i)}));
+  }
 }
 
 // `first`: it starts the accumulators and has no stage to release yet.
@@ -125,8 +137,9 @@ void Consumer::add_k_block(Code& code, bool first) const {
   if (!plan_.pingpong && plan_.tile_n > 128) code.add("NOP").add("NOP").add("NOP");
   code.add("UIADD3 UR38, UR38, 0x1, URZ").add(line({"UISETP.NE.AND UP0, UPT, UR38, ", immediate(plan_.stages), ", UPT"}));
   code.add("USEL UR52, URZ, 0x1, UP0").add("USEL UR38, UR38, URZ, UP0").add("LOP3.LUT R2, R2, UR52, RZ, 0x3c, !PT");
+  if (plan_.promoted) add_promotion(code, first);
   if (first) return;
-  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
+  if (!plan_.promoted) code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
   add_release(code, 1);
   code.add("UIADD3 UR41, UR41, 0x1, URZ")
       .add(line({"UISETP.NE.AND UP1, UPT, UR41, ", immediate(plan_.stages), ", UPT"}))
@@ -175,7 +188,7 @@ void Consumer::add_epilogue_step(Code& code, uint32_t step) const {
   const uint32_t steps_per_block = plan_.epilogue_steps() / plan_.accumulator_blocks();
   const uint32_t values = plan_.accumulators_per_block() / steps_per_block;
   const auto barrier = static_cast<int16_t>(1 + group_);
-  add_pack(code, kFirstAccumulator + step * values);
+  add_pack(code, first_sum() + step * values);
   code.add("UTMACMDFLUSH", {.count = HopperPlan::kEpilogueBuffers - 1});
   code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = kGroupThreads});
   code.add("STSM.16.M88.4 [R5+0x1000], R8").add("STSM.16.M88.4 [R5+0x1200], R12");

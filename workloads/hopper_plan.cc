@@ -32,7 +32,10 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   plan.tile_m = or_default(gemm.tile_m(), 128);
   plan.tile_n = or_default(gemm.tile_n(), 128);
   plan.tile_k = or_default(gemm.tile_k(), 128 / plan.element_bytes);
-  plan.pingpong = gemm.has_schedule() ? gemm.schedule() == configs::PINGPONG : plan.tile_n <= 128;
+  // CUTLASS's automatic schedule: cooperative where both warpgroups get 64 rows, ping-pong below (sm90_gmma_builder.inl).
+  plan.pingpong = gemm.has_schedule() ? gemm.schedule() == configs::PINGPONG : plan.tile_m < 128;
+  const bool promotable = plan.type == configs::FP8 && !plan.pingpong && plan.tile_n <= 128;
+  plan.promoted = gemm.has_fp8_accumulation() ? gemm.fp8_accumulation() == configs::PROMOTED : promotable;
   plan.persistent = gemm.has_persistent() ? gemm.persistent() : true;
   plan.cluster_m = or_default(gemm.cluster_m(), 2);
   plan.cluster_n = or_default(gemm.cluster_n(), 1);
@@ -68,6 +71,9 @@ Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
     return fail("hopper_gemm: a cluster of " + text(plan.cluster_m) + " x " + text(plan.cluster_n) + " CTAs is larger than the " +
                 text(kPortableClusterCtas) + " CTAs that every GPU can place");
   }
+  if (plan.promoted && (plan.type != configs::FP8 || plan.tile_k != 128)) {
+    return fail("hopper_gemm: fp8_accumulation PROMOTED adds partial sums every 128 of k: it needs type FP8 and tile_k 128");
+  }
   if (plan.pingpong && !plan.persistent) {
     return fail("hopper_gemm: PINGPONG needs persistent: true, because a CTA alternates between two tiles");
   }
@@ -83,7 +89,7 @@ Expected<void> share_registers(HopperPlan& plan) {
     return fail("hopper_gemm: registers_per_thread " + text(plan.registers_per_thread) +
                 " must be a multiple of 8 from 32 to 168 (65536 registers for 384 threads)");
   }
-  const uint32_t needed = kWorkingRegisters + plan.accumulator_blocks() * plan.accumulators_per_block();
+  const uint32_t needed = kWorkingRegisters + plan.accumulators() * (plan.promoted ? 2 : 1);
   for (const uint32_t producer : {40U, 32U, 24U}) {
     const uint32_t consumer = std::min((budget - producer) / 2 / 8 * 8, 240U);
     const bool exact = producer + 2 * consumer == budget;

@@ -27,6 +27,7 @@ struct HopperPlan {
   uint32_t tile_n = 128;
   uint32_t tile_k = 128;
   bool pingpong = true;
+  bool promoted = false;  // FP8: partial sums are added to a second set of accumulators after every k-block
   bool persistent = true;
   uint32_t cluster_m = 2;
   uint32_t cluster_n = 1;
@@ -52,8 +53,9 @@ struct HopperPlan {
   uint64_t tiles() const { return clusters_m * clusters_n * cluster_ctas(); }
   // Rows of the tile that one consumer warpgroup computes.
   uint32_t warpgroup_rows() const { return pingpong ? tile_m : tile_m / 2; }
-  uint32_t accumulator_blocks() const { return warpgroup_rows() / 64; }     // of m64nN
-  uint32_t accumulators_per_block() const { return tile_n / 2; }            // registers a thread: 64 N / 128 threads
+  uint32_t accumulator_blocks() const { return warpgroup_rows() / 64; }  // of m64nN
+  uint32_t accumulators_per_block() const { return tile_n / 2; }         // registers a thread: 64 N / 128 threads
+  uint32_t accumulators() const { return accumulator_blocks() * accumulators_per_block(); }
   uint32_t k_steps() const { return tile_k * element_bytes / kStepBytes; }  // wgmma deep in a k-block
   // The epilogue stores sub-tiles of 64 rows, 64 bytes wide: 1 KB a warp.
   uint32_t epilogue_steps() const { return accumulator_blocks() * tile_n * output_bytes / kEpilogueRowBytes; }
