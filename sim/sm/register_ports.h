@@ -65,7 +65,7 @@ class RegisterPorts {
   // Reserves `reads` in the read window after the first allocate cycle >= `earliest` in which they all fit; returns that cycle.
   Cycle allocate(Cycle earliest, const PerBank& reads) {
     if (reads[0] + reads[1] == 0) return earliest;
-    if (read_ports_ == 1 && std::max(reads[0], reads[1]) <= window_) return allocate_single(earliest, reads);
+    if (read_ports_ == 1 && std::max(reads[0], reads[1]) <= std::min(window_, 3U)) return allocate_single(earliest, reads);
     const uint32_t most = std::max(reads[0], reads[1]);
     const uint32_t width = std::max(window_, (most + read_ports_ - 1) / read_ports_);
     const uint64_t window = (uint64_t{1} << width) - 1;
@@ -127,10 +127,14 @@ class RegisterPorts {
     read_busy_[1][0] |= lowest(odd, reads[1]) << offset;
     return base_ + offset - 1;
   }
+  // The `count` (at most 3: allocate_single's window) lowest bits of `mask`, without branches.
   static uint64_t lowest(uint64_t mask, uint32_t count) {
-    uint64_t taken = 0;
-    for (; count > 0; --count, mask &= mask - 1) taken |= mask & -mask;
-    return taken;
+    const uint64_t first = mask & -mask;
+    mask ^= first;
+    const uint64_t second = mask & -mask;
+    const uint64_t third = mask ^ second;
+    const auto wanted = [count](uint32_t least) { return -static_cast<uint64_t>(count >= least); };
+    return (first & wanted(1)) | (second & wanted(2)) | (third & -third & wanted(3));
   }
 
   static constexpr uint16_t kNothing = 0xffff;

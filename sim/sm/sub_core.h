@@ -102,6 +102,7 @@ class SubCore {
   uint64_t timers_set_ = 0;           // bit t: timers_[t] is not empty
   std::array<Mask, kPorts> wants_{};  // warps whose next instruction needs the port
   std::vector<uint8_t> wanted_port_;  // per slot
+  std::vector<Mask> younger_;         // per slot: resident warps that started later
   std::vector<Mask> of_launch_;       // resident warps per launch
   std::vector<int> active_launches_;  // launches with resident warps here
 
