@@ -34,7 +34,7 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   plan.tile_k = or_default(gemm.tile_k(), 128 / plan.element_bytes);
   // CUTLASS's automatic schedule: cooperative where both warpgroups get 64 rows, ping-pong below (sm90_gmma_builder.inl).
   plan.pingpong = gemm.has_schedule() ? gemm.schedule() == configs::PINGPONG : plan.tile_m < 128;
-  const bool promotable = plan.type == configs::FP8 && !plan.pingpong && plan.tile_n <= 128;
+  const bool promotable = plan.type == configs::FP8 && !plan.pingpong && plan.accumulators() <= 64 && plan.tile_k == 128;
   plan.promoted = gemm.has_fp8_accumulation() ? gemm.fp8_accumulation() == configs::PROMOTED : promotable;
   plan.persistent = gemm.has_persistent() ? gemm.persistent() : true;
   plan.cluster_m = or_default(gemm.cluster_m(), 2);

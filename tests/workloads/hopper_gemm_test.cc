@@ -13,6 +13,13 @@ configs::HopperGemm gemm(uint64_t m, uint64_t n, uint64_t k) {
   return shape;
 }
 
+// FP8, both warpgroups in turn; the default for 128 rows is cooperative.
+configs::HopperGemm pingpong(uint64_t m, uint64_t n, uint64_t k) {
+  configs::HopperGemm shape = gemm(m, n, k);
+  shape.set_schedule(configs::PINGPONG);
+  return shape;
+}
+
 configs::HopperGemm bf16(configs::GemmSchedule schedule, uint32_t tile_m, uint32_t tile_n) {
   configs::HopperGemm shape = gemm(4096, 8192, 1024);
   shape.set_type(configs::BF16);
@@ -133,6 +140,22 @@ TEST(HopperGemm, Fp8HasOneWgmmaForThirtyTwoDeep) {
   EXPECT_EQ(bytes_by_stream(kernel).at("C"), 2048ULL * 8192 * 2);
 }
 
+TEST(HopperGemm, Fp8SumsArePromotedAfterEveryKBlock) {
+  // 64 x 128 sums of a warpgroup are 64 registers a thread: one FADD each in every one of the 16 k-blocks.
+  configs::HopperGemm shape = gemm(2048, 8192, 2048);
+  const uint64_t warps = 8 * (2048 / 128) * (8192 / 128);
+  EXPECT_EQ(issued(make(shape), "FADD"), warps * 64 * 16);
+  shape.set_fp8_accumulation(configs::FAST);
+  EXPECT_EQ(issued(make(shape), "FADD"), 0U);
+  // Two sets of accumulators of 64 x 256 do not fit the registers.
+  shape.clear_fp8_accumulation();
+  shape.set_tile_n(256);
+  EXPECT_EQ(issued(make(shape), "FADD"), 0U);
+  shape.clear_tile_n();
+  shape.set_tile_k(64);  // not the depth of a promotion
+  EXPECT_EQ(issued(make(shape), "FADD"), 0U);
+}
+
 TEST(HopperGemm, EveryStageExpectsTheBytesThatItReceives) {
   const traces::Kernel kernel = make(gemm(2048, 8192, 2048));
   uint64_t expected = 0;
@@ -178,7 +201,7 @@ TEST(HopperGemm, StagesFillTheSharedMemoryThatIsLeft) {
 
 TEST(HopperGemm, PersistentClustersTakeTilesInTurn) {
   // 16 x 64 tiles in clusters of 2 x 1 are 512 clusters for the 66 that 132 SMs hold: 50 clusters of 8 tiles, 16 of 7.
-  const traces::Kernel kernel = make(gemm(2048, 8192, 2048));
+  const traces::Kernel kernel = make(pingpong(2048, 8192, 2048));
   EXPECT_EQ(kernel.cluster_ctas, 2U);
   ASSERT_EQ(kernel.grid.size(), 2U);
   EXPECT_EQ(kernel.grid[0].count, 100U);
@@ -189,7 +212,7 @@ TEST(HopperGemm, PersistentClustersTakeTilesInTurn) {
 
 TEST(HopperGemm, PingPongDealsTilesOutToTheWarpgroupsInTurn) {
   // The second warpgroup starts behind the 16 k-blocks of the first one's tile.
-  const traces::Kernel kernel = make(gemm(2048, 8192, 2048));
+  const traces::Kernel kernel = make(pingpong(2048, 8192, 2048));
   ASSERT_EQ(kernel.cursors[2].name, "read1");
   EXPECT_EQ(kernel.cursors[2].start, 16U);
   EXPECT_EQ(kernel.cursors[4].start, 16U);
@@ -248,7 +271,7 @@ TEST(HopperGemm, WhatDoesNotFitFails) {
   shape.set_tile_m(256);
   EXPECT_EQ(error_of(shape),
             "hopper_gemm: a consumer thread needs 280 registers for a 128 x 256 accumulator, registers_per_thread 168 leaves 240");
-  shape = gemm(2048, 8192, 2048);
+  shape = pingpong(2048, 8192, 2048);
   shape.set_tile_m(96);
   EXPECT_EQ(error_of(shape), "hopper_gemm: tile_m 96 must be a multiple of 64 up to 256 (PINGPONG: 64 rows a wgmma)");
   shape = gemm(2048, 8192, 2048);
@@ -260,10 +283,10 @@ TEST(HopperGemm, WhatDoesNotFitFails) {
   shape = gemm(2048, 8192, 2048);
   shape.set_cluster_m(16);
   EXPECT_EQ(error_of(shape), "hopper_gemm: a cluster of 16 x 1 CTAs is larger than the 8 CTAs that every GPU can place");
-  shape = gemm(2048, 8192, 2048);
+  shape = pingpong(2048, 8192, 2048);
   shape.set_persistent(false);
   EXPECT_EQ(error_of(shape), "hopper_gemm: PINGPONG needs persistent: true, because a CTA alternates between two tiles");
-  shape = gemm(1024, 1024, 2048);
+  shape = pingpong(1024, 1024, 2048);
   EXPECT_EQ(
       error_of(shape),
       "hopper_gemm: PINGPONG needs two tiles for every CTA, the matrix has 64 tiles for 64 CTAs; use COOPERATIVE or smaller tiles");
@@ -277,6 +300,15 @@ TEST(HopperGemm, WhatDoesNotFitFails) {
   shape.set_registers_per_thread(170);
   EXPECT_EQ(error_of(shape),
             "hopper_gemm: registers_per_thread 170 must be a multiple of 8 from 32 to 168 (65536 registers for 384 threads)");
+  shape = gemm(2048, 8192, 2048);
+  shape.set_tile_k(64);
+  shape.set_fp8_accumulation(configs::PROMOTED);
+  EXPECT_EQ(error_of(shape),
+            "hopper_gemm: fp8_accumulation PROMOTED adds partial sums every 128 of k: it needs type FP8 and tile_k 128");
+  shape = pingpong(2048, 8192, 2048);
+  shape.set_fp8_accumulation(configs::PROMOTED);
+  EXPECT_EQ(error_of(shape),
+            "hopper_gemm: a consumer thread needs 280 registers for a 128 x 128 accumulator, registers_per_thread 168 leaves 240");
   shape = gemm(0, 8192, 2048);
   EXPECT_EQ(error_of(shape), "hopper_gemm: m, n and k must be at least 1");
 }
