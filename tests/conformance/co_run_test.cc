@@ -1,0 +1,115 @@
+// A wgmma chain beside other work on the same SM: "measured co-run evidence" for random numbers under a GEMM.
+// Source: cicuvc register_bandwidth.md (H800): m64n16k16 SS chain, 21.5 cycles each alone, with 12 warps of a co-runner.
+// The comparison is by the slow-down, since the chain alone takes 20 cycles here (16 + N/4 wavefronts).
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <random>
+
+#include "tests/support/wgmma.h"
+
+namespace warpfold::test {
+namespace {
+
+using testing::AllOf;
+using testing::Ge;
+using testing::Le;
+
+constexpr int kChain = 600;
+
+// Issue interval of the chain's middle: the FIFO holds issue to the pipe's pace.
+double steady_interval(const std::vector<uint64_t>& issues) { return static_cast<double>(issues.at(500) - issues.at(100)) / 400; }
+
+struct Slowed {
+  double alone;
+  double beside;
+  double factor() const { return beside / alone; }
+};
+
+Slowed beside(int columns, const Lines& co_runner) {
+  const configs::Gpu gpu = one_sm("h100_sxm");
+  const traces::Kernel wgmma = wgmma_kernel({columns, false, kChain});
+  // Long enough for the whole chain: each pass takes at least one cycle an instruction.
+  const uint64_t passes = 150ULL * kChain / co_runner.size() / 3 + 1;
+  const traces::Kernel other =
+      on_all_sub_cores("sm_90", 12, loop(passes, join(co_runner, {op("BRA `(.L_1)", {.stall = 5})})), "other");
+  // The warpgroup is the younger one: whenever a loop ends, the issue policy turns to it. What is left is no matter of issue
+  // slots.
+  const Replay both = replay_together(gpu, {other, wgmma});
+  EXPECT_GT(both.outcome.kernels[0].end_cycle, both.outcome.kernels[1].end_cycle);
+  return {steady_interval(replay(gpu, wgmma).warp(0)), steady_interval(both.warp(0, 1))};
+}
+
+std::string fresh(std::mt19937& random) { return text({"R", std::to_string(random() % 64)}); }
+
+// `count` instructions with three random sources each and a destination apart from them.
+Lines three_fresh(std::string_view mnemonic, int count) {
+  std::mt19937 random(2);  // its sequence is fixed by the C++ standard
+  Lines lines;
+  for (int i = 0; i < count; ++i) {
+    const std::string destination = text({"R", std::to_string(64 + random() % 64)});
+    const std::string a = fresh(random);
+    const std::string b = fresh(random);
+    const std::string c = fresh(random);
+    lines.push_back(op(text({mnemonic, " ", destination, ", ", a, ", ", b, ", ", c})));
+  }
+  return lines;
+}
+
+void report(const std::string& what, const Slowed& simulated, double measured_alone, double measured_beside) {
+  std::cout << what << ": simulated " << simulated.alone << " -> " << simulated.beside << " (x" << simulated.factor()
+            << "), measured " << measured_alone << " -> " << measured_beside << " (x" << measured_beside / measured_alone << ")\n";
+}
+
+TEST(WgmmaBeside, FfmaWithThreeFreshRegistersSlowsItDown) {
+  const Slowed n16 = beside(16, three_fresh("FFMA", 32));
+  report("n16 beside FFMA with three fresh registers", n16, 21.5, 52.0);
+  EXPECT_THAT(n16.factor(), AllOf(Ge(1.5), Le(4.0)));
+  // About 30 cycles more for each wgmma, whatever N.
+  const Slowed n64 = beside(64, three_fresh("FFMA", 32));
+  report("n64 beside FFMA with three fresh registers", n64, 32, 64.3);
+  EXPECT_THAT(n64.factor(), AllOf(Ge(1.5), Le(4.0)));
+}
+
+TEST(WgmmaBeside, FfmaWithReuseHardlySlowsItDown) {
+  const Slowed n16 = beside(16, repeat(16, {op("FFMA R4, R2.reuse, R3.reuse, R4"), op("FFMA R5, R2.reuse, R3.reuse, R5")}));
+  report("n16 beside FFMA with two reused operands", n16, 21.5, 23.8);
+  EXPECT_LE(n16.factor(), 1.2);
+}
+
+TEST(WgmmaBeside, ImadWithThreeFreshRegistersDoesNotSlowItDown) {
+  const Slowed n16 = beside(16, three_fresh("IMAD", 32));
+  report("n16 beside IMAD with three fresh registers", n16, 21.5, 21.8);
+  EXPECT_LE(n16.factor(), 1.05);
+}
+
+TEST(WgmmaBeside, XorshiftDoesNotSlowItDown) {
+  const Lines xorshift = {op("SHF.L.U32 R2, R1, 0xd, RZ", {.stall = 4}), op("LOP3.LUT R1, R1, R2, RZ, 0x3c, !PT", {.stall = 4}),
+                          op("SHF.R.U32 R2, RZ, 0x11, R1", {.stall = 4}), op("LOP3.LUT R1, R1, R2, RZ, 0x3c, !PT", {.stall = 4})};
+  const Slowed n16 = beside(16, xorshift);
+  report("n16 beside xorshift", n16, 21.5, 21.5);
+  EXPECT_LE(n16.factor(), 1.05);
+}
+
+TEST(WgmmaBeside, SharedMemoryLoadsAndAdditionsDoNotSlowItDown) {
+  const Slowed n16 = beside(16, repeat(32, {op("LDS R4, [R2]"), op("FADD R5, R6, R7")}));
+  report("n16 beside LDS and FADD", n16, 21.5, 22.4);
+  EXPECT_LE(n16.factor(), 1.05);
+}
+
+// Integer, half-precision and packing streams beside wgmma with 64 columns or more: full rate (measured on an H100 SXM).
+TEST(WgmmaBeside, OneMathStreamLeavesItAtFullRate) {
+  const std::vector<Lines> streams = {{op("IADD3 R1, R2, R3, R4"), op("LOP3.LUT R6, R2, R3, R5, 0x96, !PT")},
+                                      {op("HFMA2 R1, R2, R3, R4"), op("HFMA2 R6, R2, R3, R5")},
+                                      {op("F2FP.BF16.F32.PACK_AB R1, R2, R3"), op("F2FP.BF16.F32.PACK_AB R4, R2, R3")}};
+  for (const Lines& stream : streams) {
+    for (const int columns : {64, 128, 256}) {
+      EXPECT_LE(beside(columns, repeat(16, stream)).factor(), 1.02) << stream[0] << " beside n" << columns;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::test

@@ -1,0 +1,162 @@
+// Math pipes: cycles a warp instruction in the steady state of one sub-core, and which pipes are apart.
+// Sources: cicuvc h100_fixed_pipeline (GA100, AD102 and GH100 measured), CUDA C Programming Guide 12.6 (throughput table),
+// B300 catalogue, Luo et al. and compiled code (mma.sync).
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "isa/architecture.h"
+#include "tests/support/machine.h"
+
+namespace warpfold::test {
+namespace {
+
+struct Occupancy {
+  std::string gpu;
+  std::string instruction;
+  double cycles;
+};
+
+class PipeOccupancy : public testing::TestWithParam<Occupancy> {};
+
+TEST_P(PipeOccupancy, CyclesAWarpInstruction) {
+  const Occupancy& row = GetParam();
+  EXPECT_DOUBLE_EQ(cycles_per_instruction(one_sm(row.gpu), repeat(8, {op(row.instruction)})), row.cycles)
+      << row.gpu << ": " << row.instruction;
+}
+
+std::vector<Occupancy> table(const std::string& gpu, double fp32, double fp64) {
+  std::vector<Occupancy> rows;
+  const auto add = [&](std::initializer_list<std::string_view> instructions, double cycles) {
+    for (const std::string_view each : instructions) rows.push_back({gpu, std::string(each), cycles});
+  };
+  add({"FFMA R1, R2, R3, RZ", "FADD R1, R2, R3", "FMUL R1, R2, R3"}, fp32);
+  add({"IADD3 R1, R2, R3, RZ", "LOP3.LUT R1, R2, R3, RZ, 0x3c, !PT", "SHF.L.U32 R1, R2, 0xd, RZ", "PRMT R1, R2, 0x3210, R3",
+       "SEL R1, R2, R3, P0", "MOV R1, R2", "ISETP.GE.AND P0, PT, R2, R3, PT", "FMNMX R1, R2, R3, PT"},
+      2);
+  add({"IMAD R1, R2, R3, RZ", "IMUL R1, R2, R3", "IDP.4A.S8.S8 R1, R2, R3, RZ"}, 2);
+  add({"IMAD.WIDE R4, R2, R3, RZ", "IMAD.HI R4, R2, R3, RZ"}, 4);
+  add({"HFMA2 R1, R2, R3, RZ", "HADD2 R1, R2, R3", "HMUL2 R1, R2, R3"}, 2);
+  // Three pairs would take the register file three cycles.
+  add({"DADD R4, R2, R6", "DFMA R4, R2.reuse, R6.reuse, R8"}, fp64);
+  add({"MUFU.EX2 R1, R2", "F2I R1, R2", "I2F R1, R2", "POPC R1, R2", "FLO.U32 R1, R2", "BREV R1, R2"}, 8);
+  return rows;
+}
+
+INSTANTIATE_TEST_SUITE_P(Gh100, PipeOccupancy, testing::ValuesIn(table("h100_sxm", 1, 2)));
+INSTANTIATE_TEST_SUITE_P(Ga100, PipeOccupancy, testing::ValuesIn(table("a100_sxm", 2, 4)));
+// measured 64 results a cycle an SM on H100 (the guide says 16): the ALU pipe; I2FP beside it.
+INSTANTIATE_TEST_SUITE_P(Gh100Alu, PipeOccupancy,
+                         testing::Values(Occupancy{"h100_sxm", "F2FP.BF16.F32.PACK_AB R1, R2, R3", 2},
+                                         Occupancy{"h100_sxm", "I2FP.F32.S32 R1, R2", 2},
+                                         Occupancy{"h100_sxm", "VOTE.ANY R1, PT, P0", 2}));
+// mma.m16n8k16: A100 8 (Luo: 2048 FLOP a cycle an SM), RTX A6000 16 (1024 FLOP), H100 6 (mma.sync reaches 63 % of wgmma).
+INSTANTIATE_TEST_SUITE_P(MmaSync, PipeOccupancy,
+                         testing::Values(Occupancy{"a100_sxm", "HMMA.16816.F32 R4, R8, R12, R4", 8},
+                                         Occupancy{"rtx_a6000", "HMMA.16816.F32 R4, R8, R12, R4", 16},
+                                         Occupancy{"h100_sxm", "HMMA.16816.F32 R4, R8, R12, R4", 6},
+                                         Occupancy{"a100_sxm", "HMMA.1688.F32 R4, R8, R12, R4", 4}));
+
+// Two streams alternating in the warps: their pipes are apart when the pair takes as long as the slower one alone.
+double pair(const std::string& first, const std::string& second) {
+  return 2 * cycles_per_instruction(one_sm("h100_sxm"), repeat(8, {op(first), op(second)}));
+}
+
+const std::string kIadd3 = "IADD3 R1, R2, R3, RZ";
+const std::string kImad = "IMAD R4, R2, R3, RZ";
+const std::string kDadd = "DADD R8, R2, R6";
+const std::string kHfma2 = "HFMA2 R5, R2, R3, RZ";
+const std::string kFfma = "FFMA R7, R2, R3, RZ";
+const std::string kMufu = "MUFU.EX2 R10, R2";
+const std::string kHfma2Mma = "HFMA2.MMA R11, R2, R3, RZ";
+
+TEST(CrossPipe, IndependentPairsTakeAsLongAsTheSlowerOne) {
+  EXPECT_DOUBLE_EQ(pair(kIadd3, kImad), 2);
+  EXPECT_DOUBLE_EQ(pair(kHfma2, kIadd3), 2);
+  EXPECT_DOUBLE_EQ(pair(kFfma, kIadd3), 2);
+  EXPECT_DOUBLE_EQ(pair(kFfma, kImad), 2);
+}
+
+// DADD reads two register pairs, one row of each bank a pair: two port cycles, so the register file is full beside it.
+TEST(CrossPipe, Fp64IsApartFromTheOthers) {
+  const std::string dadd = "DADD R8, R2, RZ";
+  EXPECT_DOUBLE_EQ(pair("IADD3 R1, R2, RZ, RZ", dadd), 2);
+  EXPECT_DOUBLE_EQ(pair("IMAD R4, R2, RZ, RZ", dadd), 2);
+  EXPECT_DOUBLE_EQ(pair("HFMA2 R5, R2, RZ, RZ", dadd), 2);
+}
+
+TEST(CrossPipe, MufuIsApartFromEverything) {
+  EXPECT_DOUBLE_EQ(pair(kMufu, kIadd3), 8);
+  EXPECT_DOUBLE_EQ(pair(kMufu, kImad), 8);
+  EXPECT_DOUBLE_EQ(pair(kMufu, kHfma2), 8);
+  EXPECT_DOUBLE_EQ(pair(kMufu, kDadd), 8);
+  // Four FFMA fit beside each MUFU (B300 catalogue).
+  EXPECT_DOUBLE_EQ(5 * cycles_per_instruction(one_sm("h100_sxm"), repeat(8, join({op(kMufu)}, repeat(4, {op(kFfma)})))), 8);
+}
+
+TEST(CrossPipe, ImadAndHfma2ShareOneBackend) { EXPECT_DOUBLE_EQ(pair(kImad, kHfma2), 4); }
+
+// Measured: about 2 cycles an instruction of an alternating stream.
+TEST(CrossPipe, Hfma2AndFfmaInterlock) { EXPECT_THAT(pair(kHfma2, kFfma), testing::AllOf(testing::Ge(3.0), testing::Le(4.4))); }
+
+TEST(CrossPipe, Hfma2MmaRunsOnTheFp64Pipe) { EXPECT_DOUBLE_EQ(pair(kHfma2Mma, "DADD R8, R2, RZ"), 4); }
+
+// m16n8k16, dependent accumulators. A100 24.6, H800 24.1 cycles (Luo); compiled code 24 on both; sm_86 33-34 with fp32
+// accumulators and 24 with fp16 (Huerta). The consumer's stall count is the compiler's, from the table.
+int result_latency(const std::string& architecture, const std::string& mnemonic) {
+  const isa::Architecture& table = **isa::Architecture::find(architecture);
+  const isa::OpcodeInfo& info = table.opcodes()[*table.resolve(mnemonic)];
+  return table.register_latency(info, info);
+}
+
+TEST(MmaSyncLatency, DependentAccumulators) {
+  EXPECT_NEAR(result_latency("sm_80", "HMMA.16816.F32"), 24.6, 0.7);
+  EXPECT_NEAR(result_latency("sm_90", "HMMA.16816.F32"), 24.1, 0.7);
+  EXPECT_NEAR(result_latency("sm_86", "HMMA.16816.F32"), 33.5, 0.5);
+  EXPECT_EQ(result_latency("sm_86", "HMMA.16816.F16"), 24);
+}
+
+// Variable latency: MUFU 17 on sm_86 (Huerta configuration), EX2 14 and SIN 24 (B300 catalogue, taken for Hopper).
+uint64_t result_wait(const std::string& gpu, const std::string& instruction) {
+  const configs::Gpu machine = one_sm(gpu);
+  const Lines lines = {op(instruction, {.stall = 2, .write = 0}), op("NOP", {.wait = {0}})};
+  const Replay run = replay(machine, on_one_sub_core(machine.architecture(), {lines}));
+  return run.warp(0).at(1) - run.warp(0).at(0);
+}
+
+TEST(VariableLatency, ResultsOfTheXu) {
+  EXPECT_EQ(result_wait("rtx_a6000", "MUFU.RCP R1, R2"), 17);
+  EXPECT_EQ(result_wait("h100_sxm", "MUFU.EX2 R1, R2"), 14);
+  EXPECT_EQ(result_wait("h100_sxm", "MUFU.RSQ R1, R2"), 18);
+  EXPECT_EQ(result_wait("h100_sxm", "MUFU.SIN R1, R2"), 24);
+}
+
+TEST(VariableLatency, SharedMemoryAndL1OnHopper) {
+  EXPECT_EQ(result_wait("h100_sxm", "LDS R1, [R2]"), 29);                        // Luo: 29.0
+  EXPECT_NEAR(double(result_wait("h100_sxm", "LDG.E R1, [R2.64]")), 40.7, 1.0);  // Luo
+}
+
+// One warp request a cycle and SM; one sub-core's stream 0.5 (cicuvc h800_mio_queue_topology).
+TEST(HopperMemoryIssue, OneRequestACycleAndHalfOneASubCore) {
+  const configs::Gpu gpu = one_sm("h100_sxm");
+  const Lines lds = loop(400, {op("LDS R4, [R2]")});
+  const auto cycles = [&](uint32_t warps) {
+    return static_cast<double>(replay(gpu, on_all_sub_cores("sm_90", warps, lds)).outcome.total_cycles);
+  };
+  EXPECT_NEAR(400 / cycles(1), 0.5, 0.02);
+  EXPECT_NEAR(800 / cycles(2), 1.0, 0.04);
+  EXPECT_NEAR(1600 / cycles(4), 1.0, 0.02);
+}
+
+TEST(HopperMemoryIssue, LdsmX4TakesFourWavefronts) {
+  const auto run = [](uint64_t count) {
+    return replay(one_sm("h100_sxm"), on_all_sub_cores("sm_90", 4, loop(count, {op("LDSM.16.M88.4 R4, [R2]")})));
+  };
+  const Replay hundred = run(100);
+  EXPECT_EQ(hundred.busy("shared_memory"), 4 * 4 * 100);
+  // cicuvc wgmma: 15.7 cycles for one of each of four warps.
+  EXPECT_NEAR(static_cast<double>(run(300).outcome.total_cycles - hundred.outcome.total_cycles) / 200, 15.7, 0.4);
+}
+
+}  // namespace
+}  // namespace warpfold::test

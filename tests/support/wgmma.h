@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+
+#include "tests/support/machine.h"
+
+namespace warpfold::test {
+
+// A warpgroup with one chain of `count` wgmma m64nNk16: a group at the end, waited for.
+struct WgmmaChain {
+  int columns = 64;
+  bool a_in_registers = false;  // RS: A in R8-R11, else behind the descriptor
+  int count = 64;
+};
+
+inline std::string wgmma_text(const WgmmaChain& chain) {
+  return text(
+      {"HGMMA.64x", std::to_string(chain.columns), "x16.F32.BF16 R24, ", chain.a_in_registers ? "R8, " : "", "gdesc[UR8], R24"});
+}
+
+inline Lines wgmma_lines(const WgmmaChain& chain) {
+  Lines lines = {op("WARPGROUP.ARRIVE")};
+  if (chain.count > 1) lines = join(lines, loop(static_cast<uint64_t>(chain.count - 1), {op(wgmma_text(chain))}));
+  return join(lines, {op(wgmma_text(chain), {}, "commit"), op("WARPGROUP.DEPBAR.LE gsb0, 0x0", {.stall = 2})});
+}
+
+inline traces::Kernel wgmma_kernel(const WgmmaChain& chain) { return on_all_sub_cores("sm_90", 4, wgmma_lines(chain), "wgmma"); }
+
+}  // namespace warpfold::test
