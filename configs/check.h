@@ -13,7 +13,9 @@ namespace warpfold::configs {
 std::optional<Finding> find_gpu_fault(const Gpu& gpu, const std::string& prefix);
 // Parameters by themselves: to be asked before they are applied.
 std::optional<Finding> find_parameter_fault(const Scenario& scenario);
-// Everything but the GPU.
+// Shapes and options of one kernel's workload; `path` is the kernel's.
+std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::string& path);
+// Everything but the GPU, workloads included.
 std::optional<Finding> find_scenario_fault(const Scenario& scenario);
 
 }  // namespace warpfold::configs

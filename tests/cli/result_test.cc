@@ -227,8 +227,8 @@ TEST_F(Traces, WithUnprotectedDependencesAreRefused) {
   const Ended result = run({"trace", "check", "stale.wfs"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.err,
-            "stale.wfs: kernel \"stale\", role only: IADD3 may issue 1 cycles after IADD3, whose result takes 4 "
-            "(1 such dependences in the block)\n");
+            "stale.wfs: kernel \"stale\", role only: IADD3 may issue 1 cycles after IADD3, whose result takes 4; "
+            "such dependences in the block: 1\n");
 }
 
 class Validation : public Results {};

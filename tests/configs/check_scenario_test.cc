@@ -101,6 +101,7 @@ TEST_F(CheckScenario, ChecksHopperGemms) {
   EXPECT_EQ(hopper("cluster_n: 0"), "s.textproto:3:1: cluster_n must be one of 1, 2, 4, 8, 16, not 0");
   EXPECT_EQ(hopper("cluster_m: 8 cluster_n: 4"), "s.textproto:3:1: a cluster has at most 16 CTAs, not cluster_m x cluster_n = 32");
   EXPECT_EQ(hopper("swizzle: 0"), "s.textproto:3:1: swizzle must be at least 1, not 0");
+  EXPECT_EQ(hopper("type: BF16 fp8_accumulation: FAST"), "s.textproto:3:12: fp8_accumulation is for type FP8, not BF16");
   EXPECT_EQ(hopper("registers_per_thread: 0"), "s.textproto:3:1: registers_per_thread must be at least 1, not 0");
   EXPECT_EQ(hopper("registers_per_thread: 256"), "s.textproto:3:1: registers_per_thread must be at most 255, not 256");
 }

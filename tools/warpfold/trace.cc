@@ -96,8 +96,8 @@ Outcome<void> check_control(const traces::Kernel& kernel, const std::string& fil
       const isa::BrokenDependence& first = broken.front();
       return user_error(file + ": kernel \"" + kernel.name + "\", role " + role.name + ": " + block.code[first.consumer].mnemonic +
                         " may issue " + std::to_string(first.given) + " cycles after " + block.code[first.producer].mnemonic +
-                        ", whose result takes " + std::to_string(first.needed) + " (" + std::to_string(broken.size()) +
-                        " such dependences in the block)");
+                        ", whose result takes " + std::to_string(first.needed) +
+                        "; such dependences in the block: " + std::to_string(broken.size()));
     });
     if (!checked) return checked;
   }

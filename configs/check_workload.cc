@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "configs/check.h"
+
+namespace warpfold::configs {
+
+namespace {
+
+// Checks fields of one message; the first fault is kept.
+class Checker {
+ public:
+  explicit Checker(std::string path) : path_(std::move(path)) {}
+
+  void at_least_one(std::string_view field, uint64_t value) { require(value >= 1, field, "must be at least 1", value); }
+  void at_most(std::string_view field, uint64_t value, uint64_t most) {
+    require(value <= most, field, "must be at most " + std::to_string(most), value);
+  }
+  void one_of(std::string_view field, uint64_t value, std::initializer_list<uint64_t> allowed) {
+    std::string list;
+    for (const uint64_t choice : allowed) list += (list.empty() ? "" : ", ") + std::to_string(choice);
+    const bool found = std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+    require(found, field, "must be " + std::string(allowed.size() > 1 ? "one of " : "") + list, value);
+  }
+  void multiple_of(std::string_view field, uint64_t value, uint64_t unit, uint64_t most) {
+    const bool good = value >= unit && value <= most && value % unit == 0;
+    require(good, field, "must be a multiple of " + std::to_string(unit) + " up to " + std::to_string(most), value);
+  }
+  void no_larger_than(std::string_view field, uint64_t value, std::string_view whole, uint64_t size) {
+    require(value <= size, field, "must not be larger than " + std::string(whole) + " (" + std::to_string(size) + ")", value);
+  }
+  void require(bool good, std::string_view field, const std::string& rule, uint64_t value) {
+    if (!good) fault(field, std::string(field) + " " + rule + ", not " + std::to_string(value));
+  }
+  void fault(std::string_view field, const std::string& message) {
+    if (!fault_) fault_ = Finding{field.empty() ? path_ : path_ + "." + std::string(field), message};
+  }
+
+  const std::optional<Finding>& result() const { return fault_; }
+
+ private:
+  std::string path_;
+  std::optional<Finding> fault_;
+};
+
+std::optional<Finding> check_philox(const Philox& philox, const std::string& path) {
+  Checker check(path);
+  check.at_least_one("heads", philox.heads());
+  check.at_least_one("queries", philox.queries());
+  check.at_least_one("keys", philox.keys());
+  if (philox.has_batch()) check.at_least_one("batch", philox.batch());
+  if (philox.has_rounds()) check.one_of("rounds", philox.rounds(), {3, 5, 7, 10});
+  if (philox.has_threshold_bits()) check.one_of("threshold_bits", philox.threshold_bits(), {8, 16, 32});
+  if (philox.has_threads_per_cta()) check.multiple_of("threads_per_cta", philox.threads_per_cta(), 32, 1024);
+  if (philox.has_ctas_per_sm()) check.at_least_one("ctas_per_sm", philox.ctas_per_sm());
+  return check.result();
+}
+
+std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::string& path) {
+  Checker check(path);
+  check.at_least_one("m", gemm.m());
+  check.at_least_one("n", gemm.n());
+  check.at_least_one("k", gemm.k());
+  // One wgmma covers 64 rows, 8 to 256 columns and 32 bytes of k.
+  const uint64_t step = gemm.type() == FP8 ? 32 : 16;
+  if (gemm.has_tile_m()) check.multiple_of("tile_m", gemm.tile_m(), 64, 512);
+  if (gemm.has_tile_n()) check.multiple_of("tile_n", gemm.tile_n(), 8, 512);
+  if (gemm.has_tile_k()) check.multiple_of("tile_k", gemm.tile_k(), step, 1024);
+  if (gemm.has_tile_m()) check.no_larger_than("tile_m", gemm.tile_m(), "m", gemm.m());
+  if (gemm.has_tile_n()) check.no_larger_than("tile_n", gemm.tile_n(), "n", gemm.n());
+  if (gemm.has_tile_k()) check.no_larger_than("tile_k", gemm.tile_k(), "k", gemm.k());
+  check.at_most("stages", gemm.stages(), 32);
+  if (gemm.has_cluster_m()) check.one_of("cluster_m", gemm.cluster_m(), {1, 2, 4, 8, 16});
+  if (gemm.has_cluster_n()) check.one_of("cluster_n", gemm.cluster_n(), {1, 2, 4, 8, 16});
+  const uint64_t cluster = uint64_t{std::max(gemm.cluster_m(), 1U)} * std::max(gemm.cluster_n(), 1U);
+  if (cluster > 16)
+    check.fault("cluster_m", "a cluster has at most 16 CTAs, not cluster_m x cluster_n = " + std::to_string(cluster));
+  if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
+  if (gemm.has_fp8_accumulation() && gemm.type() != FP8) {
+    check.fault("fp8_accumulation", "fp8_accumulation is for type FP8, not " + ElementType_Name(gemm.type()));
+  }
+  if (gemm.has_registers_per_thread()) check.at_least_one("registers_per_thread", gemm.registers_per_thread());
+  check.at_most("registers_per_thread", gemm.registers_per_thread(), 255);
+  return check.result();
+}
+
+std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::string& path) {
+  constexpr uint64_t kTile = 128;  // the generator's tile is 128 x 128
+  Checker check(path);
+  check.at_least_one("m", gemm.m());
+  check.at_least_one("n", gemm.n());
+  check.at_least_one("k", gemm.k());
+  if (gemm.m() < kTile) check.fault("m", "m must not be smaller than the tile's 128, not " + std::to_string(gemm.m()));
+  if (gemm.n() < kTile) check.fault("n", "n must not be smaller than the tile's 128, not " + std::to_string(gemm.n()));
+  if (gemm.has_type() && gemm.type() != BF16 && gemm.type() != FP16) {
+    check.fault("type", "type must be BF16 or FP16, not " + ElementType_Name(gemm.type()));
+  }
+  if (gemm.has_tile_k()) check.one_of("tile_k", gemm.tile_k(), {32, 64});
+  if (gemm.has_tile_k()) check.no_larger_than("tile_k", gemm.tile_k(), "k", gemm.k());
+  if (gemm.has_stages()) check.one_of("stages", gemm.stages(), {3, 4});
+  if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
+  return check.result();
+}
+
+}  // namespace
+
+std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::string& path) {
+  switch (kernel.workload_case()) {
+    case Kernel::kPhilox:
+      return check_philox(kernel.philox(), path + ".philox");
+    case Kernel::kHopperGemm:
+      return check_hopper_gemm(kernel.hopper_gemm(), path + ".hopper_gemm");
+    case Kernel::kAmpereGemm:
+      return check_ampere_gemm(kernel.ampere_gemm(), path + ".ampere_gemm");
+    case Kernel::kTrace:
+      if (kernel.trace().path().empty()) return Finding{path + ".trace", "path is missing"};
+      return std::nullopt;
+    case Kernel::WORKLOAD_NOT_SET:
+      break;
+  }
+  return Finding{path, "kernel \"" + kernel.name() + "\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, trace"};
+}
+
+}  // namespace warpfold::configs
