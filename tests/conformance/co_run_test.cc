@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
-#include <random>
 
 #include "tests/support/wgmma.h"
 
@@ -42,33 +41,17 @@ Slowed beside(int columns, const Lines& co_runner) {
   return {steady_interval(replay(gpu, wgmma).warp(0)), steady_interval(both.warp(0, 1))};
 }
 
-std::string fresh(std::mt19937& random) { return text({"R", std::to_string(random() % 64)}); }
-
-// `count` instructions with three random sources each and a destination apart from them.
-Lines three_fresh(std::string_view mnemonic, int count) {
-  std::mt19937 random(2);  // its sequence is fixed by the C++ standard
-  Lines lines;
-  for (int i = 0; i < count; ++i) {
-    const std::string destination = text({"R", std::to_string(64 + random() % 64)});
-    const std::string a = fresh(random);
-    const std::string b = fresh(random);
-    const std::string c = fresh(random);
-    lines.push_back(op(text({mnemonic, " ", destination, ", ", a, ", ", b, ", ", c})));
-  }
-  return lines;
-}
-
 void report(const std::string& what, const Slowed& simulated, double measured_alone, double measured_beside) {
   std::cout << what << ": simulated " << simulated.alone << " -> " << simulated.beside << " (x" << simulated.factor()
             << "), measured " << measured_alone << " -> " << measured_beside << " (x" << measured_beside / measured_alone << ")\n";
 }
 
 TEST(WgmmaBeside, FfmaWithThreeFreshRegistersSlowsItDown) {
-  const Slowed n16 = beside(16, three_fresh("FFMA", 32));
+  const Slowed n16 = beside(16, three_fresh("FFMA", 64));
   report("n16 beside FFMA with three fresh registers", n16, 21.5, 52.0);
   EXPECT_THAT(n16.factor(), AllOf(Ge(1.5), Le(4.0)));
   // About 30 cycles more for each wgmma, whatever N.
-  const Slowed n64 = beside(64, three_fresh("FFMA", 32));
+  const Slowed n64 = beside(64, three_fresh("FFMA", 64));
   report("n64 beside FFMA with three fresh registers", n64, 32, 64.3);
   EXPECT_THAT(n64.factor(), AllOf(Ge(1.5), Le(4.0)));
 }
@@ -80,7 +63,7 @@ TEST(WgmmaBeside, FfmaWithReuseHardlySlowsItDown) {
 }
 
 TEST(WgmmaBeside, ImadWithThreeFreshRegistersDoesNotSlowItDown) {
-  const Slowed n16 = beside(16, three_fresh("IMAD", 32));
+  const Slowed n16 = beside(16, three_fresh("IMAD", 64));
   report("n16 beside IMAD with three fresh registers", n16, 21.5, 21.8);
   EXPECT_LE(n16.factor(), 1.05);
 }

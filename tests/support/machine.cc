@@ -1,6 +1,8 @@
 #include "tests/support/machine.h"
 
+#include <array>
 #include <map>
+#include <random>
 #include <stdexcept>
 
 #include "configs/load.h"
@@ -49,6 +51,19 @@ Lines loop(uint64_t trips, const Lines& lines) { return join(join({text({"loop "
 
 Lines join(Lines lines, const Lines& more) {
   lines.insert(lines.end(), more.begin(), more.end());
+  return lines;
+}
+
+Lines three_fresh(std::string_view mnemonic, int count) {
+  std::mt19937 random(2);  // its sequence is fixed by the C++ standard
+  const auto below_64 = [&] { return static_cast<uint32_t>(random() % 64); };
+  Lines lines;
+  while (lines.size() < static_cast<size_t>(count)) {
+    const std::array<uint32_t, 3> r = {below_64(), below_64(), below_64()};
+    if (r[0] % 2 == r[1] % 2 && r[1] % 2 == r[2] % 2) continue;
+    lines.push_back(op(text({mnemonic, " R", std::to_string(64 + below_64()), ", R", std::to_string(r[0]), ", R",
+                             std::to_string(r[1]), ", R", std::to_string(r[2])})));
+  }
   return lines;
 }
 

@@ -33,6 +33,8 @@ std::string op(std::string_view instruction, const Control& control = {}, std::s
 Lines repeat(int times, const Lines& lines);
 Lines loop(uint64_t trips, const Lines& lines);
 Lines join(Lines lines, const Lines& more);
+// `count` instructions with three random sources each, never all three of one bank: register allocation avoids those.
+Lines three_fresh(std::string_view mnemonic, int count);
 
 // A kernel in the text form of traces/trace_file.h. Every role ends with an EXIT that is added here.
 class KernelText {
