@@ -87,6 +87,25 @@ void add_depbar(const isa::Instruction& instruction, MicroOp& op) {
   }
 }
 
+// @!PT: written by compilers as padding and by generators for ragged ends. Other guards are taken as true: traces hold what ran.
+bool never_executes(const isa::Instruction& instruction) {
+  return instruction.guard.present && instruction.guard.negated && instruction.guard.predicate == isa::kTruePredicate;
+}
+
+// Predicated off: it issues and takes its pipe's latch, but reads, writes and moves nothing.
+void switch_off(MicroOp& op) {
+  if (op.pipe == isa::Pipe::kMemory || op.pipe == isa::Pipe::kWgmma) op.pipe = isa::Pipe::kNone;
+  op.behaviour = Behaviour::kNoOperation;
+  op.global = false;
+  op.write_counter = isa::kNoCounter;
+  op.read_counter = isa::kNoCounter;
+  op.source_count = 0;
+  op.writes = {};
+  op.load_registers = 0;
+  op.advance = 0;
+  op.needs_check = op.wait_mask != 0;
+}
+
 MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& instruction) {
   const isa::OpcodeInfo& info = architecture.info(instruction);
   const int width = isa::access_width_index(instruction.mnemonic);
@@ -132,6 +151,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
             });
   }
   op.needs_check = has_condition(op);
+  if (never_executes(instruction)) switch_off(op);
   return op;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -92,7 +93,8 @@ class Sm {
     uint64_t serial = 0;  // of the warp or CTA it is for; dropped when that is gone
     uint64_t value = 0;   // bytes, group or command number
   };
-  void schedule(Cycle at, const Event& event) { events_.schedule(at, event); }
+  // A reply whose uncontended time has passed while it waited comes now.
+  void schedule(Cycle at, const Event& event) { events_.schedule(std::max(at, now_), event); }
 
   void issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
   bool condition_holds(const Warp& warp, int sub_core, int slot, WarpState& reason) const;

@@ -26,9 +26,9 @@ void Sm::issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now
       issue_exit(warp, sub_core, slot, now);
       break;
     default:
-      if (op.pipe == isa::Pipe::kMemory) issue_memory(warp, op, sub_core, slot, now);
       break;
   }
+  if (op.pipe == isa::Pipe::kMemory) issue_memory(warp, op, sub_core, slot, now);
   if (op.cursor >= 0) warp.cursors[op.cursor] += op.advance;
 }
 

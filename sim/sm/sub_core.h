@@ -66,7 +66,8 @@ class SubCore {
   void expire_timers(Cycle now);
   bool condition_holds(int slot, Cycle now, WarpState& reason);
   void block(int slot, WarpState reason, Cycle since);
-  void wake_at(Cycle cycle) { next_ = std::min(next_, cycle); }
+  // What happens in a cycle that has been run already is seen in the next.
+  void wake_at(Cycle cycle) { next_ = std::min(next_, cycle == stepped_ ? cycle + 1 : cycle); }
 
   Mask throttle(Mask candidates, Cycle now);
   int pick(Mask candidates) const;
