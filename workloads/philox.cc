@@ -91,7 +91,8 @@ uint64_t ctas_of(const configs::Philox& philox, const configs::Gpu& gpu, const P
     return (plan.cta_passes + passes - 1) / passes;
   }
   const uint32_t resident = philox.ctas_per_sm() != 0 ? philox.ctas_per_sm() : ctas_per_sm(gpu, {plan.warps, registers, 0});
-  return std::min(plan.cta_passes, uint64_t{resident} * gpu.sm_count());
+  // A CTA that never fits still has a grid: the machine says what it lacks.
+  return std::min(plan.cta_passes, std::max(uint64_t{resident}, uint64_t{1}) * gpu.sm_count());
 }
 
 std::string describe(const configs::Philox& philox, const Plan& plan) {
