@@ -54,14 +54,22 @@ int MemoryStage::queue_holder(int sub_core) const { return queues_[sub_core].fro
 
 void MemoryStage::enqueue(const Request& request) {
   Queue& queue = queues_[request.sub_core];
-  Request& entry = queue.entries[(queue.head + queue.size++) % queue.entries.size()];
-  entry = request;
-  entry.ready = request.issued + spec_.memory_transit;
-  if (queue.size == 1) {
-    if (queue.accepted_before) entry.ready = std::max(entry.ready, queue.last_accept + spec_.address_generation_interval);
-    schedule_arbitration(request.issued);
-  }
+  queue.entries[(queue.head + queue.size++) % queue.entries.size()] = request;
+  if (queue.size > 1) return;
+  reach_head(queue);
+  schedule_arbitration(request.issued);
 }
+
+// Address generation takes one instruction at a time. It reads the address registers, so that a load's sources are free
+// before the shared stage accepts it; a store's data is read on the way to the data stage (release_sources).
+void MemoryStage::reach_head(Queue& queue) {
+  Request& request = queue.front();
+  request.ready = request.issued + spec_.memory_transit;
+  if (queue.accepted_before) request.ready = std::max(request.ready, queue.last_accept + spec_.address_generation_interval);
+  if (reads_early(*request.op)) release_sources(request, request.ready - spec_.memory_transit + request.op->release_cycles);
+}
+
+bool MemoryStage::reads_early(const MicroOp& op) const { return op.release_cycles < spec_.memory_transit; }
 
 void MemoryStage::schedule_arbitration(Cycle now) {
   Cycle next = kNever;
@@ -97,10 +105,7 @@ void MemoryStage::accept(int sub_core, Cycle now) {
   queue.pop();
   queue.last_accept = now;
   queue.accepted_before = true;
-  if (queue.size > 0) {
-    Request& next = queue.front();
-    next.ready = std::max(next.issued + spec_.memory_transit, now + spec_.address_generation_interval);
-  }
+  if (queue.size > 0) reach_head(queue);
   last_sub_core_ = sub_core;
   stage_history_.charge(request.ready, now, request.launch, [&](int culprit, uint64_t cycles) {
     account_.charge_request(request.launch, culprit, Contended::kMemoryQueue, cycles);
@@ -136,7 +141,7 @@ void MemoryStage::dispatch(Request& request, Cycle now) {
     default:
       break;
   }
-  release_sources(request);
+  release_late(request);
   reply(request, request.issued + request.queued + op.result_cycles);
 }
 
@@ -187,7 +192,7 @@ void MemoryStage::return_credit(Cycle now) {
 }
 
 void MemoryStage::finish_shared(const Request& request) {
-  release_sources(request);
+  release_late(request);
   reply(request, request.issued + request.queued + request.op->result_cycles + request.op->extra_wavefronts);
 }
 
@@ -214,7 +219,7 @@ void MemoryStage::finish_global(const Request& request, Cycle now) {
   // The buffer is held until the transfer has passed the ports, so that a saturated memory pushes back.
   const Cycle left = std::max(moved.transferred, now + std::max<Cycle>(op.wavefronts, 1));
   sm_.schedule(left, {.type = Sm::EventType::kCredit});
-  release_sources(request);
+  release_late(request);
   if (writes) {
     Sm::Event stored = to_warp;
     if (op.behaviour == Behaviour::kBulkStore) stored.type = Sm::EventType::kBulkStored;
@@ -228,6 +233,7 @@ void MemoryStage::finish_global(const Request& request, Cycle now) {
     Sm::Event copied = to_warp;
     copied.type = Sm::EventType::kAsyncCopied;
     sm_.schedule(arrival, copied);
+    reply(request, arrival);
     return;
   }
   // Back to the register file: a 32-bit register of a warp is 128 bytes.
@@ -258,32 +264,27 @@ void MemoryStage::start_bulk(const Request& request, Cycle now) {
 // ---- back to the warp
 
 void MemoryStage::reply(const Request& request, Cycle at) {
-  if (request.op->write_counter >= 6) return;
-  sm_.schedule(write_back(request, at), {.type = Sm::EventType::kCounter,
-                                         .sub_core = static_cast<uint8_t>(request.sub_core),
-                                         .slot = static_cast<uint8_t>(request.slot),
-                                         .counter = request.op->write_counter,
-                                         .serial = request.warp_serial});
-}
-
-void MemoryStage::release_sources(const Request& request) {
-  if (request.op->read_counter >= 6) return;
-  sm_.schedule(request.issued + request.queued + request.op->release_cycles, {.type = Sm::EventType::kCounter,
-                                                                              .sub_core = static_cast<uint8_t>(request.sub_core),
-                                                                              .slot = static_cast<uint8_t>(request.slot),
-                                                                              .counter = request.op->read_counter,
-                                                                              .serial = request.warp_serial});
-}
-
-// A fixed-latency result at the same write port goes first: the load waits one cycle.
-Cycle MemoryStage::write_back(const Request& request, Cycle at) {
   const MicroOp& op = *request.op;
-  if (op.load_registers == 0) return at;
-  SubCore& sub_core = sm_.sub_core(request.sub_core);
-  if (!sub_core.ports().write_port_busy(at, op.writes)) return at;
-  const int bank = op.writes[0] > 0 ? 0 : 1;
-  account_.charge_request(request.launch, sub_core.last_writer(bank), Contended::kRegisterWritePort, 1);
-  return at + 1;
+  if (op.write_counter >= 6) return;
+  sm_.schedule(at, {.type = op.load_registers > 0 ? Sm::EventType::kLoadResult : Sm::EventType::kCounter,
+                    .sub_core = static_cast<uint8_t>(request.sub_core),
+                    .slot = static_cast<uint8_t>(request.slot),
+                    .counter = op.write_counter,
+                    .serial = request.warp_serial,
+                    .value = static_cast<uint64_t>(op.writes[0]) | static_cast<uint64_t>(op.writes[1]) << 8});
+}
+
+void MemoryStage::release_late(const Request& request) {
+  if (!reads_early(*request.op)) release_sources(request, request.issued + request.queued + request.op->release_cycles);
+}
+
+void MemoryStage::release_sources(const Request& request, Cycle at) {
+  if (request.op->read_counter >= 6) return;
+  sm_.schedule(at, {.type = Sm::EventType::kCounter,
+                    .sub_core = static_cast<uint8_t>(request.sub_core),
+                    .slot = static_cast<uint8_t>(request.slot),
+                    .counter = request.op->read_counter,
+                    .serial = request.warp_serial});
 }
 
 }  // namespace warpfold::sim

@@ -71,6 +71,8 @@ class MemoryStage {
     }
   };
 
+  void reach_head(Queue& queue);
+  bool reads_early(const MicroOp& op) const;
   void schedule_arbitration(Cycle now);
   void accept(int sub_core, Cycle now);
   void dispatch(Request& request, Cycle now);
@@ -79,8 +81,8 @@ class MemoryStage {
   void finish_global(const Request& request, Cycle now);
   void start_bulk(const Request& request, Cycle now);
   void reply(const Request& request, Cycle at);
-  void release_sources(const Request& request);
-  Cycle write_back(const Request& request, Cycle at);
+  void release_sources(const Request& request, Cycle at);
+  void release_late(const Request& request);
   uint64_t dram_share(const Request& request, uint64_t bytes);
 
   const Spec& spec_;

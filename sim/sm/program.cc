@@ -50,10 +50,12 @@ uint16_t minimum_wavefronts(const isa::OpcodeInfo& info, std::string_view mnemon
   }
 }
 
+// A uniform-register address, or a constant at a fixed place.
 bool uniform_address(const isa::Instruction& instruction) {
   return std::ranges::any_of(instruction.operands, [](const isa::Operand& operand) {
-    return operand.kind == isa::OperandKind::kMemory && operand.index == isa::kZeroRegister &&
-           operand.uniform_index != isa::kZeroRegister;
+    if (operand.index != isa::kZeroRegister) return false;
+    return operand.kind == isa::OperandKind::kConstant ||
+           (operand.kind == isa::OperandKind::kMemory && operand.uniform_index != isa::kZeroRegister);
   });
 }
 
@@ -79,11 +81,14 @@ uint16_t wgmma_columns(std::string_view mnemonic) {
   return n;
 }
 
-// "DEPBAR.LE SB0, 0x1": counter and threshold stand in the operands.
-void add_depbar(const isa::Instruction& instruction, MicroOp& op) {
+// "DEPBAR.LE SB0, 0x1", "WARPGROUP.DEPBAR.LE gsb0, 0x1": what may be left stands in the operands or in the effect.
+void add_wait(const isa::Instruction& instruction, MicroOp& op) {
   for (const isa::Operand& operand : instruction.operands) {
     const std::string_view text = operand.text;
     if (text.starts_with("SB") && text.size() == 3) op.depbar_counter = static_cast<uint8_t>(text[2] - '0');
+    if (operand.kind == isa::OperandKind::kImmediate && op.count == 0 && text.starts_with("0x")) {
+      std::from_chars(text.data() + 2, text.data() + text.size(), op.count, 16);
+    }
   }
 }
 
@@ -138,17 +143,11 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.count = instruction.effect.count;
   op.multicast = std::max<uint8_t>(1, instruction.effect.multicast);
   op.commit = instruction.effect.commit;
-  if (op.behaviour == Behaviour::kDependenceWait) add_depbar(instruction, op);
+  if (op.behaviour == Behaviour::kDependenceWait || op.behaviour == Behaviour::kWgmmaWait) add_wait(instruction, op);
   if (op.behaviour == Behaviour::kWgmma) {
     op.wgmma_n = wgmma_columns(instruction.mnemonic);
-    op.wgmma_a_in_registers =
-        std::ranges::count_if(instruction.operands, [](const isa::Operand& operand) { return operand.text.starts_with("gdesc"); }) <
-            2 &&
-        std::ranges::any_of(
-            instruction.operands,
-            [](const isa::Operand& operand) {
-              return !operand.destination && operand.kind == isa::OperandKind::kRegister && operand.width == 4;
-            });
+    // Accumulator, A, B: A is a descriptor in shared memory ("gdesc[UR8]") or registers.
+    op.wgmma_a_in_registers = instruction.operands.size() > 1 && instruction.operands[1].kind == isa::OperandKind::kRegister;
   }
   op.needs_check = has_condition(op);
   if (never_executes(instruction)) switch_off(op);

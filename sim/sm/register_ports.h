@@ -86,29 +86,27 @@ class RegisterPorts {
     return (registers[0] > 0 && (write_busy_[0] & bit(cycle))) || (registers[1] > 0 && (write_busy_[1] & bit(cycle)));
   }
 
-  // Accumulator updates. A demand adds slots to serve per bank and returns the totals to wait for.
+  // Accumulator updates. A demand adds slots to serve: read slots of either bank, write slots of each bank. It returns the
+  // totals to wait for.
   struct Totals {
-    PerBank reads{};
+    uint32_t reads = 0;
     PerBank writes{};
   };
-  Totals demand(Cycle now, uint32_t reads_per_bank, uint32_t writes_per_bank) {
+  Totals demand(Cycle now, uint32_t reads, uint32_t writes_per_bank) {
     advance(now);
-    for (int bank = 0; bank < 2; ++bank) {
-      demanded_.reads[bank] += reads_per_bank;
-      demanded_.writes[bank] += writes_per_bank;
-    }
+    demanded_.reads += reads;
+    demanded_.writes[0] += writes_per_bank;
+    demanded_.writes[1] += writes_per_bank;
     pending_ = true;
     return demanded_;
   }
-  // Slots still missing at `now` before everything up to `totals` has been served: reads and writes, the worse bank.
+  // Cycles that serving everything up to `totals` takes from `now` on at the least: for reads and for writes.
   std::pair<uint32_t, uint32_t> missing(Cycle now, const Totals& totals) {
     advance(now);
-    std::pair<uint32_t, uint32_t> left{0, 0};
-    for (int bank = 0; bank < 2; ++bank) {
-      left.first = std::max(left.first, remaining(totals.reads[bank], served_.reads[bank]));
-      left.second = std::max(left.second, remaining(totals.writes[bank], served_.writes[bank]));
-    }
-    return left;
+    const uint32_t reads = remaining(totals.reads, served_.reads);
+    const uint32_t writes =
+        std::max(remaining(totals.writes[0], served_.writes[0]), remaining(totals.writes[1], served_.writes[1]));
+    return {(reads + 2 * read_ports_ - 1) / (2 * read_ports_), writes};
   }
 
  private:
@@ -177,18 +175,16 @@ class RegisterPorts {
   void serve_updates(Cycle passed) {
     const uint64_t mask = passed < 64 ? (uint64_t{1} << passed) - 1 : ~uint64_t{0};
     const auto beyond = static_cast<uint32_t>(passed > 64 ? passed - 64 : 0);
-    bool left = false;
+    uint32_t free_reads = 2 * beyond * read_ports_;
     for (int bank = 0; bank < 2; ++bank) {
-      uint32_t free_reads = beyond * read_ports_;
       for (uint32_t port = 0; port < read_ports_; ++port) {
         free_reads += static_cast<uint32_t>(std::popcount(~read_busy_[bank][port] & mask));
       }
       const uint32_t free_writes = beyond + static_cast<uint32_t>(std::popcount(~write_busy_[bank] & mask));
-      served_.reads[bank] += std::min(free_reads, remaining(demanded_.reads[bank], served_.reads[bank]));
       served_.writes[bank] += std::min(free_writes, remaining(demanded_.writes[bank], served_.writes[bank]));
-      left |= served_.reads[bank] != demanded_.reads[bank] || served_.writes[bank] != demanded_.writes[bank];
     }
-    pending_ = left;
+    served_.reads += std::min(free_reads, remaining(demanded_.reads, served_.reads));
+    pending_ = served_.reads != demanded_.reads || served_.writes != demanded_.writes;
   }
 
   uint32_t read_ports_;

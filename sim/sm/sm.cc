@@ -68,10 +68,29 @@ Warp* Sm::live_warp(const Event& event) {
   return warp.resident && warp.serial == event.serial ? &warp : nullptr;
 }
 
+// A fixed-latency result at the same write port goes first: the load waits one cycle.
+void Sm::load_result(const Event& event, Cycle now) {
+  const Warp* warp = live_warp(event);
+  if (warp == nullptr) return;
+  SubCore& sub_core = *sub_cores_[event.sub_core];
+  const std::array<uint8_t, 2> registers = {static_cast<uint8_t>(event.value), static_cast<uint8_t>(event.value >> 8)};
+  if (!sub_core.ports().write_port_busy(now, registers)) {
+    sub_core.release_counter(event.slot, event.counter, now);
+    return;
+  }
+  account_.charge_request(warp->launch, sub_core.last_writer(registers[0] > 0 ? 0 : 1), Contended::kRegisterWritePort, 1);
+  Event later = event;
+  later.type = EventType::kCounter;
+  schedule(now + 1, later);
+}
+
 void Sm::handle(const Event& event, Cycle now) {
   switch (event.type) {
     case EventType::kCounter:
       if (live_warp(event)) sub_cores_[event.sub_core]->release_counter(event.slot, event.counter, now);
+      break;
+    case EventType::kLoadResult:
+      load_result(event, now);
       break;
     case EventType::kArbitrate:
       memory_.arbitrate(now);

@@ -64,6 +64,7 @@ class Sm {
 
   enum class EventType : uint8_t {
     kCounter,
+    kLoadResult,
     kArbitrate,
     kDataStage,
     kQueueEntry,
@@ -91,7 +92,7 @@ class Sm {
     uint16_t ring = 0;  // or named barrier
     uint32_t stage = 0;
     uint64_t serial = 0;  // of the warp or CTA it is for; dropped when that is gone
-    uint64_t value = 0;   // bytes, group or command number
+    uint64_t value = 0;   // bytes, group or command number; registers of the even and the odd bank
   };
   // A reply whose uncontended time has passed while it waited comes now.
   void schedule(Cycle at, const Event& event) { events_.schedule(std::max(at, now_), event); }
@@ -128,6 +129,7 @@ class Sm {
 
   void handle(const Event& event, Cycle now);
   Warp* live_warp(const Event& event);
+  void load_result(const Event& event, Cycle now);
 
   // sm_issue.cc: what instructions other than fixed-latency ones do
   void issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);

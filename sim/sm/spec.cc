@@ -63,11 +63,12 @@ Expected<Spec> make_spec(const configs::Gpu& gpu) {
   spec.wgmma_columns_per_clk = tensor.wgmma_columns_per_clk();
   spec.wgmma_fifo_entries = tensor.wgmma_fifo_entries();
   spec.wgmma_completion = tensor.wgmma_completion_cycles();
+  spec.wgmma_completion_rs = tensor.wgmma_completion_a_in_registers_cycles();
   spec.wgmma_floor = tensor.wgmma_command_floor_cycles();
   spec.wgmma_a_wavefronts = tensor.wgmma_a_wavefronts();
   spec.wgmma_columns_per_b_wavefront = tensor.wgmma_columns_per_b_wavefront();
   spec.commit_window = tensor.accumulator_commit_window_cycles();
-  spec.commit_reads_per_bank = tensor.accumulator_commit_reads_per_bank();
+  spec.commit_reads = tensor.accumulator_commit_reads();
   spec.barrier_latency = sm.barrier_latency_cycles();
   spec.mbarrier_latency = sm.mbarrier_latency_cycles();
   spec.bulk_copy_issue = sm.bulk_copy_issue_cycles();

@@ -43,11 +43,12 @@ struct Spec {
   uint32_t wgmma_columns_per_clk = 2;
   uint32_t wgmma_fifo_entries = 7;
   uint32_t wgmma_completion = 49;
+  uint32_t wgmma_completion_rs = 31;
   uint32_t wgmma_floor = 12;
   uint32_t wgmma_a_wavefronts = 16;
   uint32_t wgmma_columns_per_b_wavefront = 4;
   uint32_t commit_window = 12;
-  uint32_t commit_reads_per_bank = 3;
+  uint32_t commit_reads = 3;
   uint32_t barrier_latency = 20;
   uint32_t mbarrier_latency = 20;
   uint32_t bulk_copy_issue = 48;

@@ -19,6 +19,12 @@ Cycle WgmmaUnit::interval(const Command& command) const {
   return std::max({tensor, wavefronts(command), spec_.wgmma_floor});
 }
 
+// The last cycles before the completion in which the update finds its read slots; not before the start.
+Cycle WgmmaUnit::read_window(const Command& command) const {
+  const uint32_t pipeline = command.a_in_registers ? spec_.wgmma_completion_rs : spec_.wgmma_completion;
+  return std::min(spec_.commit_window, pipeline);
+}
+
 void WgmmaUnit::assembled(Command command, Cycle now) {
   command.assembled = now;
   at(next_id_++) = std::move(command);
@@ -53,10 +59,11 @@ void WgmmaUnit::start(uint64_t id, Cycle now) {
   free_at_ = now + interval(command);
   sm_.memory().reserve_for_wgmma(now, wavefronts(command), command.launch);
   command.start = now;
-  command.completion = now + spec_.wgmma_completion + command.columns / 2U;
+  const uint32_t pipeline = command.a_in_registers ? spec_.wgmma_completion_rs : spec_.wgmma_completion;
+  command.completion = now + pipeline + command.columns / 2U;
   // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
   sm_.schedule(command.completion - command.columns / 2U, {.type = Sm::EventType::kWgmmaWrites, .value = id});
-  sm_.schedule(command.completion - spec_.commit_window, {.type = Sm::EventType::kWgmmaReads, .value = id});
+  sm_.schedule(command.completion - read_window(command), {.type = Sm::EventType::kWgmmaReads, .value = id});
   sm_.schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
   sm_.wgmma_room(now);
 }
@@ -75,13 +82,13 @@ void WgmmaUnit::begin_writes(uint64_t id, Cycle now) {
 
 void WgmmaUnit::begin_reads(uint64_t id, Cycle now) {
   Command& command = at(id);
-  const Cycle due = command.completion - spec_.commit_window;
+  const Cycle due = command.completion - read_window(command);
   if (now < due) {
     sm_.schedule(due, {.type = Sm::EventType::kWgmmaReads, .value = id});
     return;
   }
   for (int c = 0; c < sm_.sub_cores(); ++c) {
-    command.update[c].reads = sm_.sub_core(c).ports().demand(now, spec_.commit_reads_per_bank, 0).reads;
+    command.update[c].reads = sm_.sub_core(c).ports().demand(now, spec_.commit_reads, 0).reads;
   }
   command.reads_before = port_reads();
 }

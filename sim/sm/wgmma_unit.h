@@ -61,6 +61,7 @@ class WgmmaUnit {
   void start(uint64_t id, Cycle now);
   Cycle interval(const Command& command) const;
   uint32_t wavefronts(const Command& command) const;
+  Cycle read_window(const Command& command) const;
   void delay_after(uint64_t id, Cycle delay);
   void charge_reads(const Command& command, Cycle delay);
   std::vector<uint64_t> port_reads() const;
