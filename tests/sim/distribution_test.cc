@@ -1,0 +1,91 @@
+#include "sim/gpu/distribution.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+namespace warpfold::sim {
+namespace {
+
+traces::Kernel grid(std::vector<traces::CtaRun> runs) {
+  traces::Kernel kernel;
+  kernel.grid = std::move(runs);
+  return kernel;
+}
+
+TEST(Distribution, ARoundGridNeedsOneClass) {
+  const traces::Kernel kernel = grid({{0, 264}});
+  const std::vector<SmClass> classes = distribute({&kernel}, 132);
+  ASSERT_EQ(classes.size(), 1);
+  EXPECT_EQ(classes[0].sms, 132);
+  EXPECT_EQ(classes[0].ctas[0], (std::vector<traces::CtaRun>{{0, 2}}));
+}
+
+TEST(Distribution, ARestSplitsTheSms) {
+  const traces::Kernel kernel = grid({{0, 140}});
+  std::map<uint64_t, uint64_t> sms_by_ctas;
+  for (const SmClass& sm_class : distribute({&kernel}, 132)) sms_by_ctas[sm_class.ctas[0][0].count] = sm_class.sms;
+  EXPECT_EQ(sms_by_ctas, (std::map<uint64_t, uint64_t>{{1, 124}, {2, 8}}));
+}
+
+TEST(Distribution, IdleSmsMakeNoClass) {
+  const traces::Kernel kernel = grid({{0, 5}});
+  const std::vector<SmClass> classes = distribute({&kernel}, 132);
+  ASSERT_EQ(classes.size(), 1);
+  EXPECT_EQ(classes[0].sms, 5);
+}
+
+TEST(Distribution, ClassesOfCtasKeepTheirOrder) {
+  // Four SMs, CTAs a a a b b b b b: SM 0 gets a b, SM 3 gets b b.
+  const traces::Kernel kernel = grid({{0, 3}, {1, 5}});
+  std::map<std::vector<uint64_t>, uint64_t> found;
+  for (const SmClass& sm_class : distribute({&kernel}, 4)) {
+    std::vector<uint64_t> sequence;
+    for (const traces::CtaRun& run : sm_class.ctas[0]) sequence.insert(sequence.end(), run.count, run.cta_class);
+    found[sequence] = sm_class.sms;
+  }
+  EXPECT_EQ(found, (std::map<std::vector<uint64_t>, uint64_t>{{{0, 1}, 3}, {{1, 1}, 1}}));
+}
+
+RC_GTEST_PROP(Distribution, DealsEveryCtaOnceAndInOrder, ()) {
+  const auto sms = *rc::gen::inRange<uint32_t>(1, 20);
+  std::vector<traces::Kernel> kernels;
+  for (int k = 0; k < *rc::gen::inRange(1, 4); ++k) {
+    std::vector<traces::CtaRun> runs;
+    for (int r = 0; r < *rc::gen::inRange(1, 6); ++r)
+      runs.push_back({*rc::gen::inRange<uint32_t>(0, 3), *rc::gen::inRange<uint64_t>(1, 30)});
+    kernels.push_back(grid(std::move(runs)));
+  }
+  std::vector<const traces::Kernel*> pointers;
+  for (const traces::Kernel& kernel : kernels) pointers.push_back(&kernel);
+  // What each SM must receive, dealt one by one.
+  std::map<std::vector<std::vector<uint32_t>>, uint64_t> expected;
+  for (uint32_t sm = 0; sm < sms; ++sm) {
+    std::vector<std::vector<uint32_t>> dealt(kernels.size());
+    for (size_t k = 0; k < kernels.size(); ++k) {
+      uint64_t index = 0;
+      for (const traces::CtaRun& run : kernels[k].grid) {
+        for (uint64_t i = 0; i < run.count; ++i, ++index) {
+          if (index % sms == sm) dealt[k].push_back(run.cta_class);
+        }
+      }
+    }
+    const bool idle = std::ranges::all_of(dealt, [](const auto& of_kernel) { return of_kernel.empty(); });
+    if (!idle) ++expected[dealt];
+  }
+  std::map<std::vector<std::vector<uint32_t>>, uint64_t> found;
+  for (const SmClass& sm_class : distribute(pointers, sms)) {
+    std::vector<std::vector<uint32_t>> dealt;
+    for (const auto& runs : sm_class.ctas) {
+      auto& of_kernel = dealt.emplace_back();
+      for (const traces::CtaRun& run : runs) of_kernel.insert(of_kernel.end(), run.count, run.cta_class);
+    }
+    found[dealt] += sm_class.sms;
+  }
+  RC_ASSERT(found == expected);
+}
+
+}  // namespace
+}  // namespace warpfold::sim
