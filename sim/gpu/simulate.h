@@ -19,7 +19,8 @@ struct Launch {
   int stream = 0;          // launches of one stream run in the order given
   int priority = 0;        // higher first
   std::vector<int> after;  // launches (by index) that must have ended
-  // CARVE_OUT: this many resources of each SM are this launch's alone while another launch has CTAs left, and bound it.
+  // CARVE_OUT: this many resources of each SM are this launch's alone while another launch has CTAs left, and bound it; an
+  // amount of 0 neither keeps nor bounds.
   bool reserved = false;
   uint32_t reserved_registers = 0;
   uint32_t reserved_shared_memory = 0;

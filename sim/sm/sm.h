@@ -21,7 +21,7 @@ struct SmLaunch {
   const KernelImage* image = nullptr;
   std::vector<traces::CtaRun> ctas;  // classes in launch order
   int order = 0;                     // placement order: priority, then stream, then position
-  bool reserved = false;             // CARVE_OUT: the amounts below are its own while other launches have CTAs left
+  bool reserved = false;             // CARVE_OUT: the amounts below are its own while other launches have CTAs left; 0: not bound
   uint32_t reserved_registers = 0;
   uint32_t reserved_shared_memory = 0;
   uint32_t reserved_warps = 0;
@@ -151,6 +151,7 @@ class Sm {
   void place_ctas(Cycle now);
   bool may_place(int launch, Cycle now) const;
   bool fits(int launch) const;
+  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
   bool others_left(int launch) const;
   void launch_cta(int launch, Cycle now);
   void start_warps(Cta& cta, int index, uint32_t cta_class, Cycle now);

@@ -125,6 +125,7 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
   if (op.behaviour == Behaviour::kBarrierSync) {
     warp.in_barrier = true;
     warp.barrier = static_cast<uint8_t>(id);
+    warp.barrier_op = &op;
   }
   if (++barrier.arrived < expected) return;
   barrier.arrived = 0;

@@ -39,36 +39,28 @@ bool Sm::others_left(int launch) const {
   return false;
 }
 
+// What an SM's launches hold and have reserved, seen by `launch`. A reservation bounds its launch in the resources that it
+// names, and keeps others out of them, as long as both have CTAs left.
+bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const {
+  const SmLaunch& own = launches_[launch];
+  if (own.reserved && own.*reserved > 0 && others_left(launch)) return held_[launch].*held + need <= own.*reserved;
+  uint32_t used = 0;
+  for (size_t other = 0; other < launches_.size(); ++other) {
+    const bool active = progress_[other].ready != kNever && !launch_done(static_cast<int>(other));
+    const bool keeps = launches_[other].reserved && active && static_cast<int>(other) != launch;
+    used += keeps ? std::max(launches_[other].*reserved, held_[other].*held) : held_[other].*held;
+  }
+  return used + need <= capacity;
+}
+
 bool Sm::fits(int launch) const {
   const Footprint& need = launches_[launch].image->footprint;
-  Held used{};
-  for (const Held& held : held_) {
-    used.registers += held.registers;
-    used.shared_memory += held.shared_memory;
-    used.warps += held.warps;
-  }
-  Held limit{spec_.registers, spec_.shared_memory_bytes, spec_.warp_slots};
-  if (others_left(launch)) {
-    if (launches_[launch].reserved) {
-      const SmLaunch& share = launches_[launch];
-      used = held_[launch];
-      limit = {share.reserved_registers, share.reserved_shared_memory, share.reserved_warps};
-    } else {
-      // What others have reserved is theirs, used or not.
-      for (size_t other = 0; other < launches_.size(); ++other) {
-        const SmLaunch& share = launches_[other];
-        const bool active = progress_[other].ready != kNever && !launch_done(static_cast<int>(other));
-        if (!share.reserved || !active) continue;
-        used.registers += share.reserved_registers - std::min(share.reserved_registers, held_[other].registers);
-        used.shared_memory += share.reserved_shared_memory - std::min(share.reserved_shared_memory, held_[other].shared_memory);
-        used.warps += share.reserved_warps - std::min(share.reserved_warps, held_[other].warps);
-      }
-    }
-  }
-  const bool slot_free = std::ranges::any_of(ctas_, [](const Cta& cta) { return !cta.resident; });
   std::vector<int> slots;
-  return slot_free && used.registers + need.registers <= limit.registers &&
-         used.shared_memory + need.shared_memory <= limit.shared_memory && used.warps + need.warps <= limit.warps &&
+  return std::ranges::any_of(ctas_, [](const Cta& cta) { return !cta.resident; }) &&
+         fits_resource(launch, need.registers, spec_.registers, &Held::registers, &SmLaunch::reserved_registers) &&
+         fits_resource(launch, need.shared_memory, spec_.shared_memory_bytes, &Held::shared_memory,
+                       &SmLaunch::reserved_shared_memory) &&
+         fits_resource(launch, need.warps, spec_.warp_slots, &Held::warps, &SmLaunch::reserved_warps) &&
          find_slots(need.warps, slots);
 }
 
@@ -146,7 +138,6 @@ void Sm::start_warps(Cta& cta, int index, uint32_t cta_class, Cycle now) {
     warp.index_in_cta = static_cast<int>(w);
     warp.serial = next_serial_++;
     warp.number = warps_started_++;
-    warp.started = now;
     warp.registers = image.kernel->registers_per_thread;
     for (size_t c = 0; c < image.kernel->cursors.size(); ++c) warp.cursors[c] = image.kernel->cursors[c].start;
     sub_core.start_warp(slot, now);

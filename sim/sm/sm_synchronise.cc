@@ -149,7 +149,7 @@ std::string Sm::waiting_report() const {
       report += "  " + kernel.name + " CTA " + std::to_string(warp.cta) + " " +
                 kernel.roles[image.role_of_warp[warp.index_in_cta]].name + " warp " + std::to_string(warp.index_in_cta) +
                 " (sub-core " + std::to_string(c) + "): " + std::string(state_name(warp.reason)) + " since cycle " +
-                std::to_string(warp.since) + " at " + warp.program->text[warp.op->source];
+                std::to_string(warp.since) + " at " + warp.program->text[(warp.in_barrier ? warp.barrier_op : warp.op)->source];
       if (warp.in_barrier) {
         const NamedBarrier& barrier = ctas_[warp.cta].barriers[warp.barrier];
         report +=

@@ -403,7 +403,8 @@ void SubCore::start_warp(int slot, Cycle now) {
   enter_loops(warp, 0, -1);
   wanted_port_[slot] = static_cast<uint8_t>(port_of(*warp.op));
   wants_[wanted_port_[slot]] |= bit;
-  set_timer(slot, now, warp.op->needs_check);
+  warp.started = now == stepped_ ? now + 1 : now;
+  set_timer(slot, warp.started, warp.op->needs_check);
 }
 
 void SubCore::end_warp(int slot) {

@@ -43,6 +43,7 @@ struct Warp {
   Cycle since = 0;                      // while blocked
   bool in_barrier = false;              // arrived at a BAR.SYNC that has not been released
   uint8_t barrier = 0;                  // which one
+  const MicroOp* barrier_op = nullptr;  // its BAR.SYNC
   bool exited = false;
   uint32_t outstanding_stores = 0;
   uint32_t outstanding_bulk_stores = 0;
