@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "tests/support/machine.h"
 
 namespace warpfold::test {
@@ -60,6 +62,9 @@ struct Latency {
   uint64_t raw;  // 0: no result
 };
 
+std::ostream& operator<<(std::ostream& stream, const Latency& row) { return stream << row.instruction; }
+std::string latency_name(const testing::TestParamInfo<Latency>& info) { return test_name(info.param.instruction); }
+
 class MemoryLatency : public testing::TestWithParam<Latency> {};
 
 TEST_P(MemoryLatency, ReadAndWriteCounters) {
@@ -73,25 +78,31 @@ TEST_P(MemoryLatency, ReadAndWriteCounters) {
 INSTANTIATE_TEST_SUITE_P(LoadGlobal, MemoryLatency,
                          testing::Values(Latency{"LDG.E R4, [UR4]", 9, 29}, Latency{"LDG.E.64 R4, [UR4]", 9, 31},
                                          Latency{"LDG.E.128 R4, [UR4]", 9, 35}, Latency{"LDG.E R4, [R2.64]", 11, 32},
-                                         Latency{"LDG.E.64 R4, [R2.64]", 11, 34}, Latency{"LDG.E.128 R4, [R2.64]", 11, 38}));
+                                         Latency{"LDG.E.64 R4, [R2.64]", 11, 34}, Latency{"LDG.E.128 R4, [R2.64]", 11, 38}),
+                         latency_name);
 INSTANTIATE_TEST_SUITE_P(StoreGlobal, MemoryLatency,
                          testing::Values(Latency{"STG.E [UR4], R4", 10, 0}, Latency{"STG.E.64 [UR4], R4", 12, 0},
                                          Latency{"STG.E.128 [UR4], R4", 16, 0}, Latency{"STG.E [R2.64], R4", 14, 0},
-                                         Latency{"STG.E.64 [R2.64], R4", 16, 0}, Latency{"STG.E.128 [R2.64], R4", 20, 0}));
+                                         Latency{"STG.E.64 [R2.64], R4", 16, 0}, Latency{"STG.E.128 [R2.64], R4", 20, 0}),
+                         latency_name);
 INSTANTIATE_TEST_SUITE_P(LoadShared, MemoryLatency,
                          testing::Values(Latency{"LDS R4, [UR4]", 9, 23}, Latency{"LDS.64 R4, [UR4]", 9, 23},
                                          Latency{"LDS.128 R4, [UR4]", 9, 25}, Latency{"LDS R4, [R2]", 9, 24},
-                                         Latency{"LDS.64 R4, [R2]", 9, 24}, Latency{"LDS.128 R4, [R2]", 9, 26}));
+                                         Latency{"LDS.64 R4, [R2]", 9, 24}, Latency{"LDS.128 R4, [R2]", 9, 26}),
+                         latency_name);
 INSTANTIATE_TEST_SUITE_P(StoreShared, MemoryLatency,
                          testing::Values(Latency{"STS [UR4], R4", 10, 0}, Latency{"STS.64 [UR4], R4", 12, 0},
                                          Latency{"STS.128 [UR4], R4", 16, 0}, Latency{"STS [R2], R4", 12, 0},
-                                         Latency{"STS.64 [R2], R4", 14, 0}, Latency{"STS.128 [R2], R4", 18, 0}));
+                                         Latency{"STS.64 [R2], R4", 14, 0}, Latency{"STS.128 [R2], R4", 18, 0}),
+                         latency_name);
 INSTANTIATE_TEST_SUITE_P(LoadConstant, MemoryLatency,
                          testing::Values(Latency{"LDC R4, c[0x0][0x160]", 10, 26}, Latency{"LDC R4, c[0x0][R2]", 29, 29},
-                                         Latency{"LDC.64 R4, c[0x0][R2]", 29, 29}));
+                                         Latency{"LDC.64 R4, c[0x0][R2]", 29, 29}),
+                         latency_name);
 INSTANTIATE_TEST_SUITE_P(CopyAsync, MemoryLatency,
                          testing::Values(Latency{"LDGSTS.E [R6], [R2.64]", 13, 39}, Latency{"LDGSTS.E.64 [R6], [R2.64]", 13, 39},
-                                         Latency{"LDGSTS.E.128 [R6], [R2.64]", 13, 39}));
+                                         Latency{"LDGSTS.E.128 [R6], [R2.64]", 13, 39}),
+                         latency_name);
 
 TEST(CopyAsyncGroups, AWaitForTheGroupTakesAsLongAsTheCopy) {
   const Lines lines = {op("LDGSTS.E.128 [R6], [R2.64]"), op("LDGDEPBAR"), op("DEPBAR.LE.LDGSTS SB0, 0x0", {.stall = 4})};

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "isa/architecture.h"
 #include "tests/support/machine.h"
 
@@ -17,12 +19,16 @@ struct Occupancy {
   double cycles;
 };
 
+std::ostream& operator<<(std::ostream& stream, const Occupancy& row) { return stream << row.gpu << ": " << row.instruction; }
+std::string occupancy_name(const testing::TestParamInfo<Occupancy>& info) {
+  return test_name(text({info.param.gpu, " ", info.param.instruction}));
+}
+
 class PipeOccupancy : public testing::TestWithParam<Occupancy> {};
 
 TEST_P(PipeOccupancy, CyclesAWarpInstruction) {
   const Occupancy& row = GetParam();
-  EXPECT_DOUBLE_EQ(cycles_per_instruction(one_sm(row.gpu), repeat(8, {op(row.instruction)})), row.cycles)
-      << row.gpu << ": " << row.instruction;
+  EXPECT_DOUBLE_EQ(cycles_per_instruction(one_sm(row.gpu), repeat(8, {op(row.instruction)})), row.cycles) << row;
 }
 
 std::vector<Occupancy> table(const std::string& gpu, double fp32, double fp64) {
@@ -43,19 +49,21 @@ std::vector<Occupancy> table(const std::string& gpu, double fp32, double fp64) {
   return rows;
 }
 
-INSTANTIATE_TEST_SUITE_P(Gh100, PipeOccupancy, testing::ValuesIn(table("h100_sxm", 1, 2)));
-INSTANTIATE_TEST_SUITE_P(Ga100, PipeOccupancy, testing::ValuesIn(table("a100_sxm", 2, 4)));
+INSTANTIATE_TEST_SUITE_P(Gh100, PipeOccupancy, testing::ValuesIn(table("h100_sxm", 1, 2)), occupancy_name);
+INSTANTIATE_TEST_SUITE_P(Ga100, PipeOccupancy, testing::ValuesIn(table("a100_sxm", 2, 4)), occupancy_name);
 // measured 64 results a cycle an SM on H100 (the guide says 16): the ALU pipe; I2FP beside it.
 INSTANTIATE_TEST_SUITE_P(Gh100Alu, PipeOccupancy,
                          testing::Values(Occupancy{"h100_sxm", "F2FP.BF16.F32.PACK_AB R1, R2, R3", 2},
                                          Occupancy{"h100_sxm", "I2FP.F32.S32 R1, R2", 2},
-                                         Occupancy{"h100_sxm", "VOTE.ANY R1, PT, P0", 2}));
+                                         Occupancy{"h100_sxm", "VOTE.ANY R1, PT, P0", 2}),
+                         occupancy_name);
 // mma.m16n8k16: A100 8 (Luo: 2048 FLOP a cycle an SM), RTX A6000 16 (1024 FLOP), H100 6 (mma.sync reaches 63 % of wgmma).
 INSTANTIATE_TEST_SUITE_P(MmaSync, PipeOccupancy,
                          testing::Values(Occupancy{"a100_sxm", "HMMA.16816.F32 R4, R8, R12, R4", 8},
                                          Occupancy{"rtx_a6000", "HMMA.16816.F32 R4, R8, R12, R4", 16},
                                          Occupancy{"h100_sxm", "HMMA.16816.F32 R4, R8, R12, R4", 6},
-                                         Occupancy{"a100_sxm", "HMMA.1688.F32 R4, R8, R12, R4", 4}));
+                                         Occupancy{"a100_sxm", "HMMA.1688.F32 R4, R8, R12, R4", 4}),
+                         occupancy_name);
 
 // Two streams alternating in the warps: their pipes are apart when the pair takes as long as the slower one alone.
 double pair(const std::string& first, const std::string& second) {

@@ -49,7 +49,7 @@ TEST(WgmmaInterval, CommandFloorBindsWithAInRegisters) {
   EXPECT_DOUBLE_EQ(interval(32, true), 16);
 }
 
-TEST(WgmmaCompletion, FortyNinePlusOneACumulatorRegister) {
+TEST(WgmmaCompletion, FortyNineAndOneForEachAccumulatorRegister) {
   EXPECT_EQ(completion(8, false), 53);
   EXPECT_EQ(completion(16, false), 57);
   EXPECT_EQ(completion(64, false), 81);
@@ -111,7 +111,8 @@ TEST_P(WgmmaPriority, AnLdsFloodLosesExactlyTheOperandWavefronts) {
 
 INSTANTIATE_TEST_SUITE_P(Chains, WgmmaPriority,
                          testing::Values(WgmmaChain{64, false, 200}, WgmmaChain{128, false, 200}, WgmmaChain{256, true, 200},
-                                         WgmmaChain{16, false, 400}));
+                                         WgmmaChain{16, false, 400}),
+                         testing::PrintToStringParamName());
 
 // An independent second warpgroup adds nothing: the pipe is one for the SM.
 TEST(WgmmaWarpgroups, ShareOnePipe) {

@@ -84,7 +84,8 @@ INSTANTIATE_TEST_SUITE_P(
         Collision{"tensor", Contended::kTensor, kSmall, once("HMMA.16816.F32 R4, R8, R12, R4"),
                   once("HMMA.16816.F32 R4, R8, R12, R4"), 6, 10},
         Collision{"uniform", Contended::kUniform, kSmall, once("UIADD3 UR4, UR5, UR6, URZ"), once("UMOV UR4, UR5"), 1, 1},
-        Collision{"fp16", Contended::kFp16, "a100_sxm", once("HFMA2 R1, R2, R3, RZ"), once("HADD2 R1, R2, R3"), 1, 1}));
+        Collision{"fp16", Contended::kFp16, "a100_sxm", once("HFMA2 R1, R2, R3, RZ"), once("HADD2 R1, R2, R3"), 1, 1}),
+    testing::PrintToStringParamName());
 
 // Three FFMA that read one bank three times: the third is held in the control stage until cycle 5, which keeps the late kernel
 // from issuing in 3 and 4; its own instruction waits behind it for two more, which delays its EXIT.
@@ -96,10 +97,12 @@ INSTANTIATE_TEST_SUITE_P(Ports, Ledger,
                              {op("FFMA R1, R2, R4, R6"), op("FFMA R1, R2, R4, R6"), op("FFMA R1, R2, R4, R6", {.stall = 10})},
                              once("MOV R1, R2"),
                              3,
-                             4}));
+                             4}),
+                         testing::PrintToStringParamName());
 
 INSTANTIATE_TEST_SUITE_P(Issue, Ledger,
-                         testing::Values(Collision{"issue_slot", Contended::kIssueSlot, kSmall, twice("NOP"), once("NOP"), 1, 1}));
+                         testing::Values(Collision{"issue_slot", Contended::kIssueSlot, kSmall, twice("NOP"), once("NOP"), 1, 1}),
+                         testing::PrintToStringParamName());
 
 // Five loads fill the queue; the first leaves it in cycle 11. wgmma: 128 cycles of tensor time from cycle 1 on. LDS with 16
 // wavefronts: the data stage is taken for 16 cycles from the moment it is reached, three cycles before the late one reaches it.
@@ -114,7 +117,8 @@ INSTANTIATE_TEST_SUITE_P(
                   {op("LDS R4, [R2]", {.stall = 2, .write = 0}, "wavefronts=16"), op("NOP", {.wait = {0}})},
                   {op("LDS R4, [R2]", {.stall = 2, .write = 0}, "wavefronts=16"), op("NOP", {.wait = {0}})},
                   3,
-                  13}));
+                  13}),
+    testing::PrintToStringParamName());
 
 // ---- sharing nothing
 

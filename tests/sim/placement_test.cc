@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ostream>
 
 #include "tests/support/machine.h"
 
@@ -40,6 +41,11 @@ struct Limit {
   uint32_t ctas;  // an SM of an H100 holds
 };
 
+std::string limit_name(const testing::TestParamInfo<Limit>& info) {
+  return test_name(text({std::to_string(info.param.warps), " warps ", info.param.options, " by ", info.param.limiter}));
+}
+std::ostream& operator<<(std::ostream& stream, const Limit& limit) { return stream << limit.options; }
+
 class Occupancy : public testing::TestWithParam<Limit> {};
 
 TEST_P(Occupancy, AsManyAsFit) {
@@ -59,7 +65,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Limit{"shared_memory", "registers=32 shared_memory=116736", 4, 1},  // 114 KiB and the system's 1
                     Limit{"shared_memory", "registers=32 shared_memory=115712", 4, 2},  // 113 KiB and 1: two fill it
                     Limit{"warp_slots", "registers=16", 16, 4}, Limit{"warp_slots", "registers=16", 5, 8},  // 2 on one sub-core
-                    Limit{"cta_slots", "registers=16", 1, 32}));
+                    Limit{"cta_slots", "registers=16", 1, 32}),
+    limit_name);
 
 TEST(Occupancy, ACtaThatCanNeverFitIsRefused) {
   const traces::Kernel kernel = sleeper("fat", 1, 4, "registers=32 shared_memory=232449");

@@ -1,6 +1,7 @@
 #include "tests/support/machine.h"
 
 #include <array>
+#include <cctype>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -26,6 +27,19 @@ std::string text(std::initializer_list<std::string_view> pieces) {
   std::string all;
   for (const std::string_view piece : pieces) all += piece;
   return all;
+}
+
+std::string test_name(std::string_view what) {
+  std::string name;
+  for (const char c : what) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+      name += c;
+    } else if (!name.empty() && name.back() != '_') {
+      name += '_';
+    }
+  }
+  while (name.ends_with('_')) name.pop_back();
+  return name;
 }
 
 std::string op(std::string_view instruction, const Control& control, std::string_view effect) {

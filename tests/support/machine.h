@@ -28,6 +28,9 @@ using Lines = std::vector<std::string>;
 // The pieces one after the other. (g++ 12 warns wrongly about `"..." + string`.)
 std::string text(std::initializer_list<std::string_view> pieces);
 
+// `what` as the name of a test with parameters: letters, digits and single underscores.
+std::string test_name(std::string_view what);
+
 // One instruction in the text form: op("LDS R4, [R2]", {.stall = 2, .write = 0}), effects in `effect`: "bytes=512".
 std::string op(std::string_view instruction, const Control& control = {}, std::string_view effect = "");
 Lines repeat(int times, const Lines& lines);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ostream>
 #include <string>
 
 #include "tests/support/machine.h"
@@ -12,6 +13,10 @@ struct WgmmaChain {
   bool a_in_registers = false;  // RS: A in R8-R11, else behind the descriptor
   int count = 64;
 };
+
+inline std::ostream& operator<<(std::ostream& stream, const WgmmaChain& chain) {
+  return stream << "n" << chain.columns << (chain.a_in_registers ? "_rs" : "_ss");
+}
 
 inline std::string wgmma_text(const WgmmaChain& chain) {
   return text(
