@@ -11,30 +11,10 @@ namespace {
 using isa::Behaviour;
 using isa::Pipe;
 
-Contended contended_pipe(Pipe pipe) {
-  switch (pipe) {
-    case Pipe::kAlu:
-      return Contended::kAlu;
-    case Pipe::kFmaHeavy:
-      return Contended::kFmaHeavy;
-    case Pipe::kFmaLite:
-      return Contended::kFmaLite;
-    case Pipe::kFp64:
-      return Contended::kFp64;
-    case Pipe::kXu:
-      return Contended::kXu;
-    case Pipe::kTensor:
-      return Contended::kTensor;
-    case Pipe::kUniform:
-      return Contended::kUniform;
-    case Pipe::kFp16:
-      return Contended::kFp16;
-    case Pipe::kWgmma:
-      return Contended::kWgmma;
-    default:
-      return Contended::kMemoryQueue;
-  }
-}
+// In the order of isa::Pipe.
+constexpr std::array<Contended, isa::kPipes> kContendedPipe = {
+    Contended::kIssueSlot, Contended::kAlu,     Contended::kFmaHeavy,    Contended::kFmaLite, Contended::kFp64, Contended::kXu,
+    Contended::kTensor,    Contended::kUniform, Contended::kMemoryQueue, Contended::kWgmma,   Contended::kFp16};
 
 // Instructions that pass the allocate stage; the others leave the control stage for a queue of their own.
 bool passes_allocate(const MicroOp& op) {
@@ -54,8 +34,8 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
       of_launch_(account.launches(), 0),
       port_reads_(account.launches(), 0),
       index_(index) {
-  pipes_[static_cast<int>(Pipe::kMemory)].admits_at = kNever;
-  pipes_[kGlobalMemory].admits_at = kNever;
+  pipes_[static_cast<int>(Pipe::kMemory)].close();
+  pipes_[kGlobalMemory].close();
 }
 
 // One function in the machine code: its parts are short, and their call overhead was a sixth of the replay's instructions.
@@ -81,13 +61,12 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
     if (candidates != 0) charge_losers(candidates, warps_[winner].launch, op, now);
     break;
   }
-  return next_ = next_cycle(now);
+  return next_ = awake_ != 0 ? now + 1 : timers_.next(now);
 }
 
 // ---- timers and conditions
 
 void SubCore::expire_timers(Cycle now) {
-  const int slot = static_cast<int>(now % kTimerSlots);
   Mask late = tentative_ & awake_;
   for (; late != 0; late &= late - 1) {
     const int w = std::countr_zero(late);
@@ -96,10 +75,7 @@ void SubCore::expire_timers(Cycle now) {
     WarpState reason{};
     if (!condition_holds(w, now, reason)) block(w, reason, now);
   }
-  if ((timers_set_ >> slot & 1) == 0) return;
-  const Mask expired = timers_[slot];
-  timers_[slot] = 0;
-  timers_set_ &= ~(uint64_t{1} << slot);
+  const Mask expired = timers_.expire(now);
   awake_ |= expired;
   for (Mask checked = expired & check_; checked != 0; checked &= checked - 1) {
     const int w = std::countr_zero(checked);
@@ -167,19 +143,10 @@ void SubCore::release_counter(int slot, int counter, Cycle now) {
 
 void SubCore::set_timer(int slot, Cycle at, bool check) {
   const Mask bit = Mask{1} << slot;
-  const auto t = static_cast<int>(at % kTimerSlots);
   awake_ &= ~bit;
   check_ = check ? check_ | bit : check_ & ~bit;
-  timers_[t] |= bit;
-  timers_set_ |= uint64_t{1} << t;
+  timers_.set(slot, at);
   wake_at(at);
-}
-
-Cycle SubCore::next_cycle(Cycle now) const {
-  if (awake_ != 0) return now + 1;
-  if (timers_set_ == 0) return kNever;
-  const uint64_t ahead = std::rotr(timers_set_, static_cast<int>((now + 1) % kTimerSlots));
-  return now + 1 + static_cast<Cycle>(std::countr_zero(ahead));
 }
 
 // ---- who goes, who waits
@@ -187,8 +154,8 @@ Cycle SubCore::next_cycle(Cycle now) const {
 SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
-    // The memory queue's ports stay closed until an entry is freed: their admits_at is kNever.
-    if (pipes_[port].admits_at <= now) {
+    // The memory queue's ports stay closed until an entry is freed: they are never open by themselves.
+    if (pipes_[port].admits_at() <= now) {
       busy_ports_ &= ~(1U << port);
       continue;
     }
@@ -199,7 +166,7 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
       const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
       lose(held, state, sm_.queue_holder(index_), Contended::kMemoryQueue);
     } else {
-      lose(held, WarpState::kMathPipeThrottle, pipes_[port].holder, contended_pipe(static_cast<Pipe>(port)));
+      lose(held, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
     }
   }
   return candidates;
@@ -242,8 +209,8 @@ int SubCore::pick(Mask candidates) const {
 void SubCore::charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now) {
   const auto port = static_cast<int>(op.pipe);
   const bool has_pipe = op.pipe != Pipe::kNone && op.pipe != Pipe::kMemory && op.pipe != Pipe::kWgmma;
-  const Mask same = has_pipe && pipes_[port].admits_at > now ? losers & wants_[port] : 0;
-  if (same != 0) lose(same, WarpState::kMathPipeThrottle, launch, contended_pipe(op.pipe));
+  const Mask same = has_pipe && pipes_[port].admits_at() > now ? losers & wants_[port] : 0;
+  if (same != 0) lose(same, WarpState::kMathPipeThrottle, launch, kContendedPipe[port]);
   if (losers != same) lose(losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
 }
 
@@ -320,23 +287,8 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
 }
 
 void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
-  PipePort& pipe = pipes_[port];
-  const Cycle enters = std::max(now, pipe.free_at);
-  pipe.free_at = enters + cycles;
   busy_ports_ |= 1U << port;
-  const uint32_t depth = port < isa::kPipes ? spec_.admission[port] : 0;
-  if (depth == 0) {
-    pipe.admits_at = pipe.free_at;
-    pipe.holder = launch;
-    return;
-  }
-  // With `depth` places, the next one is admitted when the depth-th last has entered the latch.
-  pipe.entered[pipe.issued % PipePort::kHistory] = enters;
-  pipe.launch[pipe.issued % PipePort::kHistory] = launch;
-  ++pipe.issued;
-  const auto awaited = static_cast<uint8_t>(pipe.issued - depth);
-  pipe.admits_at = pipe.entered[awaited % PipePort::kHistory];
-  pipe.holder = pipe.launch[static_cast<uint8_t>(awaited - 1) % PipePort::kHistory];
+  pipes_[port].occupy(now, cycles, launch, spec_.admission[port]);
 }
 
 void SubCore::count_dependences(const MicroOp& op, Warp& warp) {

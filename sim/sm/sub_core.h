@@ -6,8 +6,10 @@
 
 #include "sim/account/account.h"
 #include "sim/account/issue_log.h"
+#include "sim/sm/pipe_port.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
+#include "sim/sm/timer_wheel.h"
 #include "sim/sm/warp.h"
 
 namespace warpfold::sim {
@@ -60,7 +62,6 @@ class SubCore {
   // Ports that an awake warp may find taken: the pipes, with global memory instructions apart from the other memory ones.
   static constexpr int kGlobalMemory = isa::kPipes;
   static constexpr int kPorts = isa::kPipes + 1;
-  static constexpr int kTimerSlots = 64;  // power of two above the longest stall
   using Mask = uint32_t;
 
   void expire_timers(Cycle now);
@@ -85,7 +86,6 @@ class SubCore {
   void enter_loops(Warp& warp, uint32_t at, int deeper_than);
   void set_timer(int slot, Cycle at, bool check);
   void want(int slot, const MicroOp& op);
-  Cycle next_cycle(Cycle now) const;
 
   static int port_of(const MicroOp& op) { return op.global ? kGlobalMemory : static_cast<int>(op.pipe); }
 
@@ -99,24 +99,13 @@ class SubCore {
   Mask awake_ = 0;
   Mask check_ = 0;      // the next instruction has a condition
   Mask tentative_ = 0;  // awake only because a counter's increment is not visible yet
-  std::array<Mask, kTimerSlots> timers_{};
-  uint64_t timers_set_ = 0;           // bit t: timers_[t] is not empty
+  TimerWheel timers_;
   std::array<Mask, kPorts> wants_{};  // warps whose next instruction needs the port
   std::vector<uint8_t> wanted_port_;  // per slot
   std::vector<Mask> younger_;         // per slot: resident warps that started later
   std::vector<Mask> of_launch_;       // resident warps per launch
   std::vector<int> active_launches_;  // launches with resident warps here
 
-  // A pipe: instructions enter its latch one after the other; a few may wait in front of it (Spec::admission).
-  struct PipePort {
-    static constexpr int kHistory = 16;  // above the deepest admission
-    Cycle free_at = 0;                   // the latch is free again
-    Cycle admits_at = 0;                 // another instruction may be issued to the pipe
-    int holder = 0;                      // launch whose instruction it waits for until then
-    uint8_t issued = 0;                  // modulo 2^8
-    std::array<Cycle, kHistory> entered{};
-    std::array<int, kHistory> launch{};
-  };
   std::array<PipePort, kPorts> pipes_{};
   uint32_t busy_ports_ = 0;
   uint32_t queue_entries_ = 0;

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "sim/engine/time.h"
+
+namespace warpfold::sim {
+
+// The way into one math pipe of a sub-core. Instructions enter the pipe's input latch one after the other and hold it for their
+// issue interval. On Ampere a taken latch holds back issue; on Hopper some instructions may wait in front of it:
+//
+//   depth 0, interval 2: issued 0, next admitted 2              depth 2: issued 0, 1, 2 (they enter at 0, 2, 4), next admitted 2
+//
+// Sources: Huerta et al., MICRO 2025 (latch); cicuvc h100_fixed_admission_depth.md (entries in front of it).
+class PipePort {
+ public:
+  // Takes an instruction of `launch` that holds the latch for `cycles`.
+  void occupy(Cycle now, uint32_t cycles, int launch, uint32_t depth) {
+    const Cycle enters = std::max(now, free_at_);
+    free_at_ = enters + cycles;
+    if (depth == 0) {
+      admits_at_ = free_at_;
+      holder_ = launch;
+      return;
+    }
+    // With `depth` places, the next one is admitted when the depth-th last has entered the latch.
+    entered_[issued_ % kHistory] = enters;
+    launch_[issued_ % kHistory] = launch;
+    ++issued_;
+    const auto awaited = static_cast<uint8_t>(issued_ - depth);
+    admits_at_ = entered_[awaited % kHistory];
+    holder_ = launch_[static_cast<uint8_t>(awaited - 1) % kHistory];
+  }
+  // Closed until somebody opens it by other means: the memory queue.
+  void close() { admits_at_ = kNever; }
+
+  Cycle admits_at() const { return admits_at_; }  // another instruction may be issued to the pipe
+  int holder() const { return holder_; }          // launch whose instruction it waits for until then
+
+ private:
+  static constexpr int kHistory = 16;  // above the deepest admission
+  Cycle free_at_ = 0;
+  Cycle admits_at_ = 0;
+  int holder_ = 0;
+  uint8_t issued_ = 0;  // modulo 2^8
+  std::array<Cycle, kHistory> entered_{};
+  std::array<int, kHistory> launch_{};
+};
+
+}  // namespace warpfold::sim

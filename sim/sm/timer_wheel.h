@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+#include "sim/engine/time.h"
+
+namespace warpfold::sim {
+
+// When the warps of a sub-core may issue next, as masks of warp slots per cycle over the coming 64 cycles, which is more than
+// the longest stall count. Bit t of `occupied_` says that some warp is due in a cycle that is t modulo 64.
+class TimerWheel {
+ public:
+  void set(int warp_slot, Cycle at) {
+    const auto t = static_cast<int>(at % kCycles);
+    due_[t] |= uint32_t{1} << warp_slot;
+    occupied_ |= uint64_t{1} << t;
+  }
+
+  // Takes the warps that are due at `now`.
+  uint32_t expire(Cycle now) {
+    const auto t = static_cast<int>(now % kCycles);
+    if ((occupied_ >> t & 1) == 0) return 0;
+    occupied_ &= ~(uint64_t{1} << t);
+    return std::exchange(due_[t], 0);
+  }
+
+  // The next cycle after `now` in which a warp is due; kNever: none is.
+  Cycle next(Cycle now) const {
+    if (occupied_ == 0) return kNever;
+    const uint64_t ahead = std::rotr(occupied_, static_cast<int>((now + 1) % kCycles));
+    return now + 1 + static_cast<Cycle>(std::countr_zero(ahead));
+  }
+
+ private:
+  static constexpr int kCycles = 64;
+  std::array<uint32_t, kCycles> due_{};
+  uint64_t occupied_ = 0;
+};
+
+}  // namespace warpfold::sim
