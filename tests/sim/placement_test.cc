@@ -168,6 +168,18 @@ TEST(Reservation, KeepsItsShareFreeForItsOwner) {
   EXPECT_EQ(started_before(run, 0, 50), 3 * 8);
 }
 
+TEST(Reservation, AnOwnerThatComesLateWaitsForRoom) {
+  // 61440 of 65536 registers are taken when the owner of a reservation may start: it does not fit beside them.
+  const traces::Kernel tiny = sleeper("tiny", 1, 1, "registers=16", 1);
+  const traces::Kernel big = sleeper("big", 1, 8, "registers=240");
+  const traces::Kernel owner = sleeper("owner", 2, 8, "registers=32");  // 8192 a CTA
+  std::vector<sim::Launch> launches = {launch(tiny, 0), launch(big, 1), reserve(owner, 2, 8192, 1024, 8)};
+  launches[2].after = {0};
+  const Replay run = replay(one_sm("h100_sxm"), launches);
+  EXPECT_LT(run.outcome.kernels[1].start_cycle, run.outcome.kernels[0].end_cycle);
+  EXPECT_GE(run.outcome.kernels[2].start_cycle, run.outcome.kernels[1].end_cycle);
+}
+
 TEST(Reservation, BoundsSharedMemory) {
   // 49 KiB and the system's 1: two of the carve-out in 100 KiB, two others in the 128 KiB that are left.
   const traces::Kernel carved = sleeper("carved", 8, 4, "registers=32 shared_memory=50176");

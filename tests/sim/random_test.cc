@@ -87,6 +87,18 @@ struct Scenario {
   std::vector<traces::Kernel> kernels;
   std::vector<sim::Launch> launches;
   bool serialise = false;
+
+  std::string describe() const {
+    std::string all = text({gpu.architecture(), serialise ? " serialised\n" : "\n"});
+    for (const sim::Launch& each : launches) {
+      const uint64_t ctas = each.kernel->ctas();
+      all += text({each.kernel->name, " ctas ", std::to_string(ctas), " warps ", std::to_string(each.kernel->warps_per_cta()),
+                   " registers ", std::to_string(each.kernel->registers_per_thread), " shared ",
+                   std::to_string(each.kernel->shared_memory_bytes), " stream ", std::to_string(each.stream), " priority ",
+                   std::to_string(each.priority), each.after.empty() ? "" : " after k0", each.reserved ? " reserved\n" : "\n"});
+    }
+    return all;
+  }
 };
 
 Scenario any_scenario() {
@@ -106,10 +118,14 @@ Scenario any_scenario() {
     each.priority = between(0, 2);
     if (k > 0 && one_in(5)) each.after = {0};
     if (carve_out && one_in(2)) {
-      each.reserved = true;  // as much as its largest CTA may need, so that it can run at all
-      each.reserved_registers = 32768;
-      each.reserved_shared_memory = 51200;
-      each.reserved_warps = 24;
+      // Room for one or two of its CTAs, allocation granularity included.
+      const auto up = [](uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; };
+      const uint32_t ctas = between(1U, 2U);
+      const traces::Kernel& kernel = *each.kernel;
+      each.reserved = true;
+      each.reserved_registers = ctas * kernel.warps_per_cta() * up(kernel.registers_per_thread * 32, 256);
+      each.reserved_shared_memory = ctas * up(kernel.shared_memory_bytes + 1024, 128);
+      each.reserved_warps = ctas * kernel.warps_per_cta();
     }
     scenario.launches.push_back(each);
   }
@@ -143,8 +159,9 @@ std::string everything(const Replay& run) {
 
 RC_GTEST_PROP(RandomPrograms, KeepTheAccountAndRepeatThemselves, ()) {
   const Scenario scenario = any_scenario();
-  for (const traces::Kernel& kernel : scenario.kernels) RC_LOG(kernel.name);
+  RC_LOG(scenario.describe());
   const Replay run = replay(scenario.gpu, scenario.launches, scenario.serialise);  // throws where the account does not hold
+  RC_LOG(run.outcome.deadlock.report);
   RC_ASSERT(!run.outcome.deadlocked);
   for (size_t k = 0; k < scenario.launches.size(); ++k) {
     const traces::Kernel& kernel = *scenario.launches[k].kernel;
@@ -176,6 +193,22 @@ RC_GTEST_PROP(RandomPrograms, IssueOneInstructionACycleAndSubCoreAndNeverGoBackI
     RC_ASSERT(first || record.cycle > at->second);
     at->second = record.cycle;
   }
+}
+
+// Whoever has reserved what: warps between their first and last issue never need more registers than the SM has.
+RC_GTEST_PROP(RandomPrograms, NeverHoldMoreThanTheSmHas, ()) {
+  const Scenario scenario = any_scenario();
+  const Replay run = replay(scenario.gpu, scenario.launches, scenario.serialise);
+  std::map<uint64_t, int64_t> change;
+  for (size_t k = 0; k < scenario.launches.size(); ++k) {
+    const auto registers = static_cast<int64_t>((scenario.launches[k].kernel->registers_per_thread * 32 + 255) / 256 * 256);
+    for (const auto& warp : run.issues[k]) {
+      change[warp.front()] += registers;
+      change[warp.back()] -= registers;
+    }
+  }
+  int64_t held = 0;
+  for (const auto& [cycle, difference] : change) RC_ASSERT((held += difference) <= 65536);
 }
 
 // Alone on one sub-core, a warp follows its control codes: the next issue is never earlier than the stall count says.
