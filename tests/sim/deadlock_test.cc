@@ -69,8 +69,7 @@ TEST(Deadlock, NamesTheBarrierInstruction) {
   EXPECT_THAT(report(kernel), HasSubstr("BAR.SYNC"));
 }
 
-TEST(Deadlock, AWaitGroupOfWarpsThatNeverIssueTheirWgmma) {
-  // A dependence counter that nothing releases: the wait mask names it, no instruction of the warp counts it down.
+TEST(Deadlock, TooFewArrivals) {
   const traces::Kernel kernel = KernelText("stuck", "sm_90")
                                     .declare("ring full depth=1 arrivals=2")
                                     .role("one", 1,
