@@ -20,7 +20,8 @@ namespace warpfold::sim {
 // what the reservations have left over, as those cycles pass (advance).
 class RegisterPorts {
  public:
-  RegisterPorts(uint32_t read_ports, uint32_t window, bool cache) : read_ports_(read_ports), window_(window), cache_(cache) {
+  RegisterPorts(uint32_t read_ports, uint32_t window, bool cache)
+      : read_ports_(read_ports), window_(window), cache_(cache), by_table_(read_ports == 1 && window == kTableWindow) {
     for (auto& bank : cached_) bank.fill(kNothing);
   }
 
@@ -65,7 +66,7 @@ class RegisterPorts {
   // Reserves `reads` in the read window after the first allocate cycle >= `earliest` in which they all fit; returns that cycle.
   Cycle allocate(Cycle earliest, const PerBank& reads) {
     if (reads[0] + reads[1] == 0) return earliest;
-    if (read_ports_ == 1 && std::max(reads[0], reads[1]) <= std::min(window_, 3U)) return allocate_single(earliest, reads);
+    if (by_table_ && std::max(reads[0], reads[1]) <= kTableWindow) return allocate_by_table(earliest, reads);
     const uint32_t most = std::max(reads[0], reads[1]);
     const uint32_t width = std::max(window_, (most + read_ports_ - 1) / read_ports_);
     const uint64_t window = (uint64_t{1} << width) - 1;
@@ -110,29 +111,39 @@ class RegisterPorts {
   }
 
  private:
-  // The common case: one port a bank and reads that fit the window.
-  Cycle allocate_single(Cycle earliest, const PerBank& reads) {
-    const uint64_t window = (uint64_t{1} << window_) - 1;
-    Cycle offset = earliest + 1 - base_;
-    uint64_t even = ~(read_busy_[0][0] >> offset) & window;
-    uint64_t odd = ~(read_busy_[1][0] >> offset) & window;
-    while (static_cast<uint32_t>(std::popcount(even)) < reads[0] || static_cast<uint32_t>(std::popcount(odd)) < reads[1]) {
-      ++offset;
-      even = ~(read_busy_[0][0] >> offset) & window;
-      odd = ~(read_busy_[1][0] >> offset) & window;
+  // The common case by table: one port a bank and a window of three cycles. kSlots[free][reads] are the slots that `reads` reads
+  // take of the free ones, the earliest first; kNoFit where there are too few.
+  static constexpr uint32_t kTableWindow = 3;
+  static constexpr uint8_t kNoFit = 0x80;
+  static constexpr std::array<std::array<uint8_t, 4>, 8> kSlots = [] {
+    std::array<std::array<uint8_t, 4>, 8> slots{};
+    for (uint32_t free = 0; free < 8; ++free) {
+      for (uint32_t reads = 0; reads < 4; ++reads) {
+        uint32_t taken = 0;
+        uint32_t left = reads;
+        for (uint32_t bit = 1; bit < 8 && left > 0; bit <<= 1) {
+          if ((free & bit) != 0) {
+            taken |= bit;
+            --left;
+          }
+        }
+        slots[free][reads] = left > 0 ? kNoFit : static_cast<uint8_t>(taken);
+      }
     }
-    read_busy_[0][0] |= lowest(even, reads[0]) << offset;
-    read_busy_[1][0] |= lowest(odd, reads[1]) << offset;
+    return slots;
+  }();
+  Cycle allocate_by_table(Cycle earliest, const PerBank& reads) {
+    Cycle offset = earliest + 1 - base_;
+    uint8_t even = kSlots[~(read_busy_[0][0] >> offset) & 7][reads[0]];
+    uint8_t odd = kSlots[~(read_busy_[1][0] >> offset) & 7][reads[1]];
+    while (((even | odd) & kNoFit) != 0) {
+      ++offset;
+      even = kSlots[~(read_busy_[0][0] >> offset) & 7][reads[0]];
+      odd = kSlots[~(read_busy_[1][0] >> offset) & 7][reads[1]];
+    }
+    read_busy_[0][0] |= uint64_t{even} << offset;
+    read_busy_[1][0] |= uint64_t{odd} << offset;
     return base_ + offset - 1;
-  }
-  // The `count` (at most 3: allocate_single's window) lowest bits of `mask`, without branches.
-  static uint64_t lowest(uint64_t mask, uint32_t count) {
-    const uint64_t first = mask & -mask;
-    mask ^= first;
-    const uint64_t second = mask & -mask;
-    const uint64_t third = mask ^ second;
-    const auto wanted = [count](uint32_t least) { return -static_cast<uint64_t>(count >= least); };
-    return (first & wanted(1)) | (second & wanted(2)) | (third & -third & wanted(3));
   }
 
   static constexpr uint16_t kNothing = 0xffff;
@@ -190,6 +201,7 @@ class RegisterPorts {
   uint32_t read_ports_;
   uint32_t window_;
   bool cache_;
+  bool by_table_;
   Cycle base_ = 0;
   std::array<std::array<uint64_t, 2>, 2> read_busy_{};  // [bank][port]
   std::array<uint64_t, 2> write_busy_{};
