@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 
 #include "sim/gpu/distribution.h"
 
@@ -66,8 +67,20 @@ Outcome GpuRun::run() {
     outcome.deadlock.report = deadlock_report();
   } else {
     for (const Member& member : members_) member.sm->account().check();
+    check_conservation(outcome);
   }
   return outcome;
+}
+
+// What was issued is what the programs hold.
+void GpuRun::check_conservation(const Outcome& outcome) const {
+  for (size_t l = 0; l < outcome.kernels.size(); ++l) {
+    const traces::Kernel& kernel = *images_[l].kernel;
+    const uint64_t held = traces::issued_instructions(kernel);
+    if (outcome.kernels[l].instructions == held && outcome.kernels[l].ctas == kernel.ctas()) continue;
+    throw std::logic_error("kernel " + kernel.name + ": " + std::to_string(outcome.kernels[l].instructions) +
+                           " instructions issued of " + std::to_string(held));
+  }
 }
 
 void GpuRun::release_ready() {

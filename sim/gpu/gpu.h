@@ -29,6 +29,7 @@ class GpuRun {
   bool ended(int launch) const;
   Cycle end_of(int launch) const;
   Cycle horizon() const;
+  void check_conservation(const Outcome& outcome) const;
   bool deadlocked() const;
   Outcome collect() const;
   void collect_kernel(int launch, KernelCounters& counters) const;

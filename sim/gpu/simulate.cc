@@ -1,9 +1,29 @@
 #include "sim/gpu/simulate.h"
 
+#include <string>
+
 #include "configs/gpu.pb.h"
 #include "sim/gpu/gpu.h"
 
 namespace warpfold::sim {
+namespace {
+
+// A launch whose CTA is larger than its own share could only start when all others have ended: a mistake in the scenario.
+Expected<void> check_reservation(const Launch& launch, const Footprint& need) {
+  const auto exceeds = [](uint32_t needed, uint32_t share) { return share > 0 && needed > share; };
+  if (!launch.reserved) return {};
+  if (!exceeds(need.registers, launch.reserved_registers) && !exceeds(need.shared_memory, launch.reserved_shared_memory) &&
+      !exceeds(need.warps, launch.reserved_warps)) {
+    return {};
+  }
+  return fail("a CTA of kernel '" + launch.kernel->name + "' does not fit what is reserved for it: it needs " +
+              std::to_string(need.warps) + " warps, " + std::to_string(need.registers) + " registers and " +
+              std::to_string(need.shared_memory) + " bytes of shared memory; reserved are " +
+              std::to_string(launch.reserved_warps) + ", " + std::to_string(launch.reserved_registers) + " and " +
+              std::to_string(launch.reserved_shared_memory));
+}
+
+}  // namespace
 
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, bool serialise,
                            std::vector<IssueRecord>* issue_log) {
@@ -13,6 +33,7 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
   for (const Launch& launch : launches) {
     auto image = make_image(*spec, *launch.kernel);
     if (!image) return std::unexpected(image.error());
+    if (const auto fits = check_reservation(launch, image->footprint); !fits) return std::unexpected(fits.error());
     images.push_back(std::move(*image));
   }
   return GpuRun(*spec, images, launches, serialise, issue_log).run();

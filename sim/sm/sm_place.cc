@@ -43,11 +43,12 @@ bool Sm::others_left(int launch) const {
 // names, and keeps others out of them, as long as both have CTAs left.
 bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const {
   const SmLaunch& own = launches_[launch];
-  if (own.reserved && own.*reserved > 0 && others_left(launch)) return held_[launch].*held + need <= own.*reserved;
+  const bool bound = own.reserved && own.*reserved > 0 && others_left(launch);
+  if (bound && held_[launch].*held + need > own.*reserved) return false;
   uint32_t used = 0;
   for (size_t other = 0; other < launches_.size(); ++other) {
     const bool active = progress_[other].ready != kNever && !launch_done(static_cast<int>(other));
-    const bool keeps = launches_[other].reserved && active && static_cast<int>(other) != launch;
+    const bool keeps = !bound && launches_[other].reserved && active && static_cast<int>(other) != launch;
     used += keeps ? std::max(launches_[other].*reserved, held_[other].*held) : held_[other].*held;
   }
   return used + need <= capacity;
