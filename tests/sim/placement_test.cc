@@ -180,6 +180,15 @@ TEST(Reservation, AnOwnerThatComesLateWaitsForRoom) {
   EXPECT_GE(run.outcome.kernels[2].start_cycle, run.outcome.kernels[1].end_cycle);
 }
 
+TEST(Reservation, TooSmallForOneCtaIsRefused) {
+  const traces::Kernel carved = quarter("carved", 1);
+  const traces::Kernel other = quarter("other", 1);
+  const auto outcome = sim::simulate(one_sm("h100_sxm"), {reserve(carved, 0, 511, 0, 2), launch(other, 1)}, false);
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message,
+              testing::HasSubstr("'carved' does not fit what is reserved for it: it needs 1 warps, 512 registers"));
+}
+
 TEST(Reservation, BoundsSharedMemory) {
   // 49 KiB and the system's 1: two of the carve-out in 100 KiB, two others in the 128 KiB that are left.
   const traces::Kernel carved = sleeper("carved", 8, 4, "registers=32 shared_memory=50176");
