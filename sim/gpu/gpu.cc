@@ -209,7 +209,8 @@ void GpuRun::collect_resources(Outcome& outcome) const {
         sub_cores([&](const SubCore::Use& use) { return use.pipe_cycles[static_cast<int>(pipe)]; }), sub_core_cycles);
   }
   add("wgmma", sum([](const Sm& sm) { return sm.wgmma().busy_cycles(); }), cycles * sms);
-  add("register_read_ports", sum([](const Sm& sm) { return sm.port_reads(); }), 2 * spec_.read_ports_per_bank * sub_core_cycles);
+  add("register_read_ports", sum([](const Sm& sm) { return sm.port_reads(); }),
+      uint64_t{2} * spec_.read_ports_per_bank * sub_core_cycles);
   add("memory_issue", sub_cores([](const SubCore::Use& use) {
                         return use.pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
                       }) * spec_.memory_issue_interval,
