@@ -50,11 +50,17 @@ Problem check_resources(const Kernel& kernel) {
     return std::to_string(kernel.registers_per_thread) + " registers a thread; 1-255 exist";
   }
   for (const Ring& ring : kernel.rings) {
-    if (ring.depth == 0) return "ring " + ring.name + ": depth 0; a ring has at least one stage";
+    if (ring.depth == 0 || ring.depth > kMostStages) {
+      return "ring " + ring.name + ": depth " + std::to_string(ring.depth) + "; a ring has 1-" + std::to_string(kMostStages) +
+             " stages";
+    }
     if (ring.arrivals == 0 || ring.arrivals > kMostArrivals) {
       return "ring " + ring.name + ": " + std::to_string(ring.arrivals) + " arrivals; a phase takes 1-" +
              std::to_string(kMostArrivals);
     }
+  }
+  if (kernel.cursors.size() > static_cast<size_t>(kMostCursors)) {
+    return std::to_string(kernel.cursors.size()) + " cursors; a warp has at most " + std::to_string(kMostCursors);
   }
   for (const Cursor& cursor : kernel.cursors) {
     if (cursor.depth == 0) return "cursor " + cursor.name + ": depth 0; a ring has at least one stage";

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include <string>
 #include <string_view>
 
@@ -10,6 +12,8 @@ namespace warpfold::traces {
 
 // Loops inside loops, at most: the loop counters that the machine keeps for a warp.
 inline constexpr int kDeepestLoops = 8;
+inline constexpr int kMostCursors = 8;         // ring positions that a warp keeps
+inline constexpr uint32_t kMostStages = 4096;  // mbarriers of 8 bytes: a ring of more leaves no shared memory to fill
 
 // Whether `text` may name a role, ring, cursor, stream, parameter or CTA class: a letter or underscore, then letters, digits,
 // underscores, dots and dashes. Kernel names may be any text (C++ signatures).

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "sim/engine/bandwidth_server.h"
 #include "sim/engine/time.h"
@@ -46,13 +45,13 @@ class DramFraction {
 
   // Of the next `bytes`, how many go to DRAM.
   uint64_t take(uint64_t bytes) {
-    accumulated_ += bytes * numerator_;
-    const uint64_t whole = accumulated_ / denominator_;
-    accumulated_ -= whole * denominator_;
-    return whole;
+    const Wide sum = static_cast<Wide>(bytes) * numerator_ + accumulated_;
+    accumulated_ = static_cast<uint64_t>(sum % denominator_);
+    return static_cast<uint64_t>(sum / denominator_);
   }
 
  private:
+  __extension__ using Wide = unsigned __int128;
   uint64_t numerator_ = 0;
   uint64_t denominator_ = 1;
   uint64_t accumulated_ = 0;

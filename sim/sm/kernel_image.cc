@@ -18,6 +18,13 @@ Footprint footprint_of(const Spec& spec, const traces::Kernel& kernel) {
   return footprint;
 }
 
+// A CTA of at least as many warps as sub-cores takes the same number of slots on each, rounded up; a smaller one fills the gaps.
+uint32_t warp_slot_limit(const Spec& spec, uint32_t warps) {
+  const uint32_t whole = spec.warp_slots / warps;
+  if (warps < spec.sub_cores) return whole;
+  return std::min(whole, spec.warp_slots_per_sub_core / ((warps + spec.sub_cores - 1) / spec.sub_cores));
+}
+
 }  // namespace
 
 Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel) {
@@ -27,14 +34,11 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel)
   KernelImage image;
   image.kernel = &kernel;
   image.footprint = footprint_of(spec, kernel);
-  const uint32_t sub_core_warps = (image.footprint.warps + spec.sub_cores - 1) / spec.sub_cores;
   const std::array<std::pair<uint32_t, const char*>, 4> limits = {{
       {spec.registers / image.footprint.registers, "registers"},
-      {spec.shared_memory_bytes / std::max(image.footprint.shared_memory, 1U), "shared_memory"},
-      {std::min(spec.warp_slots / image.footprint.warps,
-                spec.warp_slots_per_sub_core / sub_core_warps *
-                    (image.footprint.warps < spec.sub_cores ? spec.sub_cores / image.footprint.warps : 1)),
-       "warp_slots"},
+      {image.footprint.shared_memory == 0 ? spec.cta_slots : spec.shared_memory_bytes / image.footprint.shared_memory,
+       "shared_memory"},
+      {warp_slot_limit(spec, image.footprint.warps), "warp_slots"},
       {spec.cta_slots, "cta_slots"},
   }};
   const auto least = std::ranges::min_element(limits, {}, &std::pair<uint32_t, const char*>::first);

@@ -25,7 +25,6 @@ bool uses_data_stage(Behaviour behaviour) {
   }
 }
 
-constexpr size_t kDataQueue = 64;  // above any architecture's memory_credits
 constexpr uint32_t kWavefrontBytes = 128;
 
 }  // namespace
@@ -36,8 +35,8 @@ MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account)
       account_(account),
       memory_(spec.memory),
       queues_(spec.sub_cores),
-      data_queue_(kDataQueue),
-      credits_(std::min<uint32_t>(spec.memory_credits, kDataQueue)),
+      data_queue_(spec.memory_credits),
+      credits_(spec.memory_credits),
       return_free_(spec.sub_cores, 0) {
   for (Queue& queue : queues_) queue.entries.resize(spec.memory_queue_entries);
 }
@@ -122,7 +121,7 @@ void MemoryStage::dispatch(Request& request, Cycle now) {
   if (uses_data_stage(op.behaviour)) {
     --credits_;
     request.enqueued = now;
-    data_queue_[(data_head_ + data_size_++) % kDataQueue] = request;
+    data_queue_[(data_head_ + data_size_++) % data_queue_.size()] = request;
     run_data_stage(now);
     return;
   }
@@ -157,7 +156,7 @@ void MemoryStage::run_data_stage(Cycle now) {
   if (now == data_at_) data_at_ = kNever;
   while (data_size_ > 0 && data_free_ <= now) {
     const Request request = data_queue_[data_head_];
-    data_head_ = (data_head_ + 1) % kDataQueue;
+    data_head_ = (data_head_ + 1) % data_queue_.size();
     --data_size_;
     serve(request, now);
   }
@@ -170,7 +169,8 @@ void MemoryStage::run_data_stage(Cycle now) {
 void MemoryStage::serve(Request request, Cycle now) {
   const MicroOp& op = *request.op;
   const bool bulk = op.behaviour == Behaviour::kBulkStore;
-  const uint32_t passes = bulk ? (op.bytes + kWavefrontBytes - 1) / kWavefrontBytes : op.wavefronts;
+  const uint32_t passes =
+      bulk ? static_cast<uint32_t>((uint64_t{op.bytes} + kWavefrontBytes - 1) / kWavefrontBytes) : op.wavefronts;
   data_history_.charge(request.enqueued, now, request.launch, [&](int culprit, uint64_t cycles) {
     account_.charge_request(request.launch, culprit, Contended::kSharedMemory, cycles);
   });
@@ -237,9 +237,10 @@ void MemoryStage::finish_global(const Request& request, Cycle now) {
     return;
   }
   // Back to the register file: a 32-bit register of a warp is 128 bytes.
-  const Cycle transfer = uint64_t{op.load_registers} * kWavefrontBytes / spec_.load_return_bytes_per_clk;
+  const uint64_t bytes = uint64_t{op.load_registers} * kWavefrontBytes;
+  const Cycle transfer = (bytes + spec_.load_return_bytes_per_clk - 1) / spec_.load_return_bytes_per_clk;
   Cycle& path = return_free_[request.sub_core];
-  path = std::max(arrival - transfer, path) + transfer;
+  path = std::max(arrival, path + transfer);
   reply(request, path);
 }
 

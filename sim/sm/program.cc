@@ -190,9 +190,9 @@ void mark_edges(Program& program) {
   program.ends_at.resize(program.ops.size());
   program.begins_at.resize(program.ops.size());
   for (size_t i = 0; i < program.loops.size(); ++i) {
-    program.begins_at[program.loops[i].begin].push_back(static_cast<uint16_t>(i));
+    program.begins_at[program.loops[i].begin].push_back(static_cast<uint32_t>(i));
     auto& ends = program.ends_at[program.loops[i].end];
-    ends.insert(ends.begin(), static_cast<uint16_t>(i));
+    ends.insert(ends.begin(), static_cast<uint32_t>(i));
   }
   for (size_t i = 0; i < program.ops.size(); ++i) {
     const bool next_begins = i + 1 < program.ops.size() && !program.begins_at[i + 1].empty();

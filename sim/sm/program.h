@@ -69,8 +69,8 @@ struct LoopSpan {
 struct Program {
   std::vector<MicroOp> ops;
   std::vector<LoopSpan> loops;                   // outer before inner
-  std::vector<std::vector<uint16_t>> ends_at;    // per instruction: loops that end there, inner first
-  std::vector<std::vector<uint16_t>> begins_at;  // per instruction: loops that begin there, outer first
+  std::vector<std::vector<uint32_t>> ends_at;    // per instruction: loops that end there, inner first
+  std::vector<std::vector<uint32_t>> begins_at;  // per instruction: loops that begin there, outer first
   std::vector<std::string> text;                 // readable instructions, for deadlock reports
 };
 

@@ -51,10 +51,6 @@ void Sm::release_launch(int launch, Cycle at) {
   schedule(at, {.type = EventType::kPlace});
 }
 
-bool Sm::busy() const {
-  return std::ranges::any_of(ctas_, [](const Cta& cta) { return cta.resident; });
-}
-
 uint64_t Sm::port_reads() const {
   uint64_t reads = 0;
   for (const auto& sub_core : sub_cores_) {
@@ -78,7 +74,8 @@ void Sm::load_result(const Event& event, Cycle now) {
     sub_core.release_counter(event.slot, event.counter, now);
     return;
   }
-  account_.charge_request(warp->launch, sub_core.last_writer(registers[0] > 0 ? 0 : 1), Contended::kRegisterWritePort, 1);
+  const int bank = sub_core.ports().write_port_busy(now, {registers[0], 0}) ? 0 : 1;
+  account_.charge_request(warp->launch, sub_core.last_writer(bank), Contended::kRegisterWritePort, 1);
   Event later = event;
   later.type = EventType::kCounter;
   schedule(now + 1, later);
@@ -133,7 +130,8 @@ void Sm::handle(const Event& event, Cycle now) {
       }
       break;
     case EventType::kBarrierRelease:
-      if (ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial) release_barrier(event.cta, event.ring, now);
+      if (ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial)
+        release_barrier(event.cta, event.ring, event.value, now);
       break;
     case EventType::kWgmmaStart:
       wgmma_.try_start(now);

@@ -51,7 +51,6 @@ class Sm {
   Cycle launch_start(int launch) const { return progress_[launch].start; }
   Cycle launch_end(int launch) const { return progress_[launch].end; }
   uint64_t ctas_done(int launch) const { return progress_[launch].done; }
-  bool busy() const;            // CTAs resident
   uint64_t port_reads() const;  // warp-wide register reads of all sub-cores
   const Account& account() const { return account_; }
   const MemoryStage& memory() const { return memory_; }
@@ -144,7 +143,7 @@ class Sm {
   const Mbarrier& awaited_mbarrier(const Warp& warp, const MicroOp& op, uint64_t& pass) const;
   void finish_phase(int cta, int ring, uint32_t stage, Cycle now);
   void async_copied(Warp& warp, int sub_core, int slot, uint64_t group, Cycle now);
-  void release_barrier(int cta, int barrier, Cycle now);
+  void release_barrier(int cta, int barrier, uint64_t phase, Cycle now);
   void reconsider_cta(int cta, Cycle now);
 
   // sm_place.cc: CTAs
@@ -154,7 +153,7 @@ class Sm {
   bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
   bool others_left(int launch) const;
   void launch_cta(int launch, Cycle now);
-  void start_warps(Cta& cta, int index, uint32_t cta_class, Cycle now);
+  void start_warps(Cta& cta, int index, Cycle now);
   bool find_slots(uint32_t warps, std::vector<int>& slots) const;
   void maybe_end_warp(int sub_core, int slot, Cycle now);
   void end_cta(int index, Cycle now);

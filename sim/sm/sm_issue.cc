@@ -104,7 +104,6 @@ void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
   uint8_t& arrived = warpgroup.arrived[sequence % warpgroup.arrived.size()];
   if (++arrived < 4) return;
   arrived = 0;
-  ++warpgroup.assembled;
   --open_wgmma_;
   WgmmaUnit::Command command;
   command.launch = warp.launch;
@@ -126,13 +125,16 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
     warp.in_barrier = true;
     warp.barrier = static_cast<uint8_t>(id);
     warp.barrier_op = &op;
+    warp.barrier_phase = barrier.completed;
   }
   if (++barrier.arrived < expected) return;
   barrier.arrived = 0;
+  const uint64_t phase = barrier.completed++;
   schedule(now + spec_.barrier_latency, {.type = EventType::kBarrierRelease,
                                          .cta = static_cast<uint16_t>(warp.cta),
                                          .ring = static_cast<uint16_t>(id),
-                                         .serial = cta.serial});
+                                         .serial = cta.serial,
+                                         .value = phase});
 }
 
 // setmaxnreg: registers move between the warps of a CTA through its own pool.

@@ -116,12 +116,11 @@ void Sm::launch_cta(int launch, Cycle now) {
     progress.next_in_run = 0;
     ++progress.next_run;
   }
-  start_warps(cta, index, run.cta_class, now);
+  start_warps(cta, index, now);
 }
 
-void Sm::start_warps(Cta& cta, int index, uint32_t cta_class, Cycle now) {
+void Sm::start_warps(Cta& cta, int index, Cycle now) {
   const KernelImage& image = *launches_[cta.launch].image;
-  cta.cta_class = cta_class;
   cta.warps_running = image.footprint.warps;
   find_slots(image.footprint.warps, cta.warp_slots);
   for (uint32_t w = 0; w < image.footprint.warps; ++w) {

@@ -81,7 +81,8 @@ void Sm::mbarrier_arrive(int cta, uint64_t serial, int ring, uint32_t stage, int
   if (!ctas_[cta].resident || ctas_[cta].serial != serial) return;
   Mbarrier& barrier = ctas_[cta].rings[ring][stage];
   barrier.bytes_left += expected_bytes;
-  --barrier.arrivals_left;
+  // More arrivals than a phase takes are lost on the phase, as a program may not count on them.
+  if (barrier.arrivals_left > 0) --barrier.arrivals_left;
   finish_phase(cta, ring, stage, now);
 }
 
@@ -116,12 +117,12 @@ void Sm::async_copied(Warp& warp, int sub_core, int slot, uint64_t group, Cycle 
   sub_cores_[sub_core]->reconsider(slot, now);
 }
 
-void Sm::release_barrier(int cta, int barrier, Cycle now) {
+void Sm::release_barrier(int cta, int barrier, uint64_t phase, Cycle now) {
   for (const int s : ctas_[cta].warp_slots) {
     SubCore& sub_core = *sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
     Warp& warp = sub_core.warp(slot);
-    if (!warp.resident || !warp.in_barrier || warp.barrier != barrier) continue;
+    if (!warp.resident || !warp.in_barrier || warp.barrier != barrier || warp.barrier_phase != phase) continue;
     warp.in_barrier = false;
     sub_core.reconsider(slot, now);
   }

@@ -1,6 +1,7 @@
 #include "sim/sm/spec.h"
 
 #include <cmath>
+#include <string>
 
 #include "configs/gpu.pb.h"
 
@@ -75,6 +76,13 @@ Expected<Spec> make_spec(const configs::Gpu& gpu) {
   spec.cta_launch = sm.cta_launch_cycles();
   spec.kernel_launch = gpu.kernel_launch_cycles();
   spec.memory = make_memory_spec(gpu);
+  // Time is kept in units of 1/rate: rates outside would lose bytes or run out of 64 bits.
+  for (const uint64_t rate :
+       {spec.memory.l2_read_milli_bytes_per_clk, spec.memory.l2_write_milli_bytes_per_clk, spec.memory.dram_milli_bytes_per_clk}) {
+    if (rate >= 1000 && rate <= 1'000'000'000) continue;
+    return fail("GPU '" + gpu.name() + "': L2 and DRAM must move between 1 and 1,000,000 bytes a cycle, not " +
+                std::to_string(rate / 1000) + " (DRAM: bandwidth_gb_per_s x efficiency_percent / clock_mhz)");
+  }
   return spec;
 }
 

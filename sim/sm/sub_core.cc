@@ -18,8 +18,14 @@ constexpr std::array<Contended, isa::kPipes> kContendedPipe = {
 
 // Instructions that pass the allocate stage; the others leave the control stage for a queue of their own.
 bool passes_allocate(const MicroOp& op) {
-  return op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation;
+  return op.pipe != Pipe::kMemory && (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);
 }
+
+// Instructions whose completion the machine reports to dependence counters.
+bool releases_counters(const MicroOp& op) { return op.pipe == Pipe::kMemory || op.behaviour == Behaviour::kVariableMath; }
+
+// Conditions that another warp's issue in the same cycle can undo: the last place in the wgmma FIFO, the last registers of a pool.
+bool may_be_taken(const MicroOp& op) { return op.behaviour == Behaviour::kWgmma || op.behaviour == Behaviour::kSetMaxRegisters; }
 
 }  // namespace
 
@@ -52,9 +58,9 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
     const int winner = pick(candidates);
     const MicroOp& op = *warps_[winner].op;
     candidates &= ~(Mask{1} << winner);
-    if (op.behaviour == Behaviour::kWgmma && !sm_.wgmma_admits(warps_[winner])) {
-      // A sibling took the last place in the FIFO in this very cycle.
-      block(winner, WarpState::kMathPipeThrottle, now);
+    WarpState reason{};
+    if (may_be_taken(op) && !sm_.condition_holds(warps_[winner], index_, winner, reason)) {
+      block(winner, reason, now);
       continue;
     }
     issue(winner, now);
@@ -96,7 +102,7 @@ bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
   for (uint32_t mask = op.wait_mask; mask != 0; mask &= mask - 1) {
     const int c = std::countr_zero(mask);
     const bool hidden = fresh && (warp.fresh_counters >> c & 1) != 0;
-    if (warp.counters[c] - (hidden ? 1 : 0) > 0) {
+    if (warp.counters[c] > (hidden ? 1U : 0U)) {
       reason = warp.long_counters & op.wait_mask ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
       return false;
     }
@@ -200,7 +206,7 @@ int SubCore::pick(Mask candidates) const {
     case IssuePolicy::kLrr:
       break;
   }
-  const Mask after = candidates & ~((Mask{2} << std::max(last_issued_, 0)) - 1);
+  const Mask after = candidates & ~((Mask{2} << last_turn_) - 1);
   return std::countr_zero(after != 0 ? after : candidates);
 }
 
@@ -234,6 +240,7 @@ void SubCore::issue(int slot, Cycle now) {
   ++use_.issued;
   if (log_ != nullptr) log(warp, now);
   last_issued_ = slot;
+  last_turn_ = slot;
   warp.last_issue = now;
   warp.fresh_counters = 0;
   tentative_ &= ~(Mask{1} << slot);
@@ -249,7 +256,7 @@ void SubCore::issue(int slot, Cycle now) {
     issue_fixed(op, warp, slot, now);
   } else {
     control_free_ = std::max(control_free_, now + 1);
-    count_dependences(op, warp);
+    if (releases_counters(op)) count_dependences(op, warp);
     sm_.issued(warp, op, index_, slot, now);
     if (op.behaviour == Behaviour::kExit) return;
   }
@@ -307,7 +314,7 @@ void SubCore::step_program(Warp& warp) {
   }
   const Program& program = *warp.program;
   const auto at = static_cast<uint32_t>(warp.op - program.ops.data());
-  for (const uint16_t l : program.ends_at[at]) {
+  for (const uint32_t l : program.ends_at[at]) {
     const LoopSpan& loop = program.loops[l];
     if (--warp.trips_left[loop.depth] > 0) {
       warp.op = &program.ops[loop.begin];
@@ -320,7 +327,7 @@ void SubCore::step_program(Warp& warp) {
 }
 
 void SubCore::enter_loops(Warp& warp, uint32_t at, int deeper_than) {
-  for (const uint16_t l : warp.program->begins_at[at]) {
+  for (const uint32_t l : warp.program->begins_at[at]) {
     const LoopSpan& loop = warp.program->loops[l];
     if (loop.depth > deeper_than) warp.trips_left[loop.depth] = sm_.trips(warp, loop.trips);
   }

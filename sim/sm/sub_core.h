@@ -117,7 +117,8 @@ class SubCore {
   std::array<int, 2> last_writer_{};
   std::vector<uint64_t> port_reads_;
 
-  int last_issued_ = -1;
+  int last_issued_ = -1;  // -1: that warp has exited
+  int last_turn_ = 0;     // the same for round robin, which goes on from there
   Cycle next_ = kNever;
   Cycle stepped_ = kNever;  // the last cycle that was run
   int index_;

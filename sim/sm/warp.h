@@ -28,9 +28,9 @@ struct Warp {
   const MicroOp* op = nullptr;  // next instruction to issue
   const Program* program = nullptr;
   std::array<uint64_t, kMaxLoopDepth> trips_left{};
-  std::array<uint8_t, 6> counters{};  // dependence counters SB0-SB5
-  uint8_t long_counters = 0;          // bit c: counter c waits for global memory
-  uint8_t fresh_counters = 0;         // bit c: incremented by the last issue, not visible in the cycle after it
+  std::array<uint32_t, 6> counters{};  // dependence counters SB0-SB5
+  uint8_t long_counters = 0;           // bit c: counter c waits for global memory
+  uint8_t fresh_counters = 0;          // bit c: incremented by the last issue, not visible in the cycle after it
   Cycle last_issue = 0;
   int launch = 0;
   int cta = 0;
@@ -44,6 +44,7 @@ struct Warp {
   bool in_barrier = false;              // arrived at a BAR.SYNC that has not been released
   uint8_t barrier = 0;                  // which one
   const MicroOp* barrier_op = nullptr;  // its BAR.SYNC
+  uint64_t barrier_phase = 0;           // which of its phases
   bool exited = false;
   uint32_t outstanding_stores = 0;
   uint32_t outstanding_bulk_stores = 0;
@@ -62,14 +63,13 @@ struct Mbarrier {
 };
 
 struct NamedBarrier {
-  uint32_t arrived = 0;  // warps
+  uint32_t arrived = 0;    // warps
+  uint64_t completed = 0;  // phases
 };
 
 // wgmma commands of one warpgroup: some of its four warps may have issued a command and others not yet.
-
 struct Warpgroup {
   uint64_t opened = 0;                // commands opened so far
-  uint64_t assembled = 0;             // commands issued by all four warps
   std::array<uint8_t, 16> arrived{};  // per open command, by sequence mod 16
 };
 

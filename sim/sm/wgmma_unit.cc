@@ -6,16 +6,21 @@
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
+namespace {
+
+uint32_t round_up_divide(uint32_t value, uint32_t by) { return (value + by - 1) / by; }
+
+}  // namespace
 
 WgmmaUnit::WgmmaUnit(const Spec& spec, Sm& sm, Account& account) : spec_(spec), sm_(sm), account_(account) {}
 
 uint32_t WgmmaUnit::wavefronts(const Command& command) const {
-  const uint32_t b = command.columns / spec_.wgmma_columns_per_b_wavefront;
+  const uint32_t b = round_up_divide(command.columns, spec_.wgmma_columns_per_b_wavefront);
   return command.a_in_registers ? b : spec_.wgmma_a_wavefronts + b;
 }
 
 Cycle WgmmaUnit::interval(const Command& command) const {
-  const uint32_t tensor = command.columns / spec_.wgmma_columns_per_clk;
+  const uint32_t tensor = round_up_divide(command.columns, spec_.wgmma_columns_per_clk);
   return std::max({tensor, wavefronts(command), spec_.wgmma_floor});
 }
 
@@ -54,7 +59,7 @@ void WgmmaUnit::start(uint64_t id, Cycle now) {
     account_.charge_request(command.launch, culprit, Contended::kWgmma, cycles);
   });
   history_.hold(now, command.launch);
-  const uint32_t tensor = command.columns / spec_.wgmma_columns_per_clk;
+  const uint32_t tensor = round_up_divide(command.columns, spec_.wgmma_columns_per_clk);
   busy_ += tensor;
   free_at_ = now + interval(command);
   sm_.memory().reserve_for_wgmma(now, wavefronts(command), command.launch);
@@ -121,7 +126,6 @@ void WgmmaUnit::complete(uint64_t id, Cycle now) {
     sm_.schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
     return;
   }
-  ++next_complete_;
   if (command.commit) sm_.wgmma_group_done(command.cta, command.cta_serial, command.warpgroup, now);
 }
 

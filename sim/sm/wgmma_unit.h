@@ -71,10 +71,9 @@ class WgmmaUnit {
   Sm& sm_;
   Account& account_;
   std::array<Command, kInFlight> commands_{};
-  uint64_t next_id_ = 0;        // assembled so far
-  uint64_t next_start_ = 0;     // started so far
-  uint64_t next_complete_ = 0;  // completed so far
-  uint64_t waiting_ = 0;        // assembled, not started
+  uint64_t next_id_ = 0;     // assembled so far
+  uint64_t next_start_ = 0;  // started so far
+  uint64_t waiting_ = 0;     // assembled, not started
   Cycle free_at_ = 0;
   Cycle start_at_ = kNever;
   uint64_t busy_ = 0;

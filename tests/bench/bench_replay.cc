@@ -75,6 +75,10 @@ void replay(benchmark::State& state, const Run& run) {
   const uint64_t started = host_cycles();
   for (auto _ : state) {
     const sim::Outcome outcome = must(sim::simulate(run.gpu, run.launches, false));
+    if (outcome.deadlocked) {
+      state.SkipWithError("deadlock");
+      return;
+    }
     for (const sim::KernelCounters& kernel : outcome.kernels) instructions += kernel.instructions / kSms * outcome.sm_classes;
     cycles += outcome.total_cycles;
   }
