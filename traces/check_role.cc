@@ -118,7 +118,18 @@ class RoleCheck {
     if (opcode.behaviour == isa::Behaviour::kWgmma) {
       if (Problem problem = check_shape(instruction.mnemonic)) return problem;
     }
+    if (opcode.behaviour == isa::Behaviour::kDependenceWait) {
+      if (Problem problem = check_counter(instruction)) return problem;
+    }
     return check_effect(opcode, instruction.effect, kernel_);
+  }
+
+  static Problem check_counter(const isa::Instruction& instruction) {
+    for (const isa::Operand& operand : instruction.operands) {
+      const std::string& text = operand.text;
+      if (text.size() == 3 && text.starts_with("SB") && text[2] >= '0' && text[2] < '0' + isa::kDependenceCounters) return {};
+    }
+    return "DEPBAR waits for one of SB0-SB5";
   }
 
   Problem check_opcode(const isa::Instruction& instruction) {

@@ -69,6 +69,33 @@ TEST(Deadlock, NamesTheBarrierInstruction) {
   EXPECT_THAT(report(kernel), HasSubstr("BAR.SYNC"));
 }
 
+// A phase that has completed lets go those who arrived in it, not one who comes for the next before they have noticed.
+TEST(Deadlock, ABarrierPhaseReleasesItsOwnWarpsOnly) {
+  const std::string sync = op("BAR.SYNC.DEFER_BLOCKING 0x1, 0x40", {.stall = 2}, "barrier=1 count=64");
+  const traces::Kernel kernel = KernelText("phases", "sm_90")
+                                    .role("first", 1, {sync})
+                                    .role("arriver", 1, {op("BAR.ARV 0x1, 0x40", {.stall = 6}, "barrier=1 count=64")})
+                                    .role("late", 1, {op("NOP", {.stall = 10}), sync})
+                                    .kernel();
+  const std::string text = report(kernel);
+  EXPECT_THAT(text, AllOf(HasSubstr("late warp 2"), HasSubstr("barrier 1, 1 warps have arrived")));
+  EXPECT_THAT(text, Not(HasSubstr("first warp")));
+}
+
+// One warp gives back 24 registers a thread, which is what one of the seven others may take.
+TEST(Deadlock, SetMaxRegistersNeverOverdrawsThePool) {
+  const traces::Kernel kernel =
+      KernelText("pool", "sm_90")
+          .options("registers=128")
+          .role("giver", 1, {op("NOP", {.stall = 15}), op("USETMAXREG.DEALLOC.CTAPOOL 0x68", {.stall = 2}, "count=104")})
+          .role("taker", 7, {op("USETMAXREG.TRY_ALLOC.CTAPOOL 0x98", {.stall = 2}, "count=152")})
+          .kernel();
+  const std::string text = report(kernel);
+  size_t waiting = 0;
+  for (size_t at = text.find("taker warp"); at != std::string::npos; at = text.find("taker warp", at + 1)) ++waiting;
+  EXPECT_EQ(waiting, 6);
+}
+
 TEST(Deadlock, TooFewArrivals) {
   const traces::Kernel kernel = KernelText("stuck", "sm_90")
                                     .declare("ring full depth=1 arrivals=2")

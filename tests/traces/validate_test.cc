@@ -1,4 +1,6 @@
 #include "traces/validate.h"
+#include "isa/architecture.h"
+#include "isa/assembler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,6 +57,16 @@ const std::vector<Case>& cases() {
       {"NoRegisters", "0 registers a thread; 1-255", [](Kernel& k) { k.registers_per_thread = 0; }},
       {"ManyRegisters", "256 registers a thread; 1-255", [](Kernel& k) { k.registers_per_thread = 256; }},
       {"RingDepth", "ring full: depth 0", [](Kernel& k) { k.rings[0].depth = 0; }},
+      {"RingTooDeep", "ring full: depth 5000; a ring has 1-4096 stages", [](Kernel& k) { k.rings[0].depth = 5000; }},
+      {"Cursors", "9 cursors; a warp has at most 8",
+       [](Kernel& k) {
+         for (int i = 0; k.cursors.size() < 9; ++i) k.cursors.push_back({"c" + std::to_string(i), 1, 0});
+       }},
+      {"Counter", "DEPBAR waits for one of SB0-SB5",
+       [](Kernel& k) {
+         const isa::Architecture& architecture = **isa::Architecture::find("sm_90");
+         code(k, 1, 0)[0] = *isa::parse_instruction(architecture, "DEPBAR.LE SB9, 0x0 ;", "", 1);
+       }},
       {"RingArrivals", "ring full: 0 arrivals", [](Kernel& k) { k.rings[0].arrivals = 0; }},
       {"RingArrivalsMany", "ring full: 1048576 arrivals; a phase takes 1-1048575",
        [](Kernel& k) { k.rings[0].arrivals = 1U << 20U; }},
