@@ -20,8 +20,9 @@ enum class Needed {
   kNever,           // left out, it is 0
 };
 
-// What a number may be. Upper limits are no claim about hardware: they are far above any chip and keep a slip of the
-// keyboard from becoming a run that never ends.
+// What a number may be. Upper limits are no claim about hardware. Some are what the machine's structures hold: 32 warp slots in a
+// mask, two read ports a bank, 16 instructions of a pipe's history, 16 open wgmma commands and 64 in flight, the four sub-cores
+// of a warpgroup. The others are far above any chip and keep a slip of the keyboard from becoming a run that never ends.
 struct Limit {
   std::string_view path;
   double least;
