@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/account/states.h"
+#include "sim/engine/state_visitor.h"
 #include "sim/engine/time.h"
 
 namespace warpfold::sim {
@@ -20,6 +21,13 @@ struct LaunchAccount {
   uint64_t dram_bytes = 0;
   // Waits of requests (not of warps) for a contended resource: memory stage, data stage, wgmma pipe, write-backs.
   std::array<uint64_t, kContended> request_waits{};
+
+  void visit(StateVisitor& visitor) {
+    for (uint64_t& cycles : states) visitor.count(cycles);
+    for (uint64_t* total : {&resident_warp_cycles, &instructions, &l2_requested_bytes, &l2_served_bytes, &dram_bytes})
+      visitor.count(*total);
+    for (uint64_t& cycles : request_waits) visitor.count(cycles);
+  }
 };
 
 // The account of one SM: per-launch counters and the contention ledger [victim][culprit][resource].
@@ -41,6 +49,13 @@ class Account {
   }
   const std::array<uint64_t, kContended>& ledger(int victim, int culprit) const {
     return ledger_[size_t(victim) * launches_ + culprit];
+  }
+
+  void visit(StateVisitor& visitor) {
+    for (LaunchAccount& launch : launch_) launch.visit(visitor);
+    for (auto& resources : ledger_) {
+      for (uint64_t& cycles : resources) visitor.count(cycles);
+    }
   }
 
   // Throws std::logic_error naming the launch where states do not sum to resident warp-cycles, or the ledger does not sum to
@@ -82,12 +97,29 @@ class HoldHistory {
     if (to > from) charge(nobody, to - from);
   }
 
+  // Only what a wait that began at `earliest` or later can be charged to; of the first of those segments the start is no matter.
+  void visit(StateVisitor& visitor, Cycle earliest) {
+    if (!visitor.taking()) {
+      for (Segment& segment : segments_) segment.start += visitor.shift();
+      return;
+    }
+    int first = std::max(size_ - 1, 0);
+    while (first > 0 && at(first).start > earliest) --first;
+    visitor.value("holds", static_cast<uint64_t>(size_ - first));
+    for (int i = first; i < size_; ++i) {
+      visitor.value("hold_launch", static_cast<uint64_t>(at(i).launch));
+      if (i > first) visitor.value("hold_start", at(i).start - visitor.now());
+    }
+  }
+
  private:
   static constexpr int kSegments = 32;
   struct Segment {
     Cycle start;
     int launch;
   };
+  Segment& at(int i) { return segments_[(head_ + i) % kSegments]; }
+
   std::array<Segment, kSegments> segments_{};
   int head_ = 0;
   int size_ = 0;

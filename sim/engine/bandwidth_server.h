@@ -1,35 +1,67 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 
+#include "sim/engine/state_visitor.h"
 #include "sim/engine/time.h"
 
 namespace warpfold::sim {
 
-// A server that moves `numerator / denominator` bytes a cycle, first come first served. Time is kept exactly, in units of
-// 1/numerator cycle, so that a share such as 5050/132 bytes a cycle never rounds.
+// A server that moves a number of bytes a cycle, first come first served. Time is kept in whole cycles and a binary fraction of
+// one: a byte costs `cost` / 2^`shift` cycles, with `cost` rounded up to 12 or 13 significant bits, so that the server is never
+// faster than asked for and less than 1/4096 slower. A sum of power-of-two transfers then comes back to a whole cycle after few of
+// them, which is what lets a steady state recur (docs/folding.md); a share such as 5050/132 bytes a cycle would need thousands.
 //
-//   rate 3/2 bytes a cycle: 4 bytes take 8/3 cycles, so a request at 0 is done at 3 (rounded up) and the next starts at 8/3.
+//   rate 1.5 bytes a cycle: 4 bytes take 2 2/3 cycles (5462/8192 a byte), so a request at 0 is done at 3 and the next starts at 2
+//   2/3
 class BandwidthServer {
  public:
   BandwidthServer() = default;
-  BandwidthServer(uint64_t numerator, uint64_t denominator) : numerator_(numerator), denominator_(denominator) {}
+  // `numerator / denominator` bytes a cycle.
+  BandwidthServer(uint64_t numerator, uint64_t denominator) {
+    while (shift_ < kMaxShift && (static_cast<Wide>(denominator) << shift_) / numerator < kLeastCost) ++shift_;
+    cost_ = static_cast<uint64_t>(((static_cast<Wide>(denominator) << shift_) + numerator - 1) / numerator);
+    // A cost that is even needs no such fine unit.
+    while (shift_ > 0 && cost_ % 2 == 0) {
+      cost_ /= 2;
+      --shift_;
+    }
+  }
 
   // Queues `bytes` at `now`; returns the cycle in which the last byte has passed.
   Cycle serve(Cycle now, uint64_t bytes) {
     if (bytes == 0) return now;
-    free_at_ = std::max(free_at_, now * numerator_) + bytes * denominator_;
+    if (free_at_ < now) {
+      free_at_ = now;
+      fraction_ = 0;
+    }
+    const uint64_t units = fraction_ + bytes * cost_;
+    free_at_ += units >> shift_;
+    fraction_ = units & ((uint64_t{1} << shift_) - 1);
     served_bytes_ += bytes;
-    return (free_at_ + numerator_ - 1) / numerator_;
+    return free_at_ + (fraction_ > 0 ? 1 : 0);
   }
 
   uint64_t served_bytes() const { return served_bytes_; }
 
+  void visit(StateVisitor& visitor) {
+    const bool behind = free_at_ < visitor.now();
+    visitor.value("bandwidth_fraction", behind ? 0 : fraction_);
+    visitor.time("bandwidth_free", free_at_);
+    visitor.count(served_bytes_);
+  }
+
  private:
-  uint64_t numerator_ = 1;
-  uint64_t denominator_ = 1;
-  uint64_t free_at_ = 0;  // in 1/numerator cycles
+  __extension__ using Wide = unsigned __int128;
+  static constexpr uint64_t kLeastCost = 4096;
+  static constexpr uint32_t kMaxShift = 40;
+
+  uint64_t cost_ = 1;
+  uint32_t shift_ = 0;
+  Cycle free_at_ = 0;
+  uint64_t fraction_ = 0;  // of a cycle beyond free_at_, in 1/2^shift
   uint64_t served_bytes_ = 0;
 };
 

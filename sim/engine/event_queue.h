@@ -26,8 +26,12 @@ class EventQueue {
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
+  size_t size() const { return heap_.size(); }
   bool empty() const { return heap_.empty(); }
   Cycle next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
+
+  // In no particular order.
+  std::vector<Event>& pending() { return heap_; }
 
   Payload pop() {
     std::pop_heap(heap_.begin(), heap_.end(), later);

@@ -35,9 +35,14 @@ std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, b
 
 }  // namespace
 
-GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, bool serialise,
-               std::vector<IssueRecord>* issue_log)
-    : spec_(spec), images_(images), depends_on_(dependences(launches, serialise)), released_(launches.size(), false) {
+GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches,
+               const Options& options)
+    : spec_(spec),
+      images_(images),
+      fold_(options.fold),
+      depends_on_(dependences(launches, options.serialise)),
+      released_(launches.size(), false) {
+  if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
   std::vector<const traces::Kernel*> kernels;
   for (const Launch& launch : launches) kernels.push_back(launch.kernel);
   const std::vector<int> rank = placement_order(launches);
@@ -47,8 +52,11 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       shares.push_back({&images_[l], sm_class.ctas[l], rank[l], launches[l].reserved, launches[l].reserved_registers,
                         launches[l].reserved_shared_memory, launches[l].reserved_warps});
     }
-    members_.push_back({sm_class.sms, std::make_unique<Sm>(spec_, std::move(shares)), 0});
-    if (issue_log) members_.back().sm->log_issues(*issue_log, static_cast<uint32_t>(members_.size() - 1));
+    Member& member = members_.emplace_back(sm_class.sms, std::make_unique<Sm>(spec_, std::move(shares)));
+    if (options.issue_log != nullptr) member.sm->log_issues(*options.issue_log, static_cast<uint32_t>(members_.size() - 1));
+    if (fold_.mode == FoldMode::kOff) continue;
+    member.folder = std::make_unique<Folder>(fold_.omitted_field);
+    member.sm->watch_with(*member.folder);
   }
 }
 
@@ -56,8 +64,8 @@ Outcome GpuRun::run() {
   while (true) {
     release_ready();
     if (std::ranges::all_of(members_, [](const Member& member) { return member.next == kNever; })) break;
-    const Cycle limit = horizon();
     for (Member& member : members_) {
+      const Cycle limit = horizon(member);
       if (member.next < limit) member.next = member.sm->run(limit);
     }
   }
@@ -97,10 +105,6 @@ void GpuRun::release_ready() {
   }
 }
 
-bool GpuRun::all_released() const {
-  return std::ranges::all_of(released_, [](bool released) { return released; });
-}
-
 bool GpuRun::ended(int launch) const {
   return std::ranges::all_of(members_, [&](const Member& member) { return member.sm->launch_done(launch); });
 }
@@ -111,12 +115,22 @@ Cycle GpuRun::end_of(int launch) const {
   return end;
 }
 
-// A launch end found by one SM acts on the others `kernel_launch` cycles later at the earliest.
-Cycle GpuRun::horizon() const {
-  if (all_released()) return kNever;
+// How far a member may run by itself. What it waits for itself cannot come before it has done its own part, at which it stops;
+// what others have to finish for it acts `kernel_launch` cycles after the earliest of them could end it.
+Cycle GpuRun::horizon(const Member& member) const {
+  const Cycle launch = std::max<Cycle>(spec_.kernel_launch, 1);
   Cycle least = kNever;
-  for (const Member& member : members_) least = std::min(least, member.next);
-  return least + std::max<Cycle>(spec_.kernel_launch, 1);
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (released_[l]) continue;
+    const auto open_on = [&](const Member& each) {
+      return std::ranges::any_of(depends_on_[l], [&](int d) { return !each.sm->launch_done(d); });
+    };
+    if (open_on(member)) continue;
+    for (const Member& other : members_) {
+      if (open_on(other) && other.next != kNever) least = std::min(least, other.next + launch);
+    }
+  }
+  return least;
 }
 
 bool GpuRun::deadlocked() const {
@@ -141,8 +155,28 @@ std::string GpuRun::deadlock_report() const {
   return report;
 }
 
+// What was skipped, by SM class and length of the period.
+FoldReport GpuRun::fold_report() const {
+  FoldReport report;
+  report.mode = fold_.mode == FoldMode::kOff ? Folded::kOff : Folded::kNone;
+  for (size_t m = 0; m < members_.size(); ++m) {
+    const Member& member = members_[m];
+    const uint64_t issued = member.sm->instructions();
+    const uint64_t skipped = member.folder ? member.folder->skipped_instructions() : 0;
+    report.instructions_of_classes += issued;
+    report.instructions_replayed += issued - skipped;
+    if (!member.folder) continue;
+    for (const auto& [cycles, period] : member.folder->periods()) {
+      report.mode = std::max(report.mode, Folded::kExact);
+      report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, true});
+    }
+  }
+  return report;
+}
+
 Outcome GpuRun::collect() const {
   Outcome outcome;
+  outcome.fold = fold_report();
   outcome.sm_classes = static_cast<uint32_t>(members_.size());
   const size_t launches = released_.size();
   outcome.ledger.assign(launches, std::vector<std::array<uint64_t, kContended>>(launches));

@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "sim/fold/folder.h"
 #include "sim/gpu/simulate.h"
 #include "sim/sm/sm.h"
 
@@ -12,8 +13,7 @@ namespace warpfold::sim {
 // through launch ends, which take `kernel_launch` cycles to act: no SM runs further ahead of another than that.
 class GpuRun {
  public:
-  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, bool serialise,
-         std::vector<IssueRecord>* issue_log);
+  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options);
 
   Outcome run();
 
@@ -21,14 +21,15 @@ class GpuRun {
   struct Member {
     uint64_t sms = 0;
     std::unique_ptr<Sm> sm;
+    std::unique_ptr<Folder> folder = nullptr;  // none: every instruction is replayed
     Cycle next = 0;
   };
 
   void release_ready();
-  bool all_released() const;
   bool ended(int launch) const;
   Cycle end_of(int launch) const;
-  Cycle horizon() const;
+  Cycle horizon(const Member& member) const;
+  FoldReport fold_report() const;
   void check_conservation(const Outcome& outcome) const;
   bool deadlocked() const;
   Outcome collect() const;
@@ -38,6 +39,7 @@ class GpuRun {
 
   const Spec& spec_;
   const std::vector<KernelImage>& images_;
+  FoldOptions fold_;
   std::vector<std::vector<int>> depends_on_;  // per launch
   std::vector<bool> released_;
   std::vector<Member> members_;

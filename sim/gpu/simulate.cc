@@ -25,8 +25,7 @@ Expected<void> check_reservation(const Launch& launch, const Footprint& need) {
 
 }  // namespace
 
-Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, bool serialise,
-                           std::vector<IssueRecord>* issue_log) {
+Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options) {
   const auto spec = make_spec(gpu);
   if (!spec) return std::unexpected(spec.error());
   std::vector<KernelImage> images;
@@ -36,7 +35,7 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
     if (const auto fits = check_reservation(launch, image->footprint); !fits) return std::unexpected(fits.error());
     images.push_back(std::move(*image));
   }
-  return GpuRun(*spec, images, launches, serialise, issue_log).run();
+  return GpuRun(*spec, images, launches, options).run();
 }
 
 }  // namespace warpfold::sim

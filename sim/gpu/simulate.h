@@ -9,6 +9,7 @@
 #include "configs/gpu.pb.h"
 #include "sim/account/issue_log.h"
 #include "sim/account/states.h"
+#include "sim/fold/fold.h"
 #include "traces/kernel.h"
 
 namespace warpfold::sim {
@@ -61,14 +62,19 @@ struct Outcome {
   // ledger[victim][culprit][resource] in warp-cycles, launch order
   std::vector<std::vector<std::array<uint64_t, kContended>>> ledger;
   uint32_t sm_classes = 0;
+  FoldReport fold;
   bool deadlocked = false;
   Deadlock deadlock;
 };
 
-// Replays the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact
-// share of L2 and DRAM. `serialise`: a launch starts only when the one before it has ended. Fails where a CTA can never fit
-// or a kernel is for another architecture. `issue_log`: receives every issue, in order of time per SM class.
-Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, bool serialise,
-                           std::vector<IssueRecord>* issue_log = nullptr);
+struct Options {
+  bool serialise = false;  // a launch starts only when the one before it has ended
+  FoldOptions fold{};
+  std::vector<IssueRecord>* issue_log = nullptr;  // receives every issue, in order of time per SM class; nothing is folded then
+};
+
+// Runs the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact share
+// of L2 and DRAM. Fails where a CTA can never fit or a kernel is for another architecture.
+Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options = {});
 
 }  // namespace warpfold::sim

@@ -29,6 +29,10 @@ class MemoryShare {
   uint64_t dram_bytes() const { return dram_.served_bytes(); }
   uint64_t ingress_bytes() const { return ingress_.served_bytes(); }
 
+  void visit(StateVisitor& visitor) {
+    for (BandwidthServer* server : {&ingress_, &egress_, &l2_read_, &l2_write_, &dram_}) server->visit(visitor);
+  }
+
  private:
   BandwidthServer ingress_;
   BandwidthServer egress_;
@@ -37,23 +41,27 @@ class MemoryShare {
   BandwidthServer dram_;
 };
 
-// Splits a stream's bytes into L2 hits and DRAM accesses in an exact, evenly spread order.
+// Splits a stream's bytes into L2 hits and DRAM accesses in an evenly spread order. The share that goes to DRAM is rounded to
+// 1/16384, so that what is left over comes back after few requests.
 class DramFraction {
  public:
   DramFraction() = default;
-  DramFraction(uint64_t numerator, uint64_t denominator) : numerator_(numerator), denominator_(denominator) {}
+  DramFraction(uint64_t numerator, uint64_t denominator)
+      : numerator_(static_cast<uint64_t>((static_cast<Wide>(numerator) * kUnits * 2 / denominator + 1) / 2)) {}
 
   // Of the next `bytes`, how many go to DRAM.
   uint64_t take(uint64_t bytes) {
-    const Wide sum = static_cast<Wide>(bytes) * numerator_ + accumulated_;
-    accumulated_ = static_cast<uint64_t>(sum % denominator_);
-    return static_cast<uint64_t>(sum / denominator_);
+    const uint64_t sum = bytes * numerator_ + accumulated_;
+    accumulated_ = sum % kUnits;
+    return sum / kUnits;
   }
+
+  void visit(StateVisitor& visitor) { visitor.value("dram_fraction", accumulated_); }
 
  private:
   __extension__ using Wide = unsigned __int128;
-  uint64_t numerator_ = 0;
-  uint64_t denominator_ = 1;
+  static constexpr uint64_t kUnits = 16384;
+  uint64_t numerator_ = 0;  // in 1/kUnits
   uint64_t accumulated_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <utility>
 
 namespace warpfold::sim {
@@ -23,6 +24,38 @@ uint32_t warp_slot_limit(const Spec& spec, uint32_t warps) {
   const uint32_t whole = spec.warp_slots / warps;
   if (warps < spec.sub_cores) return whole;
   return std::min(whole, spec.warp_slots_per_sub_core / ((warps + spec.sub_cores - 1) / spec.sub_cores));
+}
+
+// Rings that are passed with the same cursor go round together: what counts is how far one is ahead of the other.
+void group_rings(KernelImage& image) {
+  const traces::Kernel& kernel = *image.kernel;
+  image.base_ring.resize(kernel.rings.size());
+  std::iota(image.base_ring.begin(), image.base_ring.end(), 0);
+  image.cursor_ring.assign(kernel.cursors.size(), -1);
+  image.waited_once.assign(kernel.rings.size(), false);
+  const auto join = [&](int one, int other) {
+    const int from = std::max(image.base_ring[one], image.base_ring[other]);
+    const int to = std::min(image.base_ring[one], image.base_ring[other]);
+    std::ranges::replace(image.base_ring, from, to);
+  };
+  for (const Program& program : image.programs) {
+    for (const MicroOp& op : program.ops) {
+      const bool on_ring =
+          op.barrier >= 0 && (op.behaviour == isa::Behaviour::kMbarrierWait || op.behaviour == isa::Behaviour::kMbarrierArrive ||
+                              op.behaviour == isa::Behaviour::kBulkLoad);
+      if (!on_ring) continue;
+      if (op.cursor < 0) {
+        if (op.behaviour == isa::Behaviour::kMbarrierWait) image.waited_once[op.barrier] = true;
+        continue;
+      }
+      int& ring = image.cursor_ring[op.cursor];
+      if (ring < 0) ring = op.barrier;
+      join(ring, op.barrier);
+    }
+  }
+  for (int& ring : image.cursor_ring) {
+    if (ring >= 0) ring = image.base_ring[ring];
+  }
 }
 
 }  // namespace
@@ -55,6 +88,7 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel)
     image.programs.push_back(compile_role(*spec.architecture, kernel.roles[r]));
     image.role_of_warp.insert(image.role_of_warp.end(), kernel.roles[r].warps, static_cast<int>(r));
   }
+  group_rings(image);
   return image;
 }
 

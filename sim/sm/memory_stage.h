@@ -49,6 +49,8 @@ class MemoryStage {
   // wgmma takes `wavefronts` of the data stage from `start` on, before anyone else.
   void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
 
+  void visit(StateVisitor& visitor);
+
   // Launch of the instruction at the head of a sub-core's queue: who holds it when it is full.
   int queue_holder(int sub_core) const;
   const MemoryShare& memory() const { return memory_; }
@@ -71,6 +73,8 @@ class MemoryStage {
     }
   };
 
+  void visit_request(Request& request, StateVisitor& visitor) const;
+  void visit_queues(StateVisitor& visitor);
   void reach_head(Queue& queue);
   bool reads_early(const MicroOp& op) const;
   void schedule_arbitration(Cycle now);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 
+#include "sim/engine/state_visitor.h"
 #include "sim/engine/time.h"
 
 namespace warpfold::sim {
@@ -38,6 +39,25 @@ class PipePort {
 
   Cycle admits_at() const { return admits_at_; }  // another instruction may be issued to the pipe
   int holder() const { return holder_; }          // launch whose instruction it waits for until then
+
+  void visit(StateVisitor& visitor, uint32_t depth) {
+    visitor.time("pipe_free", free_at_);
+    visitor.time("pipe_admits", admits_at_);
+    if (!visitor.taking()) {
+      for (Cycle& cycle : entered_) cycle += visitor.shift();
+      return;
+    }
+    // Whom one waits for matters while it waits.
+    visitor.value("pipe_holder", admits_at_ > visitor.now() ? static_cast<uint64_t>(holder_) : 0);
+    for (uint32_t i = depth; i > 0; --i) {
+      const auto entry = static_cast<uint8_t>(issued_ - i);
+      const Cycle enters = entered_[entry % kHistory];
+      visitor.value("pipe_entered", enters > visitor.now() ? enters - visitor.now() : 0);
+      const auto ahead = static_cast<uint8_t>(entry - 1);
+      visitor.value("pipe_ahead", enters > visitor.now() ? static_cast<uint64_t>(launch_[ahead % kHistory]) : 0);
+    }
+    if (depth > 0) visitor.value("pipe_last", static_cast<uint64_t>(launch_[static_cast<uint8_t>(issued_ - 1) % kHistory]));
+  }
 
  private:
   static constexpr int kHistory = 16;  // above the deepest admission

@@ -163,6 +163,8 @@ class Compiler {
       if (const auto* block = std::get_if<traces::Block>(&node)) {
         for (const isa::Instruction& instruction : block->code) {
           MicroOp op = compile(architecture_, instruction);
+          op.depth = depth;
+          if (op.cursor >= 0) program_.uses_cursor.at(static_cast<size_t>(op.cursor)) = true;
           op.source = static_cast<uint32_t>(program_.text.size());
           program_.ops.push_back(op);
           program_.text.push_back(isa::format_instruction(instruction));

@@ -31,6 +31,7 @@ struct MicroOp {
   uint8_t wait_mask = 0;
   bool needs_check = false;  // has a condition beyond its timer: counters, barriers, groups
   bool edge = false;         // ends a loop, or the next instruction starts one
+  uint8_t depth = 0;         // loops around it
   bool global = false;       // memory instruction that leaves the SM: LG throttle, long scoreboard
   bool blocks_lite = false;  // holds FMA lite together with FMA heavy
   uint8_t source_count = 0;
@@ -72,6 +73,8 @@ struct Program {
   std::vector<std::vector<uint32_t>> ends_at;    // per instruction: loops that end there, inner first
   std::vector<std::vector<uint32_t>> begins_at;  // per instruction: loops that begin there, outer first
   std::vector<std::string> text;                 // readable instructions, for deadlock reports
+  // Per cursor of the kernel: this role's instructions use it.
+  std::array<bool, 8> uses_cursor{};
 };
 
 // Compiles a validated role for an architecture.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "sim/engine/state_visitor.h"
 #include "sim/engine/time.h"
 #include "sim/sm/program.h"
 
@@ -103,6 +104,27 @@ class RegisterPorts {
     pending_ = true;
     return demanded_;
   }
+  // What of a demand's totals has not been served: what they mean, whatever the numbers.
+  uint64_t unserved_reads(const Totals& totals) const { return remaining(totals.reads, served_.reads); }
+  uint64_t unserved_writes(const Totals& totals) const {
+    return uint64_t{remaining(totals.writes[0], served_.writes[0])} << 32 | remaining(totals.writes[1], served_.writes[1]);
+  }
+
+  void visit(StateVisitor& visitor) {
+    if (!visitor.taking()) {
+      base_ += visitor.shift();
+      return;
+    }
+    advance(visitor.now());
+    for (int bank = 0; bank < 2; ++bank) {
+      for (uint32_t port = 0; port < read_ports_; ++port) visitor.value("read_port", read_busy_[bank][port]);
+      visitor.value("write_port", write_busy_[bank]);
+      for (const uint16_t entry : cached_[bank]) visitor.value("register_cache", entry);
+    }
+    visitor.relative("update_reads", unserved_reads(demanded_));
+    visitor.relative("update_writes", unserved_writes(demanded_));
+  }
+
   // Cycles that serving everything up to `totals` takes from `now` on at the least: for reads and for writes.
   std::pair<uint32_t, uint32_t> missing(Cycle now, const Totals& totals) {
     advance(now);

@@ -30,16 +30,25 @@ void Sm::log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {
 }
 
 Cycle Sm::run(Cycle limit) {
+  launch_ended_ = false;
   while (true) {
     Cycle next = events_.next_time();
     for (const auto& sub_core : sub_cores_) next = std::min(next, sub_core->next());
-    if (next >= limit || next == kNever) return next;
+    if (next >= limit || next == kNever || launch_ended_) return next;
     now_ = next;
     while (events_.next_time() == next) handle(events_.pop(), next);
     for (const auto& sub_core : sub_cores_) {
       if (sub_core->next() <= next) sub_core->step(next);
     }
+    if (watcher_ != nullptr) tell_watcher(limit);
   }
+}
+
+void Sm::tell_watcher(Cycle limit) {
+  bool loop_end = false;
+  for (const auto& sub_core : sub_cores_) loop_end |= sub_core->take_loop_end();
+  // A cycle with events left is not over.
+  if (loop_end && events_.next_time() > now_) watcher_->loop_ended(*this, now_ + 1, limit);
 }
 
 void Sm::release_launch(int launch, Cycle at) {

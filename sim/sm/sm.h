@@ -16,6 +16,16 @@
 
 namespace warpfold::sim {
 
+class Sm;
+
+// Looks at an SM whenever a warp has come to the end of a loop body: at the end of the cycle before `now`. It may move the SM on,
+// to a cycle up to `limit`.
+class SmWatcher {
+ public:
+  virtual ~SmWatcher() = default;
+  virtual void loop_ended(Sm& sm, Cycle now, Cycle limit) = 0;
+};
+
 // What one launch brings to one SM.
 struct SmLaunch {
   const KernelImage* image = nullptr;
@@ -40,7 +50,10 @@ class Sm {
   // Records every issue from now on.
   void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class);
 
-  // Runs while the next thing to do lies before `limit`; returns its time (kNever: nothing is pending).
+  void watch_with(SmWatcher& watcher) { watcher_ = &watcher; }
+
+  // Runs while the next thing to do lies before `limit` and until a launch's last CTA has ended; returns the time of the next
+  // thing to do (kNever: nothing is pending).
   Cycle run(Cycle limit);
   // A launch may place CTAs from `at` on.
   void release_launch(int launch, Cycle at);
@@ -56,6 +69,11 @@ class Sm {
   const MemoryStage& memory() const { return memory_; }
   const WgmmaUnit& wgmma() const { return wgmma_; }
   const SubCore& sub_core(int index) const { return *sub_cores_[index]; }
+  // Everything that the SM keeps (sm_state.cc). In a cycle that has been run completely.
+  void visit(StateVisitor& visitor);
+  uint64_t instructions() const;
+  uint64_t fingerprint() const;
+  const std::vector<SmLaunch>& launches() const { return launches_; }
   // Who waits for whom, one line a warp. For a deadlocked SM.
   std::string waiting_report() const;
 
@@ -101,6 +119,7 @@ class Sm {
   bool wgmma_admits(const Warp& warp) const;
   void wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, Cycle now);
   void wgmma_room(Cycle now);
+  bool cta_lives(int cta, uint64_t serial) const { return ctas_[cta].resident && ctas_[cta].serial == serial; }
   void charge_wgmma_wait(int launch, Cycle from, Cycle to);
   int queue_holder(int sub_core) const { return memory_.queue_holder(sub_core); }
   uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
@@ -117,6 +136,7 @@ class Sm {
     Cycle end = 0;
     size_t next_run = 0;
     uint64_t next_in_run = 0;
+    uint64_t placed = 0;
     uint64_t running = 0;
     uint64_t done = 0;
   };
@@ -126,7 +146,16 @@ class Sm {
     uint32_t warps = 0;
   };
 
+  // sm_state.cc
+  void visit_launch(int launch, StateVisitor& visitor);
+  void visit_cta(int index, StateVisitor& visitor);
+  void visit_warp_in_cta(Warp& warp, StateVisitor& visitor);
+  void visit_events(StateVisitor& visitor);
+  uint64_t event_value(const Event& event);
+  bool event_is_live(const Event& event);
+
   void handle(const Event& event, Cycle now);
+  void tell_watcher(Cycle limit);
   Warp* live_warp(const Event& event);
   void load_result(const Event& event, Cycle now);
 
@@ -150,9 +179,10 @@ class Sm {
   void place_ctas(Cycle now);
   bool may_place(int launch, Cycle now) const;
   bool fits(int launch) const;
-  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
+  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::*held, uint32_t SmLaunch::*reserved) const;
   bool others_left(int launch) const;
   void launch_cta(int launch, Cycle now);
+  void count_placed(int launch, uint64_t ctas);
   void start_warps(Cta& cta, int index, Cycle now);
   bool find_slots(uint32_t warps, std::vector<int>& slots) const;
   void maybe_end_warp(int sub_core, int slot, Cycle now);
@@ -171,10 +201,13 @@ class Sm {
   std::vector<Cta> ctas_;
   std::vector<bool> slot_taken_;  // SM-wide: slot s is on sub-core s mod sub_cores
   uint64_t open_wgmma_ = 0;       // commands that not all four warps have issued yet
+  SmWatcher* watcher_ = nullptr;
+  bool launch_ended_ = false;
   uint64_t next_serial_ = 1;
   uint64_t warps_started_ = 0;
   Cycle next_cta_at_ = 0;
   Cycle now_ = 0;
+  std::vector<const EventQueue<Event>::Event*> event_order_;  // scratch of visit_events
 };
 
 }  // namespace warpfold::sim

@@ -41,7 +41,7 @@ bool Sm::others_left(int launch) const {
 
 // What an SM's launches hold and have reserved, seen by `launch`. A reservation bounds its launch in the resources that it
 // names, and keeps others out of them, as long as both have CTAs left.
-bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const {
+bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::*held, uint32_t SmLaunch::*reserved) const {
   const SmLaunch& own = launches_[launch];
   const bool bound = own.reserved && own.*reserved > 0 && others_left(launch);
   if (bound && held_[launch].*held + need > own.*reserved) return false;
@@ -112,11 +112,19 @@ void Sm::launch_cta(int launch, Cycle now) {
   held_[launch].warps += need.warps;
   if (progress.start == kNever) progress.start = now;
   ++progress.running;
-  if (++progress.next_in_run == run.count) {
-    progress.next_in_run = 0;
+  count_placed(launch, 1);
+  start_warps(cta, index, now);
+}
+
+void Sm::count_placed(int launch, uint64_t ctas) {
+  Progress& progress = progress_[launch];
+  progress.placed += ctas;
+  progress.next_in_run += ctas;
+  while (progress.next_run < launches_[launch].ctas.size() &&
+         progress.next_in_run >= launches_[launch].ctas[progress.next_run].count) {
+    progress.next_in_run -= launches_[launch].ctas[progress.next_run].count;
     ++progress.next_run;
   }
-  start_warps(cta, index, now);
 }
 
 void Sm::start_warps(Cta& cta, int index, Cycle now) {
@@ -169,6 +177,7 @@ void Sm::end_cta(int index, Cycle now) {
   --progress.running;
   ++progress.done;
   progress.end = now;
+  launch_ended_ |= launch_done(cta.launch);
   place_ctas(now);
 }
 

@@ -318,6 +318,7 @@ void SubCore::step_program(Warp& warp) {
     const LoopSpan& loop = program.loops[l];
     if (--warp.trips_left[loop.depth] > 0) {
       warp.op = &program.ops[loop.begin];
+      loop_end_ = true;
       enter_loops(warp, loop.begin, loop.depth);
       return;
     }

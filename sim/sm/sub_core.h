@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/account/account.h"
 #include "sim/account/issue_log.h"
+#include "sim/engine/state_visitor.h"
 #include "sim/sm/pipe_port.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
@@ -52,6 +54,13 @@ class SubCore {
   int last_writer(int bank) const { return last_writer_[bank]; }
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
+  // Everything that the sub-core keeps, warps included.
+  void visit(StateVisitor& visitor);
+  // A warp of this sub-core has come to the end of a loop body since the last call.
+  bool take_loop_end() { return std::exchange(loop_end_, false); }
+  // Changes with the places that the warps are at in their programs.
+  uint64_t fingerprint() const;
+
   struct Use {
     std::array<uint64_t, isa::kPipes> pipe_cycles{};
     uint64_t issued = 0;
@@ -64,6 +73,7 @@ class SubCore {
   static constexpr int kPorts = isa::kPipes + 1;
   using Mask = uint32_t;
 
+  void visit_warp(Warp& warp, StateVisitor& visitor);
   void expire_timers(Cycle now);
   bool condition_holds(int slot, Cycle now, WarpState& reason);
   void block(int slot, WarpState reason, Cycle since);
@@ -121,6 +131,7 @@ class SubCore {
   int last_turn_ = 0;     // the same for round robin, which goes on from there
   Cycle next_ = kNever;
   Cycle stepped_ = kNever;  // the last cycle that was run
+  bool loop_end_ = false;
   int index_;
   std::vector<IssueRecord>* log_ = nullptr;
   uint32_t sm_class_ = 0;

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <utility>
 
+#include "sim/engine/state_visitor.h"
 #include "sim/engine/time.h"
 
 namespace warpfold::sim {
@@ -32,6 +34,18 @@ class TimerWheel {
     if (occupied_ == 0) return kNever;
     const uint64_t ahead = std::rotr(occupied_, static_cast<int>((now + 1) % kCycles));
     return now + 1 + static_cast<Cycle>(std::countr_zero(ahead));
+  }
+
+  void visit(StateVisitor& visitor) {
+    if (!visitor.taking()) {
+      std::rotate(due_.begin(), due_.end() - static_cast<ptrdiff_t>(visitor.shift() % kCycles), due_.end());
+      occupied_ = std::rotl(occupied_, static_cast<int>(visitor.shift() % kCycles));
+      return;
+    }
+    const auto now = static_cast<int>(visitor.now() % kCycles);
+    visitor.value("timers", std::rotr(occupied_, now));
+    for (uint64_t ahead = std::rotr(occupied_, now); ahead != 0; ahead &= ahead - 1)
+      visitor.value("timer_warps", due_[(std::countr_zero(ahead) + now) % kCycles]);
   }
 
  private:

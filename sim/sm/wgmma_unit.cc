@@ -63,7 +63,6 @@ void WgmmaUnit::start(uint64_t id, Cycle now) {
   busy_ += tensor;
   free_at_ = now + interval(command);
   sm_.memory().reserve_for_wgmma(now, wavefronts(command), command.launch);
-  command.start = now;
   const uint32_t pipeline = command.a_in_registers ? spec_.wgmma_completion_rs : spec_.wgmma_completion;
   command.completion = now + pipeline + command.columns / 2U;
   // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
@@ -80,6 +79,7 @@ void WgmmaUnit::begin_writes(uint64_t id, Cycle now) {
     sm_.schedule(due, {.type = Sm::EventType::kWgmmaWrites, .value = id});
     return;
   }
+  command.writes_begun = true;
   for (int c = 0; c < sm_.sub_cores(); ++c) {
     command.update[c].writes = sm_.sub_core(c).ports().demand(now, 0, command.columns / 4U).writes;
   }
@@ -92,6 +92,7 @@ void WgmmaUnit::begin_reads(uint64_t id, Cycle now) {
     sm_.schedule(due, {.type = Sm::EventType::kWgmmaReads, .value = id});
     return;
   }
+  command.reads_begun = true;
   for (int c = 0; c < sm_.sub_cores(); ++c) {
     command.update[c].reads = sm_.sub_core(c).ports().demand(now, spec_.commit_reads, 0).reads;
   }

@@ -37,8 +37,9 @@ class WgmmaUnit {
     bool a_in_registers = false;
     bool commit = false;  // ends a group
     Cycle assembled = 0;
-    Cycle start = 0;
     Cycle completion = 0;
+    bool writes_begun = false;
+    bool reads_begun = false;
     std::array<RegisterPorts::Totals, kMaxSubCores> update{};  // per sub-core: port slots to wait for
     std::vector<uint64_t> reads_before;                        // per launch: port reads when the update began
   };
@@ -51,12 +52,17 @@ class WgmmaUnit {
   void begin_reads(uint64_t id, Cycle now);
   void complete(uint64_t id, Cycle now);
 
+  // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
+  void visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);
+  uint64_t started() const { return next_start_; }
+
   const HoldHistory& history() const { return history_; }
   uint64_t busy_cycles() const { return busy_; }
 
  private:
   static constexpr size_t kInFlight = 64;
 
+  void visit_command(Command& command, bool waits, StateVisitor& visitor);
   Command& at(uint64_t id) { return commands_[id % kInFlight]; }
   void start(uint64_t id, Cycle now);
   Cycle interval(const Command& command) const;

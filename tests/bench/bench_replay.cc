@@ -74,7 +74,7 @@ void replay(benchmark::State& state, const Run& run) {
   uint64_t cycles = 0;
   const uint64_t started = host_cycles();
   for (auto _ : state) {
-    const sim::Outcome outcome = must(sim::simulate(run.gpu, run.launches, false));
+    const sim::Outcome outcome = must(sim::simulate(run.gpu, run.launches, {.fold = {.mode = sim::FoldMode::kOff}}));
     if (outcome.deadlocked) {
       state.SkipWithError("deadlock");
       return;

@@ -50,7 +50,7 @@ TEST_F(Invocations, WithUnknownWordsGetANearMiss) {
   EXPECT_EQ(error({"simulat"}), "unknown command \"simulat\"; did you mean \"simulate\"?");
   EXPECT_EQ(error({"--versio"}), "unknown option --versio; did you mean \"--version\"?");
   EXPECT_EQ(error({"simulate", "s.textproto", "--fromat", "json"}), "unknown option --fromat; did you mean \"--format\"?");
-  EXPECT_EQ(error({"simulate", "s.textproto", "--form", "json"}), "unknown option --form; did you mean \"--format\"?");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--forma", "json"}), "unknown option --forma; did you mean \"--format\"?");
   EXPECT_EQ(error({"trace", "dumb", "x"}), "unknown command \"trace dumb\"; did you mean \"dump\"?");
   EXPECT_EQ(error({"trace"}), "trace: dump, stats, check or write is missing; see warpfold trace --help");
   EXPECT_EQ(error({"simulate", "s.textproto", "--format", "jsn"}), "unknown format \"jsn\"; did you mean \"json\"?");

@@ -61,14 +61,14 @@ configs::Result simulate(const std::string& path, const Settings& settings) {
   const std::vector<traces::Kernel> kernels = value_of(cli::scenario_kernels(scenario, path));
   const std::vector<sim::Launch> launches = value_of(cli::make_launches(scenario, kernels));
   const bool serialise = scenario.policy().kind() == configs::SEQUENTIAL;
-  const sim::Outcome outcome = value_of(sim::simulate(scenario.gpu(), launches, serialise));
+  const sim::Outcome outcome = value_of(sim::simulate(scenario.gpu(), launches, {.serialise = serialise}));
   if (outcome.deadlocked) throw std::logic_error(outcome.deadlock.report);
   return cli::make_result(scenario, kernels, outcome);
 }
 
 configs::Result simulate_with_solo(const std::string& path, const Settings& settings) {
   const configs::Scenario scenario = value_of(configs::load_scenario(path, settings));
-  return value_of(value_of(cli::Runner::prepare(scenario, path, "test_physics")).run(scenario));
+  return value_of(value_of(cli::Runner::prepare(scenario, path, "test_physics", {})).run({scenario})).front();
 }
 
 const configs::Resource& resource(const configs::Result& result, std::string_view name) {

@@ -70,14 +70,14 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Occupancy, ACtaThatCanNeverFitIsRefused) {
   const traces::Kernel kernel = sleeper("fat", 1, 4, "registers=32 shared_memory=232449");
-  const auto outcome = sim::simulate(one_sm("h100_sxm"), {launch(kernel)}, false);
+  const auto outcome = sim::simulate(one_sm("h100_sxm"), {launch(kernel)});
   ASSERT_FALSE(outcome.has_value());
   EXPECT_THAT(outcome.error().message, testing::AllOf(testing::HasSubstr("fat"), testing::HasSubstr("232448")));
 }
 
 TEST(Occupancy, AKernelOfAnotherArchitectureIsRefused) {
   const traces::Kernel kernel = on_all_sub_cores("sm_80", 1, {op("NOP")}, "older");
-  const auto outcome = sim::simulate(one_sm("h100_sxm"), {launch(kernel)}, false);
+  const auto outcome = sim::simulate(one_sm("h100_sxm"), {launch(kernel)});
   ASSERT_FALSE(outcome.has_value());
   EXPECT_THAT(outcome.error().message, testing::AllOf(testing::HasSubstr("sm_80"), testing::HasSubstr("sm_90")));
 }
@@ -183,7 +183,7 @@ TEST(Reservation, AnOwnerThatComesLateWaitsForRoom) {
 TEST(Reservation, TooSmallForOneCtaIsRefused) {
   const traces::Kernel carved = quarter("carved", 1);
   const traces::Kernel other = quarter("other", 1);
-  const auto outcome = sim::simulate(one_sm("h100_sxm"), {reserve(carved, 0, 511, 0, 2), launch(other, 1)}, false);
+  const auto outcome = sim::simulate(one_sm("h100_sxm"), {reserve(carved, 0, 511, 0, 2), launch(other, 1)});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().message,
               testing::HasSubstr("'carved' does not fit what is reserved for it: it needs 1 warps, 512 registers"));
@@ -202,7 +202,7 @@ TEST(Reservation, BoundsSharedMemory) {
 TEST(SubCores, WarpsAreSpread) {
   std::vector<sim::IssueRecord> log;
   const traces::Kernel kernel = KernelText("k", "sm_90").ctas(4).role("warps", 1, {op("NOP", {.stall = 15})}).kernel();
-  ASSERT_TRUE(sim::simulate(one_sm("h100_sxm"), {launch(kernel)}, false, &log).has_value());
+  ASSERT_TRUE(sim::simulate(one_sm("h100_sxm"), {launch(kernel)}, {.issue_log = &log}).has_value());
   std::map<uint32_t, int> issues;
   for (const sim::IssueRecord& record : log) ++issues[record.sub_core];
   EXPECT_EQ(issues, (std::map<uint32_t, int>{{0, 2}, {1, 2}, {2, 2}, {3, 2}}));

@@ -179,7 +179,7 @@ RC_GTEST_PROP(RandomPrograms, KeepTheAccountAndRepeatThemselves, ()) {
 RC_GTEST_PROP(RandomPrograms, IssueOneInstructionACycleAndSubCoreAndNeverGoBackInTime, ()) {
   const Scenario scenario = any_scenario();
   std::vector<sim::IssueRecord> log;
-  const auto outcome = sim::simulate(scenario.gpu, scenario.launches, scenario.serialise, &log);
+  const auto outcome = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .issue_log = &log});
   RC_ASSERT(outcome.has_value());
   std::set<std::tuple<uint32_t, uint32_t, uint64_t>> taken;
   std::map<std::pair<uint32_t, uint64_t>, uint64_t> last_of_warp;

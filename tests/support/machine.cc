@@ -146,7 +146,7 @@ sim::Launch launch(const traces::Kernel& kernel, int stream) {
 
 Replay replay(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise) {
   std::vector<sim::IssueRecord> log;
-  Replay result{value_of(sim::simulate(gpu, launches, serialise, &log)), {}};
+  Replay result{value_of(sim::simulate(gpu, launches, {.serialise = serialise, .issue_log = &log})), {}};
   std::vector<std::map<uint64_t, std::vector<uint64_t>>> warps(launches.size());
   for (const sim::IssueRecord& record : log) {
     if (record.sm_class == 0) warps[static_cast<size_t>(record.launch)][record.warp].push_back(record.cycle);

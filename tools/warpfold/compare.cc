@@ -54,6 +54,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
                 "of sequential, concurrent, carve_out; the first is what the others are compared with");
   options.positional("SCENARIO", 1, 1);
   options.add_settings();
+  add_run_options(options);
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -62,6 +63,8 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!destination) return std::unexpected(destination.error());
   const auto policies = parse_policies(options.text("policies"));
   if (!policies) return std::unexpected(policies.error());
+  const auto how = run_options(options);
+  if (!how) return std::unexpected(how.error());
   const std::string& file = options.arguments().front();
 
   // Every policy is checked before the first one runs.
@@ -73,14 +76,12 @@ Outcome<void> compare_command(const Invocation& invocation) {
     if (!scenario) return std::unexpected(Failure(scenario.error()));
     scenarios.push_back(std::move(*scenario));
   }
-  auto runner = Runner::prepare(scenarios.front(), file, invocation.command_line);
+  const auto runner = Runner::prepare(scenarios.front(), file, invocation.command_line, *how);
   if (!runner) return std::unexpected(runner.error());
   configs::Comparison comparison;
-  for (const configs::Scenario& scenario : scenarios) {
-    auto result = runner->run(scenario);
-    if (!result) return std::unexpected(result.error());
-    *comparison.add_results() = std::move(*result);
-  }
+  auto results = runner->run(scenarios);
+  if (!results) return std::unexpected(results.error());
+  for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   return write_output(destination->path, render_comparison(comparison, destination->format));
 }
 

@@ -8,11 +8,11 @@ namespace warpfold::cli {
 
 void report_progress(const std::string& what) {
   if (isatty(STDERR_FILENO) == 0) return;
-  auto logger = spdlog::get("progress");
-  if (logger == nullptr) {
-    logger = spdlog::stderr_color_st("progress");
-    logger->set_pattern("%^[%T]%$ %v");
-  }
+  static const auto logger = [] {
+    auto made = spdlog::stderr_color_mt("progress");
+    made->set_pattern("%^[%T]%$ %v");
+    return made;
+  }();
   logger->info("{}", what);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/warpfold/folding.h"
 #include "tools/warpfold/json.h"
 #include "tools/warpfold/table.h"
 
@@ -85,7 +86,7 @@ std::string section(const std::string& title, const Table& table) {
 
 std::string result_text(const configs::Result& result) {
   return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + total_line(result) + "\n" +
-         section("Kernels", kernel_table(result)) +
+         fold_line(result) + "\n" + section("Kernels", kernel_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
@@ -113,7 +114,10 @@ std::vector<std::string> csv_columns(const configs::Result& result) {
                                    "l2_bytes",
                                    "dram_bytes",
                                    "bound_by",
-                                   "resident_warp_cycles"};
+                                   "resident_warp_cycles",
+                                   "fold_mode",
+                                   "fold_error_bound",
+                                   "instructions_replayed"};
   for (const configs::StateCycles& state : result.kernels(0).states()) columns.push_back(state.state());
   return columns;
 }
@@ -143,10 +147,20 @@ void add_csv_rows(const configs::Result& result, Table& table) {
                           kernel.l2_bytes(),
                           kernel.dram_bytes(),
                           kernel.bound_by(),
-                          kernel.resident_warp_cycles()};
+                          kernel.resident_warp_cycles(),
+                          result.fold().mode(),
+                          Cell(result.fold().error_bound(), kDecimals),
+                          result.instructions_replayed()};
     for (const configs::StateCycles& state : kernel.states()) row.emplace_back(uint64_t{state.warp_cycles()});
     table.add(std::move(row));
   }
+}
+
+// One line a policy.
+std::string fold_note(const configs::Comparison& comparison) {
+  std::string note;
+  for (const configs::Result& result : comparison.results()) note += result.policy() + " " + fold_line(result) + "\n";
+  return note;
 }
 
 std::string comparison_text(const configs::Comparison& comparison) {
@@ -167,7 +181,7 @@ std::string comparison_text(const configs::Comparison& comparison) {
     table.add(std::move(row));
   }
   return first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
-         "\nSpeed-up is over the first policy, slowdown over the kernel alone on the same GPU.\n";
+         "\nSpeed-up is over the first policy, slowdown over the kernel alone on the same GPU.\n" + fold_note(comparison);
 }
 
 }  // namespace

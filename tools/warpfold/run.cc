@@ -1,5 +1,11 @@
 #include "tools/warpfold/run.h"
 
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <exception>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "tools/warpfold/kernels.h"
@@ -19,12 +25,58 @@ std::string busiest(const std::vector<sim::ResourceUse>& resources) {
   return most == nullptr ? "" : most->name;
 }
 
+// Calls work(0) ... work(count - 1), `jobs` at a time. What one throws is thrown here when all have ended.
+template <typename Work>
+void in_parallel(size_t count, unsigned jobs, Work work) {
+  std::atomic<size_t> next{0};
+  std::vector<std::exception_ptr> thrown(count);
+  const auto take_turns = [&] {
+    for (size_t i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        thrown[i] = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t j = 1; j < std::min<size_t>(jobs, count); ++j) others.emplace_back(take_turns);
+    take_turns();
+  }
+  for (const std::exception_ptr& each : thrown) {
+    if (each) std::rethrow_exception(each);
+  }
+}
+
 }  // namespace
 
-Outcome<Runner> Runner::prepare(const configs::Scenario& scenario, std::string file, std::string command_line) {
+void add_run_options(Options& options) {
+  add_fold_options(options);
+  options.add()("jobs,j", boost::program_options::value<std::string>()->default_value("0")->value_name("N"),
+                "simulations at a time; 0: as many as there are cores. Results do not depend on it");
+}
+
+Outcome<RunOptions> run_options(const Options& options) {
+  const auto folding = fold_options(options);
+  if (!folding) return std::unexpected(folding.error());
+  const std::string text = options.text("jobs");
+  constexpr unsigned kMostJobs = 1024;
+  unsigned jobs = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), jobs);
+  if (error != std::errc() || end != text.data() + text.size() || jobs > kMostJobs) {
+    return user_error("--jobs takes a number from 0 to " + std::to_string(kMostJobs) + ", not \"" + text + "\"");
+  }
+  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
+  return RunOptions{*folding, jobs};
+}
+
+Outcome<Runner> Runner::prepare(const configs::Scenario& scenario, std::string file, std::string command_line,
+                                const RunOptions& options) {
   Runner runner;
   runner.file_ = std::move(file);
   runner.command_line_ = std::move(command_line);
+  runner.options_ = options;
   auto kernels = scenario_kernels(scenario, runner.file_);
   if (!kernels) return std::unexpected(kernels.error());
   runner.kernels_ = std::move(*kernels);
@@ -32,9 +84,9 @@ Outcome<Runner> Runner::prepare(const configs::Scenario& scenario, std::string f
   return runner;
 }
 
-Outcome<sim::Outcome> Runner::simulate(const configs::Scenario& scenario, const std::vector<sim::Launch>& launches,
-                                       bool serialise) const {
-  auto outcome = sim::simulate(scenario.gpu(), launches, serialise);
+Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const sim::FoldOptions& fold) const {
+  report_progress(simulation.what);
+  auto outcome = sim::simulate(simulation.scenario->gpu(), simulation.launches, {.serialise = simulation.serialise, .fold = fold});
   if (!outcome) {
     Diagnostic diagnostic = outcome.error();
     if (diagnostic.file.empty()) diagnostic.file = file_;
@@ -44,43 +96,72 @@ Outcome<sim::Outcome> Runner::simulate(const configs::Scenario& scenario, const 
   return std::move(*outcome);
 }
 
-Outcome<Runner::Alone> Runner::run_alone(const configs::Scenario& scenario, size_t kernel) {
-  const auto known = alone_.find(kernel);
-  if (known != alone_.end()) return known->second;
-  report_progress("kernel " + kernels_[kernel].name + " alone");
-  sim::Launch launch;
-  launch.kernel = &kernels_[kernel];
-  const auto outcome = simulate(scenario, {launch}, false);
-  if (!outcome) return std::unexpected(outcome.error());
-  const sim::KernelCounters& counters = outcome->kernels.front();
-  const Alone alone{counters.end_cycle - counters.start_cycle, busiest(outcome->resources)};
-  alone_[kernel] = alone;
-  return alone;
+Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simulation>& simulations,
+                                                        const sim::FoldOptions& fold) const {
+  std::vector<std::optional<Outcome<sim::Outcome>>> ended(simulations.size());
+  in_parallel(simulations.size(), options_.jobs, [&](size_t i) { ended[i] = simulate(simulations[i], fold); });
+  std::vector<sim::Outcome> outcomes;
+  for (auto& each : ended) {
+    if (!*each) return std::unexpected(each->error());
+    outcomes.push_back(std::move(**each));
+  }
+  return outcomes;
 }
 
-Outcome<configs::Result> Runner::run(const configs::Scenario& scenario) {
-  auto launches = make_launches(scenario, kernels_);
-  if (!launches) return user_error(file_ + ": " + launches.error().text);
-  std::vector<Alone> alone;
+configs::Result Runner::result_of(const configs::Scenario& scenario, const sim::Outcome& together,
+                                  const std::vector<sim::Outcome>& alone) const {
+  configs::Result result = make_result(scenario, kernels_, together);
+  std::vector<const sim::FoldReport*> folds{&together.fold};
   for (size_t k = 0; k < kernels_.size(); ++k) {
-    auto solo = run_alone(scenario, k);
-    if (!solo) return std::unexpected(solo.error());
-    alone.push_back(std::move(*solo));
-  }
-  report_progress("policy " + configs::PolicyKind_Name(scenario.policy().kind()));
-  const auto outcome = simulate(scenario, *launches, scenario.policy().kind() == configs::SEQUENTIAL);
-  if (!outcome) return std::unexpected(outcome.error());
-
-  configs::Result result = make_result(scenario, kernels_, *outcome);
-  for (size_t k = 0; k < kernels_.size(); ++k) {
+    const sim::KernelCounters& counters = alone[k].kernels.front();
+    const uint64_t solo_cycles = counters.end_cycle - counters.start_cycle;
     configs::KernelResult& kernel = *result.mutable_kernels(static_cast<int>(k));
-    kernel.set_solo_cycles(alone[k].cycles);
-    kernel.set_slowdown_vs_solo(static_cast<double>(kernel.cycles()) / static_cast<double>(alone[k].cycles));
-    kernel.set_bound_by(alone[k].bound_by);
+    kernel.set_solo_cycles(solo_cycles);
+    kernel.set_slowdown_vs_solo(static_cast<double>(kernel.cycles()) / static_cast<double>(solo_cycles));
+    kernel.set_bound_by(busiest(alone[k].resources));
     result.mutable_provenance()->add_trace_hash(hashes_[k]);
+    folds.push_back(&alone[k].fold);
   }
+  fill_fold(folds, result);
   result.mutable_provenance()->set_command_line(command_line_);
   return result;
+}
+
+// First each kernel alone, then each policy.
+Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<configs::Scenario>& scenarios,
+                                                         const sim::FoldOptions& fold) const {
+  std::vector<Simulation> simulations;
+  for (const traces::Kernel& kernel : kernels_) {
+    sim::Launch launch;
+    launch.kernel = &kernel;
+    simulations.push_back({&scenarios.front(), {launch}, false, "kernel " + kernel.name + " alone"});
+  }
+  for (const configs::Scenario& scenario : scenarios) {
+    auto launches = make_launches(scenario, kernels_);
+    if (!launches) return user_error(file_ + ": " + launches.error().text);
+    const configs::PolicyKind policy = scenario.policy().kind();
+    simulations.push_back(
+        {&scenario, std::move(*launches), policy == configs::SEQUENTIAL, "policy " + configs::PolicyKind_Name(policy)});
+  }
+  auto outcomes = simulate_all(simulations, fold);
+  if (!outcomes) return std::unexpected(outcomes.error());
+  std::vector<configs::Result> results;
+  for (size_t s = 0; s < scenarios.size(); ++s)
+    results.push_back(result_of(scenarios[s], (*outcomes)[kernels_.size() + s], *outcomes));
+  return results;
+}
+
+Outcome<std::vector<configs::Result>> Runner::run(const std::vector<configs::Scenario>& scenarios) const {
+  auto results = run_folded(scenarios, options_.folding.options);
+  if (!results || !options_.folding.shadow) return results;
+  const auto replayed = run_folded(scenarios, {.mode = sim::FoldMode::kOff});
+  if (!replayed) return std::unexpected(replayed.error());
+  for (size_t s = 0; s < scenarios.size(); ++s) {
+    const auto error = compare_with_replay((*results)[s], (*replayed)[s]);
+    if (!error) return std::unexpected(error.error());
+    (*results)[s].mutable_fold()->set_shadow_error(*error);
+  }
+  return results;
 }
 
 }  // namespace warpfold::cli

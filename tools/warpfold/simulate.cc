@@ -15,20 +15,23 @@ Outcome<void> simulate_command(const Invocation& invocation) {
                   "  warpfold simulate scenario.textproto --set gpu.sm.tensor.wgmma_columns_per_clk=4 --output result.json\n");
   options.positional("SCENARIO", 1, 1);
   options.add_settings();
+  add_run_options(options);
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
 
   const auto destination = options.destination();
   if (!destination) return std::unexpected(destination.error());
+  const auto how = run_options(options);
+  if (!how) return std::unexpected(how.error());
   const std::string& file = options.arguments().front();
   const auto scenario = configs::load_scenario(file, options.settings());
   if (!scenario) return std::unexpected(Failure(scenario.error()));
-  auto runner = Runner::prepare(*scenario, file, invocation.command_line);
+  const auto runner = Runner::prepare(*scenario, file, invocation.command_line, *how);
   if (!runner) return std::unexpected(runner.error());
-  const auto result = runner->run(*scenario);
-  if (!result) return std::unexpected(result.error());
-  return write_output(destination->path, render_result(*result, destination->format));
+  const auto results = runner->run({*scenario});
+  if (!results) return std::unexpected(results.error());
+  return write_output(destination->path, render_result(results->front(), destination->format));
 }
 
 }  // namespace warpfold::cli

@@ -1,0 +1,143 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/engine/time.h"
+
+namespace warpfold::sim {
+
+// The state of an SM before a cycle, taken apart into what folding needs (docs/folding.md):
+//
+//   key      what influences the future, relative to the cycle; compared whole
+//   counts   what only counts: grows by the same amount in every period
+//   trips    per warp the trips left of the loops it is in, outermost first, behind the warp's serial
+//   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on)
+struct SavedState {
+  Cycle at = 0;
+  std::vector<uint64_t> key;
+  std::vector<uint64_t> counts;
+  std::vector<uint64_t> trips;
+  std::vector<Cycle> moments;
+  std::vector<uint64_t> placed;  // per launch: CTAs placed so far
+  uint64_t instructions = 0;     // issued so far, all launches
+
+  void clear() {
+    for (auto* words : {&key, &counts, &trips, &moments, &placed}) words->clear();
+  }
+};
+
+// How a state moves on by whole periods.
+struct Skip {
+  uint64_t periods = 0;
+  Cycle cycles = 0;                      // of all the periods together
+  std::vector<uint64_t> count_deltas;    // of one period
+  std::vector<uint64_t> trips_consumed;  // of one period, in the order of SavedState::trips
+  std::vector<uint8_t> moment_moves;     // per moment: it moves with the clock
+  std::vector<uint64_t> placed;          // per launch: CTAs placed in one period
+};
+
+// Every stateful part of the machine shows its fields to a visitor, always in the same order: once to take a state, once to move
+// it on. A field is one of
+//
+//   value     influences the future as it is
+//   time      a cycle; all cycles up to now mean the same ("free since")
+//   moment    a cycle whose distance counts even when it is past
+//   count     a statistic
+//   relative  a value made of fields that only count together; moving the state on leaves those fields alone
+class StateVisitor {
+ public:
+  // Takes the state before cycle `now`. Fields named `omitted` are left out of the key: for tests of the key itself.
+  StateVisitor(SavedState& into, Cycle now, const std::string* omitted = nullptr) : saved_(&into), now_(now), omitted_(omitted) {
+    into.clear();
+    into.at = now;
+  }
+  // Moves the state on.
+  explicit StateVisitor(const Skip& skip) : skip_(&skip) {}
+
+  bool taking() const { return saved_ != nullptr; }
+  Cycle now() const { return now_; }
+
+  void value(const char* name, uint64_t value) {
+    if (taking()) push(name, value);
+  }
+  void relative(const char* name, uint64_t difference) { value(name, difference); }
+
+  void time(const char* name, Cycle& cycle) {
+    if (taking()) {
+      push(name, cycle == kNever ? kNever : cycle > now_ ? cycle - now_ : 0);
+    } else if (cycle != kNever) {
+      cycle += skip_->cycles;
+    }
+  }
+  // All cycles up to `margin` cycles ago mean the same.
+  void time(const char* name, Cycle& cycle, Cycle margin) {
+    if (taking()) {
+      push(name, cycle == kNever ? kNever : cycle + margin > now_ ? cycle + margin - now_ : 0);
+    } else if (cycle != kNever) {
+      cycle += skip_->cycles;
+    }
+  }
+  void moment(const char* name, Cycle& cycle) {
+    if (taking()) {
+      push(name, cycle - now_);
+    } else {
+      cycle += skip_->cycles;
+    }
+  }
+  // Since when something goes on that is charged at its end.
+  void since(Cycle& cycle) {
+    if (taking()) {
+      saved_->moments.push_back(cycle);
+    } else if (skip_->moment_moves[next_moment_++] != 0) {
+      cycle += skip_->cycles;
+    }
+  }
+  void count(uint64_t& total) {
+    if (taking()) {
+      saved_->counts.push_back(total);
+    } else {
+      total += skip_->periods * skip_->count_deltas[next_count_++];
+    }
+  }
+  // The loops a warp is in. A warp that took another's place has another serial.
+  void trips(uint64_t serial, uint64_t* left, uint32_t depth) {
+    if (taking()) {
+      saved_->trips.push_back(serial);
+      saved_->trips.push_back(depth);
+      saved_->trips.insert(saved_->trips.end(), left, left + depth);
+      return;
+    }
+    next_trip_ += 2;
+    for (uint32_t d = 0; d < depth; ++d) left[d] -= skip_->periods * skip_->trips_consumed[next_trip_++];
+  }
+  // CTAs of a launch placed so far. Returns how many more have been placed in the periods skipped.
+  uint64_t placed(uint64_t ctas) {
+    if (!taking()) return skip_->periods * skip_->placed[next_launch_++];
+    saved_->placed.push_back(ctas);
+    return 0;
+  }
+  // Cycles that a skip moves by; 0 while taking.
+  Cycle shift() const { return taking() ? 0 : skip_->cycles; }
+
+ private:
+  void push(const char* name, uint64_t word) {
+    if (omitted_ != nullptr && *omitted_ == name) return;
+    saved_->key.push_back(word);
+  }
+
+  SavedState* saved_ = nullptr;
+  const Skip* skip_ = nullptr;
+  Cycle now_ = 0;
+  const std::string* omitted_ = nullptr;
+  size_t next_count_ = 0;
+  size_t next_trip_ = 0;
+  size_t next_moment_ = 0;
+  size_t next_launch_ = 0;
+};
+
+}  // namespace warpfold::sim

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace warpfold::sim {
+
+enum class FoldMode : uint8_t {
+  kAuto,   // exact where the state recurs, else bounded
+  kExact,  // only exact
+  kOff,    // every instruction is replayed
+};
+
+// How a run was shortened, as results say it.
+enum class Folded : uint8_t {
+  kOff,
+  kNone,     // nothing recurred: a full replay
+  kExact,    // the result is that of a full replay, bit for bit
+  kBounded,  // cycles are within the stated bound of a full replay
+};
+inline constexpr int kFoldedKinds = 4;
+std::string_view folded_name(Folded folded);  // "off", "none", "exact", "bounded"
+
+struct FoldOptions {
+  FoldMode mode = FoldMode::kAuto;
+  double error = 0.002;         // relative error of a kernel's cycles that bounded runs may have
+  std::string omitted_field{};  // left out of the state key: for tests of the key
+};
+
+// Periods of one length that one SM class skipped.
+struct FoldedPeriod {
+  uint32_t sm_class = 0;
+  uint64_t cycles = 0;
+  uint64_t instructions = 0;  // of one SM in one period
+  uint64_t repeats = 0;       // periods skipped
+  bool exact = true;          // the state came back bit for bit; else the mean of several batches stands for what follows
+};
+
+struct FoldReport {
+  Folded mode = Folded::kOff;
+  double error_bound = 0;                // relative, of a kernel's cycles; 0 unless bounded
+  std::vector<FoldedPeriod> periods;     // by SM class and length
+  uint64_t instructions_replayed = 0;    // simulated one by one, on the SMs that stand for their classes
+  uint64_t instructions_of_classes = 0;  // issued by those SMs
+};
+
+}  // namespace warpfold::sim

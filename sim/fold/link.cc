@@ -1,0 +1,111 @@
+#include "sim/fold/link.h"
+
+#include <algorithm>
+
+namespace warpfold::sim {
+namespace {
+
+constexpr uint64_t kUnbounded = ~uint64_t{0};
+
+// A place in a sequence of runs.
+class Position {
+ public:
+  Position(const std::vector<traces::CtaRun>& runs, uint64_t at) : runs_(runs) { forward(at); }
+
+  bool at_end() const { return run_ == runs_.size(); }
+  uint32_t cta_class() const { return runs_[run_].cta_class; }
+  uint64_t left_in_run() const { return runs_[run_].count - in_run_; }
+  void forward(uint64_t ctas) {
+    in_run_ += ctas;
+    while (run_ < runs_.size() && in_run_ >= runs_[run_].count) in_run_ -= runs_[run_++].count;
+  }
+
+ private:
+  const std::vector<traces::CtaRun>& runs_;
+  size_t run_ = 0;
+  uint64_t in_run_ = 0;
+};
+
+// CTAs from `first` on for which the CTA `period` later is of the same class.
+uint64_t repeated(const std::vector<traces::CtaRun>& runs, uint64_t first, uint64_t period) {
+  Position one(runs, first);
+  Position other(runs, first + period);
+  uint64_t length = 0;
+  while (!other.at_end() && one.cta_class() == other.cta_class()) {
+    const uint64_t step = std::min(one.left_in_run(), other.left_in_run());
+    length += step;
+    one.forward(step);
+    other.forward(step);
+  }
+  return length;
+}
+
+// Periods for which the placements go on as in the last one, with a CTA left after them.
+uint64_t bound_by_ctas(const std::vector<traces::CtaRun>& runs, uint64_t placed_before, uint64_t placed_after) {
+  const uint64_t period = placed_after - placed_before;
+  if (period == 0) return kUnbounded;
+  uint64_t total = 0;
+  for (const traces::CtaRun& run : runs) total += run.count;
+  if (total <= placed_after) return 0;
+  return std::min((total - 1 - placed_after) / period, repeated(runs, placed_before, period) / period);
+}
+
+// A warp's loops: those around the outermost one that has moved are where they were, that one has trips left for so many more
+// periods, and those inside it have been entered anew and stand where they stood.
+uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_warp, uint64_t depth,
+                       std::vector<uint64_t>& consumed) {
+  uint64_t periods = kUnbounded;
+  for (uint64_t d = 0; d < depth; ++d) {
+    consumed.push_back(before[d] - after[d]);
+    if (before[d] == after[d]) continue;
+    if (!same_warp || periods != kUnbounded || before[d] < after[d]) return 0;
+    periods = (after[d] - 1) / (before[d] - after[d]);
+  }
+  return periods;
+}
+
+uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after, std::vector<uint64_t>& consumed) {
+  uint64_t periods = kUnbounded;
+  for (size_t i = 0; i < after.size() && periods > 0;) {
+    const bool same_warp = before[i] == after[i];
+    const uint64_t depth = after[i + 1];
+    consumed.insert(consumed.end(), 2, 0);
+    periods = std::min(periods, bound_by_warp(&before[i + 2], &after[i + 2], same_warp, depth, consumed));
+    i += 2 + depth;
+  }
+  return periods;
+}
+
+// A wait that has gone on for the whole period began when it began; any other began a period later.
+bool moments_fit(const SavedState& before, const SavedState& after, std::vector<uint8_t>& moves) {
+  const Cycle period = after.at - before.at;
+  for (size_t i = 0; i < after.moments.size(); ++i) {
+    const bool moved = after.moments[i] == before.moments[i] + period;
+    if (!moved && after.moments[i] != before.moments[i]) return false;
+    moves.push_back(moved);
+  }
+  return true;
+}
+
+}  // namespace
+
+Skip link(const SavedState& before, const SavedState& after, const std::vector<const std::vector<traces::CtaRun>*>& ctas,
+          Cycle limit) {
+  const Cycle period = after.at - before.at;
+  Skip skip;
+  if (!moments_fit(before, after, skip.moment_moves)) return skip;
+  uint64_t periods = bound_by_loops(before.trips, after.trips, skip.trips_consumed);
+  if (limit != kNever) periods = std::min(periods, limit > after.at ? (limit - after.at) / period : 0);
+  for (size_t l = 0; l < ctas.size() && periods > 0; ++l) {
+    skip.placed.push_back(after.placed[l] - before.placed[l]);
+    periods = std::min(periods, bound_by_ctas(*ctas[l], before.placed[l], after.placed[l]));
+  }
+  // Nothing is consumed: a machine that goes round without getting on. It will never end; leave it to whoever watches.
+  if (periods == kUnbounded) periods = 0;
+  skip.periods = periods;
+  skip.cycles = periods * period;
+  for (size_t i = 0; i < after.counts.size(); ++i) skip.count_deltas.push_back(after.counts[i] - before.counts[i]);
+  return skip;
+}
+
+}  // namespace warpfold::sim

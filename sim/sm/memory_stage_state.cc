@@ -1,0 +1,76 @@
+#include <algorithm>
+
+#include "sim/sm/memory_stage.h"
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+namespace {
+
+// More registers than an instruction loads, 128 bytes of a warp each: how long the way back may be busy with one load.
+constexpr Cycle kLongestReturnBytes = Cycle{255} * 128;
+
+}  // namespace
+
+void MemoryStage::visit_request(Request& request, StateVisitor& visitor) const {
+  visitor.value("request_op", reinterpret_cast<uintptr_t>(request.op));
+  visitor.value("request_warp", static_cast<uint64_t>(request.sub_core) << 32 | static_cast<uint64_t>(request.slot));
+  visitor.value("request_cta", static_cast<uint64_t>(request.cta));
+  // Nobody may be there any more to receive the reply.
+  const Warp& warp = sm_.sub_core(request.sub_core).warp(request.slot);
+  const bool live = warp.resident && warp.serial == request.warp_serial;
+  visitor.value("request_warp_lives", live);
+  visitor.value("request_cta_lives", sm_.cta_lives(request.cta, request.cta_serial));
+  visitor.value("request_stage", request.stage);
+  if (live && request.op->behaviour == isa::Behaviour::kCopyAsync)
+    visitor.relative("request_group", warp.async.committed - request.group);
+  visitor.moment("request_issued", request.issued);
+}
+
+void MemoryStage::visit_queues(StateVisitor& visitor) {
+  for (Queue& queue : queues_) {
+    visitor.value("queue_size", queue.size);
+    for (size_t i = 0; i < queue.size; ++i) {
+      Request& request = queue.entries[(queue.head + i) % queue.entries.size()];
+      visit_request(request, visitor);
+      if (i == 0) visitor.moment("request_ready", request.ready);
+    }
+    if (queue.accepted_before) {
+      visitor.time("queue_last_accept", queue.last_accept, spec_.address_generation_interval);
+    } else {
+      visitor.value("queue_last_accept", 0);
+    }
+  }
+  visitor.value("data_queue_size", data_size_);
+  for (size_t i = 0; i < data_size_; ++i) {
+    Request& request = data_queue_[(data_head_ + i) % data_queue_.size()];
+    visit_request(request, visitor);
+    visitor.moment("request_enqueued", request.enqueued);
+    visitor.value("request_queued", request.queued);
+  }
+}
+
+void MemoryStage::visit(StateVisitor& visitor) {
+  Cycle ready = visitor.now();
+  for (const Queue& queue : queues_) {
+    if (queue.size > 0) ready = std::min(ready, queue.front().ready);
+  }
+  const Cycle enqueued = data_size_ > 0 ? std::min(visitor.now(), data_queue_[data_head_].enqueued) : visitor.now();
+  visit_queues(visitor);
+  visitor.value("credits", credits_);
+  visitor.time("stage_free", stage_free_);
+  visitor.time("arbitration_at", arbitration_at_);
+  visitor.value("last_sub_core", static_cast<uint64_t>(last_sub_core_));
+  visitor.time("data_free", data_free_);
+  visitor.time("data_at", data_at_);
+  visitor.time("bulk_free", bulk_free_);
+  for (Cycle& path : return_free_) visitor.time("return_free", path, kLongestReturnBytes / spec_.load_return_bytes_per_clk + 1);
+  stage_history_.visit(visitor, ready);
+  data_history_.visit(visitor, enqueued);
+  for (auto& streams : fractions_) {
+    for (DramFraction& fraction : streams) fraction.visit(visitor);
+  }
+  memory_.visit(visitor);
+  visitor.count(wavefronts_);
+}
+
+}  // namespace warpfold::sim

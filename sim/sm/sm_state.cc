@@ -1,0 +1,189 @@
+#include <algorithm>
+#include <bit>
+
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+namespace {
+
+bool for_warp(Sm::EventType type) {
+  switch (type) {
+    case Sm::EventType::kCounter:
+    case Sm::EventType::kLoadResult:
+    case Sm::EventType::kBulkStored:
+    case Sm::EventType::kStored:
+    case Sm::EventType::kAsyncCopied:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool for_cta(Sm::EventType type) {
+  switch (type) {
+    case Sm::EventType::kBulkLoaded:
+    case Sm::EventType::kMbarrierArrive:
+    case Sm::EventType::kMbarrierVisible:
+    case Sm::EventType::kBarrierRelease:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool for_command(Sm::EventType type) {
+  return type == Sm::EventType::kWgmmaWrites || type == Sm::EventType::kWgmmaReads || type == Sm::EventType::kWgmmaComplete;
+}
+
+}  // namespace
+
+void Sm::visit(StateVisitor& visitor) {
+  for (size_t l = 0; l < launches_.size(); ++l) visit_launch(static_cast<int>(l), visitor);
+  visitor.time("next_cta_at", next_cta_at_);
+  visitor.value("open_wgmma", open_wgmma_);
+  for (size_t c = 0; c < ctas_.size(); ++c) visit_cta(static_cast<int>(c), visitor);
+  Cycle blocked_since = kNever;
+  for (const auto& sub_core : sub_cores_) {
+    sub_core->visit(visitor);
+    for (int slot = 0; slot < sub_core->slots(); ++slot) {
+      Warp& warp = sub_core->warp(slot);
+      if (!warp.resident) continue;
+      visit_warp_in_cta(warp, visitor);
+      if (warp.blocked && warp.reason == WarpState::kMathPipeThrottle) blocked_since = std::min(blocked_since, warp.since);
+    }
+  }
+  memory_.visit(visitor);
+  uint64_t oldest_command = wgmma_.started();
+  for (const auto& event : events_.pending()) {
+    if (for_command(event.payload.type)) oldest_command = std::min(oldest_command, event.payload.value);
+  }
+  wgmma_.visit(visitor, oldest_command, blocked_since);
+  visit_events(visitor);
+  account_.visit(visitor);
+  visitor.count(warps_started_);
+  if (!visitor.taking()) now_ += visitor.shift();
+}
+
+void Sm::visit_launch(int launch, StateVisitor& visitor) {
+  Progress& progress = progress_[launch];
+  visitor.time("launch_ready", progress.ready);
+  visitor.value("launch_started", progress.start != kNever);
+  visitor.value("launch_has_ctas_left", progress.next_run < launches_[launch].ctas.size());
+  visitor.value("launch_running", progress.running);
+  visitor.count(progress.done);
+  count_placed(launch, visitor.placed(progress.placed));
+  const Held& held = held_[launch];
+  visitor.value("held_registers", held.registers);
+  visitor.value("held_shared_memory", held.shared_memory);
+  visitor.value("held_warps", held.warps);
+}
+
+void Sm::visit_cta(int index, StateVisitor& visitor) {
+  Cta& cta = ctas_[index];
+  visitor.value("cta_resident", cta.resident);
+  if (!cta.resident) return;
+  visitor.value("cta_launch", static_cast<uint64_t>(cta.launch));
+  visitor.value("cta_class", cta.cta_class);
+  visitor.value("cta_warps_running", cta.warps_running);
+  visitor.value("cta_register_pool", cta.register_pool);
+  for (const int slot : cta.warp_slots) visitor.value("cta_warp_slot", static_cast<uint64_t>(slot));
+  const KernelImage& image = *launches_[cta.launch].image;
+  for (size_t r = 0; r < cta.rings.size(); ++r) {
+    const uint64_t base = cta.rings[image.base_ring[r]].front().completed;
+    for (const Mbarrier& barrier : cta.rings[r]) {
+      visitor.value("mbarrier_arrivals_left", barrier.arrivals_left);
+      visitor.value("mbarrier_bytes_left", static_cast<uint64_t>(barrier.bytes_left));
+      visitor.relative("mbarrier_completed", barrier.completed - base);
+      visitor.relative("mbarrier_visible", barrier.visible - base);
+      if (image.waited_once[r]) visitor.relative("mbarrier_once", barrier.visible >= 1);
+    }
+  }
+  for (const NamedBarrier& barrier : cta.barriers) visitor.value("barrier_arrived", barrier.arrived);
+  for (const Warpgroup& group : cta.warpgroups) {
+    uint64_t arrived = 0;
+    for (uint64_t j = 1; j <= group.arrived.size(); ++j) {
+      arrived = arrived << 4 | group.arrived[(group.opened - j) % group.arrived.size()];
+    }
+    visitor.relative("wgmma_arrived", arrived);
+  }
+}
+
+// What of a warp only means something beside its CTA.
+void Sm::visit_warp_in_cta(Warp& warp, StateVisitor& visitor) {
+  const Cta& cta = ctas_[warp.cta];
+  const KernelImage& image = *launches_[warp.launch].image;
+  if (warp.in_barrier) visitor.relative("barrier_phase", cta.barriers[warp.barrier].completed - warp.barrier_phase);
+  visitor.relative("wgmma_sequence", cta.warpgroups[warp.index_in_cta / 4].opened - warp.wgmma_sequence);
+  if (warp.exited) return;
+  for (size_t c = 0; c < image.cursor_ring.size(); ++c) {
+    if (!warp.program->uses_cursor[c]) continue;
+    const uint64_t depth = image.kernel->cursors[c].depth;
+    const int ring = image.cursor_ring[c];
+    visitor.relative("cursor", ring < 0 ? warp.cursors[c] % depth : warp.cursors[c] - cta.rings[ring].front().completed * depth);
+  }
+}
+
+bool Sm::event_is_live(const Event& event) {
+  if (for_warp(event.type)) return live_warp(event) != nullptr;
+  if (for_cta(event.type)) return ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial;
+  return true;
+}
+
+uint64_t Sm::event_value(const Event& event) {
+  if (for_command(event.type)) return wgmma_.started() - event.value;
+  switch (event.type) {
+    case EventType::kMbarrierVisible:
+      return ctas_[event.cta].rings[event.ring][event.stage].completed - event.value;
+    case EventType::kBarrierRelease:
+      return ctas_[event.cta].barriers[event.ring].completed - event.value;
+    case EventType::kAsyncCopied:
+      return live_warp(event)->async.committed - event.value;
+    case EventType::kStored:
+    case EventType::kBulkStored:
+      return 0;
+    default:
+      return event.value;
+  }
+}
+
+void Sm::visit_events(StateVisitor& visitor) {
+  auto& pending = events_.pending();
+  if (!visitor.taking()) {
+    for (auto& event : pending) event.time += visitor.shift();
+    return;
+  }
+  event_order_.clear();
+  for (const auto& event : pending) {
+    if (event_is_live(event.payload)) event_order_.push_back(&event);
+  }
+  std::ranges::sort(event_order_, [](const auto* a, const auto* b) {
+    return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+  });
+  visitor.value("events", event_order_.size());
+  for (const auto* pointer : event_order_) {
+    const Event& event = pointer->payload;
+    visitor.relative("event_time", pointer->time - visitor.now());
+    visitor.value("event_type", static_cast<uint64_t>(event.type));
+    visitor.value("event_sub_core", event.sub_core);
+    visitor.value("event_slot", event.slot);
+    visitor.value("event_counter", event.counter);
+    visitor.value("event_cta", event.cta);
+    visitor.value("event_ring", event.ring);
+    visitor.value("event_stage", event.stage);
+    visitor.relative("event_value", event_value(event));
+  }
+}
+
+uint64_t Sm::fingerprint() const {
+  uint64_t print = events_.size();
+  for (const auto& sub_core : sub_cores_) print = std::rotl(print, 17) * 0x9e3779b97f4a7c15ULL ^ sub_core->fingerprint();
+  return print;
+}
+
+uint64_t Sm::instructions() const {
+  uint64_t issued = 0;
+  for (int l = 0; l < account_.launches(); ++l) issued += account_.launch(l).instructions;
+  return issued;
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,84 @@
+#include <bit>
+
+#include "sim/sm/sub_core.h"
+
+namespace warpfold::sim {
+namespace {
+
+uint64_t place(const Warp& warp) { return reinterpret_cast<uintptr_t>(warp.op); }
+
+}  // namespace
+
+void SubCore::visit(StateVisitor& visitor) {
+  for (Warp& warp : warps_) {
+    if (warp.resident) visit_warp(warp, visitor);
+  }
+  visitor.value("resident", resident_);
+  visitor.value("awake", awake_);
+  visitor.value("check", check_);
+  visitor.value("tentative", tentative_ & awake_);
+  timers_.visit(visitor);
+  for (Mask left = resident_; left != 0; left &= left - 1) visitor.value("younger", younger_[std::countr_zero(left)]);
+  for (int port = 0; port < kPorts; ++port) {
+    if (port < isa::kPipes) pipes_[port].visit(visitor, spec_.admission[port]);
+  }
+  visitor.value("queue_entries", queue_entries_);
+  visitor.value("dispatch_culprit", control_free_ > visitor.now() ? static_cast<uint64_t>(dispatch_culprit_) : 0);
+  visitor.time("control_free", control_free_);
+  visitor.value("allocate_holder", allocated_ > visitor.now() ? static_cast<uint64_t>(allocate_holder_) : 0);
+  visitor.time("allocated", allocated_);
+  ports_.visit(visitor);
+  for (const int writer : last_writer_) visitor.value("last_writer", static_cast<uint64_t>(writer));
+  visitor.value("last_issued", static_cast<uint64_t>(last_issued_));
+  visitor.value("last_turn", static_cast<uint64_t>(last_turn_));
+  visitor.time("next_step", next_);
+  if (!visitor.taking() && stepped_ != kNever) stepped_ += visitor.shift();
+  for (uint64_t& reads : port_reads_) visitor.count(reads);
+  for (uint64_t& cycles : use_.pipe_cycles) visitor.count(cycles);
+  visitor.count(use_.issued);
+}
+
+// The loops' trips are apart: they only count, until the last.
+void SubCore::visit_warp(Warp& warp, StateVisitor& visitor) {
+  visitor.value("warp_op", place(warp));
+  visitor.value("warp_cta", static_cast<uint64_t>(warp.cta));
+  visitor.value("warp_index", static_cast<uint64_t>(warp.index_in_cta));
+  for (int c = 0; c < 6; c += 2) visitor.value("dependence_counters", uint64_t{warp.counters[c]} << 32 | warp.counters[c + 1]);
+  visitor.value("long_counters", warp.long_counters);
+  const bool just_issued = warp.last_issue + 1 == visitor.now();
+  visitor.value("just_issued", just_issued);
+  visitor.value("fresh_counters", just_issued ? warp.fresh_counters : 0);
+  visitor.value("blocked", warp.blocked);
+  if (warp.blocked) {
+    visitor.value("blocked_reason", static_cast<uint64_t>(warp.reason));
+    visitor.since(warp.since);
+  }
+  visitor.value("in_barrier", warp.in_barrier);
+  if (warp.in_barrier) visitor.value("barrier", warp.barrier);
+  visitor.value("outstanding_stores", warp.outstanding_stores);
+  visitor.value("outstanding_bulk_stores", warp.outstanding_bulk_stores);
+  visitor.value("warp_registers", warp.registers);
+  visitor.value("wgmma_groups", warp.wgmma_groups);
+  visitor.value("async_open", warp.async.open_copies);
+  visitor.relative("async_groups", warp.async.committed - warp.async.completed);
+  for (uint64_t group = warp.async.completed; group < warp.async.committed; ++group)
+    visitor.value("async_copies", warp.async.copies_left[group % warp.async.copies_left.size()]);
+  visitor.since(warp.started);
+  visitor.value("exited", warp.exited);
+  if (warp.exited) {
+    visitor.since(warp.last_issue);
+  } else {
+    warp.last_issue += visitor.shift();
+  }
+  visitor.trips(warp.serial, warp.trips_left.data(), warp.op->depth);
+}
+
+uint64_t SubCore::fingerprint() const {
+  uint64_t print = uint64_t{awake_} << 32 ^ queue_entries_;
+  for (Mask left = resident_; left != 0; left &= left - 1) {
+    print = (std::rotl(print, 7) ^ place(warps_[std::countr_zero(left)])) * 0x9e3779b97f4a7c15ULL;
+  }
+  return print;
+}
+
+}  // namespace warpfold::sim

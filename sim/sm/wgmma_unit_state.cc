@@ -1,0 +1,56 @@
+#include <algorithm>
+
+#include "sim/sm/sm.h"
+#include "sim/sm/wgmma_unit.h"
+
+namespace warpfold::sim {
+
+void WgmmaUnit::visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_since) {
+  visitor.relative("wgmma_waiting", waiting_);
+  visitor.relative("wgmma_in_flight", next_start_ - oldest);
+  Cycle earliest = std::min(visitor.now(), blocked_since);
+  for (uint64_t id = oldest; id < next_id_; ++id) {
+    const bool waits = id >= next_start_;
+    if (waits) earliest = std::min(earliest, at(id).assembled);
+    visit_command(at(id), waits, visitor);
+  }
+  history_.visit(visitor, earliest);
+  // A delay moves it even when it is past, as long as a command is in flight.
+  if (oldest < next_start_) {
+    visitor.moment("wgmma_free", free_at_);
+  } else {
+    visitor.time("wgmma_free", free_at_);
+  }
+  visitor.time("wgmma_start", start_at_);
+  visitor.count(busy_);
+}
+
+void WgmmaUnit::visit_command(Command& command, bool waits, StateVisitor& visitor) {
+  visitor.value("command_launch", static_cast<uint64_t>(command.launch));
+  visitor.value("command_cta", static_cast<uint64_t>(command.cta));
+  visitor.value("command_cta_lives", sm_.cta_lives(command.cta, command.cta_serial));
+  visitor.value("command_warpgroup", static_cast<uint64_t>(command.warpgroup));
+  visitor.value("command_columns", command.columns);
+  visitor.value("command_a_in_registers", command.a_in_registers);
+  visitor.value("command_commit", command.commit);
+  if (waits) {
+    visitor.moment("command_assembled", command.assembled);
+    return;
+  }
+  visitor.moment("command_completion", command.completion);
+  visitor.value("command_writes_begun", command.writes_begun);
+  visitor.value("command_reads_begun", command.reads_begun);
+  for (int c = 0; c < sm_.sub_cores(); ++c) {
+    const RegisterPorts& ports = sm_.sub_core(c).ports();
+    if (command.writes_begun) visitor.relative("command_writes", ports.unserved_writes(command.update[c]));
+    if (command.reads_begun) visitor.relative("command_reads", ports.unserved_reads(command.update[c]));
+  }
+  if (!command.reads_begun) return;
+  const std::vector<uint64_t> reads = visitor.taking() ? port_reads() : command.reads_before;
+  for (size_t l = 0; l < reads.size(); ++l) {
+    visitor.relative("command_reads_before", reads[l] - command.reads_before[l]);
+    visitor.count(command.reads_before[l]);
+  }
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "configs/result.pb.h"
+#include "sim/fold/fold.h"
+#include "tools/warpfold/options.h"
+
+namespace warpfold::cli {
+
+// --fold and --fold-error as given.
+struct Folding {
+  sim::FoldOptions options;
+  bool shadow = false;  // replay everything as well and compare
+};
+
+void add_fold_options(Options& options);
+Outcome<Folding> fold_options(const Options& options);
+
+// `reports`: of the run itself, whose periods are listed, and of the runs of its kernels alone.
+void fill_fold(const std::vector<const sim::FoldReport*>& reports, configs::Result& result);
+// One line for people: how the result came about and how far it may be off.
+std::string fold_line(const configs::Result& result);
+
+// Compares a folded result with the full replay of the same: exact folding must give the same bits, bounded folding cycles within
+// three times its bound. A failure is a defect of the program (exit code 1) and names the first difference; else the largest
+// relative error of a kernel's cycles.
+Outcome<double> compare_with_replay(const configs::Result& folded, const configs::Result& replayed);
+
+}  // namespace warpfold::cli
