@@ -65,13 +65,15 @@ uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_
 }
 
 uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after, std::vector<uint64_t>& consumed) {
+  constexpr size_t kHeader = 3;
   uint64_t periods = kUnbounded;
   for (size_t i = 0; i < after.size() && periods > 0;) {
     const bool same_warp = before[i] == after[i];
-    const uint64_t depth = after[i + 1];
-    consumed.insert(consumed.end(), 2, 0);
-    periods = std::min(periods, bound_by_warp(&before[i + 2], &after[i + 2], same_warp, depth, consumed));
-    i += 2 + depth;
+    const uint64_t depth = after[i + 2];
+    consumed.insert(consumed.end(), kHeader, 0);
+    i += kHeader;
+    periods = std::min(periods, bound_by_warp(&before[i], &after[i], same_warp, depth, consumed));
+    i += depth;
   }
   return periods;
 }
@@ -94,7 +96,7 @@ Skip link(const SavedState& before, const SavedState& after, const std::vector<c
   const Cycle period = after.at - before.at;
   Skip skip;
   if (!moments_fit(before, after, skip.moment_moves)) return skip;
-  uint64_t periods = bound_by_loops(before.trips, after.trips, skip.trips_consumed);
+  uint64_t periods = bound_by_loops(before.trips, after.trips, skip.trips_taken);
   if (limit != kNever) periods = std::min(periods, limit > after.at ? (limit - after.at) / period : 0);
   for (size_t l = 0; l < ctas.size() && periods > 0; ++l) {
     skip.placed.push_back(after.placed[l] - before.placed[l]);
@@ -104,7 +106,9 @@ Skip link(const SavedState& before, const SavedState& after, const std::vector<c
   if (periods == kUnbounded) periods = 0;
   skip.periods = periods;
   skip.cycles = periods * period;
-  for (size_t i = 0; i < after.counts.size(); ++i) skip.count_deltas.push_back(after.counts[i] - before.counts[i]);
+  for (uint64_t& ctas_placed : skip.placed) ctas_placed *= periods;
+  for (uint64_t& trips : skip.trips_taken) trips *= periods;
+  for (size_t i = 0; i < after.counts.size(); ++i) skip.counted.push_back(periods * (after.counts[i] - before.counts[i]));
   return skip;
 }
 

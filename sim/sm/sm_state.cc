@@ -38,6 +38,7 @@ bool for_command(Sm::EventType type) {
 }  // namespace
 
 void Sm::visit(StateVisitor& visitor) {
+  std::vector<uint64_t> reads = wgmma_.port_reads();
   for (size_t l = 0; l < launches_.size(); ++l) visit_launch(static_cast<int>(l), visitor);
   visitor.time("next_cta_at", next_cta_at_);
   visitor.value("open_wgmma", open_wgmma_);
@@ -58,6 +59,9 @@ void Sm::visit(StateVisitor& visitor) {
     if (for_command(event.payload.type)) oldest_command = std::min(oldest_command, event.payload.value);
   }
   wgmma_.visit(visitor, oldest_command, blocked_since);
+  const std::vector<uint64_t> moved = wgmma_.port_reads();
+  for (size_t l = 0; l < reads.size(); ++l) reads[l] = moved[l] - reads[l];
+  wgmma_.add_port_reads(oldest_command, reads);
   visit_events(visitor);
   account_.visit(visitor);
   visitor.count(warps_started_);

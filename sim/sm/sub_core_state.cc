@@ -70,7 +70,7 @@ void SubCore::visit_warp(Warp& warp, StateVisitor& visitor) {
   } else {
     warp.last_issue += visitor.shift();
   }
-  visitor.trips(warp.serial, warp.trips_left.data(), warp.op->depth);
+  visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
 }
 
 uint64_t SubCore::fingerprint() const {
