@@ -35,10 +35,10 @@ struct SavedState {
 struct Skip {
   uint64_t periods = 0;
   Cycle cycles = 0;
-  std::vector<uint64_t> counted;       // in the order of SavedState::counts
-  std::vector<uint64_t> trips_taken;   // in the order of SavedState::trips
-  std::vector<uint8_t> moment_moves;   // per moment: it moves with the clock
-  std::vector<uint64_t> placed;        // per launch: CTAs
+  std::vector<uint64_t> counted;      // in the order of SavedState::counts
+  std::vector<uint64_t> trips_taken;  // in the order of SavedState::trips
+  std::vector<uint8_t> moment_moves;  // per moment: it moves with the clock
+  std::vector<uint64_t> placed;       // per launch: CTAs
 };
 
 // Every stateful part of the machine shows its fields to a visitor, always in the same order: once to take a state, once to move

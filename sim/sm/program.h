@@ -57,6 +57,7 @@ struct MicroOp {
   uint16_t wgmma_n = 0;
   bool wgmma_a_in_registers = false;
   uint32_t source = 0;  // index into Program::text
+  uint32_t place = 0;   // in the kernel's code, all roles one after the other: names the instruction in state keys
 };
 
 struct LoopSpan {
