@@ -13,6 +13,7 @@ constexpr size_t kMostSamples = 64;    // then every second one goes: batches of
 constexpr Cycle kShortestBatch = 512;  // cycles
 constexpr uint64_t kPatience = 20000;  // loop ends after which another anchor is tried
 constexpr uint64_t kTripsKept = 2;     // of every loop that trips are taken from
+constexpr uint64_t kGenerations = 1;
 constexpr uint64_t kUnbounded = ~uint64_t{0};
 
 __extension__ using Wide = unsigned __int128;
@@ -111,6 +112,13 @@ void Extrapolator::add_sample(Cycle now) {
     if (!tied_[warp.launch]) sample.warps.push_back({warp.serial, work_[warp.launch].left(warp, sm_.cta(warp.cta).cta_class)});
   });
   std::ranges::sort(sample.warps, {}, &WarpSample::serial);
+  sample.waiting.resize(tied_.size());
+  for_each_warp([&](const Warp& warp) {
+    auto& waiting = sample.waiting[warp.launch];
+    if (warp.exited) waiting[static_cast<int>(WarpState::kDrain)] += now - (warp.last_issue + 1);
+    // A wait for the wgmma FIFO is charged to its holders when it ends, and not before.
+    if (warp.blocked && warp.reason != WarpState::kMathPipeThrottle) waiting[static_cast<int>(warp.reason)] += now - warp.since;
+  });
   for (size_t l = 0; l < tied_.size(); ++l) {
     sample.launches.push_back(sm_.account().launch(static_cast<int>(l)));
     sample.ctas_done.push_back(sm_.ctas_done(static_cast<int>(l)));
@@ -139,6 +147,25 @@ std::vector<Batch> Extrapolator::batches(size_t first, int launch) const {
   return result;
 }
 
+// A CTA keeps its place until the last of its warps has ended; how many warps are there on average shows when as many CTAs as fit
+// have come and gone kGenerations times. Then resident warp-cycles, of which the waits are made, may leave open half a percent.
+bool Extrapolator::occupancy_settled(size_t first, int launch, double share) const {
+  if (tied_[launch] || !sm_.ctas_left(launch)) return true;
+  const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
+  if (gone == 0 && samples_.back().launches[launch].instructions == samples_[first].launches[launch].instructions) return true;
+  if (gone < kGenerations * sm_.ctas_running(launch)) return false;
+  std::vector<Batch> measured;
+  for (size_t i = first; i + 1 < samples_.size(); ++i) {
+    const auto resident = [&](const Sample& sample) {
+      return states_of(sample.launches[launch]) +
+             std::accumulate(sample.waiting[launch].begin(), sample.waiting[launch].end(), uint64_t{0});
+    };
+    measured.push_back({static_cast<double>(resident(samples_[i + 1]) - resident(samples_[i])),
+                        static_cast<double>(samples_[i + 1].state.at - samples_[i].state.at)});
+  }
+  return share * relative_uncertainty(measured) <= 0.005 && share * relative_drift(measured) <= 0.005;
+}
+
 // What the rates leave open may come to three quarters of the error, over all jumps of a launch together; the rest is for what a
 // jump cannot take in whole pieces: a trip of a warp. A jump leaves a fifth of it to those that its launch may need later.
 bool Extrapolator::agree(size_t first, const Jump& jump) const {
@@ -150,6 +177,7 @@ bool Extrapolator::agree(size_t first, const Jump& jump) const {
     const auto cycles = static_cast<double>(now - std::min(now, sm_.launch_start(static_cast<int>(l))) + jump.skip.cycles);
     const double budget = error_ * 3 / 4 * cycles - spent_[l];
     if (static_cast<double>(jump.coarsest[l]) > error_ / 4 * cycles) return false;
+    if (!occupancy_settled(first, static_cast<int>(l), static_cast<double>(jump.skip.cycles) / cycles)) return false;
     if (open > budget * 4 / 5 || drift > budget) return false;
   }
   return true;
@@ -201,7 +229,9 @@ Extrapolator::Jump Extrapolator::plan_from(const Sample& from, Cycle limit) {
     }
     jump.instructions += taken.instructions;
     correction.served_bytes = taken.bytes - periods * (after.l2_served_bytes - before.l2_served_bytes);
-    correction.resident_warp_cycles = periods * (states_of(after) - states_of(before)) + correction.instructions -
+    for (int s = 0; s < kWarpStates; ++s) correction.states[s] = periods * (to.waiting[l][s] - from.waiting[l][s]);
+    const uint64_t waits = std::accumulate(correction.states.begin(), correction.states.end(), uint64_t{0});
+    correction.resident_warp_cycles = periods * (states_of(after) - states_of(before)) + waits + correction.instructions -
                                       periods * (after.resident_warp_cycles - before.resident_warp_cycles);
   }
   return jump;

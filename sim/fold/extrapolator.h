@@ -48,14 +48,16 @@ class Extrapolator {
     SavedState state;
     std::vector<WarpSample> warps;  // of free launches, in order of their serials
     std::vector<LaunchAccount> launches;
-    std::vector<uint64_t> ctas_done;            // per launch
-    std::vector<std::vector<uint64_t>> issued;  // [launch][sub-core]
+    std::vector<std::array<uint64_t, kWarpStates>> waiting;  // per launch: of waits that go on, not charged yet
+    std::vector<uint64_t> ctas_done;                         // per launch
+    std::vector<std::vector<uint64_t>> issued;               // [launch][sub-core]
   };
 
   std::vector<uint64_t> phase() const;
   bool at_anchor(Cycle now);
   void add_sample(Cycle now);
   std::vector<Batch> batches(size_t first, int launch) const;
+  bool occupancy_settled(size_t first, int launch, double share) const;
   bool agree(size_t first, const Jump& jump) const;
   Jump plan_from(const Sample& from, Cycle limit);
   uint64_t bound_by_ties(const Sample& from, Skip& skip) const;

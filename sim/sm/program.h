@@ -30,7 +30,7 @@ struct MicroOp {
   uint8_t read_counter = 7;
   uint8_t wait_mask = 0;
   bool needs_check = false;  // has a condition beyond its timer: counters, barriers, groups
-  bool edge = false;         // ends a loop, or the next instruction starts one
+  bool edge = false;         // ends a loop, or the next instruction starts one, or steps a cursor without leaving the sub-core
   uint8_t depth = 0;         // loops around it
   bool global = false;       // memory instruction that leaves the SM: LG throttle, long scoreboard
   bool blocks_lite = false;  // holds FMA lite together with FMA heavy

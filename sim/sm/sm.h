@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,7 +19,8 @@ namespace warpfold::sim {
 
 // What a launch's account gets besides what a skip counts, so that work taken from it is accounted for to the instruction.
 struct Correction {
-  uint64_t instructions = 0;  // and cycles in which they issued
+  uint64_t instructions = 0;                   // and cycles in which they issued
+  std::array<uint64_t, kWarpStates> states{};  // waits that go on and have not been charged yet
   uint64_t resident_warp_cycles = 0;
   uint64_t requested_bytes = 0;
   uint64_t served_bytes = 0;

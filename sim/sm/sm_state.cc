@@ -156,6 +156,7 @@ void Sm::correct(int launch, const Correction& correction) {
   LaunchAccount& account = account_.launch(launch);
   account.instructions += correction.instructions;
   account.states[static_cast<int>(WarpState::kSelected)] += correction.instructions;
+  for (int s = 0; s < kWarpStates; ++s) account.states[s] += correction.states[s];
   account.resident_warp_cycles += correction.resident_warp_cycles;
   account.l2_requested_bytes += correction.requested_bytes;
   account.l2_served_bytes += correction.served_bytes;

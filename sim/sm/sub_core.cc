@@ -313,6 +313,7 @@ void SubCore::step_program(Warp& warp) {
     ++warp.op;
     return;
   }
+  if (warp.op->cursor >= 0 && passes_allocate(*warp.op)) warp.cursors[warp.op->cursor] += warp.op->advance;
   const Program& program = *warp.program;
   const auto at = static_cast<uint32_t>(warp.op - program.ops.data());
   for (const uint32_t l : program.ends_at[at]) {
