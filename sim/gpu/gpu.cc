@@ -94,7 +94,7 @@ Outcome GpuRun::run() {
   return outcome;
 }
 
-// Until a launch has ended on an SM. The SM whose next thing to do is the earliest goes first, the lower index where two are
+// Until a launch has ended on an SM and all have done their part of that cycle. The SM whose next thing to do is the earliest goes first, the lower index where two are
 // even, up to where it may meet the others in memory; nobody gets behind the time that another has reached by more than what
 // concerns it alone. Where launches wait for others, nobody runs further ahead than a launch end may take effect.
 void GpuRun::run_together() {
@@ -105,12 +105,13 @@ void GpuRun::run_together() {
   }
   const bool all_released = std::ranges::all_of(released_, std::identity{});
   const Cycle launch = std::max<Cycle>(spec_.kernel_launch, 1);
-  while (!turns.empty()) {
+  Cycle until = kNever;
+  while (!turns.empty() && turns.top().first <= until) {
     const auto [now, m] = turns.top();
     turns.pop();
     Member& member = members_[m];
     member.next = member.sm->run_to_access(all_released ? kNever : now + launch);
-    if (member.sm->stopped_at_launch_end()) return;
+    if (member.sm->stopped_at_launch_end()) until = now;
     if (member.next != kNever) turns.emplace(member.next, m);
   }
 }

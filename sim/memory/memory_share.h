@@ -12,6 +12,10 @@ namespace warpfold::sim {
 struct ChipMemory {
   ChipMemory(const MemorySpec& spec, uint32_t shares);
 
+  // Throws where a request comes behind one of a later cycle: first come first served would not be what happens.
+  void arrive(Cycle now);
+
+  Cycle latest = 0;  // request so far
   BandwidthServer l2_read;
   BandwidthServer l2_write;
   BandwidthServer dram;

@@ -77,7 +77,8 @@ void Sm::release_launch(int launch, Cycle at) {
     progress_[launch].start = at;
     progress_[launch].end = at;
   }
-  schedule(at, {.type = EventType::kPlace});
+  // How far the SM has run when it is told makes no difference.
+  events_.schedule_first(std::max(at, now_), {.type = EventType::kPlace});
 }
 
 uint64_t Sm::port_reads() const {
