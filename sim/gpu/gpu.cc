@@ -94,9 +94,10 @@ Outcome GpuRun::run() {
   return outcome;
 }
 
-// Until a launch has ended on an SM and all have done their part of that cycle. The SM whose next thing to do is the earliest goes first, the lower index where two are
-// even, up to where it may meet the others in memory; nobody gets behind the time that another has reached by more than what
-// concerns it alone. Where launches wait for others, nobody runs further ahead than a launch end may take effect.
+// Until a launch has ended on an SM and all have done their part of that cycle. The SM whose next thing to do is the earliest goes
+// first, the lower index where two are even, up to where it may meet the others in memory; nobody gets behind the time that another
+// has reached by more than what concerns it alone. Where launches wait for others, nobody runs further ahead than a launch end may
+// take effect.
 void GpuRun::run_together() {
   using Turn = std::pair<Cycle, size_t>;  // next thing to do, index
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;

@@ -73,7 +73,8 @@ struct Options {
   bool serialise = false;  // a launch starts only when the one before it has ended
   bool all_sms = false;    // every SM against L2 and DRAM that all share, instead of one of each class; nothing is folded then
   FoldOptions fold{};
-  std::vector<IssueRecord>* issue_log = nullptr;  // receives every issue, in order of time per SM class (or SM); nothing is folded then
+  std::vector<IssueRecord>* issue_log =
+      nullptr;  // receives every issue, in order of time per SM class (or SM); nothing is folded then
 };
 
 // Runs the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact share

@@ -116,8 +116,8 @@ class MemoryStage {
   Cycle data_free_ = 0;
   Cycle data_at_ = kNever;
   Cycle bulk_free_ = 0;
-  std::vector<Copy> bulk_queue_;  // accepted, not taken up; first come first
-  uint64_t outbound_ = 0;         // requests under way to the SM's ports
+  std::vector<Copy> bulk_queue_;    // accepted, not taken up; first come first
+  uint64_t outbound_ = 0;           // requests under way to the SM's ports
   std::vector<Cycle> return_free_;  // per sub-core: path back to the register file
   HoldHistory stage_history_;
   HoldHistory data_history_;

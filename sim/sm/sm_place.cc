@@ -44,7 +44,7 @@ bool Sm::others_left(int launch) const {
 
 // What an SM's launches hold and have reserved, seen by `launch`. A reservation bounds its launch in the resources that it
 // names, and keeps others out of them, as long as both have CTAs left.
-bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::*held, uint32_t SmLaunch::*reserved) const {
+bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const {
   const SmLaunch& own = launches_[launch];
   const bool bound = own.reserved && own.*reserved > 0 && others_left(launch);
   if (bound && held_[launch].*held + need > own.*reserved) return false;

@@ -66,7 +66,8 @@ std::vector<uint64_t> counters(const sim::Outcome& outcome) {
 traces::Kernel stream(uint64_t ctas, uint64_t trips, std::string_view stream, uint32_t warps = 8) {
   Lines lines;
   for (int c = 0; c < 4; ++c)
-    lines.push_back(op(text({"LDG.E.128 R", std::to_string(8 + 4 * c), ", [R2.64]"}), {.write = c, .wait = {c}}, "bytes=512 stream=0"));
+    lines.push_back(
+        op(text({"LDG.E.128 R", std::to_string(8 + 4 * c), ", [R2.64]"}), {.write = c, .wait = {c}}, "bytes=512 stream=0"));
   // One CTA an SM at a time, so that CTAs make waves.
   return KernelText("stream", "sm_90")
       .options("registers=64 shared_memory=120000")
@@ -78,7 +79,10 @@ traces::Kernel stream(uint64_t ctas, uint64_t trips, std::string_view stream, ui
 
 traces::Kernel arithmetic(uint64_t ctas, uint64_t trips) {
   const Lines lines = repeat(4, {op("FFMA R8, R4, R5, R8"), op("IADD3 R9, R6, R7, R9", {.stall = 2})});
-  return KernelText("arithmetic", "sm_90").ctas(ctas).role("all", 8, loop(trips, join(lines, {op("BRA `(.L_1)", {.stall = 5})}))).kernel();
+  return KernelText("arithmetic", "sm_90")
+      .ctas(ctas)
+      .role("all", 8, loop(trips, join(lines, {op("BRA `(.L_1)", {.stall = 5})})))
+      .kernel();
 }
 
 // A producer copies tiles in bulk, two at a time, through a ring; the consumers wait for them and store.
@@ -97,8 +101,7 @@ traces::Kernel bulk(uint64_t ctas, uint64_t tiles) {
             loop(tiles, {op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.stall = 2}, "barrier=1 cursor=0"),
                          op("SYNCS.ARRIVE.TRANS64 RZ, [R2], R3", {.stall = 2}, "barrier=0 cursor=0 tx_bytes=16384"),
                          op("UTMALDG.2D [UR8], [UR4]", {.stall = 2}, fill),
-                         op("UTMALDG.2D [UR8], [UR4]", {.stall = 2}, text({fill, " advance=1"})),
-                         op("BRA `(.L_1)", {.stall = 5})}))
+                         op("UTMALDG.2D [UR8], [UR4]", {.stall = 2}, text({fill, " advance=1"})), op("BRA `(.L_1)", {.stall = 5})}))
       .role("consumer", 4,
             loop(tiles, {op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.stall = 2}, "barrier=0 cursor=1"),
                          op("LDS.128 R8, [R2]", {.stall = 2, .write = 0}),
@@ -161,28 +164,28 @@ TEST(WholeChip, AgreesExactlyWhereThePortsAreTheNarrowestPlace) {
 
 // ---- where they part
 
-// First come first served instead of a fixed share: all SMs ask for the same, so that each gets about the same.
+// First come first served instead of a fixed share: all SMs ask for the same, so that each gets about the same. What is left is the
+// start of a wave, where the first requests do not wait for the pace of a share, and the end: about 1 % of these short kernels.
 TEST(WholeChip, SharesASaturatedMemoryEvenly) {
   for (const std::string_view what : {"read dram=0/1", "read dram=1/1", "read dram=1/4"}) {
-    EXPECT_NEAR(whole_over_classes(chip(8), stream(16, 100, what)), 1, 0.01) << what;
+    EXPECT_NEAR(whole_over_classes(chip(8), stream(16, 100, what)), 1, 0.015) << what;
   }
+  EXPECT_NEAR(whole_over_classes(chip(8), bulk(8, 40)), 1, 0.01);
+  EXPECT_NEAR(whole_over_classes(chip(8, 0.25), bulk(8, 40)), 1, 0.01);
 }
 
-// Five CTAs on four SMs. In its second wave one SM has the memory for itself: three waves' worth of bandwidth go unused in the class
-// view, so that the wave takes up to four times as long.
+// Five CTAs on four SMs: in the second wave one SM has the memory for itself. The class view gives it its share of 14 bytes a
+// cycle; the 30 requests of 512 bytes that an SM has room for fetch about 27 in the 570 cycles that DRAM takes. So the wave takes
+// half as long, both together 0.75 times.
 TEST(WholeChip, GivesATailWaveTheBandwidthOfIdleSms) {
-  EXPECT_NEAR(whole_over_classes(chip(4), stream(4, 200, "read dram=1/1")), 1, 0.02);
-  EXPECT_NEAR(whole_over_classes(chip(4), stream(5, 200, "read dram=1/1")), 0, 0.02);
+  EXPECT_NEAR(whole_over_classes(chip(4), stream(4, 200, "read dram=1/1")), 1, 0.01);
+  EXPECT_NEAR(whole_over_classes(chip(4), stream(5, 200, "read dram=1/1")), 0.75, 0.01);
 }
 
+// Two of four SMs saturate the memory, which has twice their shares; one alone is bound by its requests under way.
 TEST(WholeChip, GivesFewSmsTheBandwidthOfIdleSms) {
-  EXPECT_NEAR(whole_over_classes(chip(4), stream(2, 200, "read dram=1/1")), 0, 0.02);
-  EXPECT_NEAR(whole_over_classes(chip(4), stream(1, 200, "read dram=1/1")), 0, 0.02);
-}
-
-TEST(WholeChip, ServesABurstAtThePortsRate) {
-  EXPECT_NEAR(whole_over_classes(chip(8), bulk(8, 40)), 0, 0.02);
-  EXPECT_NEAR(whole_over_classes(chip(8, 0.25), bulk(8, 40)), 0, 0.02);
+  EXPECT_NEAR(whole_over_classes(chip(4), stream(2, 200, "read dram=1/1")), 0.5, 0.01);
+  EXPECT_NEAR(whole_over_classes(chip(4), stream(1, 200, "read dram=1/1")), 0.5, 0.01);
 }
 
 // ---- order
@@ -191,13 +194,12 @@ TEST(WholeChip, ServesABurstAtThePortsRate) {
 TEST(WholeChip, ServesTheLowerIndexFirst) {
   configs::Gpu gpu = chip(3);
   gpu.mutable_l2()->set_read_bytes_per_clk(8);
-  const traces::Kernel kernel = KernelText("one", "sm_90")
-                                    .declare("stream data read dram=0/1")
-                                    .ctas(3)
-                                    .role("load", 1,
-                                          {op("LDG.E.128 R8, [R2.64]", {.stall = 2, .write = 0}, "bytes=512 stream=0"),
-                                           op("NOP", {.wait = {0}})})
-                                    .kernel();
+  const traces::Kernel kernel =
+      KernelText("one", "sm_90")
+          .declare("stream data read dram=0/1")
+          .ctas(3)
+          .role("load", 1, {op("LDG.E.128 R8, [R2.64]", {.stall = 2, .write = 0}, "bytes=512 stream=0"), op("NOP", {.wait = {0}})})
+          .kernel();
   std::vector<sim::IssueRecord> log;
   ASSERT_TRUE(sim::simulate(gpu, {launch(kernel)}, {.all_sms = true, .issue_log = &log}));
   std::vector<std::vector<uint64_t>> issues(3);

@@ -65,7 +65,8 @@ class Chip {
   }
 
   bool ended(size_t launch) const {
-    return released_[launch] && std::ranges::all_of(sms_, [&](const auto& sm) { return sm->launch_done(static_cast<int>(launch)); });
+    return released_[launch] &&
+           std::ranges::all_of(sms_, [&](const auto& sm) { return sm->launch_done(static_cast<int>(launch)); });
   }
 
   void release() {
