@@ -14,6 +14,15 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
   return hash;
 }
 
+class FieldOmitter : public KeyProbe {
+ public:
+  explicit FieldOmitter(const std::string& field) : field_(field) {}
+  bool keeps(const char* name, uint64_t /*word*/) override { return name != field_; }
+
+ private:
+  const std::string& field_;
+};
+
 }  // namespace
 
 // The filter widens while there is credit for many keys and narrows when there is none.
@@ -39,7 +48,8 @@ bool Folder::passes(uint64_t print, uint64_t instructions) {
 }
 
 void Folder::take(Sm& sm, Cycle now, SavedState& into) {
-  StateVisitor visitor(into, now, omitted_field_.empty() ? nullptr : &omitted_field_);
+  FieldOmitter omitter(omitted_field_);
+  StateVisitor visitor(into, now, omitted_field_.empty() ? nullptr : &omitter);
   sm.visit(visitor);
   into.instructions = sm.instructions();
 }

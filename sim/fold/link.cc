@@ -67,6 +67,7 @@ uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_
 uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after, std::vector<uint64_t>& consumed) {
   uint64_t periods = kUnbounded;
   for (size_t i = 0; i < after.size() && periods > 0;) {
+    if (before[i + 1] != after[i + 1]) return 0;
     const bool same_warp = before[i] == after[i];
     const uint64_t depth = after[i + 1];
     consumed.insert(consumed.end(), 2, 0);
@@ -87,12 +88,19 @@ bool moments_fit(const SavedState& before, const SavedState& after, std::vector<
   return true;
 }
 
+// Of equal keys only where a field was left out of them.
+bool same_shape(const SavedState& before, const SavedState& after) {
+  return before.counts.size() == after.counts.size() && before.trips.size() == after.trips.size() &&
+         before.moments.size() == after.moments.size();
+}
+
 }  // namespace
 
 Skip link(const SavedState& before, const SavedState& after, const std::vector<const std::vector<traces::CtaRun>*>& ctas,
           Cycle limit) {
   const Cycle period = after.at - before.at;
   Skip skip;
+  if (!same_shape(before, after)) return skip;
   if (!moments_fit(before, after, skip.moment_moves)) return skip;
   uint64_t periods = bound_by_loops(before.trips, after.trips, skip.trips_consumed);
   if (limit != kNever) periods = std::min(periods, limit > after.at ? (limit - after.at) / period : 0);

@@ -63,7 +63,9 @@ void MemoryStage::visit(StateVisitor& visitor) {
   visitor.time("data_free", data_free_);
   visitor.time("data_at", data_at_);
   visitor.time("bulk_free", bulk_free_);
-  for (Cycle& path : return_free_) visitor.time("return_free", path, kLongestReturnBytes / spec_.load_return_bytes_per_clk + 1);
+  // A reply may come up to the transit time before the request is served, and then takes the way back after the ones before it.
+  const Cycle longest = kLongestReturnBytes / spec_.load_return_bytes_per_clk + 1 + spec_.memory_transit;
+  for (Cycle& path : return_free_) visitor.time("return_free", path, longest);
   stage_history_.visit(visitor, ready);
   data_history_.visit(visitor, enqueued);
   for (auto& streams : fractions_) {

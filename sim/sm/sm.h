@@ -203,6 +203,7 @@ class Sm {
   uint64_t open_wgmma_ = 0;       // commands that not all four warps have issued yet
   SmWatcher* watcher_ = nullptr;
   bool launch_ended_ = false;
+  bool loop_end_ = false;  // not told to the watcher yet
   uint64_t next_serial_ = 1;
   uint64_t warps_started_ = 0;
   Cycle next_cta_at_ = 0;

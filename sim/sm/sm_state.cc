@@ -70,7 +70,10 @@ void Sm::visit_launch(int launch, StateVisitor& visitor) {
   visitor.value("launch_started", progress.start != kNever);
   visitor.value("launch_has_ctas_left", progress.next_run < launches_[launch].ctas.size());
   visitor.value("launch_running", progress.running);
+  // The last CTA that has ended by then ends that much later, if any ends in a period.
+  const uint64_t done = progress.done;
   visitor.count(progress.done);
+  if (progress.done != done) progress.end += visitor.shift();
   count_placed(launch, visitor.placed(progress.placed));
   const Held& held = held_[launch];
   visitor.value("held_registers", held.registers);
