@@ -124,6 +124,7 @@ class Sm {
   int queue_holder(int sub_core) const { return memory_.queue_holder(sub_core); }
   uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
   SubCore& sub_core(int index) { return *sub_cores_[index]; }
+  std::vector<Cta>& ctas() { return ctas_; }
   MemoryStage& memory() { return memory_; }
   int sub_cores() const { return static_cast<int>(sub_cores_.size()); }
   void mbarrier_arrive(int cta, uint64_t serial, int ring, uint32_t stage, int64_t expected_bytes, Cycle now);

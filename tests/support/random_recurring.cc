@@ -106,11 +106,14 @@ std::string classes(uint64_t trips, uint64_t ctas) {
 traces::Kernel any_recurring_kernel(const std::string& architecture, const std::string& name, uint64_t instructions, uint32_t sms) {
   KernelText kernel(name, architecture);
   const bool hopper = architecture == "sm_90";
-  kernel.options(text({"registers=", std::to_string(between(16, 128)), " shared_memory=", std::to_string(between(0, 49152))}));
-  const auto share = *rc::gen::elementOf(std::vector<std::string>{"0/1", "1/1", "1/2", "1/4", "3/8", "1/3"});
+  // The fewer CTAs beside each other, the shorter the period; the same for what a calm round does.
+  const int shared_memory = one_in(3) ? between(0, 49152) : 49152;
+  const bool calm = !one_in(4);
+  kernel.options(text({"registers=", std::to_string(between(16, 128)), " shared_memory=", std::to_string(shared_memory)}));
+  const auto share = *rc::gen::elementOf(std::vector<std::string>{"0/1", "0/1", "1/1", "1/1", "1/2", "1/4", "3/8", "1/3"});
   kernel.declare(text({"stream data read dram=", share}));
   // Few CTAs of many rounds or many of few.
-  const uint64_t trips = one_in(2) ? between<uint64_t>(100, 500) : between<uint64_t>(1, 20);
+  const uint64_t trips = one_in(2) ? between<uint64_t>(200, 1500) : between<uint64_t>(2, 20);
   if (hopper && one_in(3)) {
     add_pipeline(kernel, "t");
   } else {
@@ -119,7 +122,7 @@ traces::Kernel any_recurring_kernel(const std::string& architecture, const std::
       const uint32_t warps = between(1U, 4U);
       const bool warpgroup = hopper && warps == 4 && before == 0;
       kernel.role(text({"role", std::to_string(r)}), warps,
-                  join(some_code(2), join(loop("t", round(warps, warpgroup)), some_code(2))));
+                  join(some_code(2), join(loop("t", calm ? some_code(4) : round(warps, warpgroup)), some_code(2))));
       before += warps;
     }
   }
