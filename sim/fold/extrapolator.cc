@@ -9,11 +9,13 @@ namespace warpfold::sim {
 namespace {
 
 constexpr size_t kLeastBatches = 16;
-constexpr size_t kMostSamples = 64;    // then every second one goes: batches of twice the length
-constexpr Cycle kShortestBatch = 512;  // cycles
-constexpr uint64_t kPatience = 20000;  // loop ends after which another anchor is tried
-constexpr uint64_t kTripsKept = 2;     // of every loop that trips are taken from
+constexpr size_t kMostSamples = 64;        // then every second one goes: batches of twice the length
+constexpr Cycle kShortestBatch = 512;      // cycles
+constexpr uint64_t kPatience = 20000;      // loop ends after which another anchor is tried
+constexpr uint64_t kTripsKept = 2;         // of every loop that trips are taken from
+constexpr double kOccupancyError = 0.003;  // relative
 constexpr uint64_t kGenerations = 1;
+constexpr uint64_t kTripsAstray = 8;  // assumed: how far warps may be from where they would be when none is left to place
 constexpr uint64_t kUnbounded = ~uint64_t{0};
 
 __extension__ using Wide = unsigned __int128;
@@ -61,13 +63,12 @@ void Extrapolator::for_each_warp(Visit visit) {
 
 // ---- measuring
 
-// Which launches are there, whether they have CTAs left to place, and if not, how many are running.
-std::vector<uint64_t> Extrapolator::phase() const {
-  std::vector<uint64_t> phase;
+// Which launches are there, whether they have CTAs left to place, and if not, how many of their warps still run.
+std::vector<uint64_t> Extrapolator::phase() {
+  std::vector<uint64_t> phase(tied_.size(), 0);
+  for_each_warp([&](const Warp& warp) { phase[warp.launch] += warp.exited ? 0 : 1; });
   for (size_t l = 0; l < tied_.size(); ++l) {
-    const auto launch = static_cast<int>(l);
-    const uint64_t running = sm_.ctas_running(launch);
-    phase.push_back(sm_.ctas_left(launch) ? kUnbounded - (running > 0) : running);
+    if (sm_.ctas_left(static_cast<int>(l))) phase[l] = kUnbounded - (phase[l] > 0);
   }
   return phase;
 }
@@ -148,7 +149,7 @@ std::vector<Batch> Extrapolator::batches(size_t first, int launch) const {
 }
 
 // A CTA keeps its place until the last of its warps has ended; how many warps are there on average shows when as many CTAs as fit
-// have come and gone kGenerations times. Then resident warp-cycles, of which the waits are made, may leave open half a percent.
+// have come and gone kGenerations times. Then resident warp-cycles, of which the waits are made, may leave open kOccupancyError.
 bool Extrapolator::occupancy_settled(size_t first, int launch, double share) const {
   if (tied_[launch] || !sm_.ctas_left(launch)) return true;
   const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
@@ -163,10 +164,10 @@ bool Extrapolator::occupancy_settled(size_t first, int launch, double share) con
     measured.push_back({static_cast<double>(resident(samples_[i + 1]) - resident(samples_[i])),
                         static_cast<double>(samples_[i + 1].state.at - samples_[i].state.at)});
   }
-  return share * relative_uncertainty(measured) <= 0.005 && share * relative_drift(measured) <= 0.005;
+  return share * relative_uncertainty(measured) <= kOccupancyError && share * relative_drift(measured) <= kOccupancyError;
 }
 
-// What the rates leave open may come to three quarters of the error, over all jumps of a launch together; the rest is for what a
+// What the rates leave open may come to half of the error, over all jumps of a launch together; the rest is for what a
 // jump cannot take in whole pieces: a trip of a warp. A jump leaves a fifth of it to those that its launch may need later.
 bool Extrapolator::agree(size_t first, const Jump& jump) const {
   const Cycle now = samples_.back().state.at;
@@ -175,7 +176,7 @@ bool Extrapolator::agree(size_t first, const Jump& jump) const {
     const double open = relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles);
     const double drift = relative_drift(measured) * static_cast<double>(jump.skip.cycles);
     const auto cycles = static_cast<double>(now - std::min(now, sm_.launch_start(static_cast<int>(l))) + jump.skip.cycles);
-    const double budget = error_ * 3 / 4 * cycles - spent_[l];
+    const double budget = error_ / 2 * cycles - spent_[l];
     if (static_cast<double>(jump.coarsest[l]) > error_ / 4 * cycles) return false;
     if (!occupancy_settled(first, static_cast<int>(l), static_cast<double>(jump.skip.cycles) / cycles)) return false;
     if (open > budget * 4 / 5 || drift > budget) return false;
@@ -190,11 +191,12 @@ Extrapolator::Jump Extrapolator::plan(Cycle limit) {
   const size_t warm_up = samples_.size() / 4;
   Jump best;
   if (samples_.size() - warm_up <= kLeastBatches) return best;
-  for (size_t first = warm_up; first + kLeastBatches / 2 < samples_.size(); first += kLeastBatches / 4) {
+  for (size_t first = warm_up; first + kLeastBatches < samples_.size(); first += kLeastBatches / 4) {
     Jump jump = plan_from(samples_[first], limit);
-    if (jump.skip.cycles > best.skip.cycles) best = std::move(jump);
+    jump.first = first;
+    if (jump.skip.cycles > best.skip.cycles && agree(first, jump)) best = std::move(jump);
   }
-  return best.skip.cycles > 0 && agree(warm_up, best) ? best : Jump{};
+  return best;
 }
 
 Extrapolator::Jump Extrapolator::plan_from(const Sample& from, Cycle limit) {
@@ -337,9 +339,9 @@ Work Extrapolator::take_ctas(int launch, uint64_t instructions, Jump& jump) {
   return taken;
 }
 
-// First from every warp what it would have done itself, if that is little against what it has left; then whole CTAs; then trips of
-// the youngest warps. What is taken of a sub-core's warps is what that sub-core was measured to do, to within a trip: sub-cores
-// that would end together still do.
+// First from every warp what it would have done itself, if that is little against what it has left; then whole CTAs; then a trip of
+// the warps that would have done most of one, and trips of the youngest. What is taken of a sub-core's warps is what that sub-core
+// was measured to do, to within a trip: sub-cores that would end together still do.
 Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& jump) {
   const Sample& to = samples_.back();
   const uint64_t periods = jump.skip.periods;
@@ -347,6 +349,7 @@ Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& j
   struct Spare {
     uint64_t serial = 0;
     uint64_t trips = 0;
+    uint64_t rest = 0;  // instructions that it would have done beyond whole trips
     Work trip;
     size_t at = 0;  // in trips_taken
   };
@@ -360,6 +363,7 @@ Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& j
     wanted[sub_core] -= spare.trip.instructions * trips;
     spare.trips -= trips;
   };
+  uint64_t one_trip_each = 0;
   size_t at = 0;
   for_each_warp([&](const Warp& warp) {
     at += 3;
@@ -368,14 +372,19 @@ Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& j
     if (warp.launch != launch || spare_trips(warp) == 0) return;
     const size_t sub_core = static_cast<size_t>(sm_.cta(warp.cta).warp_slots[warp.index_in_cta]) % wanted.size();
     const Work trip = work_[launch].of_trip(warp, sm_.cta(warp.cta).cta_class, 0);
+    one_trip_each += trip.instructions;
     jump.coarsest[launch] = std::max(jump.coarsest[launch], trip.cycles);
-    Spare spare{warp.serial, spare_trips(warp), trip, place};
+    Spare spare{warp.serial, spare_trips(warp), 0, trip, place};
     const auto before = std::ranges::lower_bound(from.warps, warp.serial, {}, &WarpSample::serial);
     const auto after = std::ranges::lower_bound(to.warps, warp.serial, {}, &WarpSample::serial);
     if (before != from.warps.end() && before->serial == warp.serial) {
-      const uint64_t trips = periods * (before->left.instructions - after->left.instructions) / spare.trip.instructions;
+      const uint64_t instructions = periods * (before->left.instructions - after->left.instructions);
+      const uint64_t trips = instructions / spare.trip.instructions;
       const uint64_t most = ctas_left ? spare.trips / 2 : spare.trips;
-      if (trips <= most && trips * spare.trip.instructions <= wanted[sub_core]) take(sub_core, spare, trips);
+      if (trips <= most && trips * spare.trip.instructions <= wanted[sub_core]) {
+        take(sub_core, spare, trips);
+        spare.rest = instructions % spare.trip.instructions;
+      }
     }
     spares[sub_core].push_back(spare);
   });
@@ -388,7 +397,15 @@ Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& j
     }
     jump.corrections[launch].ctas = jump.skip.placed[launch] - periods * (to.ctas_done[launch] - from.ctas_done[launch]);
   }
+  if (!ctas_left) {
+    // Every warp may be some trips ahead or behind where it would be, and at the end nobody takes its place.
+    const uint64_t done = to.launches[launch].instructions - from.launches[launch].instructions;
+    if (done > 0) jump.coarsest[launch] = std::max<Cycle>(jump.coarsest[launch], kTripsAstray * one_trip_each * jump.period / done);
+  }
   for (size_t c = 0; c < wanted.size(); ++c) {
+    std::ranges::sort(spares[c], std::ranges::greater{}, &Spare::rest);
+    for (Spare& spare : spares[c])
+      take(c, spare, spare.rest == 0 || spare.trips == 0 || wanted[c] < spare.trip.instructions ? 0 : 1);
     std::ranges::sort(spares[c], std::ranges::greater{}, &Spare::serial);
     for (Spare& spare : spares[c]) take(c, spare, std::min(spare.trips, wanted[c] / spare.trip.instructions));
   }
@@ -397,7 +414,7 @@ Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& j
 
 void Extrapolator::make(const Jump& jump) {
   for (size_t l = 0; l < tied_.size(); ++l) {
-    const std::vector<Batch> measured = batches(samples_.size() / 4, static_cast<int>(l));
+    const std::vector<Batch> measured = batches(jump.first, static_cast<int>(l));
     spent_[l] += relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles);
   }
   StateVisitor visitor(jump.skip);

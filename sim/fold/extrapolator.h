@@ -33,6 +33,7 @@ class Extrapolator {
     std::vector<Correction> corrections;  // per launch
     Cycle period = 0;                     // what was measured and stands for the cycles skipped
     uint64_t instructions = 0;            // taken from all launches
+    size_t first = 0;                     // the sample at which the window begins
     std::vector<Cycle> coarsest;          // per launch: the longest trip of those that may be taken
   };
   // The jump that the batches allow; none where they do not agree (skip.periods is 0). No jump reaches `limit`.
@@ -53,7 +54,7 @@ class Extrapolator {
     std::vector<std::vector<uint64_t>> issued;               // [launch][sub-core]
   };
 
-  std::vector<uint64_t> phase() const;
+  std::vector<uint64_t> phase();
   bool at_anchor(Cycle now);
   void add_sample(Cycle now);
   std::vector<Batch> batches(size_t first, int launch) const;

@@ -14,6 +14,15 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
   return hash;
 }
 
+class FieldOmitter : public KeyProbe {
+ public:
+  explicit FieldOmitter(const std::string& field) : field_(field) {}
+  bool keeps(const char* name, uint64_t /*word*/) override { return name != field_; }
+
+ private:
+  const std::string& field_;
+};
+
 }  // namespace
 
 Folder::Folder(const FoldOptions& options, Sm& sm) : options_(options), sm_(sm) {
@@ -48,7 +57,8 @@ bool Folder::passes(uint64_t print, uint64_t instructions) {
 }
 
 void Folder::take(Sm& sm, Cycle now, SavedState& into) {
-  StateVisitor visitor(into, now, options_.omitted_field.empty() ? nullptr : &options_.omitted_field);
+  FieldOmitter omitter(options_.omitted_field);
+  StateVisitor visitor(into, now, options_.omitted_field.empty() ? nullptr : &omitter);
   sm.visit(visitor);
   into.instructions = sm.instructions();
 }

@@ -44,6 +44,7 @@ uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<u
   constexpr size_t kHeader = 3;
   uint64_t periods = kUnbounded;
   for (size_t i = 0; i < after.size() && periods > 0;) {
+    if (before[i + 1] != after[i + 1] || before[i + 2] != after[i + 2]) return 0;
     const bool same_warp = before[i] == after[i];
     const uint64_t depth = after[i + 2];
     consumed.insert(consumed.end(), kHeader, 0);
@@ -63,6 +64,12 @@ bool moments_fit(const SavedState& before, const SavedState& after, std::vector<
     moves.push_back(moved);
   }
   return true;
+}
+
+// Of equal keys only where a field was left out of them.
+bool same_shape(const SavedState& before, const SavedState& after) {
+  return before.counts.size() == after.counts.size() && before.trips.size() == after.trips.size() &&
+         before.moments.size() == after.moments.size();
 }
 
 }  // namespace
@@ -92,6 +99,7 @@ Skip link(const SavedState& before, const SavedState& after, const std::vector<c
           Cycle limit) {
   const Cycle period = after.at - before.at;
   Skip skip;
+  if (!same_shape(before, after)) return skip;
   if (!moments_fit(before, after, skip.moment_moves)) return skip;
   uint64_t periods = bound_by_loops(before.trips, after.trips, skip.trips_taken);
   if (limit != kNever) periods = std::min(periods, limit > after.at ? (limit - after.at) / period : 0);

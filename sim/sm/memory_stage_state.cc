@@ -69,7 +69,9 @@ void MemoryStage::visit(StateVisitor& visitor) {
     visitor.time("bulk_start", copy.start);
   }
   visitor.value("outbound", outbound_);
-  for (Cycle& path : return_free_) visitor.time("return_free", path, kLongestReturnBytes / spec_.load_return_bytes_per_clk + 1);
+  // A reply may come up to the transit time before the request is served, and then takes the way back after the ones before it.
+  const Cycle longest = kLongestReturnBytes / spec_.load_return_bytes_per_clk + 1 + spec_.memory_transit;
+  for (Cycle& path : return_free_) visitor.time("return_free", path, longest);
   stage_history_.visit(visitor, ready);
   data_history_.visit(visitor, enqueued);
   for (auto& streams : fractions_) {

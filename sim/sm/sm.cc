@@ -65,10 +65,12 @@ Cycle Sm::run_to_access(Cycle limit) {
 }
 
 void Sm::tell_watcher(Cycle limit) {
-  bool loop_end = false;
-  for (const auto& sub_core : sub_cores_) loop_end |= sub_core->take_loop_end();
-  // A cycle with events left is not over.
-  if (loop_end && events_.next_time() > now_) watcher_->loop_ended(*this, now_ + 1, limit);
+  for (const auto& sub_core : sub_cores_) loop_end_ |= sub_core->take_loop_end();
+  // A cycle with events left, or with a sub-core that another one's issue has woken, is not over.
+  if (!loop_end_ || events_.next_time() <= now_) return;
+  if (std::ranges::any_of(sub_cores_, [&](const auto& sub_core) { return sub_core->next() <= now_; })) return;
+  loop_end_ = false;
+  watcher_->loop_ended(*this, now_ + 1, limit);
 }
 
 void Sm::release_launch(int launch, Cycle at) {

@@ -152,6 +152,7 @@ class Sm {
   int queue_holder(int sub_core) const { return memory_.queue_holder(sub_core); }
   uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
   SubCore& sub_core(int index) { return *sub_cores_[index]; }
+  std::vector<Cta>& ctas() { return ctas_; }
   MemoryStage& memory() { return memory_; }
   int sub_cores() const { return static_cast<int>(sub_cores_.size()); }
   void mbarrier_arrive(int cta, uint64_t serial, int ring, uint32_t stage, int64_t expected_bytes, Cycle now);
@@ -234,6 +235,7 @@ class Sm {
   uint64_t open_wgmma_ = 0;       // commands that not all four warps have issued yet
   SmWatcher* watcher_ = nullptr;
   bool launch_ended_ = false;
+  bool loop_end_ = false;  // not told to the watcher yet
   uint64_t next_serial_ = 1;
   uint64_t warps_started_ = 0;
   Cycle next_cta_at_ = 0;

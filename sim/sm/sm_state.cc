@@ -68,18 +68,17 @@ void Sm::visit(StateVisitor& visitor) {
   if (!visitor.taking()) now_ += visitor.shift();
 }
 
+// How many CTAs run and what they hold follows from those that are resident.
 void Sm::visit_launch(int launch, StateVisitor& visitor) {
   Progress& progress = progress_[launch];
   visitor.time("launch_ready", progress.ready);
   visitor.value("launch_started", progress.start != kNever);
   visitor.value("launch_has_ctas_left", progress.next_run < launches_[launch].ctas.size());
-  visitor.value("launch_running", progress.running);
+  // The last CTA that has ended by then ends that much later, if any ends in a period.
+  const uint64_t done = progress.done;
   visitor.count(progress.done);
+  if (progress.done != done) progress.end += visitor.shift();
   count_placed(launch, visitor.placed(progress.placed));
-  const Held& held = held_[launch];
-  visitor.value("held_registers", held.registers);
-  visitor.value("held_shared_memory", held.shared_memory);
-  visitor.value("held_warps", held.warps);
 }
 
 void Sm::visit_cta(int index, StateVisitor& visitor) {

@@ -137,8 +137,8 @@ void Sm::reconsider_cta(int cta, Cycle now) {
 }
 
 // One line a waiting warp:
-//   gemm CTA 3 consumer0 warp 4 (sub-core 0): short_scoreboard at [..] SYNCS.PHASECHK... ; waits for ring full stage 1 pass 2,
-//   0 arrivals and 32768 bytes missing
+//   gemm CTA 3 consumer0 warp 4 (sub-core 0): short_scoreboard at [..] SYNCS.PHASECHK... ; waits for ring full stage 1,
+//   1 phases ahead, 0 arrivals and 32768 bytes missing
 std::string Sm::waiting_report() const {
   std::string report;
   for (size_t c = 0; c < sub_cores_.size(); ++c) {
@@ -158,9 +158,11 @@ std::string Sm::waiting_report() const {
       } else if (warp.op->behaviour == Behaviour::kMbarrierWait) {
         uint64_t pass = 0;
         const Mbarrier& barrier = awaited_mbarrier(warp, *warp.op, pass);
-        report += "; waits for ring " + kernel.rings[warp.op->barrier].name + " pass " + std::to_string(pass) + " (" +
-                  std::to_string(barrier.completed) + " complete), " + std::to_string(barrier.arrivals_left) + " arrivals and " +
-                  std::to_string(barrier.bytes_left) + " bytes missing";
+        // How many phases it is ahead, not which one it is: what was skipped counts in neither.
+        const auto stage = &barrier - ctas_[warp.cta].rings[warp.op->barrier].data();
+        report += "; waits for ring " + kernel.rings[warp.op->barrier].name + " stage " + std::to_string(stage) + ", " +
+                  std::to_string(pass - barrier.completed) + " phases ahead, " + std::to_string(barrier.arrivals_left) +
+                  " arrivals and " + std::to_string(barrier.bytes_left) + " bytes missing";
       }
       report += "\n";
     }

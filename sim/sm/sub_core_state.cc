@@ -16,7 +16,8 @@ void SubCore::visit(StateVisitor& visitor) {
   visitor.value("resident", resident_);
   visitor.value("awake", awake_);
   visitor.value("check", check_);
-  visitor.value("tentative", tentative_ & awake_);
+  // Of blocked warps too: they are looked at again when they wake up.
+  visitor.value("tentative", tentative_);
   timers_.visit(visitor);
   for (Mask left = resident_; left != 0; left &= left - 1) visitor.value("younger", younger_[std::countr_zero(left)]);
   for (int port = 0; port < kPorts; ++port) {

@@ -61,7 +61,8 @@ Lines repeat(int times, const Lines& lines) {
   return all;
 }
 
-Lines loop(uint64_t trips, const Lines& lines) { return join(join({text({"loop ", std::to_string(trips)})}, lines), {"end"}); }
+Lines loop(uint64_t trips, const Lines& lines) { return loop(std::to_string(trips), lines); }
+Lines loop(std::string_view trips, const Lines& lines) { return join(join({text({"loop ", trips})}, lines), {"end"}); }
 
 Lines join(Lines lines, const Lines& more) {
   lines.insert(lines.end(), more.begin(), more.end());
@@ -96,6 +97,11 @@ KernelText& KernelText::ctas(uint64_t count) {
   return *this;
 }
 
+KernelText& KernelText::classes(std::string_view lines) {
+  classes_ = lines;
+  return *this;
+}
+
 KernelText& KernelText::role(const std::string& name, uint32_t warps, const Lines& lines) {
   roles_ += text({"role ", name, " warps=", std::to_string(warps), "\n"});
   for (const std::string& line : lines) roles_ += text({line, "\n"});
@@ -104,8 +110,9 @@ KernelText& KernelText::role(const std::string& name, uint32_t warps, const Line
 }
 
 traces::Kernel KernelText::kernel() const {
-  const std::string whole = text({"kernel ", name_, " architecture=", architecture_, options_, "\nclass all\ngrid all*",
-                                  std::to_string(ctas_), "\n", declarations_, roles_, "end\n"});
+  const std::string classes = classes_.empty() ? text({"class all\ngrid all*", std::to_string(ctas_), "\n"}) : classes_;
+  const std::string whole =
+      text({"kernel ", name_, " architecture=", architecture_, options_, "\n", classes, declarations_, roles_, "end\n"});
   return value_of(traces::parse_kernels(name_, whole)).at(0);
 }
 
@@ -144,9 +151,13 @@ sim::Launch launch(const traces::Kernel& kernel, int stream) {
   return launch;
 }
 
+sim::Outcome outcome(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, const sim::Options& options) {
+  return value_of(sim::simulate(gpu, launches, options));
+}
+
 Replay replay(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise) {
   std::vector<sim::IssueRecord> log;
-  Replay result{value_of(sim::simulate(gpu, launches, {.serialise = serialise, .issue_log = &log})), {}};
+  Replay result{outcome(gpu, launches, {.serialise = serialise, .issue_log = &log}), {}};
   std::vector<std::map<uint64_t, std::vector<uint64_t>>> warps(launches.size());
   for (const sim::IssueRecord& record : log) {
     if (record.sm_class == 0) warps[static_cast<size_t>(record.launch)][record.warp].push_back(record.cycle);

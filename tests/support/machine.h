@@ -35,6 +35,7 @@ std::string test_name(std::string_view what);
 std::string op(std::string_view instruction, const Control& control = {}, std::string_view effect = "");
 Lines repeat(int times, const Lines& lines);
 Lines loop(uint64_t trips, const Lines& lines);
+Lines loop(std::string_view trips, const Lines& lines);  // a parameter
 Lines join(Lines lines, const Lines& more);
 // `count` instructions with three random sources each, never all three of one bank: register allocation avoids those.
 Lines three_fresh(std::string_view mnemonic, int count);
@@ -47,6 +48,7 @@ class KernelText {
   KernelText& options(std::string_view options);  // "registers=64 shared_memory=1024"
   KernelText& declare(std::string_view line);     // "ring full depth=2 arrivals=1"
   KernelText& ctas(uint64_t count);
+  KernelText& classes(std::string_view lines);  // instead of ctas(): "parameter t\nclass a t=3\ngrid a*8\n"
   KernelText& role(const std::string& name, uint32_t warps, const Lines& lines);
 
   // Parses and validates; throws where the text is wrong: that is a fault of the test.
@@ -58,6 +60,7 @@ class KernelText {
   std::string options_;
   std::string declarations_;
   std::string roles_;
+  std::string classes_;
   uint64_t ctas_ = 1;
 };
 
@@ -86,6 +89,8 @@ struct Replay {
 };
 
 sim::Launch launch(const traces::Kernel& kernel, int stream = 0);
+// What simulate() says; throws where it refuses.
+sim::Outcome outcome(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, const sim::Options& options);
 // Replays and throws where simulate() refuses; a deadlock is left to the test.
 Replay replay(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise = false);
 Replay replay(const configs::Gpu& gpu, const traces::Kernel& kernel);

@@ -1,0 +1,72 @@
+// Every scenario of the repository, scaled down where it is large: folded exactly, the result is that of a full replay.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
+#include <google/protobuf/util/message_differencer.h>
+
+#include <map>
+#include <stdexcept>
+
+#include "configs/result.pb.h"
+#include "program.h"
+
+namespace warpfold::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kScenarios = fs::path(WARPFOLD_SOURCE_DIR) / "configs" / "scenarios";
+
+// What makes a full replay a second or less, by the scenario's name.
+const std::map<std::string, std::vector<std::string>> kSmaller = {
+    {"gemm_a100_fp16_4096", {"size=2048"}},
+    {"gemm_h100_bf16_8192", {"size=4096"}},
+    {"gemm_h100_fp8_8192", {"size=4096"}},
+    {"philox_h100", {"seq=1024"}},
+    {"qkv_philox_llama3_70b", {"seq=2048", "embedding=2048"}},
+    {"qkv_philox_small", {}},
+};
+
+class EveryScenario : public Program, public testing::WithParamInterface<std::string> {
+ protected:
+  configs::Result simulate(const std::string& fold) const {
+    std::vector<std::string> arguments = {
+        "simulate", (kScenarios / (GetParam() + ".textproto")).string(), "--format", "json", "--fold", fold};
+    for (const std::string& setting : kSmaller.at(GetParam())) arguments.insert(arguments.end(), {"--set", setting});
+    const Ended ended = run(arguments);
+    configs::Result result;
+    if (ended.exit_code != 0) throw std::runtime_error(ended.err);
+    if (!google::protobuf::util::JsonStringToMessage(ended.out, &result).ok()) throw std::runtime_error(ended.out);
+    return result;
+  }
+};
+
+TEST_P(EveryScenario, GivesTheSameFoldedAsReplayed) {
+  ASSERT_TRUE(kSmaller.contains(GetParam())) << "say in kSmaller what makes the scenario small enough to be replayed";
+  configs::Result exact = simulate("exact");
+  configs::Result off = simulate("off");
+  EXPECT_THAT(exact.fold().mode(), testing::AnyOf("exact", "none"));
+  EXPECT_EQ(off.fold().mode(), "off");
+  EXPECT_LE(exact.instructions_replayed(), off.instructions_replayed());
+  for (configs::Result* result : {&exact, &off}) {
+    result->clear_fold();
+    result->clear_instructions_replayed();
+    result->mutable_provenance()->clear_command_line();
+  }
+  google::protobuf::util::MessageDifferencer differencer;
+  std::string differences;
+  differencer.ReportDifferencesToString(&differences);
+  EXPECT_TRUE(differencer.Compare(exact, off)) << differences;
+}
+
+std::vector<std::string> scenario_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kScenarios)) names.push_back(entry.path().stem().string());
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Folding, EveryScenario, testing::ValuesIn(scenario_names()),
+                         [](const auto& scenario) { return scenario.param; });
+
+}  // namespace
+}  // namespace warpfold::cli

@@ -1,0 +1,275 @@
+// The state key says everything that matters: which fields it has, and that leaving one out is noticed.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "tests/support/same_outcome.h"
+#include "tests/support/watched_sm.h"
+
+namespace warpfold::test {
+namespace {
+
+sim::Outcome folded(const Scenario& scenario, sim::FoldMode mode, const std::string& omitted = "") {
+  return outcome(scenario.gpu, scenario.launches,
+                 {.serialise = scenario.serialise, .fold = {.mode = mode, .omitted_field = omitted}});
+}
+
+// ---- which fields there are
+
+class Names : public sim::KeyProbe, public sim::SmWatcher {
+ public:
+  bool keeps(const char* name, uint64_t /*word*/) override {
+    if (seen_.insert(name).second) names_.insert(name);
+    return false;
+  }
+  void loop_ended(sim::Sm& sm, sim::Cycle now, sim::Cycle /*limit*/) override {
+    sim::SavedState state;
+    sim::StateVisitor visitor(state, now, this);
+    sm.visit(visitor);
+  }
+  const std::set<std::string>& names() const { return names_; }
+
+ private:
+  std::unordered_set<const char*> seen_;  // literals: one string may be there more than once
+  std::set<std::string> names_;
+};
+
+// Sorted. A line that is missing here is a field that nobody has thought about; one too many, a field that was lost.
+const std::set<std::string> kFields = {
+    "allocate_holder",
+    "allocated",
+    "arbitration_at",
+    "async_copies",
+    "async_groups",
+    "async_open",
+    "awake",
+    "bandwidth_fraction",
+    "bandwidth_free",
+    "barrier",
+    "barrier_arrived",
+    "barrier_phase",
+    "blocked",
+    "blocked_reason",
+    "bulk_free",
+    "bulk_queue_size",
+    "bulk_start",
+    "check",
+    "command_a_in_registers",
+    "command_assembled",
+    "command_columns",
+    "command_commit",
+    "command_completion",
+    "command_cta",
+    "command_cta_lives",
+    "command_launch",
+    "command_reads",
+    "command_reads_before",
+    "command_reads_begun",
+    "command_warpgroup",
+    "command_writes",
+    "command_writes_begun",
+    "control_free",
+    "credits",
+    "cta_class",
+    "cta_launch",
+    "cta_register_pool",
+    "cta_resident",
+    "cta_warp_slot",
+    "cta_warps_running",
+    "cursor",
+    "data_at",
+    "data_free",
+    "data_queue_size",
+    "dependence_counters",
+    "dispatch_culprit",
+    "dram_fraction",
+    "event_counter",
+    "event_cta",
+    "event_ring",
+    "event_slot",
+    "event_stage",
+    "event_sub_core",
+    "event_time",
+    "event_type",
+    "event_value",
+    "events",
+    "exited",
+    "fresh_counters",
+    "hold_launch",
+    "hold_start",
+    "holds",
+    "in_barrier",
+    "just_issued",
+    "last_issued",
+    "last_sub_core",
+    "last_turn",
+    "last_writer",
+    "launch_has_ctas_left",
+    "launch_ready",
+    "launch_started",
+    "long_counters",
+    "mbarrier_arrivals_left",
+    "mbarrier_bytes_left",
+    "mbarrier_completed",
+    "mbarrier_visible",
+    "next_cta_at",
+    "next_step",
+    "open_wgmma",
+    "outbound",
+    "outstanding_bulk_stores",
+    "outstanding_stores",
+    "pipe_admits",
+    "pipe_ahead",
+    "pipe_entered",
+    "pipe_free",
+    "pipe_holder",
+    "pipe_last",
+    "queue_entries",
+    "queue_last_accept",
+    "queue_size",
+    "read_port",
+    "register_cache",
+    "request_cta",
+    "request_cta_lives",
+    "request_enqueued",
+    "request_group",
+    "request_issued",
+    "request_op",
+    "request_queued",
+    "request_ready",
+    "request_stage",
+    "request_warp",
+    "request_warp_lives",
+    "resident",
+    "return_free",
+    "stage_free",
+    "tentative",
+    "timer_warps",
+    "timers",
+    "update_reads",
+    "update_writes",
+    "warp_cta",
+    "warp_index",
+    "warp_op",
+    "warp_registers",
+    "wgmma_arrived",
+    "wgmma_free",
+    "wgmma_groups",
+    "wgmma_in_flight",
+    "wgmma_sequence",
+    "wgmma_start",
+    "wgmma_waiting",
+    "write_port",
+    "younger",
+};
+
+TEST(Key, HasTheseFields) {
+  Names names;
+  for (uint64_t seed = 1; seed <= 120 && names.names() != kFields; ++seed) run_watched(*recurring_scenario(seed), names);
+  EXPECT_EQ(names.names(), kFields);
+}
+
+// ---- leaving one out is noticed
+
+// Folded without the field, the scenario has another result, or an account that does not hold.
+bool gives_itself_away(const Scenario& scenario, const std::string& field) {
+  const sim::Outcome off = folded(scenario, sim::FoldMode::kOff);
+  EXPECT_EQ(difference(folded(scenario, sim::FoldMode::kExact), off), "") << field;
+  try {
+    return !difference(folded(scenario, sim::FoldMode::kExact, field), off).empty();
+  } catch (const std::logic_error&) {
+    return true;
+  }
+}
+
+// Fields without which some program folds to a wrong result, and scenarios in which it does. Of the other fields several change
+// together in whatever a program does (a warp that is awake is neither blocked nor in a timer), so that leaving out one of them
+// makes no two states of such a run the same; those are held by Key.HasTheseFields, Members.* and Parts.*.
+const std::map<std::string, std::vector<uint64_t>> kDecisive = {
+    {"bandwidth_fraction", {18, 26, 31}},
+    {"command_assembled", {296}},
+    {"cta_class", {14, 125, 176}},
+    {"dram_fraction", {8, 19, 32}},
+    {"event_time", {23, 27}},
+    {"next_cta_at", {178}},
+    {"request_ready", {37}},
+    {"timers", {68}},
+};
+
+TEST(Key, AFieldLeftOutGivesWrongResults) {
+  for (const auto& [field, scenarios] : kDecisive) {
+    bool noticed =
+        std::ranges::any_of(scenarios, [&](uint64_t seed) { return gives_itself_away(*recurring_scenario(seed), field); });
+    // The machine's behaviour has changed, and with it what happens in those.
+    for (uint64_t seed = 1; seed <= 100 && !noticed; ++seed) noticed = gives_itself_away(*recurring_scenario(seed), field);
+    EXPECT_TRUE(noticed) << field << " may be left out of the key";
+  }
+}
+
+// Looks for states of one run that differ in one field alone, by hashes of everything but that field.
+class Neighbours : public sim::KeyProbe, public sim::SmWatcher {
+ public:
+  explicit Neighbours(std::set<std::string>& found) : found_(found) {}
+
+  bool keeps(const char* name, uint64_t word) override {
+    Field& field = fields_[name];
+    const uint64_t hash = mixed(word + mixed(std::hash<std::string_view>()(name) + field.words++));
+    field.sum += hash;
+    sum_ += hash;
+    return false;
+  }
+
+  void loop_ended(sim::Sm& sm, sim::Cycle now, sim::Cycle /*limit*/) override {
+    if (++looks_ > kLooks) return;
+    sum_ = 0;
+    for (auto& [name, field] : fields_) field.sum = field.words = 0;
+    sim::SavedState state;
+    sim::StateVisitor visitor(state, now, this);
+    sm.visit(visitor);
+    for (auto& [name, field] : fields_) {
+      const auto [other, first] = field.states_without.try_emplace(sum_ - field.sum, sum_);
+      if (!first && other->second != sum_) found_.insert(std::string(name));
+    }
+  }
+
+ private:
+  static constexpr int kLooks = 1000;
+  struct Field {
+    uint64_t words = 0;
+    uint64_t sum = 0;
+    std::unordered_map<uint64_t, uint64_t> states_without;  // hash without the field: with it
+  };
+  static uint64_t mixed(uint64_t word) {
+    word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9ULL;
+    word = (word ^ word >> 27) * 0x94d049bb133111ebULL;
+    return word ^ word >> 31;
+  }
+
+  std::set<std::string>& found_;
+  std::map<std::string_view, Field> fields_;
+  uint64_t sum_ = 0;
+  int looks_ = 0;
+};
+
+// Fields that alone tell apart two states which one program comes through: without any of them the key would be too coarse.
+const std::set<std::string> kTellApart = {"bandwidth_fraction", "bandwidth_free", "command_assembled", "cta_class",
+                                          "dram_fraction",      "event_time",     "queue_last_accept", "request_issued",
+                                          "return_free",        "warp_op",        "write_port",        "younger"};
+
+TEST(Key, AFieldAloneTellsStatesApart) {
+  std::set<std::string> found;
+  for (uint64_t seed = 1; seed <= 200 && !std::ranges::includes(found, kTellApart); ++seed) {
+    Neighbours neighbours(found);
+    run_watched(*recurring_scenario(seed), neighbours);
+  }
+  EXPECT_TRUE(std::ranges::includes(found, kTellApart)) << testing::PrintToString(found);
+}
+
+}  // namespace
+}  // namespace warpfold::test

@@ -1,0 +1,148 @@
+// How many periods may follow two equal states.
+
+#include "sim/fold/link.h"
+
+#include <gtest/gtest.h>
+
+namespace warpfold::sim {
+namespace {
+
+using Runs = std::vector<traces::CtaRun>;
+
+// At 1000 and at 1100; one warp in a loop, or what the test makes of it.
+struct States {
+  SavedState before;
+  SavedState after;
+
+  // One warp: its serial and trips left then and now, outermost loop first.
+  States& warp(uint64_t serial, const std::vector<uint64_t>& then, uint64_t serial_now, const std::vector<uint64_t>& now) {
+    const auto add = [](SavedState& state, uint64_t number, const std::vector<uint64_t>& left) {
+      state.trips.push_back(number);
+      state.trips.push_back(0);  // launch
+      state.trips.push_back(left.size());
+      state.trips.insert(state.trips.end(), left.begin(), left.end());
+    };
+    add(before, serial, then);
+    add(after, serial_now, now);
+    return *this;
+  }
+  States& warp(const std::vector<uint64_t>& then, const std::vector<uint64_t>& now) { return warp(1, then, 1, now); }
+  States& placed(uint64_t then, uint64_t now) {
+    before.placed.push_back(then);
+    after.placed.push_back(now);
+    return *this;
+  }
+  States& moment(Cycle then, Cycle now) {
+    before.moments.push_back(then);
+    after.moments.push_back(now);
+    return *this;
+  }
+  Skip linked(const std::vector<Runs>& ctas = {}, Cycle limit = kNever) {
+    before.at = 1000;
+    after.at = 1100;
+    std::vector<const Runs*> pointers;
+    for (const Runs& runs : ctas) pointers.push_back(&runs);
+    return link(before, after, pointers, limit);
+  }
+};
+
+TEST(Link, ALoopKeepsOneTrip) {
+  EXPECT_EQ(States().warp({100}, {90}).linked().periods, 8);  // 10 trips are left, the last of them ends the loop
+  EXPECT_EQ(States().warp({101}, {91}).linked().periods, 9);
+  EXPECT_EQ(States().warp({12}, {11}).linked().periods, 10);
+  EXPECT_EQ(States().warp({20}, {10}).linked().periods, 0);
+  EXPECT_EQ(States().warp({100}, {90}).linked().cycles, 800);
+}
+
+TEST(Link, TheWarpWithFewestTripsLeftDecides) {
+  Skip skip = States().warp({100}, {90}).warp({50}, {48}).warp({7}, {7}).linked();
+  EXPECT_EQ(skip.periods, 8);
+  EXPECT_EQ(skip.trips_taken, (std::vector<uint64_t>{0, 0, 0, 80, 0, 0, 0, 16, 0, 0, 0, 0}));
+  skip = States().warp({100}, {90}).warp({50}, {40}).linked();
+  EXPECT_EQ(skip.periods, 3);
+}
+
+TEST(Link, InnerLoopsStandWhereTheyStood) {
+  EXPECT_EQ(States().warp({5, 30, 4}, {5, 28, 4}).linked().periods, 13);
+  EXPECT_EQ(States().warp({5, 30, 4}, {5, 28, 3}).linked().periods, 0);
+  EXPECT_EQ(States().warp({5, 30, 4}, {4, 31, 4}).linked().periods, 0);
+  EXPECT_EQ(States().warp({5, 30, 3}, {5, 30, 4}).linked().periods, 0);  // a loop never gains trips
+}
+
+TEST(Link, AWarpInAnothersPlaceStandsWhereItStood) {
+  const std::vector<Runs> ctas = {{{0, 100}}};
+  EXPECT_EQ(States().warp(1, {5}, 9, {5}).placed(10, 11).linked(ctas).periods, 88);
+  EXPECT_EQ(States().warp(1, {5}, 9, {4}).placed(10, 11).linked(ctas).periods, 0);
+}
+
+TEST(Link, ACtaIsLeftToPlace) {
+  EXPECT_EQ(States().placed(10, 13).linked({{{0, 100}}}).periods, 28);  // 97, so that three are left
+  EXPECT_EQ(States().placed(10, 13).linked({{{0, 16}}}).periods, 0);
+  EXPECT_EQ(States().placed(10, 13).linked({{{0, 17}}}).periods, 1);
+  EXPECT_EQ(States().placed(10, 13).linked({{{0, 13}}}).periods, 0);
+}
+
+TEST(Link, ClassesComeInTheSameOrder) {
+  const auto periods = [](uint64_t then, uint64_t now, const Runs& runs) {
+    return States().placed(then, now).linked({runs}).periods;
+  };
+  EXPECT_EQ(periods(10, 12, {{0, 40}, {1, 60}}), 14);  // up to the 40th
+  EXPECT_EQ(periods(39, 41, {{0, 40}, {1, 60}}), 0);   // of two classes
+  EXPECT_EQ(periods(41, 43, {{0, 40}, {1, 60}}), 28);
+  const Runs sequence = {{0, 2}, {1, 1}, {0, 2}, {1, 1}, {0, 2}, {1, 1}, {0, 2}, {1, 1}, {2, 5}};
+  EXPECT_EQ(periods(0, 3, sequence), 3);
+  EXPECT_EQ(periods(1, 4, sequence), 2);
+  EXPECT_EQ(periods(0, 6, sequence), 1);
+  EXPECT_EQ(periods(0, 2, sequence), 0);
+  // Runs of one class that follow each other are one.
+  EXPECT_EQ(periods(0, 2, {{0, 3}, {0, 5}, {0, 3}}), 4);
+}
+
+TEST(Link, EveryLaunchBounds) {
+  const std::vector<Runs> ctas = {{{0, 100}}, {{0, 20}}, {{0, 3}}};
+  const Skip skip = States().placed(10, 11).placed(4, 6).placed(3, 3).linked(ctas);
+  EXPECT_EQ(skip.periods, 6);
+  EXPECT_EQ(skip.placed, (std::vector<uint64_t>{6, 12, 0}));
+}
+
+TEST(Link, NoPeriodReachesTheLimit) {
+  EXPECT_EQ(States().warp({1000}, {999}).linked({}, 1399).periods, 2);
+  EXPECT_EQ(States().warp({1000}, {999}).linked({}, 1400).periods, 3);
+  EXPECT_EQ(States().warp({1000}, {999}).linked({}, 1199).periods, 0);
+  EXPECT_EQ(States().warp({1000}, {999}).linked({}, 50).periods, 0);
+}
+
+TEST(Link, AWaitGoesOnOrBeginsAgain) {
+  const auto moves = [](Cycle then, Cycle now) { return States().warp({100}, {90}).moment(then, now).linked(); };
+  EXPECT_EQ(moves(400, 400).moment_moves, std::vector<uint8_t>{0});
+  EXPECT_EQ(moves(400, 400).periods, 8);
+  EXPECT_EQ(moves(980, 1080).moment_moves, std::vector<uint8_t>{1});
+  EXPECT_EQ(moves(980, 1080).periods, 8);
+  EXPECT_EQ(moves(400, 1080).periods, 0);
+}
+
+TEST(Link, CountsGrowAsTheyGrew) {
+  States states;
+  states.warp({100}, {90});
+  states.before.counts = {7, 100, ~uint64_t{0}};
+  states.after.counts = {7, 130, 1};
+  EXPECT_EQ(states.linked().counted, (std::vector<uint64_t>{0, 240, 16}));
+}
+
+// A machine that goes round without getting on is left to whoever watches.
+TEST(Link, NothingConsumedIsNothingToSkip) { EXPECT_EQ(States().warp({100}, {100}).placed(3, 3).linked({{{0, 9}}}).periods, 0); }
+
+// Where a field is left out of the key, states may be of different shapes.
+TEST(Link, StatesOfOtherShapesAreNotLinked) {
+  EXPECT_EQ(States().warp({100, 3}, {90}).linked().periods, 0);
+  EXPECT_EQ(States().warp({100, 3}, {90}).warp({100}, {90, 3}).linked().periods, 0);
+  States counts;
+  counts.warp({100}, {90}).before.counts = {1};
+  EXPECT_EQ(counts.linked().periods, 0);
+  States moments;
+  moments.warp({100}, {90}).before.moments = {1};
+  EXPECT_EQ(moments.linked().periods, 0);
+}
+
+}  // namespace
+}  // namespace warpfold::sim

@@ -1,0 +1,119 @@
+// Every byte of the small parts is in the state, or is named here with the reason why not. Whoever adds a member finds its bytes
+// among those that nothing notices. Layouts are those of the Itanium C++ ABI on 64-bit machines, which g++ and clang share.
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <type_traits>
+
+#include "sim/account/account.h"
+#include "sim/engine/bandwidth_server.h"
+#include "sim/memory/memory_share.h"
+#include "sim/sm/pipe_port.h"
+#include "sim/sm/register_ports.h"
+#include "sim/sm/timer_wheel.h"
+#include "tests/support/machine.h"
+
+namespace warpfold::test {
+namespace {
+
+constexpr sim::Cycle kNow = 1'000'000;
+
+template <typename Part, typename Visit>
+sim::SavedState state_of(Part part, Visit visit) {
+  sim::SavedState state;
+  sim::StateVisitor visitor(state, kNow);
+  visit(part, visitor);
+  return state;
+}
+
+bool same(const sim::SavedState& one, const sim::SavedState& other) {
+  return one.key == other.key && one.counts == other.counts && one.moments == other.moments;
+}
+
+// The bytes from `first` up to `last` whose lowest bit may change unnoticed: "0-7 20-23".
+template <typename Part, typename Visit>
+std::string unnoticed(const Part& part, Visit visit, size_t first = 0, size_t last = sizeof(Part)) {
+  static_assert(std::is_trivially_copyable_v<Part>);
+  const sim::SavedState before = state_of(part, visit);
+  std::string bytes;
+  size_t begin = sizeof(Part);
+  for (size_t i = first; i <= last; ++i) {
+    bool noticed = true;
+    if (i < last) {
+      Part changed = part;
+      auto* const raw = reinterpret_cast<unsigned char*>(&changed);
+      raw[i] ^= 1;
+      noticed = !same(before, state_of(changed, visit));
+    }
+    if (!noticed) {
+      begin = std::min(begin, i);
+    } else if (begin < i) {
+      bytes += text({bytes.empty() ? "" : " ", std::to_string(begin), "-", std::to_string(i - 1)});
+      begin = sizeof(Part);
+    }
+  }
+  return bytes;
+}
+
+constexpr auto kVisit = [](auto& part, sim::StateVisitor& visitor) { part.visit(visitor); };
+
+TEST(Parts, BandwidthServer) {
+  sim::BandwidthServer server(5050, 132);
+  server.serve(kNow, 4097);
+  EXPECT_EQ(unnoticed(server, kVisit), "0-15");  // the rate: cost_, shift_ and padding
+}
+
+TEST(Parts, DramFraction) {
+  sim::DramFraction fraction(1, 3);
+  fraction.take(100);
+  EXPECT_EQ(unnoticed(fraction, kVisit), "0-7");  // the share: numerator_
+}
+
+TEST(Parts, TimerWheel) {
+  sim::TimerWheel wheel;
+  for (sim::Cycle ahead = 0; ahead < 64; ++ahead) wheel.set(static_cast<int>(ahead % 16), kNow + ahead);
+  EXPECT_EQ(unnoticed(wheel, kVisit), "");
+}
+
+TEST(Parts, PipePortWithoutPlaces) {
+  sim::PipePort port;
+  port.occupy(kNow, 4, 1, 0);
+  // issued_ with padding and the history, which nobody asks for without places in front of the latch.
+  EXPECT_EQ(unnoticed(port, [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 0); }), "20-215");
+}
+
+// The instructions issued last wait in front of the latch: those that issue waits for, and the one ahead of each.
+TEST(Parts, PipePortWithPlaces) {
+  sim::PipePort port;
+  for (int i = 0; i < 16; ++i) port.occupy(kNow, 4, i, 14);
+  EXPECT_EQ(unnoticed(port, [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 14); }),
+            "21-39 "     // padding, and entered_ of the two instructions that are no longer waited for
+            "152-155");  // launch_ of the first of them
+}
+
+TEST(Parts, RegisterPorts) {
+  sim::RegisterPorts ports(2, 3, true);
+  ports.advance(kNow);
+  ports.demand(kNow, 100, 100);
+  // From base_ on; before it are the constants. base_ is brought to now; of demanded_ and served_ the differences count, and
+  // pending_ says that there are any.
+  const auto visit = [](sim::RegisterPorts& each, sim::StateVisitor& visitor) { each.visit(visitor); };
+  EXPECT_EQ(unnoticed(ports, visit, 24), "108-111");  // pending_ and padding
+}
+
+TEST(Parts, HoldHistory) {
+  sim::HoldHistory history;
+  for (sim::Cycle ago = 40; ago > 0; --ago) history.hold(kNow - 10 * ago, static_cast<int>(ago % 2));
+  const auto visit = [](sim::HoldHistory& each, sim::StateVisitor& visitor) { each.visit(visitor, kNow - 1000); };
+  // Padding of each segment, and the start of the oldest one, the ninth where 40 have passed through a ring of 32.
+  std::string expected;
+  for (int i = 0; i < 32; ++i)
+    expected += text({std::to_string(16 * i + 12), "-", std::to_string(16 * i + (i == 7 ? 23 : 15)), " "});
+  // Bytes of head_ that count multiples of the ring's size. Up to the lowest byte of size_: with others it is no history.
+  EXPECT_EQ(unnoticed(history, visit, 0, 517), expected + "513-515");
+}
+
+}  // namespace
+}  // namespace warpfold::test

@@ -1,0 +1,40 @@
+// Whatever a program does on whatever machine: folded exactly, it gives what a full replay gives.
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <iostream>
+
+#include "tests/support/random_programs.h"
+#include "tests/support/same_outcome.h"
+
+namespace warpfold::test {
+namespace {
+
+// RC_PARAMS="seed=N max_success=M" repeats a run; CTest asks for 500 programs.
+TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
+  int runs = 0;
+  int folded = 0;
+  uint64_t issued = 0;
+  uint64_t replayed = 0;
+  const bool same = rc::check([&] {
+    const Scenario scenario = any_recurring_scenario();
+    RC_LOG(scenario.describe());
+    const auto run = [&](sim::FoldMode mode) {
+      return outcome(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .fold = {.mode = mode}});
+    };
+    const sim::Outcome exact = run(sim::FoldMode::kExact);
+    const std::string differs = difference(exact, run(sim::FoldMode::kOff));
+    if (!differs.empty()) RC_FAIL(differs);
+    ++runs;
+    folded += exact.fold.mode == sim::Folded::kExact;
+    issued += exact.fold.instructions_of_classes;
+    replayed += exact.fold.instructions_replayed;
+  });
+  std::cout << folded << " of " << runs << " programs folded; replayed " << replayed << " of " << issued << " instructions\n";
+  ASSERT_TRUE(same);
+  EXPECT_GE(2 * folded, runs) << "too few of the programs recur for this test to say much";
+}
+
+}  // namespace
+}  // namespace warpfold::test

@@ -1,0 +1,127 @@
+#include "tests/support/random_programs.h"
+
+#include <algorithm>
+
+#include "tests/support/wgmma.h"
+
+namespace warpfold::test {
+namespace {
+
+std::string reg() { return text({"R", std::to_string(between(2, 40)), one_in(5) ? ".reuse" : ""}); }
+std::string pair() { return text({"R", std::to_string(2 * between(1, 20))}); }
+std::string destination() { return text({"R", std::to_string(2 * between(21, 40))}); }
+
+}  // namespace
+
+std::string any_instruction() {
+  Control control{.stall = between(0, 9) == 0 ? between(0, 15) : between(1, 4), .yield = one_in(10)};
+  for (int c = 0; c < 6; ++c) {
+    if (one_in(12)) control.wait.push_back(c);
+  }
+  const int kind = between(0, 19);
+  const auto fixed = [&](std::initializer_list<std::string_view> pieces) { return op(text(pieces), control); };
+  if (kind <= 2) return fixed({"FFMA ", destination(), ", ", reg(), ", ", reg(), ", ", reg()});
+  if (kind <= 4) return fixed({"IADD3 ", destination(), ", ", reg(), ", ", reg(), ", ", reg()});
+  if (kind == 5) return fixed({"IMAD ", destination(), ", ", reg(), ", ", reg(), ", RZ"});
+  if (kind == 6) return fixed({"IMAD.WIDE.U32 ", destination(), ", ", reg(), ", ", reg(), ", ", pair()});
+  if (kind == 7) return fixed({"HFMA2 ", destination(), ", ", reg(), ", ", reg(), ", ", reg()});
+  if (kind == 8) return fixed({"LOP3.LUT ", destination(), ", ", reg(), ", ", reg(), ", ", reg(), ", 0x96, !PT"});
+  if (kind == 9) return fixed({"HMMA.16816.F32 R80, R4, R8, R80"});
+  if (kind == 10) return fixed({"UIADD3 UR4, UR5, UR6, URZ"});
+  if (kind == 11) return fixed({"NOP"});
+  if (one_in(2)) control.read = between(0, 5);
+  const std::string wavefronts = text({"wavefronts=", std::to_string(between(1, 8))});
+  const std::string bytes = text({"bytes=", std::to_string(32 * between(0, 16)), " stream=0"});
+  if (kind == 12) return op(text({"STS [", reg(), "], ", reg()}), control, wavefronts);
+  if (kind == 13) return op(text({"STG.E [", pair(), ".64], ", reg()}), control, bytes);
+  control.write = between(0, 5);
+  if (kind == 14) return op(text({"MUFU.EX2 ", destination(), ", ", reg()}), control);
+  if (kind == 15) return op(text({"LDS ", destination(), ", [", reg(), "]"}), control, wavefronts);
+  if (kind == 16) return op(text({"LDG.E ", destination(), ", [", pair(), ".64]"}), control, bytes);
+  if (kind == 17) return op(text({"SHFL.IDX PT, ", destination(), ", ", reg(), ", RZ, 0x1f"}), control);
+  if (kind == 18) return op(text({"LDC ", destination(), ", c[0x0][", reg(), "]"}), control);
+  return op(text({"S2R ", destination(), ", SR_TID.X"}), control);
+}
+
+namespace {
+
+Lines any_code(int depth) {
+  Lines lines;
+  for (int i = between(1, 6); i > 0; --i) {
+    if (depth > 0 && one_in(4)) {
+      lines = join(lines, loop(between<uint64_t>(1, 12), join(any_code(depth - 1), {op("BRA `(.L_1)", {.stall = 5})})));
+    } else {
+      lines.push_back(any_instruction());
+    }
+  }
+  return lines;
+}
+
+traces::Kernel any_kernel(const std::string& architecture, const std::string& name) {
+  KernelText kernel(name, architecture);
+  kernel.options(text({"registers=", std::to_string(between(16, 128)), " shared_memory=", std::to_string(between(0, 49152))}));
+  kernel.declare("stream data read dram=1/3").ctas(between<uint64_t>(1, 12));
+  if (architecture == "sm_90" && one_in(4)) kernel.role("tensor", 4, wgmma_lines({8 * between(1, 32), one_in(2), between(1, 20)}));
+  const int roles = between(1, 3);
+  for (int r = 0; r < roles; ++r) {
+    Lines code = any_code(3);
+    if (one_in(3))
+      code = join(code, {op("LDGSTS.E.128 [R6], [R2.64]", {}, "bytes=512 stream=0"), op("LDGDEPBAR"),
+                         op("DEPBAR.LE.LDGSTS SB0, 0x0", {.stall = 4})});
+    kernel.role(text({"role", std::to_string(r)}), between(1U, 5U), code);
+  }
+  return kernel.kernel();
+}
+
+// Room for one or two of its CTAs, allocation granularity included.
+void reserve_some(sim::Launch& each) {
+  const auto up = [](uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; };
+  const uint32_t ctas = between(1U, 2U);
+  const traces::Kernel& kernel = *each.kernel;
+  each.reserved = true;
+  each.reserved_registers = ctas * kernel.warps_per_cta() * up(kernel.registers_per_thread * 32, 256);
+  each.reserved_shared_memory = ctas * up(kernel.shared_memory_bytes + 1024, 128);
+  each.reserved_warps = ctas * kernel.warps_per_cta();
+}
+
+}  // namespace
+
+std::string Scenario::describe() const {
+  std::string all = text({gpu.architecture(), serialise ? " serialised\n" : "\n"});
+  for (const sim::Launch& each : launches) {
+    const uint64_t ctas = each.kernel->ctas();
+    all += text({each.kernel->name, " ctas ", std::to_string(ctas), " warps ", std::to_string(each.kernel->warps_per_cta()),
+                 " registers ", std::to_string(each.kernel->registers_per_thread), " shared ",
+                 std::to_string(each.kernel->shared_memory_bytes), " stream ", std::to_string(each.stream), " priority ",
+                 std::to_string(each.priority), each.after.empty() ? "" : " after k0", each.reserved ? " reserved\n" : "\n"});
+  }
+  return all;
+}
+
+void share_machine(Scenario& scenario) {
+  const bool carve_out = one_in(3);
+  for (size_t k = 0; k < scenario.kernels.size(); ++k) {
+    sim::Launch each = launch(scenario.kernels[k], one_in(3) ? 0 : static_cast<int>(k));
+    each.priority = between(0, 2);
+    if (k > 0 && one_in(5)) each.after = {0};
+    if (carve_out && one_in(2)) reserve_some(each);
+    scenario.launches.push_back(each);
+  }
+}
+
+Scenario any_scenario() {
+  Scenario scenario;
+  scenario.gpu = one_sm(*rc::gen::elementOf(std::vector<std::string>{"h100_sxm", "a100_sxm", "rtx_a6000"}));
+  scenario.gpu.set_sm_count(between(1U, 3U));
+  scenario.gpu.set_kernel_launch_cycles(between(1U, 50U));
+  scenario.gpu.mutable_sm()->set_cta_launch_cycles(between(0U, 20U));
+  scenario.gpu.mutable_sub_core()->set_issue_policy(static_cast<configs::IssuePolicy>(between(0, 3)));
+  const int kernels = between(1, 3);
+  for (int k = 0; k < kernels; ++k)
+    scenario.kernels.push_back(any_kernel(scenario.gpu.architecture(), text({"k", std::to_string(k)})));
+  scenario.serialise = one_in(4);
+  share_machine(scenario);
+  return scenario;
+}
+
+}  // namespace warpfold::test

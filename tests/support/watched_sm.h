@@ -1,0 +1,11 @@
+#pragma once
+
+#include "sim/sm/sm.h"
+#include "tests/support/random_programs.h"
+
+namespace warpfold::test {
+
+// Runs what the first of the scenario's SMs receives, all launches at once, and shows it to `watcher` at its loop ends.
+void run_watched(const Scenario& scenario, sim::SmWatcher& watcher);
+
+}  // namespace warpfold::test
