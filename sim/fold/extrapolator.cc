@@ -14,7 +14,7 @@ constexpr Cycle kShortestBatch = 512;      // cycles
 constexpr uint64_t kPatience = 20000;      // loop ends after which another anchor is tried
 constexpr uint64_t kTripsKept = 2;         // of every loop that trips are taken from
 constexpr double kOccupancyError = 0.003;  // relative
-constexpr uint64_t kGenerations = 1;
+constexpr double kGenerations = 2;
 constexpr uint64_t kTripsAstray = 8;  // assumed: how far warps may be from where they would be when none is left to place
 constexpr uint64_t kUnbounded = ~uint64_t{0};
 
@@ -154,7 +154,7 @@ bool Extrapolator::occupancy_settled(size_t first, int launch, double share) con
   if (tied_[launch] || !sm_.ctas_left(launch)) return true;
   const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
   if (gone == 0 && samples_.back().launches[launch].instructions == samples_[first].launches[launch].instructions) return true;
-  if (gone < kGenerations * sm_.ctas_running(launch)) return false;
+  if (static_cast<double>(gone) < share * kGenerations * static_cast<double>(sm_.ctas_running(launch))) return false;
   std::vector<Batch> measured;
   for (size_t i = first; i + 1 < samples_.size(); ++i) {
     const auto resident = [&](const Sample& sample) {

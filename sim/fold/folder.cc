@@ -25,7 +25,7 @@ class FieldOmitter : public KeyProbe {
 
 }  // namespace
 
-Folder::Folder(const FoldOptions& options, Sm& sm) : options_(options), sm_(sm) {
+Folder::Folder(const FoldOptions& options, Sm& sm) : options_(options), sm_(sm), states_(2 * kStates), hashes_(2 * kStates) {
   if (options.mode != FoldMode::kAuto) return;
   extrapolator_ = std::make_unique<Extrapolator>(sm, options.error);
   constexpr uint64_t kLeastPatience = 300'000;
@@ -94,21 +94,27 @@ void Folder::extrapolate(Cycle now, Cycle limit) {
   impatient_at_ = 0;  // what follows will hardly recur either
 }
 
+// The place for a state: of the oldest in its ring.
+size_t Folder::Ring::next() {
+  const size_t place = first + at;
+  at = (at + 1) % kStates;
+  return place;
+}
+
 bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit) {
-  if (states_.size() < kStates) {
-    next_ = states_.size();
-    states_.emplace_back();
-    hashes_.push_back(0);
-  } else {
-    next_ = (next_ + 1) % kStates;
-    forget(next_);
-  }
-  SavedState& state = states_[next_];
-  take(sm, now, state);
-  key_cost_ = kInstructionsPerWord * state.key.size();
-  hashes_[next_] = hash_of(state.key);
+  take(sm, now, scratch_);
+  key_cost_ = kInstructionsPerWord * scratch_.key.size();
+  const uint64_t hash = hash_of(scratch_.key);
+  // Keys are compared whole. Of most states only the hash is still known when they come back: then they are kept for the next time.
+  if (seen_.size() == kMostHashes) seen_.clear();
+  const bool seen_before = !seen_.insert(hash).second;
+  const size_t place = (seen_before ? recurring_ : recent_).next();
+  forget(place);
+  std::swap(states_[place], scratch_);
+  hashes_[place] = hash;
+  SavedState& state = states_[place];
   bool skipped_any = false;
-  const auto [from, to] = by_hash_.equal_range(hashes_[next_]);
+  const auto [from, to] = by_hash_.equal_range(hash);
   for (auto entry = from; entry != to; ++entry) {
     const SavedState& before = states_[entry->second];
     if (before.key != state.key) continue;
@@ -121,7 +127,7 @@ bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit) {
     skipped_any = true;
     break;
   }
-  by_hash_.emplace(hashes_[next_], next_);
+  by_hash_.emplace(hash, place);
   return skipped_any;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "sim/engine/state_visitor.h"
@@ -35,7 +36,8 @@ class Folder : public SmWatcher {
   uint64_t skipped_instructions() const { return skipped_; }
 
  private:
-  static constexpr size_t kStates = 512;
+  static constexpr size_t kStates = 256;          // kept whole, in each ring
+  static constexpr size_t kMostHashes = 1 << 20;  // then all are forgotten
   // A key's word costs about as much as 1/20 of an instruction: keys stay below 8 % of the replay.
   static constexpr uint64_t kInstructionsPerWord = 1;
   static constexpr uint64_t kFirstKeys = 256;  // at the start and after every skip: what recurs soon is found soon
@@ -55,7 +57,15 @@ class Folder : public SmWatcher {
   std::vector<SavedState> states_;
   std::vector<uint64_t> hashes_;                       // of states_' keys
   std::unordered_multimap<uint64_t, size_t> by_hash_;  // states_
-  size_t next_ = 0;
+  struct Ring {
+    size_t first = 0;
+    size_t at = 0;
+    size_t next();
+  };
+  Ring recent_{0};
+  Ring recurring_{kStates};            // whose hash had been seen before
+  std::unordered_set<uint64_t> seen_;  // hashes of all keys so far
+  SavedState scratch_;
   uint64_t filter_ = 0;  // fingerprints with any of these bits set are passed over
   uint64_t credit_ = 0;  // instructions
   uint64_t key_cost_ = 1000;
