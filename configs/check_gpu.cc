@@ -80,6 +80,7 @@ constexpr std::array kLimits{
     Limit{"l2.write_bytes_per_clk", 1, kMany},
     Limit{"l2.hit_latency_cycles", 1, kMany},
     Limit{"l2.bulk_hit_latency_cycles", 1, kMany, kBulk},
+    Limit{"l2.dirty_bytes", 0, 1e12},
     Limit{"dram.bandwidth_gb_per_s", 1, kMany},
     Limit{"dram.efficiency_percent", 1, 100},
     Limit{"dram.latency_cycles", 1, kMany},

@@ -4,12 +4,14 @@
 
 #include "sim/engine/bandwidth_server.h"
 #include "sim/engine/time.h"
+#include "sim/memory/dram_server.h"
 #include "sim/memory/memory_spec.h"
 
 namespace warpfold::sim {
 
 // One SM's exact share of the memory system: its network ports, and 1/sm_count of L2 and DRAM bandwidth.
-// A transfer passes all servers it needs at once and is done when the slowest has passed it; latency comes on top.
+// A transfer passes all servers it needs at once and is done when the slowest has passed it; latency comes on top. A store is done
+// in L2: DRAM only holds it up where L2 has too much to write back.
 class MemoryShare {
  public:
   explicit MemoryShare(const MemorySpec& spec);
@@ -21,7 +23,7 @@ class MemoryShare {
 
   // L2 to SM. `multicast` SMs receive the same bytes, so that L2 and DRAM serve 1/multicast of them for this SM.
   Reply read(Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes);
-  // SM to L2 (and to DRAM for the share that is evicted).
+  // SM to L2 (and from there to DRAM for the share that is evicted).
   Reply write(Cycle now, uint32_t bytes, uint64_t dram_bytes);
 
   uint64_t l2_read_bytes() const { return l2_read_.served_bytes(); }
@@ -30,7 +32,8 @@ class MemoryShare {
   uint64_t ingress_bytes() const { return ingress_.served_bytes(); }
 
   void visit(StateVisitor& visitor) {
-    for (BandwidthServer* server : {&ingress_, &egress_, &l2_read_, &l2_write_, &dram_}) server->visit(visitor);
+    for (BandwidthServer* server : {&ingress_, &egress_, &l2_read_, &l2_write_}) server->visit(visitor);
+    dram_.visit(visitor);
   }
 
  private:
@@ -38,7 +41,7 @@ class MemoryShare {
   BandwidthServer egress_;
   BandwidthServer l2_read_;
   BandwidthServer l2_write_;
-  BandwidthServer dram_;
+  DramServer dram_;
 };
 
 // Splits a stream's bytes into L2 hits and DRAM accesses in an evenly spread order. The share that goes to DRAM is rounded to

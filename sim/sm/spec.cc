@@ -15,6 +15,7 @@ MemorySpec make_memory_spec(const configs::Gpu& gpu) {
   memory.sm_count = gpu.sm_count();
   memory.l2_read_milli_bytes_per_clk = milli(gpu.l2().read_bytes_per_clk());
   memory.l2_write_milli_bytes_per_clk = milli(gpu.l2().write_bytes_per_clk());
+  memory.l2_dirty_bytes = gpu.l2().dirty_bytes();
   // GB/s over MHz is 1000 bytes a cycle; the efficiency is the achieved share of the pin rate.
   const double dram = gpu.dram().bandwidth_gb_per_s() * 1000.0 / gpu.clock_mhz() * gpu.dram().efficiency_percent() / 100.0;
   memory.dram_milli_bytes_per_clk = milli(dram);
