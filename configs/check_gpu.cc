@@ -75,6 +75,7 @@ constexpr std::array kLimits{
     Limit{"sm.egress_bytes_per_clk", 1, 1 << 16},
     Limit{"sm.bulk_copy_issue_cycles", 1, kMany, kBulk},
     Limit{"sm.cta_launch_cycles", 0, kMany},
+    Limit{"sm.cta_turnaround_cycles", 0, kMany},
     Limit{"l2.bytes", 1, 1e12},
     Limit{"l2.read_bytes_per_clk", 1, kMany},
     Limit{"l2.write_bytes_per_clk", 1, kMany},

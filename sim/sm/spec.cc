@@ -75,6 +75,7 @@ Expected<Spec> make_spec(const configs::Gpu& gpu) {
   spec.mbarrier_latency = sm.mbarrier_latency_cycles();
   spec.bulk_copy_issue = sm.bulk_copy_issue_cycles();
   spec.cta_launch = sm.cta_launch_cycles();
+  spec.cta_turnaround = sm.cta_turnaround_cycles();
   spec.kernel_launch = gpu.kernel_launch_cycles();
   spec.memory = make_memory_spec(gpu);
   // Time is kept in units of 1/rate: rates outside would lose bytes or run out of 64 bits.
