@@ -15,7 +15,7 @@ namespace warpfold::sim {
 //
 //   key      what influences the future, relative to the cycle; compared whole
 //   counts   what only counts: grows by the same amount in every period
-//   trips    per warp the trips left of the loops it is in, outermost first, behind the warp's serial
+//   trips    per warp its serial, its launch, the number of loops it is in and the trips left of each, outermost first
 //   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on)
 struct SavedState {
   Cycle at = 0;
@@ -31,14 +31,14 @@ struct SavedState {
   }
 };
 
-// How a state moves on by whole periods.
+// How a state moves on: what is added to what it counts and taken from what it has left.
 struct Skip {
   uint64_t periods = 0;
-  Cycle cycles = 0;                      // of all the periods together
-  std::vector<uint64_t> count_deltas;    // of one period
-  std::vector<uint64_t> trips_consumed;  // of one period, in the order of SavedState::trips
-  std::vector<uint8_t> moment_moves;     // per moment: it moves with the clock
-  std::vector<uint64_t> placed;          // per launch: CTAs placed in one period
+  Cycle cycles = 0;
+  std::vector<uint64_t> counted;      // in the order of SavedState::counts
+  std::vector<uint64_t> trips_taken;  // in the order of SavedState::trips
+  std::vector<uint8_t> moment_moves;  // per moment: it moves with the clock
+  std::vector<uint64_t> placed;       // per launch: CTAs
 };
 
 // Every stateful part of the machine shows its fields to a visitor, always in the same order: once to take a state, once to move
@@ -101,23 +101,22 @@ class StateVisitor {
     if (taking()) {
       saved_->counts.push_back(total);
     } else {
-      total += skip_->periods * skip_->count_deltas[next_count_++];
+      total += skip_->counted[next_count_++];
     }
   }
   // The loops a warp is in. A warp that took another's place has another serial.
-  void trips(uint64_t serial, uint64_t* left, uint32_t depth) {
+  void trips(uint64_t serial, int launch, uint64_t* left, uint32_t depth) {
     if (taking()) {
-      saved_->trips.push_back(serial);
-      saved_->trips.push_back(depth);
+      for (const uint64_t word : {serial, static_cast<uint64_t>(launch), uint64_t{depth}}) saved_->trips.push_back(word);
       saved_->trips.insert(saved_->trips.end(), left, left + depth);
       return;
     }
-    next_trip_ += 2;
-    for (uint32_t d = 0; d < depth; ++d) left[d] -= skip_->periods * skip_->trips_consumed[next_trip_++];
+    next_trip_ += 3;
+    for (uint32_t d = 0; d < depth; ++d) left[d] -= skip_->trips_taken[next_trip_++];
   }
   // CTAs of a launch placed so far. Returns how many more have been placed in the periods skipped.
   uint64_t placed(uint64_t ctas) {
-    if (!taking()) return skip_->periods * skip_->placed[next_launch_++];
+    if (!taking()) return skip_->placed[next_launch_++];
     saved_->placed.push_back(ctas);
     return 0;
   }

@@ -16,6 +16,15 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
 
 }  // namespace
 
+Folder::Folder(const FoldOptions& options, Sm& sm) : options_(options), sm_(sm) {
+  if (options.mode != FoldMode::kAuto) return;
+  extrapolator_ = std::make_unique<Extrapolator>(sm, options.error);
+  constexpr uint64_t kLeastPatience = 300'000;
+  constexpr uint64_t kMostPatience = 1'000'000;
+  patience_ = options.patience > 0 ? options.patience : std::clamp(extrapolator_->all_work() / 16, kLeastPatience, kMostPatience);
+  impatient_at_ = patience_;
+}
+
 // The filter widens while there is credit for many keys and narrows when there is none.
 bool Folder::passes(uint64_t print, uint64_t instructions) {
   credit_ += instructions - last_instructions_;
@@ -39,7 +48,7 @@ bool Folder::passes(uint64_t print, uint64_t instructions) {
 }
 
 void Folder::take(Sm& sm, Cycle now, SavedState& into) {
-  StateVisitor visitor(into, now, omitted_field_.empty() ? nullptr : &omitted_field_);
+  StateVisitor visitor(into, now, options_.omitted_field.empty() ? nullptr : &options_.omitted_field);
   sm.visit(visitor);
   into.instructions = sm.instructions();
 }
@@ -51,7 +60,31 @@ void Folder::forget(size_t state) {
 }
 
 void Folder::loop_ended(Sm& sm, Cycle now, Cycle limit) {
-  if (!passes(sm.fingerprint(), sm.instructions())) return;
+  if (passes(sm.fingerprint(), sm.instructions()) && fold_exactly(sm, now, limit)) {
+    impatient_at_ = sm.instructions() + patience_;
+    if (extrapolator_) extrapolator_->restart();
+    return;
+  }
+  // What is measured while waiting is ready when the waiting ends.
+  if (extrapolator_ && sm.instructions() + patience_ / 2 >= impatient_at_) extrapolate(now, limit);
+}
+
+void Folder::extrapolate(Cycle now, Cycle limit) {
+  if (!extrapolator_->watch(now)) return;
+  if (sm_.instructions() < impatient_at_) return;
+  const Extrapolator::Jump jump = extrapolator_->plan(limit);
+  if (jump.skip.periods == 0) return;
+  extrapolator_->make(jump);
+  Period& period = bounded_periods_[jump.period];
+  period.instructions = jump.instructions / jump.skip.periods;
+  period.repeats += jump.skip.periods;
+  skipped_ += jump.instructions;
+  last_instructions_ = sm_.instructions();
+  burst_ = kFirstKeys;
+  impatient_at_ = 0;  // what follows will hardly recur either
+}
+
+bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit) {
   if (states_.size() < kStates) {
     next_ = states_.size();
     states_.emplace_back();
@@ -64,6 +97,7 @@ void Folder::loop_ended(Sm& sm, Cycle now, Cycle limit) {
   take(sm, now, state);
   key_cost_ = kInstructionsPerWord * state.key.size();
   hashes_[next_] = hash_of(state.key);
+  bool skipped_any = false;
   const auto [from, to] = by_hash_.equal_range(hashes_[next_]);
   for (auto entry = from; entry != to; ++entry) {
     const SavedState& before = states_[entry->second];
@@ -74,9 +108,11 @@ void Folder::loop_ended(Sm& sm, Cycle now, Cycle limit) {
     take(sm, now + skipped, state);
     last_instructions_ = state.instructions;
     burst_ = kFirstKeys;
+    skipped_any = true;
     break;
   }
   by_hash_.emplace(hashes_[next_], next_);
+  return skipped_any;
 }
 
 // Returns the cycles skipped; 0: not one period may be.

@@ -3,11 +3,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <string>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
 #include "sim/engine/state_visitor.h"
+#include "sim/fold/extrapolator.h"
+#include "sim/fold/fold.h"
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
@@ -19,8 +21,7 @@ namespace warpfold::sim {
 // the replay; the credit for them is counted in instructions.
 class Folder : public SmWatcher {
  public:
-  // `omitted_field`: a field left out of the key, or empty.
-  explicit Folder(const std::string& omitted_field) : omitted_field_(omitted_field) {}
+  Folder(const FoldOptions& options, Sm& sm);
 
   void loop_ended(Sm& sm, Cycle now, Cycle limit) override;
 
@@ -28,7 +29,9 @@ class Folder : public SmWatcher {
     uint64_t instructions = 0;
     uint64_t repeats = 0;
   };
+  // By length, apart for exact and for bounded ones.
   const std::map<Cycle, Period>& periods() const { return periods_; }
+  const std::map<Cycle, Period>& bounded_periods() const { return bounded_periods_; }
   uint64_t skipped_instructions() const { return skipped_; }
 
  private:
@@ -40,9 +43,15 @@ class Folder : public SmWatcher {
   bool passes(uint64_t print, uint64_t instructions);
   void forget(size_t state);
   void take(Sm& sm, Cycle now, SavedState& into);
+  bool fold_exactly(Sm& sm, Cycle now, Cycle limit);
+  void extrapolate(Cycle now, Cycle limit);
   Cycle skip(Sm& sm, const SavedState& before, const SavedState& after, Cycle limit);
 
-  std::string omitted_field_;
+  FoldOptions options_;
+  Sm& sm_;
+  std::unique_ptr<Extrapolator> extrapolator_;  // none: exact only
+  uint64_t patience_ = 0;                       // instructions
+  uint64_t impatient_at_ = 0;                   // instructions issued
   std::vector<SavedState> states_;
   std::vector<uint64_t> hashes_;                       // of states_' keys
   std::unordered_multimap<uint64_t, size_t> by_hash_;  // states_
@@ -53,6 +62,7 @@ class Folder : public SmWatcher {
   uint64_t last_instructions_ = 0;
   uint64_t burst_ = kFirstKeys;
   std::map<Cycle, Period> periods_;
+  std::map<Cycle, Period> bounded_periods_;
   uint64_t skipped_ = 0;
 };
 

@@ -40,38 +40,16 @@ uint64_t repeated(const std::vector<traces::CtaRun>& runs, uint64_t first, uint6
   return length;
 }
 
-// Periods for which the placements go on as in the last one, with a CTA left after them.
-uint64_t bound_by_ctas(const std::vector<traces::CtaRun>& runs, uint64_t placed_before, uint64_t placed_after) {
-  const uint64_t period = placed_after - placed_before;
-  if (period == 0) return kUnbounded;
-  uint64_t total = 0;
-  for (const traces::CtaRun& run : runs) total += run.count;
-  if (total <= placed_after) return 0;
-  return std::min((total - 1 - placed_after) / period, repeated(runs, placed_before, period) / period);
-}
-
-// A warp's loops: those around the outermost one that has moved are where they were, that one has trips left for so many more
-// periods, and those inside it have been entered anew and stand where they stood.
-uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_warp, uint64_t depth,
-                       std::vector<uint64_t>& consumed) {
-  uint64_t periods = kUnbounded;
-  for (uint64_t d = 0; d < depth; ++d) {
-    consumed.push_back(before[d] - after[d]);
-    if (before[d] == after[d]) continue;
-    if (!same_warp || periods != kUnbounded || before[d] < after[d]) return 0;
-    periods = (after[d] - 1) / (before[d] - after[d]);
-  }
-  return periods;
-}
-
 uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after, std::vector<uint64_t>& consumed) {
+  constexpr size_t kHeader = 3;
   uint64_t periods = kUnbounded;
   for (size_t i = 0; i < after.size() && periods > 0;) {
     const bool same_warp = before[i] == after[i];
-    const uint64_t depth = after[i + 1];
-    consumed.insert(consumed.end(), 2, 0);
-    periods = std::min(periods, bound_by_warp(&before[i + 2], &after[i + 2], same_warp, depth, consumed));
-    i += 2 + depth;
+    const uint64_t depth = after[i + 2];
+    consumed.insert(consumed.end(), kHeader, 0);
+    i += kHeader;
+    periods = std::min(periods, bound_by_warp(&before[i], &after[i], same_warp, depth, consumed));
+    i += depth;
   }
   return periods;
 }
@@ -89,12 +67,33 @@ bool moments_fit(const SavedState& before, const SavedState& after, std::vector<
 
 }  // namespace
 
+uint64_t bound_by_ctas(const std::vector<traces::CtaRun>& runs, uint64_t placed_before, uint64_t placed_after) {
+  const uint64_t period = placed_after - placed_before;
+  if (period == 0) return kUnbounded;
+  uint64_t total = 0;
+  for (const traces::CtaRun& run : runs) total += run.count;
+  if (total <= placed_after) return 0;
+  return std::min((total - 1 - placed_after) / period, repeated(runs, placed_before, period) / period);
+}
+
+uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_warp, uint64_t depth,
+                       std::vector<uint64_t>& consumed) {
+  uint64_t periods = kUnbounded;
+  for (uint64_t d = 0; d < depth; ++d) {
+    consumed.push_back(before[d] - after[d]);
+    if (before[d] == after[d]) continue;
+    if (!same_warp || periods != kUnbounded || before[d] < after[d]) return 0;
+    periods = (after[d] - 1) / (before[d] - after[d]);
+  }
+  return periods;
+}
+
 Skip link(const SavedState& before, const SavedState& after, const std::vector<const std::vector<traces::CtaRun>*>& ctas,
           Cycle limit) {
   const Cycle period = after.at - before.at;
   Skip skip;
   if (!moments_fit(before, after, skip.moment_moves)) return skip;
-  uint64_t periods = bound_by_loops(before.trips, after.trips, skip.trips_consumed);
+  uint64_t periods = bound_by_loops(before.trips, after.trips, skip.trips_taken);
   if (limit != kNever) periods = std::min(periods, limit > after.at ? (limit - after.at) / period : 0);
   for (size_t l = 0; l < ctas.size() && periods > 0; ++l) {
     skip.placed.push_back(after.placed[l] - before.placed[l]);
@@ -104,7 +103,9 @@ Skip link(const SavedState& before, const SavedState& after, const std::vector<c
   if (periods == kUnbounded) periods = 0;
   skip.periods = periods;
   skip.cycles = periods * period;
-  for (size_t i = 0; i < after.counts.size(); ++i) skip.count_deltas.push_back(after.counts[i] - before.counts[i]);
+  for (uint64_t& ctas_placed : skip.placed) ctas_placed *= periods;
+  for (uint64_t& trips : skip.trips_taken) trips *= periods;
+  for (size_t i = 0; i < after.counts.size(); ++i) skip.counted.push_back(periods * (after.counts[i] - before.counts[i]));
   return skip;
 }
 

@@ -15,4 +15,11 @@ namespace warpfold::sim {
 Skip link(const SavedState& before, const SavedState& after, const std::vector<const std::vector<traces::CtaRun>*>& ctas,
           Cycle limit);
 
+// The parts of it. Periods that a warp's loops allow, `depth` trip counts before and after: loops around the outermost one that has
+// moved are where they were, that one has trips left, and those inside it stand where they stood. Appends what a period consumes.
+uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_warp, uint64_t depth,
+                       std::vector<uint64_t>& consumed);
+// Periods for which placements go on as in the last one, with a CTA left after them.
+uint64_t bound_by_ctas(const std::vector<traces::CtaRun>& runs, uint64_t placed_before, uint64_t placed_after);
+
 }  // namespace warpfold::sim

@@ -46,19 +46,25 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   std::vector<const traces::Kernel*> kernels;
   for (const Launch& launch : launches) kernels.push_back(launch.kernel);
   const std::vector<int> rank = placement_order(launches);
-  for (const SmClass& sm_class : distribute(kernels, spec.memory.sm_count)) {
+  for (MergedClass& merged : merge_alike(distribute(kernels, spec.memory.sm_count), images, mergeable())) {
+    const SmClass& sm_class = merged.sm_class;
     std::vector<SmLaunch> shares;
     for (size_t l = 0; l < launches.size(); ++l) {
       shares.push_back({&images_[l], sm_class.ctas[l], rank[l], launches[l].reserved, launches[l].reserved_registers,
                         launches[l].reserved_shared_memory, launches[l].reserved_warps});
     }
     Member& member = members_.emplace_back(sm_class.sms, std::make_unique<Sm>(spec_, std::move(shares)));
+    member.merged = merged.merged;
+    member.less = std::move(merged.less);
     if (options.issue_log != nullptr) member.sm->log_issues(*options.issue_log, static_cast<uint32_t>(members_.size() - 1));
     if (fold_.mode == FoldMode::kOff) continue;
-    member.folder = std::make_unique<Folder>(fold_.omitted_field);
+    member.folder = std::make_unique<Folder>(fold_, *member.sm);
     member.sm->watch_with(*member.folder);
   }
 }
+
+// What bounded runs leave to classes that are not simulated is an eighth of the error.
+double GpuRun::mergeable() const { return fold_.mode == FoldMode::kAuto ? fold_.error / 8 : 0; }
 
 Outcome GpuRun::run() {
   while (true) {
@@ -163,6 +169,7 @@ FoldReport GpuRun::fold_report() const {
     const Member& member = members_[m];
     const uint64_t issued = member.sm->instructions();
     const uint64_t skipped = member.folder ? member.folder->skipped_instructions() : 0;
+    if (member.merged) report.mode = Folded::kBounded;
     report.instructions_of_classes += issued;
     report.instructions_replayed += issued - skipped;
     if (!member.folder) continue;
@@ -170,7 +177,12 @@ FoldReport GpuRun::fold_report() const {
       report.mode = std::max(report.mode, Folded::kExact);
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, true});
     }
+    for (const auto& [cycles, period] : member.folder->bounded_periods()) {
+      report.mode = Folded::kBounded;
+      report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, false});
+    }
   }
+  if (report.mode == Folded::kBounded) report.error_bound = fold_.error;
   return report;
 }
 
@@ -206,12 +218,14 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
     const LaunchAccount& account = member.sm->account().launch(launch);
     if (member.sm->ctas_done(launch) > 0) counters.start_cycle = std::min(counters.start_cycle, member.sm->launch_start(launch));
     counters.end_cycle = std::max(counters.end_cycle, member.sm->launch_end(launch));
-    counters.ctas += member.sms * member.sm->ctas_done(launch);
-    counters.instructions += member.sms * account.instructions;
-    counters.resident_warp_cycles += member.sms * account.resident_warp_cycles;
+    const MergedClass::Less& less = member.less[launch];
+    counters.ctas += member.sms * member.sm->ctas_done(launch) - less.ctas;
+    counters.instructions += member.sms * account.instructions - less.work.instructions;
+    counters.resident_warp_cycles += member.sms * account.resident_warp_cycles - less.work.instructions;
     for (int s = 0; s < kWarpStates; ++s) counters.states[s] += member.sms * account.states[s];
-    counters.l2_bytes += member.sms * account.l2_requested_bytes;
-    counters.l2_bytes_served += member.sms * account.l2_served_bytes;
+    counters.states[static_cast<int>(WarpState::kSelected)] -= less.work.instructions;
+    counters.l2_bytes += member.sms * account.l2_requested_bytes - less.work.bytes;
+    counters.l2_bytes_served += member.sms * account.l2_served_bytes - less.work.bytes;
     counters.dram_bytes += member.sms * account.dram_bytes;
   }
   if (counters.start_cycle == kNever) counters.start_cycle = 0;
@@ -236,7 +250,7 @@ void GpuRun::collect_resources(Outcome& outcome) const {
   const auto add = [&](std::string name, uint64_t busy, uint64_t capacity) {
     outcome.resources.push_back({std::move(name), busy, capacity});
   };
-  add("issue_slot", sub_cores([](const SubCore::Use& use) { return use.issued; }), sub_core_cycles);
+  add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }), sub_core_cycles);
   for (const isa::Pipe pipe : {isa::Pipe::kAlu, isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite, isa::Pipe::kFp16, isa::Pipe::kFp64,
                                isa::Pipe::kXu, isa::Pipe::kTensor, isa::Pipe::kUniform}) {
     add(std::string(isa::pipe_name(pipe)),

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/fold/folder.h"
+#include "sim/gpu/merge.h"
 #include "sim/gpu/simulate.h"
 #include "sim/sm/sm.h"
 
@@ -23,9 +24,12 @@ class GpuRun {
     std::unique_ptr<Sm> sm;
     std::unique_ptr<Folder> folder = nullptr;  // none: every instruction is replayed
     Cycle next = 0;
+    bool merged = false;  // it stands for SMs of other classes too, and this is what those do less
+    std::vector<MergedClass::Less> less{};
   };
 
   void release_ready();
+  double mergeable() const;
   bool ended(int launch) const;
   Cycle end_of(int launch) const;
   Cycle horizon(const Member& member) const;

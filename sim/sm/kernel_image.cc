@@ -58,6 +58,21 @@ void group_rings(KernelImage& image) {
   }
 }
 
+bool ties(const MicroOp& op) {
+  switch (op.behaviour) {
+    case isa::Behaviour::kBarrierSync:
+    case isa::Behaviour::kBarrierArrive:
+    case isa::Behaviour::kMbarrierWait:
+    case isa::Behaviour::kMbarrierArrive:
+    case isa::Behaviour::kBulkLoad:
+    case isa::Behaviour::kWgmma:
+    case isa::Behaviour::kSetMaxRegisters:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel) {
@@ -88,7 +103,12 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel)
     image.programs.push_back(compile_role(*spec.architecture, kernel.roles[r]));
     image.role_of_warp.insert(image.role_of_warp.end(), kernel.roles[r].warps, static_cast<int>(r));
   }
+  uint32_t place = 0;
+  for (Program& program : image.programs) {
+    for (MicroOp& op : program.ops) op.place = place++;
+  }
   group_rings(image);
+  image.tied = std::ranges::any_of(image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, ties); });
   return image;
 }
 

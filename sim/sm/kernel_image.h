@@ -25,6 +25,7 @@ struct KernelImage {
   std::vector<int> role_of_warp;  // per warp of a CTA
   std::vector<int> base_ring;     // per ring: the first ring that shares a cursor with it, through others or not; or itself
   std::vector<int> cursor_ring;   // per cursor: the first ring that it is used with, through others or not; -1: none
+  bool tied = false;              // warps of a CTA wait for each other: barriers, rings, wgmma, registers that move
   std::vector<bool> waited_once;  // per ring: somebody waits for its first phase without a cursor
   Footprint footprint;
   uint32_t ctas_per_sm = 0;  // alone on an SM

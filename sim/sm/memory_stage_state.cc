@@ -12,7 +12,7 @@ constexpr Cycle kLongestReturnBytes = Cycle{255} * 128;
 }  // namespace
 
 void MemoryStage::visit_request(Request& request, StateVisitor& visitor) const {
-  visitor.value("request_op", reinterpret_cast<uintptr_t>(request.op));
+  visitor.value("request_op", static_cast<uint64_t>(request.launch) << 32 | request.op->place);
   visitor.value("request_warp", static_cast<uint64_t>(request.sub_core) << 32 | static_cast<uint64_t>(request.slot));
   visitor.value("request_cta", static_cast<uint64_t>(request.cta));
   // Nobody may be there any more to receive the reply.

@@ -188,6 +188,11 @@ class Compiler {
   Program& program_;
 };
 
+// Fixed-latency instructions are not seen by the SM, which steps the cursors of the others.
+bool stays_in_sub_core(const MicroOp& op) {
+  return op.pipe != isa::Pipe::kMemory && (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);
+}
+
 void mark_edges(Program& program) {
   program.ends_at.resize(program.ops.size());
   program.begins_at.resize(program.ops.size());
@@ -198,7 +203,8 @@ void mark_edges(Program& program) {
   }
   for (size_t i = 0; i < program.ops.size(); ++i) {
     const bool next_begins = i + 1 < program.ops.size() && !program.begins_at[i + 1].empty();
-    program.ops[i].edge = next_begins || !program.ends_at[i].empty();
+    program.ops[i].edge =
+        next_begins || !program.ends_at[i].empty() || (program.ops[i].cursor >= 0 && stays_in_sub_core(program.ops[i]));
   }
 }
 

@@ -30,7 +30,7 @@ struct MicroOp {
   uint8_t read_counter = 7;
   uint8_t wait_mask = 0;
   bool needs_check = false;  // has a condition beyond its timer: counters, barriers, groups
-  bool edge = false;         // ends a loop, or the next instruction starts one
+  bool edge = false;         // ends a loop, or the next instruction starts one, or steps a cursor without leaving the sub-core
   uint8_t depth = 0;         // loops around it
   bool global = false;       // memory instruction that leaves the SM: LG throttle, long scoreboard
   bool blocks_lite = false;  // holds FMA lite together with FMA heavy
@@ -57,6 +57,7 @@ struct MicroOp {
   uint16_t wgmma_n = 0;
   bool wgmma_a_in_registers = false;
   uint32_t source = 0;  // index into Program::text
+  uint32_t place = 0;   // in the kernel's code, all roles one after the other: names the instruction in state keys
 };
 
 struct LoopSpan {

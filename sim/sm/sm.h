@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,16 @@
 #include "sim/sm/wgmma_unit.h"
 
 namespace warpfold::sim {
+
+// What a launch's account gets besides what a skip counts, so that work taken from it is accounted for to the instruction.
+struct Correction {
+  uint64_t instructions = 0;                   // and cycles in which they issued
+  std::array<uint64_t, kWarpStates> states{};  // waits that go on and have not been charged yet
+  uint64_t resident_warp_cycles = 0;
+  uint64_t requested_bytes = 0;
+  uint64_t served_bytes = 0;
+  uint64_t ctas = 0;
+};
 
 class Sm;
 
@@ -71,9 +82,18 @@ class Sm {
   const SubCore& sub_core(int index) const { return *sub_cores_[index]; }
   // Everything that the SM keeps (sm_state.cc). In a cycle that has been run completely.
   void visit(StateVisitor& visitor);
+  // Of the launches that are `tied`: where their warps stand in their programs, and how far apart in the rings they share. Equal
+  // at two instants: what every one of them did in between belongs together.
+  void visit_ties(StateVisitor& visitor, const std::vector<bool>& tied);
   uint64_t instructions() const;
   uint64_t fingerprint() const;
   const std::vector<SmLaunch>& launches() const { return launches_; }
+  const Cta& cta(int index) const { return ctas_[index]; }
+  uint64_t ctas_running(int launch) const { return progress_[launch].running; }
+  uint64_t ctas_placed(int launch) const { return progress_[launch].placed; }
+  bool ctas_left(int launch) const { return progress_[launch].next_run < launches_[launch].ctas.size(); }
+  // Adds to what a launch has counted; amounts may be negative, modulo 2^64.
+  void correct(int launch, const Correction& correction);
   // Who waits for whom, one line a warp. For a deadlocked SM.
   std::string waiting_report() const;
 

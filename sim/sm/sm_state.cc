@@ -38,6 +38,7 @@ bool for_command(Sm::EventType type) {
 }  // namespace
 
 void Sm::visit(StateVisitor& visitor) {
+  std::vector<uint64_t> reads = wgmma_.port_reads();
   for (size_t l = 0; l < launches_.size(); ++l) visit_launch(static_cast<int>(l), visitor);
   visitor.time("next_cta_at", next_cta_at_);
   visitor.value("open_wgmma", open_wgmma_);
@@ -58,6 +59,9 @@ void Sm::visit(StateVisitor& visitor) {
     if (for_command(event.payload.type)) oldest_command = std::min(oldest_command, event.payload.value);
   }
   wgmma_.visit(visitor, oldest_command, blocked_since);
+  const std::vector<uint64_t> moved = wgmma_.port_reads();
+  for (size_t l = 0; l < reads.size(); ++l) reads[l] = moved[l] - reads[l];
+  wgmma_.add_port_reads(oldest_command, reads);
   visit_events(visitor);
   account_.visit(visitor);
   visitor.count(warps_started_);
@@ -121,6 +125,42 @@ void Sm::visit_warp_in_cta(Warp& warp, StateVisitor& visitor) {
     const int ring = image.cursor_ring[c];
     visitor.relative("cursor", ring < 0 ? warp.cursors[c] % depth : warp.cursors[c] - cta.rings[ring].front().completed * depth);
   }
+}
+
+void Sm::visit_ties(StateVisitor& visitor, const std::vector<bool>& tied) {
+  for (Cta& cta : ctas_) {
+    if (!cta.resident || !tied[cta.launch]) continue;
+    visitor.value("cta_launch", static_cast<uint64_t>(cta.launch));
+    visitor.value("cta_class", cta.cta_class);
+    const KernelImage& image = *launches_[cta.launch].image;
+    std::vector<uint64_t> first(cta.rings.size(), kNever);  // per ring: a cursor round it that the others are compared with
+    for (const int s : cta.warp_slots) {
+      Warp& warp = sub_cores_[s % sub_cores_.size()]->warp(static_cast<int>(s / sub_cores_.size()));
+      if (!warp.resident) continue;
+      visitor.value("cta_warp_slot", static_cast<uint64_t>(s));
+      visitor.value("warp_op", warp.exited ? 0 : warp.op->place + 1);
+      visitor.value("wgmma_sequence", cta.warpgroups[warp.index_in_cta / 4].opened - warp.wgmma_sequence);
+      if (warp.exited) continue;
+      for (size_t c = 0; c < image.cursor_ring.size(); ++c) {
+        if (!warp.program->uses_cursor[c] || image.cursor_ring[c] < 0) continue;
+        uint64_t& base = first[image.cursor_ring[c]];
+        if (base == kNever) base = warp.cursors[c];
+        visitor.relative("cursor", warp.cursors[c] - base);
+      }
+      visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
+    }
+  }
+}
+
+void Sm::correct(int launch, const Correction& correction) {
+  LaunchAccount& account = account_.launch(launch);
+  account.instructions += correction.instructions;
+  account.states[static_cast<int>(WarpState::kSelected)] += correction.instructions;
+  for (int s = 0; s < kWarpStates; ++s) account.states[s] += correction.states[s];
+  account.resident_warp_cycles += correction.resident_warp_cycles;
+  account.l2_requested_bytes += correction.requested_bytes;
+  account.l2_served_bytes += correction.served_bytes;
+  progress_[launch].done += correction.ctas;
 }
 
 bool Sm::event_is_live(const Event& event) {

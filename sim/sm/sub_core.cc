@@ -39,6 +39,7 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
       younger_(spec.warp_slots_per_sub_core, 0),
       of_launch_(account.launches(), 0),
       port_reads_(account.launches(), 0),
+      issued_(account.launches(), 0),
       index_(index) {
   pipes_[static_cast<int>(Pipe::kMemory)].close();
   pipes_[kGlobalMemory].close();
@@ -237,7 +238,7 @@ void SubCore::issue(int slot, Cycle now) {
   LaunchAccount& account = account_.launch(warp.launch);
   ++account.instructions;
   ++account.states[static_cast<int>(WarpState::kSelected)];
-  ++use_.issued;
+  ++issued_[warp.launch];
   if (log_ != nullptr) log(warp, now);
   last_issued_ = slot;
   last_turn_ = slot;
@@ -312,6 +313,7 @@ void SubCore::step_program(Warp& warp) {
     ++warp.op;
     return;
   }
+  if (warp.op->cursor >= 0 && passes_allocate(*warp.op)) warp.cursors[warp.op->cursor] += warp.op->advance;
   const Program& program = *warp.program;
   const auto at = static_cast<uint32_t>(warp.op - program.ops.data());
   for (const uint32_t l : program.ends_at[at]) {

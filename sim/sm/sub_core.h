@@ -63,9 +63,9 @@ class SubCore {
 
   struct Use {
     std::array<uint64_t, isa::kPipes> pipe_cycles{};
-    uint64_t issued = 0;
   };
   const Use& use() const { return use_; }
+  uint64_t issued(int launch) const { return issued_[launch]; }
 
  private:
   // Ports that an awake warp may find taken: the pipes, with global memory instructions apart from the other memory ones.
@@ -126,6 +126,7 @@ class SubCore {
   int dispatch_culprit_ = 0;
   std::array<int, 2> last_writer_{};
   std::vector<uint64_t> port_reads_;
+  std::vector<uint64_t> issued_;  // per launch: warp instructions
 
   int last_issued_ = -1;  // -1: that warp has exited
   int last_turn_ = 0;     // the same for round robin, which goes on from there

@@ -5,7 +5,7 @@
 namespace warpfold::sim {
 namespace {
 
-uint64_t place(const Warp& warp) { return reinterpret_cast<uintptr_t>(warp.op); }
+uint64_t place(const Warp& warp) { return static_cast<uint64_t>(warp.launch) << 32 | warp.op->place; }
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void SubCore::visit(StateVisitor& visitor) {
   if (!visitor.taking() && stepped_ != kNever) stepped_ += visitor.shift();
   for (uint64_t& reads : port_reads_) visitor.count(reads);
   for (uint64_t& cycles : use_.pipe_cycles) visitor.count(cycles);
-  visitor.count(use_.issued);
+  for (uint64_t& instructions : issued_) visitor.count(instructions);
 }
 
 // The loops' trips are apart: they only count, until the last.
@@ -70,7 +70,7 @@ void SubCore::visit_warp(Warp& warp, StateVisitor& visitor) {
   } else {
     warp.last_issue += visitor.shift();
   }
-  visitor.trips(warp.serial, warp.trips_left.data(), warp.op->depth);
+  visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
 }
 
 uint64_t SubCore::fingerprint() const {

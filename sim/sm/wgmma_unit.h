@@ -54,6 +54,9 @@ class WgmmaUnit {
 
   // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
   void visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);
+  // Port reads, per launch, that have been counted without having been made: commands in flight compare with what was counted.
+  void add_port_reads(uint64_t oldest, const std::vector<uint64_t>& reads);
+  std::vector<uint64_t> port_reads() const;
   uint64_t started() const { return next_start_; }
 
   const HoldHistory& history() const { return history_; }
@@ -70,7 +73,6 @@ class WgmmaUnit {
   Cycle read_window(const Command& command) const;
   void delay_after(uint64_t id, Cycle delay);
   void charge_reads(const Command& command, Cycle delay);
-  std::vector<uint64_t> port_reads() const;
   void schedule_start(Cycle now);
 
   const Spec& spec_;

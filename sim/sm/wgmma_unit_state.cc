@@ -46,10 +46,14 @@ void WgmmaUnit::visit_command(Command& command, bool waits, StateVisitor& visito
     if (command.reads_begun) visitor.relative("command_reads", ports.unserved_reads(command.update[c]));
   }
   if (!command.reads_begun) return;
-  const std::vector<uint64_t> reads = visitor.taking() ? port_reads() : command.reads_before;
-  for (size_t l = 0; l < reads.size(); ++l) {
-    visitor.relative("command_reads_before", reads[l] - command.reads_before[l]);
-    visitor.count(command.reads_before[l]);
+  const std::vector<uint64_t> reads = port_reads();
+  for (size_t l = 0; l < reads.size(); ++l) visitor.relative("command_reads_before", reads[l] - command.reads_before[l]);
+}
+
+void WgmmaUnit::add_port_reads(uint64_t oldest, const std::vector<uint64_t>& reads) {
+  for (uint64_t id = oldest; id < next_start_; ++id) {
+    if (!at(id).reads_begun) continue;
+    for (size_t l = 0; l < reads.size(); ++l) at(id).reads_before[l] += reads[l];
   }
 }
 
