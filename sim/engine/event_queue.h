@@ -26,6 +26,12 @@ class EventQueue {
     std::push_heap(heap_.begin(), heap_.end(), later);
   }
 
+  // Before everything else of its time, whenever that was or will be scheduled.
+  void schedule_first(Cycle time, const Payload& payload) {
+    heap_.push_back({time, 0, payload});
+    std::push_heap(heap_.begin(), heap_.end(), later);
+  }
+
   size_t size() const { return heap_.size(); }
   bool empty() const { return heap_.empty(); }
   Cycle next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
@@ -44,7 +50,7 @@ class EventQueue {
   static bool later(const Event& a, const Event& b) { return a.time != b.time ? a.time > b.time : a.sequence > b.sequence; }
 
   std::vector<Event> heap_;
-  uint64_t sequence_ = 0;
+  uint64_t sequence_ = 1;
 };
 
 }  // namespace warpfold::sim

@@ -30,29 +30,44 @@ Share share_of(const traces::Kernel& kernel, uint32_t sm, uint32_t sm_count) {
   return share;
 }
 
+std::vector<Share> shares_of(const std::vector<const traces::Kernel*>& kernels, uint32_t sm, uint32_t sm_count) {
+  std::vector<Share> shares;
+  for (const traces::Kernel* kernel : kernels) shares.push_back(share_of(*kernel, sm, sm_count));
+  return shares;
+}
+
+bool idle(const std::vector<Share>& shares) { return std::ranges::all_of(shares, &Share::empty); }
+
+SmClass make_class(const std::vector<Share>& shares, uint64_t sms) {
+  SmClass sm_class;
+  sm_class.sms = sms;
+  for (const Share& share : shares) {
+    Runs runs;
+    for (const auto& [cta_class, count] : share) runs.push_back({cta_class, count});
+    sm_class.ctas.push_back(std::move(runs));
+  }
+  return sm_class;
+}
+
 }  // namespace
 
 std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count) {
   std::map<std::vector<Share>, uint64_t> groups;
-  for (uint32_t sm = 0; sm < sm_count; ++sm) {
-    std::vector<Share> shares;
-    for (const traces::Kernel* kernel : kernels) shares.push_back(share_of(*kernel, sm, sm_count));
-    ++groups[shares];
-  }
+  for (uint32_t sm = 0; sm < sm_count; ++sm) ++groups[shares_of(kernels, sm, sm_count)];
   std::vector<SmClass> classes;
   for (const auto& [shares, sms] : groups) {
-    const bool idle = std::ranges::all_of(shares, &Share::empty);
-    if (idle) continue;
-    SmClass sm_class;
-    sm_class.sms = sms;
-    for (const Share& share : shares) {
-      Runs runs;
-      for (const auto& [cta_class, count] : share) runs.push_back({cta_class, count});
-      sm_class.ctas.push_back(std::move(runs));
-    }
-    classes.push_back(std::move(sm_class));
+    if (!idle(shares)) classes.push_back(make_class(shares, sms));
   }
   return classes;
+}
+
+std::vector<SmClass> each_sm(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count) {
+  std::vector<SmClass> sms;
+  for (uint32_t sm = 0; sm < sm_count; ++sm) {
+    const std::vector<Share> shares = shares_of(kernels, sm, sm_count);
+    if (!idle(shares)) sms.push_back(make_class(shares, 1));
+  }
+  return sms;
 }
 
 }  // namespace warpfold::sim

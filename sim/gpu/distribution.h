@@ -15,5 +15,7 @@ struct SmClass {
 
 // Deals the CTAs of each kernel round the SMs (CTA i to SM i mod sm_count) and groups SMs that receive the same.
 std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count);
+// The same without grouping: each SM that receives a CTA, in order of its index.
+std::vector<SmClass> each_sm(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count);
 
 }  // namespace warpfold::sim

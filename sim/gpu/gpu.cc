@@ -1,8 +1,11 @@
 #include "sim/gpu/gpu.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
+#include <queue>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/gpu/distribution.h"
 
@@ -46,14 +49,21 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   std::vector<const traces::Kernel*> kernels;
   for (const Launch& launch : launches) kernels.push_back(launch.kernel);
   const std::vector<int> rank = placement_order(launches);
-  for (MergedClass& merged : merge_alike(distribute(kernels, spec.memory.sm_count), images, mergeable())) {
+  std::vector<SmClass> classes = distribute(kernels, spec.memory.sm_count);
+  sm_classes_ = classes.size();
+  if (options.all_sms) {
+    fold_.mode = FoldMode::kOff;
+    chip_.emplace(spec.memory, 1);
+    classes = each_sm(kernels, spec.memory.sm_count);
+  }
+  for (MergedClass& merged : merge_alike(std::move(classes), images, mergeable())) {
     const SmClass& sm_class = merged.sm_class;
     std::vector<SmLaunch> shares;
     for (size_t l = 0; l < launches.size(); ++l) {
       shares.push_back({&images_[l], sm_class.ctas[l], rank[l], launches[l].reserved, launches[l].reserved_registers,
                         launches[l].reserved_shared_memory, launches[l].reserved_warps});
     }
-    Member& member = members_.emplace_back(sm_class.sms, std::make_unique<Sm>(spec_, std::move(shares)));
+    Member& member = members_.emplace_back(sm_class.sms, std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr));
     member.merged = merged.merged;
     member.less = std::move(merged.less);
     if (options.issue_log != nullptr) member.sm->log_issues(*options.issue_log, static_cast<uint32_t>(members_.size() - 1));
@@ -70,6 +80,10 @@ Outcome GpuRun::run() {
   while (true) {
     release_ready();
     if (std::ranges::all_of(members_, [](const Member& member) { return member.next == kNever; })) break;
+    if (chip_) {
+      run_together();
+      continue;
+    }
     for (Member& member : members_) {
       const Cycle limit = horizon(member);
       if (member.next < limit) member.next = member.sm->run(limit);
@@ -84,6 +98,29 @@ Outcome GpuRun::run() {
     check_conservation(outcome);
   }
   return outcome;
+}
+
+// Until a launch has ended on an SM and all have done their part of that cycle. The SM whose next thing to do is the earliest goes
+// first, the lower index where two are even, up to where it may meet the others in memory; nobody gets behind the time that another
+// has reached by more than what concerns it alone. Where launches wait for others, nobody runs further ahead than a launch end may
+// take effect.
+void GpuRun::run_together() {
+  using Turn = std::pair<Cycle, size_t>;  // next thing to do, index
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+  for (size_t m = 0; m < members_.size(); ++m) {
+    if (members_[m].next != kNever) turns.emplace(members_[m].next, m);
+  }
+  const bool all_released = std::ranges::all_of(released_, std::identity{});
+  const Cycle launch = std::max<Cycle>(spec_.kernel_launch, 1);
+  Cycle until = kNever;
+  while (!turns.empty() && turns.top().first <= until) {
+    const auto [now, m] = turns.top();
+    turns.pop();
+    Member& member = members_[m];
+    member.next = member.sm->run_to_access(all_released ? kNever : now + launch);
+    if (member.sm->stopped_at_launch_end()) until = now;
+    if (member.next != kNever) turns.emplace(member.next, m);
+  }
 }
 
 // What was issued is what the programs hold.
@@ -146,12 +183,37 @@ bool GpuRun::deadlocked() const {
   return false;
 }
 
-std::string GpuRun::deadlock_report() const {
-  std::string report = "deadlock: nothing is left to happen, but not all CTAs have ended\n";
+std::string GpuRun::waiting_classes() const {
+  std::string report;
   for (size_t m = 0; m < members_.size(); ++m) {
     const std::string waiting = members_[m].sm->waiting_report();
     if (!waiting.empty()) report += "SM class " + std::to_string(m) + " (" + std::to_string(members_[m].sms) + " SMs):\n" + waiting;
   }
+  return report;
+}
+
+// Most SMs hang alike: each way once.
+std::string GpuRun::waiting_sms() const {
+  std::vector<std::pair<std::string, std::vector<size_t>>> ways;
+  for (size_t m = 0; m < members_.size(); ++m) {
+    std::string waiting = members_[m].sm->waiting_report();
+    if (waiting.empty()) continue;
+    auto way = std::ranges::find(ways, waiting, [](const auto& each) { return each.first; });
+    if (way == ways.end()) way = ways.insert(way, {std::move(waiting), {}});
+    way->second.push_back(m);
+  }
+  std::string report;
+  for (const auto& [waiting, sms] : ways) {
+    report += "SM " + std::to_string(sms.front());
+    if (sms.size() > 1) report += " and " + std::to_string(sms.size() - 1) + " more alike";
+    report += ":\n" + waiting;
+  }
+  return report;
+}
+
+std::string GpuRun::deadlock_report() const {
+  std::string report = "deadlock: nothing is left to happen, but not all CTAs have ended\n";
+  report += chip_ ? waiting_sms() : waiting_classes();
   for (size_t l = 0; l < released_.size(); ++l) {
     if (!ended(static_cast<int>(l))) {
       report += "  " + images_[l].kernel->name +
@@ -189,7 +251,9 @@ FoldReport GpuRun::fold_report() const {
 Outcome GpuRun::collect() const {
   Outcome outcome;
   outcome.fold = fold_report();
-  outcome.sm_classes = static_cast<uint32_t>(members_.size());
+  outcome.sm_classes = static_cast<uint32_t>(sm_classes_);
+  outcome.sms_simulated = static_cast<uint32_t>(members_.size());
+  outcome.whole_chip = chip_.has_value();
   const size_t launches = released_.size();
   outcome.ledger.assign(launches, std::vector<std::array<uint64_t, kContended>>(launches));
   for (size_t l = 0; l < launches; ++l) {
@@ -267,11 +331,14 @@ void GpuRun::collect_resources(Outcome& outcome) const {
   const MemorySpec& memory = spec_.memory;
   add("sm_ingress", sum([](const Sm& sm) { return sm.memory().memory().ingress_bytes(); }),
       cycles * sms * memory.ingress_bytes_per_clk);
-  add("l2_read", sum([](const Sm& sm) { return sm.memory().memory().l2_read_bytes(); }),
+  const auto beyond = [&](auto of) {
+    return chip_ ? of(*chip_) : sum([&](const Sm& sm) { return of(sm.memory().memory().beyond()); });
+  };
+  add("l2_read", beyond([](const ChipMemory& of) { return of.l2_read.served_bytes(); }),
       cycles * memory.l2_read_milli_bytes_per_clk / 1000);
-  add("l2_write", sum([](const Sm& sm) { return sm.memory().memory().l2_write_bytes(); }),
+  add("l2_write", beyond([](const ChipMemory& of) { return of.l2_write.served_bytes(); }),
       cycles * memory.l2_write_milli_bytes_per_clk / 1000);
-  add("dram", sum([](const Sm& sm) { return sm.memory().memory().dram_bytes(); }), cycles * memory.dram_milli_bytes_per_clk / 1000);
+  add("dram", beyond([](const ChipMemory& of) { return of.dram.served_bytes(); }), cycles * memory.dram_milli_bytes_per_clk / 1000);
 }
 
 }  // namespace warpfold::sim

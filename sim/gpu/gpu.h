@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/fold/folder.h"
@@ -12,6 +13,9 @@ namespace warpfold::sim {
 
 // The chip: one SM per class, launches released as their dependences end on every class. SMs influence each other only
 // through launch ends, which take `kernel_launch` cycles to act: no SM runs further ahead of another than that.
+//
+// With Options::all_sms every SM that receives a CTA, against L2 and DRAM that they share: what they ask of them comes in order of
+// (time, SM index).
 class GpuRun {
  public:
   GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options);
@@ -28,6 +32,7 @@ class GpuRun {
     std::vector<MergedClass::Less> less{};
   };
 
+  void run_together();
   void release_ready();
   double mergeable() const;
   bool ended(int launch) const;
@@ -39,6 +44,8 @@ class GpuRun {
   Outcome collect() const;
   void collect_kernel(int launch, KernelCounters& counters) const;
   void collect_resources(Outcome& outcome) const;
+  std::string waiting_classes() const;
+  std::string waiting_sms() const;
   std::string deadlock_report() const;
 
   const Spec& spec_;
@@ -46,7 +53,9 @@ class GpuRun {
   FoldOptions fold_;
   std::vector<std::vector<int>> depends_on_;  // per launch
   std::vector<bool> released_;
-  std::vector<Member> members_;
+  std::optional<ChipMemory> chip_;  // none: every SM has its share for itself
+  size_t sm_classes_ = 0;
+  std::vector<Member> members_;  // one SM of each class, or each SM
 };
 
 }  // namespace warpfold::sim

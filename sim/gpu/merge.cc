@@ -32,6 +32,11 @@ uint64_t instructions(const std::vector<Share>& shares) {
 }  // namespace
 
 std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference) {
+  std::vector<MergedClass> merged;
+  if (difference == 0) {  // nobody stands for another, not even where both have the same in another order
+    for (SmClass& each : classes) merged.push_back({std::move(each), std::vector<MergedClass::Less>(images.size()), false});
+    return merged;
+  }
   std::vector<WorkTable> tables(images.begin(), images.end());
   std::vector<std::vector<Share>> shares;
   for (const SmClass& sm_class : classes) {
@@ -46,12 +51,9 @@ std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::ve
   std::vector<size_t> order;
   for (size_t c = 0; c < classes.size(); ++c) order.push_back(c);
   std::ranges::stable_sort(order, std::ranges::greater{}, [&](size_t c) { return instructions(shares[c]); });
-  std::vector<MergedClass> merged;
   std::vector<size_t> leaders;
   for (const size_t c : order) {
-    // Without a difference allowed nobody stands for another, not even where both have the same in another order.
-    const auto leader = std::ranges::find_if(
-        leaders, [&](size_t each) { return difference > 0 && stands_for(shares[each], shares[c], difference); });
+    const auto leader = std::ranges::find_if(leaders, [&](size_t each) { return stands_for(shares[each], shares[c], difference); });
     if (leader == leaders.end()) {
       leaders.push_back(c);
       merged.push_back({std::move(classes[c]), std::vector<MergedClass::Less>(images.size()), false});

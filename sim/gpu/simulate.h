@@ -62,6 +62,8 @@ struct Outcome {
   // ledger[victim][culprit][resource] in warp-cycles, launch order
   std::vector<std::vector<std::array<uint64_t, kContended>>> ledger;
   uint32_t sm_classes = 0;
+  uint32_t sms_simulated = 0;  // one of each class, or every SM that receives a CTA
+  bool whole_chip = false;     // Options::all_sms
   FoldReport fold;
   bool deadlocked = false;
   Deadlock deadlock;
@@ -69,12 +71,14 @@ struct Outcome {
 
 struct Options {
   bool serialise = false;  // a launch starts only when the one before it has ended
+  bool all_sms = false;    // every SM against L2 and DRAM that all share, instead of one of each class; nothing is folded then
   FoldOptions fold{};
-  std::vector<IssueRecord>* issue_log = nullptr;  // receives every issue, in order of time per SM class; nothing is folded then
+  std::vector<IssueRecord>* issue_log =
+      nullptr;  // receives every issue, in order of time per SM class (or SM); nothing is folded then
 };
 
 // Runs the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact share
-// of L2 and DRAM. Fails where a CTA can never fit or a kernel is for another architecture.
+// of L2 and DRAM; or, with Options::all_sms, every SM. Fails where a CTA can never fit or a kernel is for another architecture.
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options = {});
 
 }  // namespace warpfold::sim

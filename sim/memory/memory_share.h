@@ -9,12 +9,29 @@
 
 namespace warpfold::sim {
 
-// One SM's exact share of the memory system: its network ports, and 1/sm_count of L2 and DRAM bandwidth.
+// What lies beyond the SMs' network ports: L2 and DRAM bandwidth, of the whole chip or of 1/sm_count of it.
+struct ChipMemory {
+  ChipMemory(const MemorySpec& spec, uint32_t shares);
+
+  // Throws where a request comes behind one of a later cycle: first come first served would not be what happens.
+  void arrive(Cycle now);
+
+  Cycle latest = 0;  // request so far
+  BandwidthServer l2_read;
+  BandwidthServer l2_write;
+  DramServer dram;
+};
+
+// The memory system as one SM sees it: its own network ports, and behind them either its exact share of L2 and DRAM or the chip's,
+// where it meets the other SMs. Requests to a shared one must come in order of time over all SMs.
 // A transfer passes all servers it needs at once and is done when the slowest has passed it; latency comes on top. A store is done
 // in L2: DRAM only holds it up where L2 has too much to write back.
 class MemoryShare {
  public:
-  explicit MemoryShare(const MemorySpec& spec);
+  // `chip`: shared with other SMs; none: this SM has 1/sm_count of L2 and DRAM for itself.
+  MemoryShare(const MemorySpec& spec, ChipMemory* chip);
+  MemoryShare(const MemoryShare&) = delete;
+  MemoryShare& operator=(const MemoryShare&) = delete;
 
   struct Reply {
     Cycle transferred;  // bandwidth only
@@ -26,22 +43,20 @@ class MemoryShare {
   // SM to L2 (and from there to DRAM for the share that is evicted).
   Reply write(Cycle now, uint32_t bytes, uint64_t dram_bytes);
 
-  uint64_t l2_read_bytes() const { return l2_read_.served_bytes(); }
-  uint64_t l2_write_bytes() const { return l2_write_.served_bytes(); }
-  uint64_t dram_bytes() const { return dram_.served_bytes(); }
+  const ChipMemory& beyond() const { return *beyond_; }
   uint64_t ingress_bytes() const { return ingress_.served_bytes(); }
 
+  // Of an SM with a share of its own.
   void visit(StateVisitor& visitor) {
-    for (BandwidthServer* server : {&ingress_, &egress_, &l2_read_, &l2_write_}) server->visit(visitor);
-    dram_.visit(visitor);
+    for (BandwidthServer* server : {&ingress_, &egress_, &own_.l2_read, &own_.l2_write}) server->visit(visitor);
+    own_.dram.visit(visitor);
   }
 
  private:
   BandwidthServer ingress_;
   BandwidthServer egress_;
-  BandwidthServer l2_read_;
-  BandwidthServer l2_write_;
-  DramServer dram_;
+  ChipMemory own_;
+  ChipMemory* beyond_;
 };
 
 // Splits a stream's bytes into L2 hits and DRAM accesses in an evenly spread order. The share that goes to DRAM is rounded to

@@ -29,11 +29,11 @@ constexpr uint32_t kWavefrontBytes = 128;
 
 }  // namespace
 
-MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account)
+MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account, ChipMemory* chip)
     : spec_(spec),
       sm_(sm),
       account_(account),
-      memory_(spec.memory),
+      memory_(spec.memory, chip),
       queues_(spec.sub_cores),
       data_queue_(spec.memory_credits),
       credits_(spec.memory_credits),
@@ -49,10 +49,21 @@ void MemoryStage::add_streams(int launch, const std::vector<traces::MemoryStream
 
 int MemoryStage::queue_holder(int sub_core) const { return queues_[sub_core].front().launch; }
 
+// A queue whose head does not leave the SM may hide a request that does.
+Cycle MemoryStage::next_access() const {
+  if (outbound_ == 0) return kNever;
+  Cycle next = bulk_queue_.empty() ? kNever : bulk_queue_.front().start;
+  for (const Queue& queue : queues_) {
+    if (queue.size > 0) next = std::min(next, queue.front().ready);
+  }
+  return data_size_ > 0 ? std::min(next, data_free_) : next;
+}
+
 // ---- sub-core queue and SM-shared stage
 
 void MemoryStage::enqueue(const Request& request) {
   Queue& queue = queues_[request.sub_core];
+  if (request.op->global) ++outbound_;
   queue.entries[(queue.head + queue.size++) % queue.entries.size()] = request;
   if (queue.size > 1) return;
   reach_head(queue);
@@ -127,7 +138,7 @@ void MemoryStage::dispatch(Request& request, Cycle now) {
   }
   switch (op.behaviour) {
     case Behaviour::kBulkLoad:
-      start_bulk(request, now);
+      queue_bulk(request, now);
       break;
     case Behaviour::kMbarrierArrive:
       sm_.schedule(now, {.type = Sm::EventType::kMbarrierArrive,
@@ -205,6 +216,7 @@ uint64_t MemoryStage::dram_share(const Request& request, uint64_t bytes) {
 
 void MemoryStage::finish_global(const Request& request, Cycle now) {
   const MicroOp& op = *request.op;
+  --outbound_;
   const Sm::Event to_warp{.type = Sm::EventType::kStored,
                           .sub_core = static_cast<uint8_t>(request.sub_core),
                           .slot = static_cast<uint8_t>(request.slot),
@@ -244,13 +256,31 @@ void MemoryStage::finish_global(const Request& request, Cycle now) {
   reply(request, path);
 }
 
-void MemoryStage::start_bulk(const Request& request, Cycle now) {
-  const MicroOp& op = *request.op;
+// The engine takes up a copy every `bulk_copy_issue` cycles. A copy asks for bandwidth when it is taken up, behind what other
+// instructions and other SMs have asked for until then.
+void MemoryStage::queue_bulk(const Request& request, Cycle now) {
   const Cycle start = std::max(now, bulk_free_);
   bulk_free_ = start + spec_.bulk_copy_issue;
+  if (start == now) {
+    copy_bulk(request, now);
+    return;
+  }
+  bulk_queue_.push_back({request, start});
+  sm_.schedule(start, {.type = Sm::EventType::kBulkStart});
+}
+
+void MemoryStage::start_bulk(Cycle now) {
+  const Request request = bulk_queue_.front().request;
+  bulk_queue_.erase(bulk_queue_.begin());
+  copy_bulk(request, now);
+}
+
+void MemoryStage::copy_bulk(const Request& request, Cycle now) {
+  const MicroOp& op = *request.op;
+  --outbound_;
   LaunchAccount& account = account_.launch(request.launch);
   const uint64_t dram = dram_share(request, op.bytes);
-  const MemoryShare::Reply moved = memory_.read(start, op.bytes, op.multicast, dram);
+  const MemoryShare::Reply moved = memory_.read(now, op.bytes, op.multicast, dram);
   account.l2_served_bytes += op.bytes;
   account.dram_bytes += dram;
   const uint32_t latency = dram > 0 ? spec_.memory.bulk_dram_latency : spec_.memory.bulk_hit_latency;

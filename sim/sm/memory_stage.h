@@ -24,7 +24,8 @@ class Sm;
 // Sources: Huerta et al., MICRO 2025 (queue, intervals); CIC-mio, CIC-wg (Hopper's credits, wavefronts, priority).
 class MemoryStage {
  public:
-  MemoryStage(const Spec& spec, Sm& sm, Account& account);
+  // `chip`: L2 and DRAM shared with other SMs; none: the SM has its share for itself.
+  MemoryStage(const Spec& spec, Sm& sm, Account& account, ChipMemory* chip);
 
   struct Request {
     const MicroOp* op = nullptr;
@@ -46,10 +47,15 @@ class MemoryStage {
   void arbitrate(Cycle now);
   void run_data_stage(Cycle now);
   void return_credit(Cycle now);
+  // The bulk copy engine takes up the copy at the head of its queue.
+  void start_bulk(Cycle now);
   // wgmma takes `wavefronts` of the data stage from `start` on, before anyone else.
   void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
 
   void visit(StateVisitor& visitor);
+
+  // Before this cycle nothing that is under way passes the SM's ports, and what is not under way yet needs `memory_transit` first.
+  Cycle next_access() const;
 
   // Launch of the instruction at the head of a sub-core's queue: who holds it when it is full.
   int queue_holder(int sub_core) const;
@@ -73,6 +79,11 @@ class MemoryStage {
     }
   };
 
+  struct Copy {
+    Request request;
+    Cycle start = 0;
+  };
+
   void visit_request(Request& request, StateVisitor& visitor) const;
   void visit_queues(StateVisitor& visitor);
   void reach_head(Queue& queue);
@@ -83,7 +94,8 @@ class MemoryStage {
   void serve(Request request, Cycle now);
   void finish_shared(const Request& request);
   void finish_global(const Request& request, Cycle now);
-  void start_bulk(const Request& request, Cycle now);
+  void queue_bulk(const Request& request, Cycle now);
+  void copy_bulk(const Request& request, Cycle now);
   void reply(const Request& request, Cycle at);
   void release_sources(const Request& request, Cycle at);
   void release_late(const Request& request);
@@ -104,6 +116,8 @@ class MemoryStage {
   Cycle data_free_ = 0;
   Cycle data_at_ = kNever;
   Cycle bulk_free_ = 0;
+  std::vector<Copy> bulk_queue_;    // accepted, not taken up; first come first
+  uint64_t outbound_ = 0;           // requests under way to the SM's ports
   std::vector<Cycle> return_free_;  // per sub-core: path back to the register file
   HoldHistory stage_history_;
   HoldHistory data_history_;

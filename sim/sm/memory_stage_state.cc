@@ -63,6 +63,12 @@ void MemoryStage::visit(StateVisitor& visitor) {
   visitor.time("data_free", data_free_);
   visitor.time("data_at", data_at_);
   visitor.time("bulk_free", bulk_free_);
+  visitor.value("bulk_queue_size", bulk_queue_.size());
+  for (Copy& copy : bulk_queue_) {
+    visit_request(copy.request, visitor);
+    visitor.time("bulk_start", copy.start);
+  }
+  visitor.value("outbound", outbound_);
   for (Cycle& path : return_free_) visitor.time("return_free", path, kLongestReturnBytes / spec_.load_return_bytes_per_clk + 1);
   stage_history_.visit(visitor, ready);
   data_history_.visit(visitor, enqueued);

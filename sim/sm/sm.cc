@@ -5,14 +5,14 @@
 
 namespace warpfold::sim {
 
-Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches)
+Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip)
     : spec_(spec),
       launches_(std::move(launches)),
       order_(launches_.size()),
       progress_(launches_.size()),
       held_(launches_.size()),
       account_(static_cast<int>(launches_.size())),
-      memory_(spec, *this, account_),
+      memory_(spec, *this, account_, chip),
       wgmma_(spec, *this, account_),
       ctas_(spec.cta_slots),
       slot_taken_(size_t(spec.sub_cores) * spec.warp_slots_per_sub_core, false) {
@@ -29,19 +29,39 @@ void Sm::log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {
   for (const auto& sub_core : sub_cores_) sub_core->log_issues(log, sm_class);
 }
 
+Cycle Sm::next_time() const {
+  Cycle next = events_.next_time();
+  for (const auto& sub_core : sub_cores_) next = std::min(next, sub_core->next());
+  return next;
+}
+
+void Sm::step(Cycle now) {
+  now_ = now;
+  while (events_.next_time() == now) handle(events_.pop(), now);
+  for (const auto& sub_core : sub_cores_) {
+    if (sub_core->next() <= now) sub_core->step(now);
+  }
+}
+
 Cycle Sm::run(Cycle limit) {
   launch_ended_ = false;
   while (true) {
-    Cycle next = events_.next_time();
-    for (const auto& sub_core : sub_cores_) next = std::min(next, sub_core->next());
+    const Cycle next = next_time();
     if (next >= limit || next == kNever || launch_ended_) return next;
-    now_ = next;
-    while (events_.next_time() == next) handle(events_.pop(), next);
-    for (const auto& sub_core : sub_cores_) {
-      if (sub_core->next() <= next) sub_core->step(next);
-    }
+    step(next);
     if (watcher_ != nullptr) tell_watcher(limit);
   }
+}
+
+Cycle Sm::run_to_access(Cycle limit) {
+  launch_ended_ = false;
+  Cycle next = next_time();
+  if (next == kNever) return next;
+  do {
+    step(next);
+    next = next_time();
+  } while (next < limit && next < memory_.next_access() && !launch_ended_);
+  return next;
 }
 
 void Sm::tell_watcher(Cycle limit) {
@@ -57,7 +77,8 @@ void Sm::release_launch(int launch, Cycle at) {
     progress_[launch].start = at;
     progress_[launch].end = at;
   }
-  schedule(at, {.type = EventType::kPlace});
+  // How far the SM has run when it is told makes no difference.
+  events_.schedule_first(std::max(at, now_), {.type = EventType::kPlace});
 }
 
 uint64_t Sm::port_reads() const {
@@ -109,6 +130,9 @@ void Sm::handle(const Event& event, Cycle now) {
       break;
     case EventType::kCredit:
       memory_.return_credit(now);
+      break;
+    case EventType::kBulkStart:
+      memory_.start_bulk(now);
       break;
     case EventType::kBulkLoaded:
       mbarrier_bytes(event.cta, event.serial, event.ring, event.stage, event.value, now);

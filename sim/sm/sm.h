@@ -53,7 +53,8 @@ struct SmLaunch {
 // Order within a cycle: events (replies, completions, releases) first, then the sub-cores in order of their index.
 class Sm {
  public:
-  Sm(const Spec& spec, std::vector<SmLaunch> launches);
+  // `chip`: L2 and DRAM that this SM shares with others, which outlives it; none: it has its exact share for itself.
+  Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip = nullptr);
   ~Sm();
   Sm(const Sm&) = delete;
   Sm& operator=(const Sm&) = delete;
@@ -66,6 +67,12 @@ class Sm {
   // Runs while the next thing to do lies before `limit` and until a launch's last CTA has ended; returns the time of the next
   // thing to do (kNever: nothing is pending).
   Cycle run(Cycle limit);
+  // The same for an SM beside others: does the next thing whatever it is, then goes on while what it does concerns nobody else,
+  // which is until something may ask L2 or DRAM for bandwidth. Called in order of the times returned, the SMs reach the memory
+  // that they share in order of time.
+  Cycle run_to_access(Cycle limit);
+  // The last run stopped where a launch's last CTA ended.
+  bool stopped_at_launch_end() const { return launch_ended_; }
   // A launch may place CTAs from `at` on.
   void release_launch(int launch, Cycle at);
 
@@ -106,6 +113,7 @@ class Sm {
     kDataStage,
     kQueueEntry,
     kCredit,
+    kBulkStart,
     kBulkLoaded,
     kBulkStored,
     kStored,
@@ -174,6 +182,8 @@ class Sm {
   uint64_t event_value(const Event& event);
   bool event_is_live(const Event& event);
 
+  Cycle next_time() const;
+  void step(Cycle now);
   void handle(const Event& event, Cycle now);
   void tell_watcher(Cycle limit);
   Warp* live_warp(const Event& event);
@@ -199,7 +209,8 @@ class Sm {
   void place_ctas(Cycle now);
   bool may_place(int launch, Cycle now) const;
   bool fits(int launch) const;
-  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::*held, uint32_t SmLaunch::*reserved) const;
+  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
+  bool active(int launch) const;
   bool others_left(int launch) const;
   void launch_cta(int launch, Cycle now);
   void count_placed(int launch, uint64_t ctas);

@@ -32,23 +32,25 @@ bool Sm::may_place(int launch, Cycle now) const {
   return true;
 }
 
+// Released by now, which an SM may know earlier, and with CTAs left.
+bool Sm::active(int launch) const { return progress_[launch].ready <= now_ && !launch_done(launch); }
+
 bool Sm::others_left(int launch) const {
-  for (size_t other = 0; other < launches_.size(); ++other) {
-    if (static_cast<int>(other) != launch && progress_[other].ready != kNever && !launch_done(static_cast<int>(other))) return true;
+  for (int other = 0; other < static_cast<int>(launches_.size()); ++other) {
+    if (other != launch && active(other)) return true;
   }
   return false;
 }
 
 // What an SM's launches hold and have reserved, seen by `launch`. A reservation bounds its launch in the resources that it
 // names, and keeps others out of them, as long as both have CTAs left.
-bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::*held, uint32_t SmLaunch::*reserved) const {
+bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const {
   const SmLaunch& own = launches_[launch];
   const bool bound = own.reserved && own.*reserved > 0 && others_left(launch);
   if (bound && held_[launch].*held + need > own.*reserved) return false;
   uint32_t used = 0;
   for (size_t other = 0; other < launches_.size(); ++other) {
-    const bool active = progress_[other].ready != kNever && !launch_done(static_cast<int>(other));
-    const bool keeps = !bound && launches_[other].reserved && active && static_cast<int>(other) != launch;
+    const bool keeps = !bound && launches_[other].reserved && active(static_cast<int>(other)) && static_cast<int>(other) != launch;
     used += keeps ? std::max(launches_[other].*reserved, held_[other].*held) : held_[other].*held;
   }
   return used + need <= capacity;

@@ -61,6 +61,20 @@ TEST_F(Invocations, WithUnknownWordsGetANearMiss) {
             "--policies: unknown policy \"\"; known: sequential, concurrent, carve_out");
 }
 
+TEST_F(Invocations, ForTheWholeChipFoldNothing) {
+  EXPECT_EQ(error({"simulate", "s.textproto", "--sms", "al"}), "--sms: unknown choice \"al\"; did you mean \"all\"?");
+  EXPECT_EQ(error({"compare", "s.textproto", "--sms", "some"}), "--sms: unknown choice \"some\"; known: classes, all");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--sms", "all", "--fold", "exact"}),
+            "--sms all replays every instruction; it takes --fold auto or off, not exact");
+  EXPECT_EQ(error({"compare", "s.textproto", "--sms", "all", "--fold", "shadow"}),
+            "--sms all replays every instruction; it takes --fold auto or off, not shadow");
+  for (const std::string fold : {"auto", "off"}) {
+    const Ended result = run({"simulate", "s.textproto", "--sms", "all", "--fold", fold});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("folding: off; 100.00 % of the instructions of every SM replayed"));
+  }
+}
+
 TEST_F(Invocations, WithTooFewOrTooManyWordsFail) {
   EXPECT_EQ(error({"simulate"}), "SCENARIO is missing; see --help");
   EXPECT_EQ(error({"simulate", "s.textproto", "t.textproto"}), "unexpected argument \"t.textproto\"");
@@ -104,6 +118,9 @@ TEST_F(Invocations, ThatDeadlockReportWhoWaits) {
   EXPECT_EQ(result.exit_code, 3);
   EXPECT_EQ(result.out, "");
   EXPECT_THAT(result.err, HasSubstr("hung"));
+  const Ended of_all = run({"simulate", "stuck.textproto", "--sms", "all", "--output", "result.json"});
+  EXPECT_EQ(of_all.exit_code, 3);
+  EXPECT_THAT(of_all.err, AllOf(HasSubstr("hung"), HasSubstr("SM 0:")));
   EXPECT_THAT(files(), ElementsAre("s.textproto", "stuck.textproto", "stuck.wfs", "stuck.wft"));
 }
 

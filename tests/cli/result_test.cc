@@ -55,6 +55,39 @@ TEST_F(Results, AreTheSameBytesEveryTime) {
   }
 }
 
+// The command line is recorded and differs.
+TEST_F(Results, DoNotDependOnJobs) {
+  const std::string policies = "sequential,concurrent,carve_out";
+  for (const std::string sms : {"classes", "all"}) {
+    std::vector<std::string> outputs;
+    for (const std::string jobs : {"1", "2", "5"}) {
+      const Ended result =
+          run({"compare", "s.textproto", "--policies", policies, "--sms", sms, "--format", "json", "--jobs", jobs});
+      EXPECT_EQ(result.exit_code, 0) << result.err;
+      std::string kept;
+      for (const std::string& line : lines_of(result.out)) {
+        if (line.find("\"command_line\"") == std::string::npos) kept += line + "\n";
+      }
+      EXPECT_THAT(kept, HasSubstr("\"total_cycles\""));
+      outputs.push_back(std::move(kept));
+    }
+    EXPECT_EQ(outputs[0], outputs[1]);
+    EXPECT_EQ(outputs[0], outputs[2]);
+  }
+}
+
+TEST_F(Results, SayHowManySmsWereSimulated) {
+  const configs::Result of_classes = simulate({});
+  const configs::Result of_all = simulate({"--sms", "all"});
+  EXPECT_FALSE(of_classes.whole_chip());
+  EXPECT_EQ(of_classes.sms_simulated(), of_classes.sm_classes());
+  EXPECT_TRUE(of_all.whole_chip());
+  EXPECT_EQ(of_all.sms_simulated(), 132);
+  EXPECT_EQ(of_all.sm_classes(), of_classes.sm_classes());
+  EXPECT_EQ(of_all.instructions_replayed(), 2 * of_all.instructions_issued());  // together, and each kernel alone
+  EXPECT_EQ(of_all.fold().mode(), "off");
+}
+
 TEST_F(Results, InJsonHaveNumbersForCounters) {
   const Ended result = run({"simulate", "s.textproto", "--format", "json"});
   EXPECT_THAT(result.out, testing::ContainsRegex("\"total_cycles\": [0-9]+,"));

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "tests/support/lock_step.h"
 #include "tests/support/wgmma.h"
 
 namespace warpfold::test {
@@ -194,6 +195,27 @@ RC_GTEST_PROP(RandomPrograms, IssueOneInstructionACycleAndSubCoreAndNeverGoBackI
     RC_ASSERT(first || record.cycle > at->second);
     at->second = record.cycle;
   }
+}
+
+// The whole chip is what its SMs do from cycle to cycle together, in order of their index; one SM is the same in both views.
+RC_GTEST_PROP(RandomPrograms, OnTheWholeChipMeetMemoryInOrderOfTime, ()) {
+  Scenario scenario = any_scenario();
+  scenario.gpu.mutable_l2()->set_read_bytes_per_clk(between(8, 200));
+  scenario.gpu.mutable_l2()->set_write_bytes_per_clk(between(8, 200));
+  scenario.gpu.mutable_dram()->set_bandwidth_gb_per_s(between(10, 200));
+  scenario.gpu.set_kernel_launch_cycles(between(0U, 50U));
+  RC_LOG(scenario.describe());
+  const auto chip = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .all_sms = true});
+  RC_ASSERT(chip.has_value());
+  const std::vector<LockStepLaunch> plain = lock_step(scenario.gpu, scenario.launches, scenario.serialise);
+  for (size_t l = 0; l < plain.size(); ++l) {
+    const sim::KernelCounters& kernel = chip->kernels[l];
+    RC_ASSERT((LockStepLaunch{kernel.start_cycle, kernel.end_cycle, kernel.instructions, kernel.resident_warp_cycles}) == plain[l]);
+  }
+  if (scenario.gpu.sm_count() > 1) return;
+  const auto classes = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise});
+  RC_ASSERT(classes.has_value());
+  RC_ASSERT(everything({*chip, {}}) == everything({*classes, {}}));
 }
 
 // Whoever has reserved what: warps between their first and last issue never need more registers than the SM has.

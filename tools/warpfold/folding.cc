@@ -91,7 +91,8 @@ std::string fold_line(const configs::Result& result) {
                                                                  static_cast<double>(fold.instructions_of_classes());
   std::string line = "folding: " + fold.mode();
   if (fold.error_bound() > 0) line += ", cycles within " + fixed(100 * fold.error_bound(), 2) + " % of a full replay";
-  line += "; " + fixed(100 * share, 2) + " % of the instructions of one SM of each class replayed";
+  line += "; " + fixed(100 * share, 2) + " % of the instructions of " +
+          (result.whole_chip() ? "every SM" : "one SM of each class") + " replayed";
   if (fold.shadow_error() > 0) line += "; off by " + fixed(100 * fold.shadow_error(), 3) + " %";
   return line;
 }

@@ -22,6 +22,10 @@ std::string total_line(const configs::Result& result) {
          " us, " + with_thousands(std::to_string(result.instructions_issued())) + " warp instructions";
 }
 
+std::string sm_line(const configs::Result& result) {
+  return result.whole_chip() ? std::to_string(result.sms_simulated()) + " SMs simulated, L2 and DRAM shared\n" : "";
+}
+
 Table kernel_table(const configs::Result& result) {
   Table table({"kernel", "cycles", "time us", "start", "end", "alone", "slowdown", "TFLOPS", "CTAs", "CTAs/SM", "limited by",
                "warps/SM", "bound by"});
@@ -86,7 +90,7 @@ std::string section(const std::string& title, const Table& table) {
 
 std::string result_text(const configs::Result& result) {
   return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + total_line(result) + "\n" +
-         fold_line(result) + "\n" + section("Kernels", kernel_table(result)) +
+         sm_line(result) + fold_line(result) + "\n" + section("Kernels", kernel_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));

@@ -67,6 +67,8 @@ configs::Result make_result(const configs::Scenario& scenario, const std::vector
   result.set_total_cycles(outcome.total_cycles);
   result.set_total_time_us(static_cast<double>(outcome.total_cycles) / scenario.gpu().clock_mhz());
   result.set_sm_classes(outcome.sm_classes);
+  result.set_sms_simulated(outcome.sms_simulated);
+  result.set_whole_chip(outcome.whole_chip);
   uint64_t instructions = 0;
   for (size_t k = 0; k < kernels.size(); ++k) {
     fill_kernel(scenario.gpu(), kernels[k], outcome.kernels[k], *result.add_kernels());

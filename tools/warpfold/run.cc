@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "configs/near_miss.h"
 #include "tools/warpfold/kernels.h"
 #include "tools/warpfold/launches.h"
 #include "tools/warpfold/progress.h"
@@ -49,10 +50,23 @@ void in_parallel(size_t count, unsigned jobs, Work work) {
   }
 }
 
+Outcome<bool> all_sms_option(const Options& options) {
+  const std::string which = options.text("sms");
+  if (which == "classes") return false;
+  if (which != "all") return user_error("--sms: unknown choice \"" + which + "\"" + suggestion(which, {"classes", "all"}));
+  const std::string fold = options.text("fold");
+  if (fold == "auto" || fold == "off") return true;
+  return user_error("--sms all replays every instruction; it takes --fold auto or off, not " + fold);
+}
+
 }  // namespace
 
 void add_run_options(Options& options) {
   add_fold_options(options);
+  options.add()(
+      "sms", boost::program_options::value<std::string>()->default_value("classes")->value_name("WHICH"),
+      "classes: one SM of each class of SMs that receive the same CTAs, against its exact share of L2 and DRAM; all: every "
+      "SM, L2 and DRAM shared, every instruction replayed (takes --fold auto or off)");
   options.add()("jobs,j", boost::program_options::value<std::string>()->default_value("0")->value_name("N"),
                 "simulations at a time; 0: as many as there are cores. Results do not depend on it");
 }
@@ -60,6 +74,8 @@ void add_run_options(Options& options) {
 Outcome<RunOptions> run_options(const Options& options) {
   const auto folding = fold_options(options);
   if (!folding) return std::unexpected(folding.error());
+  const auto all_sms = all_sms_option(options);
+  if (!all_sms) return std::unexpected(all_sms.error());
   const std::string text = options.text("jobs");
   constexpr unsigned kMostJobs = 1024;
   unsigned jobs = 0;
@@ -68,7 +84,7 @@ Outcome<RunOptions> run_options(const Options& options) {
     return user_error("--jobs takes a number from 0 to " + std::to_string(kMostJobs) + ", not \"" + text + "\"");
   }
   if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
-  return RunOptions{*folding, jobs};
+  return RunOptions{*folding, *all_sms, jobs};
 }
 
 Outcome<Runner> Runner::prepare(const configs::Scenario& scenario, std::string file, std::string command_line,
@@ -86,7 +102,8 @@ Outcome<Runner> Runner::prepare(const configs::Scenario& scenario, std::string f
 
 Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const sim::FoldOptions& fold) const {
   report_progress(simulation.what);
-  auto outcome = sim::simulate(simulation.scenario->gpu(), simulation.launches, {.serialise = simulation.serialise, .fold = fold});
+  auto outcome = sim::simulate(simulation.scenario->gpu(), simulation.launches,
+                               {.serialise = simulation.serialise, .all_sms = options_.all_sms, .fold = fold});
   if (!outcome) {
     Diagnostic diagnostic = outcome.error();
     if (diagnostic.file.empty()) diagnostic.file = file_;

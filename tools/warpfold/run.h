@@ -15,6 +15,7 @@ namespace warpfold::cli {
 // How simulations are run.
 struct RunOptions {
   Folding folding;
+  bool all_sms = false;
   unsigned jobs = 1;  // simulations at a time; no result depends on it
 };
 

@@ -1,0 +1,122 @@
+#include "tests/support/lock_step.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+
+#include "sim/gpu/distribution.h"
+#include "sim/sm/sm.h"
+
+namespace warpfold::test {
+namespace {
+
+using sim::Cycle;
+using sim::kNever;
+
+class Chip {
+ public:
+  Chip(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise)
+      : spec_(*sim::make_spec(gpu)),
+        memory_(spec_.memory, 1),
+        launches_(launches),
+        serialise_(serialise),
+        released_(launches.size(), false) {
+    std::vector<const traces::Kernel*> kernels;
+    for (const sim::Launch& each : launches) {
+      kernels.push_back(each.kernel);
+      images_.push_back(*sim::make_image(spec_, *each.kernel));
+    }
+    for (const sim::SmClass& receives : sim::each_sm(kernels, spec_.memory.sm_count)) {
+      std::vector<sim::SmLaunch> shares;
+      for (size_t l = 0; l < launches.size(); ++l) {
+        shares.push_back({&images_[l], receives.ctas[l], rank(l), launches[l].reserved, launches[l].reserved_registers,
+                          launches[l].reserved_shared_memory, launches[l].reserved_warps});
+      }
+      sms_.push_back(std::make_unique<sim::Sm>(spec_, std::move(shares), &memory_));
+    }
+    next_.assign(sms_.size(), kNever);
+  }
+
+  std::vector<LockStepLaunch> run() {
+    release();
+    for (Cycle now = earliest(); now != kNever; now = earliest()) {
+      for (size_t s = 0; s < sms_.size(); ++s) {
+        while (next_[s] == now) next_[s] = sms_[s]->run(now + 1);
+      }
+      release();
+    }
+    return collect();
+  }
+
+ private:
+  Cycle earliest() const { return *std::ranges::min_element(next_); }
+
+  // Launches placed before this one: of higher priority, or of an equal one and a lower stream, or written earlier.
+  int rank(size_t launch) const {
+    const auto key = [&](size_t l) { return std::tuple(-launches_[l].priority, launches_[l].stream, l); };
+    int before = 0;
+    for (size_t other = 0; other < launches_.size(); ++other) before += key(other) < key(launch) ? 1 : 0;
+    return before;
+  }
+
+  bool waits_for(size_t launch, size_t other) const {
+    if (std::ranges::find(launches_[launch].after, static_cast<int>(other)) != launches_[launch].after.end()) return true;
+    return other < launch && (serialise_ || launches_[launch].stream == launches_[other].stream);
+  }
+
+  bool ended(size_t launch) const {
+    return released_[launch] &&
+           std::ranges::all_of(sms_, [&](const auto& sm) { return sm->launch_done(static_cast<int>(launch)); });
+  }
+
+  void release() {
+    for (size_t l = 0; l < launches_.size(); ++l) {
+      if (released_[l]) continue;
+      bool ready = true;
+      Cycle at = 0;
+      for (size_t other = 0; other < launches_.size(); ++other) {
+        if (!waits_for(l, other)) continue;
+        ready = ready && ended(other);
+        for (const auto& sm : sms_) at = std::max(at, sm->launch_end(static_cast<int>(other)) + spec_.kernel_launch);
+      }
+      if (!ready) continue;
+      released_[l] = true;
+      for (size_t s = 0; s < sms_.size(); ++s) {
+        sms_[s]->release_launch(static_cast<int>(l), at);
+        next_[s] = std::min(next_[s], at);
+      }
+    }
+  }
+
+  std::vector<LockStepLaunch> collect() const {
+    std::vector<LockStepLaunch> all;
+    for (int l = 0; l < static_cast<int>(launches_.size()); ++l) {
+      LockStepLaunch& launch = all.emplace_back();
+      launch.start = kNever;
+      for (const auto& sm : sms_) {
+        if (sm->ctas_done(l) > 0) launch.start = std::min(launch.start, sm->launch_start(l));
+        launch.end = std::max(launch.end, sm->launch_end(l));
+        launch.instructions += sm->account().launch(l).instructions;
+        launch.resident_warp_cycles += sm->account().launch(l).resident_warp_cycles;
+      }
+    }
+    return all;
+  }
+
+  const sim::Spec spec_;
+  sim::ChipMemory memory_;
+  const std::vector<sim::Launch>& launches_;
+  bool serialise_;
+  std::vector<sim::KernelImage> images_;
+  std::vector<bool> released_;
+  std::vector<std::unique_ptr<sim::Sm>> sms_;
+  std::vector<Cycle> next_;
+};
+
+}  // namespace
+
+std::vector<LockStepLaunch> lock_step(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise) {
+  return Chip(gpu, launches, serialise).run();
+}
+
+}  // namespace warpfold::test
