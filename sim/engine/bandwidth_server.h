@@ -33,15 +33,32 @@ class BandwidthServer {
   // Queues `bytes` at `now`; returns the cycle in which the last byte has passed.
   Cycle serve(Cycle now, uint64_t bytes) {
     if (bytes == 0) return now;
+    served_bytes_ += bytes;
+    return work(now, work_of(bytes));
+  }
+
+  // The same in the server's own unit of work.
+  uint64_t work_of(uint64_t bytes) const { return bytes * cost_; }
+  uint64_t bytes_of(uint64_t work) const { return work / cost_; }
+  Cycle work(Cycle now, uint64_t work) {
     if (free_at_ < now) {
       free_at_ = now;
       fraction_ = 0;
     }
-    const uint64_t units = fraction_ + bytes * cost_;
-    free_at_ += units >> shift_;
-    fraction_ = units & ((uint64_t{1} << shift_) - 1);
-    served_bytes_ += bytes;
+    advance(work);
     return free_at_ + (fraction_ > 0 ? 1 : 0);
+  }
+  // Does what it can of `work` in the idle time before `now`; returns what is left.
+  uint64_t work_while_idle(Cycle now, uint64_t work) {
+    if (work == 0 || free_at_ >= now) return work;
+    const Cycle idle = now - free_at_;
+    if (idle > (fraction_ + work) >> shift_) {
+      advance(work);
+      return 0;
+    }
+    const uint64_t done = (idle << shift_) - fraction_;
+    advance(done);
+    return work - done;
   }
 
   uint64_t served_bytes() const { return served_bytes_; }
@@ -57,6 +74,12 @@ class BandwidthServer {
   __extension__ using Wide = unsigned __int128;
   static constexpr uint64_t kLeastCost = 4096;
   static constexpr uint32_t kMaxShift = 40;
+
+  void advance(uint64_t work) {
+    const uint64_t sum = fraction_ + work;
+    free_at_ += sum >> shift_;
+    fraction_ = sum & ((uint64_t{1} << shift_) - 1);
+  }
 
   uint64_t cost_ = 1;
   uint32_t shift_ = 0;

@@ -9,7 +9,7 @@ namespace warpfold::sim {
 ChipMemory::ChipMemory(const MemorySpec& spec, uint32_t shares)
     : l2_read(spec.l2_read_milli_bytes_per_clk, 1000ULL * shares),
       l2_write(spec.l2_write_milli_bytes_per_clk, 1000ULL * shares),
-      dram(spec.dram_milli_bytes_per_clk, 1000ULL * shares) {}
+      dram(spec.dram_milli_bytes_per_clk, 1000ULL * shares, spec.l2_dirty_bytes / shares) {}
 
 void ChipMemory::arrive(Cycle now) {
   if (now < latest) {
@@ -28,7 +28,7 @@ MemoryShare::Reply MemoryShare::read(Cycle now, uint32_t bytes, uint32_t multica
   beyond_->arrive(now);
   const Cycle ported = ingress_.serve(now, bytes);
   const Cycle cached = beyond_->l2_read.serve(now, bytes / multicast);
-  const Cycle fetched = beyond_->dram.serve(now, dram_bytes);
+  const Cycle fetched = beyond_->dram.read(now, dram_bytes);
   return {std::max({ported, cached, fetched}), dram_bytes};
 }
 
@@ -36,7 +36,7 @@ MemoryShare::Reply MemoryShare::write(Cycle now, uint32_t bytes, uint64_t dram_b
   beyond_->arrive(now);
   const Cycle ported = egress_.serve(now, bytes);
   const Cycle cached = beyond_->l2_write.serve(now, bytes);
-  const Cycle evicted = beyond_->dram.serve(now, dram_bytes);
+  const Cycle evicted = beyond_->dram.write(now, dram_bytes);
   return {std::max({ported, cached, evicted}), dram_bytes};
 }
 

@@ -4,6 +4,7 @@
 
 #include "sim/engine/bandwidth_server.h"
 #include "sim/engine/time.h"
+#include "sim/memory/dram_server.h"
 #include "sim/memory/memory_spec.h"
 
 namespace warpfold::sim {
@@ -18,12 +19,13 @@ struct ChipMemory {
   Cycle latest = 0;  // request so far
   BandwidthServer l2_read;
   BandwidthServer l2_write;
-  BandwidthServer dram;
+  DramServer dram;
 };
 
 // The memory system as one SM sees it: its own network ports, and behind them either its exact share of L2 and DRAM or the chip's,
 // where it meets the other SMs. Requests to a shared one must come in order of time over all SMs.
-// A transfer passes all servers it needs at once and is done when the slowest has passed it; latency comes on top.
+// A transfer passes all servers it needs at once and is done when the slowest has passed it; latency comes on top. A store is done
+// in L2: DRAM only holds it up where L2 has too much to write back.
 class MemoryShare {
  public:
   // `chip`: shared with other SMs; none: this SM has 1/sm_count of L2 and DRAM for itself.
@@ -38,7 +40,7 @@ class MemoryShare {
 
   // L2 to SM. `multicast` SMs receive the same bytes, so that L2 and DRAM serve 1/multicast of them for this SM.
   Reply read(Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes);
-  // SM to L2 (and to DRAM for the share that is evicted).
+  // SM to L2 (and from there to DRAM for the share that is evicted).
   Reply write(Cycle now, uint32_t bytes, uint64_t dram_bytes);
 
   const ChipMemory& beyond() const { return *beyond_; }
@@ -46,7 +48,8 @@ class MemoryShare {
 
   // Of an SM with a share of its own.
   void visit(StateVisitor& visitor) {
-    for (BandwidthServer* server : {&ingress_, &egress_, &own_.l2_read, &own_.l2_write, &own_.dram}) server->visit(visitor);
+    for (BandwidthServer* server : {&ingress_, &egress_, &own_.l2_read, &own_.l2_write}) server->visit(visitor);
+    own_.dram.visit(visitor);
   }
 
  private:

@@ -9,6 +9,7 @@ struct MemorySpec {
   uint32_t sm_count = 1;
   uint64_t l2_read_milli_bytes_per_clk = 1;
   uint64_t l2_write_milli_bytes_per_clk = 1;
+  uint64_t l2_dirty_bytes = 0;  // written data that may wait in L2
   uint64_t dram_milli_bytes_per_clk = 1;
   uint32_t ingress_bytes_per_clk = 64;
   uint32_t egress_bytes_per_clk = 64;

@@ -164,7 +164,7 @@ void Sm::maybe_end_warp(int sub_core, int slot, Cycle now) {
   account.resident_warp_cycles += end - warp.started;
   warp.resident = false;
   if (--ctas_[warp.cta].warps_running == 0) {
-    schedule(end, {.type = EventType::kCtaEnd, .cta = static_cast<uint16_t>(warp.cta)});
+    schedule(end + spec_.cta_turnaround, {.type = EventType::kCtaEnd, .cta = static_cast<uint16_t>(warp.cta)});
   }
 }
 

@@ -15,6 +15,7 @@ MemorySpec make_memory_spec(const configs::Gpu& gpu) {
   memory.sm_count = gpu.sm_count();
   memory.l2_read_milli_bytes_per_clk = milli(gpu.l2().read_bytes_per_clk());
   memory.l2_write_milli_bytes_per_clk = milli(gpu.l2().write_bytes_per_clk());
+  memory.l2_dirty_bytes = gpu.l2().dirty_bytes();
   // GB/s over MHz is 1000 bytes a cycle; the efficiency is the achieved share of the pin rate.
   const double dram = gpu.dram().bandwidth_gb_per_s() * 1000.0 / gpu.clock_mhz() * gpu.dram().efficiency_percent() / 100.0;
   memory.dram_milli_bytes_per_clk = milli(dram);
@@ -74,6 +75,7 @@ Expected<Spec> make_spec(const configs::Gpu& gpu) {
   spec.mbarrier_latency = sm.mbarrier_latency_cycles();
   spec.bulk_copy_issue = sm.bulk_copy_issue_cycles();
   spec.cta_launch = sm.cta_launch_cycles();
+  spec.cta_turnaround = sm.cta_turnaround_cycles();
   spec.kernel_launch = gpu.kernel_launch_cycles();
   spec.memory = make_memory_spec(gpu);
   // Time is kept in units of 1/rate: rates outside would lose bytes or run out of 64 bits.

@@ -53,6 +53,7 @@ struct Spec {
   uint32_t mbarrier_latency = 20;
   uint32_t bulk_copy_issue = 48;
   uint32_t cta_launch = 0;
+  uint32_t cta_turnaround = 0;
   uint32_t kernel_launch = 0;
   MemorySpec memory;
 };

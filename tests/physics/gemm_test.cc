@@ -45,7 +45,7 @@ Settings settings_of(const Row& row) {
     settings.push_back(gemm + name + "=" + row.text(name));
   }
   if (row.text("type") == "FP8") {
-    settings.push_back(gemm + "output_type=BF16");
+    settings.push_back(gemm + "output_type=" + row.text("output_type"));
     settings.push_back(gemm + "fp8_accumulation=" + row.text("fp8_accumulation"));
   }
   return settings;
@@ -103,13 +103,13 @@ TEST_F(GemmOnHopper, LargeShapesIn256ColumnsAreBoundByTheTensorPipe) {
 
 // Known gaps (docs/validation.md): what a tile needs of L2 is more than the 38 bytes a cycle of an SM's share, so that L2 binds.
 // Kernels without multicast are slower than published; those with narrow tiles and two-fold multicast take the published time
-// at a lower use of the tensor pipe than 85 %.
+// at a lower use of the tensor pipe than the 85 % that is required.
 TEST_F(GemmOnHopper, KnownGapLargeShapesWithLittleMulticastAreBoundByL2) {
   int rows = 0;
   for (const Compared& is : compared) {
     if (!is.large() || (is.cluster_ctas() > 1 && is.row.count("tile_n") == 256)) continue;
     EXPECT_EQ(is.bound, "l2_read") << is.row.text("id");
-    EXPECT_THAT(is.tensor, AllOf(Ge(0.70), Le(0.80))) << is.row.text("id");
+    EXPECT_THAT(is.tensor, AllOf(Ge(0.70), Le(0.85))) << is.row.text("id");
     if (is.cluster_ctas() == 1) {
       EXPECT_THAT(is.time_error, AllOf(Ge(0.12), Le(0.25))) << is.row.text("id");
     }

@@ -128,6 +128,14 @@ TEST(LeftOver, CtaLaunchesAreApart) {
   for (size_t cta = 0; cta < 4; ++cta) EXPECT_EQ(run.warp(4 * cta).front(), 100 * cta);
 }
 
+TEST(LeftOver, APlaceIsFreeAgainAfterATurnaround) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.mutable_sm()->set_cta_turnaround_cycles(100);
+  const Replay run = replay(gpu, quarter("k", 6));
+  for (size_t cta = 4; cta < 6; ++cta) EXPECT_EQ(run.warp(cta).front(), wave() + 100);
+  EXPECT_EQ(run.outcome.kernels[0].end_cycle, 2 * (wave() + 100));
+}
+
 // ---- reservations
 
 sim::Launch reserve(const traces::Kernel& kernel, int stream, uint32_t registers, uint32_t shared_memory, uint32_t warps) {

@@ -134,6 +134,7 @@ configs::Gpu one_sm(const std::string& name) {
   gpu.set_sm_count(1);
   gpu.set_kernel_launch_cycles(0);
   gpu.mutable_sm()->set_cta_launch_cycles(0);
+  gpu.mutable_sm()->set_cta_turnaround_cycles(0);
   return gpu;
 }
 

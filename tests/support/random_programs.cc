@@ -115,6 +115,7 @@ Scenario any_scenario() {
   scenario.gpu.set_sm_count(between(1U, 3U));
   scenario.gpu.set_kernel_launch_cycles(between(1U, 50U));
   scenario.gpu.mutable_sm()->set_cta_launch_cycles(between(0U, 20U));
+  scenario.gpu.mutable_sm()->set_cta_turnaround_cycles(between(0U, 20U));
   scenario.gpu.mutable_sub_core()->set_issue_policy(static_cast<configs::IssuePolicy>(between(0, 3)));
   const int kernels = between(1, 3);
   for (int k = 0; k < kernels; ++k)

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/engine/bandwidth_server.h"
+
+namespace warpfold::sim {
+
+// DRAM behind a write-back L2. A store is done when L2 has it; the dirty bytes leave for DRAM whenever no read wants it. Only where
+// more than `dirty_bytes` wait does the excess go first, and whoever wrote it waits.
+//
+//   1 byte a cycle, 8 dirty bytes at most: 6 written at 0 are in L2 at 0, 3 read at 2 pass by 5 (2 of the 6 have left), 6 written
+//   at 5 make 10: 2 leave by 7, when the store is done, 8 stay
+class DramServer {
+ public:
+  // `numerator / denominator` bytes a cycle.
+  DramServer(uint64_t numerator, uint64_t denominator, uint64_t dirty_bytes)
+      : server_(numerator, denominator), most_dirty_(server_.work_of(dirty_bytes)) {}
+
+  // Returns the cycle in which the last byte has passed.
+  Cycle read(Cycle now, uint64_t bytes) {
+    catch_up(now);
+    return server_.serve(now, bytes);
+  }
+
+  // Returns the cycle from which L2 has room for all of it.
+  Cycle write(Cycle now, uint64_t bytes) {
+    catch_up(now);
+    written_bytes_ += bytes;
+    dirty_ += server_.work_of(bytes);
+    if (dirty_ <= most_dirty_) return now;
+    const uint64_t excess = dirty_ - most_dirty_;
+    dirty_ = most_dirty_;
+    return server_.work(now, excess);
+  }
+
+  // Read, and written as far as it has left L2.
+  uint64_t served_bytes() const { return server_.served_bytes() + written_bytes_ - server_.bytes_of(dirty_); }
+
+  void visit(StateVisitor& visitor) {
+    if (visitor.taking()) catch_up(visitor.now());  // so that equal states look equal
+    visitor.value("dram_dirty", dirty_);
+    visitor.count(written_bytes_);
+    server_.visit(visitor);
+  }
+
+ private:
+  void catch_up(Cycle now) { dirty_ = server_.work_while_idle(now, dirty_); }
+
+  BandwidthServer server_;
+  uint64_t most_dirty_;
+  uint64_t dirty_ = 0;  // in L2, in units of work
+  uint64_t written_bytes_ = 0;
+};
+
+}  // namespace warpfold::sim

@@ -1,0 +1,117 @@
+// Wave quantisation: an SM holds `occupancy` CTAs at a time, so that the time over the number of CTAs is a staircase with a step
+// behind every whole number of CTAs (persistent: tiles) an SM. The shapes are grids of whole tiles around those numbers;
+// docs/validation.md has the table.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "tests/physics/support.h"
+
+namespace warpfold::test {
+namespace {
+
+// A grid of tiles. Square ones, as far as the number has factors: a single row of tiles would be bound by DRAM.
+struct Grid {
+  uint64_t rows;
+  uint64_t columns;
+};
+
+struct Kind {
+  std::string name;
+  std::string scenario;
+  std::string kernel;
+  uint64_t sms;
+  uint64_t occupancy;
+  uint64_t tile_n;
+  Settings settings;
+};
+
+Kind hopper(const std::string& name, uint64_t occupancy, uint64_t tile_n, const Settings& more) {
+  const std::string kernel = "kernel.gemm.hopper_gemm.";
+  Settings settings = {kernel + "k=2048", kernel + "tile_n=" + std::to_string(tile_n),
+                       kernel + "cluster_m=1"};  // no rounding to whole clusters
+  for (const std::string& setting : more) settings.push_back(kernel + setting);
+  return {name, "gemm.textproto", kernel, 132, occupancy, tile_n, settings};
+}
+
+class Waves {
+ public:
+  explicit Waves(Kind kind) : kind_(std::move(kind)) {}
+
+  // Tiles that the busiest SM works through.
+  uint64_t per_sm(const Grid& grid) const { return (grid.rows * grid.columns + kind_.sms - 1) / kind_.sms; }
+
+  double cycles(const Grid& grid) const {
+    Settings settings = kind_.settings;
+    settings.push_back(kind_.kernel + "m=" + std::to_string(grid.rows * 128));
+    settings.push_back(kind_.kernel + "n=" + std::to_string(grid.columns * kind_.tile_n));
+    const configs::Result result = simulate(WARPFOLD_PHYSICS_DATA + kind_.scenario, settings);
+    EXPECT_EQ(result.kernels(0).occupancy().ctas_per_sm_limit(), kind_.occupancy);
+    return static_cast<double>(result.kernels(0).cycles());
+  }
+
+  void expect(const Grid& grid, double cycles_expected, double tolerance) const {
+    const double is = cycles(grid);
+    std::cout << "| " << kind_.name << " | " << grid.rows * grid.columns << " (" << grid.rows << " x " << grid.columns << ") | "
+              << per_sm(grid) << " | " << is << " | " << cycles_expected << " | " << 100 * (is / cycles_expected - 1) << " % |\n";
+    EXPECT_NEAR(is / cycles_expected, 1, tolerance) << kind_.name << ": " << grid.rows << " x " << grid.columns;
+  }
+
+ private:
+  Kind kind_;
+};
+
+// CTAs of other rows and columns read another share from DRAM; nothing else differs between two CTAs of a kernel.
+constexpr double kSameWork = 0.001;
+// Two CTAs of an SM do not end in the same cycle: the next wave's first CTA starts while this one's last is in its epilogue. That
+// is a part of an epilogue in a CTA of 32 k-blocks (Hopper) or of 64 (A100).
+constexpr double kPairsEndApart = 0.03;
+
+TEST(WaveQuantisation, OneCtaAnSmTakesAsLongAsItsWavesTogether) {
+  const Waves waves(hopper("H100, 128 x 256", 1, 256, {"persistent=false"}));
+  const double wave = waves.cycles({11, 12});  // 132 CTAs
+  for (const Grid& grid : {Grid{6, 11}, {10, 13}, {11, 12}, {7, 19}, {12, 22}, {5, 53}, {14, 19}, {18, 22}, {19, 21}})
+    waves.expect(grid, static_cast<double>(waves.per_sm(grid)) * wave, kSameWork);
+}
+
+// What is left of the last wave has the SM for itself, one CTA instead of two.
+void expect_pairs(const Waves& waves, const Grid& one_each, const Grid& two_each, const std::vector<Grid>& grids) {
+  const double alone = waves.cycles(one_each);
+  const double pair = waves.cycles(two_each);
+  EXPECT_GT(pair, 1.5 * alone);  // both are bound by something that the two share
+  EXPECT_LT(pair, 2.0 * alone);  // and hide each other's latencies
+  for (const Grid& grid : grids) {
+    const uint64_t ctas = waves.per_sm(grid);
+    waves.expect(grid, static_cast<double>(ctas / 2) * pair + static_cast<double>(ctas % 2) * alone,
+                 ctas <= 2 ? kSameWork : kPairsEndApart);
+  }
+}
+
+TEST(WaveQuantisation, TwoCtasAnSmTakeWavesOfPairs) {
+  // Half of the registers, and (233472 - 2 x 1024) / 2 bytes of shared memory.
+  const Waves waves(
+      hopper("H100, 128 x 128", 2, 128, {"persistent=false", "registers_per_thread=80", "shared_memory_limit_bytes=115712"}));
+  expect_pairs(waves, {11, 12}, {12, 22},
+               {{10, 13}, {11, 12}, {7, 19}, {12, 22}, {5, 53}, {14, 19}, {18, 22}, {19, 21}, {22, 24}, {23, 23}});
+}
+
+TEST(WaveQuantisation, OnTheA100Too) {
+  const Waves waves({"A100, 128 x 128", "wave_a100.textproto", "kernel.gemm.ampere_gemm.", 108, 2, 128, {}});
+  expect_pairs(waves, {9, 12}, {12, 18},
+               {{6, 9}, {9, 12}, {10, 11}, {12, 18}, {7, 31}, {14, 16}, {18, 18}, {13, 25}, {18, 24}, {19, 23}});
+}
+
+// A persistent CTA loads the next tile while it stores the last: every further tile costs the main loop alone, which L2 binds:
+// 32 k-blocks of (128 + 256) x 64 x 2 bytes at 5050 / 132 bytes a cycle.
+TEST(WaveQuantisation, PersistentCtasTakeTheMainLoopForEveryFurtherTile) {
+  const Waves waves(hopper("H100, 128 x 256, persistent", 1, 256, {}));
+  const double first = waves.cycles({11, 12});  // 132 tiles
+  const double further = 32 * (128 + 256) * 64 * 2 / (5050.0 / 132);
+  for (const Grid& grid : {Grid{6, 11}, {10, 13}, {11, 12}, {7, 19}, {12, 22}, {5, 53}, {14, 19}, {18, 22}, {19, 21}})
+    waves.expect(grid, first + static_cast<double>(waves.per_sm(grid) - 1) * further, kSameWork);
+}
+
+}  // namespace
+}  // namespace warpfold::test
