@@ -73,8 +73,8 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   }
 }
 
-// What bounded runs leave to classes that are not simulated is an eighth of the error.
-double GpuRun::mergeable() const { return fold_.mode == FoldMode::kAuto ? fold_.error / 8 : 0; }
+// The class that is simulated for another has more work: when the last one ends is not touched, only sums over SMs are.
+double GpuRun::mergeable() const { return fold_.mode == FoldMode::kAuto ? fold_.error : 0; }
 
 Outcome GpuRun::run() {
   while (true) {
@@ -338,7 +338,7 @@ void GpuRun::collect_resources(Outcome& outcome) const {
       cycles * memory.l2_read_milli_bytes_per_clk / 1000);
   add("l2_write", beyond([](const ChipMemory& of) { return of.l2_write.served_bytes(); }),
       cycles * memory.l2_write_milli_bytes_per_clk / 1000);
-  add("dram", beyond([](const ChipMemory& of) { return of.dram.served_bytes(); }), cycles * memory.dram_milli_bytes_per_clk / 1000);
+  add("dram", beyond([&](const ChipMemory& of) { return of.dram.served_bytes(cycles); }), cycles * memory.dram_milli_bytes_per_clk / 1000);
 }
 
 }  // namespace warpfold::sim

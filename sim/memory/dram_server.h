@@ -35,8 +35,12 @@ class DramServer {
     return server_.work(now, excess);
   }
 
-  // Read, and written as far as it has left L2.
-  uint64_t served_bytes() const { return server_.served_bytes() + written_bytes_ - server_.bytes_of(dirty_); }
+  // By cycle `now`: read, and written as far as it has left L2.
+  uint64_t served_bytes(Cycle now) const {
+    DramServer then = *this;
+    then.catch_up(now);
+    return server_.served_bytes() + written_bytes_ - server_.bytes_of(then.dirty_);
+  }
 
   void visit(StateVisitor& visitor) {
     if (visitor.taking()) catch_up(visitor.now());  // so that equal states look equal

@@ -88,6 +88,7 @@ const std::set<std::string> kFields = {
     "data_queue_size",
     "dependence_counters",
     "dispatch_culprit",
+    "dram_dirty",
     "dram_fraction",
     "event_counter",
     "event_cta",

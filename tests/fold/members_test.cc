@@ -162,11 +162,11 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 writes_begun, reads_begun, update, reads_before] = sim::WgmmaUnit::Command{};
   [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value] =
       sim::Sm::Event{.type = sim::Sm::EventType::kPlace};
-  EXPECT_EQ(sizeof(sim::Sm), 10584);
-  EXPECT_EQ(sizeof(sim::SubCore), 3384);
-  EXPECT_EQ(sizeof(sim::MemoryStage), 1440);
+  EXPECT_EQ(sizeof(sim::Sm), 10656);
+  EXPECT_EQ(sizeof(sim::SubCore), 3400);
+  EXPECT_EQ(sizeof(sim::MemoryStage), 1512);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 8784);
-  EXPECT_EQ(sizeof(sim::MemoryShare), 5 * sizeof(sim::BandwidthServer));
+  EXPECT_EQ(sizeof(sim::MemoryShare), 240);
   EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (sim::kWarpStates + 5 + sim::kContended));
 }
 
