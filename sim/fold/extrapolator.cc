@@ -9,11 +9,16 @@ namespace warpfold::sim {
 namespace {
 
 constexpr size_t kLeastBatches = 16;
-constexpr size_t kMostSamples = 64;        // then every second one goes: batches of twice the length
-constexpr Cycle kShortestBatch = 512;      // cycles
-constexpr uint64_t kPatience = 20000;      // loop ends after which another anchor is tried
-constexpr uint64_t kTripsKept = 2;         // of every loop that trips are taken from
-constexpr double kOccupancyError = 0.02;  // relative
+constexpr size_t kMostSamples = 64;             // then every second one goes: batches of twice the length
+constexpr Cycle kShortestBatch = 512;           // cycles
+constexpr uint64_t kPatience = 20000;           // loop ends after which another anchor is tried
+constexpr uint64_t kTripsKept = 2;              // of every loop that trips are taken from
+constexpr double kOccupancyError = 0.003;       // relative, of resident warp-cycles
+constexpr double kOccupancyErrorAtLast = 0.02;  // the same when so many instructions have been measured:
+constexpr uint64_t kMeasuredLong = 2'000'000;
+// Shares of a launch's cycles between which a jump saves too little for what it may do to the order of what is left.
+constexpr double kNegligibleShare = 0.002;
+constexpr double kWorthwhileShare = 0.1;
 constexpr double kGenerations = 2;
 constexpr uint64_t kTripsAstray = 8;  // assumed: how far warps may be from where they would be when none is left to place
 constexpr uint64_t kUnbounded = ~uint64_t{0};
@@ -149,7 +154,8 @@ std::vector<Batch> Extrapolator::batches(size_t first, int launch) const {
 }
 
 // A CTA keeps its place until the last of its warps has ended; how many warps are there on average shows when as many CTAs as fit
-// have come and gone kGenerations times. Then resident warp-cycles, of which the waits are made, may leave open kOccupancyError.
+// have come and gone kGenerations times. Then resident warp-cycles, of which the waits are made, may leave open kOccupancyError;
+// they come and go in long waves, for which a long run does not wait.
 bool Extrapolator::occupancy_settled(size_t first, int launch, double share) const {
   if (tied_[launch] || !sm_.ctas_left(launch)) return true;
   const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
@@ -164,7 +170,9 @@ bool Extrapolator::occupancy_settled(size_t first, int launch, double share) con
     measured.push_back({static_cast<double>(resident(samples_[i + 1]) - resident(samples_[i])),
                         static_cast<double>(samples_[i + 1].state.at - samples_[i].state.at)});
   }
-  return share * relative_uncertainty(measured) <= kOccupancyError && share * relative_drift(measured) <= kOccupancyError;
+  const uint64_t instructions = samples_.back().launches[launch].instructions - samples_[first].launches[launch].instructions;
+  const double most = instructions < kMeasuredLong ? kOccupancyError : kOccupancyErrorAtLast;
+  return share * relative_uncertainty(measured) <= most && share * relative_drift(measured) <= most;
 }
 
 // What the rates leave open may come to half of the error, over all jumps of a launch together; the rest is for what a
@@ -176,6 +184,8 @@ bool Extrapolator::agree(size_t first, const Jump& jump) const {
     const double open = relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles);
     const double drift = relative_drift(measured) * static_cast<double>(jump.skip.cycles);
     const auto cycles = static_cast<double>(now - std::min(now, sm_.launch_start(static_cast<int>(l))) + jump.skip.cycles);
+    const double part = static_cast<double>(jump.skip.cycles) / cycles;
+    if (part > kNegligibleShare && part < kWorthwhileShare) return false;
     const double budget = error_ / 2 * cycles - spent_[l];
     if (static_cast<double>(jump.coarsest[l]) > error_ / 4 * cycles) return false;
     if (!occupancy_settled(first, static_cast<int>(l), static_cast<double>(jump.skip.cycles) / cycles)) return false;
