@@ -264,8 +264,8 @@ uint64_t Extrapolator::bound_by_ties(const Sample& from, Skip& skip) const {
     const size_t same = earlier.at(next++);
     const bool same_warp = before.trips[same] == after.trips[i];
     std::vector<uint64_t> consumed;
-    periods =
-        std::min(periods, bound_by_warp(&before.trips[same + 3], &after.trips[i + 3], same_warp, after.trips[i + 2], consumed));
+    periods = std::min(periods, bound_by_warp(before.trips.data() + same + 3, after.trips.data() + i + 3, same_warp,
+                                              after.trips[i + 2], consumed));
     if (periods == 0) return 0;
     std::ranges::copy(consumed, skip.trips_taken.begin() + static_cast<ptrdiff_t>(i) + 3);
   }

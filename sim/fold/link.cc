@@ -49,7 +49,7 @@ uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<u
     const uint64_t depth = after[i + 2];
     consumed.insert(consumed.end(), kHeader, 0);
     i += kHeader;
-    periods = std::min(periods, bound_by_warp(&before[i], &after[i], same_warp, depth, consumed));
+    periods = std::min(periods, bound_by_warp(before.data() + i, after.data() + i, same_warp, depth, consumed));
     i += depth;
   }
   return periods;
