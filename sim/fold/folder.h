@@ -38,8 +38,8 @@ class Folder : public SmWatcher {
  private:
   static constexpr size_t kStates = 256;          // kept whole, in each ring
   static constexpr size_t kMostHashes = 1 << 20;  // then all are forgotten
-  // A key's word costs about as much as 1/20 of an instruction: keys stay below 8 % of the replay.
-  static constexpr uint64_t kInstructionsPerWord = 1;
+  // A word of a key costs about as much as 1/8 of an instruction: keys stay near 6 % of the replay.
+  static constexpr uint64_t kInstructionsPerWord = 2;
   static constexpr uint64_t kFirstKeys = 256;  // at the start and after every skip: what recurs soon is found soon
 
   bool passes(uint64_t print, uint64_t instructions);

@@ -338,7 +338,9 @@ void GpuRun::collect_resources(Outcome& outcome) const {
       cycles * memory.l2_read_milli_bytes_per_clk / 1000);
   add("l2_write", beyond([](const ChipMemory& of) { return of.l2_write.served_bytes(); }),
       cycles * memory.l2_write_milli_bytes_per_clk / 1000);
-  add("dram", beyond([&](const ChipMemory& of) { return of.dram.served_bytes(cycles); }), cycles * memory.dram_milli_bytes_per_clk / 1000);
+  // What is written leaves whenever nothing is read: by the end at most what DRAM can have moved.
+  const uint64_t moved = cycles * memory.dram_milli_bytes_per_clk / 1000;
+  add("dram", std::min(moved, beyond([](const ChipMemory& of) { return of.dram.requested_bytes(); })), moved);
 }
 
 }  // namespace warpfold::sim

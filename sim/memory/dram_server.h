@@ -35,12 +35,8 @@ class DramServer {
     return server_.work(now, excess);
   }
 
-  // By cycle `now`: read, and written as far as it has left L2.
-  uint64_t served_bytes(Cycle now) const {
-    DramServer then = *this;
-    then.catch_up(now);
-    return server_.served_bytes() + written_bytes_ - server_.bytes_of(then.dirty_);
-  }
+  // Read, and written to L2 for it: some of the latter may not have left yet.
+  uint64_t requested_bytes() const { return server_.served_bytes() + written_bytes_; }
 
   void visit(StateVisitor& visitor) {
     if (visitor.taking()) catch_up(visitor.now());  // so that equal states look equal

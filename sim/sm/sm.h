@@ -210,7 +210,7 @@ class Sm {
   void place_ctas(Cycle now);
   bool may_place(int launch, Cycle now) const;
   bool fits(int launch) const;
-  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
+  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::*held, uint32_t SmLaunch::*reserved) const;
   bool active(int launch) const;
   bool others_left(int launch) const;
   void launch_cta(int launch, Cycle now);
