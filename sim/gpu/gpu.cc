@@ -87,6 +87,7 @@ Outcome GpuRun::run() {
     for (Member& member : members_) {
       const Cycle limit = horizon(member);
       if (member.next < limit) member.next = member.sm->run(limit);
+      release_ready();  // before the next one runs: it may have waited for just this
     }
   }
   Outcome outcome = collect();
