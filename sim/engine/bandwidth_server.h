@@ -41,12 +41,15 @@ class BandwidthServer {
   uint64_t work_of(uint64_t bytes) const { return bytes * cost_; }
   uint64_t bytes_of(uint64_t work) const { return work / cost_; }
   Cycle work(Cycle now, uint64_t work) {
-    if (free_at_ < now) {
-      free_at_ = now;
-      fraction_ = 0;
-    }
+    idle_until(now);
     advance(work);
     return free_at_ + (fraction_ > 0 ? 1 : 0);
+  }
+  // Idle time before `now` has passed.
+  void idle_until(Cycle now) {
+    if (free_at_ >= now) return;
+    free_at_ = now;
+    fraction_ = 0;
   }
   // Does what it can of `work` in the idle time before `now`; returns what is left.
   uint64_t work_while_idle(Cycle now, uint64_t work) {

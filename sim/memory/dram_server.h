@@ -27,6 +27,7 @@ class DramServer {
   // Returns the cycle from which L2 has room for all of it.
   Cycle write(Cycle now, uint64_t bytes) {
     catch_up(now);
+    server_.idle_until(now);  // what is written now has not been there to leave earlier
     written_bytes_ += bytes;
     dirty_ += server_.work_of(bytes);
     if (dirty_ <= most_dirty_) return now;

@@ -9,6 +9,7 @@
 
 #include "sim/account/account.h"
 #include "sim/engine/bandwidth_server.h"
+#include "sim/memory/dram_server.h"
 #include "sim/memory/memory_share.h"
 #include "sim/sm/pipe_port.h"
 #include "sim/sm/register_ports.h"
@@ -63,6 +64,22 @@ TEST(Parts, BandwidthServer) {
   sim::BandwidthServer server(5050, 132);
   server.serve(kNow, 4097);
   EXPECT_EQ(unnoticed(server, kVisit), "0-15");  // the rate: cost_, shift_ and padding
+}
+
+TEST(Parts, DramServer) {
+  sim::DramServer server(5050, 132, 1000);
+  server.write(kNow, 2000);
+  // The server within it, its rate first; then most_dirty_, dirty_ and written_bytes_.
+  EXPECT_EQ(unnoticed(server, kVisit), "0-15 40-47");
+}
+
+// How long it has been idle is not in the key: it makes no difference to what is written later.
+TEST(Parts, DramServersThatHaveBeenIdleForDifferentTimes) {
+  sim::DramServer one(1, 1, 1000);
+  sim::DramServer other = one;
+  other.read(kNow - 10, 5);
+  for (sim::DramServer* server : {&one, &other}) server->write(kNow - 3, 200);
+  EXPECT_EQ(state_of(one, kVisit).key, state_of(other, kVisit).key);
 }
 
 TEST(Parts, DramFraction) {

@@ -20,6 +20,12 @@ TEST(DramServer, StoresEndInL2AndLeaveWhenNothingIsRead) {
   EXPECT_EQ(dram.requested_bytes(), 17);
 }
 
+TEST(DramServer, IdleTimeBeforeAStoreIsNoUseToIt) {
+  DramServer dram(1, 1, 8);
+  EXPECT_EQ(dram.write(100, 8), 100);
+  EXPECT_EQ(dram.write(101, 8), 108);  // seven are left of the first eight
+}
+
 TEST(DramServer, WithoutRoomForDirtyBytesStoresWaitForDram) {
   DramServer dram(1, 2, 0);
   EXPECT_EQ(dram.write(0, 4), 8);
