@@ -31,7 +31,7 @@ uint64_t states_of(const LaunchAccount& account) {
 
 }  // namespace
 
-Extrapolator::Extrapolator(Sm& sm, double error) : sm_(sm), error_(error) {
+Extrapolator::Extrapolator(Sm& sm, double error) : sm_(&sm), error_(error) {
   for (const SmLaunch& launch : sm.launches()) {
     work_.emplace_back(*launch.image);
     tied_.push_back(launch.image->tied);
@@ -49,7 +49,7 @@ void Extrapolator::restart() {
 uint64_t Extrapolator::all_work() {
   uint64_t instructions = 0;
   for (size_t l = 0; l < work_.size(); ++l) {
-    for (const traces::CtaRun& run : sm_.launches()[l].ctas)
+    for (const traces::CtaRun& run : sm_->launches()[l].ctas)
       instructions += work_[l].of_cta(run.cta_class).instructions * run.count;
   }
   return instructions;
@@ -58,9 +58,9 @@ uint64_t Extrapolator::all_work() {
 // In the order in which a skip meets their trips.
 template <typename Visit>
 void Extrapolator::for_each_warp(Visit visit) {
-  for (int c = 0; c < sm_.sub_cores(); ++c) {
-    for (int slot = 0; slot < sm_.sub_core(c).slots(); ++slot) {
-      Warp& warp = sm_.sub_core(c).warp(slot);
+  for (int c = 0; c < sm_->sub_cores(); ++c) {
+    for (int slot = 0; slot < sm_->sub_core(c).slots(); ++slot) {
+      Warp& warp = sm_->sub_core(c).warp(slot);
       if (warp.resident) visit(warp);
     }
   }
@@ -73,7 +73,7 @@ std::vector<uint64_t> Extrapolator::phase() {
   std::vector<uint64_t> phase(tied_.size(), 0);
   for_each_warp([&](const Warp& warp) { phase[warp.launch] += warp.exited ? 0 : 1; });
   for (size_t l = 0; l < tied_.size(); ++l) {
-    if (sm_.ctas_left(static_cast<int>(l))) phase[l] = kUnbounded - (phase[l] > 0);
+    if (sm_->ctas_left(static_cast<int>(l))) phase[l] = kUnbounded - (phase[l] > 0);
   }
   return phase;
 }
@@ -83,10 +83,10 @@ std::vector<uint64_t> Extrapolator::phase() {
 bool Extrapolator::at_anchor(Cycle now) {
   SavedState places;
   StateVisitor visitor(places, now);
-  sm_.visit_ties(visitor, tied_);
+  sm_->visit_ties(visitor, tied_);
   std::vector<uint64_t>& key = places.key;
   for (size_t i = 0; i < places.trips.size();) {
-    const bool outermost_counts = sm_.ctas_left(static_cast<int>(places.trips[i + 1]));
+    const bool outermost_counts = sm_->ctas_left(static_cast<int>(places.trips[i + 1]));
     const uint64_t depth = places.trips[i + 2];
     i += 3;
     for (uint64_t d = outermost_counts ? 0 : 1; d < depth; ++d) key.push_back(places.trips[i + d]);
@@ -112,10 +112,10 @@ void Extrapolator::add_sample(Cycle now) {
   }
   Sample& sample = samples_.emplace_back();
   StateVisitor visitor(sample.state, now);
-  sm_.visit(visitor);
-  sample.state.instructions = sm_.instructions();
+  sm_->visit(visitor);
+  sample.state.instructions = sm_->instructions();
   for_each_warp([&](const Warp& warp) {
-    if (!tied_[warp.launch]) sample.warps.push_back({warp.serial, work_[warp.launch].left(warp, sm_.cta(warp.cta).cta_class)});
+    if (!tied_[warp.launch]) sample.warps.push_back({warp.serial, work_[warp.launch].left(warp, sm_->cta(warp.cta).cta_class)});
   });
   std::ranges::sort(sample.warps, {}, &WarpSample::serial);
   sample.waiting.resize(tied_.size());
@@ -126,10 +126,10 @@ void Extrapolator::add_sample(Cycle now) {
     if (warp.blocked && warp.reason != WarpState::kMathPipeThrottle) waiting[static_cast<int>(warp.reason)] += now - warp.since;
   });
   for (size_t l = 0; l < tied_.size(); ++l) {
-    sample.launches.push_back(sm_.account().launch(static_cast<int>(l)));
-    sample.ctas_done.push_back(sm_.ctas_done(static_cast<int>(l)));
+    sample.launches.push_back(sm_->account().launch(static_cast<int>(l)));
+    sample.ctas_done.push_back(sm_->ctas_done(static_cast<int>(l)));
     std::vector<uint64_t>& issued = sample.issued.emplace_back();
-    for (int c = 0; c < sm_.sub_cores(); ++c) issued.push_back(sm_.sub_core(c).issued(static_cast<int>(l)));
+    for (int c = 0; c < sm_->sub_cores(); ++c) issued.push_back(sm_->sub_core(c).issued(static_cast<int>(l)));
   }
 }
 
@@ -157,10 +157,10 @@ std::vector<Batch> Extrapolator::batches(size_t first, int launch) const {
 // have come and gone kGenerations times. Then resident warp-cycles, of which the waits are made, may leave open kOccupancyError;
 // they come and go in long waves, for which a long run does not wait.
 bool Extrapolator::occupancy_settled(size_t first, int launch, double share) const {
-  if (tied_[launch] || !sm_.ctas_left(launch)) return true;
+  if (tied_[launch] || !sm_->ctas_left(launch)) return true;
   const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
   if (gone == 0 && samples_.back().launches[launch].instructions == samples_[first].launches[launch].instructions) return true;
-  if (static_cast<double>(gone) < share * kGenerations * static_cast<double>(sm_.ctas_running(launch))) return false;
+  if (static_cast<double>(gone) < share * kGenerations * static_cast<double>(sm_->ctas_running(launch))) return false;
   std::vector<Batch> measured;
   for (size_t i = first; i + 1 < samples_.size(); ++i) {
     const auto resident = [&](const Sample& sample) {
@@ -183,7 +183,7 @@ bool Extrapolator::agree(size_t first, const Jump& jump) const {
     const std::vector<Batch> measured = batches(first, static_cast<int>(l));
     const double open = relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles);
     const double drift = relative_drift(measured) * static_cast<double>(jump.skip.cycles);
-    const auto cycles = static_cast<double>(now - std::min(now, sm_.launch_start(static_cast<int>(l))) + jump.skip.cycles);
+    const auto cycles = static_cast<double>(now - std::min(now, sm_->launch_start(static_cast<int>(l))) + jump.skip.cycles);
     const double part = static_cast<double>(jump.skip.cycles) / cycles;
     if (part > kNegligibleShare && part < kWorthwhileShare) return false;
     const double budget = error_ / 2 * cycles - spent_[l];
@@ -270,7 +270,7 @@ uint64_t Extrapolator::bound_by_ties(const Sample& from, Skip& skip) const {
     std::ranges::copy(consumed, skip.trips_taken.begin() + static_cast<ptrdiff_t>(i) + 3);
   }
   for (size_t l = 0; l < tied_.size(); ++l) {
-    if (tied_[l]) periods = std::min(periods, bound_by_ctas(sm_.launches()[l].ctas, before.placed[l], after.placed[l]));
+    if (tied_[l]) periods = std::min(periods, bound_by_ctas(sm_->launches()[l].ctas, before.placed[l], after.placed[l]));
   }
   return periods;
 }
@@ -303,8 +303,8 @@ uint64_t Extrapolator::bound_by_free_launch(const Sample& from, int launch) {
   const Sample& to = samples_.back();
   const uint64_t done = to.launches[launch].instructions - from.launches[launch].instructions;
   if (done == 0) return kUnbounded;
-  if (sm_.ctas_left(launch))
-    return work_not_placed(work_[launch], sm_.launches()[launch].ctas, sm_.ctas_placed(launch)).instructions / done;
+  if (sm_->ctas_left(launch))
+    return work_not_placed(work_[launch], sm_->launches()[launch].ctas, sm_->ctas_placed(launch)).instructions / done;
   uint64_t periods = kUnbounded;
   for_each_warp([&](const Warp& warp) {
     if (warp.launch != launch) return;
@@ -321,7 +321,7 @@ uint64_t Extrapolator::bound_by_free_launch(const Sample& from, int launch) {
       periods = 0;
       return;
     }
-    const Work trip = work_[launch].of_trip(warp, sm_.cta(warp.cta).cta_class, 0);
+    const Work trip = work_[launch].of_trip(warp, sm_->cta(warp.cta).cta_class, 0);
     periods = std::min(periods, spare * trip.instructions / got_on);
   });
   return periods;
@@ -329,14 +329,14 @@ uint64_t Extrapolator::bound_by_free_launch(const Sample& from, int launch) {
 
 // Whole CTAs of at most `instructions` together, never the last one.
 Work Extrapolator::take_ctas(int launch, uint64_t instructions, Jump& jump) {
-  const std::vector<traces::CtaRun>& runs = sm_.launches()[launch].ctas;
+  const std::vector<traces::CtaRun>& runs = sm_->launches()[launch].ctas;
   uint64_t left = 0;
   for (const traces::CtaRun& run : runs) left += run.count;
-  left -= sm_.ctas_placed(launch);
+  left -= sm_->ctas_placed(launch);
   Work taken;
   uint64_t first = 0;
   for (const traces::CtaRun& run : runs) {
-    const uint64_t placed = sm_.ctas_placed(launch) + jump.skip.placed[launch];
+    const uint64_t placed = sm_->ctas_placed(launch) + jump.skip.placed[launch];
     const uint64_t in_run = run.count - (std::clamp(placed, first, first + run.count) - first);
     const Work cta = work_[launch].of_cta(run.cta_class);
     const uint64_t ctas = std::min({in_run, left - 1, (instructions - taken.instructions) / cta.instructions});
@@ -355,7 +355,7 @@ Work Extrapolator::take_ctas(int launch, uint64_t instructions, Jump& jump) {
 Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& jump) {
   const Sample& to = samples_.back();
   const uint64_t periods = jump.skip.periods;
-  const bool ctas_left = sm_.ctas_left(launch);
+  const bool ctas_left = sm_->ctas_left(launch);
   struct Spare {
     uint64_t serial = 0;
     uint64_t trips = 0;
@@ -363,9 +363,9 @@ Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& j
     Work trip;
     size_t at = 0;  // in trips_taken
   };
-  std::vector<std::vector<Spare>> spares(sm_.sub_cores());
+  std::vector<std::vector<Spare>> spares(sm_->sub_cores());
   std::vector<uint64_t> wanted;
-  for (int c = 0; c < sm_.sub_cores(); ++c) wanted.push_back(periods * (to.issued[launch][c] - from.issued[launch][c]));
+  for (int c = 0; c < sm_->sub_cores(); ++c) wanted.push_back(periods * (to.issued[launch][c] - from.issued[launch][c]));
   Work taken;
   const auto take = [&](size_t sub_core, Spare& spare, uint64_t trips) {
     jump.skip.trips_taken[spare.at] += trips;
@@ -380,8 +380,8 @@ Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& j
     const size_t place = at;
     at += warp.op->depth;
     if (warp.launch != launch || spare_trips(warp) == 0) return;
-    const size_t sub_core = static_cast<size_t>(sm_.cta(warp.cta).warp_slots[warp.index_in_cta]) % wanted.size();
-    const Work trip = work_[launch].of_trip(warp, sm_.cta(warp.cta).cta_class, 0);
+    const size_t sub_core = static_cast<size_t>(sm_->cta(warp.cta).warp_slots[warp.index_in_cta]) % wanted.size();
+    const Work trip = work_[launch].of_trip(warp, sm_->cta(warp.cta).cta_class, 0);
     one_trip_each += trip.instructions;
     jump.coarsest[launch] = std::max(jump.coarsest[launch], trip.cycles);
     Spare spare{warp.serial, spare_trips(warp), 0, trip, place};
@@ -428,8 +428,8 @@ void Extrapolator::make(const Jump& jump) {
     spent_[l] += relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles);
   }
   StateVisitor visitor(jump.skip);
-  sm_.visit(visitor);
-  for (size_t l = 0; l < jump.corrections.size(); ++l) sm_.correct(static_cast<int>(l), jump.corrections[l]);
+  sm_->visit(visitor);
+  for (size_t l = 0; l < jump.corrections.size(); ++l) sm_->correct(static_cast<int>(l), jump.corrections[l]);
   restart();
 }
 

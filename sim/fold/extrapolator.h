@@ -20,6 +20,8 @@ class Extrapolator {
  public:
   // `error`: relative, of a launch's cycles.
   Extrapolator(Sm& sm, double error);
+  // A copy is the first SM's until it is told that it is another's.
+  void belong_to(Sm& sm) { sm_ = &sm; }
 
   // `sm` has completed the cycle before `now`, in which a warp came to the end of a loop body.
   // Returns whether there is more to plan with than before.
@@ -68,7 +70,7 @@ class Extrapolator {
   template <typename Visit>
   void for_each_warp(Visit visit);
 
-  Sm& sm_;
+  Sm* sm_;
   double error_;
   std::vector<WorkTable> work_;  // per launch
   std::vector<bool> tied_;       // per launch

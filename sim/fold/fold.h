@@ -16,7 +16,7 @@ enum class FoldMode : uint8_t {
 // How a run was shortened, as results say it.
 enum class Folded : uint8_t {
   kOff,
-  kNone,     // nothing recurred: a full replay
+  kNone,     // nothing recurred: a full replay, of several classes together as long as they did the same
   kExact,    // the result is that of a full replay, bit for bit
   kBounded,  // cycles are within the stated bound of a full replay
 };
@@ -44,6 +44,7 @@ struct FoldReport {
   double error_bound = 0;                // relative, of a kernel's cycles; 0 unless bounded
   std::vector<FoldedPeriod> periods;     // by SM class and length
   uint64_t instructions_replayed = 0;    // simulated one by one, on the SMs that stand for their classes
+  uint64_t instructions_shared = 0;      // replayed on another class's SM before the two parted, and not counted again
   uint64_t instructions_of_classes = 0;  // issued by those SMs
 };
 

@@ -25,13 +25,26 @@ class FieldOmitter : public KeyProbe {
 
 }  // namespace
 
-Folder::Folder(const FoldOptions& options, Sm& sm) : options_(options), sm_(sm), states_(2 * kStates), hashes_(2 * kStates) {
+Folder::Folder(const FoldOptions& options, Sm& sm) : options_(options), sm_(&sm), states_(2 * kStates), hashes_(2 * kStates) {
   if (options.mode != FoldMode::kAuto) return;
-  extrapolator_ = std::make_unique<Extrapolator>(sm, options.error);
+  extrapolator_.emplace(sm, options.error);
   constexpr uint64_t kLeastPatience = 300'000;
   constexpr uint64_t kMostPatience = 1'000'000;
   patience_ = options.patience > 0 ? options.patience : std::clamp(extrapolator_->all_work() / 16, kLeastPatience, kMostPatience);
   impatient_at_ = patience_;
+}
+
+Folder::Folder(const Folder& other, Sm& sm) : Folder(other) {
+  sm_ = &sm;
+  if (extrapolator_) extrapolator_->belong_to(sm);
+}
+
+void Folder::carry_over(const Folder& other) {
+  periods_ = other.periods_;
+  bounded_periods_ = other.bounded_periods_;
+  skipped_ = other.skipped_;
+  last_instructions_ = sm_->instructions();
+  impatient_at_ = last_instructions_ + patience_;
 }
 
 // The filter widens while there is credit for many keys and narrows when there is none.
@@ -81,15 +94,16 @@ void Folder::loop_ended(Sm& sm, Cycle now, Cycle limit) {
 
 void Folder::extrapolate(Cycle now, Cycle limit) {
   if (!extrapolator_->watch(now)) return;
-  if (sm_.instructions() < impatient_at_) return;
+  if (sm_->instructions() < impatient_at_) return;
   const Extrapolator::Jump jump = extrapolator_->plan(limit);
   if (jump.skip.periods == 0) return;
+  if (sm_->shared()) return sm_->end_sharing();
   extrapolator_->make(jump);
   Period& period = bounded_periods_[jump.period];
   period.instructions = jump.instructions / jump.skip.periods;
   period.repeats += jump.skip.periods;
   skipped_ += jump.instructions;
-  last_instructions_ = sm_.instructions();
+  last_instructions_ = sm_->instructions();
   burst_ = kFirstKeys;
   impatient_at_ = 0;  // what follows will hardly recur either
 }

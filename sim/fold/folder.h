@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -23,6 +23,10 @@ namespace warpfold::sim {
 class Folder : public SmWatcher {
  public:
   Folder(const FoldOptions& options, Sm& sm);
+  // For an SM that has been through the same states as `other`'s.
+  Folder(const Folder& other, Sm& sm);
+  // What `other` has skipped, this one's SM has, though it has been through other states.
+  void carry_over(const Folder& other);
 
   void loop_ended(Sm& sm, Cycle now, Cycle limit) override;
 
@@ -36,6 +40,8 @@ class Folder : public SmWatcher {
   uint64_t skipped_instructions() const { return skipped_; }
 
  private:
+  Folder(const Folder&) = default;  // still the other's
+
   static constexpr size_t kStates = 256;          // kept whole, in each ring
   static constexpr size_t kMostHashes = 1 << 20;  // then all are forgotten
   // A word of a key costs about as much as 1/8 of an instruction: keys stay near 6 % of the replay.
@@ -50,10 +56,10 @@ class Folder : public SmWatcher {
   Cycle skip(Sm& sm, const SavedState& before, const SavedState& after, Cycle limit);
 
   FoldOptions options_;
-  Sm& sm_;
-  std::unique_ptr<Extrapolator> extrapolator_;  // none: exact only
-  uint64_t patience_ = 0;                       // instructions
-  uint64_t impatient_at_ = 0;                   // instructions issued
+  Sm* sm_;
+  std::optional<Extrapolator> extrapolator_;  // none: exact only
+  uint64_t patience_ = 0;                     // instructions
+  uint64_t impatient_at_ = 0;                 // instructions issued
   std::vector<SavedState> states_;
   std::vector<uint64_t> hashes_;                       // of states_' keys
   std::unordered_multimap<uint64_t, size_t> by_hash_;  // states_

@@ -1,8 +1,13 @@
 #include "sim/fold/work.h"
 
-#include <stdexcept>
-
 namespace warpfold::sim {
+namespace {
+
+size_t loop_at(const Warp& warp, uint32_t depth) {
+  return static_cast<size_t>(&warp.program->loop_around(*warp.op, depth) - warp.program->loops.data());
+}
+
+}  // namespace
 
 const WorkTable::Sums& WorkTable::sums(const Program& program, uint32_t cta_class) {
   const auto [entry, made] = sums_.try_emplace({&program, cta_class});
@@ -32,22 +37,13 @@ Work WorkTable::of_cta(uint32_t cta_class) {
   return work;
 }
 
-uint32_t WorkTable::loop_at(const Warp& warp, uint32_t depth) const {
-  const auto at = static_cast<uint32_t>(warp.op - warp.program->ops.data());
-  for (uint32_t l = 0; l < warp.program->loops.size(); ++l) {
-    const LoopSpan& loop = warp.program->loops[l];
-    if (loop.depth == depth && loop.begin <= at && at <= loop.end) return l;
-  }
-  throw std::logic_error("a warp outside the loop it is in");
-}
-
 Work WorkTable::left(const Warp& warp, uint32_t cta_class) {
   if (warp.exited) return {};
   const Sums& table = sums(*warp.program, cta_class);
   Work position = table.before[warp.op - warp.program->ops.data()];
   Work left;
   for (uint32_t depth = warp.op->depth; depth > 0; --depth) {
-    const uint32_t loop = loop_at(warp, depth - 1);
+    const size_t loop = loop_at(warp, depth - 1);
     left = left + (table.end[loop] - position) + (table.end[loop] - table.begin[loop]) * (warp.trips_left[depth - 1] - 1);
     position = table.passed[loop];
   }
@@ -56,7 +52,7 @@ Work WorkTable::left(const Warp& warp, uint32_t cta_class) {
 
 Work WorkTable::of_trip(const Warp& warp, uint32_t cta_class, uint32_t depth) {
   const Sums& table = sums(*warp.program, cta_class);
-  const uint32_t loop = loop_at(warp, depth);
+  const size_t loop = loop_at(warp, depth);
   return table.end[loop] - table.begin[loop];
 }
 

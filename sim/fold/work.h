@@ -34,7 +34,6 @@ class WorkTable {
   Work left(const Warp& warp, uint32_t cta_class);
   // One trip of the loop at `depth` around the warp's next instruction.
   Work of_trip(const Warp& warp, uint32_t cta_class, uint32_t depth);
-  uint32_t loop_at(const Warp& warp, uint32_t depth) const;  // index into Program::loops
 
  private:
   // Work in front of each instruction, loops that end before it counted with all their trips and open ones with one.

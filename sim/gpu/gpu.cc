@@ -48,7 +48,6 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
   std::vector<const traces::Kernel*> kernels;
   for (const Launch& launch : launches) kernels.push_back(launch.kernel);
-  const std::vector<int> rank = placement_order(launches);
   std::vector<SmClass> classes = distribute(kernels, spec.memory.sm_count);
   sm_classes_ = classes.size();
   if (options.all_sms) {
@@ -57,20 +56,31 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     classes = each_sm(kernels, spec.memory.sm_count);
   }
   for (MergedClass& merged : merge_alike(std::move(classes), images, mergeable())) {
-    const SmClass& sm_class = merged.sm_class;
-    std::vector<SmLaunch> shares;
-    for (size_t l = 0; l < launches.size(); ++l) {
-      shares.push_back({&images_[l], sm_class.ctas[l], rank[l], launches[l].reserved, launches[l].reserved_registers,
-                        launches[l].reserved_shared_memory, launches[l].reserved_warps});
-    }
-    Member& member = members_.emplace_back(sm_class.sms, std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr));
-    member.merged = merged.merged;
-    member.less = std::move(merged.less);
-    if (options.issue_log != nullptr) member.sm->log_issues(*options.issue_log, static_cast<uint32_t>(members_.size() - 1));
-    if (fold_.mode == FoldMode::kOff) continue;
-    member.folder = std::make_unique<Folder>(fold_, *member.sm);
-    member.sm->watch_with(*member.folder);
+    members_.push_back({.sms = merged.sm_class.sms,
+                        .ctas = std::move(merged.sm_class.ctas),
+                        .merged = merged.merged,
+                        .less = std::move(merged.less)});
   }
+  std::vector<bool> follows(members_.size(), false);
+  if (fold_.mode != FoldMode::kOff) follows = find_followers(members_, images, spec.cta_launch > 0);
+  for (size_t m = 0; m < members_.size(); ++m) {
+    if (!follows[m]) start(members_[m], launches, options.issue_log);
+  }
+}
+
+void GpuRun::start(Member& member, const std::vector<Launch>& launches, std::vector<IssueRecord>* issue_log) {
+  const std::vector<int> rank = placement_order(launches);
+  std::vector<SmLaunch> shares;
+  for (size_t l = 0; l < launches.size(); ++l) {
+    shares.push_back({&images_[l], member.ctas[l], rank[l], launches[l].reserved, launches[l].reserved_registers,
+                      launches[l].reserved_shared_memory, launches[l].reserved_warps});
+  }
+  member.sm = std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr);
+  if (issue_log != nullptr) member.sm->log_issues(*issue_log, static_cast<uint32_t>(&member - members_.data()));
+  if (fold_.mode == FoldMode::kOff) return;
+  member.folder = std::make_unique<Folder>(fold_, *member.sm);
+  member.sm->watch_with(*member.folder);
+  share_sm(member);
 }
 
 // The class that is simulated for another has more work: when the last one ends is not touched, only sums over SMs are.
@@ -85,11 +95,12 @@ Outcome GpuRun::run() {
       continue;
     }
     for (Member& member : members_) {
-      const Cycle limit = horizon(member);
-      if (member.next < limit) member.next = member.sm->run(limit);
+      if (member.sm != nullptr) advance(member);
       release_ready();  // before the next one runs: it may have waited for just this
     }
   }
+  // In a deadlock those that have not parted hang alike.
+  for (Member& member : members_) part(members_, member, true, fold_);
   Outcome outcome = collect();
   outcome.deadlocked = deadlocked();
   if (outcome.deadlocked) {
@@ -99,6 +110,13 @@ Outcome GpuRun::run() {
     check_conservation(outcome);
   }
   return outcome;
+}
+
+void GpuRun::advance(Member& member) {
+  const Cycle limit = horizon(member);
+  if (member.next >= limit) return;
+  member.next = member.sm->run(limit);
+  part(members_, member, member.sm->ends_sharing(), fold_);
 }
 
 // Until a launch has ended on an SM and all have done their part of that cycle. The SM whose next thing to do is the earliest goes
@@ -143,6 +161,7 @@ void GpuRun::release_ready() {
     for (const int d : depends_on_[l]) at = std::max(at, end_of(d) + spec_.kernel_launch);
     released_[l] = true;
     for (Member& member : members_) {
+      if (member.sm == nullptr) continue;
       member.sm->release_launch(static_cast<int>(l), at);
       member.next = std::min(member.next, at);
     }
@@ -150,12 +169,14 @@ void GpuRun::release_ready() {
 }
 
 bool GpuRun::ended(int launch) const {
-  return std::ranges::all_of(members_, [&](const Member& member) { return member.sm->launch_done(launch); });
+  return std::ranges::all_of(members_, [&](const Member& member) { return !member.sm || member.sm->launch_done(launch); });
 }
 
 Cycle GpuRun::end_of(int launch) const {
   Cycle end = 0;
-  for (const Member& member : members_) end = std::max(end, member.sm->launch_end(launch));
+  for (const Member& member : members_) {
+    if (member.sm != nullptr) end = std::max(end, member.sm->launch_end(launch));
+  }
   return end;
 }
 
@@ -171,7 +192,7 @@ Cycle GpuRun::horizon(const Member& member) const {
     };
     if (open_on(member)) continue;
     for (const Member& other : members_) {
-      if (open_on(other) && other.next != kNever) least = std::min(least, other.next + launch);
+      if (other.sm != nullptr && open_on(other) && other.next != kNever) least = std::min(least, other.next + launch);
     }
   }
   return least;
@@ -230,11 +251,10 @@ FoldReport GpuRun::fold_report() const {
   report.mode = fold_.mode == FoldMode::kOff ? Folded::kOff : Folded::kNone;
   for (size_t m = 0; m < members_.size(); ++m) {
     const Member& member = members_[m];
-    const uint64_t issued = member.sm->instructions();
-    const uint64_t skipped = member.folder ? member.folder->skipped_instructions() : 0;
     if (member.merged) report.mode = Folded::kBounded;
-    report.instructions_of_classes += issued;
-    report.instructions_replayed += issued - skipped;
+    report.instructions_of_classes += member.sm->instructions();
+    report.instructions_replayed += member.replayed();
+    report.instructions_shared += member.replayed_by_leader;
     if (!member.folder) continue;
     for (const auto& [cycles, period] : member.folder->periods()) {
       report.mode = std::max(report.mode, Folded::kExact);

@@ -1,18 +1,17 @@
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "sim/fold/folder.h"
-#include "sim/gpu/merge.h"
+#include "sim/gpu/member.h"
 #include "sim/gpu/simulate.h"
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
 
-// The chip: one SM per class, launches released as their dependences end on every class. SMs influence each other only
-// through launch ends, which take `kernel_launch` cycles to act: no SM runs further ahead of another than that.
+// The chip: one SM per class, or for several as long as they do the same; launches released as their dependences end on every
+// class. SMs influence each other only through launch ends, which take `kernel_launch` cycles to act: no SM runs further ahead of
+// another than that.
 //
 // With Options::all_sms every SM that receives a CTA, against L2 and DRAM that they share: what they ask of them comes in order of
 // (time, SM index).
@@ -23,15 +22,8 @@ class GpuRun {
   Outcome run();
 
  private:
-  struct Member {
-    uint64_t sms = 0;
-    std::unique_ptr<Sm> sm;
-    std::unique_ptr<Folder> folder = nullptr;  // none: every instruction is replayed
-    Cycle next = 0;
-    bool merged = false;  // it stands for SMs of other classes too, and this is what those do less
-    std::vector<MergedClass::Less> less{};
-  };
-
+  void start(Member& member, const std::vector<Launch>& launches, std::vector<IssueRecord>* issue_log);
+  void advance(Member& member);
   void run_together();
   void release_ready();
   double mergeable() const;

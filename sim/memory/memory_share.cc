@@ -24,6 +24,12 @@ MemoryShare::MemoryShare(const MemorySpec& spec, ChipMemory* chip)
       own_(spec, spec.sm_count),
       beyond_(chip != nullptr ? chip : &own_) {}
 
+MemoryShare::MemoryShare(const MemoryShare& other)
+    : ingress_(other.ingress_),
+      egress_(other.egress_),
+      own_(other.own_),
+      beyond_(other.beyond_ == &other.own_ ? &own_ : other.beyond_) {}
+
 MemoryShare::Reply MemoryShare::read(Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes) {
   beyond_->arrive(now);
   const Cycle ported = ingress_.serve(now, bytes);

@@ -30,7 +30,8 @@ class MemoryShare {
  public:
   // `chip`: shared with other SMs; none: this SM has 1/sm_count of L2 and DRAM for itself.
   MemoryShare(const MemorySpec& spec, ChipMemory* chip);
-  MemoryShare(const MemoryShare&) = delete;
+  // What lies beyond is the copy's own where it was the other's own.
+  MemoryShare(const MemoryShare& other);
   MemoryShare& operator=(const MemoryShare&) = delete;
 
   struct Reply {

@@ -31,8 +31,8 @@ constexpr uint32_t kWavefrontBytes = 128;
 
 MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account, ChipMemory* chip)
     : spec_(spec),
-      sm_(sm),
-      account_(account),
+      sm_(&sm),
+      account_(&account),
       memory_(spec.memory, chip),
       queues_(spec.sub_cores),
       data_queue_(spec.memory_credits),
@@ -90,7 +90,7 @@ void MemoryStage::schedule_arbitration(Cycle now) {
   next = std::max({next, stage_free_, now});
   if (next >= arbitration_at_) return;
   arbitration_at_ = next;
-  sm_.schedule(next, {.type = Sm::EventType::kArbitrate});
+  sm_->schedule(next, {.type = Sm::EventType::kArbitrate});
 }
 
 // Oldest ready request first; requests ready in the same cycle take turns round the sub-cores.
@@ -118,12 +118,12 @@ void MemoryStage::accept(int sub_core, Cycle now) {
   if (queue.size > 0) reach_head(queue);
   last_sub_core_ = sub_core;
   stage_history_.charge(request.ready, now, request.launch, [&](int culprit, uint64_t cycles) {
-    account_.charge_request(request.launch, culprit, Contended::kMemoryQueue, cycles);
+    account_->charge_request(request.launch, culprit, Contended::kMemoryQueue, cycles);
   });
   stage_history_.hold(now, request.launch);
   stage_free_ = now + spec_.memory_issue_interval;
   request.queued = now - (request.issued + spec_.memory_transit);
-  sm_.schedule(now + 1, {.type = Sm::EventType::kQueueEntry, .sub_core = static_cast<uint8_t>(sub_core)});
+  sm_->schedule(now + 1, {.type = Sm::EventType::kQueueEntry, .sub_core = static_cast<uint8_t>(sub_core)});
   dispatch(request, now);
 }
 
@@ -141,12 +141,12 @@ void MemoryStage::dispatch(Request& request, Cycle now) {
       queue_bulk(request, now);
       break;
     case Behaviour::kMbarrierArrive:
-      sm_.schedule(now, {.type = Sm::EventType::kMbarrierArrive,
-                         .cta = static_cast<uint16_t>(request.cta),
-                         .ring = static_cast<uint16_t>(op.barrier),
-                         .stage = request.stage,
-                         .serial = request.cta_serial,
-                         .value = op.tx_bytes});
+      sm_->schedule(now, {.type = Sm::EventType::kMbarrierArrive,
+                          .cta = static_cast<uint16_t>(request.cta),
+                          .ring = static_cast<uint16_t>(op.barrier),
+                          .stage = request.stage,
+                          .serial = request.cta_serial,
+                          .value = op.tx_bytes});
       break;
     default:
       break;
@@ -173,7 +173,7 @@ void MemoryStage::run_data_stage(Cycle now) {
   }
   if (data_size_ > 0 && data_free_ < data_at_) {
     data_at_ = data_free_;
-    sm_.schedule(data_free_, {.type = Sm::EventType::kDataStage});
+    sm_->schedule(data_free_, {.type = Sm::EventType::kDataStage});
   }
 }
 
@@ -183,7 +183,7 @@ void MemoryStage::serve(Request request, Cycle now) {
   const uint32_t passes =
       bulk ? static_cast<uint32_t>((uint64_t{op.bytes} + kWavefrontBytes - 1) / kWavefrontBytes) : op.wavefronts;
   data_history_.charge(request.enqueued, now, request.launch, [&](int culprit, uint64_t cycles) {
-    account_.charge_request(request.launch, culprit, Contended::kSharedMemory, cycles);
+    account_->charge_request(request.launch, culprit, Contended::kSharedMemory, cycles);
   });
   data_history_.hold(now, request.launch);
   data_free_ = now + passes;
@@ -193,7 +193,7 @@ void MemoryStage::serve(Request request, Cycle now) {
     finish_global(request, now);
   } else {
     finish_shared(request);
-    sm_.schedule(now + passes, {.type = Sm::EventType::kCredit});
+    sm_->schedule(now + passes, {.type = Sm::EventType::kCredit});
   }
 }
 
@@ -223,19 +223,19 @@ void MemoryStage::finish_global(const Request& request, Cycle now) {
                           .serial = request.warp_serial,
                           .value = request.group};
   const bool writes = op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore;
-  LaunchAccount& account = account_.launch(request.launch);
+  LaunchAccount& account = account_->launch(request.launch);
   const uint64_t dram = dram_share(request, op.bytes);
   const MemoryShare::Reply moved = writes ? memory_.write(now, op.bytes, dram) : memory_.read(now, op.bytes, op.multicast, dram);
   account.l2_served_bytes += op.bytes;
   account.dram_bytes += dram;
   // The buffer is held until the transfer has passed the ports, so that a saturated memory pushes back.
   const Cycle left = std::max(moved.transferred, now + std::max<Cycle>(op.wavefronts, 1));
-  sm_.schedule(left, {.type = Sm::EventType::kCredit});
+  sm_->schedule(left, {.type = Sm::EventType::kCredit});
   release_late(request);
   if (writes) {
     Sm::Event stored = to_warp;
     if (op.behaviour == Behaviour::kBulkStore) stored.type = Sm::EventType::kBulkStored;
-    sm_.schedule(left, stored);
+    sm_->schedule(left, stored);
     return;
   }
   const uint32_t from_memory = dram > 0 ? spec_.memory.dram_latency : spec_.memory.l2_hit_latency;
@@ -244,7 +244,7 @@ void MemoryStage::finish_global(const Request& request, Cycle now) {
   if (op.behaviour == Behaviour::kCopyAsync) {
     Sm::Event copied = to_warp;
     copied.type = Sm::EventType::kAsyncCopied;
-    sm_.schedule(arrival, copied);
+    sm_->schedule(arrival, copied);
     reply(request, arrival);
     return;
   }
@@ -266,7 +266,7 @@ void MemoryStage::queue_bulk(const Request& request, Cycle now) {
     return;
   }
   bulk_queue_.push_back({request, start});
-  sm_.schedule(start, {.type = Sm::EventType::kBulkStart});
+  sm_->schedule(start, {.type = Sm::EventType::kBulkStart});
 }
 
 void MemoryStage::start_bulk(Cycle now) {
@@ -278,18 +278,18 @@ void MemoryStage::start_bulk(Cycle now) {
 void MemoryStage::copy_bulk(const Request& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
-  LaunchAccount& account = account_.launch(request.launch);
+  LaunchAccount& account = account_->launch(request.launch);
   const uint64_t dram = dram_share(request, op.bytes);
   const MemoryShare::Reply moved = memory_.read(now, op.bytes, op.multicast, dram);
   account.l2_served_bytes += op.bytes;
   account.dram_bytes += dram;
   const uint32_t latency = dram > 0 ? spec_.memory.bulk_dram_latency : spec_.memory.bulk_hit_latency;
-  sm_.schedule(moved.transferred + latency, {.type = Sm::EventType::kBulkLoaded,
-                                             .cta = static_cast<uint16_t>(request.cta),
-                                             .ring = static_cast<uint16_t>(op.barrier),
-                                             .stage = request.stage,
-                                             .serial = request.cta_serial,
-                                             .value = op.bytes});
+  sm_->schedule(moved.transferred + latency, {.type = Sm::EventType::kBulkLoaded,
+                                              .cta = static_cast<uint16_t>(request.cta),
+                                              .ring = static_cast<uint16_t>(op.barrier),
+                                              .stage = request.stage,
+                                              .serial = request.cta_serial,
+                                              .value = op.bytes});
 }
 
 // ---- back to the warp
@@ -297,12 +297,12 @@ void MemoryStage::copy_bulk(const Request& request, Cycle now) {
 void MemoryStage::reply(const Request& request, Cycle at) {
   const MicroOp& op = *request.op;
   if (op.write_counter >= 6) return;
-  sm_.schedule(at, {.type = op.load_registers > 0 ? Sm::EventType::kLoadResult : Sm::EventType::kCounter,
-                    .sub_core = static_cast<uint8_t>(request.sub_core),
-                    .slot = static_cast<uint8_t>(request.slot),
-                    .counter = op.write_counter,
-                    .serial = request.warp_serial,
-                    .value = static_cast<uint64_t>(op.writes[0]) | static_cast<uint64_t>(op.writes[1]) << 8});
+  sm_->schedule(at, {.type = op.load_registers > 0 ? Sm::EventType::kLoadResult : Sm::EventType::kCounter,
+                     .sub_core = static_cast<uint8_t>(request.sub_core),
+                     .slot = static_cast<uint8_t>(request.slot),
+                     .counter = op.write_counter,
+                     .serial = request.warp_serial,
+                     .value = static_cast<uint64_t>(op.writes[0]) | static_cast<uint64_t>(op.writes[1]) << 8});
 }
 
 void MemoryStage::release_late(const Request& request) {
@@ -311,11 +311,11 @@ void MemoryStage::release_late(const Request& request) {
 
 void MemoryStage::release_sources(const Request& request, Cycle at) {
   if (request.op->read_counter >= 6) return;
-  sm_.schedule(at, {.type = Sm::EventType::kCounter,
-                    .sub_core = static_cast<uint8_t>(request.sub_core),
-                    .slot = static_cast<uint8_t>(request.slot),
-                    .counter = request.op->read_counter,
-                    .serial = request.warp_serial});
+  sm_->schedule(at, {.type = Sm::EventType::kCounter,
+                     .sub_core = static_cast<uint8_t>(request.sub_core),
+                     .slot = static_cast<uint8_t>(request.slot),
+                     .counter = request.op->read_counter,
+                     .serial = request.warp_serial});
 }
 
 }  // namespace warpfold::sim

@@ -26,6 +26,8 @@ class MemoryStage {
  public:
   // `chip`: L2 and DRAM shared with other SMs; none: the SM has its share for itself.
   MemoryStage(const Spec& spec, Sm& sm, Account& account, ChipMemory* chip);
+  // A copy is the first SM's until it is told that it is another's.
+  void belong_to(Sm& sm, Account& account) { sm_ = &sm, account_ = &account; }
 
   struct Request {
     const MicroOp* op = nullptr;
@@ -102,8 +104,8 @@ class MemoryStage {
   uint64_t dram_share(const Request& request, uint64_t bytes);
 
   const Spec& spec_;
-  Sm& sm_;
-  Account& account_;
+  Sm* sm_;
+  Account* account_;
   MemoryShare memory_;
   std::vector<Queue> queues_;
   std::vector<Request> data_queue_;  // ring

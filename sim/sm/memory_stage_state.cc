@@ -16,10 +16,10 @@ void MemoryStage::visit_request(Request& request, StateVisitor& visitor) const {
   visitor.value("request_warp", static_cast<uint64_t>(request.sub_core) << 32 | static_cast<uint64_t>(request.slot));
   visitor.value("request_cta", static_cast<uint64_t>(request.cta));
   // Nobody may be there any more to receive the reply.
-  const Warp& warp = sm_.sub_core(request.sub_core).warp(request.slot);
+  const Warp& warp = sm_->sub_core(request.sub_core).warp(request.slot);
   const bool live = warp.resident && warp.serial == request.warp_serial;
   visitor.value("request_warp_lives", live);
-  visitor.value("request_cta_lives", sm_.cta_lives(request.cta, request.cta_serial));
+  visitor.value("request_cta_lives", sm_->cta_lives(request.cta, request.cta_serial));
   visitor.value("request_stage", request.stage);
   if (live && request.op->behaviour == isa::Behaviour::kCopyAsync)
     visitor.relative("request_group", warp.async.committed - request.group);

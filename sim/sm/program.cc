@@ -217,4 +217,12 @@ Program compile_role(const isa::Architecture& architecture, const traces::Role& 
   return program;
 }
 
+const LoopSpan& Program::loop_around(const MicroOp& op, uint32_t depth) const {
+  const auto at = static_cast<uint32_t>(&op - ops.data());
+  for (const LoopSpan& loop : loops) {
+    if (loop.depth == depth && loop.begin <= at && at <= loop.end) return loop;
+  }
+  throw std::logic_error("an instruction outside the loop it is in");
+}
+
 }  // namespace warpfold::sim

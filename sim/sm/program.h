@@ -76,6 +76,9 @@ struct Program {
   std::vector<std::string> text;                 // readable instructions, for deadlock reports
   // Per cursor of the kernel: this role's instructions use it.
   std::array<bool, 8> uses_cursor{};
+
+  // The loop around an instruction that lies in `depth` others. Throws where it is in no such loop.
+  const LoopSpan& loop_around(const MicroOp& op, uint32_t depth) const;
 };
 
 // Compiles a validated role for an architecture.

@@ -18,39 +18,45 @@ Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip)
       slot_taken_(size_t(spec.sub_cores) * spec.warp_slots_per_sub_core, false) {
   std::iota(order_.begin(), order_.end(), 0);
   std::ranges::stable_sort(order_, {}, [&](int l) { return launches_[l].order; });
-  for (uint32_t i = 0; i < spec.sub_cores; ++i)
-    sub_cores_.push_back(std::make_unique<SubCore>(spec, *this, account_, static_cast<int>(i)));
+  for (uint32_t i = 0; i < spec.sub_cores; ++i) sub_cores_.emplace_back(spec, *this, account_, static_cast<int>(i));
   for (size_t l = 0; l < launches_.size(); ++l) memory_.add_streams(static_cast<int>(l), launches_[l].image->kernel->streams);
 }
 
 Sm::~Sm() = default;
 
 void Sm::log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {
-  for (const auto& sub_core : sub_cores_) sub_core->log_issues(log, sm_class);
+  for (SubCore& sub_core : sub_cores_) sub_core.log_issues(log, sm_class);
 }
 
 Cycle Sm::next_time() const {
   Cycle next = events_.next_time();
-  for (const auto& sub_core : sub_cores_) next = std::min(next, sub_core->next());
+  for (const auto& sub_core : sub_cores_) next = std::min(next, sub_core.next());
   return next;
 }
 
 void Sm::step(Cycle now) {
   now_ = now;
   while (events_.next_time() == now) handle(events_.pop(), now);
-  for (const auto& sub_core : sub_cores_) {
-    if (sub_core->next() <= now) sub_core->step(now);
+  for (SubCore& sub_core : sub_cores_) {
+    if (sub_core.next() <= now) sub_core.step(now);
   }
 }
 
 Cycle Sm::run(Cycle limit) {
   launch_ended_ = false;
+  may_part_ = false;
+  ends_sharing_ = false;
   while (true) {
     const Cycle next = next_time();
-    if (next >= limit || next == kNever || launch_ended_) return next;
+    if (next >= limit || next == kNever || launch_ended_ || (shared_ && take_crossroads())) return next;
     step(next);
     if (watcher_ != nullptr) tell_watcher(limit);
   }
+}
+
+bool Sm::take_crossroads() {
+  for (SubCore& sub_core : sub_cores_) may_part_ |= sub_core.take_last_trip();
+  return may_part_;
 }
 
 Cycle Sm::run_to_access(Cycle limit) {
@@ -65,10 +71,10 @@ Cycle Sm::run_to_access(Cycle limit) {
 }
 
 void Sm::tell_watcher(Cycle limit) {
-  for (const auto& sub_core : sub_cores_) loop_end_ |= sub_core->take_loop_end();
+  for (SubCore& sub_core : sub_cores_) loop_end_ |= sub_core.take_loop_end();
   // A cycle with events left, or with a sub-core that another one's issue has woken, is not over.
   if (!loop_end_ || events_.next_time() <= now_) return;
-  if (std::ranges::any_of(sub_cores_, [&](const auto& sub_core) { return sub_core->next() <= now_; })) return;
+  if (std::ranges::any_of(sub_cores_, [&](const auto& sub_core) { return sub_core.next() <= now_; })) return;
   loop_end_ = false;
   watcher_->loop_ended(*this, now_ + 1, limit);
 }
@@ -86,13 +92,13 @@ void Sm::release_launch(int launch, Cycle at) {
 uint64_t Sm::port_reads() const {
   uint64_t reads = 0;
   for (const auto& sub_core : sub_cores_) {
-    for (int l = 0; l < account_.launches(); ++l) reads += sub_core->port_reads(l);
+    for (int l = 0; l < account_.launches(); ++l) reads += sub_core.port_reads(l);
   }
   return reads;
 }
 
 Warp* Sm::live_warp(const Event& event) {
-  Warp& warp = sub_cores_[event.sub_core]->warp(event.slot);
+  Warp& warp = sub_cores_[event.sub_core].warp(event.slot);
   return warp.resident && warp.serial == event.serial ? &warp : nullptr;
 }
 
@@ -100,7 +106,7 @@ Warp* Sm::live_warp(const Event& event) {
 void Sm::load_result(const Event& event, Cycle now) {
   const Warp* warp = live_warp(event);
   if (warp == nullptr) return;
-  SubCore& sub_core = *sub_cores_[event.sub_core];
+  SubCore& sub_core = sub_cores_[event.sub_core];
   const std::array<uint8_t, 2> registers = {static_cast<uint8_t>(event.value), static_cast<uint8_t>(event.value >> 8)};
   if (!sub_core.ports().write_port_busy(now, registers)) {
     sub_core.release_counter(event.slot, event.counter, now);
@@ -116,7 +122,7 @@ void Sm::load_result(const Event& event, Cycle now) {
 void Sm::handle(const Event& event, Cycle now) {
   switch (event.type) {
     case EventType::kCounter:
-      if (live_warp(event)) sub_cores_[event.sub_core]->release_counter(event.slot, event.counter, now);
+      if (live_warp(event)) sub_cores_[event.sub_core].release_counter(event.slot, event.counter, now);
       break;
     case EventType::kLoadResult:
       load_result(event, now);
@@ -128,7 +134,7 @@ void Sm::handle(const Event& event, Cycle now) {
       memory_.run_data_stage(now);
       break;
     case EventType::kQueueEntry:
-      sub_cores_[event.sub_core]->free_queue_entry(now);
+      sub_cores_[event.sub_core].free_queue_entry(now);
       break;
     case EventType::kCredit:
       memory_.return_credit(now);
@@ -142,7 +148,7 @@ void Sm::handle(const Event& event, Cycle now) {
     case EventType::kBulkStored:
       if (Warp* warp = live_warp(event)) {
         --warp->outstanding_bulk_stores;
-        sub_cores_[event.sub_core]->reconsider(event.slot, now);
+        sub_cores_[event.sub_core].reconsider(event.slot, now);
         maybe_end_warp(event.sub_core, event.slot, now);
       }
       break;

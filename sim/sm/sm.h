@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,12 +37,15 @@ class SmWatcher {
   virtual void loop_ended(Sm& sm, Cycle now, Cycle limit) = 0;
 };
 
+using CtaList = std::vector<traces::CtaRun>;    // classes in launch order
+using ClassMap = std::map<uint32_t, uint32_t>;  // a CTA class for another
+
 // What one launch brings to one SM.
 struct SmLaunch {
   const KernelImage* image = nullptr;
-  std::vector<traces::CtaRun> ctas;  // classes in launch order
-  int order = 0;                     // placement order: priority, then stream, then position
-  bool reserved = false;             // CARVE_OUT: the amounts below are its own while other launches have CTAs left; 0: not bound
+  CtaList ctas;
+  int order = 0;          // placement order: priority, then stream, then position
+  bool reserved = false;  // CARVE_OUT: the amounts below are its own while other launches have CTAs left; 0: not bound
   uint32_t reserved_registers = 0;
   uint32_t reserved_shared_memory = 0;
   uint32_t reserved_warps = 0;
@@ -55,8 +58,10 @@ class Sm {
  public:
   // `chip`: L2 and DRAM that this SM shares with others, which outlives it; none: it has its exact share for itself.
   Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip = nullptr);
+  // An SM that has done what `other` has, but in CTAs of other classes, and receives `ctas` of each launch, those included that it
+  // has placed. `class_of`: per launch, what each class that `other` has placed is here. Nobody watches it.
+  Sm(const Sm& other, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of);
   ~Sm();
-  Sm(const Sm&) = delete;
   Sm& operator=(const Sm&) = delete;
 
   // Records every issue from now on.
@@ -73,6 +78,17 @@ class Sm {
   Cycle run_to_access(Cycle limit);
   // The last run stopped where a launch's last CTA ended.
   bool stopped_at_launch_end() const { return launch_ended_; }
+  // It does what other SMs do as well, as long as they do the same: run() also stops wherever that may end, which is where a CTA
+  // has been placed, a loop bound by a CTA class comes to its last trip, or time has been skipped.
+  void share(bool shared) { shared_ = shared; }
+  bool shared() const { return shared_; }
+  // What comes next is for this SM alone.
+  void end_sharing() { ends_sharing_ = may_part_ = true; }
+  bool ends_sharing() const { return ends_sharing_; }
+  // Other lists of CTAs than so far; those that have been placed lead them.
+  void receive(std::vector<CtaList> ctas);
+  // A warp of `launch` is on its last trip of a loop that is bound by one of the parameters.
+  bool on_last_trip(int launch, const std::vector<bool>& parameters) const;
   // A launch may place CTAs from `at` on.
   void release_launch(int launch, Cycle at);
 
@@ -86,7 +102,7 @@ class Sm {
   const Account& account() const { return account_; }
   const MemoryStage& memory() const { return memory_; }
   const WgmmaUnit& wgmma() const { return wgmma_; }
-  const SubCore& sub_core(int index) const { return *sub_cores_[index]; }
+  const SubCore& sub_core(int index) const { return sub_cores_[index]; }
   // Everything that the SM keeps (sm_state.cc). In a cycle that has been run completely.
   void visit(StateVisitor& visitor);
   // Of the launches that are `tied`: where their warps stand in their programs, and how far apart in the rings they share. Equal
@@ -151,7 +167,7 @@ class Sm {
   void charge_wgmma_wait(int launch, Cycle from, Cycle to);
   int queue_holder(int sub_core) const { return memory_.queue_holder(sub_core); }
   uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
-  SubCore& sub_core(int index) { return *sub_cores_[index]; }
+  SubCore& sub_core(int index) { return sub_cores_[index]; }
   std::vector<Cta>& ctas() { return ctas_; }
   MemoryStage& memory() { return memory_; }
   int sub_cores() const { return static_cast<int>(sub_cores_.size()); }
@@ -174,6 +190,10 @@ class Sm {
     uint32_t shared_memory = 0;
     uint32_t warps = 0;
   };
+
+  Sm(const Sm&) = default;  // the parts still belong to the other
+  void exchange_trips(Warp& warp, const ClassMap& class_of);
+  bool take_crossroads();
 
   // sm_state.cc
   void visit_launch(int launch, StateVisitor& visitor);
@@ -210,7 +230,7 @@ class Sm {
   void place_ctas(Cycle now);
   bool may_place(int launch, Cycle now) const;
   bool fits(int launch) const;
-  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::*held, uint32_t SmLaunch::*reserved) const;
+  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
   bool active(int launch) const;
   bool others_left(int launch) const;
   void launch_cta(int launch, Cycle now);
@@ -227,7 +247,7 @@ class Sm {
   std::vector<Held> held_;  // by launch
   Account account_;
   EventQueue<Event> events_;
-  std::vector<std::unique_ptr<SubCore>> sub_cores_;
+  std::vector<SubCore> sub_cores_;
   MemoryStage memory_;
   WgmmaUnit wgmma_;
   std::vector<Cta> ctas_;
@@ -236,6 +256,9 @@ class Sm {
   SmWatcher* watcher_ = nullptr;
   bool launch_ended_ = false;
   bool loop_end_ = false;  // not told to the watcher yet
+  bool shared_ = false;
+  bool may_part_ = false;      // since run() was called
+  bool ends_sharing_ = false;  // the same
   uint64_t next_serial_ = 1;
   uint64_t warps_started_ = 0;
   Cycle next_cta_at_ = 0;

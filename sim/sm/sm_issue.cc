@@ -97,7 +97,7 @@ void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
     ++open_wgmma_;
     for (int w = group * 4; w < group * 4 + 4 && w < static_cast<int>(cta.warp_slots.size()); ++w) {
       const int s = cta.warp_slots[w];
-      sub_cores_[s % sub_cores_.size()]->reconsider(static_cast<int>(s / sub_cores_.size()), now);
+      sub_cores_[s % sub_cores_.size()].reconsider(static_cast<int>(s / sub_cores_.size()), now);
     }
   }
   if (op.commit) ++warp.wgmma_groups;
@@ -148,7 +148,7 @@ void Sm::issue_set_registers(Warp& warp, const MicroOp& op, Cycle now) {
 
 void Sm::issue_exit(Warp& warp, int sub_core, int slot, Cycle now) {
   warp.exited = true;
-  sub_cores_[sub_core]->end_warp(slot);
+  sub_cores_[sub_core].end_warp(slot);
   maybe_end_warp(sub_core, slot, now + 1);
 }
 

@@ -119,7 +119,9 @@ void Sm::launch_cta(int launch, Cycle now) {
 }
 
 void Sm::count_placed(int launch, uint64_t ctas) {
+  if (ctas == 0) return;
   Progress& progress = progress_[launch];
+  may_part_ = true;
   progress.placed += ctas;
   progress.next_in_run += ctas;
   while (progress.next_run < launches_[launch].ctas.size() &&
@@ -136,7 +138,7 @@ void Sm::start_warps(Cta& cta, int index, Cycle now) {
   for (uint32_t w = 0; w < image.footprint.warps; ++w) {
     const int s = cta.warp_slots[w];
     slot_taken_[s] = true;
-    SubCore& sub_core = *sub_cores_[s % sub_cores_.size()];
+    SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
     Warp& warp = sub_core.warp(slot);
     warp = Warp{};
@@ -156,7 +158,7 @@ void Sm::start_warps(Cta& cta, int index, Cycle now) {
 
 // An exited warp stays resident until its stores have left the SM (drain).
 void Sm::maybe_end_warp(int sub_core, int slot, Cycle now) {
-  Warp& warp = sub_cores_[sub_core]->warp(slot);
+  Warp& warp = sub_cores_[sub_core].warp(slot);
   if (!warp.exited || warp.outstanding_stores > 0 || warp.outstanding_bulk_stores > 0) return;
   const Cycle end = std::max(now, warp.last_issue + 1);
   LaunchAccount& account = account_.launch(warp.launch);

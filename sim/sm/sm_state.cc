@@ -44,10 +44,10 @@ void Sm::visit(StateVisitor& visitor) {
   visitor.value("open_wgmma", open_wgmma_);
   for (size_t c = 0; c < ctas_.size(); ++c) visit_cta(static_cast<int>(c), visitor);
   Cycle blocked_since = kNever;
-  for (const auto& sub_core : sub_cores_) {
-    sub_core->visit(visitor);
-    for (int slot = 0; slot < sub_core->slots(); ++slot) {
-      Warp& warp = sub_core->warp(slot);
+  for (SubCore& sub_core : sub_cores_) {
+    sub_core.visit(visitor);
+    for (int slot = 0; slot < sub_core.slots(); ++slot) {
+      Warp& warp = sub_core.warp(slot);
       if (!warp.resident) continue;
       visit_warp_in_cta(warp, visitor);
       if (warp.blocked && warp.reason == WarpState::kMathPipeThrottle) blocked_since = std::min(blocked_since, warp.since);
@@ -65,7 +65,9 @@ void Sm::visit(StateVisitor& visitor) {
   visit_events(visitor);
   account_.visit(visitor);
   visitor.count(warps_started_);
-  if (!visitor.taking()) now_ += visitor.shift();
+  if (visitor.taking()) return;
+  now_ += visitor.shift();
+  may_part_ = true;
 }
 
 // How many CTAs run and what they hold follows from those that are resident.
@@ -134,7 +136,7 @@ void Sm::visit_ties(StateVisitor& visitor, const std::vector<bool>& tied) {
     const KernelImage& image = *launches_[cta.launch].image;
     std::vector<uint64_t> first(cta.rings.size(), kNever);  // per ring: a cursor round it that the others are compared with
     for (const int s : cta.warp_slots) {
-      Warp& warp = sub_cores_[s % sub_cores_.size()]->warp(static_cast<int>(s / sub_cores_.size()));
+      Warp& warp = sub_cores_[s % sub_cores_.size()].warp(static_cast<int>(s / sub_cores_.size()));
       if (!warp.resident) continue;
       visitor.value("cta_warp_slot", static_cast<uint64_t>(s));
       visitor.value("warp_op", warp.exited ? 0 : warp.op->place + 1);
@@ -215,7 +217,7 @@ void Sm::visit_events(StateVisitor& visitor) {
 
 uint64_t Sm::fingerprint() const {
   uint64_t print = events_.size();
-  for (const auto& sub_core : sub_cores_) print = std::rotl(print, 17) * 0x9e3779b97f4a7c15ULL ^ sub_core->fingerprint();
+  for (const auto& sub_core : sub_cores_) print = std::rotl(print, 17) * 0x9e3779b97f4a7c15ULL ^ sub_core.fingerprint();
   return print;
 }
 

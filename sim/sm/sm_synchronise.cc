@@ -16,7 +16,7 @@ bool Sm::condition_holds(const Warp& warp, int sub_core, int slot, WarpState& re
   const MicroOp& op = *warp.op;
   switch (op.behaviour) {
     case Behaviour::kDependenceWait: {
-      const Warp& self = sub_cores_[sub_core]->warp(slot);
+      const Warp& self = sub_cores_[sub_core].warp(slot);
       reason = self.long_counters >> op.depbar_counter & 1 ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
       return self.counters[op.depbar_counter] <= op.count;
     }
@@ -53,10 +53,10 @@ bool Sm::wgmma_admits(const Warp& warp) const {
 }
 
 void Sm::wgmma_room(Cycle now) {
-  for (const auto& sub_core : sub_cores_) {
-    for (int slot = 0; slot < sub_core->slots(); ++slot) {
-      const Warp& warp = sub_core->warp(slot);
-      if (warp.resident && warp.blocked && warp.reason == WarpState::kMathPipeThrottle) sub_core->reconsider(slot, now);
+  for (SubCore& sub_core : sub_cores_) {
+    for (int slot = 0; slot < sub_core.slots(); ++slot) {
+      const Warp& warp = sub_core.warp(slot);
+      if (warp.resident && warp.blocked && warp.reason == WarpState::kMathPipeThrottle) sub_core.reconsider(slot, now);
     }
   }
 }
@@ -70,7 +70,7 @@ void Sm::wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, Cycle now
   if (!ctas_[cta].resident || ctas_[cta].serial != cta_serial) return;
   for (int w = warpgroup * 4; w < warpgroup * 4 + 4; ++w) {
     const int s = ctas_[cta].warp_slots[w];
-    SubCore& sub_core = *sub_cores_[s % sub_cores_.size()];
+    SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
     --sub_core.warp(slot).wgmma_groups;
     sub_core.reconsider(slot, now);
@@ -114,12 +114,12 @@ void Sm::async_copied(Warp& warp, int sub_core, int slot, uint64_t group, Cycle 
   --groups.copies_left[group % groups.copies_left.size()];
   while (groups.completed < groups.committed && groups.copies_left[groups.completed % groups.copies_left.size()] == 0)
     ++groups.completed;
-  sub_cores_[sub_core]->reconsider(slot, now);
+  sub_cores_[sub_core].reconsider(slot, now);
 }
 
 void Sm::release_barrier(int cta, int barrier, uint64_t phase, Cycle now) {
   for (const int s : ctas_[cta].warp_slots) {
-    SubCore& sub_core = *sub_cores_[s % sub_cores_.size()];
+    SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
     Warp& warp = sub_core.warp(slot);
     if (!warp.resident || !warp.in_barrier || warp.barrier != barrier || warp.barrier_phase != phase) continue;
@@ -130,7 +130,7 @@ void Sm::release_barrier(int cta, int barrier, uint64_t phase, Cycle now) {
 
 void Sm::reconsider_cta(int cta, Cycle now) {
   for (const int s : ctas_[cta].warp_slots) {
-    SubCore& sub_core = *sub_cores_[s % sub_cores_.size()];
+    SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
     if (sub_core.warp(slot).resident) sub_core.reconsider(slot, now);
   }
@@ -142,8 +142,8 @@ void Sm::reconsider_cta(int cta, Cycle now) {
 std::string Sm::waiting_report() const {
   std::string report;
   for (size_t c = 0; c < sub_cores_.size(); ++c) {
-    for (int slot = 0; slot < sub_cores_[c]->slots(); ++slot) {
-      const Warp& warp = sub_cores_[c]->warp(slot);
+    for (int slot = 0; slot < sub_cores_[c].slots(); ++slot) {
+      const Warp& warp = sub_cores_[c].warp(slot);
       if (!warp.resident || !warp.blocked) continue;
       const KernelImage& image = *launches_[warp.launch].image;
       const traces::Kernel& kernel = *image.kernel;

@@ -31,8 +31,8 @@ bool may_be_taken(const MicroOp& op) { return op.behaviour == Behaviour::kWgmma 
 
 SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
     : spec_(spec),
-      sm_(sm),
-      account_(account),
+      sm_(&sm),
+      account_(&account),
       ports_(spec.read_ports_per_bank, spec.read_window, spec.register_file_cache),
       warps_(spec.warp_slots_per_sub_core),
       wanted_port_(spec.warp_slots_per_sub_core, 0),
@@ -60,7 +60,7 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
     const MicroOp& op = *warps_[winner].op;
     candidates &= ~(Mask{1} << winner);
     WarpState reason{};
-    if (may_be_taken(op) && !sm_.condition_holds(warps_[winner], index_, winner, reason)) {
+    if (may_be_taken(op) && !sm_->condition_holds(warps_[winner], index_, winner, reason)) {
       block(winner, reason, now);
       continue;
     }
@@ -109,7 +109,7 @@ bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
     }
     if (hidden) tentative_ |= Mask{1} << slot;
   }
-  return sm_.condition_holds(warp, index_, slot, reason);
+  return sm_->condition_holds(warp, index_, slot, reason);
 }
 
 void SubCore::block(int slot, WarpState reason, Cycle since) {
@@ -129,8 +129,8 @@ void SubCore::reconsider(int slot, Cycle now) {
   // What another sub-core's issue changes in this cycle is seen in the next by one that has had its turn.
   if (stepped_ == now) ++now;
   const uint64_t waited = now - warp.since;
-  account_.launch(warp.launch).states[static_cast<int>(warp.reason)] += waited;
-  if (warp.reason == WarpState::kMathPipeThrottle) sm_.charge_wgmma_wait(warp.launch, warp.since, now);
+  account_->launch(warp.launch).states[static_cast<int>(warp.reason)] += waited;
+  if (warp.reason == WarpState::kMathPipeThrottle) sm_->charge_wgmma_wait(warp.launch, warp.since, now);
   if (!holds) {
     warp.reason = reason;
     warp.since = now;
@@ -171,7 +171,7 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
     candidates &= ~held;
     if (port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory) {
       const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
-      lose(held, state, sm_.queue_holder(index_), Contended::kMemoryQueue);
+      lose(held, state, sm_->queue_holder(index_), Contended::kMemoryQueue);
     } else {
       lose(held, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
     }
@@ -225,8 +225,8 @@ void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource)
   for (const int launch : active_launches_) {
     const auto lost = static_cast<uint64_t>(std::popcount(warps & of_launch_[launch]));
     if (lost == 0) continue;
-    account_.launch(launch).states[static_cast<int>(state)] += lost;
-    account_.charge(launch, culprit, resource, lost);
+    account_->launch(launch).states[static_cast<int>(state)] += lost;
+    account_->charge(launch, culprit, resource, lost);
   }
 }
 
@@ -235,7 +235,7 @@ void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource)
 void SubCore::issue(int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const MicroOp& op = *warp.op;
-  LaunchAccount& account = account_.launch(warp.launch);
+  LaunchAccount& account = account_->launch(warp.launch);
   ++account.instructions;
   ++account.states[static_cast<int>(WarpState::kSelected)];
   ++issued_[warp.launch];
@@ -258,7 +258,7 @@ void SubCore::issue(int slot, Cycle now) {
   } else {
     control_free_ = std::max(control_free_, now + 1);
     if (releases_counters(op)) count_dependences(op, warp);
-    sm_.issued(warp, op, index_, slot, now);
+    sm_->issued(warp, op, index_, slot, now);
     if (op.behaviour == Behaviour::kExit) return;
   }
   const auto fixed_wait = op.behaviour == Behaviour::kBranch ? WarpState::kBranchResolving : WarpState::kWait;
@@ -321,6 +321,7 @@ void SubCore::step_program(Warp& warp) {
     if (--warp.trips_left[loop.depth] > 0) {
       warp.op = &program.ops[loop.begin];
       loop_end_ = true;
+      last_trip_ |= loop.trips.parameter >= 0 && warp.trips_left[loop.depth] == 1;
       enter_loops(warp, loop.begin, loop.depth);
       return;
     }
@@ -332,7 +333,7 @@ void SubCore::step_program(Warp& warp) {
 void SubCore::enter_loops(Warp& warp, uint32_t at, int deeper_than) {
   for (const uint32_t l : warp.program->begins_at[at]) {
     const LoopSpan& loop = warp.program->loops[l];
-    if (loop.depth > deeper_than) warp.trips_left[loop.depth] = sm_.trips(warp, loop.trips);
+    if (loop.depth > deeper_than) warp.trips_left[loop.depth] = sm_->trips(warp, loop.trips);
   }
 }
 

@@ -30,6 +30,8 @@ class Sm;
 class SubCore {
  public:
   SubCore(const Spec& spec, Sm& sm, Account& account, int index);
+  // A copy is the first SM's until it is told that it is another's.
+  void belong_to(Sm& sm, Account& account) { sm_ = &sm, account_ = &account; }
 
   // Runs cycle `now`; returns the next cycle in which something can happen (kNever: only an event can wake it).
   Cycle step(Cycle now);
@@ -58,6 +60,8 @@ class SubCore {
   void visit(StateVisitor& visitor);
   // A warp of this sub-core has come to the end of a loop body since the last call.
   bool take_loop_end() { return std::exchange(loop_end_, false); }
+  // The same for the last trip of a loop that is bound by the warp's CTA class.
+  bool take_last_trip() { return std::exchange(last_trip_, false); }
   // Changes with the places that the warps are at in their programs.
   uint64_t fingerprint() const;
 
@@ -100,8 +104,8 @@ class SubCore {
   static int port_of(const MicroOp& op) { return op.global ? kGlobalMemory : static_cast<int>(op.pipe); }
 
   const Spec& spec_;
-  Sm& sm_;
-  Account& account_;
+  Sm* sm_;
+  Account* account_;
   RegisterPorts ports_;
   std::vector<Warp> warps_;
 
@@ -133,6 +137,7 @@ class SubCore {
   Cycle next_ = kNever;
   Cycle stepped_ = kNever;  // the last cycle that was run
   bool loop_end_ = false;
+  bool last_trip_ = false;
   int index_;
   std::vector<IssueRecord>* log_ = nullptr;
   uint32_t sm_class_ = 0;

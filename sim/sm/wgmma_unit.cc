@@ -12,7 +12,7 @@ uint32_t round_up_divide(uint32_t value, uint32_t by) { return (value + by - 1) 
 
 }  // namespace
 
-WgmmaUnit::WgmmaUnit(const Spec& spec, Sm& sm, Account& account) : spec_(spec), sm_(sm), account_(account) {}
+WgmmaUnit::WgmmaUnit(const Spec& spec, Sm& sm, Account& account) : spec_(spec), sm_(&sm), account_(&account) {}
 
 uint32_t WgmmaUnit::wavefronts(const Command& command) const {
   const uint32_t b = round_up_divide(command.columns, spec_.wgmma_columns_per_b_wavefront);
@@ -42,7 +42,7 @@ void WgmmaUnit::schedule_start(Cycle now) {
   const Cycle next = std::max(now, free_at_);
   if (next >= start_at_) return;
   start_at_ = next;
-  sm_.schedule(next, {.type = Sm::EventType::kWgmmaStart});
+  sm_->schedule(next, {.type = Sm::EventType::kWgmmaStart});
 }
 
 void WgmmaUnit::try_start(Cycle now) {
@@ -56,32 +56,32 @@ void WgmmaUnit::start(uint64_t id, Cycle now) {
   Command& command = at(id);
   --waiting_;
   history_.charge(command.assembled, now, command.launch, [&](int culprit, uint64_t cycles) {
-    account_.charge_request(command.launch, culprit, Contended::kWgmma, cycles);
+    account_->charge_request(command.launch, culprit, Contended::kWgmma, cycles);
   });
   history_.hold(now, command.launch);
   const uint32_t tensor = round_up_divide(command.columns, spec_.wgmma_columns_per_clk);
   busy_ += tensor;
   free_at_ = now + interval(command);
-  sm_.memory().reserve_for_wgmma(now, wavefronts(command), command.launch);
+  sm_->memory().reserve_for_wgmma(now, wavefronts(command), command.launch);
   const uint32_t pipeline = command.a_in_registers ? spec_.wgmma_completion_rs : spec_.wgmma_completion;
   command.completion = now + pipeline + command.columns / 2U;
   // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
-  sm_.schedule(command.completion - command.columns / 2U, {.type = Sm::EventType::kWgmmaWrites, .value = id});
-  sm_.schedule(command.completion - read_window(command), {.type = Sm::EventType::kWgmmaReads, .value = id});
-  sm_.schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
-  sm_.wgmma_room(now);
+  sm_->schedule(command.completion - command.columns / 2U, {.type = Sm::EventType::kWgmmaWrites, .value = id});
+  sm_->schedule(command.completion - read_window(command), {.type = Sm::EventType::kWgmmaReads, .value = id});
+  sm_->schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
+  sm_->wgmma_room(now);
 }
 
 void WgmmaUnit::begin_writes(uint64_t id, Cycle now) {
   Command& command = at(id);
   const Cycle due = command.completion - command.columns / 2U;
   if (now < due) {  // an earlier command was delayed meanwhile
-    sm_.schedule(due, {.type = Sm::EventType::kWgmmaWrites, .value = id});
+    sm_->schedule(due, {.type = Sm::EventType::kWgmmaWrites, .value = id});
     return;
   }
   command.writes_begun = true;
-  for (int c = 0; c < sm_.sub_cores(); ++c) {
-    command.update[c].writes = sm_.sub_core(c).ports().demand(now, 0, command.columns / 4U).writes;
+  for (int c = 0; c < sm_->sub_cores(); ++c) {
+    command.update[c].writes = sm_->sub_core(c).ports().demand(now, 0, command.columns / 4U).writes;
   }
 }
 
@@ -89,12 +89,12 @@ void WgmmaUnit::begin_reads(uint64_t id, Cycle now) {
   Command& command = at(id);
   const Cycle due = command.completion - read_window(command);
   if (now < due) {
-    sm_.schedule(due, {.type = Sm::EventType::kWgmmaReads, .value = id});
+    sm_->schedule(due, {.type = Sm::EventType::kWgmmaReads, .value = id});
     return;
   }
   command.reads_begun = true;
-  for (int c = 0; c < sm_.sub_cores(); ++c) {
-    command.update[c].reads = sm_.sub_core(c).ports().demand(now, spec_.commit_reads, 0).reads;
+  for (int c = 0; c < sm_->sub_cores(); ++c) {
+    command.update[c].reads = sm_->sub_core(c).ports().demand(now, spec_.commit_reads, 0).reads;
   }
   command.reads_before = port_reads();
 }
@@ -102,18 +102,18 @@ void WgmmaUnit::begin_reads(uint64_t id, Cycle now) {
 void WgmmaUnit::complete(uint64_t id, Cycle now) {
   Command& command = at(id);
   if (now < command.completion) {
-    sm_.schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
+    sm_->schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
     return;
   }
   Cycle reads = 0;
   Cycle writes = 0;
   int written_by = command.launch;
-  for (int c = 0; c < sm_.sub_cores(); ++c) {
-    const auto [missing_reads, missing_writes] = sm_.sub_core(c).ports().missing(now, command.update[c]);
+  for (int c = 0; c < sm_->sub_cores(); ++c) {
+    const auto [missing_reads, missing_writes] = sm_->sub_core(c).ports().missing(now, command.update[c]);
     reads = std::max<Cycle>(reads, missing_reads);
     if (missing_writes > writes) {
       writes = missing_writes;
-      written_by = sm_.sub_core(c).last_writer(0);
+      written_by = sm_->sub_core(c).last_writer(0);
     }
   }
   const Cycle delay = std::max(reads, writes);
@@ -121,13 +121,13 @@ void WgmmaUnit::complete(uint64_t id, Cycle now) {
     if (reads >= writes) {
       charge_reads(command, delay);
     } else {
-      account_.charge_request(command.launch, written_by, Contended::kRegisterWritePort, delay);
+      account_->charge_request(command.launch, written_by, Contended::kRegisterWritePort, delay);
     }
     delay_after(id, delay);
-    sm_.schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
+    sm_->schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
     return;
   }
-  if (command.commit) sm_.wgmma_group_done(command.cta, command.cta_serial, command.warpgroup, now);
+  if (command.commit) sm_->wgmma_group_done(command.cta, command.cta_serial, command.warpgroup, now);
 }
 
 // The pipe stands still while an update waits: this command, those behind it and the next start all move.
@@ -137,9 +137,9 @@ void WgmmaUnit::delay_after(uint64_t id, Cycle delay) {
 }
 
 std::vector<uint64_t> WgmmaUnit::port_reads() const {
-  std::vector<uint64_t> reads(static_cast<size_t>(account_.launches()), 0);
-  for (int c = 0; c < sm_.sub_cores(); ++c) {
-    for (size_t l = 0; l < reads.size(); ++l) reads[l] += sm_.sub_core(c).port_reads(static_cast<int>(l));
+  std::vector<uint64_t> reads(static_cast<size_t>(account_->launches()), 0);
+  for (int c = 0; c < sm_->sub_cores(); ++c) {
+    for (size_t l = 0; l < reads.size(); ++l) reads[l] += sm_->sub_core(c).port_reads(static_cast<int>(l));
   }
   return reads;
 }
@@ -153,10 +153,10 @@ void WgmmaUnit::charge_reads(const Command& command, Cycle delay) {
   uint64_t left = delay;
   for (size_t l = 0; l < reads.size() && total > 0; ++l) {
     const uint64_t share = delay * reads[l] / total;
-    account_.charge_request(command.launch, static_cast<int>(l), Contended::kRegisterReadPort, share);
+    account_->charge_request(command.launch, static_cast<int>(l), Contended::kRegisterReadPort, share);
     left -= share;
   }
-  account_.charge_request(command.launch, total > 0 ? most : command.launch, Contended::kRegisterReadPort, left);
+  account_->charge_request(command.launch, total > 0 ? most : command.launch, Contended::kRegisterReadPort, left);
 }
 
 }  // namespace warpfold::sim

@@ -26,6 +26,8 @@ class WgmmaUnit {
   static constexpr int kMaxSubCores = 4;
 
   WgmmaUnit(const Spec& spec, Sm& sm, Account& account);
+  // A copy is the first SM's until it is told that it is another's.
+  void belong_to(Sm& sm, Account& account) { sm_ = &sm, account_ = &account; }
 
   // One command of a warpgroup: m64nN with K of 32 bytes.
   struct Command {
@@ -76,8 +78,8 @@ class WgmmaUnit {
   void schedule_start(Cycle now);
 
   const Spec& spec_;
-  Sm& sm_;
-  Account& account_;
+  Sm* sm_;
+  Account* account_;
   std::array<Command, kInFlight> commands_{};
   uint64_t next_id_ = 0;     // assembled so far
   uint64_t next_start_ = 0;  // started so far

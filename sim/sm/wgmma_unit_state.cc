@@ -28,7 +28,7 @@ void WgmmaUnit::visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_sinc
 void WgmmaUnit::visit_command(Command& command, bool waits, StateVisitor& visitor) {
   visitor.value("command_launch", static_cast<uint64_t>(command.launch));
   visitor.value("command_cta", static_cast<uint64_t>(command.cta));
-  visitor.value("command_cta_lives", sm_.cta_lives(command.cta, command.cta_serial));
+  visitor.value("command_cta_lives", sm_->cta_lives(command.cta, command.cta_serial));
   visitor.value("command_warpgroup", static_cast<uint64_t>(command.warpgroup));
   visitor.value("command_columns", command.columns);
   visitor.value("command_a_in_registers", command.a_in_registers);
@@ -40,8 +40,8 @@ void WgmmaUnit::visit_command(Command& command, bool waits, StateVisitor& visito
   visitor.moment("command_completion", command.completion);
   visitor.value("command_writes_begun", command.writes_begun);
   visitor.value("command_reads_begun", command.reads_begun);
-  for (int c = 0; c < sm_.sub_cores(); ++c) {
-    const RegisterPorts& ports = sm_.sub_core(c).ports();
+  for (int c = 0; c < sm_->sub_cores(); ++c) {
+    const RegisterPorts& ports = sm_->sub_core(c).ports();
     if (command.writes_begun) visitor.relative("command_writes", ports.unserved_writes(command.update[c]));
     if (command.reads_begun) visitor.relative("command_reads", ports.unserved_reads(command.update[c]));
   }

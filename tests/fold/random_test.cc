@@ -15,6 +15,7 @@ namespace {
 TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
   int runs = 0;
   int folded = 0;
+  int shared = 0;
   uint64_t issued = 0;
   uint64_t replayed = 0;
   const bool same = rc::check([&] {
@@ -28,11 +29,14 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
     if (!differs.empty()) RC_FAIL(differs);
     ++runs;
     folded += exact.fold.mode == sim::Folded::kExact;
+    shared += exact.fold.instructions_shared > 0;
     issued += exact.fold.instructions_of_classes;
     replayed += exact.fold.instructions_replayed;
   });
-  std::cout << folded << " of " << runs << " programs folded; replayed " << replayed << " of " << issued << " instructions\n";
+  std::cout << folded << " of " << runs << " programs folded, classes of " << shared << " were simulated together; replayed "
+            << replayed << " of " << issued << " instructions\n";
   ASSERT_TRUE(same);
+  EXPECT_GE(8 * shared, runs) << "too few of the programs have classes that begin alike";
   EXPECT_GE(2 * folded, runs) << "too few of the programs recur for this test to say much";
 }
 

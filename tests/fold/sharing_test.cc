@@ -1,0 +1,147 @@
+// SM classes that begin alike are replayed once until they part, and nothing else changes.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/machine.h"
+#include "tests/support/same_outcome.h"
+
+namespace warpfold::test {
+namespace {
+
+using testing::HasSubstr;
+
+Lines body() {
+  return {op("FFMA R4, R8, R9, R4", {.stall = 2}), op("IADD3 R5, R10, R11, R12"), op("MUFU.EX2 R6, R7", {.stall = 2, .write = 0}),
+          op("FADD R6, R6, R6", {.stall = 5, .wait = {0}})};
+}
+
+configs::Gpu two_sms() {
+  configs::Gpu gpu = one_sm("rtx_a6000");
+  gpu.set_sm_count(2);
+  gpu.mutable_sm()->set_cta_launch_cycles(7);
+  return gpu;
+}
+
+traces::Kernel looping(const std::string& grid, const Lines& lines = loop("t", body())) {
+  // Two CTAs at a time.
+  return KernelText("loop", "sm_86").options("registers=32 shared_memory=40960").classes(grid).role("warps", 4, lines).kernel();
+}
+
+// Folds and replays, compares, returns what folding says.
+sim::FoldReport both(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches) {
+  const sim::Outcome exact = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
+  const sim::Outcome off = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}});
+  EXPECT_EQ(difference(exact, off), "");
+  EXPECT_EQ(exact.fold.instructions_of_classes, off.fold.instructions_of_classes);
+  EXPECT_EQ(off.fold.instructions_replayed, off.fold.instructions_of_classes) << "a full replay shares nothing";
+  return exact.fold;
+}
+
+sim::FoldReport both(const traces::Kernel& kernel) { return both(two_sms(), {launch(kernel)}); }
+
+// Each SM's CTAs on a chip of one SM.
+uint64_t replayed_alone(const std::string& grid) {
+  configs::Gpu gpu = two_sms();
+  gpu.set_sm_count(1);
+  const traces::Kernel kernel = looping(grid);
+  return both(gpu, {launch(kernel)}).instructions_replayed;
+}
+
+TEST(Sharing, OneCtaMoreOnOneSmIsAllThatIsReplayedTwice) {
+  const sim::FoldReport fold = both(looping("parameter t\nclass a t=40\ngrid a*25\n"));
+  const uint64_t of_12 = replayed_alone("parameter t\nclass a t=40\ngrid a*12\n");
+  const uint64_t of_13 = replayed_alone("parameter t\nclass a t=40\ngrid a*13\n");
+  EXPECT_GT(fold.instructions_shared, 0);
+  EXPECT_LT(fold.instructions_replayed, of_12 + of_13);
+}
+
+// As a persistent GEMM has one CTA an SM, with a tile more on some.
+TEST(Sharing, OneTripMoreOnOneSmIsAllThatIsReplayedTwice) {
+  const sim::FoldReport fold = both(looping("parameter t\nclass a t=13\nclass b t=12\ngrid a*1 b*1\n"));
+  EXPECT_GE(fold.instructions_shared, fold.instructions_of_classes / 3);
+  const uint64_t of_13 = replayed_alone("parameter t\nclass a t=13\ngrid a*1\n");
+  const uint64_t of_12 = replayed_alone("parameter t\nclass b t=12\ngrid b*1\n");
+  EXPECT_LT(fold.instructions_replayed, of_12 + of_13);
+}
+
+TEST(Sharing, WhatRecursIsSkippedForAllAtOnce) {
+  const sim::FoldReport fold = both(looping("parameter t\nclass a t=30000\nclass b t=29990\ngrid a*1 b*1\n"));
+  EXPECT_EQ(fold.mode, sim::Folded::kExact);
+  EXPECT_LT(2 * fold.instructions_replayed, 3 * replayed_alone("parameter t\nclass a t=30000\ngrid a*1\n"));
+}
+
+TEST(Sharing, ALoopThatOneLeavesAtOnceIsNotShared) {
+  const sim::FoldReport fold = both(looping("parameter t\nclass a t=1\nclass b t=2\ngrid a*1 b*1\n"));
+  EXPECT_EQ(fold.instructions_shared, 0);
+  EXPECT_EQ(fold.mode, sim::Folded::kNone);
+}
+
+TEST(Sharing, InNestedLoopsTheyPartAtTheFirstEndThatDiffers) {
+  const Lines nest = loop("outer", join(body(), loop("inner", body())));
+  for (const std::string classes :
+       {"class a outer=5 inner=9\nclass b outer=7 inner=9\n", "class a outer=5 inner=9\nclass b outer=5 inner=8\n",
+        "class a outer=5 inner=9\nclass b outer=4 inner=12\n"}) {
+    const sim::FoldReport fold = both(looping("parameter outer\nparameter inner\n" + classes + "grid a*1 b*1\n", nest));
+    const bool one_has_less = classes.find("outer=4") == std::string::npos;
+    EXPECT_EQ(fold.instructions_shared > 0, one_has_less) << classes;
+  }
+}
+
+// SM 0 receives a a a b a, SM 1 a a a c a: in b's place c has fewer trips and more of another loop.
+TEST(Sharing, EndsBeforeTheFirstCtaOfAnotherKind) {
+  const Lines loops = join(loop("t", body()), loop("u", body()));
+  const sim::FoldReport fold =
+      both(looping("parameter t\nparameter u\nclass a t=20 u=20\nclass b t=30 u=5\nclass c t=5 u=30\n"
+                   "grid a*6 b*1 c*1 a*2\n",
+                   loops));
+  EXPECT_GT(fold.instructions_shared, 0);
+}
+
+// b stands for a's follower and for itself: then what recurs for one SM need not for the other.
+TEST(Sharing, AClassStandsForOneOtherOnly) {
+  both(looping("parameter t\nclass a t=300\nclass b t=301\ngrid a*2 a*1 b*1 a*40 b*1 a*1 a*40\n"));
+}
+
+// SMs 0 and 1 have 9 and 8 CTAs of one kernel, 5 and 4 of the next: three SMs part at two places.
+TEST(Sharing, ThreeClassesPartOneAfterTheOther) {
+  configs::Gpu gpu = two_sms();
+  gpu.set_sm_count(3);
+  const traces::Kernel first = looping("parameter t\nclass a t=50\ngrid a*26\n");
+  const traces::Kernel next = looping("parameter t\nclass a t=30\ngrid a*13\n");
+  const sim::FoldReport fold = both(gpu, {launch(first), launch(next)});
+  EXPECT_GT(fold.instructions_shared, fold.instructions_replayed / 2) << fold.instructions_replayed;
+}
+
+// A launch released by the other's end, which is later on one of the SMs: before it they have parted.
+TEST(Sharing, ALaunchThatWaitsIsReleasedByTheLastOne) {
+  const traces::Kernel first = looping("parameter t\nclass a t=60\nclass b t=50\ngrid a*1 b*1\n");
+  const traces::Kernel next = looping("parameter t\nclass a t=30\ngrid a*9\n");
+  sim::Launch after = launch(next);
+  after.stream = 1;
+  after.after = {0};
+  EXPECT_GT(both(two_sms(), {launch(first), after}).instructions_shared, 0);
+}
+
+TEST(Sharing, CtasThatAreAllPlacedInOneCycleAreNotShared) {
+  configs::Gpu gpu = two_sms();
+  gpu.mutable_sm()->set_cta_launch_cycles(0);
+  EXPECT_EQ(both(gpu, {launch(looping("parameter t\nclass a t=40\ngrid a*25\n"))}).instructions_shared, 0);
+}
+
+// Two that hang before they part: the report names both.
+TEST(Sharing, ADeadlockIsEverybodys) {
+  const traces::Kernel kernel =
+      KernelText("stuck", "sm_86")
+          .classes("parameter t\nclass a t=9\nclass b t=8\ngrid a*1 b*1\n")
+          .role("early", 2, {op("BAR.SYNC.DEFER_BLOCKING 0x3, 0x80", {}, "barrier=3 count=128")})
+          .role("late", 2, join(loop("t", body()), {op("BAR.SYNC.DEFER_BLOCKING 0x4, 0x80", {.stall = 5}, "barrier=4 count=128")}))
+          .kernel();
+  const sim::Outcome exact = outcome(two_sms(), {launch(kernel)}, {.fold = {.mode = sim::FoldMode::kExact}});
+  EXPECT_TRUE(exact.deadlocked);
+  EXPECT_THAT(exact.deadlock.report, HasSubstr("SM class 1"));
+  both(two_sms(), {launch(kernel)});
+}
+
+}  // namespace
+}  // namespace warpfold::test
