@@ -5,6 +5,7 @@
 #include "configs/gpu.pb.h"
 #include "configs/places.h"
 #include "configs/scenario.pb.h"
+#include "configs/study.pb.h"
 
 namespace warpfold::configs {
 
@@ -17,5 +18,7 @@ std::optional<Finding> find_parameter_fault(const Scenario& scenario);
 std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::string& path);
 // Everything but the GPU, workloads included.
 std::optional<Finding> find_scenario_fault(const Scenario& scenario);
+// Axes, policies and figures by themselves; what the axes set is checked with the scenario.
+std::optional<Finding> find_study_fault(const Study& study);
 
 }  // namespace warpfold::configs

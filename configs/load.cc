@@ -236,4 +236,18 @@ Expected<Scenario> load_scenario(const std::string& path, const std::vector<std:
   return scenario;
 }
 
+Expected<Study> load_study(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return std::unexpected(text.error());
+  Study study;
+  Places places;
+  auto locations = std::make_unique<pb::TextFormat::ParseInfoTree>();
+  if (auto parsed = parse_located_text(path, *text, study, locations.get()); !parsed) return std::unexpected(parsed.error());
+  places.add_file(path, "", *Study::descriptor(), std::move(locations));
+  if (study.name().empty()) study.set_name(fs::path(path).stem().string());
+  if (const auto fault = find_study_fault(study)) return places.fail(*fault);
+  study.set_scenario_file((fs::path(path).parent_path() / study.scenario_file()).lexically_normal().string());
+  return study;
+}
+
 }  // namespace warpfold::configs

@@ -9,6 +9,7 @@
 #include "configs/diagnostic.h"
 #include "configs/gpu.pb.h"
 #include "configs/scenario.pb.h"
+#include "configs/study.pb.h"
 
 namespace warpfold::configs {
 
@@ -22,6 +23,9 @@ Expected<Gpu> load_gpu(const std::string& path);
 // such as kernel.qkv.hopper_gemm.tile_n or gpu.sm.tensor.wgmma_columns_per_clk), then parameter targets, then the GPU file
 // with the scenario's `gpu` merged over it. The result is fully resolved (no base, gpu complete) and checked.
 Expected<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings);
+
+// Reads a study and checks it; its scenario_file becomes relative to the current folder.
+Expected<Study> load_study(const std::string& path);
 
 // Field checks that need no simulation: zero clocks, negative or more than 100 % shares, unknown kernels in policies and
 // dependences, cycles in `after`, tiles larger than the matrix, values outside the lists in the schema's comments.

@@ -1,9 +1,7 @@
 #include "tools/warpfold/run.h"
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
-#include <exception>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "configs/near_miss.h"
 #include "tools/warpfold/kernels.h"
 #include "tools/warpfold/launches.h"
+#include "tools/warpfold/parallel.h"
 #include "tools/warpfold/progress.h"
 #include "tools/warpfold/result.h"
 
@@ -24,30 +23,6 @@ std::string busiest(const std::vector<sim::ResourceUse>& resources) {
     if (most == nullptr || utilization(use) > utilization(*most)) most = &use;
   }
   return most == nullptr ? "" : most->name;
-}
-
-// Calls work(0) ... work(count - 1), `jobs` at a time. What one throws is thrown here when all have ended.
-template <typename Work>
-void in_parallel(size_t count, unsigned jobs, Work work) {
-  std::atomic<size_t> next{0};
-  std::vector<std::exception_ptr> thrown(count);
-  const auto take_turns = [&] {
-    for (size_t i = next++; i < count; i = next++) {
-      try {
-        work(i);
-      } catch (...) {
-        thrown[i] = std::current_exception();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (size_t j = 1; j < std::min<size_t>(jobs, count); ++j) others.emplace_back(take_turns);
-    take_turns();
-  }
-  for (const std::exception_ptr& each : thrown) {
-    if (each) std::rethrow_exception(each);
-  }
 }
 
 Outcome<bool> all_sms_option(const Options& options) {

@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <vector>
+
+#include "configs/check.h"
+#include "configs/near_miss.h"
+
+namespace warpfold::configs {
+
+namespace {
+
+std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string indexed(const std::string& field, int index) { return field + "[" + std::to_string(index) + "]"; }
+
+std::optional<Finding> check_axes(const Study& study) {
+  if (study.axis().empty()) return Finding{"axis", "no axis: a study varies something"};
+  for (int i = 0; i < study.axis_size(); ++i) {
+    const Axis& axis = study.axis(i);
+    const std::string path = indexed("axis", i);
+    if (axis.name().empty()) return Finding{path, "an axis has no name"};
+    if (axis.value().empty()) return Finding{path, "axis " + quoted(axis.name()) + " has no value"};
+    for (int other = 0; other < i; ++other) {
+      if (study.axis(other).name() == axis.name()) return Finding{path + ".name", "a second axis called " + quoted(axis.name())};
+    }
+    for (int v = 0; v < axis.value_size(); ++v) {
+      if (std::find(axis.value().begin(), axis.value().begin() + v, axis.value(v)) == axis.value().begin() + v) continue;
+      return Finding{indexed(path + ".value", v), "axis " + quoted(axis.name()) + " has " + axis.value(v) + " twice"};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_policies(const Study& study) {
+  if (study.policy().empty()) return Finding{"policy", "no policy: a study simulates at least one"};
+  for (int i = 0; i < study.policy_size(); ++i) {
+    if (std::find(study.policy().begin(), study.policy().begin() + i, study.policy(i)) == study.policy().begin() + i) continue;
+    return Finding{indexed("policy", i), PolicyKind_Name(study.policy(i)) + " is given twice"};
+  }
+  return std::nullopt;
+}
+
+class FigureCheck {
+ public:
+  FigureCheck(const Study& study, int index) : study_(study), figure_(study.figure(index)), path_(indexed("figure", index)) {}
+
+  std::optional<Finding> run() {
+    if (figure_.name().empty()) return Finding{path_, "a figure has no name"};
+    // It names files.
+    if (figure_.name().find_first_of("/\\ ") != std::string::npos) {
+      return Finding{path_ + ".name", "a figure's name is a file's: no / and no space, not " + quoted(figure_.name())};
+    }
+    if (auto fault = run_over("x", figure_.x())) return fault;
+    if (figure_.kind() == MAP) {
+      if (auto fault = run_over("y", figure_.y())) return fault;
+      if (figure_.has_series()) return Finding{path_ + ".series", "a MAP has no series"};
+    } else {
+      if (figure_.has_y()) return Finding{path_ + ".y", "LINES have no y; they show their quantities"};
+      if (figure_.has_series()) {
+        if (auto fault = run_over("series", figure_.series())) return fault;
+        if (figure_.quantity_size() != 1) return Finding{path_ + ".series", "LINES with a series show one quantity"};
+      }
+    }
+    for (int f = 0; f < figure_.fixed_size(); ++f) {
+      if (auto fault = check_fixed(f)) return fault;
+    }
+    for (const Axis& axis : study_.axis()) {
+      if (std::ranges::find(used_, axis.name()) != used_.end()) continue;
+      return Finding{
+          path_, "figure " + quoted(figure_.name()) + " says nothing of axis " + quoted(axis.name()) + ": give it a fixed value"};
+    }
+    if (figure_.quantity().empty()) return Finding{path_, "figure " + quoted(figure_.name()) + " shows no quantity"};
+    for (int q = 0; q < figure_.quantity_size(); ++q) {
+      if (auto fault = check_quantity(figure_.quantity(q), indexed(path_ + ".quantity", q))) return fault;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const Axis* axis(const std::string& name) const {
+    const auto found = std::ranges::find(study_.axis(), name, [](const Axis& each) { return each.name(); });
+    return found == study_.axis().end() ? nullptr : &*found;
+  }
+
+  std::optional<Finding> use(const std::string& name, const std::string& path) {
+    if (axis(name) == nullptr) {
+      std::vector<std::string> known;
+      for (const Axis& each : study_.axis()) known.push_back(each.name());
+      return Finding{path, "no axis called " + quoted(name) + suggestion(name, known)};
+    }
+    if (std::ranges::find(used_, name) != used_.end()) return Finding{path, "axis " + quoted(name) + " is used twice"};
+    used_.push_back(name);
+    return std::nullopt;
+  }
+
+  std::optional<Finding> run_over(const std::string& field, const std::string& name) {
+    if (name.empty()) return Finding{path_, "figure " + quoted(figure_.name()) + ": " + field + " is missing"};
+    return use(name, path_ + "." + field);
+  }
+
+  std::optional<Finding> check_fixed(int index) {
+    const FixedAxis& fixed = figure_.fixed(index);
+    const std::string path = indexed(path_ + ".fixed", index);
+    if (auto fault = use(fixed.axis(), path + ".axis")) return fault;
+    const Axis& which = *axis(fixed.axis());
+    if (std::ranges::find(which.value(), fixed.value()) != which.value().end()) return std::nullopt;
+    const std::vector<std::string> known(which.value().begin(), which.value().end());
+    return Finding{path + ".value",
+                   "axis " + quoted(which.name()) + " has no value " + quoted(fixed.value()) + suggestion(fixed.value(), known)};
+  }
+
+  std::optional<Finding> check_quantity(const Quantity& quantity, const std::string& path) const {
+    switch (quantity.what_case()) {
+      case Quantity::kSpeedup:
+        if (auto fault = simulated(quantity.speedup().of(), path + ".speedup.of")) return fault;
+        return simulated(quantity.speedup().over(), path + ".speedup.over");
+      case Quantity::kTotalTime:
+        return simulated(quantity.total_time(), path + ".total_time");
+      case Quantity::kKernelTime:
+        return simulated(quantity.kernel_time().policy(), path + ".kernel_time.policy");
+      case Quantity::kKernelAlone:
+        return simulated(quantity.kernel_alone().policy(), path + ".kernel_alone.policy");
+      case Quantity::kKernelSlowdown:
+        return simulated(quantity.kernel_slowdown().policy(), path + ".kernel_slowdown.policy");
+      case Quantity::WHAT_NOT_SET:
+        break;
+    }
+    return Finding{path, "a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown"};
+  }
+
+  std::optional<Finding> simulated(int policy, const std::string& path) const {
+    if (std::ranges::find(study_.policy(), policy) != study_.policy().end()) return std::nullopt;
+    return Finding{path, "the study does not simulate policy " + PolicyKind_Name(static_cast<PolicyKind>(policy))};
+  }
+
+  const Study& study_;
+  const Figure& figure_;
+  std::string path_;
+  std::vector<std::string> used_;
+};
+
+}  // namespace
+
+std::optional<Finding> find_study_fault(const Study& study) {
+  if (study.scenario_file().empty()) return Finding{"", "scenario_file is missing"};
+  if (auto fault = check_axes(study)) return fault;
+  if (auto fault = check_policies(study)) return fault;
+  if (study.figure().empty()) return Finding{"figure", "no figure: nothing would be simulated"};
+  for (int i = 0; i < study.figure_size(); ++i) {
+    for (int other = 0; other < i; ++other) {
+      if (study.figure(other).name() == study.figure(i).name()) {
+        return Finding{indexed("figure", i) + ".name", "a second figure called " + quoted(study.figure(i).name())};
+      }
+    }
+    if (auto fault = FigureCheck(study, i).run()) return fault;
+  }
+  return std::nullopt;
+}
+
+}  // namespace warpfold::configs

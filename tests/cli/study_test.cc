@@ -1,0 +1,103 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "program.h"
+
+namespace warpfold::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Study : public Program {
+ protected:
+  Study() {
+    write("s.textproto", small_scenario());
+    write("study.textproto",
+          "scenario_file: \"s.textproto\"\n"
+          "axis { name: \"heads\" value: \"2\" value: \"4\" }\n"
+          "axis { name: \"kernel.rng.philox.rounds\" value: \"5\" value: \"7\" label: \"rounds\" }\n"
+          "policy: SEQUENTIAL\npolicy: CONCURRENT\n"
+          "figure { name: \"map\" title: \"Don't wait\" kind: MAP x: \"heads\" y: \"kernel.rng.philox.rounds\"\n"
+          "  quantity { label: \"speed-up\" speedup { of: CONCURRENT over: SEQUENTIAL } } }\n"
+          "figure { name: \"times\" x: \"heads\" fixed { axis: \"kernel.rng.philox.rounds\" value: \"7\" }\n"
+          "  quantity { label: \"alone\" kernel_alone { kernel: \"rng\" policy: CONCURRENT } }\n"
+          "  quantity { label: \"together\" kernel_time { kernel: \"rng\" policy: CONCURRENT } }\n"
+          "  quantity { label: \"slowdown\" kernel_slowdown { kernel: \"rng\" policy: CONCURRENT } }\n"
+          "  quantity { label: \"nobody\" kernel_time { kernel: \"nobody\" policy: CONCURRENT } } }\n");
+  }
+  static std::vector<std::string> cells(const std::string& line) {
+    std::vector<std::string> found;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) found.push_back(cell);
+    return found;
+  }
+  std::vector<std::string> lines(const std::string& file) const {
+    std::vector<std::string> found;
+    std::istringstream text(read(file));
+    for (std::string line; std::getline(text, line);) found.push_back(line);
+    return found;
+  }
+};
+
+TEST_F(Study, WritesATableAndAPictureForEachFigure) {
+  const Ended ended = run({"study", "study.textproto", "--output", "out"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  EXPECT_THAT(ended.out, HasSubstr("out/map.svg"));
+  const auto map = lines("out/map.csv");
+  ASSERT_EQ(map.size(), 5);
+  EXPECT_EQ(map[0], "heads,kernel.rng.philox.rounds,estimator,speed-up");
+  EXPECT_THAT(map[1], StartsWith("2,5,simulation,"));
+  EXPECT_THAT(map[4], StartsWith("4,7,simulation,"));
+  EXPECT_THAT(read("out/map.svg"), HasSubstr("Don't wait"));
+  const auto times = lines("out/times.csv");
+  ASSERT_EQ(times.size(), 3);
+  EXPECT_THAT(times[2], testing::EndsWith(","));  // no kernel of that name
+  const auto row = cells(times[2]);
+  EXPECT_NEAR(std::stod(row[4]) / std::stod(row[3]), std::stod(row[5]), 1e-3);  // slowdown: time over time alone
+}
+
+TEST_F(Study, SaysWhatTheScenarioSays) {
+  ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
+  const std::string heads = "heads=4";
+  ASSERT_EQ(run({"compare", "s.textproto", "--set", heads, "--output", "c.csv", "--policies", "sequential,concurrent"}).exit_code,
+            0);
+  constexpr size_t kTotalTime = 4;
+  const auto compared = lines("c.csv");
+  const double sequential = std::stod(cells(compared[1])[kTotalTime]);
+  const double concurrent = std::stod(cells(compared[3])[kTotalTime]);
+  EXPECT_NEAR(std::stod(cells(lines("out/map.csv")[4]).back()), sequential / concurrent, 1e-4);
+}
+
+TEST_F(Study, KeepsWhatIsFinishedAndRedoesWhatHasChanged) {
+  ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
+  const std::string point = "out/points/heads=2,kernel.rng.philox.rounds=5.json";
+  const std::string record = read(point);
+  const auto number = record.find("\"total_time_us\": ") + 17;
+  // A record that is taken as it stands shows in the table; a broken one is made anew.
+  write(point, record.substr(0, number) + "1000" + record.substr(number));
+  ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
+  const std::string changed = read("out/map.csv");
+  write(point, record.substr(0, record.size() / 2));
+  ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
+  EXPECT_EQ(read(point), record);
+  EXPECT_NE(read("out/map.csv"), changed);
+  // Another GPU is another simulation: nothing of the old one is left.
+  ASSERT_EQ(run({"study", "study.textproto", "--output", "out", "--set", "gpu.clock_mhz=1000"}).exit_code, 0);
+  EXPECT_NE(read(point), record);
+}
+
+TEST_F(Study, WithABadPointSimulatesNothing) {
+  const Ended ended = run({"study", "study.textproto", "--output", "out", "--set", "kernel.rng.philox.threshold_bits=9"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("heads=2,kernel.rng.philox.rounds=5: "));
+  EXPECT_THAT(ended.err, HasSubstr("threshold_bits"));
+  EXPECT_TRUE(std::filesystem::is_empty(path("work/out/points")));
+  EXPECT_EQ(run({"study", "none.textproto"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace warpfold::cli

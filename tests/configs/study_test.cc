@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include "scratch.h"
+
+namespace warpfold::configs {
+namespace {
+
+constexpr const char* kAxes =
+    "scenario_file: \"s.textproto\"\n"
+    "axis { name: \"seq\" value: \"1\" value: \"2\" }\n"
+    "axis { name: \"rounds\" value: \"5\" value: \"7\" }\n"
+    "policy: SEQUENTIAL\n";
+
+class StudyFile : public InScratchFolder {
+ protected:
+  static std::string error_of(const std::string& text) {
+    write("study.textproto", text);
+    const auto study = load_study("study.textproto");
+    return study ? "no error" : study.error().text();
+  }
+  // A mistake in the only figure, on line 6.
+  static std::string figure_error(const std::string& fields) { return error_of(std::string(kAxes) + "figure {\n" + fields + " }"); }
+};
+
+TEST_F(StudyFile, IsTakenAsItIs) {
+  std::filesystem::create_directory("deep");
+  write("deep/study.textproto",
+        std::string(kAxes) +
+            "figure { name: \"f\" x: \"seq\" series: \"rounds\" quantity { total_time: SEQUENTIAL } }\n"
+            "figure { name: \"g\" kind: MAP x: \"seq\" y: \"rounds\" quantity { total_time: SEQUENTIAL } }");
+  const Study study = load_study("deep/study.textproto").value();
+  EXPECT_EQ(study.name(), "study");
+  EXPECT_EQ(study.scenario_file(), "deep/s.textproto");
+}
+
+TEST_F(StudyFile, NamesTheMistakeAndItsPlace) {
+  EXPECT_EQ(error_of("policy: SEQUENTIAL"), "study.textproto: scenario_file is missing");
+  EXPECT_EQ(error_of("scenario_file: \"s\""), "study.textproto: no axis: a study varies something");
+  EXPECT_EQ(error_of("scenario_file: \"s\"\naxis { name: \"seq\" }"), "study.textproto:2:1: axis \"seq\" has no value");
+  EXPECT_EQ(error_of("scenario_file: \"s\"\naxis { name: \"a\" value: \"1\" }\naxis { name: \"a\" value: \"1\" }"),
+            "study.textproto:3:8: a second axis called \"a\"");
+  EXPECT_EQ(error_of("scenario_file: \"s\"\naxis { name: \"a\" value: \"1\"\nvalue: \"1\" }"),
+            "study.textproto:3:1: axis \"a\" has 1 twice");
+  EXPECT_EQ(error_of("scenario_file: \"s\"\naxis { name: \"a\" value: \"1\" }"),
+            "study.textproto: no policy: a study simulates at least one");
+  EXPECT_EQ(error_of("scenario_file: \"s\"\naxis { name: \"a\" value: \"1\" }\npolicy: SEQUENTIAL\npolicy: SEQUENTIAL"),
+            "study.textproto:4:1: SEQUENTIAL is given twice");
+  EXPECT_EQ(error_of(kAxes), "study.textproto: no figure: nothing would be simulated");
+}
+
+TEST_F(StudyFile, FiguresSayWhereEveryAxisIs) {
+  const std::string total = " quantity { total_time: SEQUENTIAL }";
+  EXPECT_EQ(figure_error("x: \"seq\""), "study.textproto:5:1: a figure has no name");
+  EXPECT_EQ(figure_error("name: \"a/b\" x: \"seq\""),
+            "study.textproto:6:1: a figure's name is a file's: no / and no space, not \"a/b\"");
+  EXPECT_EQ(figure_error("name: \"f\"" + total), "study.textproto:5:1: figure \"f\": x is missing");
+  EXPECT_EQ(figure_error("name: \"f\" x: \"sec\"" + total), "study.textproto:6:11: no axis called \"sec\"; did you mean \"seq\"?");
+  EXPECT_EQ(figure_error("name: \"f\" kind: MAP x: \"seq\" y: \"seq\"" + total),
+            "study.textproto:6:30: axis \"seq\" is used twice");
+  EXPECT_EQ(figure_error("name: \"f\" x: \"seq\"" + total),
+            "study.textproto:5:1: figure \"f\" says nothing of axis \"rounds\": give it a fixed value");
+  EXPECT_EQ(figure_error("name: \"f\" x: \"seq\" fixed { axis: \"rounds\" value: \"1024\" }" + total),
+            "study.textproto:6:43: axis \"rounds\" has no value \"1024\"; known: 5, 7");
+  EXPECT_EQ(figure_error("name: \"f\" x: \"seq\" series: \"rounds\"" + total + total),
+            "study.textproto:6:20: LINES with a series show one quantity");
+  EXPECT_EQ(figure_error("name: \"f\" x: \"seq\" series: \"rounds\""),
+            "study.textproto:6:20: LINES with a series show one quantity");
+  EXPECT_EQ(figure_error("name: \"f\" kind: MAP x: \"seq\" y: \"rounds\" quantity { label: \"l\" }"),
+            "study.textproto:6:42: a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown");
+  EXPECT_EQ(figure_error("name: \"f\" kind: MAP x: \"seq\" y: \"rounds\" quantity { total_time: CARVE_OUT }"),
+            "study.textproto:6:53: the study does not simulate policy CARVE_OUT");
+}
+
+}  // namespace
+}  // namespace warpfold::configs

@@ -1,0 +1,197 @@
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <filesystem>
+#include <mutex>
+
+#include "configs/load.h"
+#include "configs/read_file.h"
+#include "tools/warpfold/commands.h"
+#include "tools/warpfold/parallel.h"
+#include "tools/warpfold/progress.h"
+#include "tools/warpfold/run.h"
+#include "tools/warpfold/study_figures.h"
+#include "tools/warpfold/study_points.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string hash_of(const std::string& bytes) { return std::to_string(XXH64(bytes.data(), bytes.size(), 0)); }
+
+// This program's own code: another build may simulate the same point differently.
+std::string program_hash() {
+  const auto program = read_file("/proc/self/exe");
+  return program ? hash_of(*program) : WARPFOLD_VERSION;
+}
+
+class StudyRunner {
+ public:
+  StudyRunner(const configs::Study& study, std::vector<std::string> settings, std::string folder, const Invocation& invocation,
+              const RunOptions& how)
+      : study_(study),
+        settings_(std::move(settings)),
+        store_(study_, folder + "/points"),
+        command_line_(invocation.command_line),
+        how_(how),
+        program_(program_hash()) {}
+
+  // Every point of the study: those that are there from an earlier run are not simulated again.
+  Outcome<PointRecords> run() {
+    const std::vector<Point> points = points_of(study_);
+    // A mistake in one of them is found before the first one runs.
+    std::vector<std::vector<configs::Scenario>> scenarios;
+    for (const Point& point : points) {
+      auto loaded = load(point);
+      if (!loaded) return std::unexpected(loaded.error());
+      scenarios.push_back(std::move(*loaded));
+    }
+    std::vector<std::optional<Outcome<configs::StudyPoint>>> ended(points.size());
+    ProgressBar bar(study_.name(), points.size());
+    in_parallel(points.size(), how_.jobs, [&](size_t i) {
+      ended[i] = finish(points[i], scenarios[i]);
+      bar.step();
+    });
+    PointRecords records;
+    for (size_t i = 0; i < points.size(); ++i) {
+      if (!*ended[i]) return std::unexpected(Failure(ended[i]->error().exit_code, failed(points[i]) + ended[i]->error().text));
+      records.emplace(points[i], std::move(**ended[i]));
+    }
+    return records;
+  }
+
+ private:
+  std::string failed(const Point& point) const { return point_name(study_, point) + ": "; }
+
+  Outcome<std::vector<configs::Scenario>> load(const Point& point) const {
+    std::vector<configs::Scenario> scenarios;
+    for (const int policy : study_.policy()) {
+      std::vector<std::string> settings = settings_;
+      for (size_t a = 0; a < point.size(); ++a) settings.push_back(study_.axis(static_cast<int>(a)).name() + "=" + point[a]);
+      settings.push_back("policy.kind=" + configs::PolicyKind_Name(static_cast<configs::PolicyKind>(policy)));
+      auto scenario = configs::load_scenario(study_.scenario_file(), settings);
+      if (!scenario) return std::unexpected(Failure(kUserError, failed(point) + scenario.error().text()));
+      scenarios.push_back(std::move(*scenario));
+    }
+    return scenarios;
+  }
+
+  std::string key(const std::vector<configs::Scenario>& scenarios) const {
+    std::string all = program_;
+    for (const configs::Scenario& scenario : scenarios) {
+      all += to_text(scenario);
+      for (const configs::Kernel& kernel : scenario.kernel()) {
+        if (!kernel.has_trace()) continue;
+        const auto trace = read_file((fs::path(study_.scenario_file()).parent_path() / kernel.trace().path()).string());
+        if (trace) all += hash_of(*trace);
+      }
+    }
+    return hash_of(all);
+  }
+
+  static std::string to_text(const configs::Scenario& scenario) { return scenario.DebugString(); }
+
+  Outcome<configs::StudyPoint> finish(const Point& point, const std::vector<configs::Scenario>& scenarios) const {
+    const std::string wanted = key(scenarios);
+    if (auto known = store_.find(point, wanted)) return std::move(*known);
+    RunOptions alone = how_;
+    alone.jobs = 1;  // points run beside each other
+    const auto runner = Runner::prepare(scenarios.front(), study_.scenario_file(), command_line_, alone);
+    if (!runner) return std::unexpected(runner.error());
+    const auto results = runner->run(scenarios);
+    if (!results) return std::unexpected(results.error());
+    configs::StudyPoint record;
+    for (size_t a = 0; a < point.size(); ++a) {
+      configs::FixedAxis& at = *record.add_at();
+      at.set_axis(study_.axis(static_cast<int>(a)).name());
+      at.set_value(point[a]);
+    }
+    record.set_key(wanted);
+    for (const configs::Result& result : *results) add_run(result, record);
+    if (auto saved = store_.save(point, record); !saved) return std::unexpected(saved.error());
+    return record;
+  }
+
+  static void add_run(const configs::Result& result, configs::StudyPoint& record) {
+    configs::StudyRun& run = *record.add_run();
+    run.set_policy(result.policy());
+    run.set_estimator("simulation");
+    run.set_total_time_us(result.total_time_us());
+    run.set_fold(result.fold().mode());
+    for (const configs::KernelResult& kernel : result.kernels()) {
+      configs::StudyKernel& entry = *run.add_kernel();
+      entry.set_name(kernel.name());
+      entry.set_time_us(kernel.time_us());
+      entry.set_alone_us(kernel.time_us() / kernel.slowdown_vs_solo());
+      entry.set_slowdown(kernel.slowdown_vs_solo());
+    }
+  }
+
+  const configs::Study& study_;
+  std::vector<std::string> settings_;
+  PointStore store_;
+  std::string command_line_;
+  RunOptions how_;
+  std::string program_;
+};
+
+Outcome<void> make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder + "/points", error);
+  if (error) return user_error("cannot make the folder \"" + folder + "\": " + error.message());
+  return {};
+}
+
+// One line a figure, and whether the pictures could be drawn.
+Outcome<std::string> write_figures(const configs::Study& study, const PointRecords& records, const std::string& folder) {
+  std::string said;
+  bool drawn = true;
+  for (const configs::Figure& figure : study.figure()) {
+    const std::string stem = folder + "/" + figure.name();
+    if (auto written = write_output(stem + ".csv", figure_csv(study, figure, records)); !written)
+      return std::unexpected(written.error());
+    if (auto written = write_output(stem + ".gp", figure_plot(study, figure, records)); !written)
+      return std::unexpected(written.error());
+    const auto drew = drawn ? draw(folder, figure.name() + ".gp") : false;
+    if (!drew) return std::unexpected(drew.error());
+    drawn = *drew;
+    said += stem + (drawn ? ".svg" : ".csv") + "  " + figure.title() + "\n";
+  }
+  if (!drawn) said += "gnuplot is not installed, so there are tables and gnuplot scripts, but no pictures.\n";
+  return said;
+}
+
+}  // namespace
+
+Outcome<void> study_command(const Invocation& invocation) {
+  Options options("warpfold study STUDY [options]",
+                  "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture\n"
+                  "(SVG, drawn by gnuplot) for each of the study's figures. Points that are finished stay: an interrupted study\n"
+                  "goes on where it was.",
+                  "  warpfold study configs/studies/dropout_overlap.textproto --output dropout\n"
+                  "  warpfold study study.textproto --gpu configs/gpus/h200_sxm.textproto --output h200\n");
+  options.positional("STUDY", 1, 1);
+  options.add_settings();
+  add_run_options(options);
+  options.add()("output,o", boost::program_options::value<std::string>()->value_name("FOLDER"),
+                "where tables, pictures and finished points go; default: the study's name");
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+
+  const auto how = run_options(options);
+  if (!how) return std::unexpected(how.error());
+  const auto study = configs::load_study(options.arguments().front());
+  if (!study) return std::unexpected(Failure(study.error()));
+  const std::string folder = options.has("output") ? options.text("output") : study->name();
+  if (auto made = make_folder(folder); !made) return made;
+  StudyRunner runner(*study, options.settings(), folder, invocation, *how);
+  const auto records = runner.run();
+  if (!records) return std::unexpected(records.error());
+  const auto said = write_figures(*study, *records, folder);
+  if (!said) return std::unexpected(said.error());
+  return write_output("", *said);
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,241 @@
+#include "tools/warpfold/study_figures.h"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "tools/warpfold/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+constexpr std::array<const char*, 2> kEstimators{"simulation", "limiter_model"};
+
+const configs::StudyRun* find_run(const configs::StudyPoint& point, configs::PolicyKind policy, const std::string& estimator) {
+  for (const configs::StudyRun& run : point.run()) {
+    if (run.policy() == configs::PolicyKind_Name(policy) && run.estimator() == estimator) return &run;
+  }
+  return nullptr;
+}
+
+const configs::StudyKernel* find_kernel(const configs::StudyPoint& point, const configs::Quantity::KernelOf& which,
+                                        const std::string& estimator) {
+  const configs::StudyRun* run = find_run(point, which.policy(), estimator);
+  if (run == nullptr) return nullptr;
+  const auto found = std::ranges::find(run->kernel(), which.kernel(), [](const auto& kernel) { return kernel.name(); });
+  return found == run->kernel().end() ? nullptr : &*found;
+}
+
+std::string label_of(const configs::Study& study, const std::string& axis) {
+  for (const configs::Axis& each : study.axis()) {
+    if (each.name() == axis) return each.has_label() ? each.label() : each.name();
+  }
+  return axis;
+}
+
+int index_of(const configs::Study& study, const std::string& axis) {
+  int index = 0;
+  while (study.axis(index).name() != axis) ++index;
+  return index;
+}
+
+// A number that gnuplot reads; "NaN" leaves a gap.
+std::string number(const std::optional<double>& value) { return value ? fixed(*value, 4) : "NaN"; }
+
+// Of names and values, which have no quotes in them.
+std::string double_quoted(const std::string& text) {
+  std::string quoted(1, '"');
+  return quoted.append(text).append(1, '"');
+}
+
+std::string single_quoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// The estimators that say something of this figure.
+std::vector<std::string> estimators_of(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  std::vector<std::string> known;
+  for (const char* estimator : kEstimators) {
+    const std::vector<Point> points = points_of(study, figure);
+    const bool any = std::ranges::any_of(points, [&](const Point& point) {
+      return std::ranges::any_of(
+          figure.quantity(), [&](const auto& quantity) { return value_of(quantity, records.at(point), estimator).has_value(); });
+    });
+    if (any) known.emplace_back(estimator);
+  }
+  return known;
+}
+
+// Values of a map in a block of gnuplot's own: a row for each y, names of columns and rows first.
+std::string map_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
+                      const configs::Quantity& quantity, const std::string& estimator) {
+  const configs::Axis& x = study.axis(index_of(study, figure.x()));
+  const configs::Axis& y = study.axis(index_of(study, figure.y()));
+  std::string block = "\"\"";
+  for (const std::string& value : x.value()) block.append(" ").append(double_quoted(value));
+  const std::vector<Point> points = points_of(study, figure);
+  size_t next = 0;
+  for (const std::string& row : y.value()) {
+    block.append("\n").append(double_quoted(row));
+    for (int column = 0; column < x.value_size(); ++column)
+      block.append(" ").append(number(value_of(quantity, records.at(points[next++]), estimator)));
+  }
+  return block + "\n";
+}
+
+// Curves in a block: a row for each x, a column for each curve.
+std::string lines_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
+                        const std::string& estimator) {
+  const configs::Axis& x = study.axis(index_of(study, figure.x()));
+  const std::vector<Point> points = points_of(study, figure);
+  const auto columns = static_cast<size_t>(x.value_size());
+  std::string block;
+  for (size_t column = 0; column < columns; ++column) {
+    block += double_quoted(x.value(static_cast<int>(column)));
+    for (size_t at = column; at < points.size(); at += columns) {
+      for (const configs::Quantity& quantity : figure.quantity())
+        block.append(" ").append(number(value_of(quantity, records.at(points[at]), estimator)));
+    }
+    block += "\n";
+  }
+  return block;
+}
+
+std::vector<std::string> curve_names(const configs::Study& study, const configs::Figure& figure) {
+  std::vector<std::string> names;
+  if (figure.has_series()) {
+    for (const std::string& value : study.axis(index_of(study, figure.series())).value())
+      names.push_back(label_of(study, figure.series()) + " " + value);
+  } else {
+    for (const configs::Quantity& quantity : figure.quantity()) names.push_back(quantity.label());
+  }
+  return names;
+}
+
+std::string plot_head(const configs::Figure& figure, size_t panels) {
+  const std::string width = std::to_string(120 + 480 * panels);
+  return "# gnuplot " + figure.name() + ".gp draws " + figure.name() + ".svg\n" + "set terminal svg size " + width +
+         ",420 font 'sans,13' background 'white'\n" + "set output " + single_quoted(figure.name() + ".svg") + "\n" +
+         "set encoding utf8\nset multiplot layout 1," + std::to_string(panels) + " title " + single_quoted(figure.title()) + "\n";
+}
+
+std::string map_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
+                     const std::vector<std::string>& estimators) {
+  std::string blocks;
+  std::string panels;
+  size_t count = 0;
+  for (const configs::Quantity& quantity : figure.quantity()) {
+    for (const std::string& estimator : estimators) {
+      const std::string block = "$map" + std::to_string(count++);
+      blocks += block + " << END\n" + map_block(study, figure, records, quantity, estimator) + "END\n";
+      panels += "set title " + single_quoted(quantity.label() + " (" + estimator + ")") + " noenhanced\nplot " + block +
+                " matrix rowheaders columnheaders using 1:2:3 with image notitle, " + block +
+                " matrix rowheaders columnheaders using 1:2:(sprintf('%.2f', $3)) with labels notitle\n";
+    }
+  }
+  return plot_head(figure, count) + blocks + "set xlabel " + single_quoted(label_of(study, figure.x())) + "\nset ylabel " +
+         single_quoted(label_of(study, figure.y())) +
+         "\nset xtics rotate by 45 right\nset palette defined (0 '#f7fbff', 0.5 '#9ecae1', 1 '#3182bd')\nset tics scale 0\n" +
+         panels;
+}
+
+std::string lines_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
+                       const std::vector<std::string>& estimators) {
+  const std::vector<std::string> names = curve_names(study, figure);
+  std::string blocks;
+  std::string panels;
+  for (size_t e = 0; e < estimators.size(); ++e) {
+    const std::string block = "$lines" + std::to_string(e);
+    blocks += block + " << END\n" + lines_block(study, figure, records, estimators[e]) + "END\n";
+    panels += "set title " + single_quoted(estimators[e]) + " noenhanced\nplot ";
+    for (size_t c = 0; c < names.size(); ++c) {
+      panels += (c == 0 ? "" : ", ") + block + " using 0:" + std::to_string(c + 2) + ":xtic(1) with linespoints lw 2 title " +
+                single_quoted(names[c]);
+    }
+    panels += "\n";
+  }
+  const std::string& unit = figure.quantity(0).label();
+  return plot_head(figure, estimators.size()) + blocks + "set xlabel " + single_quoted(label_of(study, figure.x())) +
+         "\nset ylabel " + single_quoted(figure.has_series() ? unit : "") + "\nset key top left\nset grid\nset yrange [0:*]\n" +
+         panels;
+}
+
+}  // namespace
+
+std::optional<double> value_of(const configs::Quantity& quantity, const configs::StudyPoint& point, const std::string& estimator) {
+  const configs::StudyKernel* kernel = nullptr;
+  switch (quantity.what_case()) {
+    case configs::Quantity::kSpeedup: {
+      const configs::StudyRun* of = find_run(point, quantity.speedup().of(), estimator);
+      const configs::StudyRun* over = find_run(point, quantity.speedup().over(), estimator);
+      if (of == nullptr || over == nullptr || of->total_time_us() <= 0) return std::nullopt;
+      return over->total_time_us() / of->total_time_us();
+    }
+    case configs::Quantity::kTotalTime:
+      if (const configs::StudyRun* run = find_run(point, quantity.total_time(), estimator)) return run->total_time_us();
+      return std::nullopt;
+    case configs::Quantity::kKernelTime:
+      kernel = find_kernel(point, quantity.kernel_time(), estimator);
+      return kernel == nullptr ? std::nullopt : std::optional(kernel->time_us());
+    case configs::Quantity::kKernelAlone:
+      kernel = find_kernel(point, quantity.kernel_alone(), estimator);
+      return kernel == nullptr ? std::nullopt : std::optional(kernel->alone_us());
+    case configs::Quantity::kKernelSlowdown:
+      kernel = find_kernel(point, quantity.kernel_slowdown(), estimator);
+      return kernel == nullptr ? std::nullopt : std::optional(kernel->slowdown());
+    case configs::Quantity::WHAT_NOT_SET:
+      break;
+  }
+  return std::nullopt;
+}
+
+std::string figure_csv(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  std::vector<std::string> columns;
+  for (const configs::Axis& axis : study.axis()) columns.push_back(axis.name());
+  columns.emplace_back("estimator");
+  for (const configs::Quantity& quantity : figure.quantity()) columns.push_back(quantity.label());
+  Table table(columns);
+  for (const std::string& estimator : estimators_of(study, figure, records)) {
+    for (const Point& point : points_of(study, figure)) {
+      std::vector<Cell> row(point.begin(), point.end());
+      row.emplace_back(estimator);
+      for (const configs::Quantity& quantity : figure.quantity()) {
+        const std::optional<double> value = value_of(quantity, records.at(point), estimator);
+        row.push_back(value ? Cell(*value, 4) : Cell(""));
+      }
+      table.add(std::move(row));
+    }
+  }
+  return table.csv();
+}
+
+std::string figure_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  const std::vector<std::string> estimators = estimators_of(study, figure, records);
+  return figure.kind() == configs::MAP ? map_plot(study, figure, records, estimators)
+                                       : lines_plot(study, figure, records, estimators);
+}
+
+Outcome<bool> draw(const std::string& folder, const std::string& script) {
+  // gnuplot writes beside its script, so that the script can be run again by hand.
+  const std::string shell = "cd -- \"$1\" && exec gnuplot \"$2\"";
+  std::array<const char*, 7> arguments{"sh", "-c", shell.c_str(), "sh", folder.c_str(), script.c_str(), nullptr};
+  pid_t child = 0;
+  const int error = posix_spawnp(&child, "sh", nullptr, nullptr, const_cast<char* const*>(arguments.data()), environ);
+  if (error != 0) return user_error(std::string("cannot run gnuplot: ") + std::strerror(error));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  constexpr int kNotFound = 127;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound) return false;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return user_error("gnuplot failed on " + folder + "/" + script);
+  return true;
+}
+
+}  // namespace warpfold::cli
