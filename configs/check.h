@@ -16,6 +16,8 @@ std::optional<Finding> find_gpu_fault(const Gpu& gpu, const std::string& prefix)
 std::optional<Finding> find_parameter_fault(const Scenario& scenario);
 // Shapes and options of one kernel's workload; `path` is the kernel's.
 std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::string& path);
+// Shares, quotas and the kernels that a policy names, those of policies that are not chosen included.
+std::optional<Finding> find_policy_fault(const Scenario& scenario);
 // Everything but the GPU, workloads included.
 std::optional<Finding> find_scenario_fault(const Scenario& scenario);
 // Axes, policies and figures by themselves; what the axes set is checked with the scenario.

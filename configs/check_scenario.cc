@@ -119,61 +119,6 @@ class OrderCheck {
   std::vector<int> trail_;
 };
 
-// A share that is missing where the kernel cannot do without it, negative, above 100 % or that overbooks the SM.
-class ShareCheck {
- public:
-  ShareCheck(std::string field, bool needed) : field_(std::move(field)), needed_(needed) {}
-
-  std::optional<Finding> add(bool present, double percent, const std::string& path) {
-    if (needed_ && (!present || percent == 0)) {
-      return Finding{present ? path + "." + field_ : path, field_ + " must be above 0: a reservation also bounds its kernel"};
-    }
-    if (!(percent >= 0 && percent <= 100)) {
-      return Finding{path + "." + field_, field_ + " must be from 0 to 100, not " + text(percent)};
-    }
-    sum_ += percent;
-    if (sum_ <= 100) return std::nullopt;
-    return Finding{path + "." + field_, "the kernels' " + field_ + " add up to " + text(sum_) + ", more than 100"};
-  }
-
- private:
-  static std::string text(double number) {
-    std::string digits = std::to_string(number);
-    digits.erase(digits.find_last_not_of('0') + 1);
-    if (digits.back() == '.') digits.pop_back();
-    return digits;
-  }
-
-  std::string field_;
-  bool needed_;
-  double sum_ = 0;
-};
-
-std::optional<Finding> check_policy(const Scenario& scenario) {
-  const Policy& policy = scenario.policy();
-  if (policy.kind() == CARVE_OUT && policy.reserve().empty()) {
-    return Finding{"policy.kind", "policy CARVE_OUT needs at least one reserve { kernel: ... }"};
-  }
-  const std::vector<std::string> names = kernel_names(scenario);
-  std::vector<std::string> reserved;
-  ShareCheck registers("register_percent", true);
-  ShareCheck shared_memory("shared_memory_percent", false);
-  ShareCheck warp_slots("warp_slot_percent", true);
-  for (int i = 0; i < policy.reserve_size(); ++i) {
-    const Reservation& reserve = policy.reserve(i);
-    const std::string path = indexed("policy.reserve", i);
-    if (auto fault = unknown_kernel(reserve.kernel(), names, path + ".kernel")) return fault;
-    if (std::ranges::find(reserved, reserve.kernel()) != reserved.end()) {
-      return Finding{path + ".kernel", "a second reservation for kernel " + quoted(reserve.kernel())};
-    }
-    reserved.push_back(reserve.kernel());
-    if (auto fault = registers.add(reserve.has_register_percent(), reserve.register_percent(), path)) return fault;
-    if (auto fault = shared_memory.add(reserve.has_shared_memory_percent(), reserve.shared_memory_percent(), path)) return fault;
-    if (auto fault = warp_slots.add(reserve.has_warp_slot_percent(), reserve.warp_slot_percent(), path)) return fault;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Finding> find_parameter_fault(const Scenario& scenario) {
@@ -200,7 +145,7 @@ std::optional<Finding> find_scenario_fault(const Scenario& scenario) {
   if (auto fault = find_parameter_fault(scenario)) return fault;
   if (auto fault = check_kernels(scenario)) return fault;
   if (auto fault = OrderCheck(scenario).run()) return fault;
-  return check_policy(scenario);
+  return find_policy_fault(scenario);
 }
 
 Expected<void> check_scenario(const Scenario& scenario, const std::string& file) {

@@ -104,6 +104,31 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
   return check.result();
 }
 
+std::optional<Finding> check_attention(const AttentionShape& shape, const std::string& path) {
+  Checker check(path);
+  if (shape.has_batch()) check.at_least_one("batch", shape.batch());
+  check.at_least_one("heads", shape.heads());
+  if (shape.has_kv_heads()) {
+    check.at_least_one("kv_heads", shape.kv_heads());
+    if (shape.kv_heads() > 0 && shape.heads() % shape.kv_heads() != 0) {
+      check.fault("kv_heads",
+                  "kv_heads must divide heads (" + std::to_string(shape.heads()) + "), not " + std::to_string(shape.kv_heads()));
+    }
+  }
+  check.at_least_one("queries", shape.queries());
+  if (shape.has_keys()) check.at_least_one("keys", shape.keys());
+  check.one_of("head_dim", shape.head_dim(), {64, 128, 256});
+  if (shape.has_philox_rounds()) check.one_of("philox_rounds", shape.philox_rounds(), {3, 5, 7, 10});
+  return check.result();
+}
+
+std::optional<Finding> check_flash_attention_2(const FlashAttention2& attention, const std::string& path) {
+  Checker check(path + ".shape");
+  if (attention.shape().type() == FP8) check.fault("type", "type must be BF16 or FP16, not FP8");
+  if (check.result()) return check.result();
+  return check_attention(attention.shape(), path + ".shape");
+}
+
 }  // namespace
 
 std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::string& path) {
@@ -117,10 +142,16 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
     case Kernel::kTrace:
       if (kernel.trace().path().empty()) return Finding{path + ".trace", "path is missing"};
       return std::nullopt;
+    case Kernel::kFlashAttention2:
+      return check_flash_attention_2(kernel.flash_attention_2(), path + ".flash_attention_2");
+    case Kernel::kFlashAttention3:
+      return check_attention(kernel.flash_attention_3().shape(), path + ".flash_attention_3.shape");
     case Kernel::WORKLOAD_NOT_SET:
       break;
   }
-  return Finding{path, "kernel \"" + kernel.name() + "\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, trace"};
+  return Finding{path, "kernel \"" + kernel.name() +
+                           "\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
+                           "flash_attention_3, trace"};
 }
 
 }  // namespace warpfold::configs

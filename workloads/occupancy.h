@@ -13,6 +13,14 @@ struct CtaFootprint {
   uint32_t shared_memory_bytes = 0;
 };
 
+// The same in the units that an SM hands out, granularity and the system's share included.
+struct CtaUse {
+  uint64_t warps = 0;
+  uint64_t registers = 0;
+  uint64_t shared_memory = 0;
+};
+CtaUse cta_use(const configs::Gpu& gpu, const CtaFootprint& cta);
+
 // CTAs that an empty SM holds; 0: not even one. Sizes grids that are made to fill the chip once (persistent kernels); what the
 // machine then does with them is the simulator's business.
 uint32_t ctas_per_sm(const configs::Gpu& gpu, const CtaFootprint& cta);

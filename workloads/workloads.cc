@@ -34,12 +34,16 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       return make_hopper_gemm(kernel.hopper_gemm(), gpu);
     case configs::Kernel::kAmpereGemm:
       return make_ampere_gemm(kernel.ampere_gemm(), gpu);
+    case configs::Kernel::kFlashAttention2:
+      return make_flash_attention_2(kernel.flash_attention_2(), gpu);
+    case configs::Kernel::kFlashAttention3:
+      return make_flash_attention_3(kernel.flash_attention_3(), gpu);
     case configs::Kernel::kTrace:
       return from_trace(kernel.trace(), scenario_file);
     case configs::Kernel::WORKLOAD_NOT_SET:
       break;
   }
-  return fail("no workload; expected one of philox, hopper_gemm, ampere_gemm, trace");
+  return fail("no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, trace");
 }
 
 }  // namespace

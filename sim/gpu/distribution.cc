@@ -30,9 +30,15 @@ Share share_of(const traces::Kernel& kernel, uint32_t sm, uint32_t sm_count) {
   return share;
 }
 
-std::vector<Share> shares_of(const std::vector<const traces::Kernel*>& kernels, uint32_t sm, uint32_t sm_count) {
+std::vector<Share> shares_of(const std::vector<const traces::Kernel*>& kernels, uint32_t sm, uint32_t sm_count,
+                             const std::vector<SmRange>& ranges) {
   std::vector<Share> shares;
-  for (const traces::Kernel* kernel : kernels) shares.push_back(share_of(*kernel, sm, sm_count));
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const bool everywhere = ranges.empty() || ranges[k].count == 0;
+    const SmRange range = everywhere ? SmRange{0, sm_count} : ranges[k];
+    const bool inside = sm >= range.first && sm - range.first < range.count;
+    shares.push_back(inside ? share_of(*kernels[k], sm - range.first, range.count) : Share{});
+  }
   return shares;
 }
 
@@ -51,9 +57,10 @@ SmClass make_class(const std::vector<Share>& shares, uint64_t sms) {
 
 }  // namespace
 
-std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count) {
+std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count,
+                                const std::vector<SmRange>& ranges) {
   std::map<std::vector<Share>, uint64_t> groups;
-  for (uint32_t sm = 0; sm < sm_count; ++sm) ++groups[shares_of(kernels, sm, sm_count)];
+  for (uint32_t sm = 0; sm < sm_count; ++sm) ++groups[shares_of(kernels, sm, sm_count, ranges)];
   std::vector<SmClass> classes;
   for (const auto& [shares, sms] : groups) {
     if (!idle(shares)) classes.push_back(make_class(shares, sms));
@@ -61,10 +68,11 @@ std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernel
   return classes;
 }
 
-std::vector<SmClass> each_sm(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count) {
+std::vector<SmClass> each_sm(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count,
+                             const std::vector<SmRange>& ranges) {
   std::vector<SmClass> sms;
   for (uint32_t sm = 0; sm < sm_count; ++sm) {
-    const std::vector<Share> shares = shares_of(kernels, sm, sm_count);
+    const std::vector<Share> shares = shares_of(kernels, sm, sm_count, ranges);
     if (!idle(shares)) sms.push_back(make_class(shares, 1));
   }
   return sms;

@@ -47,13 +47,17 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       released_(launches.size(), false) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
   std::vector<const traces::Kernel*> kernels;
-  for (const Launch& launch : launches) kernels.push_back(launch.kernel);
-  std::vector<SmClass> classes = distribute(kernels, spec.memory.sm_count);
+  std::vector<SmRange> ranges;
+  for (const Launch& launch : launches) {
+    kernels.push_back(launch.kernel);
+    ranges.push_back(launch.sms);
+  }
+  std::vector<SmClass> classes = distribute(kernels, spec.memory.sm_count, ranges);
   sm_classes_ = classes.size();
   if (options.all_sms) {
     fold_.mode = FoldMode::kOff;
     chip_.emplace(spec.memory, 1);
-    classes = each_sm(kernels, spec.memory.sm_count);
+    classes = each_sm(kernels, spec.memory.sm_count, ranges);
   }
   for (MergedClass& merged : merge_alike(std::move(classes), images, mergeable())) {
     members_.push_back({.sms = merged.sm_class.sms,
@@ -73,7 +77,7 @@ void GpuRun::start(Member& member, const std::vector<Launch>& launches, std::vec
   std::vector<SmLaunch> shares;
   for (size_t l = 0; l < launches.size(); ++l) {
     shares.push_back({&images_[l], member.ctas[l], rank[l], launches[l].reserved, launches[l].reserved_registers,
-                      launches[l].reserved_shared_memory, launches[l].reserved_warps});
+                      launches[l].reserved_shared_memory, launches[l].reserved_warps, launches[l].quota, launches[l].priority});
   }
   member.sm = std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr);
   if (issue_log != nullptr) member.sm->log_issues(*issue_log, static_cast<uint32_t>(&member - members_.data()));

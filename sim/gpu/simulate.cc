@@ -23,6 +23,20 @@ Expected<void> check_reservation(const Launch& launch, const Footprint& need) {
               std::to_string(launch.reserved_shared_memory));
 }
 
+// The same for a quota that no CTA fits, and SMs that the chip has not.
+Expected<void> check_bounds(const Spec& spec, const Launch& launch, const Footprint& need) {
+  const uint32_t sms = spec.memory.sm_count;
+  if (launch.sms.first >= sms || launch.sms.count > sms - launch.sms.first) {
+    return fail("kernel '" + launch.kernel->name + "' is given SMs " + std::to_string(launch.sms.first) + " to " +
+                std::to_string(uint64_t{launch.sms.first} + launch.sms.count - 1) + " of " + std::to_string(sms));
+  }
+  const auto exceeds = [](uint32_t needed, uint32_t bound) { return bound > 0 && needed > bound; };
+  if (!exceeds(need.warps, launch.quota.warps) && !exceeds(need.registers, launch.quota.registers)) return {};
+  return fail("a CTA of kernel '" + launch.kernel->name + "' does not fit its quota: it needs " + std::to_string(need.warps) +
+              " warps and " + std::to_string(need.registers) + " registers; the quota is " + std::to_string(launch.quota.warps) +
+              " and " + std::to_string(launch.quota.registers) + " (0: any)");
+}
+
 }  // namespace
 
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options) {
@@ -33,6 +47,7 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
     auto image = make_image(*spec, *launch.kernel);
     if (!image) return std::unexpected(image.error());
     if (const auto fits = check_reservation(launch, image->footprint); !fits) return std::unexpected(fits.error());
+    if (const auto fits = check_bounds(*spec, launch, image->footprint); !fits) return std::unexpected(fits.error());
     images.push_back(std::move(*image));
   }
   return GpuRun(*spec, images, launches, options).run();

@@ -10,6 +10,8 @@
 #include "sim/account/issue_log.h"
 #include "sim/account/states.h"
 #include "sim/fold/fold.h"
+#include "sim/gpu/distribution.h"
+#include "sim/sm/sm_launch.h"
 #include "traces/kernel.h"
 
 namespace warpfold::sim {
@@ -26,6 +28,8 @@ struct Launch {
   uint32_t reserved_registers = 0;
   uint32_t reserved_shared_memory = 0;
   uint32_t reserved_warps = 0;
+  SmRange sms;    // SM_PARTITION: its CTAs are dealt round these alone, for as long as it runs
+  SmQuota quota;  // SLICED
 };
 
 // Counters of one kernel over the whole chip (sums over SMs) unless said otherwise.

@@ -11,6 +11,7 @@
 #include "sim/engine/event_queue.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/memory_stage.h"
+#include "sim/sm/sm_launch.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/sub_core.h"
 #include "sim/sm/wgmma_unit.h"
@@ -35,20 +36,6 @@ class SmWatcher {
  public:
   virtual ~SmWatcher() = default;
   virtual void loop_ended(Sm& sm, Cycle now, Cycle limit) = 0;
-};
-
-using CtaList = std::vector<traces::CtaRun>;    // classes in launch order
-using ClassMap = std::map<uint32_t, uint32_t>;  // a CTA class for another
-
-// What one launch brings to one SM.
-struct SmLaunch {
-  const KernelImage* image = nullptr;
-  CtaList ctas;
-  int order = 0;          // placement order: priority, then stream, then position
-  bool reserved = false;  // CARVE_OUT: the amounts below are its own while other launches have CTAs left; 0: not bound
-  uint32_t reserved_registers = 0;
-  uint32_t reserved_shared_memory = 0;
-  uint32_t reserved_warps = 0;
 };
 
 // A streaming multiprocessor: sub-cores, the parts they share, and the CTAs placed on it.
@@ -231,6 +218,7 @@ class Sm {
   bool may_place(int launch, Cycle now) const;
   bool fits(int launch) const;
   bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
+  bool fits_quota(int launch) const;
   bool active(int launch) const;
   bool others_left(int launch) const;
   void launch_cta(int launch, Cycle now);

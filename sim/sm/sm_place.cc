@@ -5,7 +5,7 @@
 namespace warpfold::sim {
 
 // CTAs are placed in launch order as long as they fit: left-over placement. A launch that has CTAs left holds back the ones
-// behind it, except where reservations part the SM between them.
+// behind it, except where reservations or quotas part the SM between them.
 void Sm::place_ctas(Cycle now) {
   for (const int launch : order_) {
     if (progress_[launch].ready > now) continue;
@@ -22,8 +22,8 @@ void Sm::place_ctas(Cycle now) {
 }
 
 bool Sm::may_place(int launch, Cycle now) const {
-  const bool carved = std::ranges::any_of(launches_, &SmLaunch::reserved);
-  if (carved) return true;
+  const auto parted = [](const SmLaunch& each) { return each.reserved || each.quota.bounds(); };
+  if (std::ranges::any_of(launches_, parted)) return true;
   for (const int earlier : order_) {
     if (earlier == launch) return true;
     const bool has_ctas_left = progress_[earlier].next_run < launches_[earlier].ctas.size();
@@ -56,10 +56,21 @@ bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t He
   return used + need <= capacity;
 }
 
+// With nobody beside it a launch may fill the SM, as both published schemes part an SM anew when a kernel comes or ends.
+bool Sm::fits_quota(int launch) const {
+  const SmQuota& quota = launches_[launch].quota;
+  if (!quota.bounds() || !others_left(launch)) return true;
+  const Footprint& need = launches_[launch].image->footprint;
+  const Held& held = held_[launch];
+  const auto within = [](uint64_t amount, uint32_t bound) { return bound == 0 || amount <= bound; };
+  return within(progress_[launch].running + 1, quota.ctas) && within(held.warps + need.warps, quota.warps) &&
+         within(held.registers + need.registers, quota.registers);
+}
+
 bool Sm::fits(int launch) const {
   const Footprint& need = launches_[launch].image->footprint;
   std::vector<int> slots;
-  return std::ranges::any_of(ctas_, [](const Cta& cta) { return !cta.resident; }) &&
+  return std::ranges::any_of(ctas_, [](const Cta& cta) { return !cta.resident; }) && fits_quota(launch) &&
          fits_resource(launch, need.registers, spec_.registers, &Held::registers, &SmLaunch::reserved_registers) &&
          fits_resource(launch, need.shared_memory, spec_.shared_memory_bytes, &Held::shared_memory,
                        &SmLaunch::reserved_shared_memory) &&

@@ -13,7 +13,7 @@ class Gpu;
 
 namespace warpfold::sim {
 
-enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst };  // as configs::IssuePolicy
+enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst, kKernelPriority };  // as configs::IssuePolicy
 
 // One SM as plain numbers: the immutable part of the machine, compiled from a Gpu message. Field meanings and sources are in
 // configs/gpu.proto and configs/gpus.

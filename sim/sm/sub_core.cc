@@ -195,10 +195,26 @@ int SubCore::oldest(Mask candidates) const {
   return best;
 }
 
+// Those of the kernels of highest priority.
+SubCore::Mask SubCore::most_urgent(Mask candidates) const {
+  Mask best = 0;
+  int priority = 0;
+  for (const int launch : active_launches_) {
+    const Mask own = candidates & of_launch_[launch];
+    const int its = sm_->launches()[launch].priority;
+    if (own == 0 || (best != 0 && its < priority)) continue;
+    best = best != 0 && its == priority ? best | own : own;
+    priority = its;
+  }
+  return best;
+}
+
 int SubCore::pick(Mask candidates) const {
+  if (spec_.issue_policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
   const bool greedy = last_issued_ >= 0 && (candidates >> last_issued_ & 1) != 0;
   switch (spec_.issue_policy) {
     case IssuePolicy::kCggty:
+    case IssuePolicy::kKernelPriority:
       return greedy ? last_issued_ : youngest(candidates);
     case IssuePolicy::kGto:
       return greedy ? last_issued_ : oldest(candidates);

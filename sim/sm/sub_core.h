@@ -85,6 +85,7 @@ class SubCore {
   void wake_at(Cycle cycle) { next_ = std::min(next_, cycle == stepped_ ? cycle + 1 : cycle); }
 
   Mask throttle(Mask candidates, Cycle now);
+  Mask most_urgent(Mask candidates) const;
   int pick(Mask candidates) const;
   int youngest(Mask candidates) const;
   int oldest(Mask candidates) const;

@@ -7,7 +7,6 @@
 
 #include "configs/load.h"
 #include "sim/gpu/simulate.h"
-#include "tools/warpfold/kernels.h"
 #include "tools/warpfold/launches.h"
 #include "tools/warpfold/result.h"
 #include "tools/warpfold/run.h"
@@ -57,18 +56,16 @@ std::vector<Row> read_rows(const std::string& file) {
 }
 
 configs::Result simulate(const std::string& path, const Settings& settings) {
-  const configs::Scenario scenario = value_of(configs::load_scenario(path, settings));
-  const std::vector<traces::Kernel> kernels = value_of(cli::scenario_kernels(scenario, path));
-  const std::vector<sim::Launch> launches = value_of(cli::make_launches(scenario, kernels));
-  const bool serialise = scenario.policy().kind() == configs::SEQUENTIAL;
-  const sim::Outcome outcome = value_of(sim::simulate(scenario.gpu(), launches, {.serialise = serialise}));
+  const cli::Planned planned = value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), path));
+  const sim::Outcome outcome =
+      value_of(sim::simulate(planned.scenario.gpu(), cli::make_launches(planned.plan), {.serialise = planned.plan.serialise}));
   if (outcome.deadlocked) throw std::logic_error(outcome.deadlock.report);
-  return cli::make_result(scenario, kernels, outcome);
+  return cli::make_result(planned.scenario, planned.plan, outcome);
 }
 
 configs::Result simulate_with_solo(const std::string& path, const Settings& settings) {
-  const configs::Scenario scenario = value_of(configs::load_scenario(path, settings));
-  return value_of(value_of(cli::Runner::prepare(scenario, path, "test_physics", {})).run({scenario})).front();
+  const cli::Planned planned = value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), path));
+  return value_of(cli::Runner(path, "test_physics", {}).run({planned})).front();
 }
 
 const configs::Resource& resource(const configs::Result& result, std::string_view name) {

@@ -19,26 +19,79 @@ std::string lower(std::string text) {
 
 Outcome<configs::PolicyKind> policy_by_name(const std::string& name) {
   std::vector<std::string> known;
-  for (const configs::PolicyKind kind : {configs::SEQUENTIAL, configs::CONCURRENT, configs::CARVE_OUT}) {
-    known.push_back(lower(configs::PolicyKind_Name(kind)));
-    if (lower(name) == known.back()) return kind;
+  for (const policies::Policy* policy : policies::all()) {
+    known.push_back(lower(configs::PolicyKind_Name(policy->kind())));
+    if (lower(name) == known.back()) return policy->kind();
   }
+  known.push_back("all");
   return user_error("--policies: unknown policy \"" + name + "\"" + suggestion(name, known));
 }
 
-Outcome<std::vector<configs::PolicyKind>> parse_policies(const std::string& list) {
+// What --policies asks for.
+struct Wanted {
   std::vector<configs::PolicyKind> kinds;
+  bool all = false;  // those that do not apply are left out
+};
+
+Outcome<Wanted> parse_policies(const std::string& list) {
+  Wanted wanted;
+  if (lower(list) == "all") {
+    wanted.all = true;
+    for (const policies::Policy* policy : policies::all()) wanted.kinds.push_back(policy->kind());
+    return wanted;
+  }
   for (size_t at = 0; at <= list.size();) {
     const size_t comma = std::min(list.find(',', at), list.size());
     const auto kind = policy_by_name(list.substr(at, comma - at));
     if (!kind) return std::unexpected(kind.error());
-    if (std::ranges::find(kinds, *kind) != kinds.end()) {
+    if (std::ranges::find(wanted.kinds, *kind) != wanted.kinds.end()) {
       return user_error("--policies: " + list.substr(at, comma - at) + " is given twice");
     }
-    kinds.push_back(*kind);
+    wanted.kinds.push_back(*kind);
     at = comma + 1;
   }
-  return kinds;
+  return wanted;
+}
+
+Expected<Planned> plan_policy(const std::string& file, std::vector<std::string> settings, configs::PolicyKind kind) {
+  settings.push_back("policy.kind=" + configs::PolicyKind_Name(kind));
+  auto scenario = configs::load_scenario(file, settings);
+  if (!scenario) return std::unexpected(scenario.error());
+  auto plan = policies::make_plan(*scenario, file);
+  if (!plan) return std::unexpected(plan.error());
+  return Planned{std::move(*scenario), std::move(*plan)};
+}
+
+// Every policy is planned before the first one runs.
+Outcome<std::vector<Planned>> plan_policies(const std::string& file, const std::vector<std::string>& settings, const Wanted& wanted,
+                                            configs::Comparison& comparison) {
+  // What is wrong whatever the policy is no reason to leave one out.
+  if (const auto scenario = configs::load_scenario(file, settings); !scenario) return std::unexpected(Failure(scenario.error()));
+  std::vector<Planned> planned;
+  for (const configs::PolicyKind kind : wanted.kinds) {
+    auto each = plan_policy(file, settings, kind);
+    if (each) {
+      planned.push_back(std::move(*each));
+    } else if (wanted.all) {
+      configs::Skipped& skipped = *comparison.add_skipped();
+      skipped.set_policy(configs::PolicyKind_Name(kind));
+      skipped.set_reason(each.error().message);
+    } else {
+      return std::unexpected(Failure(each.error()));
+    }
+  }
+  if (planned.empty()) return user_error(file + ": no policy applies; " + comparison.skipped(0).reason());
+  return planned;
+}
+
+std::string policy_help() {
+  std::string text = "Policies:\n";
+  for (const policies::Policy* policy : policies::all()) {
+    std::string name = lower(configs::PolicyKind_Name(policy->kind()));
+    name.resize(std::max<size_t>(name.size(), 18), ' ');
+    text += "  " + name + std::string(policy->help()) + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -46,12 +99,17 @@ Outcome<std::vector<configs::PolicyKind>> parse_policies(const std::string& list
 Outcome<void> compare_command(const Invocation& invocation) {
   Options options(
       "warpfold compare SCENARIO [options]",
-      "Simulates the kernels of a scenario under several policies and prints one line for each.",
-      "  warpfold compare configs/scenarios/qkv_philox_llama3_70b.textproto --policies sequential,concurrent,carve_out\n"
+      "Simulates the kernels of a scenario under several policies and prints one line for each: how long it takes, how much\n"
+      "longer each kernel is busy than alone, and what the policy loses most by. Parameters of policies are fields of the\n"
+      "scenario's policy (configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
+          policy_help(),
+      "  warpfold compare configs/scenarios/qkv_philox_llama3_70b.textproto --policies all\n"
+      "  warpfold compare scenario.textproto --policies concurrent,sm_partition --set policy.sm_share.rng.percent=25\n"
       "  warpfold compare scenario.textproto --set seq=8192 --format csv --output policies.csv\n");
   options.add()("policies",
                 boost::program_options::value<std::string>()->default_value("sequential,concurrent")->value_name("LIST"),
-                "of sequential, concurrent, carve_out; the first is what the others are compared with");
+                "some of the policies above, with commas; the first is what the others are compared with. all: those that apply to "
+                "the scenario");
   options.positional("SCENARIO", 1, 1);
   options.add_settings();
   add_run_options(options);
@@ -61,25 +119,16 @@ Outcome<void> compare_command(const Invocation& invocation) {
 
   const auto destination = options.destination();
   if (!destination) return std::unexpected(destination.error());
-  const auto policies = parse_policies(options.text("policies"));
-  if (!policies) return std::unexpected(policies.error());
+  const auto wanted = parse_policies(options.text("policies"));
+  if (!wanted) return std::unexpected(wanted.error());
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
   const std::string& file = options.arguments().front();
 
-  // Every policy is checked before the first one runs.
-  std::vector<configs::Scenario> scenarios;
-  for (const configs::PolicyKind kind : *policies) {
-    std::vector<std::string> settings = options.settings();
-    settings.push_back("policy.kind=" + configs::PolicyKind_Name(kind));
-    auto scenario = configs::load_scenario(file, settings);
-    if (!scenario) return std::unexpected(Failure(scenario.error()));
-    scenarios.push_back(std::move(*scenario));
-  }
-  const auto runner = Runner::prepare(scenarios.front(), file, invocation.command_line, *how);
-  if (!runner) return std::unexpected(runner.error());
   configs::Comparison comparison;
-  auto results = runner->run(scenarios);
+  const auto planned = plan_policies(file, options.settings(), *wanted, comparison);
+  if (!planned) return std::unexpected(planned.error());
+  auto results = Runner(file, invocation.command_line, *how).run(*planned);
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   return write_output(destination->path, render_comparison(comparison, destination->format));

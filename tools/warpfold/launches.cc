@@ -1,42 +1,27 @@
 #include "tools/warpfold/launches.h"
 
-#include <cmath>
-#include <string>
-
 namespace warpfold::cli {
 
-namespace {
-
-uint32_t share(double percent, uint32_t whole) { return static_cast<uint32_t>(std::llround(percent / 100 * whole)); }
-
-Outcome<void> reserve(const configs::Reservation& reservation, const configs::Sm& sm, sim::Launch& launch) {
-  launch.reserved = true;
-  launch.reserved_registers = share(reservation.register_percent(), sm.registers());
-  launch.reserved_shared_memory = share(reservation.shared_memory_percent(), sm.shared_memory().bytes());
-  launch.reserved_warps = share(reservation.warp_slot_percent(), sm.warp_slots());
-  if (launch.reserved_warps > 0) return {};
-  return user_error("the reservation for kernel \"" + reservation.kernel() + "\" rounds to no warp slot of " +
-                    std::to_string(sm.warp_slots()));
+sim::Launch launch_alone(const policies::PlannedKernel& kernel) {
+  sim::Launch launch;
+  launch.kernel = &kernel.kernel;
+  launch.sms = {kernel.sms.first, kernel.sms.count};
+  return launch;
 }
 
-}  // namespace
-
-Outcome<std::vector<sim::Launch>> make_launches(const configs::Scenario& scenario, const std::vector<traces::Kernel>& kernels) {
+std::vector<sim::Launch> make_launches(const policies::Plan& plan) {
   std::vector<sim::Launch> launches;
-  for (int i = 0; i < scenario.kernel_size(); ++i) {
-    const configs::Kernel& kernel = scenario.kernel(i);
-    sim::Launch launch;
-    launch.kernel = &kernels[static_cast<size_t>(i)];
-    launch.stream = static_cast<int>(kernel.stream());
-    launch.priority = kernel.priority();
-    for (const std::string& name : kernel.after()) {
-      for (int other = 0; other < scenario.kernel_size(); ++other) {
-        if (scenario.kernel(other).name() == name) launch.after.push_back(other);
-      }
-    }
-    for (const configs::Reservation& reservation : scenario.policy().reserve()) {
-      if (scenario.policy().kind() != configs::CARVE_OUT || reservation.kernel() != kernel.name()) continue;
-      if (auto reserved = reserve(reservation, scenario.gpu().sm(), launch); !reserved) return std::unexpected(reserved.error());
+  for (const policies::PlannedKernel& planned : plan.kernels) {
+    sim::Launch launch = launch_alone(planned);
+    launch.stream = planned.stream;
+    launch.priority = planned.priority;
+    launch.after = planned.after;
+    launch.quota = {planned.quota.ctas, planned.quota.warps, planned.quota.registers};
+    launch.reserved = planned.reserved.has_value();
+    if (planned.reserved) {
+      launch.reserved_registers = planned.reserved->registers;
+      launch.reserved_shared_memory = planned.reserved->shared_memory;
+      launch.reserved_warps = planned.reserved->warps;
     }
     launches.push_back(std::move(launch));
   }

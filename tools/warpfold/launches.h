@@ -2,14 +2,15 @@
 
 #include <vector>
 
-#include "configs/scenario.pb.h"
 #include "sim/gpu/simulate.h"
-#include "tools/warpfold/failure.h"
+#include "workloads/policies/policy.h"
 
 namespace warpfold::cli {
 
-// How a scenario's policy launches its kernels: order, priorities, dependences and, for CARVE_OUT, what each SM keeps for whom.
-// The launches point into `kernels`.
-Outcome<std::vector<sim::Launch>> make_launches(const configs::Scenario& scenario, const std::vector<traces::Kernel>& kernels);
+// A plan's kernels as the machine takes them. The launches point into `plan`.
+std::vector<sim::Launch> make_launches(const policies::Plan& plan);
+
+// One of them by itself, on the SMs that it may run on.
+sim::Launch launch_alone(const policies::PlannedKernel& kernel);
 
 }  // namespace warpfold::cli

@@ -167,25 +167,33 @@ std::string fold_note(const configs::Comparison& comparison) {
   return note;
 }
 
+// How much longer than alone a kernel of the scenario is busy, in all its parts; "-" where another kernel does its work.
+Cell slowdown_cell(const configs::Result& result, const configs::Alone& alone) {
+  uint64_t busy = 0;
+  for (const configs::KernelResult& kernel : result.kernels()) busy += kernel.of() == alone.name() ? kernel.cycles() : 0;
+  return busy == 0 ? Cell("-") : Cell(static_cast<double>(busy) / static_cast<double>(alone.cycles()), 3);
+}
+
 std::string comparison_text(const configs::Comparison& comparison) {
   const configs::Result& first = comparison.results(0);
   std::vector<std::string> columns{"policy", "total us", "speed-up"};
-  for (const configs::KernelResult& kernel : first.kernels()) {
-    columns.push_back(kernel.name() + " us");
-    columns.push_back(kernel.name() + " slowdown");
-  }
+  for (const configs::Alone& alone : first.alone()) columns.push_back(alone.name() + " slowdown");
+  columns.insert(columns.end(), {"stored MB", "loses most by"});
   Table table(std::move(columns));
+  constexpr double kBytesPerMb = 1e6;
   for (const configs::Result& result : comparison.results()) {
     std::vector<Cell> row{result.policy(), Cell(result.total_time_us(), 2),
                           Cell(first.total_time_us() / result.total_time_us(), 3)};
-    for (const configs::KernelResult& kernel : result.kernels()) {
-      row.emplace_back(kernel.time_us(), 2);
-      row.emplace_back(kernel.slowdown_vs_solo(), 3);
-    }
+    for (const configs::Alone& alone : result.alone()) row.push_back(slowdown_cell(result, alone));
+    row.emplace_back(static_cast<double>(result.stored_bits_bytes()) / kBytesPerMb, 1);
+    row.emplace_back(result.reason());
     table.add(std::move(row));
   }
+  std::string skipped;
+  for (const configs::Skipped& each : comparison.skipped()) skipped += "not run: " + each.reason() + "\n";
   return first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
-         "\nSpeed-up is over the first policy, slowdown over the kernel alone on the same GPU.\n" + fold_note(comparison);
+         "\nSpeed-up is over the first policy, slowdown the kernel's busy time over what it needs alone on the same GPU.\n" +
+         skipped + fold_note(comparison);
 }
 
 }  // namespace

@@ -8,11 +8,14 @@ namespace {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-void fill_kernel(const configs::Gpu& gpu, const traces::Kernel& kernel, const sim::KernelCounters& counters,
+void fill_kernel(const configs::Gpu& gpu, const policies::PlannedKernel& planned, const sim::KernelCounters& counters,
                  configs::KernelResult& result) {
+  const traces::Kernel& kernel = planned.kernel;
   const uint64_t cycles = counters.end_cycle - counters.start_cycle;
   const double time_us = static_cast<double>(cycles) / gpu.clock_mhz();
   result.set_name(kernel.name);
+  result.set_of(planned.of);
+  result.set_sms(planned.sms.count > 0 ? planned.sms.count : gpu.sm_count());
   result.set_cycles(cycles);
   result.set_time_us(time_us);
   result.set_start_cycle(counters.start_cycle);
@@ -25,11 +28,10 @@ void fill_kernel(const configs::Gpu& gpu, const traces::Kernel& kernel, const si
   result.set_dram_bytes(counters.dram_bytes);
 
   configs::Occupancy& occupancy = *result.mutable_occupancy();
-  const bool grid_fits = counters.ctas < uint64_t{counters.cta_limit} * gpu.sm_count();
+  const bool grid_fits = counters.ctas < uint64_t{counters.cta_limit} * result.sms();
   occupancy.set_ctas_per_sm_limit(counters.cta_limit);
   occupancy.set_limiter(grid_fits ? "grid" : counters.cta_limiter);
-  occupancy.set_average_warps(
-      ratio(static_cast<double>(counters.resident_warp_cycles), static_cast<double>(cycles) * gpu.sm_count()));
+  occupancy.set_average_warps(average_warps(gpu, counters));
 
   for (int state = 0; state < sim::kWarpStates; ++state) {
     configs::StateCycles& entry = *result.add_states();
@@ -38,15 +40,15 @@ void fill_kernel(const configs::Gpu& gpu, const traces::Kernel& kernel, const si
   }
 }
 
-void fill_ledger(const std::vector<traces::Kernel>& kernels, const sim::Outcome& outcome, configs::Result& result) {
+void fill_ledger(const policies::Plan& plan, const sim::Outcome& outcome, configs::Result& result) {
   for (size_t victim = 0; victim < outcome.ledger.size(); ++victim) {
     for (size_t culprit = 0; culprit < outcome.ledger[victim].size(); ++culprit) {
       for (size_t resource = 0; resource < sim::kContended; ++resource) {
         const uint64_t lost = outcome.ledger[victim][culprit][resource];
         if (lost == 0) continue;
         configs::LedgerEntry& entry = *result.add_ledger();
-        entry.set_victim(kernels[victim].name);
-        entry.set_culprit(kernels[culprit].name);
+        entry.set_victim(plan.kernels[victim].kernel.name);
+        entry.set_culprit(plan.kernels[culprit].kernel.name);
         entry.set_resource(std::string(sim::contended_name(static_cast<sim::Contended>(resource))));
         entry.set_warp_cycles(lost);
       }
@@ -58,8 +60,12 @@ void fill_ledger(const std::vector<traces::Kernel>& kernels, const sim::Outcome&
 
 double utilization(const sim::ResourceUse& use) { return ratio(static_cast<double>(use.busy), static_cast<double>(use.capacity)); }
 
-configs::Result make_result(const configs::Scenario& scenario, const std::vector<traces::Kernel>& kernels,
-                            const sim::Outcome& outcome) {
+double average_warps(const configs::Gpu& gpu, const sim::KernelCounters& counters) {
+  const uint64_t cycles = counters.end_cycle - counters.start_cycle;
+  return ratio(static_cast<double>(counters.resident_warp_cycles), static_cast<double>(cycles) * gpu.sm_count());
+}
+
+configs::Result make_result(const configs::Scenario& scenario, const policies::Plan& plan, const sim::Outcome& outcome) {
   configs::Result result;
   result.set_scenario(scenario.name());
   result.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));
@@ -70,8 +76,8 @@ configs::Result make_result(const configs::Scenario& scenario, const std::vector
   result.set_sms_simulated(outcome.sms_simulated);
   result.set_whole_chip(outcome.whole_chip);
   uint64_t instructions = 0;
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    fill_kernel(scenario.gpu(), kernels[k], outcome.kernels[k], *result.add_kernels());
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    fill_kernel(scenario.gpu(), plan.kernels[k], outcome.kernels[k], *result.add_kernels());
     instructions += outcome.kernels[k].instructions;
   }
   result.set_instructions_issued(instructions);
@@ -82,7 +88,8 @@ configs::Result make_result(const configs::Scenario& scenario, const std::vector
     resource.set_capacity(use.capacity);
     resource.set_utilization(utilization(use));
   }
-  fill_ledger(kernels, outcome, result);
+  fill_ledger(plan, outcome, result);
+  result.set_stored_bits_bytes(plan.stored_bits_bytes);
   result.mutable_provenance()->set_version(WARPFOLD_VERSION);
   *result.mutable_provenance()->mutable_scenario() = scenario;
   return result;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -11,7 +13,9 @@
 #include "tools/warpfold/launches.h"
 #include "tools/warpfold/parallel.h"
 #include "tools/warpfold/progress.h"
+#include "tools/warpfold/reason.h"
 #include "tools/warpfold/result.h"
+#include "workloads/policies/plan.h"
 
 namespace warpfold::cli {
 
@@ -62,22 +66,35 @@ Outcome<RunOptions> run_options(const Options& options) {
   return RunOptions{*folding, *all_sms, jobs};
 }
 
-Outcome<Runner> Runner::prepare(const configs::Scenario& scenario, std::string file, std::string command_line,
-                                const RunOptions& options) {
-  Runner runner;
-  runner.file_ = std::move(file);
-  runner.command_line_ = std::move(command_line);
-  runner.options_ = options;
-  auto kernels = scenario_kernels(scenario, runner.file_);
-  if (!kernels) return std::unexpected(kernels.error());
-  runner.kernels_ = std::move(*kernels);
-  for (const traces::Kernel& kernel : runner.kernels_) runner.hashes_.push_back(kernel_hash(kernel));
-  return runner;
+Outcome<Planned> plan_scenario(configs::Scenario scenario, const std::string& file) {
+  auto plan = policies::make_plan(scenario, file);
+  if (!plan) return std::unexpected(Failure(plan.error()));
+  return Planned{std::move(scenario), std::move(*plan)};
 }
+
+// The distinct kernels of some plans: the same programs, whatever they are called, on as many SMs do the same alone.
+class Runner::Kernels {
+ public:
+  void add(const policies::PlannedKernel& planned) {
+    traces::Kernel nameless = planned.kernel;
+    nameless.name = "kernel";
+    const std::string key = kernel_hash(nameless) + " on " + std::to_string(planned.sms.count);
+    const auto [place, is_new] = index_.try_emplace(key, distinct_.size());
+    if (is_new) distinct_.push_back(&planned);
+    of_[&planned] = place->second;
+  }
+  const std::vector<const policies::PlannedKernel*>& distinct() const { return distinct_; }
+  size_t index(const policies::PlannedKernel& planned) const { return of_.at(&planned); }
+
+ private:
+  std::map<std::string, size_t> index_;
+  std::map<const policies::PlannedKernel*, size_t> of_;  // looked up, never walked: its order is that of addresses
+  std::vector<const policies::PlannedKernel*> distinct_;
+};
 
 Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const sim::FoldOptions& fold) const {
   report_progress(simulation.what);
-  auto outcome = sim::simulate(simulation.scenario->gpu(), simulation.launches,
+  auto outcome = sim::simulate(simulation.gpu, simulation.launches,
                                {.serialise = simulation.serialise, .all_sms = options_.all_sms, .fold = fold});
   if (!outcome) {
     Diagnostic diagnostic = outcome.error();
@@ -100,58 +117,81 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
   return outcomes;
 }
 
-configs::Result Runner::result_of(const configs::Scenario& scenario, const sim::Outcome& together,
-                                  const std::vector<sim::Outcome>& alone) const {
-  configs::Result result = make_result(scenario, kernels_, together);
+configs::Result Runner::result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+                                  const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes) const {
+  const configs::Gpu& gpu = planned.scenario.gpu();
+  configs::Result result = make_result(planned.scenario, planned.plan, together);
   std::vector<const sim::FoldReport*> folds{&together.fold};
-  for (size_t k = 0; k < kernels_.size(); ++k) {
-    const sim::KernelCounters& counters = alone[k].kernels.front();
-    const uint64_t solo_cycles = counters.end_cycle - counters.start_cycle;
+  std::set<size_t> used;
+  for (size_t k = 0; k < planned.plan.kernels.size(); ++k) {
+    const size_t index = kernels.index(planned.plan.kernels[k]);
+    const sim::Outcome& alone = outcomes[index];
+    const uint64_t solo_cycles = alone.kernels.front().end_cycle - alone.kernels.front().start_cycle;
     configs::KernelResult& kernel = *result.mutable_kernels(static_cast<int>(k));
     kernel.set_solo_cycles(solo_cycles);
     kernel.set_slowdown_vs_solo(static_cast<double>(kernel.cycles()) / static_cast<double>(solo_cycles));
-    kernel.set_bound_by(busiest(alone[k].resources));
-    result.mutable_provenance()->add_trace_hash(hashes_[k]);
-    folds.push_back(&alone[k].fold);
+    kernel.set_bound_by(busiest(alone.resources));
+    result.mutable_provenance()->add_trace_hash(kernel_hash(planned.plan.kernels[k].kernel));
+    folds.push_back(&alone.fold);
+    used.insert(index);
+  }
+  for (const policies::PlannedKernel& kernel : written.kernels) {
+    const sim::Outcome& outcome = outcomes[kernels.index(kernel)];
+    const sim::KernelCounters& counters = outcome.kernels.front();
+    configs::Alone& alone = *result.add_alone();
+    alone.set_name(kernel.kernel.name);
+    alone.set_cycles(counters.end_cycle - counters.start_cycle);
+    alone.set_time_us(static_cast<double>(alone.cycles()) / gpu.clock_mhz());
+    alone.set_bound_by(busiest(outcome.resources));
+    alone.set_average_warps(average_warps(gpu, counters));
+    if (used.insert(kernels.index(kernel)).second) folds.push_back(&outcome.fold);
   }
   fill_fold(folds, result);
+  result.set_reason(reason_of(result));
   result.mutable_provenance()->set_command_line(command_line_);
   return result;
 }
 
 // First each kernel alone, then each policy.
-Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<configs::Scenario>& scenarios,
+Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<Planned>& planned, const policies::Plan& written,
                                                          const sim::FoldOptions& fold) const {
-  std::vector<Simulation> simulations;
-  for (const traces::Kernel& kernel : kernels_) {
-    sim::Launch launch;
-    launch.kernel = &kernel;
-    simulations.push_back({&scenarios.front(), {launch}, false, "kernel " + kernel.name + " alone"});
+  Kernels kernels;
+  for (const policies::PlannedKernel& kernel : written.kernels) kernels.add(kernel);
+  for (const Planned& each : planned) {
+    for (const policies::PlannedKernel& kernel : each.plan.kernels) kernels.add(kernel);
   }
-  for (const configs::Scenario& scenario : scenarios) {
-    auto launches = make_launches(scenario, kernels_);
-    if (!launches) return user_error(file_ + ": " + launches.error().text);
-    const configs::PolicyKind policy = scenario.policy().kind();
+  std::vector<Simulation> simulations;
+  for (const policies::PlannedKernel* kernel : kernels.distinct()) {
     simulations.push_back(
-        {&scenario, std::move(*launches), policy == configs::SEQUENTIAL, "policy " + configs::PolicyKind_Name(policy)});
+        {planned.front().scenario.gpu(), {launch_alone(*kernel)}, false, "kernel " + kernel->kernel.name + " alone"});
+  }
+  const size_t first = simulations.size();
+  for (const Planned& each : planned) {
+    Simulation simulation{each.scenario.gpu(), make_launches(each.plan), each.plan.serialise,
+                          "policy " + configs::PolicyKind_Name(each.scenario.policy().kind())};
+    if (each.plan.issue_by_priority) simulation.gpu.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
+    simulations.push_back(std::move(simulation));
   }
   auto outcomes = simulate_all(simulations, fold);
   if (!outcomes) return std::unexpected(outcomes.error());
   std::vector<configs::Result> results;
-  for (size_t s = 0; s < scenarios.size(); ++s)
-    results.push_back(result_of(scenarios[s], (*outcomes)[kernels_.size() + s], *outcomes));
+  for (size_t p = 0; p < planned.size(); ++p) {
+    results.push_back(result_of(planned[p], written, kernels, (*outcomes)[first + p], *outcomes));
+  }
   return results;
 }
 
-Outcome<std::vector<configs::Result>> Runner::run(const std::vector<configs::Scenario>& scenarios) const {
-  auto results = run_folded(scenarios, options_.folding.options);
+Outcome<std::vector<configs::Result>> Runner::run(const std::vector<Planned>& planned) const {
+  const auto written = policies::plan_as_written(planned.front().scenario, file_);
+  if (!written) return std::unexpected(Failure(written.error()));
+  auto results = run_folded(planned, *written, options_.folding.options);
   if (!results || !options_.folding.shadow) return results;
-  const auto replayed = run_folded(scenarios, {.mode = sim::FoldMode::kOff});
+  const auto replayed = run_folded(planned, *written, {.mode = sim::FoldMode::kOff});
   if (!replayed) return std::unexpected(replayed.error());
-  for (size_t s = 0; s < scenarios.size(); ++s) {
-    const auto error = compare_with_replay((*results)[s], (*replayed)[s]);
+  for (size_t p = 0; p < planned.size(); ++p) {
+    const auto error = compare_with_replay((*results)[p], (*replayed)[p]);
     if (!error) return std::unexpected(error.error());
-    (*results)[s].mutable_fold()->set_shadow_error(*error);
+    (*results)[p].mutable_fold()->set_shadow_error(*error);
   }
   return results;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "configs/result.pb.h"
@@ -8,7 +9,7 @@
 #include "sim/gpu/simulate.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/folding.h"
-#include "traces/kernel.h"
+#include "workloads/policies/policy.h"
 
 namespace warpfold::cli {
 
@@ -22,38 +23,45 @@ struct RunOptions {
 void add_run_options(Options& options);
 Outcome<RunOptions> run_options(const Options& options);
 
-// Runs the kernels of one scenario, under as many policies as wanted.
+// A scenario with its policy carried out.
+struct Planned {
+  configs::Scenario scenario;
+  policies::Plan plan;
+};
+
+// The scenario under the policy that it names. `file` is its file.
+Outcome<Planned> plan_scenario(configs::Scenario scenario, const std::string& file);
+
+// Runs one scenario under as many policies as wanted.
 class Runner {
  public:
-  // Generates or reads the kernels of a resolved scenario. `file` is the scenario's, `command_line` goes into results.
-  static Outcome<Runner> prepare(const configs::Scenario& scenario, std::string file, std::string command_line,
-                                 const RunOptions& options);
+  // `file` is the scenario's, `command_line` goes into results.
+  Runner(std::string file, std::string command_line, const RunOptions& options)
+      : file_(std::move(file)), command_line_(std::move(command_line)), options_(options) {}
 
-  // One result for each of `scenarios`: the prepared one, with other policies. What each kernel does alone is simulated once,
-  // on the first one's GPU. A deadlock is a failure with its report.
-  Outcome<std::vector<configs::Result>> run(const std::vector<configs::Scenario>& scenarios) const;
+  // One result for each of `planned`, which differ in their policies alone. What a kernel does alone is simulated once, whichever
+  // plans it is part of; so are the scenario's kernels as they are written. A deadlock is a failure with its report.
+  Outcome<std::vector<configs::Result>> run(const std::vector<Planned>& planned) const;
 
  private:
   struct Simulation {
-    const configs::Scenario* scenario;
+    configs::Gpu gpu;
     std::vector<sim::Launch> launches;
     bool serialise;
     std::string what;  // for progress
   };
+  class Kernels;
 
-  Runner() = default;
   Outcome<sim::Outcome> simulate(const Simulation& simulation, const sim::FoldOptions& fold) const;
   Outcome<std::vector<sim::Outcome>> simulate_all(const std::vector<Simulation>& simulations, const sim::FoldOptions& fold) const;
-  Outcome<std::vector<configs::Result>> run_folded(const std::vector<configs::Scenario>& scenarios,
+  Outcome<std::vector<configs::Result>> run_folded(const std::vector<Planned>& planned, const policies::Plan& written,
                                                    const sim::FoldOptions& fold) const;
-  configs::Result result_of(const configs::Scenario& scenario, const sim::Outcome& together,
-                            const std::vector<sim::Outcome>& alone) const;
+  configs::Result result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+                            const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes) const;
 
   std::string file_;
   std::string command_line_;
   RunOptions options_;
-  std::vector<traces::Kernel> kernels_;
-  std::vector<std::string> hashes_;
 };
 
 }  // namespace warpfold::cli

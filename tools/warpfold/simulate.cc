@@ -27,9 +27,9 @@ Outcome<void> simulate_command(const Invocation& invocation) {
   const std::string& file = options.arguments().front();
   const auto scenario = configs::load_scenario(file, options.settings());
   if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto runner = Runner::prepare(*scenario, file, invocation.command_line, *how);
-  if (!runner) return std::unexpected(runner.error());
-  const auto results = runner->run({*scenario});
+  const auto planned = plan_scenario(*scenario, file);
+  if (!planned) return std::unexpected(planned.error());
+  const auto results = Runner(file, invocation.command_line, *how).run({*planned});
   if (!results) return std::unexpected(results.error());
   return write_output(destination->path, render_result(results->front(), destination->format));
 }

@@ -98,9 +98,13 @@ class StudyRunner {
     if (auto known = store_.find(point, wanted)) return std::move(*known);
     RunOptions alone = how_;
     alone.jobs = 1;  // points run beside each other
-    const auto runner = Runner::prepare(scenarios.front(), study_.scenario_file(), command_line_, alone);
-    if (!runner) return std::unexpected(runner.error());
-    const auto results = runner->run(scenarios);
+    std::vector<Planned> planned;
+    for (const configs::Scenario& scenario : scenarios) {
+      auto each = plan_scenario(scenario, study_.scenario_file());
+      if (!each) return std::unexpected(each.error());
+      planned.push_back(std::move(*each));
+    }
+    const auto results = Runner(study_.scenario_file(), command_line_, alone).run(planned);
     if (!results) return std::unexpected(results.error());
     configs::StudyPoint record;
     for (size_t a = 0; a < point.size(); ++a) {

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "configs/result.pb.h"
+
+namespace warpfold::cli {
+
+// What a policy loses most time by, in a phrase with the figures behind it: kernels that could have run side by side, a kernel that
+// the others slow down and what they take from it, SMs without work. A loss of less than 1 % of the run is none.
+std::string reason_of(const configs::Result& result);
+
+}  // namespace warpfold::cli

@@ -1,0 +1,47 @@
+// A share of every SM is kept for a kernel while others run, and bounds it meanwhile: the paper's way to make room for random
+// numbers beside a GEMM.
+#include <cmath>
+
+#include "workloads/policies/graph.h"
+#include "workloads/policies/plan.h"
+
+namespace warpfold::policies {
+namespace {
+
+uint32_t share(double percent, uint32_t whole) { return static_cast<uint32_t>(std::llround(percent / 100 * whole)); }
+
+Expected<Reserved> reserve(const configs::Reservation& reservation, const configs::Sm& sm) {
+  const Reserved reserved{share(reservation.register_percent(), sm.registers()),
+                          share(reservation.shared_memory_percent(), sm.shared_memory().bytes()),
+                          share(reservation.warp_slot_percent(), sm.warp_slots())};
+  if (reserved.warps > 0) return reserved;
+  return fail("the reservation for kernel \"" + reservation.kernel() + "\" rounds to no warp slot of " +
+              std::to_string(sm.warp_slots()));
+}
+
+class CarveOut : public Policy {
+ public:
+  configs::PolicyKind kind() const override { return configs::CARVE_OUT; }
+  std::string_view help() const override { return "a share of each SM kept for a kernel while others run (reserve)"; }
+  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+    if (scenario.policy().reserve().empty()) return fail("needs at least one reserve { kernel: ... }");
+    auto plan = plan_as_written(scenario, file);
+    if (!plan) return plan;
+    const Graph graph(scenario);
+    for (const configs::Reservation& reservation : scenario.policy().reserve()) {
+      const auto reserved = reserve(reservation, scenario.gpu().sm());
+      if (!reserved) return std::unexpected(reserved.error());
+      plan->kernels[graph.index(reservation.kernel())].reserved = *reserved;
+    }
+    return plan;
+  }
+};
+
+}  // namespace
+
+const Policy& carve_out() {
+  static const CarveOut policy;
+  return policy;
+}
+
+}  // namespace warpfold::policies

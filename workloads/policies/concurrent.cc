@@ -1,0 +1,23 @@
+// Streams side by side: the kernel in front places CTAs until none is left, those behind it take the room that it leaves.
+#include "workloads/policies/plan.h"
+
+namespace warpfold::policies {
+namespace {
+
+class Concurrent : public Policy {
+ public:
+  configs::PolicyKind kind() const override { return configs::CONCURRENT; }
+  std::string_view help() const override { return "streams side by side, left-over placement in priority and stream order"; }
+  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+    return plan_as_written(scenario, file);
+  }
+};
+
+}  // namespace
+
+const Policy& concurrent() {
+  static const Concurrent policy;
+  return policy;
+}
+
+}  // namespace warpfold::policies

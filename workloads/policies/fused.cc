@@ -1,0 +1,92 @@
+// No kernel of random numbers: the attention that read its bits draws them itself, between its own instructions.
+#include <algorithm>
+
+#include "workloads/policies/graph.h"
+#include "workloads/policies/plan.h"
+
+namespace warpfold::policies {
+namespace {
+
+configs::AttentionShape* stored_bits_attention(configs::Kernel& kernel) {
+  configs::AttentionShape* shape = nullptr;
+  if (kernel.has_flash_attention_2()) shape = kernel.mutable_flash_attention_2()->mutable_shape();
+  if (kernel.has_flash_attention_3()) shape = kernel.mutable_flash_attention_3()->mutable_shape();
+  return shape != nullptr && shape->dropout() == configs::STORED_BITS ? shape : nullptr;
+}
+
+uint64_t or_one(uint64_t count) { return std::max<uint64_t>(1, count); }
+
+uint64_t elements_of(const configs::AttentionShape& shape) {
+  const uint64_t keys = shape.has_keys() ? shape.keys() : shape.queries();
+  return or_one(shape.batch()) * shape.heads() * shape.queries() * keys;
+}
+
+// The first attention behind `rng` that reads stored bits; -1: none.
+int reader_of(configs::Scenario& scenario, int rng) {
+  const Graph graph(scenario);
+  for (int k = 0; k < scenario.kernel_size(); ++k) {
+    if (graph.precedes(rng, k) && stored_bits_attention(*scenario.mutable_kernel(k)) != nullptr) return k;
+  }
+  return -1;
+}
+
+// Who waited for the kernel that goes, by name or behind it in its stream, waits for what it waited for.
+void remove(configs::Scenario& scenario, int gone) {
+  const configs::Kernel kernel = scenario.kernel(gone);
+  for (int k = 0; k < scenario.kernel_size(); ++k) {
+    configs::Kernel& other = *scenario.mutable_kernel(k);
+    auto* after = other.mutable_after();
+    const auto mention = std::ranges::find(*after, kernel.name());
+    const bool named = mention != after->end();
+    if (named) after->erase(mention);
+    if (!named && (k <= gone || other.stream() != kernel.stream())) continue;
+    for (const std::string& earlier : kernel.after()) {
+      if (std::ranges::find(*after, earlier) == after->end()) *after->Add() = earlier;
+    }
+  }
+  scenario.mutable_kernel()->DeleteSubrange(gone, 1);
+}
+
+// One Philox kernel into its attention.
+Expected<void> fuse(configs::Scenario& scenario, int rng) {
+  const configs::Kernel kernel = scenario.kernel(rng);
+  const int reader = reader_of(scenario, rng);
+  if (reader < 0) return fail("no attention with dropout STORED_BITS runs after kernel \"" + kernel.name() + "\"");
+  configs::AttentionShape& shape = *stored_bits_attention(*scenario.mutable_kernel(reader));
+  if (elements_of(shape) != elements(kernel.philox())) {
+    return fail("kernel \"" + kernel.name() + "\" makes " + std::to_string(elements(kernel.philox())) + " bits, attention \"" +
+                scenario.kernel(reader).name() + "\" has " + std::to_string(elements_of(shape)) + " elements");
+  }
+  shape.set_dropout(configs::FUSED_PHILOX);
+  if (kernel.philox().rounds() != 0) shape.set_philox_rounds(kernel.philox().rounds());
+  remove(scenario, rng);
+  return {};
+}
+
+int first_philox(const configs::Scenario& scenario) {
+  const auto found = std::ranges::find_if(scenario.kernel(), &configs::Kernel::has_philox);
+  return found == scenario.kernel().end() ? -1 : static_cast<int>(found - scenario.kernel().begin());
+}
+
+class Fused : public Policy {
+ public:
+  configs::PolicyKind kind() const override { return configs::FUSED; }
+  std::string_view help() const override { return "attention makes its random numbers itself; the Philox kernel disappears"; }
+  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+    configs::Scenario fused = scenario;
+    if (first_philox(fused) < 0) return fail("there is no Philox kernel");
+    for (int rng = first_philox(fused); rng >= 0; rng = first_philox(fused)) {
+      if (const auto done = fuse(fused, rng); !done) return std::unexpected(done.error());
+    }
+    return plan_as_written(fused, file);
+  }
+};
+
+}  // namespace
+
+const Policy& fused() {
+  static const Fused policy;
+  return policy;
+}
+
+}  // namespace warpfold::policies

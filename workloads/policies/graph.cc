@@ -1,0 +1,49 @@
+#include "workloads/policies/graph.h"
+
+#include <stdexcept>
+
+namespace warpfold::policies {
+
+Graph::Graph(const configs::Scenario& scenario)
+    : scenario_(scenario),
+      before_(static_cast<size_t>(scenario.kernel_size()), std::vector<bool>(static_cast<size_t>(scenario.kernel_size()))) {
+  for (int kernel = 0; kernel < scenario.kernel_size(); ++kernel) {
+    for (const std::string& name : scenario.kernel(kernel).after()) before_[kernel][index(name)] = true;
+    for (int earlier = 0; earlier < kernel; ++earlier) {
+      if (scenario.kernel(earlier).stream() == scenario.kernel(kernel).stream()) before_[kernel][earlier] = true;
+    }
+  }
+  std::vector<bool> done(before_.size());
+  for (int kernel = 0; kernel < scenario.kernel_size(); ++kernel) close(kernel, done);
+}
+
+// What precedes a predecessor precedes. Scenarios are checked: there is no circle.
+void Graph::close(int kernel, std::vector<bool>& done) {
+  if (done[kernel]) return;
+  done[kernel] = true;
+  const std::vector<bool> direct = before_[kernel];
+  for (int other = 0; other < scenario_.kernel_size(); ++other) {
+    if (!direct[other]) continue;
+    close(other, done);
+    for (int earlier = 0; earlier < scenario_.kernel_size(); ++earlier) {
+      if (before_[other][earlier]) before_[kernel][earlier] = true;
+    }
+  }
+}
+
+int Graph::index(const std::string& name) const {
+  for (int kernel = 0; kernel < scenario_.kernel_size(); ++kernel) {
+    if (scenario_.kernel(kernel).name() == name) return kernel;
+  }
+  throw std::logic_error("no kernel " + name);
+}
+
+std::vector<int> Graph::partners(int kernel) const {
+  std::vector<int> found;
+  for (int other = 0; other < scenario_.kernel_size(); ++other) {
+    if (may_overlap(kernel, other)) found.push_back(other);
+  }
+  return found;
+}
+
+}  // namespace warpfold::policies

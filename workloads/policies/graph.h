@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/scenario.pb.h"
+
+namespace warpfold::policies {
+
+// Who waits for whom in a checked scenario: `after`, and the order within a stream. Kernels by position.
+class Graph {
+ public:
+  explicit Graph(const configs::Scenario& scenario);
+
+  int index(const std::string& name) const;
+  bool precedes(int one, int other) const { return before_[other][one]; }
+  bool may_overlap(int one, int other) const { return one != other && !precedes(one, other) && !precedes(other, one); }
+  // Those that may run beside a kernel.
+  std::vector<int> partners(int kernel) const;
+
+ private:
+  void close(int kernel, std::vector<bool>& done);
+
+  const configs::Scenario& scenario_;
+  std::vector<std::vector<bool>> before_;  // [kernel][other]: other has ended when kernel starts
+};
+
+}  // namespace warpfold::policies

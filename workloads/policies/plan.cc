@@ -1,0 +1,38 @@
+#include "workloads/policies/plan.h"
+
+#include <algorithm>
+
+#include "workloads/policies/graph.h"
+#include "workloads/workloads.h"
+
+namespace warpfold::policies {
+
+uint64_t elements(const configs::Philox& philox) {
+  return std::max<uint64_t>(1, philox.batch()) * philox.heads() * philox.queries() * philox.keys();
+}
+
+uint64_t stored_bits_bytes(const configs::Scenario& scenario) {
+  uint64_t bits = 0;
+  for (const configs::Kernel& kernel : scenario.kernel()) bits += kernel.has_philox() ? elements(kernel.philox()) : 0;
+  return bits / 8;
+}
+
+Expected<Plan> plan_as_written(const configs::Scenario& scenario, const std::string& file) {
+  Plan plan;
+  plan.stored_bits_bytes = stored_bits_bytes(scenario);
+  const Graph graph(scenario);
+  for (const configs::Kernel& description : scenario.kernel()) {
+    auto kernel = workloads::make_kernel(description, scenario.gpu(), file);
+    if (!kernel) return std::unexpected(kernel.error());
+    PlannedKernel planned;
+    planned.kernel = std::move(*kernel);
+    planned.of = description.name();
+    planned.stream = static_cast<int>(description.stream());
+    planned.priority = description.priority();
+    for (const std::string& name : description.after()) planned.after.push_back(graph.index(name));
+    plan.kernels.push_back(std::move(planned));
+  }
+  return plan;
+}
+
+}  // namespace warpfold::policies

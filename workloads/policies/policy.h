@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/scenario.pb.h"
+#include "traces/kernel.h"
+
+namespace warpfold::policies {
+
+// Parts of each SM.
+struct Reserved {
+  uint32_t registers = 0;
+  uint32_t shared_memory = 0;  // bytes
+  uint32_t warps = 0;
+};
+
+// Bounds on each SM; 0: none.
+struct Quota {
+  uint32_t ctas = 0;
+  uint32_t warps = 0;
+  uint32_t registers = 0;
+};
+
+// `count` SMs from `first` on; 0: the whole chip.
+struct SmSet {
+  uint32_t first = 0;
+  uint32_t count = 0;
+};
+
+// One launch of a plan.
+struct PlannedKernel {
+  traces::Kernel kernel;
+  std::string of;  // the scenario's kernel whose work it does, all of it or a part
+  int stream = 0;  // launches of one stream run in the order of the plan
+  int priority = 0;
+  std::vector<int> after;  // positions in the plan
+  std::optional<Reserved> reserved;
+  Quota quota;
+  SmSet sms;
+};
+
+// What is launched for a scenario under one policy.
+struct Plan {
+  std::vector<PlannedKernel> kernels;
+  bool serialise = false;          // one launch after the other
+  bool issue_by_priority = false;  // on each sub-core warps of the kernel of highest priority go first
+  uint64_t stored_bits_bytes = 0;  // random bits that have to be kept in memory at a time
+};
+
+// A way to share the GPU. It holds no state: everything it is told stands in the scenario.
+class Policy {
+ public:
+  virtual ~Policy() = default;
+
+  virtual configs::PolicyKind kind() const = 0;
+  virtual std::string_view help() const = 0;  // one line
+  // Fails where the policy has nothing to do with the scenario or cannot be carried out: the message says why. `scenario` is
+  // resolved and checked, `file` is its file.
+  virtual Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const = 0;
+};
+
+// All policies, in the order in which they are listed and compared.
+const std::vector<const Policy*>& all();
+
+// The plan of the scenario's own policy; a failure names the policy.
+Expected<Plan> make_plan(const configs::Scenario& scenario, const std::string& file);
+
+}  // namespace warpfold::policies

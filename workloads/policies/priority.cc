@@ -1,0 +1,49 @@
+// Kernels of higher priority first. On hardware a stream's priority orders CTAs that wait for a place and nothing else: running
+// CTAs are not displaced, and no warp scheduler is known to look at it (CUDA programming guide, "Stream Priorities"). That much
+// CONCURRENT has from Kernel.priority. Here instructions go by priority too: the most that priorities could do.
+#include <algorithm>
+#include <limits>
+
+#include "workloads/policies/graph.h"
+#include "workloads/policies/plan.h"
+
+namespace warpfold::policies {
+namespace {
+
+bool any_order(const Plan& plan, const Graph& graph) {
+  for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) {
+    const auto differs = [&](int other) { return plan.kernels[other].priority != plan.kernels[k].priority; };
+    if (std::ranges::any_of(graph.partners(k), differs)) return true;
+  }
+  return false;
+}
+
+class Priority : public Policy {
+ public:
+  configs::PolicyKind kind() const override { return configs::PRIORITY; }
+  std::string_view help() const override {
+    return "CTAs and instructions by kernel priority (by_priority; default: Kernel.priority)";
+  }
+  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+    auto plan = plan_as_written(scenario, file);
+    if (!plan) return plan;
+    const configs::ByPriority& options = scenario.policy().by_priority();
+    const Graph graph(scenario);
+    for (int i = 0; i < options.order_size(); ++i) {
+      plan->kernels[graph.index(options.order(i))].priority = std::numeric_limits<int>::max() - i;
+    }
+    if (!any_order(*plan, graph))
+      return fail("kernels that may overlap have equal priorities; state priority or by_priority.order");
+    plan->issue_by_priority = !options.has_issue() || options.issue();
+    return plan;
+  }
+};
+
+}  // namespace
+
+const Policy& priority() {
+  static const Priority policy;
+  return policy;
+}
+
+}  // namespace warpfold::policies

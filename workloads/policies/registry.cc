@@ -1,0 +1,35 @@
+#include <algorithm>
+
+#include "workloads/policies/policy.h"
+
+namespace warpfold::policies {
+
+// One of each, defined in the file of its name.
+const Policy& sequential();
+const Policy& concurrent();
+const Policy& carve_out();
+const Policy& fused();
+const Policy& sm_partition();
+const Policy& priority();
+const Policy& sliced();
+
+const std::vector<const Policy*>& all() {
+  static const std::vector<const Policy*> policies = {
+      &sequential(), &concurrent(), &carve_out(), &fused(), &sm_partition(), &priority(), &sliced(),
+  };
+  return policies;
+}
+
+Expected<Plan> make_plan(const configs::Scenario& scenario, const std::string& file) {
+  const configs::PolicyKind kind = scenario.policy().kind();
+  const auto policy = std::ranges::find(all(), kind, [](const Policy* each) { return each->kind(); });
+  if (policy == all().end()) return fail_at(file, 0, 0, "policy " + configs::PolicyKind_Name(kind) + " is not among the policies");
+  auto plan = (*policy)->plan(scenario, file);
+  if (plan) return plan;
+  Diagnostic problem = plan.error();
+  if (problem.file.empty()) problem.file = file;
+  problem.message = "policy " + configs::PolicyKind_Name(kind) + ": " + problem.message;
+  return std::unexpected(std::move(problem));
+}
+
+}  // namespace warpfold::policies

@@ -1,0 +1,25 @@
+// One kernel after the other, in the order written: a single stream.
+#include "workloads/policies/plan.h"
+
+namespace warpfold::policies {
+namespace {
+
+class Sequential : public Policy {
+ public:
+  configs::PolicyKind kind() const override { return configs::SEQUENTIAL; }
+  std::string_view help() const override { return "one kernel after the other, in the order written"; }
+  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+    auto plan = plan_as_written(scenario, file);
+    if (plan) plan->serialise = true;
+    return plan;
+  }
+};
+
+}  // namespace
+
+const Policy& sequential() {
+  static const Sequential policy;
+  return policy;
+}
+
+}  // namespace warpfold::policies

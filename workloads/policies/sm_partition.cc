@@ -1,0 +1,129 @@
+// Kernels on disjoint sets of SMs, as green contexts (CUDA driver, cuDevSmResourceSplitByCount) and MPS's active thread percentage
+// give them: fixed for as long as a kernel runs, whoever else has ended.
+//
+// Kernels that can never run at the same time need no sets of their own: each stream has a block of SMs, as wide as the widest
+// share of its kernels.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "workloads/policies/graph.h"
+#include "workloads/policies/plan.h"
+#include "workloads/workloads.h"
+
+namespace warpfold::policies {
+namespace {
+
+uint32_t sms_of(const configs::SmShare& share, uint32_t chip) {
+  if (share.has_sms()) return share.sms();
+  return static_cast<uint32_t>(std::llround(share.percent() / 100 * chip));
+}
+
+// Sets for the kernels of one scenario, by position.
+class Partition {
+ public:
+  explicit Partition(const configs::Scenario& scenario)
+      : scenario_(scenario),
+        chip_(scenario.gpu().sm_count()),
+        graph_(scenario),
+        sets_(static_cast<size_t>(scenario.kernel_size())) {}
+
+  Expected<std::vector<SmSet>> divide() {
+    if (const auto named = take_shares(); !named) return std::unexpected(named.error());
+    if (const auto rest = share_rest(); !rest) return std::unexpected(rest.error());
+    uint32_t first = 0;
+    for (auto& [stream, width] : width_) {
+      for (size_t k = 0; k < sets_.size(); ++k) {
+        if (stream_of(k) != stream) continue;
+        if (sets_[k].count == 0 && !overlaps(k)) continue;  // the whole chip
+        sets_[k].first = first;
+        if (sets_[k].count == 0) sets_[k].count = width;
+      }
+      first += width;
+    }
+    return sets_;
+  }
+
+ private:
+  uint32_t stream_of(size_t kernel) const { return scenario_.kernel(static_cast<int>(kernel)).stream(); }
+  bool overlaps(size_t kernel) const { return !graph_.partners(static_cast<int>(kernel)).empty(); }
+
+  Expected<void> take_shares() {
+    for (const configs::SmShare& share : scenario_.policy().sm_share()) {
+      const uint32_t sms = sms_of(share, chip_);
+      if (sms == 0) return fail("the share of kernel \"" + share.kernel() + "\" rounds to no SM of " + std::to_string(chip_));
+      const int kernel = graph_.index(share.kernel());
+      sets_[kernel].count = sms;
+      uint32_t& width = width_[scenario_.kernel(kernel).stream()];
+      width = std::max(width, sms);
+    }
+    uint64_t taken = 0;
+    for (const auto& [stream, width] : width_) taken += width;
+    if (taken > chip_) {
+      return fail("the SM shares of the streams add up to " + std::to_string(taken) + " SMs; the GPU has " + std::to_string(chip_));
+    }
+    taken_ = static_cast<uint32_t>(taken);
+    return {};
+  }
+
+  // Streams in which nothing has a share of its own.
+  Expected<void> share_rest() {
+    std::vector<uint32_t> streams;
+    for (size_t k = 0; k < sets_.size(); ++k) {
+      if (!overlaps(k) || width_.contains(stream_of(k))) continue;
+      if (std::ranges::find(streams, stream_of(k)) == streams.end()) streams.push_back(stream_of(k));
+    }
+    if (width_.empty() && streams.empty()) return fail("no two kernels may run at the same time");
+    std::ranges::sort(streams);
+    const auto parts = static_cast<uint32_t>(streams.size());
+    if (parts > chip_ - taken_) return fail("the SM shares leave nothing to " + std::to_string(parts) + " more streams");
+    for (uint32_t s = 0; s < parts; ++s) width_[streams[s]] = (chip_ - taken_) / parts + (s < (chip_ - taken_) % parts ? 1 : 0);
+    return {};
+  }
+
+  const configs::Scenario& scenario_;
+  uint32_t chip_;
+  Graph graph_;
+  std::vector<SmSet> sets_;
+  std::map<uint32_t, uint32_t> width_;  // by stream
+  uint32_t taken_ = 0;
+};
+
+// Kernels that size their grid by the chip are told the size of their set, as a program asks its context for it.
+Expected<void> make_again(const configs::Scenario& scenario, const std::string& file, const SmSet& set, int position, Plan& plan) {
+  plan.kernels[position].sms = set;
+  if (set.count == 0) return {};
+  configs::Gpu part = scenario.gpu();
+  part.set_sm_count(set.count);
+  auto kernel = workloads::make_kernel(scenario.kernel(position), part, file);
+  if (!kernel) return std::unexpected(kernel.error());
+  plan.kernels[position].kernel = std::move(*kernel);
+  return {};
+}
+
+class SmPartition : public Policy {
+ public:
+  configs::PolicyKind kind() const override { return configs::SM_PARTITION; }
+  std::string_view help() const override {
+    return "kernels on disjoint sets of SMs: green contexts, MPS (sm_share; default: equal)";
+  }
+  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+    const auto sets = Partition(scenario).divide();
+    if (!sets) return std::unexpected(sets.error());
+    auto plan = plan_as_written(scenario, file);
+    if (!plan) return plan;
+    for (int k = 0; k < scenario.kernel_size(); ++k) {
+      if (const auto made = make_again(scenario, file, (*sets)[k], k, *plan); !made) return std::unexpected(made.error());
+    }
+    return plan;
+  }
+};
+
+}  // namespace
+
+const Policy& sm_partition() {
+  static const SmPartition policy;
+  return policy;
+}
+
+}  // namespace warpfold::policies
