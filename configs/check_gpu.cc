@@ -20,9 +20,8 @@ enum class Needed {
   kNever,           // left out, it is 0
 };
 
-// What a number may be. Upper limits are no claim about hardware. Some are what the machine's structures hold: 32 warp slots in a
-// mask, two read ports a bank, 16 instructions of a pipe's history, 16 open wgmma commands and 64 in flight, the four sub-cores
-// of a warpgroup. The others are far above any chip and keep a slip of the keyboard from becoming a run that never ends.
+// What a number may be. Upper limits are no claim about hardware. Those with a reason beside them are what the machine's structures
+// hold; the others are far above any chip and keep a slip of the keyboard from becoming a run that never ends.
 struct Limit {
   std::string_view path;
   double least;
@@ -37,18 +36,18 @@ constexpr std::array kLimits{
     Limit{"sm_count", 1, 4096},
     Limit{"clock_mhz", 1, 1e5},
     Limit{"kernel_launch_cycles", 0, kMany},
-    Limit{"sub_core.warp_slots", 1, 32},
-    Limit{"sub_core.read_ports_per_bank", 1, 2},
+    Limit{"sub_core.warp_slots", 1, 32},          // bits of a mask
+    Limit{"sub_core.read_ports_per_bank", 1, 2},  // masks of reservations
     Limit{"sub_core.read_window_cycles", 1, 16},
     Limit{"sub_core.memory_queue_entries", 1, 64},
     Limit{"sub_core.address_generation_interval_cycles", 1, 64},
     Limit{"sub_core.memory_transit_cycles", 0, 1024},
     Limit{"sub_core.load_return_bytes_per_clk", 1, 4096},
-    Limit{"sub_core.alu_admission_entries", 0, 15, Needed::kNever},
-    Limit{"sub_core.fma_heavy_admission_entries", 0, 15, Needed::kNever},
-    Limit{"sub_core.fp64_admission_entries", 0, 15, Needed::kNever},
-    Limit{"sub_core.xu_admission_entries", 0, 15, Needed::kNever},
-    Limit{"sm.sub_cores", 1, 4},
+    Limit{"sub_core.alu_admission_entries", 0, 15, Needed::kNever},        // a pipe remembers its last 16 instructions
+    Limit{"sub_core.fma_heavy_admission_entries", 0, 15, Needed::kNever},  // the same
+    Limit{"sub_core.fp64_admission_entries", 0, 15, Needed::kNever},       // the same
+    Limit{"sub_core.xu_admission_entries", 0, 15, Needed::kNever},         // the same
+    Limit{"sm.sub_cores", 1, 4},                                           // a warpgroup's four warps are on different ones
     Limit{"sm.registers", 1, 1 << 24},
     Limit{"sm.register_allocation_unit", 1, 1 << 16},
     Limit{"sm.warp_slots", 1, 256},
@@ -61,10 +60,10 @@ constexpr std::array kLimits{
     Limit{"sm.memory_issue_interval_cycles", 1, 64},
     Limit{"sm.memory_credits", 1, 1024},
     Limit{"sm.tensor.wgmma_columns_per_clk", 1, 1024, kBulk},
-    Limit{"sm.tensor.wgmma_fifo_entries", 1, 16, kBulk},
-    Limit{"sm.tensor.wgmma_completion_cycles", 0, 512, kBulk},
-    Limit{"sm.tensor.wgmma_completion_a_in_registers_cycles", 0, 512, kBulk},
-    Limit{"sm.tensor.wgmma_command_floor_cycles", 10, 1024, kBulk},
+    Limit{"sm.tensor.wgmma_fifo_entries", 1, 16, kBulk},                       // commands that a warpgroup may have open
+    Limit{"sm.tensor.wgmma_completion_cycles", 0, 512, kBulk},                 // with a command every 10 cycles: 64 in flight hold
+    Limit{"sm.tensor.wgmma_completion_a_in_registers_cycles", 0, 512, kBulk},  // the same
+    Limit{"sm.tensor.wgmma_command_floor_cycles", 10, 1024, kBulk},            // the same
     Limit{"sm.tensor.wgmma_a_wavefronts", 0, 1024, kBulk},
     Limit{"sm.tensor.wgmma_columns_per_b_wavefront", 1, 1024, kBulk},
     Limit{"sm.tensor.accumulator_commit_window_cycles", 1, 1024, kBulk},

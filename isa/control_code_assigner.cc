@@ -26,7 +26,7 @@ struct Spacing {
   int cycles;
 };
 
-// "@!PT LDS RZ, [RZ]": the compiler puts such placeholders between memory instructions and keeps no port for them.
+// "@!PT LDS RZ, [RZ]": the compiler spaces memory instructions with these, which do nothing, and keeps no port for them.
 bool never_executed(const Instruction& instruction) {
   return instruction.guard.present && instruction.guard.negated && instruction.guard.predicate == kTruePredicate;
 }

@@ -6,39 +6,36 @@
 namespace warpfold::sim {
 namespace {
 
-bool for_warp(Sm::EventType type) {
-  switch (type) {
-    case Sm::EventType::kCounter:
-    case Sm::EventType::kLoadResult:
-    case Sm::EventType::kBulkStored:
-    case Sm::EventType::kStored:
-    case Sm::EventType::kAsyncCopied:
-      return true;
-    default:
-      return false;
-  }
-}
+// What an event is for; when that is gone, it does nothing.
+enum class Addressee { kSm, kWarp, kCta, kWgmmaCommand };
 
-bool for_cta(Sm::EventType type) {
+Addressee addressee(Sm::EventType type) {
+  using enum Sm::EventType;
   switch (type) {
-    case Sm::EventType::kBulkLoaded:
-    case Sm::EventType::kMbarrierArrive:
-    case Sm::EventType::kMbarrierVisible:
-    case Sm::EventType::kBarrierRelease:
-      return true;
+    case kCounter:
+    case kLoadResult:
+    case kBulkStored:
+    case kStored:
+    case kAsyncCopied:
+      return Addressee::kWarp;
+    case kBulkLoaded:
+    case kMbarrierArrive:
+    case kMbarrierVisible:
+    case kBarrierRelease:
+      return Addressee::kCta;
+    case kWgmmaWrites:
+    case kWgmmaReads:
+    case kWgmmaComplete:
+      return Addressee::kWgmmaCommand;
     default:
-      return false;
+      return Addressee::kSm;
   }
-}
-
-bool for_command(Sm::EventType type) {
-  return type == Sm::EventType::kWgmmaWrites || type == Sm::EventType::kWgmmaReads || type == Sm::EventType::kWgmmaComplete;
 }
 
 }  // namespace
 
 void Sm::visit(StateVisitor& visitor) {
-  std::vector<uint64_t> reads = wgmma_.port_reads();
+  const std::vector<uint64_t> reads = visitor.taking() ? std::vector<uint64_t>{} : wgmma_.port_reads();
   for (size_t l = 0; l < launches_.size(); ++l) visit_launch(static_cast<int>(l), visitor);
   visitor.time("next_cta_at", next_cta_at_);
   visitor.value("open_wgmma", open_wgmma_);
@@ -56,12 +53,10 @@ void Sm::visit(StateVisitor& visitor) {
   memory_.visit(visitor);
   uint64_t oldest_command = wgmma_.started();
   for (const auto& event : events_.pending()) {
-    if (for_command(event.payload.type)) oldest_command = std::min(oldest_command, event.payload.value);
+    if (addressee(event.payload.type) == Addressee::kWgmmaCommand) oldest_command = std::min(oldest_command, event.payload.value);
   }
   wgmma_.visit(visitor, oldest_command, blocked_since);
-  const std::vector<uint64_t> moved = wgmma_.port_reads();
-  for (size_t l = 0; l < reads.size(); ++l) reads[l] = moved[l] - reads[l];
-  wgmma_.add_port_reads(oldest_command, reads);
+  if (!visitor.taking()) wgmma_.add_port_reads(oldest_command, reads);
   visit_events(visitor);
   account_.visit(visitor);
   visitor.count(warps_started_);
@@ -165,13 +160,18 @@ void Sm::correct(int launch, const Correction& correction) {
 }
 
 bool Sm::event_is_live(const Event& event) {
-  if (for_warp(event.type)) return live_warp(event) != nullptr;
-  if (for_cta(event.type)) return ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial;
-  return true;
+  switch (addressee(event.type)) {
+    case Addressee::kWarp:
+      return live_warp(event) != nullptr;
+    case Addressee::kCta:
+      return cta_lives(event.cta, event.serial);
+    default:
+      return true;
+  }
 }
 
 uint64_t Sm::event_value(const Event& event) {
-  if (for_command(event.type)) return wgmma_.started() - event.value;
+  if (addressee(event.type) == Addressee::kWgmmaCommand) return wgmma_.started() - event.value;
   switch (event.type) {
     case EventType::kMbarrierVisible:
       return ctas_[event.cta].rings[event.ring][event.stage].completed - event.value;

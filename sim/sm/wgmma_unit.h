@@ -56,8 +56,9 @@ class WgmmaUnit {
 
   // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
   void visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);
-  // Port reads, per launch, that have been counted without having been made: commands in flight compare with what was counted.
-  void add_port_reads(uint64_t oldest, const std::vector<uint64_t>& reads);
+  // Port reads, per launch, have been counted since `before` without having been made: commands in flight compare with what was
+  // counted.
+  void add_port_reads(uint64_t oldest, const std::vector<uint64_t>& before);
   std::vector<uint64_t> port_reads() const;
   uint64_t started() const { return next_start_; }
 

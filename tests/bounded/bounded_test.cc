@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -255,6 +256,44 @@ TEST(Bounded, StaysWithinItsBoundOfTheFullReplay) {
   std::printf("%d with a counter off by more than 1 %%\n", counters_off);
   EXPECT_LE(outside * 100, bounded);
   EXPECT_LE(counters_off * 100, kMostOffPercent * bounded);
+}
+
+// Two SMs that differ by one CTA of two hundred, which is too much for one to stand for the other, share what is replayed before
+// the first jump and no rate: each jumps by its own.
+TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
+  Dice dice(1);
+  configs::Gpu gpu = machine(dice);
+  gpu.set_sm_count(2);
+  gpu.mutable_sm()->set_cta_launch_cycles(50);
+  configs::Kernel rng;
+  configs::Philox& philox = *rng.mutable_philox();
+  rng.set_name("rng");
+  philox.set_heads(1);
+  philox.set_rounds(7);
+  philox.set_threshold_bits(16);
+  philox.set_threads_per_cta(128);
+  philox.set_calls_per_thread(250);
+  philox.set_queries(1024);
+  philox.set_keys(100'200);
+  const traces::Kernel kernel = must(workloads::make_kernel(rng, gpu, "rng"));
+  ASSERT_EQ(kernel.ctas() % 2, 1);
+  sim::Launch launch;
+  launch.kernel = &kernel;
+  const std::vector<sim::Launch> launches{launch};
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = kBound, .patience = 100'000};
+  const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
+  const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
+  EXPECT_EQ(folded.sms_simulated, 2);
+  EXPECT_EQ(folded.fold.mode, sim::Folded::kBounded);
+  EXPECT_GT(folded.fold.instructions_shared, 100'000);
+  std::set<uint32_t> jumped;
+  for (const sim::FoldedPeriod& period : folded.fold.periods) {
+    if (!period.exact) jumped.insert(period.sm_class);
+  }
+  EXPECT_EQ(jumped, (std::set<uint32_t>{0, 1}));
+  std::string failure;
+  EXPECT_LE(compare(folded, replayed, failure).cycles, kBound);
+  EXPECT_EQ(failure, "");
 }
 
 }  // namespace

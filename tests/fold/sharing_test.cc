@@ -98,6 +98,19 @@ TEST(Sharing, EndsBeforeTheFirstCtaOfAnotherKind) {
   EXPECT_GT(fold.instructions_shared, 0);
 }
 
+// What the leader has seen of a is not what the follower has been through, whose first CTA was b; though later it comes to the
+// same.
+TEST(Sharing, StatesWithOtherCtasAreTheLeadersAlone) {
+  std::string grid = "parameter t\nclass a t=300\nclass b t=340\nclass c t=100\ngrid a*1 b*1";
+  for (int i = 0; i < 20; ++i) grid += " c*4 a*2";
+  const traces::Kernel kernel = KernelText("loop", "sm_86")
+                                    .options("registers=32 shared_memory=90112")
+                                    .classes(grid + "\n")
+                                    .role("warps", 4, loop("t", body()))
+                                    .kernel();
+  EXPECT_GT(both(kernel).instructions_shared, 0);
+}
+
 // b stands for a's follower and for itself: then what recurs for one SM need not for the other.
 TEST(Sharing, AClassStandsForOneOtherOnly) {
   both(looping("parameter t\nclass a t=300\nclass b t=301\ngrid a*2 a*1 b*1 a*40 b*1 a*1 a*40\n"));
