@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "configs/check.h"
@@ -80,19 +81,28 @@ std::optional<Finding> check_reservations(const Scenario& scenario) {
   return std::nullopt;
 }
 
+uint32_t stream_of(const Scenario& scenario, const std::string& name) {
+  return std::ranges::find(scenario.kernel(), name, &Kernel::name)->stream();
+}
+
+// Kernels of one stream follow each other: they may have the same SMs, and the largest share is what the stream takes.
 std::optional<Finding> check_sm_shares(const Scenario& scenario) {
   Named named(scenario, "SM share");
-  ShareCheck percent("percent", "a kernel needs an SM");
+  std::map<uint32_t, double> percent_of_stream;
   for (int i = 0; i < scenario.policy().sm_share_size(); ++i) {
     const SmShare& share = scenario.policy().sm_share(i);
     const std::string path = indexed("policy.sm_share", i);
     if (auto fault = named.add(share.kernel(), path + ".kernel")) return fault;
     if (share.has_sms() == share.has_percent()) return Finding{path, "an SM share is either sms or percent"};
-    if (share.has_percent()) {
-      if (auto fault = percent.add(true, share.percent(), path)) return fault;
-    } else if (share.sms() == 0) {
-      return Finding{path + ".sms", "sms must be above 0: a kernel needs an SM"};
-    }
+    if (share.has_sms() && share.sms() == 0) return Finding{path + ".sms", "sms must be above 0: a kernel needs an SM"};
+    if (!share.has_percent()) continue;
+    if (auto fault = ShareCheck("percent", "a kernel needs an SM").add(true, share.percent(), path)) return fault;
+    double& of_stream = percent_of_stream[stream_of(scenario, share.kernel())];
+    of_stream = std::max(of_stream, share.percent());
+    double sum = 0;
+    for (const auto& [stream, percent] : percent_of_stream) sum += percent;
+    if (sum > 100)
+      return Finding{path + ".percent", "the streams' SM shares add up to " + percent_text(sum) + " percent, more than 100"};
   }
   return std::nullopt;
 }

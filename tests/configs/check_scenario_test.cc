@@ -132,6 +132,43 @@ TEST_F(CheckScenario, ChecksDependences) {
       "s.textproto:2:30: kernels wait for each other: a after b after a (policy SEQUENTIAL runs kernels in the order written)");
 }
 
+TEST_F(CheckScenario, ChecksSmShares) {
+  const auto share = [](const std::string& shares) { return two("", "", "\n" + shares); };
+  EXPECT_EQ(share("sm_share { kernel: \"c\" sms: 1 }"), "s.textproto:5:12: no kernel called \"c\"; did you mean \"a\"?");
+  EXPECT_EQ(share("sm_share { kernel: \"a\" }"), "s.textproto:5:1: an SM share is either sms or percent");
+  EXPECT_EQ(share("sm_share { kernel: \"a\" sms: 1 percent: 5 }"), "s.textproto:5:1: an SM share is either sms or percent");
+  EXPECT_EQ(share("sm_share { kernel: \"a\" sms: 0 }"), "s.textproto:5:24: sms must be above 0: a kernel needs an SM");
+  EXPECT_EQ(share("sm_share { kernel: \"a\" percent: 0 }"), "s.textproto:5:24: percent must be above 0: a kernel needs an SM");
+  EXPECT_EQ(share("sm_share { kernel: \"a\" percent: 101 }"), "s.textproto:5:24: percent must be from 0 to 100, not 101");
+  EXPECT_EQ(share("sm_share { kernel: \"a\" sms: 1 }\nsm_share { kernel: \"a\" sms: 1 }"),
+            "s.textproto:6:12: a second SM share for kernel \"a\"");
+  // Kernels of one stream may have the same SMs.
+  const std::string both = "\nsm_share { kernel: \"a\" percent: 60 }\nsm_share { kernel: \"b\" percent: 60 }";
+  EXPECT_EQ(two("", "", both), "no error");
+  EXPECT_EQ(two("", "stream: 1", both), "s.textproto:6:24: the streams' SM shares add up to 120 percent, more than 100");
+}
+
+TEST_F(CheckScenario, ChecksQuotas) {
+  const auto quota = [](const std::string& fields) { return two("", "", "\nquota { kernel: \"a\" " + fields + " }"); };
+  EXPECT_EQ(quota(""), "s.textproto:5:1: a quota bounds ctas, warps or registers");
+  for (const std::string field : {"ctas", "warps", "registers"}) {
+    EXPECT_EQ(quota(field + ": 0"),
+              "s.textproto:5:21: " + field + " must be above 0: with a quota of 0 the kernel would wait for all others to end");
+    EXPECT_EQ(quota(field + ": 1"), "no error");
+  }
+}
+
+TEST_F(CheckScenario, ChecksWhatOtherPoliciesName) {
+  const auto policy = [](const std::string& fields) { return two("", "", "\n" + fields); };
+  EXPECT_EQ(policy("by_priority { order: \"a\" order: \"c\" }"), "s.textproto:5:26: no kernel called \"c\"; did you mean \"a\"?");
+  EXPECT_EQ(policy("by_priority { order: \"a\" order: \"a\" }"), "s.textproto:5:26: a second place for kernel \"a\"");
+  EXPECT_EQ(policy("warp_specialized { guest: \"c\" }"), "s.textproto:5:20: no kernel called \"c\"; did you mean \"a\"?");
+  EXPECT_EQ(policy("warp_specialized { guest: \"a\" host: \"a\" }"), "s.textproto:5:31: a second part for kernel \"a\"");
+  EXPECT_EQ(policy("warp_specialized { warps: 0 }"), "s.textproto:5:20: warps must be from 1 to 32, not 0");
+  EXPECT_EQ(policy("pipelined { segments: 1 }"), "s.textproto:5:13: segments must be from 2 to 256, not 1");
+  EXPECT_EQ(policy("pipelined { buffers: 0 }"), "s.textproto:5:13: buffers must be above 0");
+}
+
 TEST_F(CheckScenario, ChecksReservations) {
   const auto carve = [](const std::string& reserves) { return two("", "", "kind: CARVE_OUT\n" + reserves); };
   const std::string a = "reserve { kernel: \"a\" register_percent: 60 warp_slot_percent: 50 }\n";

@@ -29,10 +29,10 @@ class Bench {
   Plan plan(configs::PolicyKind kind) const;
   std::string refusal(configs::PolicyKind kind) const;  // "accepted" where it is not
 
- private:
   configs::Scenario scenario(configs::PolicyKind kind) const;
   std::string file() const { return folder_ + "/s.textproto"; }
 
+ private:
   std::string folder_;
   std::string gpu_;
   std::string kernels_;

@@ -37,6 +37,27 @@ TEST(Distribution, IdleSmsMakeNoClass) {
   EXPECT_EQ(classes[0].sms, 5);
 }
 
+// Each kernel's CTAs go round its own SMs; what neither has makes no class.
+TEST(Distribution, RangesKeepKernelsApart) {
+  const traces::Kernel one = grid({{0, 8}});
+  const traces::Kernel other = grid({{0, 3}});
+  const std::vector<SmRange> ranges = {{0, 4}, {4, 2}};
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> sms;
+  const auto ctas = [](const std::vector<traces::CtaRun>& runs) { return runs.empty() ? 0 : runs[0].count; };
+  for (const SmClass& sm_class : distribute({&one, &other}, 8, ranges))
+    sms[{ctas(sm_class.ctas[0]), ctas(sm_class.ctas[1])}] = sm_class.sms;
+  EXPECT_EQ(sms, (std::map<std::pair<uint64_t, uint64_t>, uint64_t>{{{2, 0}, 4}, {{0, 2}, 1}, {{0, 1}, 1}}));
+  EXPECT_EQ(each_sm({&one, &other}, 8, ranges).size(), 6);
+}
+
+TEST(Distribution, ARangeOfNoneIsTheWholeChip) {
+  const traces::Kernel kernel = grid({{0, 8}});
+  const std::vector<SmClass> classes = distribute({&kernel, &kernel}, 8, {{0, 0}, {2, 4}});
+  uint64_t ctas = 0;
+  for (const SmClass& sm_class : classes) ctas += sm_class.sms * (sm_class.ctas[0][0].count + (sm_class.ctas[1].empty() ? 0 : 2));
+  EXPECT_EQ(ctas, 16);
+}
+
 TEST(Distribution, ClassesOfCtasKeepTheirOrder) {
   // Four SMs, CTAs a a a b b b b b: SM 0 gets a b, SM 3 gets b b.
   const traces::Kernel kernel = grid({{0, 3}, {1, 5}});

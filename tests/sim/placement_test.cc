@@ -206,6 +206,67 @@ TEST(Reservation, BoundsSharedMemory) {
   EXPECT_EQ(started_before(run, 1, 50), 2 * 4);
 }
 
+// ---- quotas and ranges of SMs
+
+sim::Launch with_quota(const traces::Kernel& kernel, int stream, const sim::SmQuota& quota) {
+  sim::Launch result = launch(kernel, stream);
+  result.quota = quota;
+  return result;
+}
+
+TEST(Quota, BoundsWhileOthersAreThereAndIsLiftedAfterwards) {
+  const traces::Kernel sliced = quarter("sliced", 14);
+  const traces::Kernel other = quarter("other", 6);
+  for (const sim::SmQuota quota : {sim::SmQuota{.ctas = 2}, sim::SmQuota{.warps = 2}, sim::SmQuota{.registers = 2 * 512}}) {
+    const Replay run = replay(one_sm("h100_sxm"), {with_quota(sliced, 0, quota), launch(other, 1)});
+    EXPECT_EQ(run.outcome.kernels[1].start_cycle, 0);
+    EXPECT_EQ(run.outcome.kernels[1].end_cycle, 3 * wave());
+    EXPECT_EQ(started_before(run, 0, 3 * wave()), 3 * 2);
+    EXPECT_EQ(run.outcome.total_cycles, 5 * wave());
+  }
+}
+
+// Unlike a reservation a quota keeps nothing free for its owner.
+TEST(Quota, KeepsNobodyOut) {
+  const traces::Kernel greedy = quarter("greedy", 8);
+  const traces::Kernel sliced = quarter("sliced", 2);
+  const Replay run = replay(one_sm("h100_sxm"), {launch(greedy, 0), with_quota(sliced, 1, {.ctas = 1})});
+  EXPECT_EQ(run.outcome.kernels[1].start_cycle, 2 * wave());
+}
+
+TEST(Quota, TooSmallForOneCtaIsRefused) {
+  const traces::Kernel sliced = quarter("sliced", 1);
+  const auto outcome = sim::simulate(one_sm("h100_sxm"), {with_quota(sliced, 0, {.registers = 511})});
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message, testing::HasSubstr("'sliced' does not fit its quota: it needs 1 warps and 512 registers"));
+}
+
+TEST(Range, HasTheCtasOfItsLaunchAlone) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_sm_count(4);
+  const traces::Kernel one = quarter("one", 8);
+  const traces::Kernel other = quarter("other", 8);
+  std::vector<sim::Launch> launches = {launch(one, 0), launch(other, 1)};
+  launches[0].sms = {0, 1};
+  launches[1].sms = {1, 2};
+  const sim::Outcome classes = outcome(gpu, launches, {});
+  EXPECT_EQ(classes.sm_classes, 2);
+  EXPECT_EQ(classes.kernels[0].end_cycle, 2 * wave());
+  EXPECT_EQ(classes.kernels[1].end_cycle, wave());
+  const sim::Outcome chip = outcome(gpu, launches, {.all_sms = true});
+  EXPECT_EQ(chip.sms_simulated, 3);
+  EXPECT_EQ(chip.total_cycles, classes.total_cycles);
+}
+
+TEST(Range, OutsideTheChipIsRefused) {
+  const traces::Kernel kernel = quarter("k", 1);
+  std::vector<sim::Launch> launches = {launch(kernel)};
+  launches[0].sms = {0, 2};
+  const auto outcome = sim::simulate(one_sm("h100_sxm"), launches);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().message, "kernel 'k' is given SMs 0 to 1 of 1");
+}
+
 // A warpgroup's four warps lie on four sub-cores; a small CTA goes to the emptiest.
 TEST(SubCores, WarpsAreSpread) {
   std::vector<sim::IssueRecord> log;

@@ -122,10 +122,7 @@ class Reasons {
   }
 
   std::string cause(const Party& victim, double lost) const {
-    for (const Party& other : parties_) {
-      if (other.parts.empty())
-        return "it does the work of " + other.alone->name() + " (" + us(static_cast<double>(other.alone->cycles())) + " alone)";
-    }
+    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "it does the work of " + also[0] + " too";
     const configs::LedgerEntry* theft = largest_theft(victim);
     uint64_t resident = 0;
     double warps = 0;

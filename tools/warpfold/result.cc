@@ -15,6 +15,7 @@ void fill_kernel(const configs::Gpu& gpu, const policies::PlannedKernel& planned
   const double time_us = static_cast<double>(cycles) / gpu.clock_mhz();
   result.set_name(kernel.name);
   result.set_of(planned.of);
+  for (const std::string& name : planned.also) result.add_also(name);
   result.set_sms(planned.sms.count > 0 ? planned.sms.count : gpu.sm_count());
   result.set_cycles(cycles);
   result.set_time_us(time_us);

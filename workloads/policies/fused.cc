@@ -1,5 +1,6 @@
 // No kernel of random numbers: the attention that read its bits draws them itself, between its own instructions.
 #include <algorithm>
+#include <map>
 
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
@@ -47,8 +48,8 @@ void remove(configs::Scenario& scenario, int gone) {
   scenario.mutable_kernel()->DeleteSubrange(gone, 1);
 }
 
-// One Philox kernel into its attention.
-Expected<void> fuse(configs::Scenario& scenario, int rng) {
+// One Philox kernel into its attention, whose name it returns.
+Expected<std::string> fuse(configs::Scenario& scenario, int rng) {
   const configs::Kernel kernel = scenario.kernel(rng);
   const int reader = reader_of(scenario, rng);
   if (reader < 0) return fail("no attention with dropout STORED_BITS runs after kernel \"" + kernel.name() + "\"");
@@ -59,8 +60,9 @@ Expected<void> fuse(configs::Scenario& scenario, int rng) {
   }
   shape.set_dropout(configs::FUSED_PHILOX);
   if (kernel.philox().rounds() != 0) shape.set_philox_rounds(kernel.philox().rounds());
+  const std::string name = scenario.kernel(reader).name();
   remove(scenario, rng);
-  return {};
+  return name;
 }
 
 int first_philox(const configs::Scenario& scenario) {
@@ -75,10 +77,19 @@ class Fused : public Policy {
   Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
     configs::Scenario fused = scenario;
     if (first_philox(fused) < 0) return fail("there is no Philox kernel");
+    std::map<std::string, std::string> made_by;  // attention -> Philox kernel
     for (int rng = first_philox(fused); rng >= 0; rng = first_philox(fused)) {
-      if (const auto done = fuse(fused, rng); !done) return std::unexpected(done.error());
+      const std::string name = fused.kernel(rng).name();
+      const auto attention = fuse(fused, rng);
+      if (!attention) return std::unexpected(attention.error());
+      made_by[*attention] = name;
     }
-    return plan_as_written(fused, file);
+    auto plan = plan_as_written(fused, file);
+    if (!plan) return plan;
+    for (PlannedKernel& kernel : plan->kernels) {
+      if (const auto own = made_by.find(kernel.of); own != made_by.end()) kernel.also = {own->second};
+    }
+    return plan;
   }
 };
 

@@ -35,8 +35,9 @@ struct SmSet {
 // One launch of a plan.
 struct PlannedKernel {
   traces::Kernel kernel;
-  std::string of;  // the scenario's kernel whose work it does, all of it or a part
-  int stream = 0;  // launches of one stream run in the order of the plan
+  std::string of;                 // the scenario's kernel whose work it does, all of it or a part
+  std::vector<std::string> also;  // those whose work it does besides
+  int stream = 0;                 // launches of one stream run in the order of the plan
   int priority = 0;
   std::vector<int> after;  // positions in the plan
   std::optional<Reserved> reserved;

@@ -11,11 +11,14 @@ const Policy& carve_out();
 const Policy& fused();
 const Policy& sm_partition();
 const Policy& priority();
+const Policy& warp_specialized();
+const Policy& pipelined();
 const Policy& sliced();
 
 const std::vector<const Policy*>& all() {
   static const std::vector<const Policy*> policies = {
-      &sequential(), &concurrent(), &carve_out(), &fused(), &sm_partition(), &priority(), &sliced(),
+      &sequential(), &concurrent(),       &carve_out(), &fused(),  &sm_partition(),
+      &priority(),   &warp_specialized(), &pipelined(), &sliced(),
   };
   return policies;
 }

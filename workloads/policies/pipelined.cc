@@ -1,0 +1,214 @@
+// RNG, attention and the GEMMs around it cut into segments along the sequence (Ma, Liu, Krashinsky, arXiv 2410.07531, figure 15):
+// the random numbers of a segment are made beside the work of the one before it, so that the bits of few segments exist at a time.
+//
+// Rows of the sequence are independent in a GEMM and, as queries, in attention. Keys and values are not: attention needs those of
+// all rows, or if it is causal those of the rows before. So GEMMs behind the attention are cut; GEMMs in front of it are cut where
+// it is causal, and stay whole where it is not. In a steady state of many layers (steady_state) the GEMMs in front of the attention
+// are those that follow it in the layer before: they are cut and follow the attention of their segment.
+#include <algorithm>
+#include <map>
+
+#include "workloads/policies/graph.h"
+#include "workloads/policies/plan.h"
+#include "workloads/workloads.h"
+
+namespace warpfold::policies {
+namespace {
+
+const configs::AttentionShape* attention_of(const configs::Kernel& kernel) {
+  if (kernel.has_flash_attention_2()) return &kernel.flash_attention_2().shape();
+  if (kernel.has_flash_attention_3()) return &kernel.flash_attention_3().shape();
+  return nullptr;
+}
+
+bool can_be_cut(const configs::Kernel& kernel) {
+  return kernel.has_hopper_gemm() || kernel.has_ampere_gemm() || kernel.has_philox() || attention_of(kernel) != nullptr;
+}
+
+Expected<uint64_t> divide(const configs::Kernel& kernel, const std::string& what, uint64_t rows, uint32_t segments) {
+  if (rows % segments == 0) return rows / segments;
+  return fail("the " + std::to_string(rows) + " " + what + " of kernel \"" + kernel.name() + "\" cannot be cut into " +
+              std::to_string(segments) + " equal segments");
+}
+
+Expected<void> cut_attention(configs::Kernel& kernel, uint32_t segment, uint32_t segments) {
+  configs::AttentionShape& shape = *(kernel.has_flash_attention_2() ? kernel.mutable_flash_attention_2()->mutable_shape()
+                                                                    : kernel.mutable_flash_attention_3()->mutable_shape());
+  const uint64_t keys = shape.has_keys() ? shape.keys() : shape.queries();
+  const auto queries = divide(kernel, "queries", shape.queries(), segments);
+  if (!queries) return std::unexpected(queries.error());
+  // A causal segment sees the keys up to its own last row.
+  const uint64_t unseen = shape.causal() ? *queries * (segments - 1 - segment) : 0;
+  shape.set_queries(*queries);
+  shape.set_keys(keys - std::min(keys, unseen));
+  return {};
+}
+
+Expected<configs::Kernel> cut(const configs::Kernel& whole, uint32_t segment, uint32_t segments) {
+  configs::Kernel kernel = whole;
+  kernel.set_name(whole.name() + "." + std::to_string(segment));
+  const auto set = [&](const std::string& what, uint64_t rows, auto assign) -> Expected<void> {
+    const auto part = divide(whole, what, rows, segments);
+    if (!part) return std::unexpected(part.error());
+    assign(*part);
+    return {};
+  };
+  Expected<void> done;
+  if (kernel.has_philox()) {
+    done = set("queries", kernel.philox().queries(), [&](uint64_t part) { kernel.mutable_philox()->set_queries(part); });
+  } else if (kernel.has_hopper_gemm()) {
+    done = set("rows", kernel.hopper_gemm().m(), [&](uint64_t part) { kernel.mutable_hopper_gemm()->set_m(part); });
+  } else if (kernel.has_ampere_gemm()) {
+    done = set("rows", kernel.ampere_gemm().m(), [&](uint64_t part) { kernel.mutable_ampere_gemm()->set_m(part); });
+  } else {
+    done = cut_attention(kernel, segment, segments);
+  }
+  if (!done) return std::unexpected(done.error());
+  return kernel;
+}
+
+class Pipeline {
+ public:
+  Pipeline(const configs::Scenario& scenario, const std::string& file)
+      : scenario_(scenario),
+        file_(file),
+        graph_(scenario),
+        segments_(scenario.policy().pipelined().has_segments() ? scenario.policy().pipelined().segments() : 4),
+        buffers_(scenario.policy().pipelined().has_buffers() ? scenario.policy().pipelined().buffers() : 2),
+        steady_(scenario.policy().pipelined().steady_state()),
+        is_cut_(static_cast<size_t>(scenario.kernel_size())) {}
+
+  Expected<Plan> plan() {
+    if (const auto found = find_parties(); !found) return std::unexpected(found.error());
+    sort_kernels();
+    for (const int kernel : before_) {
+      if (const auto added = add(kernel, 0); !added) return std::unexpected(added.error());
+    }
+    if (!steady_) {
+      if (const auto added = add(rng_, 0); !added) return std::unexpected(added.error());
+    }
+    for (uint32_t segment = 0; segment < segments_; ++segment) {
+      if (const auto added = add_segment(segment); !added) return std::unexpected(added.error());
+    }
+    for (const int kernel : behind_) {
+      if (const auto added = add(kernel, 0); !added) return std::unexpected(added.error());
+    }
+    const uint64_t bits = elements(scenario_.kernel(rng_).philox());
+    plan_.stored_bits_bytes = bits / segments_ * std::min(buffers_, segments_) / 8;
+    return std::move(plan_);
+  }
+
+ private:
+  Expected<void> find_parties() {
+    for (int k = 0; k < scenario_.kernel_size(); ++k) {
+      if (!scenario_.kernel(k).has_philox()) continue;
+      if (rng_ >= 0) return fail("there is more than one Philox kernel");
+      rng_ = k;
+    }
+    if (rng_ < 0) return fail("there is no Philox kernel");
+    for (int k = 0; k < scenario_.kernel_size() && reader_ < 0; ++k) {
+      const configs::AttentionShape* shape = attention_of(scenario_.kernel(k));
+      if (graph_.precedes(rng_, k) && shape != nullptr && shape->dropout() == configs::STORED_BITS) reader_ = k;
+    }
+    for (int k = 0; k < scenario_.kernel_size() && reader_ < 0; ++k) {
+      if (graph_.precedes(rng_, k) && can_be_cut(scenario_.kernel(k))) reader_ = k;
+    }
+    if (reader_ < 0) return fail("no kernel that can be cut runs after kernel \"" + scenario_.kernel(rng_).name() + "\"");
+    return {};
+  }
+
+  // Which kernels run once, in front of all segments or behind them, and which in each segment: those in front of the reader, it,
+  // and those behind it.
+  void sort_kernels() {
+    const configs::AttentionShape* shape = attention_of(scenario_.kernel(reader_));
+    const bool rows_suffice = shape != nullptr && shape->causal();
+    is_cut_[rng_] = is_cut_[reader_] = true;
+    for (int k = 0; k < scenario_.kernel_size(); ++k) {
+      if (k == rng_ || k == reader_) continue;
+      const bool in_front = graph_.precedes(k, reader_);
+      const bool late = graph_.precedes(reader_, k);
+      is_cut_[k] = can_be_cut(scenario_.kernel(k)) && (late || (in_front && (steady_ || rows_suffice)));
+      if (is_cut_[k]) {
+        (late || steady_ ? follow_ : lead_).push_back(k);
+      } else {
+        (late ? behind_ : before_).push_back(k);
+      }
+    }
+  }
+
+  Expected<void> add_segment(uint32_t segment) {
+    std::vector<int> order = lead_;
+    order.push_back(reader_);
+    order.insert(order.end(), follow_.begin(), follow_.end());
+    for (const int kernel : order) {
+      if (const auto added = add(kernel, segment); !added) return added;
+    }
+    if (!steady_ && segment + 1 == segments_) return {};
+    return add(rng_, segment + 1);
+  }
+
+  // In a steady state the numbers made behind the last segment are those of the next layer's first one.
+  Expected<void> add(int kernel, uint32_t segment) {
+    const configs::Kernel& whole = scenario_.kernel(kernel);
+    auto description = is_cut_[kernel] ? cut(whole, segment % segments_, segments_) : Expected<configs::Kernel>(whole);
+    if (!description) return std::unexpected(description.error());
+    auto made = workloads::make_kernel(*description, scenario_.gpu(), file_);
+    if (!made) return std::unexpected(made.error());
+    PlannedKernel planned;
+    planned.kernel = std::move(*made);
+    planned.of = whole.name();
+    planned.stream = static_cast<int>(whole.stream());
+    planned.priority = whole.priority();
+    planned.after = waits_for(kernel, segment);
+    place_[{kernel, segment}] = static_cast<int>(plan_.kernels.size());
+    plan_.kernels.push_back(std::move(planned));
+    return {};
+  }
+
+  std::vector<int> waits_for(int kernel, uint32_t segment) const {
+    std::vector<int> after;
+    const auto wait_for = [&](int other, uint32_t of_segment) {
+      const auto place = place_.find({other, of_segment});
+      if (place != place_.end() && std::ranges::find(after, place->second) == after.end()) after.push_back(place->second);
+    };
+    if (kernel == rng_ && segment >= buffers_) wait_for(reader_, segment - buffers_);
+    for (int other = 0; other < scenario_.kernel_size(); ++other) {
+      if (!graph_.precedes(other, kernel)) continue;
+      // Of an earlier kernel that is cut, a whole one needs the last segment.
+      wait_for(other, !is_cut_[other] ? 0 : is_cut_[kernel] ? segment : segments_ - 1);
+    }
+    if (steady_ && kernel != reader_ && kernel != rng_ && is_cut_[kernel]) wait_for(reader_, segment);
+    return after;
+  }
+
+  const configs::Scenario& scenario_;
+  const std::string& file_;
+  Graph graph_;
+  uint32_t segments_;
+  uint32_t buffers_;
+  bool steady_;
+  int rng_ = -1;
+  int reader_ = -1;
+  std::vector<bool> is_cut_;
+  std::vector<int> before_, lead_, follow_, behind_;
+  std::map<std::pair<int, uint32_t>, int> place_;  // of a kernel's segment in the plan
+  Plan plan_;
+};
+
+class Pipelined : public Policy {
+ public:
+  configs::PolicyKind kind() const override { return configs::PIPELINED; }
+  std::string_view help() const override { return "segments along the sequence, bits of few of them stored (pipelined)"; }
+  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+    return Pipeline(scenario, file).plan();
+  }
+};
+
+}  // namespace
+
+const Policy& pipelined() {
+  static const Pipelined policy;
+  return policy;
+}
+
+}  // namespace warpfold::policies

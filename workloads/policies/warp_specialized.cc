@@ -1,0 +1,132 @@
+// The warps that make random numbers are a role of their own in the CTAs of GEMMs, as a producer or an epilogue warp is one: they
+// come and go with the GEMM's CTA, need no launch, and share its registers and shared memory.
+#include <algorithm>
+
+#include "traces/validate.h"
+#include "workloads/occupancy.h"
+#include "workloads/policies/graph.h"
+#include "workloads/policies/merge.h"
+#include "workloads/policies/plan.h"
+
+namespace warpfold::policies {
+namespace {
+
+std::string quoted(const std::string& name) { return "\"" + name + "\""; }
+
+bool is_gemm(const configs::Kernel& kernel) { return kernel.has_hopper_gemm() || kernel.has_ampere_gemm(); }
+
+Expected<int> find_guest(const configs::Scenario& scenario, const Graph& graph) {
+  const configs::WarpSpecialized& options = scenario.policy().warp_specialized();
+  if (options.has_guest()) return graph.index(options.guest());
+  int guest = -1;
+  for (int k = 0; k < scenario.kernel_size(); ++k) {
+    if (!scenario.kernel(k).has_philox()) continue;
+    if (guest >= 0) return fail("there is more than one Philox kernel; name one as warp_specialized.guest");
+    guest = k;
+  }
+  if (guest < 0) return fail("there is no Philox kernel; name a warp_specialized.guest");
+  return guest;
+}
+
+Expected<std::vector<int>> find_hosts(const configs::Scenario& scenario, const Graph& graph, int guest) {
+  std::vector<int> hosts;
+  for (const std::string& name : scenario.policy().warp_specialized().host()) {
+    hosts.push_back(graph.index(name));
+    if (graph.may_overlap(hosts.back(), guest)) continue;
+    return fail("kernel " + quoted(name) + " cannot run beside " + quoted(scenario.kernel(guest).name()) +
+                ": one waits for the other");
+  }
+  if (!hosts.empty()) return hosts;
+  for (const int partner : graph.partners(guest)) {
+    if (is_gemm(scenario.kernel(partner))) hosts.push_back(partner);
+  }
+  if (hosts.empty()) return fail("no GEMM may run beside kernel " + quoted(scenario.kernel(guest).name()));
+  return hosts;
+}
+
+// A CTA that can never fit would be the machine's to refuse; here it is known what to change.
+Expected<void> check_fit(const configs::Gpu& gpu, const traces::Kernel& merged, const std::string& guest) {
+  const workloads::CtaFootprint cta{merged.warps_per_cta(), merged.registers_per_thread, merged.shared_memory_bytes};
+  const workloads::CtaUse use = workloads::cta_use(gpu, cta);
+  const bool shared_memory_fits = merged.shared_memory_bytes <= gpu.sm().shared_memory().bytes_per_cta_max();
+  if (shared_memory_fits && use.registers <= gpu.sm().registers() && use.warps <= gpu.sm().warp_slots()) return {};
+  return fail("a CTA of " + quoted(merged.name) + " with the warps of " + quoted(guest) + " does not fit an SM: it needs " +
+              std::to_string(use.warps) + " warps, " + std::to_string(use.registers) + " registers and " +
+              std::to_string(merged.shared_memory_bytes) + " bytes of shared memory; there are " +
+              std::to_string(gpu.sm().warp_slots()) + ", " + std::to_string(gpu.sm().registers()) + " and " +
+              std::to_string(gpu.sm().shared_memory().bytes_per_cta_max()));
+}
+
+// Removes the guest's launch. Hosts wait for what it waited for; who waited for it waits for all hosts.
+void take_out(const Graph& graph, int guest, const std::vector<int>& hosts, Plan& plan) {
+  const auto wait_for = [](PlannedKernel& kernel, int other) {
+    if (std::ranges::find(kernel.after, other) == kernel.after.end()) kernel.after.push_back(other);
+  };
+  for (int k = 0; k < static_cast<int>(plan.kernels.size()); ++k) {
+    if (graph.precedes(guest, k)) {
+      for (const int host : hosts) wait_for(plan.kernels[k], host);
+    }
+    if (!graph.precedes(k, guest)) continue;
+    for (const int host : hosts) wait_for(plan.kernels[host], k);
+  }
+  plan.kernels.erase(plan.kernels.begin() + guest);
+  for (PlannedKernel& kernel : plan.kernels) {
+    std::erase(kernel.after, guest);
+    for (int& other : kernel.after) other -= other > guest ? 1 : 0;
+  }
+}
+
+class WarpSpecialized : public Policy {
+ public:
+  configs::PolicyKind kind() const override { return configs::WARP_SPECIALIZED; }
+  std::string_view help() const override { return "the random-number warps inside the GEMMs' CTAs (warp_specialized)"; }
+  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+    const Graph graph(scenario);
+    const auto guest = find_guest(scenario, graph);
+    if (!guest) return std::unexpected(guest.error());
+    const auto hosts = find_hosts(scenario, graph, *guest);
+    if (!hosts) return std::unexpected(hosts.error());
+    auto plan = plan_as_written(scenario, file);
+    if (!plan) return plan;
+    if (const auto done = merge_all(scenario, file, *guest, *hosts, *plan); !done) return std::unexpected(done.error());
+    take_out(graph, *guest, *hosts, *plan);
+    return plan;
+  }
+
+ private:
+  // The guest's passes are shared by the instructions of the hosts, the last one takes what rounding leaves.
+  static Expected<void> merge_all(const configs::Scenario& scenario, const std::string& file, int guest,
+                                  const std::vector<int>& hosts, Plan& plan) {
+    const traces::Kernel& rng = plan.kernels[guest].kernel;
+    const auto of_ctas = passes_of(rng);
+    if (!of_ctas) return std::unexpected(of_ctas.error());
+    const configs::WarpSpecialized& options = scenario.policy().warp_specialized();
+    const uint32_t warps = options.has_warps() ? options.warps() : rng.warps_per_cta();
+    const uint64_t passes = (*of_ctas * rng.warps_per_cta() + warps - 1) / warps;
+    uint64_t total = 0;
+    for (const int host : hosts) total += traces::issued_instructions(plan.kernels[host].kernel);
+    uint64_t given = 0;
+    for (const int host : hosts) {
+      const uint64_t instructions = traces::issued_instructions(plan.kernels[host].kernel);
+      const uint64_t part = part_of(passes, instructions, total);
+      const uint64_t own = host == hosts.back() ? passes - given : part;
+      given += own;
+      auto merged = merge(plan.kernels[host].kernel, rng, warps, own);
+      if (!merged) return std::unexpected(merged.error());
+      if (const auto fit = check_fit(scenario.gpu(), *merged, rng.name); !fit) return std::unexpected(fit.error());
+      if (const auto valid = traces::validate(*merged, file); !valid) return std::unexpected(valid.error());
+      plan.kernels[host].kernel = std::move(*merged);
+      plan.kernels[host].also = {scenario.kernel(guest).name()};
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+const Policy& warp_specialized() {
+  static const WarpSpecialized policy;
+  return policy;
+}
+
+}  // namespace warpfold::policies
