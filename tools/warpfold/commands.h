@@ -8,6 +8,7 @@ namespace warpfold::cli {
 // The subcommands. Each reads its own options and writes its own output.
 Outcome<void> simulate_command(const Invocation& invocation);
 Outcome<void> compare_command(const Invocation& invocation);
+Outcome<void> model_command(const Invocation& invocation);
 Outcome<void> trace_command(const Invocation& invocation);
 Outcome<void> validate_command(const Invocation& invocation);
 

@@ -61,6 +61,7 @@ double utilization(const sim::ResourceUse& use) { return ratio(static_cast<doubl
 configs::Result make_result(const configs::Scenario& scenario, const std::vector<traces::Kernel>& kernels,
                             const sim::Outcome& outcome) {
   configs::Result result;
+  result.set_estimator("simulation");
   result.set_scenario(scenario.name());
   result.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));
   result.set_gpu(scenario.gpu().name());
