@@ -6,7 +6,7 @@ namespace warpfold::sim {
 namespace {
 
 double dropping_attention(const ChainTimes& times, const Interference& interference) {
-  return times.attention * (times.attention_drops ? 1 : interference.dropping);
+  return times.attention * interference.dropping;
 }
 
 Composition sum_of(std::string name, double others, double gemm, double exposed_rng, double attention) {

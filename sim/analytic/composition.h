@@ -25,10 +25,9 @@ Interference paper_interference();
 struct ChainTimes {
   double gemm = 0;  // all GEMMs that the random numbers may run beside
   double rng = 0;
-  double attention = 0;          // without the step that drops elements, unless `attention_drops`
-  double merged = 0;             // attention and random numbers in one instruction stream, by its limiters; 0: not known
-  double others = 0;             // kernels that run by themselves however the chain is composed
-  bool attention_drops = false;  // the program counted as attention reads stored bits already
+  double attention = 0;  // without the step that drops elements, unless `attention_drops`
+  double merged = 0;     // attention and random numbers in one instruction stream, by its limiters; 0: not known
+  double others = 0;     // kernels that run by themselves however the chain is composed
 };
 
 struct Composition {

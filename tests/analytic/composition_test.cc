@@ -38,10 +38,6 @@ TEST(Composition, RandomNumbersThatOutlastTheGemmsGoOnAtFullSpeed) {
   EXPECT_DOUBLE_EQ(whole.total, 110 + 10 + 60);
 }
 
-TEST(Composition, AttentionWhoseProgramDropsIsNotSlowedTwice) {
-  EXPECT_DOUBLE_EQ(sequential({.attention = 50, .attention_drops = true}, kMeasured).total, 50);
-}
-
 TEST(Regions, FollowTheShareOfTheRandomNumbers) {
   EXPECT_EQ(region_of({.gemm = 1000, .rng = 90, .attention = 10}, kMeasured), Region::kGemmDominates);
   EXPECT_EQ(region_of({.gemm = 100, .rng = 50, .attention = 50}, kMeasured), Region::kBalanced);

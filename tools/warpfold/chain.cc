@@ -1,7 +1,9 @@
 #include "tools/warpfold/chain.h"
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
+#include <stdexcept>
+#include <utility>
 
 #include "workloads/workloads.h"
 
@@ -30,14 +32,64 @@ Outcome<sim::Limiters> count_with(configs::Kernel kernel, configs::Dropout dropo
   return count(kernel, gpu, file);
 }
 
-// What runs in one instruction stream when attention makes its random numbers itself.
-class Merge {
+class ChainCounter {
  public:
-  void add(const sim::Limiters& limiters) { sum_ = sum_ ? sim::merged(*sum_, limiters) : limiters; }
-  double cycles() const { return sum_ ? sum_->cycles() : 0; }
+  ChainCounter(const configs::Scenario& scenario, const std::string& file) : gpu_(scenario.gpu()), file_(file) {
+    chain_.has_rng =
+        std::ranges::any_of(scenario.kernel(), [](const configs::Kernel& kernel) { return kind_of(kernel) == KernelKind::kRng; });
+  }
+
+  Outcome<void> add(const configs::Kernel& kernel) {
+    const auto limiters = count(kernel, gpu_, file_);
+    if (!limiters) return std::unexpected(limiters.error());
+    chain_.limiters.push_back(*limiters);
+    switch (kind_of(kernel)) {
+      case KernelKind::kGemm:
+        chain_.times.gemm += limiters->cycles();
+        chain_.has_gemm = true;
+        return {};
+      case KernelKind::kRng:
+        chain_.times.rng += limiters->cycles();
+        merge(*limiters);
+        return {};
+      case KernelKind::kAttention:
+        chain_.has_attention = true;
+        if (chain_.has_rng) return add_dropping_attention(kernel);
+        chain_.times.attention += limiters->cycles();
+        return {};
+      case KernelKind::kOther:
+        chain_.times.others += limiters->cycles();
+        return {};
+    }
+    throw std::logic_error("a kind of kernel without a place in the chain");
+  }
+
+  Chain take() {
+    if (merged_) chain_.times.merged = merged_->cycles();
+    if (dropping_ > 0) chain_.dropping = dropping_ / chain_.times.attention;
+    return std::move(chain_);
+  }
 
  private:
-  std::optional<sim::Limiters> sum_;
+  Outcome<void> add_dropping_attention(const configs::Kernel& kernel) {
+    const auto plain = count_with(kernel, configs::NONE, gpu_, file_);
+    if (!plain) return std::unexpected(plain.error());
+    const auto dropping = count_with(kernel, configs::STORED_BITS, gpu_, file_);
+    if (!dropping) return std::unexpected(dropping.error());
+    chain_.times.attention += plain->cycles();
+    dropping_ += dropping->cycles();
+    merge(*dropping);
+    return {};
+  }
+
+  // What runs in one instruction stream when attention makes its random numbers itself.
+  void merge(const sim::Limiters& limiters) { merged_ = merged_ ? sim::merged(*merged_, limiters) : limiters; }
+
+  const configs::Gpu& gpu_;
+  const std::string& file_;
+  Chain chain_;
+  std::optional<sim::Limiters> merged_;
+  double dropping_ = 0;  // cycles of attention with stored bits
 };
 
 double overlap(const configs::KernelResult& one, const configs::KernelResult& other) {
@@ -57,42 +109,11 @@ KernelKind kind_of(const configs::Kernel& kernel) {
 }
 
 Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file) {
-  Chain chain;
-  Merge merge;
-  double dropping_attention = 0;
+  ChainCounter counter(scenario, file);
   for (const configs::Kernel& kernel : scenario.kernel()) {
-    const auto limiters = count(kernel, scenario.gpu(), file);
-    if (!limiters) return std::unexpected(limiters.error());
-    chain.limiters.push_back(*limiters);
-    switch (kind_of(kernel)) {
-      case KernelKind::kGemm:
-        chain.times.gemm += limiters->cycles();
-        chain.has_gemm = true;
-        break;
-      case KernelKind::kRng:
-        chain.times.rng += limiters->cycles();
-        chain.has_rng = true;
-        merge.add(*limiters);
-        break;
-      case KernelKind::kAttention: {
-        const auto plain = count_with(kernel, configs::NONE, scenario.gpu(), file);
-        if (!plain) return std::unexpected(plain.error());
-        const auto dropping = count_with(kernel, configs::STORED_BITS, scenario.gpu(), file);
-        if (!dropping) return std::unexpected(dropping.error());
-        chain.times.attention += plain->cycles();
-        dropping_attention += dropping->cycles();
-        chain.has_attention = true;
-        merge.add(*dropping);
-        break;
-      }
-      case KernelKind::kOther:
-        chain.times.others += limiters->cycles();
-        break;
-    }
+    if (auto counted = counter.add(kernel); !counted) return std::unexpected(counted.error());
   }
-  chain.times.merged = merge.cycles();
-  if (chain.has_attention) chain.dropping = dropping_attention / chain.times.attention;
-  return chain;
+  return counter.take();
 }
 
 configs::Scenario pair_of(const configs::Scenario& scenario) {
@@ -107,7 +128,9 @@ configs::Scenario pair_of(const configs::Scenario& scenario) {
     if (!kept(kernel.name())) continue;
     configs::Kernel& copy = *pair.add_kernel() = kernel;
     copy.clear_after();
-    std::ranges::copy_if(kernel.after(), google::protobuf::RepeatedFieldBackInserter(copy.mutable_after()), kept);
+    for (const std::string& name : kernel.after()) {
+      if (kept(name)) copy.add_after(name);
+    }
   }
   configs::Policy& policy = *pair.mutable_policy();
   policy.clear_reserve();

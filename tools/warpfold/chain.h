@@ -1,6 +1,5 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,14 +18,14 @@ KernelKind kind_of(const configs::Kernel& kernel);
 struct Chain {
   std::vector<sim::Limiters> limiters;  // by kernel of the scenario
   sim::ChainTimes times;                // cycles
-  // What reading stored bits makes of attention, by the limiters of both programs; none where nothing in the scenario is attention.
-  std::optional<double> dropping{};
+  double dropping = 1;                  // what reading stored bits makes of attention, by the limiters of both programs
   bool has_gemm = false;
   bool has_rng = false;
   bool has_attention = false;
 };
 
-// Counts the scenario's kernels. Attention is counted without dropout and with stored bits, whatever the scenario says.
+// Counts the scenario's kernels. Beside random numbers, attention is counted without dropout and with stored bits, whatever the
+// scenario says of it.
 Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file);
 
 // The scenario's GEMMs and random numbers alone, under a policy that lets them meet: its own, or CONCURRENT where it is SEQUENTIAL.

@@ -68,12 +68,11 @@ Outcome<sim::Interference> interference_of(const Chain& chain, const std::string
     if (!simulated) return std::unexpected(simulated.error());
     interference = std::move(*simulated);
   }
-  interference.dropping = chain.dropping.value_or(1);
+  interference.dropping = chain.dropping;
   return interference;
 }
 
 Outcome<void> fill_stored_bits(const configs::Scenario& scenario, const Split& split, configs::Model& model) {
-  sim::StoredBits sum;
   uint64_t bytes = 0;
   uint64_t per_gpu = 0;
   for (const configs::Kernel& kernel : scenario.kernel()) {

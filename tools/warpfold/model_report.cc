@@ -34,10 +34,12 @@ Table composition_table(const configs::Model& model) {
   return table;
 }
 
-std::string interference_line(const configs::Interference& interference) {
+std::string interference_line(const configs::Interference& interference, bool attention) {
   std::string line = "Interference (" + interference.source() + "): GEMMs take " + fixed(interference.gemm_slowdown(), 3) +
                      " times as long beside random numbers, random numbers " + fixed(interference.rng_slowdown(), 3) +
-                     " beside a GEMM, attention " + fixed(interference.dropping(), 3) + " with stored bits";
+                     " beside a GEMM";
+  if (!attention) return line + "\n";
+  line += ", attention " + fixed(interference.dropping(), 3) + " with stored bits";
   if (interference.has_hidden_by_fusion()) {
     line += "; fusion hides " + fixed(100 * interference.hidden_by_fusion(), 0) + " % of the random numbers";
   }
@@ -73,7 +75,10 @@ std::string model_text(const configs::Result& result) {
   std::string text = result.scenario() + " on " + result.gpu() +
                      ", limiter model\n\nKernels alone: the largest limiter; % of it\n" + kernel_table(result).aligned("  ") +
                      "\nCompositions; speed-up is over the first\n" + composition_table(model).aligned("  ");
-  if (model.compositions_size() > 1) text += interference_line(model.interference());
+  if (model.compositions_size() > 1) {
+    const bool attention = model.compositions(0).attention_us() > 0;
+    text += interference_line(model.interference(), attention);
+  }
   text += region_line(model.region());
   if (model.has_stored_bits()) text += stored_line(model.stored_bits());
   return text;
