@@ -53,7 +53,7 @@ class Walk {
       }
       const LoopSpan& loop = program_.loops[*inner];
       const uint64_t trips = traces::trips(loop.trips, values_);
-      pass(loop.begin, loop.end, loop.depth, times);
+      if (trips > 0) pass(loop.begin, loop.end, loop.depth, times);
       if (trips > 1) pass(loop.begin, loop.end, loop.depth, times * (trips - 1));
       i = loop.end;
     }
