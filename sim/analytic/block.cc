@@ -151,6 +151,7 @@ ChainTimes Block::times(size_t beside) const {
 Expected<Block> make_block(const configs::Gpu& gpu, const BlockShape& shape, const BlockMachine& machine) {
   const auto philox = check_shape(shape);
   if (!philox) return std::unexpected(philox.error());
+  if (machine.tensor_scale <= 0) return fail("the block's tensor_scale must be above 0");
   const auto rates = rates_of(gpu, machine);
   if (!rates) return std::unexpected(rates.error());
   const double m = number(shape.batch * shape.sequence);

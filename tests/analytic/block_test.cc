@@ -93,6 +93,9 @@ TEST(Block, RefusesWhatWasNotCounted) {
   EXPECT_EQ(refusal({.rounds = 6}), "Philox was counted with 3, 5, 7 and 10 rounds, not 6");
   EXPECT_EQ(refusal({.sequence = 100}), "the block's sequence and embedding must be multiples of 128, its tiles, not 100 and 8192");
   EXPECT_EQ(refusal({.batch = 0}), "the block's sequence, embedding and batch must be at least 1");
+  const auto nothing = sim::make_block(hopper_sm(), {}, {.tensor_scale = 0});
+  ASSERT_FALSE(nothing.has_value());
+  EXPECT_EQ(nothing.error().text(), "the block's tensor_scale must be above 0");
   const auto ampere = sim::make_block(one_sm("a100_sxm"), {});
   ASSERT_FALSE(ampere.has_value());
   EXPECT_THAT(ampere.error().text(), testing::HasSubstr("was counted in code for sm_90"));

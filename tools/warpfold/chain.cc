@@ -34,7 +34,8 @@ Outcome<sim::Limiters> count_with(configs::Kernel kernel, configs::Dropout dropo
 
 class ChainCounter {
  public:
-  ChainCounter(const configs::Scenario& scenario, const std::string& file) : gpu_(scenario.gpu()), file_(file) {
+  ChainCounter(const configs::Scenario& scenario, const std::string& file, bool published)
+      : gpu_(scenario.gpu()), file_(file), published_(published) {
     chain_.has_rng =
         std::ranges::any_of(scenario.kernel(), [](const configs::Kernel& kernel) { return kind_of(kernel) == KernelKind::kRng; });
   }
@@ -74,9 +75,10 @@ class ChainCounter {
   Outcome<void> add_dropping_attention(const configs::Kernel& kernel) {
     const auto plain = count_with(kernel, configs::NONE, gpu_, file_);
     if (!plain) return std::unexpected(plain.error());
+    chain_.times.attention += plain->cycles();
+    if (published_) return {};
     const auto dropping = count_with(kernel, configs::STORED_BITS, gpu_, file_);
     if (!dropping) return std::unexpected(dropping.error());
-    chain_.times.attention += plain->cycles();
     dropping_ += dropping->cycles();
     merge(*dropping);
     return {};
@@ -87,6 +89,7 @@ class ChainCounter {
 
   const configs::Gpu& gpu_;
   const std::string& file_;
+  bool published_;
   Chain chain_;
   std::optional<sim::Limiters> merged_;
   double dropping_ = 0;  // cycles of attention with stored bits
@@ -108,8 +111,8 @@ KernelKind kind_of(const configs::Kernel& kernel) {
   return forward ? KernelKind::kAttention : KernelKind::kOther;
 }
 
-Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file) {
-  ChainCounter counter(scenario, file);
+Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published) {
+  ChainCounter counter(scenario, file, published);
   for (const configs::Kernel& kernel : scenario.kernel()) {
     if (auto counted = counter.add(kernel); !counted) return std::unexpected(counted.error());
   }

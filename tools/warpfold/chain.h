@@ -24,9 +24,9 @@ struct Chain {
   bool has_attention = false;
 };
 
-// Counts the scenario's kernels. Beside random numbers, attention is counted without dropout and with stored bits, whatever the
-// scenario says of it.
-Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file);
+// Counts the scenario's kernels. Beside random numbers attention is counted without dropout, whatever the scenario says of it, and
+// with stored bits too unless what they cost and what fusion hides is `published`.
+Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published);
 
 // The scenario's GEMMs and random numbers alone, under a policy that lets them meet: its own, or CONCURRENT where it is SEQUENTIAL.
 configs::Scenario pair_of(const configs::Scenario& scenario);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "configs/load.h"
@@ -48,28 +49,36 @@ Outcome<std::string> interference_option(const Options& options) {
   return user_error("--interference: unknown choice \"" + name + "\"" + suggestion(name, {"simulated", "paper", "none"}));
 }
 
-Outcome<sim::Interference> simulated_interference(const configs::Scenario& scenario, const std::string& file,
-                                                  const Invocation& invocation, const RunOptions& how) {
+// What the chain's kernels do to each other, and what a simulation said on the way.
+struct Measured {
+  sim::Interference interference;
+  std::map<std::string, uint64_t> alone{};  // simulated cycles of kernels alone, by name
+};
+
+Outcome<Measured> simulate_pair(const configs::Scenario& scenario, const std::string& file, const Invocation& invocation,
+                                const RunOptions& how) {
   const configs::Scenario pair = pair_of(scenario);
   const auto runner = Runner::prepare(pair, file, invocation.command_line, how);
   if (!runner) return std::unexpected(runner.error());
   const auto results = runner->run({pair});
   if (!results) return std::unexpected(results.error());
-  return measured_interference(pair, results->front());
+  Measured measured{measured_interference(pair, results->front())};
+  for (const configs::KernelResult& kernel : results->front().kernels()) measured.alone[kernel.name()] = kernel.solo_cycles();
+  return measured;
 }
 
-// How the chain's kernels bear each other, by the source that the user chose.
-Outcome<sim::Interference> interference_of(const Chain& chain, const std::string& source, const configs::Scenario& scenario,
-                                           const std::string& file, const Invocation& invocation, const RunOptions& how) {
-  if (source == "paper") return sim::paper_interference();
-  sim::Interference interference;
+// By the source that the user chose.
+Outcome<Measured> measure(const Chain& chain, const std::string& source, const configs::Scenario& scenario, const std::string& file,
+                          const Invocation& invocation, const RunOptions& how) {
+  if (source == "paper") return Measured{sim::paper_interference()};
+  Measured measured;
   if (source == "simulated" && chain.has_gemm && chain.has_rng) {
-    auto simulated = simulated_interference(scenario, file, invocation, how);
+    auto simulated = simulate_pair(scenario, file, invocation, how);
     if (!simulated) return std::unexpected(simulated.error());
-    interference = std::move(*simulated);
+    measured = std::move(*simulated);
   }
-  interference.dropping = chain.dropping;
-  return interference;
+  measured.interference.dropping = chain.dropping;
+  return measured;
 }
 
 Outcome<void> fill_stored_bits(const configs::Scenario& scenario, const Split& split, configs::Model& model) {
@@ -132,7 +141,8 @@ std::vector<sim::Composition> compositions_of(const Chain& chain, const sim::Int
   return compositions;
 }
 
-configs::Result model_result(const configs::Scenario& scenario, const Chain& chain, const sim::Interference& interference) {
+configs::Result model_result(const configs::Scenario& scenario, const Chain& chain, const Measured& measured) {
+  const sim::Interference& interference = measured.interference;
   const double clock_mhz = scenario.gpu().clock_mhz();
   configs::Result result;
   result.set_estimator("limiter_model");
@@ -140,7 +150,10 @@ configs::Result model_result(const configs::Scenario& scenario, const Chain& cha
   result.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));
   result.set_gpu(scenario.gpu().name());
   for (size_t k = 0; k < chain.limiters.size(); ++k) {
-    fill_kernel(scenario.kernel(static_cast<int>(k)), chain.limiters[k], clock_mhz, *result.add_kernels());
+    configs::KernelResult& kernel = *result.add_kernels();
+    fill_kernel(scenario.kernel(static_cast<int>(k)), chain.limiters[k], clock_mhz, kernel);
+    const auto simulated = measured.alone.find(kernel.name());
+    if (simulated != measured.alone.end()) kernel.set_solo_cycles(simulated->second);
   }
   configs::Model& model = *result.mutable_model();
   fill_interference(interference, *model.mutable_interference());
@@ -205,11 +218,11 @@ Outcome<void> model_command(const Invocation& invocation) {
   const std::string& file = options.arguments().front();
   const auto scenario = configs::load_scenario(file, options.settings());
   if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto chain = make_chain(*scenario, file);
+  const auto chain = make_chain(*scenario, file, *source == "paper");
   if (!chain) return std::unexpected(chain.error());
-  const auto interference = interference_of(*chain, *source, *scenario, file, invocation, *how);
-  if (!interference) return std::unexpected(interference.error());
-  configs::Result result = model_result(*scenario, *chain, *interference);
+  const auto measured = measure(*chain, *source, *scenario, file, invocation, *how);
+  if (!measured) return std::unexpected(measured.error());
+  configs::Result result = model_result(*scenario, *chain, *measured);
   result.mutable_provenance()->set_command_line(invocation.command_line);
   if (auto filled = fill_stored_bits(*scenario, *split, *result.mutable_model()); !filled) return filled;
   return write_output(destination->path, render_model(result, destination->format));

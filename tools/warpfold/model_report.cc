@@ -1,6 +1,9 @@
 #include "tools/warpfold/model_report.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "tools/warpfold/json.h"
 #include "tools/warpfold/table.h"
@@ -12,13 +15,22 @@ namespace {
 constexpr int kShownLimiters = 3;
 
 Table kernel_table(const configs::Result& result) {
-  Table table({"kernel", "cycles", "time us", "first limiter", "second", "%", "third", "%"});
+  const bool simulated = std::ranges::any_of(result.kernels(), [](const auto& kernel) { return kernel.solo_cycles() > 0; });
+  std::vector<std::string> columns{"kernel", "cycles", "time us", "first limiter", "second", "%", "third", "%"};
+  if (simulated) columns.insert(columns.end(), {"simulated", "%"});
+  Table table(std::move(columns));
   for (const configs::KernelResult& kernel : result.kernels()) {
     std::vector<Cell> row{kernel.name(), kernel.cycles(), Cell(kernel.time_us(), 2), kernel.limiters(0).resource()};
     for (int l = 1; l < kShownLimiters; ++l) {
       const bool there = l < kernel.limiters_size();
       row.emplace_back(there ? kernel.limiters(l).resource() : "-");
       row.push_back(there ? Cell(100 * kernel.limiters(l).cycles() / kernel.limiters(0).cycles(), 1) : Cell("-"));
+    }
+    if (simulated && kernel.solo_cycles() > 0) {
+      row.emplace_back(uint64_t{kernel.solo_cycles()});
+      row.emplace_back(100 * static_cast<double>(kernel.solo_cycles()) / kernel.limiters(0).cycles(), 1);
+    } else if (simulated) {
+      row.insert(row.end(), 2, Cell("-"));
     }
     table.add(std::move(row));
   }
@@ -73,7 +85,7 @@ std::string stored_line(const configs::StoredBits& stored) {
 std::string model_text(const configs::Result& result) {
   const configs::Model& model = result.model();
   std::string text = result.scenario() + " on " + result.gpu() +
-                     ", limiter model\n\nKernels alone: the largest limiter; % of it\n" + kernel_table(result).aligned("  ") +
+                     ", limiter model\n\nKernels alone, by the largest limiter; % of it\n" + kernel_table(result).aligned("  ") +
                      "\nCompositions; speed-up is over the first\n" + composition_table(model).aligned("  ");
   if (model.compositions_size() > 1) {
     const bool attention = model.compositions(0).attention_us() > 0;
