@@ -9,6 +9,7 @@ namespace warpfold::cli {
 Outcome<void> simulate_command(const Invocation& invocation);
 Outcome<void> compare_command(const Invocation& invocation);
 Outcome<void> study_command(const Invocation& invocation);
+Outcome<void> model_command(const Invocation& invocation);
 Outcome<void> trace_command(const Invocation& invocation);
 Outcome<void> validate_command(const Invocation& invocation);
 

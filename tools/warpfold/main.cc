@@ -24,6 +24,7 @@ constexpr std::array kSubcommands{
     Subcommand{"simulate", "run a scenario and report times, stalls and who took what from whom", simulate_command},
     Subcommand{"compare", "run a scenario under several policies, one line each", compare_command},
     Subcommand{"study", "run a scenario over a grid of values; tables and pictures", study_command},
+    Subcommand{"model", "the limiter model: what each kernel is bound by, in sequence, fused and overlapped", model_command},
     Subcommand{"trace", "write, dump, measure and check kernel traces", trace_command},
     Subcommand{"validate", "check scenarios, GPU files and traces without running them", validate_command},
 };

@@ -68,6 +68,7 @@ double average_warps(const configs::Gpu& gpu, const sim::KernelCounters& counter
 
 configs::Result make_result(const configs::Scenario& scenario, const policies::Plan& plan, const sim::Outcome& outcome) {
   configs::Result result;
+  result.set_estimator("simulation");
   result.set_scenario(scenario.name());
   result.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));
   result.set_gpu(scenario.gpu().name());

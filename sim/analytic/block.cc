@@ -1,0 +1,170 @@
+#include "sim/analytic/block.h"
+
+#include <algorithm>
+
+#include "isa/architecture.h"
+#include "sim/analytic/block_counts.h"
+#include "sim/sm/spec.h"
+
+namespace warpfold::sim {
+namespace {
+
+// The paper's tiles: 128 x 128 x 128 for GEMMs, 64 x 128 x 128 for attention and random numbers.
+constexpr double kGemmTile = 128;
+constexpr double kQueryTile = 64;
+constexpr double kKeyTile = 128;
+// FlashAttention-3: two consumer warpgroups of 64 queries read the same keys and values from shared memory.
+constexpr double kQueriesOfCta = 128;
+// assumed: clusters of 2 x 2, as configs/scenarios/qkv_philox_llama3_70b.textproto says why. Without multicast 128 x 128 tiles of
+// FP8 would ask 64 bytes a clock of L2 for every SM at full tensor rate: 8448, where it reads 5050.
+constexpr double kCluster = 2;
+constexpr double kElementsPerCall = 4.0 * 32;  // of a warp: four for each thread
+// FP8: m64nNk32, N / wgmma_columns_per_clk cycles.
+constexpr double kRowsTimesDepth = 64.0 * 32;
+
+double number(uint64_t value) { return static_cast<double>(value); }
+
+// The chip as rates a cycle.
+struct Rates {
+  double sub_cores;                                 // of the chip
+  double multiply_adds;                             // FP8, of the chip
+  double hbm_bytes;                                 // read
+  double l2_bytes;                                  // read
+  double registers;                                 // warp-wide, of a sub-core
+  double alu, fp32, multiply, wide_multiply, mufu;  // cycles that an instruction holds its pipe
+};
+
+Expected<Rates> rates_of(const configs::Gpu& gpu, const BlockMachine& machine) {
+  const auto spec = make_spec(gpu);
+  if (!spec) return std::unexpected(spec.error());
+  const isa::Architecture& architecture = *spec->architecture;
+  if (architecture.name() != "sm_90") {
+    return fail("the block's attention was counted in code for sm_90; GPU '" + gpu.name() + "' is " + architecture.name());
+  }
+  const auto interval = [&architecture](std::string_view mnemonic) {
+    return static_cast<double>(architecture.opcodes()[architecture.resolve(mnemonic).value()].issue_interval);
+  };
+  const double sms = gpu.sm_count();
+  Rates rates{};
+  rates.sub_cores = sms * spec->sub_cores;
+  rates.multiply_adds = sms * kRowsTimesDepth * spec->wgmma_columns_per_clk * machine.tensor_scale;
+  rates.hbm_bytes = number(spec->memory.dram_milli_bytes_per_clk) / 1000;
+  rates.l2_bytes = number(spec->memory.l2_read_milli_bytes_per_clk) / 1000;
+  rates.registers = 2.0 * spec->read_ports_per_bank;
+  rates.alu = interval("LOP3.LUT");
+  rates.fp32 = interval("FFMA");
+  rates.multiply = interval("IMAD");
+  rates.wide_multiply = machine.wide_multiply_cycles > 0 ? machine.wide_multiply_cycles : interval("IMAD.WIDE.U32");
+  rates.mufu = interval("MUFU.EX2");
+  return rates;
+}
+
+// What a kernel asks of the chip.
+struct KernelWork {
+  double multiply_adds = 0;
+  double hbm_bytes = 0;
+  double l2_bytes = 0;
+  double warps = 0;  // times the counted code is run by a warp
+  CodeCounts code{};
+};
+
+Limiters limiters_of(const Rates& rates, const KernelWork& work) {
+  // A sub-core's share of the warps' code.
+  const double passes = work.warps / rates.sub_cores;
+  const CodeCounts& code = work.code;
+  std::vector<Limiter> limiters{
+      {"mma", work.multiply_adds / rates.multiply_adds},
+      {"hbm_read", work.hbm_bytes / rates.hbm_bytes},
+      {"l2_read", work.l2_bytes / rates.l2_bytes},
+      {"register_read", passes * code.register_words / rates.registers},
+      {"issue", passes * code.instructions},
+      {"alu", passes * code.alu * rates.alu},
+      {"fma_heavy", passes * (code.multiply * rates.multiply + code.wide_multiply * rates.wide_multiply)},
+      {"fma_lite", passes * code.fp32 * rates.fp32},
+      {"mufu", passes * code.mufu * rates.mufu},
+  };
+  std::erase_if(limiters, [](const Limiter& limiter) { return limiter.cycles == 0; });
+  return Limiters(std::move(limiters));
+}
+
+// Non-MatMul instructions of a GEMM's main loop are a few for each k-block: they are left out, as in the paper.
+Limiters gemm(const Rates& rates, double m, double n, double k) {
+  KernelWork work;
+  work.multiply_adds = m * n * k;
+  work.hbm_bytes = m * k + n * k;
+  work.l2_bytes = k * (m * n / kGemmTile + n * m / kGemmTile) / kCluster;
+  return limiters_of(rates, work);
+}
+
+Limiters attention(const Rates& rates, const BlockShape& shape, const CodeCounts& code, bool reads_bits) {
+  const double sequence = number(shape.sequence);
+  const double scores = number(shape.batch * shape.heads()) * sequence * sequence;
+  const double inputs = number(shape.batch * shape.embedding) * sequence;
+  const double bits = reads_bits ? scores / 8 : 0;
+  KernelWork work;
+  work.multiply_adds = 2 * scores * number(shape.head_dim);
+  work.hbm_bytes = 3 * inputs + bits;
+  work.l2_bytes = inputs + 2 * inputs * sequence / kQueriesOfCta + bits;
+  work.warps = 4 * scores / (kQueryTile * kKeyTile);
+  work.code = code;
+  return limiters_of(rates, work);
+}
+
+Limiters random_numbers(const Rates& rates, const BlockShape& shape, const CodeCounts& call) {
+  KernelWork work;
+  work.warps = number(shape.batch * shape.heads() * shape.sequence * shape.sequence) / kElementsPerCall;
+  work.code = call;
+  return limiters_of(rates, work);
+}
+
+Expected<const CodeCounts*> check_shape(const BlockShape& shape) {
+  if (shape.head_dim != 128)
+    return fail("the block's attention was counted for head_dim 128, not " + std::to_string(shape.head_dim));
+  for (const uint64_t size : {shape.sequence, shape.embedding, shape.batch}) {
+    if (size == 0) return fail("the block's sequence, embedding and batch must be at least 1");
+  }
+  if (shape.sequence % 128 != 0 || shape.embedding % 128 != 0) {
+    return fail("the block's sequence and embedding must be multiples of 128, its tiles, not " + std::to_string(shape.sequence) +
+                " and " + std::to_string(shape.embedding));
+  }
+  const auto* counted = std::ranges::find(kPhilox, shape.rounds, &PhiloxCounts::rounds);
+  if (counted == std::end(kPhilox))
+    return fail("Philox was counted with 3, 5, 7 and 10 rounds, not " + std::to_string(shape.rounds));
+  return &counted->call;
+}
+
+}  // namespace
+
+ChainTimes Block::times() const {
+  ChainTimes times{.rng = rng.cycles(), .attention = attention.cycles(), .merged = fused_attention.cycles()};
+  for (const Limiters& each : gemms) times.gemm += each.cycles();
+  return times;
+}
+
+ChainTimes Block::times(size_t beside) const {
+  ChainTimes one = times();
+  one.others = one.gemm - gemms.at(beside).cycles();
+  one.gemm = gemms.at(beside).cycles();
+  return one;
+}
+
+Expected<Block> make_block(const configs::Gpu& gpu, const BlockShape& shape, const BlockMachine& machine) {
+  const auto philox = check_shape(shape);
+  if (!philox) return std::unexpected(philox.error());
+  if (machine.tensor_scale <= 0) return fail("the block's tensor_scale must be above 0");
+  const auto rates = rates_of(gpu, machine);
+  if (!rates) return std::unexpected(rates.error());
+  const double m = number(shape.batch * shape.sequence);
+  const double e = number(shape.embedding);
+  const Limiters rng = random_numbers(*rates, shape, **philox);
+  const Limiters dropping = attention(*rates, shape, kDroppingAttention, true);
+  // Fused, the bits are applied as they are made: nothing is read for them.
+  const Limiters applying = attention(*rates, shape, kDroppingAttention, false);
+  return Block{{gemm(*rates, m, 3 * e, e), gemm(*rates, m, e, e), gemm(*rates, m, 4 * e, e), gemm(*rates, m, e, 4 * e)},
+               rng,
+               attention(*rates, shape, kAttention, false),
+               dropping,
+               merged(applying, rng)};
+}
+
+}  // namespace warpfold::sim

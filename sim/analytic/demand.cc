@@ -1,0 +1,163 @@
+#include "sim/analytic/demand.h"
+
+#include <algorithm>
+
+#include "sim/sm/register_ports.h"
+
+namespace warpfold::sim {
+namespace {
+
+using isa::Behaviour;
+using isa::Pipe;
+
+constexpr uint64_t kWavefrontBytes = 128;
+
+uint64_t round_up_divide(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+bool writes_memory(const MicroOp& op) { return op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore; }
+
+uint64_t wavefronts_of(const MicroOp& op) {
+  return op.behaviour == Behaviour::kBulkStore ? round_up_divide(op.bytes, kWavefrontBytes) : op.wavefronts;
+}
+
+uint64_t wgmma_cycles_of(const Spec& spec, const MicroOp& op) { return round_up_divide(op.wgmma_n, spec.wgmma_columns_per_clk); }
+
+uint64_t wgmma_wavefronts_of(const Spec& spec, const MicroOp& op) {
+  return (op.wgmma_a_in_registers ? 0 : spec.wgmma_a_wavefronts) + round_up_divide(op.wgmma_n, spec.wgmma_columns_per_b_wavefront);
+}
+
+// Walks one warp's program and counts. A loop is walked twice, for its first pass and for all later ones: what the register-file
+// cache holds at the end of a pass depends on that pass alone, so that later passes read alike.
+class Walk {
+ public:
+  Walk(const Spec& spec, const KernelImage& image, const Program& program, const traces::CtaClass& values, Demand& demand)
+      : spec_(spec),
+        program_(program),
+        values_(values),
+        demand_(demand),
+        ports_(spec.read_ports_per_bank, spec.read_window, spec.register_file_cache) {
+    demand_.stream_read_bytes.resize(image.kernel->streams.size());
+    demand_.stream_written_bytes.resize(image.kernel->streams.size());
+  }
+
+  void run(uint64_t warps) { pass(0, static_cast<uint32_t>(program_.ops.size() - 1), -1, warps); }
+
+ private:
+  void pass(uint32_t begin, uint32_t end, int depth, uint64_t times) {
+    for (uint32_t i = begin; i <= end; ++i) {
+      const auto& starting = program_.begins_at[i];
+      const auto inner = std::ranges::find_if(starting, [&](uint32_t l) { return program_.loops[l].depth > depth; });
+      if (inner == starting.end()) {
+        count(program_.ops[i], times);
+        continue;
+      }
+      const LoopSpan& loop = program_.loops[*inner];
+      const uint64_t trips = traces::trips(loop.trips, values_);
+      if (trips > 0) pass(loop.begin, loop.end, loop.depth, times);
+      if (trips > 1) pass(loop.begin, loop.end, loop.depth, times * (trips - 1));
+      i = loop.end;
+    }
+  }
+
+  void count(const MicroOp& op, uint64_t times) {
+    demand_.instructions += times;
+    if (op.pipe == Pipe::kMemory) {
+      count_memory(op, times);
+    } else if (op.pipe == Pipe::kWgmma) {
+      demand_.wgmma_quarter_cycles += times * wgmma_cycles_of(spec_, op);
+      demand_.wgmma_quarter_wavefronts += times * wgmma_wavefronts_of(spec_, op);
+    } else if (op.pipe != Pipe::kNone) {
+      demand_.pipe_cycles[static_cast<int>(op.pipe)] += times * op.interval;
+      if (op.blocks_lite) demand_.pipe_cycles[static_cast<int>(Pipe::kFmaLite)] += times * op.interval;
+      count_reads(op, times);
+    }
+  }
+
+  void count_reads(const MicroOp& op, uint64_t times) {
+    if (op.behaviour != Behaviour::kFixedLatency || op.source_count == 0) return;
+    const RegisterPorts::PerBank reads = ports_.collect(op, 0);
+    for (size_t bank = 0; bank < reads.size(); ++bank) demand_.register_reads[bank] += times * reads[bank];
+  }
+
+  void count_memory(const MicroOp& op, uint64_t times) {
+    demand_.memory_requests += times;
+    demand_.wavefronts += times * wavefronts_of(op);
+    demand_.bulk_loads += op.behaviour == Behaviour::kBulkLoad ? times : 0;
+    if (!op.global) return;
+    (writes_memory(op) ? demand_.bytes_out : demand_.bytes_in) += times * op.bytes;
+    if (!writes_memory(op)) demand_.l2_read_bytes += times * (op.bytes / op.multicast);
+    if (op.stream < 0) return;
+    auto& by_stream = writes_memory(op) ? demand_.stream_written_bytes : demand_.stream_read_bytes;
+    by_stream[static_cast<size_t>(op.stream)] += times * op.bytes;
+  }
+
+  const Spec& spec_;
+  const Program& program_;
+  const traces::CtaClass& values_;
+  Demand& demand_;
+  RegisterPorts ports_;
+};
+
+bool waits_for_wgmma(const Program& program) {
+  bool open = false;
+  for (const MicroOp& op : program.ops) {
+    if (op.behaviour == Behaviour::kWgmma) open = true;
+    if (op.behaviour == Behaviour::kWgmmaWait && op.count == 0) open = false;
+  }
+  return !open;
+}
+
+LargestRequest largest_of(const Spec& spec, const KernelImage& image) {
+  LargestRequest largest;
+  for (const Program& program : image.programs) {
+    largest.wgmma_waited_for = largest.wgmma_waited_for && waits_for_wgmma(program);
+    for (const MicroOp& op : program.ops) {
+      uint64_t& interval = largest.pipe_cycles[static_cast<int>(op.pipe)];
+      interval = std::max<uint64_t>(interval, op.interval);
+      if (op.pipe == Pipe::kWgmma) {
+        largest.wgmma_cycles = std::max(largest.wgmma_cycles, wgmma_cycles_of(spec, op));
+        largest.wgmma_wavefronts = std::max(largest.wgmma_wavefronts, wgmma_wavefronts_of(spec, op));
+      }
+      if (op.pipe != Pipe::kMemory) continue;
+      largest.wavefronts = std::max(largest.wavefronts, wavefronts_of(op));
+      uint64_t& bytes = op.behaviour == Behaviour::kBulkLoad ? largest.bulk_bytes : largest.bytes_in;
+      if (op.global && !writes_memory(op)) bytes = std::max<uint64_t>(bytes, op.bytes);
+    }
+  }
+  return largest;
+}
+
+}  // namespace
+
+void Demand::add(const Demand& other, uint64_t times) {
+  instructions += other.instructions * times;
+  for (size_t p = 0; p < pipe_cycles.size(); ++p) pipe_cycles[p] += other.pipe_cycles[p] * times;
+  wgmma_quarter_cycles += other.wgmma_quarter_cycles * times;
+  wgmma_quarter_wavefronts += other.wgmma_quarter_wavefronts * times;
+  for (size_t b = 0; b < register_reads.size(); ++b) register_reads[b] += other.register_reads[b] * times;
+  memory_requests += other.memory_requests * times;
+  wavefronts += other.wavefronts * times;
+  bulk_loads += other.bulk_loads * times;
+  bytes_in += other.bytes_in * times;
+  bytes_out += other.bytes_out * times;
+  l2_read_bytes += other.l2_read_bytes * times;
+  for (auto* bytes : {&stream_read_bytes, &stream_written_bytes}) bytes->resize(other.stream_read_bytes.size());
+  for (size_t s = 0; s < other.stream_read_bytes.size(); ++s) {
+    stream_read_bytes[s] += other.stream_read_bytes[s] * times;
+    stream_written_bytes[s] += other.stream_written_bytes[s] * times;
+  }
+}
+
+KernelDemand demand_of(const Spec& spec, const KernelImage& image) {
+  KernelDemand demand;
+  demand.largest = largest_of(spec, image);
+  for (const traces::CtaClass& values : image.kernel->cta_classes) {
+    Demand& cta = demand.of_cta.emplace_back();
+    for (size_t role = 0; role < image.programs.size(); ++role) {
+      Walk(spec, image, image.programs[role], values, cta).run(image.kernel->roles[role].warps);
+    }
+  }
+  return demand;
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "isa/architecture.h"
+#include "sim/sm/kernel_image.h"
+#include "sim/sm/spec.h"
+
+namespace warpfold::sim {
+
+// What a piece of work asks of the machine's resources, in each resource's own unit: counted from rolled programs and trip counts,
+// without regard to when.
+struct Demand {
+  uint64_t instructions = 0;
+  std::array<uint64_t, isa::kPipes> pipe_cycles{};  // input latch held, by isa::Pipe
+  uint64_t wgmma_quarter_cycles = 0;                // tensor core, of a command that four warps issue together
+  uint64_t wgmma_quarter_wavefronts = 0;            // shared memory, likewise
+  std::array<uint64_t, 2> register_reads{};         // warp-wide registers, per bank, that the register-file cache does not hold
+  uint64_t memory_requests = 0;                     // to the SM-shared stage
+  uint64_t wavefronts = 0;                          // passes through the data stage of shared memory
+  uint64_t bulk_loads = 0;
+  uint64_t bytes_in = 0;       // through the SM's network port
+  uint64_t bytes_out = 0;      // likewise
+  uint64_t l2_read_bytes = 0;  // what L2 serves: a multicast load counts once for the cluster
+  // By memory stream of the kernel.
+  std::vector<uint64_t> stream_read_bytes{};
+  std::vector<uint64_t> stream_written_bytes{};
+
+  // Adds `other`, `times` over.
+  void add(const Demand& other, uint64_t times);
+};
+
+// The most that one instruction of a kernel asks of a resource: what may still be queued when its last warp has exited.
+struct LargestRequest {
+  std::array<uint64_t, isa::kPipes> pipe_cycles{};
+  uint64_t wgmma_cycles = 0;
+  uint64_t wavefronts = 0;  // of a request
+  uint64_t wgmma_wavefronts = 0;
+  uint64_t bytes_in = 0;  // of a request that is no bulk copy
+  uint64_t bulk_bytes = 0;
+  bool wgmma_waited_for = true;  // no role exits with a wgmma of its own unfinished
+};
+
+struct KernelDemand {
+  std::vector<Demand> of_cta;  // by CTA class
+  LargestRequest largest;
+};
+
+KernelDemand demand_of(const Spec& spec, const KernelImage& image);
+
+}  // namespace warpfold::sim

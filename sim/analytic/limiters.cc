@@ -1,0 +1,178 @@
+#include "sim/analytic/limiters.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/analytic/demand.h"
+#include "sim/gpu/distribution.h"
+#include "sim/memory/memory_share.h"
+
+namespace warpfold::sim {
+namespace {
+
+using isa::Pipe;
+
+double number(uint64_t value) { return static_cast<double>(value); }
+
+// Registers that a warp may find in the register-file cache because the warp before it in its slot left them there: one operand of
+// up to four registers, two in each bank, in each of three slots of two banks.
+constexpr uint64_t kInheritedReads = 2 * 3;
+
+class Counter {
+ public:
+  Counter(const Spec& spec, const KernelImage& image) : spec_(spec), image_(image), demand_(demand_of(spec, image)) {
+    for (const SmClass& sm_class : distribute({image.kernel}, spec.memory.sm_count)) {
+      Demand sm;
+      uint64_t ctas = 0;
+      for (const traces::CtaRun& run : sm_class.ctas.front()) {
+        sm.add(demand_.of_cta[run.cta_class], run.count);
+        ctas += run.count;
+      }
+      chip_.add(sm, sm_class.sms);
+      add_sm(sm, ctas * image.footprint.warps);
+    }
+    add_chip();
+  }
+
+  std::vector<Limiter> take() { return std::move(limiters_); }
+
+ private:
+  // Every SM class offers its own figure; the largest stays.
+  void offer(const std::string& resource, double cycles, double slack) {
+    if (cycles <= 0) return;
+    const auto known = std::ranges::find(limiters_, resource, &Limiter::resource);
+    if (known == limiters_.end()) {
+      limiters_.push_back({resource, cycles, slack});
+    } else if (cycles - slack > known->cycles - known->slack) {
+      *known = {resource, cycles, slack};
+    }
+  }
+
+  void add_sm(const Demand& sm, uint64_t warps) {
+    const double sub_cores = spec_.sub_cores;
+    offer("issue_slot", number(sm.instructions) / sub_cores, 0);
+    for (const Pipe pipe :
+         {Pipe::kAlu, Pipe::kFmaHeavy, Pipe::kFmaLite, Pipe::kFp16, Pipe::kFp64, Pipe::kXu, Pipe::kTensor, Pipe::kUniform}) {
+      const auto p = static_cast<size_t>(pipe);
+      // The pipe's last instructions: one in the latch and those in front of it.
+      const uint64_t queued = (spec_.admission[p] + uint64_t{1}) * longest_interval(pipe);
+      offer(std::string(isa::pipe_name(pipe)), number(sm.pipe_cycles[p]) / sub_cores, number(queued));
+    }
+    add_register_reads(sm, warps);
+    add_memory_stage(sm);
+  }
+
+  // FMA lite is held by what goes to FMA heavy too.
+  uint64_t longest_interval(Pipe pipe) const {
+    const auto& longest = demand_.largest.pipe_cycles;
+    const uint64_t own = longest[static_cast<size_t>(pipe)];
+    return pipe == Pipe::kFmaLite ? std::max(own, longest[static_cast<size_t>(Pipe::kFmaHeavy)]) : own;
+  }
+
+  void add_register_reads(const Demand& sm, uint64_t warps) {
+    const double rate = number(spec_.read_ports_per_bank) * spec_.sub_cores;
+    // The reads of the last two instructions lie within two windows behind their issue; a wide operand stretches a window to six.
+    const double in_flight = 4 + 3 * std::max<double>(spec_.read_window, 6);
+    offer("register_read_ports", number(*std::ranges::max_element(sm.register_reads)) / rate,
+          in_flight + number(warps * kInheritedReads) / rate);
+  }
+
+  // Requests that may be anywhere between issue and the data stage when the last warp exits.
+  uint64_t outstanding() const { return uint64_t{spec_.sub_cores} * spec_.memory_queue_entries + spec_.memory_credits; }
+
+  uint64_t outstanding_bytes() const {
+    uint64_t stages = 0;
+    for (const traces::Ring& ring : image_.kernel->rings) stages += ring.depth;
+    return outstanding() * demand_.largest.bytes_in + image_.ctas_per_sm * stages * demand_.largest.bulk_bytes;
+  }
+
+  void add_memory_stage(const Demand& sm) {
+    const LargestRequest& largest = demand_.largest;
+    const uint64_t commands = largest.wgmma_waited_for ? 0 : spec_.wgmma_fifo_entries + uint64_t{1};
+    offer("wgmma", number(sm.wgmma_quarter_cycles) / 4, number(commands * largest.wgmma_cycles));
+    const double left_over = number(outstanding() * largest.wavefronts + commands * largest.wgmma_wavefronts);
+    offer("shared_memory", number(sm.wavefronts) + number(sm.wgmma_quarter_wavefronts) / 4, left_over);
+    offer("memory_issue", number(sm.memory_requests * spec_.memory_issue_interval),
+          number(outstanding() * spec_.memory_issue_interval));
+    offer("bulk_copy", number(sm.bulk_loads * spec_.bulk_copy_issue), bulk_slack());
+    offer("sm_ingress", number(sm.bytes_in) / spec_.memory.ingress_bytes_per_clk,
+          number(outstanding_bytes()) / spec_.memory.ingress_bytes_per_clk);
+    offer("sm_egress", number(sm.bytes_out) / spec_.memory.egress_bytes_per_clk, 1);
+  }
+
+  // A bulk load that fills a stage is waited for before the stage is used; those of the last stages need not be.
+  double bulk_slack() const {
+    uint64_t stages = 0;
+    for (const traces::Ring& ring : image_.kernel->rings) stages += ring.depth;
+    return number(image_.ctas_per_sm * stages * spec_.bulk_copy_issue);
+  }
+
+  void add_chip() {
+    const MemorySpec& memory = spec_.memory;
+    const double l2_read = number(memory.l2_read_milli_bytes_per_clk) / 1000;
+    const double l2_write = number(memory.l2_write_milli_bytes_per_clk) / 1000;
+    const double dram = number(memory.dram_milli_bytes_per_clk) / 1000;
+    const double queued = number(memory.sm_count * outstanding_bytes());
+    offer("l2_read", number(chip_.l2_read_bytes) / l2_read, queued / l2_read + 1);
+    offer("l2_write", number(chip_.bytes_out) / l2_write, 1);
+    uint64_t read = 0;
+    uint64_t written = 0;
+    for (size_t s = 0; s < image_.kernel->streams.size(); ++s) {
+      const traces::MemoryStream& stream = image_.kernel->streams[s];
+      const auto to_dram = [&](uint64_t bytes) { return DramFraction(stream.dram_numerator, stream.dram_denominator).take(bytes); };
+      read += to_dram(chip_.stream_read_bytes[s]);
+      written += to_dram(chip_.stream_written_bytes[s]);
+    }
+    // What may stay dirty in L2 need not be written before the kernel ends; every SM rounds the bytes of a stream by itself.
+    const double stays = number(std::min(written, memory.l2_dirty_bytes));
+    const double rounded = number(memory.sm_count * image_.kernel->streams.size());
+    offer("dram", number(read + written) / dram, (stays + queued + rounded) / dram + 1);
+  }
+
+  const Spec& spec_;
+  const KernelImage& image_;
+  KernelDemand demand_;
+  Demand chip_;
+  std::vector<Limiter> limiters_;
+};
+
+}  // namespace
+
+Limiters::Limiters(std::vector<Limiter> limiters) : limiters_(std::move(limiters)) {
+  std::ranges::stable_sort(limiters_, [](const Limiter& a, const Limiter& b) { return a.cycles > b.cycles; });
+}
+
+double Limiters::cycles_of(const std::string& resource) const {
+  const auto found = std::ranges::find(limiters_, resource, &Limiter::resource);
+  return found == limiters_.end() ? 0 : found->cycles;
+}
+
+double Limiters::lower_bound() const {
+  double most = 0;
+  for (const Limiter& limiter : limiters_) most = std::max(most, limiter.cycles - limiter.slack);
+  return most;
+}
+
+Limiters merged(const Limiters& one, const Limiters& other) {
+  std::vector<Limiter> sum = one.all();
+  for (const Limiter& limiter : other.all()) {
+    const auto known = std::ranges::find(sum, limiter.resource, &Limiter::resource);
+    if (known == sum.end()) {
+      sum.push_back(limiter);
+    } else {
+      known->cycles += limiter.cycles;
+      known->slack += limiter.slack;
+    }
+  }
+  return Limiters(std::move(sum));
+}
+
+Expected<Limiters> limiters_of(const configs::Gpu& gpu, const traces::Kernel& kernel) {
+  const auto spec = make_spec(gpu);
+  if (!spec) return std::unexpected(spec.error());
+  const auto image = make_image(*spec, kernel);
+  if (!image) return std::unexpected(image.error());
+  return Limiters(Counter(*spec, *image).take());
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,99 @@
+// The largest limiter is a lower bound on simulated time: of random programs on random machines, alone and beside others, and of
+// every scenario in the repository.
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "configs/load.h"
+#include "sim/analytic/limiters.h"
+#include "tests/support/random_programs.h"
+#include "workloads/workloads.h"
+
+namespace warpfold::test {
+namespace {
+
+void never_faster_than_its_limiters(const Scenario& scenario) {
+  RC_LOG(scenario.describe());
+  const auto simulated = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise});
+  RC_ASSERT(simulated.has_value());
+  RC_PRE(!simulated->deadlocked);
+  for (size_t k = 0; k < scenario.launches.size(); ++k) {
+    const sim::KernelCounters& kernel = simulated->kernels[k];
+    const double cycles = static_cast<double>(kernel.end_cycle - kernel.start_cycle) * (1 + simulated->fold.error_bound);
+    const auto limiters = sim::limiters_of(scenario.gpu, *scenario.launches[k].kernel);
+    RC_ASSERT(limiters.has_value());
+    for (const sim::Limiter& limiter : limiters->all()) {
+      RC_LOG(text({limiter.resource, " ", std::to_string(limiter.cycles), " less ", std::to_string(limiter.slack), " of ",
+                   std::to_string(cycles), "\n"}));
+      RC_ASSERT(cycles >= limiter.cycles - limiter.slack);
+    }
+  }
+}
+
+RC_GTEST_PROP(RandomPrograms, AreNeverFasterThanTheirLimiters, ()) { never_faster_than_its_limiters(any_scenario()); }
+
+RC_GTEST_PROP(RecurringPrograms, AreNeverFasterThanTheirLimiters, ()) { never_faster_than_its_limiters(any_recurring_scenario()); }
+
+std::vector<std::filesystem::path> scenario_files() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(WARPFOLD_SOURCE_DIR "/configs/scenarios")) {
+    files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+class ScenarioFiles : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(ScenarioFiles, AreNeverFasterThanTheirLimiters) {
+  const auto scenario = configs::load_scenario(GetParam().string(), {});
+  ASSERT_TRUE(scenario.has_value()) << scenario.error().text();
+  for (const configs::Kernel& described : scenario->kernel()) {
+    const auto kernel = workloads::make_kernel(described, scenario->gpu(), GetParam().string());
+    ASSERT_TRUE(kernel.has_value()) << kernel.error().text();
+    const auto limiters = sim::limiters_of(scenario->gpu(), *kernel);
+    ASSERT_TRUE(limiters.has_value()) << limiters.error().text();
+    const auto simulated = sim::simulate(scenario->gpu(), {launch(*kernel)});
+    ASSERT_TRUE(simulated.has_value()) << simulated.error().text();
+    const double cycles = static_cast<double>(simulated->kernels[0].end_cycle) * (1 + simulated->fold.error_bound);
+    EXPECT_GE(cycles, limiters->lower_bound()) << described.name() << " by " << limiters->all().front().resource;
+    EXPECT_GT(limiters->lower_bound(), 0) << described.name();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScenarioFiles, testing::ValuesIn(scenario_files()),
+                         [](const auto& file) { return test_name(file.param.stem().string()); });
+
+// A bound that is true of everything says nothing: programs that keep one resource busy come close to it.
+struct Busy {
+  std::string resource;
+  Lines lines;
+};
+
+class BusyResource : public testing::TestWithParam<Busy> {};
+
+TEST_P(BusyResource, IsItsKernelsFirstLimiterAndNearItsTime) {
+  const traces::Kernel kernel = on_all_sub_cores("sm_90", 32, loop(400, GetParam().lines));
+  const configs::Gpu gpu = one_sm("h100_sxm");
+  const auto limiters = sim::limiters_of(gpu, kernel);
+  ASSERT_TRUE(limiters.has_value());
+  EXPECT_EQ(limiters->all().front().resource, GetParam().resource);
+  const auto cycles = static_cast<double>(replay(gpu, kernel).outcome.total_cycles);
+  EXPECT_GE(cycles, limiters->lower_bound());
+  EXPECT_LT(cycles, 1.1 * limiters->cycles());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BusyResource,
+                         testing::Values(Busy{"issue_slot", {op("NOP")}}, Busy{"alu", {op("LOP3.LUT R8, R2, RZ, RZ, 0x96, !PT")}},
+                                         Busy{"fma_heavy", {op("IMAD.WIDE.U32 R8, R2, 0x7, RZ")}},
+                                         Busy{"xu", {op("MUFU.EX2 R8, R2")}},
+                                         Busy{"register_read_ports", {op("FFMA R8, R2, R4, R6")}},
+                                         Busy{"shared_memory", {op("LDS R8, [R2]", {}, "wavefronts=8")}},
+                                         Busy{"memory_issue", {op("LDC R8, c[0x0][R2]")}}),
+                         [](const auto& busy) { return busy.param.resource; });
+
+}  // namespace
+}  // namespace warpfold::test

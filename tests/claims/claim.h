@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+// A published statement beside what we compute. Nothing in the repository is fitted to one.
+namespace warpfold::test {
+
+struct Claim {
+  std::string statement;  // "overlap over sequential, Llama-3-like"
+  double published;
+  double computed;
+};
+
+// Prints the claim with its relative difference and fails where that is larger than `percent`.
+void expect_within_percent(const Claim& claim, double percent);
+// Prints the claim and fails where it is outside [low, high].
+void expect_between(const Claim& claim, double low, double high);
+
+// A statement that is not met. Fails unless docs/validation.md lists it: a row that begins with the statement and holds the figure
+// as it is computed now, with three decimals. What is met again must leave the list: fails where the figure is in [low, high].
+void expect_listed_miss(const Claim& claim, double low, double high);
+// The same for a statement about names: limiters in order.
+void expect_listed_miss(const std::string& statement, const std::string& published, const std::string& computed);
+
+}  // namespace warpfold::test

@@ -1,0 +1,153 @@
+// warpfold model: what it prints, what it takes from a simulation, what it refuses.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "configs/load.h"
+#include "configs/result.pb.h"
+#include "program.h"
+#include "tools/warpfold/chain.h"
+
+namespace warpfold::cli {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const std::string kPair = WARPFOLD_SOURCE_DIR "/configs/scenarios/qkv_philox_small.textproto";
+
+class Model : public Program {
+ protected:
+  configs::Result model(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "model");
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const Ended result = run(arguments);
+    if (result.exit_code != 0) throw std::runtime_error(result.err);
+    configs::Result message;
+    const auto status = google::protobuf::util::JsonStringToMessage(result.out, &message);
+    if (!status.ok()) throw std::runtime_error(status.ToString());
+    return message;
+  }
+  std::string refusal(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "model");
+    const Ended result = run(arguments);
+    return result.exit_code == 2 && result.out.empty() ? result.err : "exit code " + std::to_string(result.exit_code);
+  }
+};
+
+std::vector<std::string> composition_names(const configs::Result& result) {
+  std::vector<std::string> names;
+  for (const configs::Composition& each : result.model().compositions()) names.push_back(each.name());
+  return names;
+}
+
+// 384 tiles of 8 wgmma steps of 64 cycles for 16 k-blocks on 132 SMs: three for the busiest.
+TEST_F(Model, SaysWhatEachKernelIsBoundByInOrder) {
+  const configs::Result result = model({kPair, "--interference", "none"});
+  EXPECT_EQ(result.estimator(), "limiter_model");
+  ASSERT_EQ(result.kernels_size(), 2);
+  EXPECT_EQ(result.kernels(0).bound_by(), "wgmma");
+  EXPECT_EQ(result.kernels(0).cycles(), 3 * 16 * 8 * 64);
+  EXPECT_EQ(result.kernels(1).bound_by(), "fma_heavy");
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    for (int l = 1; l < kernel.limiters_size(); ++l) EXPECT_GE(kernel.limiters(l - 1).cycles(), kernel.limiters(l).cycles());
+  }
+}
+
+TEST_F(Model, TakesInterferenceFromASimulationUnlessToldOtherwise) {
+  const configs::Result both = model({kPair});
+  for (const configs::KernelResult& kernel : both.kernels()) EXPECT_GE(1000 * kernel.solo_cycles(), 998 * kernel.cycles());
+  const configs::Interference simulated = both.model().interference();
+  EXPECT_EQ(simulated.source(), "simulated");
+  EXPECT_GT(simulated.gemm_slowdown(), 1);
+  EXPECT_GT(simulated.rng_slowdown(), 1.2);  // one RNG warp on each sub-core
+  const configs::Interference paper = model({kPair, "--interference", "paper"}).model().interference();
+  EXPECT_EQ(paper.gemm_slowdown(), 1.04);
+  EXPECT_EQ(paper.rng_slowdown(), 1.5);
+  EXPECT_EQ(paper.hidden_by_fusion(), 0.15);
+  const configs::Interference none = model({kPair, "--interference", "none"}).model().interference();
+  EXPECT_EQ(none.rng_slowdown(), 1);
+  EXPECT_FALSE(none.has_hidden_by_fusion());
+}
+
+TEST_F(Model, ComposesWhatTheKernelsAllow) {
+  const configs::Result pair = model({kPair, "--interference", "none"});
+  EXPECT_THAT(composition_names(pair), ElementsAre("sequential", "overlapped"));
+  EXPECT_DOUBLE_EQ(pair.model().compositions(0).total_time_us(), pair.kernels(0).time_us() + pair.kernels(1).time_us());
+  EXPECT_DOUBLE_EQ(pair.model().compositions(1).total_time_us(), pair.kernels(0).time_us());  // the longer one
+  EXPECT_EQ(pair.model().region(), 2);
+  write("s.textproto", small_scenario());
+  const configs::Result apart = model({"s.textproto"});
+  EXPECT_THAT(composition_names(apart), ElementsAre("sequential"));
+  EXPECT_EQ(apart.model().region(), 0);
+}
+
+TEST_F(Model, DividesStoredBits) {
+  const configs::StoredBits bits = model({kPair, "--interference", "none", "--gpus", "8", "--segments", "4"}).model().stored_bits();
+  EXPECT_EQ(bits.bytes(), 16 * 1024 * 1024 / 8);
+  EXPECT_EQ(bits.bytes_per_gpu(), bits.bytes() / 8 / 2);
+  EXPECT_EQ(bits.parallelism(), "tensor");
+}
+
+TEST_F(Model, PrintsATableForPeopleAndARowForEachLimiterForFiles) {
+  EXPECT_THAT(run({"model", kPair, "--interference", "none"}).out,
+              AllOf(StartsWith("qkv_philox_small on H100 SXM5 80GB, limiter model\n"), HasSubstr("Compositions"),
+                    HasSubstr("Region 2"), HasSubstr("Stored bits: 2.1 MB"), Not(HasSubstr("with stored bits"))));
+  EXPECT_THAT(run({"model", kPair, "--interference", "none", "--format", "csv"}).out,
+              AllOf(StartsWith("scenario,gpu,kernel,resource,cycles,time_us,slack_cycles\n"), HasSubstr(",qkv,wgmma,24576.0"),
+                    HasSubstr(",overlapped,total,")));
+}
+
+TEST_F(Model, RefusesWhatItCannotDo) {
+  EXPECT_EQ(refusal({kPair, "--interference", "papre"}), "--interference: unknown choice \"papre\"; did you mean \"paper\"?\n");
+  EXPECT_EQ(refusal({kPair, "--parallelism", "tensors"}), "--parallelism: unknown choice \"tensors\"; did you mean \"tensor\"?\n");
+  EXPECT_EQ(refusal({kPair, "--gpus", "0"}), "--gpus takes a number from 1 to 1048576, not \"0\"\n");
+  EXPECT_EQ(refusal({kPair, "--segments", "many"}), "--segments takes a number from 1 to 1048576, not \"many\"\n");
+  EXPECT_EQ(refusal({kPair, "--interference", "none", "--gpus", "3"}), "--gpus 3 does not divide the 16 heads of kernel \"rng\"\n");
+  EXPECT_EQ(refusal({kPair, "--interference", "none", "--gpus", "3", "--parallelism", "sequence"}),
+            "--gpus 3 does not divide the 1024 queries of kernel \"rng\"\n");
+}
+
+TEST(Pair, LeavesEveryOtherKernelOutAndLetsTheRestMeet) {
+  const auto scenario = configs::load_scenario(kPair, {"policy.kind=SEQUENTIAL"});
+  ASSERT_TRUE(scenario.has_value());
+  configs::Scenario with_attention = *scenario;
+  configs::Kernel& attention = *with_attention.add_kernel();
+  attention.set_name("attention");
+  attention.mutable_flash_attention_3();
+  with_attention.mutable_kernel(1)->add_after("attention");
+  const configs::Scenario pair = pair_of(with_attention);
+  EXPECT_EQ(pair.kernel_size(), 2);
+  EXPECT_EQ(pair.kernel(1).after_size(), 0);
+  EXPECT_EQ(pair.policy().kind(), configs::CONCURRENT);
+}
+
+configs::KernelResult ran(uint64_t start, uint64_t end, uint64_t alone) {
+  configs::KernelResult kernel;
+  kernel.set_start_cycle(start);
+  kernel.set_end_cycle(end);
+  kernel.set_cycles(end - start);
+  kernel.set_solo_cycles(alone);
+  return kernel;
+}
+
+// The random numbers run for 300 cycles, 200 of them beside the GEMM, where they do what they do alone in 100.
+TEST(Pair, MeasuresRandomNumbersWhileAGemmRunsAndGemmsOverTheirWholeTime) {
+  const auto pair = configs::load_scenario(kPair, {});
+  ASSERT_TRUE(pair.has_value());
+  configs::Result result;
+  *result.add_kernels() = ran(0, 220, 200);
+  *result.add_kernels() = ran(20, 320, 200);
+  const sim::Interference measured = measured_interference(*pair, result);
+  EXPECT_DOUBLE_EQ(measured.gemm_slowdown, 1.1);
+  EXPECT_DOUBLE_EQ(measured.rng_slowdown, 2);
+}
+
+}  // namespace
+}  // namespace warpfold::cli

@@ -1,0 +1,170 @@
+#include "tools/warpfold/chain.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "workloads/workloads.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+configs::AttentionShape* shape_of(configs::Kernel& kernel) {
+  if (kernel.has_flash_attention_2()) return kernel.mutable_flash_attention_2()->mutable_shape();
+  return kernel.mutable_flash_attention_3()->mutable_shape();
+}
+
+Outcome<sim::Limiters> count(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& file) {
+  const auto program = workloads::make_kernel(kernel, gpu, file);
+  if (!program) return std::unexpected(Failure(program.error()));
+  auto limiters = sim::limiters_of(gpu, *program);
+  if (limiters) return std::move(*limiters);
+  Diagnostic diagnostic = limiters.error();
+  if (diagnostic.file.empty()) diagnostic.file = file;
+  return std::unexpected(Failure(diagnostic));
+}
+
+Outcome<sim::Limiters> count_with(configs::Kernel kernel, configs::Dropout dropout, const configs::Gpu& gpu,
+                                  const std::string& file) {
+  shape_of(kernel)->set_dropout(dropout);
+  return count(kernel, gpu, file);
+}
+
+class ChainCounter {
+ public:
+  ChainCounter(const configs::Scenario& scenario, const std::string& file, bool published)
+      : gpu_(scenario.gpu()), file_(file), published_(published) {
+    chain_.has_rng =
+        std::ranges::any_of(scenario.kernel(), [](const configs::Kernel& kernel) { return kind_of(kernel) == KernelKind::kRng; });
+  }
+
+  Outcome<void> add(const configs::Kernel& kernel) {
+    const auto limiters = count(kernel, gpu_, file_);
+    if (!limiters) return std::unexpected(limiters.error());
+    chain_.limiters.push_back(*limiters);
+    switch (kind_of(kernel)) {
+      case KernelKind::kGemm:
+        chain_.times.gemm += limiters->cycles();
+        chain_.has_gemm = true;
+        return {};
+      case KernelKind::kRng:
+        chain_.times.rng += limiters->cycles();
+        merge(*limiters);
+        return {};
+      case KernelKind::kAttention:
+        chain_.has_attention = true;
+        if (chain_.has_rng) return add_dropping_attention(kernel);
+        chain_.times.attention += limiters->cycles();
+        return {};
+      case KernelKind::kOther:
+        chain_.times.others += limiters->cycles();
+        return {};
+    }
+    throw std::logic_error("a kind of kernel without a place in the chain");
+  }
+
+  Chain take() {
+    if (merged_) chain_.times.merged = merged_->cycles();
+    if (dropping_ > 0) chain_.dropping = dropping_ / chain_.times.attention;
+    return std::move(chain_);
+  }
+
+ private:
+  Outcome<void> add_dropping_attention(const configs::Kernel& kernel) {
+    const auto plain = count_with(kernel, configs::NONE, gpu_, file_);
+    if (!plain) return std::unexpected(plain.error());
+    chain_.times.attention += plain->cycles();
+    if (published_) return {};
+    const auto dropping = count_with(kernel, configs::STORED_BITS, gpu_, file_);
+    if (!dropping) return std::unexpected(dropping.error());
+    dropping_ += dropping->cycles();
+    merge(*dropping);
+    return {};
+  }
+
+  // What runs in one instruction stream when attention makes its random numbers itself.
+  void merge(const sim::Limiters& limiters) { merged_ = merged_ ? sim::merged(*merged_, limiters) : limiters; }
+
+  const configs::Gpu& gpu_;
+  const std::string& file_;
+  bool published_;
+  Chain chain_;
+  std::optional<sim::Limiters> merged_;
+  double dropping_ = 0;  // cycles of attention with stored bits
+};
+
+double overlap(const configs::KernelResult& one, const configs::KernelResult& other) {
+  const uint64_t from = std::max(one.start_cycle(), other.start_cycle());
+  const uint64_t to = std::min(one.end_cycle(), other.end_cycle());
+  return to > from ? static_cast<double>(to - from) : 0;
+}
+
+}  // namespace
+
+KernelKind kind_of(const configs::Kernel& kernel) {
+  if (kernel.has_hopper_gemm() || kernel.has_ampere_gemm()) return KernelKind::kGemm;
+  if (kernel.has_philox()) return KernelKind::kRng;
+  if (kernel.has_flash_attention_3()) return KernelKind::kAttention;
+  const bool forward = kernel.has_flash_attention_2() && kernel.flash_attention_2().pass() == configs::FORWARD;
+  return forward ? KernelKind::kAttention : KernelKind::kOther;
+}
+
+Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published) {
+  ChainCounter counter(scenario, file, published);
+  for (const configs::Kernel& kernel : scenario.kernel()) {
+    if (auto counted = counter.add(kernel); !counted) return std::unexpected(counted.error());
+  }
+  return counter.take();
+}
+
+configs::Scenario pair_of(const configs::Scenario& scenario) {
+  configs::Scenario pair = scenario;
+  pair.clear_kernel();
+  const auto kept = [&scenario](const std::string& name) {
+    const auto kernel = std::ranges::find(scenario.kernel(), name, &configs::Kernel::name);
+    if (kernel == scenario.kernel().end()) return false;
+    return kind_of(*kernel) == KernelKind::kGemm || kind_of(*kernel) == KernelKind::kRng;
+  };
+  for (const configs::Kernel& kernel : scenario.kernel()) {
+    if (!kept(kernel.name())) continue;
+    configs::Kernel& copy = *pair.add_kernel() = kernel;
+    copy.clear_after();
+    for (const std::string& name : kernel.after()) {
+      if (kept(name)) copy.add_after(name);
+    }
+  }
+  configs::Policy& policy = *pair.mutable_policy();
+  policy.clear_reserve();
+  for (const configs::Reservation& reservation : scenario.policy().reserve()) {
+    if (kept(reservation.kernel())) *policy.add_reserve() = reservation;
+  }
+  if (policy.kind() == configs::SEQUENTIAL) policy.set_kind(configs::CONCURRENT);
+  return pair;
+}
+
+// A GEMM's slowdown is over its whole time. Random numbers that outlast the GEMMs run at full speed then: that part is taken out.
+sim::Interference measured_interference(const configs::Scenario& pair, const configs::Result& simulated) {
+  double gemm = 0, gemm_alone = 0, rng_beside = 0, rng_alone = 0;
+  for (int k = 0; k < pair.kernel_size(); ++k) {
+    const configs::KernelResult& kernel = simulated.kernels(k);
+    if (kind_of(pair.kernel(k)) == KernelKind::kGemm) {
+      gemm += static_cast<double>(kernel.cycles());
+      gemm_alone += static_cast<double>(kernel.solo_cycles());
+      continue;
+    }
+    double beside = 0;
+    for (int other = 0; other < pair.kernel_size(); ++other) {
+      if (kind_of(pair.kernel(other)) == KernelKind::kGemm) beside += overlap(kernel, simulated.kernels(other));
+    }
+    rng_beside += beside;
+    rng_alone += static_cast<double>(kernel.solo_cycles()) - (static_cast<double>(kernel.cycles()) - beside);
+  }
+  sim::Interference interference{.source = "simulated"};
+  if (gemm_alone > 0) interference.gemm_slowdown = gemm / gemm_alone;
+  if (rng_beside > 0 && rng_alone > 0) interference.rng_slowdown = rng_beside / rng_alone;
+  return interference;
+}
+
+}  // namespace warpfold::cli

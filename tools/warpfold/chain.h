@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/result.pb.h"
+#include "configs/scenario.pb.h"
+#include "sim/analytic/composition.h"
+#include "sim/analytic/limiters.h"
+#include "tools/warpfold/failure.h"
+
+namespace warpfold::cli {
+
+enum class KernelKind { kGemm, kRng, kAttention, kOther };
+KernelKind kind_of(const configs::Kernel& kernel);
+
+// A scenario's kernels as the limiter model sees them.
+struct Chain {
+  std::vector<sim::Limiters> limiters;  // by kernel of the scenario
+  sim::ChainTimes times;                // cycles
+  double dropping = 1;                  // what reading stored bits makes of attention, by the limiters of both programs
+  bool has_gemm = false;
+  bool has_rng = false;
+  bool has_attention = false;
+};
+
+// Counts the scenario's kernels. Beside random numbers attention is counted without dropout, whatever the scenario says of it, and
+// with stored bits too unless what they cost and what fusion hides is `published`.
+Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published);
+
+// The scenario's GEMMs and random numbers alone, under a policy that lets them meet: its own, or CONCURRENT where it is SEQUENTIAL.
+configs::Scenario pair_of(const configs::Scenario& scenario);
+// The slowdowns that a simulation of the pair shows.
+sim::Interference measured_interference(const configs::Scenario& pair, const configs::Result& simulated);
+
+}  // namespace warpfold::cli

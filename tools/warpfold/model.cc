@@ -1,0 +1,231 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "configs/load.h"
+#include "configs/near_miss.h"
+#include "sim/analytic/stored_bits.h"
+#include "tools/warpfold/chain.h"
+#include "tools/warpfold/commands.h"
+#include "tools/warpfold/model_report.h"
+#include "tools/warpfold/run.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+struct Split {
+  uint32_t gpus = 1;
+  sim::Parallelism parallelism = sim::Parallelism::kTensor;
+  uint32_t segments = 1;
+};
+
+Outcome<uint32_t> count_option(const Options& options, const std::string& name) {
+  constexpr uint32_t kMost = 1U << 20;
+  const std::string text = options.text(name);
+  uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc() && end == text.data() + text.size() && count > 0 && count <= kMost) return count;
+  return user_error("--" + name + " takes a number from 1 to " + std::to_string(kMost) + ", not \"" + text + "\"");
+}
+
+Outcome<Split> split_options(const Options& options) {
+  const auto gpus = count_option(options, "gpus");
+  if (!gpus) return std::unexpected(gpus.error());
+  const auto segments = count_option(options, "segments");
+  if (!segments) return std::unexpected(segments.error());
+  const std::string name = options.text("parallelism");
+  if (name != "tensor" && name != "sequence") {
+    return user_error("--parallelism: unknown choice \"" + name + "\"" + suggestion(name, {"tensor", "sequence"}));
+  }
+  return Split{*gpus, name == "tensor" ? sim::Parallelism::kTensor : sim::Parallelism::kSequence, *segments};
+}
+
+Outcome<std::string> interference_option(const Options& options) {
+  const std::string name = options.text("interference");
+  if (name == "simulated" || name == "paper" || name == "none") return name;
+  return user_error("--interference: unknown choice \"" + name + "\"" + suggestion(name, {"simulated", "paper", "none"}));
+}
+
+// What the chain's kernels do to each other, and what a simulation said on the way.
+struct Measured {
+  sim::Interference interference;
+  std::map<std::string, uint64_t> alone{};  // simulated cycles of kernels alone, by name
+};
+
+Outcome<Measured> simulate_pair(const configs::Scenario& scenario, const std::string& file, const Invocation& invocation,
+                                const RunOptions& how) {
+  const configs::Scenario pair = pair_of(scenario);
+  const auto planned = plan_scenario(pair, file);
+  if (!planned) return std::unexpected(planned.error());
+  const auto results = Runner(file, invocation.command_line, how).run({*planned});
+  if (!results) return std::unexpected(results.error());
+  Measured measured{measured_interference(pair, results->front())};
+  for (const configs::KernelResult& kernel : results->front().kernels()) measured.alone[kernel.name()] = kernel.solo_cycles();
+  return measured;
+}
+
+// By the source that the user chose.
+Outcome<Measured> measure(const Chain& chain, const std::string& source, const configs::Scenario& scenario, const std::string& file,
+                          const Invocation& invocation, const RunOptions& how) {
+  if (source == "paper") return Measured{sim::paper_interference()};
+  Measured measured;
+  if (source == "simulated" && chain.has_gemm && chain.has_rng) {
+    auto simulated = simulate_pair(scenario, file, invocation, how);
+    if (!simulated) return std::unexpected(simulated.error());
+    measured = std::move(*simulated);
+  }
+  measured.interference.dropping = chain.dropping;
+  return measured;
+}
+
+Outcome<void> fill_stored_bits(const configs::Scenario& scenario, const Split& split, configs::Model& model) {
+  uint64_t bytes = 0;
+  uint64_t per_gpu = 0;
+  for (const configs::Kernel& kernel : scenario.kernel()) {
+    if (kind_of(kernel) != KernelKind::kRng) continue;
+    const configs::Philox& philox = kernel.philox();
+    const sim::StoredBits bits{.batch = std::max<uint64_t>(philox.batch(), 1),
+                               .heads = philox.heads(),
+                               .queries = philox.queries(),
+                               .keys = philox.keys(),
+                               .gpus = split.gpus,
+                               .segments = split.segments};
+    if (!sim::splits_evenly(bits, split.parallelism)) {
+      const bool heads = split.parallelism == sim::Parallelism::kTensor;
+      return user_error("--gpus " + std::to_string(split.gpus) + " does not divide the " +
+                        std::to_string(heads ? bits.heads : bits.queries) + (heads ? " heads" : " queries") + " of kernel \"" +
+                        kernel.name() + "\"");
+    }
+    bytes += bits.bytes();
+    per_gpu += bits.bytes_per_gpu();
+  }
+  if (bytes == 0) return {};
+  configs::StoredBits& stored = *model.mutable_stored_bits();
+  stored.set_bytes(bytes);
+  stored.set_bytes_per_gpu(per_gpu);
+  stored.set_gpus(split.gpus);
+  stored.set_parallelism(split.parallelism == sim::Parallelism::kTensor ? "tensor" : "sequence");
+  stored.set_segments(split.segments);
+  return {};
+}
+
+void fill_kernel(const configs::Kernel& kernel, const sim::Limiters& limiters, double clock_mhz, configs::KernelResult& result) {
+  result.set_name(kernel.name());
+  result.set_cycles(static_cast<uint64_t>(std::ceil(limiters.cycles())));
+  result.set_time_us(limiters.cycles() / clock_mhz);
+  result.set_bound_by(limiters.all().front().resource);
+  for (const sim::Limiter& limiter : limiters.all()) {
+    configs::Limiter& entry = *result.add_limiters();
+    entry.set_resource(limiter.resource);
+    entry.set_cycles(limiter.cycles);
+    entry.set_time_us(limiter.cycles / clock_mhz);
+    entry.set_slack_cycles(limiter.slack);
+  }
+}
+
+void fill_interference(const sim::Interference& from, configs::Interference& to) {
+  to.set_source(from.source);
+  to.set_gemm_slowdown(from.gemm_slowdown);
+  to.set_rng_slowdown(from.rng_slowdown);
+  to.set_dropping(from.dropping);
+  if (from.hidden_by_fusion) to.set_hidden_by_fusion(*from.hidden_by_fusion);
+}
+
+std::vector<sim::Composition> compositions_of(const Chain& chain, const sim::Interference& interference) {
+  std::vector<sim::Composition> compositions{sim::sequential(chain.times, interference)};
+  if (chain.has_rng && chain.has_attention) compositions.push_back(sim::fused(chain.times, interference));
+  if (chain.has_rng && chain.has_gemm) compositions.push_back(sim::overlapped(chain.times, interference));
+  return compositions;
+}
+
+configs::Result model_result(const configs::Scenario& scenario, const Chain& chain, const Measured& measured) {
+  const sim::Interference& interference = measured.interference;
+  const double clock_mhz = scenario.gpu().clock_mhz();
+  configs::Result result;
+  result.set_estimator("limiter_model");
+  result.set_scenario(scenario.name());
+  result.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));
+  result.set_gpu(scenario.gpu().name());
+  for (size_t k = 0; k < chain.limiters.size(); ++k) {
+    configs::KernelResult& kernel = *result.add_kernels();
+    fill_kernel(scenario.kernel(static_cast<int>(k)), chain.limiters[k], clock_mhz, kernel);
+    const auto simulated = measured.alone.find(kernel.name());
+    if (simulated != measured.alone.end()) kernel.set_solo_cycles(simulated->second);
+  }
+  configs::Model& model = *result.mutable_model();
+  fill_interference(interference, *model.mutable_interference());
+  const auto compositions = compositions_of(chain, interference);
+  for (const sim::Composition& composition : compositions) {
+    configs::Composition& entry = *model.add_compositions();
+    entry.set_name(composition.name);
+    entry.set_total_time_us(composition.total / clock_mhz);
+    entry.set_speedup(compositions.front().total / composition.total);
+    entry.set_gemm_us(composition.gemm / clock_mhz);
+    entry.set_exposed_rng_us(composition.exposed_rng / clock_mhz);
+    entry.set_attention_us(composition.attention / clock_mhz);
+  }
+  if (chain.has_gemm && chain.has_rng) {
+    model.set_region(static_cast<uint32_t>(sim::region_of(chain.times, interference)));
+  }
+  // The composition that the policy comes to.
+  const bool apart = scenario.policy().kind() == configs::SEQUENTIAL;
+  const sim::Composition& whole = apart ? compositions.front() : compositions.back();
+  result.set_total_cycles(static_cast<uint64_t>(std::ceil(whole.total)));
+  result.set_total_time_us(whole.total / clock_mhz);
+  result.mutable_provenance()->set_version(WARPFOLD_VERSION);
+  *result.mutable_provenance()->mutable_scenario() = scenario;
+  return result;
+}
+
+}  // namespace
+
+Outcome<void> model_command(const Invocation& invocation) {
+  namespace po = boost::program_options;
+  Options options(
+      "warpfold model SCENARIO [options]",
+      "Says how long a scenario's kernels need at the least by what they ask of each resource, and what running GEMMs,\n"
+      "random numbers and attention in sequence, fused or overlapped makes of it.",
+      "  warpfold model configs/scenarios/qkv_philox_llama3_70b.textproto\n"
+      "  warpfold model configs/scenarios/qkv_philox_llama3_70b.textproto --interference paper --set seq=16384\n"
+      "  warpfold model scenario.textproto --interference none --gpus 8 --parallelism sequence --segments 4\n");
+  options.add()(
+      "interference", po::value<std::string>()->default_value("simulated")->value_name("SOURCE"),
+      "what kernels do to each other: simulated (the scenario's GEMMs and random numbers are simulated together), paper (what "
+      "Ma, Liu and Krashinsky measured), none");
+  options.add()("gpus", po::value<std::string>()->default_value("1")->value_name("N"), "GPUs that share the stored bits");
+  options.add()("parallelism", po::value<std::string>()->default_value("tensor")->value_name("HOW"),
+                "tensor: GPUs share the heads; sequence: the queries");
+  options.add()("segments", po::value<std::string>()->default_value("1")->value_name("N"),
+                "pieces of the sequence that random numbers, GEMM and attention are pipelined over");
+  options.positional("SCENARIO", 1, 1);
+  options.add_settings();
+  add_run_options(options);
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const auto how = run_options(options);
+  if (!how) return std::unexpected(how.error());
+  const auto source = interference_option(options);
+  if (!source) return std::unexpected(source.error());
+  const auto split = split_options(options);
+  if (!split) return std::unexpected(split.error());
+  const std::string& file = options.arguments().front();
+  const auto scenario = configs::load_scenario(file, options.settings());
+  if (!scenario) return std::unexpected(Failure(scenario.error()));
+  const auto chain = make_chain(*scenario, file, *source == "paper");
+  if (!chain) return std::unexpected(chain.error());
+  const auto measured = measure(*chain, *source, *scenario, file, invocation, *how);
+  if (!measured) return std::unexpected(measured.error());
+  configs::Result result = model_result(*scenario, *chain, *measured);
+  result.mutable_provenance()->set_command_line(invocation.command_line);
+  if (auto filled = fill_stored_bits(*scenario, *split, *result.mutable_model()); !filled) return filled;
+  return write_output(destination->path, render_model(result, destination->format));
+}
+
+}  // namespace warpfold::cli
