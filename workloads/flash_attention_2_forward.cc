@@ -68,6 +68,13 @@ struct Registers {
   uint32_t ring, slots;  // fragments; during the softmax temporaries
 };
 
+// 16 rows x 32 keys: 16 scores of a thread, in eight pairs; what one Philox call makes bits for.
+struct Group {
+  uint32_t m;
+  uint32_t keys;
+};
+constexpr uint32_t kPairs = 8;
+
 class Forward {
  public:
   explicit Forward(const FlashAttention2Plan& plan) : plan_(plan) {
@@ -121,13 +128,16 @@ class Forward {
   uint32_t score(uint32_t m, uint32_t n, uint32_t half, uint32_t element) const {
     return at_.scores + (m * columns() + n) * 4 + 2 * half + element;
   }
-  uint32_t probabilities(uint32_t m, uint32_t step) const { return score(m, 2 * step, 0, 0); }  // four registers, packed in place
-  // Temporaries of a row, in the ring while no fragment is in it.
-  uint32_t fresh_maximum(uint32_t row) const { return at_.ring + row; }
-  uint32_t other(uint32_t row) const { return at_.ring + rows() + row; }
-  uint32_t scaled_maximum(uint32_t row) const { return at_.ring + 2 * rows() + row; }
-  uint32_t correction(uint32_t row) const { return at_.ring + 3 * rows() + row; }
-  uint32_t random(uint32_t i) const { return at_.ring + 4 * rows() + i; }
+  uint32_t groups_of_row_block() const { return plan_.tile_keys / 32; }
+  // Pair `i` of probabilities of a group, packed where the scores were: a fragment in the first four of eight registers.
+  uint32_t probabilities(const Group& group, uint32_t i) const { return score(group.m, 4 * group.keys + i / 4 * 2, 0, 0) + i % 4; }
+  // Temporaries of a row and of the random bits, in the ring's last slots: the first ones may already take fragments of V.
+  uint32_t temporary(uint32_t i) const { return at_.ring + 4 * at_.slots - 1 - i; }
+  uint32_t fresh_maximum(uint32_t row) const { return temporary(row); }
+  uint32_t other(uint32_t row) const { return temporary(rows() + row); }
+  uint32_t scaled_maximum(uint32_t row) const { return temporary(2 * rows() + row); }
+  uint32_t correction(uint32_t row) const { return temporary(3 * rows() + row); }
+  uint32_t random(uint32_t i) const { return at_.ring + 4 * at_.slots - 4 * rows() - 16 + i; }
 
   Variant variant() const {
     if (stored()) return kStored;
@@ -147,11 +157,11 @@ class Forward {
   WarpProduct output_product() const;
   Lines copies(uint32_t from, int16_t stream, uint32_t count, uint32_t bytes) const;
   Lines row_maxima() const;
-  Lines exponentials(uint32_t step) const;
+  Lines exponentials(const Group& group) const;
   Lines rescale() const;
   Lines random_bits(uint32_t call) const;
-  Lines keep(uint32_t step) const;
-  Lines pack(uint32_t step) const;
+  Lines keep(const Group& group) const;
+  Lines pack(const Group& group) const;
   Lines softmax() const;
   Code pass() const;
   Code mask() const;
@@ -243,14 +253,13 @@ Lines Forward::row_maxima() const {
   return lines;
 }
 
-// exp2(score x scale - maximum) of 16 keys, and their sum. MUFU runs ahead of the additions by a few results.
-Lines Forward::exponentials(uint32_t step) const {
+// exp2(score x scale - maximum) of 16 rows and 32 keys, and their sum. MUFU runs ahead of the additions by a few results.
+Lines Forward::exponentials(const Group& group) const {
   constexpr size_t kAhead = 4;
+  constexpr size_t kRows = 2;
   std::vector<std::pair<uint32_t, uint32_t>> all;  // register, row
-  for (uint32_t n = 2 * step; n < 2 * step + 2; ++n) {
-    for (uint32_t element = 0; element < 2; ++element) {
-      for (uint32_t row = 0; row < rows(); ++row) all.emplace_back(score(row / 2, n, row % 2, element), row);
-    }
+  for (uint32_t n = 4 * group.keys; n < 4 * group.keys + 4; ++n) {
+    for (uint32_t i = 0; i < 4; ++i) all.emplace_back(score(group.m, n, i % 2, i / 2), 2 * group.m + i % 2);
   }
   Lines lines;
   for (size_t i = 0; i < all.size() + kAhead; ++i) {
@@ -262,7 +271,7 @@ Lines Forward::exponentials(uint32_t step) const {
     if (i < kAhead) continue;
     const auto& [of, row] = all[i - kAhead];
     const std::string sum = r(at_.sum + row);
-    const bool first = step == 0 && i - kAhead < rows();
+    const bool first = group.keys == 0 && i - kAhead < kRows;
     lines.push_back({first ? line({"FFMA.FTZ ", sum, ", ", sum, ", ", r(correction(row)), ", ", r(of)})
                            : line({"FADD.FTZ ", sum, ", ", sum, ", ", r(of)}),
                      {}});
@@ -280,20 +289,18 @@ Lines Forward::rescale() const {
   return lines;
 }
 
-Lines Forward::pack(uint32_t step) const {
+Lines Forward::pack(const Group& group) const {
   Lines lines;
   const std::string mnemonic = pack_mnemonic(plan_);
-  for (uint32_t m = 0; m < plan_.row_blocks(); ++m) {
-    for (uint32_t i = 0; i < 4; ++i) {
-      const uint32_t low = score(m, 2 * step + i / 2, i % 2, 0);
-      lines.push_back({line({mnemonic, " ", r(probabilities(m, step) + i), ", ", r(low + 1), ", ", r(low)}), {}});
-    }
+  for (uint32_t i = 0; i < kPairs; ++i) {
+    const uint32_t low = score(group.m, 4 * group.keys + i / 2, i % 2, 0);
+    lines.push_back({line({mnemonic, " ", r(probabilities(group, i)), ", ", r(low + 1), ", ", r(low)}), {}});
   }
   return lines;
 }
 
 // One Philox call: four words, a byte for each of 16 scores, compared with the threshold two at a time. A product of the first
-// round is shared by all calls of a pass, a word of it by two neighbours.
+// round is shared by all calls of a pass (it does not depend on the rows), a word of the second by two neighbours.
 Lines Forward::random_bits(uint32_t call) const {
   Lines lines;
   const uint32_t word = random(8);   // c0..c3
@@ -328,55 +335,48 @@ Lines Forward::random_bits(uint32_t call) const {
   return lines;
 }
 
-// The packed probabilities of 16 keys, those dropped set to zero.
-Lines Forward::keep(uint32_t step) const {
+// The packed probabilities of a group, those dropped set to zero.
+Lines Forward::keep(const Group& group) const {
   Lines lines;
-  const uint32_t pairs = 4 * plan_.row_blocks();
-  for (uint32_t i = 0; i < pairs; ++i) {
-    const std::string of = r(probabilities(i / 4, step) + i % 4);
-    const uint32_t bit = step * pairs + i;  // of the pass
-    std::string keep_mask = r(random(bit % 8));
+  const uint32_t number = group.m * groups_of_row_block() + group.keys;
+  for (uint32_t i = 0; i < kPairs; ++i) {
+    const std::string of = r(probabilities(group, i));
+    const std::string keep_mask = r(random(i));
     if (stored()) {
       // Two bits are moved to the signs of their bytes, which PRMT spreads over half a register each.
-      const std::string bits = r(at_.bits + bit / 16);
-      keep_mask = r(random(i % 8));
-      if (bit % 2 == 0 && bit % 16 != 0) {
-        const uint32_t shift = bit % 16 / 2;
+      const std::string bits = r(at_.bits + number / 2);
+      const std::string moved = r(random(kPairs));
+      const uint32_t shift = number % 2 * (kPairs / 2) + i / 2;
+      if (i % 2 == 0 && shift > 0) {
         const bool on_fma = shift > (plan_.hopper() ? 5U : 4U);
-        lines.push_back({on_fma ? line({"IMAD.SHL.U32 ", r(random(8)), ", ", bits, ", ", immediate(uint64_t{1} << shift), ", RZ"})
-                                : line({"SHF.L.U32 ", r(random(8)), ", ", bits, ", ", immediate(shift), ", RZ"}),
+        lines.push_back({on_fma ? line({"IMAD.SHL.U32 ", moved, ", ", bits, ", ", immediate(uint64_t{1} << shift), ", RZ"})
+                                : line({"SHF.L.U32 ", moved, ", ", bits, ", ", immediate(shift), ", RZ"}),
                          {}});
       }
-      const std::string shifted = bit % 16 < 2 ? bits : r(random(8));
-      lines.push_back({line({"PRMT ", keep_mask, ", ", shifted, bit % 2 == 0 ? ", 0x9988, " : ", 0xbbaa, ", shifted}), {}});
+      const std::string& from = shift == 0 ? bits : moved;
+      lines.push_back({line({"PRMT ", keep_mask, ", ", from, i % 2 == 0 ? ", 0x9988, " : ", 0xbbaa, ", from}), {}});
     }
     lines.push_back({line({"LOP3.LUT ", of, ", ", of, ", ", keep_mask, ", RZ, 0xc0, !PT"}), {}});
   }
   return lines;
 }
 
-// The exponentials bound it (XU, FMA); older outputs are scaled and random bits made between them, as compiled code does: its stall
-// counts add up to the products plus the busiest port of all the rest.
+// The exponentials bound it (XU, FMA); older outputs are scaled and random bits made between them. Row blocks one after the other,
+// as the library's loops have it, so that the products with V of the first can start beside the exponentials of the last.
 Lines Forward::softmax() const {
   Lines lines = row_maxima();
   const Lines scaling = rescale();
-  const uint32_t steps_of_call = plan_.row_blocks() == 1 ? 2 : 1;  // a call makes bits for 16 scores of a thread
-  Lines after;                                                     // what a step leaves to the next one's exponentials
-  for (uint32_t step = 0; step < steps(); ++step) {
-    Lines beside(scaling.begin() + static_cast<ptrdiff_t>(scaling.size() * step / steps()),
-                 scaling.begin() + static_cast<ptrdiff_t>(scaling.size() * (step + 1) / steps()));
-    beside = interleave(beside, after);
-    if (fused() && step % steps_of_call == 0) beside = interleave(random_bits(step / steps_of_call), beside);
-    append(lines, interleave(exponentials(step), beside));
-    after = pack(step);
-    if (plan_.shape.dropout() != configs::NONE) append(after, keep(step));
-    // The masks of a call are used up before the next one makes others.
-    if (fused() && step % steps_of_call == steps_of_call - 1) {
-      append(lines, after);
-      after.clear();
-    }
+  const uint32_t groups = plan_.row_blocks() * groups_of_row_block();
+  const auto share = [&](uint32_t i) { return scaling.begin() + static_cast<ptrdiff_t>(scaling.size() * i / groups); };
+  for (uint32_t i = 0; i < groups; ++i) {
+    const Group group{i / groups_of_row_block(), i % groups_of_row_block()};
+    Lines beside(share(i), share(i + 1));
+    if (fused()) beside = interleave(random_bits(i), beside);
+    append(lines, interleave(exponentials(group), beside));
+    append(lines, pack(group));
+    if (plan_.shape.dropout() != configs::NONE) append(lines, keep(group));
   }
-  return append(lines, after);
+  return lines;
 }
 
 Code Forward::pass() const {
@@ -387,25 +387,22 @@ Code Forward::pass() const {
   const Lines addresses = bookkeeping();
   const auto middle = addresses.begin() + static_cast<ptrdiff_t>(addresses.size() / 2);
 
-  Lines lines = arrived;  // K
-  append(lines, interleave(copies(at_.v_from, kStreamV, key_copies(), kCopyBytes), {addresses.begin(), middle}));
+  Code code(*plan_.architecture);
+  add_lines(code, arrived);  // K
+  Lines lines = interleave(copies(at_.v_from, kStreamV, key_copies(), kCopyBytes), {addresses.begin(), middle});
   if (stored()) {
     const std::string width = words() == 2 ? "LDG.E.64.CONSTANT " : "LDG.E.CONSTANT ";
     lines.push_back({line({width, r(at_.bits), ", [", r(at_.bits_from), ".64]"}), {.bytes = words() * 128, .stream = kStreamBits}});
   }
   append(lines, scores.first_loads);
-  append(lines, scores.products);
-  append(lines, arrived);  // V
-  lines.push_back({"ISETP.GT.AND P0, PT, R3, RZ, PT", {}});
-  lines.push_back({"BRA 0x0", {}});  // round the prefetch, not taken
-  append(lines, interleave(copies(at_.k_from, kStreamK, key_copies(), kCopyBytes), {middle, addresses.end()}));
+  add_scheduled(code, append(lines, scores.products));
+  add_lines(code, arrived);                                    // V
+  code.add("ISETP.GT.AND P0, PT, R3, RZ, PT").add("BRA 0x0");  // round the prefetch, not taken
+  lines = interleave(copies(at_.k_from, kStreamK, key_copies(), kCopyBytes), {middle, addresses.end()});
   append(lines, softmax());
   append(lines, output.first_loads);
-  append(lines, output.products);
-  lines.push_back({"@P0 BRA 0x0", {}});
-  Code code(*plan_.architecture);
-  add_lines(code, lines);
-  return code;
+  add_scheduled(code, append(lines, output.products));
+  return code.add("@P0 BRA 0x0");
 }
 
 // What a block that causality or the end of the keys cuts through has more: per score a comparison of its column with the row's

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "workloads/list_schedule.h"
+
 namespace warpfold::workloads {
 namespace {
 
@@ -41,6 +43,12 @@ Lines& append(Lines& lines, const Lines& more) {
 
 void add_lines(Code& code, const Lines& lines) {
   for (const Line& one : lines) code.add(one.text, one.effect);
+}
+
+void add_scheduled(Code& code, const Lines& lines) {
+  Code region(code.architecture());
+  add_lines(region, lines);
+  code.add(list_schedule(code.architecture(), region.instructions()));
 }
 
 Lines interleave(const Lines& main, const Lines& filler) {

@@ -17,6 +17,8 @@ using Lines = std::vector<Line>;
 
 Lines& append(Lines& lines, const Lines& more);
 void add_lines(Code& code, const Lines& lines);
+// In the order of list_schedule().
+void add_scheduled(Code& code, const Lines& lines);
 
 // `filler` spread evenly between the lines of `main`, the order of each kept: what a compiler does with independent work.
 Lines interleave(const Lines& main, const Lines& filler);
