@@ -9,53 +9,13 @@
 // in which they were counted, 128 x 64 at head_dim 128.
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 
-#include "workloads/flash_attention_2_plan.h"
-#include "workloads/warp_product.h"
+#include "workloads/flash_attention_2_code.h"
 
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kCopyBytes = 512;  // LDGSTS.128 of a warp
-constexpr uint32_t kHighestRegister = 254;
-constexpr std::string_view kScale = "c[0x0][0x190]";  // softmax scale x log2(e)
-constexpr std::string_view kKey = "c[0x0][0x198]";    // of Philox
-
-// Address arithmetic and bookkeeping of a pass, counted less what is written out below. Columns: counted variants.
-enum Variant { kSpilled, kPlain, kStored, kFused, kVariants };
-struct Bookkeeping {
-  std::string_view text;
-  std::array<uint8_t, kVariants> sm_80;
-  std::array<uint8_t, kVariants> sm_90;
-};
-// kSpilled: nodrop_bn64; kPlain: nodrop_bn32; kStored: mask1_bn32; kFused: drop7_bn32 (drop3, drop5, drop10 differ by at most 4).
-constexpr Bookkeeping kAddresses[] = {
-    {"IMAD R0, R3, 0x40, R1", {4, 4, 4, 4}, {4, 4, 4, 4}},
-    {"IMAD.WIDE.U32 R0, R2, 0x2, RZ", {2, 2, 2, 2}, {2, 2, 2, 2}},
-    {"SHF.R.S32.HI R1, RZ, 0x1f, R0", {2, 2, 2, 2}, {2, 2, 3, 2}},
-    {"LEA R0, P1, R2, R0, 0x1", {4, 4, 6, 4}, {4, 4, 6, 4}},
-    {"LEA.HI.X R1, R2, R0, R1, 0x1, P1", {4, 4, 6, 4}, {4, 4, 6, 4}},
-    {"IADD3 R2, P1, R2, 0x40, RZ", {9, 5, 7, 4}, {9, 6, 5, 3}},
-    {"IADD3.X R1, RZ, R1, RZ, P1, !PT", {6, 2, 2, 2}, {6, 2, 2, 2}},
-    {"IMAD.IADD R0, R2, 0x1, R0", {1, 1, 0, 2}, {1, 0, 1, 2}},
-    {"IMAD.X R1, RZ, RZ, R1, P1", {0, 0, 1, 0}, {0, 0, 1, 0}},
-    {"PRMT R0, R0, 0x5410, R2", {0, 0, 0, 1}, {0, 0, 0, 1}},
-    {"VIADD R0, R0, 0x1", {0, 0, 0, 0}, {0, 0, 1, 1}},
-    {"IMAD.U32 R0, RZ, RZ, UR4", {0, 0, 0, 0}, {0, 0, 0, 1}},
-    {"S2R R0, SR_TID.X", {0, 0, 0, 0}, {0, 0, 1, 0}},
-    {"MOV R0, R2", {6, 0, 0, 0}, {52, 0, 0, 0}},
-    {"IMAD.MOV.U32 R1, RZ, RZ, R2", {2, 0, 0, 0}, {17, 0, 0, 1}},
-    {"LDL R0, [R1+0x10]", {9, 0, 0, 0}, {12, 0, 0, 0}},
-    {"LDL.64 R0, [R2+0x18]", {3, 0, 0, 0}, {3, 0, 0, 0}},
-    {"STL [R1+0x10], R2", {0, 0, 0, 0}, {3, 0, 0, 0}},
-    {"@!PT LDS RZ, [RZ]", {6, 6, 6, 6}, {6, 6, 6, 6}},  // placeholders that ptxas puts behind cp.async
-    {"@!PT CALL.REL.NOINC 0x0", {1, 1, 1, 1}, {0, 0, 0, 0}},
-    {"NOP", {0, 0, 0, 0}, {1, 1, 1, 1}},
-};
-// A row's old maximum is kept by a move, which the compiler puts on the ALU (MOV) or the FMA pipe (IMAD.MOV).
-constexpr std::array<uint32_t, kVariants> kMovesOnFma80 = {0, 1, 1, 3};
-constexpr std::array<uint32_t, kVariants> kMovesOnFma90 = {0, 0, 1, 4};
+constexpr std::string_view kKey = "c[0x0][0x198]";  // of Philox
 
 // Where a warp keeps things. R0-R2 are scratch for addresses.
 struct Registers {
@@ -78,12 +38,8 @@ constexpr uint32_t kPairs = 8;
 class Forward {
  public:
   explicit Forward(const FlashAttention2Plan& plan) : plan_(plan) {
-    uint32_t next = 4;
-    const auto take = [&next](uint32_t count, uint32_t align = 1) {
-      const uint32_t first = (next + align - 1) / align * align;
-      next = first + count;
-      return first;
-    };
+    RegisterAllocator registers(4);
+    const auto take = [&registers](uint32_t count, uint32_t align = 1) { return registers.take(count, align); };
     at_.maximum = take(rows());
     at_.sum = take(rows());
     at_.q = take(1);
@@ -98,14 +54,14 @@ class Forward {
     if (stored()) at_.bits = take(words(), 2);
     if (fused()) at_.threshold = take(1);
     const uint32_t wanted = std::max(2 * (plan.row_blocks() + plan.tile_keys / 16), 2 * plan.head_dim() / 16);
-    at_.ring = (next + 3) / 4 * 4;
-    at_.slots = std::min({wanted, (kHighestRegister + 1 - at_.ring) / 4, 18U});
+    at_.slots = std::min(wanted, registers.fragments_left());
+    at_.ring = take(4 * at_.slots, 4);
   }
 
   std::vector<traces::Node> body() const {
     std::vector<traces::Node> body{prologue()};
     if (plan_.tiles.causal() || plan_.tiles.keys() % plan_.tile_keys != 0) {
-      body.push_back(loop_of(mask(), {.parameter = 1}));
+      body.push_back(loop_of(masking(plan_, at_.scores, scores()), {.parameter = 1}));
       body.push_back(straight(Code(*plan_.architecture).add("NOP")));
     }
     body.push_back(loop_of(pass(), {.parameter = 0}));
@@ -139,23 +95,14 @@ class Forward {
   uint32_t correction(uint32_t row) const { return temporary(3 * rows() + row); }
   uint32_t random(uint32_t i) const { return at_.ring + 4 * at_.slots - 4 * rows() - 16 + i; }
 
-  Variant variant() const {
-    if (stored()) return kStored;
-    if (fused()) return kFused;
-    return plan_.head_dim() == 128 && plan_.tile_queries == 128 && plan_.tile_keys == 64 ? kSpilled : kPlain;
+  CountedVariant variant() const {
+    if (stored()) return CountedVariant::kStored;
+    if (fused()) return CountedVariant::kFused;
+    return plan_.head_dim() == 128 && plan_.tile_queries == 128 && plan_.tile_keys == 64 ? CountedVariant::kSpilled
+                                                                                         : CountedVariant::kPlain;
   }
-  Lines bookkeeping() const {
-    Lines lines;
-    for (const Bookkeeping& one : kAddresses) {
-      const uint32_t times = plan_.hopper() ? one.sm_90[variant()] : one.sm_80[variant()];
-      for (uint32_t i = 0; i < times; ++i) lines.push_back({std::string(one.text), {}});
-    }
-    return lines;
-  }
-
   WarpProduct score_product() const;
   WarpProduct output_product() const;
-  Lines copies(uint32_t from, int16_t stream, uint32_t count, uint32_t bytes) const;
   Lines row_maxima() const;
   Lines exponentials(const Group& group) const;
   Lines rescale() const;
@@ -164,15 +111,12 @@ class Forward {
   Lines pack(const Group& group) const;
   Lines softmax() const;
   Code pass() const;
-  Code mask() const;
   traces::Block prologue() const;
   traces::Block epilogue() const;
 
   const FlashAttention2Plan& plan_;
   Registers at_{};
 };
-
-std::string r(uint64_t index) { return general(index); }
 
 WarpProduct Forward::score_product() const {
   WarpProduct product;
@@ -197,16 +141,6 @@ WarpProduct Forward::output_product() const {
   product.a_stride = 8;
   product.b = {at_.ring, at_.slots, at_.v, true};
   return product;
-}
-
-Lines Forward::copies(uint32_t from, int16_t stream, uint32_t count, uint32_t bytes) const {
-  Lines lines;
-  for (uint32_t i = 0; i < count; ++i) {
-    lines.push_back({line({"LDGSTS.E.BYPASS.LTC128B.128 [", r(at_.copy_to), "+", immediate(i * 2048), "], [", r(from), ".64]"}),
-                     {.bytes = bytes, .stream = bytes == 0 ? int16_t{-1} : stream}});
-  }
-  lines.push_back({"LDGDEPBAR", {.commit = true}});
-  return lines;
 }
 
 // Row maxima over the thread's columns, then over the four threads of a row; the factor by which older sums shrink.
@@ -244,7 +178,7 @@ Lines Forward::row_maxima() const {
   each_row([&](uint32_t row) { return line({"FMUL.FTZ ", r(correction(row)), ", ", r(correction(row)), ", ", kScale}); });
   each_row([&](uint32_t row) { return line({"FMUL.FTZ ", r(scaled_maximum(row)), ", ", r(scaled_maximum(row)), ", ", kScale}); });
   each_row([&](uint32_t row) { return line({"MUFU.EX2 ", r(correction(row)), ", ", r(correction(row))}); });
-  const uint32_t on_fma = (plan_.hopper() ? kMovesOnFma90 : kMovesOnFma80)[variant()];
+  const uint32_t on_fma = moves_on_fma(plan_, variant());
   each_row([&](uint32_t row) {
     const std::string to = r(at_.maximum + row);
     const std::string from = r(fresh_maximum(row));
@@ -382,42 +316,25 @@ Lines Forward::softmax() const {
 Code Forward::pass() const {
   const ProductLines scores = lines_of(score_product());
   const ProductLines output = lines_of(output_product());
-  const Lines arrived = {{"DEPBAR.LE.LDGSTS SB0, 0x0", {.count = 0}},
-                         {"BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = static_cast<uint16_t>(plan_.threads())}}};
-  const Lines addresses = bookkeeping();
+  const Lines addresses = bookkeeping(plan_, variant());
   const auto middle = addresses.begin() + static_cast<ptrdiff_t>(addresses.size() / 2);
 
   Code code(*plan_.architecture);
-  add_lines(code, arrived);  // K
-  Lines lines = interleave(copies(at_.v_from, kStreamV, key_copies(), kCopyBytes), {addresses.begin(), middle});
+  add_lines(code, copies_arrived(plan_));  // K
+  Lines lines = interleave(async_copies(at_.copy_to, at_.v_from, kStreamV, key_copies(), kCopyBytes), {addresses.begin(), middle});
   if (stored()) {
     const std::string width = words() == 2 ? "LDG.E.64.CONSTANT " : "LDG.E.CONSTANT ";
     lines.push_back({line({width, r(at_.bits), ", [", r(at_.bits_from), ".64]"}), {.bytes = words() * 128, .stream = kStreamBits}});
   }
   append(lines, scores.first_loads);
   add_scheduled(code, append(lines, scores.products));
-  add_lines(code, arrived);                                    // V
+  add_lines(code, copies_arrived(plan_));                      // V
   code.add("ISETP.GT.AND P0, PT, R3, RZ, PT").add("BRA 0x0");  // round the prefetch, not taken
-  lines = interleave(copies(at_.k_from, kStreamK, key_copies(), kCopyBytes), {middle, addresses.end()});
+  lines = interleave(async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), kCopyBytes), {middle, addresses.end()});
   append(lines, softmax());
   append(lines, output.first_loads);
   add_scheduled(code, append(lines, output.products));
   return code.add("@P0 BRA 0x0");
-}
-
-// What a block that causality or the end of the keys cuts through has more: per score a comparison of its column with the row's
-// last one and a select (counted in FlashAttention-3: a masked block of 64 scores a thread has 134 ALU instructions more). It
-// stands in front of the loop over key blocks, once for each such block: the blocks themselves are one loop, for a CTA may have
-// only one.
-Code Forward::mask() const {
-  Code code(*plan_.architecture);
-  for (uint32_t i = 0; i < scores(); ++i) {
-    const std::string predicate = line({"P", immediate(i % 4)});
-    code.add(line({"ISETP.GE.AND ", predicate, ", PT, R0, ", immediate(i), ", PT"}));
-    code.add(line({"FSEL ", r(at_.scores + i), ", ", r(at_.scores + i), ", -INF , ", predicate}));
-  }
-  code.add("BRA 0x0");
-  return code;
 }
 
 traces::Block Forward::prologue() const {
@@ -433,10 +350,10 @@ traces::Block Forward::prologue() const {
     code.add(line({"IMAD.WIDE.U32 ", r(pointer), ", R2, 0x10, ", r(pointer)}));
   }
   if (fused()) code.add(line({"MOV ", r(at_.threshold), ", c[0x0][0x1a0]"}));
-  add_lines(code, copies(at_.k_from, kStreamQ, query_copies(), kCopyBytes));
+  add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamQ, query_copies(), kCopyBytes));
   // The first block of K. A pass of the loop fetches the block that the next one needs, the last pass one that is not there: the
   // bytes of the launch are counted there, and this copy has only its latency.
-  add_lines(code, copies(at_.k_from, kStreamK, key_copies(), 0));
+  add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), 0));
   for (uint32_t i = 0; i < outputs(); i += 2) code.add(line({"CS2R ", r(at_.output + i), ", SRZ"}));
   for (uint32_t i = 0; i < scores(); i += 2) code.add(line({"CS2R ", r(at_.scores + i), ", SRZ"}));
   for (uint32_t row = 0; row < rows(); ++row) {

@@ -38,7 +38,29 @@ struct FlashAttention2Plan {
   uint32_t row_blocks() const { return tile_queries / warps / 16; }
 };
 
+// The backward pass: a CTA holds a block of keys and goes through the queries. Source as above; queries x keys, always 8 warps,
+// which share the rows of S and dP (m x n warps), of dK and dV, and of dQ so:
+//
+//   64     128 x 128    4 x 2    4 x 2    4 x 2    two buffers of Q
+//   128     64 x 128    2 x 4    4 x 2    2 x 4    two
+//   256     64 x 64     4 x 2    2 x 4    2 x 4    two (H100), one (A100)
+struct FlashAttention2BackwardPlan {
+  FlashAttention2Plan common;  // tile and warps are those of the backward pass
+  uint32_t score_rows;         // warps along the rows of S and dP
+  uint32_t key_rows;           // of dK and dV
+  uint32_t query_rows;         // of dQ
+  bool two_q_buffers;
+
+  uint32_t shared_memory_bytes() const;
+  uint64_t key_blocks() const { return (common.tiles.keys() + common.tile_keys - 1) / common.tile_keys; }
+  // Query blocks that a key block meets, and how many of them causality or the end of the sequence cuts through.
+  QueryTile query_blocks(uint64_t key_block) const;
+};
+
 Expected<FlashAttention2Plan> plan_flash_attention_2_forward(const configs::AttentionShape& shape, const configs::Gpu& gpu);
+
+Expected<FlashAttention2BackwardPlan> plan_flash_attention_2_backward(const configs::AttentionShape& shape,
+                                                                      const configs::Gpu& gpu);
 
 // "F2FP.PACK_AB" as the architecture spells it for the element type.
 std::string pack_mnemonic(const FlashAttention2Plan& plan);
@@ -47,5 +69,19 @@ std::string pack_mnemonic(const FlashAttention2Plan& plan);
 enum ForwardStream : int16_t { kStreamQ = 0, kStreamK = 1, kStreamV = 2, kStreamO = 3, kStreamBits = 4 };
 
 std::vector<traces::Node> flash_attention_2_forward_body(const FlashAttention2Plan& plan);
+
+// Of the backward pass. Rows: log-sum-exp and dot(O, dO), a number each for a query.
+enum BackwardStream : int16_t {
+  kStreamQueries = 0,
+  kStreamOutputGradient = 1,
+  kStreamRows = 2,
+  kStreamKeys = 3,
+  kStreamValues = 4,
+  kStreamQueryGradient = 5,
+  kStreamKeyGradient = 6,
+  kStreamValueGradient = 7,
+};
+
+std::vector<traces::Node> flash_attention_2_backward_body(const FlashAttention2BackwardPlan& plan);
 
 }  // namespace warpfold::workloads
