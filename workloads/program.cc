@@ -133,6 +133,11 @@ Code& Code::add(std::string_view text, const isa::Effect& effect) {
   return *this;
 }
 
+Code& Code::add(const std::vector<isa::Instruction>& more) {
+  instructions_.insert(instructions_.end(), more.begin(), more.end());
+  return *this;
+}
+
 void uncount_copies(const isa::Architecture& architecture, std::vector<isa::Instruction>& code) {
   unsigned counted = 0;
   for (Instruction& instruction : code) {

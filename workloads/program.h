@@ -23,6 +23,7 @@ class Code {
   explicit Code(const isa::Architecture& architecture) : architecture_(&architecture) {}
 
   Code& add(std::string_view text, const isa::Effect& effect = {});
+  Code& add(const std::vector<isa::Instruction>& more);
   const isa::Architecture& architecture() const { return *architecture_; }
   const std::vector<isa::Instruction>& instructions() const { return instructions_; }
 
