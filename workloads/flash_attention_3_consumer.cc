@@ -38,17 +38,28 @@ class Consumer {
   std::vector<traces::Node> body() const;
 
  private:
+  // Blocks that the consumers load themselves at the start of a block; with a producer of their own, none.
+  enum class Loads { kNone, kValue, kBoth };
+
+  bool loads() const { return !plan_.specialized && group_ == 0; }
+  LoadRegisters load_registers() const { return {Registers::dropout(plan_), 52}; }
   void add_entry(Code& code) const;
+  void add_loads(Code& code, Loads loads) const;
+  void add_next_stage(Code& code) const;
+  void add_query_released(Code& code) const;
   void add_wait(Code& code, int16_t ring, int16_t cursor) const;
   void add_release(Code& code, int16_t ring, int16_t cursor) const;
   void add_turn_wait(Code& code) const;
   void add_turn_over(Code& code) const;
   void add_scores(Code& code) const;
-  void add_products(Code& code, bool first) const;
+  void add_products(Code& code) const;
   void add_first_block(Code& code) const;
-  void add_block(Code& code, Mask mask) const;
+  void add_overlapped_block(Code& code, Mask mask) const;
+  void add_plain_block(Code& code, Mask mask, bool first) const;
+  void add_block(Code& code, Mask mask, Loads loads) const;
   void add_last_products(Code& code) const;
   void add_epilogue(Code& code) const;
+  void add_blocks(std::vector<traces::Node>& nodes) const;
   std::vector<traces::Node> tile() const;
 
   const isa::Architecture& architecture_;
@@ -59,14 +70,31 @@ class Consumer {
 void Consumer::add_entry(Code& code) const {
   code.add("S2R R0, SR_TID.X").add("S2UR UR40, SR_CTAID.X").add("ULDC.64 UR42, c[0x0][0x210]").add("SHF.R.U32.HI R1, RZ, 0x5, R0");
   code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = static_cast<uint16_t>(plan_.threads())});
-  code.add(line({"USETMAXREG.TRY_ALLOC.CTAPOOL ", immediate(plan_.consumer_registers)}),
-           {.count = static_cast<uint16_t>(plan_.consumer_registers)});
+  if (plan_.specialized) {
+    code.add(line({"USETMAXREG.TRY_ALLOC.CTAPOOL ", immediate(plan_.consumer_registers)}),
+             {.count = static_cast<uint16_t>(plan_.consumer_registers)});
+  }
   code.add("ULDC UR36, c[0x0][0x520]").add("ULDC UR37, c[0x0][0x524]").add("UMOV UR38, URZ").add("UMOV UR39, 0x400");
   code.add("UMOV UR41, URZ").add("MOV R2, RZ");
-  // Q's room is free; the first warpgroup goes first.
+  if (loads()) {
+    const uint32_t first = load_registers().general;
+    for (uint32_t i = 0; i < 12; ++i) code.add(line({"MOV ", general(first + i), ", RZ"}));
+  }
+  // The room for Q is free; the first warpgroup goes first.
+  add_query_released(code);
+  if (plan_.pingpong && group_ + 1 == static_cast<int>(plan_.consumers())) add_turn_over(code);
+}
+
+void Consumer::add_query_released(Code& code) const {
+  if (!plan_.specialized) return;
   code.add("BAR.ARV 0x1, 0x120", {.barrier = AttentionBarriers::kQueryEmpty,
                                   .count = static_cast<uint16_t>(Plan::kGroupThreads * plan_.consumers() + 32)});
-  if (plan_.pingpong && group_ + 1 == static_cast<int>(plan_.consumers())) add_turn_over(code);
+}
+
+void Consumer::add_loads(Code& code, Loads what) const {
+  if (!loads() || what == Loads::kNone) return;
+  if (what == Loads::kBoth) add_block_load(code, plan_, Operand::kKey, load_registers());
+  add_block_load(code, plan_, Operand::kValue, load_registers());
 }
 
 // The first check is an early look whose result is carried as a token; it may already hold the warp for a while.
@@ -116,7 +144,7 @@ void Consumer::add_scores(Code& code) const {
 }
 
 // P V: P in registers.
-void Consumer::add_products(Code& code, bool first) const {
+void Consumer::add_products(Code& code) const {
   const std::string outputs = general(Registers::kOutput);
   const bool shifts = std::has_single_bit(plan_.key_bytes());
   code.add(shifts ? "ULEA UR46, UR38, UR39, 0xb" : "UIMAD UR46, UR38, 0xb00, UR39")
@@ -128,34 +156,52 @@ void Consumer::add_products(Code& code, bool first) const {
     code.add(line({"UMOV ", uniform(quad + 1), ", 0x40000040"}));
     const bool last = step + 1 == plan_.output_steps();
     code.add(line({wgmma_name(plan_, plan_.head_dim()), " ", outputs, ", ", general(Registers::probability(plan_) + 4 * step),
-                   ", gdesc[", uniform(quad), "], ", outputs, first && step == 0 ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
+                   ", gdesc[", uniform(quad), "], ", outputs, ", UPT", last ? ", gsb0" : ""}),
              {.commit = last});
   }
 }
 
+void Consumer::add_next_stage(Code& code) const {
+  code.add("UIADD3 UR38, UR38, 0x1, URZ").add(line({"UISETP.NE.AND UP0, UPT, UR38, ", immediate(plan_.stages), ", UPT"}));
+  code.add("USEL UR47, URZ, 0x1, UP0").add("USEL UR38, UR38, URZ, UP0").add("ULOP3.LUT UR41, UR41, UR47, URZ, 0x3c, !UPT");
+  code.add("USHF.R.U32.HI UR48, URZ, 0x1, UR38");
+}
+
+// Waits for Q; the products of the first block, whose keys are always checked against the end of the sequence.
 void Consumer::add_first_block(Code& code) const {
+  if (loads()) {
+    add_query_load(code, plan_, load_registers());
+    add_block_load(code, plan_, Operand::kKey, load_registers());
+    add_block_load(code, plan_, Operand::kKey, load_registers());
+    add_block_load(code, plan_, Operand::kValue, load_registers());
+  }
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR39], R2",
            {.barrier = AttentionRings::kQuery, .cursor = AttentionCursors::kTile, .advance = 1});
   code.add("@!P0 BRA `(.L_wait_query)");
+  const Mask mask = plan_.tiles.causal() ? Mask::kCausal : Mask::kKeys;
+  if (!plan_.overlap) {
+    add_turn_wait(code);
+    return add_plain_block(code, mask, true);
+  }
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
   add_scores(code);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
-  add_mask(code, plan_, plan_.tiles.causal() ? Mask::kCausal : Mask::kKeys);
+  add_mask_load(code, plan_);
+  add_mask(code, plan_, mask);
   add_softmax(code, plan_, true);
   add_probabilities(code, plan_);
-  for (uint32_t i = 0; i < plan_.outputs(); i += 2) code.add(line({"CS2R ", general(Registers::kOutput + i), ", SRZ"}));
 }
 
-void Consumer::add_block(Code& code, Mask mask) const {
-  code.add("UIADD3 UR38, UR38, 0x1, URZ").add("UISETP.NE.AND UP0, UPT, UR38, 0x2, UPT");
-  code.add("USEL UR47, URZ, 0x1, UP0").add("USEL UR38, UR38, URZ, UP0").add("ULOP3.LUT UR41, UR41, UR47, URZ, 0x3c, !UPT");
+// Scores of this block beside the products of the one before.
+void Consumer::add_overlapped_block(Code& code, Mask mask) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
   add_turn_wait(code);
   add_scores(code);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
-  add_products(code, false);
+  add_products(code);
   add_turn_over(code);
+  add_mask_load(code, plan_);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
   add_mask(code, plan_, mask);
@@ -164,14 +210,47 @@ void Consumer::add_block(Code& code, Mask mask) const {
   add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
   add_probabilities(code, plan_);
   add_rescale(code, plan_);
+}
+
+// Scores, softmax and products of one block, one after the other. A turn is the products of a block and the scores of the next.
+void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
+  add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
+  add_scores(code);
+  add_turn_over(code);
+  add_mask_load(code, plan_);
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
+  add_mask(code, plan_, mask);
+  add_softmax(code, plan_, first);
+  add_probabilities(code, plan_);
+  if (!first) add_rescale(code, plan_);
+  add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
+  add_turn_wait(code);
+  add_products(code);
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
+}
+
+void Consumer::add_block(Code& code, Mask mask, Loads what) const {
+  add_next_stage(code);
+  add_loads(code, what);
+  if (plan_.overlap) {
+    add_overlapped_block(code, mask);
+  } else {
+    add_plain_block(code, mask, false);
+  }
   code.add("VIADD R2, R2, -0x1").add("ISETP.GT.AND P4, PT, R2, 0x1, PT").add("@P4 BRA `(.L_block)");
 }
 
 void Consumer::add_last_products(Code& code) const {
-  code.add("BAR.ARV 0x1, 0x120", {.barrier = AttentionBarriers::kQueryEmpty,
-                                  .count = static_cast<uint16_t>(Plan::kGroupThreads * plan_.consumers() + 32)});
+  add_query_released(code);
+  if (!plan_.overlap) {
+    add_turn_over(code);
+    add_finish(code);
+    return add_rescale(code, plan_);
+  }
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
-  add_products(code, false);
+  add_products(code);
   add_finish(code);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
@@ -203,16 +282,32 @@ void Consumer::add_epilogue(Code& code) const {
   code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR39], RZ", {.barrier = AttentionRings::kOutput});
 }
 
+// The blocks behind the first one: those that the diagonal cuts, then whole ones.
+void Consumer::add_blocks(std::vector<traces::Node>& nodes) const {
+  const auto block = [this](Mask mask, Loads what) {
+    Code code(architecture_);
+    add_block(code, mask, what);
+    return code;
+  };
+  if (plan_.tiles.causal()) {
+    nodes.push_back(loop_of(block(Mask::kCausal, Loads::kNone), {.parameter = AttentionParameters::kMasked}));
+    nodes.push_back(straight(Code(architecture_).add("IMAD.MOV.U32 R2, RZ, RZ, R2")));
+    nodes.push_back(loop_of(block(Mask::kNone, Loads::kNone), {.parameter = AttentionParameters::kFull}));
+    return;
+  }
+  // Consumers that load have no keys to load in their last block.
+  const uint64_t last = plan_.specialized ? 0 : 1;
+  const uint64_t more = plan_.blocks() - 1 - last;
+  if (more > 0) nodes.push_back(loop_of(block(Mask::kNone, Loads::kBoth), {.literal = more}));
+  if (last > 0) nodes.push_back(straight(block(Mask::kNone, Loads::kValue)));
+}
+
 std::vector<traces::Node> Consumer::tile() const {
-  std::vector<traces::Node> nodes;
   Code head(architecture_);
+  for (uint32_t i = 0; i < plan_.outputs(); i += 2) head.add(line({"CS2R ", general(Registers::kOutput + i), ", SRZ"}));
   add_first_block(head);
-  nodes.push_back(straight(head));
-  const QueryTile& blocks = plan_.tiles.query_tiles().front();
-  const uint64_t more = blocks.full_blocks + blocks.masked_blocks - 1;
-  Code block(architecture_);
-  add_block(block, Mask::kNone);
-  nodes.push_back(loop_of(block, {.literal = more}));
+  std::vector<traces::Node> nodes{straight(head)};
+  add_blocks(nodes);
   Code rest(architecture_);
   add_last_products(rest);
   add_epilogue(rest);

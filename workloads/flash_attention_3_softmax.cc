@@ -109,12 +109,49 @@ void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first) {
   }
 }
 
+namespace {
+
+// 8-bit results lie two registers apart from where wgmma reads its A operand: two threads of a row swap halves. Not counted:
+// assumed, after the library's structure (hopper/utils.h of its first release), for every two registers two selections, two
+// shuffles, two permutations.
+void add_reordering(Code& code, const FlashAttention3Plan& plan) {
+  for (uint32_t i = 0; i < plan.probabilities(); i += 2) {
+    const std::string low = general(Registers::probability(plan) + i);
+    const std::string high = general(Registers::probability(plan) + i + 1);
+    const std::string upper = general(Registers::kWork);
+    const std::string lower = general(Registers::kWork + 1);
+    code.add(line({"SEL ", upper, ", ", low, ", ", high, ", P3"})).add(line({"SEL ", lower, ", ", high, ", ", low, ", P3"}));
+    code.add(line({"SHFL.IDX PT, ", low, ", ", upper, ", R1, 0x1c1f"}))
+        .add(line({"SHFL.IDX PT, ", high, ", ", lower, ", R1, 0x1c1f"}));
+  }
+  for (uint32_t i = 0; i < plan.probabilities(); i += 2) {
+    const std::string low = general(Registers::probability(plan) + i);
+    const std::string high = general(Registers::probability(plan) + i + 1);
+    code.add(line({"PRMT ", general(Registers::kWork), ", ", low, ", 0x5410, ", high}));
+    code.add(line({"PRMT ", high, ", ", low, ", 0x7632, ", high}));
+  }
+}
+
+void add_eight_bit_probabilities(Code& code, const FlashAttention3Plan& plan) {
+  const uint32_t score = Registers::score(plan);
+  for (uint32_t i = 0; i < plan.scores(); i += 2) {
+    const std::string packed = general(Registers::probability(plan) + i / 4);
+    code.add(line({"F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C ", packed, ", ", general(score + i + 1), ", ", general(score + i), ", ",
+                   i % 4 == 0 ? "RZ" : packed}));
+  }
+  add_reordering(code, plan);
+}
+
+}  // namespace
+
 void add_probabilities(Code& code, const FlashAttention3Plan& plan) {
+  if (plan.eight_bit()) return add_eight_bit_probabilities(code, plan);
   const uint32_t score = Registers::score(plan);
   const std::string_view format = plan.type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ";
   for (uint32_t i = 0; i < plan.scores(); i += 2) {
     code.add(line({format, general(Registers::probability(plan) + i / 2), ", ", general(score + i + 1), ", ", general(score + i)}));
   }
+  add_dropout(code, plan);
 }
 
 void add_rescale(Code& code, const FlashAttention3Plan& plan) {
