@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kWarpgroup = 4;  // warps that execute wgmma together; PTX ISA, "warpgroup"
 
-uint64_t static_instructions(const std::vector<Node>& body) {
+uint64_t static_instructions(std::span<const Node> body) {
   uint64_t count = 0;
   for (const Node& node : body) {
     const auto* block = std::get_if<Block>(&node);
@@ -74,7 +74,8 @@ class RoleCheck {
 
  private:
   Problem check_body(const std::vector<Node>& body, int depth) {
-    for (const Node& node : body) {
+    for (size_t i = 0; i < body.size(); ++i) {
+      const Node& node = body[i];
       if (const auto* block = std::get_if<Block>(&node)) {
         for (const isa::Instruction& instruction : block->code) {
           ++position_;
@@ -82,14 +83,16 @@ class RoleCheck {
             return "instruction " + std::to_string(position_) + " (" + instruction.mnemonic + "): " + *problem;
           }
         }
-      } else if (Problem problem = check_loop(std::get<Loop>(node), depth + 1)) {
-        return problem;
+      } else {
+        const bool last = static_instructions(std::span(body).subspan(i + 1)) == 0;
+        if (Problem problem = check_loop(std::get<Loop>(node), depth + 1, last)) return problem;
       }
     }
     return {};
   }
 
-  Problem check_loop(const Loop& loop, int depth) {
+  // `last`: nothing behind it in the body around it, where a warp that skips it could go on.
+  Problem check_loop(const Loop& loop, int depth, bool last) {
     const std::string place = "loop before instruction " + std::to_string(position_ + 1) + ": ";
     const TripCount& trips = loop.trips;
     if (depth > kDeepestLoops) return place + "more than " + std::to_string(kDeepestLoops) + " loops inside each other";
@@ -98,6 +101,14 @@ class RoleCheck {
       return place + "parameter " + std::to_string(trips.parameter) + " of " + std::to_string(kernel_.parameters.size());
     }
     if (trips.parameter >= 0 && trips.literal != 1) return place + "both a parameter and a number of trips";
+    if (last && trips.parameter >= 0) {
+      const auto parameter = static_cast<size_t>(trips.parameter);
+      for (const CtaClass& cta_class : kernel_.cta_classes) {
+        if (cta_class.values[parameter] > 0) continue;
+        return place + "class " + cta_class.name + " has " + kernel_.parameters[parameter] +
+               "=0; only a loop with code behind it can be skipped";
+      }
+    }
     if (static_instructions(loop.body) == 0) return place + "no instructions inside";
     return check_body(loop.body, depth);
   }

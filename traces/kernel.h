@@ -15,7 +15,8 @@ struct Block {
   bool operator==(const Block&) const = default;
 };
 
-// How often a loop runs: a number, or a parameter whose value each CTA class gives (ragged tiles, causal attention).
+// How often a loop runs: a number, or a parameter whose value each CTA class gives (ragged tiles, causal attention). A class may
+// give 0 where code follows the loop in the body around it.
 struct TripCount {
   uint64_t literal = 1;    // used where parameter is -1; at least 1
   int32_t parameter = -1;  // index into Kernel::parameters
@@ -107,7 +108,7 @@ uint64_t trips(const TripCount& count, const CtaClass& cta_class);
 // CTAs of the launch of each of Kernel::cta_classes.
 std::vector<uint64_t> ctas_by_class(const Kernel& kernel);
 
-// Instructions that the whole launch issues, from the trip counts; 0 trips cannot occur in a valid kernel. Counts beyond
+// Instructions that the whole launch issues, from the trip counts. Counts beyond
 // 64 bits stay at the maximum, which validate() refuses.
 uint64_t issued_instructions(const Kernel& kernel);
 // Warp instructions of one warp of `role` in a CTA of class `cta_class`.

@@ -91,11 +91,6 @@ Problem check_grid(const Kernel& kernel) {
       return "class " + cta_class.name + ": " + std::to_string(cta_class.values.size()) + " values for " +
              std::to_string(kernel.parameters.size()) + " parameters";
     }
-    const auto zero = std::ranges::find(cta_class.values, uint64_t{0});
-    if (zero != cta_class.values.end()) {
-      return "class " + cta_class.name + ": " + kernel.parameters[static_cast<size_t>(zero - cta_class.values.begin())] +
-             "=0; a loop runs at least once";
-    }
   }
   if (kernel.grid.empty()) return "an empty grid; a launch has at least one CTA";
   for (const CtaRun& run : kernel.grid) {

@@ -1,9 +1,119 @@
+// softmax(Q K^T) V as the FlashAttention-3 library runs it on Hopper: a producer warp that copies Q, K and V by TMA, and two
+// consumer warpgroups (three at head_dim 64) of 64 query rows each, which take turns on the tensor cores.
+//
+//   warp 0            producer        Q of a tile, then K and V blocks into two rings
+//   warps 1-3         producer_idle   give their registers away and end
+//   warps 4-7, 8-11   consumers       wgmma, softmax, wgmma, epilogue
+#include <algorithm>
+
+#include "workloads/flash_attention_3_roles.h"
 #include "workloads/workloads.h"
 
 namespace warpfold::workloads {
+namespace {
 
-Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& /*attention*/, const configs::Gpu& /*gpu*/) {
-  return fail("flash_attention_3: not there yet");
+using Plan = FlashAttention3Plan;
+
+void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
+  const uint32_t warps = 4 * plan.consumers();
+  const uint32_t value_arrivals = plan.transposes() ? 4 : plan.loaders();
+  kernel.rings = {{"query", 1, plan.loaders(), false},       {"key_full", plan.stages, plan.loaders(), false},
+                  {"key_empty", plan.stages, warps, true},   {"value_full", plan.stages, value_arrivals, false},
+                  {"value_empty", plan.stages, warps, true}, {"output", 1, warps, true}};
+  kernel.cursors = {{"key_load", plan.stages, 0},
+                    {"value_load", plan.stages, 0},
+                    {"key", plan.stages, 0},
+                    {"value", plan.stages, 0},
+                    {"tile", 1, 0},
+                    {"output", 1, 0}};
+  if (!plan.transposes()) return;
+  kernel.rings.push_back({"raw_full", plan.stages, 1, false});
+  kernel.rings.push_back({"raw_empty", plan.stages, 4, true});
+  kernel.cursors.push_back({"transposed", plan.stages, 0});
+}
+
+void add_run(traces::Kernel& kernel, const std::string& name, const std::vector<uint64_t>& values, uint64_t ctas) {
+  if (ctas == 0) return;
+  const auto known = std::ranges::find(kernel.cta_classes, values, &traces::CtaClass::values);
+  const auto index = static_cast<uint32_t>(known - kernel.cta_classes.begin());
+  if (known == kernel.cta_classes.end()) kernel.cta_classes.push_back({name, values});
+  if (!kernel.grid.empty() && kernel.grid.back().cta_class == index) {
+    kernel.grid.back().count += ctas;
+  } else {
+    kernel.grid.push_back({index, ctas});
+  }
+}
+
+// Tiles of equal length, dealt to as many CTAs as there are SMs: the library's static persistent scheduler.
+void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gpu& gpu) {
+  const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
+  if (!plan.persistent) return add_run(kernel, "tile", {}, tiles);
+  const uint64_t running = std::min<uint64_t>(tiles, gpu.sm_count() / plan.cluster * plan.cluster);
+  kernel.parameters = {"tiles"};
+  add_run(kernel, "tiles" + std::to_string(tiles / running + 1), {tiles / running + 1}, tiles % running);
+  add_run(kernel, "tiles" + std::to_string(tiles / running), {tiles / running}, running - tiles % running);
+}
+
+// Causal tiles, one a CTA, in the order in which a queue hands them out longest first: the SM that is done first takes the next
+// one. After tiles that grow shorter from SM to SM, the last SM is done first, so every second wave goes back through the SMs. The
+// library keeps its CTAs and has them draw tiles from such a queue.
+void add_causal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gpu& gpu) {
+  kernel.parameters = {"masked", "full", "more"};
+  const uint64_t heads = plan.tiles.batch() * plan.tiles.heads();
+  std::vector<const QueryTile*> tiles;  // of all heads, longest first
+  const std::vector<QueryTile>& of_head = plan.tiles.query_tiles();
+  for (auto tile = of_head.rbegin(); tile != of_head.rend(); ++tile) tiles.insert(tiles.end(), heads, &*tile);
+  const uint64_t wave = gpu.sm_count();
+  for (uint64_t first = 0; first < tiles.size(); first += 2 * wave) {
+    const uint64_t back = std::min<uint64_t>(first + wave, tiles.size());
+    const uint64_t end = std::min<uint64_t>(back + wave, tiles.size());
+    // A last wave that is not whole keeps its order: its tiles go to the first SMs, all equally far.
+    if (end - back == wave) std::reverse(tiles.begin() + static_cast<ptrdiff_t>(back), tiles.begin() + static_cast<ptrdiff_t>(end));
+  }
+  for (const QueryTile* tile : tiles) {
+    // The first block of a tile, at the diagonal, is apart.
+    const uint64_t masked = tile->masked_blocks > 0 ? tile->masked_blocks - 1 : 0;
+    const uint64_t full = tile->full_blocks - (tile->masked_blocks > 0 ? 0 : 1);
+    add_run(kernel, "masked" + std::to_string(masked) + "_full" + std::to_string(full), {masked, full, masked + full}, 1);
+  }
+}
+
+}  // namespace
+
+Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu) {
+  const auto plan = plan_flash_attention_3(attention, gpu);
+  if (!plan) return std::unexpected(plan.error());
+  const auto architecture = isa::Architecture::find(gpu.architecture());
+  if (!architecture) return std::unexpected(architecture.error());
+  traces::Kernel kernel;
+  kernel.name = "flash_attention_3";
+  kernel.architecture = gpu.architecture();
+  kernel.source = "flash_attention_3 " + describe(attention.shape());
+  kernel.cluster_ctas = plan->cluster;
+  kernel.registers_per_thread = plan->registers_per_thread;
+  kernel.shared_memory_bytes = plan->shared_memory_bytes;
+  kernel.flops = plan->tiles.forward_flops();
+  kernel.streams = {{"Q", false, 1, 1},
+                    plan->tiles.key_stream("K", gpu.sm_count(), gpu.l2().bytes()),
+                    plan->tiles.key_stream("V", gpu.sm_count(), gpu.l2().bytes()),
+                    {"O", true, 1, 1},
+                    {"LSE", true, 1, 1}};
+  if (plan->dropout == configs::STORED_BITS) kernel.streams.push_back({"mask", false, 1, 1});
+  add_synchronisation(kernel, *plan);
+  if (plan->tiles.causal()) {
+    add_causal_tiles(kernel, *plan, gpu);
+  } else {
+    add_equal_tiles(kernel, *plan, gpu);
+  }
+  if (plan->specialized) {
+    kernel.roles = {{"producer", 1, attention_producer_body(**architecture, *plan)},
+                    {plan->transposes() ? "transposer" : "producer_idle", 3, attention_helper_body(**architecture, *plan)}};
+  }
+  for (uint32_t group = 0; group < plan->consumers(); ++group) {
+    kernel.roles.push_back(
+        {"consumer" + std::to_string(group), 4, attention_consumer_body(**architecture, *plan, static_cast<int>(group))});
+  }
+  return kernel;
 }
 
 }  // namespace warpfold::workloads

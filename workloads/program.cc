@@ -167,7 +167,11 @@ void connect(const isa::Architecture& architecture, std::vector<traces::Node>& b
       connect(architecture, loop->body);
       connect_ends(architecture, last_end(loop->body, is_innermost(*loop)), first_end(loop->body, is_innermost(*loop)));
     }
-    if (i + 1 < body.size()) connect_ends(architecture, end_of(body[i], false, false), end_of(body[i + 1], false, true));
+    if (i + 1 == body.size()) continue;
+    connect_ends(architecture, end_of(body[i], false, false), end_of(body[i + 1], false, true));
+    const auto* next = std::get_if<traces::Loop>(&body[i + 1]);
+    const bool skippable = next != nullptr && next->trips.parameter >= 0 && i + 2 < body.size();
+    if (skippable) connect_ends(architecture, end_of(body[i], false, false), end_of(body[i + 2], false, true));
   }
 }
 

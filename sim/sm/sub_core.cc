@@ -349,7 +349,13 @@ void SubCore::step_program(Warp& warp) {
 void SubCore::enter_loops(Warp& warp, uint32_t at, int deeper_than) {
   for (const uint32_t l : warp.program->begins_at[at]) {
     const LoopSpan& loop = warp.program->loops[l];
-    if (loop.depth > deeper_than) warp.trips_left[loop.depth] = sm_->trips(warp, loop.trips);
+    if (loop.depth <= deeper_than) continue;
+    warp.trips_left[loop.depth] = sm_->trips(warp, loop.trips);
+    if (warp.trips_left[loop.depth] > 0) continue;
+    // Skipped: the code behind it, in the same body, is next, and may begin loops of its own.
+    warp.op = &warp.program->ops[loop.end + 1];
+    enter_loops(warp, loop.end + 1, loop.depth - 1);
+    return;
   }
 }
 

@@ -78,7 +78,8 @@ const std::vector<Case>& cases() {
       {"ManyWarps", "36 warps in a CTA; it has at most 32", [](Kernel& k) { k.roles[0].warps = 32; }},
       {"OverflowingWarps", "4294967299 warps in a CTA", [](Kernel& k) { k.roles[0].warps = 0xffffffff; }},
       {"ClassValues", "class edge: 1 values for 2 parameters", [](Kernel& k) { k.cta_classes[1].values.pop_back(); }},
-      {"ClassZero", "class edge: steps=0; a loop runs at least once", [](Kernel& k) { k.cta_classes[1].values[1] = 0; }},
+      {"ClassZero", "loop before instruction 3: class edge has steps=0; only a loop with code behind it can be skipped",
+       [](Kernel& k) { k.cta_classes[1].values[1] = 0; }},
       {"EmptyGrid", "an empty grid", [](Kernel& k) { k.grid.clear(); }},
       {"GridClass", "grid: class 2; the kernel has 2", [](Kernel& k) { k.grid[0].cta_class = 2; }},
       {"GridCount", "grid: 0 CTAs of class full", [](Kernel& k) { k.grid[0].count = 0; }},
@@ -192,6 +193,12 @@ TEST(Validate, AcceptsLoopsUpToTheDeepest) {
   Node inner = Block{{instruction("NOP ;")}};
   for (int depth = 0; depth < kDeepestLoops; ++depth) inner = Loop{.trips = {}, .body = {inner}};
   kernel.roles[0].body.insert(kernel.roles[0].body.begin(), inner);
+  EXPECT_TRUE(validate(kernel, ""));
+}
+
+TEST(Validate, AcceptsALoopThatAClassSkips) {
+  Kernel kernel = sample();
+  kernel.cta_classes[1].values[0] = 0;  // tiles: EXIT follows
   EXPECT_TRUE(validate(kernel, ""));
 }
 

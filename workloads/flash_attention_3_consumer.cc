@@ -1,0 +1,340 @@
+// A consumer warpgroup of FlashAttention-3: 64 query rows. S = Q K^T and O += P V by wgmma, softmax between them.
+//
+// With overlap within the warpgroup (the library's default), a block's scores are made while the block before is still to be
+// multiplied with V; both products are issued together, and the softmax of the new block runs beside P V of the old one:
+//
+//   Q K0 | softmax 0 | Q K1, P0 V0 | softmax 1 | Q K2, P1 V1 | softmax 2 | P2 V2
+//
+// Without it: Q K0 | softmax 0 | P0 V0 | Q K1 | softmax 1 | P1 V1 ...
+// Taking turns (ping-pong), a warpgroup issues its products only after the other one has issued its own.
+//
+// The instruction mix of a key block is that of the library's forward kernel (counted in its disassembly: 594 instructions for 176
+// keys, 469 for 128 at head_dim 128); order and registers are ours. Code outside the blocks was not counted: assumed, after the
+// library's structure (hopper/mainloop_fwd_sm90_tma_gmma_ws.hpp, epilogue_fwd.hpp).
+#include <bit>
+
+#include "workloads/flash_attention_3_roles.h"
+
+namespace warpfold::workloads {
+namespace {
+
+using Plan = FlashAttention3Plan;
+using Registers = AttentionRegisters;
+
+constexpr uint32_t kFirstQuad = 4;  // UR4-UR35: four uniform registers hold the descriptors of A and B
+constexpr uint32_t kQuads = 8;
+
+std::string wgmma_name(const Plan& plan, uint32_t columns) {
+  const std::string width = std::to_string(columns);
+  if (plan.type == configs::FP8) return line({"QGMMA.64x", width, "x32.F32.E4M3.E4M3"});
+  return line({"HGMMA.64x", width, plan.type == configs::BF16 ? "x16.F32.BF16" : "x16.F32"});
+}
+
+class Consumer {
+ public:
+  Consumer(const isa::Architecture& architecture, const Plan& plan, int group)
+      : architecture_(architecture), plan_(plan), group_(static_cast<int16_t>(group)) {}
+
+  std::vector<traces::Node> body() const;
+
+ private:
+  // Blocks that the consumers load themselves at the start of a block; with a producer of their own, none.
+  enum class Loads { kNone, kValue, kBoth };
+
+  bool loads() const { return !plan_.specialized && group_ == 0; }
+  LoadRegisters load_registers() const { return {Registers::dropout(plan_), 52}; }
+  void add_entry(Code& code) const;
+  void add_loads(Code& code, Loads loads) const;
+  void add_next_stage(Code& code) const;
+  void add_query_released(Code& code) const;
+  void add_wait(Code& code, int16_t ring, int16_t cursor) const;
+  void add_release(Code& code, int16_t ring, int16_t cursor) const;
+  void add_turn_wait(Code& code) const;
+  void add_turn_over(Code& code) const;
+  void add_scores(Code& code) const;
+  void add_products(Code& code) const;
+  void add_first_block(Code& code) const;
+  void add_overlapped_block(Code& code, Mask mask) const;
+  void add_plain_block(Code& code, Mask mask, bool first) const;
+  void add_block(Code& code, Mask mask, Loads loads) const;
+  void add_last_products(Code& code) const;
+  void add_epilogue(Code& code) const;
+  void add_blocks(std::vector<traces::Node>& nodes) const;
+  std::vector<traces::Node> tile() const;
+
+  const isa::Architecture& architecture_;
+  const Plan& plan_;
+  int16_t group_;
+};
+
+void Consumer::add_entry(Code& code) const {
+  code.add("S2R R0, SR_TID.X").add("S2UR UR40, SR_CTAID.X").add("ULDC.64 UR42, c[0x0][0x210]").add("SHF.R.U32.HI R1, RZ, 0x5, R0");
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = static_cast<uint16_t>(plan_.threads())});
+  if (plan_.specialized) {
+    code.add(line({"USETMAXREG.TRY_ALLOC.CTAPOOL ", immediate(plan_.consumer_registers)}),
+             {.count = static_cast<uint16_t>(plan_.consumer_registers)});
+  }
+  code.add("ULDC UR36, c[0x0][0x520]").add("ULDC UR37, c[0x0][0x524]").add("UMOV UR38, URZ").add("UMOV UR39, 0x400");
+  code.add("UMOV UR41, URZ").add("MOV R2, RZ");
+  if (loads()) {
+    const uint32_t first = load_registers().general;
+    for (uint32_t i = 0; i < 12; ++i) code.add(line({"MOV ", general(first + i), ", RZ"}));
+  }
+  // The room for Q is free; the first warpgroup goes first.
+  add_query_released(code);
+  if (plan_.pingpong && group_ + 1 == static_cast<int>(plan_.consumers())) add_turn_over(code);
+}
+
+void Consumer::add_query_released(Code& code) const {
+  if (!plan_.specialized) return;
+  code.add("BAR.ARV 0x1, 0x120", {.barrier = AttentionBarriers::kQueryEmpty,
+                                  .count = static_cast<uint16_t>(Plan::kGroupThreads * plan_.consumers() + 32)});
+}
+
+void Consumer::add_loads(Code& code, Loads what) const {
+  if (!loads() || what == Loads::kNone) return;
+  if (what == Loads::kBoth) add_block_load(code, plan_, Operand::kKey, load_registers());
+  add_block_load(code, plan_, Operand::kValue, load_registers());
+}
+
+// The first check is an early look whose result is carried as a token; it may already hold the warp for a while.
+void Consumer::add_wait(Code& code, int16_t ring, int16_t cursor) const {
+  code.add("ULEA UR44, UR38, UR39, 0x3").add("IMAD.U32 R3, RZ, RZ, UR41").add("SHF.L.U32 R3, R3, 0x1f, RZ");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = ring, .cursor = cursor});
+  code.add("@P0 BRA `(.L_ready)");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = ring, .cursor = cursor});
+  code.add("@!P0 BRA `(.L_wait)");
+}
+
+void Consumer::add_release(Code& code, int16_t ring, int16_t cursor) const {
+  code.add("IMAD.U32 R15, RZ, RZ, UR44").add("@!P3 BRA `(.L_released)");
+  code.add("@!P3 LEA R15, R15, UR39, 0x3").add("@!P3 PRMT R15, R15, 0x654, R15");
+  code.add("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [R15], RZ", {.barrier = ring, .cursor = cursor, .advance = 1});
+}
+
+void Consumer::add_turn_wait(Code& code) const {
+  if (!plan_.pingpong) return;
+  code.add("BAR.SYNC.DEFER_BLOCKING R1, 0x100",
+           {.barrier = static_cast<int16_t>(AttentionBarriers::kTurn + group_), .count = 2 * Plan::kGroupThreads});
+}
+
+void Consumer::add_turn_over(Code& code) const {
+  if (!plan_.pingpong) return;
+  const auto next = static_cast<int16_t>((group_ + 1) % static_cast<int>(plan_.consumers()));
+  code.add("BAR.ARV R1, 0x100",
+           {.barrier = static_cast<int16_t>(AttentionBarriers::kTurn + next), .count = 2 * Plan::kGroupThreads});
+}
+
+// Q K^T: both from shared memory.
+void Consumer::add_scores(Code& code) const {
+  const std::string scores = general(Registers::score(plan_));
+  const bool shifts = std::has_single_bit(plan_.key_bytes());
+  code.add(shifts ? "ULEA UR45, UR38, UR39, 0xb" : "UIMAD UR45, UR38, 0xb00, UR39")
+      .add("ULOP3.LUT UR45, UR45, 0x3fff, URZ, 0xc0, !UPT");
+  code.add("WARPGROUP.ARRIVE");
+  for (uint32_t step = 0; step < plan_.score_steps(); ++step) {
+    const uint32_t quad = kFirstQuad + 4 * (step % kQuads);
+    code.add(line({"UIADD3 ", uniform(quad + 2), ", UR45, ", immediate(2 * step), ", URZ"}));
+    code.add(line({"UMOV ", uniform(quad + 3), ", 0x40000040"}));
+    const bool last = step + 1 == plan_.score_steps();
+    code.add(line({wgmma_name(plan_, plan_.tile_keys), " ", scores, ", gdesc[", uniform(quad), "], ", scores,
+                   step == 0 ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
+             {.commit = last});
+  }
+}
+
+// P V: P in registers.
+void Consumer::add_products(Code& code) const {
+  const std::string outputs = general(Registers::kOutput);
+  const bool shifts = std::has_single_bit(plan_.key_bytes());
+  code.add(shifts ? "ULEA UR46, UR38, UR39, 0xb" : "UIMAD UR46, UR38, 0xb00, UR39")
+      .add("ULOP3.LUT UR46, UR46, 0x3fff, URZ, 0xc0, !UPT");
+  code.add("WARPGROUP.ARRIVE");
+  for (uint32_t step = 0; step < plan_.output_steps(); ++step) {
+    const uint32_t quad = kFirstQuad + 4 * (step % kQuads);
+    code.add(line({"UIADD3 ", uniform(quad), ", UR46, ", immediate(128 * step), ", URZ"}));
+    code.add(line({"UMOV ", uniform(quad + 1), ", 0x40000040"}));
+    const bool last = step + 1 == plan_.output_steps();
+    code.add(line({wgmma_name(plan_, plan_.head_dim()), " ", outputs, ", ", general(Registers::probability(plan_) + 4 * step),
+                   ", gdesc[", uniform(quad), "], ", outputs, ", UPT", last ? ", gsb0" : ""}),
+             {.commit = last});
+  }
+}
+
+void Consumer::add_next_stage(Code& code) const {
+  code.add("UIADD3 UR38, UR38, 0x1, URZ").add(line({"UISETP.NE.AND UP0, UPT, UR38, ", immediate(plan_.stages), ", UPT"}));
+  code.add("USEL UR47, URZ, 0x1, UP0").add("USEL UR38, UR38, URZ, UP0").add("ULOP3.LUT UR41, UR41, UR47, URZ, 0x3c, !UPT");
+  code.add("USHF.R.U32.HI UR48, URZ, 0x1, UR38");
+}
+
+// Waits for Q; the products of the first block, whose keys are always checked against the end of the sequence.
+void Consumer::add_first_block(Code& code) const {
+  if (loads()) {
+    add_query_load(code, plan_, load_registers());
+    add_block_load(code, plan_, Operand::kKey, load_registers());
+    add_block_load(code, plan_, Operand::kKey, load_registers());
+    add_block_load(code, plan_, Operand::kValue, load_registers());
+  }
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR39], R2",
+           {.barrier = AttentionRings::kQuery, .cursor = AttentionCursors::kTile, .advance = 1});
+  code.add("@!P0 BRA `(.L_wait_query)");
+  const Mask mask = plan_.tiles.causal() ? Mask::kCausal : Mask::kKeys;
+  if (!plan_.overlap) {
+    add_turn_wait(code);
+    return add_plain_block(code, mask, true);
+  }
+  add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
+  add_scores(code);
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
+  add_mask_load(code, plan_);
+  add_mask(code, plan_, mask);
+  add_softmax(code, plan_, true);
+  add_probabilities(code, plan_);
+}
+
+// Scores of this block beside the products of the one before.
+void Consumer::add_overlapped_block(Code& code, Mask mask) const {
+  add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
+  add_turn_wait(code);
+  add_scores(code);
+  add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
+  add_products(code);
+  add_turn_over(code);
+  add_mask_load(code, plan_);
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
+  add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
+  add_mask(code, plan_, mask);
+  add_softmax(code, plan_, false);
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
+  add_probabilities(code, plan_);
+  add_rescale(code, plan_);
+}
+
+// Scores, softmax and products of one block, one after the other. A turn is the products of a block and the scores of the next.
+void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
+  add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
+  add_scores(code);
+  add_turn_over(code);
+  add_mask_load(code, plan_);
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
+  add_mask(code, plan_, mask);
+  add_softmax(code, plan_, first);
+  add_probabilities(code, plan_);
+  if (!first) add_rescale(code, plan_);
+  add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
+  add_turn_wait(code);
+  add_products(code);
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
+}
+
+void Consumer::add_block(Code& code, Mask mask, Loads what) const {
+  add_next_stage(code);
+  add_loads(code, what);
+  if (plan_.overlap) {
+    add_overlapped_block(code, mask);
+  } else {
+    add_plain_block(code, mask, false);
+  }
+  code.add("VIADD R2, R2, -0x1").add("ISETP.GT.AND P4, PT, R2, 0x1, PT").add("@P4 BRA `(.L_block)");
+}
+
+void Consumer::add_last_products(Code& code) const {
+  add_query_released(code);
+  if (!plan_.overlap) {
+    add_turn_over(code);
+    add_finish(code);
+    return add_rescale(code, plan_);
+  }
+  add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
+  add_products(code);
+  add_finish(code);
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
+  add_rescale(code, plan_);
+}
+
+// O through shared memory, where V was, and TMA; each warp stores its 16 rows. The rows' log-sum-exp straight to memory.
+void Consumer::add_epilogue(Code& code) const {
+  const std::string_view format = plan_.type == configs::FP16 ? "F2FP.F16.F32.PACK_AB " : "F2FP.BF16.F32.PACK_AB ";
+  const uint32_t packed = Registers::score(plan_);
+  for (uint32_t i = 0; i < plan_.outputs(); i += 2) {
+    const uint32_t value = Registers::kOutput + i;
+    code.add(line({format, general(packed + i / 2), ", ", general(value + 1), ", ", general(value)}));
+  }
+  const auto barrier = static_cast<int16_t>(AttentionBarriers::kOutput);
+  const auto all = static_cast<uint16_t>(Plan::kGroupThreads * plan_.consumers());
+  // All warpgroups have read V.
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
+  for (uint32_t i = 0; i < plan_.outputs() / 8; ++i) {
+    code.add(line({"STSM.16.M88.4 [R0+", immediate(512 * i), "], ", general(packed + 4 * i)}));
+  }
+  code.add("FENCE.VIEW.ASYNC.S");
+  code.add("@!P5 STG.E desc[UR42][R12.64], R14", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
+  code.add("@!P5 STG.E desc[UR42][R12.64+0x20], R15", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
+  code.add("UIADD3 UR49, UR39, 0x1000, URZ").add("UIADD3 UR50, UR42, 0x2f0, URZ").add("UMOV UR51, UR43");
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
+  code.add("UTMASTG.4D [UR48], [UR50]", {.bytes = 16 * plan_.head_dim() * Plan::kOutputBytes, .stream = AttentionStreams::kOutput});
+  code.add("UTMACMDFLUSH");
+  code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR39], RZ", {.barrier = AttentionRings::kOutput});
+}
+
+// The blocks behind the first one: those that the diagonal cuts, then whole ones.
+void Consumer::add_blocks(std::vector<traces::Node>& nodes) const {
+  const auto block = [this](Mask mask, Loads what) {
+    Code code(architecture_);
+    add_block(code, mask, what);
+    return code;
+  };
+  if (plan_.tiles.causal()) {
+    nodes.push_back(loop_of(block(Mask::kCausal, Loads::kNone), {.parameter = AttentionParameters::kMasked}));
+    nodes.push_back(straight(Code(architecture_).add("IMAD.MOV.U32 R2, RZ, RZ, R2")));
+    nodes.push_back(loop_of(block(Mask::kNone, Loads::kNone), {.parameter = AttentionParameters::kFull}));
+    return;
+  }
+  // Consumers that load have no keys to load in their last block.
+  const uint64_t last = plan_.specialized ? 0 : 1;
+  const uint64_t more = plan_.blocks() - 1 - last;
+  if (more > 0) nodes.push_back(loop_of(block(Mask::kNone, Loads::kBoth), {.literal = more}));
+  if (last > 0) nodes.push_back(straight(block(Mask::kNone, Loads::kValue)));
+}
+
+std::vector<traces::Node> Consumer::tile() const {
+  Code head(architecture_);
+  for (uint32_t i = 0; i < plan_.outputs(); i += 2) head.add(line({"CS2R ", general(Registers::kOutput + i), ", SRZ"}));
+  add_first_block(head);
+  std::vector<traces::Node> nodes{straight(head)};
+  add_blocks(nodes);
+  Code rest(architecture_);
+  add_last_products(rest);
+  add_epilogue(rest);
+  if (plan_.persistent) rest.add("VIADD R2, R2, 0x84").add("ISETP.GE.AND P4, PT, R2, R1, PT").add("@!P4 BRA `(.L_tile)");
+  nodes.push_back(straight(rest));
+  return nodes;
+}
+
+std::vector<traces::Node> Consumer::body() const {
+  Code entry(architecture_);
+  add_entry(entry);
+  std::vector<traces::Node> nodes{straight(entry)};
+  std::vector<traces::Node> tile_nodes = tile();
+  if (plan_.persistent) {
+    nodes.push_back(traces::Loop{{.parameter = AttentionParameters::kTiles}, std::move(tile_nodes)});
+  } else {
+    nodes.insert(nodes.end(), tile_nodes.begin(), tile_nodes.end());
+  }
+  nodes.push_back(straight(Code(architecture_).add("EXIT")));
+  connect(architecture_, nodes);
+  return nodes;
+}
+
+}  // namespace
+
+std::vector<traces::Node> attention_consumer_body(const isa::Architecture& architecture, const Plan& plan, int group) {
+  return Consumer(architecture, plan, group).body();
+}
+
+}  // namespace warpfold::workloads

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "isa/architecture.h"
+#include "traces/kernel.h"
+#include "workloads/flash_attention_3_plan.h"
+#include "workloads/program.h"
+
+namespace warpfold::workloads {
+
+// The parts of a FlashAttention-3 kernel that its roles refer to by index.
+struct AttentionRings {
+  static constexpr int16_t kQuery = 0;  // Q has arrived
+  static constexpr int16_t kKeyFull = 1;
+  static constexpr int16_t kKeyEmpty = 2;
+  static constexpr int16_t kValueFull = 3;
+  static constexpr int16_t kValueEmpty = 4;
+  static constexpr int16_t kOutput = 5;  // O, which lies where V was, has been stored
+  // Where V is transposed: as it comes from memory. kValueFull and kValueEmpty are then of the transposed blocks.
+  static constexpr int16_t kRawFull = 6;
+  static constexpr int16_t kRawEmpty = 7;
+};
+struct AttentionCursors {
+  static constexpr int16_t kKeyLoad = 0;
+  static constexpr int16_t kValueLoad = 1;
+  static constexpr int16_t kKey = 2;
+  static constexpr int16_t kValue = 3;
+  static constexpr int16_t kTile = 4;
+  static constexpr int16_t kOutput = 5;
+  static constexpr int16_t kTransposed = 6;  // V as loaded, by those who transpose it
+};
+struct AttentionStreams {
+  static constexpr int16_t kQuery = 0;
+  static constexpr int16_t kKey = 1;
+  static constexpr int16_t kValue = 2;
+  static constexpr int16_t kOutput = 3;
+  static constexpr int16_t kRowStatistics = 4;
+  static constexpr int16_t kMask = 5;
+};
+struct AttentionParameters {
+  static constexpr int32_t kTiles = 0;  // of a persistent CTA
+  // Causal: key blocks of the CTA's tile behind its first one.
+  static constexpr int32_t kMasked = 0;  // cut by the diagonal
+  static constexpr int32_t kFull = 1;
+  static constexpr int32_t kMore = 2;  // both
+};
+struct AttentionBarriers {
+  static constexpr int16_t kQueryEmpty = 1;
+  static constexpr int16_t kTurn = 2;  // + warpgroup
+  static constexpr int16_t kOutput = 5;
+};
+// Registers of a consumer.
+struct AttentionRegisters {
+  static constexpr uint32_t kMaximum = 4;  // + row: largest score so far
+  static constexpr uint32_t kSum = 6;      // + row: sum of the probabilities so far
+  static constexpr uint32_t kRescale = 8;  // + row: what the earlier blocks' results shrink by
+  static constexpr uint32_t kShift = 10;   // + row: scaled maximum
+  static constexpr uint32_t kWork = 12;    // + row
+  static constexpr uint32_t kWork2 = 14;   // + row
+  static constexpr uint32_t kOutput = FlashAttention3Plan::kWorkingRegisters;
+  static uint32_t score(const FlashAttention3Plan& plan) { return kOutput + plan.outputs(); }
+  static uint32_t dropout(const FlashAttention3Plan& plan) { return probability(plan) + plan.probabilities(); }
+  static uint32_t probability(const FlashAttention3Plan& plan) { return score(plan) + plan.scores(); }
+};
+
+enum class Mask { kNone, kKeys, kCausal };
+
+// Softmax of the block of scores that wgmma has just made. `first`: there are no earlier blocks.
+void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask);
+void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first);
+void add_probabilities(Code& code, const FlashAttention3Plan& plan);  // scores to the registers that wgmma reads
+void add_rescale(Code& code, const FlashAttention3Plan& plan);        // O shrinks by what the maximum has grown
+void add_finish(Code& code);                                          // what O is divided by, log-sum-exp of the rows
+void add_mask_load(Code& code, const FlashAttention3Plan& plan);      // stored dropout bits of a block
+void add_dropout(Code& code, const FlashAttention3Plan& plan);        // to the packed probabilities
+
+// Loads by one warp: the registers that it keeps its place in, from `general` and `uniform` on.
+struct LoadRegisters {
+  uint32_t general;
+  uint32_t uniform;
+};
+enum class Operand { kKey, kValue };
+void add_block_load(Code& code, const FlashAttention3Plan& plan, Operand operand, const LoadRegisters& registers);
+void add_query_load(Code& code, const FlashAttention3Plan& plan, const LoadRegisters& registers);
+
+std::vector<traces::Node> attention_producer_body(const isa::Architecture& architecture, const FlashAttention3Plan& plan);
+// The producer's other three warps: they transpose V, or end at once.
+std::vector<traces::Node> attention_helper_body(const isa::Architecture& architecture, const FlashAttention3Plan& plan);
+std::vector<traces::Node> attention_consumer_body(const isa::Architecture& architecture, const FlashAttention3Plan& plan,
+                                                  int group);
+
+}  // namespace warpfold::workloads

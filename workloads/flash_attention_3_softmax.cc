@@ -1,0 +1,186 @@
+// The arithmetic between the two matrix products of FlashAttention-3: what the library's forward kernel issues for a block of
+// scores (head_dim 128, fp16, sm_90a, CUDA 13.0, counted in its disassembly). A thread has two rows of the 64; scores come in
+// pairs of one row: registers 0 and 1 are of its first row, 2 and 3 of its second, and so on (wgmma's accumulator layout).
+#include "workloads/flash_attention_3_roles.h"
+
+namespace warpfold::workloads {
+namespace {
+
+using Registers = AttentionRegisters;
+
+constexpr uint32_t kRows = 2;
+constexpr uint32_t kScaleUniform = 36;  // UR36: softmax scale times log2(e)
+
+uint32_t row_of(uint32_t score) { return score / 2 % kRows; }
+
+// Largest score of each row: of the thread's own, then of the four threads that share the row.
+void add_maximum(Code& code, const FlashAttention3Plan& plan, bool first) {
+  const uint32_t score = Registers::score(plan);
+  for (uint32_t row = 0; row < kRows; ++row) {
+    if (!first)
+      code.add(line({"IMAD.MOV.U32 ", general(Registers::kWork + row), ", RZ, RZ, ", general(Registers::kMaximum + row)}));
+  }
+  // The rows in turn: each is a chain, and an ALU result can be used after four cycles.
+  for (uint32_t quad = 0; quad < plan.scores(); quad += 4) {
+    for (const uint32_t i : {quad, quad + 2, quad + 1, quad + 3}) {
+      const uint32_t row = row_of(i);
+      if (first && i == 2 * row) continue;
+      const std::string maximum = general(Registers::kMaximum + row);
+      const std::string other = first && i == 2 * row + 1 ? general(score + 2 * row) : maximum;
+      code.add(line({"FMNMX.FTZ ", maximum, ", ", general(score + i), ", ", other, ", !PT"}));
+    }
+  }
+  for (const std::string_view distance : {"0x2", "0x1"}) {
+    for (uint32_t row = 0; row < kRows; ++row) {
+      code.add(line({"SHFL.BFLY PT, ", general(Registers::kWork2 + row), ", ", general(Registers::kMaximum + row), ", ", distance,
+                     ", 0x1f"}));
+    }
+    for (uint32_t row = 0; row < kRows; ++row) {
+      const std::string maximum = general(Registers::kMaximum + row);
+      code.add(line({"FMNMX.FTZ ", maximum, ", ", maximum, ", ", general(Registers::kWork2 + row), ", !PT"}));
+    }
+  }
+}
+
+// exp2 of how much the maximum has grown.
+void add_scales(Code& code, bool first) {
+  for (uint32_t row = 0; row < kRows; ++row) {
+    code.add(line(
+        {"FMUL.FTZ ", general(Registers::kShift + row), ", ", general(Registers::kMaximum + row), ", ", uniform(kScaleUniform)}));
+  }
+  if (first) return;
+  for (uint32_t row = 0; row < kRows; ++row) {
+    const std::string old = general(Registers::kWork + row);
+    code.add(line({"FADD.FTZ ", old, ", ", old, ", -", general(Registers::kMaximum + row)}));
+  }
+  for (uint32_t row = 0; row < kRows; ++row) {
+    const std::string old = general(Registers::kWork + row);
+    code.add(line({"FMUL.FTZ ", old, ", ", old, ", ", uniform(kScaleUniform)}));
+  }
+  for (uint32_t row = 0; row < kRows; ++row) {
+    code.add(line({"MUFU.EX2 ", general(Registers::kRescale + row), ", ", general(Registers::kWork + row)}));
+  }
+}
+
+}  // namespace
+
+void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask) {
+  if (mask == Mask::kNone) return;
+  const uint32_t score = Registers::score(plan);
+  for (uint32_t i = 0; i < plan.scores(); ++i) {
+    const std::string value = general(score + i);
+    // The end of the keys is the same for both rows; the diagonal is not.
+    if (mask == Mask::kCausal || row_of(i) == 0) {
+      code.add(line({"ISETP.GT.AND ", i % 2 == 0 ? "P1" : "P2", ", PT, R3, ", immediate(8 * (i / 4) + i % 2), ", PT"}));
+    }
+    code.add(line({"FSEL ", value, ", ", value, ", -INF , ", i % 2 == 0 ? "P1" : "P2"}));
+  }
+}
+
+// A sum follows its exponentials at a distance, as MUFU takes 8 cycles and its result comes later.
+void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first) {
+  constexpr uint32_t kDistance = 8;
+  add_maximum(code, plan, first);
+  add_scales(code, first);
+  const uint32_t score = Registers::score(plan);
+  for (uint32_t i = 0; i < plan.scores() + kDistance; ++i) {
+    if (i < plan.scores()) {
+      const std::string value = general(score + i);
+      code.add(
+          line({"FFMA.FTZ ", value, ", ", value, ", ", uniform(kScaleUniform), ", -", general(Registers::kShift + row_of(i))}));
+      code.add(line({"MUFU.EX2 ", value, ", ", value}));
+    }
+    if (i < kDistance) continue;
+    const uint32_t summand = i - kDistance;
+    const uint32_t row = row_of(summand);
+    const std::string sum = general(Registers::kWork2 + row);
+    if (summand == 2 * row) continue;
+    const std::string before = summand == 2 * row + 1 ? general(score + 2 * row) : sum;
+    code.add(line({"FADD.FTZ ", sum, ", ", before, ", ", general(score + summand)}));
+  }
+  for (uint32_t row = 0; row < kRows; ++row) {
+    const std::string sum = general(Registers::kSum + row);
+    const std::string block = general(Registers::kWork2 + row);
+    if (first) {
+      code.add(line({"MOV ", sum, ", ", block}));
+    } else {
+      code.add(line({"FFMA.FTZ ", sum, ", ", sum, ", ", general(Registers::kRescale + row), ", ", block}));
+    }
+  }
+}
+
+namespace {
+
+// 8-bit results lie two registers apart from where wgmma reads its A operand: two threads of a row swap halves. Not counted:
+// assumed, after the library's structure (hopper/utils.h of its first release), for every two registers two selections, two
+// shuffles, two permutations.
+void add_reordering(Code& code, const FlashAttention3Plan& plan) {
+  for (uint32_t i = 0; i < plan.probabilities(); i += 2) {
+    const std::string low = general(Registers::probability(plan) + i);
+    const std::string high = general(Registers::probability(plan) + i + 1);
+    const std::string upper = general(Registers::kWork);
+    const std::string lower = general(Registers::kWork + 1);
+    code.add(line({"SEL ", upper, ", ", low, ", ", high, ", P3"})).add(line({"SEL ", lower, ", ", high, ", ", low, ", P3"}));
+    code.add(line({"SHFL.IDX PT, ", low, ", ", upper, ", R1, 0x1c1f"}))
+        .add(line({"SHFL.IDX PT, ", high, ", ", lower, ", R1, 0x1c1f"}));
+  }
+  for (uint32_t i = 0; i < plan.probabilities(); i += 2) {
+    const std::string low = general(Registers::probability(plan) + i);
+    const std::string high = general(Registers::probability(plan) + i + 1);
+    code.add(line({"PRMT ", general(Registers::kWork), ", ", low, ", 0x5410, ", high}));
+    code.add(line({"PRMT ", high, ", ", low, ", 0x7632, ", high}));
+  }
+}
+
+void add_eight_bit_probabilities(Code& code, const FlashAttention3Plan& plan) {
+  const uint32_t score = Registers::score(plan);
+  for (uint32_t i = 0; i < plan.scores(); i += 2) {
+    const std::string packed = general(Registers::probability(plan) + i / 4);
+    code.add(line({"F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C ", packed, ", ", general(score + i + 1), ", ", general(score + i), ", ",
+                   i % 4 == 0 ? "RZ" : packed}));
+  }
+  add_reordering(code, plan);
+}
+
+}  // namespace
+
+void add_probabilities(Code& code, const FlashAttention3Plan& plan) {
+  if (plan.eight_bit()) return add_eight_bit_probabilities(code, plan);
+  const uint32_t score = Registers::score(plan);
+  const std::string_view format = plan.type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ";
+  for (uint32_t i = 0; i < plan.scores(); i += 2) {
+    code.add(line({format, general(Registers::probability(plan) + i / 2), ", ", general(score + i + 1), ", ", general(score + i)}));
+  }
+  add_dropout(code, plan);
+}
+
+void add_rescale(Code& code, const FlashAttention3Plan& plan) {
+  for (uint32_t i = 0; i < plan.outputs(); ++i) {
+    const std::string value = general(Registers::kOutput + i);
+    code.add(line({"FMUL.FTZ ", value, ", ", value, ", ", general(Registers::kRescale + row_of(i))}));
+  }
+}
+
+void add_finish(Code& code) {
+  for (const std::string_view distance : {"0x2", "0x1"}) {
+    for (uint32_t row = 0; row < kRows; ++row) {
+      code.add(line(
+          {"SHFL.BFLY PT, ", general(Registers::kWork2 + row), ", ", general(Registers::kSum + row), ", ", distance, ", 0x1f"}));
+    }
+    for (uint32_t row = 0; row < kRows; ++row) {
+      const std::string sum = general(Registers::kSum + row);
+      code.add(line({"FADD.FTZ ", sum, ", ", sum, ", ", general(Registers::kWork2 + row)}));
+    }
+  }
+  for (uint32_t row = 0; row < kRows; ++row) {
+    const std::string sum = general(Registers::kSum + row);
+    code.add(line({"FSETP.NEU.FTZ.AND P1, PT, ", sum, ", RZ, PT"}));
+    code.add(line({"MUFU.RCP ", general(Registers::kRescale + row), ", ", sum}));
+    code.add(line({"MUFU.LG2 ", general(Registers::kWork + row), ", ", sum}));
+    code.add(line({"FMUL.FTZ ", general(Registers::kWork2 + row), ", ", general(Registers::kWork + row), ", 0.69314718246459961"}));
+    code.add(line({"FFMA.FTZ ", general(Registers::kWork + row), ", ", general(Registers::kMaximum + row), ", ", uniform(37), ", ",
+                   general(Registers::kWork2 + row)}));
+  }
+}
+
+}  // namespace warpfold::workloads
