@@ -157,12 +157,13 @@ Expected<Block> make_block(const configs::Gpu& gpu, const BlockShape& shape, con
   const double m = number(shape.batch * shape.sequence);
   const double e = number(shape.embedding);
   const Limiters rng = random_numbers(*rates, shape, **philox);
-  const Limiters dropping = attention(*rates, shape, kDroppingAttention, true);
+  const AttentionCounts& code = machine.attention == AttentionCode::kFlashAttention3 ? kFlashAttention3 : kFlashAttention2;
+  const Limiters dropping = attention(*rates, shape, code.dropping, true);
   // Fused, the bits are applied as they are made: nothing is read for them.
-  const Limiters applying = attention(*rates, shape, kDroppingAttention, false);
+  const Limiters applying = attention(*rates, shape, code.dropping, false);
   return Block{{gemm(*rates, m, 3 * e, e), gemm(*rates, m, e, e), gemm(*rates, m, 4 * e, e), gemm(*rates, m, e, 4 * e)},
                rng,
-               attention(*rates, shape, kAttention, false),
+               attention(*rates, shape, code.plain, false),
                dropping,
                merged(applying, rng)};
 }

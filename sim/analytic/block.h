@@ -23,12 +23,17 @@ struct BlockShape {
   uint64_t heads() const { return embedding / head_dim; }
 };
 
-// How the machine is looked at.
+// Whose compiled code attention's instructions are counted in: FlashAttention-3 multiplies by wgmma out of shared memory,
+// FlashAttention-2 by mma.sync out of registers.
+enum class AttentionCode { kFlashAttention3, kFlashAttention2 };
+
+// How the machine and its code are looked at.
 struct BlockMachine {
   double tensor_scale = 1;  // tensor throughput over the GPU's; everything else as it is
   // Cycles that a 32 x 32 -> 64 bit multiply (two a Philox round) holds its pipe; 0: the opcode table's, 4. A model that counts
   // every instruction at the pipe's documented rate, 64 integer multiplies a clock and SM, takes 2.
   double wide_multiply_cycles = 0;
+  AttentionCode attention = AttentionCode::kFlashAttention3;
 };
 
 // Limiters of the block's kernels, in cycles of the whole chip. Their resources are the paper's: mma, hbm_read, l2_read,

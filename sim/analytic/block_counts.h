@@ -21,9 +21,15 @@ struct CodeCounts {
 // FlashAttention-3 forward (commit 0251105a), head dimension 128, FP16, 128 x 128 tile: one warp of a consumer warpgroup for a
 // block of 64 queries x 128 keys, so that four of them, one on each sub-core, make the block. FP8 has half as many wgmma of its 16
 // and converts more; that was not compiled.
-inline constexpr CodeCounts kAttention{470, 109, 198, 9, 0, 66, 788.0};
-// The same with one stored bit an element read and applied.
-inline constexpr CodeCounts kDroppingAttention{569, 181, 198, 26, 1, 66, 949.0};
+struct AttentionCounts {
+  CodeCounts plain;
+  CodeCounts dropping;  // with one stored bit an element read and applied
+};
+inline constexpr AttentionCounts kFlashAttention3{{470, 109, 198, 9, 0, 66, 788.0}, {569, 181, 198, 26, 1, 66, 949.0}};
+
+// FlashAttention-2 forward (the same commit, for sm_90), head dimension 128, FP16: one of four warps for 128 queries x 64 keys, as
+// many scores. Its 256 HMMA read 2496 of the registers.
+inline constexpr AttentionCounts kFlashAttention2{{947, 194, 268, 22, 2, 68, 3595.0}, {998, 236, 268, 35, 2, 68, 3713.0}};
 
 // Philox4x32 with 32-bit thresholds, one stored bit an element: one warp for one call of each thread, four elements a thread. The
 // counter's words change from call to call, so that no round can be moved out of the loop.

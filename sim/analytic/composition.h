@@ -14,7 +14,7 @@ struct Interference {
   double rng_slowdown = 1;   // random numbers while a GEMM runs beside them
   double dropping = 1;       // attention that drops elements by stored bits, over attention without dropout
   // Share of the random numbers' time that fusion into attention hides; none: the limiters of the merged instruction stream decide.
-  std::optional<double> hidden_by_fusion{};
+  std::optional<double> hidden_by_fusion = std::nullopt;
 };
 
 // The averages of silicon measurements that the paper puts into its model: Ma, Liu and Krashinsky, arXiv 2410.07531. They are

@@ -25,8 +25,8 @@ struct Demand {
   uint64_t bytes_out = 0;      // likewise
   uint64_t l2_read_bytes = 0;  // what L2 serves: a multicast load counts once for the cluster
   // By memory stream of the kernel.
-  std::vector<uint64_t> stream_read_bytes{};
-  std::vector<uint64_t> stream_written_bytes{};
+  std::vector<uint64_t> stream_read_bytes;
+  std::vector<uint64_t> stream_written_bytes;
 
   // Adds `other`, `times` over.
   void add(const Demand& other, uint64_t times);

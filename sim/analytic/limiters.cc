@@ -14,9 +14,9 @@ using isa::Pipe;
 
 double number(uint64_t value) { return static_cast<double>(value); }
 
-// Registers that a warp may find in the register-file cache because the warp before it in its slot left them there: one operand of
-// up to four registers, two in each bank, in each of three slots of two banks.
-constexpr uint64_t kInheritedReads = 2 * 3;
+// Registers of a bank that a warp may find in the register-file cache because the warp before it in its slot left them there: three
+// operands of up to four registers, two of them in the bank.
+constexpr uint64_t kInheritedReads = 6;
 
 class Counter {
  public:

@@ -45,6 +45,14 @@ TEST(Block, AttentionIsCountedByBlocksOf64QueriesAnd128Keys) {
   EXPECT_GT(one.dropping_attention.cycles_of("hbm_read"), one.attention.cycles_of("hbm_read"));
 }
 
+TEST(Block, FlashAttention2ReadsItsOperandsFromRegisters) {
+  const sim::Block one = block(kSmall, {.attention = sim::AttentionCode::kFlashAttention2});
+  const double blocks = 4 * (256 / 64.0) * (256 / 128.0);
+  EXPECT_EQ(one.attention.cycles_of("register_read"), blocks * 3595 / 2);
+  EXPECT_EQ(one.dropping_attention.cycles_of("issue"), blocks * 998);
+  EXPECT_EQ(one.rng.cycles(), block(kSmall).rng.cycles());
+}
+
 TEST(Block, RandomNumbersTakeACallForFourElementsOfAThread) {
   const double calls = 4 * 256.0 * 256 / 128 / 4;  // of a sub-core's warps
   EXPECT_EQ(block(kSmall).rng.cycles_of("issue"), calls * 44.125);

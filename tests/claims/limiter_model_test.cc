@@ -152,6 +152,11 @@ TEST(PaperModel, GemmsAreBoundByTheTensorCore) {
   for (const sim::Limiters& gemm : block(kLlama3Like).gemms) EXPECT_EQ(gemm.all().front().resource, "mma");
 }
 
+TEST(PaperModel, AttentionThatMultipliesOutOfRegistersIsBoundByRegisterReadAndIssue) {
+  const sim::BlockMachine in_registers{.attention = sim::AttentionCode::kFlashAttention2};
+  EXPECT_EQ(first_limiters(block(kLlama3Like, in_registers).attention, 2), "register_read, issue");
+}
+
 TEST(PaperModel, RandomNumbersByInstructionsAreBoundByAluAndIssue) {
   EXPECT_EQ(first_limiters(block(kLlama3Like, kByInstructions).rng, 2), "alu, issue");
 }
@@ -201,7 +206,8 @@ TEST(PaperModelMisses, WhatFusedDropoutCosts) {
 }
 
 TEST(PaperModelMisses, WhatBindsAttention) {
-  expect_listed_miss("attention's first limiters", "register_read, issue", first_limiters(block(kLlama3Like).attention, 2));
+  expect_listed_miss("attention's first limiters, FlashAttention-3", "register_read, issue",
+                     first_limiters(block(kLlama3Like).attention, 2));
 }
 
 TEST(PaperModelMisses, WhatBindsRandomNumbersByPorts) {

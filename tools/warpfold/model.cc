@@ -44,7 +44,7 @@ Outcome<Split> split_options(const Options& options) {
 }
 
 Outcome<std::string> interference_option(const Options& options) {
-  const std::string name = options.text("interference");
+  std::string name = options.text("interference");
   if (name == "simulated" || name == "paper" || name == "none") return name;
   return user_error("--interference: unknown choice \"" + name + "\"" + suggestion(name, {"simulated", "paper", "none"}));
 }
@@ -52,7 +52,7 @@ Outcome<std::string> interference_option(const Options& options) {
 // What the chain's kernels do to each other, and what a simulation said on the way.
 struct Measured {
   sim::Interference interference;
-  std::map<std::string, uint64_t> alone{};  // simulated cycles of kernels alone, by name
+  std::map<std::string, uint64_t> alone;  // simulated cycles of kernels alone, by name
 };
 
 Outcome<Measured> simulate_pair(const configs::Scenario& scenario, const std::string& file, const Invocation& invocation,
@@ -62,7 +62,7 @@ Outcome<Measured> simulate_pair(const configs::Scenario& scenario, const std::st
   if (!planned) return std::unexpected(planned.error());
   const auto results = Runner(file, invocation.command_line, how).run({*planned});
   if (!results) return std::unexpected(results.error());
-  Measured measured{measured_interference(pair, results->front())};
+  Measured measured{measured_interference(pair, results->front()), {}};
   for (const configs::KernelResult& kernel : results->front().kernels()) measured.alone[kernel.name()] = kernel.solo_cycles();
   return measured;
 }
@@ -70,7 +70,7 @@ Outcome<Measured> simulate_pair(const configs::Scenario& scenario, const std::st
 // By the source that the user chose.
 Outcome<Measured> measure(const Chain& chain, const std::string& source, const configs::Scenario& scenario, const std::string& file,
                           const Invocation& invocation, const RunOptions& how) {
-  if (source == "paper") return Measured{sim::paper_interference()};
+  if (source == "paper") return Measured{sim::paper_interference(), {}};
   Measured measured;
   if (source == "simulated" && chain.has_gemm && chain.has_rng) {
     auto simulated = simulate_pair(scenario, file, invocation, how);

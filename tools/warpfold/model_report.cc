@@ -27,7 +27,7 @@ Table kernel_table(const configs::Result& result) {
       row.push_back(there ? Cell(100 * kernel.limiters(l).cycles() / kernel.limiters(0).cycles(), 1) : Cell("-"));
     }
     if (simulated && kernel.solo_cycles() > 0) {
-      row.emplace_back(uint64_t{kernel.solo_cycles()});
+      row.emplace_back(kernel.solo_cycles());
       row.emplace_back(100 * static_cast<double>(kernel.solo_cycles()) / kernel.limiters(0).cycles(), 1);
     } else if (simulated) {
       row.insert(row.end(), 2, Cell("-"));
