@@ -84,4 +84,11 @@ enum BackwardStream : int16_t {
 
 std::vector<traces::Node> flash_attention_2_backward_body(const FlashAttention2BackwardPlan& plan);
 
+// Of the kernels before and behind it.
+enum PrepareStream : int16_t { kPrepareOutput = 0, kPrepareOutputGradient = 1, kPrepareQueryGradient = 2, kPrepareRows = 3 };
+enum ConvertStream : int16_t { kConvertSums = 0, kConvertQueryGradient = 1 };
+
+std::vector<traces::Node> flash_attention_2_prepare_body(const FlashAttention2BackwardPlan& plan);
+std::vector<traces::Node> flash_attention_2_convert_body(const FlashAttention2BackwardPlan& plan);
+
 }  // namespace warpfold::workloads

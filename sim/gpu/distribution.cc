@@ -1,7 +1,9 @@
 #include "sim/gpu/distribution.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <queue>
 
 namespace warpfold::sim {
 namespace {
@@ -30,15 +32,62 @@ Share share_of(const traces::Kernel& kernel, uint32_t sm, uint32_t sm_count) {
   return share;
 }
 
-std::vector<Share> shares_of(const std::vector<const traces::Kernel*>& kernels, uint32_t sm, uint32_t sm_count,
-                             const std::vector<SmRange>& ranges) {
-  std::vector<Share> shares;
+// Instructions of a CTA's longest warp, by class: in whose proportion CTAs of one kernel take time.
+std::vector<uint64_t> lengths_of(const traces::Kernel& kernel) {
+  std::vector<uint64_t> lengths;
+  for (const traces::CtaClass& cta_class : kernel.cta_classes) {
+    uint64_t length = 0;
+    for (const traces::Role& role : kernel.roles) length = std::max(length, traces::issued_instructions(kernel, role, cta_class));
+    lengths.push_back(length);
+  }
+  return lengths;
+}
+
+// CTAs of one kernel, dealt. Hardware gives the next CTA to the SM with room first. Where all are equally long, that is round
+// robin; else the SM that has been given the least work is taken for it.
+class Deal {
+ public:
+  Deal(const traces::Kernel& kernel, const SmRange& sms) : kernel_(kernel), sms_(sms) {
+    const std::vector<uint64_t> lengths = lengths_of(kernel);
+    if (std::ranges::adjacent_find(lengths, std::ranges::not_equal_to{}) == lengths.end()) return;
+    by_length_.resize(sms.count);
+    using Given = std::pair<uint64_t, uint32_t>;  // work, SM
+    std::priority_queue<Given, std::vector<Given>, std::greater<>> next;
+    for (uint32_t sm = 0; sm < sms.count; ++sm) next.emplace(0, sm);
+    for (const traces::CtaRun& run : kernel.grid) {
+      for (uint64_t i = 0; i < run.count; ++i) {
+        const auto [work, sm] = next.top();
+        next.pop();
+        append(by_length_[sm], run.cta_class, 1);
+        next.emplace(work + lengths.at(run.cta_class), sm);
+      }
+    }
+  }
+
+  Share of(uint32_t sm) const {
+    if (sm < sms_.first || sm - sms_.first >= sms_.count) return {};
+    const uint32_t at = sm - sms_.first;
+    return by_length_.empty() ? share_of(kernel_, at, sms_.count) : by_length_[at];
+  }
+
+ private:
+  const traces::Kernel& kernel_;
+  SmRange sms_;
+  std::vector<Share> by_length_;  // [SM of the range]; empty where all CTAs are equally long
+};
+
+std::vector<Deal> deal(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count, const std::vector<SmRange>& ranges) {
+  std::vector<Deal> deals;
   for (size_t k = 0; k < kernels.size(); ++k) {
     const bool everywhere = ranges.empty() || ranges[k].count == 0;
-    const SmRange range = everywhere ? SmRange{0, sm_count} : ranges[k];
-    const bool inside = sm >= range.first && sm - range.first < range.count;
-    shares.push_back(inside ? share_of(*kernels[k], sm - range.first, range.count) : Share{});
+    deals.emplace_back(*kernels[k], everywhere ? SmRange{0, sm_count} : ranges[k]);
   }
+  return deals;
+}
+
+std::vector<Share> shares_of(const std::vector<Deal>& deals, uint32_t sm) {
+  std::vector<Share> shares;
+  for (const Deal& one : deals) shares.push_back(one.of(sm));
   return shares;
 }
 
@@ -59,8 +108,9 @@ SmClass make_class(const std::vector<Share>& shares, uint64_t sms) {
 
 std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count,
                                 const std::vector<SmRange>& ranges) {
+  const std::vector<Deal> deals = deal(kernels, sm_count, ranges);
   std::map<std::vector<Share>, uint64_t> groups;
-  for (uint32_t sm = 0; sm < sm_count; ++sm) ++groups[shares_of(kernels, sm, sm_count, ranges)];
+  for (uint32_t sm = 0; sm < sm_count; ++sm) ++groups[shares_of(deals, sm)];
   std::vector<SmClass> classes;
   for (const auto& [shares, sms] : groups) {
     if (!idle(shares)) classes.push_back(make_class(shares, sms));
@@ -70,9 +120,10 @@ std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernel
 
 std::vector<SmClass> each_sm(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count,
                              const std::vector<SmRange>& ranges) {
+  const std::vector<Deal> deals = deal(kernels, sm_count, ranges);
   std::vector<SmClass> sms;
   for (uint32_t sm = 0; sm < sm_count; ++sm) {
-    const std::vector<Share> shares = shares_of(kernels, sm, sm_count, ranges);
+    const std::vector<Share> shares = shares_of(deals, sm);
     if (!idle(shares)) sms.push_back(make_class(shares, 1));
   }
   return sms;

@@ -19,8 +19,10 @@ struct SmClass {
   std::vector<std::vector<traces::CtaRun>> ctas;  // [launch]: what each of these SMs runs, in order
 };
 
-// Deals the CTAs of each kernel round the SMs (CTA i to SM i mod sm_count) and groups SMs that receive the same. `ranges`: the SMs
-// of each kernel, round which alone its CTAs are dealt; none: all SMs are everybody's.
+// Deals the CTAs of each kernel to the SMs and groups SMs that receive the same. CTAs of equal length (instructions of the longest
+// warp) go round the SMs, CTA i to SM i mod sm_count; of unequal length the next one goes to the SM that has been given the least,
+// which stands for the first one with room, as hardware chooses. `ranges`: the SMs of each kernel, among which alone its CTAs are
+// dealt; none: all SMs are everybody's.
 std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count,
                                 const std::vector<SmRange>& ranges = {});
 // The same without grouping: each SM that receives a CTA, in order of its index.

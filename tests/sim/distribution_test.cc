@@ -70,6 +70,22 @@ TEST(Distribution, ClassesOfCtasKeepTheirOrder) {
   EXPECT_EQ(found, (std::map<std::vector<uint64_t>, uint64_t>{{{0, 1}, 3}, {{1, 1}, 1}}));
 }
 
+// Two SMs, CTAs of 3, 1, 1, 1, 2 instructions: the long one keeps SM 0 busy while SM 1 takes three short ones.
+TEST(Distribution, UnequalCtasGoToTheSmWithTheLeastWork) {
+  traces::Kernel kernel = grid({{0, 1}, {1, 3}, {2, 1}});
+  kernel.parameters = {"trips"};
+  kernel.cta_classes = {{"long", {3}}, {"short", {1}}, {"middle", {2}}};
+  kernel.roles = {{"role", 1, {traces::Loop{{.parameter = 0}, {traces::Block{{isa::Instruction{}}}}}}}};
+  std::map<std::vector<traces::CtaRun>, uint64_t, decltype([](const auto& a, const auto& b) {
+             return std::ranges::lexicographical_compare(a, b, {}, &traces::CtaRun::cta_class, &traces::CtaRun::cta_class);
+           })>
+      found;
+  for (const SmClass& sm_class : distribute({&kernel}, 2)) found[sm_class.ctas[0]] = sm_class.sms;
+  ASSERT_EQ(found.size(), 2);
+  EXPECT_EQ(found.begin()->first, (std::vector<traces::CtaRun>{{0, 1}, {2, 1}}));
+  EXPECT_EQ(found.rbegin()->first, (std::vector<traces::CtaRun>{{1, 3}}));
+}
+
 RC_GTEST_PROP(Distribution, DealsEveryCtaOnceAndInOrder, ()) {
   const auto sms = *rc::gen::inRange<uint32_t>(1, 20);
   std::vector<traces::Kernel> kernels;
