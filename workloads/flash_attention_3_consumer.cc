@@ -189,7 +189,7 @@ void Consumer::add_first_block(Code& code) const {
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
   add_mask_load(code, plan_);
   add_mask(code, plan_, mask);
-  add_softmax(code, plan_, true);
+  add_softmax(code, plan_, true, mask);
   add_probabilities(code, plan_);
 }
 
@@ -205,7 +205,7 @@ void Consumer::add_overlapped_block(Code& code, Mask mask) const {
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
   add_mask(code, plan_, mask);
-  add_softmax(code, plan_, false);
+  add_softmax(code, plan_, false, mask);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
   add_probabilities(code, plan_);
@@ -221,7 +221,7 @@ void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
   add_mask(code, plan_, mask);
-  add_softmax(code, plan_, first);
+  add_softmax(code, plan_, first, mask);
   add_probabilities(code, plan_);
   if (!first) add_rescale(code, plan_);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);

@@ -198,6 +198,8 @@ std::vector<traces::Node> attention_producer_body(const isa::Architecture& archi
   Code last(architecture);
   add_block_load(last, plan, Operand::kValue, kRegisters);
   if (plan.transposes()) add_transpose(last, plan);
+  // Addresses of the next tile, once those of this one have been read.
+  last.add("MOV R6, RZ").add("UMOV UR14, 0x0").add("UMOV UR15, 0x10000000");
   last.add("VIADD R10, R10, 0x84").add("ISETP.GE.AND P0, PT, R10, R11, PT").add("@!P0 BRA `(.L_tile)");
   return body_of(architecture, plan, entry, first, more, last);
 }

@@ -66,7 +66,7 @@ enum class Mask { kNone, kKeys, kCausal };
 
 // Softmax of the block of scores that wgmma has just made. `first`: there are no earlier blocks.
 void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask);
-void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first);
+void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask);
 void add_probabilities(Code& code, const FlashAttention3Plan& plan);  // scores to the registers that wgmma reads
 void add_rescale(Code& code, const FlashAttention3Plan& plan);        // O shrinks by what the maximum has grown
 void add_finish(Code& code);                                          // what O is divided by, log-sum-exp of the rows

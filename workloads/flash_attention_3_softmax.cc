@@ -43,7 +43,14 @@ void add_maximum(Code& code, const FlashAttention3Plan& plan, bool first) {
 }
 
 // exp2 of how much the maximum has grown.
-void add_scales(Code& code, bool first) {
+void add_scales(Code& code, bool first, Mask mask) {
+  // A row that sees no key so far has minus infinity for its maximum and would give not-a-number: zero stands for it.
+  for (uint32_t row = 0; row < kRows && mask == Mask::kCausal; ++row) {
+    const std::string maximum = general(Registers::kMaximum + row);
+    const std::string old = general(Registers::kWork + row);
+    code.add(line({"FSETP.NEU.FTZ.AND P1, PT, ", maximum, ", -INF , PT"}));
+    code.add(line({"FSEL ", maximum, ", ", maximum, ", RZ, P1"})).add(line({"FSEL ", old, ", ", old, ", RZ, P1"}));
+  }
   for (uint32_t row = 0; row < kRows; ++row) {
     code.add(line(
         {"FMUL.FTZ ", general(Registers::kShift + row), ", ", general(Registers::kMaximum + row), ", ", uniform(kScaleUniform)}));
@@ -62,11 +69,21 @@ void add_scales(Code& code, bool first) {
   }
 }
 
+// Where the diagonal passes: the number of the block's first key less that of the thread's first query.
+void add_diagonal(Code& code) {
+  code.add("UIADD3 UR53, UR38, 0x1, URZ").add("UIMAD UR54, UR53, UR40, UR36").add("UIMAD UR53, UR54, 0x80, UR53");
+  code.add("UISETP.GT.AND UP1, UPT, UR53, UR54, UPT").add("UISETP.NE.U32.AND UP2, UPT, UR53, URZ, UPT");
+  code.add("UISETP.NE.AND.EX UP2, UPT, UR54, URZ, UPT, UP2").add("USEL UR53, UR53, UR54, UP1").add("UMOV UR54, UR53");
+  code.add("UIADD3 UR54, -UR54, 0x1, URZ").add("IMAD.U32 R3, RZ, RZ, UR54").add("IMAD R12, R0, 0x2, R3").add("VIADD R3, R12, 0x8");
+  code.add("IMAD.IADD R3, R3, 0x1, R12").add("PLOP3.LUT P6, PT, PT, PT, UP1, 0x80, 0x0");
+}
+
 }  // namespace
 
 void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask) {
   if (mask == Mask::kNone) return;
   const uint32_t score = Registers::score(plan);
+  if (mask == Mask::kCausal) add_diagonal(code);
   for (uint32_t i = 0; i < plan.scores(); ++i) {
     const std::string value = general(score + i);
     // The end of the keys is the same for both rows; the diagonal is not.
@@ -78,10 +95,10 @@ void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask) {
 }
 
 // A sum follows its exponentials at a distance, as MUFU takes 8 cycles and its result comes later.
-void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first) {
+void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask) {
   constexpr uint32_t kDistance = 8;
   add_maximum(code, plan, first);
-  add_scales(code, first);
+  add_scales(code, first, mask);
   const uint32_t score = Registers::score(plan);
   for (uint32_t i = 0; i < plan.scores() + kDistance; ++i) {
     if (i < plan.scores()) {

@@ -20,6 +20,8 @@ const fs::path kScenarios = fs::path(WARPFOLD_SOURCE_DIR) / "configs" / "scenari
 // What makes a full replay a second or less, by the scenario's name.
 const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"flash_attention_2_a100", {"seq=1024", "batch=1"}},
+    {"flash_attention_3_dropout_h100", {"seq=1024"}},
+    {"flash_attention_3_h100", {"seq=2048"}},
     {"gemm_a100_fp16_4096", {"size=2048"}},
     {"gemm_h100_bf16_8192", {"size=4096"}},
     {"gemm_h100_fp8_8192", {"size=4096"}},

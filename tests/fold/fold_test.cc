@@ -59,6 +59,20 @@ TEST(Folding, OneLoopIsReplayedForAFewTrips) {
   }
 }
 
+// Two classes run the same code, one of them without its inner loops, which stand at the start of the role and of each other's end.
+TEST(Folding, LoopsThatAClassSkipsAreSkipped) {
+  const Lines inner = join(loop("some", {op("IADD3 R4, R4, 0x1, RZ", {.stall = 4})}), loop("some", ffma_body()));
+  const traces::Kernel kernel =
+      KernelText("skipping", "sm_86")
+          .classes("parameter some\n  class none some=0\n  class all some=500\n  grid none*3 all*2 none*1\n")
+          .role("warps", 2, loop(20, join(inner, {op("NOP")})))
+          .kernel();
+  const sim::Outcome run = both(one_sm("rtx_a6000"), kernel);
+  expect_replayed(run, 2);
+  // A warp: 20 passes of the NOP, in two CTAs with 500 passes of 1 and 4 instructions, and EXIT.
+  EXPECT_EQ(run.kernels[0].instructions, 2 * (4 * (20 + 1) + 2 * (20 * (500 * 5 + 1) + 1)));
+}
+
 // Ten thousand times the trips: as many instructions replayed, and as many cycles a trip.
 TEST(Folding, CostsTheSameHoweverLongTheLoop) {
   const configs::Gpu gpu = one_sm("rtx_a6000");
