@@ -145,18 +145,19 @@ configs::Scenario pair_of(const configs::Scenario& scenario) {
 }
 
 // A GEMM's slowdown is over its whole time. Random numbers that outlast the GEMMs run at full speed then: that part is taken out.
-sim::Interference measured_interference(const configs::Scenario& pair, const configs::Result& simulated) {
+sim::Interference measured_interference(const configs::Scenario& scenario, const configs::Result& simulated) {
   double gemm = 0, gemm_alone = 0, rng_beside = 0, rng_alone = 0;
-  for (int k = 0; k < pair.kernel_size(); ++k) {
+  for (int k = 0; k < scenario.kernel_size(); ++k) {
     const configs::KernelResult& kernel = simulated.kernels(k);
-    if (kind_of(pair.kernel(k)) == KernelKind::kGemm) {
+    if (kind_of(scenario.kernel(k)) == KernelKind::kGemm) {
       gemm += static_cast<double>(kernel.cycles());
       gemm_alone += static_cast<double>(kernel.solo_cycles());
       continue;
     }
+    if (kind_of(scenario.kernel(k)) != KernelKind::kRng) continue;
     double beside = 0;
-    for (int other = 0; other < pair.kernel_size(); ++other) {
-      if (kind_of(pair.kernel(other)) == KernelKind::kGemm) beside += overlap(kernel, simulated.kernels(other));
+    for (int other = 0; other < scenario.kernel_size(); ++other) {
+      if (kind_of(scenario.kernel(other)) == KernelKind::kGemm) beside += overlap(kernel, simulated.kernels(other));
     }
     rng_beside += beside;
     rng_alone += static_cast<double>(kernel.solo_cycles()) - (static_cast<double>(kernel.cycles()) - beside);
@@ -165,6 +166,13 @@ sim::Interference measured_interference(const configs::Scenario& pair, const con
   if (gemm_alone > 0) interference.gemm_slowdown = gemm / gemm_alone;
   if (rng_beside > 0 && rng_alone > 0) interference.rng_slowdown = rng_beside / rng_alone;
   return interference;
+}
+
+std::vector<sim::Composition> compositions_of(const Chain& chain, const sim::Interference& interference) {
+  std::vector<sim::Composition> compositions{sim::sequential(chain.times, interference)};
+  if (chain.has_rng && chain.has_attention) compositions.push_back(sim::fused(chain.times, interference));
+  if (chain.has_rng && chain.has_gemm) compositions.push_back(sim::overlapped(chain.times, interference));
+  return compositions;
 }
 
 }  // namespace warpfold::cli

@@ -30,7 +30,9 @@ Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& 
 
 // The scenario's GEMMs and random numbers alone, under a policy that lets them meet: its own, or CONCURRENT where it is SEQUENTIAL.
 configs::Scenario pair_of(const configs::Scenario& scenario);
-// The slowdowns that a simulation of the pair shows.
-sim::Interference measured_interference(const configs::Scenario& pair, const configs::Result& simulated);
+// The slowdowns of GEMMs and random numbers that a simulation of a scenario shows, kernel by kernel as it is written.
+sim::Interference measured_interference(const configs::Scenario& scenario, const configs::Result& simulated);
+// In sequence; fused and overlapped where the chain has the kernels for it.
+std::vector<sim::Composition> compositions_of(const Chain& chain, const sim::Interference& interference);
 
 }  // namespace warpfold::cli

@@ -134,13 +134,6 @@ void fill_interference(const sim::Interference& from, configs::Interference& to)
   if (from.hidden_by_fusion) to.set_hidden_by_fusion(*from.hidden_by_fusion);
 }
 
-std::vector<sim::Composition> compositions_of(const Chain& chain, const sim::Interference& interference) {
-  std::vector<sim::Composition> compositions{sim::sequential(chain.times, interference)};
-  if (chain.has_rng && chain.has_attention) compositions.push_back(sim::fused(chain.times, interference));
-  if (chain.has_rng && chain.has_gemm) compositions.push_back(sim::overlapped(chain.times, interference));
-  return compositions;
-}
-
 configs::Result model_result(const configs::Scenario& scenario, const Chain& chain, const Measured& measured) {
   const sim::Interference& interference = measured.interference;
   const double clock_mhz = scenario.gpu().clock_mhz();
