@@ -17,6 +17,7 @@ KernelKind kind_of(const configs::Kernel& kernel);
 // A scenario's kernels as the limiter model sees them.
 struct Chain {
   std::vector<sim::Limiters> limiters;  // by kernel of the scenario
+  sim::Limiters any_policy{{}};         // of all of them together
   sim::ChainTimes times;                // cycles
   double dropping = 1;                  // what reading stored bits makes of attention, by the limiters of both programs
   bool has_gemm = false;
