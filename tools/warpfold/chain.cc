@@ -16,6 +16,8 @@ configs::AttentionShape* shape_of(configs::Kernel& kernel) {
   return kernel.mutable_flash_attention_3()->mutable_shape();
 }
 
+bool has_dropout(configs::Kernel kernel) { return shape_of(kernel)->dropout() != configs::NONE; }
+
 Failure failure_in(Diagnostic diagnostic, const std::string& file) {
   if (diagnostic.file.empty()) diagnostic.file = file;
   return Failure(diagnostic);
@@ -47,8 +49,10 @@ class ChainCounter {
         return {};
       case KernelKind::kAttention:
         chain_.has_attention = true;
-        if (chain_.has_rng) return add_dropping_attention(kernel);
+        if (chain_.has_rng && has_dropout(kernel)) return add_dropping_attention(kernel);
         chain_.times.attention += limiters->cycles();
+        dropping_ += limiters->cycles();
+        merge(*limiters);
         return {};
       case KernelKind::kOther:
         chain_.times.others += limiters->cycles();

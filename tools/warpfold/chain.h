@@ -25,8 +25,8 @@ struct Chain {
   bool has_attention = false;
 };
 
-// Counts the scenario's kernels. Beside random numbers attention is counted without dropout, whatever the scenario says of it, and
-// with stored bits too unless what they cost and what fusion hides is `published`.
+// Counts the scenario's kernels. Beside random numbers, attention with dropout is counted without it and with stored bits, wherever
+// its bits come from; the latter not where what they cost and what fusion hides is `published`.
 Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published);
 
 // The scenario's GEMMs and random numbers alone, under a policy that lets them meet: its own, or CONCURRENT where it is SEQUENTIAL.
