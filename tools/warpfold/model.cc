@@ -163,6 +163,8 @@ configs::Result model_result(const configs::Scenario& scenario, const Chain& cha
   if (chain.has_gemm && chain.has_rng) {
     model.set_region(static_cast<uint32_t>(sim::region_of(chain.times, interference)));
   }
+  model.set_any_policy_us(chain.any_policy.lower_bound() / clock_mhz);
+  model.set_any_policy_bound_by(chain.any_policy.all().front().resource);
   // The composition that the policy comes to.
   const bool apart = scenario.policy().kind() == configs::SEQUENTIAL;
   const sim::Composition& whole = apart ? compositions.front() : compositions.back();
