@@ -43,6 +43,7 @@ FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention) {
   plan.type = shape.type();
   plan.dropout = shape.dropout();
   if (shape.has_philox_rounds()) plan.philox_rounds = shape.philox_rounds();
+  if (shape.has_threshold_bits()) plan.threshold_bits = shape.threshold_bits();
   plan.tile_queries = tile.queries;
   plan.tile_keys = tile.keys;
   plan.specialized = attention.has_warp_specialized() ? attention.warp_specialized() : true;

@@ -71,7 +71,9 @@ void add_probabilities(Code& code, const FlashAttention3Plan& plan);  // scores 
 void add_rescale(Code& code, const FlashAttention3Plan& plan);        // O shrinks by what the maximum has grown
 void add_finish(Code& code);                                          // what O is divided by, log-sum-exp of the rows
 void add_mask_load(Code& code, const FlashAttention3Plan& plan);      // stored dropout bits of a block
-void add_dropout(Code& code, const FlashAttention3Plan& plan);        // to the packed probabilities
+// Dropout of the probabilities: of 32 random bits each before they are packed, of 8 or stored bits behind that.
+void add_dropout_to_scores(Code& code, const FlashAttention3Plan& plan);
+void add_dropout(Code& code, const FlashAttention3Plan& plan);
 
 // Loads by one warp: the registers that it keeps its place in, from `general` and `uniform` on.
 struct LoadRegisters {

@@ -163,6 +163,7 @@ void add_eight_bit_probabilities(Code& code, const FlashAttention3Plan& plan) {
 
 void add_probabilities(Code& code, const FlashAttention3Plan& plan) {
   if (plan.eight_bit()) return add_eight_bit_probabilities(code, plan);
+  add_dropout_to_scores(code, plan);
   const uint32_t score = Registers::score(plan);
   const std::string_view format = plan.type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ";
   for (uint32_t i = 0; i < plan.scores(); i += 2) {
