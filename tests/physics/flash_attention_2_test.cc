@@ -1,6 +1,6 @@
-// FlashAttention-2 against published throughputs: data/flash_attention_2.csv. Nothing is fitted to them. Clocks are those of the GPU
-// files: A100 at 1410 MHz, its boost clock, H100 at 1600, the sustained one of its GEMM rows. The published time of a pass holds its
-// kernels and their launches: forward one, backward three (dot(O, dO) and clearing dQ, the pass, dQ to 16 bits).
+// FlashAttention-2 against published throughputs: data/flash_attention_2.csv. Nothing is fitted to them. Clocks are those of the
+// GPU files: A100 at 1410 MHz, its boost clock, H100 at 1600, the sustained one of its GEMM rows. The published time of a pass
+// holds its kernels and their launches: forward one, backward three (dot(O, dO) and clearing dQ, the pass, dQ to 16 bits).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -75,42 +75,42 @@ std::vector<double> absolute(std::vector<double> values) {
   return values;
 }
 
-class FlashAttention2 : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    for (const Row& row : read_rows("flash_attention_2.csv")) compared.push_back(compare(row));
+// Rows without causality, whose CTAs are all alike: seconds. With it each SM is replayed for itself: `causal` rows take minutes.
+std::vector<Compared> compare_all(bool causal) {
+  std::vector<Compared> all;
+  for (const Row& row : read_rows("flash_attention_2.csv")) {
+    if ((row.text("causal") == "true") == causal) all.push_back(compare(row));
   }
+  return all;
+}
 
-  static std::vector<double> errors(const std::string& gpu, const std::string& pass) {
-    std::vector<double> of;
-    for (const Compared& is : compared) {
-      if (is.row.text("gpu") == gpu && is.row.text("pass") == pass) of.push_back(is.time_error);
-    }
-    return of;
-  }
-
-  static inline std::vector<Compared> compared;
-};
-
-TEST_F(FlashAttention2, EveryRowIsReportedAndNoneIsFarOff) {
-  std::cout << "| row | GPU | pass | head_dim | queries | batch x heads | causal | published | simulated | time | busiest |\n";
-  for (const Compared& is : compared) {
+void print(const std::vector<Compared>& all) {
+  std::cout << "| row | GPU | pass | head_dim | queries | batch x heads | published | simulated | time | busiest |\n";
+  for (const Compared& is : all) {
     const Row& row = is.row;
     std::cout << "| " << row.text("id") << " | " << row.text("gpu") << " | " << row.text("pass") << " | " << row.text("head_dim")
               << " | " << row.text("queries") << " | " << row.text("batch") << " x " << row.text("heads") << " | "
-              << (row.text("causal") == "true" ? "yes" : "") << " | " << row.text("tflops") << " | "
-              << row.number("tflops") / (1 + is.time_error) << " | " << 100 * is.time_error << " % | " << is.bound << " "
-              << 100 * is.bound_utilization << " % |\n";
-    EXPECT_THAT(is.time_error, AllOf(Ge(-0.4), Le(0.4))) << row.text("id");
+              << row.text("tflops") << " | " << row.number("tflops") / (1 + is.time_error) << " | " << 100 * is.time_error
+              << " % | " << is.bound << " " << 100 * is.bound_utilization << " % |\n";
   }
 }
 
-TEST_F(FlashAttention2, SummaryByGpuAndPass) {
+std::vector<double> errors(const std::vector<Compared>& all, const std::string& gpu, const std::string& pass) {
+  std::vector<double> of;
+  for (const Compared& is : all) {
+    const bool wanted = (gpu.empty() || is.row.text("gpu") == gpu) && (pass.empty() || is.row.text("pass") == pass);
+    if (wanted) of.push_back(is.time_error);
+  }
+  return of;
+}
+
+// Mean, median, 90th percentile and largest of the absolute errors; mean of the signed ones.
+void summarise(const std::vector<Compared>& all) {
   std::cout << "| GPU | pass | rows | mean | median | p90 | max | bias |\n";
-  for (const std::string gpu : {"a100_sxm", "h100_sxm"}) {
-    for (const std::string pass : {"forward", "backward", "both"}) {
-      const std::vector<double> of = errors(gpu, pass);
-      if (of.empty()) continue;
+  for (const std::string gpu : {"a100_sxm", "h100_sxm", ""}) {
+    for (const std::string pass : {"forward", "backward", "both", ""}) {
+      const std::vector<double> of = errors(all, gpu, pass);
+      if (of.empty() || gpu.empty() != pass.empty()) continue;
       const std::vector<double> size = absolute(of);
       std::cout << "| " << gpu << " | " << pass << " | " << of.size() << " | " << 100 * mean(size) << " % | "
                 << 100 * size[size.size() / 2] << " % | " << 100 * size[size.size() * 9 / 10] << " % | " << 100 * size.back()
@@ -118,6 +118,60 @@ TEST_F(FlashAttention2, SummaryByGpuAndPass) {
     }
   }
 }
+
+void check(const std::vector<Compared>& all, size_t rows) {
+  print(all);
+  summarise(all);
+  EXPECT_EQ(all.size(), rows);
+  EXPECT_LE(mean(absolute(errors(all, "", ""))), 0.12);
+  EXPECT_LE(absolute(errors(all, "", "")).back(), 0.25);
+}
+
+TEST(FlashAttention2, MeanErrorIsAtMost12PercentWithoutCausality) { check(compare_all(false), 30); }
+
+// Minutes: physics_causal.
+TEST(FlashAttention2Causal, MeanErrorIsAtMost12Percent) { check(compare_all(true), 29); }
+
+// What dropout costs, forward, 64 heads of 8192 x 128, against the paper (Ma, Liu, Krashinsky, arXiv 2410.07531), whose attention
+// is another kernel: FP8, tiles of 64 x 128, H100.
+class DropoutInAttention : public testing::TestWithParam<std::string> {
+ protected:
+  static configs::Result simulate_with(const std::string& gpu, const std::string& dropout) {
+    return simulate_pass({"gpu_file=../../../configs/gpus/" + gpu + ".textproto", kAttention + "shape.heads=64",
+                          kAttention + "shape.queries=8192", kAttention + "shape.dropout=" + dropout},
+                         "FORWARD");
+  }
+  static double cycles(const configs::Result& result) { return static_cast<double>(result.kernels(0).cycles()); }
+};
+
+TEST_P(DropoutInAttention, DroppingStoredBitsCosts12PercentWithin6Points) {
+  const double cost = cycles(simulate_with(GetParam(), "STORED_BITS")) / cycles(simulate_with(GetParam(), "NONE")) - 1;
+  std::cout << GetParam() << ": dropping elements costs attention " << 100 * cost << " %, published 12 %\n";
+  EXPECT_THAT(cost, AllOf(Ge(0.06), Le(0.18)));
+}
+
+// Known gap (docs/validation.md): published is about 2, 1.7 to 2.3 required. One Philox call makes 16 elements here (8-bit
+// thresholds, as FlashAttention-2 has it), and compiled code hides it beside the exponentials.
+TEST_P(DropoutInAttention, KnownGapFusedPhiloxCostsAFifthInsteadOfDoubling) {
+  const double ratio = cycles(simulate_with(GetParam(), "FUSED_PHILOX")) / cycles(simulate_with(GetParam(), "NONE"));
+  std::cout << GetParam() << ": attention with fused Philox-7 takes " << ratio << " times as long, published about 2\n";
+  EXPECT_THAT(ratio, AllOf(Ge(1.1), Le(1.3)));
+}
+
+// Known gap: the paper's limiters are register-file reads and issue. Here the tensor pipe or shared memory is busiest, issue and
+// register reads behind; the paper's attention multiplies in FP8 with wgmma at four times the rate of mma.sync in 16 bits.
+TEST_P(DropoutInAttention, KnownGapMatrixProductsLimitBeforeIssueAndRegisterReads) {
+  const configs::Result result = simulate_with(GetParam(), "NONE");
+  for (const std::string name : {"tensor", "shared_memory", "register_read_ports", "issue_slot", "xu"}) {
+    std::cout << GetParam() << ": " << name << " " << 100 * resource(result, name).utilization() << " %\n";
+  }
+  EXPECT_THAT(busiest(result).name(), testing::AnyOf("tensor", "shared_memory"));
+  EXPECT_GT(resource(result, "register_read_ports").utilization(), resource(result, "issue_slot").utilization());
+  EXPECT_GT(resource(result, "issue_slot").utilization(), resource(result, "xu").utilization());
+}
+
+INSTANTIATE_TEST_SUITE_P(Gpus, DropoutInAttention, testing::Values("a100_sxm", "h100_sxm"),
+                         [](const auto& gpu) { return gpu.param; });
 
 }  // namespace
 }  // namespace warpfold::test
