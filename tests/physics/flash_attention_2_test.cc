@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iostream>
 #include <numeric>
 
@@ -21,9 +22,13 @@ using testing::Le;
 
 const std::string kAttention = "kernel.attention.flash_attention_2.";
 
-configs::Result simulate_pass(Settings settings, const std::string& pass) {
+// Causal CTAs are unequal, so that no SM's work is another's. With this --fold-error the SM with the most work stands for those
+// that have up to a twentieth less: the kernel's time, which is its, is the same as with a smaller one.
+constexpr double kUnequalSms = 0.05;
+
+configs::Result simulate_pass(Settings settings, const std::string& pass, const sim::FoldOptions& fold = {}) {
   settings.push_back(kAttention + "pass=" + pass);
-  return simulate(WARPFOLD_PHYSICS_DATA "flash_attention_2.textproto", settings);
+  return simulate(WARPFOLD_PHYSICS_DATA "flash_attention_2.textproto", settings, fold);
 }
 
 struct Compared {
@@ -32,6 +37,8 @@ struct Compared {
   std::string bound;  // busiest resource of the pass itself
   double bound_utilization;
 };
+
+bool causal(const Row& row) { return row.text("causal") == "true"; }
 
 Settings settings_of(const Row& row) {
   Settings settings = {"gpu_file=../../../configs/gpus/" + row.text("gpu") + ".textproto"};
@@ -43,9 +50,9 @@ Settings settings_of(const Row& row) {
 
 double published_us(const Row& row) {
   const double products = row.text("pass") == "forward" ? 1 : row.text("pass") == "backward" ? 2.5 : 3.5;
-  const double causal = row.text("causal") == "true" ? 0.5 : 1;
+  const double seen = causal(row) ? 0.5 : 1;
   const double flops = 4 * row.number("queries") * row.number("queries") * row.number("head_dim") * row.number("heads") *
-                       row.number("batch") * products * causal;
+                       row.number("batch") * products * seen;
   return flops / (row.number("tflops") * 1e6);
 }
 
@@ -53,10 +60,12 @@ Compared compare(const Row& row) {
   std::vector<std::string> passes;
   if (row.text("pass") != "backward") passes = {"FORWARD"};
   if (row.text("pass") != "forward") passes.insert(passes.end(), {"BACKWARD_PREPARE", "BACKWARD", "BACKWARD_CONVERT"});
+  sim::FoldOptions fold;
+  if (causal(row)) fold.error = kUnequalSms;
   double us = 0;
   Compared compared{row, 0, "", 0};
   for (const std::string& pass : passes) {
-    const configs::Result result = simulate_pass(settings_of(row), pass);
+    const configs::Result result = simulate_pass(settings_of(row), pass, fold);
     us += result.kernels(0).time_us();
     if (pass != "FORWARD" && pass != "BACKWARD") continue;
     compared.bound = busiest(result).name();
@@ -75,11 +84,10 @@ std::vector<double> absolute(std::vector<double> values) {
   return values;
 }
 
-// Rows without causality, whose CTAs are all alike: seconds. With it each SM is replayed for itself: `causal` rows take minutes.
-std::vector<Compared> compare_all(bool causal) {
+std::vector<Compared> compare_rows(const std::function<bool(const Row&)>& wanted) {
   std::vector<Compared> all;
   for (const Row& row : read_rows("flash_attention_2.csv")) {
-    if ((row.text("causal") == "true") == causal) all.push_back(compare(row));
+    if (wanted(row)) all.push_back(compare(row));
   }
   return all;
 }
@@ -110,7 +118,7 @@ void summarise(const std::vector<Compared>& all) {
   for (const std::string gpu : {"a100_sxm", "h100_sxm", ""}) {
     for (const std::string pass : {"forward", "backward", "both", ""}) {
       const std::vector<double> of = errors(all, gpu, pass);
-      if (of.empty() || gpu.empty() != pass.empty()) continue;
+      if (of.empty()) continue;
       const std::vector<double> size = absolute(of);
       std::cout << "| " << gpu << " | " << pass << " | " << of.size() << " | " << 100 * mean(size) << " % | "
                 << 100 * size[size.size() / 2] << " % | " << 100 * size[size.size() * 9 / 10] << " % | " << 100 * size.back()
@@ -119,18 +127,35 @@ void summarise(const std::vector<Compared>& all) {
   }
 }
 
-void check(const std::vector<Compared>& all, size_t rows) {
+void report(const std::vector<Compared>& all) {
   print(all);
   summarise(all);
-  EXPECT_EQ(all.size(), rows);
-  EXPECT_LE(mean(absolute(errors(all, "", ""))), 0.12);
-  EXPECT_LE(absolute(errors(all, "", "")).back(), 0.25);
+  for (const Compared& is : all) EXPECT_LE(std::abs(is.time_error), 0.25) << is.row.text("id");
 }
 
-TEST(FlashAttention2, MeanErrorIsAtMost12PercentWithoutCausality) { check(compare_all(false), 30); }
+TEST(FlashAttention2, MeanErrorIsAtMost12PercentWithoutCausality) {
+  const std::vector<Compared> all = compare_rows([](const Row& row) { return !causal(row); });
+  report(all);
+  EXPECT_EQ(all.size(), 30);
+  EXPECT_LE(mean(absolute(errors(all, "", ""))), 0.12);
+  EXPECT_LE(mean(absolute(errors(all, "", "forward"))), 0.12);
+}
 
-// Minutes: physics_causal.
-TEST(FlashAttention2Causal, MeanErrorIsAtMost12Percent) { check(compare_all(true), 29); }
+// Short causal CTAs, which are mostly prologue and epilogue, are 8-19 % too fast (docs/validation.md).
+TEST(FlashAttention2, ShortCausalRowsAreNotFarOff) {
+  report(compare_rows([](const Row& row) {
+    return causal(row) && row.text("pass") == "forward" && row.count("queries") <= 1024 && row.text("head_dim") != "256";
+  }));
+}
+
+// Every row, some minutes: ctest -C Whole -R physics_minutes
+TEST(FlashAttention2Minutes, MeanErrorIsAtMost12Percent) {
+  const std::vector<Compared> all = compare_rows([](const Row&) { return true; });
+  report(all);
+  EXPECT_EQ(all.size(), 59);
+  EXPECT_LE(mean(absolute(errors(all, "", ""))), 0.12);
+  EXPECT_LE(mean(absolute(errors(all, "", "forward"))), 0.12);
+}
 
 // What dropout costs, forward, 64 heads of 8192 x 128, against the paper (Ma, Liu, Krashinsky, arXiv 2410.07531), whose attention
 // is another kernel: FP8, tiles of 64 x 128, H100.

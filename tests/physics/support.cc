@@ -56,12 +56,12 @@ std::vector<Row> read_rows(const std::string& file) {
   return rows;
 }
 
-configs::Result simulate(const std::string& path, const Settings& settings) {
+configs::Result simulate(const std::string& path, const Settings& settings, const sim::FoldOptions& fold) {
   const configs::Scenario scenario = value_of(configs::load_scenario(path, settings));
   const std::vector<traces::Kernel> kernels = value_of(cli::scenario_kernels(scenario, path));
   const std::vector<sim::Launch> launches = value_of(cli::make_launches(scenario, kernels));
   const bool serialise = scenario.policy().kind() == configs::SEQUENTIAL;
-  const sim::Outcome outcome = value_of(sim::simulate(scenario.gpu(), launches, {.serialise = serialise}));
+  const sim::Outcome outcome = value_of(sim::simulate(scenario.gpu(), launches, {.serialise = serialise, .fold = fold}));
   if (outcome.deadlocked) throw std::logic_error(outcome.deadlock.report);
   return cli::make_result(scenario, kernels, outcome);
 }
