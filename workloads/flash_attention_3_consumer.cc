@@ -43,6 +43,7 @@ class Consumer {
 
   bool loads() const { return !plan_.specialized && group_ == 0; }
   LoadRegisters load_registers() const { return {Registers::dropout(plan_), 52}; }
+  bool short_turns() const { return plan_.eight_bit() && plan_.head_dim() == 256; }
   void add_entry(Code& code) const;
   void add_loads(Code& code, Loads loads) const;
   void add_next_stage(Code& code) const;
@@ -180,7 +181,7 @@ void Consumer::add_first_block(Code& code) const {
   code.add("@!P0 BRA `(.L_wait_query)");
   const Mask mask = plan_.tiles.causal() ? Mask::kCausal : Mask::kKeys;
   if (!plan_.overlap) {
-    add_turn_wait(code);
+    if (!short_turns()) add_turn_wait(code);
     return add_plain_block(code, mask, true);
   }
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
@@ -212,9 +213,11 @@ void Consumer::add_overlapped_block(Code& code, Mask mask) const {
   add_rescale(code, plan_);
 }
 
-// Scores, softmax and products of one block, one after the other. A turn is the products of a block and the scores of the next.
+// Scores, softmax and products of one block, one after the other. A turn is the products of a block and the scores of the next;
+// with 8-bit elements at head_dim 256 the scores alone.
 void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
+  if (short_turns()) add_turn_wait(code);
   add_scores(code);
   add_turn_over(code);
   add_mask_load(code, plan_);
@@ -225,7 +228,7 @@ void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
   add_probabilities(code, plan_);
   if (!first) add_rescale(code, plan_);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
-  add_turn_wait(code);
+  if (!short_turns()) add_turn_wait(code);
   add_products(code);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
@@ -245,7 +248,7 @@ void Consumer::add_block(Code& code, Mask mask, Loads what) const {
 void Consumer::add_last_products(Code& code) const {
   add_query_released(code);
   if (!plan_.overlap) {
-    add_turn_over(code);
+    if (!short_turns()) add_turn_over(code);
     add_finish(code);
     return add_rescale(code, plan_);
   }
