@@ -59,7 +59,6 @@ class Consumer {
   void add_plain_block(Code& code, Mask mask, bool first) const;
   void add_block(Code& code, Mask mask, Loads loads) const;
   void add_last_products(Code& code) const;
-  void add_epilogue(Code& code) const;
   void add_blocks(std::vector<traces::Node>& nodes) const;
   std::vector<traces::Node> tile() const;
 
@@ -260,31 +259,6 @@ void Consumer::add_last_products(Code& code) const {
   add_rescale(code, plan_);
 }
 
-// O through shared memory, where V was, and TMA; each warp stores its 16 rows. The rows' log-sum-exp straight to memory.
-void Consumer::add_epilogue(Code& code) const {
-  const std::string_view format = plan_.type == configs::FP16 ? "F2FP.F16.F32.PACK_AB " : "F2FP.BF16.F32.PACK_AB ";
-  const uint32_t packed = Registers::score(plan_);
-  for (uint32_t i = 0; i < plan_.outputs(); i += 2) {
-    const uint32_t value = Registers::kOutput + i;
-    code.add(line({format, general(packed + i / 2), ", ", general(value + 1), ", ", general(value)}));
-  }
-  const auto barrier = static_cast<int16_t>(AttentionBarriers::kOutput);
-  const auto all = static_cast<uint16_t>(Plan::kGroupThreads * plan_.consumers());
-  // All warpgroups have read V.
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
-  for (uint32_t i = 0; i < plan_.outputs() / 8; ++i) {
-    code.add(line({"STSM.16.M88.4 [R0+", immediate(512 * i), "], ", general(packed + 4 * i)}));
-  }
-  code.add("FENCE.VIEW.ASYNC.S");
-  code.add("@!P5 STG.E desc[UR42][R12.64], R14", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
-  code.add("@!P5 STG.E desc[UR42][R12.64+0x20], R15", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
-  code.add("UIADD3 UR49, UR39, 0x1000, URZ").add("UIADD3 UR50, UR42, 0x2f0, URZ").add("UMOV UR51, UR43");
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
-  code.add("UTMASTG.4D [UR48], [UR50]", {.bytes = 16 * plan_.head_dim() * Plan::kOutputBytes, .stream = AttentionStreams::kOutput});
-  code.add("UTMACMDFLUSH");
-  code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR39], RZ", {.barrier = AttentionRings::kOutput});
-}
-
 // The blocks behind the first one: those that the diagonal cuts, then whole ones.
 void Consumer::add_blocks(std::vector<traces::Node>& nodes) const {
   const auto block = [this](Mask mask, Loads what) {
@@ -313,7 +287,7 @@ std::vector<traces::Node> Consumer::tile() const {
   add_blocks(nodes);
   Code rest(architecture_);
   add_last_products(rest);
-  add_epilogue(rest);
+  add_epilogue(rest, plan_);
   if (plan_.persistent) rest.add("VIADD R2, R2, 0x84").add("ISETP.GE.AND P4, PT, R2, R1, PT").add("@!P4 BRA `(.L_tile)");
   nodes.push_back(straight(rest));
   return nodes;

@@ -178,26 +178,4 @@ void add_rescale(Code& code, const FlashAttention3Plan& plan) {
   }
 }
 
-void add_finish(Code& code) {
-  for (const std::string_view distance : {"0x2", "0x1"}) {
-    for (uint32_t row = 0; row < kRows; ++row) {
-      code.add(line(
-          {"SHFL.BFLY PT, ", general(Registers::kWork2 + row), ", ", general(Registers::kSum + row), ", ", distance, ", 0x1f"}));
-    }
-    for (uint32_t row = 0; row < kRows; ++row) {
-      const std::string sum = general(Registers::kSum + row);
-      code.add(line({"FADD.FTZ ", sum, ", ", sum, ", ", general(Registers::kWork2 + row)}));
-    }
-  }
-  for (uint32_t row = 0; row < kRows; ++row) {
-    const std::string sum = general(Registers::kSum + row);
-    code.add(line({"FSETP.NEU.FTZ.AND P1, PT, ", sum, ", RZ, PT"}));
-    code.add(line({"MUFU.RCP ", general(Registers::kRescale + row), ", ", sum}));
-    code.add(line({"MUFU.LG2 ", general(Registers::kWork + row), ", ", sum}));
-    code.add(line({"FMUL.FTZ ", general(Registers::kWork2 + row), ", ", general(Registers::kWork + row), ", 0.69314718246459961"}));
-    code.add(line({"FFMA.FTZ ", general(Registers::kWork + row), ", ", general(Registers::kMaximum + row), ", ", uniform(37), ", ",
-                   general(Registers::kWork2 + row)}));
-  }
-}
-
 }  // namespace warpfold::workloads
