@@ -47,7 +47,9 @@ FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention) {
   plan.tile_queries = tile.queries;
   plan.tile_keys = tile.keys;
   plan.specialized = attention.has_warp_specialized() ? attention.warp_specialized() : true;
-  plan.overlap = attention.has_intra_warpgroup_overlap() ? attention.intra_warpgroup_overlap() : true;
+  // The library's kernels for 8-bit elements have no overlap within a warpgroup (hopper/mainloop_fwd_sm90_tma_gmma_ws.hpp,
+  // mma_fp8).
+  plan.overlap = attention.has_intra_warpgroup_overlap() ? attention.intra_warpgroup_overlap() : !plan.eight_bit();
   // The library's scheduler barrier: for 16-bit elements up to head dimension 128, for 8-bit ones from 128 on.
   const bool taking_turns = plan.eight_bit() ? shape.head_dim() >= 128 : shape.head_dim() <= 128;
   plan.pingpong = attention.has_pingpong() ? attention.pingpong() : taking_turns && plan.specialized;
