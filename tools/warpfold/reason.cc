@@ -1,6 +1,8 @@
 #include "tools/warpfold/reason.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -22,35 +24,33 @@ struct Loss {
 struct Party {
   const configs::Alone* alone = nullptr;
   std::vector<const configs::KernelResult*> parts;
-  uint64_t busy = 0;  // cycles of its parts together
-  uint64_t end = 0;
+  uint64_t busy = 0;      // cycles of its parts together
+  bool critical = false;  // had it ended earlier, so had the run
 };
 
 class Reasons {
  public:
   explicit Reasons(const configs::Result& result) : result_(result), graph_(result.provenance().scenario()) {
     for (const configs::Alone& alone : result.alone()) {
-      Party party{&alone, {}, 0, 0};
+      Party party{&alone, {}, 0, false};
       for (const configs::KernelResult& kernel : result.kernels()) {
         if (kernel.of() != alone.name()) continue;
         party.parts.push_back(&kernel);
         party.busy += kernel.cycles();
-        party.end = std::max(party.end, kernel.end_cycle());
       }
       parties_.push_back(std::move(party));
     }
     cut_time();
+    find_critical();
   }
 
   std::string worst() const {
-    std::vector<Loss> losses{idle_sms()};
-    for (size_t p = 0; p < parties_.size(); ++p) {
-      losses.push_back(not_overlapped(p));
-      losses.push_back(slowed_down(p));
-    }
+    std::vector<Loss> losses = slowdowns();
+    losses.push_back(idle_sms());
+    for (size_t p = 0; p < parties_.size(); ++p) losses.push_back(not_overlapped(p));
     const auto most = std::ranges::max_element(losses, {}, &Loss::cycles);
     if (most->cycles >= kLeastLoss * static_cast<double>(result_.total_cycles())) return most->text;
-    const auto longest = std::ranges::max_element(parties_, {}, &Party::busy);
+    const auto longest = std::ranges::max_element(parties_, {}, [](const Party& party) { return party.critical ? party.busy : 0; });
     return "nothing: " + longest->alone->name() + " at its own pace, bound by " + longest->alone->bound_by();
   }
 
@@ -99,47 +99,61 @@ class Reasons {
     return loss;
   }
 
-  // A kernel that somebody outlasts anyway costs nothing.
-  bool outlasted(size_t party) const {
-    return std::ranges::any_of(graph_.partners(static_cast<int>(party)), [&](int partner) {
-      const Party& other = parties_[static_cast<size_t>(partner)];
-      return std::ranges::any_of(other.parts, [&](const auto* part) {
-        return part->start_cycle() < parties_[party].end && part->end_cycle() > parties_[party].end;
-      });
-    });
+  // From the end of the run backwards: what ended last, what had ended last when that began, and so on. A kernel that is not among
+  // them may be slowed down at no cost.
+  void find_critical() {
+    uint64_t begun = UINT64_MAX;
+    while (begun > 0) {
+      const configs::KernelResult* last = nullptr;
+      for (const configs::KernelResult& kernel : result_.kernels()) {
+        const bool earlier = kernel.end_cycle() <= begun && kernel.start_cycle() < begun;
+        if (earlier && (last == nullptr || kernel.end_cycle() > last->end_cycle())) last = &kernel;
+      }
+      if (last == nullptr) return;
+      for (Party& party : parties_) party.critical |= last->of() == party.alone->name();
+      begun = last->start_cycle();
+    }
   }
 
-  // On part of the chip a kernel takes longer for that alone, which is no loss by itself: SMs without work are.
-  Loss slowed_down(size_t party) const {
-    const Party& victim = parties_[party];
-    if (victim.parts.empty() || outlasted(party)) return {};
-    const double share = static_cast<double>(victim.parts.front()->sms()) / result_.provenance().scenario().gpu().sm_count();
-    const double busy = static_cast<double>(victim.busy) * share;
-    const double extra = busy - static_cast<double>(victim.alone->cycles());
-    const double slowdown = busy / static_cast<double>(victim.alone->cycles());
-    if (extra <= 0) return {};
-    return {extra, victim.alone->name() + " " + fixed(slowdown, 2) + "x as long: " + cause(victim, extra / busy)};
+  // What critical kernels need more than alone, together where the cause is the same. On part of the chip a kernel takes longer for
+  // that alone, which is no loss by itself: SMs without work are.
+  std::vector<Loss> slowdowns() const {
+    std::map<std::string, std::pair<double, std::string>> by_cause;  // cycles, victims
+    for (const Party& victim : parties_) {
+      if (!victim.critical) continue;
+      const double share = static_cast<double>(victim.parts.front()->sms()) / result_.provenance().scenario().gpu().sm_count();
+      const double extra = static_cast<double>(victim.busy) * share - static_cast<double>(victim.alone->cycles());
+      if (extra <= 0) continue;
+      auto& [cycles, victims] = by_cause[cause(victim, extra / static_cast<double>(victim.busy))];
+      cycles += extra;
+      victims += (victims.empty() ? "" : ", ") + victim.alone->name();
+    }
+    std::vector<Loss> losses;
+    for (const auto& [cause, loss] : by_cause)
+      losses.push_back({loss.first, loss.second + " " + us(loss.first) + " longer: " + cause});
+    return losses;
   }
 
   std::string cause(const Party& victim, double lost) const {
-    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "it does the work of " + also[0] + " too";
-    const configs::LedgerEntry* theft = largest_theft(victim);
+    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "doing the work of " + also[0] + " too";
     uint64_t resident = 0;
     double warps = 0;
     for (const configs::KernelResult* part : victim.parts) {
       resident += part->resident_warp_cycles();
       warps += part->occupancy().average_warps() * static_cast<double>(part->cycles()) / static_cast<double>(victim.busy);
     }
+    const configs::LedgerEntry* theft = largest_theft(victim);
     const double taken = theft == nullptr ? 0 : static_cast<double>(theft->warp_cycles()) / static_cast<double>(resident);
     constexpr double kFewer = 0.9;  // of the warps that it has alone
-    constexpr double kPart = 0.25;  // of its loss, for one theft to be what to name
     if (warps < kFewer * victim.alone->average_warps() && taken < lost) {
       return fixed(warps, 1) + " warps an SM instead of " + fixed(victim.alone->average_warps(), 1);
     }
-    if (taken >= kPart * lost) {
-      return theft->culprit() + " holds " + theft->resource() + " in " + fixed(100 * taken, 1) + " % of its warp-cycles";
-    }
-    return "no single resource lost; bound by " + victim.alone->bound_by();
+    if (theft != nullptr) return "most goes to " + party_of(theft->culprit()) + " in " + theft->resource();
+    return victim.parts.size() > 1 ? "cut into " + std::to_string(victim.parts.size()) + " launches" : "no single resource lost";
+  }
+
+  std::string party_of(const std::string& kernel) const {
+    return std::ranges::find(result_.kernels(), kernel, &configs::KernelResult::name)->of();
   }
 
   const configs::LedgerEntry* largest_theft(const Party& victim) const {
