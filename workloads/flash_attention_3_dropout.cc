@@ -89,7 +89,7 @@ void add_byte_thresholds(Code& code, const FlashAttention3Plan& plan, uint32_t c
 void add_word_thresholds(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
   for (uint32_t i = 0; i < plan.scores_of_call(); ++i) {
     const std::string score = general(Registers::score(plan) + call * plan.scores_of_call() + i);
-    const std::string keeps = "P" + immediate(1 + i);
+    const std::string keeps = line({"P", immediate(1 + i)});
     code.add(line({"ISETP.LE.U32.AND ", keeps, ", PT, ", random_word(plan, i), ", R1, PT"}));
     code.add(line({"FSEL ", score, ", ", score, ", RZ, ", keeps}));
   }
