@@ -4,6 +4,8 @@
 //   warp 0            producer        Q of a tile, then K and V blocks into two rings
 //   warps 1-3         producer_idle   give their registers away and end
 //   warps 4-7, 8-11   consumers       wgmma, softmax, wgmma, epilogue
+//
+// Heads that share keys and values have tiles of their own, as in the library's first release; what they share, L2 serves.
 #include <algorithm>
 #include <functional>
 #include <numeric>
