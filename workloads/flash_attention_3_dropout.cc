@@ -95,7 +95,8 @@ void add_word_thresholds(Code& code, const FlashAttention3Plan& plan, uint32_t c
   }
 }
 
-// A sign bit, spread over a half, is the mask of a score.
+// A sign bit, spread over a half, is the mask of a score; of 8-bit elements, which were not counted, over a byte (assumed: PRMT
+// spreads four signs as it spreads two).
 void add_stored_bits(Code& code, const FlashAttention3Plan& plan) {
   const uint32_t bits = Registers::dropout(plan);
   const uint32_t packed = plan.probabilities();

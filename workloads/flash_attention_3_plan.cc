@@ -23,7 +23,7 @@ Tile tile_of(const configs::AttentionShape& shape) {
   const bool dropout = shape.dropout() != configs::NONE;
   if (shape.type() == configs::FP8) {
     if (shape.head_dim() == 64) return {192, 128};
-    return {128, shape.head_dim() == 128 ? 256U : 128U};
+    return {128, shape.head_dim() == 128 && !dropout ? 256U : 128U};
   }
   if (shape.head_dim() == 64) return {192, 128};
   if (shape.head_dim() == 256) return {128, dropout ? 64U : 80U};
@@ -62,8 +62,9 @@ FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention) {
 }
 
 Expected<void> check_options(const FlashAttention3Plan& plan) {
-  if (plan.eight_bit() && plan.dropout != configs::NONE) {
-    return fail("flash_attention_3: dropout was counted for 16-bit elements; type FP8 needs dropout: NONE");
+  if (plan.eight_bit() && plan.dropout == configs::FUSED_PHILOX && plan.threshold_bits == 8) {
+    return fail(
+        "flash_attention_3: thresholds of 8 bits are applied to packed 16-bit probabilities; type FP8 needs threshold_bits: 32");
   }
   if (!plan.specialized && plan.pingpong) {
     return fail("flash_attention_3: pingpong needs warp_specialized: true: where consumers load, they wait for each other anyway");

@@ -150,12 +150,14 @@ void add_reordering(Code& code, const FlashAttention3Plan& plan) {
 }
 
 void add_eight_bit_probabilities(Code& code, const FlashAttention3Plan& plan) {
+  add_dropout_to_scores(code, plan);
   const uint32_t score = Registers::score(plan);
   for (uint32_t i = 0; i < plan.scores(); i += 2) {
     const std::string packed = general(score + i / 4);  // behind the scores that are still to be packed
     code.add(line({"F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C ", packed, ", ", general(score + i + 1), ", ", general(score + i), ", ",
                    i % 4 == 0 ? "RZ" : packed}));
   }
+  add_dropout(code, plan);
   add_reordering(code, plan);
 }
 

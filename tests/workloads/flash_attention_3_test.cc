@@ -143,6 +143,20 @@ INSTANTIATE_TEST_SUITE_P(FlashAttention3, CountedMix,
                                              with(kOf128, {{"IMAD.WIDE", 67}, {"HSET2", 32}, {"LOP3", 112}})}),
                          [](const auto& mix) { return mix.param.name; });
 
+// A call of 128 bits serves four scores in place of sixteen: four times the rounds, and a comparison for each score.
+TEST(FlashAttention3, DrawsThirtyTwoBitsAScoreWhereAsked) {
+  for (const configs::ElementType type : {configs::BF16, configs::FP8}) {
+    configs::FlashAttention3 all = with_dropout(configs::FUSED_PHILOX);
+    all.mutable_shape()->set_type(type);
+    all.mutable_shape()->set_threshold_bits(32);
+    const traces::Kernel kernel = make(all);
+    const std::vector<isa::Instruction>& code = loop_body(kernel, "consumer0", 0);
+    EXPECT_EQ(starting_with(code, "IMAD.WIDE.U32"), 4 * 43);
+    EXPECT_EQ(starting_with(code, "ISETP.LE.U32"), 64);
+    EXPECT_EQ(starting_with(code, "HSET2"), 0);
+  }
+}
+
 // Counted for K and V together: 89, of them a load of a page table, which is left out.
 TEST(FlashAttention3, ProducerHasTheCountedMix) {
   const traces::Kernel kernel = make(attention(2, 16, 8192, 128));
@@ -255,7 +269,7 @@ TEST(FlashAttention3, SaysWhatItCannotDo) {
   EXPECT_THAT(error_of(attention(1, 1, 512, 128), "a100_sxm"), HasSubstr("needs a GPU of architecture sm_90, this one is sm_80"));
   configs::FlashAttention3 all = with_dropout(configs::FUSED_PHILOX);
   all.mutable_shape()->set_type(configs::FP8);
-  EXPECT_THAT(error_of(all), HasSubstr("dropout was counted for 16-bit elements"));
+  EXPECT_THAT(error_of(all), HasSubstr("type FP8 needs threshold_bits: 32"));
   all = attention(2, 16, 8192, 128);
   all.set_warp_specialized(false);
   all.set_pingpong(true);
