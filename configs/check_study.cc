@@ -120,10 +120,15 @@ class FigureCheck {
         return simulated(quantity.kernel_alone().policy(), path + ".kernel_alone.policy");
       case Quantity::kKernelSlowdown:
         return simulated(quantity.kernel_slowdown().policy(), path + ".kernel_slowdown.policy");
+      case Quantity::kStoredBitsMb:
+        return simulated(quantity.stored_bits_mb(), path + ".stored_bits_mb");
+      case Quantity::kRegion:
+        return std::nullopt;
       case Quantity::WHAT_NOT_SET:
         break;
     }
-    return Finding{path, "a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown"};
+    return Finding{path,
+                   "a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown, stored_bits_mb, region"};
   }
 
   std::optional<Finding> simulated(int policy, const std::string& path) const {

@@ -119,6 +119,7 @@ std::optional<Finding> check_attention(const AttentionShape& shape, const std::s
   if (shape.has_keys()) check.at_least_one("keys", shape.keys());
   check.one_of("head_dim", shape.head_dim(), {64, 128, 256});
   if (shape.has_philox_rounds()) check.one_of("philox_rounds", shape.philox_rounds(), {3, 5, 7, 10});
+  if (shape.has_threshold_bits()) check.one_of("threshold_bits", shape.threshold_bits(), {8, 32});
   return check.result();
 }
 

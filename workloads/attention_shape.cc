@@ -67,6 +67,7 @@ std::string describe(const configs::AttentionShape& shape) {
        << configs::ElementType_Name(shape.type()) << (shape.causal() ? " causal" : "")
        << " dropout=" << configs::Dropout_Name(shape.dropout());
   if (shape.dropout() == configs::FUSED_PHILOX) text << " rounds=" << or_else(shape.philox_rounds(), 7);
+  if (shape.dropout() == configs::FUSED_PHILOX) text << " threshold_bits=" << or_else(shape.threshold_bits(), 8);
   return text.str();
 }
 

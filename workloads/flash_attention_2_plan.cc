@@ -45,6 +45,7 @@ std::optional<std::string> mistake(const configs::AttentionShape& shape) {
   if (rounds != 3 && rounds != 5 && rounds != 7 && rounds != 10) {
     return "philox_rounds " + std::to_string(rounds) + " was not counted; expected 3, 5, 7 or 10";
   }
+  if (shape.threshold_bits() == 32) return "threshold_bits 32 has no kernel here; expected 8";
   return std::nullopt;
 }
 

@@ -4,9 +4,12 @@
 //   warp 0            producer        Q of a tile, then K and V blocks into two rings
 //   warps 1-3         producer_idle   give their registers away and end
 //   warps 4-7, 8-11   consumers       wgmma, softmax, wgmma, epilogue
+//
+// Heads that share keys and values have tiles of their own, as in the library's first release; what they share, L2 serves.
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <sstream>
 
 #include "workloads/flash_attention_3_roles.h"
 #include "workloads/workloads.h"
@@ -15,6 +18,14 @@ namespace warpfold::workloads {
 namespace {
 
 using Plan = FlashAttention3Plan;
+
+std::string describe(const configs::AttentionShape& shape, const Plan& plan) {
+  std::ostringstream text;
+  text << "flash_attention_3 " << workloads::describe(shape) << " tile=" << plan.tile_queries << "x" << plan.tile_keys
+       << " stages=" << plan.stages << " cluster=" << plan.cluster << (plan.persistent ? " persistent" : "")
+       << (plan.pingpong ? " pingpong" : "") << (plan.overlap ? " overlap" : "") << (plan.specialized ? "" : " consumers_load");
+  return text.str();
+}
 
 void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
   const uint32_t warps = 4 * plan.consumers();
@@ -118,7 +129,7 @@ Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& 
   traces::Kernel kernel;
   kernel.name = "flash_attention_3";
   kernel.architecture = gpu.architecture();
-  kernel.source = "flash_attention_3 " + describe(attention.shape());
+  kernel.source = describe(attention.shape(), *plan);
   kernel.cluster_ctas = plan->cluster;
   kernel.registers_per_thread = plan->registers_per_thread;
   kernel.shared_memory_bytes = plan->shared_memory_bytes;

@@ -43,6 +43,7 @@ class Consumer {
 
   bool loads() const { return !plan_.specialized && group_ == 0; }
   LoadRegisters load_registers() const { return {Registers::dropout(plan_), 52}; }
+  bool short_turns() const { return plan_.eight_bit() && plan_.head_dim() == 256; }
   void add_entry(Code& code) const;
   void add_loads(Code& code, Loads loads) const;
   void add_next_stage(Code& code) const;
@@ -58,7 +59,6 @@ class Consumer {
   void add_plain_block(Code& code, Mask mask, bool first) const;
   void add_block(Code& code, Mask mask, Loads loads) const;
   void add_last_products(Code& code) const;
-  void add_epilogue(Code& code) const;
   void add_blocks(std::vector<traces::Node>& nodes) const;
   std::vector<traces::Node> tile() const;
 
@@ -180,7 +180,7 @@ void Consumer::add_first_block(Code& code) const {
   code.add("@!P0 BRA `(.L_wait_query)");
   const Mask mask = plan_.tiles.causal() ? Mask::kCausal : Mask::kKeys;
   if (!plan_.overlap) {
-    add_turn_wait(code);
+    if (!short_turns()) add_turn_wait(code);
     return add_plain_block(code, mask, true);
   }
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
@@ -212,9 +212,11 @@ void Consumer::add_overlapped_block(Code& code, Mask mask) const {
   add_rescale(code, plan_);
 }
 
-// Scores, softmax and products of one block, one after the other. A turn is the products of a block and the scores of the next.
+// Scores, softmax and products of one block, one after the other. A turn is the products of a block and the scores of the next;
+// with 8-bit elements at head_dim 256 the scores alone.
 void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
+  if (short_turns()) add_turn_wait(code);
   add_scores(code);
   add_turn_over(code);
   add_mask_load(code, plan_);
@@ -225,7 +227,7 @@ void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
   add_probabilities(code, plan_);
   if (!first) add_rescale(code, plan_);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
-  add_turn_wait(code);
+  if (!short_turns()) add_turn_wait(code);
   add_products(code);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
@@ -245,7 +247,7 @@ void Consumer::add_block(Code& code, Mask mask, Loads what) const {
 void Consumer::add_last_products(Code& code) const {
   add_query_released(code);
   if (!plan_.overlap) {
-    add_turn_over(code);
+    if (!short_turns()) add_turn_over(code);
     add_finish(code);
     return add_rescale(code, plan_);
   }
@@ -255,31 +257,6 @@ void Consumer::add_last_products(Code& code) const {
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
   add_rescale(code, plan_);
-}
-
-// O through shared memory, where V was, and TMA; each warp stores its 16 rows. The rows' log-sum-exp straight to memory.
-void Consumer::add_epilogue(Code& code) const {
-  const std::string_view format = plan_.type == configs::FP16 ? "F2FP.F16.F32.PACK_AB " : "F2FP.BF16.F32.PACK_AB ";
-  const uint32_t packed = Registers::score(plan_);
-  for (uint32_t i = 0; i < plan_.outputs(); i += 2) {
-    const uint32_t value = Registers::kOutput + i;
-    code.add(line({format, general(packed + i / 2), ", ", general(value + 1), ", ", general(value)}));
-  }
-  const auto barrier = static_cast<int16_t>(AttentionBarriers::kOutput);
-  const auto all = static_cast<uint16_t>(Plan::kGroupThreads * plan_.consumers());
-  // All warpgroups have read V.
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
-  for (uint32_t i = 0; i < plan_.outputs() / 8; ++i) {
-    code.add(line({"STSM.16.M88.4 [R0+", immediate(512 * i), "], ", general(packed + 4 * i)}));
-  }
-  code.add("FENCE.VIEW.ASYNC.S");
-  code.add("@!P5 STG.E desc[UR42][R12.64], R14", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
-  code.add("@!P5 STG.E desc[UR42][R12.64+0x20], R15", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
-  code.add("UIADD3 UR49, UR39, 0x1000, URZ").add("UIADD3 UR50, UR42, 0x2f0, URZ").add("UMOV UR51, UR43");
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
-  code.add("UTMASTG.4D [UR48], [UR50]", {.bytes = 16 * plan_.head_dim() * Plan::kOutputBytes, .stream = AttentionStreams::kOutput});
-  code.add("UTMACMDFLUSH");
-  code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR39], RZ", {.barrier = AttentionRings::kOutput});
 }
 
 // The blocks behind the first one: those that the diagonal cuts, then whole ones.
@@ -310,7 +287,7 @@ std::vector<traces::Node> Consumer::tile() const {
   add_blocks(nodes);
   Code rest(architecture_);
   add_last_products(rest);
-  add_epilogue(rest);
+  add_epilogue(rest, plan_);
   if (plan_.persistent) rest.add("VIADD R2, R2, 0x84").add("ISETP.GE.AND P4, PT, R2, R1, PT").add("@!P4 BRA `(.L_tile)");
   nodes.push_back(straight(rest));
   return nodes;

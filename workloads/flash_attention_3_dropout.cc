@@ -1,6 +1,10 @@
 // Dropout in FlashAttention-3, which the library itself has not: the instructions that it costs a block of 64 x 128 scores were
 // counted where it was added to the library's kernel (head_dim 128, fp16, sm_90a, CUDA 13.0), with the bits loaded or drawn in
 // place. 128 keys are 64 scores a thread: four Philox calls, 16 scores each, 8 bits a score. Both work on packed halves of P.
+//
+// With 32 bits a score a call serves four. That was not counted: assumed are the counted code's rounds, four times as many, and for
+// a score a comparison (ISETP, as in compiled code of Philox kernels with 32-bit thresholds) and an FSEL of the score before it is
+// packed, which is the least that can be done with a predicate.
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -12,8 +16,8 @@ namespace {
 
 using Registers = AttentionRegisters;
 
-constexpr uint32_t kScoresOfCall = 16;
-constexpr uint32_t kCountedCalls = 4;
+constexpr uint32_t kCountedCalls = 4;  // of 16 scores each
+constexpr uint32_t kCountedScores = 16;
 
 // Instructions beyond those of the same kernel without dropout, for four calls.
 struct Counts {
@@ -40,17 +44,19 @@ const Counts& counts_of(uint32_t rounds) {
   throw std::logic_error("Philox rounds that were not counted");
 }
 
-// One call: rounds of two wide multiplications and two three-input exclusive ors, then bytes to halves, compared and applied.
-void add_call(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
+constexpr uint32_t kApplied = kCountedScores / 2;  // LOP3 of a counted call that apply the mask, two scores each
+
+std::string random_word(const FlashAttention3Plan& plan, uint32_t index) { return general(Registers::dropout(plan) + index % 4); }
+
+// The rounds of one call: two wide multiplications and two three-input exclusive ors each, and the key schedule.
+void add_rounds(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
   const Counts& counts = counts_of(plan.philox_rounds);
   const uint32_t base = Registers::dropout(plan);
-  const auto word = [base](uint32_t i) { return general(base + i % 4); };
   const auto product = [base](uint32_t i) { return general(base + 4 + 2 * (i % 2)); };
   const auto high = [base](uint32_t i) { return general(base + 5 + 2 * (i % 2)); };
   const auto key = [base](uint32_t i) { return general(base + 8 + i % 2); };
-  const auto work = [base](uint32_t i) { return general(base + 10 + i % 2); };
-  const uint32_t applied = kScoresOfCall / 2;
-  const uint32_t mixed = part(counts.logic, call) > applied ? part(counts.logic, call) - applied : 0;
+  const uint32_t logic = part(counts.logic, call);
+  const uint32_t mixed = logic > kApplied ? logic - kApplied : 0;
   const uint32_t wide = part(counts.wide, call);
   for (uint32_t i = 0; i < part(counts.uniform_moves, call); ++i) code.add(line({"UMOV ", uniform(53 + i % 4), ", 0x9e3779b9"}));
   for (uint32_t i = 0; i < part(counts.uniform_adds, call); ++i) {
@@ -58,15 +64,34 @@ void add_call(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
   }
   for (uint32_t i = 0; i < std::max(wide, mixed); ++i) {
     if (i < part(counts.adds, call)) code.add(line({"VIADD ", key(i), ", R2, 0x3c6ef372"}));
-    if (i < wide) code.add(line({"IMAD.WIDE.U32 ", product(i), ", ", word(i), ", -0x326172a9, RZ"}));
-    if (i < mixed) code.add(line({"LOP3.LUT ", word(i + 2), ", ", high(i), ", ", key(i), ", ", word(i + 1), ", 0x96, !PT"}));
+    if (i < wide) code.add(line({"IMAD.WIDE.U32 ", product(i), ", ", random_word(plan, i), ", -0x326172a9, RZ"}));
+    if (i < mixed) {
+      code.add(line(
+          {"LOP3.LUT ", random_word(plan, i + 2), ", ", high(i), ", ", key(i), ", ", random_word(plan, i + 1), ", 0x96, !PT"}));
+    }
   }
-  const uint32_t first = Registers::probability(plan) + call * applied;
-  for (uint32_t i = 0; i < applied; ++i) {
-    if (i < part(counts.permutes, call)) code.add(line({"PRMT ", work(i), ", ", word(i / 2), ", 0x4140, RZ"}));
-    if (i < part(counts.compares, call)) code.add(line({"HSET2.LE.AND ", work(i), ", ", work(i), ", R1, PT"}));
+}
+
+// Bytes to halves, compared and applied to packed probabilities.
+void add_byte_thresholds(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
+  const Counts& counts = counts_of(plan.philox_rounds);
+  const uint32_t first = Registers::probability(plan) + call * kApplied;
+  for (uint32_t i = 0; i < kApplied; ++i) {
+    const std::string work = general(Registers::dropout(plan) + 10 + i % 2);
+    if (i < part(counts.permutes, call)) code.add(line({"PRMT ", work, ", ", random_word(plan, i / 2), ", 0x4140, RZ"}));
+    if (i < part(counts.compares, call)) code.add(line({"HSET2.LE.AND ", work, ", ", work, ", R1, PT"}));
     const std::string packed = general(first + i);
-    code.add(line({"LOP3.LUT ", packed, ", ", packed, ", ", work(i), ", RZ, 0xc0, !PT"}));
+    code.add(line({"LOP3.LUT ", packed, ", ", packed, ", ", work, ", RZ, 0xc0, !PT"}));
+  }
+}
+
+// Each word for a score of its own.
+void add_word_thresholds(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
+  for (uint32_t i = 0; i < plan.scores_of_call(); ++i) {
+    const std::string score = general(Registers::score(plan) + call * plan.scores_of_call() + i);
+    const std::string keeps = line({"P", immediate(1 + i)});
+    code.add(line({"ISETP.LE.U32.AND ", keeps, ", PT, ", random_word(plan, i), ", R1, PT"}));
+    code.add(line({"FSEL ", score, ", ", score, ", RZ, ", keeps}));
   }
 }
 
@@ -105,10 +130,21 @@ void add_mask_load(Code& code, const FlashAttention3Plan& plan) {
            {.bytes = plan.scores() * 32 / 8, .stream = AttentionStreams::kMask});
 }
 
+void add_dropout_to_scores(Code& code, const FlashAttention3Plan& plan) {
+  if (plan.dropout != configs::FUSED_PHILOX || plan.threshold_bits != 32) return;
+  for (uint32_t call = 0; call < plan.scores() / plan.scores_of_call(); ++call) {
+    add_rounds(code, plan, call);
+    add_word_thresholds(code, plan, call);
+  }
+}
+
 void add_dropout(Code& code, const FlashAttention3Plan& plan) {
   if (plan.dropout == configs::STORED_BITS) add_stored_bits(code, plan);
-  if (plan.dropout != configs::FUSED_PHILOX) return;
-  for (uint32_t call = 0; call < plan.scores() / kScoresOfCall; ++call) add_call(code, plan, call);
+  if (plan.dropout != configs::FUSED_PHILOX || plan.threshold_bits != 8) return;
+  for (uint32_t call = 0; call < plan.scores() / plan.scores_of_call(); ++call) {
+    add_rounds(code, plan, call);
+    add_byte_thresholds(code, plan, call);
+  }
 }
 
 }  // namespace warpfold::workloads

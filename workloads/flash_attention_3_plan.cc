@@ -1,5 +1,6 @@
 #include "workloads/flash_attention_3_plan.h"
 
+#include <stdexcept>
 #include <string>
 
 namespace warpfold::workloads {
@@ -43,10 +44,13 @@ FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention) {
   plan.type = shape.type();
   plan.dropout = shape.dropout();
   if (shape.has_philox_rounds()) plan.philox_rounds = shape.philox_rounds();
+  if (shape.has_threshold_bits()) plan.threshold_bits = shape.threshold_bits();
   plan.tile_queries = tile.queries;
   plan.tile_keys = tile.keys;
   plan.specialized = attention.has_warp_specialized() ? attention.warp_specialized() : true;
-  plan.overlap = attention.has_intra_warpgroup_overlap() ? attention.intra_warpgroup_overlap() : true;
+  // The library's kernels for 8-bit elements have no overlap within a warpgroup (hopper/mainloop_fwd_sm90_tma_gmma_ws.hpp,
+  // mma_fp8).
+  plan.overlap = attention.has_intra_warpgroup_overlap() ? attention.intra_warpgroup_overlap() : !plan.eight_bit();
   // The library's scheduler barrier: for 16-bit elements up to head dimension 128, for 8-bit ones from 128 on.
   const bool taking_turns = plan.eight_bit() ? shape.head_dim() >= 128 : shape.head_dim() <= 128;
   plan.pingpong = attention.has_pingpong() ? attention.pingpong() : taking_turns && plan.specialized;
@@ -69,7 +73,6 @@ Expected<void> check_options(const FlashAttention3Plan& plan) {
         "flash_attention_3: warp_specialized: false is the ablation of the FlashAttention-3 paper: BF16 or FP16, head_dim 128 or "
         "256, not causal, more than one block of keys");
   }
-  if (plan.pingpong && plan.consumers() < 2) return fail("flash_attention_3: pingpong needs two consumer warpgroups");
   for (const QueryTile& tile : plan.tiles.query_tiles()) {
     if (tile.full_blocks + tile.masked_blocks > 0) continue;
     return fail("flash_attention_3: causal with " + text(plan.tiles.keys()) + " keys for " + text(plan.tiles.queries()) +
@@ -81,7 +84,7 @@ Expected<void> check_options(const FlashAttention3Plan& plan) {
 // setmaxnreg of the library: 24 / 240 with two consumer warpgroups, 32 / 160 with three. FP8 kernels, whose producers transpose V,
 // have 40 / 232 and the compiler lets values share registers; here every value has its own, so they have 24 / 240 too. Without
 // specialisation every thread has the most that code can name.
-Expected<void> share_registers(FlashAttention3Plan& plan) {
+void share_registers(FlashAttention3Plan& plan) {
   if (!plan.specialized) {
     plan.registers_per_thread = 255;
     plan.consumer_registers = 255;
@@ -92,8 +95,7 @@ Expected<void> share_registers(FlashAttention3Plan& plan) {
   }
   const uint32_t needed =
       FlashAttention3Plan::kWorkingRegisters + plan.scores() + plan.outputs() + plan.probabilities() + plan.dropout_registers();
-  if (needed <= plan.consumer_registers) return {};
-  return fail("flash_attention_3: a consumer thread needs " + text(needed) + " registers, it has " + text(plan.consumer_registers));
+  if (needed > plan.consumer_registers) throw std::logic_error("FlashAttention-3: a tile that does not fit the registers");
 }
 
 Expected<void> share_memory(FlashAttention3Plan& plan, const configs::Gpu& gpu) {
@@ -114,7 +116,7 @@ Expected<FlashAttention3Plan> plan_flash_attention_3(const configs::FlashAttenti
   }
   FlashAttention3Plan plan = with_defaults(attention);
   if (auto ok = check_options(plan); !ok) return std::unexpected(ok.error());
-  if (auto ok = share_registers(plan); !ok) return std::unexpected(ok.error());
+  share_registers(plan);
   if (auto ok = share_memory(plan, gpu); !ok) return std::unexpected(ok.error());
   return plan;
 }

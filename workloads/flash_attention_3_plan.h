@@ -15,6 +15,7 @@ struct FlashAttention3Plan {
   configs::ElementType type = configs::FP16;
   configs::Dropout dropout = configs::NONE;
   uint32_t philox_rounds = 7;
+  uint32_t threshold_bits = 8;
   uint32_t tile_queries = 128;
   uint32_t tile_keys = 128;
   uint32_t stages = 2;  // of the K ring and of the V ring
@@ -43,6 +44,7 @@ struct FlashAttention3Plan {
   uint32_t scores() const { return tile_keys / 2; }  // of a thread: 64 x keys over 128 threads, in as many registers
   uint32_t outputs() const { return head_dim() / 2; }
   uint32_t probabilities() const { return scores() * element_bytes() / 4; }  // registers of P, packed
+  uint32_t scores_of_call() const { return 128 / threshold_bits; }           // a Philox call makes 128 random bits
   // The words of a Philox call and what they are made of; or the mask's.
   uint32_t dropout_registers() const { return dropout == configs::NONE ? 0 : dropout == configs::FUSED_PHILOX ? 12 : 4; }
   uint32_t query_bytes() const { return tile_queries * head_dim() * element_bytes(); }

@@ -70,8 +70,11 @@ void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first, Mask m
 void add_probabilities(Code& code, const FlashAttention3Plan& plan);  // scores to the registers that wgmma reads
 void add_rescale(Code& code, const FlashAttention3Plan& plan);        // O shrinks by what the maximum has grown
 void add_finish(Code& code);                                          // what O is divided by, log-sum-exp of the rows
+void add_epilogue(Code& code, const FlashAttention3Plan& plan);       // O and the rows' statistics to memory
 void add_mask_load(Code& code, const FlashAttention3Plan& plan);      // stored dropout bits of a block
-void add_dropout(Code& code, const FlashAttention3Plan& plan);        // to the packed probabilities
+// Dropout of the probabilities: of 32 random bits each before they are packed, of 8 or stored bits behind that.
+void add_dropout_to_scores(Code& code, const FlashAttention3Plan& plan);
+void add_dropout(Code& code, const FlashAttention3Plan& plan);
 
 // Loads by one warp: the registers that it keeps its place in, from `general` and `uniform` on.
 struct LoadRegisters {

@@ -18,9 +18,12 @@ double number(uint64_t value) { return static_cast<double>(value); }
 // operands of up to four registers, two of them in the bank.
 constexpr uint64_t kInheritedReads = 6;
 
+// Which SM's work counts: that of the SM that is dealt most, or what every SM had if all were alike.
+enum class Spread { kAsDealt, kEvenly };
+
 class Counter {
  public:
-  Counter(const Spec& spec, const KernelImage& image) : spec_(spec), image_(image), demand_(demand_of(spec, image)) {
+  Counter(const Spec& spec, const KernelImage& image, Spread spread) : spec_(spec), image_(image), demand_(demand_of(spec, image)) {
     for (const SmClass& sm_class : distribute({image.kernel}, spec.memory.sm_count)) {
       Demand sm;
       uint64_t ctas = 0;
@@ -29,8 +32,9 @@ class Counter {
         ctas += run.count;
       }
       chip_.add(sm, sm_class.sms);
-      add_sm(sm, ctas * image.footprint.warps);
+      if (spread == Spread::kAsDealt) add_sm(sm, ctas * image.footprint.warps, 1);
     }
+    if (spread == Spread::kEvenly) add_sm(chip_, image.kernel->ctas() * image.footprint.warps, spec.memory.sm_count);
     add_chip();
   }
 
@@ -48,18 +52,19 @@ class Counter {
     }
   }
 
-  void add_sm(const Demand& sm, uint64_t warps) {
-    const double sub_cores = spec_.sub_cores;
-    offer("issue_slot", number(sm.instructions) / sub_cores, 0);
+  // What `sms` SMs do together, of which each does the same.
+  void add_sm(const Demand& demand, uint64_t warps, uint32_t sms) {
+    const double sub_cores = number(spec_.sub_cores) * sms;
+    offer("issue_slot", number(demand.instructions) / sub_cores, 0);
     for (const Pipe pipe :
          {Pipe::kAlu, Pipe::kFmaHeavy, Pipe::kFmaLite, Pipe::kFp16, Pipe::kFp64, Pipe::kXu, Pipe::kTensor, Pipe::kUniform}) {
       const auto p = static_cast<size_t>(pipe);
       // The pipe's last instructions: one in the latch and those in front of it.
       const uint64_t queued = (spec_.admission[p] + uint64_t{1}) * longest_interval(pipe);
-      offer(std::string(isa::pipe_name(pipe)), number(sm.pipe_cycles[p]) / sub_cores, number(queued));
+      offer(std::string(isa::pipe_name(pipe)), number(demand.pipe_cycles[p]) / sub_cores, number(queued));
     }
-    add_register_reads(sm, warps);
-    add_memory_stage(sm);
+    add_register_reads(demand, warps, sms);
+    add_memory_stage(demand, sms);
   }
 
   // FMA lite is held by what goes to FMA heavy too.
@@ -69,11 +74,11 @@ class Counter {
     return pipe == Pipe::kFmaLite ? std::max(own, longest[static_cast<size_t>(Pipe::kFmaHeavy)]) : own;
   }
 
-  void add_register_reads(const Demand& sm, uint64_t warps) {
-    const double rate = number(spec_.read_ports_per_bank) * spec_.sub_cores;
+  void add_register_reads(const Demand& demand, uint64_t warps, double sms) {
+    const double rate = number(spec_.read_ports_per_bank) * spec_.sub_cores * sms;
     // The reads of the last two instructions lie within two windows behind their issue; a wide operand stretches a window to six.
     const double in_flight = 4 + 3 * std::max<double>(spec_.read_window, 6);
-    offer("register_read_ports", number(*std::ranges::max_element(sm.register_reads)) / rate,
+    offer("register_read_ports", number(*std::ranges::max_element(demand.register_reads)) / rate,
           in_flight + number(warps * kInheritedReads) / rate);
   }
 
@@ -86,18 +91,18 @@ class Counter {
     return outstanding() * demand_.largest.bytes_in + image_.ctas_per_sm * stages * demand_.largest.bulk_bytes;
   }
 
-  void add_memory_stage(const Demand& sm) {
+  void add_memory_stage(const Demand& demand, double sms) {
     const LargestRequest& largest = demand_.largest;
     const uint64_t commands = largest.wgmma_waited_for ? 0 : spec_.wgmma_fifo_entries + uint64_t{1};
-    offer("wgmma", number(sm.wgmma_quarter_cycles) / 4, number(commands * largest.wgmma_cycles));
+    offer("wgmma", number(demand.wgmma_quarter_cycles) / 4 / sms, number(commands * largest.wgmma_cycles));
     const double left_over = number(outstanding() * largest.wavefronts + commands * largest.wgmma_wavefronts);
-    offer("shared_memory", number(sm.wavefronts) + number(sm.wgmma_quarter_wavefronts) / 4, left_over);
-    offer("memory_issue", number(sm.memory_requests * spec_.memory_issue_interval),
+    offer("shared_memory", (number(demand.wavefronts) + number(demand.wgmma_quarter_wavefronts) / 4) / sms, left_over);
+    offer("memory_issue", number(demand.memory_requests * spec_.memory_issue_interval) / sms,
           number(outstanding() * spec_.memory_issue_interval));
-    offer("bulk_copy", number(sm.bulk_loads * spec_.bulk_copy_issue), bulk_slack());
-    offer("sm_ingress", number(sm.bytes_in) / spec_.memory.ingress_bytes_per_clk,
+    offer("bulk_copy", number(demand.bulk_loads * spec_.bulk_copy_issue) / sms, bulk_slack());
+    offer("sm_ingress", number(demand.bytes_in) / spec_.memory.ingress_bytes_per_clk / sms,
           number(outstanding_bytes()) / spec_.memory.ingress_bytes_per_clk);
-    offer("sm_egress", number(sm.bytes_out) / spec_.memory.egress_bytes_per_clk, 1);
+    offer("sm_egress", number(demand.bytes_out) / spec_.memory.egress_bytes_per_clk / sms, 1);
   }
 
   // A bulk load that fills a stage is waited for before the stage is used; those of the last stages need not be.
@@ -136,6 +141,12 @@ class Counter {
   std::vector<Limiter> limiters_;
 };
 
+Expected<Limiters> count(const Spec& spec, const traces::Kernel& kernel, Spread spread) {
+  const auto image = make_image(spec, kernel);
+  if (!image) return std::unexpected(image.error());
+  return Limiters(Counter(spec, *image, spread).take());
+}
+
 }  // namespace
 
 Limiters::Limiters(std::vector<Limiter> limiters) : limiters_(std::move(limiters)) {
@@ -170,9 +181,19 @@ Limiters merged(const Limiters& one, const Limiters& other) {
 Expected<Limiters> limiters_of(const configs::Gpu& gpu, const traces::Kernel& kernel) {
   const auto spec = make_spec(gpu);
   if (!spec) return std::unexpected(spec.error());
-  const auto image = make_image(*spec, kernel);
-  if (!image) return std::unexpected(image.error());
-  return Limiters(Counter(*spec, *image).take());
+  return count(*spec, kernel, Spread::kAsDealt);
+}
+
+Expected<Limiters> limiters_of_any_policy(const configs::Gpu& gpu, const std::vector<const traces::Kernel*>& kernels) {
+  const auto spec = make_spec(gpu);
+  if (!spec) return std::unexpected(spec.error());
+  Limiters all({});
+  for (const traces::Kernel* kernel : kernels) {
+    const auto one = count(*spec, *kernel, Spread::kEvenly);
+    if (!one) return std::unexpected(one.error());
+    all = merged(all, *one);
+  }
+  return all;
 }
 
 }  // namespace warpfold::sim

@@ -39,4 +39,8 @@ Limiters merged(const Limiters& one, const Limiters& other);
 // Fails where a CTA can never fit or the kernel is for another architecture, as a simulation does.
 Expected<Limiters> limiters_of(const configs::Gpu& gpu, const traces::Kernel& kernel);
 
+// All the kernels' work, spread evenly over the SMs: whatever the policy, no way to run them on this GPU takes less than its lower
+// bound.
+Expected<Limiters> limiters_of_any_policy(const configs::Gpu& gpu, const std::vector<const traces::Kernel*>& kernels);
+
 }  // namespace warpfold::sim

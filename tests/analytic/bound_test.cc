@@ -22,6 +22,13 @@ void never_faster_than_its_limiters(const Scenario& scenario, bool all_sms) {
   const auto simulated = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .all_sms = all_sms});
   RC_ASSERT(simulated.has_value());
   RC_PRE(!simulated->deadlocked);
+  std::vector<const traces::Kernel*> kernels;
+  for (const sim::Launch& each : scenario.launches) kernels.push_back(each.kernel);
+  const auto together = sim::limiters_of_any_policy(scenario.gpu, kernels);
+  RC_ASSERT(together.has_value());
+  const double total = static_cast<double>(simulated->total_cycles) * (1 + simulated->fold.error_bound);
+  RC_LOG(text({"together ", std::to_string(together->lower_bound()), " of ", std::to_string(total), "\n"}));
+  RC_ASSERT(total >= together->lower_bound());
   for (size_t k = 0; k < scenario.launches.size(); ++k) {
     const sim::KernelCounters& kernel = simulated->kernels[k];
     const double cycles = static_cast<double>(kernel.end_cycle - kernel.start_cycle) * (1 + simulated->fold.error_bound);
@@ -89,6 +96,21 @@ TEST_P(ScenarioFiles, AreNeverFasterThanTheirLimiters) {
 
 INSTANTIATE_TEST_SUITE_P(All, ScenarioFiles, testing::ValuesIn(scenario_files()),
                          [](const auto& file) { return test_name(file.param.stem().string()); });
+
+// Four SMs with a CTA each, one of them five times as long as the others.
+TEST(AnyPolicy, IsBoundByTheWorkOfAllKernelsSpreadEvenly) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_sm_count(4);
+  const traces::Kernel kernel = KernelText("k", "sm_90")
+                                    .classes("parameter t\nclass long t=1000\nclass short t=200\ngrid long*1 short*3\n")
+                                    .role("r", 4, loop("t", {op("MUFU.EX2 R8, R2")}))
+                                    .kernel();
+  const auto dealt = sim::limiters_of(gpu, kernel);
+  const auto evenly = sim::limiters_of_any_policy(gpu, {&kernel, &kernel});
+  ASSERT_TRUE(dealt.has_value() && evenly.has_value());
+  EXPECT_EQ(dealt->cycles_of("xu"), 1000 * 8);
+  EXPECT_EQ(evenly->cycles_of("xu"), 2 * (1000 + 3 * 200) * 8 / 4);
+}
 
 // A bound that is true of everything says nothing: programs that keep one resource busy come close to it.
 struct Busy {

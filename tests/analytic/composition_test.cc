@@ -9,7 +9,7 @@
 namespace warpfold::sim {
 namespace {
 
-constexpr Interference kMeasured{"measured", 1.1, 2.0, 1.2, {}};
+const Interference kMeasured{"measured", 1.1, 2.0, 1.2, {}};
 
 TEST(Composition, InSequenceAddsUp) {
   const Composition whole = sequential({.gemm = 100, .rng = 30, .attention = 50, .others = 7}, kMeasured);

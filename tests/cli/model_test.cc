@@ -88,6 +88,17 @@ TEST_F(Model, ComposesWhatTheKernelsAllow) {
   EXPECT_EQ(apart.model().region(), 0);
 }
 
+// 384 tiles on 132 SMs, evenly: 2.91 for each.
+TEST_F(Model, SaysWhatNoPolicyCanBeat) {
+  const configs::Result pair = model({kPair, "--interference", "none"});
+  EXPECT_EQ(pair.model().any_policy_bound_by(), "wgmma");
+  EXPECT_DOUBLE_EQ(pair.model().any_policy_us(), 384.0 * 16 * 8 * 64 / 132 / 1600);
+  const Ended simulated = run({"simulate", kPair, "--set", "policy.kind=CONCURRENT", "--format", "json"});
+  configs::Result result;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(simulated.out, &result).ok());
+  EXPECT_GE(result.total_time_us(), pair.model().any_policy_us());
+}
+
 TEST_F(Model, DividesStoredBits) {
   const configs::StoredBits bits = model({kPair, "--interference", "none", "--gpus", "8", "--segments", "4"}).model().stored_bits();
   EXPECT_EQ(bits.bytes(), 16 * 1024 * 1024 / 8);

@@ -66,7 +66,8 @@ TEST_F(StudyFile, FiguresSayWhereEveryAxisIs) {
   EXPECT_EQ(figure_error("name: \"f\" x: \"seq\" series: \"rounds\""),
             "study.textproto:6:20: LINES with a series show one quantity");
   EXPECT_EQ(figure_error("name: \"f\" kind: MAP x: \"seq\" y: \"rounds\" quantity { label: \"l\" }"),
-            "study.textproto:6:42: a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown");
+            "study.textproto:6:42: a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown, "
+            "stored_bits_mb, region");
   EXPECT_EQ(figure_error("name: \"f\" kind: MAP x: \"seq\" y: \"rounds\" quantity { total_time: CARVE_OUT }"),
             "study.textproto:6:53: the study does not simulate policy CARVE_OUT");
 }

@@ -81,8 +81,7 @@ class FlashAttention3OnHopper : public testing::Test {
 
 TEST_F(FlashAttention3OnHopper, EveryRowIsReported) {
   std::cout
-      << "| row | type | head_dim | batch x heads x tokens | causal | published | simulated | time | tensor | XU | shared memory | "
-         "fold |\n";
+      << "| row | type | head_dim | batch x heads x tokens | causal | published | simulated | time | tensor | XU | shared memory |\n";
   for (const Compared& is : compared) {
     const Row& row = is.row;
     std::cout << "| " << row.text("id") << (is.judged() ? "" : "*") << " | " << row.text("type") << " | " << row.text("head_dim")
@@ -91,7 +90,7 @@ TEST_F(FlashAttention3OnHopper, EveryRowIsReported) {
               << " | " << std::showpos << std::round(1000 * is.time_error) / 10 << std::noshowpos << " % | "
               << std::round(100 * is.tensor) << " % | " << std::round(100 * is.xu) << " % | " << std::round(100 * is.shared_memory)
               << " % |\n";
-    EXPECT_THAT(is.time_error, AllOf(Ge(-0.45), Le(0.15))) << row.text("id");
+    EXPECT_THAT(is.time_error, AllOf(Ge(-0.4), Le(0.3))) << row.text("id");
   }
   const std::vector<double> all = sizes();
   std::cout << "judged rows: " << all.size() << ", mean " << 100 * mean(all) << " %, median " << 100 * all[all.size() / 2]
@@ -103,8 +102,8 @@ TEST_F(FlashAttention3OnHopper, EveryRowIsReported) {
 // nearly all others within 10 %.
 TEST_F(FlashAttention3OnHopper, KnownGapIsTooFastOnTheWhole) {
   EXPECT_EQ(sizes().size(), 31);
-  EXPECT_THAT(mean(sizes()), AllOf(Ge(0.10), Le(0.13)));
-  EXPECT_THAT(mean(errors()), AllOf(Ge(-0.12), Le(-0.08)));
+  EXPECT_THAT(mean(sizes()), AllOf(Ge(0.10), Le(0.12)));
+  EXPECT_THAT(mean(errors()), AllOf(Ge(-0.09), Le(-0.05)));
 }
 
 // TileSight's table of Nsight Compute counters of the library's kernel on an H100: tensor pipe 74.8 %, XU 38.6 %, shared memory 51
@@ -133,7 +132,7 @@ TEST(FlashAttention3Ablation, EveryPartOfTheDesignPays) {
   EXPECT_GT(all, no_overlap);
   EXPECT_GT(no_overlap, not_specialised);
   EXPECT_NEAR(no_overlap / all, 582.0 / 661, 0.02);
-  EXPECT_NEAR(not_specialised / all, 570.0 / 661, 0.05);
+  EXPECT_NEAR(not_specialised / all, 570.0 / 661, 0.08);
 }
 
 // The same in miniature, for builds in which the sizes above take minutes.

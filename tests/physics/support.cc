@@ -55,10 +55,10 @@ std::vector<Row> read_rows(const std::string& file) {
   return rows;
 }
 
-configs::Result simulate(const std::string& path, const Settings& settings) {
+configs::Result simulate(const std::string& path, const Settings& settings, const sim::FoldOptions& fold) {
   const cli::Planned planned = value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), path));
-  const sim::Outcome outcome =
-      value_of(sim::simulate(planned.scenario.gpu(), cli::make_launches(planned.plan), {.serialise = planned.plan.serialise}));
+  const sim::Outcome outcome = value_of(
+      sim::simulate(planned.scenario.gpu(), cli::make_launches(planned.plan), {.serialise = planned.plan.serialise, .fold = fold}));
   if (outcome.deadlocked) throw std::logic_error(outcome.deadlock.report);
   return cli::make_result(planned.scenario, planned.plan, outcome);
 }

@@ -16,20 +16,11 @@ configs::AttentionShape* shape_of(configs::Kernel& kernel) {
   return kernel.mutable_flash_attention_3()->mutable_shape();
 }
 
-Outcome<sim::Limiters> count(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& file) {
-  const auto program = workloads::make_kernel(kernel, gpu, file);
-  if (!program) return std::unexpected(Failure(program.error()));
-  auto limiters = sim::limiters_of(gpu, *program);
-  if (limiters) return std::move(*limiters);
-  Diagnostic diagnostic = limiters.error();
-  if (diagnostic.file.empty()) diagnostic.file = file;
-  return std::unexpected(Failure(diagnostic));
-}
+bool has_dropout(configs::Kernel kernel) { return shape_of(kernel)->dropout() != configs::NONE; }
 
-Outcome<sim::Limiters> count_with(configs::Kernel kernel, configs::Dropout dropout, const configs::Gpu& gpu,
-                                  const std::string& file) {
-  shape_of(kernel)->set_dropout(dropout);
-  return count(kernel, gpu, file);
+Failure failure_in(Diagnostic diagnostic, const std::string& file) {
+  if (diagnostic.file.empty()) diagnostic.file = file;
+  return Failure(diagnostic);
 }
 
 class ChainCounter {
@@ -41,9 +32,12 @@ class ChainCounter {
   }
 
   Outcome<void> add(const configs::Kernel& kernel) {
-    const auto limiters = count(kernel, gpu_, file_);
-    if (!limiters) return std::unexpected(limiters.error());
+    auto program = workloads::make_kernel(kernel, gpu_, file_);
+    if (!program) return std::unexpected(Failure(program.error()));
+    const auto limiters = sim::limiters_of(gpu_, *program);
+    if (!limiters) return std::unexpected(failure_in(limiters.error(), file_));
     chain_.limiters.push_back(*limiters);
+    programs_.push_back(std::move(*program));
     switch (kind_of(kernel)) {
       case KernelKind::kGemm:
         chain_.times.gemm += limiters->cycles();
@@ -55,8 +49,10 @@ class ChainCounter {
         return {};
       case KernelKind::kAttention:
         chain_.has_attention = true;
-        if (chain_.has_rng) return add_dropping_attention(kernel);
+        if (chain_.has_rng && has_dropout(kernel)) return add_dropping_attention(kernel);
         chain_.times.attention += limiters->cycles();
+        dropping_ += limiters->cycles();
+        merge(*limiters);
         return {};
       case KernelKind::kOther:
         chain_.times.others += limiters->cycles();
@@ -65,7 +61,12 @@ class ChainCounter {
     throw std::logic_error("a kind of kernel without a place in the chain");
   }
 
-  Chain take() {
+  Outcome<Chain> take() {
+    std::vector<const traces::Kernel*> all;
+    for (const traces::Kernel& program : programs_) all.push_back(&program);
+    const auto any_policy = sim::limiters_of_any_policy(gpu_, all);
+    if (!any_policy) return std::unexpected(failure_in(any_policy.error(), file_));
+    chain_.any_policy = *any_policy;
     if (merged_) chain_.times.merged = merged_->cycles();
     if (dropping_ > 0) chain_.dropping = dropping_ / chain_.times.attention;
     return std::move(chain_);
@@ -73,15 +74,24 @@ class ChainCounter {
 
  private:
   Outcome<void> add_dropping_attention(const configs::Kernel& kernel) {
-    const auto plain = count_with(kernel, configs::NONE, gpu_, file_);
+    const auto plain = count_with(kernel, configs::NONE);
     if (!plain) return std::unexpected(plain.error());
     chain_.times.attention += plain->cycles();
     if (published_) return {};
-    const auto dropping = count_with(kernel, configs::STORED_BITS, gpu_, file_);
+    const auto dropping = count_with(kernel, configs::STORED_BITS);
     if (!dropping) return std::unexpected(dropping.error());
     dropping_ += dropping->cycles();
     merge(*dropping);
     return {};
+  }
+
+  Outcome<sim::Limiters> count_with(configs::Kernel kernel, configs::Dropout dropout) const {
+    shape_of(kernel)->set_dropout(dropout);
+    const auto program = workloads::make_kernel(kernel, gpu_, file_);
+    if (!program) return std::unexpected(Failure(program.error()));
+    auto limiters = sim::limiters_of(gpu_, *program);
+    if (!limiters) return std::unexpected(failure_in(limiters.error(), file_));
+    return std::move(*limiters);
   }
 
   // What runs in one instruction stream when attention makes its random numbers itself.
@@ -91,6 +101,7 @@ class ChainCounter {
   const std::string& file_;
   bool published_;
   Chain chain_;
+  std::vector<traces::Kernel> programs_;
   std::optional<sim::Limiters> merged_;
   double dropping_ = 0;  // cycles of attention with stored bits
 };
@@ -145,18 +156,19 @@ configs::Scenario pair_of(const configs::Scenario& scenario) {
 }
 
 // A GEMM's slowdown is over its whole time. Random numbers that outlast the GEMMs run at full speed then: that part is taken out.
-sim::Interference measured_interference(const configs::Scenario& pair, const configs::Result& simulated) {
+sim::Interference measured_interference(const configs::Scenario& scenario, const configs::Result& simulated) {
   double gemm = 0, gemm_alone = 0, rng_beside = 0, rng_alone = 0;
-  for (int k = 0; k < pair.kernel_size(); ++k) {
+  for (int k = 0; k < scenario.kernel_size(); ++k) {
     const configs::KernelResult& kernel = simulated.kernels(k);
-    if (kind_of(pair.kernel(k)) == KernelKind::kGemm) {
+    if (kind_of(scenario.kernel(k)) == KernelKind::kGemm) {
       gemm += static_cast<double>(kernel.cycles());
       gemm_alone += static_cast<double>(kernel.solo_cycles());
       continue;
     }
+    if (kind_of(scenario.kernel(k)) != KernelKind::kRng) continue;
     double beside = 0;
-    for (int other = 0; other < pair.kernel_size(); ++other) {
-      if (kind_of(pair.kernel(other)) == KernelKind::kGemm) beside += overlap(kernel, simulated.kernels(other));
+    for (int other = 0; other < scenario.kernel_size(); ++other) {
+      if (kind_of(scenario.kernel(other)) == KernelKind::kGemm) beside += overlap(kernel, simulated.kernels(other));
     }
     rng_beside += beside;
     rng_alone += static_cast<double>(kernel.solo_cycles()) - (static_cast<double>(kernel.cycles()) - beside);
@@ -165,6 +177,13 @@ sim::Interference measured_interference(const configs::Scenario& pair, const con
   if (gemm_alone > 0) interference.gemm_slowdown = gemm / gemm_alone;
   if (rng_beside > 0 && rng_alone > 0) interference.rng_slowdown = rng_beside / rng_alone;
   return interference;
+}
+
+std::vector<sim::Composition> compositions_of(const Chain& chain, const sim::Interference& interference) {
+  std::vector<sim::Composition> compositions{sim::sequential(chain.times, interference)};
+  if (chain.has_rng && chain.has_attention) compositions.push_back(sim::fused(chain.times, interference));
+  if (chain.has_rng && chain.has_gemm) compositions.push_back(sim::overlapped(chain.times, interference));
+  return compositions;
 }
 
 }  // namespace warpfold::cli

@@ -17,6 +17,7 @@ KernelKind kind_of(const configs::Kernel& kernel);
 // A scenario's kernels as the limiter model sees them.
 struct Chain {
   std::vector<sim::Limiters> limiters;  // by kernel of the scenario
+  sim::Limiters any_policy{{}};         // of all of them together
   sim::ChainTimes times;                // cycles
   double dropping = 1;                  // what reading stored bits makes of attention, by the limiters of both programs
   bool has_gemm = false;
@@ -24,13 +25,15 @@ struct Chain {
   bool has_attention = false;
 };
 
-// Counts the scenario's kernels. Beside random numbers attention is counted without dropout, whatever the scenario says of it, and
-// with stored bits too unless what they cost and what fusion hides is `published`.
+// Counts the scenario's kernels. Beside random numbers, attention with dropout is counted without it and with stored bits, wherever
+// its bits come from; the latter not where what they cost and what fusion hides is `published`.
 Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published);
 
 // The scenario's GEMMs and random numbers alone, under a policy that lets them meet: its own, or CONCURRENT where it is SEQUENTIAL.
 configs::Scenario pair_of(const configs::Scenario& scenario);
-// The slowdowns that a simulation of the pair shows.
-sim::Interference measured_interference(const configs::Scenario& pair, const configs::Result& simulated);
+// The slowdowns of GEMMs and random numbers that a simulation of a scenario shows, kernel by kernel as it is written.
+sim::Interference measured_interference(const configs::Scenario& scenario, const configs::Result& simulated);
+// In sequence; fused and overlapped where the chain has the kernels for it.
+std::vector<sim::Composition> compositions_of(const Chain& chain, const sim::Interference& interference);
 
 }  // namespace warpfold::cli

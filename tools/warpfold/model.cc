@@ -134,13 +134,6 @@ void fill_interference(const sim::Interference& from, configs::Interference& to)
   if (from.hidden_by_fusion) to.set_hidden_by_fusion(*from.hidden_by_fusion);
 }
 
-std::vector<sim::Composition> compositions_of(const Chain& chain, const sim::Interference& interference) {
-  std::vector<sim::Composition> compositions{sim::sequential(chain.times, interference)};
-  if (chain.has_rng && chain.has_attention) compositions.push_back(sim::fused(chain.times, interference));
-  if (chain.has_rng && chain.has_gemm) compositions.push_back(sim::overlapped(chain.times, interference));
-  return compositions;
-}
-
 configs::Result model_result(const configs::Scenario& scenario, const Chain& chain, const Measured& measured) {
   const sim::Interference& interference = measured.interference;
   const double clock_mhz = scenario.gpu().clock_mhz();
@@ -170,6 +163,8 @@ configs::Result model_result(const configs::Scenario& scenario, const Chain& cha
   if (chain.has_gemm && chain.has_rng) {
     model.set_region(static_cast<uint32_t>(sim::region_of(chain.times, interference)));
   }
+  model.set_any_policy_us(chain.any_policy.lower_bound() / clock_mhz);
+  model.set_any_policy_bound_by(chain.any_policy.all().front().resource);
   // The composition that the policy comes to.
   const bool apart = scenario.policy().kind() == configs::SEQUENTIAL;
   const sim::Composition& whole = apart ? compositions.front() : compositions.back();

@@ -1,11 +1,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <mutex>
 
 #include "configs/load.h"
 #include "configs/read_file.h"
+#include "tools/warpfold/chain.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/parallel.h"
 #include "tools/warpfold/progress.h"
@@ -114,8 +115,78 @@ class StudyRunner {
     }
     record.set_key(wanted);
     for (const configs::Result& result : *results) add_run(result, record);
+    if (auto modelled = add_model(scenarios, *results, record); !modelled) return std::unexpected(modelled.error());
     if (auto saved = store_.save(point, record); !saved) return std::unexpected(saved.error());
     return record;
+  }
+
+  // The limiter model of the same point, for chains that it knows, with the interference that the simulation has shown.
+  Outcome<void> add_model(const std::vector<configs::Scenario>& scenarios, const std::vector<configs::Result>& results,
+                          configs::StudyPoint& record) const {
+    const configs::Scenario& scenario = scenarios.front();
+    const auto chain = make_chain(scenario, study_.scenario_file(), false);
+    if (!chain) return std::unexpected(chain.error());
+    if (!chain->has_gemm || !chain->has_rng) return {};
+    sim::Interference interference;
+    for (const configs::Result& result : results) {
+      if (composition_of(result.policy()) != "overlapped" || result.kernels_size() != scenario.kernel_size()) continue;
+      interference = measured_interference(scenario, result);
+      break;
+    }
+    add_region("simulation", simulated_times(scenario, results.front()), interference, record);
+    interference.dropping = chain->dropping;
+    add_region("limiter_model", chain->times, interference, record);
+    const auto compositions = compositions_of(*chain, interference);
+    for (const configs::Result& result : results) {
+      const auto found = std::ranges::find(compositions, composition_of(result.policy()), &sim::Composition::name);
+      if (found == compositions.end()) continue;
+      configs::StudyRun& run = *record.add_run();
+      run.set_policy(result.policy());
+      run.set_estimator("limiter_model");
+      run.set_total_time_us(found->total / scenario.gpu().clock_mhz());
+      for (int k = 0; k < scenario.kernel_size(); ++k) {
+        configs::StudyKernel& kernel = *run.add_kernel();
+        kernel.set_name(scenario.kernel(k).name());
+        kernel.set_alone_us(chain->limiters[static_cast<size_t>(k)].cycles() / scenario.gpu().clock_mhz());
+      }
+    }
+    return {};
+  }
+
+  static void add_region(const std::string& estimator, const sim::ChainTimes& times, const sim::Interference& interference,
+                         configs::StudyPoint& record) {
+    configs::StudyRegion& region = *record.add_region();
+    region.set_estimator(estimator);
+    region.set_region(static_cast<uint32_t>(sim::region_of(times, interference)));
+  }
+
+  // The scenario's kernels alone; attention as it is written, which reads stored bits.
+  static sim::ChainTimes simulated_times(const configs::Scenario& scenario, const configs::Result& result) {
+    sim::ChainTimes times;
+    for (int k = 0; k < scenario.kernel_size(); ++k) {
+      const auto cycles = static_cast<double>(result.alone(k).cycles());
+      switch (kind_of(scenario.kernel(k))) {
+        case KernelKind::kGemm:
+          times.gemm += cycles;
+          break;
+        case KernelKind::kRng:
+          times.rng += cycles;
+          break;
+        case KernelKind::kAttention:
+          times.attention += cycles;
+          break;
+        case KernelKind::kOther:
+          times.others += cycles;
+          break;
+      }
+    }
+    return times;
+  }
+
+  // The limiter model's name for what a policy does.
+  static std::string composition_of(const std::string& policy) {
+    if (policy == "SEQUENTIAL") return "sequential";
+    return policy == "FUSED" ? "fused" : "overlapped";
   }
 
   static void add_run(const configs::Result& result, configs::StudyPoint& record) {
@@ -124,6 +195,7 @@ class StudyRunner {
     run.set_estimator("simulation");
     run.set_total_time_us(result.total_time_us());
     run.set_fold(result.fold().mode());
+    run.set_stored_bits_bytes(result.stored_bits_bytes());
     for (const configs::KernelResult& kernel : result.kernels()) {
       configs::StudyKernel& entry = *run.add_kernel();
       entry.set_name(kernel.name());

@@ -183,13 +183,23 @@ std::optional<double> value_of(const configs::Quantity& quantity, const configs:
       return std::nullopt;
     case configs::Quantity::kKernelTime:
       kernel = find_kernel(point, quantity.kernel_time(), estimator);
-      return kernel == nullptr ? std::nullopt : std::optional(kernel->time_us());
+      return kernel == nullptr || kernel->time_us() <= 0 ? std::nullopt : std::optional(kernel->time_us());
     case configs::Quantity::kKernelAlone:
       kernel = find_kernel(point, quantity.kernel_alone(), estimator);
       return kernel == nullptr ? std::nullopt : std::optional(kernel->alone_us());
     case configs::Quantity::kKernelSlowdown:
       kernel = find_kernel(point, quantity.kernel_slowdown(), estimator);
-      return kernel == nullptr ? std::nullopt : std::optional(kernel->slowdown());
+      return kernel == nullptr || kernel->slowdown() <= 0 ? std::nullopt : std::optional(kernel->slowdown());
+    case configs::Quantity::kStoredBitsMb:
+      if (const configs::StudyRun* run = find_run(point, quantity.stored_bits_mb(), estimator)) {
+        if (run->stored_bits_bytes() > 0) return static_cast<double>(run->stored_bits_bytes()) / 1e6;
+      }
+      return std::nullopt;
+    case configs::Quantity::kRegion:
+      for (const configs::StudyRegion& region : point.region()) {
+        if (region.estimator() == estimator) return region.region();
+      }
+      return std::nullopt;
     case configs::Quantity::WHAT_NOT_SET:
       break;
   }

@@ -60,6 +60,8 @@ Expected<std::string> fuse(configs::Scenario& scenario, int rng) {
   }
   shape.set_dropout(configs::FUSED_PHILOX);
   if (kernel.philox().rounds() != 0) shape.set_philox_rounds(kernel.philox().rounds());
+  // As many random bits an element as the kernel that goes has made: the same numbers.
+  if (kernel.philox().threshold_bits() != 0) shape.set_threshold_bits(kernel.philox().threshold_bits());
   const std::string name = scenario.kernel(reader).name();
   remove(scenario, rng);
   return name;
