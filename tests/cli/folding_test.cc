@@ -19,6 +19,10 @@ const fs::path kScenarios = fs::path(WARPFOLD_SOURCE_DIR) / "configs" / "scenari
 
 // What makes a full replay a second or less, by the scenario's name.
 const std::map<std::string, std::vector<std::string>> kSmaller = {
+    {"block_gpt4_like", {"seq=512", "embedding=1024"}},
+    {"block_llama3_405b", {"seq=1024", "embedding=1024"}},
+    {"block_llama3_70b", {"seq=512", "embedding=512", "policy.kind=PIPELINED"}},
+    {"block_llama3_8b", {"seq=512", "embedding=512", "policy.kind=WARP_SPECIALIZED"}},
     {"flash_attention_2_a100", {"seq=1024", "batch=1"}},
     {"flash_attention_3_dropout_h100", {"seq=1024"}},
     {"flash_attention_3_h100", {"seq=2048"}},

@@ -193,6 +193,31 @@ TEST_F(Results, OfPoliciesStandSideBySide) {
   EXPECT_EQ(comparison.results(2).policy(), "CARVE_OUT");
 }
 
+// Under `all` what does not apply is listed with the reason; asked for by name it is a mistake.
+TEST_F(Results, OfAllPoliciesLeaveOutThoseThatDoNotApply) {
+  const Ended table = run({"compare", "s.textproto", "--policies", "all"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, AllOf(HasSubstr("\nSM_PARTITION "), HasSubstr("\nSLICED "), Not(HasSubstr("\nFUSED "))));
+  EXPECT_THAT(table.out, HasSubstr("\nnot run: policy WARP_SPECIALIZED: there is more than one Philox kernel"));
+  const auto comparison =
+      from_json<configs::Comparison>(run({"compare", "s.textproto", "--policies", "all", "--format", "json"}).out);
+  EXPECT_EQ(comparison.results_size() + comparison.skipped_size(), configs::PolicyKind_descriptor()->value_count());
+  for (const configs::Result& result : comparison.results()) {
+    EXPECT_EQ(result.alone_size(), 2);
+    EXPECT_NE(result.reason(), "") << result.policy();
+  }
+  const Ended named = run({"compare", "s.textproto", "--policies", "sequential,fused"});
+  EXPECT_EQ(named.exit_code, 2);
+  EXPECT_EQ(named.err, "s.textproto: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"\n");
+}
+
+// What is wrong with the scenario itself is wrong whatever policies are asked for.
+TEST_F(Results, OfAllPoliciesNeedAScenarioWithoutMistakes) {
+  const Ended ended = run({"compare", "s.textproto", "--policies", "all", "--set", "policy.pipelined.segments=1"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_EQ(ended.err, "--set policy.pipelined.segments=1: segments must be from 2 to 256, not 1\n");
+}
+
 class Traces : public Results {};
 
 TEST_F(Traces, AreWrittenPrintedMeasuredAndChecked) {

@@ -30,6 +30,11 @@ std::string rng(const std::string& fields, const std::string& shape = kBits) {
   return "kernel { name: \"rng\" " + fields + " philox { " + shape + " } }";
 }
 
+std::string attention(const std::string& fields, const std::string& shape = "") {
+  return "kernel { name: \"attention\" " + fields +
+         " flash_attention_3 { shape { heads: 4 queries: 1024 head_dim: 128 type: BF16 dropout: STORED_BITS " + shape + "} } }";
+}
+
 // A GEMM, random bits beside it, and a GEMM that needs both: what stands for attention.
 void add_three(Bench& bench) {
   bench.add(gemm("qkv", "stream: 0 priority: 1")).add(rng("stream: 1")).add(gemm("reader", "stream: 0 after: \"rng\""));
@@ -230,12 +235,14 @@ TEST(WarpSpecialized, RefusesHostsThatWaitForTheGuest) {
               HasSubstr("kernel \"reader\" cannot run beside \"rng\": one waits for the other"));
 }
 
-TEST(WarpSpecialized, RefusesLessWorkThanCtas) {
+TEST(WarpSpecialized, LeavesCtasWithoutWorkWhereThereIsLessThanOnePassEach) {
   Bench bench(4);
   bench.add(gemm("qkv", "stream: 0"));
   bench.add(rng("stream: 1", "heads: 1 queries: 64 keys: 64 rounds: 7 threshold_bits: 32 threads_per_cta: 128"));
-  EXPECT_THAT(bench.refusal(configs::WARP_SPECIALIZED),
-              HasSubstr("1 passes of kernel \"rng\" are too few for the CTAs of \"qkv\""));
+  const Plan plan = bench.plan(configs::WARP_SPECIALIZED);
+  EXPECT_EQ(bytes(kernel(plan, "qkv"), "rng.mask"), 64U * 64 / 8);
+  const configs::Result result = bench.run(configs::WARP_SPECIALIZED);
+  EXPECT_EQ(result.kernels(0).instructions_issued(), issued(plan, "qkv"));
 }
 
 traces::Kernel text_kernel(const std::string& name, const std::string& declaration, uint32_t warps, const test::Lines& lines) {
@@ -326,6 +333,39 @@ TEST(Pipelined, RefusesSegmentsThatDoNotDivide) {
             "s.textproto: policy PIPELINED: the 1024 queries of kernel \"rng\" cannot be cut into 3 equal segments");
 }
 
+TEST(Fused, MovesTheRandomNumbersIntoTheAttention) {
+  Bench bench(4);
+  bench.add(gemm("qkv", "stream: 0")).add(rng("stream: 1")).add(attention("stream: 0 after: \"rng\""));
+  const Plan written = bench.plan(configs::CONCURRENT);
+  const Plan plan = bench.plan(configs::FUSED);
+  EXPECT_THAT(names(plan), ElementsAre("qkv", "attention"));
+  EXPECT_THAT(plan.kernels[1].also, ElementsAre("rng"));
+  EXPECT_THAT(waits_for(plan, "attention"), ElementsAre());
+  EXPECT_EQ(plan.stored_bits_bytes, 0);
+  // Philox multiplies; reading a bit does not.
+  EXPECT_GT(workloads::issued(kernel(plan, "attention"), "IMAD"), workloads::issued(kernel(written, "attention"), "IMAD"));
+  EXPECT_GT(issued(plan, "attention"), issued(written, "attention"));
+}
+
+TEST(Fused, NeedsAsManyBitsAsElements) {
+  Bench bench(4);
+  bench.add(rng("stream: 1")).add(attention("stream: 0 after: \"rng\"", "keys: 512 "));
+  EXPECT_EQ(bench.refusal(configs::FUSED),
+            "s.textproto: policy FUSED: kernel \"rng\" makes 4194304 bits, attention \"attention\" has 2097152 elements");
+}
+
+// A causal segment reads the keys up to its own end, so that the GEMM in front of it may be cut as well.
+TEST(Pipelined, CutsCausalAttentionAndWhatIsInFrontOfIt) {
+  Bench bench(4);
+  bench.add(gemm("qkv", "stream: 0")).add(rng("stream: 1")).add(attention("stream: 0 after: \"rng\"", "causal: true "));
+  bench.policy("pipelined { segments: 2 }");
+  const Plan plan = bench.plan(configs::PIPELINED);
+  EXPECT_THAT(names(plan), ElementsAre("rng.0", "qkv.0", "attention.0", "rng.1", "qkv.1", "attention.1"));
+  EXPECT_LT(issued(plan, "attention.0"), issued(plan, "attention.1"));
+  const auto products = [](const Plan& of, const std::string& name) { return workloads::issued(kernel(of, name), "HGMMA"); };
+  EXPECT_EQ(products(plan, "attention.0") + products(plan, "attention.1"), products(bench.plan(configs::CONCURRENT), "attention"));
+}
+
 TEST(Fused, NeedsAnAttentionThatReadsTheBits) {
   Bench bench(4);
   add_three(bench);
@@ -335,14 +375,13 @@ TEST(Fused, NeedsAnAttentionThatReadsTheBits) {
 
 // Everything again folded exactly: the same bits.
 TEST(Policies, GiveTheSameFoldedAsReplayed) {
-  Bench bench(3);
+  Bench bench(8);
   const std::string small = std::string(kGemm).replace(0, std::string("m: 1024 n: 1536").size(), "m: 512 n: 512");
   bench.add(gemm("qkv", "stream: 0 priority: 1", small));
-  bench.add(rng("stream: 1", std::string(kBits).replace(0, std::string("heads: 4").size(), "heads: 1")));
-  bench.add(gemm("reader", "stream: 0 after: \"rng\"", small));
+  bench.add(rng("stream: 1"));
+  bench.add(attention("stream: 0 after: \"rng\""));
   bench.policy("reserve { kernel: \"rng\" register_percent: 6.25 warp_slot_percent: 6.25 }");
   for (const Policy* policy : all()) {
-    if (policy->kind() == configs::FUSED) continue;
     configs::Result off = bench.run(policy->kind(), "off");
     configs::Result exact = bench.run(policy->kind(), "exact");
     EXPECT_LE(exact.instructions_replayed(), off.instructions_replayed());

@@ -104,7 +104,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
       "scenario's policy (configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
           policy_help(),
       "  warpfold compare configs/scenarios/qkv_philox_llama3_70b.textproto --policies all\n"
-      "  warpfold compare scenario.textproto --policies concurrent,sm_partition --set policy.sm_share.rng.percent=25\n"
+      "  warpfold compare scenario.textproto --policies concurrent,pipelined --set policy.pipelined.segments=8\n"
       "  warpfold compare scenario.textproto --set seq=8192 --format csv --output policies.csv\n");
   options.add()("policies",
                 boost::program_options::value<std::string>()->default_value("sequential,concurrent")->value_name("LIST"),

@@ -74,7 +74,7 @@ class Merger {
     if (const auto barriers = move_barriers(); !barriers) return std::unexpected(barriers.error());
     move_effects();
     append_lists();
-    if (const auto shared = share_passes(passes); !shared) return std::unexpected(shared.error());
+    share_passes(passes);
     if (const auto registers = set_registers(); !registers) return std::unexpected(registers.error());
     role_.name = guest_.name + "." + role_.name;
     role_.warps = warps_;
@@ -146,7 +146,7 @@ class Merger {
   }
 
   // By what each CTA of the host has to do, so that both end at the same time; what is left over goes to the first CTAs, one each.
-  Expected<void> share_passes(uint64_t passes) {
+  void share_passes(uint64_t passes) {
     std::vector<uint64_t> weight;
     for (const traces::CtaClass& cta_class : merged_.cta_classes) weight.push_back(instructions(cta_class));
     uint64_t total = 0;  // what a valid launch issues fits 64 bits
@@ -182,10 +182,6 @@ class Merger {
       add(grid, run.cta_class, share[run.cta_class], run.count - more);
     }
     merged_.grid = std::move(grid);
-    const auto idle = std::ranges::any_of(merged_.cta_classes, [](const auto& each) { return each.values.back() == 0; });
-    if (!idle) return {};
-    return fail(std::to_string(passes) + " passes of kernel \"" + guest_.name + "\" are too few for the CTAs of \"" + merged_.name +
-                "\": less than one each");
   }
 
   // What a role's setmaxnreg asks for; 0: it has none.
