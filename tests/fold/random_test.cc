@@ -19,7 +19,8 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
   uint64_t issued = 0;
   uint64_t replayed = 0;
   const bool same = rc::check([&] {
-    const Scenario scenario = any_recurring_scenario();
+    Scenario scenario = any_recurring_scenario();
+    bound_machine(scenario);
     RC_LOG(scenario.describe());
     const auto run = [&](sim::FoldMode mode) {
       return outcome(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .fold = {.mode = mode}});

@@ -22,15 +22,17 @@ class Chip {
         serialise_(serialise),
         released_(launches.size(), false) {
     std::vector<const traces::Kernel*> kernels;
+    std::vector<sim::SmRange> ranges;
     for (const sim::Launch& each : launches) {
       kernels.push_back(each.kernel);
+      ranges.push_back(each.sms);
       images_.push_back(*sim::make_image(spec_, *each.kernel));
     }
-    for (const sim::SmClass& receives : sim::each_sm(kernels, spec_.memory.sm_count)) {
+    for (const sim::SmClass& receives : sim::each_sm(kernels, spec_.memory.sm_count, ranges)) {
       std::vector<sim::SmLaunch> shares;
       for (size_t l = 0; l < launches.size(); ++l) {
         shares.push_back({&images_[l], receives.ctas[l], rank(l), launches[l].reserved, launches[l].reserved_registers,
-                          launches[l].reserved_shared_memory, launches[l].reserved_warps});
+                          launches[l].reserved_shared_memory, launches[l].reserved_warps, launches[l].quota, launches[l].priority});
       }
       sms_.push_back(std::make_unique<sim::Sm>(spec_, std::move(shares), &memory_));
     }

@@ -73,9 +73,10 @@ traces::Kernel any_kernel(const std::string& architecture, const std::string& na
   return kernel.kernel();
 }
 
+uint32_t up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
+
 // Room for one or two of its CTAs, allocation granularity included.
 void reserve_some(sim::Launch& each) {
-  const auto up = [](uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; };
   const uint32_t ctas = between(1U, 2U);
   const traces::Kernel& kernel = *each.kernel;
   each.reserved = true;
@@ -90,10 +91,27 @@ std::string Scenario::describe() const {
   std::string all = text({gpu.architecture(), serialise ? " serialised\n" : "\n"});
   for (const sim::Launch& each : launches) {
     const uint64_t ctas = each.kernel->ctas();
-    all += text({each.kernel->name, " ctas ", std::to_string(ctas), " warps ", std::to_string(each.kernel->warps_per_cta()),
-                 " registers ", std::to_string(each.kernel->registers_per_thread), " shared ",
-                 std::to_string(each.kernel->shared_memory_bytes), " stream ", std::to_string(each.stream), " priority ",
-                 std::to_string(each.priority), each.after.empty() ? "" : " after k0", each.reserved ? " reserved\n" : "\n"});
+    all += text({each.kernel->name,
+                 " ctas ",
+                 std::to_string(ctas),
+                 " warps ",
+                 std::to_string(each.kernel->warps_per_cta()),
+                 " registers ",
+                 std::to_string(each.kernel->registers_per_thread),
+                 " shared ",
+                 std::to_string(each.kernel->shared_memory_bytes),
+                 " stream ",
+                 std::to_string(each.stream),
+                 " priority ",
+                 std::to_string(each.priority),
+                 each.after.empty() ? "" : " after k0",
+                 each.reserved ? " reserved" : "",
+                 each.quota.bounds() ? " quota" : "",
+                 " SMs ",
+                 std::to_string(each.sms.first),
+                 "+",
+                 std::to_string(each.sms.count),
+                 "\n"});
   }
   return all;
 }
@@ -109,6 +127,23 @@ void share_machine(Scenario& scenario) {
   }
 }
 
+void bound_machine(Scenario& scenario) {
+  const uint32_t sms = scenario.gpu.sm_count();
+  const bool sliced = one_in(3);
+  const bool partitioned = one_in(3);
+  for (sim::Launch& each : scenario.launches) {
+    const uint32_t ctas = between(1U, 3U);
+    if (sliced && one_in(3)) each.quota.ctas = ctas;
+    if (sliced && one_in(3)) each.quota.warps = ctas * each.kernel->warps_per_cta();
+    if (sliced && one_in(3))
+      each.quota.registers = ctas * each.kernel->warps_per_cta() * up(each.kernel->registers_per_thread * 32, 256);
+    if (!partitioned || one_in(2)) continue;
+    each.sms.first = between(0U, sms - 1);
+    each.sms.count = between(1U, sms - each.sms.first);
+  }
+  if (one_in(4)) scenario.gpu.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
+}
+
 Scenario any_scenario() {
   Scenario scenario;
   scenario.gpu = one_sm(*rc::gen::elementOf(std::vector<std::string>{"h100_sxm", "a100_sxm", "rtx_a6000"}));
@@ -122,6 +157,7 @@ Scenario any_scenario() {
     scenario.kernels.push_back(any_kernel(scenario.gpu.architecture(), text({"k", std::to_string(k)})));
   scenario.serialise = one_in(4);
   share_machine(scenario);
+  bound_machine(scenario);
   return scenario;
 }
 

@@ -35,6 +35,9 @@ struct Scenario {
 // Launches the kernels: streams, priorities, dependences and reservations at random.
 void share_machine(Scenario& scenario);
 
+// What policies add to that, now and then: quotas, SMs of their own, instructions by priority.
+void bound_machine(Scenario& scenario);
+
 // Short programs on machines as they are.
 Scenario any_scenario();
 // Programs that do the same over and over, on machines of any size.

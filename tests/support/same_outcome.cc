@@ -31,12 +31,9 @@ Fields fields_of(const sim::Outcome& outcome) {
   const auto& [total, kernels, resources, ledger, sm_classes, sms_simulated, whole_chip, fold, deadlocked, deadlock] = outcome;
   const auto& [report] = deadlock;
   static_cast<void>(fold);
-  Fields fields = {{"total_cycles", std::to_string(total)},
-                   {"sm_classes", std::to_string(sm_classes)},
-                   {"sms_simulated", std::to_string(sms_simulated)},
-                   {"whole_chip", std::to_string(whole_chip)},
-                   {"deadlocked", std::to_string(deadlocked)},
-                   {"deadlock", report}};
+  Fields fields = {{"total_cycles", std::to_string(total)},          {"sm_classes", std::to_string(sm_classes)},
+                   {"sms_simulated", std::to_string(sms_simulated)}, {"whole_chip", std::to_string(whole_chip)},
+                   {"deadlocked", std::to_string(deadlocked)},       {"deadlock", report}};
   for (size_t k = 0; k < kernels.size(); ++k) add(fields, text({"kernel ", std::to_string(k), " "}), kernels[k]);
   for (const auto& [name, busy, capacity] : resources)
     fields.emplace_back(text({"resource ", name}), text({std::to_string(busy), " of ", std::to_string(capacity)}));

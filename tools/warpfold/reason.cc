@@ -74,7 +74,9 @@ class Reasons {
   }
 
   std::string us(double cycles) const {
-    return with_thousands(fixed(cycles * result_.total_time_us() / static_cast<double>(result_.total_cycles()), 0)) + " us";
+    const double time = cycles * result_.total_time_us() / static_cast<double>(result_.total_cycles());
+    constexpr double kShort = 10;
+    return with_thousands(fixed(time, time < kShort ? 2 : 0)) + " us";
   }
 
   uint64_t cycles_by_itself(const Party& party) const {
