@@ -123,6 +123,14 @@ std::optional<Finding> check_attention(const AttentionShape& shape, const std::s
   return check.result();
 }
 
+std::optional<Finding> check_flash_attention_3(const FlashAttention3& attention, const std::string& path) {
+  Checker check(path);
+  // Whole Philox calls of 16 scores a thread, and wgmma of at most 256 columns.
+  if (attention.has_tile_keys()) check.multiple_of("tile_keys", attention.tile_keys(), 32, 256);
+  if (check.result()) return check.result();
+  return check_attention(attention.shape(), path + ".shape");
+}
+
 std::optional<Finding> check_flash_attention_2(const FlashAttention2& attention, const std::string& path) {
   Checker check(path + ".shape");
   if (attention.shape().type() == FP8) check.fault("type", "type must be BF16 or FP16, not FP8");
@@ -146,7 +154,7 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
     case Kernel::kFlashAttention2:
       return check_flash_attention_2(kernel.flash_attention_2(), path + ".flash_attention_2");
     case Kernel::kFlashAttention3:
-      return check_attention(kernel.flash_attention_3().shape(), path + ".flash_attention_3.shape");
+      return check_flash_attention_3(kernel.flash_attention_3(), path + ".flash_attention_3");
     case Kernel::WORKLOAD_NOT_SET:
       break;
   }

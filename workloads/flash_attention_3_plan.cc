@@ -39,7 +39,8 @@ uint32_t cluster_of(const FlashAttention3Plan& plan) {
 
 FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention) {
   const configs::AttentionShape& shape = attention.shape();
-  const Tile tile = tile_of(shape);
+  Tile tile = tile_of(shape);
+  if (attention.has_tile_keys()) tile.keys = attention.tile_keys();
   FlashAttention3Plan plan{.tiles = AttentionTiles(shape, tile.queries, tile.keys)};
   plan.type = shape.type();
   plan.dropout = shape.dropout();
