@@ -61,6 +61,14 @@ TEST_F(Invocations, WithUnknownWordsGetANearMiss) {
               testing::StartsWith("--policies: unknown policy \"\"; known: sequential, concurrent, carve_out, "));
 }
 
+// Found without a simulation: what a policy cannot do with the scenario.
+TEST_F(Invocations, OfPoliciesThatCannotBeCarriedOutAreRefused) {
+  const std::string refused = "s.textproto: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"";
+  for (const std::string command : {"validate", "simulate"}) {
+    EXPECT_EQ(error({command, "s.textproto", "--set", "policy.kind=FUSED"}), refused);
+  }
+}
+
 TEST_F(Invocations, ForTheWholeChipFoldNothing) {
   EXPECT_EQ(error({"simulate", "s.textproto", "--sms", "al"}), "--sms: unknown choice \"al\"; did you mean \"all\"?");
   EXPECT_EQ(error({"compare", "s.textproto", "--sms", "some"}), "--sms: unknown choice \"some\"; known: classes, all");

@@ -7,6 +7,7 @@
 #include "isa/architecture.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/kernels.h"
+#include "tools/warpfold/run.h"
 
 namespace warpfold::cli {
 
@@ -46,12 +47,12 @@ Outcome<std::string> validate_gpu(const std::string& path) {
   return "GPU " + gpu->name();
 }
 
-// Kernels are generated too, for that is where shapes are found not to fit.
+// Its policy is carried out, kernels and all, for that is where shapes, segments and shares are found not to fit.
 Outcome<std::string> validate_scenario(const std::string& path, const std::vector<std::string>& settings) {
   const auto scenario = configs::load_scenario(path, settings);
   if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto kernels = scenario_kernels(*scenario, path);
-  if (!kernels) return std::unexpected(kernels.error());
+  const auto planned = plan_scenario(*scenario, path);
+  if (!planned) return std::unexpected(planned.error());
   return "scenario " + scenario->name() + " on " + scenario->gpu().name();
 }
 
@@ -68,12 +69,11 @@ Outcome<std::string> validate_file(const std::string& path, const std::vector<st
 }  // namespace
 
 Outcome<void> validate_command(const Invocation& invocation) {
-  Options options(
-      "warpfold validate FILE... [options]",
-      "Checks scenarios, GPU files and traces, and that every kernel of a scenario can be generated. Simulates nothing.",
-      "  warpfold validate configs/gpus/h100_sxm.textproto\n"
-      "  warpfold validate configs/scenarios/*.textproto\n"
-      "  warpfold validate scenario.textproto --set seq=1000\n");
+  Options options("warpfold validate FILE... [options]",
+                  "Checks scenarios, GPU files and traces, and that a scenario's policy can be carried out. Simulates nothing.",
+                  "  warpfold validate configs/gpus/h100_sxm.textproto\n"
+                  "  warpfold validate configs/scenarios/*.textproto\n"
+                  "  warpfold validate scenario.textproto --set seq=1000\n");
   options.positional("FILE", 1, -1);
   options.add_settings();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
