@@ -31,7 +31,7 @@ constexpr Bookkeeping kAddresses[] = {
     {"LDL R0, [R1+0x10]", {9, 0, 0, 0}, {12, 0, 0, 0}},
     {"LDL.64 R0, [R2+0x18]", {3, 0, 0, 0}, {3, 0, 0, 0}},
     {"STL [R1+0x10], R2", {0, 0, 0, 0}, {3, 0, 0, 0}},
-    {"@!PT LDS RZ, [RZ]", {6, 6, 6, 6}, {6, 6, 6, 6}},  // placeholders that ptxas puts behind cp.async
+    {"@!PT LDS RZ, [RZ]", {6, 6, 6, 6}, {6, 6, 6, 6}},  // reads of nothing that ptxas puts behind cp.async
     {"@!PT CALL.REL.NOINC 0x0", {1, 1, 1, 1}, {0, 0, 0, 0}},
     {"NOP", {0, 0, 0, 0}, {1, 1, 1, 1}},
 };

@@ -80,8 +80,8 @@ class FlashAttention3OnHopper : public testing::Test {
 };
 
 TEST_F(FlashAttention3OnHopper, EveryRowIsReported) {
-  std::cout
-      << "| row | type | head_dim | batch x heads x tokens | causal | published | simulated | time | tensor | XU | shared memory |\n";
+  std::cout << "| row | type | head_dim | batch x heads x tokens | causal | published | simulated | time | tensor | XU | shared "
+               "memory |\n";
   for (const Compared& is : compared) {
     const Row& row = is.row;
     std::cout << "| " << row.text("id") << (is.judged() ? "" : "*") << " | " << row.text("type") << " | " << row.text("head_dim")
