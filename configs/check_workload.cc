@@ -9,12 +9,31 @@ namespace warpfold::configs {
 
 namespace {
 
+constexpr uint64_t kMostSize = uint64_t{1} << 26;      // rows, columns, tokens, heads
+constexpr uint64_t kMostElements = uint64_t{1} << 60;  // of random bits or scores: instruction counts stay below 2^64
+constexpr uint64_t kMostScores = uint64_t{1} << 48;    // attention: 4 x head_dim operations each stay below 2^60
+constexpr uint64_t kMostOutput = uint64_t{1} << 44;    // elements of a GEMM's result: its waves of tiles are walked one by one
+
 // Checks fields of one message; the first fault is kept.
 class Checker {
  public:
   explicit Checker(std::string path) : path_(std::move(path)) {}
 
   void at_least_one(std::string_view field, uint64_t value) { require(value >= 1, field, "must be at least 1", value); }
+  // A length that a tensor has; larger ones are mistakes, and tiles of them would not fit memory.
+  void size(std::string_view field, uint64_t value) {
+    at_least_one(field, value);
+    at_most(field, value, kMostSize);
+  }
+  // What all sizes together come to.
+  void product(std::string_view what, std::initializer_list<uint64_t> factors, uint64_t most) {
+    uint64_t product = 1;
+    for (const uint64_t factor : factors) {
+      if (!__builtin_mul_overflow(product, std::max<uint64_t>(factor, 1), &product) && product <= most) continue;
+      fault("", "more than " + std::to_string(most) + " " + std::string(what));
+      return;
+    }
+  }
   void at_most(std::string_view field, uint64_t value, uint64_t most) {
     require(value <= most, field, "must be at most " + std::to_string(most), value);
   }
@@ -47,10 +66,11 @@ class Checker {
 
 std::optional<Finding> check_philox(const Philox& philox, const std::string& path) {
   Checker check(path);
-  check.at_least_one("heads", philox.heads());
-  check.at_least_one("queries", philox.queries());
-  check.at_least_one("keys", philox.keys());
-  if (philox.has_batch()) check.at_least_one("batch", philox.batch());
+  check.size("heads", philox.heads());
+  check.size("queries", philox.queries());
+  check.size("keys", philox.keys());
+  if (philox.has_batch()) check.size("batch", philox.batch());
+  check.product("elements", {philox.batch(), philox.heads(), philox.queries(), philox.keys()}, kMostElements);
   if (philox.has_rounds()) check.one_of("rounds", philox.rounds(), {3, 5, 7, 10});
   if (philox.has_threshold_bits()) check.one_of("threshold_bits", philox.threshold_bits(), {8, 16, 32});
   if (philox.has_threads_per_cta()) check.multiple_of("threads_per_cta", philox.threads_per_cta(), 32, 1024);
@@ -60,9 +80,10 @@ std::optional<Finding> check_philox(const Philox& philox, const std::string& pat
 
 std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::string& path) {
   Checker check(path);
-  check.at_least_one("m", gemm.m());
-  check.at_least_one("n", gemm.n());
-  check.at_least_one("k", gemm.k());
+  check.size("m", gemm.m());
+  check.size("n", gemm.n());
+  check.size("k", gemm.k());
+  check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
   // One wgmma covers 64 rows, 8 to 256 columns and 32 bytes of k.
   const uint64_t step = gemm.type() == FP8 ? 32 : 16;
   if (gemm.has_tile_m()) check.multiple_of("tile_m", gemm.tile_m(), 64, 512);
@@ -89,9 +110,10 @@ std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::stri
 std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::string& path) {
   constexpr uint64_t kTile = 128;  // the generator's tile is 128 x 128
   Checker check(path);
-  check.at_least_one("m", gemm.m());
-  check.at_least_one("n", gemm.n());
-  check.at_least_one("k", gemm.k());
+  check.size("m", gemm.m());
+  check.size("n", gemm.n());
+  check.size("k", gemm.k());
+  check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
   if (gemm.m() < kTile) check.fault("m", "m must not be smaller than the tile's 128, not " + std::to_string(gemm.m()));
   if (gemm.n() < kTile) check.fault("n", "n must not be smaller than the tile's 128, not " + std::to_string(gemm.n()));
   if (gemm.has_type() && gemm.type() != BF16 && gemm.type() != FP16) {
@@ -106,8 +128,8 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
 
 std::optional<Finding> check_attention(const AttentionShape& shape, const std::string& path) {
   Checker check(path);
-  if (shape.has_batch()) check.at_least_one("batch", shape.batch());
-  check.at_least_one("heads", shape.heads());
+  if (shape.has_batch()) check.size("batch", shape.batch());
+  check.size("heads", shape.heads());
   if (shape.has_kv_heads()) {
     check.at_least_one("kv_heads", shape.kv_heads());
     if (shape.kv_heads() > 0 && shape.heads() % shape.kv_heads() != 0) {
@@ -115,7 +137,10 @@ std::optional<Finding> check_attention(const AttentionShape& shape, const std::s
                   "kv_heads must divide heads (" + std::to_string(shape.heads()) + "), not " + std::to_string(shape.kv_heads()));
     }
   }
-  check.at_least_one("queries", shape.queries());
+  check.size("queries", shape.queries());
+  if (shape.has_keys()) check.size("keys", shape.keys());
+  const uint64_t keys = shape.has_keys() ? shape.keys() : shape.queries();
+  check.product("scores", {shape.batch(), shape.heads(), shape.queries(), keys}, kMostScores);
   if (shape.has_keys()) check.at_least_one("keys", shape.keys());
   check.one_of("head_dim", shape.head_dim(), {64, 128, 256});
   if (shape.has_philox_rounds()) check.one_of("philox_rounds", shape.philox_rounds(), {3, 5, 7, 10});

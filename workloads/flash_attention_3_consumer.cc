@@ -24,12 +24,6 @@ using Registers = AttentionRegisters;
 constexpr uint32_t kFirstQuad = 4;  // UR4-UR35: four uniform registers hold the descriptors of A and B
 constexpr uint32_t kQuads = 8;
 
-std::string wgmma_name(const Plan& plan, uint32_t columns) {
-  const std::string width = std::to_string(columns);
-  if (plan.type == configs::FP8) return line({"QGMMA.64x", width, "x32.F32.E4M3.E4M3"});
-  return line({"HGMMA.64x", width, plan.type == configs::BF16 ? "x16.F32.BF16" : "x16.F32"});
-}
-
 class Consumer {
  public:
   Consumer(const isa::Architecture& architecture, const Plan& plan, int group)
@@ -137,7 +131,7 @@ void Consumer::add_scores(Code& code) const {
     code.add(line({"UIADD3 ", uniform(quad + 2), ", UR45, ", immediate(2 * step), ", URZ"}));
     code.add(line({"UMOV ", uniform(quad + 3), ", 0x40000040"}));
     const bool last = step + 1 == plan_.score_steps();
-    code.add(line({wgmma_name(plan_, plan_.tile_keys), " ", scores, ", gdesc[", uniform(quad), "], ", scores,
+    code.add(line({wgmma_name(plan_.type, plan_.tile_keys), " ", scores, ", gdesc[", uniform(quad), "], ", scores,
                    step == 0 ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
              {.commit = last});
   }
@@ -155,7 +149,7 @@ void Consumer::add_products(Code& code) const {
     code.add(line({"UIADD3 ", uniform(quad), ", UR46, ", immediate(128 * step), ", URZ"}));
     code.add(line({"UMOV ", uniform(quad + 1), ", 0x40000040"}));
     const bool last = step + 1 == plan_.output_steps();
-    code.add(line({wgmma_name(plan_, plan_.head_dim()), " ", outputs, ", ", general(Registers::probability(plan_) + 4 * step),
+    code.add(line({wgmma_name(plan_.type, plan_.head_dim()), " ", outputs, ", ", general(Registers::probability(plan_) + 4 * step),
                    ", gdesc[", uniform(quad), "], ", outputs, ", UPT", last ? ", gsb0" : ""}),
              {.commit = last});
   }

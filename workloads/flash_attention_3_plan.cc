@@ -1,6 +1,5 @@
 #include "workloads/flash_attention_3_plan.h"
 
-#include <stdexcept>
 #include <string>
 
 namespace warpfold::workloads {
@@ -86,7 +85,7 @@ Expected<void> check_options(const FlashAttention3Plan& plan) {
 // setmaxnreg of the library: 24 / 240 with two consumer warpgroups, 32 / 160 with three. FP8 kernels, whose producers transpose V,
 // have 40 / 232 and the compiler lets values share registers; here every value has its own, so they have 24 / 240 too. Without
 // specialisation every thread has the most that code can name.
-void share_registers(FlashAttention3Plan& plan) {
+Expected<void> share_registers(FlashAttention3Plan& plan) {
   if (!plan.specialized) {
     plan.registers_per_thread = 255;
     plan.consumer_registers = 255;
@@ -97,7 +96,9 @@ void share_registers(FlashAttention3Plan& plan) {
   }
   const uint32_t needed =
       FlashAttention3Plan::kWorkingRegisters + plan.scores() + plan.outputs() + plan.probabilities() + plan.dropout_registers();
-  if (needed > plan.consumer_registers) throw std::logic_error("FlashAttention-3: a tile that does not fit the registers");
+  if (needed <= plan.consumer_registers) return {};
+  return fail("flash_attention_3: " + text(plan.tile_keys) + " keys in a block need " + text(needed) +
+              " registers a thread, a consumer has " + text(plan.consumer_registers));
 }
 
 Expected<void> share_memory(FlashAttention3Plan& plan, const configs::Gpu& gpu) {
@@ -118,7 +119,7 @@ Expected<FlashAttention3Plan> plan_flash_attention_3(const configs::FlashAttenti
   }
   FlashAttention3Plan plan = with_defaults(attention);
   if (auto ok = check_options(plan); !ok) return std::unexpected(ok.error());
-  share_registers(plan);
+  if (auto ok = share_registers(plan); !ok) return std::unexpected(ok.error());
   if (auto ok = share_memory(plan, gpu); !ok) return std::unexpected(ok.error());
   return plan;
 }

@@ -17,13 +17,6 @@ constexpr uint32_t kFirstQuad = 4;
 constexpr uint32_t kFirstPacked = 8;  // R8-R15: packed results on their way to shared memory
 constexpr uint16_t kGroupThreads = 128;
 
-// "HGMMA.64x128x16.F32.BF16"
-std::string wgmma_name(const HopperPlan& plan) {
-  const std::string columns = std::to_string(plan.tile_n);
-  if (plan.type == configs::FP8) return line({"QGMMA.64x", columns, "x32.F32.E4M3.E4M3"});
-  return line({"HGMMA.64x", columns, plan.type == configs::BF16 ? "x16.F32.BF16" : "x16.F32"});
-}
-
 class Consumer {
  public:
   Consumer(const isa::Architecture& architecture, const HopperPlan& plan, int group)
@@ -107,8 +100,8 @@ void Consumer::add_wgmma(Code& code, uint32_t index, bool first) const {
   const bool last = index + 1 == wgmmas();
   const std::string accumulator = general(kFirstAccumulator + block * plan_.accumulators_per_block());
   const bool clears = (first || plan_.promoted) && step == 0;  // the accumulator's old value is ignored
-  code.add(line({wgmma_name(plan_), " ", accumulator, ", gdesc[", uniform(quad), "], ", accumulator, clears ? ", !UPT" : ", UPT",
-                 last ? ", gsb0" : ""}),
+  code.add(line({wgmma_name(plan_.type, plan_.tile_n), " ", accumulator, ", gdesc[", uniform(quad), "], ", accumulator,
+                 clears ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
            {.commit = last});
 }
 

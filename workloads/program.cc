@@ -126,6 +126,12 @@ std::string general(uint64_t index) { return line({"R", std::to_string(index)});
 std::string uniform(uint64_t index) { return line({"UR", std::to_string(index)}); }
 std::string immediate(uint64_t value) { return std::to_string(value); }
 
+std::string wgmma_name(configs::ElementType type, uint32_t columns) {
+  const std::string width = std::to_string(columns);
+  if (type == configs::FP8) return line({"QGMMA.64x", width, "x32.F32.E4M3.E4M3"});
+  return line({"HGMMA.64x", width, type == configs::BF16 ? "x16.F32.BF16" : "x16.F32"});
+}
+
 Code& Code::add(std::string_view text, const isa::Effect& effect) {
   Instruction instruction = parse(*architecture_, std::string(text) + " ;");
   instruction.effect = effect;

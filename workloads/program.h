@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "configs/scenario.pb.h"
 #include "isa/architecture.h"
 #include "traces/kernel.h"
 
@@ -15,6 +16,8 @@ std::string line(std::initializer_list<std::string_view> parts);
 std::string general(uint64_t index);    // "R24"
 std::string uniform(uint64_t index);    // "UR8"
 std::string immediate(uint64_t value);  // "17"
+// "HGMMA.64x128x16.F32.BF16": m64nN of one step, N columns.
+std::string wgmma_name(configs::ElementType type, uint32_t columns);
 
 // Instructions written by a generator, in the assembler's text form. The generator's own text is never a user's mistake: a
 // line that does not parse throws.

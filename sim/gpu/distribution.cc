@@ -1,9 +1,9 @@
 #include "sim/gpu/distribution.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <map>
-#include <queue>
 
 namespace warpfold::sim {
 namespace {
@@ -50,18 +50,11 @@ class Deal {
   Deal(const traces::Kernel& kernel, const SmRange& sms) : kernel_(kernel), sms_(sms) {
     const std::vector<uint64_t> lengths = lengths_of(kernel);
     if (std::ranges::adjacent_find(lengths, std::ranges::not_equal_to{}) == lengths.end()) return;
+    const auto length = [&](const traces::CtaRun& run) { return lengths[run.cta_class]; };
+    if (std::ranges::adjacent_find(kernel.grid, std::ranges::not_equal_to{}, length) == kernel.grid.end()) return;
     by_length_.resize(sms.count);
-    using Given = std::pair<uint64_t, uint32_t>;  // work, SM
-    std::priority_queue<Given, std::vector<Given>, std::greater<>> next;
-    for (uint32_t sm = 0; sm < sms.count; ++sm) next.emplace(0, sm);
-    for (const traces::CtaRun& run : kernel.grid) {
-      for (uint64_t i = 0; i < run.count; ++i) {
-        const auto [work, sm] = next.top();
-        next.pop();
-        append(by_length_[sm], run.cta_class, 1);
-        next.emplace(work + lengths.at(run.cta_class), sm);
-      }
-    }
+    given_.resize(sms.count);
+    for (const traces::CtaRun& run : kernel.grid) deal(run, length(run));
   }
 
   Share of(uint32_t sm) const {
@@ -71,8 +64,40 @@ class Deal {
   }
 
  private:
+  // CTAs that an SM is given before it has been given `most`.
+  static uint64_t before(uint64_t given, uint64_t most, uint64_t length) {
+    return most > given ? (most - given - 1) / length + 1 : 0;
+  }
+  // Whether all SMs are given no more than `count` before each has `most`.
+  bool within(uint64_t most, uint64_t count, uint64_t length) const {
+    for (const uint64_t given : given_) {
+      const uint64_t own = before(given, most, length);
+      if (own > count) return false;
+      count -= own;
+    }
+    return true;
+  }
+  // One CTA after the other to the SM that has been given the least, the first of them: all at once.
+  void deal(const traces::CtaRun& run, uint64_t length) {
+    uint64_t level = 0;  // the most with which it works out
+    for (uint64_t step = std::bit_floor(std::ranges::max(given_) + run.count * length); step > 0; step /= 2) {
+      if (within(level + step, run.count, length)) level += step;
+    }
+    uint64_t left = run.count;
+    std::vector<uint64_t> counts;
+    for (const uint64_t given : given_) left -= counts.emplace_back(before(given, level, length));
+    for (uint32_t sm = 0; sm < sms_.count; ++sm) {
+      const bool next = left > 0 && given_[sm] + counts[sm] * length == level;
+      left -= next ? 1 : 0;
+      const uint64_t own = counts[sm] + (next ? 1 : 0);
+      given_[sm] += own * length;
+      if (own > 0) append(by_length_[sm], run.cta_class, own);
+    }
+  }
+
   const traces::Kernel& kernel_;
   SmRange sms_;
+  std::vector<uint64_t> given_;   // [SM of the range]: work
   std::vector<Share> by_length_;  // [SM of the range]; empty where all CTAs are equally long
 };
 

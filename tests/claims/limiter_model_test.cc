@@ -206,12 +206,12 @@ TEST(PaperModelMisses, WhatFusedDropoutCosts) {
 }
 
 TEST(PaperModelMisses, WhatBindsAttention) {
-  expect_listed_miss("attention's first limiters, FlashAttention-3", "register_read, issue",
+  expect_listed_miss("attention's first limiters, FlashAttention-3", {"register_read, issue"},
                      first_limiters(block(kLlama3Like).attention, 2));
 }
 
 TEST(PaperModelMisses, WhatBindsRandomNumbersByPorts) {
-  expect_listed_miss("random numbers' first limiters, by ports", "issue, alu", first_limiters(block(kLlama3Like).rng, 2));
+  expect_listed_miss("random numbers' first limiters, by ports", {"issue, alu"}, first_limiters(block(kLlama3Like).rng, 2));
 }
 
 }  // namespace

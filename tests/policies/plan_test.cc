@@ -202,6 +202,34 @@ TEST(Fused, NeedsAnAttentionThatReadsTheBits) {
             "s.textproto: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"rng\"");
 }
 
+// Who waited for the random numbers waits for what they waited for, in their stream as well.
+TEST(Fused, KeepsTheOrderRoundTheKernelThatGoes) {
+  Bench bench(4);
+  bench.add(gemm("first", "stream: 1")).add(rng("stream: 1")).add(attention("stream: 0 after: \"rng\""));
+  EXPECT_THAT(waits_for(bench.plan(configs::FUSED), "attention"), ElementsAre("first"));
+}
+
+TEST(Fused, RefusesBitsThatTwoRead) {
+  Bench bench(4);
+  std::string other = attention("stream: 0 after: \"rng\"");
+  other.replace(other.find("attention"), 9, "other");
+  bench.add(rng("stream: 1")).add(attention("stream: 0 after: \"rng\"")).add(other);
+  EXPECT_EQ(bench.refusal(configs::FUSED),
+            "s.textproto: policy FUSED: both \"attention\" and \"other\" read the bits of kernel \"rng\"");
+  EXPECT_EQ(bench.refusal(configs::PIPELINED),
+            "s.textproto: policy PIPELINED: more than one attention reads the bits of kernel \"rng\"");
+}
+
+// Random numbers that wait for a GEMM which is cut, and of which a segment follows them.
+TEST(Pipelined, RefusesWhatWouldLoseADependence) {
+  Bench bench(4);
+  bench.add(gemm("qkv", "stream: 0")).add(rng("stream: 1 after: \"qkv\""));
+  bench.add(attention("stream: 0 after: \"rng\"", "causal: true "));
+  bench.policy("pipelined { segments: 2 }");
+  EXPECT_EQ(bench.refusal(configs::PIPELINED),
+            "s.textproto: policy PIPELINED: cut into segments, kernel \"rng\" would run before \"qkv\", for which it waits");
+}
+
 // Everything again folded exactly: the same bits.
 TEST(Policies, GiveTheSameFoldedAsReplayed) {
   Bench bench(8);

@@ -124,5 +124,45 @@ RC_GTEST_PROP(Distribution, DealsEveryCtaOnceAndInOrder, ()) {
   RC_ASSERT(found == expected);
 }
 
+// Dealt at once as one by one: to the SM with the least work, the first of equals.
+RC_GTEST_PROP(Distribution, DealsUnequalCtasAsOneByOne, ()) {
+  traces::Kernel kernel;
+  kernel.parameters = {"trips"};
+  kernel.roles = {{"role", 1, {traces::Loop{{.parameter = 0}, {traces::Block{{isa::Instruction{}}}}}}}};
+  for (int c = 0; c < 3; ++c) kernel.cta_classes.push_back({"c", {*rc::gen::inRange<uint64_t>(1, 12)}});
+  for (int r = 0; r < *rc::gen::inRange(1, 8); ++r)
+    kernel.grid.push_back({*rc::gen::inRange<uint32_t>(0, 3), *rc::gen::inRange<uint64_t>(1, 60)});
+  const auto sms = *rc::gen::inRange<uint32_t>(1, 20);
+  const auto length = [&](const traces::CtaRun& run) { return kernel.cta_classes[run.cta_class].values[0]; };
+  std::vector<std::vector<uint32_t>> expected(sms);
+  std::vector<uint64_t> given(sms);
+  for (const traces::CtaRun& run : kernel.grid) {
+    for (uint64_t i = 0; i < run.count; ++i) {
+      const auto least = static_cast<size_t>(std::ranges::min_element(given) - given.begin());
+      expected[least].push_back(run.cta_class);
+      given[least] += length(run);
+    }
+  }
+  std::erase_if(expected, [](const auto& dealt) { return dealt.empty(); });
+  std::vector<std::vector<uint32_t>> found;
+  for (const SmClass& sm : each_sm({&kernel}, sms)) {
+    auto& dealt = found.emplace_back();
+    for (const traces::CtaRun& run : sm.ctas[0]) dealt.insert(dealt.end(), run.count, run.cta_class);
+  }
+  RC_ASSERT(found == expected);
+}
+
+TEST(Distribution, DealsAsManyAsThereAre) {
+  traces::Kernel kernel = grid({{0, 1'000'000'000'000}, {1, 1}});
+  kernel.parameters = {"trips"};
+  kernel.cta_classes = {{"long", {7}}, {"short", {1}}};
+  kernel.roles = {{"role", 1, {traces::Loop{{.parameter = 0}, {traces::Block{{isa::Instruction{}}}}}}}};
+  uint64_t ctas = 0;
+  for (const SmClass& sm_class : distribute({&kernel}, 132)) {
+    for (const traces::CtaRun& run : sm_class.ctas[0]) ctas += sm_class.sms * run.count;
+  }
+  EXPECT_EQ(ctas, 1'000'000'000'001);
+}
+
 }  // namespace
 }  // namespace warpfold::sim

@@ -23,6 +23,7 @@ Outcome<configs::PolicyKind> policy_by_name(const std::string& name) {
     known.push_back(lower(configs::PolicyKind_Name(policy->kind())));
     if (lower(name) == known.back()) return policy->kind();
   }
+  if (lower(name) == "all") return user_error("--policies: all stands alone, not beside other policies");
   known.push_back("all");
   return user_error("--policies: unknown policy \"" + name + "\"" + suggestion(name, known));
 }

@@ -40,10 +40,11 @@ Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path) {
   return std::move(*kernels);
 }
 
-std::string kernel_hash(const traces::Kernel& kernel) {
-  const std::string text = traces::format_kernels({kernel});
+std::string kernel_hash(const traces::Kernel& kernel) { return content_hash(traces::format_kernels({kernel})); }
+
+std::string content_hash(const std::string& bytes) {
   std::ostringstream digits;
-  digits << std::hex << std::setw(16) << std::setfill('0') << XXH64(text.data(), text.size(), 0);
+  digits << std::hex << std::setw(16) << std::setfill('0') << XXH64(bytes.data(), bytes.size(), 0);
   return digits.str();
 }
 

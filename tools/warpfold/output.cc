@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -37,8 +38,9 @@ Outcome<void> write_output(const std::string& path, const std::string& text) {
   const auto cannot = [&path](const std::string& why) { return user_error("cannot write \"" + path + "\": " + why); };
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return cannot("it is a directory");
-  // The process id keeps two runs that write the same file from writing the same temporary file.
-  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
+  // The process id and a count keep two runs, or two threads, that write the same file from writing the same temporary file.
+  static std::atomic<uint64_t> count{0};
+  const std::string temporary = path + "." + std::to_string(getpid()) + "." + std::to_string(count++) + ".tmp";
   errno = 0;
   std::ofstream file(temporary, std::ios::binary);
   file << text;

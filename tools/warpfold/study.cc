@@ -1,13 +1,12 @@
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <filesystem>
 
 #include "configs/load.h"
+#include "configs/near_miss.h"
 #include "configs/read_file.h"
 #include "tools/warpfold/chain.h"
 #include "tools/warpfold/commands.h"
+#include "tools/warpfold/kernels.h"
 #include "tools/warpfold/parallel.h"
 #include "tools/warpfold/progress.h"
 #include "tools/warpfold/run.h"
@@ -20,12 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string hash_of(const std::string& bytes) { return std::to_string(XXH64(bytes.data(), bytes.size(), 0)); }
-
 // This program's own code: another build may simulate the same point differently.
 std::string program_hash() {
   const auto program = read_file("/proc/self/exe");
-  return program ? hash_of(*program) : WARPFOLD_VERSION;
+  return program ? content_hash(*program) : WARPFOLD_VERSION;
 }
 
 class StudyRunner {
@@ -49,6 +46,7 @@ class StudyRunner {
       if (!loaded) return std::unexpected(loaded.error());
       scenarios.push_back(std::move(*loaded));
     }
+    if (auto known = check_kernels(scenarios.front()); !known) return std::unexpected(known.error());
     std::vector<std::optional<Outcome<configs::StudyPoint>>> ended(points.size());
     ProgressBar bar(study_.name(), points.size());
     in_parallel(points.size(), how_.jobs, [&](size_t i) {
@@ -64,7 +62,7 @@ class StudyRunner {
   }
 
  private:
-  std::string failed(const Point& point) const { return point_name(study_, point) + ": "; }
+  std::string failed(const Point& point) const { return "study " + study_.name() + " at " + point_name(study_, point) + ": "; }
 
   Outcome<std::vector<configs::Scenario>> load(const Point& point) const {
     std::vector<configs::Scenario> scenarios;
@@ -79,17 +77,39 @@ class StudyRunner {
     return scenarios;
   }
 
+  // The kernels that figures show are launched by the policies that they name.
+  Outcome<void> check_kernels(const std::vector<configs::Scenario>& scenarios) const {
+    for (const configs::Figure& figure : study_.figure()) {
+      for (const configs::Quantity& quantity : figure.quantity()) {
+        const auto* which = kernel_of(quantity);
+        if (which == nullptr) continue;
+        const auto policy = std::ranges::find(study_.policy(), which->policy());
+        const auto plan = plan_scenario(scenarios[static_cast<size_t>(policy - study_.policy().begin())], study_.scenario_file());
+        if (!plan) return std::unexpected(plan.error());
+        std::vector<std::string> known;
+        for (const auto& kernel : plan->plan.kernels) known.push_back(kernel.kernel.name);
+        if (std::ranges::find(known, which->kernel()) != known.end()) continue;
+        return user_error("study " + study_.name() + ", figure " + figure.name() + ": " +
+                          configs::PolicyKind_Name(which->policy()) + " launches no kernel called \"" + which->kernel() + "\"" +
+                          suggestion(which->kernel(), known));
+      }
+    }
+    return {};
+  }
+
   std::string key(const std::vector<configs::Scenario>& scenarios) const {
-    std::string all = program_;
+    const sim::FoldOptions& fold = how_.folding.options;
+    std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
+                      std::to_string(fold.patience) + (how_.folding.shadow ? " shadow" : "") + (how_.all_sms ? " all SMs" : "");
     for (const configs::Scenario& scenario : scenarios) {
       all += to_text(scenario);
       for (const configs::Kernel& kernel : scenario.kernel()) {
         if (!kernel.has_trace()) continue;
         const auto trace = read_file((fs::path(study_.scenario_file()).parent_path() / kernel.trace().path()).string());
-        if (trace) all += hash_of(*trace);
+        if (trace) all += content_hash(*trace);
       }
     }
-    return hash_of(all);
+    return content_hash(all);
   }
 
   static std::string to_text(const configs::Scenario& scenario) { return scenario.DebugString(); }
@@ -261,6 +281,12 @@ Outcome<void> study_command(const Invocation& invocation) {
   const auto study = configs::load_study(options.arguments().front());
   if (!study) return std::unexpected(Failure(study.error()));
   const std::string folder = options.has("output") ? options.text("output") : study->name();
+  if (folder.empty()) return user_error("--output: the folder's name is empty");
+  for (const std::string& setting : options.settings()) {
+    const std::string name = setting.substr(0, setting.find('='));
+    const bool varied = std::ranges::find(study->axis(), name, &configs::Axis::name) != study->axis().end();
+    if (varied) return user_error("--set " + setting + ": the study varies " + name + " itself");
+  }
   if (auto made = make_folder(folder); !made) return made;
   StudyRunner runner(*study, options.settings(), folder, invocation, *how);
   const auto records = runner.run();

@@ -123,7 +123,8 @@ std::string plot_head(const configs::Figure& figure, size_t panels) {
   const std::string width = std::to_string(120 + 480 * panels);
   return "# gnuplot " + figure.name() + ".gp draws " + figure.name() + ".svg\n" + "set terminal svg size " + width +
          ",420 font 'sans,13' background 'white'\n" + "set output " + single_quoted(figure.name() + ".svg") + "\n" +
-         "set encoding utf8\nset multiplot layout 1," + std::to_string(panels) + " title " + single_quoted(figure.title()) + "\n";
+         "set encoding utf8\nset multiplot layout 1," + std::to_string(panels) + " title " + single_quoted(figure.title()) +
+         " noenhanced\n";
 }
 
 std::string map_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
@@ -168,6 +169,12 @@ std::string lines_plot(const configs::Study& study, const configs::Figure& figur
 }
 
 }  // namespace
+
+const configs::Quantity::KernelOf* kernel_of(const configs::Quantity& quantity) {
+  if (quantity.has_kernel_time()) return &quantity.kernel_time();
+  if (quantity.has_kernel_alone()) return &quantity.kernel_alone();
+  return quantity.has_kernel_slowdown() ? &quantity.kernel_slowdown() : nullptr;
+}
 
 std::optional<double> value_of(const configs::Quantity& quantity, const configs::StudyPoint& point, const std::string& estimator) {
   const configs::StudyKernel* kernel = nullptr;

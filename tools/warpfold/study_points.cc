@@ -8,6 +8,7 @@
 
 #include "configs/read_file.h"
 #include "tools/warpfold/json.h"
+#include "tools/warpfold/kernels.h"
 #include "tools/warpfold/output.h"
 
 namespace warpfold::cli {
@@ -57,12 +58,14 @@ std::string point_name(const configs::Study& study, const Point& point) {
   return name;
 }
 
+// Axes may be field paths with indices and values may be anything; the hash keeps apart what then looks the same.
 std::string PointStore::path(const Point& point) const {
-  std::string name = point_name(*study_, point);
-  // Axes may be field paths with indices and values may be anything.
+  const std::string whole = point_name(*study_, point);
+  constexpr size_t kReadable = 120;
+  std::string name = whole.substr(0, kReadable);
   std::ranges::replace_if(
       name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '=' && c != ',' && c != '.' && c != '-'; }, '_');
-  return (std::filesystem::path(folder_) / (name + ".json")).string();
+  return (std::filesystem::path(folder_) / (name + "-" + content_hash(whole).substr(0, 8) + ".json")).string();
 }
 
 std::optional<configs::StudyPoint> PointStore::find(const Point& point, const std::string& key) const {

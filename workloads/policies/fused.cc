@@ -22,27 +22,38 @@ uint64_t elements_of(const configs::AttentionShape& shape) {
   return or_one(shape.batch()) * shape.heads() * shape.queries() * keys;
 }
 
-// The first attention behind `rng` that reads stored bits; -1: none.
-int reader_of(configs::Scenario& scenario, int rng) {
+// The attention behind `rng` that reads stored bits.
+Expected<int> reader_of(configs::Scenario& scenario, int rng) {
   const Graph graph(scenario);
+  int reader = -1;
   for (int k = 0; k < scenario.kernel_size(); ++k) {
-    if (graph.precedes(rng, k) && stored_bits_attention(*scenario.mutable_kernel(k)) != nullptr) return k;
+    if (!graph.precedes(rng, k) || stored_bits_attention(*scenario.mutable_kernel(k)) == nullptr) continue;
+    if (reader >= 0) {
+      return fail("both \"" + scenario.kernel(reader).name() + "\" and \"" + scenario.kernel(k).name() +
+                  "\" read the bits of kernel \"" + scenario.kernel(rng).name() + "\"");
+    }
+    reader = k;
   }
-  return -1;
+  if (reader < 0) return fail("no attention with dropout STORED_BITS runs after kernel \"" + scenario.kernel(rng).name() + "\"");
+  return reader;
 }
 
 // Who waited for the kernel that goes, by name or behind it in its stream, waits for what it waited for.
 void remove(configs::Scenario& scenario, int gone) {
+  const Graph graph(scenario);
   const configs::Kernel kernel = scenario.kernel(gone);
+  std::vector<std::string> earlier(kernel.after().begin(), kernel.after().end());
+  for (int k = gone - 1; k >= 0; --k) {
+    if (scenario.kernel(k).stream() != kernel.stream()) continue;
+    earlier.push_back(scenario.kernel(k).name());
+    break;
+  }
   for (int k = 0; k < scenario.kernel_size(); ++k) {
-    configs::Kernel& other = *scenario.mutable_kernel(k);
-    auto* after = other.mutable_after();
-    const auto mention = std::ranges::find(*after, kernel.name());
-    const bool named = mention != after->end();
-    if (named) after->erase(mention);
-    if (!named && (k <= gone || other.stream() != kernel.stream())) continue;
-    for (const std::string& earlier : kernel.after()) {
-      if (std::ranges::find(*after, earlier) == after->end()) *after->Add() = earlier;
+    if (!graph.precedes(gone, k)) continue;
+    auto* after = scenario.mutable_kernel(k)->mutable_after();
+    if (const auto mention = std::ranges::find(*after, kernel.name()); mention != after->end()) after->erase(mention);
+    for (const std::string& name : earlier) {
+      if (std::ranges::find(*after, name) == after->end()) *after->Add() = name;
     }
   }
   scenario.mutable_kernel()->DeleteSubrange(gone, 1);
@@ -51,18 +62,18 @@ void remove(configs::Scenario& scenario, int gone) {
 // One Philox kernel into its attention, whose name it returns.
 Expected<std::string> fuse(configs::Scenario& scenario, int rng) {
   const configs::Kernel kernel = scenario.kernel(rng);
-  const int reader = reader_of(scenario, rng);
-  if (reader < 0) return fail("no attention with dropout STORED_BITS runs after kernel \"" + kernel.name() + "\"");
-  configs::AttentionShape& shape = *stored_bits_attention(*scenario.mutable_kernel(reader));
+  const auto reader = reader_of(scenario, rng);
+  if (!reader) return std::unexpected(reader.error());
+  configs::AttentionShape& shape = *stored_bits_attention(*scenario.mutable_kernel(*reader));
   if (elements_of(shape) != elements(kernel.philox())) {
     return fail("kernel \"" + kernel.name() + "\" makes " + std::to_string(elements(kernel.philox())) + " bits, attention \"" +
-                scenario.kernel(reader).name() + "\" has " + std::to_string(elements_of(shape)) + " elements");
+                scenario.kernel(*reader).name() + "\" has " + std::to_string(elements_of(shape)) + " elements");
   }
   shape.set_dropout(configs::FUSED_PHILOX);
   if (kernel.philox().rounds() != 0) shape.set_philox_rounds(kernel.philox().rounds());
   // As many random bits an element as the kernel that goes has made: the same numbers.
   if (kernel.philox().threshold_bits() != 0) shape.set_threshold_bits(kernel.philox().threshold_bits());
-  const std::string name = scenario.kernel(reader).name();
+  const std::string name = scenario.kernel(*reader).name();
   remove(scenario, rng);
   return name;
 }

@@ -67,7 +67,9 @@ class Merger {
 
   Expected<traces::Kernel> merge(uint64_t passes) {
     merged_.source += " + " + guest_.source;
-    merged_.flops += guest_.flops;
+    // Of all its warps' passes, those that this host has.
+    const uint64_t all = *passes_of(guest_) * guest_.warps_per_cta();
+    if (all > 0) merged_.flops += part_of(guest_.flops, passes * warps_, all);
     if (guest_.shared_memory_bytes > 0) {
       merged_.shared_memory_bytes = round_up(merged_.shared_memory_bytes, kSharedMemoryAlignment) + guest_.shared_memory_bytes;
     }
@@ -261,6 +263,10 @@ Expected<uint64_t> passes_of(const traces::Kernel& guest) {
 
 Expected<traces::Kernel> merge(const traces::Kernel& host, const traces::Kernel& guest, uint32_t warps, uint64_t passes) {
   if (const auto loop = guest_loop(guest); !loop) return std::unexpected(loop.error());
+  if (warps != guest.warps_per_cta() && !guest.rings.empty()) {
+    return fail("the warps of kernel \"" + guest.name + "\" wait for each other at mbarriers: they stay " +
+                std::to_string(guest.warps_per_cta()) + ", not " + std::to_string(warps));
+  }
   return Merger(host, guest, warps).merge(passes);
 }
 

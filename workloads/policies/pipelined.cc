@@ -106,9 +106,11 @@ class Pipeline {
       rng_ = k;
     }
     if (rng_ < 0) return fail("there is no Philox kernel");
-    for (int k = 0; k < scenario_.kernel_size() && reader_ < 0; ++k) {
+    for (int k = 0; k < scenario_.kernel_size(); ++k) {
       const configs::AttentionShape* shape = attention_of(scenario_.kernel(k));
-      if (graph_.precedes(rng_, k) && shape != nullptr && shape->dropout() == configs::STORED_BITS) reader_ = k;
+      if (!graph_.precedes(rng_, k) || shape == nullptr || shape->dropout() != configs::STORED_BITS) continue;
+      if (reader_ >= 0) return fail("more than one attention reads the bits of kernel \"" + scenario_.kernel(rng_).name() + "\"");
+      reader_ = k;
     }
     for (int k = 0; k < scenario_.kernel_size() && reader_ < 0; ++k) {
       if (graph_.precedes(rng_, k) && can_be_cut(scenario_.kernel(k))) reader_ = k;
@@ -159,23 +161,31 @@ class Pipeline {
     planned.of = whole.name();
     planned.stream = static_cast<int>(whole.stream());
     planned.priority = whole.priority();
-    planned.after = waits_for(kernel, segment);
+    auto after = waits_for(kernel, segment);
+    if (!after) return std::unexpected(after.error());
+    planned.after = std::move(*after);
     place_[{kernel, segment}] = static_cast<int>(plan_.kernels.size());
     plan_.kernels.push_back(std::move(planned));
     return {};
   }
 
-  std::vector<int> waits_for(int kernel, uint32_t segment) const {
+  Expected<std::vector<int>> waits_for(int kernel, uint32_t segment) const {
     std::vector<int> after;
     const auto wait_for = [&](int other, uint32_t of_segment) {
       const auto place = place_.find({other, of_segment});
-      if (place != place_.end() && std::ranges::find(after, place->second) == after.end()) after.push_back(place->second);
+      if (place == place_.end()) return false;
+      if (std::ranges::find(after, place->second) == after.end()) after.push_back(place->second);
+      return true;
     };
     if (kernel == rng_ && segment >= buffers_) wait_for(reader_, segment - buffers_);
     for (int other = 0; other < scenario_.kernel_size(); ++other) {
       if (!graph_.precedes(other, kernel)) continue;
       // Of an earlier kernel that is cut, a whole one needs the last segment.
-      wait_for(other, !is_cut_[other] ? 0 : is_cut_[kernel] ? segment : segments_ - 1);
+      const bool placed = wait_for(other, !is_cut_[other] ? 0 : is_cut_[kernel] ? segment : segments_ - 1);
+      // In a steady state the reader's predecessors of its first segments belong to the layer before.
+      if (placed || (steady_ && (kernel == reader_ || graph_.precedes(reader_, kernel)))) continue;
+      return fail("cut into segments, kernel \"" + scenario_.kernel(kernel).name() + "\" would run before \"" +
+                  scenario_.kernel(other).name() + "\", for which it waits");
     }
     if (steady_ && kernel != reader_ && kernel != rng_ && is_cut_[kernel]) wait_for(reader_, segment);
     return after;
