@@ -26,6 +26,16 @@ std::string sm_line(const configs::Result& result) {
   return result.whole_chip() ? std::to_string(result.sms_simulated()) + " SMs simulated, L2 and DRAM shared\n" : "";
 }
 
+// Where one SM stands for its class, each has its fixed share of L2 and DRAM, that of idle SMs being nobody's.
+std::string idle_line(const configs::Result& result) {
+  std::string names;
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    if (kernel.ctas() < kernel.sms()) names += (names.empty() ? "" : ", ") + kernel.name();
+  }
+  if (result.whole_chip() || names.empty()) return "";
+  return "fewer CTAs than SMs: " + names + "; what idle SMs leave of L2 and DRAM is used with --sms all alone\n";
+}
+
 Table kernel_table(const configs::Result& result) {
   Table table({"kernel", "cycles", "time us", "start", "end", "alone", "slowdown", "TFLOPS", "CTAs", "CTAs/SM", "limited by",
                "warps/SM", "bound by"});
@@ -90,7 +100,7 @@ std::string section(const std::string& title, const Table& table) {
 
 std::string result_text(const configs::Result& result) {
   return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + total_line(result) + "\n" +
-         sm_line(result) + fold_line(result) + "\n" + section("Kernels", kernel_table(result)) +
+         sm_line(result) + fold_line(result) + "\n" + idle_line(result) + section("Kernels", kernel_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
@@ -163,7 +173,8 @@ void add_csv_rows(const configs::Result& result, Table& table) {
 // One line a policy.
 std::string fold_note(const configs::Comparison& comparison) {
   std::string note;
-  for (const configs::Result& result : comparison.results()) note += result.policy() + " " + fold_line(result) + "\n";
+  for (const configs::Result& result : comparison.results())
+    note += result.policy() + " " + fold_line(result) + "\n" + idle_line(result);
   return note;
 }
 
