@@ -97,7 +97,7 @@ void Folder::extrapolate(Cycle now, Cycle limit) {
   if (sm_->instructions() < impatient_at_) return;
   const Extrapolator::Jump jump = extrapolator_->plan(limit);
   if (jump.skip.periods == 0) return;
-  if (sm_->shared()) return sm_->end_sharing();
+  if (!sm_->may_jump()) return sm_->end_sharing();
   extrapolator_->make(jump);
   Period& period = bounded_periods_[jump.period];
   period.instructions = jump.instructions / jump.skip.periods;

@@ -65,11 +65,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
                         .merged = merged.merged,
                         .less = std::move(merged.less)});
   }
-  std::vector<bool> follows(members_.size(), false);
-  if (fold_.mode != FoldMode::kOff) follows = find_followers(members_, images, spec.cta_launch > 0);
-  for (size_t m = 0; m < members_.size(); ++m) {
-    if (!follows[m]) start(members_[m], launches, options.issue_log);
-  }
+  for (Member& member : members_) start(member, launches, options.issue_log);
 }
 
 void GpuRun::start(Member& member, const std::vector<Launch>& launches, std::vector<IssueRecord>* issue_log) {
@@ -84,7 +80,6 @@ void GpuRun::start(Member& member, const std::vector<Launch>& launches, std::vec
   if (fold_.mode == FoldMode::kOff) return;
   member.folder = std::make_unique<Folder>(fold_, *member.sm);
   member.sm->watch_with(*member.folder);
-  share_sm(member);
 }
 
 // The class that is simulated for another has more work: when the last one ends is not touched, only sums over SMs are.
@@ -93,6 +88,7 @@ double GpuRun::mergeable() const { return fold_.mode == FoldMode::kAuto ? fold_.
 Outcome GpuRun::run() {
   while (true) {
     release_ready();
+    meet();
     if (std::ranges::all_of(members_, [](const Member& member) { return member.next == kNever; })) break;
     if (chip_) {
       run_together();
@@ -104,7 +100,10 @@ Outcome GpuRun::run() {
     }
   }
   // In a deadlock those that have not parted hang alike.
-  for (Member& member : members_) part(members_, member, true, fold_);
+  for (Member& member : members_) {
+    if (member.sm != nullptr) part(members_, member, Parting::kAll, fold_);
+  }
+  for (Member& member : members_) member.settle();
   Outcome outcome = collect();
   outcome.deadlocked = deadlocked();
   if (outcome.deadlocked) {
@@ -117,10 +116,10 @@ Outcome GpuRun::run() {
 }
 
 void GpuRun::advance(Member& member) {
-  const Cycle limit = horizon(member);
+  const Cycle limit = meetings_.empty() ? horizon(member) : std::min(horizon(member), *meetings_.begin());
   if (member.next >= limit) return;
   member.next = member.sm->run(limit);
-  part(members_, member, member.sm->ends_sharing(), fold_);
+  part(members_, member, member.sm->ends_sharing() ? Parting::kBeforeJump : Parting::kDifferent, fold_);
 }
 
 // Until a launch has ended on an SM and all have done their part of that cycle. The SM whose next thing to do is the earliest goes
@@ -164,11 +163,22 @@ void GpuRun::release_ready() {
     Cycle at = 0;
     for (const int d : depends_on_[l]) at = std::max(at, end_of(d) + spec_.kernel_launch);
     released_[l] = true;
+    if (fold_.mode != FoldMode::kOff && (at == 0 || spec_.kernel_launch > 0)) meetings_.insert(at);
     for (Member& member : members_) {
       if (member.sm == nullptr) continue;
       member.sm->release_launch(static_cast<int>(l), at);
       member.next = std::min(member.next, at);
     }
+  }
+}
+
+// A launch begins at a time at which many SMs have nothing else to do: whatever they did before, they are in the same state then.
+void GpuRun::meet() {
+  while (!meetings_.empty()) {
+    const Cycle at = *meetings_.begin();
+    if (std::ranges::any_of(members_, [&](const Member& member) { return member.sm != nullptr && member.next < at; })) return;
+    join_alike(members_, at, images_, spec_.cta_launch > 0, fold_);
+    meetings_.erase(at);
   }
 }
 
@@ -258,13 +268,13 @@ FoldReport GpuRun::fold_report() const {
     if (member.merged) report.mode = Folded::kBounded;
     report.instructions_of_classes += member.sm->instructions();
     report.instructions_replayed += member.replayed();
-    report.instructions_shared += member.replayed_by_leader;
     if (!member.folder) continue;
-    for (const auto& [cycles, period] : member.folder->periods()) {
+    report.instructions_shared += member.shared();
+    for (const auto& [cycles, period] : member.periods()) {
       report.mode = std::max(report.mode, Folded::kExact);
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, true});
     }
-    for (const auto& [cycles, period] : member.folder->bounded_periods()) {
+    for (const auto& [cycles, period] : member.bounded_periods()) {
       report.mode = Folded::kBounded;
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, false});
     }

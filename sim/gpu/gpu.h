@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "sim/gpu/member.h"
@@ -26,6 +27,7 @@ class GpuRun {
   void advance(Member& member);
   void run_together();
   void release_ready();
+  void meet();
   double mergeable() const;
   bool ended(int launch) const;
   Cycle end_of(int launch) const;
@@ -45,6 +47,7 @@ class GpuRun {
   FoldOptions fold_;
   std::vector<std::vector<int>> depends_on_;  // per launch
   std::vector<bool> released_;
+  std::set<Cycle> meetings_;        // before each of these cycles all stop and see who is in the same state
   std::optional<ChipMemory> chip_;  // none: every SM has its share for itself
   size_t sm_classes_ = 0;
   std::vector<Member> members_;  // one SM of each class, or each SM

@@ -66,6 +66,16 @@ bool part_ways(const Likeness& likeness, const Sm& leader) {
   return false;
 }
 
+bool jump_together(const Likeness& likeness, const Sm& leader) {
+  for (size_t l = 0; l < likeness.launches.size(); ++l) {
+    const Likeness::OfLaunch& launch = likeness.launches[l];
+    if (!leader.launch_released(static_cast<int>(l)) || leader.launch_done(static_cast<int>(l))) continue;
+    const auto renamed = [](const auto& entry) { return entry.first != entry.second; };
+    if (!launch.all || std::ranges::any_of(launch.class_of, renamed)) return false;
+  }
+  return true;
+}
+
 std::vector<CtaList> in_common(const std::vector<CtaList>& leader, const std::vector<const Likeness*>& followers) {
   std::vector<CtaList> common = leader;
   for (size_t l = 0; l < common.size(); ++l) {

@@ -33,6 +33,9 @@ std::optional<Likeness> likeness(const std::vector<CtaList>& leader, const std::
 // it has no fewer trips and CTAs left, and what recurs in the leader's classes recurs in the follower's.
 bool part_ways(const Likeness& likeness, const Sm& leader);
 
+// Work that a jump takes from the leader would be taken from the follower as well: neither has more left of any launch released.
+bool jump_together(const Likeness& likeness, const Sm& leader);
+
 // The CTAs that all have in common.
 std::vector<CtaList> in_common(const std::vector<CtaList>& leader, const std::vector<const Likeness*>& followers);
 

@@ -1,29 +1,16 @@
 #include "sim/gpu/member.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace warpfold::sim {
 namespace {
 
-// Who has less to do than another in everything comes before it.
-uint64_t weight(const std::vector<CtaList>& ctas, const std::vector<KernelImage>& images) {
-  uint64_t sum = 0;
-  for (size_t l = 0; l < ctas.size(); ++l) {
-    for (const traces::CtaRun& run : ctas[l]) {
-      const std::vector<uint64_t>& values = images[l].kernel->cta_classes[run.cta_class].values;
-      sum += run.count * std::accumulate(values.begin(), values.end(), uint64_t{1});
-    }
-  }
-  return sum;
-}
-
 void fork(Member& member, const Member& leader, const Likeness& likeness, const FoldOptions& fold) {
   std::vector<ClassMap> class_of;
   for (const Likeness::OfLaunch& launch : likeness.launches) class_of.push_back(launch.class_of);
+  const uint64_t replayed = member.replayed();
   member.sm = std::make_unique<Sm>(*leader.sm, member.ctas, class_of);
   member.next = leader.next;
-  member.replayed_by_leader = leader.replayed();
   if (likeness.same_classes) {
     member.folder = std::make_unique<Folder>(*leader.folder, *member.sm);
   } else {
@@ -31,33 +18,51 @@ void fork(Member& member, const Member& leader, const Likeness& likeness, const 
     member.folder->carry_over(*leader.folder);
   }
   member.sm->watch_with(*member.folder);
+  member.not_replayed = member.sm->instructions() - member.folder->skipped_instructions() - replayed;
+}
+
+std::map<Cycle, Folder::Period> sum(std::map<Cycle, Folder::Period> periods, const std::map<Cycle, Folder::Period>& more) {
+  for (const auto& [cycles, period] : more) {
+    periods[cycles].repeats += period.repeats;
+    periods[cycles].instructions = std::max(periods[cycles].instructions, period.instructions);
+  }
+  std::erase_if(periods, [](const auto& entry) { return entry.second.repeats == 0; });
+  return periods;
+}
+
+bool leaves(const Likeness& likeness, const Sm& leader, Parting which) {
+  switch (which) {
+    case Parting::kAll:
+      return true;
+    case Parting::kBeforeJump:
+      if (!jump_together(likeness, leader)) return true;
+      [[fallthrough]];
+    case Parting::kDifferent:
+      return part_ways(likeness, leader);
+  }
+  return true;
 }
 
 }  // namespace
 
 uint64_t Member::replayed() const {
-  const uint64_t skipped = folder ? folder->skipped_instructions() : 0;
-  return sm->instructions() - skipped - replayed_by_leader;
+  if (sm == nullptr) return replayed_before;
+  return sm->instructions() - (folder ? folder->skipped_instructions() : 0) - not_replayed;
 }
 
-std::vector<bool> find_followers(std::vector<Member>& members, const std::vector<KernelImage>& images, bool one_at_a_time) {
-  std::vector<size_t> order(members.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t m) { return weight(members[m].ctas, images); });
-  std::vector<bool> follows(members.size(), false);
-  std::vector<size_t> leaders;
-  for (const size_t m : order) {
-    for (const size_t leader : leaders) {
-      auto like = likeness(members[leader].ctas, members[m].ctas, images, one_at_a_time);
-      if (!like) continue;
-      members[leader].followers.push_back({m, std::move(*like)});
-      follows[m] = true;
-      break;
-    }
-    if (!follows[m]) leaders.push_back(m);
-  }
-  return follows;
+void Member::settle() {
+  if (past.counts.empty()) return;
+  replayed_before = replayed();
+  sm->add_counts(past.counts);
+  not_replayed = sm->instructions() - folder->skipped_instructions() - replayed_before;
+  for (size_t l = 0; l < past.launches.size(); ++l)
+    sm->had_launch(static_cast<int>(l), past.launches[l].start, past.launches[l].end);
 }
+
+uint64_t Member::shared() const { return sm->instructions() - folder->skipped_instructions() - past.skipped - replayed(); }
+
+std::map<Cycle, Folder::Period> Member::periods() const { return sum(folder->periods(), past.periods); }
+std::map<Cycle, Folder::Period> Member::bounded_periods() const { return sum(folder->bounded_periods(), past.bounded_periods); }
 
 void share_sm(Member& leader) {
   std::vector<const Likeness*> likenesses;
@@ -66,13 +71,14 @@ void share_sm(Member& leader) {
   leader.sm->share(!leader.followers.empty());
 }
 
-void part(std::vector<Member>& members, Member& leader, bool all, const FoldOptions& fold) {
+void part(std::vector<Member>& members, Member& leader, Parting which, const FoldOptions& fold) {
   const size_t left = std::erase_if(leader.followers, [&](const Member::Follower& follower) {
-    if (!all && !part_ways(follower.likeness, *leader.sm)) return false;
+    if (!leaves(follower.likeness, *leader.sm, which)) return false;
     fork(members[follower.member], leader, follower.likeness, fold);
     return true;
   });
   if (left > 0) share_sm(leader);
+  if (which == Parting::kBeforeJump) leader.sm->let_jump();
 }
 
 }  // namespace warpfold::sim

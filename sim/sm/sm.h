@@ -67,11 +67,17 @@ class Sm {
   bool stopped_at_launch_end() const { return launch_ended_; }
   // It does what other SMs do as well, as long as they do the same: run() also stops wherever that may end, which is where a CTA
   // has been placed, a loop bound by a CTA class comes to its last trip, or time has been skipped.
-  void share(bool shared) { shared_ = shared; }
+  void share(bool shared) {
+    shared_ = shared;
+    may_jump_ = false;
+  }
   bool shared() const { return shared_; }
   // What comes next is for this SM alone.
   void end_sharing() { ends_sharing_ = may_part_ = true; }
   bool ends_sharing() const { return ends_sharing_; }
+  // Those that still share it would have the same work taken away.
+  void let_jump() { may_jump_ = true; }
+  bool may_jump() const { return !shared_ || may_jump_; }
   // Other lists of CTAs than so far; those that have been placed lead them.
   void receive(std::vector<CtaList> ctas);
   // A warp of `launch` is on its last trip of a loop that is bound by one of the parameters.
@@ -82,6 +88,7 @@ class Sm {
   bool launch_done(int launch) const {
     return progress_[launch].running == 0 && progress_[launch].next_run == launches_[launch].ctas.size();
   }
+  bool launch_released(int launch) const { return progress_[launch].ready != kNever; }
   Cycle launch_start(int launch) const { return progress_[launch].start; }
   Cycle launch_end(int launch) const { return progress_[launch].end; }
   uint64_t ctas_done(int launch) const { return progress_[launch].done; }
@@ -102,6 +109,10 @@ class Sm {
   uint64_t ctas_running(int launch) const { return progress_[launch].running; }
   uint64_t ctas_placed(int launch) const { return progress_[launch].placed; }
   bool ctas_left(int launch) const { return progress_[launch].next_run < launches_[launch].ctas.size(); }
+  // What it has counted grows by so much, in the order of SavedState::counts, modulo 2^64.
+  void add_counts(const std::vector<uint64_t>& counts);
+  // When a launch started and ended, where those are not kNever.
+  void had_launch(int launch, Cycle start, Cycle end);
   // Adds to what a launch has counted; amounts may be negative, modulo 2^64.
   void correct(int launch, const Correction& correction);
   // Who waits for whom, one line a warp. For a deadlocked SM.
@@ -247,6 +258,7 @@ class Sm {
   bool shared_ = false;
   bool may_part_ = false;      // since run() was called
   bool ends_sharing_ = false;  // the same
+  bool may_jump_ = false;
   uint64_t next_serial_ = 1;
   uint64_t warps_started_ = 0;
   Cycle next_cta_at_ = 0;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "sim/sm/sm.h"
 
@@ -146,6 +147,25 @@ void Sm::visit_ties(StateVisitor& visitor, const std::vector<bool>& tied) {
       visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
     }
   }
+}
+
+void Sm::add_counts(const std::vector<uint64_t>& counts) {
+  SavedState state;
+  StateVisitor taker(state, now_ + 1);
+  visit(taker);
+  if (state.counts.size() != counts.size()) throw std::logic_error("an SM counts something else than it did");
+  Skip skip;
+  skip.counted = counts;
+  skip.trips_taken.assign(state.trips.size(), 0);
+  skip.moment_moves.assign(state.moments.size(), 0);
+  skip.placed.assign(launches_.size(), 0);
+  StateVisitor visitor(skip);
+  visit(visitor);
+}
+
+void Sm::had_launch(int launch, Cycle start, Cycle end) {
+  if (start != kNever) progress_[launch].start = start;
+  if (end != kNever) progress_[launch].end = end;
 }
 
 void Sm::correct(int launch, const Correction& correction) {

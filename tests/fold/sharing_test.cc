@@ -136,6 +136,48 @@ TEST(Sharing, ALaunchThatWaitsIsReleasedByTheLastOne) {
   EXPECT_GT(both(two_sms(), {launch(first), after}).instructions_shared, 0);
 }
 
+// SMs meet where a launch begins some time after the one before it.
+configs::Gpu with_launch_latency(uint32_t sms) {
+  configs::Gpu gpu = two_sms();
+  gpu.set_sm_count(sms);
+  gpu.set_kernel_launch_cycles(500);
+  return gpu;
+}
+
+// What the SMs did before makes no difference where they have all come to the same state: of `next`, and of the one behind it, each
+// SM has the same to do, and only in `first` they part.
+TEST(Sharing, ClassesThatHavePartedMeetAgain) {
+  const traces::Kernel first = looping("parameter t\nclass a t=60\nclass b t=50\ngrid a*1 b*1\n");
+  const traces::Kernel next = looping("parameter t\nclass a t=90\ngrid a*10\n");
+  const sim::FoldReport of_first = both(with_launch_latency(2), {launch(first)});
+  const sim::FoldReport fold = both(with_launch_latency(2), {launch(first), launch(next), launch(next)});
+  EXPECT_GT(fold.instructions_replayed, of_first.instructions_replayed);
+  EXPECT_EQ(fold.instructions_shared - of_first.instructions_shared, fold.instructions_replayed - of_first.instructions_replayed);
+}
+
+// They may part a second time, and the one that led may follow.
+TEST(Sharing, WhatAClassDidBeforeItMetTheOthersIsItsOwn) {
+  const configs::Gpu gpu = with_launch_latency(3);
+  const traces::Kernel first = looping("parameter t\nclass a t=60\nclass b t=50\ngrid a*2 b*1\n");
+  const traces::Kernel second = looping("parameter t\nclass a t=40\nclass b t=41\nclass c t=42\ngrid c*1 a*1 b*1\n");
+  const traces::Kernel third = looping("parameter t\nclass a t=30000\nclass b t=29990\ngrid a*1 b*2\n");
+  EXPECT_GT(both(gpu, {launch(first), launch(second), launch(third), launch(second)}).instructions_shared, 0);
+}
+
+// Warps of another launch that are in the same state as well are no hindrance; those in another state are.
+TEST(Sharing, ClassesMeetBesideWarpsThatRun) {
+  const traces::Kernel beside = KernelText("beside", "sm_86")
+                                    .options("registers=32 shared_memory=1024")
+                                    .classes("parameter t\nclass a t=900\ngrid a*2\n")
+                                    .role("warps", 4, loop("t", body()))
+                                    .kernel();
+  const traces::Kernel next = looping("parameter t\nclass a t=90\ngrid a*10\n");
+  sim::Launch other = launch(beside);
+  other.stream = 1;
+  for (const std::string first : {"class a t=60\nclass b t=60\n", "class a t=60\nclass b t=50\n"})
+    both(with_launch_latency(2), {launch(looping("parameter t\n" + first + "grid a*1 b*1\n")), launch(next), other});
+}
+
 TEST(Sharing, CtasThatAreAllPlacedInOneCycleAreNotShared) {
   configs::Gpu gpu = two_sms();
   gpu.mutable_sm()->set_cta_launch_cycles(0);
