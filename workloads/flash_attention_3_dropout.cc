@@ -2,9 +2,10 @@
 // counted where it was added to the library's kernel (head_dim 128, fp16, sm_90a, CUDA 13.0), with the bits loaded or drawn in
 // place. 128 keys are 64 scores a thread: four Philox calls, 16 scores each, 8 bits a score. Both work on packed halves of P.
 //
-// With 32 bits a score a call serves four. That was not counted: assumed are the counted code's rounds, four times as many, and for
-// a score a comparison (ISETP, as in compiled code of Philox kernels with 32-bit thresholds) and an FSEL of the score before it is
-// packed, which is the least that can be done with a predicate.
+// With 32 bits a score a call serves four. Fused, that was not counted. What a call takes is that of the compiled kernel whose
+// place it takes (workloads/sass/philox_sm90_r*_u32.sass, an eighth of a pass): two multiplications and two exclusive ors a round
+// with the round's keys in uniform registers, two counter words, a uniform one and its copy, a comparison a score. In place of the
+// selection of a bit each score gets an FSEL before it is packed (assumed: the least that can be done with a predicate).
 #include <algorithm>
 #include <array>
 #include <stdexcept>
@@ -49,7 +50,7 @@ constexpr uint32_t kApplied = kCountedScores / 2;  // LOP3 of a counted call tha
 std::string random_word(const FlashAttention3Plan& plan, uint32_t index) { return general(Registers::dropout(plan) + index % 4); }
 
 // The rounds of one call: two wide multiplications and two three-input exclusive ors each, and the key schedule.
-void add_rounds(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
+void add_rounds_with_keys(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
   const Counts& counts = counts_of(plan.philox_rounds);
   const uint32_t base = Registers::dropout(plan);
   const auto product = [base](uint32_t i) { return general(base + 4 + 2 * (i % 2)); };
@@ -69,6 +70,24 @@ void add_rounds(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
       code.add(line(
           {"LOP3.LUT ", random_word(plan, i + 2), ", ", high(i), ", ", key(i), ", ", random_word(plan, i + 1), ", 0x96, !PT"}));
     }
+  }
+}
+
+void add_rounds_with_kept_keys(Code& code, const FlashAttention3Plan& plan, uint32_t call) {
+  const uint32_t base = Registers::dropout(plan);
+  const auto product = [base](uint32_t i) { return general(base + 4 + 2 * (i % 2)); };
+  const auto high = [base](uint32_t i) { return general(base + 5 + 2 * (i % 2)); };
+  const auto counter = [base](uint32_t i) { return general(base + 8 + i); };
+  const std::string shared_counter = uniform(53 + call % 4);
+  code.add(line({"UIADD3 ", shared_counter, ", UR36, 0x1, URZ"}));
+  code.add(line({"VIADD ", counter(0), ", R2, 0x7"})).add(line({"VIADD ", counter(1), ", R2, 0x5"}));
+  code.add(line({"IMAD.U32 ", counter(2), ", RZ, RZ, ", shared_counter}));
+  for (uint32_t i = 0; i < 2 * plan.philox_rounds; ++i) {
+    const bool first_round = i < 2;
+    const std::string factor = first_round ? counter(i) : random_word(plan, i);
+    const std::string mixed = first_round ? counter(2) : random_word(plan, i + 1);
+    code.add(line({"IMAD.WIDE.U32 ", product(i), ", ", factor, ", -0x326172a9, RZ"}));
+    code.add(line({"LOP3.LUT ", random_word(plan, i + 2), ", ", high(i), ", ", uniform(57 + i % 2), ", ", mixed, ", 0x96, !PT"}));
   }
 }
 
@@ -134,7 +153,7 @@ void add_mask_load(Code& code, const FlashAttention3Plan& plan) {
 void add_dropout_to_scores(Code& code, const FlashAttention3Plan& plan) {
   if (plan.dropout != configs::FUSED_PHILOX || plan.threshold_bits != 32) return;
   for (uint32_t call = 0; call < plan.scores() / plan.scores_of_call(); ++call) {
-    add_rounds(code, plan, call);
+    add_rounds_with_kept_keys(code, plan, call);
     add_word_thresholds(code, plan, call);
   }
 }
@@ -143,7 +162,7 @@ void add_dropout(Code& code, const FlashAttention3Plan& plan) {
   if (plan.dropout == configs::STORED_BITS) add_stored_bits(code, plan);
   if (plan.dropout != configs::FUSED_PHILOX || plan.threshold_bits != 8) return;
   for (uint32_t call = 0; call < plan.scores() / plan.scores_of_call(); ++call) {
-    add_rounds(code, plan, call);
+    add_rounds_with_keys(code, plan, call);
     add_byte_thresholds(code, plan, call);
   }
 }

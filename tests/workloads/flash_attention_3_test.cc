@@ -143,7 +143,8 @@ INSTANTIATE_TEST_SUITE_P(FlashAttention3, CountedMix,
                                              with(kOf128, {{"IMAD.WIDE", 67}, {"HSET2", 32}, {"LOP3", 112}})}),
                          [](const auto& mix) { return mix.param.name; });
 
-// A call of 128 bits serves four scores in place of sixteen: four times the rounds, and a comparison for each score.
+// A call of 128 bits serves four scores: 16 calls of seven rounds as in the compiled kernel with 32-bit thresholds, and a
+// comparison for each score.
 TEST(FlashAttention3, DrawsThirtyTwoBitsAScoreWhereAsked) {
   for (const configs::ElementType type : {configs::BF16, configs::FP8}) {
     configs::FlashAttention3 all = with_dropout(configs::FUSED_PHILOX);
@@ -151,7 +152,9 @@ TEST(FlashAttention3, DrawsThirtyTwoBitsAScoreWhereAsked) {
     all.mutable_shape()->set_threshold_bits(32);
     const traces::Kernel kernel = make(all);
     const std::vector<isa::Instruction>& code = loop_body(kernel, "consumer0", 0);
-    EXPECT_EQ(starting_with(code, "IMAD.WIDE.U32"), 4 * 43);
+    EXPECT_EQ(starting_with(code, "IMAD.WIDE.U32"), 16 * 14);
+    EXPECT_EQ(starting_with(code, "LOP3.LUT"), 16 * 14);
+    EXPECT_EQ(starting_with(code, "VIADD"), 16 * 2 + 1);  // one counts key blocks
     EXPECT_EQ(starting_with(code, "ISETP.LE.U32"), 64);
     EXPECT_EQ(starting_with(code, "HSET2"), 0);
   }
