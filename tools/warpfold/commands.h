@@ -10,6 +10,7 @@ Outcome<void> simulate_command(const Invocation& invocation);
 Outcome<void> compare_command(const Invocation& invocation);
 Outcome<void> study_command(const Invocation& invocation);
 Outcome<void> model_command(const Invocation& invocation);
+Outcome<void> report_command(const Invocation& invocation);
 Outcome<void> trace_command(const Invocation& invocation);
 Outcome<void> validate_command(const Invocation& invocation);
 

@@ -4,7 +4,9 @@
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
+#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands.h"
+#include "tools/warpfold/html.h"
 #include "tools/warpfold/report.h"
 #include "tools/warpfold/run.h"
 
@@ -114,6 +116,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
   options.positional("SCENARIO", 1, 1);
   options.add_settings();
   add_run_options(options);
+  options.add_html();
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -132,6 +135,9 @@ Outcome<void> compare_command(const Invocation& invocation) {
   auto results = Runner(file, invocation.command_line, *how).run(*planned);
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(comparison)); !written) return written;
+  }
   return write_output(destination->path, render_comparison(comparison, destination->format));
 }
 

@@ -25,6 +25,7 @@ constexpr std::array kSubcommands{
     Subcommand{"compare", "run a scenario under several policies, one line each", compare_command},
     Subcommand{"study", "run a scenario over a grid of values; tables and pictures", study_command},
     Subcommand{"model", "the limiter model: what each kernel is bound by, in sequence, fused and overlapped", model_command},
+    Subcommand{"report", "show saved results again, as tables or a page; the difference of two", report_command},
     Subcommand{"trace", "write, dump, measure and check kernel traces", trace_command},
     Subcommand{"validate", "check scenarios, GPU files and traces without running them", validate_command},
 };

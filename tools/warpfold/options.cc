@@ -69,6 +69,11 @@ void Options::add_output(Format fallback) {
   add()("output,o", po::value<std::string>()->value_name("FILE"), "write to this file (.txt, .json, .csv) instead of the terminal");
 }
 
+void Options::add_html() {
+  add()("html", po::value<std::string>()->value_name("FILE"),
+        "write a page with charts for a browser to this file as well; it needs no network");
+}
+
 Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
   po::options_description all;
   all.add(visible_);

@@ -29,6 +29,7 @@ class Options {
   void positional(const std::string& what, int least, int most);
   void add_settings();               // --set, --gpu
   void add_output(Format fallback);  // --format, --output
+  void add_html();                   // --html
 
   Outcome<void> parse(const std::vector<std::string>& arguments);
 

@@ -1,5 +1,7 @@
 #include "configs/load.h"
+#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands.h"
+#include "tools/warpfold/html.h"
 #include "tools/warpfold/report.h"
 #include "tools/warpfold/run.h"
 
@@ -16,6 +18,7 @@ Outcome<void> simulate_command(const Invocation& invocation) {
   options.positional("SCENARIO", 1, 1);
   options.add_settings();
   add_run_options(options);
+  options.add_html();
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -31,6 +34,9 @@ Outcome<void> simulate_command(const Invocation& invocation) {
   if (!planned) return std::unexpected(planned.error());
   const auto results = Runner(file, invocation.command_line, *how).run({*planned});
   if (!results) return std::unexpected(results.error());
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(results->front())); !written) return written;
+  }
   return write_output(destination->path, render_result(results->front(), destination->format));
 }
 

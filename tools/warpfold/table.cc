@@ -1,7 +1,6 @@
 #include "tools/warpfold/table.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <stdexcept>
 #include <utility>
 
@@ -25,25 +24,6 @@ std::string csv_field(const std::string& text) {
 }
 
 }  // namespace
-
-std::string fixed(double number, int decimals) {
-  const int size = std::snprintf(nullptr, 0, "%.*f", decimals, number);
-  std::string digits(static_cast<size_t>(size) + 1, '\0');
-  std::snprintf(digits.data(), digits.size(), "%.*f", decimals, number);
-  digits.pop_back();
-  return digits;
-}
-
-std::string with_thousands(const std::string& digits) {
-  const size_t point = std::min(digits.find('.'), digits.size());
-  const size_t sign = digits.starts_with('-') ? 1 : 0;
-  std::string text = digits.substr(0, point);
-  for (size_t at = point; at > sign + 3;) {
-    at -= 3;
-    text.insert(at, 1, ',');
-  }
-  return text.append(digits.substr(point));
-}
 
 Cell::Cell(std::string text) : text_(std::move(text)) {}
 Cell::Cell(const char* text) : text_(text) {}

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/report/number_text.h"
 #include "tools/warpfold/output.h"
 
 namespace warpfold::cli {
@@ -25,9 +26,8 @@ class Cell {
   std::string digits_;
 };
 
-// "12345678.9" -> "12,345,678.9"
-std::string with_thousands(const std::string& digits);
-std::string fixed(double number, int decimals);
+using report::fixed;
+using report::with_thousands;
 
 // Rows under column names, for people (aligned: numbers to the right, texts to the left), as CSV (RFC 4180) or as a JSON
 // list of objects.

@@ -1,0 +1,100 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "program.h"
+
+namespace warpfold::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// The small scenario, simulated and saved.
+class Report : public Program {
+ protected:
+  Report() {
+    write("pair.textproto", small_scenario());
+    save("a.json", {});
+  }
+  void save(const std::string& file, const std::vector<std::string>& more) const {
+    std::vector<std::string> words{"simulate", "pair.textproto", "--output", file};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ended ended = run(words);
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  }
+};
+
+TEST_F(Report, IsOneScreenForTwoKernels) {
+  const Ended ended = run({"report", "a.json"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_LE(std::ranges::count(ended.out, '\n'), 24);
+  std::istringstream lines(ended.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_THAT(ended.out, HasSubstr("bound by the heavy FMA pipe"));
+  EXPECT_THAT(ended.out, HasSubstr("warp time, mostly "));
+}
+
+TEST_F(Report, GivesTheSameResultAgainAsJsonAndCsv) {
+  EXPECT_EQ(run({"report", "a.json", "--format", "json"}).out, read("a.json"));
+  EXPECT_EQ(run({"report", "a.json", "--format", "csv"}).out, run({"simulate", "pair.textproto", "--format", "csv"}).out);
+}
+
+TEST_F(Report, SaysWhatChangedFromOneResultToAnother) {
+  save("b.json", {"--set", "heads=16"});
+  const Ended ended = run({"report", "a.json", "b.json"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("A: a.json\nB: b.json\n"));
+  EXPECT_THAT(ended.out, HasSubstr("total time"));
+  EXPECT_THAT(run({"report", "a.json", "b.json", "--format", "json"}).out, HasSubstr("\"field_a\": \"A.result.total_time_us\""));
+  EXPECT_THAT(run({"report", "a.json", "b.json", "--format", "csv"}).out,
+              StartsWith("group,what,unit,a,b,change,relative,share_of_total,field_a,field_b\ntotal,total time,us,"));
+  EXPECT_THAT(run({"report", "a.json", "a.json"}).out, HasSubstr("No figure differs."));
+}
+
+TEST_F(Report, ShowsAComparisonAgain) {
+  const std::vector<std::string> compare{"compare", "pair.textproto", "--policies", "sequential,concurrent,priority"};
+  std::vector<std::string> saved = compare;
+  saved.insert(saved.end(), {"--output", "c.json"});
+  ASSERT_EQ(run(saved).exit_code, 0);
+  EXPECT_EQ(run({"report", "c.json"}).out, run(compare).out);
+}
+
+TEST_F(Report, WritesAPageBesideWhatItPrints) {
+  const Ended ended = run({"report", "a.json", "--html", "a.html"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "");
+  EXPECT_THAT(read("a.html"), StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(run({"report", "a.json", "--html", "a.html", "--format", "csv"}).out, StartsWith("scenario,"));
+  EXPECT_EQ(run({"simulate", "pair.textproto", "--html", "s.html"}).exit_code, 0);
+  EXPECT_EQ(run({"compare", "pair.textproto", "--html", "c.html"}).exit_code, 0);
+  EXPECT_THAT(read("s.html"), StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(read("c.html"), StartsWith("<!DOCTYPE html>"));
+}
+
+TEST_F(Report, NamesWhatIsWrongWithItsInput) {
+  const auto refusal = [this](const std::string& text) {
+    write("bad.json", text);
+    const Ended ended = run({"report", "bad.json", "--html", "bad.html"});
+    EXPECT_EQ(ended.exit_code, 2);
+    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+    return ended.err;
+  };
+  EXPECT_EQ(refusal("words"), "bad.json:1:1: expected '{' for Result, found 'w'\n");
+  EXPECT_EQ(refusal("{\n \"kernels\": [{\"cycle\": 1}]}"),
+            "bad.json:2:15: unknown field \"cycle\" in KernelResult; did you mean \"cycles\"?\n");
+  EXPECT_EQ(refusal("{\"at\": [], \"key\": \"\", \"run\": []}"),
+            "bad.json:1:1: expected a result of simulate, compare or model (--format json), found a point of a study\n");
+  EXPECT_EQ(refusal("[{}]"),
+            "bad.json:1:1: expected a result of simulate, compare or model (--format json), found a list: the rows of a table\n");
+  EXPECT_EQ(refusal("{\"results\": []}"),
+            "bad.json:1:1: expected a result of simulate, compare or model (--format json), found a comparison without results\n");
+  EXPECT_EQ(refusal(""), "bad.json:1:1: expected a result of simulate, compare or model (--format json), found an empty file\n");
+  EXPECT_THAT(run({"report", "none.json"}).err, HasSubstr("none.json"));
+  EXPECT_THAT(files(), Not(testing::Contains("bad.html")));
+}
+
+}  // namespace
+}  // namespace warpfold::cli

@@ -1,0 +1,72 @@
+#include "tools/report/json_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/result.pb.h"
+
+namespace warpfold::report {
+namespace {
+
+std::string refusal(std::string_view text) {
+  configs::Result result;
+  const auto read = read_json("r.json", text, result);
+  return read ? "accepted" : read.error().text();
+}
+
+TEST(JsonReader, ReadsNumbersTextsListsAndGroups) {
+  configs::Result result;
+  const auto read = read_json("r.json",
+                              R"({"scenario": "a\"b\\\u00e9\ud83d\ude00\n", "total_cycles": 18446744073709551615,
+  "total_time_us": 1.5e3, "whole_chip": true, "kernels": [{"name": "k", "cycles": "7"}, {}], "ledger": []})",
+                              result);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(result.scenario(), "a\"b\\\xc3\xa9\xf0\x9f\x98\x80\n");
+  EXPECT_EQ(result.total_cycles(), 18446744073709551615U);
+  EXPECT_EQ(result.total_time_us(), 1500);
+  EXPECT_TRUE(result.whole_chip());
+  ASSERT_EQ(result.kernels_size(), 2);
+  EXPECT_EQ(result.kernels(0).cycles(), 7U);
+}
+
+TEST(JsonReader, ReadsEnumsByName) {
+  configs::Result result;
+  ASSERT_TRUE(read_json("r.json", R"({"provenance": {"scenario": {"policy": {"kind": "CARVE_OUT"}}}})", result));
+  EXPECT_EQ(result.provenance().scenario().policy().kind(), configs::CARVE_OUT);
+  EXPECT_EQ(refusal(R"({"provenance": {"scenario": {"policy": {"kind": "CARVE"}}}})"),
+            "r.json:1:50: unknown PolicyKind \"CARVE\"; known: SEQUENTIAL, CONCURRENT, CARVE_OUT, FUSED, SM_PARTITION, PRIORITY, "
+            "WARP_SPECIALIZED, PIPELINED, SLICED");
+}
+
+TEST(JsonReader, NamesTheNearestFieldWithItsPlace) {
+  EXPECT_EQ(refusal("{\n  \"total_cycle\": 1\n}"),
+            "r.json:2:3: unknown field \"total_cycle\" in Result; did you mean \"total_cycles\"?");
+}
+
+TEST(JsonReader, RefusesWhatIsNoJson) {
+  EXPECT_EQ(refusal("{\"scenario\": \"a"), "r.json:1:14: this text has no end");
+  EXPECT_EQ(refusal("{\"scenario\" \"a\"}"), "r.json:1:13: expected ':' after the field's name, found '\"'");
+  EXPECT_EQ(refusal("{\"kernels\": [{} {}]}"), "r.json:1:17: expected ',' or ']', found '{'");
+  EXPECT_EQ(refusal("{\"scenario\": \"\\x\"}"), "r.json:1:15: an escape that JSON does not have");
+  EXPECT_EQ(refusal("{\"scenario\": \"\\ud83d\"}"), "r.json:1:15: half of a surrogate pair");
+  EXPECT_EQ(refusal("{}\n{}"), "r.json:2:1: something follows the end of the JSON object");
+  EXPECT_EQ(refusal("{"), "r.json:1:2: expected a text in quotes, found the end of the file");
+  EXPECT_EQ(refusal(""), "r.json:1:1: expected '{' for Result, found the end of the file");
+}
+
+TEST(JsonReader, RefusesValuesOfAnotherType) {
+  EXPECT_EQ(refusal("{\"total_cycles\": -1}"), "r.json:1:18: total_cycles takes an integer");
+  EXPECT_EQ(refusal("{\"total_cycles\": 18446744073709551616}"), "r.json:1:18: total_cycles is out of range: 18446744073709551616");
+  EXPECT_EQ(refusal("{\"total_time_us\": true}"), "r.json:1:19: total_time_us takes a number");
+  EXPECT_EQ(refusal("{\"whole_chip\": 1}"), "r.json:1:16: whole_chip takes true or false");
+  EXPECT_EQ(refusal("{\"kernels\": {}}"), "r.json:1:13: expected '[' for the list kernels, found '{'");
+}
+
+TEST(JsonReader, ListsTheKeysOfTheOutermostObject) {
+  EXPECT_THAT(top_keys(R"({"a": {"b": [1, "c"]}, "d": "e", "f": ["g", {"h": 1}]})"), testing::ElementsAre("a", "d", "f"));
+  EXPECT_THAT(top_keys("[1]"), testing::IsEmpty());
+  EXPECT_THAT(top_keys("words"), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace warpfold::report

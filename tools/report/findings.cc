@@ -1,0 +1,156 @@
+#include "tools/report/findings.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <map>
+#include <utility>
+
+#include "tools/report/names.h"
+#include "tools/report/number_text.h"
+
+namespace warpfold::report {
+
+namespace {
+
+constexpr double kWorthTelling = 0.005;  // of a kernel's warp time; less than what rounding shows
+
+using Fields = std::vector<std::string>;
+
+std::string text_of(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
+
+std::string indexed(std::string_view list, int index, std::string_view field) {
+  return text_of({list, "[", std::to_string(index), "].", field});
+}
+
+configs::Finding finding(std::string text, const Fields& fields) {
+  configs::Finding made;
+  made.set_text(std::move(text));
+  for (const std::string& field : fields) made.add_field(field);
+  return made;
+}
+
+std::string time_text(double us) {
+  constexpr double kUsPerMs = 1000;
+  return us >= kUsPerMs ? rounded(us / kUsPerMs) + " ms" : rounded(us) + " us";
+}
+
+configs::Finding total_of(const configs::Result& result) {
+  return finding(text_of({result.scenario(), " on ", result.gpu(), " takes ", time_text(result.total_time_us()), " under policy ",
+                          result.policy(), "."}),
+                 {"total_time_us", "scenario", "gpu", "policy"});
+}
+
+// "The GEMM is bound by the tensor cores (wgmma); beside the others it takes 1.10 times as long as alone."
+configs::Finding kernel_finding(const configs::Result& result, int index) {
+  const configs::KernelResult& kernel = result.kernels(index);
+  const std::string words = capitalised(kernel_words(result, kernel.name()));
+  const bool many = words.ends_with("numbers");
+  Fields fields{indexed("kernels", index, "bound_by"), indexed("kernels", index, "time_us")};
+  std::string text = words;
+  if (words != kernel.name()) text += " (" + kernel.name() + ")";
+  text += text_of({many ? " take " : " takes ", time_text(kernel.time_us())});
+  if (kernel.solo_cycles() > 0 && kernel.slowdown_vs_solo() > 0) {
+    fields.push_back(indexed("kernels", index, "slowdown_vs_solo"));
+    text += text_of({", ", fixed(kernel.slowdown_vs_solo(), 2), " times as long as alone"});
+  }
+  if (!kernel.bound_by().empty())
+    text += text_of({"; alone ", many ? "they are" : "it is", " bound by ", resource_words(kernel.bound_by())});
+  return finding(text + ".", fields);
+}
+
+configs::Finding theft_finding(const configs::Result& result, const Theft& theft) {
+  const double part = theft.warp_cycles == 0 ? 0 : static_cast<double>(theft.on_resource) / static_cast<double>(theft.warp_cycles);
+  return finding(
+      text_of({capitalised(kernel_words(result, theft.culprit)), " took ", percent_text(theft.share), " of ",
+               possessive(kernel_words(result, theft.victim)), " warp time, ", part >= 1 ? "all of it " : "mostly ",
+               resource_words(theft.resource), part >= 1 ? "" : text_of({" (", fixed(100 * part, 0), " % of it)"}), "."}),
+      theft.fields);
+}
+
+configs::Finding loss_finding(const configs::Result& result) {
+  return finding(text_of({"The policy loses most by ", result.reason(), "."}), {"reason"});
+}
+
+// Kernels by how long they take, longest first: indexes.
+std::vector<int> by_time(const configs::Result& result) {
+  std::vector<int> order;
+  for (int k = 0; k < result.kernels_size(); ++k) order.push_back(k);
+  std::ranges::stable_sort(order,
+                           [&](int left, int right) { return result.kernels(left).cycles() > result.kernels(right).cycles(); });
+  return order;
+}
+
+configs::Finding composition_finding(const configs::Model& model, int index) {
+  const configs::Composition& each = model.compositions(index);
+  return finding(text_of({"Run ", each.name() == "sequential" ? "in sequence" : each.name(), ", all kernels take ",
+                          time_text(each.total_time_us()), " by the limiter model, a speed-up of ", fixed(each.speedup(), 3), "."}),
+                 {indexed("model.compositions", index, "total_time_us"), indexed("model.compositions", index, "speedup")});
+}
+
+std::vector<configs::Finding> of_model(const configs::Result& result) {
+  std::vector<configs::Finding> found;
+  for (int c = 0; c < result.model().compositions_size(); ++c) found.push_back(composition_finding(result.model(), c));
+  for (const int k : by_time(result)) {
+    const configs::KernelResult& kernel = result.kernels(k);
+    found.push_back(
+        finding(text_of({capitalised(kernel_words(result, kernel.name())), " cannot take less than ", time_text(kernel.time_us()),
+                         ": the most wanted resource is ", resource_words(kernel.bound_by()), "."}),
+                {indexed("kernels", k, "time_us"), indexed("kernels", k, "bound_by")}));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Theft> thefts(const configs::Result& result) {
+  std::map<std::pair<std::string, std::string>, Theft> pairs;
+  for (int e = 0; e < result.ledger_size(); ++e) {
+    const configs::LedgerEntry& entry = result.ledger(e);
+    if (entry.victim() == entry.culprit()) continue;
+    Theft& theft = pairs[{entry.victim(), entry.culprit()}];
+    theft.victim = entry.victim();
+    theft.culprit = entry.culprit();
+    theft.warp_cycles += entry.warp_cycles();
+    theft.fields.push_back(indexed("ledger", e, "warp_cycles"));
+    if (entry.warp_cycles() > theft.on_resource) {
+      theft.on_resource = entry.warp_cycles();
+      theft.resource = entry.resource();
+    }
+  }
+  std::vector<Theft> all;
+  for (auto& [names, theft] : pairs) {
+    const auto victim = std::ranges::find(result.kernels(), theft.victim, &configs::KernelResult::name);
+    if (victim == result.kernels().end() || victim->resident_warp_cycles() == 0) continue;
+    theft.share = static_cast<double>(theft.warp_cycles) / static_cast<double>(victim->resident_warp_cycles());
+    theft.fields.push_back(indexed("kernels", static_cast<int>(victim - result.kernels().begin()), "resident_warp_cycles"));
+    all.push_back(std::move(theft));
+  }
+  std::ranges::stable_sort(all, std::ranges::greater(), &Theft::share);
+  return all;
+}
+
+std::vector<configs::Finding> findings(const configs::Result& result, size_t most) {
+  if (result.has_model()) {
+    auto found = of_model(result);
+    found.resize(std::min(found.size(), most));
+    return found;
+  }
+  std::vector<configs::Finding> found{total_of(result)};
+  const std::vector<Theft> taken = thefts(result);
+  const bool theft = !taken.empty() && taken.front().share >= kWorthTelling;
+  const bool loss = result.kernels_size() > 1 && !result.reason().empty();
+  const size_t kept = (theft ? 1 : 0) + (loss ? 1 : 0);
+  for (const int k : by_time(result)) {
+    if (found.size() + kept >= most) break;
+    found.push_back(kernel_finding(result, k));
+  }
+  if (theft) found.push_back(theft_finding(result, taken.front()));
+  if (loss) found.push_back(loss_finding(result));
+  return found;
+}
+
+}  // namespace warpfold::report

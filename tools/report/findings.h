@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "configs/report.pb.h"
+#include "configs/result.pb.h"
+
+namespace warpfold::report {
+
+// What one kernel took from another over all resources.
+struct Theft {
+  std::string victim;
+  std::string culprit;
+  uint64_t warp_cycles = 0;
+  double share = 0;          // of the victim's resident warp-cycles
+  std::string resource;      // where most of it was taken
+  uint64_t on_resource = 0;  // warp-cycles there
+  std::vector<std::string> fields;
+};
+
+// All pairs of two different kernels in the ledger, the largest share first.
+std::vector<Theft> thefts(const configs::Result& result);
+
+// What a reader should know first, in plain words, the most important on top: the total, what each kernel is bound by, the
+// largest theft, what the policy loses most by. At most `most` statements.
+std::vector<configs::Finding> findings(const configs::Result& result, size_t most);
+
+}  // namespace warpfold::report

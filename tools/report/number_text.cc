@@ -1,0 +1,41 @@
+#include "tools/report/number_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace warpfold::report {
+
+std::string fixed(double number, int decimals) {
+  const int size = std::snprintf(nullptr, 0, "%.*f", decimals, number);
+  std::string digits(static_cast<size_t>(size) + 1, '\0');
+  std::snprintf(digits.data(), digits.size(), "%.*f", decimals, number);
+  digits.pop_back();
+  return digits;
+}
+
+std::string with_thousands(const std::string& digits) {
+  const size_t point = std::min(digits.find('.'), digits.size());
+  const size_t sign = digits.starts_with('-') ? 1 : 0;
+  std::string text = digits.substr(0, point);
+  for (size_t at = point; at > sign + 3;) {
+    at -= 3;
+    text.insert(at, 1, ',');
+  }
+  return text.append(digits.substr(point));
+}
+
+std::string rounded(double number) {
+  constexpr int kDigits = 3;
+  constexpr int kMostDecimals = 6;
+  if (number == 0 || !std::isfinite(number)) return fixed(number, 0);
+  const int before = static_cast<int>(std::floor(std::log10(std::abs(number)))) + 1;
+  return with_thousands(fixed(number, std::clamp(kDigits - before, 0, kMostDecimals)));
+}
+
+std::string percent_text(double share) {
+  constexpr double kPercent = 100;
+  return fixed(kPercent * share, 1) + " %";
+}
+
+}  // namespace warpfold::report

@@ -1,0 +1,96 @@
+#include "tools/report/page.h"
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+
+#include "configs/embedded_file.h"
+
+namespace warpfold {
+
+std::span<const EmbeddedFile> report_page_files();
+std::span<const EmbeddedFile> chart_library_files();
+std::span<const EmbeddedFile> chart_library_notice();
+
+namespace report {
+
+namespace {
+
+std::string_view file_named(std::string_view name) {
+  for (const EmbeddedFile& file : report_page_files()) {
+    if (file.name == name) return file.content;
+  }
+  throw std::logic_error("the report's page lacks " + std::string(name));
+}
+
+// The library's modules are CommonJS; vega_loader.js gives each what it requires.
+std::string library() {
+  std::string text(file_named("vega_loader.js"));
+  for (const EmbeddedFile& file : chart_library_files()) {
+    const std::string_view name = file.name.substr(0, file.name.find(".min.js"));
+    text.append("vegaModule(\"").append(name).append("\", function (module, exports, require) {\n");
+    text.append(file.content).append("\n});\n");
+  }
+  return text;
+}
+
+// Our own script, in the order in which CMake lists its files.
+std::string script() {
+  std::string text;
+  for (const EmbeddedFile& file : report_page_files()) {
+    if (file.name.ends_with(".js") && file.name != "vega_loader.js") text.append(file.content).append("\n");
+  }
+  return text;
+}
+
+// What stands in the template as <!-- insert NAME -->.
+std::string insertion(std::string_view name, std::string_view title, std::string_view json) {
+  if (name == "title") return html_escaped(title);
+  if (name == "style") return std::string(file_named("style.css"));
+  if (name == "library") return library();
+  if (name == "script") return script();
+  if (name == "data") return script_safe_json(json);
+  if (name == "licence") return html_escaped(chart_library_notice().front().content);
+  throw std::logic_error("the report's template asks for " + std::string(name));
+}
+
+// Replaces every letter of `special` by its entry in `replacements`.
+template <size_t kCount>
+std::string replaced(std::string_view text, std::string_view special, const std::string_view (&replacements)[kCount]) {
+  std::string result;
+  result.reserve(text.size());
+  for (const char letter : text) {
+    const size_t at = special.find(letter);
+    if (at == std::string_view::npos) {
+      result += letter;
+    } else {
+      result += replacements[at];
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string html_escaped(std::string_view text) { return replaced(text, "&<>\"", {"&amp;", "&lt;", "&gt;", "&quot;"}); }
+
+std::string script_safe_json(std::string_view json) { return replaced(json, "&<>", {"\\u0026", "\\u003c", "\\u003e"}); }
+
+std::string html_page(std::string_view title, std::string_view json) {
+  constexpr std::string_view begin = "<!-- insert ";
+  constexpr std::string_view end = " -->";
+  std::string_view rest = file_named("page.html");
+  std::string page;
+  for (size_t at = rest.find(begin); at != std::string_view::npos; at = rest.find(begin)) {
+    page.append(rest.substr(0, at));
+    rest.remove_prefix(at + begin.size());
+    const size_t length = rest.find(end);
+    page.append(insertion(rest.substr(0, length), title, json));
+    rest.remove_prefix(length + end.size());
+  }
+  return page.append(rest);
+}
+
+}  // namespace report
+
+}  // namespace warpfold

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace warpfold::report {
+
+// One self-contained HTML page: the template of page/page.html with its style, its script, the chart library and the data in
+// it. It asks the network for nothing. `json` is a configs.Report with the schema's field names; whatever its texts hold stays
+// data: no text can end the block that it stands in.
+std::string html_page(std::string_view title, std::string_view json);
+
+// Text inside HTML.
+std::string html_escaped(std::string_view text);
+// JSON inside a <script> block: "<", ">" and "&", which JSON knows in texts alone, as \u escapes.
+std::string script_safe_json(std::string_view json);
+
+}  // namespace warpfold::report

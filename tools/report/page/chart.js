@@ -1,0 +1,87 @@
+// Charts: Vega specifications drawn as SVG, each with a title, labelled axes, a description of every mark for screen readers, and
+// its data as a table behind it.
+const {View} = vegaRequire('vega-view');
+const {parse} = vegaRequire('vega-parser');
+Object.assign(vegaRequire('vega-dataflow').transforms, vegaRequire('vega-transforms'), vegaRequire('vega-view-transforms'),
+  vegaRequire('vega-encode'));
+
+const chartFont = getComputedStyle(document.body).fontFamily;
+
+const chartStyle = {
+  background: null,
+  axis: {
+    labelColor: 'var(--ink-soft)', titleColor: 'var(--ink)', gridColor: 'var(--line)', domainColor: 'var(--line-strong)',
+    tickColor: 'var(--line-strong)', labelFont: chartFont, titleFont: chartFont, labelFontSize: 12, titleFontSize: 12,
+    titleFontWeight: 600, labelLimit: 220, titlePadding: 10,
+  },
+  text: {font: chartFont, fontSize: 12, fill: 'var(--ink)'},
+};
+
+// Marks of the data: `encode` says how each looks; every mark gets its description and what is shown when it is pointed at.
+function marksOf(type, data, encode, more = {}) {
+  return {
+    type, from: {data}, aria: true,
+    encode: {
+      enter: {
+        description: {field: 'tip'}, tooltip: {signal: 'datum'}, ariaRoleDescription: {value: 'figure'},
+        ...encode,
+      },
+    },
+    ...more,
+  };
+}
+
+// Words beside marks: what they say is in the marks' descriptions already.
+function labelsOf(data, encode) {
+  return {type: 'text', from: {data}, aria: false, interactive: false, encode: {enter: encode}};
+}
+
+function showTip(_, event, __, datum) {
+  const tip = document.getElementById('tip');
+  tip.hidden = !datum;
+  if (!datum) return;
+  tip.replaceChildren(el('strong', {}, datum.tip), ...(datum.field ? [el('code', {}, datum.field)] : []));
+  const {clientWidth, clientHeight} = document.documentElement;
+  tip.style.left = `${Math.max(8, Math.min(event.clientX + 14, clientWidth - tip.offsetWidth - 8))}px`;
+  const below = event.clientY + 16;
+  tip.style.top = `${below + tip.offsetHeight > clientHeight ? event.clientY - tip.offsetHeight - 10 : below}px`;
+}
+
+const drawings = [];
+
+function drawSpec(host, spec) {
+  const width = Math.max(host.clientWidth, 320);
+  const view = new View(parse({autosize: {type: 'fit-x', contains: 'padding'}, padding: 4, ...spec, width},
+    chartStyle), {renderer: 'svg', container: host, hover: false});
+  view.tooltip(showTip);
+  return view.runAsync().then(() => {
+    host.dataset.drawn = host.querySelectorAll('[aria-roledescription="figure"]').length;
+    return view;
+  });
+}
+
+// A chart: {id, title, note, spec, legend, table}. `spec.description` says in words what the chart shows.
+function chart({id, title, note, spec, keys, table}) {
+  const host = el('div', {class: 'chart', id: `${id}-chart`});
+  const parts = [el('figcaption', {}, el('span', {class: 'title'}, title), ...(note ? [el('span', {class: 'note'}, note)] : []))];
+  if (keys) parts.push(legend(keys));
+  parts.push(host);
+  if (table) parts.push(el('details', {class: 'data'}, el('summary', {}, 'The figures as a table'), table));
+  drawings.push({host, spec});
+  return el('figure', {id}, ...parts);
+}
+
+// Draws what is not drawn yet; runs that are folded away wait until they are opened.
+async function drawCharts() {
+  for (const drawing of drawings) {
+    if (drawing.view || drawing.host.closest('details.run:not([open])') !== null) continue;
+    drawing.view = drawSpec(drawing.host, drawing.spec);
+  }
+  await Promise.all(drawings.map((drawing) => drawing.view));
+}
+
+function fitCharts() {
+  for (const {view, host} of drawings) {
+    if (view && host.clientWidth > 0) view.then((drawn) => drawn.width(Math.max(host.clientWidth, 320)).runAsync());
+  }
+}

@@ -1,0 +1,41 @@
+// What changed from run A to run B, the largest movers first.
+const shownMovers = 20;
+
+function moverLabel(mover) {
+  const sign = mover.change > 0 ? '+' : '';
+  if (mover.relative === undefined) return `${sign}${rounded(mover.change)} ${mover.unit}, only in B`;
+  return `${sign}${rounded(mover.change)} ${mover.unit}, ${sign}${decimals(1)(100 * mover.relative)} %`;
+}
+
+function differenceSection(difference) {
+  const shown = difference.mover.slice(0, shownMovers);
+  const rows = shown.map((mover) => {
+    const value = 100 * mover.share_of_total * Math.sign(mover.change);
+    return {
+      name: mover.what, value, label: moverLabel(mover), align: value >= 0 ? 'left' : 'right', offset: value >= 0 ? 6 : -6,
+      tip: `${mover.what}: ${rounded(mover.a)} to ${rounded(mover.b)} ${mover.unit}`,
+      field: [mover.field_a, mover.field_b].filter((field) => field !== '').join(', '),
+      fill: value >= 0 ? fill('vermillion', 'rising') : fill('blue'),
+    };
+  });
+  const most = Math.max(...rows.map((row) => Math.abs(row.value)), 0.01);
+  const bars = barsSpec({description: 'Bars of the change of each figure, the largest first', rows, height: 26,
+    xTitle: 'change (% of the run: of total time, of the kernel’s warp-cycles, of capacity)', yTitle: 'figure', xFormat: '~f'});
+  bars.scales[0] = {name: 'x', type: 'linear', domain: [-1.7 * most, 1.7 * most], range: 'width', zero: true};
+  bars.marks[1].encode.enter = {...bars.marks[1].encode.enter,
+    align: {field: 'align'}, x: {scale: 'x', field: 'value', offset: {field: 'offset'}}};
+  const cell = (value, field, mover) => ({text: mover.unit === 'warp-cycles' ? count(value) : decimals(2)(value), field: field || undefined});
+  const table = dataTable('Every figure that differs, the largest movers first', [
+    {name: 'figure', text: true}, {name: 'unit', text: true}, {name: 'A'}, {name: 'B'}, {name: 'change'}, {name: 'relative', unit: '%'},
+  ], difference.mover.map((mover) => [
+    mover.what, mover.unit, cell(mover.a, mover.field_a, mover), cell(mover.b, mover.field_b, mover),
+    mover.unit === 'warp-cycles' ? count(mover.change) : decimals(2)(mover.change),
+    mover.relative === undefined ? 'only in B' : decimals(1)(100 * mover.relative),
+  ]));
+  return section('difference', 'From A to B', 1,
+    paragraph(`A is ${difference.a}; B is ${difference.b}.`),
+    ...(rows.length === 0 ? [paragraph('No figure differs.')] : [chart({
+      id: 'difference-movers', title: 'What changed from A to B, the largest movers first',
+      note: 'To the right, striped: more in B. To the left, plain: less in B.', spec: bars, table,
+    })]));
+}

@@ -1,0 +1,47 @@
+// Parts of the page.
+
+function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+// `columns`: {name, unit, text: true for words}; a row has a cell {text, field} or a plain string for each.
+function dataTable(caption, columns, rows) {
+  const head = el('tr', {}, ...columns.map((column) =>
+    el('th', {scope: 'col', class: column.text ? 'words' : 'number'}, column.name,
+      ...(column.unit ? [el('span', {class: 'unit'}, column.unit)] : []))));
+  const body = rows.map((row) => el('tr', {}, ...row.map((cell, c) => {
+    const {text: words, field} = typeof cell === 'string' ? {text: cell} : cell;
+    const kind = columns[c].text ? 'words' : 'number';
+    if (c === 0) return el('th', {scope: 'row', class: kind, 'data-field': field, title: field}, words);
+    return el('td', {class: kind, 'data-field': field, title: field}, words);
+  })));
+  return el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption},
+    el('table', {}, el('caption', {}, caption), el('thead', {}, head), el('tbody', {}, ...body)));
+}
+
+// A titled part of the report with a place in the table of contents.
+const contents = [];
+
+function section(id, title, level, ...children) {
+  contents.push({id, title, level});
+  return el('section', {id, 'aria-labelledby': `${id}-title`},
+    el(level === 1 ? 'h2' : 'h3', {id: `${id}-title`}, title), ...children);
+}
+
+function paragraph(...children) {
+  return el('p', {}, ...children);
+}
+
+// Colours and patterns with their names.
+function legend(entries) {
+  return el('ul', {class: 'legend', 'aria-label': 'Legend'}, ...entries.map(({name, fill: paint}) => {
+    const key = svgElement('svg', {width: 18, height: 12, 'aria-hidden': 'true'},
+      svgElement('rect', {width: 18, height: 12, rx: 2, fill: paint, class: 'key'}));
+    return el('li', {}, key, name);
+  }));
+}

@@ -1,0 +1,89 @@
+// The limiter model beside the simulation of the same scenario.
+const shownLimiters = 6;
+
+function limitersSection(run, prefix) {
+  const parts = run.result.kernels.map((kernel, k) => {
+    const rows = kernel.limiters.slice(0, shownLimiters).map((limiter, l) => ({
+      name: limiter.resource, value: limiter.time_us, label: `${rounded(limiter.time_us)} us`,
+      tip: `${kernel.name}, ${limiter.resource}: at least ${rounded(limiter.time_us)} us`,
+      field: fieldOf(run, `kernels[${k}].limiters[${l}].time_us`), fill: l === 0 ? fill('vermillion') : fill('blue', 'rising'),
+    }));
+    const table = dataTable(`Every limiter of ${kernel.name}`, [
+      {name: 'resource', text: true}, {name: 'cycles'}, {name: 'time', unit: 'us'},
+    ], kernel.limiters.map((_, l) => [
+      figure(run, `kernels[${k}].limiters[${l}].resource`, text), figure(run, `kernels[${k}].limiters[${l}].cycles`, count),
+      figure(run, `kernels[${k}].limiters[${l}].time_us`, decimals(2)),
+    ]));
+    return chart({
+      id: `${prefix}limiters-${k}`, title: `What ${kernel.name} asks of each resource, as the time that it alone would take`,
+      note: 'Plain: the longest, which the kernel cannot undercut.',
+      spec: barsSpec({description: `Bars of the limiters of ${kernel.name}`, rows, xTitle: 'time (us)', yTitle: 'resource', height: 24,
+        domainMax: Math.max(...rows.map((row) => row.value)) * 1.12}), table,
+    });
+  });
+  const table = dataTable('Ways to run GEMMs, random numbers and attention', [
+    {name: 'composition', text: true}, {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over sequential'},
+    {name: 'GEMMs', unit: 'us'}, {name: 'exposed random numbers', unit: 'us'}, {name: 'attention', unit: 'us'},
+  ], run.result.model.compositions.map((_, c) => {
+    const at = (path, format) => figure(run, `model.compositions[${c}].${path}`, format);
+    return [at('name', text), at('total_time_us', decimals(2)), at('speedup', decimals(3)), at('gemm_us', decimals(2)),
+      at('exposed_rng_us', decimals(2)), at('attention_us', decimals(2))];
+  }));
+  return section(`${prefix}limiters`, 'Limiters', 2, ...parts, table);
+}
+
+function estimatorRows(simulated, modelled) {
+  const rows = [];
+  for (const [m, kernel] of modelled.result.kernels.entries()) {
+    const k = simulated.result.alone.findIndex((alone) => alone.name === kernel.name);
+    if (k < 0) continue;
+    rows.push({what: `${kernel.name} alone`,
+      simulation: {value: simulated.result.alone[k].time_us, field: fieldOf(simulated, `alone[${k}].time_us`)},
+      model: {value: kernel.time_us, field: fieldOf(modelled, `kernels[${m}].time_us`)}});
+  }
+  rows.push({what: `all, ${simulated.result.policy}`,
+    simulation: {value: simulated.result.total_time_us, field: fieldOf(simulated, 'total_time_us')},
+    model: {value: modelled.result.total_time_us, field: fieldOf(modelled, 'total_time_us')}});
+  return rows;
+}
+
+function estimatorsSection(simulated, modelled, index) {
+  const rows = estimatorRows(simulated, modelled);
+  const kinds = [{key: 'simulation', name: 'simulation', fill: fill('blue')}, {key: 'model', name: 'limiter model', fill: fill('orange', 'rising')}];
+  const bars = rows.flatMap((row) => kinds.map((kind) => ({
+    what: row.what, kind: kind.name, value: row[kind.key].value, field: row[kind.key].field, fill: kind.fill,
+    label: `${kind.name} ${rounded(row[kind.key].value)} us`, tip: `${row.what}, ${kind.name}: ${rounded(row[kind.key].value)} us`,
+  })));
+  const spec = {
+    description: 'Two bars for each quantity: the simulation and the limiter model', height: 60 * rows.length,
+    data: [{name: 'bars', values: bars}],
+    scales: [
+      {name: 'x', type: 'linear', domain: [0, 1.25 * Math.max(...bars.map((bar) => bar.value))], range: 'width'},
+      {name: 'y', type: 'band', domain: rows.map((row) => row.what), range: 'height', padding: 0.2},
+      {name: 'inner', type: 'band', domain: kinds.map((kind) => kind.name), range: [0, {signal: "bandwidth('y')"}], padding: 0.08},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 6},
+      {orient: 'left', scale: 'y', title: 'quantity', ticks: false, domain: false},
+    ],
+    marks: [
+      marksOf('rect', 'bars', {
+        x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'}, fill: {field: 'fill'}, cornerRadius: {value: 2},
+        y: {signal: "scale('y', datum.what) + scale('inner', datum.kind)"}, height: {scale: 'inner', band: 1},
+      }),
+      labelsOf('bars', {
+        x: {scale: 'x', field: 'value', offset: 6}, baseline: {value: 'middle'}, text: {field: 'label'},
+        y: {signal: "scale('y', datum.what) + scale('inner', datum.kind) + bandwidth('inner') / 2"},
+      }),
+    ],
+  };
+  const table = dataTable('Simulation and limiter model', [
+    {name: 'quantity', text: true}, {name: 'simulation', unit: 'us'}, {name: 'limiter model', unit: 'us'}, {name: 'model over simulation', unit: '%'},
+  ], rows.map((row) => [row.what, {text: decimals(2)(row.simulation.value), field: row.simulation.field},
+    {text: decimals(2)(row.model.value), field: row.model.field},
+    {text: decimals(1)(100 * ratio(row.model.value, row.simulation.value)), field: `${row.model.field} / ${row.simulation.field}`}]));
+  return section(`estimators-${index}`, 'Two estimators', 1, paragraph(
+    'The limiter model counts what kernels ask of each resource and never waits: a lower bound for each kernel. Where the two part, the ' +
+    'difference is latency, synchronisation and contention that the simulation sees.'),
+  chart({id: `estimators-${index}-times`, title: `${simulated.label} by two estimators`, keys: kinds, spec, table}));
+}

@@ -1,0 +1,71 @@
+// When each kernel runs, and how much longer than alone.
+
+function kernelTable(run) {
+  return dataTable('The kernels of this run', [
+    {name: 'kernel', text: true}, {name: 'time', unit: 'us'}, {name: 'cycles'}, {name: 'start', unit: 'cycle'}, {name: 'end', unit: 'cycle'},
+    {name: 'alone', unit: 'cycles'}, {name: 'slowdown', unit: 'times'}, {name: 'speed', unit: 'TFLOPS'}, {name: 'CTAs'},
+    {name: 'CTAs an SM', unit: 'at most'}, {name: 'limited by', text: true}, {name: 'warps an SM', unit: 'mean'},
+    {name: 'bound by, alone', text: true},
+  ], run.result.kernels.map((kernel, k) => {
+    const at = (path, format) => figure(run, `kernels[${k}].${path}`, format);
+    return [
+      at('name', text), at('time_us', decimals(2)), at('cycles', count), at('start_cycle', count), at('end_cycle', count),
+      at('solo_cycles', count), at('slowdown_vs_solo', decimals(3)), kernel.tflops > 0 ? at('tflops', decimals(1)) : '-',
+      at('ctas', count), at('occupancy.ctas_per_sm_limit', count), at('occupancy.limiter', text),
+      at('occupancy.average_warps', decimals(2)), at('bound_by', text),
+    ];
+  }));
+}
+
+function kernelSpans(run) {
+  const usPerCycle = ratio(run.result.total_time_us, run.result.total_cycles);
+  return run.result.kernels.flatMap((kernel, k) => {
+    const start = kernel.start_cycle * usPerCycle;
+    const spans = [{
+      kernel: kernel.name, from: start, to: kernel.end_cycle * usPerCycle, lane: 0.08, depth: 0.56, fill: kernelFill(k),
+      field: `${fieldOf(run, `kernels[${k}].start_cycle`)}, ${fieldOf(run, `kernels[${k}].end_cycle`)}`,
+      tip: `${kernel.name} runs from ${rounded(start)} to ${rounded(kernel.end_cycle * usPerCycle)} us`,
+      label: kernel.slowdown_vs_solo > 0 ? `${rounded(kernel.time_us)} us, ${decimals(2)(kernel.slowdown_vs_solo)} x alone` : `${rounded(kernel.time_us)} us`,
+    }];
+    if (kernel.solo_cycles > 0) {
+      spans.push({
+        kernel: kernel.name, from: start, to: start + kernel.solo_cycles * usPerCycle, lane: 0.7, depth: 0.22, fill: fill('grey', 'rising'),
+        field: fieldOf(run, `kernels[${k}].solo_cycles`), label: '',
+        tip: `${kernel.name} alone would take ${rounded(kernel.solo_cycles * usPerCycle)} us`,
+      });
+    }
+    return spans;
+  });
+}
+
+function kernelsSection(run, prefix) {
+  const spans = kernelSpans(run);
+  const names = run.result.kernels.map((kernel) => kernel.name);
+  const spec = {
+    description: 'A bar for each kernel from its start to its end; below it the time that it needs alone',
+    height: 46 * names.length,
+    data: [{name: 'spans', values: spans}],
+    scales: [
+      {name: 'x', type: 'linear', domain: [0, Math.max(...spans.map((span) => span.to))], range: 'width', nice: true},
+      {name: 'y', type: 'band', domain: names, range: 'height', padding: 0.12},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 8},
+      {orient: 'left', scale: 'y', title: 'kernel', ticks: false, domain: false},
+    ],
+    marks: [
+      marksOf('rect', 'spans', {
+        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, fill: {field: 'fill'}, cornerRadius: {value: 2},
+        y: {signal: "scale('y', datum.kernel) + bandwidth('y') * datum.lane"}, height: {signal: "bandwidth('y') * datum.depth"},
+      }),
+      labelsOf('spans', {
+        x: {scale: 'x', field: 'from', offset: 8}, y: {signal: "scale('y', datum.kernel) + bandwidth('y') * (datum.lane + datum.depth / 2)"},
+        baseline: {value: 'middle'}, text: {field: 'label'}, fontWeight: {value: 600},
+        fill: {value: 'var(--on-colour)'}, stroke: {value: 'var(--on-colour-halo)'}, strokeWidth: {value: 3},
+      }),
+    ],
+  };
+  return section(`${prefix}kernels`, 'Kernels', 2, chart({
+    id: `${prefix}kernels-time`, title: 'When each kernel runs', note: 'The thin striped bar is the time that the kernel needs alone on the same GPU.', spec,
+  }), kernelTable(run));
+}

@@ -1,0 +1,69 @@
+// Several simulations of the same kernels: how long each takes, what the kernels pay, what each loses most by.
+
+function barsSpec({description, rows, xTitle, yTitle, xFormat = '~s', height = 30, domainMax}) {
+  return {
+    description, height: height * rows.length,
+    data: [{name: 'bars', values: rows}],
+    scales: [
+      {name: 'x', type: 'linear', domain: domainMax === undefined ? {data: 'bars', field: 'value'} : [0, domainMax],
+        zero: true, nice: domainMax === undefined, range: 'width'},
+      {name: 'y', type: 'band', domain: rows.map((row) => row.name), range: 'height', padding: 0.28},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: xTitle, format: xFormat, grid: true, tickCount: 6},
+      {orient: 'left', scale: 'y', title: yTitle, ticks: false, domain: false},
+    ],
+    marks: [
+      marksOf('rect', 'bars', {
+        x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'}, y: {scale: 'y', field: 'name'}, height: {scale: 'y', band: 1},
+        fill: {field: 'fill'}, cornerRadius: {value: 2},
+      }),
+      labelsOf('bars', {
+        x: {scale: 'x', field: 'value', offset: 6}, y: {scale: 'y', field: 'name', band: 0.5}, baseline: {value: 'middle'},
+        text: {field: 'label'}, fill: {value: 'var(--ink)'},
+      }),
+    ],
+  };
+}
+
+function slowdownCell(run, alone) {
+  const parts = run.result.kernels.flatMap((kernel, k) => (kernel.of === alone.name ? [k] : []));
+  if (parts.length === 0) return '-';
+  const busy = parts.reduce((sum, k) => sum + run.result.kernels[k].cycles, 0);
+  const index = run.result.alone.findIndex((each) => each.name === alone.name);
+  const formula = `(${parts.map((k) => `{kernels[${k}].cycles}`).join(' + ')}) / {alone[${index}].cycles}`;
+  return derived(run, formula, decimals(3)(ratio(busy, alone.cycles)));
+}
+
+function policiesTable(runs) {
+  const kernels = runs[0].result.alone;
+  return dataTable('One line for each run; slowdown is a kernel’s busy time over what it needs alone', [
+    {name: 'run', text: true}, {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over the first'},
+    ...kernels.map((alone) => ({name: `slowdown of ${alone.name}`, unit: 'times'})), {name: 'stored bits', unit: 'MB'},
+    {name: 'loses most by', text: true},
+  ], runs.map((run) => [
+    run.label, figure(run, 'total_time_us', decimals(2)),
+    {text: decimals(3)(ratio(runs[0].result.total_time_us, run.result.total_time_us)),
+      field: `${fieldOf(runs[0], 'total_time_us')} / ${fieldOf(run, 'total_time_us')}`},
+    ...kernels.map((alone) => slowdownCell(run, run.result.alone.find((each) => each.name === alone.name) ?? alone)),
+    derived(run, '{stored_bits_bytes} / 1e6', decimals(1)(run.result.stored_bits_bytes / 1e6)), figure(run, 'reason', text),
+  ]));
+}
+
+function policiesSection(runs) {
+  const best = Math.min(...runs.map((run) => run.result.total_time_us));
+  const rows = runs.map((run) => ({
+    name: run.label, value: run.result.total_time_us, field: fieldOf(run, 'total_time_us'),
+    label: `${rounded(run.result.total_time_us)} us, ${decimals(3)(ratio(runs[0].result.total_time_us, run.result.total_time_us))} x`,
+    tip: `${run.label}: ${rounded(run.result.total_time_us)} us`,
+    fill: fill(run.result.total_time_us === best ? 'green' : 'blue', run.result.total_time_us === best ? 'solid' : 'rising'),
+  }));
+  const table = policiesTable(runs);
+  const skipped = report.skipped.map((each) => el('li', {}, `${each.policy} was not run: ${each.reason}`));
+  return section('policies', 'Runs compared', 1, chart({
+    id: 'policies-time', title: 'Total time of each run, and its speed-up over the first',
+    note: 'Plain green: the fastest.',
+    spec: barsSpec({description: 'Bars of the total time of each run', rows, xTitle: 'total time (us)', yTitle: 'run',
+      domainMax: Math.max(...rows.map((row) => row.value)) * 1.2}),
+  }), table, ...(skipped.length > 0 ? [el('ul', {}, ...skipped)] : []));
+}

@@ -1,0 +1,25 @@
+// What each run can be made again from.
+
+function provenanceSection(run, prefix) {
+  const {provenance, fold} = run.result;
+  const entries = [
+    ['version', {text: provenance.version, field: fieldOf(run, 'provenance.version')}],
+    ['command line', {text: provenance.command_line, field: fieldOf(run, 'provenance.command_line')}],
+    ...(run.file ? [['read from', {text: run.file}]] : []),
+    ['estimator', {text: run.result.estimator, field: fieldOf(run, 'estimator')}],
+  ];
+  if (fold) {
+    const bound = fold.error_bound > 0 ? `; cycles within ${percent(fold.error_bound, 2)} of a full replay` : '';
+    entries.push(['folding', {text: `${fold.mode}${bound}`, field: fieldOf(run, 'fold.mode')}],
+      ['instructions issued', figure(run, 'instructions_issued', count)],
+      ['instructions replayed', figure(run, 'instructions_replayed', count)],
+      ['SMs simulated', {text: `${run.result.sms_simulated}, ${run.result.whole_chip ? 'the whole chip' : 'one of each class'}`,
+        field: fieldOf(run, 'sms_simulated')}]);
+  }
+  provenance.trace_hash.forEach((_, h) => entries.push([`program ${h + 1}, hash`, figure(run, `provenance.trace_hash[${h}]`, text)]));
+  const list = el('dl', {class: 'provenance'}, ...entries.flatMap(([name, {text: words, field}]) =>
+    [el('dt', {}, name), el('dd', {'data-field': field, title: field}, el('code', {}, words))]));
+  return section(`${prefix}provenance`, 'Where this run comes from', 2, list,
+    el('details', {}, el('summary', {}, 'The scenario with every value resolved'),
+      el('pre', {'data-field': fieldOf(run, 'provenance.scenario')}, JSON.stringify(provenance.scenario, null, 2))));
+}

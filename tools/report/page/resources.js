@@ -1,0 +1,37 @@
+// Speed of light: how near each pipe, port and memory came to its capacity over the whole run.
+const resourceGroups = [
+  {name: 'issue and math pipes', colour: 'blue', pattern: 'solid',
+    has: ['issue_slot', 'alu', 'fma_heavy', 'fma_lite', 'fp64', 'fp16', 'xu', 'uniform', 'tensor', 'wgmma', 'register_read_ports', 'register_write_ports']},
+  {name: 'memory of the SM', colour: 'orange', pattern: 'rising', has: ['memory_issue', 'memory_queue', 'shared_memory', 'l1', 'bulk_copy', 'sm_ingress', 'sm_egress']},
+  {name: 'memory of the chip', colour: 'purple', pattern: 'dots', has: []},
+];
+
+function groupOf(resource) {
+  return resourceGroups.find((group) => group.has.includes(resource)) ?? resourceGroups.at(-1);
+}
+
+function resourcesSection(run, prefix) {
+  const used = run.result.resources.map((resource, r) => ({resource, r})).filter(({resource}) => resource.busy > 0)
+    .sort((a, b) => b.resource.utilization - a.resource.utilization);
+  const rows = used.map(({resource, r}) => {
+    const group = groupOf(resource.name);
+    return {
+      name: resource.name, value: 100 * resource.utilization, label: percent(resource.utilization),
+      tip: `${resource.name}: ${percent(resource.utilization)} of capacity, ${count(resource.busy)} of ${count(resource.capacity)}`,
+      field: fieldOf(run, `resources[${r}].utilization`), fill: fill(group.colour, group.pattern),
+    };
+  });
+  const table = dataTable('Resources over the whole run and the whole chip; busy and capacity in the resource’s unit: cycles, wavefronts, bytes', [
+    {name: 'resource', text: true}, {name: 'used', unit: '% of capacity'}, {name: 'busy'}, {name: 'capacity'},
+  ], used.map(({r}) => [
+    figure(run, `resources[${r}].name`, text), figure(run, `resources[${r}].utilization`, (share) => decimals(1)(100 * share)),
+    figure(run, `resources[${r}].busy`, count), figure(run, `resources[${r}].capacity`, count),
+  ]));
+  return section(`${prefix}resources`, 'Speed of light', 2, chart({
+    id: `${prefix}resources-use`, title: 'Use of each resource, of its capacity over the whole run',
+    note: 'A resource near 100 % bounds the run; none near it means that warps wait for latency or for each other.',
+    keys: resourceGroups.map((group) => ({name: group.name, fill: fill(group.colour, group.pattern)})),
+    spec: barsSpec({description: 'Bars of the use of each resource, the most used first', rows, xTitle: 'used (% of capacity)',
+      yTitle: 'resource', xFormat: '~f', height: 24, domainMax: 108}), table,
+  }));
+}

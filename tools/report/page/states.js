@@ -1,0 +1,74 @@
+// What resident warps did: issued, or waited, for which reason.
+
+// `bars`: {name, states: [{state, warp_cycles, field}], whole, wholeField}
+function stackRows(bars) {
+  return bars.flatMap((bar) => {
+    let from = 0;
+    return bar.states.filter((each) => each.warp_cycles > 0).map((each) => {
+      const share = 100 * ratio(each.warp_cycles, bar.whole);
+      const row = {
+        bar: bar.name, from, to: from + share, middle: from + share / 2, state: each.state, fill: stateFill(each.state),
+        label: share >= 7 ? `${each.state.replaceAll('_', ' ')} ${share.toFixed(0)}` : share >= 3 ? share.toFixed(0) : '',
+        tip: `${bar.name}, ${each.state}: ${share.toFixed(1)} % of its warp time, ${count(each.warp_cycles)} warp-cycles`,
+        field: `${each.field} / ${bar.wholeField}`,
+      };
+      from += share;
+      return row;
+    });
+  });
+}
+
+function stackSpec(description, bars, yTitle) {
+  return {
+    description, height: 54 * bars.length,
+    data: [{name: 'parts', values: stackRows(bars)}],
+    scales: [
+      {name: 'x', type: 'linear', domain: [0, 100], range: 'width'},
+      {name: 'y', type: 'band', domain: bars.map((bar) => bar.name), range: 'height', padding: 0.22},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: 'share of resident warp-cycles (%)', tickCount: 10},
+      {orient: 'left', scale: 'y', title: yTitle, ticks: false, domain: false},
+    ],
+    marks: [
+      marksOf('rect', 'parts', {
+        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: 'bar'}, height: {scale: 'y', band: 1},
+        fill: {field: 'fill'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 1},
+      }),
+      labelsOf('parts', {
+        x: {scale: 'x', field: 'middle'}, y: {scale: 'y', field: 'bar', band: 0.5}, align: {value: 'center'}, baseline: {value: 'middle'},
+        text: {field: 'label'}, limit: {signal: "scale('x', datum.to) - scale('x', datum.from) - 4"}, fontSize: {value: 11},
+        fill: {value: 'var(--on-colour)'}, stroke: {value: 'var(--on-colour-halo)'}, strokeWidth: {value: 3},
+      }),
+    ],
+  };
+}
+
+function kernelBars(run) {
+  return run.result.kernels.map((kernel, k) => ({
+    name: kernel.name, whole: kernel.resident_warp_cycles, wholeField: fieldOf(run, `kernels[${k}].resident_warp_cycles`),
+    states: kernel.states.map((each, s) => ({...each, field: fieldOf(run, `kernels[${k}].states[${s}].warp_cycles`)})),
+  }));
+}
+
+function statesTable(bars) {
+  const seen = [...new Set(bars.flatMap((bar) => bar.states.filter((each) => each.warp_cycles > 0).map((each) => each.state)))];
+  return dataTable('Share of resident warp-cycles in each state', [
+    {name: 'state', text: true}, ...bars.map((bar) => ({name: bar.name, unit: '%'})),
+  ], seen.map((state) => [state, ...bars.map((bar) => {
+    const each = bar.states.find((entry) => entry.state === state);
+    return each === undefined ? '-' : {text: decimals(1)(100 * ratio(each.warp_cycles, bar.whole)), field: `${each.field} / ${bar.wholeField}`};
+  })]));
+}
+
+function statesSection(run, prefix) {
+  const bars = kernelBars(run);
+  const seen = [...new Set(bars.flatMap((bar) => bar.states.filter((each) => each.warp_cycles > 0).map((each) => each.state)))];
+  return section(`${prefix}states`, 'What warps did', 2, chart({
+    id: `${prefix}states-kernels`, title: 'States of each kernel’s resident warps',
+    note: 'selected: issued an instruction. Everything else is a reason to wait, under the name that Nsight Compute gives it.',
+    keys: seen.map((state) => ({name: state, fill: stateFill(state)})),
+    spec: stackSpec('A stacked bar for each kernel: the share of its resident warp-cycles in each state', bars, 'kernel'),
+    table: statesTable(bars),
+  }));
+}

@@ -1,0 +1,48 @@
+// The report's data and the figures in it. A figure knows the field of the result that it comes from.
+const report = JSON.parse(document.getElementById('report-data').textContent);
+
+// The value at a path such as kernels[0].states[2].warp_cycles below a run's result.
+function valueAt(run, path) {
+  return path.split('.').reduce((value, step) => {
+    const [name, ...indexes] = step.split(/[[\]]+/).filter((part) => part !== '');
+    return indexes.reduce((list, index) => list[Number(index)], value[name]);
+  }, run.result);
+}
+
+function fieldOf(run, path) {
+  return `${run.path}.${path}`;
+}
+
+// A cell of a table: its text, and the field or the formula of fields behind it.
+function figure(run, path, format) {
+  return {text: format(valueAt(run, path)), field: fieldOf(run, path)};
+}
+
+// `formula` holds paths in braces: "{kernels[0].cycles} / {total_cycles}".
+function derived(run, formula, text) {
+  return {text, field: formula.replace(/\{([^}]+)\}/g, (_, path) => fieldOf(run, path))};
+}
+
+const isSimulation = (run) => run.result.estimator !== 'limiter_model';
+
+function count(number) {
+  return Math.round(number).toLocaleString('en-US');
+}
+
+function decimals(digits) {
+  return (number) => number.toLocaleString('en-US', {minimumFractionDigits: digits, maximumFractionDigits: digits});
+}
+
+function percent(share, digits = 1) {
+  return `${decimals(digits)(100 * share)} %`;
+}
+
+// Three digits that matter, all that stand before the point.
+function rounded(number) {
+  if (number === 0) return '0';
+  const before = Math.floor(Math.log10(Math.abs(number))) + 1;
+  return decimals(Math.min(6, Math.max(0, 3 - before)))(number);
+}
+
+const text = (value) => String(value);
+const ratio = (part, whole) => (whole > 0 ? part / whole : 0);

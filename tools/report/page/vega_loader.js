@@ -1,0 +1,18 @@
+// Debian ships the chart library as CommonJS modules. Each is wrapped in a call of vegaModule; vegaRequire runs it when it is
+// first asked for.
+const vegaDefinitions = new Map();
+const vegaExports = new Map();
+
+function vegaModule(name, define) {
+  vegaDefinitions.set(name, define);
+}
+
+function vegaRequire(wanted) {
+  const name = wanted === 'vega-selections' ? 'vega-selection' : wanted;  // the file has the older name
+  if (!vegaExports.has(name)) {
+    const module = {exports: {}};
+    vegaExports.set(name, module.exports);
+    vegaDefinitions.get(name)(module, module.exports, vegaRequire);
+  }
+  return vegaExports.get(name);
+}

@@ -1,0 +1,132 @@
+#include "tools/report/saved_result.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "configs/read_file.h"
+#include "configs/study.pb.h"
+#include "tools/report/difference.h"
+#include "tools/report/findings.h"
+#include "tools/report/json_reader.h"
+
+namespace warpfold::report {
+
+namespace {
+
+constexpr size_t kMostFindings = 12;  // of one run
+
+// A JSON object that this program writes.
+struct Kind {
+  const google::protobuf::Descriptor* type;
+  std::string_view words;
+};
+
+// How many of the keys the type has.
+size_t known_keys(const google::protobuf::Descriptor& type, const std::vector<std::string>& keys) {
+  return static_cast<size_t>(
+      std::ranges::count_if(keys, [&type](const std::string& key) { return type.FindFieldByName(key) != nullptr; }));
+}
+
+Kind kind_of(const std::vector<std::string>& keys) {
+  const std::array kinds{Kind{configs::Result::descriptor(), "a result"}, Kind{configs::Comparison::descriptor(), "a comparison"},
+                         Kind{configs::StudyPoint::descriptor(), "a point of a study"},
+                         Kind{configs::Difference::descriptor(), "a difference of two results"}};
+  return *std::ranges::max_element(kinds, {}, [&keys](const Kind& kind) { return known_keys(*kind.type, keys); });
+}
+
+std::unexpected<Diagnostic> not_a_result(const std::string& file, const std::string& what) {
+  return fail_at(file, 1, 1, "expected a result of simulate, compare or model (--format json), found " + what);
+}
+
+void add_run(const configs::Result& result, std::string label, std::string path, const std::string& file, configs::Report& report) {
+  configs::Run& run = *report.add_run();
+  run.set_label(std::move(label));
+  run.set_path(std::move(path));
+  run.set_file(file);
+  *run.mutable_result() = result;
+  for (configs::Finding& each : findings(result, kMostFindings)) *run.add_finding() = std::move(each);
+}
+
+std::string label_of(const configs::Result& result) {
+  return result.has_model() ? result.scenario() + ", limiter model" : result.scenario() + ", " + result.policy();
+}
+
+void add(const configs::Result& result, const std::string& prefix, const std::string& file, configs::Report& report) {
+  add_run(result, file.empty() ? label_of(result) : std::filesystem::path(file).filename().string(), prefix + "result", file,
+          report);
+}
+
+void add(const configs::Comparison& comparison, const std::string& prefix, const std::string& file, configs::Report& report) {
+  const std::string start = prefix.empty() ? "" : std::filesystem::path(file).filename().string() + ": ";
+  for (int r = 0; r < comparison.results_size(); ++r) {
+    const configs::Result& result = comparison.results(r);
+    add_run(result, start + result.policy(), prefix + "comparison.results[" + std::to_string(r) + "]", file, report);
+  }
+  for (const configs::Skipped& skipped : comparison.skipped()) *report.add_skipped() = skipped;
+}
+
+// Two runs of the same estimator have a difference.
+configs::Report finished(configs::Report report) {
+  report.set_version(WARPFOLD_VERSION);
+  if (report.run_size() != 2 || report.run(0).result().has_model() != report.run(1).result().has_model()) return report;
+  *report.mutable_difference() = difference_of(report.run(0), report.run(1));
+  return report;
+}
+
+Expected<void> add_file(const std::string& file, const std::string& prefix, configs::Report& report) {
+  const auto text = read_file(file);
+  if (!text) return std::unexpected(text.error());
+  const size_t begin = text->find_first_not_of(" \t\r\n");
+  if (begin == std::string::npos) return not_a_result(file, "an empty file");
+  if ((*text)[begin] == '[') return not_a_result(file, "a list: the rows of a table");
+  const std::vector<std::string> keys = top_keys(*text);
+  const Kind kind = kind_of(keys);
+  if (kind.type == configs::Comparison::descriptor() && known_keys(*kind.type, keys) > 0) {
+    configs::Comparison comparison;
+    if (auto read = read_json(file, *text, comparison); !read) return read;
+    if (comparison.results().empty()) return not_a_result(file, "a comparison without results");
+    add(comparison, prefix, file, report);
+    return {};
+  }
+  if (!keys.empty() && known_keys(*kind.type, keys) == 0) {
+    return not_a_result(file, "an object with \"" + keys.front() + "\"");
+  }
+  if (!keys.empty() && kind.type != configs::Result::descriptor()) return not_a_result(file, std::string(kind.words));
+  configs::Result result;
+  if (auto read = read_json(file, *text, result); !read) return read;
+  if (result.kernels().empty()) return not_a_result(file, "a result without kernels");
+  add(result, prefix, file, report);
+  return {};
+}
+
+}  // namespace
+
+Expected<configs::Report> read_results(const std::vector<std::string>& files) {
+  configs::Report report;
+  for (size_t f = 0; f < files.size(); ++f) {
+    // Inputs are lettered where there are several: A, B, ..., Z, A1, B1, ...
+    constexpr size_t kLetters = 26;
+    std::string prefix;
+    if (files.size() > 1) {
+      prefix.append(1, static_cast<char>('A' + f % kLetters)).append(f < kLetters ? "" : std::to_string(f / kLetters)).append(".");
+    }
+    if (auto added = add_file(files[f], prefix, report); !added) return std::unexpected(added.error());
+  }
+  return finished(std::move(report));
+}
+
+configs::Report report_of(const configs::Result& result) {
+  configs::Report report;
+  add(result, "", "", report);
+  return finished(std::move(report));
+}
+
+configs::Report report_of(const configs::Comparison& comparison) {
+  configs::Report report;
+  add(comparison, "", "", report);
+  return finished(std::move(report));
+}
+
+}  // namespace warpfold::report

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/report.pb.h"
+
+namespace warpfold::report {
+
+// Reads files that `simulate`, `compare` and `model` wrote as JSON. JSON of another kind is named in the diagnostic.
+Expected<configs::Report> read_results(const std::vector<std::string>& files);
+
+// Results that were just made, as a report of one input.
+configs::Report report_of(const configs::Result& result);
+configs::Report report_of(const configs::Comparison& comparison);
+
+}  // namespace warpfold::report
