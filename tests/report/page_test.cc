@@ -11,8 +11,13 @@ using testing::Not;
 
 TEST(Page, HoldsTheDataInABlockThatNoTextCanEnd) {
   const std::string page = html_page("t", R"({"name": "</script><script>alert(1)</script><!--"})");
-  EXPECT_THAT(page, HasSubstr(R"({"name": "\u003c/script\u003e\u003cscript\u003ealert(1)\u003c/script\u003e\u003c!--"})"));
+  EXPECT_THAT(page, HasSubstr(R"({"name":"\u003c/script\u003e\u003cscript\u003ealert(1)\u003c/script\u003e\u003c!--"})"));
   EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
+}
+
+TEST(Page, DropsSpaceBetweenPartsOfTheDataAlone) {
+  EXPECT_THAT(html_page("t", "{\n  \"a b\": \"c \\\" d \\\\\",\n  \"e\": [1, 2]\n}\n"),
+              HasSubstr(R"({"a b":"c \" d \\","e":[1,2]}<)"));
 }
 
 TEST(Page, EscapesItsTitle) {

@@ -43,13 +43,27 @@ std::string script() {
   return text;
 }
 
+// JSON without the white space between its parts.
+std::string without_space(std::string_view json) {
+  std::string text;
+  text.reserve(json.size());
+  bool inside = false;   // a text
+  bool escaped = false;  // the letter after a backslash
+  for (const char letter : json) {
+    if (inside || (letter != ' ' && letter != '\n')) text += letter;
+    if (letter == '"' && !escaped) inside = !inside;
+    escaped = inside && letter == '\\' && !escaped;
+  }
+  return text;
+}
+
 // What stands in the template as <!-- insert NAME -->.
 std::string insertion(std::string_view name, std::string_view title, std::string_view json) {
   if (name == "title") return html_escaped(title);
   if (name == "style") return std::string(file_named("style.css"));
   if (name == "library") return library();
   if (name == "script") return script();
-  if (name == "data") return script_safe_json(json);
+  if (name == "data") return script_safe_json(without_space(json));
   if (name == "licence") return html_escaped(chart_library_notice().front().content);
   throw std::logic_error("the report's template asks for " + std::string(name));
 }

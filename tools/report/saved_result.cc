@@ -10,6 +10,7 @@
 #include "tools/report/difference.h"
 #include "tools/report/findings.h"
 #include "tools/report/json_reader.h"
+#include "tools/report/overall.h"
 
 namespace warpfold::report {
 
@@ -70,8 +71,10 @@ void add(const configs::Comparison& comparison, const std::string& prefix, const
 // Two runs of the same estimator have a difference.
 configs::Report finished(configs::Report report) {
   report.set_version(WARPFOLD_VERSION);
-  if (report.run_size() != 2 || report.run(0).result().has_model() != report.run(1).result().has_model()) return report;
-  *report.mutable_difference() = difference_of(report.run(0), report.run(1));
+  if (report.run_size() == 2 && report.run(0).result().has_model() == report.run(1).result().has_model()) {
+    *report.mutable_difference() = difference_of(report.run(0), report.run(1));
+  }
+  for (configs::Finding& each : overall_findings(report)) *report.add_finding() = std::move(each);
   return report;
 }
 

@@ -14,23 +14,31 @@ function headOf(runs) {
     el('dl', {class: 'facts'}, ...facts)];
 }
 
-function findingsSection(run, id, level) {
-  return section(id, 'In short', level, el('ul', {class: 'findings'}, ...run.finding.map((finding) =>
-    el('li', {'data-field': finding.field.map((field) => fieldOf(run, field)).join(', '),
-      title: finding.field.map((field) => fieldOf(run, field)).join(', ')}, finding.text))));
+// `findings` with full paths.
+function findingsSection(findings, id, level) {
+  return section(id, 'In short', level, el('ul', {class: 'findings'}, ...findings.map((finding) => {
+    const fields = finding.field.length > 0 ? finding.field.join(', ') : undefined;
+    return el('li', {'data-field': fields, title: fields}, finding.text);
+  })));
+}
+
+function findingsOf(run) {
+  return run.finding.map((finding) => ({text: finding.text, field: finding.field.map((field) => fieldOf(run, field))}));
 }
 
 function runSections(run, prefix) {
   if (!isSimulation(run)) return [limitersSection(run, prefix), provenanceSection(run, prefix)];
   return [kernelsSection(run, prefix), resourcesSection(run, prefix), statesSection(run, prefix), ledgerSection(run, prefix),
-    provenanceSection(run, prefix)];
+    ...slowdownSection(run, prefix), ...timelineSection(run, prefix), ...rooflineSection(run, prefix), ...whatIfSection(run, prefix),
+    ...mixSection(run, prefix), provenanceSection(run, prefix)];
 }
 
 // Runs of a comparison fold away but for the first; their charts are drawn when they are opened or printed.
 function runDetails(run, index) {
   const id = `run-${index}`;
   contents.push({id, title: run.label, level: 1});
-  const details = el('details', {class: 'run', id}, el('summary', {}, run.label), findingsSection(run, `${id}-findings`, 2),
+  const details = el('details', {class: 'run', id}, el('summary', {}, run.label),
+    findingsSection(findingsOf(run), `${id}-findings`, 2),
     ...runSections(run, `${id}-`));
   details.open = index === 0;
   details.addEventListener('toggle', () => drawCharts());
@@ -42,7 +50,8 @@ function buildContent() {
   const modelled = report.run.filter((run) => !isSimulation(run));
   const main = document.getElementById('content');
   const single = report.run.length === 1;
-  if (single) main.append(findingsSection(report.run[0], 'findings', 1));
+  const findings = single ? findingsOf(report.run[0]) : report.finding;
+  if (findings.length > 0) main.append(findingsSection(findings, 'findings', 1));
   if (simulated.length > 1) main.append(policiesSection(simulated));
   if (report.difference) main.append(differenceSection(report.difference));
   modelled.forEach((model, m) => {

@@ -8,7 +8,7 @@ function stackRows(bars) {
       const share = 100 * ratio(each.warp_cycles, bar.whole);
       const row = {
         bar: bar.name, from, to: from + share, middle: from + share / 2, state: each.state, fill: stateFill(each.state),
-        label: share >= 7 ? `${each.state.replaceAll('_', ' ')} ${share.toFixed(0)}` : share >= 3 ? share.toFixed(0) : '',
+        words: `${each.state.replaceAll('_', ' ')} ${share.toFixed(0)}`, number: share.toFixed(0),
         tip: `${bar.name}, ${each.state}: ${share.toFixed(1)} % of its warp time, ${count(each.warp_cycles)} warp-cycles`,
         field: `${each.field} / ${bar.wholeField}`,
       };
@@ -19,6 +19,7 @@ function stackRows(bars) {
 }
 
 function stackSpec(description, bars, yTitle) {
+  const room = "(scale('x', datum.to) - scale('x', datum.from))";  // for the words in a part, at about 6 pixels a letter
   return {
     description, height: 54 * bars.length,
     data: [{name: 'parts', values: stackRows(bars)}],
@@ -37,7 +38,8 @@ function stackSpec(description, bars, yTitle) {
       }),
       labelsOf('parts', {
         x: {scale: 'x', field: 'middle'}, y: {scale: 'y', field: 'bar', band: 0.5}, align: {value: 'center'}, baseline: {value: 'middle'},
-        text: {field: 'label'}, limit: {signal: "scale('x', datum.to) - scale('x', datum.from) - 4"}, fontSize: {value: 11},
+        text: {signal: `${room} > 6.4 * length(datum.words) + 6 ? datum.words : ${room} > 8 * length(datum.number) + 2 ? datum.number : ''`},
+        fontSize: {value: 11},
         fill: {value: 'var(--on-colour)'}, stroke: {value: 'var(--on-colour-halo)'}, strokeWidth: {value: 3},
       }),
     ],
@@ -70,5 +72,5 @@ function statesSection(run, prefix) {
     keys: seen.map((state) => ({name: state, fill: stateFill(state)})),
     spec: stackSpec('A stacked bar for each kernel: the share of its resident warp-cycles in each state', bars, 'kernel'),
     table: statesTable(bars),
-  }));
+  }), ...rolesChart(run, prefix));
 }

@@ -1,0 +1,60 @@
+#include "tools/report/overall.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tools/report/difference.h"
+
+namespace warpfold::report {
+namespace {
+
+void add_run(const std::string& label, double total, bool model, configs::Report& report) {
+  configs::Run& run = *report.add_run();
+  run.set_label(label);
+  run.set_path(label + ".result");
+  run.mutable_result()->set_total_time_us(total);
+  if (model) run.mutable_result()->mutable_model();
+}
+
+TEST(OverallFindings, NameTheFastestRun) {
+  configs::Report report;
+  add_run("A", 30, false, report);
+  add_run("B", 20, false, report);
+  add_run("C", 25, false, report);
+  const auto findings = overall_findings(report);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].text(), "Of 3 runs B is the fastest: 20.0 us, 1.500 times as fast as A.");
+  EXPECT_THAT(findings[0].field(), testing::ElementsAre("B.result.total_time_us", "A.result.total_time_us"));
+}
+
+TEST(OverallFindings, SayWhereNoneIsFasterThanTheFirst) {
+  configs::Report report;
+  for (const std::string name : {"A", "B", "C"}) add_run(name, 20, false, report);
+  EXPECT_EQ(overall_findings(report)[0].text(), "None of 3 runs is faster than the first, A: 20.0 us.");
+}
+
+TEST(OverallFindings, SayWhatChanged) {
+  configs::Report report;
+  add_run("A", 20, false, report);
+  add_run("B", 25, false, report);
+  *report.mutable_difference() = difference_of(report.run(0), report.run(1));
+  EXPECT_EQ(overall_findings(report)[0].text(), "From A to B, total time: from 20.0 to 25.0 us, +25.0 %.");
+}
+
+TEST(OverallFindings, HoldTheLimiterModelAgainstTheSimulation) {
+  configs::Report report;
+  add_run("A", 20, false, report);
+  add_run("B", 15, true, report);
+  EXPECT_EQ(overall_findings(report)[0].text(), "The limiter model says 15.0 us where the simulation says 20.0 us: 75.0 % of it.");
+}
+
+TEST(OverallFindings, AreNoneForOneRun) {
+  configs::Report report;
+  add_run("A", 20, false, report);
+  EXPECT_TRUE(overall_findings(report).empty());
+}
+
+}  // namespace
+}  // namespace warpfold::report

@@ -1,0 +1,90 @@
+// The hierarchical roofline of each kernel: what each level of memory and each pipe would let it do, and what it does.
+const levelStyle = {
+  shared_memory: {name: 'shared memory and L1', colour: 'blue', shape: 'circle', dash: []},
+  l2: {name: 'L2', colour: 'orange', shape: 'square', dash: [7, 3]},
+  dram: {name: 'DRAM', colour: 'purple', shape: 'triangle-up', dash: [2, 3]},
+};
+const shownCeilings = 3;
+
+function rooflineSpec(run, kernel, k) {
+  const {roofline} = kernel;
+  const base = `kernels[${k}].roofline`;
+  const levels = roofline.levels.map((level, l) => ({...level, ...(levelStyle[level.level] ?? {name: level.level, colour: 'grey', shape: 'cross', dash: [1, 2]}),
+    l})).filter((level) => level.intensity > 0);
+  const ceilings = roofline.ceilings.slice(0, shownCeilings);
+  const top = Math.max(...ceilings.map((ceiling) => ceiling.operations_per_ns), roofline.operations_per_ns);
+  const low = Math.min(...levels.map((level) => level.intensity), ...ceilings.flatMap((ceiling) => levels.map((level) =>
+    ceiling.operations_per_ns / level.ceiling_gb_per_s))) / 4;
+  const high = Math.max(...levels.map((level) => level.intensity), ...levels.map((level) => top / level.ceiling_gb_per_s)) * 4;
+  const unit = `billions of ${roofline.operation}s a second`;
+  const slopes = levels.map((level) => ({
+    x: low, y: low * level.ceiling_gb_per_s, x2: top / level.ceiling_gb_per_s, y2: top, stroke: `var(--${level.colour})`, dash: level.dash,
+    tip: `${level.name}: ${rounded(level.ceiling_gb_per_s)} GB/s at most`, field: fieldOf(run, `${base}.levels[${level.l}].ceiling_gb_per_s`),
+  }));
+  const flats = ceilings.map((ceiling, c) => ({
+    x: Math.max(low, Math.min(...levels.map((level) => ceiling.operations_per_ns / level.ceiling_gb_per_s))), y: ceiling.operations_per_ns,
+    x2: high, y2: ceiling.operations_per_ns, stroke: 'var(--ink)', dash: c === 0 ? [] : [5, 5],
+    tip: `${ceiling.resource}: ${rounded(ceiling.operations_per_ns)} ${unit} at most`, label: ceiling.resource,
+    field: fieldOf(run, `${base}.ceilings[${c}].operations_per_ns`),
+  }));
+  const points = levels.map((level) => ({
+    x: level.intensity, y: roofline.operations_per_ns, fill: `var(--${level.colour})`, shape: level.shape, label: level.name,
+    tip: `${kernel.name} by ${level.name}: ${rounded(level.intensity)} ${roofline.operation}s a byte, ${rounded(roofline.operations_per_ns)} ${unit}, ${rounded(level.gb_per_s)} GB/s`,
+    field: `${fieldOf(run, `${base}.levels[${level.l}].intensity`)}, ${fieldOf(run, `${base}.operations_per_ns`)}`,
+  }));
+  const bottom = Math.min(roofline.operations_per_ns, ...slopes.map((slope) => slope.y)) / 2;
+  return {
+    description: `Roofs over ${kernel.name} from each level of memory and each pipe, and a point for each level`, height: 320,
+    data: [{name: 'roofs', values: [...slopes, ...flats]}, {name: 'points', values: points}, {name: 'flats', values: flats}],
+    scales: [
+      {name: 'x', type: 'log', domain: [low, high], range: 'width'},
+      {name: 'y', type: 'log', domain: [bottom, top * 2], range: 'height'},
+      {name: 'shape', type: 'ordinal', domain: ['none'], range: ['circle']},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: `intensity (${roofline.operation}s a byte)`, grid: true, format: '~s', labelOverlap: true, tickCount: 6},
+      {orient: 'left', scale: 'y', title: `speed (${unit})`, grid: true, format: '~s', labelOverlap: true, tickCount: 6},
+    ],
+    marks: [
+      marksOf('rule', 'roofs', {
+        x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, x2: {scale: 'x', field: 'x2'}, y2: {scale: 'y', field: 'y2'},
+        stroke: {field: 'stroke'}, strokeWidth: {value: 2}, strokeDash: {field: 'dash'},
+      }, {clip: true}),
+      labelsOf('flats', {
+        x: {signal: 'width', offset: -4}, y: {scale: 'y', field: 'y', offset: -5}, align: {value: 'right'}, text: {field: 'label'},
+        fill: {value: 'var(--ink)'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 3},
+      }),
+      marksOf('symbol', 'points', {
+        x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y'}, fill: {field: 'fill'}, shape: {field: 'shape'}, size: {value: 170},
+        stroke: {value: 'var(--ink)'}, strokeWidth: {value: 1.5},
+      }),
+      labelsOf('points', {
+        x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y', offset: 20}, align: {value: 'center'}, text: {field: 'label'},
+        fill: {value: 'var(--ink)'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 3},
+      }),
+    ],
+  };
+}
+
+function rooflineChart(run, kernel, k, prefix) {
+  const base = `kernels[${k}].roofline`;
+  const table = dataTable(`${kernel.name} by level of memory`, [
+    {name: 'level', text: true}, {name: 'moved', unit: 'bytes'}, {name: 'intensity', unit: `${kernel.roofline.operation}s a byte`},
+    {name: 'achieved', unit: 'GB/s'}, {name: 'at most', unit: 'GB/s'},
+  ], kernel.roofline.levels.map((_, l) => {
+    const at = (path, format) => figure(run, `${base}.levels[${l}].${path}`, format);
+    return [at('level', text), at('bytes', count), at('intensity', rounded), at('gb_per_s', decimals(1)), at('ceiling_gb_per_s', decimals(1))];
+  }));
+  return chart({
+    id: `${prefix}roofline-${k}`, title: `${kernel.name} under its roofs`,
+    note: `The lowest roof over it: ${kernel.roofline.bound_by}, ${rounded(kernel.roofline.roof)} billions of ${kernel.roofline.operation}s a second; ` +
+      `it does ${rounded(kernel.roofline.operations_per_ns)}.`,
+    spec: rooflineSpec(run, kernel, k), table,
+  });
+}
+
+function rooflineSection(run, prefix) {
+  const charts = run.result.kernels.flatMap((kernel, k) =>
+    (kernel.roofline?.levels?.some((level) => level.intensity > 0) ? [rooflineChart(run, kernel, k, prefix)] : []));
+  return charts.length === 0 ? [] : [section(`${prefix}roofline`, 'Roofline', 2, ...charts)];
+}

@@ -1,0 +1,96 @@
+// What a kernel takes longer than alone, by cause: from the time alone to the time here.
+const lossKinds = {
+  contention: {name: 'contention: waited for what another kernel held', fill: ['vermillion', 'solid']},
+  inherited: {name: 'inherited: waited for its own that another kernel held up', fill: ['orange', 'rising']},
+  residency: {name: 'residency: fewer of its warps were there', fill: ['purple', 'dots']},
+  own_queueing: {name: 'own queueing: what its warps wait for each other', fill: ['blue', 'falling']},
+  dependence: {name: 'dependence: waits for results that nobody else explains', fill: ['sky', 'lines']},
+  rest: {name: 'rest: launch, tail, what is left', fill: ['grey', 'solid']},
+};
+const shownLosses = 10;
+
+function lossName(loss) {
+  if (loss.kind === 'rest') return 'rest';
+  const kind = loss.kind.replaceAll('_', ' ');
+  return loss.culprit === '' ? `${kind}: ${loss.resource}` : `${kind}: ${loss.culprit}, ${loss.resource}`;
+}
+
+// Rows of the waterfall, each from where the one before ends; the smallest losses are one row.
+function waterfallRows(run, kernel, k) {
+  const us = ratio(run.result.total_time_us, run.result.total_cycles);
+  const base = `kernels[${k}].slowdown`;
+  const losses = kernel.slowdown.losses.map((loss, l) => ({name: lossName(loss), cycles: loss.cycles, kind: loss.kind,
+    field: fieldOf(run, `${base}.losses[${l}].cycles`)})).sort((a, b) => Math.abs(b.cycles) - Math.abs(a.cycles));
+  const small = losses.splice(shownLosses);
+  if (small.length > 0) {
+    losses.push({name: `${small.length} smaller ones`, kind: 'rest', cycles: small.reduce((sum, loss) => sum + loss.cycles, 0),
+      field: small.map((loss) => loss.field).join(' + ')});
+  }
+  const total = (name, cycles, path, colour) => ({name, from: 0, to: cycles * us, fill: fill(...colour), label: `${rounded(cycles * us)} us`,
+    tip: `${kernel.name}, ${name}: ${rounded(cycles * us)} us`, field: fieldOf(run, path)});
+  const rows = [total('alone', kernel.slowdown.solo_cycles, `${base}.solo_cycles`, ['green', 'rising'])];
+  let at = kernel.slowdown.solo_cycles * us;
+  for (const loss of losses) {
+    const change = loss.cycles * us;
+    const words = `${change >= 0 ? '+' : ''}${rounded(change)} us`;
+    rows.push({name: loss.name, from: at, to: at + change, fill: fill(...(lossKinds[loss.kind] ?? lossKinds.rest).fill), label: words,
+      tip: `${kernel.name}, ${loss.name}: ${words}`, field: loss.field, kind: loss.kind});
+    at += change;
+  }
+  rows.push(total('here', kernel.slowdown.cycles, `${base}.cycles`, ['green', 'solid']));
+  return rows;
+}
+
+function waterfallSpec(rows, name) {
+  const low = Math.min(...rows.slice(1, -1).flatMap((row) => [row.from, row.to]), rows[0].to);
+  const high = Math.max(...rows.flatMap((row) => [row.from, row.to]));
+  const origin = Math.max(0, low - 1.5 * (high - low));  // the ends of the bars for alone and here matter, not their length
+  const places = rows.map((row) => ({...row, from: Math.max(row.from, origin), right: Math.max(row.from, row.to)}));
+  return {
+    description: `A waterfall from the time of ${name} alone to its time here, a step for each cause`,
+    height: 27 * rows.length,
+    data: [{name: 'steps', values: places}],
+    scales: [
+      {name: 'x', type: 'linear', domain: [origin, high + 0.14 * (high - origin)], range: 'width', zero: false},
+      {name: 'y', type: 'band', domain: rows.map((row) => row.name), range: 'height', padding: 0.2},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: origin > 0 ? 'time (us), axis cut off' : 'time (us)', grid: true, tickCount: 6},
+      {orient: 'left', scale: 'y', title: 'cause', ticks: false, domain: false},
+    ],
+    marks: [
+      marksOf('rect', 'steps', {
+        x: {signal: "min(scale('x', datum.from), scale('x', datum.to))"},
+        width: {signal: "max(1.5, abs(scale('x', datum.to) - scale('x', datum.from)))"},
+        y: {scale: 'y', field: 'name'}, height: {scale: 'y', band: 1}, fill: {field: 'fill'},
+      }),
+      labelsOf('steps', {
+        x: {scale: 'x', field: 'right', offset: 6}, y: {scale: 'y', field: 'name', band: 0.5}, baseline: {value: 'middle'},
+        text: {field: 'label'},
+      }),
+    ],
+  };
+}
+
+function slowdownChart(run, kernel, k, prefix) {
+  const rows = waterfallRows(run, kernel, k);
+  const kinds = Object.keys(lossKinds).filter((kind) => rows.some((row) => row.kind === kind));
+  const base = `kernels[${k}].slowdown`;
+  const table = dataTable(`Causes of ${kernel.name}’s slowdown; warp-cycles over its mean resident warps alone are cycles`, [
+    {name: 'kind', text: true}, {name: 'culprit', text: true}, {name: 'resource or state', text: true}, {name: 'warp-cycles'}, {name: 'cycles'},
+  ], kernel.slowdown.losses.map((_, l) => ['kind', 'culprit', 'resource'].map((name) => figure(run, `${base}.losses[${l}].${name}`, text))
+    .concat([figure(run, `${base}.losses[${l}].warp_cycles`, count), figure(run, `${base}.losses[${l}].cycles`, decimals(1))])));
+  const explained = kernel.slowdown.explained;
+  return chart({
+    id: `${prefix}slowdown-${k}`, title: `${kernel.name}: from its time alone to its time here`,
+    note: explained === undefined ? undefined
+      : `Contention, what it inherits of it, residency and its own queueing explain ${percent(explained)} of the slowdown.`,
+    keys: kinds.map((kind) => ({name: lossKinds[kind].name, fill: fill(...lossKinds[kind].fill)})),
+    spec: waterfallSpec(rows, kernel.name), table,
+  });
+}
+
+function slowdownSection(run, prefix) {
+  const charts = run.result.kernels.flatMap((kernel, k) => (kernel.slowdown?.losses?.length > 0 ? [slowdownChart(run, kernel, k, prefix)] : []));
+  return charts.length === 0 ? [] : [section(`${prefix}slowdown`, 'What slows kernels down', 2, ...charts)];
+}

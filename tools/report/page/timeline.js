@@ -1,0 +1,115 @@
+// When CTAs ran on an SM of each class, and what was busy then.
+const shownClasses = 3;
+
+function slotsSpec(run, sm, s, usPerCycle) {
+  const base = `timeline.sms[${s}]`;
+  const slots = [...new Set(sm.ctas.map((cta) => cta.slot))].sort((a, b) => a - b);
+  const kernelName = (index) => run.result.kernels[index].name;
+  const ctas = sm.ctas.map((cta, c) => ({
+    slot: cta.slot, from: cta.start_cycle * usPerCycle, to: cta.end_cycle * usPerCycle, fill: kernelFill(cta.kernel),
+    tip: `${kernelName(cta.kernel)}, a CTA in slot ${cta.slot}: ${rounded(cta.start_cycle * usPerCycle)} to ${rounded(cta.end_cycle * usPerCycle)} us`,
+    field: `${fieldOf(run, `${base}.ctas[${c}].start_cycle`)}, ${fieldOf(run, `${base}.ctas[${c}].end_cycle`)}`,
+  }));
+  const folded = sm.folded.map((span, f) => ({
+    from: span.start_cycle * usPerCycle, to: (span.start_cycle + span.cycles) * usPerCycle,
+    tip: `${count(span.periods)} periods skipped, ${span.exact ? 'exactly' : 'within the bound'}: ${rounded(span.cycles * usPerCycle)} us`,
+    field: fieldOf(run, `${base}.folded[${f}].cycles`),
+  }));
+  return {
+    description: 'A bar for each CTA from its placement to its end, by CTA slot; hatched where time was skipped',
+    height: Math.min(360, Math.max(60, 17 * slots.length)),
+    data: [{name: 'ctas', values: ctas}, {name: 'folded', values: folded}],
+    scales: [
+      {name: 'x', type: 'linear', domain: [0, sm.end_cycle * usPerCycle], range: 'width'},
+      {name: 'y', type: 'band', domain: slots, range: 'height', padding: 0.1},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 8},
+      {orient: 'left', scale: 'y', title: 'CTA slot', ticks: false, labelOverlap: true},
+    ],
+    marks: [
+      marksOf('rect', 'ctas', {
+        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: 'slot'}, height: {scale: 'y', band: 1},
+        fill: {field: 'fill'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 0.75},
+      }),
+      marksOf('rect', 'folded', {
+        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {value: 0}, height: {signal: 'height'},
+        fill: {value: fill('grey', 'falling')}, fillOpacity: {value: 0.75},
+      }),
+    ],
+  };
+}
+
+// Lanes of the sub-cores together, by resource.
+function useCells(run, sm, s, usPerCycle) {
+  const resources = [...new Set(run.result.timeline.lanes.map((lane) => lane.resource))];
+  return sm.windows.flatMap((window, w) => resources.map((resource) => {
+    const lanes = run.result.timeline.lanes.flatMap((lane, l) => (lane.resource === resource ? [l] : []));
+    const busy = lanes.reduce((sum, l) => sum + window.busy[l], 0);
+    const capacity = lanes.reduce((sum, l) => sum + run.result.timeline.lanes[l].capacity_per_cycle, 0) * (window.end_cycle - window.start_cycle);
+    return {
+      resource, from: window.start_cycle * usPerCycle, to: window.end_cycle * usPerCycle, use: ratio(busy, capacity),
+      tip: `${resource} from ${rounded(window.start_cycle * usPerCycle)} us: ${percent(ratio(busy, capacity))} busy`,
+      field: lanes.map((l) => fieldOf(run, `timeline.sms[${s}].windows[${w}].busy[${l}]`)).join(' + '),
+    };
+  }));
+}
+
+function useSpec(cells, end) {
+  const resources = [...new Set(cells.filter((cell) => cell.use > 0).map((cell) => cell.resource))];
+  return {
+    description: 'A strip for each resource, the deeper the colour the busier', height: 24 * resources.length,
+    data: [{name: 'cells', values: cells.filter((cell) => cell.use > 0)}],
+    scales: [
+      {name: 'x', type: 'linear', domain: [0, end], range: 'width'},
+      {name: 'y', type: 'band', domain: resources, range: 'height', padding: 0.12},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: 'time (us)', tickCount: 8},
+      {orient: 'left', scale: 'y', title: 'resource', ticks: false},
+    ],
+    // As tall as it is busy, as deep too: the height says it without colour.
+    marks: [marksOf('rect', 'cells', {
+      x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'},
+      y: {signal: "scale('y', datum.resource) + bandwidth('y') * (1 - min(1, datum.use))"}, height: {signal: "bandwidth('y') * min(1, datum.use)"},
+      fill: {value: 'var(--heat)'}, fillOpacity: {signal: '0.35 + 0.65 * min(1, datum.use)'},
+    })],
+  };
+}
+
+function timelineCharts(run, sm, s, prefix) {
+  const usPerCycle = ratio(run.result.total_time_us, run.result.total_cycles);
+  const kernels = [...new Set(sm.ctas.map((cta) => cta.kernel))].sort((a, b) => a - b);
+  const spans = dataTable(`Kernels on an SM of class ${sm.sm_class}`, [
+    {name: 'kernel', text: true}, {name: 'released', unit: 'cycle'}, {name: 'first CTA', unit: 'cycle'}, {name: 'last CTA ends', unit: 'cycle'},
+    {name: 'CTAs'}, {name: 'in skipped time'},
+  ], sm.kernels.map((span, k) => {
+    const at = (path, format) => figure(run, `timeline.sms[${s}].kernels[${k}].${path}`, format);
+    return [run.result.kernels[span.kernel].name, at('released_cycle', count), at('start_cycle', count), at('end_cycle', count), at('ctas', count),
+      at('ctas_folded', count)];
+  }));
+  const cells = useCells(run, sm, s, usPerCycle);
+  const mean = new Map();
+  for (const cell of cells) mean.set(cell.resource, (mean.get(cell.resource) ?? 0) + cell.use * (cell.to - cell.from));
+  const use = dataTable('Mean use over the SM’s time', [{name: 'resource', text: true}, {name: 'used', unit: '% of capacity'}],
+    [...mean].map(([resource, sum]) => [resource, {text: decimals(1)(100 * ratio(sum, sm.end_cycle * usPerCycle)),
+      field: fieldOf(run, `timeline.sms[${s}].windows`)}]));
+  const where = `an SM of class ${sm.sm_class}, ${count(sm.sms)} alike`;
+  const keys = kernels.map((k) => ({name: run.result.kernels[k].name, fill: kernelFill(k)}));
+  if (sm.folded.length > 0) keys.push({name: 'skipped: what came before goes on', fill: fill('grey', 'falling')});
+  const charts = [chart({id: `${prefix}timeline-use-${s}`, title: `Use of each resource over time on ${where}`,
+    note: 'A strip is as tall as the resource is busy; all sub-cores together.', spec: useSpec(cells, sm.end_cycle * usPerCycle), table: use})];
+  if (sm.ctas.length > 0) {
+    charts.unshift(chart({id: `${prefix}timeline-ctas-${s}`, title: `CTAs on ${where}`, keys, spec: slotsSpec(run, sm, s, usPerCycle), table: spans}));
+  }
+  return charts;
+}
+
+function timelineSection(run, prefix) {
+  const {timeline} = run.result;
+  if (!timeline || timeline.sms.length === 0) return [];
+  const left = timeline.sms.length - shownClasses;
+  return [section(`${prefix}timeline`, 'Over time', 2,
+    ...timeline.sms.slice(0, shownClasses).flatMap((sm, s) => timelineCharts(run, sm, s, prefix)),
+    ...(left > 0 ? [paragraph(`${left} more in the JSON of the result.`)] : []))];
+}

@@ -1,0 +1,62 @@
+// What more or less of each resource would change, one at a time.
+const shownResources = 18;
+
+function whatIfSection(run, prefix) {
+  const whatIf = run.result.what_if;
+  if (!whatIf) return [];
+  const change = (variation) => (variation && variation.speedup > 0 ? 100 * (variation.speedup - 1) : 0);
+  const reach = (resource) => Math.max(Math.abs(change(resource.better)), Math.abs(change(resource.worse)));
+  const ranked = whatIf.resources.map((resource, r) => ({resource, r}));
+  const shown = [...ranked].sort((a, b) => reach(b.resource) - reach(a.resource)).slice(0, shownResources);
+  const names = shown.map(({resource}) => resource.resource);
+  const bars = shown.flatMap(({resource, r}) => ['better', 'worse'].map((side) => {
+    const value = change(resource[side]);
+    return {
+      name: resource.resource, side, value, fill: side === 'better' ? fill('green') : fill('vermillion', 'rising'),
+      label: Math.abs(value) < 0.05 ? '' : `${value > 0 ? '+' : ''}${decimals(1)(value)}`, align: value >= 0 ? 'left' : 'right', offset: value >= 0 ? 5 : -5,
+      tip: `${resource.what}, ${resource[side]?.setting?.join(' ')}: ${value > 0 ? '+' : ''}${decimals(2)(value)} % speed`,
+      field: fieldOf(run, `what_if.resources[${r}].${side}.speedup`),
+    };
+  })).filter((bar) => shown.find(({resource}) => resource.resource === bar.name).resource[bar.side]?.speedup > 0);
+  const most = Math.max(...bars.map((bar) => Math.abs(bar.value)), 0.1);
+  const spec = {
+    description: 'Two bars for each resource: the change of speed with more of it and with less of it', height: 30 * names.length,
+    data: [{name: 'bars', values: bars}],
+    scales: [
+      {name: 'x', type: 'linear', domain: [Math.min(0, ...bars.map((bar) => bar.value)) - 0.15 * most, Math.max(0, ...bars.map((bar) => bar.value)) + 0.15 * most], range: 'width'},
+      {name: 'y', type: 'band', domain: names, range: 'height', padding: 0.2},
+      {name: 'inner', type: 'band', domain: ['better', 'worse'], range: [0, {signal: "bandwidth('y')"}]},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: 'change of speed of the whole run (%)', grid: true, tickCount: 8},
+      {orient: 'left', scale: 'y', title: 'resource', ticks: false, domain: false},
+    ],
+    marks: [
+      marksOf('rect', 'bars', {
+        x: {scale: 'x', value: 0}, x2: {scale: 'x', field: 'value'}, fill: {field: 'fill'},
+        y: {signal: "scale('y', datum.name) + scale('inner', datum.side)"}, height: {scale: 'inner', band: 1},
+      }),
+      labelsOf('bars', {
+        x: {scale: 'x', field: 'value', offset: {field: 'offset'}}, baseline: {value: 'middle'}, align: {field: 'align'}, text: {field: 'label'},
+        y: {signal: "scale('y', datum.name) + scale('inner', datum.side) + bandwidth('inner') / 2"}, fontSize: {value: 11},
+      }),
+    ],
+  };
+  const cell = (r, side) => {
+    const variation = whatIf.resources[r][side];
+    if (!variation) return '-';
+    if (!(variation.speedup > 0)) return {text: variation.not_run, field: fieldOf(run, `what_if.resources[${r}].${side}.not_run`)};
+    return figure(run, `what_if.resources[${r}].${side}.speedup`, decimals(3));
+  };
+  const table = dataTable('Every resource, the most worth having first', [
+    {name: 'resource', text: true}, {name: 'what is scaled', text: true}, {name: 'speed-up with more', unit: 'times'},
+    {name: 'speed-up with less', unit: 'times'}, {name: 'setting', text: true},
+  ], ranked.map(({resource, r}) => [figure(run, `what_if.resources[${r}].resource`, text), figure(run, `what_if.resources[${r}].what`, text),
+    cell(r, 'better'), cell(r, 'worse'), (resource.better?.setting ?? []).join(' ')]));
+  return [section(`${prefix}what-if`, 'What if', 2, chart({
+    id: `${prefix}what-if-tornado`, title: `The run with ${whatIf.factor} times, and with 1/${whatIf.factor}, of each resource`,
+    note: `Each bar is a simulation of its own.${whatIf.noise > 0 ? ` Changes below ${percent(whatIf.noise, 2)} are none.` : ''}`,
+    keys: [{name: 'more of it (a shorter latency)', fill: fill('green')}, {name: 'less of it (a longer latency)', fill: fill('vermillion', 'rising')}],
+    spec, table,
+  }))];
+}
