@@ -33,7 +33,7 @@ TEST_F(Report, IsOneScreenForTwoKernels) {
   EXPECT_LE(std::ranges::count(ended.out, '\n'), 24);
   std::istringstream lines(ended.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
-  EXPECT_THAT(ended.out, HasSubstr("bound by the heavy FMA pipe"));
+  EXPECT_THAT(ended.out, HasSubstr("bound by the ALU pipe"));
   EXPECT_THAT(ended.out, HasSubstr("warp time, mostly "));
 }
 
@@ -55,7 +55,7 @@ TEST_F(Report, SaysWhatChangedFromOneResultToAnother) {
 }
 
 TEST_F(Report, ShowsAComparisonAgain) {
-  const std::vector<std::string> compare{"compare", "pair.textproto", "--policies", "sequential,concurrent,priority"};
+  const std::vector<std::string> compare{"compare", "pair.textproto", "--policies", "all"};
   std::vector<std::string> saved = compare;
   saved.insert(saved.end(), {"--output", "c.json"});
   ASSERT_EQ(run(saved).exit_code, 0);

@@ -34,7 +34,7 @@ TEST(JsonReader, ReadsEnumsByName) {
   ASSERT_TRUE(read_json("r.json", R"({"provenance": {"scenario": {"policy": {"kind": "CARVE_OUT"}}}})", result));
   EXPECT_EQ(result.provenance().scenario().policy().kind(), configs::CARVE_OUT);
   EXPECT_EQ(refusal(R"({"provenance": {"scenario": {"policy": {"kind": "CARVE"}}}})"),
-            "r.json:1:50: unknown PolicyKind \"CARVE\"; known: SEQUENTIAL, CONCURRENT, CARVE_OUT, FUSED, SM_PARTITION, PRIORITY, "
+            "r.json:1:49: unknown PolicyKind \"CARVE\"; known: SEQUENTIAL, CONCURRENT, CARVE_OUT, FUSED, SM_PARTITION, PRIORITY, "
             "WARP_SPECIALIZED, PIPELINED, SLICED");
 }
 
