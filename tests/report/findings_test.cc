@@ -54,9 +54,9 @@ configs::Result pair() {
   return result;
 }
 
-std::vector<std::string> texts(const std::vector<configs::Finding>& findings) {
+std::vector<std::string> texts(const std::vector<configs::Statement>& findings) {
   std::vector<std::string> texts;
-  for (const configs::Finding& finding : findings) texts.push_back(finding.text());
+  for (const configs::Statement& finding : findings) texts.push_back(finding.text());
   return texts;
 }
 

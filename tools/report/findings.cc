@@ -26,8 +26,8 @@ std::string indexed(std::string_view list, int index, std::string_view field) {
   return text_of({list, "[", std::to_string(index), "].", field});
 }
 
-configs::Finding finding(std::string text, const Fields& fields) {
-  configs::Finding made;
+configs::Statement finding(std::string text, const Fields& fields) {
+  configs::Statement made;
   made.set_text(std::move(text));
   for (const std::string& field : fields) made.add_field(field);
   return made;
@@ -38,14 +38,14 @@ std::string time_text(double us) {
   return us >= kUsPerMs ? rounded(us / kUsPerMs) + " ms" : rounded(us) + " us";
 }
 
-configs::Finding total_of(const configs::Result& result) {
+configs::Statement total_of(const configs::Result& result) {
   return finding(text_of({result.scenario(), " on ", result.gpu(), " takes ", time_text(result.total_time_us()), " under policy ",
                           result.policy(), "."}),
                  {"total_time_us", "scenario", "gpu", "policy"});
 }
 
 // "The GEMM is bound by the tensor cores (wgmma); beside the others it takes 1.10 times as long as alone."
-configs::Finding kernel_finding(const configs::Result& result, int index) {
+configs::Statement kernel_finding(const configs::Result& result, int index) {
   const configs::KernelResult& kernel = result.kernels(index);
   const std::string words = capitalised(kernel_words(result, kernel.name()));
   const bool many = words.ends_with("numbers");
@@ -62,7 +62,7 @@ configs::Finding kernel_finding(const configs::Result& result, int index) {
   return finding(text + ".", fields);
 }
 
-configs::Finding theft_finding(const configs::Result& result, const Theft& theft) {
+configs::Statement theft_finding(const configs::Result& result, const Theft& theft) {
   const double part = theft.warp_cycles == 0 ? 0 : static_cast<double>(theft.on_resource) / static_cast<double>(theft.warp_cycles);
   return finding(
       text_of({capitalised(kernel_words(result, theft.culprit)), " took ", percent_text(theft.share), " of ",
@@ -71,7 +71,7 @@ configs::Finding theft_finding(const configs::Result& result, const Theft& theft
       theft.fields);
 }
 
-configs::Finding loss_finding(const configs::Result& result) {
+configs::Statement loss_finding(const configs::Result& result) {
   return finding(text_of({"The policy loses most by ", result.reason(), "."}), {"reason"});
 }
 
@@ -84,15 +84,15 @@ std::vector<int> by_time(const configs::Result& result) {
   return order;
 }
 
-configs::Finding composition_finding(const configs::Model& model, int index) {
+configs::Statement composition_finding(const configs::Model& model, int index) {
   const configs::Composition& each = model.compositions(index);
   return finding(text_of({"Run ", each.name() == "sequential" ? "in sequence" : each.name(), ", all kernels take ",
                           time_text(each.total_time_us()), " by the limiter model, a speed-up of ", fixed(each.speedup(), 3), "."}),
                  {indexed("model.compositions", index, "total_time_us"), indexed("model.compositions", index, "speedup")});
 }
 
-std::vector<configs::Finding> of_model(const configs::Result& result) {
-  std::vector<configs::Finding> found;
+std::vector<configs::Statement> of_model(const configs::Result& result) {
+  std::vector<configs::Statement> found;
   for (int c = 0; c < result.model().compositions_size(); ++c) found.push_back(composition_finding(result.model(), c));
   for (const int k : by_time(result)) {
     const configs::KernelResult& kernel = result.kernels(k);
@@ -133,13 +133,13 @@ std::vector<Theft> thefts(const configs::Result& result) {
   return all;
 }
 
-std::vector<configs::Finding> findings(const configs::Result& result, size_t most) {
+std::vector<configs::Statement> findings(const configs::Result& result, size_t most) {
   if (result.has_model()) {
     auto found = of_model(result);
     found.resize(std::min(found.size(), most));
     return found;
   }
-  std::vector<configs::Finding> found{total_of(result)};
+  std::vector<configs::Statement> found{total_of(result)};
   const std::vector<Theft> taken = thefts(result);
   const bool theft = !taken.empty() && taken.front().share >= kWorthTelling;
   const bool loss = result.kernels_size() > 1 && !result.reason().empty();

@@ -13,8 +13,8 @@ namespace warpfold::report {
 
 namespace {
 
-configs::Finding finding(std::initializer_list<std::string_view> text, std::initializer_list<std::string> fields) {
-  configs::Finding made;
+configs::Statement finding(std::initializer_list<std::string_view> text, std::initializer_list<std::string> fields) {
+  configs::Statement made;
   for (const std::string_view part : text) made.mutable_text()->append(part);
   for (const std::string& field : fields) {
     if (!field.empty()) made.add_field(field);
@@ -25,7 +25,7 @@ configs::Finding finding(std::initializer_list<std::string_view> text, std::init
 std::string total_field(const configs::Run& run) { return run.path() + ".total_time_us"; }
 double total(const configs::Run* run) { return run->result().total_time_us(); }
 
-configs::Finding fastest_of(const std::vector<const configs::Run*>& runs) {
+configs::Statement fastest_of(const std::vector<const configs::Run*>& runs) {
   const configs::Run& first = *runs.front();
   const configs::Run& fastest = **std::ranges::min_element(runs, {}, total);
   const std::string time = rounded(total(&fastest)) + " us";
@@ -38,7 +38,7 @@ configs::Finding fastest_of(const std::vector<const configs::Run*>& runs) {
                  {total_field(fastest), total_field(first)});
 }
 
-configs::Finding change_of(const configs::Mover& mover, std::string_view begin) {
+configs::Statement change_of(const configs::Mover& mover, std::string_view begin) {
   const std::string values = rounded(mover.a()) + " to " + rounded(mover.b()) + " " + mover.unit();
   std::string relative;
   if (mover.has_relative()) {
@@ -57,12 +57,12 @@ const configs::Run* simulation_of(const configs::Run& model, const std::vector<c
 
 }  // namespace
 
-std::vector<configs::Finding> overall_findings(const configs::Report& report) {
+std::vector<configs::Statement> overall_findings(const configs::Report& report) {
   std::vector<const configs::Run*> simulations;
   for (const configs::Run& run : report.run()) {
     if (!run.result().has_model()) simulations.push_back(&run);
   }
-  std::vector<configs::Finding> findings;
+  std::vector<configs::Statement> findings;
   if (report.has_difference()) {
     const auto& movers = report.difference().mover();
     if (movers.empty()) findings.push_back(finding({"No figure differs from A to B."}, {}));

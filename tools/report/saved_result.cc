@@ -47,7 +47,7 @@ void add_run(const configs::Result& result, std::string label, std::string path,
   run.set_path(std::move(path));
   run.set_file(file);
   *run.mutable_result() = result;
-  for (configs::Finding& each : findings(result, kMostFindings)) *run.add_finding() = std::move(each);
+  for (configs::Statement& each : findings(result, kMostFindings)) *run.add_finding() = std::move(each);
 }
 
 std::string label_of(const configs::Result& result) {
@@ -74,7 +74,7 @@ configs::Report finished(configs::Report report) {
   if (report.run_size() == 2 && report.run(0).result().has_model() == report.run(1).result().has_model()) {
     *report.mutable_difference() = difference_of(report.run(0), report.run(1));
   }
-  for (configs::Finding& each : overall_findings(report)) *report.add_finding() = std::move(each);
+  for (configs::Statement& each : overall_findings(report)) *report.add_finding() = std::move(each);
   return report;
 }
 

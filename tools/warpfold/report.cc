@@ -7,6 +7,7 @@
 
 #include "tools/warpfold/folding.h"
 #include "tools/warpfold/json.h"
+#include "tools/warpfold/summary.h"
 #include "tools/warpfold/table.h"
 
 namespace warpfold::cli {
@@ -100,7 +101,8 @@ std::string section(const std::string& title, const Table& table) {
 
 std::string result_text(const configs::Result& result) {
   return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + total_line(result) + "\n" +
-         sm_line(result) + fold_line(result) + "\n" + idle_line(result) + section("Kernels", kernel_table(result)) +
+         sm_line(result) + fold_line(result) + "\n" + idle_line(result) + "\n" + findings_text(result) +
+         section("Kernels", kernel_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));

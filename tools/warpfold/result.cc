@@ -1,12 +1,37 @@
 #include "tools/warpfold/result.h"
 
+#include <algorithm>
+
+#include "isa/architecture.h"
 #include "sim/account/states.h"
+#include "traces/stats.h"
 
 namespace warpfold::cli {
 
 namespace {
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+void fill_mix(const traces::Kernel& kernel, configs::KernelResult& result) {
+  constexpr size_t kMostOpcodes = 12;
+  for (const traces::RoleStatistics& role : traces::statistics(kernel).roles) {
+    configs::RoleMix& mix = *result.add_mix();
+    mix.set_role(role.name);
+    mix.set_warps_per_cta(role.warps);
+    mix.set_issued(role.instructions.issued);
+    for (size_t pipe = 0; pipe < role.pipes.size(); ++pipe) {
+      if (role.pipes[pipe].issued == 0) continue;
+      configs::InstructionCount& count = *mix.add_pipes();
+      count.set_name(std::string(isa::pipe_name(static_cast<isa::Pipe>(pipe))));
+      count.set_issued(role.pipes[pipe].issued);
+    }
+    for (size_t o = 0; o < std::min(role.opcodes.size(), kMostOpcodes); ++o) {
+      configs::InstructionCount& count = *mix.add_opcodes();
+      count.set_name(role.opcodes[o].name);
+      count.set_issued(role.opcodes[o].instructions.issued);
+    }
+  }
+}
 
 void fill_kernel(const configs::Gpu& gpu, const policies::PlannedKernel& planned, const sim::KernelCounters& counters,
                  configs::KernelResult& result) {
@@ -34,6 +59,7 @@ void fill_kernel(const configs::Gpu& gpu, const policies::PlannedKernel& planned
   occupancy.set_limiter(grid_fits ? "grid" : counters.cta_limiter);
   occupancy.set_average_warps(average_warps(gpu, counters));
 
+  fill_mix(kernel, result);
   for (int state = 0; state < sim::kWarpStates; ++state) {
     configs::StateCycles& entry = *result.add_states();
     entry.set_state(std::string(sim::state_name(static_cast<sim::WarpState>(state))));

@@ -100,9 +100,16 @@ Cell relative_cell(const configs::Mover& mover) {
 std::string summary_text(const configs::Run& run) {
   const configs::Result& result = run.result();
   std::string text;
-  for (const configs::Finding& finding : report::findings(result, kShownFindings)) text += wrapped(finding.text());
+  for (const configs::Statement& finding : report::findings(result, kShownFindings)) text += wrapped(finding.text());
   if (result.has_model()) return text;
   return text + "\n" + kernel_table(result) + "\n" + busiest_line(result) + wrapped(fold_line(result));
+}
+
+std::string findings_text(const configs::Result& result) {
+  std::string text;
+  const std::vector<configs::Statement> all = report::findings(result, kShownFindings);
+  for (size_t f = 1; f < all.size(); ++f) text += wrapped(all[f].text());
+  return text;
 }
 
 std::string difference_text(const configs::Difference& difference) {

@@ -10,6 +10,9 @@ namespace warpfold::cli {
 // kernels; of many kernels the longest are shown.
 std::string summary_text(const configs::Run& run);
 
+// The statements alone, without the total: what each kernel is bound by, the largest theft, what the policy loses most by.
+std::string findings_text(const configs::Result& result);
+
 // What changed from one run to another: the largest movers first, at most one screen.
 std::string difference_text(const configs::Difference& difference);
 

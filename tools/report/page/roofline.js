@@ -16,7 +16,10 @@ function rooflineSpec(run, kernel, k) {
   const low = Math.min(...levels.map((level) => level.intensity), ...ceilings.flatMap((ceiling) => levels.map((level) =>
     ceiling.operations_per_ns / level.ceiling_gb_per_s))) / 4;
   const high = Math.max(...levels.map((level) => level.intensity), ...levels.map((level) => top / level.ceiling_gb_per_s)) * 4;
-  const unit = `billions of ${roofline.operation}s a second`;
+  // Billions a second, or where there are many of them, trillions.
+  const scale = top >= 1e4 ? 1000 : 1;
+  const unit = `${scale > 1 ? 'trillions' : 'billions'} of ${roofline.operation}s a second`;
+  const close = levels.some((level, l) => l > 0 && Math.max(level.intensity, levels[l - 1].intensity) < 2 * Math.min(level.intensity, levels[l - 1].intensity));
   const slopes = levels.map((level) => ({
     x: low, y: low * level.ceiling_gb_per_s, x2: top / level.ceiling_gb_per_s, y2: top, stroke: `var(--${level.colour})`, dash: level.dash,
     tip: `${level.name}: ${rounded(level.ceiling_gb_per_s)} GB/s at most`, field: fieldOf(run, `${base}.levels[${level.l}].ceiling_gb_per_s`),
@@ -24,12 +27,12 @@ function rooflineSpec(run, kernel, k) {
   const flats = ceilings.map((ceiling, c) => ({
     x: Math.max(low, Math.min(...levels.map((level) => ceiling.operations_per_ns / level.ceiling_gb_per_s))), y: ceiling.operations_per_ns,
     x2: high, y2: ceiling.operations_per_ns, stroke: 'var(--ink)', dash: c === 0 ? [] : [5, 5],
-    tip: `${ceiling.resource}: ${rounded(ceiling.operations_per_ns)} ${unit} at most`, label: ceiling.resource,
+    tip: `${ceiling.resource}: ${rounded(ceiling.operations_per_ns / scale)} ${unit} at most`, label: ceiling.resource,
     field: fieldOf(run, `${base}.ceilings[${c}].operations_per_ns`),
   }));
   const points = levels.map((level) => ({
-    x: level.intensity, y: roofline.operations_per_ns, fill: `var(--${level.colour})`, shape: level.shape, label: level.name,
-    tip: `${kernel.name} by ${level.name}: ${rounded(level.intensity)} ${roofline.operation}s a byte, ${rounded(roofline.operations_per_ns)} ${unit}, ${rounded(level.gb_per_s)} GB/s`,
+    x: level.intensity, y: roofline.operations_per_ns, fill: `var(--${level.colour})`, shape: level.shape, label: level.name, drop: close ? 18 + 15 * level.l : 20,
+    tip: `${kernel.name} by ${level.name}: ${rounded(level.intensity)} ${roofline.operation}s a byte, ${rounded(roofline.operations_per_ns / scale)} ${unit}, ${rounded(level.gb_per_s)} GB/s`,
     field: `${fieldOf(run, `${base}.levels[${level.l}].intensity`)}, ${fieldOf(run, `${base}.operations_per_ns`)}`,
   }));
   const bottom = Math.min(roofline.operations_per_ns, ...slopes.map((slope) => slope.y)) / 2;
@@ -39,11 +42,11 @@ function rooflineSpec(run, kernel, k) {
     scales: [
       {name: 'x', type: 'log', domain: [low, high], range: 'width'},
       {name: 'y', type: 'log', domain: [bottom, top * 2], range: 'height'},
-      {name: 'shape', type: 'ordinal', domain: ['none'], range: ['circle']},
+      {name: 'speed', type: 'log', domain: [bottom / scale, 2 * top / scale], range: 'height'},
     ],
     axes: [
-      {orient: 'bottom', scale: 'x', title: `intensity (${roofline.operation}s a byte)`, grid: true, format: '~s', labelOverlap: true, tickCount: 6},
-      {orient: 'left', scale: 'y', title: `speed (${unit})`, grid: true, format: '~s', labelOverlap: true, tickCount: 6},
+      {orient: 'bottom', scale: 'x', title: `intensity (${roofline.operation}s a byte)`, format: ',.6~g', labelOverlap: true, tickCount: 6},
+      {orient: 'left', scale: 'speed', title: `speed (${unit})`, format: ',.6~g', labelOverlap: true, tickCount: 6},
     ],
     marks: [
       marksOf('rule', 'roofs', {
@@ -59,7 +62,7 @@ function rooflineSpec(run, kernel, k) {
         stroke: {value: 'var(--ink)'}, strokeWidth: {value: 1.5},
       }),
       labelsOf('points', {
-        x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y', offset: 20}, align: {value: 'center'}, text: {field: 'label'},
+        x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y', offset: {field: 'drop'}}, align: {value: 'center'}, text: {field: 'label'},
         fill: {value: 'var(--ink)'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 3},
       }),
     ],
@@ -77,6 +80,8 @@ function rooflineChart(run, kernel, k, prefix) {
   }));
   return chart({
     id: `${prefix}roofline-${k}`, title: `${kernel.name} under its roofs`,
+    keys: kernel.roofline.levels.map((level) => ({name: `roof and point of ${levelStyle[level.level]?.name ?? level.level}`,
+      fill: fill(levelStyle[level.level]?.colour ?? 'grey')})),
     note: `The lowest roof over it: ${kernel.roofline.bound_by}, ${rounded(kernel.roofline.roof)} billions of ${kernel.roofline.operation}s a second; ` +
       `it does ${rounded(kernel.roofline.operations_per_ns)}.`,
     spec: rooflineSpec(run, kernel, k), table,

@@ -7,7 +7,9 @@ function whatIfSection(run, prefix) {
   const change = (variation) => (variation && variation.speedup > 0 ? 100 * (variation.speedup - 1) : 0);
   const reach = (resource) => Math.max(Math.abs(change(resource.better)), Math.abs(change(resource.worse)));
   const ranked = whatIf.resources.map((resource, r) => ({resource, r}));
-  const shown = [...ranked].sort((a, b) => reach(b.resource) - reach(a.resource)).slice(0, shownResources);
+  // Those with the longest bars, in the order of the result: what is most worth having more of comes first.
+  const longest = [...ranked].sort((a, b) => reach(b.resource) - reach(a.resource)).slice(0, shownResources);
+  const shown = ranked.filter((each) => longest.includes(each));
   const names = shown.map(({resource}) => resource.resource);
   const bars = shown.flatMap(({resource, r}) => ['better', 'worse'].map((side) => {
     const value = change(resource[side]);
