@@ -60,9 +60,15 @@ function drawSpec(host, spec) {
   });
 }
 
+// The fields behind a chart's marks, as its host names them.
+function fieldsOf(spec) {
+  const fields = spec.data.flatMap(({values}) => values.map((datum) => datum.field ?? ''));
+  return [...new Set(fields)].filter((field) => field !== '').join('; ');
+}
+
 // A chart: {id, title, note, spec, legend, table}. `spec.description` says in words what the chart shows.
 function chart({id, title, note, spec, keys, table}) {
-  const host = el('div', {class: 'chart', id: `${id}-chart`});
+  const host = el('div', {class: 'chart', id: `${id}-chart`, 'data-fields': fieldsOf(spec)});
   const parts = [el('figcaption', {}, el('span', {class: 'title'}, title), ...(note ? [el('span', {class: 'note'}, note)] : []))];
   if (keys) parts.push(legend(keys));
   parts.push(host);
