@@ -40,6 +40,55 @@ function slotsSpec(run, sm, s, usPerCycle) {
   };
 }
 
+// What each role of the CTA in a slot is at. The first lanes are shown; the rest are in the JSON of the result.
+const phaseFills = {prologue: ['sky', 'lines'], main_loop: ['green', 'solid'], epilogue: ['orange', 'rising']};
+const shownLanes = 16;
+
+function phaseFill(phase) {
+  return fill(...(phaseFills[phase] ?? ['grey', 'dots']));
+}
+
+function phasesChart(run, sm, s, prefix, usPerCycle) {
+  const slices = (sm.phases ?? []).map((slice, p) => ({...slice, p, kernelName: run.result.kernels[slice.kernel].name}))
+    .map((slice) => ({...slice, lane: `${slice.kernelName}, slot ${slice.slot}, ${slice.role}`}));
+  const lanes = [...new Set(slices.map((slice) => slice.lane))]
+    .sort((a, b) => a.localeCompare(b, 'en', {numeric: true})).slice(0, shownLanes);
+  const shown = slices.filter((slice) => lanes.includes(slice.lane));
+  if (shown.length === 0) return [];
+  const base = `timeline.sms[${s}].phases`;
+  const rows = shown.map((slice) => ({
+    lane: slice.lane, from: slice.start_cycle * usPerCycle, to: slice.end_cycle * usPerCycle, fill: phaseFill(slice.phase),
+    tip: `${slice.lane}, ${slice.phase.replaceAll('_', ' ')}: ${rounded(slice.start_cycle * usPerCycle)} to ${rounded(slice.end_cycle * usPerCycle)} us`,
+    field: `${fieldOf(run, `${base}[${slice.p}].start_cycle`)}, ${fieldOf(run, `${base}[${slice.p}].end_cycle`)}`,
+  }));
+  const spec = {
+    description: 'A bar for each phase of each role of the CTA in a slot', height: 22 * lanes.length,
+    data: [{name: 'phases', values: rows}],
+    scales: [
+      {name: 'x', type: 'linear', domain: [0, sm.end_cycle * usPerCycle], range: 'width'},
+      {name: 'y', type: 'band', domain: lanes, range: 'height', padding: 0.15},
+    ],
+    axes: [
+      {orient: 'bottom', scale: 'x', title: 'time (us)', grid: true, tickCount: 8},
+      {orient: 'left', scale: 'y', title: 'kernel, CTA slot, role', ticks: false},
+    ],
+    marks: [marksOf('rect', 'phases', {
+      x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: 'lane'}, height: {scale: 'y', band: 1},
+      fill: {field: 'fill'},
+    })],
+  };
+  const table = dataTable('The phases shown', [
+    {name: 'kernel, slot, role', text: true}, {name: 'phase', text: true}, {name: 'from', unit: 'cycle'}, {name: 'to', unit: 'cycle'},
+  ], shown.map((slice) => [slice.lane, figure(run, `${base}[${slice.p}].phase`, text), figure(run, `${base}[${slice.p}].start_cycle`, count),
+    figure(run, `${base}[${slice.p}].end_cycle`, count)]));
+  const phases = [...new Set(shown.map((slice) => slice.phase))];
+  return [chart({
+    id: `${prefix}timeline-phases-${s}`, title: `Phases of roles on an SM of class ${sm.sm_class}`,
+    note: 'Blank where time was skipped, and between the first and the last phases that are kept.',
+    keys: phases.map((phase) => ({name: phase.replaceAll('_', ' '), fill: phaseFill(phase)})), spec, table,
+  })];
+}
+
 // Lanes of the sub-cores together, by resource.
 function useCells(run, sm, s, usPerCycle) {
   const resources = [...new Set(run.result.timeline.lanes.map((lane) => lane.resource))];
@@ -99,6 +148,7 @@ function timelineCharts(run, sm, s, prefix) {
   if (sm.folded.length > 0) keys.push({name: 'skipped: what came before goes on', fill: fill('grey', 'falling')});
   const charts = [chart({id: `${prefix}timeline-use-${s}`, title: `Use of each resource over time on ${where}`,
     note: 'A strip is as tall as the resource is busy; all sub-cores together.', spec: useSpec(cells, sm.end_cycle * usPerCycle), table: use})];
+  charts.unshift(...phasesChart(run, sm, s, prefix, usPerCycle));
   if (sm.ctas.length > 0) {
     charts.unshift(chart({id: `${prefix}timeline-ctas-${s}`, title: `CTAs on ${where}`, keys, spec: slotsSpec(run, sm, s, usPerCycle), table: spans}));
   }
