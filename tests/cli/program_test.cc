@@ -26,7 +26,7 @@ class Invocations : public Program {
 
 TEST_F(Invocations, ForHelpSucceed) {
   EXPECT_THAT(run({"--help"}).out, AllOf(StartsWith("Usage: warpfold COMMAND"), HasSubstr("simulate"), HasSubstr("Examples:")));
-  for (const std::string command : {"simulate", "compare", "model", "validate"}) {
+  for (const std::string command : {"simulate", "compare", "model", "check"}) {
     for (const auto& arguments : {std::vector<std::string>{command, "--help"}, {command, "-h"}, {"help", command}}) {
       const Ended result = run(arguments);
       EXPECT_EQ(result.exit_code, 0);
@@ -64,7 +64,7 @@ TEST_F(Invocations, WithUnknownWordsGetANearMiss) {
 // Found without a simulation: what a policy cannot do with the scenario.
 TEST_F(Invocations, OfPoliciesThatCannotBeCarriedOutAreRefused) {
   const std::string refused = "s.textproto: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"";
-  for (const std::string command : {"validate", "simulate"}) {
+  for (const std::string command : {"check", "simulate"}) {
     EXPECT_EQ(error({command, "s.textproto", "--set", "policy.kind=FUSED"}), refused);
   }
 }
@@ -86,7 +86,7 @@ TEST_F(Invocations, ForTheWholeChipFoldNothing) {
 TEST_F(Invocations, WithTooFewOrTooManyWordsFail) {
   EXPECT_EQ(error({"simulate"}), "SCENARIO is missing; see --help");
   EXPECT_EQ(error({"simulate", "s.textproto", "t.textproto"}), "unexpected argument \"t.textproto\"");
-  EXPECT_EQ(error({"validate"}), "FILE is missing; see --help");
+  EXPECT_EQ(error({"check"}), "FILE is missing; see --help");
   EXPECT_EQ(error({"simulate", "s.textproto", "--set"}), "the required argument for option '--set' is missing");
 }
 

@@ -294,7 +294,7 @@ class Validation : public Results {};
 TEST_F(Validation, TellsScenariosGpusAndTracesApart) {
   ASSERT_EQ(run({"trace", "write", "s.textproto", "--output", "k.wft"}).exit_code, 0);
   const std::string h800 = WARPFOLD_SOURCE_DIR "/configs/gpus/h800_sxm.textproto";
-  const Ended result = run({"validate", "s.textproto", h800, "k.wft"});
+  const Ended result = run({"check", "s.textproto", h800, "k.wft"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.out, "s.textproto: valid scenario s on H100 SXM5 80GB\n" + h800 +
                             ": valid GPU H800 SXM5 80GB\nk.wft: valid trace of 2 kernels\n");
@@ -302,18 +302,18 @@ TEST_F(Validation, TellsScenariosGpusAndTracesApart) {
 
 TEST_F(Validation, ReportsMistakesByTheSchemaThatIsMeant) {
   write("gpu.textproto", "name: \"g\"\narchitecture: \"sm_90\"\nsm_cout: 3\n");
-  EXPECT_EQ(run({"validate", "gpu.textproto"}).err,
+  EXPECT_EQ(run({"check", "gpu.textproto"}).err,
             "gpu.textproto:3:1: unknown field \"sm_cout\" in Gpu; did you mean \"sm_count\"?\n");
   write("scenario.textproto", "name: \"g\"\ngpu_file: \"x\"\nkernl {}\n");
-  EXPECT_EQ(run({"validate", "scenario.textproto"}).err,
+  EXPECT_EQ(run({"check", "scenario.textproto"}).err,
             "scenario.textproto:3:1: unknown field \"kernl\" in Scenario; did you mean \"kernel\"?\n");
   write("derived.textproto", "base: \"" WARPFOLD_SOURCE_DIR "/configs/gpus/a100_sxm.textproto\"\nname: \"\"\n");
-  EXPECT_EQ(run({"validate", "derived.textproto"}).err, "derived.textproto:2:1: name is missing\n");
+  EXPECT_EQ(run({"check", "derived.textproto"}).err, "derived.textproto:2:1: name is missing\n");
 }
 
 TEST_F(Validation, KnowsTheArchitecturesThatHaveTables) {
   write("gpu.textproto", "base: \"" WARPFOLD_SOURCE_DIR "/configs/gpus/a100_sxm.textproto\"\narchitecture: \"sm_70\"\n");
-  const Ended result = run({"validate", "gpu.textproto"});
+  const Ended result = run({"check", "gpu.textproto"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, AllOf(testing::StartsWith("gpu.textproto: "), HasSubstr("sm_70")));
 }

@@ -27,7 +27,8 @@ constexpr std::array kSubcommands{
     Subcommand{"model", "the limiter model: what each kernel is bound by, in sequence, fused and overlapped", model_command},
     Subcommand{"report", "show saved results again, as tables or a page; the difference of two", report_command},
     Subcommand{"trace", "write, dump, measure and check kernel traces", trace_command},
-    Subcommand{"validate", "check scenarios, GPU files and traces without running them", validate_command},
+    Subcommand{"validate", "hold simulations against measured rows (CSV)", validate_command},
+    Subcommand{"check", "check scenarios, GPU files and traces without running them", check_command},
 };
 
 std::string usage() {
@@ -44,7 +45,7 @@ std::string usage() {
       "Examples:\n"
       "  warpfold simulate configs/scenarios/qkv_philox_llama3_70b.textproto\n"
       "  warpfold compare configs/scenarios/qkv_philox_llama3_70b.textproto --policies sequential,concurrent,carve_out\n"
-      "  warpfold validate configs/gpus/h100_sxm.textproto\n";
+      "  warpfold check configs/gpus/h100_sxm.textproto\n";
   return text;
 }
 

@@ -6,9 +6,11 @@
 #include "configs/read_file.h"
 #include "tools/warpfold/chain.h"
 #include "tools/warpfold/commands.h"
+#include "tools/warpfold/gnuplot.h"
 #include "tools/warpfold/kernels.h"
 #include "tools/warpfold/parallel.h"
 #include "tools/warpfold/progress.h"
+#include "tools/warpfold/record_store.h"
 #include "tools/warpfold/run.h"
 #include "tools/warpfold/study_figures.h"
 #include "tools/warpfold/study_points.h"
@@ -18,12 +20,6 @@ namespace warpfold::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// This program's own code: another build may simulate the same point differently.
-std::string program_hash() {
-  const auto program = read_file("/proc/self/exe");
-  return program ? content_hash(*program) : WARPFOLD_VERSION;
-}
 
 class StudyRunner {
  public:
@@ -38,6 +34,7 @@ class StudyRunner {
 
   // Every point of the study: those that are there from an earlier run are not simulated again.
   Outcome<PointRecords> run() {
+    if (auto opened = store_.open(); !opened) return std::unexpected(opened.error());
     const std::vector<Point> points = points_of(study_);
     // A mistake in one of them is found before the first one runs.
     std::vector<std::vector<configs::Scenario>> scenarios;
@@ -233,13 +230,6 @@ class StudyRunner {
   std::string program_;
 };
 
-Outcome<void> make_folder(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder + "/points", error);
-  if (error) return user_error("cannot make the folder \"" + folder + "\": " + error.message());
-  return {};
-}
-
 // One line a figure, and whether the pictures could be drawn.
 Outcome<std::string> write_figures(const configs::Study& study, const PointRecords& records, const std::string& folder) {
   std::string said;
@@ -287,7 +277,6 @@ Outcome<void> study_command(const Invocation& invocation) {
     const bool varied = std::ranges::find(study->axis(), name, &configs::Axis::name) != study->axis().end();
     if (varied) return user_error("--set " + setting + ": the study varies " + name + " itself");
   }
-  if (auto made = make_folder(folder); !made) return made;
   StudyRunner runner(*study, options.settings(), folder, invocation, *how);
   const auto records = runner.run();
   if (!records) return std::unexpected(records.error());

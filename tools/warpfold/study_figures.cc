@@ -1,13 +1,10 @@
 #include "tools/warpfold/study_figures.h"
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
+#include "tools/warpfold/gnuplot.h"
 #include "tools/warpfold/table.h"
 
 namespace warpfold::cli {
@@ -51,12 +48,6 @@ std::string number(const std::optional<double>& value) { return value ? fixed(*v
 std::string double_quoted(const std::string& text) {
   std::string quoted(1, '"');
   return quoted.append(text).append(1, '"');
-}
-
-std::string single_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
-  return quoted + "'";
 }
 
 // The estimators that say something of this figure.
@@ -122,8 +113,8 @@ std::vector<std::string> curve_names(const configs::Study& study, const configs:
 std::string plot_head(const configs::Figure& figure, size_t panels) {
   const std::string width = std::to_string(120 + 480 * panels);
   return "# gnuplot " + figure.name() + ".gp draws " + figure.name() + ".svg\n" + "set terminal svg size " + width +
-         ",420 font 'sans,13' background 'white'\n" + "set output " + single_quoted(figure.name() + ".svg") + "\n" +
-         "set encoding utf8\nset multiplot layout 1," + std::to_string(panels) + " title " + single_quoted(figure.title()) +
+         ",420 font 'sans,13' background 'white'\n" + "set output " + gnuplot_quoted(figure.name() + ".svg") + "\n" +
+         "set encoding utf8\nset multiplot layout 1," + std::to_string(panels) + " title " + gnuplot_quoted(figure.title()) +
          " noenhanced\n";
 }
 
@@ -136,13 +127,13 @@ std::string map_plot(const configs::Study& study, const configs::Figure& figure,
     for (const std::string& estimator : estimators) {
       const std::string block = "$map" + std::to_string(count++);
       blocks += block + " << END\n" + map_block(study, figure, records, quantity, estimator) + "END\n";
-      panels += "set title " + single_quoted(quantity.label() + " (" + estimator + ")") + " noenhanced\nplot " + block +
+      panels += "set title " + gnuplot_quoted(quantity.label() + " (" + estimator + ")") + " noenhanced\nplot " + block +
                 " matrix rowheaders columnheaders using 1:2:3 with image notitle, " + block +
                 " matrix rowheaders columnheaders using 1:2:(sprintf('%.2f', $3)) with labels notitle\n";
     }
   }
-  return plot_head(figure, count) + blocks + "set xlabel " + single_quoted(label_of(study, figure.x())) + "\nset ylabel " +
-         single_quoted(label_of(study, figure.y())) +
+  return plot_head(figure, count) + blocks + "set xlabel " + gnuplot_quoted(label_of(study, figure.x())) + "\nset ylabel " +
+         gnuplot_quoted(label_of(study, figure.y())) +
          "\nset xtics rotate by 45 right\nset palette defined (0 '#f7fbff', 0.5 '#9ecae1', 1 '#3182bd')\nset tics scale 0\n" +
          panels;
 }
@@ -155,16 +146,16 @@ std::string lines_plot(const configs::Study& study, const configs::Figure& figur
   for (size_t e = 0; e < estimators.size(); ++e) {
     const std::string block = "$lines" + std::to_string(e);
     blocks += block + " << END\n" + lines_block(study, figure, records, estimators[e]) + "END\n";
-    panels += "set title " + single_quoted(estimators[e]) + " noenhanced\nplot ";
+    panels += "set title " + gnuplot_quoted(estimators[e]) + " noenhanced\nplot ";
     for (size_t c = 0; c < names.size(); ++c) {
       panels += (c == 0 ? "" : ", ") + block + " using 0:" + std::to_string(c + 2) + ":xtic(1) with linespoints lw 2 title " +
-                single_quoted(names[c]);
+                gnuplot_quoted(names[c]);
     }
     panels += "\n";
   }
   const std::string& unit = figure.quantity(0).label();
-  return plot_head(figure, estimators.size()) + blocks + "set xlabel " + single_quoted(label_of(study, figure.x())) +
-         "\nset ylabel " + single_quoted(figure.has_series() ? unit : "") + "\nset key top left\nset grid\nset yrange [0:*]\n" +
+  return plot_head(figure, estimators.size()) + blocks + "set xlabel " + gnuplot_quoted(label_of(study, figure.x())) +
+         "\nset ylabel " + gnuplot_quoted(figure.has_series() ? unit : "") + "\nset key top left\nset grid\nset yrange [0:*]\n" +
          panels;
 }
 
@@ -237,22 +228,6 @@ std::string figure_plot(const configs::Study& study, const configs::Figure& figu
   const std::vector<std::string> estimators = estimators_of(study, figure, records);
   return figure.kind() == configs::MAP ? map_plot(study, figure, records, estimators)
                                        : lines_plot(study, figure, records, estimators);
-}
-
-Outcome<bool> draw(const std::string& folder, const std::string& script) {
-  // gnuplot writes beside its script, so that the script can be run again by hand.
-  const std::string shell = "cd -- \"$1\" && exec gnuplot \"$2\"";
-  std::array<const char*, 7> arguments{"sh", "-c", shell.c_str(), "sh", folder.c_str(), script.c_str(), nullptr};
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, "sh", nullptr, nullptr, const_cast<char* const*>(arguments.data()), environ);
-  if (error != 0) return user_error(std::string("cannot run gnuplot: ") + std::strerror(error));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  constexpr int kNotFound = 127;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotFound) return false;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return user_error("gnuplot failed on " + folder + "/" + script);
-  return true;
 }
 
 }  // namespace warpfold::cli

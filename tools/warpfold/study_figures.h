@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "configs/study.pb.h"
-#include "tools/warpfold/failure.h"
 #include "tools/warpfold/study_points.h"
 
 namespace warpfold::cli {
@@ -23,8 +22,5 @@ std::optional<double> value_of(const configs::Quantity& quantity, const configs:
 std::string figure_csv(const configs::Study& study, const configs::Figure& figure, const PointRecords& records);
 // The gnuplot program that draws FIGURE.svg from FIGURE.csv, both estimators side by side.
 std::string figure_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records);
-
-// Runs gnuplot in `folder` on `script`. False: gnuplot is not there.
-Outcome<bool> draw(const std::string& folder, const std::string& script);
 
 }  // namespace warpfold::cli

@@ -1,15 +1,6 @@
 #include "tools/warpfold/study_points.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <algorithm>
-#include <cctype>
-#include <filesystem>
-
-#include "configs/read_file.h"
-#include "tools/warpfold/json.h"
-#include "tools/warpfold/kernels.h"
-#include "tools/warpfold/output.h"
 
 namespace warpfold::cli {
 
@@ -58,25 +49,14 @@ std::string point_name(const configs::Study& study, const Point& point) {
   return name;
 }
 
-// Axes may be field paths with indices and values may be anything; the hash keeps apart what then looks the same.
-std::string PointStore::path(const Point& point) const {
-  const std::string whole = point_name(*study_, point);
-  constexpr size_t kReadable = 120;
-  std::string name = whole.substr(0, kReadable);
-  std::ranges::replace_if(
-      name, [](unsigned char c) { return std::isalnum(c) == 0 && c != '=' && c != ',' && c != '.' && c != '-'; }, '_');
-  return (std::filesystem::path(folder_) / (name + "-" + content_hash(whole).substr(0, 8) + ".json")).string();
-}
-
 std::optional<configs::StudyPoint> PointStore::find(const Point& point, const std::string& key) const {
-  const auto text = read_file(path(point));
   configs::StudyPoint record;
-  if (!text || !google::protobuf::util::JsonStringToMessage(*text, &record).ok() || record.key() != key) return std::nullopt;
+  if (!records_.find(point_name(*study_, point), record) || record.key() != key) return std::nullopt;
   return record;
 }
 
 Outcome<void> PointStore::save(const Point& point, const configs::StudyPoint& record) const {
-  return write_output(path(point), to_json(record));
+  return records_.save(point_name(*study_, point), record);
 }
 
 }  // namespace warpfold::cli

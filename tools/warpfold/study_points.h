@@ -7,6 +7,7 @@
 
 #include "configs/study.pb.h"
 #include "tools/warpfold/failure.h"
+#include "tools/warpfold/record_store.h"
 
 namespace warpfold::cli {
 
@@ -21,20 +22,19 @@ std::vector<Point> points_of(const configs::Study& study, const configs::Figure&
 // "seq=8192,rounds=7"
 std::string point_name(const configs::Study& study, const Point& point);
 
-// Finished points, one file each, written whole or not at all: what an interrupted study has finished is there for the next one.
+// The finished points of a study.
 class PointStore {
  public:
-  PointStore(const configs::Study& study, std::string folder) : study_(&study), folder_(std::move(folder)) {}
+  PointStore(const configs::Study& study, std::string folder) : study_(&study), records_(std::move(folder)) {}
 
   // None: there is no record of the point, or not of this key.
   std::optional<configs::StudyPoint> find(const Point& point, const std::string& key) const;
+  Outcome<void> open() const { return records_.open(); }
   Outcome<void> save(const Point& point, const configs::StudyPoint& record) const;
 
  private:
-  std::string path(const Point& point) const;
-
   const configs::Study* study_;
-  std::string folder_;
+  RecordStore records_;
 };
 
 }  // namespace warpfold::cli

@@ -1,89 +1,93 @@
 #include <filesystem>
-#include <utility>
-#include <vector>
 
-#include "configs/load.h"
-#include "configs/read_file.h"
-#include "isa/architecture.h"
 #include "tools/warpfold/commands.h"
-#include "tools/warpfold/kernels.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/gnuplot.h"
+#include "tools/warpfold/validation_report.h"
+#include "tools/warpfold/validation_run.h"
 
 namespace warpfold::cli {
 
 namespace {
 
+namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
-enum class Kind { kTrace, kGpu, kScenario };
+Outcome<void> draw_picture(const configs::Validation& validation, const std::string& picture) {
+  const fs::path path(picture);
+  if (path.extension() != ".svg") return user_error("--plot " + picture + ": expected a name that ends in .svg");
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  const std::string script = path.stem().string() + ".gp";
+  if (auto written = write_output((fs::path(folder) / script).string(), validation_plot(validation, path.filename().string()));
+      !written)
+    return written;
+  const auto drawn = draw(folder, script);
+  if (!drawn) return std::unexpected(drawn.error());
+  if (!*drawn)
+    return user_error("gnuplot is not installed: " + (fs::path(folder) / script).string() + " is there, the picture is not");
+  return {};
+}
 
-// Which schema a text file is written in: the one that it parses as or, where it has a mistake, the one that follows it
-// further. A file with nothing but fields of both schemas is what its base is.
-Outcome<Kind> kind_of(const std::string& path, int depth) {
-  const std::string extension = fs::path(path).extension().string();
-  if (extension == ".wft" || extension == ".wfs") return Kind::kTrace;
-  const auto text = read_file(path);
-  if (!text) return std::unexpected(Failure(text.error()));
-  configs::Gpu gpu;
-  configs::Scenario scenario;
-  const auto as_gpu = configs::parse_text(path, *text, gpu);
-  const auto as_scenario = configs::parse_text(path, *text, scenario);
-  if (as_gpu && as_scenario) {
-    constexpr int kDeepest = 64;  // a cycle of bases, which loading reports
-    if (!gpu.has_base() || depth == kDeepest) return Kind::kScenario;
-    const std::string base = (fs::path(path).parent_path() / gpu.base()).string();
-    return fs::exists(base) ? kind_of(base, depth + 1) : Kind::kScenario;
+Outcome<ValidationRequest> request_of(const Options& options, const Invocation& invocation) {
+  const auto how = run_options(options);
+  if (!how) return std::unexpected(how.error());
+  if (how->folding.shadow)
+    return user_error("--fold shadow compares one simulation with its replay; validate takes auto, exact or off");
+  ValidationRequest request;
+  request.data = options.arguments();
+  request.gpus = options.text("gpus");
+  if (options.has("gpu")) request.only_gpu = options.text("gpu");
+  if (options.has("kernel")) request.only_kernel = options.text("kernel");
+  if (options.has("resume")) request.resume = options.text("resume");
+  if (options.has("set")) request.settings = options.texts("set");
+  for (const std::string& setting : request.settings) {
+    if (!setting.starts_with("gpu."))
+      return user_error("--set " + setting + ": for all rows only the GPU can be set, as gpu.FIELD=VALUE");
   }
-  if (as_gpu || as_scenario) return as_gpu ? Kind::kGpu : Kind::kScenario;
-  const auto place = [](const Diagnostic& diagnostic) { return std::pair(diagnostic.line, diagnostic.column); };
-  return place(as_gpu.error()) > place(as_scenario.error()) ? Kind::kGpu : Kind::kScenario;
-}
-
-Outcome<std::string> validate_gpu(const std::string& path) {
-  const auto gpu = configs::load_gpu(path);
-  if (!gpu) return std::unexpected(Failure(gpu.error()));
-  const auto architecture = isa::Architecture::find(gpu->architecture());
-  if (!architecture) return user_error(path + ": " + architecture.error().message);
-  return "GPU " + gpu->name();
-}
-
-// Its policy is carried out, kernels and all, for that is where shapes, segments and shares are found not to fit.
-Outcome<std::string> validate_scenario(const std::string& path, const std::vector<std::string>& settings) {
-  const auto scenario = configs::load_scenario(path, settings);
-  if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto planned = plan_scenario(*scenario, path);
-  if (!planned) return std::unexpected(planned.error());
-  return "scenario " + scenario->name() + " on " + scenario->gpu().name();
-}
-
-Outcome<std::string> validate_file(const std::string& path, const std::vector<std::string>& settings) {
-  const auto kind = kind_of(path, 0);
-  if (!kind) return std::unexpected(kind.error());
-  if (*kind == Kind::kGpu) return validate_gpu(path);
-  if (*kind == Kind::kScenario) return validate_scenario(path, settings);
-  const auto kernels = file_kernels(path);
-  if (!kernels) return std::unexpected(kernels.error());
-  return "trace of " + std::to_string(kernels->size()) + (kernels->size() == 1 ? " kernel" : " kernels");
+  request.command_line = invocation.command_line;
+  request.how = *how;
+  return request;
 }
 
 }  // namespace
 
 Outcome<void> validate_command(const Invocation& invocation) {
-  Options options("warpfold validate FILE... [options]",
-                  "Checks scenarios, GPU files and traces, and that a scenario's policy can be carried out. Simulates nothing.",
-                  "  warpfold validate configs/gpus/h100_sxm.textproto\n"
-                  "  warpfold validate configs/scenarios/*.textproto\n"
-                  "  warpfold validate scenario.textproto --set seq=1000\n");
-  options.positional("FILE", 1, -1);
-  options.add_settings();
+  Options options(
+      "warpfold validate DATA.csv... [options]",
+      "Holds simulations against measurements: makes a scenario of every row, simulates each once, and reports errors by\n"
+      "kernel and GPU, the rows that are farthest off, and the rows that could not be simulated. docs/validate.md has the\n"
+      "columns.",
+      "  warpfold validate tests/validation/data/*.csv\n"
+      "  warpfold validate tests/validation/data/*.csv --gpu H100 --kernel GEMM --set gpu.clock_mhz=1830\n"
+      "  warpfold validate my_gpu.csv --output my_gpu.json --plot my_gpu.svg\n");
+  options.positional("DATA.csv", 1, -1);
+  options.add()("gpu", po::value<std::string>()->value_name("NAME"), "only rows of GPUs with this in their name");
+  options.add()("kernel", po::value<std::string>()->value_name("NAME"),
+                "only rows of kernels with this in their name, such as forward");
+  options.add()("gpus", po::value<std::string>()->default_value("configs/gpus")->value_name("FOLDER"), "where the GPU files are");
+  options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("gpu.FIELD=VALUE"),
+                "change the GPU of every row; may be given often");
+  options.add()("resume", po::value<std::string>()->value_name("FOLDER"),
+                "keep finished simulations there and take those that are there already");
+  options.add()("plot", po::value<std::string>()->value_name("FILE.svg"), "draw simulated over measured times (gnuplot)");
+  options.add()("markdown", po::value<std::string>()->value_name("FILE.md"), "write the tables as Markdown too");
+  add_run_options(options);
+  options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
-  for (const std::string& file : options.arguments()) {
-    const auto valid = validate_file(file, options.settings());
-    if (!valid) return std::unexpected(valid.error());
-    if (auto written = write_output("", file + ": valid " + *valid + "\n"); !written) return written;
+
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const auto request = request_of(options, invocation);
+  if (!request) return std::unexpected(request.error());
+  const auto validation = run_validation(*request);
+  if (!validation) return std::unexpected(validation.error());
+  if (options.has("markdown")) {
+    if (auto written = write_output(options.text("markdown"), validation_markdown(*validation)); !written) return written;
   }
-  return {};
+  if (options.has("plot")) {
+    if (auto drawn = draw_picture(*validation, options.text("plot")); !drawn) return drawn;
+  }
+  return write_output(destination->path, render_validation(*validation, destination->format));
 }
 
 }  // namespace warpfold::cli

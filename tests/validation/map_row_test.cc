@@ -1,0 +1,144 @@
+#include "tools/validation/map_row.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "tools/validation/gpu_names.h"
+
+namespace warpfold::validation {
+namespace {
+
+using testing::HasSubstr;
+
+class Rows : public testing::Test {
+ protected:
+  Rows() : file_(std::filesystem::path(testing::TempDir()) / "warpfold_rows.csv") {}
+  ~Rows() override { std::filesystem::remove(file_); }
+  Rows(const Rows&) = delete;
+  Rows& operator=(const Rows&) = delete;
+
+  Expected<std::vector<MeasuredRow>> read(const std::string& text) const {
+    std::ofstream(file_) << text;
+    return read_measured_rows(file_.string());
+  }
+  // What is wrong, after the file's name.
+  std::string mistake(const std::string& text) const {
+    const auto rows = read(text);
+    if (!rows) return rows.error().text().substr(file_.string().size());
+    const auto mapped = mapper_.map(rows->front());
+    if (mapped) return "mapped";
+    return mapped.error().mistake ? mapped.error().mistake->text().substr(file_.string().size())
+                                  : "reason: " + mapped.error().reason;
+  }
+  Comparison map(const std::string& header, const std::string& cells) const {
+    const auto rows = read(header + "\n" + cells + "\n");
+    if (!rows) throw std::logic_error(rows.error().text());
+    auto mapped = mapper_.map(rows->front());
+    if (!mapped) throw std::logic_error(mapped.error().mistake ? mapped.error().mistake->text() : mapped.error().reason);
+    return *mapped;
+  }
+
+  const std::string kGemm = "id,category,gpu,dtype,M,N,K,value,unit,set";
+  const std::string kAttention = "id,category,gpu,kernel,impl,dtype,batch,heads,seqlen,head_dim,causal,value,unit";
+
+ private:
+  std::filesystem::path file_;
+  mutable RowMapper mapper_{WARPFOLD_SOURCE_DIR "/configs/gpus", {}};
+};
+
+TEST_F(Rows, AGemmTakesTheTimeThatItsThroughputMeans) {
+  const Comparison gemm = map(kGemm, "S1,GEMM,H100 80GB HBM3,bf16,4096,4096,4096,800,TFLOPS,tile_n=128");
+  EXPECT_NEAR(gemm.measured, 2.0 * 4096 * 4096 * 4096 / 800e6, 1e-9);
+  EXPECT_NEAR(rate_of(gemm.work, gemm.rate_unit, gemm.measured), 800, 1e-9);
+  ASSERT_EQ(gemm.runs.size(), 1);
+  const configs::Scenario& scenario = gemm.runs.front().scenario;
+  EXPECT_EQ(scenario.gpu().name(), "H100 SXM5 80GB");
+  EXPECT_EQ(scenario.kernel(0).hopper_gemm().tile_n(), 128);
+  EXPECT_EQ(scenario.kernel(0).hopper_gemm().tile_k(), 64);
+}
+
+TEST_F(Rows, FewRowsBecomeColumns) {
+  const Comparison gemm = map(kGemm, "S1,GEMM,H100,fp8,1,12288,5376,4.73,TFLOPS,");
+  const configs::HopperGemm& is = gemm.runs.front().scenario.kernel(0).hopper_gemm();
+  EXPECT_EQ(is.m(), 12288);
+  EXPECT_EQ(is.n(), 32);
+  EXPECT_EQ(is.tile_n(), 32);
+  EXPECT_DOUBLE_EQ(gemm.work, 2.0 * 12288 * 5376);
+  EXPECT_EQ(gemm.family, "GEMM, a dimension of 256 or less");
+}
+
+TEST_F(Rows, AnAmpereGpuRunsAnAmpereGemm) {
+  EXPECT_TRUE(map(kGemm, "S1,GEMM,A100-SXM4-80GB,fp16,4096,4096,4096,1,ms,").runs.front().scenario.kernel(0).has_ampere_gemm());
+}
+
+TEST_F(Rows, ABackwardPassHasThreeKernelsAndBothHaveFour) {
+  const std::string shape = "FlashAttention-2,fp16,2,16,8192,128,1,300,TFLOPS";
+  const Comparison backward = map(kAttention, "S1,ATTN,H100,attention bwd," + shape);
+  EXPECT_EQ(backward.runs.size(), 3);
+  EXPECT_DOUBLE_EQ(backward.work, 2.5 * 0.5 * 4 * 8192.0 * 8192 * 128 * 16 * 2);
+  EXPECT_EQ(map(kAttention, "S1,ATTN,H100,attention fwd+bwd," + shape).runs.size(), 4);
+}
+
+TEST_F(Rows, AReadClockReplacesTheGpuFiles) {
+  const Comparison gemm = map("id,category,gpu,dtype,M,N,K,time_ms,clock_mhz", "S1,GEMM,H100,bf16,4096,4096,4096,0.2,1754.6");
+  EXPECT_EQ(gemm.runs.front().scenario.gpu().clock_mhz(), 1755);
+  EXPECT_DOUBLE_EQ(gemm.measured, 200);
+}
+
+TEST_F(Rows, ARatioHasTwoRuns) {
+  const Comparison ratio =
+      map("id,category,gpu,dims_other,value,unit,over_set",
+          "P,RNG,h100_sxm,heads=1;queries=4096;keys=4096;rounds=5;threshold_bits=32;threads_per_cta=128,0.81,x,rounds=7");
+  ASSERT_EQ(ratio.runs.size(), 2);
+  EXPECT_EQ(ratio.quantity, Quantity::kTimeRatio);
+  EXPECT_EQ(ratio.runs[0].scenario.kernel(0).philox().rounds(), 5);
+  EXPECT_EQ(ratio.runs[1].scenario.kernel(0).philox().rounds(), 7);
+}
+
+TEST_F(Rows, WhatCannotBeSimulatedHasAReason) {
+  const std::string gemm = kGemm + "\n";
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,V100,bf16,1,1,1,1,ms,\n"), "reason: no GPU file for V100");
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,bf16,4096,,4096,1,ms,\n"), "reason: N is not stated");
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,bf16,4k,1,1,1,ms,\n"), "reason: M is not a whole number: \"4k\"");
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,nvfp4,4096,4096,4096,1,ms,\n"), "reason: no generator for type \"nvfp4\"");
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,bf16,4096,4096,4096,95,% of cuBLAS,\n"),
+            "reason: a figure in \"% of cuBLAS\" says nothing of this row's time");
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,A100,fp8,4096,4096,4096,1,ms,\n"), "reason: no FP8 GEMM for sm_80");
+  EXPECT_EQ(mistake(gemm + "S1,E2E,H100,bf16,1,1,1,1,ms,\n"), "reason: no generator for rows of E2E");
+  const std::string attention = kAttention + "\n";
+  EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention fwd,cuDNN,fp16,1,1,1,128,0,1,ms\n"),
+            "reason: no generator for attention by \"cuDNN\"");
+  EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention bwd,FA3,fp16,1,1,1,128,0,1,ms\n"),
+            "reason: FlashAttention-3's backward pass has no generator");
+  EXPECT_THAT(mistake(attention + "S1,ATTN,H100,attention fwd,FA3,fp16,1,1,1024,96,0,1,ms\n"), HasSubstr("head_dim"));
+  EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention fwd,FA3,fp16,1,1,1,128,unstated,1,ms\n"),
+            "reason: whether it is causal is not stated: \"unstated\"");
+}
+
+TEST_F(Rows, MistakesHaveAPlace) {
+  EXPECT_EQ(mistake("id,category,gpu,dtpye,value,unit\n"), ":1:17: no column called \"dtpye\"; did you mean \"dtype\"?");
+  EXPECT_EQ(mistake("id,category,gpu,id,value,unit\n"), ":1:17: column \"id\" stands here twice");
+  EXPECT_EQ(mistake("id,category,value,unit\n"), ":1:1: column \"gpu\" is missing");
+  EXPECT_EQ(mistake("id,category,gpu,value\n"), ":1:1: columns \"value\" and \"unit\", or \"time_ms\", are missing");
+  EXPECT_EQ(mistake("id,category,gpu,value,unit\nS1,GEMM,H100,fast,ms\n"), ":2:14: expected a number above 0, not \"fast\"");
+  EXPECT_EQ(mistake("id,category,gpu,value,unit\nS1,GEMM,H100,0,ms\n"), ":2:14: expected a number above 0, not \"0\"");
+  EXPECT_EQ(mistake("id,category,gpu,value,unit\nS1,GEMM,H100,,ms\n"), ":2:1: the row has no value and no time_ms");
+  EXPECT_EQ(mistake("id,category,gpu,time_ms,judged\nS1,GEMM,H100,1,maybe\n"), ":2:16: expected yes or no, not \"maybe\"");
+  EXPECT_EQ(mistake(kGemm + "\nS1,GEMM,H100,bf16,4096,4096,4096,1,ms,tile_m\n"), ":2:39: expected FIELD=VALUE, not \"tile_m\"");
+  EXPECT_THAT(mistake(kGemm + "\nS1,GEMM,H100,bf16,4096,4096,4096,1,ms,tile_x=1\n"), HasSubstr(":2:39: tile_x=1: "));
+  EXPECT_THAT(mistake("id,category,gpu,value,unit,scenario\nS1,CORUN,H100,1,ms,no.textproto\n"), HasSubstr(":2:20: "));
+  EXPECT_THAT(mistake("id,category,gpu,value,unit\nS1,GEMM,h100_sxn,1,ms\n"), HasSubstr(":2:9: "));
+}
+
+TEST(GpuNames, AreThoseThatSourcesPrint) {
+  EXPECT_EQ(gpu_file_of("NVIDIA A100-SXM4-80GB"), "a100_sxm");
+  EXPECT_EQ(gpu_file_of("H800 SXM5"), "h800_sxm");
+  EXPECT_EQ(gpu_file_of("my_gpu"), "my_gpu");
+  EXPECT_EQ(gpu_file_of("A100 40GB"), std::nullopt);
+  EXPECT_EQ(gpu_file_of(""), std::nullopt);
+}
+
+}  // namespace
+}  // namespace warpfold::validation

@@ -1,0 +1,144 @@
+// Every published row against its simulation, as `warpfold validate` does it: tests/validation/data. Nothing is fitted to these
+// figures. Clocks are those of the GPU files: A100 at 1410 MHz, its boost clock, Hopper at 1600, what it sustains under GEMMs.
+//
+// docs/validation_tables.md holds every figure. A figure that moves is either a change of the model that was meant, and then the
+// page is written anew and looked at, or a mistake.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "tools/validation/statistics.h"
+#include "tools/warpfold/validation_report.h"
+#include "tools/warpfold/validation_run.h"
+
+namespace warpfold::cli {
+namespace {
+
+using testing::AllOf;
+using testing::Ge;
+using testing::Le;
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTables = "docs/validation_tables.md";
+constexpr const char* kRegenerate =
+    "build/release/warpfold validate tests/validation/data/*.csv --markdown docs/validation_tables.md";
+constexpr double kDrift = 0.005;  // of a figure; of percentages: half a point
+
+std::vector<std::string> data_files() {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator("tests/validation/data")) files.push_back(entry.path().string());
+  std::ranges::sort(files);
+  return files;
+}
+
+std::vector<std::string> lines_of(std::istream& text) {
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream stream(line);
+  for (std::string cell; std::getline(stream, cell, '|');) cells.push_back(cell);
+  return cells;
+}
+
+// "+12.3 %" -> 12.3; none where the cell does not begin with a number.
+std::optional<double> number_in(const std::string& cell) {
+  std::istringstream stream(cell);
+  double number = 0;
+  if (!(stream >> number)) return std::nullopt;
+  return number;
+}
+
+std::string after_number(const std::string& cell) {
+  return cell.substr(std::min(cell.find_last_of("0123456789") + 1, cell.size()));
+}
+
+bool same_figure(const std::string& stored, const std::string& now) {
+  if (stored == now) return true;
+  const auto was = number_in(stored);
+  const auto is = number_in(now);
+  if (!was || !is || after_number(stored) != after_number(now)) return false;
+  const double rounding = 1e-9;
+  if (stored.find('%') != std::string::npos) return std::abs(*is - *was) <= 100 * kDrift + rounding;
+  return std::abs(*is - *was) <= kDrift * std::abs(*was) + rounding;
+}
+
+bool same_line(const std::string& stored, const std::string& now) {
+  const auto was = cells_of(stored);
+  const auto is = cells_of(now);
+  return was.size() == is.size() && std::ranges::equal(was, is, same_figure);
+}
+
+// "fp16 4096x7168x2048" -> 2048
+uint64_t smallest_dimension(const configs::ValidatedRow& row) {
+  std::istringstream shape(row.shape().substr(row.shape().find(' ') + 1));
+  uint64_t least = UINT64_MAX;
+  for (std::string part; std::getline(shape, part, 'x');) least = std::min<uint64_t>(least, std::stoull(part));
+  return least;
+}
+
+class PublishedRows : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    fs::current_path(WARPFOLD_SOURCE_DIR);
+    ValidationRequest request;
+    request.data = data_files();
+    request.gpus = "configs/gpus";
+    request.how.jobs = 2;
+    auto made = run_validation(request);
+    if (!made) throw std::logic_error(made.error().text);
+    validation = std::move(*made);
+  }
+
+  static std::vector<const configs::ValidatedRow*> rows(const std::string& family, const std::string& implementation = "") {
+    std::vector<const configs::ValidatedRow*> found;
+    for (const configs::ValidatedRow& row : validation.rows()) {
+      if (row.judged() && row.family() == family && row.implementation().find(implementation) != std::string::npos)
+        found.push_back(&row);
+    }
+    return found;
+  }
+  static const configs::ErrorGroup& group(const std::string& family, const std::string& kernel, const std::string& gpu) {
+    for (const configs::ErrorGroup& each : validation.groups()) {
+      if (each.family() == family && each.kernel() == kernel && each.gpu() == gpu) return each;
+    }
+    throw std::logic_error("no group " + family);
+  }
+
+  static inline configs::Validation validation;
+};
+
+TEST_F(PublishedRows, AreInTheDocumentAsTheyAreNow) {
+  std::ifstream file(kTables);
+  const auto stored = lines_of(file);
+  std::istringstream text(validation_markdown(validation));
+  const auto now = lines_of(text);
+  ASSERT_EQ(stored.size(), now.size()) << kTables << " has other rows; write it anew: " << kRegenerate;
+  for (size_t i = 0; i < now.size(); ++i) {
+    EXPECT_TRUE(same_line(stored[i], now[i])) << kTables << ":" << i + 1 << " says\n  " << stored[i] << "\nnow it is\n  " << now[i]
+                                              << "\nWas that meant? Then write it anew: " << kRegenerate;
+  }
+}
+
+TEST(DriftGate, LetsHalfAPercentPassAndNoMore) {
+  EXPECT_TRUE(same_line("| S1 | 100.0 us | +3.0 % |", "| S1 | 100.4 us | +3.4 % |"));
+  EXPECT_FALSE(same_line("| S1 | 100.0 us | +3.0 % |", "| S1 | 100.6 us | +3.0 % |"));
+  EXPECT_FALSE(same_line("| S1 | 100.0 us | +3.0 % |", "| S1 | 100.0 us | +3.6 % |"));
+  EXPECT_FALSE(same_line("| S1 | 100.0 us |", "| S2 | 100.0 us |"));
+  EXPECT_FALSE(same_line("| S1 | 100.0 us |", "| S1 | 100.0 x |"));
+  EXPECT_FALSE(same_line("| S1 | dram 80 % |", "| S1 | wgmma 80 % |"));
+}
+
+}  // namespace
+}  // namespace warpfold::cli

@@ -1,0 +1,80 @@
+// cuBLASLt's GEMM where the library is there: it is opened when the program runs, so that the kit is built without it.
+
+#include <dlfcn.h>
+
+#include "tools/silicon/gemm_bench.h"
+#include "tools/silicon/rates.h"
+#include "tools/silicon/report.h"
+
+namespace silicon {
+namespace {
+
+// cublas_api.h: the few values that are needed here.
+constexpr int kSuccess = 0;
+constexpr int kTransposed = 1;
+constexpr int kPlain = 0;
+constexpr int kBf16 = 14;         // CUDA_R_16BF
+constexpr int kComputeFp32 = 68;  // CUBLAS_COMPUTE_32F
+constexpr int kDefaultAlgorithm = -1;
+
+using Create = int (*)(void**);
+using SetStream = int (*)(void*, cudaStream_t);
+using GemmEx = int (*)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int, const void*,
+                       void*, int, int, int, int);
+
+class Cublas {
+ public:
+  Cublas() {
+    for (const char* name : {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11", "libcublas.so"}) {
+      if (library_ == nullptr) library_ = dlopen(name, RTLD_NOW);
+    }
+    if (library_ == nullptr) return;
+    const auto create = reinterpret_cast<Create>(dlsym(library_, "cublasCreate_v2"));
+    set_stream_ = reinterpret_cast<SetStream>(dlsym(library_, "cublasSetStream_v2"));
+    gemm_ = reinterpret_cast<GemmEx>(dlsym(library_, "cublasGemmEx"));
+    if (create == nullptr || set_stream_ == nullptr || gemm_ == nullptr || create(&handle_) != kSuccess) handle_ = nullptr;
+  }
+  bool there() const { return handle_ != nullptr; }
+
+  // Column-major: C^T[n,m] = B[n,k] A[m,k]^T is our C[m,n] by rows.
+  void multiply(const GemmShape& shape, const GemmData& data, cudaStream_t stream) const {
+    const float one = 1;
+    const float zero = 0;
+    set_stream_(handle_, stream);
+    const int status = gemm_(handle_, kTransposed, kPlain, shape.n, shape.m, shape.k, &one, data.b.get(), kBf16, shape.k,
+                             data.a.get(), kBf16, shape.k, &zero, data.c.get(), kBf16, shape.n, kComputeFp32, kDefaultAlgorithm);
+    if (status != kSuccess) throw std::runtime_error("cuBLAS: status " + std::to_string(status));
+  }
+
+ private:
+  void* library_ = nullptr;
+  void* handle_ = nullptr;
+  SetStream set_stream_ = nullptr;
+  GemmEx gemm_ = nullptr;
+};
+
+}  // namespace
+
+void measure_cublas(Report& report) {
+  const Cublas cublas;
+  if (!cublas.there()) return;
+  for (const GemmShape& shape :
+       {GemmShape{2048, 2048, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}, {8192, 8192, 512}, {1024, 8192, 8192}}) {
+    const GemmData data(shape);
+    Measurement row;
+    row.category = "GEMM";
+    row.kernel = "GEMM";
+    row.impl = "cuBLAS";
+    row.dtype = "bf16";
+    row.m = std::to_string(shape.m);
+    row.n = std::to_string(shape.n);
+    row.k = std::to_string(shape.k);
+    row.metric = "median time";
+    row.value = time_us(20, [&](cudaStream_t stream) { cublas.multiply(shape, data, stream); }).median;
+    row.unit = "us";
+    row.notes = CsvWriter::number(tflops(gemm_operations(shape.m, shape.n, shape.k), row.value)) + " TFLOPS";
+    report.add(row);
+  }
+}
+
+}  // namespace silicon

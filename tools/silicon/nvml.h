@@ -1,0 +1,52 @@
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <string>
+
+namespace silicon {
+
+// What the driver's library reads of a GPU; 0 where it does not. The library is looked for when the program runs, so that the kit
+// needs nothing of it to be built.
+struct Reading {
+  double clock_mhz = 0;
+  double power_w = 0;
+  double temperature_c = 0;
+};
+
+class Nvml {
+ public:
+  explicit Nvml(const std::string& bus_id) : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW)) {
+    if (library_ == nullptr) return;
+    const auto init = find<unsigned (*)()>("nvmlInit_v2");
+    const auto by_bus = find<unsigned (*)(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
+    if (init == nullptr || by_bus == nullptr || init() != 0 || by_bus(bus_id.c_str(), &device_) != 0) device_ = nullptr;
+  }
+
+  Reading read() const {
+    Reading is;
+    if (device_ == nullptr) return is;
+    constexpr unsigned kSmClock = 1;  // NVML_CLOCK_SM
+    constexpr unsigned kGpuSensor = 0;
+    unsigned value = 0;
+    const auto clock = find<unsigned (*)(void*, unsigned, unsigned*)>("nvmlDeviceGetClockInfo");
+    if (clock != nullptr && clock(device_, kSmClock, &value) == 0) is.clock_mhz = value;
+    const auto power = find<unsigned (*)(void*, unsigned*)>("nvmlDeviceGetPowerUsage");
+    if (power != nullptr && power(device_, &value) == 0) is.power_w = value / 1e3;
+    const auto temperature = find<unsigned (*)(void*, unsigned, unsigned*)>("nvmlDeviceGetTemperature");
+    if (temperature != nullptr && temperature(device_, kGpuSensor, &value) == 0) is.temperature_c = value;
+    return is;
+  }
+
+ private:
+  template <typename Function>
+  Function find(const char* name) const {
+    return reinterpret_cast<Function>(dlsym(library_, name));
+  }
+
+  void* library_;  // stays open as long as the program
+  void* device_ = nullptr;
+};
+
+}  // namespace silicon

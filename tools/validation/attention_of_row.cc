@@ -1,0 +1,118 @@
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "tools/validation/kernels_of_row.h"
+
+namespace warpfold::validation {
+
+namespace {
+
+struct Pass {
+  std::string_view published;  // as the column `kernel` names it
+  std::string_view family;
+  double products;  // matrix products relative to the forward pass, as the library counts them
+  bool forward;
+  bool backward;
+};
+
+constexpr std::array kPasses{
+    Pass{"attention fwd", "attention forward", 1, true, false},
+    Pass{"attention bwd", "attention backward", 2.5, false, true},
+    Pass{"attention fwd+bwd", "attention forward and backward", 3.5, true, true},
+};
+
+Mapped<bool> is_causal(const MeasuredRow& row) {
+  const std::string& text = row.text("causal");
+  // "1 (inferred from level)" is what a source without the word is read as.
+  if (text == "1" || text.starts_with("1 ")) return true;
+  if (text.empty() || text == "0" || text.starts_with("0 ")) return false;
+  return not_mapped("whether it is causal is not stated: \"" + text + "\"");
+}
+
+// "flash_attention_2", "flash_attention_3" or nothing.
+std::string_view generator_of(const std::string& implementation) {
+  for (const std::string_view name : {"FlashAttention-3", "FA3", "flash_attention_3"}) {
+    if (implementation.starts_with(name)) return "flash_attention_3";
+  }
+  for (const std::string_view name : {"FlashAttention-2", "flash-attn 2", "FA2", "flash_attention_2"}) {
+    if (implementation.starts_with(name)) return "flash_attention_2";
+  }
+  return "";
+}
+
+Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
+  configs::AttentionShape shape;
+  const auto type = element_type_of(row);
+  if (!type) return std::unexpected(type.error());
+  shape.set_type(*type);
+  for (const std::string column : {"batch", "heads", "seqlen", "head_dim"}) {
+    const auto count = count_of(row, column);
+    if (!count) return std::unexpected(count.error());
+    if (column == "batch") shape.set_batch(*count);
+    if (column == "heads") shape.set_heads(*count);
+    if (column == "seqlen") shape.set_queries(*count);
+    if (column == "head_dim") shape.set_head_dim(static_cast<uint32_t>(*count));
+  }
+  shape.set_kv_heads(row.count("kv_heads").value_or(shape.heads()));
+  const auto causal = is_causal(row);
+  if (!causal) return std::unexpected(causal.error());
+  shape.set_causal(*causal);
+  const double dropout = row.number("dropout").value_or(row.text("dropout").empty() ? 0 : 1);
+  if (dropout > 0) return not_mapped("attention with dropout: where its bits come from is not stated");
+  if (!row.option("window").empty()) return not_mapped("attention in a window has no generator");
+  if (const auto dv = row.option("head_dim_v"); !dv.empty() && dv != row.text("head_dim"))
+    return not_mapped("values of another width than keys have no generator");
+  return shape;
+}
+
+configs::Kernel pass_kernel(const configs::AttentionShape& shape, configs::AttentionPass pass) {
+  configs::Kernel kernel;
+  kernel.set_name("attention");
+  *kernel.mutable_flash_attention_2()->mutable_shape() = shape;
+  kernel.mutable_flash_attention_2()->set_pass(pass);
+  return kernel;
+}
+
+std::vector<configs::Kernel> kernels_of(std::string_view generator, const Pass& pass, const configs::AttentionShape& shape) {
+  std::vector<configs::Kernel> kernels;
+  if (generator == "flash_attention_3") {
+    kernels.emplace_back().set_name("attention");
+    *kernels.back().mutable_flash_attention_3()->mutable_shape() = shape;
+    return kernels;
+  }
+  if (pass.forward) kernels.push_back(pass_kernel(shape, configs::FORWARD));
+  if (pass.backward) {
+    for (const auto step : {configs::BACKWARD_PREPARE, configs::BACKWARD, configs::BACKWARD_CONVERT})
+      kernels.push_back(pass_kernel(shape, step));
+  }
+  return kernels;
+}
+
+}  // namespace
+
+Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
+  const Pass* pass = nullptr;
+  for (const Pass& each : kPasses) {
+    if (row.text("kernel") == each.published) pass = &each;
+  }
+  if (pass == nullptr) return not_mapped("no generator for \"" + row.text("kernel") + "\"");
+  const std::string_view generator = generator_of(row.text("impl"));
+  if (generator.empty()) return not_mapped("no generator for attention by \"" + row.text("impl") + "\"");
+  if (generator == "flash_attention_3" && pass->backward) return not_mapped("FlashAttention-3's backward pass has no generator");
+  const auto shape = shape_of(row);
+  if (!shape) return std::unexpected(shape.error());
+  RowWork work;
+  work.family = pass->family;
+  work.kernel = std::string(generator).append(shape->causal() ? ", causal" : "");
+  work.shape = row.text("dtype") + " " + std::to_string(shape->batch()) + "x" + std::to_string(shape->heads()) + "x" +
+               std::to_string(shape->queries()) + "x" + std::to_string(shape->head_dim()) + (shape->causal() ? " causal" : "");
+  work.kernels = kernels_of(generator, *pass, *shape);
+  const auto queries = static_cast<double>(shape->queries());
+  work.work = 4 * queries * queries * shape->head_dim() * static_cast<double>(shape->heads()) *
+              static_cast<double>(shape->batch()) * pass->products * (shape->causal() ? 0.5 : 1);
+  work.rate_unit = "TFLOPS";
+  return work;
+}
+
+}  // namespace warpfold::validation

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/scenario.pb.h"
+#include "tools/validation/measured_row.h"
+
+namespace warpfold::validation {
+
+// What of a simulation is held against a row.
+enum class Quantity {
+  kTime,       // microseconds
+  kSlowdown,   // time beside others over time alone
+  kTimeRatio,  // time of the first run over that of the second
+};
+
+struct Run {
+  configs::Scenario scenario;  // resolved, GPU and all
+  std::string file;            // that traces are relative to
+};
+
+// A row as something that can be simulated.
+struct Comparison {
+  std::string family;  // gemm, attention forward, ...
+  std::string kernel;  // within it; rows of one kernel and GPU are a group
+  std::string shape;   // for people
+  Quantity quantity = Quantity::kTime;
+  double measured = 0;    // microseconds, or a ratio
+  std::vector<Run> runs;  // kTime: one after the other, their times add up
+  std::string of;         // the kernel whose time counts; empty: the whole run
+  std::string beside;     // kSlowdown: only while this kernel runs; empty: to the end
+  double work = 0;        // FLOP or bytes; 0: not known
+  std::string rate_unit;  // of work over time: TFLOPS, GB/s
+};
+
+// Why a row cannot be simulated: there is nothing to simulate for it, or the user made a mistake in it, which ends the command.
+struct NotMapped {
+  std::string reason;
+  std::optional<Diagnostic> mistake{};
+};
+
+template <typename T>
+using Mapped = std::expected<T, NotMapped>;
+
+inline std::unexpected<NotMapped> not_mapped(std::string reason) { return std::unexpected(NotMapped{std::move(reason)}); }
+inline std::unexpected<NotMapped> mistaken(Diagnostic mistake) { return std::unexpected(NotMapped{{}, std::move(mistake)}); }
+
+// Work over microseconds in TFLOPS or GB/s.
+double rate_of(double work, const std::string& unit, double us);
+
+}  // namespace warpfold::validation

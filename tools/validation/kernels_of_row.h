@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/scenario.pb.h"
+#include "tools/validation/comparison.h"
+#include "tools/validation/measured_row.h"
+
+namespace warpfold::validation {
+
+// What a row ran, before its own settings are applied: kernels that run one after the other.
+struct RowWork {
+  std::string family;
+  std::string kernel;
+  std::string shape;
+  std::vector<configs::Kernel> kernels;
+  double work = 0;
+  std::string rate_unit;
+};
+
+Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
+// A whole number of the column; not mapped where it is missing or another text.
+Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column);
+
+// GEMM. Tiles that the row does not set are assumed: 128 x 256 x 64 with two-fold multicast, 128 x 128 x 128 for FP8, whose sums
+// are promoted then (cuBLASLt's default), 128 x 128 without multicast up to 256 rows.
+Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architecture);
+// Fewer rows than a tile: A and B change places, as inference kernels do, and the few rows are padded to 32 columns.
+void put_few_rows_in_columns(configs::HopperGemm& gemm);
+
+// FlashAttention-2 and -3 by the name of the implementation. The time of a backward pass holds the kernels round it.
+Mapped<RowWork> attention_of_row(const MeasuredRow& row);
+
+// Philox bits; the fields of configs.Philox stand in dims_other: rounds=7;threshold_bits=32;heads=16;queries=4096;keys=4096.
+Mapped<RowWork> philox_of_row(const MeasuredRow& row);
+
+}  // namespace warpfold::validation

@@ -1,0 +1,227 @@
+#include "tools/validation/map_row.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
+#include "configs/check.h"
+#include "configs/load.h"
+#include "configs/settings.h"
+#include "tools/validation/gpu_names.h"
+
+namespace warpfold::validation {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+// The workload's field name: "hopper_gemm".
+std::string workload_name(const configs::Kernel& kernel) {
+  const auto* which = configs::Kernel::descriptor()->FindOneofByName("workload");
+  return kernel.GetReflection()->GetOneofFieldDescriptor(kernel, which)->name();
+}
+
+Mapped<void> set_at(configs::Scenario& scenario, const std::string& prefix, const std::string& setting, const Diagnostic& place) {
+  const size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return mistaken({place.file, place.line, place.column, "expected FIELD=VALUE, not \"" + setting + "\""});
+  const std::string path = setting.substr(0, equals);
+  const bool of_gpu = path.starts_with("gpu.");
+  const auto set = configs::set_field(scenario, of_gpu ? path : prefix + path, setting.substr(equals + 1));
+  if (!set) return mistaken({place.file, place.line, place.column, setting + ": " + set.error().message});
+  return {};
+}
+
+struct TimeUnit {
+  std::string_view name;
+  double us;
+};
+constexpr std::array kTimeUnits{TimeUnit{"s", 1e6}, TimeUnit{"ms", 1e3}, TimeUnit{"us", 1}, TimeUnit{"ns", 1e-3}};
+
+// What the row measured, in microseconds. `work`: FLOP or bytes, for rates.
+Mapped<double> measured_us(const MeasuredRow& row, const RowWork& work, double clock_mhz) {
+  if (const auto ms = row.number("time_ms")) return *ms * 1e3;
+  const auto value = row.number("value");
+  if (!value) return not_mapped("no value");
+  const std::string& unit = row.text("unit");
+  const auto time = std::ranges::find(kTimeUnits, unit, &TimeUnit::name);
+  if (time != kTimeUnits.end()) return *value * time->us;
+  if (unit == "cycles") return *value / clock_mhz;
+  if (work.work > 0 && unit == work.rate_unit) return work.work / (*value * (unit == "TFLOPS" ? 1e6 : 1e3));
+  return not_mapped("a figure in \"" + unit + "\" says nothing of this row's time");
+}
+
+Mapped<void> check(const configs::Scenario& scenario) {
+  if (const auto fault = configs::find_scenario_fault(scenario)) return not_mapped(fault->path + ": " + fault->message);
+  if (const auto fault = configs::find_gpu_fault(scenario.gpu(), "gpu.")) return not_mapped(fault->path + ": " + fault->message);
+  return {};
+}
+
+Mapped<RowWork> work_of(const MeasuredRow& row, const std::string& architecture) {
+  const std::string& category = row.text("category");
+  if (category == "GEMM") return gemm_of_row(row, architecture);
+  if (category == "ATTN") return attention_of_row(row);
+  if (category == "RNG") return philox_of_row(row);
+  if (category == "CORUN") return not_mapped("kernels beside each other need a scenario (column scenario)");
+  return not_mapped("no generator for rows of " + category);
+}
+
+}  // namespace
+
+double rate_of(double work, const std::string& unit, double us) { return work / (us * (unit == "TFLOPS" ? 1e6 : 1e3)); }
+
+Mapped<configs::ElementType> element_type_of(const MeasuredRow& row) {
+  const std::string& text = row.text("dtype");
+  if (text == "fp8" || text.starts_with("fp8_e4m3") || text.starts_with("fp8_e5m2")) return configs::FP8;
+  if (text == "bf16" || text == "bfloat16" || text.starts_with("bf16/fp16")) return configs::BF16;
+  if (text == "fp16" || text == "float16") return configs::FP16;
+  return not_mapped("no generator for type \"" + text + "\"");
+}
+
+Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column) {
+  if (const auto count = row.count(column)) return *count;
+  if (row.text(column).empty()) return not_mapped(column + " is not stated");
+  return not_mapped(column + " is not a whole number: \"" + row.text(column) + "\"");
+}
+
+std::string RowMapper::gpu_path(const std::string& name) const { return (fs::path(gpus_) / (name + ".textproto")).string(); }
+
+Mapped<configs::Gpu> RowMapper::gpu_of(const MeasuredRow& row) {
+  const auto file = gpu_file_of(row.text("gpu"));
+  if (!file) return not_mapped("no GPU file for " + row.text("gpu"));
+  if (!known_.contains(*file)) {
+    auto gpu = configs::load_gpu(gpu_path(*file));
+    if (!gpu && !fs::exists(gpu_path(*file))) return mistaken(row.problem("gpu", gpu.error().message));
+    if (!gpu) return mistaken(gpu.error());
+    known_.emplace(*file, std::move(*gpu));
+  }
+  return known_.at(*file);
+}
+
+Mapped<void> RowMapper::apply_settings(const MeasuredRow& row, configs::Scenario& scenario) const {
+  if (const auto clock = row.number("clock_mhz")) scenario.mutable_gpu()->set_clock_mhz(static_cast<uint32_t>(*clock + 0.5));
+  for (const std::string& setting : settings_) {
+    if (auto set = set_at(scenario, "", setting, {"--set", 0, 0, {}}); !set) return set;
+  }
+  return {};
+}
+
+Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, const configs::Kernel& kernel,
+                              const std::vector<std::string>& columns) const {
+  Run run;
+  run.file = row.file();
+  run.scenario.set_name("validation");
+  *run.scenario.mutable_gpu() = gpu;
+  *run.scenario.add_kernel() = kernel;
+  run.scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
+  const std::string prefix = "kernel[0]." + workload_name(kernel) + ".";
+  for (const std::string& column : columns) {
+    for (const std::string& word : words_of(row.text(column))) {
+      if (auto set = set_at(run.scenario, prefix, word, row.problem(column, {})); !set) return std::unexpected(set.error());
+    }
+  }
+  configs::Kernel& set = *run.scenario.mutable_kernel(0);
+  if (set.has_hopper_gemm()) put_few_rows_in_columns(*set.mutable_hopper_gemm());
+  if (auto applied = apply_settings(row, run.scenario); !applied) return std::unexpected(applied.error());
+  return run;
+}
+
+Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs::Gpu& gpu) {
+  auto work = work_of(row, gpu.architecture());
+  if (!work) return std::unexpected(work.error());
+  Comparison comparison{.family = work->family,
+                        .kernel = work->kernel,
+                        .shape = work->shape,
+                        .runs = {},
+                        .of = {},
+                        .beside = {},
+                        .work = work->work,
+                        .rate_unit = work->rate_unit};
+  const bool ratio = !row.text("over_set").empty();
+  for (const configs::Kernel& kernel : work->kernels) {
+    auto run = run_of(row, gpu, kernel, {"set"});
+    if (!run) return std::unexpected(run.error());
+    if (auto checked = check(run->scenario); !checked) return std::unexpected(checked.error());
+    comparison.runs.push_back(std::move(*run));
+  }
+  if (!ratio) {
+    const auto us = measured_us(row, *work, comparison.runs.front().scenario.gpu().clock_mhz());
+    if (!us) return std::unexpected(us.error());
+    comparison.measured = *us;
+    return comparison;
+  }
+  if (work->kernels.size() != 1) return not_mapped("a ratio of rows with several kernels");
+  auto over = run_of(row, gpu, work->kernels.front(), {"set", "over_set"});
+  if (!over) return std::unexpected(over.error());
+  if (auto checked = check(over->scenario); !checked) return std::unexpected(checked.error());
+  comparison.runs.push_back(std::move(*over));
+  comparison.quantity = Quantity::kTimeRatio;
+  comparison.measured = row.number("value").value_or(0);
+  return comparison;
+}
+
+Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::vector<std::string>& columns) const {
+  Run run;
+  run.file = (fs::path(row.file()).parent_path() / row.text("scenario")).lexically_normal().string();
+  std::vector<std::string> settings;
+  if (const auto gpu = gpu_file_of(row.text("gpu"))) settings.push_back("gpu_file=" + fs::absolute(gpu_path(*gpu)).string());
+  for (const std::string& column : columns) {
+    for (std::string& word : words_of(row.text(column))) settings.push_back(std::move(word));
+  }
+  auto scenario = configs::load_scenario(run.file, settings);
+  if (!scenario) return mistaken(row.problem(fs::exists(run.file) ? columns.back() : "scenario", scenario.error().text()));
+  run.scenario = std::move(*scenario);
+  if (auto applied = apply_settings(row, run.scenario); !applied) return std::unexpected(applied.error());
+  return run;
+}
+
+// Kernels beside each other, or any other scenario that somebody measured.
+Mapped<Comparison> RowMapper::map_scenario(const MeasuredRow& row) {
+  auto run = load(row, {"set"});
+  if (!run) return std::unexpected(run.error());
+  if (auto checked = check(run->scenario); !checked) return std::unexpected(checked.error());
+  Comparison comparison;
+  comparison.family = row.text("category") == "CORUN" ? "co-run" : "scenario";
+  comparison.kernel = row.text("kernel").empty() ? run->scenario.name() : row.text("kernel");
+  comparison.shape = run->scenario.name();
+  comparison.of = row.text("of");
+  comparison.beside = row.option("beside");
+  const double clock_mhz = run->scenario.gpu().clock_mhz();
+  comparison.runs.push_back(std::move(*run));
+  if (!row.text("over_set").empty()) {
+    auto over = load(row, {"set", "over_set"});
+    if (!over) return std::unexpected(over.error());
+    if (auto checked = check(over->scenario); !checked) return std::unexpected(checked.error());
+    comparison.runs.push_back(std::move(*over));
+    comparison.quantity = Quantity::kTimeRatio;
+  } else if (row.text("metric").find("slowdown") != std::string::npos) {
+    if (comparison.of.empty()) return mistaken(row.problem("of", "a slowdown is of a kernel: its name is missing"));
+    comparison.quantity = Quantity::kSlowdown;
+  }
+  if (comparison.quantity != Quantity::kTime) {
+    comparison.measured = row.number("value").value_or(0);
+    if (row.text("unit") != "x") return not_mapped("a ratio in \"" + row.text("unit") + "\", expected x");
+    return comparison;
+  }
+  const auto us = measured_us(row, {}, clock_mhz);
+  if (!us) return std::unexpected(us.error());
+  comparison.measured = *us;
+  return comparison;
+}
+
+Mapped<Comparison> RowMapper::map(const MeasuredRow& row) {
+  const auto gpu = gpu_of(row);
+  if (!gpu) return std::unexpected(gpu.error());
+  return row.text("scenario").empty() ? map_kernels(row, *gpu) : map_scenario(row);
+}
+
+}  // namespace warpfold::validation

@@ -1,0 +1,112 @@
+#include "tools/validation/measured_row.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "configs/near_miss.h"
+#include "configs/read_file.h"
+
+namespace warpfold::validation {
+
+namespace {
+
+constexpr std::array kColumns{
+    "id",      "category",      "gpu",      "kernel",   "impl",     "dtype",      "M",          "N",       "K",
+    "batch",   "heads",         "kv_heads", "seqlen",   "head_dim", "dims_other", "causal",     "dropout", "metric",
+    "value",   "unit",          "time_ms",  "source",   "location", "how_read",   "confidence", "notes",   "clock_mhz",
+    "power_w", "temperature_c", "set",      "over_set", "scenario", "of",         "judged"};
+
+template <typename Number>
+std::optional<Number> parsed(const std::string& text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string in_quotes(const std::string& text) {
+  std::string quoted(1, '"');
+  return quoted.append(text).append(1, '"');
+}
+
+Expected<void> check_header(const std::string& file, const std::vector<CsvCell>& header) {
+  const std::vector<std::string> known(kColumns.begin(), kColumns.end());
+  std::vector<std::string> seen;
+  for (const CsvCell& cell : header) {
+    if (std::ranges::find(known, cell.text) == known.end())
+      return fail_at(file, cell.line, cell.column, "no column called " + in_quotes(cell.text) + suggestion(cell.text, known));
+    if (std::ranges::find(seen, cell.text) != seen.end())
+      return fail_at(file, cell.line, cell.column, "column " + in_quotes(cell.text) + " stands here twice");
+    seen.push_back(cell.text);
+  }
+  const auto has = [&](const std::string& name) { return std::ranges::find(seen, name) != seen.end(); };
+  for (const std::string name : {"id", "category", "gpu"}) {
+    if (!has(name)) return fail_at(file, header.front().line, 1, "column " + in_quotes(name) + " is missing");
+  }
+  if (has("time_ms") || (has("value") && has("unit"))) return {};
+  return fail_at(file, header.front().line, 1, "columns \"value\" and \"unit\", or \"time_ms\", are missing");
+}
+
+Expected<void> check_row(const MeasuredRow& row) {
+  for (const char* column : {"value", "time_ms", "clock_mhz"}) {
+    if (row.text(column).empty()) continue;
+    const auto number = row.number(column);
+    if (!number || !(*number > 0))
+      return std::unexpected(row.problem(column, "expected a number above 0, not " + in_quotes(row.text(column))));
+  }
+  if (row.text("value").empty() && row.text("time_ms").empty())
+    return std::unexpected(row.problem("id", "the row has no value and no time_ms"));
+  const std::string& judged = row.text("judged");
+  if (judged.empty() || judged == "yes" || judged == "no") return {};
+  return std::unexpected(row.problem("judged", "expected yes or no, not " + in_quotes(judged)));
+}
+
+}  // namespace
+
+const std::string& MeasuredRow::text(std::string_view column) const {
+  static const std::string nothing;
+  const auto found = cells_.find(column);
+  return found == cells_.end() ? nothing : found->second.text;
+}
+
+std::optional<double> MeasuredRow::number(std::string_view column) const { return parsed<double>(text(column)); }
+std::optional<uint64_t> MeasuredRow::count(std::string_view column) const { return parsed<uint64_t>(text(column)); }
+
+std::string MeasuredRow::option(std::string_view name) const {
+  std::string_view rest = text("dims_other");
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(';'), rest.size());
+    const std::string_view entry = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
+      return std::string(entry.substr(name.size() + 1));
+  }
+  return {};
+}
+
+Diagnostic MeasuredRow::problem(std::string_view column, std::string message) const {
+  const auto found = cells_.find(column);
+  if (found == cells_.end()) return {file_, line_, 1, std::move(message)};
+  return {file_, found->second.line, found->second.column, std::move(message)};
+}
+
+Expected<std::vector<MeasuredRow>> read_measured_rows(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return std::unexpected(text.error());
+  auto table = parse_csv(path, *text);
+  if (!table) return std::unexpected(table.error());
+  if (auto checked = check_header(path, table->header); !checked) return std::unexpected(checked.error());
+  std::vector<MeasuredRow> rows;
+  for (std::vector<CsvCell>& cells : table->rows) {
+    std::map<std::string, CsvCell, std::less<>> named;
+    const int line = cells.front().line;
+    for (size_t c = 0; c < cells.size(); ++c) named.emplace(table->header[c].text, std::move(cells[c]));
+    rows.emplace_back(path, line, std::move(named));
+    if (auto checked = check_row(rows.back()); !checked) return std::unexpected(checked.error());
+  }
+  return rows;
+}
+
+}  // namespace warpfold::validation

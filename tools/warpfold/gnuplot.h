@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "tools/warpfold/failure.h"
+
+namespace warpfold::cli {
+
+std::string gnuplot_quoted(const std::string& text);  // 'it''s'
+
+// Runs gnuplot in `folder` on `script`, so that the script can be run again by hand. False: gnuplot is not there.
+Outcome<bool> draw(const std::string& folder, const std::string& script);
+
+}  // namespace warpfold::cli

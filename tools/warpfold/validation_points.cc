@@ -1,0 +1,117 @@
+#include "tools/warpfold/validation_points.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "configs/read_file.h"
+#include "tools/warpfold/folding.h"
+#include "tools/warpfold/kernels.h"
+#include "tools/warpfold/launches.h"
+#include "tools/warpfold/parallel.h"
+#include "tools/warpfold/progress.h"
+#include "tools/warpfold/result.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+void fill_point(const configs::Result& result, configs::SimulatedPoint& point) {
+  point.set_total_cycles(result.total_cycles());
+  point.set_clock_mhz(static_cast<double>(result.total_cycles()) / result.total_time_us());
+  point.set_fold(result.fold().mode());
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    configs::SimulatedKernel& entry = *point.add_kernel();
+    entry.set_name(kernel.name());
+    entry.set_start_cycle(kernel.start_cycle());
+    entry.set_end_cycle(kernel.end_cycle());
+    entry.set_alone_cycles(kernel.solo_cycles());
+  }
+  for (const configs::Resource& resource : result.resources()) {
+    if (resource.name() == "wgmma" || resource.name() == "tensor")
+      point.set_tensor_utilization(std::max(point.tensor_utilization(), resource.utilization()));
+    if (resource.utilization() <= point.limiter_utilization()) continue;
+    point.set_limiter(resource.name());
+    point.set_limiter_utilization(resource.utilization());
+  }
+}
+
+}  // namespace
+
+ValidationPoints::ValidationPoints(const RunOptions& how, std::string command_line, const std::string& resume)
+    : how_(how), command_line_(std::move(command_line)), program_(program_hash()) {
+  if (!resume.empty()) records_.emplace(resume);
+}
+
+std::string ValidationPoints::key_of(const validation::Run& run, bool alone) const {
+  const sim::FoldOptions& fold = how_.folding.options;
+  std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
+                    std::to_string(fold.patience) + (how_.all_sms ? " all SMs" : "") + (alone ? " alone " : " ");
+  all += run.scenario.DebugString();
+  for (const configs::Kernel& kernel : run.scenario.kernel()) {
+    if (!kernel.has_trace()) continue;
+    const auto trace = read_file((std::filesystem::path(run.file).parent_path() / kernel.trace().path()).string());
+    if (trace) all += content_hash(*trace);
+  }
+  return content_hash(all);
+}
+
+void ValidationPoints::add(const validation::Run& run, bool alone) {
+  std::string key = key_of(run, alone);
+  if (index_.try_emplace(key, points_.size()).second) points_.push_back({run, alone, std::move(key)});
+}
+
+const Outcome<configs::SimulatedPoint>& ValidationPoints::find(const validation::Run& run, bool alone) const {
+  return *points_[index_.at(key_of(run, alone))].ended;
+}
+
+Outcome<void> ValidationPoints::simulate_all() {
+  if (records_) {
+    if (auto opened = records_->open(); !opened) return opened;
+  }
+  ProgressBar bar("simulations", points_.size());
+  in_parallel(points_.size(), how_.jobs, [&](size_t i) {
+    points_[i].ended = finish(points_[i]);
+    bar.step();
+  });
+  for (const Point& point : points_) {
+    if (!*point.ended && point.ended->error().exit_code != kUserError) return std::unexpected(point.ended->error());
+  }
+  return {};
+}
+
+Outcome<configs::SimulatedPoint> ValidationPoints::finish(const Point& point) const {
+  configs::SimulatedPoint known;
+  if (records_ && records_->find(point.key, known) && known.key() == point.key) return known;
+  auto made = simulate(point);
+  if (!made) return made;
+  made->set_key(point.key);
+  if (records_) {
+    if (auto saved = records_->save(point.key, *made); !saved) return std::unexpected(saved.error());
+  }
+  return made;
+}
+
+Outcome<configs::SimulatedPoint> ValidationPoints::simulate(const Point& point) const {
+  const auto planned = plan_scenario(point.run.scenario, point.run.file);
+  if (!planned) return std::unexpected(planned.error());
+  configs::SimulatedPoint made;
+  if (point.alone) {
+    RunOptions one = how_;
+    one.jobs = 1;  // points run beside each other
+    const auto results = Runner(point.run.file, command_line_, one).run({*planned});
+    if (!results) return std::unexpected(results.error());
+    fill_point(results->front(), made);
+    return made;
+  }
+  const auto outcome = sim::simulate(planned->scenario.gpu(), make_launches(planned->plan),
+                                     {.serialise = planned->plan.serialise, .all_sms = how_.all_sms, .fold = how_.folding.options});
+  if (!outcome) return std::unexpected(Failure(outcome.error()));
+  if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
+  configs::Result result = make_result(planned->scenario, planned->plan, *outcome);
+  fill_fold({&outcome->fold}, result);
+  fill_point(result, made);
+  return made;
+}
+
+}  // namespace warpfold::cli
