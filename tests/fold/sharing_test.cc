@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <utility>
+
 #include "tests/support/machine.h"
 #include "tests/support/same_outcome.h"
 
@@ -10,6 +13,8 @@ namespace warpfold::test {
 namespace {
 
 using testing::HasSubstr;
+
+constexpr double kLargeError = 0.05;
 
 Lines body() {
   return {op("FFMA R4, R8, R9, R4", {.stall = 2}), op("IADD3 R5, R10, R11, R12"), op("MUFU.EX2 R6, R7", {.stall = 2, .write = 0}),
@@ -176,6 +181,55 @@ TEST(Sharing, ClassesMeetBesideWarpsThatRun) {
   other.stream = 1;
   for (const std::string first : {"class a t=60\nclass b t=60\n", "class a t=60\nclass b t=50\n"})
     both(with_launch_latency(2), {launch(looping("parameter t\n" + first + "grid a*1 b*1\n")), launch(next), other});
+}
+
+// By rates (docs/folding.md, section 7), with an error so large and a patience so short that few instructions need be measured.
+sim::Outcome by_rates(const std::vector<sim::Launch>& launches) {
+  return outcome(with_launch_latency(2), launches,
+                 {.fold = {.mode = sim::FoldMode::kAuto, .error = kLargeError, .patience = 1000}});
+}
+
+// Warps of two kinds, too many to come back to the same state soon.
+traces::Kernel crowd(const std::string& grid) {
+  const Lines long_body = join(join(body(), body()),
+                               {op("MUFU.EX2 R6, R7", {.stall = 3, .write = 1}), op("FADD R6, R6, R6", {.stall = 5, .wait = {1}})});
+  return KernelText("crowd", "sm_86")
+      .options("registers=32 shared_memory=1024")
+      .classes("parameter t\n" + grid)
+      .role("short", 7, loop("t", body()))
+      .role("long", 9, loop("t", long_body))
+      .kernel();
+}
+
+std::set<std::pair<uint64_t, uint64_t>> jumps_of(const sim::Outcome& run, uint32_t sm_class) {
+  std::set<std::pair<uint64_t, uint64_t>> jumps;  // cycles of a period and how often
+  for (const sim::FoldedPeriod& period : run.fold.periods) {
+    if (period.sm_class == sm_class && !period.exact) jumps.emplace(period.cycles, period.repeats);
+  }
+  return jumps;
+}
+
+// Classes that have parted meet, and what is left of `next` is the same for both: one jump by rates moves both on, and nothing is
+// replayed twice. Every kernel keeps its instructions, which the run checks, and its cycles to within the error.
+TEST(Sharing, ClassesThatHaveMetJumpTogether) {
+  const traces::Kernel first = looping("parameter t\nclass a t=60\nclass b t=50\ngrid a*1 b*1\n");
+  const traces::Kernel next = crowd("class a t=3000\ngrid a*6\n");
+  const std::vector<sim::Launch> launches{launch(first), launch(next)};
+  const sim::Outcome run = by_rates(launches);
+  const sim::Outcome of_first = by_rates({launch(first)});
+  const sim::Outcome off = outcome(with_launch_latency(2), launches, {.fold = {.mode = sim::FoldMode::kOff}});
+  EXPECT_EQ(run.fold.mode, sim::Folded::kBounded);
+  EXPECT_EQ(run.sms_simulated, 2);
+  EXPECT_FALSE(jumps_of(run, 0).empty());
+  EXPECT_EQ(jumps_of(run, 0), jumps_of(run, 1));
+  EXPECT_EQ(run.fold.instructions_shared - of_first.fold.instructions_shared,
+            run.fold.instructions_replayed - of_first.fold.instructions_replayed);
+  EXPECT_EQ(run.fold.instructions_of_classes, off.fold.instructions_of_classes);
+  for (size_t k = 0; k < launches.size(); ++k) {
+    EXPECT_EQ(run.kernels[k].instructions, off.kernels[k].instructions);
+    const auto cycles = static_cast<double>(off.kernels[k].end_cycle - off.kernels[k].start_cycle);
+    EXPECT_NEAR(static_cast<double>(run.kernels[k].end_cycle - run.kernels[k].start_cycle), cycles, kLargeError * cycles);
+  }
 }
 
 TEST(Sharing, CtasThatAreAllPlacedInOneCycleAreNotShared) {
