@@ -1,6 +1,5 @@
 #include "sim/account/account.h"
 
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -12,40 +11,107 @@ namespace {
                          std::to_string(right));
 }
 
+void expect_equal(int launch, const std::string& what, uint64_t left, uint64_t right) {
+  if (left != right) broken(launch, what, left, right);
+}
+
 }  // namespace
 
-uint64_t Account::charged(int victim, Contended resource) const {
+Account::Account(const std::vector<uint32_t>& segments)
+    : launch_(segments.size()), columns_(2 * kWarpStates + static_cast<uint32_t>(segments.size()) * kWaiters * kContended) {
+  for (size_t l = 0; l < segments.size(); ++l) {
+    first_row_.push_back(rows());
+    launch_of_.insert(launch_of_.end(), segments[l], static_cast<int>(l));
+  }
+  first_row_.push_back(rows());
+  states_.assign(rows(), 0);
+  places_.assign(size_t{rows()} * columns_, 0);
+}
+
+void Account::make_states(uint32_t row) {
+  states_[row] = static_cast<uint32_t>(counters_.size());
+  counters_.resize(counters_.size() + kWarpStates, 0);
+}
+
+void Account::combine(const Account& other, uint64_t factor) {
+  estimated_ |= other.estimated_;
+  for (uint32_t r = 0; r < rows(); ++r) {
+    for (int s = 0; s < kWarpStates && other.states_[r] != 0; ++s)
+      spend(r, static_cast<WarpState>(s), factor * other.cycles(r, static_cast<WarpState>(s)));
+    for (uint32_t c = 0; c < columns_; ++c) add(r, c, factor * other.count(r, c));
+  }
+}
+
+uint64_t Account::cycles_of(int launch, WarpState state) const {
   uint64_t sum = 0;
-  for (int culprit = 0; culprit < launches_; ++culprit) sum += ledger(victim, culprit)[static_cast<int>(resource)];
-  return sum - launch_[victim].request_waits[static_cast<int>(resource)];
+  for (uint32_t r = first_row(launch); r < end_row(launch); ++r) sum += cycles(r, state);
+  return sum;
+}
+
+uint64_t Account::cycles_of(int launch) const {
+  uint64_t sum = 0;
+  for (int s = 0; s < kWarpStates; ++s) sum += cycles_of(launch, static_cast<WarpState>(s));
+  return sum;
+}
+
+uint64_t Account::lost_of(int victim, int culprit, Waiter waiter, Contended resource) const {
+  uint64_t sum = 0;
+  for (uint32_t r = first_row(victim); r < end_row(victim); ++r) sum += lost(r, culprit, waiter, resource);
+  return sum;
+}
+
+uint64_t Account::charged(int victim, Waiter waiter, Contended resource) const {
+  uint64_t sum = 0;
+  for (int culprit = 0; culprit < launches(); ++culprit) sum += lost_of(victim, culprit, waiter, resource);
+  return sum;
+}
+
+// Waits of warps for what others may hold are states of their own.
+void Account::check_warps(int l) const {
+  const auto state = [&](WarpState s) { return cycles_of(l, s); };
+  const auto waits = [&](Contended r) { return charged(l, Waiter::kWarp, r); };
+  uint64_t pipes = waits(Contended::kWgmma);
+  for (int r = static_cast<int>(Contended::kAlu); r <= static_cast<int>(Contended::kFp16); ++r)
+    pipes += waits(static_cast<Contended>(r));
+  expect_equal(l, "ledger against not_selected", waits(Contended::kIssueSlot), state(WarpState::kNotSelected));
+  expect_equal(l, "ledger against math_pipe_throttle", pipes, state(WarpState::kMathPipeThrottle));
+  expect_equal(l, "ledger against dispatch_stall", waits(Contended::kRegisterReadPort), state(WarpState::kDispatchStall));
+  expect_equal(l, "ledger against mio_throttle and lg_throttle", waits(Contended::kMemoryQueue),
+               state(WarpState::kMioThrottle) + state(WarpState::kLgThrottle));
+  for (int r = 0; r < kContended; ++r) {
+    const auto resource = static_cast<Contended>(r);
+    if (resource < Contended::kRegisterWritePort || resource == Contended::kMemoryQueue) continue;
+    expect_equal(l, "waits of warps for " + std::string(contended_name(resource)), waits(resource), 0);
+  }
+}
+
+void Account::check_inherited(int l) const {
+  for (uint32_t r = first_row(l); r < end_row(l); ++r) {
+    for (int s = 0; s < kWarpStates; ++s) {
+      const auto state = static_cast<WarpState>(s);
+      if (inherited(r, state) > cycles(r, state))
+        broken(l, "inherited of " + std::string(state_name(state)), inherited(r, state), cycles(r, state));
+    }
+  }
 }
 
 void Account::check() const {
-  for (int l = 0; l < launches_; ++l) {
-    const auto& states = launch_[l].states;
-    const auto state = [&](WarpState s) { return states[static_cast<int>(s)]; };
-    const uint64_t total = std::accumulate(states.begin(), states.end(), uint64_t{0});
-    if (total != launch_[l].resident_warp_cycles)
-      broken(l, "states against resident warp-cycles", total, launch_[l].resident_warp_cycles);
-    if (state(WarpState::kSelected) != launch_[l].instructions)
-      broken(l, "selected cycles against instructions", state(WarpState::kSelected), launch_[l].instructions);
-    if (charged(l, Contended::kIssueSlot) != state(WarpState::kNotSelected))
-      broken(l, "ledger against not_selected", charged(l, Contended::kIssueSlot), state(WarpState::kNotSelected));
-    uint64_t pipes = charged(l, Contended::kWgmma);
-    for (int r = static_cast<int>(Contended::kAlu); r <= static_cast<int>(Contended::kFp16); ++r)
-      pipes += charged(l, static_cast<Contended>(r));
-    if (pipes != state(WarpState::kMathPipeThrottle))
-      broken(l, "ledger against math_pipe_throttle", pipes, state(WarpState::kMathPipeThrottle));
-    if (charged(l, Contended::kRegisterReadPort) != state(WarpState::kDispatchStall))
-      broken(l, "ledger against dispatch_stall", charged(l, Contended::kRegisterReadPort), state(WarpState::kDispatchStall));
-    const uint64_t queue = state(WarpState::kMioThrottle) + state(WarpState::kLgThrottle);
-    if (charged(l, Contended::kMemoryQueue) != queue)
-      broken(l, "ledger against mio_throttle and lg_throttle", charged(l, Contended::kMemoryQueue), queue);
-    for (Contended r : {Contended::kSharedMemory, Contended::kRegisterWritePort}) {
-      if (charged(l, r) != 0) broken(l, "ledger against request waits of " + std::string(contended_name(r)), charged(l, r), 0);
+  for (int l = 0; l < launches(); ++l) {
+    const LaunchAccount& launch = launch_[l];
+    expect_equal(l, "bytes requested against served", launch.l2_requested_bytes, launch.l2_served_bytes);
+    if (!kAccounting) continue;
+    expect_equal(l, "states against resident warp-cycles", cycles_of(l), launch.resident_warp_cycles);
+    expect_equal(l, "selected cycles against instructions", cycles_of(l, WarpState::kSelected), launch.instructions);
+    check_warps(l);
+    if (!estimated_) check_inherited(l);
+    uint64_t absent = 0;
+    for (int r = 0; r < kContended; ++r) {
+      const auto resource = static_cast<Contended>(r);
+      expect_equal(l, "ledger against request waits for " + std::string(contended_name(resource)),
+                   charged(l, Waiter::kRequest, resource), launch.request_waits[r]);
+      absent += charged(l, Waiter::kAbsent, resource);
     }
-    if (launch_[l].l2_requested_bytes != launch_[l].l2_served_bytes)
-      broken(l, "bytes requested against served", launch_[l].l2_requested_bytes, launch_[l].l2_served_bytes);
+    expect_equal(l, "ledger against absent warps", absent, launch.absent_warp_cycles);
   }
 }
 

@@ -1,128 +1,142 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
 
+#include "sim/account/accounting.h"
 #include "sim/account/states.h"
 #include "sim/engine/state_visitor.h"
-#include "sim/engine/time.h"
 
 namespace warpfold::sim {
 
-// What one launch did on one SM. Only sums, linear in time.
+// What one launch did on one SM, all segments together. Only sums, linear in time.
 struct LaunchAccount {
-  std::array<uint64_t, kWarpStates> states{};  // warp-cycles; sum to resident_warp_cycles
-  uint64_t resident_warp_cycles = 0;
+  uint64_t resident_warp_cycles = 0;  // counted where warps end; the states of all its segments sum to it
+  uint64_t absent_warp_cycles = 0;    // of warps that would be there if nobody else were
   uint64_t instructions = 0;
   uint64_t l2_requested_bytes = 0;
   uint64_t l2_served_bytes = 0;
   uint64_t dram_bytes = 0;
-  // Waits of requests (not of warps) for a contended resource: memory stage, data stage, wgmma pipe, write-backs.
+  // Waits of requests (not of warps) for a contended resource: memory stage, data stage, L2, DRAM, wgmma pipe, write-backs.
   std::array<uint64_t, kContended> request_waits{};
 
   void visit(StateVisitor& visitor) {
-    for (uint64_t& cycles : states) visitor.count(cycles);
-    for (uint64_t* total : {&resident_warp_cycles, &instructions, &l2_requested_bytes, &l2_served_bytes, &dram_bytes})
+    for (uint64_t* total :
+         {&resident_warp_cycles, &absent_warp_cycles, &instructions, &l2_requested_bytes, &l2_served_bytes, &dram_bytes})
       visitor.count(*total);
     for (uint64_t& cycles : request_waits) visitor.count(cycles);
   }
 };
 
-// The account of one SM: per-launch counters and the contention ledger [victim][culprit][resource].
+// The account of one SM. Every launch has a row for each of its segments (sim/account/segment.h): the warp states, and what was
+// lost to each launch on each resource. Few of the places in a row are ever used, so that a place gets a counter when something is
+// first charged to it, in an order that the run alone decides; the states of a row get theirs together:
+//
+//   row      selected wait ... drain | inherited of each | hidden in each | culprit 0: warps' waits by resource, requests' waits by
+//   resource, warps
+//            that are not there | culprit 1: ...
 class Account {
  public:
-  explicit Account(int launches) : launches_(launches), launch_(launches), ledger_(size_t(launches) * launches) {}
+  // `segments`: how many each launch has.
+  explicit Account(const std::vector<uint32_t>& segments);
 
-  int launches() const { return launches_; }
+  int launches() const { return static_cast<int>(launch_.size()); }
   LaunchAccount& launch(int index) { return launch_[index]; }
   const LaunchAccount& launch(int index) const { return launch_[index]; }
+  uint32_t rows() const { return static_cast<uint32_t>(launch_of_.size()); }
+  uint32_t row(int launch, uint32_t segment) const { return first_row_[launch] + segment; }
+  uint32_t first_row(int launch) const { return first_row_[launch]; }
+  uint32_t end_row(int launch) const { return first_row_[launch + 1]; }
+  int launch_of(uint32_t row) const { return launch_of_[row]; }
 
-  void charge(int victim, int culprit, Contended resource, uint64_t cycles) {
-    ledger_[size_t(victim) * launches_ + culprit][static_cast<int>(resource)] += cycles;
+  void spend(uint32_t row, WarpState state, uint64_t cycles) {
+    if constexpr (!kAccounting) return;
+    if (states_[row] == 0) [[unlikely]]
+      make_states(row);
+    counters_[states_[row] + static_cast<uint32_t>(state)] += cycles;
   }
-  // A request of `victim` waited: counted once as a wait and once against the culprit.
-  void charge_request(int victim, int culprit, Contended resource, uint64_t cycles) {
-    launch_[victim].request_waits[static_cast<int>(resource)] += cycles;
-    charge(victim, culprit, resource, cycles);
+  // Warps of the row waited while `culprit` held the resource.
+  void charge(uint32_t row, int culprit, Contended resource, uint64_t cycles) {
+    add(row, column(culprit, Waiter::kWarp, resource), cycles);
   }
-  const std::array<uint64_t, kContended>& ledger(int victim, int culprit) const {
-    return ledger_[size_t(victim) * launches_ + culprit];
+  // A request of the row waited: counted once as a wait and once against the culprit.
+  void charge_request(uint32_t row, int culprit, Contended resource, uint64_t cycles) {
+    if constexpr (kAccounting) launch_[launch_of_[row]].request_waits[static_cast<int>(resource)] += cycles;
+    add(row, column(culprit, Waiter::kRequest, resource), cycles);
   }
+
+  // Of a wait that has been spent: a warp or request that others held up was waited for.
+  void inherit(uint32_t row, WarpState state, uint64_t cycles) { add(row, static_cast<uint32_t>(state), cycles); }
+  // A warp that others had made late waited for one that was less so: that much of its lateness was of no consequence.
+  void hide(uint32_t row, WarpState state, uint64_t cycles) { add(row, kWarpStates + static_cast<uint32_t>(state), cycles); }
+  // Warps of the launch were not resident because of what `culprit` held or was kept for it.
+  void charge_absent(int launch, int culprit, Contended resource, uint64_t cycles) {
+    if constexpr (kAccounting) launch_[launch].absent_warp_cycles += cycles;
+    add(first_row_[launch], column(culprit, Waiter::kAbsent, resource), cycles);
+  }
+  // Some of what follows was estimated: a wait and what was inherited of it may have been counted apart.
+  void set_estimated() { estimated_ = true; }
+
+  enum class Waiter : uint8_t { kWarp, kRequest, kAbsent };
+  static constexpr uint32_t kWaiters = 3;
+  uint64_t inherited(uint32_t row, WarpState state) const { return count(row, static_cast<uint32_t>(state)); }
+  uint64_t hidden(uint32_t row, WarpState state) const { return count(row, kWarpStates + static_cast<uint32_t>(state)); }
+  uint64_t cycles(uint32_t row, WarpState state) const {
+    return states_[row] == 0 ? 0 : counters_[states_[row] + static_cast<uint32_t>(state)];
+  }
+  uint64_t lost(uint32_t row, int culprit, Waiter waiter, Contended resource) const {
+    return count(row, column(culprit, waiter, resource));
+  }
+  // All segments of a launch.
+  uint64_t cycles_of(int launch, WarpState state) const;
+  uint64_t cycles_of(int launch) const;  // all states
+  uint64_t lost_of(int victim, int culprit, Waiter waiter, Contended resource) const;
 
   void visit(StateVisitor& visitor) {
     for (LaunchAccount& launch : launch_) launch.visit(visitor);
-    for (auto& resources : ledger_) {
-      for (uint64_t& cycles : resources) visitor.count(cycles);
-    }
+    for (size_t i = 1; i < counters_.size(); ++i) visitor.charge(counters_[i]);
   }
 
+  // What the rows of `other`, an account of the same launches, hold comes on top, or is taken away (modulo 2^64).
+  void add_rows(const Account& other) { combine(other, 1); }
+  void subtract_rows(const Account& other) { combine(other, ~uint64_t{0}); }
+
   // Throws std::logic_error naming the launch where states do not sum to resident warp-cycles, or the ledger does not sum to
-  // the stalls and request waits that it explains. Called at the end of every run, in Release too.
+  // the stalls, request waits and absences that it explains, or more was inherited than waited. Called at the end of every run, in
+  // Release too.
   void check() const;
 
  private:
-  uint64_t charged(int victim, Contended resource) const;
+  static uint32_t column(int culprit, Waiter waiter, Contended resource) {
+    return 2 * kWarpStates + (static_cast<uint32_t>(culprit) * kWaiters + static_cast<uint32_t>(waiter)) * kContended +
+           static_cast<uint32_t>(resource);
+  }
+  void add(uint32_t row, uint32_t column, uint64_t cycles) {
+    if constexpr (!kAccounting) return;
+    uint32_t& place = places_[size_t{row} * columns_ + column];
+    if (place == 0) [[unlikely]] {
+      if (cycles == 0) return;
+      place = static_cast<uint32_t>(counters_.size());
+      counters_.push_back(0);
+    }
+    counters_[place] += cycles;
+  }
+  uint64_t count(uint32_t row, uint32_t column) const { return counters_[places_[size_t{row} * columns_ + column]]; }
+  void make_states(uint32_t row);
+  void combine(const Account& other, uint64_t factor);
+  uint64_t charged(int victim, Waiter waiter, Contended resource) const;
+  void check_warps(int launch) const;
+  void check_inherited(int launch) const;
 
-  int launches_;
   std::vector<LaunchAccount> launch_;
-  std::vector<std::array<uint64_t, kContended>> ledger_;
-};
-
-// Who held a resource and when: a short history of [start, launch) segments, the last one still running. A wait is charged to
-// the holders of its cycles; what lies before the oldest segment goes to the oldest holder.
-class HoldHistory {
- public:
-  void hold(Cycle start, int launch) {
-    if (size_ > 0 && segments_[(head_ + size_ - 1) % kSegments].launch == launch) return;
-    if (size_ == kSegments) {
-      head_ = (head_ + 1) % kSegments;
-      --size_;
-    }
-    segments_[(head_ + size_) % kSegments] = {start, launch};
-    ++size_;
-  }
-
-  // Calls charge(launch, cycles) for the holders of [from, to), newest first.
-  template <typename Charge>
-  void charge(Cycle from, Cycle to, int nobody, Charge charge) const {
-    for (int i = size_ - 1; i >= 0 && to > from; --i) {
-      const Segment& segment = segments_[(head_ + i) % kSegments];
-      if (segment.start >= to) continue;
-      const Cycle begin = i == 0 ? from : std::max(from, segment.start);
-      charge(segment.launch, to - begin);
-      to = begin;
-    }
-    if (to > from) charge(nobody, to - from);
-  }
-
-  // Only what a wait that began at `earliest` or later can be charged to; of the first of those segments the start is no matter.
-  void visit(StateVisitor& visitor, Cycle earliest) {
-    if (!visitor.taking()) {
-      for (Segment& segment : segments_) segment.start += visitor.shift();
-      return;
-    }
-    int first = std::max(size_ - 1, 0);
-    while (first > 0 && at(first).start > earliest) --first;
-    visitor.value("holds", static_cast<uint64_t>(size_ - first));
-    for (int i = first; i < size_; ++i) {
-      visitor.value("hold_launch", static_cast<uint64_t>(at(i).launch));
-      if (i > first) visitor.value("hold_start", at(i).start - visitor.now());
-    }
-  }
-
- private:
-  static constexpr int kSegments = 32;
-  struct Segment {
-    Cycle start;
-    int launch;
-  };
-  Segment& at(int i) { return segments_[(head_ + i) % kSegments]; }
-
-  std::array<Segment, kSegments> segments_{};
-  int head_ = 0;
-  int size_ = 0;
+  std::vector<uint32_t> first_row_;  // per launch, and the number of all
+  std::vector<int> launch_of_;       // per row
+  uint32_t columns_;
+  bool estimated_ = false;
+  std::vector<uint32_t> states_;          // [row]: the first of its states in counters_; 0: none yet
+  std::vector<uint32_t> places_;          // [row][column] into counters_
+  std::vector<uint64_t> counters_ = {0};  // the first one stays 0
 };
 
 }  // namespace warpfold::sim

@@ -24,7 +24,18 @@ std::string_view contended_name(Contended resource) {
                                                                       "register_read_port",
                                                                       "register_write_port",
                                                                       "memory_queue",
-                                                                      "shared_memory"};
+                                                                      "shared_memory",
+                                                                      "load_return",
+                                                                      "bulk_copy",
+                                                                      "sm_ingress",
+                                                                      "sm_egress",
+                                                                      "l2_read",
+                                                                      "l2_write",
+                                                                      "dram",
+                                                                      "registers",
+                                                                      "shared_memory_capacity",
+                                                                      "warp_slots",
+                                                                      "cta_slots"};
   return kNames[static_cast<int>(resource)];
 }
 

@@ -43,8 +43,20 @@ enum class Contended : uint8_t {
   kRegisterWritePort,
   kMemoryQueue,   // sub-core memory-I/O queue and the SM-shared stage
   kSharedMemory,  // data stage
+  kLoadReturn,    // a sub-core's way back from L1 to the register file
+  kBulkCopy,      // bulk copy engine: taking up copies
+  kSmIngress,     // network port of the SM, bytes that it reads
+  kSmEgress,      // the same, bytes that it writes
+  kL2Read,
+  kL2Write,
+  kDram,
+  // What CTAs occupy for as long as they are there.
+  kRegisters,
+  kSharedMemoryCapacity,
+  kWarpSlots,
+  kCtaSlots,
 };
-inline constexpr int kContended = 14;
+inline constexpr int kContended = 25;
 std::string_view contended_name(Contended resource);  // "issue_slot", "alu", ...
 
 }  // namespace warpfold::sim

@@ -45,6 +45,9 @@ class BandwidthServer {
     advance(work);
     return free_at_ + (fraction_ > 0 ? 1 : 0);
   }
+  // How long `bytes` take on a server that is idle.
+  Cycle duration(uint64_t bytes) const { return (work_of(bytes) + (uint64_t{1} << shift_) - 1) >> shift_; }
+  Cycle free_at() const { return free_at_; }
   // Idle time before `now` has passed.
   void idle_until(Cycle now) {
     if (free_at_ >= now) return;

@@ -15,19 +15,22 @@ namespace warpfold::sim {
 //
 //   key      what influences the future, relative to the cycle; compared whole
 //   counts   what only counts: grows by the same amount in every period
+//   charges  the same, of counters that an account makes as it needs them: a later state of an SM has no fewer, those of an earlier
+//            one first
 //   trips    per warp its serial, its launch, the number of loops it is in and the trips left of each, outermost first
 //   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on)
 struct SavedState {
   Cycle at = 0;
   std::vector<uint64_t> key;
   std::vector<uint64_t> counts;
+  std::vector<uint64_t> charges;
   std::vector<uint64_t> trips;
   std::vector<Cycle> moments;
   std::vector<uint64_t> placed;  // per launch: CTAs placed so far
   uint64_t instructions = 0;     // issued so far, all launches
 
   void clear() {
-    for (auto* words : {&key, &counts, &trips, &moments, &placed}) words->clear();
+    for (auto* words : {&key, &counts, &charges, &trips, &moments, &placed}) words->clear();
   }
 };
 
@@ -36,6 +39,7 @@ struct Skip {
   uint64_t periods = 0;
   Cycle cycles = 0;
   std::vector<uint64_t> counted;      // in the order of SavedState::counts
+  std::vector<uint64_t> charged;      // in the order of SavedState::charges; what is beyond them stays as it is
   std::vector<uint64_t> trips_taken;  // in the order of SavedState::trips
   std::vector<uint8_t> moment_moves;  // per moment: it moves with the clock
   std::vector<uint64_t> placed;       // per launch: CTAs
@@ -54,7 +58,7 @@ class KeyProbe {
 //   value     influences the future as it is
 //   time      a cycle; all cycles up to now mean the same ("free since")
 //   moment    a cycle whose distance counts even when it is past
-//   count     a statistic
+//   count     a statistic; charge: one that has not been there from the start
 //   relative  a value made of fields that only count together; moving the state on leaves those fields alone
 class StateVisitor {
  public:
@@ -111,6 +115,13 @@ class StateVisitor {
       total += skip_->counted[next_count_++];
     }
   }
+  void charge(uint64_t& total) {
+    if (taking()) {
+      saved_->charges.push_back(total);
+    } else if (next_charge_ < skip_->charged.size()) {
+      total += skip_->charged[next_charge_++];
+    }
+  }
   // The loops a warp is in. A warp that took another's place has another serial.
   void trips(uint64_t serial, int launch, uint64_t* left, uint32_t depth) {
     if (taking()) {
@@ -141,6 +152,7 @@ class StateVisitor {
   Cycle now_ = 0;
   KeyProbe* probe_ = nullptr;
   size_t next_count_ = 0;
+  size_t next_charge_ = 0;
   size_t next_trip_ = 0;
   size_t next_moment_ = 0;
   size_t next_launch_ = 0;

@@ -25,8 +25,10 @@ constexpr uint64_t kUnbounded = ~uint64_t{0};
 
 __extension__ using Wide = unsigned __int128;
 
-uint64_t states_of(const LaunchAccount& account) {
-  return std::accumulate(account.states.begin(), account.states.end(), uint64_t{0});
+uint64_t sum_of(const std::map<Place, uint64_t>& waits) {
+  uint64_t sum = 0;
+  for (const auto& [place, cycles] : waits) sum += cycles;
+  return sum;
 }
 
 }  // namespace
@@ -121,12 +123,13 @@ void Extrapolator::add_sample(Cycle now) {
   sample.waiting.resize(tied_.size());
   for_each_warp([&](const Warp& warp) {
     auto& waiting = sample.waiting[warp.launch];
-    if (warp.exited) waiting[static_cast<int>(WarpState::kDrain)] += now - (warp.last_issue + 1);
+    if (warp.exited) waiting[{warp.row, WarpState::kDrain}] += now - (warp.last_issue + 1);
     // A wait for the wgmma FIFO is charged to its holders when it ends, and not before.
-    if (warp.blocked && warp.reason != WarpState::kMathPipeThrottle) waiting[static_cast<int>(warp.reason)] += now - warp.since;
+    if (warp.blocked && warp.reason != WarpState::kMathPipeThrottle) waiting[{warp.waiting_row, warp.reason}] += now - warp.since;
   });
   for (size_t l = 0; l < tied_.size(); ++l) {
     sample.launches.push_back(sm_->account().launch(static_cast<int>(l)));
+    sample.states.push_back(sm_->account().cycles_of(static_cast<int>(l)));
     sample.ctas_done.push_back(sm_->ctas_done(static_cast<int>(l)));
     std::vector<uint64_t>& issued = sample.issued.emplace_back();
     for (int c = 0; c < sm_->sub_cores(); ++c) issued.push_back(sm_->sub_core(c).issued(static_cast<int>(l)));
@@ -163,10 +166,7 @@ bool Extrapolator::occupancy_settled(size_t first, int launch, double share) con
   if (static_cast<double>(gone) < share * kGenerations * static_cast<double>(sm_->ctas_running(launch))) return false;
   std::vector<Batch> measured;
   for (size_t i = first; i + 1 < samples_.size(); ++i) {
-    const auto resident = [&](const Sample& sample) {
-      return states_of(sample.launches[launch]) +
-             std::accumulate(sample.waiting[launch].begin(), sample.waiting[launch].end(), uint64_t{0});
-    };
+    const auto resident = [&](const Sample& sample) { return sample.states[launch] + sum_of(sample.waiting[launch]); };
     measured.push_back({static_cast<double>(resident(samples_[i + 1]) - resident(samples_[i])),
                         static_cast<double>(samples_[i + 1].state.at - samples_[i].state.at)});
   }
@@ -225,7 +225,7 @@ Extrapolator::Jump Extrapolator::plan_from(const Sample& from, Cycle limit) {
   skip.periods = periods;
   skip.cycles = periods * jump.period;
   skip.moment_moves.assign(to.state.moments.size(), 1);
-  for (size_t i = 0; i < to.state.counts.size(); ++i) skip.counted.push_back(periods * (to.state.counts[i] - from.state.counts[i]));
+  count(from.state, to.state, skip);
   for (uint64_t& trips : skip.trips_taken) trips *= periods;
   for (size_t l = 0; l < tied_.size(); ++l) {
     skip.placed.push_back(tied_[l] ? periods * (to.state.placed[l] - from.state.placed[l]) : 0);
@@ -241,9 +241,10 @@ Extrapolator::Jump Extrapolator::plan_from(const Sample& from, Cycle limit) {
     }
     jump.instructions += taken.instructions;
     correction.served_bytes = taken.bytes - periods * (after.l2_served_bytes - before.l2_served_bytes);
-    for (int s = 0; s < kWarpStates; ++s) correction.states[s] = periods * (to.waiting[l][s] - from.waiting[l][s]);
-    const uint64_t waits = std::accumulate(correction.states.begin(), correction.states.end(), uint64_t{0});
-    correction.resident_warp_cycles = periods * (states_of(after) - states_of(before)) + waits + correction.instructions -
+    for (const auto& [place, cycles] : to.waiting[l]) correction.waits[place] += periods * cycles;
+    for (const auto& [place, cycles] : from.waiting[l]) correction.waits[place] -= periods * cycles;
+    const uint64_t waits = sum_of(correction.waits);
+    correction.resident_warp_cycles = periods * (to.states[l] - from.states[l]) + waits + correction.instructions -
                                       periods * (after.resident_warp_cycles - before.resident_warp_cycles);
   }
   return jump;

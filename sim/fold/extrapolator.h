@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/fold/batch_means.h"
@@ -51,9 +52,10 @@ class Extrapolator {
     SavedState state;
     std::vector<WarpSample> warps;  // of free launches, in order of their serials
     std::vector<LaunchAccount> launches;
-    std::vector<std::array<uint64_t, kWarpStates>> waiting;  // per launch: of waits that go on, not charged yet
-    std::vector<uint64_t> ctas_done;                         // per launch
-    std::vector<std::vector<uint64_t>> issued;               // [launch][sub-core]
+    std::vector<uint64_t> states;                    // per launch: warp-cycles, all states
+    std::vector<std::map<Place, uint64_t>> waiting;  // per launch: waits that go on, not charged yet
+    std::vector<uint64_t> ctas_done;                 // per launch
+    std::vector<std::vector<uint64_t>> issued;       // [launch][sub-core]
   };
 
   std::vector<uint64_t> phase();

@@ -74,6 +74,16 @@ bool same_shape(const SavedState& before, const SavedState& after) {
 
 }  // namespace
 
+void count(const SavedState& before, const SavedState& after, Skip& skip) {
+  const uint64_t periods = skip.periods;
+  for (size_t i = 0; i < after.counts.size(); ++i) skip.counted.push_back(periods * (after.counts[i] - before.counts[i]));
+  skip.charged.reserve(after.charges.size());
+  for (size_t i = 0; i < after.charges.size(); ++i) {
+    const uint64_t start = i < before.charges.size() ? before.charges[i] : 0;
+    skip.charged.push_back(periods * (after.charges[i] - start));
+  }
+}
+
 uint64_t bound_by_ctas(const std::vector<traces::CtaRun>& runs, uint64_t placed_before, uint64_t placed_after) {
   const uint64_t period = placed_after - placed_before;
   if (period == 0) return kUnbounded;
@@ -113,7 +123,7 @@ Skip link(const SavedState& before, const SavedState& after, const std::vector<c
   skip.cycles = periods * period;
   for (uint64_t& ctas_placed : skip.placed) ctas_placed *= periods;
   for (uint64_t& trips : skip.trips_taken) trips *= periods;
-  for (size_t i = 0; i < after.counts.size(); ++i) skip.counted.push_back(periods * (after.counts[i] - before.counts[i]));
+  count(before, after, skip);
   return skip;
 }
 

@@ -15,6 +15,10 @@ namespace warpfold::sim {
 Skip link(const SavedState& before, const SavedState& after, const std::vector<const std::vector<traces::CtaRun>*>& ctas,
           Cycle limit);
 
+// What the skip's periods, repetitions of what happened between the two, count. A charge that was made for the first time in
+// between starts at 0.
+void count(const SavedState& before, const SavedState& after, Skip& skip);
+
 // The parts of it. Periods that a warp's loops allow, `depth` trip counts before and after: loops around the outermost one that has
 // moved are where they were, that one has trips left, and those inside it stand where they stood. Appends what a period consumes.
 uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_warp, uint64_t depth,

@@ -25,6 +25,11 @@ std::vector<int> placement_order(const std::vector<Launch>& launches) {
   return rank;
 }
 
+// CTAs that an SM holds at a time when the kernel has the GPU, or `sms` of it, for itself.
+uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
+  return static_cast<uint32_t>(std::min<uint64_t>(image.ctas_per_sm, (image.kernel->ctas() + sms - 1) / sms));
+}
+
 std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise) {
   std::vector<std::vector<int>> result(launches.size());
   for (size_t l = 0; l < launches.size(); ++l) {
@@ -73,7 +78,8 @@ void GpuRun::start(Member& member, const std::vector<Launch>& launches, std::vec
   std::vector<SmLaunch> shares;
   for (size_t l = 0; l < launches.size(); ++l) {
     shares.push_back({&images_[l], member.ctas[l], rank[l], launches[l].reserved, launches[l].reserved_registers,
-                      launches[l].reserved_shared_memory, launches[l].reserved_warps, launches[l].quota, launches[l].priority});
+                      launches[l].reserved_shared_memory, launches[l].reserved_warps, launches[l].quota, launches[l].priority,
+                      ctas_alone(images_[l], launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count)});
   }
   member.sm = std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr);
   if (issue_log != nullptr) member.sm->log_issues(*issue_log, static_cast<uint32_t>(&member - members_.data()));
@@ -290,23 +296,29 @@ Outcome GpuRun::collect() const {
   outcome.sms_simulated = static_cast<uint32_t>(members_.size());
   outcome.whole_chip = chip_.has_value();
   const size_t launches = released_.size();
-  outcome.ledger.assign(launches, std::vector<std::array<uint64_t, kContended>>(launches));
   for (size_t l = 0; l < launches; ++l) {
     KernelCounters counters;
     collect_kernel(static_cast<int>(l), counters);
     outcome.total_cycles = std::max(outcome.total_cycles, counters.end_cycle);
     outcome.kernels.push_back(std::move(counters));
   }
-  for (const Member& member : members_) {
-    for (size_t v = 0; v < launches; ++v) {
-      for (size_t c = 0; c < launches; ++c) {
-        const auto& entry = member.sm->account().ledger(static_cast<int>(v), static_cast<int>(c));
-        for (int r = 0; r < kContended; ++r) outcome.ledger[v][c][r] += member.sms * entry[r];
+  collect_ledger(outcome);
+  collect_resources(outcome);
+  return outcome;
+}
+
+void GpuRun::collect_ledger(Outcome& outcome) const {
+  const size_t launches = outcome.kernels.size();
+  outcome.ledger.resize(launches);
+  for (size_t victim = 0; victim < launches; ++victim) {
+    outcome.ledger[victim].resize(launches);
+    for (const SegmentCounters& segment : outcome.kernels[victim].segments) {
+      for (size_t culprit = 0; culprit < launches; ++culprit) {
+        for (int r = 0; r < kContended; ++r)
+          outcome.ledger[victim][culprit][r] += segment.lost[culprit][r] + segment.requests_lost[culprit][r];
       }
     }
   }
-  collect_resources(outcome);
-  return outcome;
 }
 
 void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
@@ -321,13 +333,58 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
     counters.ctas += member.sms * member.sm->ctas_done(launch) - less.ctas;
     counters.instructions += member.sms * account.instructions - less.work.instructions;
     counters.resident_warp_cycles += member.sms * account.resident_warp_cycles - less.work.instructions;
-    for (int s = 0; s < kWarpStates; ++s) counters.states[s] += member.sms * account.states[s];
-    counters.states[static_cast<int>(WarpState::kSelected)] -= less.work.instructions;
     counters.l2_bytes += member.sms * account.l2_requested_bytes - less.work.bytes;
     counters.l2_bytes_served += member.sms * account.l2_served_bytes - less.work.bytes;
     counters.dram_bytes += member.sms * account.dram_bytes;
   }
   if (counters.start_cycle == kNever) counters.start_cycle = 0;
+  collect_segments(launch, counters);
+  collect_absences(launch, counters);
+}
+
+void GpuRun::collect_absences(int launch, KernelCounters& counters) const {
+  counters.absent.resize(released_.size());
+  for (const Member& member : members_) {
+    for (size_t culprit = 0; culprit < counters.absent.size(); ++culprit) {
+      for (int r = 0; r < kContended; ++r) {
+        const uint64_t lost =
+            member.sm->account().lost_of(launch, static_cast<int>(culprit), Account::Waiter::kAbsent, static_cast<Contended>(r));
+        counters.absent[culprit][r] += member.sms * lost;
+      }
+    }
+  }
+}
+
+// What merged classes do less is taken from where the kernel issues most.
+void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
+  constexpr auto kSelected = static_cast<size_t>(WarpState::kSelected);
+  const auto launches = static_cast<int>(released_.size());
+  for (const Segment& segment : images_[launch].segments)
+    counters.segments.push_back({segment, {}, std::vector<Losses>(launches), {}, {}, std::vector<Losses>(launches)});
+  for (const Member& member : members_) {
+    const Account& account = member.sm->account();
+    for (size_t i = 0; i < counters.segments.size(); ++i) {
+      SegmentCounters& segment = counters.segments[i];
+      const uint32_t row = account.row(launch, static_cast<uint32_t>(i));
+      for (int s = 0; s < kWarpStates; ++s) {
+        segment.states[s] += member.sms * account.cycles(row, static_cast<WarpState>(s));
+        segment.inherited[s] += member.sms * account.inherited(row, static_cast<WarpState>(s));
+        segment.hidden[s] += member.sms * account.hidden(row, static_cast<WarpState>(s));
+      }
+      for (int culprit = 0; culprit < launches; ++culprit) {
+        for (int r = 0; r < kContended; ++r) {
+          const auto resource = static_cast<Contended>(r);
+          segment.lost[culprit][r] += member.sms * account.lost(row, culprit, Account::Waiter::kWarp, resource);
+          segment.requests_lost[culprit][r] += member.sms * account.lost(row, culprit, Account::Waiter::kRequest, resource);
+        }
+      }
+    }
+  }
+  auto& busiest = *std::ranges::max_element(counters.segments, {}, [&](const auto& each) { return each.states[kSelected]; });
+  for (const Member& member : members_) busiest.states[kSelected] -= member.less[launch].work.instructions;
+  for (const SegmentCounters& segment : counters.segments) {
+    for (int s = 0; s < kWarpStates; ++s) counters.states[s] += segment.states[s];
+  }
 }
 
 void GpuRun::collect_resources(Outcome& outcome) const {

@@ -37,6 +37,9 @@ class GpuRun {
   bool deadlocked() const;
   Outcome collect() const;
   void collect_kernel(int launch, KernelCounters& counters) const;
+  void collect_segments(int launch, KernelCounters& counters) const;
+  void collect_absences(int launch, KernelCounters& counters) const;
+  void collect_ledger(Outcome& outcome) const;
   void collect_resources(Outcome& outcome) const;
   std::string waiting_classes() const;
   std::string waiting_sms() const;

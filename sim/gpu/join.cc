@@ -84,6 +84,12 @@ void follow(Member& member, const Member& leader, const SavedState& own, const S
   OtherPast& past = member.past;
   past.counts.resize(own.counts.size());
   for (size_t i = 0; i < own.counts.size(); ++i) past.counts[i] += own.counts[i] - leaders.counts[i];
+  if (past.account) {
+    past.account->add_rows(member.sm->account());
+  } else {
+    past.account = member.sm->account();
+  }
+  past.account->subtract_rows(leader.sm->account());
   past.launches.resize(member.ctas.size());
   for (size_t l = 0; l < member.ctas.size(); ++l) {
     const auto launch = static_cast<int>(l);

@@ -53,7 +53,7 @@ uint64_t Member::replayed() const {
 void Member::settle() {
   if (past.counts.empty()) return;
   replayed_before = replayed();
-  sm->add_counts(past.counts);
+  sm->add_counts(past.counts, *past.account);
   not_replayed = sm->instructions() - folder->skipped_instructions() - replayed_before;
   for (size_t l = 0; l < past.launches.size(); ++l)
     sm->had_launch(static_cast<int>(l), past.launches[l].start, past.launches[l].end);

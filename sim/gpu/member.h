@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "sim/fold/folder.h"
@@ -15,7 +16,8 @@ namespace warpfold::sim {
 // How the past of a class differs from its Sm's: it has joined a leader in another past's same state, and its Sm is a copy of the
 // leader's since. To be added, modulo 2^64, when the run has ended.
 struct OtherPast {
-  std::vector<uint64_t> counts;  // in the order of SavedState::counts; empty: its Sm's past is its own
+  std::vector<uint64_t> counts;    // in the order of SavedState::counts; empty: its Sm's past is its own
+  std::optional<Account> account;  // its rows; there with counts
   struct Times {
     Cycle start = kNever;  // of a launch, where it had started
     Cycle end = kNever;    // where it had ended

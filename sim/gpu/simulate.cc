@@ -44,7 +44,7 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
   if (!spec) return std::unexpected(spec.error());
   std::vector<KernelImage> images;
   for (const Launch& launch : launches) {
-    auto image = make_image(*spec, *launch.kernel);
+    auto image = make_image(*spec, *launch.kernel, options.account);
     if (!image) return std::unexpected(image.error());
     if (const auto fits = check_reservation(launch, image->footprint); !fits) return std::unexpected(fits.error());
     if (const auto fits = check_bounds(*spec, launch, image->footprint); !fits) return std::unexpected(fits.error());

@@ -8,6 +8,7 @@
 #include "configs/diagnostic.h"
 #include "configs/gpu.pb.h"
 #include "sim/account/issue_log.h"
+#include "sim/account/segment.h"
 #include "sim/account/states.h"
 #include "sim/fold/fold.h"
 #include "sim/gpu/distribution.h"
@@ -32,6 +33,19 @@ struct Launch {
   SmQuota quota;  // SLICED
 };
 
+using Losses = std::array<uint64_t, kContended>;  // by resource
+
+// What the warps of a kernel did in one segment of its code.
+struct SegmentCounters {
+  Segment segment;
+  std::array<uint64_t, kWarpStates> states{};  // warp-cycles; selected are the instructions issued
+  std::vector<Losses> lost;  // [culprit]: warp-cycles that warps waited for what the culprit held; among the states
+  std::array<uint64_t, kWarpStates> inherited{};  // of the states: waits for a warp or request of its own that others had held up
+  std::array<uint64_t, kWarpStates>
+      hidden{};                       // in waits of that state: losses that were of no consequence, since the warp waited anyway
+  std::vector<Losses> requests_lost;  // [culprit]: cycles that requests made here waited, whether a warp waits for them or not
+};
+
 // Counters of one kernel over the whole chip (sums over SMs) unless said otherwise.
 struct KernelCounters {
   uint64_t start_cycle = 0;  // first CTA launched
@@ -43,8 +57,10 @@ struct KernelCounters {
   uint64_t l2_bytes = 0;                       // requested from and served by L2
   uint64_t l2_bytes_served = 0;
   uint64_t dram_bytes = 0;
-  uint32_t cta_limit = 0;   // CTAs an SM holds of this kernel alone
-  std::string cta_limiter;  // registers, shared_memory, warp_slots, cta_slots
+  uint32_t cta_limit = 0;                 // CTAs an SM holds of this kernel alone
+  std::string cta_limiter;                // registers, shared_memory, warp_slots, cta_slots
+  std::vector<SegmentCounters> segments;  // their states sum to those above
+  std::vector<Losses> absent;             // [culprit]: warp-cycles of warps that were not there because of what the culprit held
 };
 
 // Use of one resource over the run, whole chip.
@@ -63,8 +79,8 @@ struct Outcome {
   uint64_t total_cycles = 0;
   std::vector<KernelCounters> kernels;  // in launch order
   std::vector<ResourceUse> resources;
-  // ledger[victim][culprit][resource] in warp-cycles, launch order
-  std::vector<std::vector<std::array<uint64_t, kContended>>> ledger;
+  // ledger[victim][culprit][resource] in warp-cycles, launch order: waits of warps and of requests
+  std::vector<std::vector<Losses>> ledger;
   uint32_t sm_classes = 0;
   uint32_t sms_simulated = 0;  // one of each class, or every SM that receives a CTA
   bool whole_chip = false;     // Options::all_sms
@@ -76,6 +92,7 @@ struct Outcome {
 struct Options {
   bool serialise = false;  // a launch starts only when the one before it has ended
   bool all_sms = false;    // every SM against L2 and DRAM that all share, instead of one of each class; nothing is folded then
+  AccountGranularity account = AccountGranularity::kByPhase;
   FoldOptions fold{};
   std::vector<IssueRecord>* issue_log =
       nullptr;  // receives every issue, in order of time per SM class (or SM); nothing is folded then

@@ -36,6 +36,9 @@ class DramServer {
     return server_.work(now, excess);
   }
 
+  Cycle free_at() const { return server_.free_at(); }
+  Cycle duration(uint64_t bytes) const { return server_.duration(bytes); }
+
   // Read, and written to L2 for it: some of the latter may not have left yet.
   uint64_t requested_bytes() const { return server_.served_bytes() + written_bytes_; }
 

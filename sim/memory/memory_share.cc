@@ -5,10 +5,18 @@
 #include <string>
 
 namespace warpfold::sim {
+namespace {
+
+MemoryShare::Reply slowest_of(const Passage& port, const Passage& l2, const Passage& dram) {
+  const Passage slowest = std::max({port, l2, dram}, [](const Passage& a, const Passage& b) { return a.end < b.end; });
+  return {slowest.end, std::max({port.idle_end, l2.idle_end, dram.idle_end}), slowest};
+}
+
+}  // namespace
 
 ChipMemory::ChipMemory(const MemorySpec& spec, uint32_t shares)
-    : l2_read(spec.l2_read_milli_bytes_per_clk, 1000ULL * shares),
-      l2_write(spec.l2_write_milli_bytes_per_clk, 1000ULL * shares),
+    : l2_read(spec.l2_read_milli_bytes_per_clk, 1000ULL * shares, Contended::kL2Read),
+      l2_write(spec.l2_write_milli_bytes_per_clk, 1000ULL * shares, Contended::kL2Write),
       dram(spec.dram_milli_bytes_per_clk, 1000ULL * shares, spec.l2_dirty_bytes / shares) {}
 
 void ChipMemory::arrive(Cycle now) {
@@ -19,8 +27,8 @@ void ChipMemory::arrive(Cycle now) {
 }
 
 MemoryShare::MemoryShare(const MemorySpec& spec, ChipMemory* chip)
-    : ingress_(spec.ingress_bytes_per_clk, 1),
-      egress_(spec.egress_bytes_per_clk, 1),
+    : ingress_(spec.ingress_bytes_per_clk, 1, Contended::kSmIngress),
+      egress_(spec.egress_bytes_per_clk, 1, Contended::kSmEgress),
       own_(spec, spec.sm_count),
       beyond_(chip != nullptr ? chip : &own_) {}
 
@@ -30,20 +38,16 @@ MemoryShare::MemoryShare(const MemoryShare& other)
       own_(other.own_),
       beyond_(other.beyond_ == &other.own_ ? &own_ : other.beyond_) {}
 
-MemoryShare::Reply MemoryShare::read(Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes) {
+MemoryShare::Reply MemoryShare::read(Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes, int launch) {
   beyond_->arrive(now);
-  const Cycle ported = ingress_.serve(now, bytes);
-  const Cycle cached = beyond_->l2_read.serve(now, bytes / multicast);
-  const Cycle fetched = beyond_->dram.read(now, dram_bytes);
-  return {std::max({ported, cached, fetched}), dram_bytes};
+  return slowest_of(ingress_.serve(now, bytes, launch), beyond_->l2_read.serve(now, bytes / multicast, launch),
+                    beyond_->dram.read(now, dram_bytes, launch));
 }
 
-MemoryShare::Reply MemoryShare::write(Cycle now, uint32_t bytes, uint64_t dram_bytes) {
+MemoryShare::Reply MemoryShare::write(Cycle now, uint32_t bytes, uint64_t dram_bytes, int launch) {
   beyond_->arrive(now);
-  const Cycle ported = egress_.serve(now, bytes);
-  const Cycle cached = beyond_->l2_write.serve(now, bytes);
-  const Cycle evicted = beyond_->dram.write(now, dram_bytes);
-  return {std::max({ported, cached, evicted}), dram_bytes};
+  return slowest_of(egress_.serve(now, bytes, launch), beyond_->l2_write.serve(now, bytes, launch),
+                    beyond_->dram.write(now, dram_bytes, launch));
 }
 
 }  // namespace warpfold::sim

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "sim/engine/bandwidth_server.h"
 #include "sim/engine/time.h"
-#include "sim/memory/dram_server.h"
+#include "sim/memory/held_dram.h"
+#include "sim/memory/held_server.h"
 #include "sim/memory/memory_spec.h"
 
 namespace warpfold::sim {
@@ -17,9 +17,9 @@ struct ChipMemory {
   void arrive(Cycle now);
 
   Cycle latest = 0;  // request so far
-  BandwidthServer l2_read;
-  BandwidthServer l2_write;
-  DramServer dram;
+  HeldServer l2_read;
+  HeldServer l2_write;
+  HeldDram dram;
 };
 
 // The memory system as one SM sees it: its own network ports, and behind them either its exact share of L2 and DRAM or the chip's,
@@ -36,26 +36,27 @@ class MemoryShare {
 
   struct Reply {
     Cycle transferred;  // bandwidth only
-    uint64_t dram_bytes;
+    Cycle uncontended;  // the same with all servers idle
+    Passage slowest;
   };
 
-  // L2 to SM. `multicast` SMs receive the same bytes, so that L2 and DRAM serve 1/multicast of them for this SM.
-  Reply read(Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes);
+  // L2 to SM, for `launch`. `multicast` SMs receive the same bytes, so that L2 and DRAM serve 1/multicast of them for this SM.
+  Reply read(Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes, int launch);
   // SM to L2 (and from there to DRAM for the share that is evicted).
-  Reply write(Cycle now, uint32_t bytes, uint64_t dram_bytes);
+  Reply write(Cycle now, uint32_t bytes, uint64_t dram_bytes, int launch);
 
   const ChipMemory& beyond() const { return *beyond_; }
   uint64_t ingress_bytes() const { return ingress_.served_bytes(); }
 
   // Of an SM with a share of its own.
   void visit(StateVisitor& visitor) {
-    for (BandwidthServer* server : {&ingress_, &egress_, &own_.l2_read, &own_.l2_write}) server->visit(visitor);
+    for (HeldServer* server : {&ingress_, &egress_, &own_.l2_read, &own_.l2_write}) server->visit(visitor);
     own_.dram.visit(visitor);
   }
 
  private:
-  BandwidthServer ingress_;
-  BandwidthServer egress_;
+  HeldServer ingress_;
+  HeldServer egress_;
   ChipMemory own_;
   ChipMemory* beyond_;
 };

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/sm/segments.h"
+
 namespace warpfold::sim {
 namespace {
 
@@ -75,7 +77,7 @@ bool ties(const MicroOp& op) {
 
 }  // namespace
 
-Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel) {
+Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel, AccountGranularity granularity) {
   if (kernel.architecture != spec.architecture->name()) {
     return fail("kernel '" + kernel.name + "' is for " + kernel.architecture + ", the GPU is " + spec.architecture->name());
   }
@@ -107,6 +109,7 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel)
   for (Program& program : image.programs) {
     for (MicroOp& op : program.ops) op.place = place++;
   }
+  image.segments = assign_segments(kernel, image.programs, granularity);
   group_rings(image);
   image.tied = std::ranges::any_of(image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, ties); });
   return image;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
+#include "sim/account/segment.h"
 #include "sim/sm/program.h"
 #include "sim/sm/spec.h"
 #include "traces/kernel.h"
@@ -22,6 +23,7 @@ struct Footprint {
 struct KernelImage {
   const traces::Kernel* kernel = nullptr;
   std::vector<Program> programs;  // per role
+  std::vector<Segment> segments;  // of the code, in its order; MicroOp::segment is an index
   std::vector<int> role_of_warp;  // per warp of a CTA
   std::vector<int> base_ring;     // per ring: the first ring that shares a cursor with it, through others or not; or itself
   std::vector<int> cursor_ring;   // per cursor: the first ring that it is used with, through others or not; -1: none
@@ -33,6 +35,7 @@ struct KernelImage {
 };
 
 // Fails where the kernel is for another architecture than `spec` or its CTA can never fit.
-Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel);
+Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
+                                 AccountGranularity granularity = AccountGranularity::kByPhase);
 
 }  // namespace warpfold::sim

@@ -37,8 +37,24 @@ MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account, ChipMemory*
       queues_(spec.sub_cores),
       data_queue_(spec.memory_credits),
       credits_(spec.memory_credits),
-      return_free_(spec.sub_cores, 0) {
+      return_free_(spec.sub_cores, 0),
+      return_holder_(spec.sub_cores, 0) {
   for (Queue& queue : queues_) queue.entries.resize(spec.memory_queue_entries);
+}
+
+// What others cost a request, whoever waits for it inherits.
+void MemoryStage::charge(Request& request, int culprit, Contended resource, Cycle cycles) {
+  account_->charge_request(row_of(request), culprit, resource, cycles);
+  if (culprit != request.launch) request.lost += cycles;
+}
+
+void MemoryStage::charge(Request& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to) {
+  holders.charge(from, to, request.launch, [&](int culprit, uint64_t cycles) { charge(request, culprit, resource, cycles); });
+}
+
+// The last `lost` cycles that the transfer waited, which are those that its reply is late by.
+void MemoryStage::charge_transfer(Request& request, const Passage& passage, Cycle lost) {
+  charge(request, *passage.holders, passage.resource, passage.wait_end - lost, passage.wait_end);
 }
 
 void MemoryStage::add_streams(int launch, const std::vector<traces::MemoryStream>& streams) {
@@ -117,9 +133,7 @@ void MemoryStage::accept(int sub_core, Cycle now) {
   queue.accepted_before = true;
   if (queue.size > 0) reach_head(queue);
   last_sub_core_ = sub_core;
-  stage_history_.charge(request.ready, now, request.launch, [&](int culprit, uint64_t cycles) {
-    account_->charge_request(request.launch, culprit, Contended::kMemoryQueue, cycles);
-  });
+  charge(request, stage_history_, Contended::kMemoryQueue, request.ready, now);
   stage_history_.hold(now, request.launch);
   stage_free_ = now + spec_.memory_issue_interval;
   request.queued = now - (request.issued + spec_.memory_transit);
@@ -146,7 +160,8 @@ void MemoryStage::dispatch(Request& request, Cycle now) {
                           .ring = static_cast<uint16_t>(op.barrier),
                           .stage = request.stage,
                           .serial = request.cta_serial,
-                          .value = op.tx_bytes});
+                          .value = op.tx_bytes,
+                          .lost = request.lost});
       break;
     default:
       break;
@@ -182,9 +197,7 @@ void MemoryStage::serve(Request request, Cycle now) {
   const bool bulk = op.behaviour == Behaviour::kBulkStore;
   const uint32_t passes =
       bulk ? static_cast<uint32_t>((uint64_t{op.bytes} + kWavefrontBytes - 1) / kWavefrontBytes) : op.wavefronts;
-  data_history_.charge(request.enqueued, now, request.launch, [&](int culprit, uint64_t cycles) {
-    account_->charge_request(request.launch, culprit, Contended::kSharedMemory, cycles);
-  });
+  charge(request, data_history_, Contended::kSharedMemory, request.enqueued, now);
   data_history_.hold(now, request.launch);
   data_free_ = now + passes;
   wavefronts_ += passes;
@@ -214,52 +227,65 @@ uint64_t MemoryStage::dram_share(const Request& request, uint64_t bytes) {
   return fractions_[request.launch][request.op->stream].take(bytes);
 }
 
-void MemoryStage::finish_global(const Request& request, Cycle now) {
+void MemoryStage::finish_global(Request& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
-  const Sm::Event to_warp{.type = Sm::EventType::kStored,
-                          .sub_core = static_cast<uint8_t>(request.sub_core),
-                          .slot = static_cast<uint8_t>(request.slot),
-                          .serial = request.warp_serial,
-                          .value = request.group};
+  Sm::Event to_warp{.type = Sm::EventType::kStored,
+                    .sub_core = static_cast<uint8_t>(request.sub_core),
+                    .slot = static_cast<uint8_t>(request.slot),
+                    .serial = request.warp_serial,
+                    .value = request.group};
   const bool writes = op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore;
   LaunchAccount& account = account_->launch(request.launch);
   const uint64_t dram = dram_share(request, op.bytes);
-  const MemoryShare::Reply moved = writes ? memory_.write(now, op.bytes, dram) : memory_.read(now, op.bytes, op.multicast, dram);
+  const MemoryShare::Reply moved =
+      writes ? memory_.write(now, op.bytes, dram, request.launch) : memory_.read(now, op.bytes, op.multicast, dram, request.launch);
   account.l2_served_bytes += op.bytes;
   account.dram_bytes += dram;
   // The buffer is held until the transfer has passed the ports, so that a saturated memory pushes back.
-  const Cycle left = std::max(moved.transferred, now + std::max<Cycle>(op.wavefronts, 1));
+  const Cycle soonest = now + std::max<Cycle>(op.wavefronts, 1);
+  const Cycle left = std::max(moved.transferred, soonest);
   sm_->schedule(left, {.type = Sm::EventType::kCredit});
   release_late(request);
   if (writes) {
-    Sm::Event stored = to_warp;
-    if (op.behaviour == Behaviour::kBulkStore) stored.type = Sm::EventType::kBulkStored;
-    sm_->schedule(left, stored);
+    charge_transfer(request, moved.slowest, left - std::max(moved.uncontended, soonest));
+    if (op.behaviour == Behaviour::kBulkStore) to_warp.type = Sm::EventType::kBulkStored;
+    to_warp.lost = request.lost;
+    sm_->schedule(left, to_warp);
     return;
   }
   const uint32_t from_memory = dram > 0 ? spec_.memory.dram_latency : spec_.memory.l2_hit_latency;
   const Cycle hit = request.issued + request.queued + op.result_cycles;
-  const Cycle arrival = op.bytes == 0 ? hit : std::max(hit, moved.transferred + from_memory - spec_.memory_transit);
+  const auto arrives = [&](Cycle transferred) { return std::max(hit, transferred + from_memory - spec_.memory_transit); };
+  const Cycle arrival = op.bytes == 0 ? hit : arrives(moved.transferred);
+  if (op.bytes > 0) charge_transfer(request, moved.slowest, arrival - arrives(moved.uncontended));
   if (op.behaviour == Behaviour::kCopyAsync) {
-    Sm::Event copied = to_warp;
-    copied.type = Sm::EventType::kAsyncCopied;
-    sm_->schedule(arrival, copied);
+    to_warp.type = Sm::EventType::kAsyncCopied;
+    to_warp.lost = request.lost;
+    sm_->schedule(arrival, to_warp);
     reply(request, arrival);
     return;
   }
-  // Back to the register file: a 32-bit register of a warp is 128 bytes.
-  const uint64_t bytes = uint64_t{op.load_registers} * kWavefrontBytes;
+  reply(request, return_load(request, arrival));
+}
+
+// Back to the register file: a 32-bit register of a warp is 128 bytes. Returns when the last has come.
+Cycle MemoryStage::return_load(Request& request, Cycle arrival) {
+  const uint64_t bytes = uint64_t{request.op->load_registers} * kWavefrontBytes;
   const Cycle transfer = (bytes + spec_.load_return_bytes_per_clk - 1) / spec_.load_return_bytes_per_clk;
   Cycle& path = return_free_[request.sub_core];
   path = std::max(arrival, path + transfer);
-  reply(request, path);
+  charge(request, return_holder_[request.sub_core], Contended::kLoadReturn, path - arrival);
+  return_holder_[request.sub_core] = request.launch;
+  return path;
 }
 
 // The engine takes up a copy every `bulk_copy_issue` cycles. A copy asks for bandwidth when it is taken up, behind what other
 // instructions and other SMs have asked for until then.
-void MemoryStage::queue_bulk(const Request& request, Cycle now) {
+void MemoryStage::queue_bulk(Request& request, Cycle now) {
   const Cycle start = std::max(now, bulk_free_);
+  charge(request, bulk_history_, Contended::kBulkCopy, now, start);
+  bulk_history_.hold(start, request.launch);
   bulk_free_ = start + spec_.bulk_copy_issue;
   if (start == now) {
     copy_bulk(request, now);
@@ -270,17 +296,18 @@ void MemoryStage::queue_bulk(const Request& request, Cycle now) {
 }
 
 void MemoryStage::start_bulk(Cycle now) {
-  const Request request = bulk_queue_.front().request;
+  Request request = bulk_queue_.front().request;
   bulk_queue_.erase(bulk_queue_.begin());
   copy_bulk(request, now);
 }
 
-void MemoryStage::copy_bulk(const Request& request, Cycle now) {
+void MemoryStage::copy_bulk(Request& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
   LaunchAccount& account = account_->launch(request.launch);
   const uint64_t dram = dram_share(request, op.bytes);
-  const MemoryShare::Reply moved = memory_.read(now, op.bytes, op.multicast, dram);
+  const MemoryShare::Reply moved = memory_.read(now, op.bytes, op.multicast, dram, request.launch);
+  charge_transfer(request, moved.slowest, moved.transferred - moved.uncontended);
   account.l2_served_bytes += op.bytes;
   account.dram_bytes += dram;
   const uint32_t latency = dram > 0 ? spec_.memory.bulk_dram_latency : spec_.memory.bulk_hit_latency;
@@ -289,7 +316,8 @@ void MemoryStage::copy_bulk(const Request& request, Cycle now) {
                                               .ring = static_cast<uint16_t>(op.barrier),
                                               .stage = request.stage,
                                               .serial = request.cta_serial,
-                                              .value = op.bytes});
+                                              .value = op.bytes,
+                                              .lost = request.lost});
 }
 
 // ---- back to the warp
@@ -302,7 +330,8 @@ void MemoryStage::reply(const Request& request, Cycle at) {
                      .slot = static_cast<uint8_t>(request.slot),
                      .counter = op.write_counter,
                      .serial = request.warp_serial,
-                     .value = static_cast<uint64_t>(op.writes[0]) | static_cast<uint64_t>(op.writes[1]) << 8});
+                     .value = static_cast<uint64_t>(op.writes[0]) | static_cast<uint64_t>(op.writes[1]) << 8,
+                     .lost = request.lost});
 }
 
 void MemoryStage::release_late(const Request& request) {
@@ -315,7 +344,8 @@ void MemoryStage::release_sources(const Request& request, Cycle at) {
                      .sub_core = static_cast<uint8_t>(request.sub_core),
                      .slot = static_cast<uint8_t>(request.slot),
                      .counter = request.op->read_counter,
-                     .serial = request.warp_serial});
+                     .serial = request.warp_serial,
+                     .lost = request.lost});
 }
 
 }  // namespace warpfold::sim

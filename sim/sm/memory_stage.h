@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/account/account.h"
+#include "sim/account/hold_history.h"
 #include "sim/memory/memory_share.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/warp.h"
@@ -43,6 +44,7 @@ class MemoryStage {
     Cycle ready = 0;     // earliest acceptance by the shared stage
     Cycle enqueued = 0;  // at the data stage
     Cycle queued = 0;    // cycles waited so far beyond the uncontended way
+    uint64_t lost = 0;   // the warp's account of what others have cost it (Warp::lost), and what they cost the request since
   };
 
   void enqueue(const Request& request);
@@ -86,6 +88,10 @@ class MemoryStage {
     Cycle start = 0;
   };
 
+  uint32_t row_of(const Request& request) const { return account_->row(request.launch, request.op->segment); }
+  void charge(Request& request, int culprit, Contended resource, Cycle cycles);
+  void charge(Request& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to);
+  void charge_transfer(Request& request, const Passage& passage, Cycle lost);
   void visit_request(Request& request, StateVisitor& visitor) const;
   void visit_queues(StateVisitor& visitor);
   void reach_head(Queue& queue);
@@ -95,9 +101,10 @@ class MemoryStage {
   void dispatch(Request& request, Cycle now);
   void serve(Request request, Cycle now);
   void finish_shared(const Request& request);
-  void finish_global(const Request& request, Cycle now);
-  void queue_bulk(const Request& request, Cycle now);
-  void copy_bulk(const Request& request, Cycle now);
+  void finish_global(Request& request, Cycle now);
+  void queue_bulk(Request& request, Cycle now);
+  void copy_bulk(Request& request, Cycle now);
+  Cycle return_load(Request& request, Cycle arrival);
   void reply(const Request& request, Cycle at);
   void release_sources(const Request& request, Cycle at);
   void release_late(const Request& request);
@@ -121,6 +128,8 @@ class MemoryStage {
   std::vector<Copy> bulk_queue_;    // accepted, not taken up; first come first
   uint64_t outbound_ = 0;           // requests under way to the SM's ports
   std::vector<Cycle> return_free_;  // per sub-core: path back to the register file
+  std::vector<int> return_holder_;  // per sub-core: launch whose load took it last
+  HoldHistory bulk_history_;
   HoldHistory stage_history_;
   HoldHistory data_history_;
   std::vector<std::vector<DramFraction>> fractions_;  // [launch][stream]

@@ -24,6 +24,7 @@ void MemoryStage::visit_request(Request& request, StateVisitor& visitor) const {
   if (live && request.op->behaviour == isa::Behaviour::kCopyAsync)
     visitor.relative("request_group", warp.async.committed - request.group);
   visitor.moment("request_issued", request.issued);
+  sm_->visit_lost("request_lost", request.launch, request.cta, request.cta_serial, request.lost, visitor);
 }
 
 void MemoryStage::visit_queues(StateVisitor& visitor) {
@@ -62,6 +63,7 @@ void MemoryStage::visit(StateVisitor& visitor) {
   visitor.value("last_sub_core", static_cast<uint64_t>(last_sub_core_));
   visitor.time("data_free", data_free_);
   visitor.time("data_at", data_at_);
+  if (bulk_free_ > visitor.now() || !visitor.taking()) bulk_history_.visit(visitor, visitor.now());
   visitor.time("bulk_free", bulk_free_);
   visitor.value("bulk_queue_size", bulk_queue_.size());
   for (Copy& copy : bulk_queue_) {
@@ -71,7 +73,11 @@ void MemoryStage::visit(StateVisitor& visitor) {
   visitor.value("outbound", outbound_);
   // A reply may come up to the transit time before the request is served, and then takes the way back after the ones before it.
   const Cycle longest = kLongestReturnBytes / spec_.load_return_bytes_per_clk + 1 + spec_.memory_transit;
-  for (Cycle& path : return_free_) visitor.time("return_free", path, longest);
+  for (size_t c = 0; c < return_free_.size(); ++c) {
+    const bool busy = return_free_[c] + longest > visitor.now();
+    visitor.value("return_holder", busy ? static_cast<uint64_t>(return_holder_[c]) : 0);
+    visitor.time("return_free", return_free_[c], longest);
+  }
   stage_history_.visit(visitor, ready);
   data_history_.visit(visitor, enqueued);
   for (auto& streams : fractions_) {

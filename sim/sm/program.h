@@ -56,8 +56,9 @@ struct MicroOp {
   uint8_t depbar_counter = 0;
   uint16_t wgmma_n = 0;
   bool wgmma_a_in_registers = false;
-  uint32_t source = 0;  // index into Program::text
-  uint32_t place = 0;   // in the kernel's code, all roles one after the other: names the instruction in state keys
+  uint32_t source = 0;   // index into Program::text
+  uint32_t place = 0;    // in the kernel's code, all roles one after the other: names the instruction in state keys
+  uint32_t segment = 0;  // of the kernel's code: whose account it is in
 };
 
 struct LoopSpan {

@@ -4,6 +4,15 @@
 #include <numeric>
 
 namespace warpfold::sim {
+namespace {
+
+std::vector<uint32_t> segments_of(const std::vector<SmLaunch>& launches) {
+  std::vector<uint32_t> segments;
+  for (const SmLaunch& launch : launches) segments.push_back(static_cast<uint32_t>(launch.image->segments.size()));
+  return segments;
+}
+
+}  // namespace
 
 Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip)
     : spec_(spec),
@@ -11,7 +20,8 @@ Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip)
       order_(launches_.size()),
       progress_(launches_.size()),
       held_(launches_.size()),
-      account_(static_cast<int>(launches_.size())),
+      absences_(launches_.size()),
+      account_(segments_of(launches_)),
       memory_(spec, *this, account_, chip),
       wgmma_(spec, *this, account_),
       ctas_(spec.cta_slots),
@@ -109,12 +119,13 @@ void Sm::load_result(const Event& event, Cycle now) {
   SubCore& sub_core = sub_cores_[event.sub_core];
   const std::array<uint8_t, 2> registers = {static_cast<uint8_t>(event.value), static_cast<uint8_t>(event.value >> 8)};
   if (!sub_core.ports().write_port_busy(now, registers)) {
-    sub_core.release_counter(event.slot, event.counter, now);
+    sub_core.release_counter(event.slot, event.counter, event.lost, now);
     return;
   }
   const int bank = sub_core.ports().write_port_busy(now, {registers[0], 0}) ? 0 : 1;
-  account_.charge_request(warp->launch, sub_core.last_writer(bank), Contended::kRegisterWritePort, 1);
+  account_.charge_request(warp->row, sub_core.last_writer(bank), Contended::kRegisterWritePort, 1);
   Event later = event;
+  if (sub_core.last_writer(bank) != warp->launch) ++later.lost;
   later.type = EventType::kCounter;
   schedule(now + 1, later);
 }
@@ -122,7 +133,7 @@ void Sm::load_result(const Event& event, Cycle now) {
 void Sm::handle(const Event& event, Cycle now) {
   switch (event.type) {
     case EventType::kCounter:
-      if (live_warp(event)) sub_cores_[event.sub_core].release_counter(event.slot, event.counter, now);
+      if (live_warp(event)) sub_cores_[event.sub_core].release_counter(event.slot, event.counter, event.lost, now);
       break;
     case EventType::kLoadResult:
       load_result(event, now);
@@ -143,36 +154,35 @@ void Sm::handle(const Event& event, Cycle now) {
       memory_.start_bulk(now);
       break;
     case EventType::kBulkLoaded:
-      mbarrier_bytes(event.cta, event.serial, event.ring, event.stage, event.value, now);
+      mbarrier_bytes(event, now);
       break;
     case EventType::kBulkStored:
       if (Warp* warp = live_warp(event)) {
         --warp->outstanding_bulk_stores;
-        sub_cores_[event.sub_core].reconsider(event.slot, now);
-        maybe_end_warp(event.sub_core, event.slot, now);
+        sub_cores_[event.sub_core].reconsider(event.slot, now, event.lost);
+        maybe_end_warp(event.sub_core, event.slot, event.lost, now);
       }
       break;
     case EventType::kStored:
       if (Warp* warp = live_warp(event)) {
         --warp->outstanding_stores;
-        maybe_end_warp(event.sub_core, event.slot, now);
+        maybe_end_warp(event.sub_core, event.slot, event.lost, now);
       }
       break;
     case EventType::kAsyncCopied:
-      if (Warp* warp = live_warp(event)) async_copied(*warp, event.sub_core, event.slot, event.value, now);
+      if (Warp* warp = live_warp(event)) async_copied(*warp, event, now);
       break;
     case EventType::kMbarrierArrive:
-      mbarrier_arrive(event.cta, event.serial, event.ring, event.stage, static_cast<int64_t>(event.value), now);
+      mbarrier_arrive(event, now);
       break;
     case EventType::kMbarrierVisible:
       if (ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial) {
         ctas_[event.cta].rings[event.ring][event.stage].visible = event.value;
-        reconsider_cta(event.cta, now);
+        reconsider_cta(event.cta, event.lost, now);
       }
       break;
     case EventType::kBarrierRelease:
-      if (ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial)
-        release_barrier(event.cta, event.ring, event.value, now);
+      if (cta_lives(event.cta, event.serial)) release_barrier(event, now);
       break;
     case EventType::kWgmmaStart:
       wgmma_.try_start(now);

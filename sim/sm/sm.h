@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/account/account.h"
@@ -18,10 +20,13 @@
 
 namespace warpfold::sim {
 
+// A warp state of a row of the account.
+using Place = std::pair<uint32_t, WarpState>;
+
 // What a launch's account gets besides what a skip counts, so that work taken from it is accounted for to the instruction.
 struct Correction {
-  uint64_t instructions = 0;                   // and cycles in which they issued
-  std::array<uint64_t, kWarpStates> states{};  // waits that go on and have not been charged yet
+  uint64_t instructions = 0;          // and cycles in which they issued
+  std::map<Place, uint64_t> waits{};  // that go on and have not been charged yet
   uint64_t resident_warp_cycles = 0;
   uint64_t requested_bytes = 0;
   uint64_t served_bytes = 0;
@@ -109,8 +114,8 @@ class Sm {
   uint64_t ctas_running(int launch) const { return progress_[launch].running; }
   uint64_t ctas_placed(int launch) const { return progress_[launch].placed; }
   bool ctas_left(int launch) const { return progress_[launch].next_run < launches_[launch].ctas.size(); }
-  // What it has counted grows by so much, in the order of SavedState::counts, modulo 2^64.
-  void add_counts(const std::vector<uint64_t>& counts);
+  // What it has counted grows by so much, in the order of SavedState::counts and by the rows of an account, modulo 2^64.
+  void add_counts(const std::vector<uint64_t>& counts, const Account& account);
   // When a launch started and ended, where those are not kNever.
   void had_launch(int launch, Cycle start, Cycle end);
   // Adds to what a launch has counted; amounts may be negative, modulo 2^64.
@@ -152,6 +157,7 @@ class Sm {
     uint32_t stage = 0;
     uint64_t serial = 0;  // of the warp or CTA it is for; dropped when that is gone
     uint64_t value = 0;   // bytes, group or command number; registers of the even and the odd bank
+    uint64_t lost = 0;    // Warp::lost of whoever brings it about
   };
   // A reply whose uncontended time has passed while it waited comes now.
   void schedule(Cycle at, const Event& event) { events_.schedule(std::max(at, now_), event); }
@@ -159,18 +165,25 @@ class Sm {
   void issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
   bool condition_holds(const Warp& warp, int sub_core, int slot, WarpState& reason) const;
   bool wgmma_admits(const Warp& warp) const;
-  void wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, Cycle now);
+  void wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, uint64_t lost, Cycle now);
   void wgmma_room(Cycle now);
   bool cta_lives(int cta, uint64_t serial) const { return ctas_[cta].resident && ctas_[cta].serial == serial; }
-  void charge_wgmma_wait(int launch, Cycle from, Cycle to);
+  void charge_wgmma_wait(Warp& warp, Cycle to);
   int queue_holder(int sub_core) const { return memory_.queue_holder(sub_core); }
   uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
   SubCore& sub_core(int index) { return sub_cores_[index]; }
   std::vector<Cta>& ctas() { return ctas_; }
   MemoryStage& memory() { return memory_; }
   int sub_cores() const { return static_cast<int>(sub_cores_.size()); }
-  void mbarrier_arrive(int cta, uint64_t serial, int ring, uint32_t stage, int64_t expected_bytes, Cycle now);
-  void mbarrier_bytes(int cta, uint64_t serial, int ring, uint32_t stage, uint64_t bytes, Cycle now);
+  void mbarrier_arrive(const Event& event, Cycle now);
+  void mbarrier_bytes(const Event& event, Cycle now);
+
+  // sm_inherit.cc: what other launches cost a warp, and who waits for it
+  bool tied(int launch) const { return launches_[launch].image->tied; }
+  void delay(Warp& warp, Cycle cycles);
+  void inherit(Warp& warp, uint64_t lost, Cycle waited);
+  // Shows what a part of a CTA has lost to a key: how far it is behind the CTA's most.
+  void visit_lost(const char* name, int launch, int cta, uint64_t cta_serial, uint64_t lost, StateVisitor& visitor) const;
 
  private:
   struct Progress {
@@ -182,6 +195,17 @@ class Sm {
     uint64_t placed = 0;
     uint64_t running = 0;
     uint64_t done = 0;
+  };
+  // Why a launch's next CTA is not there: what there is too little of, and how much of it each launch holds or has kept for it.
+  struct Shortage {
+    Contended resource;
+    std::vector<uint64_t> held_by;
+  };
+  // Warps that a launch misses every cycle, and to whom they are charged.
+  struct Absence {
+    int culprit;
+    Contended resource;
+    uint64_t warps;
   };
   struct Held {
     uint32_t registers = 0;
@@ -199,12 +223,14 @@ class Sm {
   void visit_warp_in_cta(Warp& warp, StateVisitor& visitor);
   void visit_events(StateVisitor& visitor);
   uint64_t event_value(const Event& event);
+  void visit_event_lost(const Event& event, StateVisitor& visitor);
   bool event_is_live(const Event& event);
 
   Cycle next_time() const;
   void step(Cycle now);
   void handle(const Event& event, Cycle now);
   void tell_watcher(Cycle limit);
+  uint32_t busiest_row(int launch) const;
   Warp* live_warp(const Event& event);
   void load_result(const Event& event, Cycle now);
 
@@ -219,14 +245,15 @@ class Sm {
 
   // sm_synchronise.cc: barriers, groups, conditions
   const Mbarrier& awaited_mbarrier(const Warp& warp, const MicroOp& op, uint64_t& pass) const;
-  void finish_phase(int cta, int ring, uint32_t stage, Cycle now);
-  void async_copied(Warp& warp, int sub_core, int slot, uint64_t group, Cycle now);
-  void release_barrier(int cta, int barrier, uint64_t phase, Cycle now);
-  void reconsider_cta(int cta, Cycle now);
+  void finish_phase(const Event& event, Cycle now);
+  void async_copied(Warp& warp, const Event& event, Cycle now);
+  void release_barrier(const Event& event, Cycle now);
+  void reconsider_cta(int cta, uint64_t lost, Cycle now);
 
   // sm_place.cc: CTAs
   void place_ctas(Cycle now);
-  bool may_place(int launch, Cycle now) const;
+  void place_what_fits(Cycle now);
+  std::optional<int> held_back_by(int launch, Cycle now) const;
   bool fits(int launch) const;
   bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
   bool fits_quota(int launch) const;
@@ -236,14 +263,24 @@ class Sm {
   void count_placed(int launch, uint64_t ctas);
   void start_warps(Cta& cta, int index, Cycle now);
   bool find_slots(uint32_t warps, std::vector<int>& slots) const;
-  void maybe_end_warp(int sub_core, int slot, Cycle now);
+  void maybe_end_warp(int sub_core, int slot, uint64_t lost, Cycle now);
   void end_cta(int index, Cycle now);
+
+  // sm_absence.cc: warps that are not there
+  void settle_absences(Cycle now);
+  void assess_absences(Cycle now);
+  std::vector<Absence> absences(int launch, Cycle now) const;
+  std::optional<Shortage> shortage(int launch, Cycle now) const;
+  std::optional<Shortage> shortage_of_quota(int launch) const;
+  std::vector<uint64_t> kept_from(int launch, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
 
   const Spec& spec_;
   std::vector<SmLaunch> launches_;
   std::vector<int> order_;  // launch indices in placement order
   std::vector<Progress> progress_;
-  std::vector<Held> held_;  // by launch
+  std::vector<Held> held_;                      // by launch
+  std::vector<std::vector<Absence>> absences_;  // by launch, since absent_since_
+  Cycle absent_since_ = 0;
   Account account_;
   EventQueue<Event> events_;
   std::vector<SubCore> sub_cores_;

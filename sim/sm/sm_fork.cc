@@ -40,6 +40,7 @@ void Sm::receive(std::vector<CtaList> ctas) {
     progress.next_in_run = 0;
     count_placed(static_cast<int>(l), placed);
   }
+  assess_absences(now_);  // which launches have CTAs left may be another matter
 }
 
 bool Sm::on_last_trip(int launch, const std::vector<bool>& parameters) const {

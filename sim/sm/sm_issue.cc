@@ -36,7 +36,8 @@ void Sm::issue_variable_math(const Warp& warp, const MicroOp& op, int sub_core, 
   Event event{.type = EventType::kCounter,
               .sub_core = static_cast<uint8_t>(sub_core),
               .slot = static_cast<uint8_t>(slot),
-              .serial = warp.serial};
+              .serial = warp.serial,
+              .lost = warp.lost};
   if (op.write_counter < 6) {
     event.counter = op.write_counter;
     schedule(now + op.result_cycles, event);
@@ -55,7 +56,8 @@ void Sm::issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cyc
                                .cta = warp.cta,
                                .warp_serial = warp.serial,
                                .cta_serial = ctas_[warp.cta].serial,
-                               .issued = now};
+                               .issued = now,
+                               .lost = warp.lost};
   if (op.cursor >= 0) {
     request.stage = static_cast<uint32_t>(warp.cursors[op.cursor] % launches_[warp.launch].image->kernel->cursors[op.cursor].depth);
   }
@@ -107,12 +109,14 @@ void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
   --open_wgmma_;
   WgmmaUnit::Command command;
   command.launch = warp.launch;
+  command.row = account_.row(warp.launch, op.segment);
   command.cta = warp.cta;
   command.warpgroup = group;
   command.cta_serial = cta.serial;
   command.columns = op.wgmma_n;
   command.a_in_registers = op.wgmma_a_in_registers;
   command.commit = op.commit;
+  command.lost = warp.lost;
   wgmma_.assembled(command, now);
 }
 
@@ -125,6 +129,7 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
     warp.in_barrier = true;
     warp.barrier = static_cast<uint8_t>(id);
     warp.barrier_op = &op;
+    warp.waiting_row = account_.row(warp.launch, op.segment);
     warp.barrier_phase = barrier.completed;
   }
   if (++barrier.arrived < expected) return;
@@ -134,7 +139,8 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
                                          .cta = static_cast<uint16_t>(warp.cta),
                                          .ring = static_cast<uint16_t>(id),
                                          .serial = cta.serial,
-                                         .value = phase});
+                                         .value = phase,
+                                         .lost = warp.lost});
 }
 
 // setmaxnreg: registers move between the warps of a CTA through its own pool.
@@ -143,13 +149,13 @@ void Sm::issue_set_registers(Warp& warp, const MicroOp& op, Cycle now) {
   const auto change = (static_cast<int64_t>(op.count) - warp.registers) * 32;
   cta.register_pool = static_cast<uint32_t>(cta.register_pool - change);
   warp.registers = op.count;
-  if (change < 0) reconsider_cta(warp.cta, now);
+  if (change < 0) reconsider_cta(warp.cta, warp.lost, now);
 }
 
 void Sm::issue_exit(Warp& warp, int sub_core, int slot, Cycle now) {
   warp.exited = true;
   sub_cores_[sub_core].end_warp(slot);
-  maybe_end_warp(sub_core, slot, now + 1);
+  maybe_end_warp(sub_core, slot, warp.lost, now + 1);
 }
 
 }  // namespace warpfold::sim

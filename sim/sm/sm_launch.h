@@ -31,7 +31,8 @@ struct SmLaunch {
   uint32_t reserved_shared_memory = 0;
   uint32_t reserved_warps = 0;
   SmQuota quota{};
-  int priority = 0;  // higher first, where warps issue by it
+  int priority = 0;         // higher first, where warps issue by it
+  uint32_t ctas_alone = 0;  // CTAs that an SM would hold at a time if there were no other launch
 };
 
 }  // namespace warpfold::sim

@@ -7,10 +7,15 @@ namespace warpfold::sim {
 // CTAs are placed in launch order as long as they fit: left-over placement. A launch that has CTAs left holds back the ones
 // behind it, except where reservations or quotas part the SM between them.
 void Sm::place_ctas(Cycle now) {
+  place_what_fits(now);
+  assess_absences(now);
+}
+
+void Sm::place_what_fits(Cycle now) {
   for (const int launch : order_) {
     if (progress_[launch].ready > now) continue;
     while (progress_[launch].next_run < launches_[launch].ctas.size()) {
-      if (!may_place(launch, now) || !fits(launch)) break;
+      if (held_back_by(launch, now) || !fits(launch)) break;
       if (next_cta_at_ > now) {
         schedule(next_cta_at_, {.type = EventType::kPlace});
         return;
@@ -21,15 +26,15 @@ void Sm::place_ctas(Cycle now) {
   }
 }
 
-bool Sm::may_place(int launch, Cycle now) const {
+// The launch that comes first.
+std::optional<int> Sm::held_back_by(int launch, Cycle now) const {
   const auto parted = [](const SmLaunch& each) { return each.reserved || each.quota.bounds(); };
-  if (std::ranges::any_of(launches_, parted)) return true;
+  if (std::ranges::any_of(launches_, parted)) return std::nullopt;
   for (const int earlier : order_) {
-    if (earlier == launch) return true;
-    const bool has_ctas_left = progress_[earlier].next_run < launches_[earlier].ctas.size();
-    if (progress_[earlier].ready <= now && has_ctas_left) return false;
+    if (earlier == launch) break;
+    if (progress_[earlier].ready <= now && ctas_left(earlier)) return earlier;
   }
-  return true;
+  return std::nullopt;
 }
 
 // Released by now, which an SM may know earlier, and with CTAs left.
@@ -168,13 +173,17 @@ void Sm::start_warps(Cta& cta, int index, Cycle now) {
 }
 
 // An exited warp stays resident until its stores have left the SM (drain).
-void Sm::maybe_end_warp(int sub_core, int slot, Cycle now) {
+void Sm::maybe_end_warp(int sub_core, int slot, uint64_t lost, Cycle now) {
   Warp& warp = sub_cores_[sub_core].warp(slot);
   if (!warp.exited || warp.outstanding_stores > 0 || warp.outstanding_bulk_stores > 0) return;
   const Cycle end = std::max(now, warp.last_issue + 1);
-  LaunchAccount& account = account_.launch(warp.launch);
-  account.states[static_cast<int>(WarpState::kDrain)] += end - (warp.last_issue + 1);
-  account.resident_warp_cycles += end - warp.started;
+  account_.spend(warp.row, WarpState::kDrain, end - (warp.last_issue + 1));
+  if (end > warp.last_issue + 1) {
+    warp.reason = WarpState::kDrain;
+    warp.waiting_row = warp.row;
+    inherit(warp, lost, end - (warp.last_issue + 1));
+  }
+  account_.launch(warp.launch).resident_warp_cycles += end - warp.started;
   warp.resident = false;
   if (--ctas_[warp.cta].warps_running == 0) {
     schedule(end + spec_.cta_turnaround, {.type = EventType::kCtaEnd, .cta = static_cast<uint16_t>(warp.cta)});

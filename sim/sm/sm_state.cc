@@ -59,8 +59,10 @@ void Sm::visit(StateVisitor& visitor) {
   wgmma_.visit(visitor, oldest_command, blocked_since);
   if (!visitor.taking()) wgmma_.add_port_reads(oldest_command, reads);
   visit_events(visitor);
-  account_.visit(visitor);
   visitor.count(warps_started_);
+  if (visitor.taking()) settle_absences(visitor.now());
+  absent_since_ += visitor.shift();
+  account_.visit(visitor);
   if (visitor.taking()) return;
   now_ += visitor.shift();
   may_part_ = true;
@@ -115,6 +117,7 @@ void Sm::visit_warp_in_cta(Warp& warp, StateVisitor& visitor) {
   const KernelImage& image = *launches_[warp.launch].image;
   if (warp.in_barrier) visitor.relative("barrier_phase", cta.barriers[warp.barrier].completed - warp.barrier_phase);
   visitor.relative("wgmma_sequence", cta.warpgroups[warp.index_in_cta / 4].opened - warp.wgmma_sequence);
+  visit_lost("warp_lost", warp.launch, warp.cta, cta.serial, warp.lost, visitor);
   if (warp.exited) return;
   for (size_t c = 0; c < image.cursor_ring.size(); ++c) {
     if (!warp.program->uses_cursor[c]) continue;
@@ -149,7 +152,16 @@ void Sm::visit_ties(StateVisitor& visitor, const std::vector<bool>& tied) {
   }
 }
 
-void Sm::add_counts(const std::vector<uint64_t>& counts) {
+// Where the launch has issued most: what is corrected is little beside it.
+uint32_t Sm::busiest_row(int launch) const {
+  uint32_t busiest = account_.first_row(launch);
+  for (uint32_t row = busiest + 1; row < account_.end_row(launch); ++row) {
+    if (account_.cycles(row, WarpState::kSelected) > account_.cycles(busiest, WarpState::kSelected)) busiest = row;
+  }
+  return busiest;
+}
+
+void Sm::add_counts(const std::vector<uint64_t>& counts, const Account& account) {
   SavedState state;
   StateVisitor taker(state, now_ + 1);
   visit(taker);
@@ -161,6 +173,7 @@ void Sm::add_counts(const std::vector<uint64_t>& counts) {
   skip.placed.assign(launches_.size(), 0);
   StateVisitor visitor(skip);
   visit(visitor);
+  account_.add_rows(account);
 }
 
 void Sm::had_launch(int launch, Cycle start, Cycle end) {
@@ -171,8 +184,9 @@ void Sm::had_launch(int launch, Cycle start, Cycle end) {
 void Sm::correct(int launch, const Correction& correction) {
   LaunchAccount& account = account_.launch(launch);
   account.instructions += correction.instructions;
-  account.states[static_cast<int>(WarpState::kSelected)] += correction.instructions;
-  for (int s = 0; s < kWarpStates; ++s) account.states[s] += correction.states[s];
+  account_.set_estimated();
+  account_.spend(busiest_row(launch), WarpState::kSelected, correction.instructions);
+  for (const auto& [place, cycles] : correction.waits) account_.spend(place.first, place.second, cycles);
   account.resident_warp_cycles += correction.resident_warp_cycles;
   account.l2_requested_bytes += correction.requested_bytes;
   account.l2_served_bytes += correction.served_bytes;
@@ -187,6 +201,20 @@ bool Sm::event_is_live(const Event& event) {
       return cta_lives(event.cta, event.serial);
     default:
       return true;
+  }
+}
+
+// Of those that bring something about that a warp may wait for.
+void Sm::visit_event_lost(const Event& event, StateVisitor& visitor) {
+  switch (addressee(event.type)) {
+    case Addressee::kWarp: {
+      const Warp& warp = *live_warp(event);
+      return visit_lost("event_lost", warp.launch, warp.cta, ctas_[warp.cta].serial, event.lost, visitor);
+    }
+    case Addressee::kCta:
+      return visit_lost("event_lost", ctas_[event.cta].launch, event.cta, event.serial, event.lost, visitor);
+    default:
+      return;
   }
 }
 
@@ -232,6 +260,7 @@ void Sm::visit_events(StateVisitor& visitor) {
     visitor.value("event_ring", event.ring);
     visitor.value("event_stage", event.stage);
     visitor.relative("event_value", event_value(event));
+    visit_event_lost(event, visitor);
   }
 }
 

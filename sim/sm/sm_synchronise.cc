@@ -61,78 +61,82 @@ void Sm::wgmma_room(Cycle now) {
   }
 }
 
-void Sm::charge_wgmma_wait(int launch, Cycle from, Cycle to) {
-  wgmma_.history().charge(from, to, launch,
-                          [&](int culprit, uint64_t cycles) { account_.charge(launch, culprit, Contended::kWgmma, cycles); });
+void Sm::charge_wgmma_wait(Warp& warp, Cycle to) {
+  wgmma_.history().charge(warp.since, to, warp.launch, [&](int culprit, uint64_t cycles) {
+    account_.charge(warp.row, culprit, Contended::kWgmma, cycles);
+    if (culprit != warp.launch) delay(warp, cycles);
+  });
 }
 
-void Sm::wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, Cycle now) {
+void Sm::wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, uint64_t lost, Cycle now) {
   if (!ctas_[cta].resident || ctas_[cta].serial != cta_serial) return;
   for (int w = warpgroup * 4; w < warpgroup * 4 + 4; ++w) {
     const int s = ctas_[cta].warp_slots[w];
     SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
     --sub_core.warp(slot).wgmma_groups;
-    sub_core.reconsider(slot, now);
+    sub_core.reconsider(slot, now, lost);
   }
 }
 
-void Sm::mbarrier_arrive(int cta, uint64_t serial, int ring, uint32_t stage, int64_t expected_bytes, Cycle now) {
-  if (!ctas_[cta].resident || ctas_[cta].serial != serial) return;
-  Mbarrier& barrier = ctas_[cta].rings[ring][stage];
-  barrier.bytes_left += expected_bytes;
+void Sm::mbarrier_arrive(const Event& event, Cycle now) {
+  if (!cta_lives(event.cta, event.serial)) return;
+  Mbarrier& barrier = ctas_[event.cta].rings[event.ring][event.stage];
+  barrier.bytes_left += static_cast<int64_t>(event.value);  // expected
   // More arrivals than a phase takes are lost on the phase, as a program may not count on them.
   if (barrier.arrivals_left > 0) --barrier.arrivals_left;
-  finish_phase(cta, ring, stage, now);
+  finish_phase(event, now);
 }
 
-void Sm::mbarrier_bytes(int cta, uint64_t serial, int ring, uint32_t stage, uint64_t bytes, Cycle now) {
-  if (!ctas_[cta].resident || ctas_[cta].serial != serial) return;
-  ctas_[cta].rings[ring][stage].bytes_left -= static_cast<int64_t>(bytes);
-  finish_phase(cta, ring, stage, now);
+void Sm::mbarrier_bytes(const Event& event, Cycle now) {
+  if (!cta_lives(event.cta, event.serial)) return;
+  ctas_[event.cta].rings[event.ring][event.stage].bytes_left -= static_cast<int64_t>(event.value);
+  finish_phase(event, now);
 }
 
-void Sm::finish_phase(int cta, int ring, uint32_t stage, Cycle now) {
-  Mbarrier& barrier = ctas_[cta].rings[ring][stage];
+// `event`: an arrival, or bytes that have come.
+void Sm::finish_phase(const Event& event, Cycle now) {
+  Mbarrier& barrier = ctas_[event.cta].rings[event.ring][event.stage];
   if (barrier.arrivals_left > 0 || barrier.bytes_left > 0) return;
-  barrier.arrivals_left = launches_[ctas_[cta].launch].image->kernel->rings[ring].arrivals;
+  barrier.arrivals_left = launches_[ctas_[event.cta].launch].image->kernel->rings[event.ring].arrivals;
   ++barrier.completed;
   schedule(now + spec_.mbarrier_latency, {.type = EventType::kMbarrierVisible,
-                                          .cta = static_cast<uint16_t>(cta),
-                                          .ring = static_cast<uint16_t>(ring),
-                                          .stage = stage,
-                                          .serial = ctas_[cta].serial,
-                                          .value = barrier.completed});
+                                          .cta = event.cta,
+                                          .ring = event.ring,
+                                          .stage = event.stage,
+                                          .serial = event.serial,
+                                          .value = barrier.completed,
+                                          .lost = event.lost});
 }
 
-void Sm::async_copied(Warp& warp, int sub_core, int slot, uint64_t group, Cycle now) {
+void Sm::async_copied(Warp& warp, const Event& event, Cycle now) {
   AsyncGroups& groups = warp.async;
-  if (group == groups.committed) {
+  if (event.value == groups.committed) {
     --groups.open_copies;
     return;
   }
-  --groups.copies_left[group % groups.copies_left.size()];
+  --groups.copies_left[event.value % groups.copies_left.size()];
   while (groups.completed < groups.committed && groups.copies_left[groups.completed % groups.copies_left.size()] == 0)
     ++groups.completed;
-  sub_cores_[sub_core].reconsider(slot, now);
+  sub_cores_[event.sub_core].reconsider(event.slot, now, event.lost);
 }
 
-void Sm::release_barrier(int cta, int barrier, uint64_t phase, Cycle now) {
-  for (const int s : ctas_[cta].warp_slots) {
+void Sm::release_barrier(const Event& event, Cycle now) {
+  for (const int s : ctas_[event.cta].warp_slots) {
     SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
     Warp& warp = sub_core.warp(slot);
-    if (!warp.resident || !warp.in_barrier || warp.barrier != barrier || warp.barrier_phase != phase) continue;
+    if (!warp.resident || !warp.in_barrier || warp.barrier != event.ring || warp.barrier_phase != event.value) continue;
     warp.in_barrier = false;
-    sub_core.reconsider(slot, now);
+    sub_core.reconsider(slot, now, event.lost);
   }
 }
 
-void Sm::reconsider_cta(int cta, Cycle now) {
+void Sm::reconsider_cta(int cta, uint64_t lost, Cycle now) {
   for (const int s : ctas_[cta].warp_slots) {
     SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
-    if (sub_core.warp(slot).resident) sub_core.reconsider(slot, now);
+    if (sub_core.warp(slot).resident) sub_core.reconsider(slot, now, lost);
   }
 }
 

@@ -113,14 +113,18 @@ bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
 }
 
 void SubCore::block(int slot, WarpState reason, Cycle since) {
-  Warp& warp = warps_[slot];
-  warp.blocked = true;
-  warp.reason = reason;
-  warp.since = since;
+  warps_[slot].blocked = true;
+  wait(warps_[slot], reason, since);
   awake_ &= ~(Mask{1} << slot);
 }
 
-void SubCore::reconsider(int slot, Cycle now) {
+void SubCore::wait(Warp& warp, WarpState reason, Cycle since) {
+  warp.reason = reason;
+  warp.since = since;
+  if (!warp.in_barrier) warp.waiting_row = warp.row;
+}
+
+void SubCore::reconsider(int slot, Cycle now, std::optional<uint64_t> lost) {
   Warp& warp = warps_[slot];
   if (!warp.blocked) return;
   WarpState reason{};
@@ -128,24 +132,23 @@ void SubCore::reconsider(int slot, Cycle now) {
   if (!holds && reason == warp.reason) return;
   // What another sub-core's issue changes in this cycle is seen in the next by one that has had its turn.
   if (stepped_ == now) ++now;
-  const uint64_t waited = now - warp.since;
-  account_->launch(warp.launch).states[static_cast<int>(warp.reason)] += waited;
-  if (warp.reason == WarpState::kMathPipeThrottle) sm_->charge_wgmma_wait(warp.launch, warp.since, now);
-  if (!holds) {
-    warp.reason = reason;
-    warp.since = now;
-    return;
+  account_->spend(warp.waiting_row, warp.reason, now - warp.since);
+  if (warp.reason == WarpState::kMathPipeThrottle) {
+    sm_->charge_wgmma_wait(warp, now);
+  } else if (lost) {
+    sm_->inherit(warp, *lost, now - warp.since);
   }
+  if (!holds) return wait(warp, reason, now);
   warp.blocked = false;
   awake_ |= Mask{1} << slot;
   wake_at(now);
 }
 
-void SubCore::release_counter(int slot, int counter, Cycle now) {
+void SubCore::release_counter(int slot, int counter, uint64_t lost, Cycle now) {
   Warp& warp = warps_[slot];
   --warp.counters[counter];
   if (warp.counters[counter] == 0) warp.long_counters = static_cast<uint8_t>(warp.long_counters & ~(1U << counter));
-  reconsider(slot, now);
+  reconsider(slot, now, lost);
 }
 
 void SubCore::set_timer(int slot, Cycle at, bool check) {
@@ -230,6 +233,7 @@ int SubCore::pick(Mask candidates) const {
 // Those that lost to a warp whose instruction closed the very pipe they need would not have issued with a second issue slot
 // either: the pipe is what they lack. The others lack the issue slot.
 void SubCore::charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now) {
+  if constexpr (!kAccounting) return;
   const auto port = static_cast<int>(op.pipe);
   const bool has_pipe = op.pipe != Pipe::kNone && op.pipe != Pipe::kMemory && op.pipe != Pipe::kWgmma;
   const Mask same = has_pipe && pipes_[port].admits_at() > now ? losers & wants_[port] : 0;
@@ -238,11 +242,31 @@ void SubCore::charge_losers(Mask losers, int launch, const MicroOp& op, Cycle no
 }
 
 void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource) {
-  for (const int launch : active_launches_) {
-    const auto lost = static_cast<uint64_t>(std::popcount(warps & of_launch_[launch]));
-    if (lost == 0) continue;
-    account_->launch(launch).states[static_cast<int>(state)] += lost;
-    account_->charge(launch, culprit, resource, lost);
+  if constexpr (!kAccounting) return;
+  for (const auto& [row, here] : active_rows_) {
+    if ((warps & here) == 0) continue;
+    const auto lost = static_cast<uint64_t>(std::popcount(warps & here));
+    account_->spend(row, state, lost);
+    account_->charge(row, culprit, resource, lost);
+    const int launch = account_->launch_of(row);
+    if (culprit == launch || !sm_->tied(launch)) continue;
+    for (Mask late = warps & here; late != 0; late &= late - 1) sm_->delay(warps_[std::countr_zero(late)], 1);
+  }
+}
+
+void SubCore::leave_row(Mask bit, uint32_t row) {
+  const auto active = std::ranges::find(active_rows_, row, &ActiveRow::row);
+  if ((active->warps &= ~bit) != 0) return;
+  *active = active_rows_.back();
+  active_rows_.pop_back();
+}
+
+void SubCore::enter_row(Mask bit, uint32_t row) {
+  const auto active = std::ranges::find(active_rows_, row, &ActiveRow::row);
+  if (active == active_rows_.end()) {
+    active_rows_.push_back({row, bit});
+  } else {
+    active->warps |= bit;
   }
 }
 
@@ -251,9 +275,8 @@ void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource)
 void SubCore::issue(int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const MicroOp& op = *warp.op;
-  LaunchAccount& account = account_->launch(warp.launch);
-  ++account.instructions;
-  ++account.states[static_cast<int>(WarpState::kSelected)];
+  ++account_->launch(warp.launch).instructions;
+  account_->spend(warp.row, WarpState::kSelected, 1);
   ++issued_[warp.launch];
   if (log_ != nullptr) log(warp, now);
   last_issued_ = slot;
@@ -278,8 +301,15 @@ void SubCore::issue(int slot, Cycle now) {
     if (op.behaviour == Behaviour::kExit) return;
   }
   const auto fixed_wait = op.behaviour == Behaviour::kBranch ? WarpState::kBranchResolving : WarpState::kWait;
-  account.states[static_cast<int>(fixed_wait)] += op.next_after - 1U;
   step_program(warp);
+  if (kAccounting && warp.op->segment != op.segment) {
+    const Mask bit = Mask{1} << slot;
+    leave_row(bit, warp.row);
+    warp.row = account_->row(warp.launch, warp.op->segment);
+    enter_row(bit, warp.row);
+  }
+  // The instruction that waits is the next one, as profilers show it.
+  account_->spend(warp.row, fixed_wait, op.next_after - 1U);
   want(slot, *warp.op);
   set_timer(slot, now + op.next_after, warp.op->needs_check || warp.in_barrier);
 }
@@ -386,6 +416,8 @@ void SubCore::start_warp(int slot, Cycle now) {
   resident_ |= bit;
   of_launch_[warp.launch] |= bit;
   enter_loops(warp, 0, -1);
+  warp.row = account_->row(warp.launch, warp.op->segment);
+  enter_row(bit, warp.row);
   wanted_port_[slot] = static_cast<uint8_t>(port_of(*warp.op));
   wants_[wanted_port_[slot]] |= bit;
   warp.started = now == stepped_ ? now + 1 : now;
@@ -403,6 +435,7 @@ void SubCore::end_warp(int slot) {
   wants_[wanted_port_[slot]] &= ~bit;
   of_launch_[launch] &= ~bit;
   if (of_launch_[launch] == 0) std::erase(active_launches_, launch);
+  leave_row(bit, warps_[slot].row);
   if (last_issued_ == slot) last_issued_ = -1;
 }
 

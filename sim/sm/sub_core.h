@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -39,8 +40,9 @@ class SubCore {
 
   void start_warp(int slot, Cycle now);
   // Something that a blocked warp may wait for has changed.
-  void reconsider(int slot, Cycle now);
-  void release_counter(int slot, int counter, Cycle now);
+  // `lost`: Warp::lost of whoever has changed it; none: what it waits for has no history of its own.
+  void reconsider(int slot, Cycle now, std::optional<uint64_t> lost = std::nullopt);
+  void release_counter(int slot, int counter, uint64_t lost, Cycle now);
   void free_queue_entry(Cycle now);
   void end_warp(int slot);
 
@@ -81,6 +83,7 @@ class SubCore {
   void expire_timers(Cycle now);
   bool condition_holds(int slot, Cycle now, WarpState& reason);
   void block(int slot, WarpState reason, Cycle since);
+  void wait(Warp& warp, WarpState reason, Cycle since);
   // What happens in a cycle that has been run already is seen in the next.
   void wake_at(Cycle cycle) { next_ = std::min(next_, cycle == stepped_ ? cycle + 1 : cycle); }
 
@@ -91,6 +94,8 @@ class SubCore {
   int oldest(Mask candidates) const;
   void charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now);
   void lose(Mask warps, WarpState state, int culprit, Contended resource);
+  void leave_row(Mask bit, uint32_t row);
+  void enter_row(Mask bit, uint32_t row);
 
   void issue(int slot, Cycle now);
   void log(const Warp& warp, Cycle now) const;
@@ -120,6 +125,11 @@ class SubCore {
   std::vector<Mask> younger_;         // per slot: resident warps that started later
   std::vector<Mask> of_launch_;       // resident warps per launch
   std::vector<int> active_launches_;  // launches with resident warps here
+  struct ActiveRow {
+    uint32_t row;
+    Mask warps;
+  };
+  std::vector<ActiveRow> active_rows_;  // of the account: those with resident warps here
 
   std::array<PipePort, kPorts> pipes_{};
   uint32_t busy_ports_ = 0;

@@ -55,7 +55,10 @@ void SubCore::visit_warp(Warp& warp, StateVisitor& visitor) {
     visitor.since(warp.since);
   }
   visitor.value("in_barrier", warp.in_barrier);
-  if (warp.in_barrier) visitor.value("barrier", warp.barrier);
+  if (warp.in_barrier) {
+    visitor.value("barrier", warp.barrier);
+    visitor.value("barrier_row", warp.waiting_row);
+  }
   visitor.value("outstanding_stores", warp.outstanding_stores);
   visitor.value("outstanding_bulk_stores", warp.outstanding_bulk_stores);
   visitor.value("warp_registers", warp.registers);

@@ -33,6 +33,7 @@ struct Warp {
   uint8_t fresh_counters = 0;          // bit c: incremented by the last issue, not visible in the cycle after it
   Cycle last_issue = 0;
   int launch = 0;
+  uint32_t row = 0;  // of the account: that of the segment it is in
   int cta = 0;
   int index_in_cta = 0;
   uint64_t serial = 0;  // launch order on the SM; a larger one is younger
@@ -41,14 +42,16 @@ struct Warp {
   bool blocked = false;
   WarpState reason = WarpState::kWait;  // while blocked
   Cycle since = 0;                      // while blocked
-  bool in_barrier = false;              // arrived at a BAR.SYNC that has not been released
-  uint8_t barrier = 0;                  // which one
+  uint32_t waiting_row = 0;  // while blocked: its row of the account; at a barrier, which it has passed by: the barrier's
+  bool in_barrier = false;   // arrived at a BAR.SYNC that has not been released
+  uint8_t barrier = 0;       // which one
   const MicroOp* barrier_op = nullptr;  // its BAR.SYNC
   uint64_t barrier_phase = 0;           // which of its phases
   bool exited = false;
   uint32_t outstanding_stores = 0;
   uint32_t outstanding_bulk_stores = 0;
   uint32_t registers = 0;       // per thread now (setmaxnreg)
+  uint64_t lost = 0;            // cycles that other launches cost it so far, its own and inherited; beside its CTA's most_lost
   uint64_t wgmma_sequence = 0;  // wgmma instructions issued
   uint32_t wgmma_groups = 0;    // committed, not completed
   AsyncGroups async;
@@ -83,6 +86,7 @@ struct Cta {
   uint32_t registers = 0;  // allocated of the SM's
   uint32_t shared_memory = 0;
   uint32_t register_pool = 0;   // given back by setmaxnreg, per CTA
+  uint64_t most_lost = 0;       // Warp::lost, the largest so far
   std::vector<int> warp_slots;  // SM-wide slot of each warp
   std::vector<std::vector<Mbarrier>> rings;
   std::array<NamedBarrier, kNamedBarriers> barriers{};

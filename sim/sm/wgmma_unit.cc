@@ -55,9 +55,7 @@ void WgmmaUnit::try_start(Cycle now) {
 void WgmmaUnit::start(uint64_t id, Cycle now) {
   Command& command = at(id);
   --waiting_;
-  history_.charge(command.assembled, now, command.launch, [&](int culprit, uint64_t cycles) {
-    account_->charge_request(command.launch, culprit, Contended::kWgmma, cycles);
-  });
+  charge_start(command, now);
   history_.hold(now, command.launch);
   const uint32_t tensor = round_up_divide(command.columns, spec_.wgmma_columns_per_clk);
   busy_ += tensor;
@@ -70,6 +68,22 @@ void WgmmaUnit::start(uint64_t id, Cycle now) {
   sm_->schedule(command.completion - read_window(command), {.type = Sm::EventType::kWgmmaReads, .value = id});
   sm_->schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
   sm_->wgmma_room(now);
+}
+
+// A command that waited for its own CTA's work in the pipe is as late as the pipe is; behind other launches' work it loses what
+// they took.
+void WgmmaUnit::charge_start(Command& command, Cycle now) {
+  Cycle lost = 0;
+  history_.charge(command.assembled, now, command.launch, [&](int culprit, uint64_t cycles) {
+    account_->charge_request(command.row, culprit, Contended::kWgmma, cycles);
+    if (culprit != command.launch) lost += cycles;
+  });
+  const bool behind_own = now > command.assembled && lost == 0 && pipe_cta_ == command.cta && pipe_serial_ == command.cta_serial;
+  command.lost = behind_own ? pipe_lost_ : command.lost + lost;
+  pipe_lost_ = command.lost;
+  pipe_launch_ = command.launch;
+  pipe_cta_ = command.cta;
+  pipe_serial_ = command.cta_serial;
 }
 
 void WgmmaUnit::begin_writes(uint64_t id, Cycle now) {
@@ -118,21 +132,29 @@ void WgmmaUnit::complete(uint64_t id, Cycle now) {
   }
   const Cycle delay = std::max(reads, writes);
   if (delay > 0) {
+    Cycle lost = 0;
     if (reads >= writes) {
-      charge_reads(command, delay);
+      lost = charge_reads(command, delay);
     } else {
-      account_->charge_request(command.launch, written_by, Contended::kRegisterWritePort, delay);
+      account_->charge_request(command.row, written_by, Contended::kRegisterWritePort, delay);
+      lost = written_by != command.launch ? delay : 0;
     }
-    delay_after(id, delay);
+    delay_after(id, delay, lost);
     sm_->schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
     return;
   }
-  if (command.commit) sm_->wgmma_group_done(command.cta, command.cta_serial, command.warpgroup, now);
+  if (command.commit) sm_->wgmma_group_done(command.cta, command.cta_serial, command.warpgroup, command.lost, now);
 }
 
-// The pipe stands still while an update waits: this command, those behind it and the next start all move.
-void WgmmaUnit::delay_after(uint64_t id, Cycle delay) {
-  for (uint64_t later = id; later < next_start_; ++later) at(later).completion += delay;
+// The pipe stands still while an update waits: this command, those behind it and the next start all move. `lost` of the delay is
+// due to other launches.
+void WgmmaUnit::delay_after(uint64_t id, Cycle delay, Cycle lost) {
+  const int launch = at(id).launch;
+  for (uint64_t later = id; later < next_start_; ++later) {
+    at(later).completion += delay;
+    if (at(later).launch == launch) at(later).lost += lost;
+  }
+  if (pipe_launch_ == launch) pipe_lost_ += lost;
   free_at_ += delay;
 }
 
@@ -144,19 +166,24 @@ std::vector<uint64_t> WgmmaUnit::port_reads() const {
   return reads;
 }
 
-// To the launches that read meanwhile, in proportion; what integer division leaves goes to the one that read most.
-void WgmmaUnit::charge_reads(const Command& command, Cycle delay) {
+// To the launches that read meanwhile, in proportion; what integer division leaves goes to the one that read most. Returns the part
+// of other launches.
+Cycle WgmmaUnit::charge_reads(const Command& command, Cycle delay) {
   std::vector<uint64_t> reads = port_reads();
   for (size_t l = 0; l < reads.size(); ++l) reads[l] -= command.reads_before[l];
   const uint64_t total = std::accumulate(reads.begin(), reads.end(), uint64_t{0});
   const auto most = static_cast<int>(std::ranges::max_element(reads) - reads.begin());
   uint64_t left = delay;
+  uint64_t own = 0;
   for (size_t l = 0; l < reads.size() && total > 0; ++l) {
     const uint64_t share = delay * reads[l] / total;
-    account_->charge_request(command.launch, static_cast<int>(l), Contended::kRegisterReadPort, share);
+    account_->charge_request(command.row, static_cast<int>(l), Contended::kRegisterReadPort, share);
     left -= share;
+    if (static_cast<int>(l) == command.launch) own += share;
   }
-  account_->charge_request(command.launch, total > 0 ? most : command.launch, Contended::kRegisterReadPort, left);
+  const int last = total > 0 ? most : command.launch;
+  account_->charge_request(command.row, last, Contended::kRegisterReadPort, left);
+  return delay - own - (last == command.launch ? left : 0);
 }
 
 }  // namespace warpfold::sim

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/account/account.h"
+#include "sim/account/hold_history.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
 
@@ -32,12 +33,14 @@ class WgmmaUnit {
   // One command of a warpgroup: m64nN with K of 32 bytes.
   struct Command {
     int launch = 0;
+    uint32_t row = 0;  // of the account: its instruction's
     int cta = 0;
     int warpgroup = 0;
     uint64_t cta_serial = 0;
     uint16_t columns = 0;
     bool a_in_registers = false;
     bool commit = false;  // ends a group
+    uint64_t lost = 0;    // Warp::lost of the last warp to issue it, and what others cost it since
     Cycle assembled = 0;
     Cycle completion = 0;
     bool writes_begun = false;
@@ -74,8 +77,10 @@ class WgmmaUnit {
   Cycle interval(const Command& command) const;
   uint32_t wavefronts(const Command& command) const;
   Cycle read_window(const Command& command) const;
-  void delay_after(uint64_t id, Cycle delay);
-  void charge_reads(const Command& command, Cycle delay);
+  void delay_after(uint64_t id, Cycle delay, Cycle lost);
+  void charge_start(Command& command, Cycle now);
+  Cycle charge_reads(const Command& command, Cycle delay);
+  void visit_pipe(StateVisitor& visitor);
   void schedule_start(Cycle now);
 
   const Spec& spec_;
@@ -86,6 +91,10 @@ class WgmmaUnit {
   uint64_t next_start_ = 0;  // started so far
   uint64_t waiting_ = 0;     // assembled, not started
   Cycle free_at_ = 0;
+  uint64_t pipe_lost_ = 0;  // Command::lost of the last one started, and what others cost the pipe since
+  int pipe_launch_ = 0;     // whose that was
+  int pipe_cta_ = 0;
+  uint64_t pipe_serial_ = 0;
   Cycle start_at_ = kNever;
   uint64_t busy_ = 0;
   HoldHistory history_;

@@ -22,17 +22,27 @@ void WgmmaUnit::visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_sinc
     visitor.time("wgmma_free", free_at_);
   }
   visitor.time("wgmma_start", start_at_);
+  visit_pipe(visitor);
   visitor.count(busy_);
+}
+
+// Whose command it did last matters to the next of the same CTA.
+void WgmmaUnit::visit_pipe(StateVisitor& visitor) {
+  const bool lives = sm_->cta_lives(pipe_cta_, pipe_serial_);
+  visitor.value("pipe_cta", lives ? static_cast<uint64_t>(pipe_cta_) + 1 : 0);
+  sm_->visit_lost("pipe_lost", pipe_launch_, pipe_cta_, pipe_serial_, pipe_lost_, visitor);
 }
 
 void WgmmaUnit::visit_command(Command& command, bool waits, StateVisitor& visitor) {
   visitor.value("command_launch", static_cast<uint64_t>(command.launch));
+  visitor.value("command_row", command.row);
   visitor.value("command_cta", static_cast<uint64_t>(command.cta));
   visitor.value("command_cta_lives", sm_->cta_lives(command.cta, command.cta_serial));
   visitor.value("command_warpgroup", static_cast<uint64_t>(command.warpgroup));
   visitor.value("command_columns", command.columns);
   visitor.value("command_a_in_registers", command.a_in_registers);
   visitor.value("command_commit", command.commit);
+  sm_->visit_lost("command_lost", command.launch, command.cta, command.cta_serial, command.lost, visitor);
   if (waits) {
     visitor.moment("command_assembled", command.assembled);
     return;

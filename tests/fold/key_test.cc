@@ -54,6 +54,7 @@ const std::set<std::string> kFields = {
     "barrier",
     "barrier_arrived",
     "barrier_phase",
+    "barrier_row",
     "blocked",
     "blocked_reason",
     "bulk_free",
@@ -68,9 +69,11 @@ const std::set<std::string> kFields = {
     "command_cta",
     "command_cta_lives",
     "command_launch",
+    "command_lost",
     "command_reads",
     "command_reads_before",
     "command_reads_begun",
+    "command_row",
     "command_warpgroup",
     "command_writes",
     "command_writes_begun",
@@ -92,6 +95,7 @@ const std::set<std::string> kFields = {
     "dram_fraction",
     "event_counter",
     "event_cta",
+    "event_lost",
     "event_ring",
     "event_slot",
     "event_stage",
@@ -127,10 +131,12 @@ const std::set<std::string> kFields = {
     "outstanding_stores",
     "pipe_admits",
     "pipe_ahead",
+    "pipe_cta",
     "pipe_entered",
     "pipe_free",
     "pipe_holder",
     "pipe_last",
+    "pipe_lost",
     "queue_entries",
     "queue_last_accept",
     "queue_size",
@@ -141,6 +147,7 @@ const std::set<std::string> kFields = {
     "request_enqueued",
     "request_group",
     "request_issued",
+    "request_lost",
     "request_op",
     "request_queued",
     "request_ready",
@@ -149,6 +156,7 @@ const std::set<std::string> kFields = {
     "request_warp_lives",
     "resident",
     "return_free",
+    "return_holder",
     "stage_free",
     "tentative",
     "timer_warps",
@@ -157,6 +165,7 @@ const std::set<std::string> kFields = {
     "update_writes",
     "warp_cta",
     "warp_index",
+    "warp_lost",
     "warp_op",
     "warp_registers",
     "wgmma_arrived",
@@ -259,9 +268,9 @@ class Neighbours : public sim::KeyProbe, public sim::SmWatcher {
 };
 
 // Fields that alone tell apart two states which one program comes through: without any of them the key would be too coarse.
-const std::set<std::string> kTellApart = {"bandwidth_fraction", "bandwidth_free", "command_assembled", "cta_class",
-                                          "dram_fraction",      "event_time",     "queue_last_accept", "request_issued",
-                                          "return_free",        "warp_op",        "write_port",        "younger"};
+const std::set<std::string> kTellApart = {
+    "bandwidth_fraction", "command_assembled", "cta_class", "dram_fraction", "event_lost", "event_time", "queue_last_accept",
+    "request_issued",     "return_free",       "warp_lost", "warp_op",       "write_port", "younger"};
 
 TEST(Key, AFieldAloneTellsStatesApart) {
   std::set<std::string> found;

@@ -72,14 +72,14 @@ class Perturbation : public sim::SmWatcher {
 };
 
 // One entry for each member of Warp, in its order, but for those that make no difference:
-//   program (op lies in it), launch (its CTA's), number (for the issue log), barrier_op (for reports).
+//   program (op lies in it), launch (its CTA's), row (that of op's segment), number (for the issue log), barrier_op (for reports).
 std::map<std::string, Change<sim::Warp>> warp_changes() {
   using sim::Warp;
   // A member more or less does not compile: then it needs a line here, or a reason above.
-  [[maybe_unused]] const auto& [resident, op, program, trips_left, counters, long_counters, fresh_counters, last_issue, launch, cta,
-                                index_in_cta, serial, number, started, blocked, reason, since, in_barrier, barrier, barrier_op,
-                                barrier_phase, exited, outstanding_stores, outstanding_bulk_stores, registers, wgmma_sequence,
-                                wgmma_groups, async, cursors] = Warp{};
+  [[maybe_unused]] const auto& [resident, op, program, trips_left, counters, long_counters, fresh_counters, last_issue, launch, row,
+                                cta, index_in_cta, serial, number, started, blocked, reason, since, waiting_row, in_barrier,
+                                barrier, barrier_op, barrier_phase, exited, outstanding_stores, outstanding_bulk_stores, registers,
+                                lost, wgmma_sequence, wgmma_groups, async, cursors] = Warp{};
   [[maybe_unused]] const auto& [open_copies, committed, completed, copies_left] = sim::AsyncGroups{};
   return {
       {"resident", [](Warp& w) { return w.resident = false, true; }},
@@ -98,11 +98,13 @@ std::map<std::string, Change<sim::Warp>> warp_changes() {
       {"since", [](Warp& w) { return ++w.since, w.blocked; }},
       {"in_barrier", [](Warp& w) { return w.in_barrier = !w.in_barrier, true; }},
       {"barrier", [](Warp& w) { return w.barrier ^= 1, w.in_barrier; }},
+      {"waiting_row", [](Warp& w) { return ++w.waiting_row, w.in_barrier; }},
       {"barrier_phase", [](Warp& w) { return ++w.barrier_phase, w.in_barrier; }},
       {"exited", [](Warp& w) { return w.exited = !w.exited, true; }},
       {"outstanding_stores", one_more(&Warp::outstanding_stores)},
       {"outstanding_bulk_stores", one_more(&Warp::outstanding_bulk_stores)},
       {"registers", one_more(&Warp::registers)},
+      {"lost", one_more(&Warp::lost)},
       {"wgmma_sequence", one_more(&Warp::wgmma_sequence)},
       {"wgmma_groups", one_more(&Warp::wgmma_groups)},
       {"open_copies", [](Warp& w) { return ++w.async.open_copies, true; }},
@@ -118,7 +120,7 @@ std::map<std::string, Change<sim::Warp>> warp_changes() {
 std::map<std::string, Change<sim::Cta>> cta_changes() {
   using sim::Cta;
   [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, register_pool,
-                                warp_slots, rings, barriers, warpgroups] = Cta{};
+                                most_lost, warp_slots, rings, barriers, warpgroups] = Cta{};
   [[maybe_unused]] const auto& [arrivals_left, bytes_left, completed, visible] = sim::Mbarrier{};
   [[maybe_unused]] const auto& [arrived, phases] = sim::NamedBarrier{};
   [[maybe_unused]] const auto& [opened, open_arrived] = sim::Warpgroup{};
@@ -130,6 +132,7 @@ std::map<std::string, Change<sim::Cta>> cta_changes() {
       {"cta_class", one_more(&Cta::cta_class)},
       {"warps_running", one_more(&Cta::warps_running)},
       {"register_pool", one_more(&Cta::register_pool)},
+      {"most_lost", one_more(&Cta::most_lost)},
       {"warp_slots", [](Cta& c) { return ++c.warp_slots[0], true; }},
       {"arrivals_left", of_ring([](sim::Mbarrier& b) { ++b.arrivals_left; })},
       {"bytes_left", of_ring([](sim::Mbarrier& b) { ++b.bytes_left; })},
@@ -157,17 +160,17 @@ TEST(Members, OfWarpsAndCtasAreInTheState) {
 // a size is another, a member was added or went: say in the part's visit() what it means to the state, then change this.
 TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
-                                queued] = sim::MemoryStage::Request{};
-  [[maybe_unused]] const auto& [c_launch, c_cta, warpgroup, c_serial, columns, a_in_registers, commit, assembled, completion,
-                                writes_begun, reads_begun, update, reads_before] = sim::WgmmaUnit::Command{};
-  [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value] =
+                                queued, lost] = sim::MemoryStage::Request{};
+  [[maybe_unused]] const auto& [c_launch, c_row, c_cta, warpgroup, c_serial, columns, a_in_registers, commit, c_lost, assembled,
+                                completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaUnit::Command{};
+  [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value, e_lost] =
       sim::Sm::Event{.type = sim::Sm::EventType::kPlace};
-  EXPECT_EQ(sizeof(sim::Sm), 10656);
-  EXPECT_EQ(sizeof(sim::SubCore), 3400);
-  EXPECT_EQ(sizeof(sim::MemoryStage), 1512);
-  EXPECT_EQ(sizeof(sim::WgmmaUnit), 8784);
-  EXPECT_EQ(sizeof(sim::MemoryShare), 240);
-  EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (sim::kWarpStates + 5 + sim::kContended));
+  EXPECT_EQ(sizeof(sim::Sm), 14496);
+  EXPECT_EQ(sizeof(sim::SubCore), 3424);
+  EXPECT_EQ(sizeof(sim::MemoryStage), 4688);
+  EXPECT_EQ(sizeof(sim::WgmmaUnit), 9320);
+  EXPECT_EQ(sizeof(sim::MemoryShare), 2872);
+  EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (6 + sim::kContended));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <string>
 #include <type_traits>
 
-#include "sim/account/account.h"
+#include "sim/account/hold_history.h"
 #include "sim/engine/bandwidth_server.h"
 #include "sim/memory/dram_server.h"
 #include "sim/memory/memory_share.h"

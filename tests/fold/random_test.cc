@@ -23,7 +23,9 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
     bound_machine(scenario);
     RC_LOG(scenario.describe());
     const auto run = [&](sim::FoldMode mode) {
-      return outcome(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .fold = {.mode = mode}});
+      const auto account = runs % 2 == 0 ? sim::AccountGranularity::kByPhase : sim::AccountGranularity::kByInstruction;
+      return outcome(scenario.gpu, scenario.launches,
+                     {.serialise = scenario.serialise, .account = account, .fold = {.mode = mode}});
     };
     const sim::Outcome exact = run(sim::FoldMode::kExact);
     const std::string differs = difference(exact, run(sim::FoldMode::kOff));

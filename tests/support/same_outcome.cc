@@ -10,9 +10,30 @@ namespace {
 
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
+void add(Fields& fields, const std::string& prefix, const sim::SegmentCounters& counters) {
+  const auto& [segment, states, lost, inherited, hidden, requests_lost] = counters;
+  const auto& [role, phase, position] = segment;
+  const std::string where =
+      text({prefix, "role ", std::to_string(role), " ", sim::phase_name(phase), " ", std::to_string(position), " "});
+  for (size_t s = 0; s < states.size(); ++s)
+    fields.emplace_back(text({where, sim::state_name(static_cast<sim::WarpState>(s))}), std::to_string(states[s]));
+  for (size_t s = 0; s < inherited.size(); ++s) {
+    fields.emplace_back(text({where, "inherited ", sim::state_name(static_cast<sim::WarpState>(s))}), std::to_string(inherited[s]));
+    fields.emplace_back(text({where, "hidden ", sim::state_name(static_cast<sim::WarpState>(s))}), std::to_string(hidden[s]));
+  }
+  for (size_t culprit = 0; culprit < lost.size(); ++culprit) {
+    for (size_t r = 0; r < lost[culprit].size(); ++r) {
+      const std::string_view resource = sim::contended_name(static_cast<sim::Contended>(r));
+      fields.emplace_back(text({where, "lost to ", std::to_string(culprit), " ", resource}), std::to_string(lost[culprit][r]));
+      fields.emplace_back(text({where, "requests lost to ", std::to_string(culprit), " ", resource}),
+                          std::to_string(requests_lost[culprit][r]));
+    }
+  }
+}
+
 // Structured bindings name every member: one that is added does not compile until it is compared.
 void add(Fields& fields, const std::string& prefix, const sim::KernelCounters& kernel) {
-  const auto& [start, end, ctas, instructions, resident, states, l2, l2_served, dram, limit, limiter] = kernel;
+  const auto& [start, end, ctas, instructions, resident, states, l2, l2_served, dram, limit, limiter, segments, absent] = kernel;
   const auto number = [&](const char* name, uint64_t value) { fields.emplace_back(text({prefix, name}), std::to_string(value)); };
   number("start_cycle", start);
   number("end_cycle", end);
@@ -25,6 +46,12 @@ void add(Fields& fields, const std::string& prefix, const sim::KernelCounters& k
   number("dram_bytes", dram);
   number("cta_limit", limit);
   fields.emplace_back(text({prefix, "cta_limiter"}), limiter);
+  for (const sim::SegmentCounters& segment : segments) add(fields, prefix, segment);
+  for (size_t culprit = 0; culprit < absent.size(); ++culprit) {
+    for (size_t r = 0; r < absent[culprit].size(); ++r)
+      number(text({"absent for ", std::to_string(culprit), " ", sim::contended_name(static_cast<sim::Contended>(r))}).c_str(),
+             absent[culprit][r]);
+  }
 }
 
 Fields fields_of(const sim::Outcome& outcome) {

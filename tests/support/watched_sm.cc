@@ -22,7 +22,8 @@ void run_watched(const Scenario& scenario, sim::SmWatcher& watcher) {
   for (size_t l = 0; l < images.size(); ++l) {
     const sim::Launch& launch = scenario.launches[l];
     launches.push_back({&images[l], sm_class.ctas[l], static_cast<int>(l), launch.reserved, launch.reserved_registers,
-                        launch.reserved_shared_memory, launch.reserved_warps, launch.quota, launch.priority});
+                        launch.reserved_shared_memory, launch.reserved_warps, launch.quota, launch.priority,
+                        images[l].ctas_per_sm});
   }
   sim::Sm sm(*spec, std::move(launches));
   sm.watch_with(watcher);

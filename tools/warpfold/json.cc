@@ -61,6 +61,9 @@ class Writer {
       case pb::FieldDescriptor::CPPTYPE_INT32:
         text_ += std::to_string(one ? r.GetInt32(message, &field) : r.GetRepeatedInt32(message, &field, index));
         return;
+      case pb::FieldDescriptor::CPPTYPE_INT64:
+        text_ += std::to_string(one ? r.GetInt64(message, &field) : r.GetRepeatedInt64(message, &field, index));
+        return;
       case pb::FieldDescriptor::CPPTYPE_DOUBLE:
         text_ += json_number(one ? r.GetDouble(message, &field) : r.GetRepeatedDouble(message, &field, index));
         return;

@@ -7,6 +7,7 @@
 
 #include "tools/warpfold/folding.h"
 #include "tools/warpfold/json.h"
+#include "tools/warpfold/slowdown_table.h"
 #include "tools/warpfold/summary.h"
 #include "tools/warpfold/table.h"
 
@@ -105,6 +106,7 @@ std::string result_text(const configs::Result& result) {
          section("Kernels", kernel_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
+         section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
 }
 

@@ -4,6 +4,7 @@
 
 #include "isa/architecture.h"
 #include "sim/account/states.h"
+#include "tools/warpfold/accounts.h"
 #include "traces/stats.h"
 
 namespace warpfold::cli {
@@ -106,6 +107,7 @@ configs::Result make_result(const configs::Scenario& scenario, const policies::P
   uint64_t instructions = 0;
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     fill_kernel(scenario.gpu(), plan.kernels[k], outcome.kernels[k], *result.add_kernels());
+    fill_accounts(plan, k, outcome.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
     instructions += outcome.kernels[k].instructions;
   }
   result.set_instructions_issued(instructions);

@@ -15,6 +15,7 @@
 #include "tools/warpfold/progress.h"
 #include "tools/warpfold/reason.h"
 #include "tools/warpfold/result.h"
+#include "tools/warpfold/slowdown.h"
 #include "workloads/policies/plan.h"
 
 namespace warpfold::cli {
@@ -131,6 +132,7 @@ configs::Result Runner::result_of(const Planned& planned, const policies::Plan& 
     kernel.set_solo_cycles(solo_cycles);
     kernel.set_slowdown_vs_solo(static_cast<double>(kernel.cycles()) / static_cast<double>(solo_cycles));
     kernel.set_bound_by(busiest(alone.resources));
+    fill_slowdown(planned.plan, k, together.kernels[k], alone.kernels.front(), kernel);
     result.mutable_provenance()->add_trace_hash(kernel_hash(planned.plan.kernels[k].kernel));
     folds.push_back(&alone.fold);
     used.insert(index);

@@ -2,6 +2,7 @@
 const lossKinds = {
   contention: {name: 'contention: waited for what another kernel held', fill: ['vermillion', 'solid']},
   inherited: {name: 'inherited: waited for its own that another kernel held up', fill: ['orange', 'rising']},
+  hidden: {name: 'hidden: losses of no consequence, since it waited anyway', fill: ['yellow', 'waves']},
   residency: {name: 'residency: fewer of its warps were there', fill: ['purple', 'dots']},
   own_queueing: {name: 'own queueing: what its warps wait for each other', fill: ['blue', 'falling']},
   dependence: {name: 'dependence: waits for results that nobody else explains', fill: ['sky', 'lines']},
@@ -84,7 +85,7 @@ function slowdownChart(run, kernel, k, prefix) {
   return chart({
     id: `${prefix}slowdown-${k}`, title: `${kernel.name}: from its time alone to its time here`,
     note: explained === undefined ? undefined
-      : `Contention, what it inherits of it, residency and its own queueing explain ${percent(explained)} of the slowdown.`,
+      : `What others took, what was inherited of it less what was hidden, residency and its own queueing explain ${percent(explained)} of the slowdown.`,
     keys: kinds.map((kind) => ({name: lossKinds[kind].name, fill: fill(...lossKinds[kind].fill)})),
     spec: waterfallSpec(rows, kernel.name), table,
   });

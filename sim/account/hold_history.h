@@ -1,0 +1,70 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "sim/account/accounting.h"
+#include "sim/engine/state_visitor.h"
+#include "sim/engine/time.h"
+
+namespace warpfold::sim {
+
+// Who held a resource and when: a short history of [start, launch) segments, the last one still running. A wait is charged to
+// the holders of its cycles; what lies before the oldest segment goes to the oldest holder.
+class HoldHistory {
+ public:
+  void hold(Cycle start, int launch) {
+    if constexpr (!kAccounting) return;
+    if (size_ > 0 && segments_[(head_ + size_ - 1) % kSegments].launch == launch) return;
+    if (size_ == kSegments) {
+      head_ = (head_ + 1) % kSegments;
+      --size_;
+    }
+    segments_[(head_ + size_) % kSegments] = {start, launch};
+    ++size_;
+  }
+
+  // Calls charge(launch, cycles) for the holders of [from, to), newest first.
+  template <typename Charge>
+  void charge(Cycle from, Cycle to, int nobody, Charge charge) const {
+    if constexpr (!kAccounting) return;
+    for (int i = size_ - 1; i >= 0 && to > from; --i) {
+      const Segment& segment = segments_[(head_ + i) % kSegments];
+      if (segment.start >= to) continue;
+      const Cycle begin = i == 0 ? from : std::max(from, segment.start);
+      charge(segment.launch, to - begin);
+      to = begin;
+    }
+    if (to > from) charge(nobody, to - from);
+  }
+
+  // Only what a wait that began at `earliest` or later can be charged to; of the first of those segments the start is no matter.
+  void visit(StateVisitor& visitor, Cycle earliest) {
+    if (!visitor.taking()) {
+      for (Segment& segment : segments_) segment.start += visitor.shift();
+      return;
+    }
+    int first = std::max(size_ - 1, 0);
+    while (first > 0 && at(first).start > earliest) --first;
+    visitor.value("holds", static_cast<uint64_t>(size_ - first));
+    for (int i = first; i < size_; ++i) {
+      visitor.value("hold_launch", static_cast<uint64_t>(at(i).launch));
+      if (i > first) visitor.value("hold_start", at(i).start - visitor.now());
+    }
+  }
+
+ private:
+  static constexpr int kSegments = 32;
+  struct Segment {
+    Cycle start;
+    int launch;
+  };
+  Segment& at(int i) { return segments_[(head_ + i) % kSegments]; }
+
+  std::array<Segment, kSegments> segments_{};
+  int head_ = 0;
+  int size_ = 0;
+};
+
+}  // namespace warpfold::sim

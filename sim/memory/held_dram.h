@@ -1,0 +1,45 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/memory/dram_server.h"
+#include "sim/memory/held_server.h"
+
+namespace warpfold::sim {
+
+// DRAM that knows whose bytes take its time. A store waits for it only where L2 has too much to write back, and then until that has
+// left: had L2 had room, it would not have waited at all.
+class HeldDram {
+ public:
+  HeldDram(uint64_t numerator, uint64_t denominator, uint64_t dirty_bytes) : server_(numerator, denominator, dirty_bytes) {}
+
+  Passage read(Cycle now, uint64_t bytes, int launch) {
+    if (bytes == 0) return {now, now, now, Contended::kDram, &holders_};
+    const Cycle start = std::max(now, server_.free_at());
+    holders_.hold(start, launch);
+    return {server_.read(now, bytes), now + server_.duration(bytes), start, Contended::kDram, &holders_};
+  }
+
+  Passage write(Cycle now, uint64_t bytes, int launch) {
+    const Cycle start = std::max(now, server_.free_at());
+    const Cycle end = server_.write(now, bytes);
+    if (end > now) holders_.hold(start, launch);
+    return {end, now, end, Contended::kDram, &holders_};
+  }
+
+  uint64_t requested_bytes() const { return server_.requested_bytes(); }
+
+  // Who holds it matters while somebody may have to wait.
+  void visit(StateVisitor& visitor) {
+    const bool busy = server_.free_at() >= visitor.now();
+    if (busy || !visitor.taking()) holders_.visit(visitor, visitor.now() - 1);
+    server_.visit(visitor);
+  }
+
+ private:
+  DramServer server_;
+  HoldHistory holders_;
+};
+
+}  // namespace warpfold::sim

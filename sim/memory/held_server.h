@@ -1,0 +1,48 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/account/hold_history.h"
+#include "sim/account/states.h"
+#include "sim/engine/bandwidth_server.h"
+
+namespace warpfold::sim {
+
+// How a transfer passed a server, and behind whom it waited.
+struct Passage {
+  Cycle end = 0;       // the last byte has passed
+  Cycle idle_end = 0;  // the same, had the server been idle
+  Cycle wait_end = 0;  // until then it waited; holders says for whom
+  Contended resource = Contended::kDram;
+  const HoldHistory* holders = nullptr;
+};
+
+// A bandwidth server that knows whose bytes take its time.
+class HeldServer {
+ public:
+  HeldServer(uint64_t numerator, uint64_t denominator, Contended resource) : server_(numerator, denominator), resource_(resource) {}
+
+  Passage serve(Cycle now, uint64_t bytes, int launch) {
+    if (bytes == 0) return {now, now, now, resource_, &holders_};
+    const Cycle start = std::max(now, server_.free_at());
+    holders_.hold(start, launch);
+    return {server_.serve(now, bytes), now + server_.duration(bytes), start, resource_, &holders_};
+  }
+
+  uint64_t served_bytes() const { return server_.served_bytes(); }
+
+  // Who holds it matters while somebody may have to wait.
+  void visit(StateVisitor& visitor) {
+    const bool busy = server_.free_at() >= visitor.now();
+    if (busy || !visitor.taking()) holders_.visit(visitor, visitor.now() - 1);
+    server_.visit(visitor);
+  }
+
+ private:
+  BandwidthServer server_;
+  HoldHistory holders_;
+  Contended resource_;
+};
+
+}  // namespace warpfold::sim
