@@ -428,8 +428,7 @@ void Extrapolator::make(const Jump& jump) {
     const std::vector<Batch> measured = batches(jump.first, static_cast<int>(l));
     spent_[l] += relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles);
   }
-  StateVisitor visitor(jump.skip);
-  sm_->visit(visitor);
+  sm_->move_on(jump.skip, false);
   for (size_t l = 0; l < jump.corrections.size(); ++l) sm_->correct(static_cast<int>(l), jump.corrections[l]);
   restart();
 }

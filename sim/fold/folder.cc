@@ -151,8 +151,7 @@ Cycle Folder::skip(Sm& sm, const SavedState& before, const SavedState& after, Cy
   for (const SmLaunch& launch : sm.launches()) ctas.push_back(&launch.ctas);
   const Skip found = link(before, after, ctas, limit);
   if (found.periods == 0) return 0;
-  StateVisitor visitor(found);
-  sm.visit(visitor);
+  sm.move_on(found, true);
   Period& period = periods_[after.at - before.at];
   period.instructions = after.instructions - before.instructions;
   period.repeats += found.periods;

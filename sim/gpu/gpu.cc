@@ -48,6 +48,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     : spec_(spec),
       images_(images),
       fold_(options.fold),
+      timeline_(options.timeline),
       depends_on_(dependences(launches, options.serialise)),
       released_(launches.size(), false) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
@@ -83,6 +84,7 @@ void GpuRun::start(Member& member, const std::vector<Launch>& launches, std::vec
   }
   member.sm = std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr);
   if (issue_log != nullptr) member.sm->log_issues(*issue_log, static_cast<uint32_t>(&member - members_.data()));
+  if (timeline_) member.sm->record_timeline(TimelineLimits::for_each_of(members_.size()));
   if (fold_.mode == FoldMode::kOff) return;
   member.folder = std::make_unique<Folder>(fold_, *member.sm);
   member.sm->watch_with(*member.folder);
@@ -109,7 +111,10 @@ Outcome GpuRun::run() {
   for (Member& member : members_) {
     if (member.sm != nullptr) part(members_, member, Parting::kAll, fold_);
   }
-  for (Member& member : members_) member.settle();
+  for (Member& member : members_) {
+    member.end_timeline();
+    member.settle();
+  }
   Outcome outcome = collect();
   outcome.deadlocked = deadlocked();
   if (outcome.deadlocked) {
@@ -304,6 +309,7 @@ Outcome GpuRun::collect() const {
   }
   collect_ledger(outcome);
   collect_resources(outcome);
+  if (timeline_) outcome.timeline = collect_timeline();
   return outcome;
 }
 
@@ -319,6 +325,17 @@ void GpuRun::collect_ledger(Outcome& outcome) const {
       }
     }
   }
+}
+
+Timeline GpuRun::collect_timeline() const {
+  Timeline timeline;
+  timeline.lanes = Sm::use_lanes(spec_);
+  for (const Member& member : members_) {
+    SmTimeline& one = timeline.sms.emplace_back(member.timeline->timeline(member.sm->launch_spans()));
+    one.sms = member.sms;
+    one.stands_for_others = member.merged;
+  }
+  return timeline;
 }
 
 void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {

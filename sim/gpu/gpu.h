@@ -41,6 +41,7 @@ class GpuRun {
   void collect_absences(int launch, KernelCounters& counters) const;
   void collect_ledger(Outcome& outcome) const;
   void collect_resources(Outcome& outcome) const;
+  Timeline collect_timeline() const;
   std::string waiting_classes() const;
   std::string waiting_sms() const;
   std::string deadlock_report() const;
@@ -48,6 +49,7 @@ class GpuRun {
   const Spec& spec_;
   const std::vector<KernelImage>& images_;
   FoldOptions fold_;
+  bool timeline_;
   std::vector<std::vector<int>> depends_on_;  // per launch
   std::vector<bool> released_;
   std::set<Cycle> meetings_;        // before each of these cycles all stop and see who is in the same state

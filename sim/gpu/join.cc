@@ -114,6 +114,7 @@ void join_alike(std::vector<Member>& members, Cycle at, const std::vector<Kernel
   for (Member& member : members) {
     if (member.sm != nullptr) part(members, member, Parting::kAll, fold);
   }
+  for (Member& member : members) member.keep_timeline(at);
   std::vector<SavedState> states(members.size());
   for (size_t m = 0; m < members.size(); ++m) {
     StateVisitor visitor(states[m], at);

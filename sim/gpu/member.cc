@@ -59,6 +59,25 @@ void Member::settle() {
     sm->had_launch(static_cast<int>(l), past.launches[l].start, past.launches[l].end);
 }
 
+void Member::keep_timeline(Cycle at) {
+  if (!sm->records_timeline()) return;
+  TimelineRecorder until = sm->hand_over_timeline(at);
+  if (timeline) {
+    timeline->continue_with(until);
+  } else {
+    timeline = std::move(until);
+  }
+}
+
+void Member::end_timeline() {
+  if (!sm->records_timeline()) return;
+  if (timeline) {
+    timeline->continue_with(sm->end_timeline());
+  } else {
+    timeline = sm->end_timeline();
+  }
+}
+
 uint64_t Member::shared() const { return sm->instructions() - folder->skipped_instructions() - past.skipped - replayed(); }
 
 std::map<Cycle, Folder::Period> Member::periods() const { return sum(folder->periods(), past.periods); }

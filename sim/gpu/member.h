@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/account/timeline_recorder.h"
 #include "sim/fold/folder.h"
 #include "sim/gpu/likeness.h"
 #include "sim/gpu/merge.h"
@@ -44,14 +45,17 @@ struct Member {
   };
   std::vector<Follower> followers{};
   OtherPast past{};
-  uint64_t replayed_before = 0;  // instructions, on Sms of its own that it has given up
-  uint64_t not_replayed = 0;     // of the instructions that its Sm has issued and not skipped: those another class's Sm replayed
+  std::optional<TimelineRecorder> timeline{};  // of its own past, up to what its Sm records
+  uint64_t replayed_before = 0;                // instructions, on Sms of its own that it has given up
+  uint64_t not_replayed = 0;  // of the instructions that its Sm has issued and not skipped: those another class's Sm replayed
 
   uint64_t replayed() const;  // instructions, on its own Sm
   uint64_t shared() const;    // replayed on another class's. Of a member that has settled, as what follows:
   std::map<Cycle, Folder::Period> periods() const;
   std::map<Cycle, Folder::Period> bounded_periods() const;
-  void settle();  // its Sm gets the class's own past
+  void settle();                 // its Sm gets the class's own past
+  void keep_timeline(Cycle at);  // what its Sm has recorded until then, where it records
+  void end_timeline();           // the same at the end; before it settles
 };
 
 // `leader`, which has an Sm, goes on with what it has in common with its followers.

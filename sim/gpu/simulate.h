@@ -10,6 +10,7 @@
 #include "sim/account/issue_log.h"
 #include "sim/account/segment.h"
 #include "sim/account/states.h"
+#include "sim/account/timeline.h"
 #include "sim/fold/fold.h"
 #include "sim/gpu/distribution.h"
 #include "sim/sm/sm_launch.h"
@@ -85,6 +86,7 @@ struct Outcome {
   uint32_t sms_simulated = 0;  // one of each class, or every SM that receives a CTA
   bool whole_chip = false;     // Options::all_sms
   FoldReport fold;
+  Timeline timeline;  // Options::timeline; else empty
   bool deadlocked = false;
   Deadlock deadlock;
 };
@@ -94,6 +96,7 @@ struct Options {
   bool all_sms = false;    // every SM against L2 and DRAM that all share, instead of one of each class; nothing is folded then
   AccountGranularity account = AccountGranularity::kByPhase;
   FoldOptions fold{};
+  bool timeline = false;  // records when what ran and what was busy; bounded in size, and changes nothing else
   std::vector<IssueRecord>* issue_log =
       nullptr;  // receives every issue, in order of time per SM class (or SM); nothing is folded then
 };

@@ -59,6 +59,7 @@ Cycle Sm::run(Cycle limit) {
   while (true) {
     const Cycle next = next_time();
     if (next >= limit || next == kNever || launch_ended_ || (shared_ && take_crossroads())) return next;
+    if (next >= next_sample_) sample_use(next);
     step(next);
     if (watcher_ != nullptr) tell_watcher(limit);
   }
@@ -74,6 +75,7 @@ Cycle Sm::run_to_access(Cycle limit) {
   Cycle next = next_time();
   if (next == kNever) return next;
   do {
+    if (next >= next_sample_) sample_use(next);
     step(next);
     next = next_time();
   } while (next < limit && next < memory_.next_access() && !launch_ended_);
@@ -91,6 +93,7 @@ void Sm::tell_watcher(Cycle limit) {
 
 void Sm::release_launch(int launch, Cycle at) {
   progress_[launch].ready = at;
+  if (timeline_) timeline_->launch_released(launch, at);
   if (launches_[launch].ctas.empty()) {
     progress_[launch].start = at;
     progress_[launch].end = at;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/account/account.h"
+#include "sim/account/timeline_recorder.h"
 #include "sim/engine/event_queue.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/memory_stage.h"
@@ -59,6 +60,16 @@ class Sm {
   // Records every issue from now on.
   void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class);
 
+  // Keeps a timeline from now on.
+  void record_timeline(const TimelineLimits& limits);
+  bool records_timeline() const { return timeline_.has_value(); }
+  // What has been kept until `at`, before which nothing is left to do; it goes on with what comes then.
+  TimelineRecorder hand_over_timeline(Cycle at);
+  // The same at the end of the run, of which nothing more is recorded.
+  TimelineRecorder end_timeline();
+  std::vector<LaunchSpan> launch_spans() const;
+  static std::vector<UseLane> use_lanes(const Spec& spec);
+
   void watch_with(SmWatcher& watcher) { watcher_ = &watcher; }
 
   // Runs while the next thing to do lies before `limit` and until a launch's last CTA has ended; returns the time of the next
@@ -104,6 +115,8 @@ class Sm {
   const SubCore& sub_core(int index) const { return sub_cores_[index]; }
   // Everything that the SM keeps (sm_state.cc). In a cycle that has been run completely.
   void visit(StateVisitor& visitor);
+  // Time is skipped: the SM goes on from the same state, later.
+  void move_on(const Skip& skip, bool exact);
   // Of the launches that are `tied`: where their warps stand in their programs, and how far apart in the rings they share. Equal
   // at two instants: what every one of them did in between belongs together.
   void visit_ties(StateVisitor& visitor, const std::vector<bool>& tied);
@@ -167,6 +180,8 @@ class Sm {
   bool wgmma_admits(const Warp& warp) const;
   void wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, uint64_t lost, Cycle now);
   void wgmma_room(Cycle now);
+  // It was in another segment of its program until `now`.
+  void entered_segment(const Warp& warp, uint32_t from, Cycle now);
   bool cta_lives(int cta, uint64_t serial) const { return ctas_[cta].resident && ctas_[cta].serial == serial; }
   void charge_wgmma_wait(Warp& warp, Cycle to);
   int queue_holder(int sub_core) const { return memory_.queue_holder(sub_core); }
@@ -250,6 +265,10 @@ class Sm {
   void release_barrier(const Event& event, Cycle now);
   void reconsider_cta(int cta, uint64_t lost, Cycle now);
 
+  // sm_timeline.cc
+  std::vector<uint64_t> use() const;
+  void sample_use(Cycle now);
+
   // sm_place.cc: CTAs
   void place_ctas(Cycle now);
   void place_what_fits(Cycle now);
@@ -290,6 +309,8 @@ class Sm {
   std::vector<bool> slot_taken_;  // SM-wide: slot s is on sub-core s mod sub_cores
   uint64_t open_wgmma_ = 0;       // commands that not all four warps have issued yet
   SmWatcher* watcher_ = nullptr;
+  std::optional<TimelineRecorder> timeline_;
+  Cycle next_sample_ = kNever;  // of the timeline's
   bool launch_ended_ = false;
   bool loop_end_ = false;  // not told to the watcher yet
   bool shared_ = false;

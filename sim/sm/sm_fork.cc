@@ -15,6 +15,7 @@ Sm::Sm(const Sm& other, std::vector<CtaList> ctas, const std::vector<ClassMap>& 
       if (warp.resident && !warp.exited) exchange_trips(warp, class_of[warp.launch]);
     }
   }
+  if (timeline_) timeline_->exchange_classes(class_of);
   for (Cta& cta : ctas_) {
     if (cta.resident) cta.cta_class = class_of[cta.launch].at(cta.cta_class);
   }

@@ -129,6 +129,7 @@ void Sm::launch_cta(int launch, Cycle now) {
   held_[launch].shared_memory += need.shared_memory;
   held_[launch].warps += need.warps;
   if (progress.start == kNever) progress.start = now;
+  if (timeline_) timeline_->cta_placed(static_cast<size_t>(index), launch, cta.cta_class, now);
   ++progress.running;
   count_placed(launch, 1);
   start_warps(cta, index, now);
@@ -169,6 +170,10 @@ void Sm::start_warps(Cta& cta, int index, Cycle now) {
     warp.registers = image.kernel->registers_per_thread;
     for (size_t c = 0; c < image.kernel->cursors.size(); ++c) warp.cursors[c] = image.kernel->cursors[c].start;
     sub_core.start_warp(slot, now);
+    if (timeline_) {
+      const Segment& segment = image.segments[warp.op->segment];
+      timeline_->warp_started(static_cast<size_t>(index), w, cta.launch, segment.role, segment.phase, now);
+    }
   }
 }
 
@@ -185,6 +190,10 @@ void Sm::maybe_end_warp(int sub_core, int slot, uint64_t lost, Cycle now) {
   }
   account_.launch(warp.launch).resident_warp_cycles += end - warp.started;
   warp.resident = false;
+  if (timeline_) {
+    const auto role = static_cast<uint32_t>(launches_[warp.launch].image->role_of_warp[warp.index_in_cta]);
+    timeline_->warp_ended(static_cast<size_t>(warp.cta), role, end);
+  }
   if (--ctas_[warp.cta].warps_running == 0) {
     schedule(end + spec_.cta_turnaround, {.type = EventType::kCtaEnd, .cta = static_cast<uint16_t>(warp.cta)});
   }
@@ -201,6 +210,7 @@ void Sm::end_cta(int index, Cycle now) {
   --progress.running;
   ++progress.done;
   progress.end = now;
+  if (timeline_) timeline_->cta_ended(static_cast<size_t>(index), now);
   launch_ended_ |= launch_done(cta.launch);
   place_ctas(now);
 }

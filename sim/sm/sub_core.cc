@@ -307,6 +307,7 @@ void SubCore::issue(int slot, Cycle now) {
     leave_row(bit, warp.row);
     warp.row = account_->row(warp.launch, warp.op->segment);
     enter_row(bit, warp.row);
+    if (sm_->records_timeline()) sm_->entered_segment(warp, op.segment, now + 1);
   }
   // The instruction that waits is the next one, as profilers show it.
   account_->spend(warp.row, fixed_wait, op.next_after - 1U);

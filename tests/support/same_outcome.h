@@ -6,7 +6,8 @@
 
 namespace warpfold::test {
 
-// The first field in which two outcomes differ, with both values; empty: they are the same in every field but `fold`.
+// The first field in which two outcomes differ, with both values; empty: they are the same in every field but `fold` and
+// `timeline`.
 std::string difference(const sim::Outcome& one, const sim::Outcome& other);
 
 }  // namespace warpfold::test

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "sim/account/ends.h"
+#include "sim/account/timeline.h"
+
+namespace warpfold::sim {
+
+// Keeps the timeline of one SM while it runs: CTAs as they are placed and end, time that was skipped, and what was busy, in
+// windows. It only looks: nothing that it keeps reaches the machine or the state key. A copy goes on from the same history.
+class TimelineRecorder {
+ public:
+  using Use = std::vector<uint64_t>;  // total so far, in the order of the timeline's lanes
+
+  TimelineRecorder(const TimelineLimits& limits, size_t launches, size_t cta_slots, size_t lanes);
+
+  void launch_released(int launch, Cycle at) { released_[launch] = at; }
+  void cta_placed(size_t slot, int launch, uint32_t cta_class, Cycle now);
+  void cta_ended(size_t slot, Cycle now);
+  // A warp of a CTA: it starts in a phase, comes to another and ends.
+  void warp_started(size_t slot, size_t warp, int launch, uint32_t role, Phase phase, Cycle now);
+  void warp_moved(size_t slot, size_t warp, uint32_t role, Phase phase, Cycle now);
+  void warp_ended(size_t slot, uint32_t role, Cycle now);
+  // `periods` periods of `period` cycles have been skipped from `start` on. `placed`: CTAs per launch that were placed in them.
+  struct Skipped {
+    Cycle start = 0;
+    Cycle period = 0;
+    uint64_t periods = 0;
+    bool exact = true;
+    std::vector<uint64_t> placed;
+  };
+  void skipped(const Skipped& skip, const Use& before, const Use& after);
+
+  // From here on sample() wants to be called, before anything that happens then.
+  Cycle next_sample() const { return window_start_ + width_; }
+  void sample(Cycle now, const Use& use);
+
+  // The history so far was another's, with CTAs of other classes: per launch, what each of those is here.
+  void exchange_classes(const std::vector<std::map<uint32_t, uint32_t>>& class_of);
+
+  // The history until `at` is kept elsewhere: what is returned. This one goes on with that of what comes then.
+  TimelineRecorder hand_over(Cycle at, const Use& use);
+  // The history goes on with another SM's that began where this one ends, in the same state: the CTAs that were there then are the
+  // ones in the same slots here.
+  void continue_with(const TimelineRecorder& more);
+
+  // Nothing comes after `end`.
+  void end(Cycle end, const Use& use) { close_window(end, 0, use); }
+  // `launches`: what the SM knows of them; they get the rest.
+  SmTimeline timeline(std::vector<LaunchSpan> launches) const;
+
+ private:
+  static constexpr Cycle kFirstWindow = 256;
+
+  // The warps of a role of the CTA in a slot.
+  struct OpenRole {
+    PhaseSlice slice;
+    uint32_t running = 0;  // warps
+    uint64_t moves = 0;    // of the warp that has made most
+  };
+  struct OpenPhases {
+    std::vector<OpenRole> roles;
+    std::vector<uint64_t> moves;  // per warp of the CTA
+  };
+
+  void add_slice(const CtaSlice& slice);
+  void add_phase(PhaseSlice slice, Cycle end);
+  void cut_phases(const Skipped& skip);
+  void add_fold(const FoldedSpan& span);
+  void add_window(UseWindow window);
+  void close_window(Cycle end, Cycle folded, const Use& use);
+  void widen();
+
+  TimelineLimits limits_;
+  Cycle began_ = 0;
+  std::vector<std::optional<CtaSlice>> open_;  // per CTA slot
+  std::vector<OpenPhases> open_phases_;        // the same
+  Ends<CtaSlice> ctas_;
+  Ends<PhaseSlice> phases_;
+  uint64_t phases_left_out_ = 0;
+  std::vector<Cycle> released_;          // per launch
+  std::vector<uint64_t> ctas_left_out_;  // per launch
+  std::vector<uint64_t> ctas_folded_;    // per launch
+  Ends<FoldedSpan> folds_;
+  uint64_t folds_left_out_ = 0;
+  uint64_t cycles_left_out_ = 0;
+  std::vector<UseWindow> windows_;
+  Cycle width_ = kFirstWindow;
+  Cycle window_start_ = 0;
+  Use window_use_;  // at its start
+};
+
+}  // namespace warpfold::sim

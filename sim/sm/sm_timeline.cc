@@ -1,0 +1,92 @@
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+namespace {
+
+constexpr std::array kPipes = {isa::Pipe::kAlu,  isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite, isa::Pipe::kFp16,
+                               isa::Pipe::kFp64, isa::Pipe::kXu,       isa::Pipe::kTensor,  isa::Pipe::kUniform};
+
+}  // namespace
+
+// In this order: per sub-core its issue slot and its pipes; then what the SM has once.
+std::vector<UseLane> Sm::use_lanes(const Spec& spec) {
+  std::vector<UseLane> lanes;
+  for (int c = 0; c < static_cast<int>(spec.sub_cores); ++c) {
+    lanes.push_back({"issue_slot", c});
+    for (const isa::Pipe pipe : kPipes) lanes.push_back({std::string(isa::pipe_name(pipe)), c});
+  }
+  lanes.push_back({"wgmma"});
+  lanes.push_back({"memory_issue"});
+  lanes.push_back({"shared_memory"});
+  lanes.push_back({"sm_ingress", -1, spec.memory.ingress_bytes_per_clk});
+  return lanes;
+}
+
+std::vector<uint64_t> Sm::use() const {
+  std::vector<uint64_t> totals;
+  uint64_t memory_instructions = 0;
+  for (const SubCore& sub_core : sub_cores_) {
+    uint64_t& issued = totals.emplace_back(0);
+    for (int l = 0; l < account_.launches(); ++l) issued += sub_core.issued(l);
+    for (const isa::Pipe pipe : kPipes) totals.push_back(sub_core.use().pipe_cycles[static_cast<int>(pipe)]);
+    memory_instructions += sub_core.use().pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
+  }
+  totals.push_back(wgmma_.busy_cycles());
+  totals.push_back(memory_instructions * spec_.memory_issue_interval);
+  totals.push_back(memory_.wavefronts());
+  totals.push_back(memory_.memory().ingress_bytes());
+  return totals;
+}
+
+void Sm::record_timeline(const TimelineLimits& limits) {
+  timeline_.emplace(limits, launches_.size(), ctas_.size(), use().size());
+  next_sample_ = timeline_->next_sample();
+}
+
+void Sm::sample_use(Cycle now) {
+  timeline_->sample(now, use());
+  next_sample_ = timeline_->next_sample();
+}
+
+void Sm::move_on(const Skip& skip, bool exact) {
+  StateVisitor visitor(skip);
+  if (!timeline_) {
+    visit(visitor);
+    return;
+  }
+  const Cycle start = now_ + 1;
+  const std::vector<uint64_t> before = use();
+  visit(visitor);
+  timeline_->skipped({start, skip.cycles / skip.periods, skip.periods, exact, skip.placed}, before, use());
+  next_sample_ = timeline_->next_sample();
+}
+
+void Sm::entered_segment(const Warp& warp, uint32_t from, Cycle now) {
+  const std::vector<Segment>& segments = launches_[warp.launch].image->segments;
+  const Segment& segment = segments[warp.op->segment];
+  if (segment.phase == segments[from].phase) return;
+  timeline_->warp_moved(static_cast<size_t>(warp.cta), static_cast<size_t>(warp.index_in_cta), segment.role, segment.phase, now);
+}
+
+TimelineRecorder Sm::hand_over_timeline(Cycle at) {
+  TimelineRecorder before = timeline_->hand_over(at, use());
+  next_sample_ = timeline_->next_sample();
+  return before;
+}
+
+TimelineRecorder Sm::end_timeline() {
+  timeline_->end(now_ + 1, use());
+  return *timeline_;
+}
+
+// Of launches that have done something here.
+std::vector<LaunchSpan> Sm::launch_spans() const {
+  std::vector<LaunchSpan> launches;
+  for (int l = 0; l < account_.launches(); ++l) {
+    const Progress& progress = progress_[l];
+    if (progress.done > 0) launches.push_back({.launch = l, .start = progress.start, .end = progress.end, .ctas = progress.done});
+  }
+  return launches;
+}
+
+}  // namespace warpfold::sim

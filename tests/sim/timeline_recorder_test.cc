@@ -1,0 +1,203 @@
+// What a recorder keeps of a run, event by event.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sim/account/timeline_recorder.h"
+
+namespace warpfold::test {
+namespace {
+
+using sim::Cycle;
+using sim::SmTimeline;
+using sim::TimelineRecorder;
+using testing::ElementsAre;
+
+constexpr sim::TimelineLimits kFew{.ctas = 2, .phases = 4, .folds = 2, .windows = 4};
+
+TimelineRecorder recorder() { return {kFew, 2, 2, 1}; }
+
+SmTimeline finish(TimelineRecorder recorder, Cycle end, const TimelineRecorder::Use& use, std::vector<sim::LaunchSpan> launches) {
+  recorder.end(end, use);
+  return recorder.timeline(std::move(launches));
+}
+
+std::vector<Cycle> starts(const SmTimeline& timeline) {
+  std::vector<Cycle> starts;
+  for (const sim::CtaSlice& cta : timeline.ctas) starts.push_back(cta.start);
+  return starts;
+}
+
+TEST(TimelineRecorder, KeepsTheFirstAndTheLastCtas) {
+  TimelineRecorder timeline = recorder();
+  for (Cycle at = 0; at < 70; at += 10) {
+    timeline.cta_placed(0, 0, 0, at);
+    timeline.cta_ended(0, at + 10);
+  }
+  const SmTimeline kept = finish(timeline, 70, {0}, {{.launch = 0, .ctas = 7}});
+  EXPECT_THAT(starts(kept), ElementsAre(0, 10, 50, 60));
+  EXPECT_EQ(kept.launches[0].ctas_left_out, 3);
+}
+
+// A period of 100 cycles skipped 5 times from cycle 300 on. The CTA in slot 0 was there all the time; those in slot 1 take turns.
+TEST(TimelineRecorder, CutsOffCtasThatComeAndGoInSkippedTime) {
+  TimelineRecorder timeline = recorder();
+  timeline.cta_placed(0, 0, 3, 0);
+  timeline.cta_placed(1, 1, 4, 180);
+  timeline.cta_ended(1, 240);
+  timeline.cta_placed(1, 1, 5, 280);
+  timeline.skipped({.start = 300, .period = 100, .periods = 5, .placed = {0, 5}}, {30}, {80});
+  timeline.cta_ended(1, 840);
+  timeline.cta_ended(0, 900);
+  const SmTimeline kept = finish(timeline, 900, {90}, {{.launch = 0, .ctas = 1}, {.launch = 1, .ctas = 7}});
+  ASSERT_THAT(starts(kept), ElementsAre(0, 180, 280, 800));
+  EXPECT_EQ(kept.ctas[0].end, 900);
+  EXPECT_EQ(kept.ctas[2].end, 300);
+  EXPECT_TRUE(kept.ctas[2].ended_folded);
+  EXPECT_EQ(kept.ctas[3].placed, 780);
+  EXPECT_EQ(kept.ctas[3].end, 840);
+  ASSERT_EQ(kept.folds.size(), 1);
+  EXPECT_EQ(kept.folds[0].cycles, 500);
+  EXPECT_THAT(kept.folds[0].ctas, ElementsAre(0, 4)) << "of five placed, one is there at the end";
+  EXPECT_EQ(kept.launches[1].ctas_folded, 4);
+}
+
+TEST(TimelineRecorder, KeepsTheFirstAndTheLastFoldedSpans) {
+  TimelineRecorder timeline = recorder();
+  for (Cycle at = 100; at <= 700; at += 100)
+    timeline.skipped({.start = at, .period = at / 100, .periods = 2, .placed = {0, 0}}, {0}, {0});
+  const SmTimeline kept = finish(timeline, 900, {0}, {});
+  ASSERT_EQ(kept.folds.size(), 4);
+  EXPECT_EQ(kept.folds[1].start, 200);
+  EXPECT_EQ(kept.folds[2].start, 600);
+  EXPECT_EQ(kept.folds_left_out, 3);
+  EXPECT_EQ(kept.cycles_left_out, 2 * (3 + 4 + 5));
+}
+
+// Busy one cycle in two; sampled whenever it is time to.
+TEST(TimelineRecorder, WindowsGetWiderAndStillHoldEverything) {
+  TimelineRecorder timeline = recorder();
+  constexpr Cycle kEnd = 100'000;
+  for (Cycle now = 0; now < kEnd; ++now) {
+    if (now >= timeline.next_sample()) timeline.sample(now, {now / 2});
+  }
+  const SmTimeline kept = finish(timeline, kEnd, {kEnd / 2}, {});
+  EXPECT_LE(kept.windows.size(), kFew.windows + 1);
+  EXPECT_GE(kept.windows.size(), kFew.windows / 2);
+  Cycle at = 0;
+  for (const sim::UseWindow& window : kept.windows) {
+    EXPECT_EQ(window.start, at);
+    EXPECT_EQ(window.busy[0], (window.end - window.start) / 2);
+    at = window.end;
+  }
+  EXPECT_EQ(at, kEnd);
+}
+
+TEST(TimelineRecorder, IdleTimeIsAWindowOfItsOwn) {
+  TimelineRecorder timeline = recorder();
+  timeline.sample(10'000, {128});
+  const SmTimeline kept = finish(timeline, 10'100, {140}, {});
+  ASSERT_EQ(kept.windows.size(), 3);
+  EXPECT_EQ(kept.windows[0].end, 256);
+  EXPECT_THAT(kept.windows[0].busy, ElementsAre(128));
+  EXPECT_EQ(kept.windows[1].end, 10'000);
+  EXPECT_THAT(kept.windows[1].busy, ElementsAre(0));
+  EXPECT_THAT(kept.windows[2].busy, ElementsAre(12));
+}
+
+TEST(TimelineRecorder, SkippedTimeIsAWindowOfItsOwn) {
+  TimelineRecorder timeline = recorder();
+  timeline.skipped({.start = 100, .period = 50, .periods = 4, .placed = {0, 0}}, {10}, {30});
+  const SmTimeline kept = finish(timeline, 400, {35}, {});
+  ASSERT_EQ(kept.windows.size(), 3);
+  EXPECT_THAT(kept.windows[0].busy, ElementsAre(10));
+  EXPECT_EQ(kept.windows[1].folded, 200);
+  EXPECT_THAT(kept.windows[1].busy, ElementsAre(20));
+  EXPECT_THAT(kept.windows[2].busy, ElementsAre(5));
+}
+
+TEST(TimelineRecorder, AHistoryOfOtherClasses) {
+  TimelineRecorder timeline = recorder();
+  timeline.cta_placed(0, 1, 3, 0);
+  timeline.cta_placed(1, 1, 3, 5);
+  timeline.cta_ended(0, 10);
+  TimelineRecorder copy = timeline;
+  copy.exchange_classes({{}, {{3, 7}}});
+  copy.cta_ended(1, 20);
+  for (const sim::CtaSlice& cta : finish(copy, 20, {0}, {}).ctas) EXPECT_EQ(cta.cta_class, 7);
+}
+
+// Two SMs that are in the same state at cycle 100: slot 0 holds a CTA, which was placed at other times. From then on one records.
+TEST(TimelineRecorder, APastOfItsOwnAndACommonFuture) {
+  TimelineRecorder own = recorder();
+  own.launch_released(0, 3);
+  own.cta_placed(0, 0, 1, 20);
+  own.cta_placed(1, 0, 1, 30);
+  own.cta_ended(1, 90);
+  TimelineRecorder mine = own.hand_over(100, {50});
+  TimelineRecorder other = recorder();
+  other.launch_released(0, 3);
+  other.cta_placed(0, 0, 2, 60);
+  TimelineRecorder past = other.hand_over(100, {70});
+  other.launch_released(1, 105);
+  other.cta_placed(1, 1, 5, 110);
+  other.cta_ended(1, 120);
+  other.cta_ended(0, 130);
+  other.end(200, {100});
+  mine.continue_with(other);
+  past.continue_with(other);
+  const SmTimeline one = mine.timeline({{.launch = 0, .ctas = 2}, {.launch = 1, .ctas = 1}});
+  EXPECT_THAT(starts(one), ElementsAre(20, 30, 110));
+  EXPECT_EQ(one.ctas[0].end, 130);
+  EXPECT_EQ(one.ctas[0].cta_class, 1);
+  EXPECT_EQ(one.launches[1].released, 105);
+  EXPECT_EQ(one.end, 200);
+  ASSERT_EQ(one.windows.size(), 2);
+  EXPECT_THAT(one.windows[0].busy, ElementsAre(50));
+  EXPECT_THAT(one.windows[1].busy, ElementsAre(30)) << "what the other did since";
+  EXPECT_THAT(starts(past.timeline({})), ElementsAre(60, 110));
+}
+
+// Two warps of one role: the phase is that of the one ahead.
+TEST(TimelineRecorder, PhasesBeginWithTheFirstWarp) {
+  TimelineRecorder timeline = recorder();
+  timeline.cta_placed(0, 0, 0, 0);
+  for (size_t warp : {0, 1}) timeline.warp_started(0, warp, 0, 1, sim::Phase::kPrologue, 0);
+  timeline.warp_moved(0, 1, 1, sim::Phase::kMainLoop, 10);
+  timeline.warp_moved(0, 0, 1, sim::Phase::kMainLoop, 15);
+  timeline.warp_moved(0, 0, 1, sim::Phase::kEpilogue, 40);
+  timeline.warp_moved(0, 1, 1, sim::Phase::kEpilogue, 45);
+  timeline.warp_ended(0, 1, 50);
+  timeline.warp_ended(0, 1, 60);
+  const SmTimeline kept = finish(timeline, 60, {0}, {});
+  std::vector<std::tuple<sim::Phase, Cycle, Cycle>> phases;
+  for (const sim::PhaseSlice& phase : kept.phases) phases.emplace_back(phase.phase, phase.start, phase.end);
+  using sim::Phase;
+  EXPECT_THAT(phases, ElementsAre(std::tuple(Phase::kPrologue, 0, 10), std::tuple(Phase::kMainLoop, 10, 40),
+                                  std::tuple(Phase::kEpilogue, 40, 60)));
+}
+
+// One that began before the period goes on through it; one that began in it does not.
+TEST(TimelineRecorder, CutsOffPhasesThatBeginInThePeriod) {
+  TimelineRecorder timeline = recorder();
+  timeline.cta_placed(0, 0, 0, 0);
+  timeline.warp_started(0, 0, 0, 0, sim::Phase::kMainLoop, 0);
+  timeline.warp_started(0, 1, 0, 1, sim::Phase::kPrologue, 0);
+  timeline.warp_moved(0, 1, 1, sim::Phase::kMainLoop, 250);
+  timeline.skipped({.start = 300, .period = 100, .periods = 5, .placed = {0, 0}}, {0}, {0});
+  timeline.warp_ended(0, 0, 900);
+  timeline.warp_ended(0, 1, 910);
+  const SmTimeline kept = finish(timeline, 910, {0}, {});
+  std::vector<std::tuple<uint32_t, Cycle, Cycle>> phases;
+  for (const sim::PhaseSlice& phase : kept.phases) phases.emplace_back(phase.role, phase.start, phase.end);
+  EXPECT_THAT(phases, ElementsAre(std::tuple(0, 0, 900), std::tuple(1, 0, 250), std::tuple(1, 250, 300), std::tuple(1, 800, 910)));
+}
+
+TEST(TimelineLimits, ManySmsKeepAsMuchAsEight) {
+  EXPECT_EQ(sim::TimelineLimits::for_each_of(3).ctas, sim::TimelineLimits{}.ctas);
+  EXPECT_EQ(sim::TimelineLimits::for_each_of(128).windows, sim::TimelineLimits{}.windows / 16);
+  EXPECT_EQ(sim::TimelineLimits::for_each_of(100'000).folds, 8);
+}
+
+}  // namespace
+}  // namespace warpfold::test
