@@ -7,6 +7,7 @@ namespace warpfold::cli {
 
 // The subcommands. Each reads its own options and writes its own output.
 Outcome<void> simulate_command(const Invocation& invocation);
+Outcome<void> hot_command(const Invocation& invocation);
 Outcome<void> compare_command(const Invocation& invocation);
 Outcome<void> study_command(const Invocation& invocation);
 Outcome<void> model_command(const Invocation& invocation);

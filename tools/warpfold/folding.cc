@@ -31,6 +31,7 @@ double relative(uint64_t value, uint64_t expected) {
 configs::Result without_fold(configs::Result result) {
   result.clear_fold();
   result.clear_instructions_replayed();
+  result.clear_timeline();  // shows what was folded
   return result;
 }
 

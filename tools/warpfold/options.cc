@@ -74,6 +74,11 @@ void Options::add_html() {
         "write a page with charts for a browser to this file as well; it needs no network");
 }
 
+void Options::add_perfetto() {
+  add()("perfetto", po::value<std::string>()->value_name("FILE"),
+        "write the timeline to this file as well, as a trace for ui.perfetto.dev");
+}
+
 Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
   po::options_description all;
   all.add(visible_);

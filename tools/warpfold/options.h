@@ -30,6 +30,7 @@ class Options {
   void add_settings();               // --set, --gpu
   void add_output(Format fallback);  // --format, --output
   void add_html();                   // --html
+  void add_perfetto();               // --perfetto
 
   Outcome<void> parse(const std::vector<std::string>& arguments);
 

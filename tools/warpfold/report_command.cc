@@ -8,6 +8,7 @@
 #include "tools/warpfold/html.h"
 #include "tools/warpfold/json.h"
 #include "tools/warpfold/model_report.h"
+#include "tools/warpfold/perfetto.h"
 #include "tools/warpfold/report.h"
 #include "tools/warpfold/summary.h"
 #include "tools/warpfold/table.h"
@@ -92,6 +93,7 @@ Outcome<void> report_command(const Invocation& invocation) {
       "  warpfold report before.json after.json --format csv --output movers.csv\n");
   options.positional("RESULT.json", 1, -1);
   options.add_html();
+  options.add_perfetto();
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -102,8 +104,13 @@ Outcome<void> report_command(const Invocation& invocation) {
   if (!report) return std::unexpected(Failure(report.error()));
   if (options.has("html")) {
     if (auto written = write_html(options.text("html"), *report); !written) return written;
-    if (!options.has("output") && !options.has("format")) return {};
   }
+  if (options.has("perfetto")) {
+    if (report->run_size() > 1) return user_error("--perfetto takes one result");
+    if (auto written = write_perfetto(options.text("perfetto"), report->run(0).result()); !written) return written;
+  }
+  const bool wrote = options.has("html") || options.has("perfetto");
+  if (wrote && !options.has("output") && !options.has("format")) return {};
   return write_output(destination->path, render_report(*report, destination->format));
 }
 

@@ -5,6 +5,7 @@
 #include "isa/architecture.h"
 #include "sim/account/states.h"
 #include "tools/warpfold/accounts.h"
+#include "tools/warpfold/timeline.h"
 #include "traces/stats.h"
 
 namespace warpfold::cli {
@@ -119,6 +120,7 @@ configs::Result make_result(const configs::Scenario& scenario, const policies::P
     resource.set_utilization(utilization(use));
   }
   fill_ledger(plan, outcome, result);
+  if (!outcome.timeline.sms.empty()) *result.mutable_timeline() = make_timeline(plan, outcome.timeline);
   result.set_stored_bits_bytes(plan.stored_bits_bytes);
   result.mutable_provenance()->set_version(WARPFOLD_VERSION);
   *result.mutable_provenance()->mutable_scenario() = scenario;

@@ -64,7 +64,7 @@ Outcome<RunOptions> run_options(const Options& options) {
     return user_error("--jobs takes a number from 0 to " + std::to_string(kMostJobs) + ", not \"" + text + "\"");
   }
   if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
-  return RunOptions{*folding, *all_sms, jobs};
+  return RunOptions{.folding = *folding, .all_sms = *all_sms, .jobs = jobs};
 }
 
 Outcome<Planned> plan_scenario(configs::Scenario scenario, const std::string& file) {
@@ -96,7 +96,11 @@ class Runner::Kernels {
 Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const sim::FoldOptions& fold) const {
   report_progress(simulation.what);
   auto outcome = sim::simulate(simulation.gpu, simulation.launches,
-                               {.serialise = simulation.serialise, .all_sms = options_.all_sms, .fold = fold});
+                               {.serialise = simulation.serialise,
+                                .all_sms = options_.all_sms,
+                                .account = options_.account,
+                                .fold = fold,
+                                .timeline = simulation.timeline});
   if (!outcome) {
     Diagnostic diagnostic = outcome.error();
     if (diagnostic.file.empty()) diagnostic.file = file_;
@@ -165,11 +169,11 @@ Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<Plann
   std::vector<Simulation> simulations;
   for (const policies::PlannedKernel* kernel : kernels.distinct()) {
     simulations.push_back(
-        {planned.front().scenario.gpu(), {launch_alone(*kernel)}, false, "kernel " + kernel->kernel.name + " alone"});
+        {planned.front().scenario.gpu(), {launch_alone(*kernel)}, false, false, "kernel " + kernel->kernel.name + " alone"});
   }
   const size_t first = simulations.size();
   for (const Planned& each : planned) {
-    Simulation simulation{each.scenario.gpu(), make_launches(each.plan), each.plan.serialise,
+    Simulation simulation{each.scenario.gpu(), make_launches(each.plan), each.plan.serialise, options_.timeline,
                           "policy " + configs::PolicyKind_Name(each.scenario.policy().kind())};
     if (each.plan.issue_by_priority) simulation.gpu.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
     simulations.push_back(std::move(simulation));

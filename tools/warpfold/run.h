@@ -17,7 +17,9 @@ namespace warpfold::cli {
 struct RunOptions {
   Folding folding;
   bool all_sms = false;
-  unsigned jobs = 1;  // simulations at a time; no result depends on it
+  sim::AccountGranularity account = sim::AccountGranularity::kByPhase;
+  bool timeline = false;  // of the policies, not of what kernels do alone
+  unsigned jobs = 1;      // simulations at a time; no result depends on it
 };
 
 void add_run_options(Options& options);
@@ -48,6 +50,7 @@ class Runner {
     configs::Gpu gpu;
     std::vector<sim::Launch> launches;
     bool serialise;
+    bool timeline;
     std::string what;  // for progress
   };
   class Kernels;

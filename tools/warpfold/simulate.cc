@@ -2,6 +2,7 @@
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/html.h"
+#include "tools/warpfold/perfetto.h"
 #include "tools/warpfold/report.h"
 #include "tools/warpfold/run.h"
 
@@ -18,6 +19,8 @@ Outcome<void> simulate_command(const Invocation& invocation) {
   options.positional("SCENARIO", 1, 1);
   options.add_settings();
   add_run_options(options);
+  options.add()("timeline", "keep when what ran and what was busy in the result (JSON), bounded in size");
+  options.add_perfetto();
   options.add_html();
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
@@ -25,19 +28,25 @@ Outcome<void> simulate_command(const Invocation& invocation) {
 
   const auto destination = options.destination();
   if (!destination) return std::unexpected(destination.error());
-  const auto how = run_options(options);
+  auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
+  how->timeline = options.has("timeline") || options.has("perfetto") || options.has("html");
   const std::string& file = options.arguments().front();
   const auto scenario = configs::load_scenario(file, options.settings());
   if (!scenario) return std::unexpected(Failure(scenario.error()));
   const auto planned = plan_scenario(*scenario, file);
   if (!planned) return std::unexpected(planned.error());
-  const auto results = Runner(file, invocation.command_line, *how).run({*planned});
+  auto results = Runner(file, invocation.command_line, *how).run({*planned});
   if (!results) return std::unexpected(results.error());
+  configs::Result& result = results->front();
   if (options.has("html")) {
-    if (auto written = write_html(options.text("html"), report::report_of(results->front())); !written) return written;
+    if (auto written = write_html(options.text("html"), report::report_of(result)); !written) return written;
   }
-  return write_output(destination->path, render_result(results->front(), destination->format));
+  if (options.has("perfetto")) {
+    if (auto written = write_perfetto(options.text("perfetto"), result); !written) return written;
+  }
+  if (!options.has("timeline")) result.clear_timeline();
+  return write_output(destination->path, render_result(result, destination->format));
 }
 
 }  // namespace warpfold::cli

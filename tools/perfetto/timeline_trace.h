@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+
+#include "configs/diagnostic.h"
+#include "configs/result.pb.h"
+
+namespace warpfold::perfetto {
+
+// A result's timeline as a trace for ui.perfetto.dev (docs/timeline.md). Fails where the result has none, or one that no simulation
+// writes: a saved result may have been edited.
+//
+//   SM class 0: 114 SMs               a group for every class
+//     kernels                         a track for each: waiting for room, running
+//     replayed and folded             tile the SM's time; folded spans say how many periods they stand for
+//     CTA slots                       a track for each slot: its CTAs, and inside them the time that was skipped; below it a track
+//                                     for each role: prologue, main loop, epilogue
+//     sub-core 0 ... 3, SM            counters: how busy the issue slot, the pipes and the shared parts are, in %
+Expected<std::string> timeline_trace(const configs::Result& result);
+
+}  // namespace warpfold::perfetto
