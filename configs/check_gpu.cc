@@ -1,12 +1,14 @@
 #include <google/protobuf/descriptor.h>
 
 #include <array>
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
 
 #include "configs/check.h"
 #include "configs/load.h"
+#include "configs/resources.h"
 
 namespace warpfold::configs {
 
@@ -87,6 +89,10 @@ constexpr std::array kLimits{
     Limit{"dram.bulk_latency_cycles", 1, kMany, kBulk},
 };
 
+// What-if factors. Far enough for any question; what they make must stay within the limits of the machine's structures.
+constexpr double kLeastFactor = 0.125;
+constexpr double kMostFactor = 8;
+
 std::string number_text(double number) {
   std::ostringstream out;
   out.precision(12);
@@ -147,6 +153,64 @@ std::optional<Finding> check_limits(const Gpu& gpu, bool bulk_copies) {
   return std::nullopt;
 }
 
+double or_one(bool present, double factor) { return present ? factor : 1; }
+
+bool is_whole(double number) { return std::abs(number - std::round(number)) < 0.005; }
+
+// Ports are whole or half, and a sub-core issues from so many warps a cycle or every so many cycles.
+std::optional<Finding> check_ways(const SubCore& sub_core) {
+  const double issue = or_one(sub_core.issue().has_scale(), sub_core.issue().scale());
+  if (!is_whole(issue) && !is_whole(1 / issue)) {
+    return Finding{"sub_core.issue.scale",
+                   "sub_core.issue.scale must be a whole number or the reciprocal of one, not " + number_text(issue)};
+  }
+  const double write_ports = or_one(sub_core.register_write().has_scale(), sub_core.register_write().scale());
+  const double read_scale = or_one(sub_core.register_read().has_scale(), sub_core.register_read().scale());
+  const double read_ports = read_scale * sub_core.read_ports_per_bank();
+  const auto possible = [](double ports) { return ports == 0.5 || ports == 1 || ports == 2; };
+  if (!possible(read_ports)) {
+    return Finding{"sub_core.register_read.scale",
+                   "sub_core.register_read.scale must make it 0.5, 1 or 2 read ports a bank, not " + number_text(read_ports)};
+  }
+  if (!possible(write_ports)) {
+    return Finding{"sub_core.register_write.scale",
+                   "sub_core.register_write.scale must make it 0.5, 1 or 2 write ports a bank, not " + number_text(write_ports)};
+  }
+  return std::nullopt;
+}
+
+// What the machine's structures hold, of what factors make.
+std::optional<Finding> check_scaled_limits(const Gpu& gpu) {
+  constexpr double kMostWarps = 32;        // of a sub-core: bits of a mask
+  constexpr double kMostCompletion = 512;  // with a command every 10 cycles: 64 in flight hold
+  const Sm& sm = gpu.sm();
+  const double warps = or_one(sm.warps().has_capacity_scale(), sm.warps().capacity_scale()) * gpu.sub_core().warp_slots();
+  if (warps < 1 || warps > kMostWarps) {
+    return Finding{"sm.warps.capacity_scale",
+                   "sm.warps.capacity_scale must make it 1 to 32 warps a sub-core, not " + number_text(warps)};
+  }
+  const double completion =
+      or_one(sm.tensor().has_latency_scale(), sm.tensor().latency_scale()) * sm.tensor().wgmma_completion_cycles();
+  if (completion > kMostCompletion) {
+    return Finding{"sm.tensor.latency_scale",
+                   "sm.tensor.latency_scale must make wgmma_completion_cycles at most 512, not " + number_text(completion)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_factors(const Gpu& gpu) {
+  for (const ScalableResource& resource : scalable_resources()) {
+    if (resource.whole) continue;
+    const auto factor = number_at(gpu, resource.path);
+    if (!factor || (*factor >= kLeastFactor && *factor <= kMostFactor)) continue;
+    const std::string path(resource.path);
+    return Finding{path, path + " must be from " + number_text(kLeastFactor) + " to " + number_text(kMostFactor) + ", not " +
+                             number_text(*factor)};
+  }
+  if (auto fault = check_ways(gpu.sub_core())) return fault;
+  return check_scaled_limits(gpu);
+}
+
 std::optional<Finding> check_consistency(const Gpu& gpu) {
   const Sm& sm = gpu.sm();
   const SharedMemory& shared = sm.shared_memory();
@@ -190,6 +254,7 @@ std::optional<Finding> find_fault(const Gpu& gpu) {
   if (!gpu.sub_core().has_register_file_cache()) {
     return Finding{"sub_core.register_file_cache", "sub_core.register_file_cache is missing"};
   }
+  if (auto fault = check_factors(gpu)) return fault;
   return check_consistency(gpu);
 }
 

@@ -163,6 +163,24 @@ std::optional<Finding> check_flash_attention_2(const FlashAttention2& attention,
   return check_attention(attention.shape(), path + ".shape");
 }
 
+std::optional<Finding> check_elementwise(const Elementwise& elementwise, const std::string& path) {
+  Checker check(path);
+  check.at_least_one("elements", elementwise.elements());
+  check.at_most("elements", elementwise.elements(), kMostScores);
+  const uint32_t element = elementwise.has_element_bytes() ? elementwise.element_bytes() : 4;
+  check.one_of("element_bytes", element, {2, 4, 8});
+  if (elementwise.has_access_bytes()) {
+    check.one_of("access_bytes", elementwise.access_bytes(), {4, 8, 16});
+    check.require(elementwise.access_bytes() >= element, "access_bytes", "must hold an element", elementwise.access_bytes());
+  }
+  if (elementwise.has_accesses_per_thread()) {
+    check.at_least_one("accesses_per_thread", elementwise.accesses_per_thread());
+    check.at_most("accesses_per_thread", elementwise.accesses_per_thread(), 8);
+  }
+  if (elementwise.has_threads_per_cta()) check.multiple_of("threads_per_cta", elementwise.threads_per_cta(), 32, 1024);
+  return check.result();
+}
+
 }  // namespace
 
 std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::string& path) {
@@ -180,12 +198,14 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
       return check_flash_attention_2(kernel.flash_attention_2(), path + ".flash_attention_2");
     case Kernel::kFlashAttention3:
       return check_flash_attention_3(kernel.flash_attention_3(), path + ".flash_attention_3");
+    case Kernel::kElementwise:
+      return check_elementwise(kernel.elementwise(), path + ".elementwise");
     case Kernel::WORKLOAD_NOT_SET:
       break;
   }
   return Finding{path, "kernel \"" + kernel.name() +
                            "\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
-                           "flash_attention_3, trace"};
+                           "flash_attention_3, elementwise, trace"};
 }
 
 }  // namespace warpfold::configs

@@ -119,6 +119,7 @@ class Setter {
     const std::string value = setting.substr(equals + 1);
     const bool plain = path.find_first_of(".[") == std::string::npos;
     if (plain && is_parameter(path)) return set("parameter." + path + ".value", value, place);
+    if (of_gpu(path.substr(0, path.find('.')))) return set("gpu." + path, value, place);
     if (plain && Scenario::descriptor()->FindFieldByName(path) == nullptr) {
       return fail_at(place.file, 0, 0, "no parameter or field called " + quoted(path) + suggestion(path, plain_names()));
     }
@@ -141,6 +142,12 @@ class Setter {
       if (parameter.name() == name) return true;
     }
     return false;
+  }
+
+  // "sm.tensor.scale": the GPU's own groups are named without it. What both have is the scenario's.
+  static bool of_gpu(const std::string& name) {
+    const pb::FieldDescriptor* field = Gpu::descriptor()->FindFieldByName(name);
+    return field != nullptr && Scenario::descriptor()->FindFieldByName(name) == nullptr;
   }
 
   std::vector<std::string> plain_names() const {

@@ -20,8 +20,8 @@ Expected<void> parse_text(const std::string& file, std::string_view text, google
 Expected<Gpu> load_gpu(const std::string& path);
 
 // Reads a scenario: `base:` chain, then `settings` ("PATH=VALUE" each, in order: a declared parameter's name or a field path
-// such as kernel.qkv.hopper_gemm.tile_n or gpu.sm.tensor.wgmma_columns_per_clk), then parameter targets, then the GPU file
-// with the scenario's `gpu` merged over it. The result is fully resolved (no base, gpu complete) and checked.
+// such as kernel.qkv.hopper_gemm.tile_n or gpu.sm.tensor.scale, which sm.tensor.scale means too), then parameter targets, then the
+// GPU file with the scenario's `gpu` merged over it. The result is fully resolved (no base, gpu complete) and checked.
 Expected<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings);
 
 // Reads a study and checks it; its scenario_file becomes relative to the current folder.

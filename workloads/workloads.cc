@@ -38,12 +38,15 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       return make_flash_attention_2(kernel.flash_attention_2(), gpu);
     case configs::Kernel::kFlashAttention3:
       return make_flash_attention_3(kernel.flash_attention_3(), gpu);
+    case configs::Kernel::kElementwise:
+      return make_elementwise(kernel.elementwise(), gpu);
     case configs::Kernel::kTrace:
       return from_trace(kernel.trace(), scenario_file);
     case configs::Kernel::WORKLOAD_NOT_SET:
       break;
   }
-  return fail("no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, trace");
+  return fail(
+      "no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, elementwise, trace");
 }
 
 }  // namespace

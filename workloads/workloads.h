@@ -18,5 +18,6 @@ Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const
 Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu);
 Expected<traces::Kernel> make_flash_attention_2(const configs::FlashAttention2& attention, const configs::Gpu& gpu);
 Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu);
+Expected<traces::Kernel> make_elementwise(const configs::Elementwise& elementwise, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

@@ -57,7 +57,7 @@ struct FoldedSpan {
 struct UseLane {
   std::string name;  // as in Outcome::resources
   int sub_core = -1;
-  uint64_t per_cycle = 1;  // capacity
+  uint64_t per_1000_cycles = 1000;  // capacity
 };
 
 // What was busy in [start, end), in the lanes' units. An instruction counts when it issues, with all the cycles that it holds a

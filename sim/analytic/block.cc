@@ -31,6 +31,7 @@ struct Rates {
   double hbm_bytes;                                 // read
   double l2_bytes;                                  // read
   double registers;                                 // warp-wide, of a sub-core
+  double issue;                                     // of a sub-core
   double alu, fp32, multiply, wide_multiply, mufu;  // cycles that an instruction holds its pipe
 };
 
@@ -41,16 +42,18 @@ Expected<Rates> rates_of(const configs::Gpu& gpu, const BlockMachine& machine) {
   if (architecture.name() != "sm_90") {
     return fail("the block's attention was counted in code for sm_90; GPU '" + gpu.name() + "' is " + architecture.name());
   }
-  const auto interval = [&architecture](std::string_view mnemonic) {
-    return static_cast<double>(architecture.opcodes()[architecture.resolve(mnemonic).value()].issue_interval);
+  const auto interval = [&](std::string_view mnemonic) {
+    const isa::OpcodeInfo& opcode = architecture.opcodes()[architecture.resolve(mnemonic).value()];
+    return number(spec->pipe_rate[static_cast<size_t>(opcode.pipe)].at_rate(opcode.issue_interval));
   };
   const double sms = gpu.sm_count();
   Rates rates{};
   rates.sub_cores = sms * spec->sub_cores;
-  rates.multiply_adds = sms * kRowsTimesDepth * spec->wgmma_columns_per_clk * machine.tensor_scale;
+  rates.multiply_adds = sms * kRowsTimesDepth * number(spec->wgmma_milli_columns_per_clk) / 1000;
   rates.hbm_bytes = number(spec->memory.dram_milli_bytes_per_clk) / 1000;
   rates.l2_bytes = number(spec->memory.l2_read_milli_bytes_per_clk) / 1000;
-  rates.registers = 2.0 * spec->read_ports_per_bank;
+  rates.registers = spec->half_read_ports_per_bank;
+  rates.issue = static_cast<double>(spec->issue_width) / spec->issue_interval;
   rates.alu = interval("LOP3.LUT");
   rates.fp32 = interval("FFMA");
   rates.multiply = interval("IMAD");
@@ -77,7 +80,7 @@ Limiters limiters_of(const Rates& rates, const KernelWork& work) {
       {"hbm_read", work.hbm_bytes / rates.hbm_bytes},
       {"l2_read", work.l2_bytes / rates.l2_bytes},
       {"register_read", passes * code.register_words / rates.registers},
-      {"issue", passes * code.instructions},
+      {"issue", passes * code.instructions / rates.issue},
       {"alu", passes * code.alu * rates.alu},
       {"fma_heavy", passes * (code.multiply * rates.multiply + code.wide_multiply * rates.wide_multiply)},
       {"fma_lite", passes * code.fp32 * rates.fp32},
@@ -151,7 +154,6 @@ ChainTimes Block::times(size_t beside) const {
 Expected<Block> make_block(const configs::Gpu& gpu, const BlockShape& shape, const BlockMachine& machine) {
   const auto philox = check_shape(shape);
   if (!philox) return std::unexpected(philox.error());
-  if (machine.tensor_scale <= 0) return fail("the block's tensor_scale must be above 0");
   const auto rates = rates_of(gpu, machine);
   if (!rates) return std::unexpected(rates.error());
   const double m = number(shape.batch * shape.sequence);

@@ -29,7 +29,6 @@ enum class AttentionCode { kFlashAttention3, kFlashAttention2 };
 
 // How the machine and its code are looked at.
 struct BlockMachine {
-  double tensor_scale = 1;  // tensor throughput over the GPU's; everything else as it is
   // Cycles that a 32 x 32 -> 64 bit multiply (two a Philox round) holds its pipe; 0: the opcode table's, 4. A model that counts
   // every instruction at the pipe's documented rate, 64 integer multiplies a clock and SM, takes 2.
   double wide_multiply_cycles = 0;

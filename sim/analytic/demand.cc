@@ -20,8 +20,6 @@ uint64_t wavefronts_of(const MicroOp& op) {
   return op.behaviour == Behaviour::kBulkStore ? round_up_divide(op.bytes, kWavefrontBytes) : op.wavefronts;
 }
 
-uint64_t wgmma_cycles_of(const Spec& spec, const MicroOp& op) { return round_up_divide(op.wgmma_n, spec.wgmma_columns_per_clk); }
-
 uint64_t wgmma_wavefronts_of(const Spec& spec, const MicroOp& op) {
   return (op.wgmma_a_in_registers ? 0 : spec.wgmma_a_wavefronts) + round_up_divide(op.wgmma_n, spec.wgmma_columns_per_b_wavefront);
 }
@@ -31,11 +29,7 @@ uint64_t wgmma_wavefronts_of(const Spec& spec, const MicroOp& op) {
 class Walk {
  public:
   Walk(const Spec& spec, const KernelImage& image, const Program& program, const traces::CtaClass& values, Demand& demand)
-      : spec_(spec),
-        program_(program),
-        values_(values),
-        demand_(demand),
-        ports_(spec.read_ports_per_bank, spec.read_window, spec.register_file_cache) {
+      : spec_(spec), program_(program), values_(values), demand_(demand), ports_(spec) {
     demand_.stream_read_bytes.resize(image.kernel->streams.size());
     demand_.stream_written_bytes.resize(image.kernel->streams.size());
   }
@@ -64,7 +58,7 @@ class Walk {
     if (op.pipe == Pipe::kMemory) {
       count_memory(op, times);
     } else if (op.pipe == Pipe::kWgmma) {
-      demand_.wgmma_quarter_cycles += times * wgmma_cycles_of(spec_, op);
+      demand_.wgmma_quarter_cycles += times * spec_.wgmma_cycles(op.wgmma_n);
       demand_.wgmma_quarter_wavefronts += times * wgmma_wavefronts_of(spec_, op);
     } else if (op.pipe != Pipe::kNone) {
       demand_.pipe_cycles[static_cast<int>(op.pipe)] += times * op.interval;
@@ -115,7 +109,7 @@ LargestRequest largest_of(const Spec& spec, const KernelImage& image) {
       uint64_t& interval = largest.pipe_cycles[static_cast<int>(op.pipe)];
       interval = std::max<uint64_t>(interval, op.interval);
       if (op.pipe == Pipe::kWgmma) {
-        largest.wgmma_cycles = std::max(largest.wgmma_cycles, wgmma_cycles_of(spec, op));
+        largest.wgmma_cycles = std::max<uint64_t>(largest.wgmma_cycles, spec.wgmma_cycles(op.wgmma_n));
         largest.wgmma_wavefronts = std::max(largest.wgmma_wavefronts, wgmma_wavefronts_of(spec, op));
       }
       if (op.pipe != Pipe::kMemory) continue;

@@ -55,7 +55,8 @@ class Counter {
   // What `sms` SMs do together, of which each does the same.
   void add_sm(const Demand& demand, uint64_t warps, uint32_t sms) {
     const double sub_cores = number(spec_.sub_cores) * sms;
-    offer("issue_slot", number(demand.instructions) / sub_cores, 0);
+    const double slots = number(spec_.issue_width) / spec_.issue_interval * sub_cores;
+    offer("issue_slot", number(demand.instructions) / slots, spec_.issue_interval - 1);
     for (const Pipe pipe :
          {Pipe::kAlu, Pipe::kFmaHeavy, Pipe::kFmaLite, Pipe::kFp16, Pipe::kFp64, Pipe::kXu, Pipe::kTensor, Pipe::kUniform}) {
       const auto p = static_cast<size_t>(pipe);
@@ -75,9 +76,10 @@ class Counter {
   }
 
   void add_register_reads(const Demand& demand, uint64_t warps, double sms) {
-    const double rate = number(spec_.read_ports_per_bank) * spec_.sub_cores * sms;
-    // The reads of the last two instructions lie within two windows behind their issue; a wide operand stretches a window to six.
-    const double in_flight = 4 + 3 * std::max<double>(spec_.read_window, 6);
+    const double rate = number(spec_.half_read_ports_per_bank) / 2 * spec_.sub_cores * sms;
+    // The reads of the last two instructions lie within two windows behind their issue; a wide operand stretches a window to six,
+    // half a port to twelve. So do those of the stages that a wider issue has besides.
+    const double in_flight = 4 + 3 * std::max<double>(spec_.read_window, spec_.half_read_ports_per_bank > 1 ? 6 : 12);
     offer("register_read_ports", number(*std::ranges::max_element(demand.register_reads)) / rate,
           in_flight + number(warps * kInheritedReads) / rate);
   }
@@ -96,13 +98,17 @@ class Counter {
     const uint64_t commands = largest.wgmma_waited_for ? 0 : spec_.wgmma_fifo_entries + uint64_t{1};
     offer("wgmma", number(demand.wgmma_quarter_cycles) / 4 / sms, number(commands * largest.wgmma_cycles));
     const double left_over = number(outstanding() * largest.wavefronts + commands * largest.wgmma_wavefronts);
-    offer("shared_memory", (number(demand.wavefronts) + number(demand.wgmma_quarter_wavefronts) / 4) / sms, left_over);
-    offer("memory_issue", number(demand.memory_requests * spec_.memory_issue_interval) / sms,
-          number(outstanding() * spec_.memory_issue_interval));
+    const auto at = [](Factor rate) { return number(Factor::kOne) / number(rate.thousandths()); };
+    const double wavefront = at(spec_.data_stage_rate) / sms;
+    offer("shared_memory", (number(demand.wavefronts) + number(demand.wgmma_quarter_wavefronts) / 4) * wavefront,
+          left_over * at(spec_.data_stage_rate));
+    const double request = spec_.memory_issue_interval * at(spec_.memory_issue_rate);
+    offer("memory_issue", number(demand.memory_requests) * request / sms, number(outstanding()) * request);
     offer("bulk_copy", number(demand.bulk_loads * spec_.bulk_copy_issue) / sms, bulk_slack());
-    offer("sm_ingress", number(demand.bytes_in) / spec_.memory.ingress_bytes_per_clk / sms,
-          number(outstanding_bytes()) / spec_.memory.ingress_bytes_per_clk);
-    offer("sm_egress", number(demand.bytes_out) / spec_.memory.egress_bytes_per_clk / sms, 1);
+    const double ingress = number(spec_.memory.ingress_milli_bytes_per_clk) / 1000;
+    const double egress = number(spec_.memory.egress_milli_bytes_per_clk) / 1000;
+    offer("sm_ingress", number(demand.bytes_in) / ingress / sms, number(outstanding_bytes()) / ingress);
+    offer("sm_egress", number(demand.bytes_out) / egress / sms, 1);
   }
 
   // A bulk load that fills a stage is waited for before the stage is used; those of the last stages need not be.

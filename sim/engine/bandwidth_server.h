@@ -47,6 +47,7 @@ class BandwidthServer {
   }
   // How long `bytes` take on a server that is idle.
   Cycle duration(uint64_t bytes) const { return (work_of(bytes) + (uint64_t{1} << shift_) - 1) >> shift_; }
+  // The first cycle in which there is time left.
   Cycle free_at() const { return free_at_; }
   // Idle time before `now` has passed.
   void idle_until(Cycle now) {
@@ -69,10 +70,10 @@ class BandwidthServer {
 
   uint64_t served_bytes() const { return served_bytes_; }
 
-  void visit(StateVisitor& visitor) {
+  void visit(StateVisitor& visitor, const char* fraction = "bandwidth_fraction", const char* free = "bandwidth_free") {
     const bool behind = free_at_ < visitor.now();
-    visitor.value("bandwidth_fraction", behind ? 0 : fraction_);
-    visitor.time("bandwidth_free", free_at_);
+    visitor.value(fraction, behind ? 0 : fraction_);
+    visitor.time(free, free_at_);
     visitor.count(served_bytes_);
   }
 

@@ -423,23 +423,23 @@ void GpuRun::collect_resources(Outcome& outcome) const {
   const auto add = [&](std::string name, uint64_t busy, uint64_t capacity) {
     outcome.resources.push_back({std::move(name), busy, capacity});
   };
-  add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }), sub_core_cycles);
+  add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }),
+      sub_core_cycles * spec_.issue_width / spec_.issue_interval);
   for (const isa::Pipe pipe : {isa::Pipe::kAlu, isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite, isa::Pipe::kFp16, isa::Pipe::kFp64,
                                isa::Pipe::kXu, isa::Pipe::kTensor, isa::Pipe::kUniform}) {
     add(std::string(isa::pipe_name(pipe)),
         sub_cores([&](const SubCore::Use& use) { return use.pipe_cycles[static_cast<int>(pipe)]; }), sub_core_cycles);
   }
   add("wgmma", sum([](const Sm& sm) { return sm.wgmma().busy_cycles(); }), cycles * sms);
-  add("register_read_ports", sum([](const Sm& sm) { return sm.port_reads(); }),
-      uint64_t{2} * spec_.read_ports_per_bank * sub_core_cycles);
+  add("register_read_ports", sum([](const Sm& sm) { return sm.port_reads(); }), spec_.half_read_ports_per_bank * sub_core_cycles);
   add("memory_issue", sub_cores([](const SubCore::Use& use) {
                         return use.pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
                       }) * spec_.memory_issue_interval,
-      cycles * sms);
-  add("shared_memory", sum([](const Sm& sm) { return sm.memory().wavefronts(); }), cycles * sms);
+      spec_.memory_issue_rate.of(cycles * sms));
+  add("shared_memory", sum([](const Sm& sm) { return sm.memory().wavefronts(); }), spec_.data_stage_rate.of(cycles * sms));
   const MemorySpec& memory = spec_.memory;
   add("sm_ingress", sum([](const Sm& sm) { return sm.memory().memory().ingress_bytes(); }),
-      cycles * sms * memory.ingress_bytes_per_clk);
+      cycles * sms * memory.ingress_milli_bytes_per_clk / 1000);
   const auto beyond = [&](auto of) {
     return chip_ ? of(*chip_) : sum([&](const Sm& sm) { return of(sm.memory().memory().beyond()); });
   };

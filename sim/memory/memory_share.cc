@@ -27,8 +27,8 @@ void ChipMemory::arrive(Cycle now) {
 }
 
 MemoryShare::MemoryShare(const MemorySpec& spec, ChipMemory* chip)
-    : ingress_(spec.ingress_bytes_per_clk, 1, Contended::kSmIngress),
-      egress_(spec.egress_bytes_per_clk, 1, Contended::kSmEgress),
+    : ingress_(spec.ingress_milli_bytes_per_clk, 1000, Contended::kSmIngress),
+      egress_(spec.egress_milli_bytes_per_clk, 1000, Contended::kSmEgress),
       own_(spec, spec.sm_count),
       beyond_(chip != nullptr ? chip : &own_) {}
 

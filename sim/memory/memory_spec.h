@@ -11,8 +11,8 @@ struct MemorySpec {
   uint64_t l2_write_milli_bytes_per_clk = 1;
   uint64_t l2_dirty_bytes = 0;  // written data that may wait in L2
   uint64_t dram_milli_bytes_per_clk = 1;
-  uint32_t ingress_bytes_per_clk = 64;
-  uint32_t egress_bytes_per_clk = 64;
+  uint64_t ingress_milli_bytes_per_clk = 64'000;  // of one SM
+  uint64_t egress_milli_bytes_per_clk = 64'000;
   uint32_t l2_hit_latency = 0;  // LDG, issue to use
   uint32_t dram_latency = 0;
   uint32_t bulk_hit_latency = 0;  // bulk copy, issue to data in shared memory

@@ -60,6 +60,17 @@ void group_rings(KernelImage& image) {
   }
 }
 
+// What the opcode table says, on a machine that is faster or slower.
+void fit_to(const Spec& spec, Program& program) {
+  for (MicroOp& op : program.ops) {
+    const auto pipe = static_cast<size_t>(op.pipe);
+    op.interval = static_cast<uint16_t>(spec.pipe_rate[pipe].at_rate(op.interval));
+    const Factor latency = op.pipe == isa::Pipe::kMemory ? spec.memory_latency : spec.pipe_latency[pipe];
+    op.result_cycles = static_cast<uint16_t>(latency.longer(op.result_cycles));
+    op.extra_wavefronts = static_cast<uint16_t>(spec.data_stage_rate.at_rate(op.extra_wavefronts));
+  }
+}
+
 bool ties(const MicroOp& op) {
   switch (op.behaviour) {
     case isa::Behaviour::kBarrierSync:
@@ -103,6 +114,7 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
   }
   for (size_t r = 0; r < kernel.roles.size(); ++r) {
     image.programs.push_back(compile_role(*spec.architecture, kernel.roles[r]));
+    fit_to(spec, image.programs.back());
     image.role_of_warp.insert(image.role_of_warp.end(), kernel.roles[r].warps, static_cast<int>(r));
   }
   uint32_t place = 0;

@@ -37,6 +37,8 @@ MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account, ChipMemory*
       queues_(spec.sub_cores),
       data_queue_(spec.memory_credits),
       credits_(spec.memory_credits),
+      stage_(spec.memory_issue_rate.thousandths(), Factor::kOne * spec.memory_issue_interval),
+      data_(spec.data_stage_rate.thousandths(), Factor::kOne),
       return_free_(spec.sub_cores, 0),
       return_holder_(spec.sub_cores, 0) {
   for (Queue& queue : queues_) queue.entries.resize(spec.memory_queue_entries);
@@ -72,7 +74,7 @@ Cycle MemoryStage::next_access() const {
   for (const Queue& queue : queues_) {
     if (queue.size > 0) next = std::min(next, queue.front().ready);
   }
-  return data_size_ > 0 ? std::min(next, data_free_) : next;
+  return data_size_ > 0 ? std::min(next, data_.free_at()) : next;
 }
 
 // ---- sub-core queue and SM-shared stage
@@ -103,7 +105,7 @@ void MemoryStage::schedule_arbitration(Cycle now) {
     if (queue.size > 0) next = std::min(next, queue.front().ready);
   }
   if (next == kNever || credits_ == 0) return;
-  next = std::max({next, stage_free_, now});
+  next = std::max({next, stage_.free_at(), now});
   if (next >= arbitration_at_) return;
   arbitration_at_ = next;
   sm_->schedule(next, {.type = Sm::EventType::kArbitrate});
@@ -121,7 +123,7 @@ void MemoryStage::arbitrate(Cycle now) {
     if (queue.size == 0 || queue.front().ready > now) continue;
     if (best < 0 || queue.front().ready < queues_[best].front().ready) best = core;
   }
-  if (best >= 0 && credits_ > 0 && stage_free_ <= now) accept(best, now);
+  if (best >= 0 && credits_ > 0 && stage_.free_at() <= now) accept(best, now);
   schedule_arbitration(now);
 }
 
@@ -135,7 +137,7 @@ void MemoryStage::accept(int sub_core, Cycle now) {
   last_sub_core_ = sub_core;
   charge(request, stage_history_, Contended::kMemoryQueue, request.ready, now);
   stage_history_.hold(now, request.launch);
-  stage_free_ = now + spec_.memory_issue_interval;
+  stage_.serve(now, 1);
   request.queued = now - (request.issued + spec_.memory_transit);
   sm_->schedule(now + 1, {.type = Sm::EventType::kQueueEntry, .sub_core = static_cast<uint8_t>(sub_core)});
   dispatch(request, now);
@@ -173,22 +175,21 @@ void MemoryStage::dispatch(Request& request, Cycle now) {
 // ---- data stage
 
 void MemoryStage::reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch) {
-  data_free_ = std::max(data_free_, start) + wavefronts;
-  wavefronts_ += wavefronts;
+  data_.serve(start, wavefronts);
   data_history_.hold(start, launch);
 }
 
 void MemoryStage::run_data_stage(Cycle now) {
   if (now == data_at_) data_at_ = kNever;
-  while (data_size_ > 0 && data_free_ <= now) {
+  while (data_size_ > 0 && data_.free_at() <= now) {
     const Request request = data_queue_[data_head_];
     data_head_ = (data_head_ + 1) % data_queue_.size();
     --data_size_;
     serve(request, now);
   }
-  if (data_size_ > 0 && data_free_ < data_at_) {
-    data_at_ = data_free_;
-    sm_->schedule(data_free_, {.type = Sm::EventType::kDataStage});
+  if (data_size_ > 0 && data_.free_at() < data_at_) {
+    data_at_ = data_.free_at();
+    sm_->schedule(data_at_, {.type = Sm::EventType::kDataStage});
   }
 }
 
@@ -199,14 +200,13 @@ void MemoryStage::serve(Request request, Cycle now) {
       bulk ? static_cast<uint32_t>((uint64_t{op.bytes} + kWavefrontBytes - 1) / kWavefrontBytes) : op.wavefronts;
   charge(request, data_history_, Contended::kSharedMemory, request.enqueued, now);
   data_history_.hold(now, request.launch);
-  data_free_ = now + passes;
-  wavefronts_ += passes;
+  const Cycle passed = data_.serve(now, passes);
   request.queued += now - request.enqueued;
   if (op.global) {
     finish_global(request, now);
   } else {
     finish_shared(request);
-    sm_->schedule(now + passes, {.type = Sm::EventType::kCredit});
+    sm_->schedule(passed, {.type = Sm::EventType::kCredit});
   }
 }
 
@@ -243,7 +243,7 @@ void MemoryStage::finish_global(Request& request, Cycle now) {
   account.l2_served_bytes += op.bytes;
   account.dram_bytes += dram;
   // The buffer is held until the transfer has passed the ports, so that a saturated memory pushes back.
-  const Cycle soonest = now + std::max<Cycle>(op.wavefronts, 1);
+  const Cycle soonest = now + std::max<Cycle>(spec_.data_stage_rate.at_rate(op.wavefronts), 1);
   const Cycle left = std::max(moved.transferred, soonest);
   sm_->schedule(left, {.type = Sm::EventType::kCredit});
   release_late(request);
@@ -272,7 +272,7 @@ void MemoryStage::finish_global(Request& request, Cycle now) {
 // Back to the register file: a 32-bit register of a warp is 128 bytes. Returns when the last has come.
 Cycle MemoryStage::return_load(Request& request, Cycle arrival) {
   const uint64_t bytes = uint64_t{request.op->load_registers} * kWavefrontBytes;
-  const Cycle transfer = (bytes + spec_.load_return_bytes_per_clk - 1) / spec_.load_return_bytes_per_clk;
+  const Cycle transfer = (bytes * 1000 + spec_.load_return_milli_bytes_per_clk - 1) / spec_.load_return_milli_bytes_per_clk;
   Cycle& path = return_free_[request.sub_core];
   path = std::max(arrival, path + transfer);
   charge(request, return_holder_[request.sub_core], Contended::kLoadReturn, path - arrival);

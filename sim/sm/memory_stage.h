@@ -64,7 +64,7 @@ class MemoryStage {
   // Launch of the instruction at the head of a sub-core's queue: who holds it when it is full.
   int queue_holder(int sub_core) const;
   const MemoryShare& memory() const { return memory_; }
-  uint64_t wavefronts() const { return wavefronts_; }
+  uint64_t wavefronts() const { return data_.served_bytes(); }
   void add_streams(int launch, const std::vector<traces::MemoryStream>& streams);
 
  private:
@@ -119,10 +119,10 @@ class MemoryStage {
   size_t data_head_ = 0;
   size_t data_size_ = 0;
   uint32_t credits_;
-  Cycle stage_free_ = 0;
+  BandwidthServer stage_;  // requests into the SM-shared stage
   Cycle arbitration_at_ = kNever;
   int last_sub_core_ = -1;
-  Cycle data_free_ = 0;
+  BandwidthServer data_;  // wavefronts
   Cycle data_at_ = kNever;
   Cycle bulk_free_ = 0;
   std::vector<Copy> bulk_queue_;    // accepted, not taken up; first come first
@@ -133,7 +133,6 @@ class MemoryStage {
   HoldHistory stage_history_;
   HoldHistory data_history_;
   std::vector<std::vector<DramFraction>> fractions_;  // [launch][stream]
-  uint64_t wavefronts_ = 0;
 };
 
 }  // namespace warpfold::sim

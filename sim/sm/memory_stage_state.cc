@@ -58,10 +58,10 @@ void MemoryStage::visit(StateVisitor& visitor) {
   const Cycle enqueued = data_size_ > 0 ? std::min(visitor.now(), data_queue_[data_head_].enqueued) : visitor.now();
   visit_queues(visitor);
   visitor.value("credits", credits_);
-  visitor.time("stage_free", stage_free_);
+  stage_.visit(visitor, "stage_fraction", "stage_free");
   visitor.time("arbitration_at", arbitration_at_);
   visitor.value("last_sub_core", static_cast<uint64_t>(last_sub_core_));
-  visitor.time("data_free", data_free_);
+  data_.visit(visitor, "data_fraction", "data_free");
   visitor.time("data_at", data_at_);
   if (bulk_free_ > visitor.now() || !visitor.taking()) bulk_history_.visit(visitor, visitor.now());
   visitor.time("bulk_free", bulk_free_);
@@ -72,7 +72,7 @@ void MemoryStage::visit(StateVisitor& visitor) {
   }
   visitor.value("outbound", outbound_);
   // A reply may come up to the transit time before the request is served, and then takes the way back after the ones before it.
-  const Cycle longest = kLongestReturnBytes / spec_.load_return_bytes_per_clk + 1 + spec_.memory_transit;
+  const Cycle longest = kLongestReturnBytes * 1000 / spec_.load_return_milli_bytes_per_clk + 1 + spec_.memory_transit;
   for (size_t c = 0; c < return_free_.size(); ++c) {
     const bool busy = return_free_[c] + longest > visitor.now();
     visitor.value("return_holder", busy ? static_cast<uint64_t>(return_holder_[c]) : 0);
@@ -84,7 +84,6 @@ void MemoryStage::visit(StateVisitor& visitor) {
     for (DramFraction& fraction : streams) fraction.visit(visitor);
   }
   memory_.visit(visitor);
-  visitor.count(wavefronts_);
 }
 
 }  // namespace warpfold::sim

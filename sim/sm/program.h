@@ -24,7 +24,7 @@ struct SourceRead {
 struct MicroOp {
   isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
   isa::Pipe pipe = isa::Pipe::kNone;
-  uint8_t interval = 1;    // cycles that the pipe's input latch is held
+  uint16_t interval = 1;   // cycles that the pipe's input latch is held
   uint8_t next_after = 1;  // cycles to the warp's next issue at the earliest (stall count and yield)
   uint8_t write_counter = 7;
   uint8_t read_counter = 7;

@@ -9,6 +9,7 @@
 #include "sim/engine/state_visitor.h"
 #include "sim/engine/time.h"
 #include "sim/sm/program.h"
+#include "sim/sm/spec.h"
 
 namespace warpfold::sim {
 
@@ -19,13 +20,22 @@ namespace warpfold::sim {
 //
 //   read_busy[even] = 0b00111 at base 100: the even bank's port is taken in cycles 100, 101, 102
 //
+// Half a port, of a machine that has less (Spec), is closed every second cycle. A second write port takes what finds the first one
+// taken.
+//
 // Fixed-latency instructions reserve at the allocate stage. wgmma's accumulator update has the lowest priority: it takes
 // what the reservations have left over, as those cycles pass (advance).
 class RegisterPorts {
  public:
-  RegisterPorts(uint32_t read_ports, uint32_t window, bool cache)
-      : read_ports_(read_ports), window_(window), cache_(cache), by_table_(read_ports == 1 && window == kTableWindow) {
+  explicit RegisterPorts(const Spec& spec)
+      : half_reads_(spec.half_read_ports_per_bank),
+        half_writes_(spec.half_write_ports_per_bank),
+        read_ports_(half_reads_ > 2 ? 2 : 1),
+        window_(spec.read_window),
+        cache_(spec.register_file_cache),
+        by_table_(half_reads_ == 2 && window_ == kTableWindow) {
     for (auto& bank : cached_) bank.fill(kNothing);
+    close_half_ports();
   }
 
   using PerBank = std::array<uint32_t, 2>;
@@ -57,13 +67,18 @@ class RegisterPorts {
     if (passed >= 64) {
       read_busy_ = {};
       write_busy_ = {};
-      return;
+      both_written_ = {};
+    } else {
+      for (int bank = 0; bank < 2; ++bank) {
+        read_busy_[bank][0] >>= passed;
+        if (read_ports_ > 1) read_busy_[bank][1] >>= passed;
+        write_busy_[bank] >>= passed;
+        if (half_writes_ > 2) both_written_[bank] >>= passed;
+      }
     }
-    for (int bank = 0; bank < 2; ++bank) {
-      read_busy_[bank][0] >>= passed;
-      if (read_ports_ > 1) read_busy_[bank][1] >>= passed;
-      write_busy_[bank] >>= passed;
-    }
+    if (half_reads_ > 1 && half_writes_ > 1) return;
+    odd_ ^= (passed & 1) != 0;
+    close_half_ports();
   }
 
   // Reserves `reads` in the read window after the first allocate cycle >= `earliest` in which they all fit; returns that cycle.
@@ -71,7 +86,7 @@ class RegisterPorts {
     if (reads[0] + reads[1] == 0) return earliest;
     if (by_table_ && std::max(reads[0], reads[1]) <= kTableWindow) return allocate_by_table(earliest, reads);
     const uint32_t most = std::max(reads[0], reads[1]);
-    const uint32_t width = std::max(window_, (most + read_ports_ - 1) / read_ports_);
+    const uint32_t width = std::max(window_, (2 * most + half_reads_ - 1) / half_reads_);
     const uint64_t window = (uint64_t{1} << width) - 1;
     Cycle cycle = earliest;
     while (!fits(0, reads[0], window, cycle) || !fits(1, reads[1], window, cycle)) ++cycle;
@@ -83,11 +98,20 @@ class RegisterPorts {
   // A fixed-latency result takes the write port of its banks at `cycle` and after (result queue: it is never delayed).
   void write(Cycle cycle, const std::array<uint8_t, 2>& registers) {
     const Cycle offset = cycle - base_;
-    write_busy_[0] |= ((uint64_t{1} << registers[0]) - 1) << offset;
-    write_busy_[1] |= ((uint64_t{1} << registers[1]) - 1) << offset;
+    for (int bank = 0; bank < 2; ++bank) {
+      if (half_writes_ == 2) {
+        write_busy_[bank] |= slots(registers[bank]) << offset;
+      } else if (half_writes_ < 2) {
+        write_busy_[bank] |= slots(2U * registers[bank]) << offset;
+      } else {
+        write_by_two(bank, slots((registers[bank] + 1U) / 2) << offset);
+        write_by_two(bank, slots(registers[bank] / 2U) << offset);
+      }
+    }
   }
   bool write_port_busy(Cycle cycle, const std::array<uint8_t, 2>& registers) const {
-    return (registers[0] > 0 && (write_busy_[0] & bit(cycle))) || (registers[1] > 0 && (write_busy_[1] & bit(cycle)));
+    const auto& taken = half_writes_ > 2 ? both_written_ : write_busy_;
+    return (registers[0] > 0 && (taken[0] & bit(cycle))) || (registers[1] > 0 && (taken[1] & bit(cycle)));
   }
 
   // Accumulator updates. A demand adds slots to serve: read slots of either bank, write slots of each bank. It returns the
@@ -119,6 +143,7 @@ class RegisterPorts {
     for (int bank = 0; bank < 2; ++bank) {
       for (uint32_t port = 0; port < read_ports_; ++port) visitor.value("read_port", read_busy_[bank][port]);
       visitor.value("write_port", write_busy_[bank]);
+      if (half_writes_ > 2) visitor.value("second_write_port", both_written_[bank]);
       for (const uint16_t entry : cached_[bank]) visitor.value("register_cache", entry);
     }
     visitor.relative("update_reads", unserved_reads(demanded_));
@@ -131,7 +156,7 @@ class RegisterPorts {
     const uint32_t reads = remaining(totals.reads, served_.reads);
     const uint32_t writes =
         std::max(remaining(totals.writes[0], served_.writes[0]), remaining(totals.writes[1], served_.writes[1]));
-    return {(reads + 2 * read_ports_ - 1) / (2 * read_ports_), writes};
+    return {(reads + half_reads_ - 1) / half_reads_, (2 * writes + half_writes_ - 1) / half_writes_};
   }
 
  private:
@@ -172,6 +197,23 @@ class RegisterPorts {
 
   static constexpr uint16_t kNothing = 0xffff;
 
+  static uint64_t slots(uint32_t count) { return (uint64_t{1} << count) - 1; }
+
+  void write_by_two(int bank, uint64_t wanted) {
+    both_written_[bank] |= write_busy_[bank] & wanted;
+    write_busy_[bank] |= wanted;
+  }
+
+  // Every second cycle, counted from the first.
+  void close_half_ports() {
+    constexpr uint64_t kEverySecond = 0xaaaaaaaaaaaaaaaaULL;
+    const uint64_t closed = odd_ ? kEverySecond >> 1 : kEverySecond;
+    for (int bank = 0; bank < 2; ++bank) {
+      if (half_reads_ < 2) read_busy_[bank][0] |= closed;
+      if (half_writes_ < 2) write_busy_[bank] |= closed;
+    }
+  }
+
   // Totals count modulo 2^32: the difference is what matters.
   static uint32_t remaining(uint32_t wanted, uint32_t served) {
     const auto difference = static_cast<int32_t>(wanted - served);
@@ -210,18 +252,21 @@ class RegisterPorts {
   void serve_updates(Cycle passed) {
     const uint64_t mask = passed < 64 ? (uint64_t{1} << passed) - 1 : ~uint64_t{0};
     const auto beyond = static_cast<uint32_t>(passed > 64 ? passed - 64 : 0);
-    uint32_t free_reads = 2 * beyond * read_ports_;
+    uint32_t free_reads = beyond * half_reads_;
     for (int bank = 0; bank < 2; ++bank) {
       for (uint32_t port = 0; port < read_ports_; ++port) {
         free_reads += static_cast<uint32_t>(std::popcount(~read_busy_[bank][port] & mask));
       }
-      const uint32_t free_writes = beyond + static_cast<uint32_t>(std::popcount(~write_busy_[bank] & mask));
+      uint32_t free_writes = beyond * half_writes_ / 2 + static_cast<uint32_t>(std::popcount(~write_busy_[bank] & mask));
+      if (half_writes_ > 2) free_writes += static_cast<uint32_t>(std::popcount(~both_written_[bank] & mask));
       served_.writes[bank] += std::min(free_writes, remaining(demanded_.writes[bank], served_.writes[bank]));
     }
     served_.reads += std::min(free_reads, remaining(demanded_.reads, served_.reads));
     pending_ = served_.reads != demanded_.reads || served_.writes != demanded_.writes;
   }
 
+  uint32_t half_reads_;
+  uint32_t half_writes_;
   uint32_t read_ports_;
   uint32_t window_;
   bool cache_;
@@ -229,6 +274,8 @@ class RegisterPorts {
   Cycle base_ = 0;
   std::array<std::array<uint64_t, 2>, 2> read_busy_{};  // [bank][port]
   std::array<uint64_t, 2> write_busy_{};
+  std::array<uint64_t, 2> both_written_{};           // with two ports: both are taken
+  bool odd_ = false;                                 // with half a port: cycles that have passed
   std::array<std::array<uint16_t, 3>, 2> cached_{};  // [bank][operand slot]: warp << 8 | register
   Totals demanded_;
   Totals served_;

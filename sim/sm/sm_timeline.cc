@@ -12,13 +12,13 @@ constexpr std::array kPipes = {isa::Pipe::kAlu,  isa::Pipe::kFmaHeavy, isa::Pipe
 std::vector<UseLane> Sm::use_lanes(const Spec& spec) {
   std::vector<UseLane> lanes;
   for (int c = 0; c < static_cast<int>(spec.sub_cores); ++c) {
-    lanes.push_back({"issue_slot", c});
+    lanes.push_back({"issue_slot", c, 1000 * spec.issue_width / spec.issue_interval});
     for (const isa::Pipe pipe : kPipes) lanes.push_back({std::string(isa::pipe_name(pipe)), c});
   }
   lanes.push_back({"wgmma"});
-  lanes.push_back({"memory_issue"});
-  lanes.push_back({"shared_memory"});
-  lanes.push_back({"sm_ingress", -1, spec.memory.ingress_bytes_per_clk});
+  lanes.push_back({"memory_issue", -1, spec.memory_issue_rate.thousandths()});
+  lanes.push_back({"shared_memory", -1, spec.data_stage_rate.thousandths()});
+  lanes.push_back({"sm_ingress", -1, spec.memory.ingress_milli_bytes_per_clk});
   return lanes;
 }
 

@@ -1,36 +1,88 @@
 #include "sim/sm/spec.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "configs/gpu.pb.h"
+#include "configs/resources.h"
 
 namespace warpfold::sim {
 namespace {
 
 uint64_t milli(double value) { return static_cast<uint64_t>(std::llround(value * 1000.0)); }
 
+template <typename Part>
+Factor rate_of(const Part& part) {
+  return part.has_scale() ? Factor(milli(part.scale())) : Factor();
+}
+template <typename Part>
+Factor latency_of(const Part& part) {
+  return part.has_latency_scale() ? Factor(milli(part.latency_scale())) : Factor();
+}
+uint32_t small(uint64_t number) { return static_cast<uint32_t>(number); }
+
 MemorySpec make_memory_spec(const configs::Gpu& gpu) {
   MemorySpec memory;
   memory.sm_count = gpu.sm_count();
-  memory.l2_read_milli_bytes_per_clk = milli(gpu.l2().read_bytes_per_clk());
-  memory.l2_write_milli_bytes_per_clk = milli(gpu.l2().write_bytes_per_clk());
+  memory.l2_read_milli_bytes_per_clk = rate_of(gpu.l2()).of(milli(gpu.l2().read_bytes_per_clk()));
+  memory.l2_write_milli_bytes_per_clk = rate_of(gpu.l2()).of(milli(gpu.l2().write_bytes_per_clk()));
   memory.l2_dirty_bytes = gpu.l2().dirty_bytes();
   // GB/s over MHz is 1000 bytes a cycle; the efficiency is the achieved share of the pin rate.
   const double dram = gpu.dram().bandwidth_gb_per_s() * 1000.0 / gpu.clock_mhz() * gpu.dram().efficiency_percent() / 100.0;
-  memory.dram_milli_bytes_per_clk = milli(dram);
-  memory.ingress_bytes_per_clk = gpu.sm().ingress_bytes_per_clk();
-  memory.egress_bytes_per_clk = gpu.sm().egress_bytes_per_clk();
-  memory.l2_hit_latency = gpu.l2().hit_latency_cycles();
-  memory.dram_latency = gpu.dram().latency_cycles();
-  memory.bulk_hit_latency = gpu.l2().bulk_hit_latency_cycles();
-  memory.bulk_dram_latency = gpu.dram().bulk_latency_cycles();
+  memory.dram_milli_bytes_per_clk = rate_of(gpu.dram()).of(milli(dram));
+  const Factor network = rate_of(gpu.sm().network());
+  memory.ingress_milli_bytes_per_clk = network.thousandths() * gpu.sm().ingress_bytes_per_clk();
+  memory.egress_milli_bytes_per_clk = network.thousandths() * gpu.sm().egress_bytes_per_clk();
+  // The whole latency of a DRAM access holds that of a hit.
+  const auto beyond = [&gpu](uint32_t whole, uint32_t hit) { return latency_of(gpu.dram()).longer(whole - hit); };
+  memory.l2_hit_latency = small(latency_of(gpu.l2()).longer(gpu.l2().hit_latency_cycles()));
+  memory.dram_latency = small(memory.l2_hit_latency + beyond(gpu.dram().latency_cycles(), gpu.l2().hit_latency_cycles()));
+  memory.bulk_hit_latency = small(latency_of(gpu.l2()).longer(gpu.l2().bulk_hit_latency_cycles()));
+  memory.bulk_dram_latency =
+      small(memory.bulk_hit_latency + beyond(gpu.dram().bulk_latency_cycles(), gpu.l2().bulk_hit_latency_cycles()));
   return memory;
+}
+
+// The rates of the issue stage and the math pipes.
+void set_pipes(const configs::SubCore& sub_core, const configs::Tensor& tensor, Spec& spec) {
+  using isa::Pipe;
+  const auto set = [&spec](Pipe pipe, Factor rate) { spec.pipe_rate[static_cast<size_t>(pipe)] = rate; };
+  set(Pipe::kAlu, rate_of(sub_core.alu()));
+  set(Pipe::kFmaHeavy, rate_of(sub_core.fma_heavy()));
+  set(Pipe::kFmaLite, rate_of(sub_core.fma_lite()));
+  set(Pipe::kFp64, rate_of(sub_core.fp64()));
+  set(Pipe::kXu, rate_of(sub_core.xu()));
+  set(Pipe::kUniform, rate_of(sub_core.uniform()));
+  set(Pipe::kFp16, rate_of(sub_core.fp16()));
+  set(Pipe::kTensor, rate_of(tensor));
+  spec.pipe_latency[static_cast<size_t>(Pipe::kFp64)] = latency_of(sub_core.fp64());
+  spec.pipe_latency[static_cast<size_t>(Pipe::kXu)] = latency_of(sub_core.xu());
+  // Whole numbers or their reciprocals, by configs::check_gpu.
+  const uint64_t issue = rate_of(sub_core.issue()).thousandths();
+  spec.issue_width = small(std::max<uint64_t>(1, issue / Factor::kOne));
+  spec.issue_interval = issue >= Factor::kOne ? 1 : small((Factor::kOne + issue / 2) / issue);
+}
+
+// What CTAs take up, and how much of it there is.
+void set_capacities(const configs::SubCore& sub_core, const configs::Sm& sm, Spec& spec) {
+  spec.registers = sm.registers();
+  spec.register_allocation_unit = sm.register_allocation_unit();
+  spec.warp_slots_per_sub_core = sub_core.warp_slots();
+  spec.warp_slots = sm.warp_slots();
+  spec.cta_slots = sm.cta_slots();
+  spec.shared_memory_bytes = sm.shared_memory().bytes();
+  spec.shared_memory_reserved_per_cta = sm.shared_memory().reserved_bytes_per_cta();
+  spec.shared_memory_allocation = sm.shared_memory().allocation_bytes();
+  spec.shared_memory_per_cta_max = sm.shared_memory().bytes_per_cta_max();
+  spec.memory_queue_entries = sub_core.memory_queue_entries();
+  spec.memory_credits = sm.memory_credits();
 }
 
 }  // namespace
 
-Expected<Spec> make_spec(const configs::Gpu& gpu) {
+Expected<Spec> make_spec(const configs::Gpu& described) {
+  const configs::Gpu gpu = configs::with_scaled_capacities(described);
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
   const auto& sub_core = gpu.sub_core();
@@ -39,44 +91,41 @@ Expected<Spec> make_spec(const configs::Gpu& gpu) {
   Spec spec;
   spec.architecture = *architecture;
   spec.sub_cores = sm.sub_cores();
-  spec.warp_slots_per_sub_core = sub_core.warp_slots();
   spec.issue_policy = static_cast<IssuePolicy>(sub_core.issue_policy());
-  spec.read_ports_per_bank = sub_core.read_ports_per_bank();
+  spec.half_read_ports_per_bank = small(rate_of(sub_core.register_read()).of(uint64_t{2} * sub_core.read_ports_per_bank()));
+  spec.half_write_ports_per_bank = small(rate_of(sub_core.register_write()).of(2));
+  set_pipes(sub_core, tensor, spec);
   spec.read_window = sub_core.read_window_cycles();
   spec.register_file_cache = sub_core.register_file_cache();
   spec.admission[static_cast<int>(isa::Pipe::kAlu)] = static_cast<uint8_t>(sub_core.alu_admission_entries());
   spec.admission[static_cast<int>(isa::Pipe::kFmaHeavy)] = static_cast<uint8_t>(sub_core.fma_heavy_admission_entries());
   spec.admission[static_cast<int>(isa::Pipe::kFp64)] = static_cast<uint8_t>(sub_core.fp64_admission_entries());
   spec.admission[static_cast<int>(isa::Pipe::kXu)] = static_cast<uint8_t>(sub_core.xu_admission_entries());
-  spec.memory_queue_entries = sub_core.memory_queue_entries();
-  spec.address_generation_interval = sub_core.address_generation_interval_cycles();
+  spec.memory_issue_rate = rate_of(sm.memory_io());
+  spec.address_generation_interval = small(spec.memory_issue_rate.at_rate(sub_core.address_generation_interval_cycles()));
   spec.memory_transit = sub_core.memory_transit_cycles();
-  spec.load_return_bytes_per_clk = sub_core.load_return_bytes_per_clk();
+  spec.load_return_milli_bytes_per_clk = rate_of(sub_core.load_return()).thousandths() * sub_core.load_return_bytes_per_clk();
   spec.memory_issue_interval = sm.memory_issue_interval_cycles();
-  spec.memory_credits = sm.memory_credits();
-  spec.registers = sm.registers();
-  spec.register_allocation_unit = sm.register_allocation_unit();
-  spec.warp_slots = sm.warp_slots();
-  spec.cta_slots = sm.cta_slots();
-  spec.shared_memory_bytes = sm.shared_memory().bytes();
-  spec.shared_memory_reserved_per_cta = sm.shared_memory().reserved_bytes_per_cta();
-  spec.shared_memory_allocation = sm.shared_memory().allocation_bytes();
-  spec.shared_memory_per_cta_max = sm.shared_memory().bytes_per_cta_max();
-  spec.wgmma_columns_per_clk = tensor.wgmma_columns_per_clk();
+  set_capacities(sub_core, sm, spec);
+  spec.data_stage_rate = rate_of(sm.shared_memory());
+  spec.memory_latency = latency_of(sm.shared_memory());
+  spec.wgmma_milli_columns_per_clk = rate_of(tensor).thousandths() * tensor.wgmma_columns_per_clk();
   spec.wgmma_fifo_entries = tensor.wgmma_fifo_entries();
-  spec.wgmma_completion = tensor.wgmma_completion_cycles();
-  spec.wgmma_completion_rs = tensor.wgmma_completion_a_in_registers_cycles();
+  spec.wgmma_completion = small(latency_of(tensor).longer(tensor.wgmma_completion_cycles()));
+  spec.wgmma_completion_rs = small(latency_of(tensor).longer(tensor.wgmma_completion_a_in_registers_cycles()));
   spec.wgmma_floor = tensor.wgmma_command_floor_cycles();
   spec.wgmma_a_wavefronts = tensor.wgmma_a_wavefronts();
   spec.wgmma_columns_per_b_wavefront = tensor.wgmma_columns_per_b_wavefront();
   spec.commit_window = tensor.accumulator_commit_window_cycles();
   spec.commit_reads = tensor.accumulator_commit_reads();
-  spec.barrier_latency = sm.barrier_latency_cycles();
-  spec.mbarrier_latency = sm.mbarrier_latency_cycles();
-  spec.bulk_copy_issue = sm.bulk_copy_issue_cycles();
-  spec.cta_launch = sm.cta_launch_cycles();
-  spec.cta_turnaround = sm.cta_turnaround_cycles();
-  spec.kernel_launch = gpu.kernel_launch_cycles();
+  const Factor barriers = latency_of(sm.barriers());
+  spec.barrier_latency = small(barriers.longer(sm.barrier_latency_cycles()));
+  spec.mbarrier_latency = small(barriers.longer(sm.mbarrier_latency_cycles()));
+  spec.bulk_copy_issue = small(rate_of(sm.bulk_copy()).at_rate(sm.bulk_copy_issue_cycles()));
+  const Factor launch = latency_of(gpu.launch());
+  spec.cta_launch = small(launch.longer(sm.cta_launch_cycles()));
+  spec.cta_turnaround = small(launch.longer(sm.cta_turnaround_cycles()));
+  spec.kernel_launch = small(launch.longer(gpu.kernel_launch_cycles()));
   spec.memory = make_memory_spec(gpu);
   // Time is kept in units of 1/rate: rates outside would lose bytes or run out of 64 bits.
   for (const uint64_t rate :

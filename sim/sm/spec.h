@@ -5,6 +5,7 @@
 
 #include "configs/diagnostic.h"
 #include "isa/architecture.h"
+#include "sim/engine/factor.h"
 #include "sim/memory/memory_spec.h"
 
 namespace warpfold::configs {
@@ -22,15 +23,22 @@ struct Spec {
   uint32_t sub_cores = 4;
   uint32_t warp_slots_per_sub_core = 16;
   IssuePolicy issue_policy = IssuePolicy::kCggty;
-  uint32_t read_ports_per_bank = 1;
+  uint32_t issue_width = 1;                // warps that issue in one cycle
+  uint32_t issue_interval = 1;             // cycles between two issues; above 1 only where the width is 1
+  uint32_t half_read_ports_per_bank = 2;   // 1, 2 or 4: half a port is open every second cycle
+  uint32_t half_write_ports_per_bank = 2;  // the same
   uint32_t read_window = 3;
   bool register_file_cache = true;
   std::array<uint8_t, isa::kPipes> admission{};  // entries in front of each pipe's input latch
+  std::array<Factor, isa::kPipes> pipe_rate{};
+  std::array<Factor, isa::kPipes> pipe_latency{};  // of results that dependence counters announce
   uint32_t memory_queue_entries = 8;
   uint32_t address_generation_interval = 2;
   uint32_t memory_transit = 10;
-  uint32_t load_return_bytes_per_clk = 64;
-  uint32_t memory_issue_interval = 1;
+  uint64_t load_return_milli_bytes_per_clk = 64'000;
+  uint32_t memory_issue_interval = 1;  // at a memory_issue_rate of one
+  Factor memory_issue_rate;
+  Factor memory_latency;  // of what the SM's memory stage answers by itself
   uint32_t memory_credits = 30;
   uint32_t registers = 65536;
   uint32_t register_allocation_unit = 256;
@@ -40,7 +48,8 @@ struct Spec {
   uint32_t shared_memory_reserved_per_cta = 0;
   uint32_t shared_memory_allocation = 128;
   uint32_t shared_memory_per_cta_max = 0;
-  uint32_t wgmma_columns_per_clk = 2;
+  Factor data_stage_rate;  // wavefronts a cycle
+  uint64_t wgmma_milli_columns_per_clk = 2'000;
   uint32_t wgmma_fifo_entries = 7;
   uint32_t wgmma_completion = 49;
   uint32_t wgmma_completion_rs = 31;
@@ -56,9 +65,15 @@ struct Spec {
   uint32_t cta_turnaround = 0;
   uint32_t kernel_launch = 0;
   MemorySpec memory;
+
+  // Tensor core time of an m64nN command.
+  uint32_t wgmma_cycles(uint32_t columns) const {
+    return static_cast<uint32_t>((uint64_t{columns} * 1000 + wgmma_milli_columns_per_clk - 1) / wgmma_milli_columns_per_clk);
+  }
 };
 
-// Fails where the architecture has no opcode table. The message is expected to have passed configs::check_gpu.
+// `gpu` with its factors applied. Fails where the architecture has no opcode table. The message is expected to have passed
+// configs::check_gpu.
 Expected<Spec> make_spec(const configs::Gpu& gpu);
 
 }  // namespace warpfold::sim

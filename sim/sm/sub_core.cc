@@ -33,7 +33,7 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
     : spec_(spec),
       sm_(&sm),
       account_(&account),
-      ports_(spec.read_ports_per_bank, spec.read_window, spec.register_file_cache),
+      ports_(spec),
       warps_(spec.warp_slots_per_sub_core),
       wanted_port_(spec.warp_slots_per_sub_core, 0),
       younger_(spec.warp_slots_per_sub_core, 0),
@@ -51,10 +51,8 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
   expire_timers(now);
   Mask candidates = awake_;
   if (candidates != 0 && busy_ports_ != 0) candidates = throttle(candidates, now);
-  if (candidates != 0 && control_free_ > now) {
-    lose(candidates, WarpState::kDispatchStall, dispatch_culprit_, Contended::kRegisterReadPort);
-    candidates = 0;
-  }
+  if (candidates != 0) candidates = find_way(candidates, now);
+  uint32_t slots = spec_.issue_width;
   while (candidates != 0) {
     const int winner = pick(candidates);
     const MicroOp& op = *warps_[winner].op;
@@ -65,8 +63,12 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
       continue;
     }
     issue(winner, now);
-    if (candidates != 0) charge_losers(candidates, warps_[winner].launch, op, now);
-    break;
+    if (candidates == 0) break;
+    if (--slots == 0) {
+      charge_losers(candidates, warps_[winner].launch, op, now);
+      break;
+    }
+    candidates = look_again(candidates, now);
   }
   return next_ = awake_ != 0 ? now + 1 : timers_.next(now);
 }
@@ -182,6 +184,25 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
   return candidates;
 }
 
+// Candidates that find the issue slot and a control stage free: all or none.
+SubCore::Mask SubCore::find_way(Mask candidates, Cycle now) {
+  if (slot_free_ > now) {
+    lose(candidates, WarpState::kNotSelected, slot_holder_, Contended::kIssueSlot);
+    return 0;
+  }
+  way_ = 0;
+  while (way_ + 1 < spec_.issue_width && ways_[way_].control_free > now) ++way_;
+  if (ways_[way_].control_free <= now) return candidates;
+  lose(candidates, WarpState::kDispatchStall, ways_[way_].dispatch_culprit, Contended::kRegisterReadPort);
+  return 0;
+}
+
+// For a second instruction of the same cycle, which meets what the first one has taken.
+[[gnu::noinline]] SubCore::Mask SubCore::look_again(Mask candidates, Cycle now) {
+  candidates = throttle(candidates, now);
+  return candidates != 0 ? find_way(candidates, now) : 0;
+}
+
 int SubCore::youngest(Mask candidates) const {
   // Slots fill upwards, so the highest one is mostly the youngest already.
   int w = 31 - std::countl_zero(candidates);
@@ -281,6 +302,8 @@ void SubCore::issue(int slot, Cycle now) {
   if (log_ != nullptr) log(warp, now);
   last_issued_ = slot;
   last_turn_ = slot;
+  slot_free_ = now + spec_.issue_interval - (spec_.issue_width > 1 ? 1 : 0);
+  slot_holder_ = warp.launch;
   warp.last_issue = now;
   warp.fresh_counters = 0;
   tentative_ &= ~(Mask{1} << slot);
@@ -295,7 +318,8 @@ void SubCore::issue(int slot, Cycle now) {
   if (passes_allocate(op)) {
     issue_fixed(op, warp, slot, now);
   } else {
-    control_free_ = std::max(control_free_, now + 1);
+    Cycle& control_free = ways_[way_].control_free;
+    control_free = std::max(control_free, now + 1);
     if (releases_counters(op)) count_dependences(op, warp);
     sm_->issued(warp, op, index_, slot, now);
     if (op.behaviour == Behaviour::kExit) return;
@@ -322,17 +346,18 @@ void SubCore::log(const Warp& warp, Cycle now) const {
 
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
   ports_.advance(now);
-  // Control stage in the next cycle; it is left when the allocate stage is free. control_free_ is that cycle.
-  const Cycle left_control = std::max(now + 1, allocated_);
-  if (left_control > now + 1) dispatch_culprit_ = allocate_holder_;
-  control_free_ = left_control;
-  allocate_holder_ = warp.launch;
+  // Control stage in the next cycle; it is left when the allocate stage is free. control_free is that cycle.
+  Way& way = ways_[way_];
+  const Cycle left_control = std::max(now + 1, way.allocated);
+  if (left_control > now + 1) way.dispatch_culprit = way.allocate_holder;
+  way.control_free = left_control;
+  way.allocate_holder = warp.launch;
   if (op.source_count > 0) {
     const auto reads = ports_.collect(op, slot);
-    allocated_ = ports_.allocate(left_control + 1, reads);
+    way.allocated = ports_.allocate(left_control + 1, reads);
     port_reads_[warp.launch] += reads[0] + reads[1];
   } else {
-    allocated_ = left_control + 1;
+    way.allocated = left_control + 1;
   }
   if (op.load_registers > 0) {
     ports_.write(now + op.write_latency, op.writes);

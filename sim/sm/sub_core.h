@@ -88,6 +88,8 @@ class SubCore {
   void wake_at(Cycle cycle) { next_ = std::min(next_, cycle == stepped_ ? cycle + 1 : cycle); }
 
   Mask throttle(Mask candidates, Cycle now);
+  Mask find_way(Mask candidates, Cycle now);
+  Mask look_again(Mask candidates, Cycle now);
   Mask most_urgent(Mask candidates) const;
   int pick(Mask candidates) const;
   int youngest(Mask candidates) const;
@@ -135,10 +137,18 @@ class SubCore {
   uint32_t busy_ports_ = 0;
   uint32_t queue_entries_ = 0;
 
-  Cycle control_free_ = 0;   // the control stage takes the next instruction from this cycle on
-  Cycle allocated_ = 0;      // cycle in which the last instruction left the allocate stage
-  int allocate_holder_ = 0;  // launch of that instruction
-  int dispatch_culprit_ = 0;
+  // Behind the issue slot: a control and an allocate stage. A sub-core that issues from several warps a cycle has as many.
+  struct Way {
+    Cycle control_free = 0;   // the control stage takes the next instruction from this cycle on
+    Cycle allocated = 0;      // cycle in which the last instruction left the allocate stage
+    int allocate_holder = 0;  // launch of that instruction
+    int dispatch_culprit = 0;
+  };
+  static constexpr uint32_t kMostWays = 8;
+  std::array<Way, kMostWays> ways_{};
+  uint32_t way_ = 0;     // that the next instruction takes
+  Cycle slot_free_ = 0;  // the issue slot, on a machine that does not issue every cycle
+  int slot_holder_ = 0;
   std::array<int, 2> last_writer_{};
   std::vector<uint64_t> port_reads_;
   std::vector<uint64_t> issued_;  // per launch: warp instructions

@@ -24,10 +24,17 @@ void SubCore::visit(StateVisitor& visitor) {
     if (port < isa::kPipes) pipes_[port].visit(visitor, spec_.admission[port]);
   }
   visitor.value("queue_entries", queue_entries_);
-  visitor.value("dispatch_culprit", control_free_ > visitor.now() ? static_cast<uint64_t>(dispatch_culprit_) : 0);
-  visitor.time("control_free", control_free_);
-  visitor.value("allocate_holder", allocated_ > visitor.now() ? static_cast<uint64_t>(allocate_holder_) : 0);
-  visitor.time("allocated", allocated_);
+  for (uint32_t w = 0; w < spec_.issue_width; ++w) {
+    Way& way = ways_[w];
+    visitor.value("dispatch_culprit", way.control_free > visitor.now() ? static_cast<uint64_t>(way.dispatch_culprit) : 0);
+    visitor.time("control_free", way.control_free);
+    visitor.value("allocate_holder", way.allocated > visitor.now() ? static_cast<uint64_t>(way.allocate_holder) : 0);
+    visitor.time("allocated", way.allocated);
+  }
+  if (spec_.issue_interval > 1) {
+    visitor.value("slot_holder", slot_free_ > visitor.now() ? static_cast<uint64_t>(slot_holder_) : 0);
+    visitor.time("slot_free", slot_free_);
+  }
   ports_.visit(visitor);
   for (const int writer : last_writer_) visitor.value("last_writer", static_cast<uint64_t>(writer));
   visitor.value("last_issued", static_cast<uint64_t>(last_issued_));

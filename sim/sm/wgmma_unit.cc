@@ -20,8 +20,8 @@ uint32_t WgmmaUnit::wavefronts(const Command& command) const {
 }
 
 Cycle WgmmaUnit::interval(const Command& command) const {
-  const uint32_t tensor = round_up_divide(command.columns, spec_.wgmma_columns_per_clk);
-  return std::max({tensor, wavefronts(command), spec_.wgmma_floor});
+  const auto operands = static_cast<uint32_t>(spec_.data_stage_rate.at_rate(wavefronts(command)));
+  return std::max({spec_.wgmma_cycles(command.columns), operands, spec_.wgmma_floor});
 }
 
 // The last cycles before the completion in which the update finds its read slots; not before the start.
@@ -57,12 +57,12 @@ void WgmmaUnit::start(uint64_t id, Cycle now) {
   --waiting_;
   charge_start(command, now);
   history_.hold(now, command.launch);
-  const uint32_t tensor = round_up_divide(command.columns, spec_.wgmma_columns_per_clk);
+  const uint32_t tensor = spec_.wgmma_cycles(command.columns);
   busy_ += tensor;
   free_at_ = now + interval(command);
   sm_->memory().reserve_for_wgmma(now, wavefronts(command), command.launch);
   const uint32_t pipeline = command.a_in_registers ? spec_.wgmma_completion_rs : spec_.wgmma_completion;
-  command.completion = now + pipeline + command.columns / 2U;
+  command.completion = now + pipeline + std::max(tensor, command.columns / 2U);
   // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
   sm_->schedule(command.completion - command.columns / 2U, {.type = Sm::EventType::kWgmmaWrites, .value = id});
   sm_->schedule(command.completion - read_window(command), {.type = Sm::EventType::kWgmmaReads, .value = id});

@@ -18,10 +18,11 @@ class Sm;
 //   m64nN command, operands in shared memory: interval = max(N / columns a cycle, 16 + N/4 wavefronts, floor)
 //   n128: 64 cycles of tensor time, 48 wavefronts: the pipe binds.   n16: 8 cycles, 20 wavefronts: shared memory binds.
 //
-// Completion comes 49 + N/2 cycles after the start. In the cycles before it the accumulators (N/2 registers a warp) are
-// updated through the register-file ports with the lowest priority: reads within the last `commit_window` cycles, writes
-// within the last N/2. What the fixed-latency instructions leave no slot for delays the completion and all later commands.
-// Sources: CIC-wg (wavefronts, completion, FIFO, priority), CIC-rf (update through the ports, aperture), LUO (rates).
+// Completion comes 49 + N/2 cycles after the start (N / columns a cycle where that is more). In the cycles before it the
+// accumulators (N/2 registers a warp) are updated through the register-file ports with the lowest priority: reads within the last
+// `commit_window` cycles, writes within the last N/2. What the fixed-latency instructions leave no slot for delays the completion
+// and all later commands. Sources: CIC-wg (wavefronts, completion, FIFO, priority), CIC-rf (update through the ports, aperture),
+// LUO (rates).
 class WgmmaUnit {
  public:
   static constexpr int kMaxSubCores = 4;

@@ -48,6 +48,12 @@ RC_GTEST_PROP(RecurringPrograms, AreNeverFasterThanTheirLimiters, ()) {
   never_faster_than_its_limiters(any_recurring_scenario(), false);
 }
 
+RC_GTEST_PROP(ScaledMachines, AreNeverFasterThanTheirLimiters, ()) {
+  Scenario scenario = one_in(2) ? any_scenario() : any_recurring_scenario();
+  RC_LOG(scale_machine(scenario.gpu));
+  never_faster_than_its_limiters(scenario, false);
+}
+
 // Both estimators count the same things: what one SM was busy with is what the limiters asked of it.
 RC_GTEST_PROP(RandomPrograms, AskForWhatASimulationSeesUsed, ()) {
   Scenario scenario = any_scenario();

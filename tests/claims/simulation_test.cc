@@ -123,7 +123,7 @@ TEST(SimulatedBlock, ListsOverlapOverSequentialOfALlama3LikeBlockWithPromotedSum
 
 TEST(SimulatedBlock, ListsWhatTwiceTheTensorThroughputGainsAtShortSequences) {
   const Settings small{"seq=4096"};
-  const Settings fast{"seq=4096", "gpu.sm.tensor.wgmma_columns_per_clk=4"};
+  const Settings fast{"seq=4096", "sm.tensor.scale=2"};
   const double before = speedup(block("llama3_70b", small), "CARVE_OUT", "SEQUENTIAL");
   const double after = speedup(block("llama3_70b", fast), "CARVE_OUT", "SEQUENTIAL");
   expect_listed_miss({"speed-up with twice the tensor throughput over that without, 4K, simulated", 1, after / before}, 1, 2);

@@ -26,7 +26,7 @@ class Invocations : public Program {
 
 TEST_F(Invocations, ForHelpSucceed) {
   EXPECT_THAT(run({"--help"}).out, AllOf(StartsWith("Usage: warpfold COMMAND"), HasSubstr("simulate"), HasSubstr("Examples:")));
-  for (const std::string command : {"simulate", "compare", "model", "check"}) {
+  for (const std::string command : {"simulate", "compare", "whatif", "model", "roofline", "check"}) {
     for (const auto& arguments : {std::vector<std::string>{command, "--help"}, {command, "-h"}, {"help", command}}) {
       const Ended result = run(arguments);
       EXPECT_EQ(result.exit_code, 0);

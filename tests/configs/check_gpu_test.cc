@@ -5,9 +5,11 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <set>
 #include <sstream>
 
 #include "configs/read_file.h"
+#include "configs/resources.h"
 #include "scratch.h"
 
 namespace warpfold::configs {
@@ -45,7 +47,9 @@ TEST(CheckGpu, MissesEveryFieldThatTheMachineReads) {
   for_each_field(all, "", [&](auto&, auto&, const std::string& path) { paths.push_back(path); });
   for (const std::string& wanted : paths) {
     // No base, and what has a default.
-    if (wanted == "base" || wanted == "sub_core.issue_policy" || wanted.ends_with("_admission_entries")) continue;
+    if (wanted.ends_with("scale") || wanted == "base" || wanted == "sub_core.issue_policy" ||
+        wanted.ends_with("_admission_entries"))
+      continue;
     const std::string message = fault([&](Gpu& gpu) {
       for_each_field(gpu, "", [&](pb::Message& owner, const pb::FieldDescriptor& field, const std::string& path) {
         if (path == wanted) owner.GetReflection()->ClearField(&owner, &field);
@@ -53,6 +57,19 @@ TEST(CheckGpu, MissesEveryFieldThatTheMachineReads) {
     });
     EXPECT_EQ(message, "g: " + wanted + " is missing");
   }
+}
+
+TEST(CheckGpu, KnowsEveryFactorAsAResource) {
+  Gpu all;
+  std::set<std::string> fields;
+  for_each_field(all, "", [&](auto&, auto&, const std::string& path) {
+    if (path.ends_with("scale")) fields.insert(path);
+  });
+  std::set<std::string> known;
+  for (const ScalableResource& resource : scalable_resources()) {
+    if (!resource.whole) known.insert(std::string(resource.path));
+  }
+  EXPECT_EQ(known, fields);
 }
 
 TEST(CheckGpu, RefusesNumbersFarBeyondAnyChip) {

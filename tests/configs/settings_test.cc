@@ -54,6 +54,33 @@ TEST_F(Settings, ApplyInOrderOverTheGpuFile) {
   EXPECT_FALSE(scenario.has_gpu_file());
 }
 
+TEST_F(Settings, NameTheGpusFieldsWithoutItToo) {
+  const Scenario scenario = load({"sm.tensor.scale=2", "clock_mhz=1980", "l2.latency_scale=0.5"});
+  EXPECT_EQ(scenario.gpu().sm().tensor().scale(), 2);
+  EXPECT_EQ(scenario.gpu().clock_mhz(), 1980);
+  EXPECT_EQ(scenario.gpu().l2().latency_scale(), 0.5);
+  EXPECT_EQ(error("sm.tensr.scale=2"), "--set sm.tensr.scale=2: unknown field \"tensr\" in Sm; did you mean \"tensor\"?");
+}
+
+TEST_F(Settings, TakeFactorsThatTheMachineCanHave) {
+  EXPECT_EQ(error("sm.tensor.scale=0"), "--set sm.tensor.scale=0: gpu: sm.tensor.scale must be from 0.125 to 8, not 0");
+  EXPECT_EQ(error("sm.tensor.scale=-2"), "--set sm.tensor.scale=-2: gpu: sm.tensor.scale must be from 0.125 to 8, not -2");
+  EXPECT_EQ(error("sm.tensor.scale=nan"), "--set sm.tensor.scale=nan: scale takes a number, not \"nan\"");
+  EXPECT_EQ(error("sm.tensor.scale=twice"), "--set sm.tensor.scale=twice: scale takes a number, not \"twice\"");
+  EXPECT_EQ(error("dram.latency_scale=9"), "--set dram.latency_scale=9: gpu: dram.latency_scale must be from 0.125 to 8, not 9");
+  EXPECT_EQ(error("sub_core.issue.scale=1.5"),
+            "--set sub_core.issue.scale=1.5: gpu: sub_core.issue.scale must be a whole number or the reciprocal of one, not 1.5");
+  EXPECT_EQ(
+      error("sub_core.register_read.scale=4"),
+      "--set sub_core.register_read.scale=4: gpu: sub_core.register_read.scale must make it 0.5, 1 or 2 read ports a bank, not 4");
+  EXPECT_EQ(
+      error("sub_core.register_write.scale=3"),
+      "--set sub_core.register_write.scale=3: gpu: sub_core.register_write.scale must make it 0.5, 1 or 2 write ports a bank, "
+      "not 3");
+  EXPECT_EQ(error("sm.warps.capacity_scale=4"),
+            "--set sm.warps.capacity_scale=4: gpu: sm.warps.capacity_scale must make it 1 to 32 warps a sub-core, not 64");
+}
+
 TEST_F(Settings, ChooseAnotherGpu) {
   EXPECT_EQ(load({"gpu_file=" + gpu_path("h200_sxm.textproto")}).gpu().name(), "H200 SXM5 141GB");
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -87,6 +88,7 @@ const std::set<std::string> kFields = {
     "cta_warps_running",
     "cursor",
     "data_at",
+    "data_fraction",
     "data_free",
     "data_queue_size",
     "dependence_counters",
@@ -156,6 +158,7 @@ const std::set<std::string> kFields = {
     "request_warp_lives",
     "resident",
     "return_free",
+    "stage_fraction",
     "return_holder",
     "stage_free",
     "tentative",
@@ -183,6 +186,24 @@ TEST(Key, HasTheseFields) {
   Names names;
   for (uint64_t seed = 1; seed <= 120 && names.names() != kFields; ++seed) run_watched(*recurring_scenario(seed), names);
   EXPECT_EQ(names.names(), kFields);
+}
+
+// Half an issue slot, or two write ports, have a state of their own.
+TEST(Key, HasTheseFieldsBesidesOnScaledMachines) {
+  const auto names_with = [](auto set) {
+    const auto any = rc::gen::exec([set] {
+      auto scenario = std::make_shared<Scenario>(any_recurring_scenario());
+      set(*scenario->gpu.mutable_sub_core());
+      return std::shared_ptr<const Scenario>(std::move(scenario));
+    });
+    Names names;
+    run_watched(*any(rc::Random(1), 100).value(), names);
+    return names.names();
+  };
+  const auto slow = names_with([](configs::SubCore& sub_core) { sub_core.mutable_issue()->set_scale(0.5); });
+  EXPECT_TRUE(slow.contains("slot_free") && slow.contains("slot_holder"));
+  const auto wide = names_with([](configs::SubCore& sub_core) { sub_core.mutable_register_write()->set_scale(2); });
+  EXPECT_TRUE(wide.contains("second_write_port"));
 }
 
 // ---- leaving one out is noticed

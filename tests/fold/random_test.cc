@@ -43,5 +43,26 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
   EXPECT_GE(2 * folded, runs) << "too few of the programs recur for this test to say much";
 }
 
+// The same with more or less of some resources: half ports, two issue slots, fractions of wavefronts.
+TEST(ScaledMachines, GiveTheSameFoldedAsReplayed) {
+  int runs = 0;
+  int folded = 0;
+  const bool same = rc::check([&] {
+    Scenario scenario = any_recurring_scenario();
+    RC_LOG(scale_machine(scenario.gpu));
+    RC_LOG(scenario.describe());
+    const auto run = [&](sim::FoldMode mode) {
+      return outcome(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .fold = {.mode = mode}});
+    };
+    const sim::Outcome exact = run(sim::FoldMode::kExact);
+    const std::string differs = difference(exact, run(sim::FoldMode::kOff));
+    if (!differs.empty()) RC_FAIL(differs);
+    ++runs;
+    folded += exact.fold.mode == sim::Folded::kExact;
+  });
+  ASSERT_TRUE(same);
+  EXPECT_GE(3 * folded, runs) << "too few of the programs recur for this test to say much";
+}
+
 }  // namespace
 }  // namespace warpfold::test

@@ -1,7 +1,10 @@
 #include "tests/support/random_programs.h"
 
 #include <algorithm>
+#include <stdexcept>
 
+#include "configs/resources.h"
+#include "configs/settings.h"
 #include "tests/support/wgmma.h"
 
 namespace warpfold::test {
@@ -142,6 +145,27 @@ void bound_machine(Scenario& scenario) {
     each.sms.count = between(1U, sms - each.sms.first);
   }
   if (one_in(4)) scenario.gpu.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
+}
+
+std::string scale_machine(configs::Gpu& gpu) {
+  std::string scaled;
+  for (int n = between(1, 4); n > 0; --n) {
+    const configs::ScalableResource& resource = *rc::gen::elementOf(
+        std::vector<configs::ScalableResource>(configs::scalable_resources().begin(), configs::scalable_resources().end()));
+    // Capacities might leave a program without room.
+    if (resource.whole || (resource.kind == configs::ResourceKind::kCapacity && resource.name != "memory_queue")) continue;
+    // Ports and issue slots come whole or by halves; a machine with two read ports has no more to be had.
+    const bool few = resource.name.ends_with("_ports") || resource.name == "issue_slot";
+    const bool more = resource.name != "register_read_ports" || gpu.sub_core().read_ports_per_bank() == 1;
+    const std::vector<double> factors = !more ? std::vector<double>{0.5}
+                                        : few ? std::vector<double>{0.5, 2}
+                                              : std::vector<double>{0.5, 0.7, 1.5, 2, 3};
+    const std::string field(resource.path);
+    const std::string value = std::to_string(*rc::gen::elementOf(factors));
+    if (!configs::set_field(gpu, field, value)) throw std::logic_error(text({"no field ", field}));
+    scaled += text({field, "=", value, " "});
+  }
+  return scaled;
 }
 
 Scenario any_scenario() {

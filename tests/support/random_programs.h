@@ -38,6 +38,9 @@ void share_machine(Scenario& scenario);
 // What policies add to that, now and then: quotas, SMs of their own, instructions by priority.
 void bound_machine(Scenario& scenario);
 
+// Makes a few resources of the machine faster or slower, latencies shorter or longer. Returns which, as settings.
+std::string scale_machine(configs::Gpu& gpu);
+
 // Short programs on machines as they are.
 Scenario any_scenario();
 // Programs that do the same over and over, on machines of any size.

@@ -154,11 +154,11 @@ class SmTrace {
     return false;
   }
 
-  void write_lane(Track track, int lane, uint64_t capacity) {
+  void write_lane(Track track, int lane, double capacity) {
     double last = -1;
     for (const configs::UseWindow& window : sm_.windows()) {
-      const uint64_t most = capacity * (window.end_cycle() - window.start_cycle());
-      const double percent = 100.0 * static_cast<double>(window.busy(lane)) / static_cast<double>(most);
+      const double most = capacity * static_cast<double>(window.end_cycle() - window.start_cycle());
+      const double percent = 100.0 * static_cast<double>(window.busy(lane)) / most;
       if (percent != last) writer_.count(track, window.start_cycle(), percent);
       last = percent;
     }
@@ -218,7 +218,7 @@ bool well_formed(const configs::Result& result) {
   const double clock = result.provenance().scenario().gpu().clock_mhz();
   if (!(clock >= 1 && clock <= kMostMhz)) return false;
   for (const configs::TimelineLane& lane : result.timeline().lanes()) {
-    if (lane.capacity_per_cycle() == 0 || lane.sub_core() >= 1024) return false;
+    if (!(lane.capacity_per_cycle() > 0) || lane.sub_core() >= 1024) return false;
   }
   return std::ranges::all_of(result.timeline().sms(), [&](const auto& sm) { return well_formed(result, sm); });
 }

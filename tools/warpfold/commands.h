@@ -9,7 +9,9 @@ namespace warpfold::cli {
 Outcome<void> simulate_command(const Invocation& invocation);
 Outcome<void> hot_command(const Invocation& invocation);
 Outcome<void> compare_command(const Invocation& invocation);
+Outcome<void> whatif_command(const Invocation& invocation);
 Outcome<void> study_command(const Invocation& invocation);
+Outcome<void> roofline_command(const Invocation& invocation);
 Outcome<void> model_command(const Invocation& invocation);
 Outcome<void> report_command(const Invocation& invocation);
 Outcome<void> trace_command(const Invocation& invocation);

@@ -1,34 +1,17 @@
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 #include "configs/load.h"
-#include "configs/near_miss.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/html.h"
+#include "tools/warpfold/policy_names.h"
 #include "tools/warpfold/report.h"
 #include "tools/warpfold/run.h"
 
 namespace warpfold::cli {
 
 namespace {
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return text;
-}
-
-Outcome<configs::PolicyKind> policy_by_name(const std::string& name) {
-  std::vector<std::string> known;
-  for (const policies::Policy* policy : policies::all()) {
-    known.push_back(lower(configs::PolicyKind_Name(policy->kind())));
-    if (lower(name) == known.back()) return policy->kind();
-  }
-  if (lower(name) == "all") return user_error("--policies: all stands alone, not beside other policies");
-  known.push_back("all");
-  return user_error("--policies: unknown policy \"" + name + "\"" + suggestion(name, known));
-}
 
 // What --policies asks for.
 struct Wanted {
@@ -38,17 +21,19 @@ struct Wanted {
 
 Outcome<Wanted> parse_policies(const std::string& list) {
   Wanted wanted;
-  if (lower(list) == "all") {
+  if (policy_option_name(list) == "all") {
     wanted.all = true;
     for (const policies::Policy* policy : policies::all()) wanted.kinds.push_back(policy->kind());
     return wanted;
   }
   for (size_t at = 0; at <= list.size();) {
     const size_t comma = std::min(list.find(',', at), list.size());
-    const auto kind = policy_by_name(list.substr(at, comma - at));
+    const std::string name = list.substr(at, comma - at);
+    if (policy_option_name(name) == "all") return user_error("--policies: all stands alone, not beside other policies");
+    const auto kind = policy_by_name("--policies", name, {"all"});
     if (!kind) return std::unexpected(kind.error());
     if (std::ranges::find(wanted.kinds, *kind) != wanted.kinds.end()) {
-      return user_error("--policies: " + list.substr(at, comma - at) + " is given twice");
+      return user_error("--policies: " + name + " is given twice");
     }
     wanted.kinds.push_back(*kind);
     at = comma + 1;
@@ -90,7 +75,7 @@ Outcome<std::vector<Planned>> plan_policies(const std::string& file, const std::
 std::string policy_help() {
   std::string text = "Policies:\n";
   for (const policies::Policy* policy : policies::all()) {
-    std::string name = lower(configs::PolicyKind_Name(policy->kind()));
+    std::string name = policy_option_name(configs::PolicyKind_Name(policy->kind()));
     name.resize(std::max<size_t>(name.size(), 18), ' ');
     text += "  " + name + std::string(policy->help()) + "\n";
   }

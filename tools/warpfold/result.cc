@@ -5,6 +5,7 @@
 #include "isa/architecture.h"
 #include "sim/account/states.h"
 #include "tools/warpfold/accounts.h"
+#include "tools/warpfold/roofline.h"
 #include "tools/warpfold/timeline.h"
 #include "traces/stats.h"
 
@@ -109,6 +110,7 @@ configs::Result make_result(const configs::Scenario& scenario, const policies::P
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     fill_kernel(scenario.gpu(), plan.kernels[k], outcome.kernels[k], *result.add_kernels());
     fill_accounts(plan, k, outcome.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
+    fill_roofline(scenario.gpu(), plan.kernels[k].kernel, *result.mutable_kernels(static_cast<int>(k)));
     instructions += outcome.kernels[k].instructions;
   }
   result.set_instructions_issued(instructions);

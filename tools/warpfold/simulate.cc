@@ -15,7 +15,7 @@ Outcome<void> simulate_command(const Invocation& invocation) {
                   "  warpfold simulate configs/scenarios/qkv_philox_llama3_70b.textproto\n"
                   "  warpfold simulate scenario.textproto --set policy.kind=CONCURRENT --set kernel.rng.philox.rounds=7\n"
                   "  warpfold simulate scenario.textproto --gpu configs/gpus/h200_sxm.textproto --format json | jq .total_cycles\n"
-                  "  warpfold simulate scenario.textproto --set gpu.sm.tensor.wgmma_columns_per_clk=4 --output result.json\n");
+                  "  warpfold simulate scenario.textproto --set sm.tensor.scale=2 --output result.json\n");
   options.positional("SCENARIO", 1, 1);
   options.add_settings();
   add_run_options(options);

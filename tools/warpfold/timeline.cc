@@ -7,7 +7,8 @@ namespace {
 void fill_lane(const sim::UseLane& lane, configs::TimelineLane& into) {
   into.set_resource(lane.name);
   if (lane.sub_core >= 0) into.set_sub_core(static_cast<uint32_t>(lane.sub_core));
-  into.set_capacity_per_cycle(lane.per_cycle);
+  constexpr double kCycles = 1000;
+  into.set_capacity_per_cycle(static_cast<double>(lane.per_1000_cycles) / kCycles);
 }
 
 void fill_kernel(const sim::LaunchSpan& span, configs::KernelSpan& into) {

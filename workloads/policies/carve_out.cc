@@ -2,6 +2,7 @@
 // numbers beside a GEMM.
 #include <cmath>
 
+#include "configs/resources.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
 
@@ -29,7 +30,7 @@ class CarveOut : public Policy {
     if (!plan) return plan;
     const Graph graph(scenario);
     for (const configs::Reservation& reservation : scenario.policy().reserve()) {
-      const auto reserved = reserve(reservation, scenario.gpu().sm());
+      const auto reserved = reserve(reservation, configs::with_scaled_capacities(scenario.gpu()).sm());
       if (!reserved) return std::unexpected(reserved.error());
       plan->kernels[graph.index(reservation.kernel())].reserved = *reserved;
     }

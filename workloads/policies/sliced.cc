@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "configs/resources.h"
 #include "workloads/occupancy.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
@@ -14,7 +15,8 @@ namespace {
 constexpr size_t kResources = 4;  // registers, shared memory, warp slots, CTA slots
 using Amounts = std::array<uint64_t, kResources>;
 
-Amounts capacity_of(const configs::Gpu& gpu) {
+Amounts capacity_of(const configs::Gpu& described) {
+  const configs::Gpu gpu = configs::with_scaled_capacities(described);
   return {gpu.sm().registers(), gpu.sm().shared_memory().bytes(), gpu.sm().warp_slots(), gpu.sm().cta_slots()};
 }
 

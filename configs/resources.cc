@@ -1,0 +1,160 @@
+#include "configs/resources.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+namespace warpfold::configs {
+
+namespace {
+
+namespace pb = google::protobuf;
+using enum ResourceKind;
+
+constexpr std::array kResources{
+    ScalableResource{"issue_slot", kRate, "sub_core.issue.scale",
+                     "instructions a cycle that a sub-core issues, of different warps"},
+    ScalableResource{"alu", kRate, "sub_core.alu.scale", "throughput of the ALU pipe"},
+    ScalableResource{"fma_heavy", kRate, "sub_core.fma_heavy.scale", "throughput of the heavy half of the FMA pipe"},
+    ScalableResource{"fma_lite", kRate, "sub_core.fma_lite.scale", "throughput of the light half of the FMA pipe"},
+    ScalableResource{"fp16", kRate, "sub_core.fp16.scale", "throughput of the half-precision pipe"},
+    ScalableResource{"fp64", kRate, "sub_core.fp64.scale", "throughput of the FP64 pipe"},
+    ScalableResource{"xu", kRate, "sub_core.xu.scale", "throughput of the special-function pipe"},
+    ScalableResource{"uniform", kRate, "sub_core.uniform.scale", "throughput of the uniform pipe"},
+    ScalableResource{"tensor", kRate, "sm.tensor.scale", "throughput of the tensor cores: mma.sync and wgmma"},
+    ScalableResource{"register_read_ports", kRate, "sub_core.register_read.scale", "register file: read ports"},
+    ScalableResource{"register_write_ports", kRate, "sub_core.register_write.scale", "register file: write ports"},
+    ScalableResource{"load_return", kRate, "sub_core.load_return.scale", "path of loaded data back to the register file"},
+    ScalableResource{"memory_issue", kRate, "sm.memory_io.scale",
+                     "memory instructions a cycle: address generation, SM-shared stage"},
+    ScalableResource{"shared_memory", kRate, "sm.shared_memory.scale", "bandwidth of shared memory and L1"},
+    ScalableResource{"network", kRate, "sm.network.scale", "bandwidth between SMs and L2"},
+    ScalableResource{"bulk_copy", kRate, "sm.bulk_copy.scale", "requests a cycle of the bulk copy engine"},
+    ScalableResource{"l2", kRate, "l2.scale", "bandwidth of L2, reads and writes"},
+    ScalableResource{"dram", kRate, "dram.scale", "bandwidth of DRAM"},
+    ScalableResource{"xu_latency", kLatency, "sub_core.xu.latency_scale", "results of the special-function pipe"},
+    ScalableResource{"fp64_latency", kLatency, "sub_core.fp64.latency_scale",
+                     "results of the FP64 pipe, where counters announce them"},
+    ScalableResource{"tensor_latency", kLatency, "sm.tensor.latency_scale", "completion of wgmma"},
+    ScalableResource{"shared_memory_latency", kLatency, "sm.shared_memory.latency_scale", "shared memory, L1, shuffles, constants"},
+    ScalableResource{"l2_latency", kLatency, "l2.latency_scale", "way to L2 and back"},
+    ScalableResource{"dram_latency", kLatency, "dram.latency_scale", "way from L2 to DRAM and back"},
+    ScalableResource{"barrier_latency", kLatency, "sm.barriers.latency_scale", "barriers and mbarriers"},
+    ScalableResource{"launch_latency", kLatency, "launch.latency_scale", "launches of kernels and of CTAs"},
+    ScalableResource{"memory_queue", kCapacity, "sm.memory_io.capacity_scale", "memory instructions that wait in the SM"},
+    ScalableResource{"registers", kCapacity, "sm.register_file.capacity_scale", "registers of an SM"},
+    ScalableResource{"shared_memory_bytes", kCapacity, "sm.shared_memory.capacity_scale", "bytes of shared memory"},
+    ScalableResource{"warp_slots", kCapacity, "sm.warps.capacity_scale", "warps of an SM"},
+    ScalableResource{"cta_slots", kCapacity, "sm.ctas.capacity_scale", "CTAs of an SM"},
+    ScalableResource{"l2_bytes", kCapacity, "l2.bytes,l2.dirty_bytes", "bytes of L2; programs know how much of their data stays",
+                     true},
+    ScalableResource{"sm_count", kRate, "sm_count", "SMs; programs that fill the chip follow, L2 and DRAM stay", true, true},
+    ScalableResource{"clock", kRate, "clock_mhz", "clock of SMs and L2; DRAM keeps its bytes a second", true, true},
+};
+
+// 2 -> "2", 0.125 -> "0.125": the shortest digits that read back as the same number.
+std::string digits(double number) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+  return {buffer.data(), end};
+}
+
+struct Amount {
+  double value;
+  bool integer;
+  bool present;
+};
+
+Amount amount_at(const pb::Message& root, std::string_view path) {
+  const pb::Message* message = &root;
+  for (;;) {
+    const size_t dot = path.find('.');
+    const pb::FieldDescriptor* field = message->GetDescriptor()->FindFieldByName(std::string(path.substr(0, dot)));
+    if (field == nullptr) throw std::logic_error("a resource whose field the schema lacks: " + std::string(path));
+    const pb::Reflection& reflection = *message->GetReflection();
+    const bool present = reflection.HasField(*message, field);
+    switch (field->cpp_type()) {
+      case pb::FieldDescriptor::CPPTYPE_MESSAGE:
+        message = &reflection.GetMessage(*message, field);
+        path.remove_prefix(dot + 1);
+        break;
+      case pb::FieldDescriptor::CPPTYPE_UINT32:
+        return {static_cast<double>(reflection.GetUInt32(*message, field)), true, present};
+      case pb::FieldDescriptor::CPPTYPE_UINT64:
+        return {static_cast<double>(reflection.GetUInt64(*message, field)), true, present};
+      case pb::FieldDescriptor::CPPTYPE_DOUBLE:
+        return {reflection.GetDouble(*message, field), false, present};
+      default:
+        throw std::logic_error("a resource whose field is no number: " + std::string(path));
+    }
+  }
+}
+
+// Rounded down, in thousandths as all factors, at least `least`.
+template <typename Part>
+uint32_t scaled(const Part& part, uint32_t amount, uint32_t least) {
+  if (!part.has_capacity_scale()) return amount;
+  const auto thousandths = static_cast<uint64_t>(std::llround(part.capacity_scale() * 1000));
+  return std::max(least, static_cast<uint32_t>(amount * thousandths / 1000));
+}
+
+}  // namespace
+
+Gpu with_scaled_capacities(Gpu gpu) {
+  Sm& sm = *gpu.mutable_sm();
+  SubCore& sub_core = *gpu.mutable_sub_core();
+  SharedMemory& shared = *sm.mutable_shared_memory();
+  sub_core.set_warp_slots(scaled(sm.warps(), sub_core.warp_slots(), 1));
+  sub_core.set_memory_queue_entries(scaled(sm.memory_io(), sub_core.memory_queue_entries(), 1));
+  if (sm.warps().has_capacity_scale()) sm.set_warp_slots(sub_core.warp_slots() * sm.sub_cores());
+  sm.set_memory_credits(scaled(sm.memory_io(), sm.memory_credits(), 1));
+  sm.set_registers(scaled(sm.register_file(), sm.registers(), 0));
+  sm.set_cta_slots(scaled(sm.ctas(), sm.cta_slots(), 1));
+  shared.set_bytes_per_cta_max(scaled(shared, shared.bytes_per_cta_max(), 0));
+  shared.set_bytes(scaled(shared, shared.bytes(), 0));
+  shared.clear_capacity_scale();
+  sm.mutable_memory_io()->clear_capacity_scale();
+  sm.clear_warps();
+  sm.clear_register_file();
+  sm.clear_ctas();
+  return gpu;
+}
+
+std::string_view resource_kind_name(ResourceKind kind) {
+  constexpr std::array<std::string_view, 3> kNames{"rate", "latency", "capacity"};
+  return kNames.at(static_cast<size_t>(kind));
+}
+
+std::span<const ScalableResource> scalable_resources() { return kResources; }
+
+const ScalableResource* find_resource(std::string_view name) {
+  const auto found = std::ranges::find(kResources, name, &ScalableResource::name);
+  return found == kResources.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> resource_names() {
+  std::vector<std::string> names;
+  for (const ScalableResource& resource : kResources) names.emplace_back(resource.name);
+  return names;
+}
+
+std::vector<std::string> scaled_by(const Gpu& gpu, const ScalableResource& resource, double factor) {
+  std::vector<std::string> settings;
+  for (std::string_view rest = resource.path; !rest.empty();) {
+    const std::string_view path = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(path.size() + 1, rest.size()));
+    const Amount amount = amount_at(gpu, path);
+    const double now = amount.present || resource.whole ? amount.value : 1;
+    const double scaled = amount.integer ? std::round(now * factor) : now * factor;
+    std::string setting("gpu.");
+    settings.push_back(
+        setting.append(path).append("=").append(amount.integer ? std::to_string(static_cast<uint64_t>(scaled)) : digits(scaled)));
+  }
+  return settings;
+}
+
+}  // namespace warpfold::configs

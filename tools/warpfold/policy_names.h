@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/scenario.pb.h"
+#include "tools/warpfold/failure.h"
+
+namespace warpfold::cli {
+
+// "CARVE_OUT", as configs call it, and "Carve_Out" are "carve_out" on the command line.
+std::string policy_option_name(std::string name);
+
+// What `option` asks for by name, upper or lower case; `besides`: other words that the option takes.
+Outcome<configs::PolicyKind> policy_by_name(const std::string& option, const std::string& name,
+                                            const std::vector<std::string>& besides = {});
+
+}  // namespace warpfold::cli
