@@ -31,7 +31,7 @@ void Sm::delay(Warp& warp, Cycle cycles) {
 // The wait that has just ended took `waited` cycles and was for someone who has lost `lost`. Warps that wait for nobody but their
 // own requests have no history: what the request lost is what they inherit.
 void Sm::inherit(Warp& warp, uint64_t lost, Cycle waited) {
-  if constexpr (!kAccounting) return;
+  if (!kAccounting || launches_.size() == 1) return;  // nobody has lost to anybody
   uint64_t& most = ctas_[warp.cta].most_lost;
   const uint64_t own = within(warp.lost, most);
   const uint64_t theirs = within(lost, most);
