@@ -32,7 +32,9 @@ bool changes_anything(const configs::VariedResource& resource) {
 Cell change_cell(const configs::Variation& variation) {
   if (!ran(variation)) return {"does not run"};
   const double change = change_percent(variation);
-  return {(change >= kShownPercent ? "+" : "") + fixed(std::abs(change) < kShownPercent ? 0 : change, 1) + " %"};
+  std::string text(change >= kShownPercent ? "+" : "");
+  text.append(fixed(std::abs(change) < kShownPercent ? 0 : change, 1)).append(" %");
+  return {text};
 }
 
 // How much of one side of the chart a change takes; the widest takes all of it.
@@ -91,7 +93,7 @@ Table tornado(const configs::Result& result) {
 std::string unchanged_line(const configs::WhatIf& what_if) {
   std::string names;
   for (const configs::VariedResource& resource : what_if.resources()) {
-    if (!changes_anything(resource)) names += (names.empty() ? "" : ", ") + resource.resource();
+    if (!changes_anything(resource)) names.append(names.empty() ? "" : ", ").append(resource.resource());
   }
   return names.empty() ? "" : "Nothing changes by more than 0.05 % with: " + names + "\n";
 }
