@@ -96,8 +96,8 @@ TEST_F(Hot, TheHottestComeFirst) {
 
 TEST_F(Hot, ShowsLoopsAndReasons) {
   const std::string listing = hot({"--listing", "--kernel", "rng"});
-  EXPECT_THAT(listing,
-              AllOf(HasSubstr("loop passes {"), HasSubstr("| "), HasSubstr("EXIT"), HasSubstr("wait"), Not(HasSubstr("first, role"))));
+  EXPECT_THAT(listing, AllOf(HasSubstr("loop passes {"), HasSubstr("| "), HasSubstr("EXIT"), HasSubstr("wait"),
+                             Not(HasSubstr("first, role"))));
   EXPECT_THAT(hot({"--top", "3"}), AllOf(HasSubstr("first, role"), HasSubstr("rng, role"), Not(HasSubstr("loop passes {"))));
 }
 

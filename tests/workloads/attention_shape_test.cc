@@ -115,8 +115,9 @@ TEST(AttentionKeys, ComeFromDramEveryTimeWhereTheHeadsThatRunDoNotFitL2) {
 TEST(AttentionShape, IsDescribedWithItsDefaults) {
   configs::AttentionShape shape = causal_of(512);
   shape.set_dropout(configs::FUSED_PHILOX);
-  EXPECT_EQ(describe(shape),
-            "batch=1 heads=1 kv_heads=1 queries=512 keys=512 head_dim=64 BF16 causal dropout=FUSED_PHILOX rounds=7 threshold_bits=8");
+  EXPECT_EQ(
+      describe(shape),
+      "batch=1 heads=1 kv_heads=1 queries=512 keys=512 head_dim=64 BF16 causal dropout=FUSED_PHILOX rounds=7 threshold_bits=8");
 }
 
 }  // namespace
