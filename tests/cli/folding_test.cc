@@ -32,6 +32,8 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"philox_h100", {"seq=1024"}},
     {"qkv_philox_llama3_70b", {"seq=2048", "embedding=2048"}},
     {"qkv_philox_small", {}},
+    {"stream_copy_h100", {"elements=4194304"}},
+    {"stream_triad_h100", {"elements=4194304"}},
 };
 
 class EveryScenario : public Program, public testing::WithParamInterface<std::string> {
