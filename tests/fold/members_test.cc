@@ -165,9 +165,9 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaUnit::Command{};
   [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value, e_lost] =
       sim::Sm::Event{.type = sim::Sm::EventType::kPlace};
-  EXPECT_EQ(sizeof(sim::Sm), 14952);
-  EXPECT_EQ(sizeof(sim::SubCore), 3424);
-  EXPECT_EQ(sizeof(sim::MemoryStage), 4688);
+  EXPECT_EQ(sizeof(sim::Sm), 15008);
+  EXPECT_EQ(sizeof(sim::SubCore), 3648);
+  EXPECT_EQ(sizeof(sim::MemoryStage), 4744);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 9320);
   EXPECT_EQ(sizeof(sim::MemoryShare), 2872);
   EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (6 + sim::kContended));
