@@ -109,9 +109,10 @@ class RegisterPorts {
       }
     }
   }
-  bool write_port_busy(Cycle cycle, const std::array<uint8_t, 2>& registers) const {
+  bool write_port_busy(Cycle now, const std::array<uint8_t, 2>& registers) {
+    advance(now);
     const auto& taken = half_writes_ > 2 ? both_written_ : write_busy_;
-    return (registers[0] > 0 && (taken[0] & bit(cycle))) || (registers[1] > 0 && (taken[1] & bit(cycle)));
+    return (registers[0] > 0 && (taken[0] & 1) != 0) || (registers[1] > 0 && (taken[1] & 1) != 0);
   }
 
   // Accumulator updates. A demand adds slots to serve: read slots of either bank, write slots of each bank. It returns the
@@ -229,8 +230,6 @@ class RegisterPorts {
     return hit;
   }
 
-  uint64_t bit(Cycle cycle) const { return cycle >= base_ && cycle - base_ < 64 ? uint64_t{1} << (cycle - base_) : 0; }
-
   // Free slots of one port in the window after `cycle`.
   uint64_t free_slots(int bank, uint32_t port, uint64_t window, Cycle cycle) const {
     return ~(read_busy_[bank][port] >> (cycle + 1 - base_)) & window;
@@ -252,12 +251,14 @@ class RegisterPorts {
   void serve_updates(Cycle passed) {
     const uint64_t mask = passed < 64 ? (uint64_t{1} << passed) - 1 : ~uint64_t{0};
     const auto beyond = static_cast<uint32_t>(passed > 64 ? passed - 64 : 0);
-    uint32_t free_reads = beyond * half_reads_;
+    const uint32_t half_open = (beyond + (odd_ ? 0 : 1)) / 2;  // of those beyond the masks: cycles in which half a port is open
+    uint32_t free_reads = half_reads_ < 2 ? 2 * half_open : beyond * half_reads_;
     for (int bank = 0; bank < 2; ++bank) {
       for (uint32_t port = 0; port < read_ports_; ++port) {
         free_reads += static_cast<uint32_t>(std::popcount(~read_busy_[bank][port] & mask));
       }
-      uint32_t free_writes = beyond * half_writes_ / 2 + static_cast<uint32_t>(std::popcount(~write_busy_[bank] & mask));
+      uint32_t free_writes = half_writes_ < 2 ? half_open : beyond * half_writes_ / 2;
+      free_writes += static_cast<uint32_t>(std::popcount(~write_busy_[bank] & mask));
       if (half_writes_ > 2) free_writes += static_cast<uint32_t>(std::popcount(~both_written_[bank] & mask));
       served_.writes[bank] += std::min(free_writes, remaining(demanded_.writes[bank], served_.writes[bank]));
     }
