@@ -7,7 +7,7 @@
 #include "tools/warpfold/html.h"
 #include "tools/warpfold/policy_names.h"
 #include "tools/warpfold/report.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/request.h"
 
 namespace warpfold::cli {
 
@@ -98,32 +98,26 @@ Outcome<void> compare_command(const Invocation& invocation) {
                 boost::program_options::value<std::string>()->default_value("sequential,concurrent")->value_name("LIST"),
                 "some of the policies above, with commas; the first is what the others are compared with. all: those that apply to "
                 "the scenario");
-  options.positional("SCENARIO", 1, 1);
-  options.add_settings();
-  add_run_options(options);
+  add_request(options);
   options.add_html();
   options.add_output(Format::kTable);
-  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
+  const auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  const Request& request = **asked;
   const auto wanted = parse_policies(options.text("policies"));
   if (!wanted) return std::unexpected(wanted.error());
-  const auto how = run_options(options);
-  if (!how) return std::unexpected(how.error());
-  const std::string& file = options.arguments().front();
 
   configs::Comparison comparison;
-  const auto planned = plan_policies(file, options.settings(), *wanted, comparison);
+  const auto planned = plan_policies(request.file, request.settings, *wanted, comparison);
   if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(file, invocation.command_line, *how).run(*planned);
+  auto results = Runner(request.file, invocation.command_line, request.how).run(*planned);
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   if (options.has("html")) {
     if (auto written = write_html(options.text("html"), report::report_of(comparison)); !written) return written;
   }
-  return write_output(destination->path, render_comparison(comparison, destination->format));
+  return write_output(request.destination.path, render_comparison(comparison, request.destination.format));
 }
 
 }  // namespace warpfold::cli

@@ -1,10 +1,9 @@
 #include <charconv>
 
-#include "configs/load.h"
 #include "configs/near_miss.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/hot_table.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/request.h"
 
 namespace warpfold::cli {
 
@@ -60,35 +59,27 @@ Outcome<void> hot_command(const Invocation& invocation) {
                   "  warpfold hot configs/scenarios/qkv_philox_llama3_70b.textproto --top 5\n"
                   "  warpfold hot scenario.textproto --kernel rng --role rng --listing\n"
                   "  warpfold hot scenario.textproto --format csv --output hot.csv\n");
-  options.positional("SCENARIO", 1, 1);
-  options.add_settings();
-  add_run_options(options);
+  add_request(options);
   options.add()("kernel", po::value<std::string>()->value_name("NAME"), "this kernel alone");
   options.add()("role", po::value<std::string>()->value_name("NAME"), "warps of this role alone");
   options.add()("top", po::value<std::string>()->default_value("10")->value_name("N"),
                 "instructions of each role, the hottest first");
   options.add()("listing", "every instruction instead, in the order of the program, with its loops");
   options.add_output(Format::kTable);
-  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
-  auto how = run_options(options);
-  if (!how) return std::unexpected(how.error());
-  how->account = sim::AccountGranularity::kByInstruction;
-  const std::string& file = options.arguments().front();
-  const auto scenario = configs::load_scenario(file, options.settings());
-  if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto planned = plan_scenario(*scenario, file);
+  auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  Request& request = **asked;
+  request.how.account = sim::AccountGranularity::kByInstruction;
+  const auto planned = request.plan();
   if (!planned) return std::unexpected(planned.error());
   const auto selection = selection_option(options, planned->plan);
   if (!selection) return std::unexpected(selection.error());
-  const auto results = Runner(file, invocation.command_line, *how).run({*planned});
+  const auto results = Runner(request.file, invocation.command_line, request.how).run({*planned});
   if (!results) return std::unexpected(results.error());
   std::vector<const traces::Kernel*> kernels;
   for (const policies::PlannedKernel& kernel : planned->plan.kernels) kernels.push_back(&kernel.kernel);
-  return write_output(destination->path, render_hot(results->front(), kernels, *selection, destination->format));
+  return write_output(request.destination.path, render_hot(results->front(), kernels, *selection, request.destination.format));
 }
 
 }  // namespace warpfold::cli

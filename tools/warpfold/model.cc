@@ -4,13 +4,12 @@
 #include <map>
 #include <utility>
 
-#include "configs/load.h"
 #include "configs/near_miss.h"
 #include "sim/analytic/stored_bits.h"
 #include "tools/warpfold/chain.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/model_report.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/request.h"
 
 namespace warpfold::cli {
 
@@ -195,32 +194,26 @@ Outcome<void> model_command(const Invocation& invocation) {
                 "tensor: GPUs share the heads; sequence: the queries");
   options.add()("segments", po::value<std::string>()->default_value("1")->value_name("N"),
                 "pieces of the sequence that random numbers, GEMM and attention are pipelined over");
-  options.positional("SCENARIO", 1, 1);
-  options.add_settings();
-  add_run_options(options);
+  add_request(options);
   options.add_output(Format::kTable);
-  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
-  const auto how = run_options(options);
-  if (!how) return std::unexpected(how.error());
+  const auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  const Request& request = **asked;
   const auto source = interference_option(options);
   if (!source) return std::unexpected(source.error());
   const auto split = split_options(options);
   if (!split) return std::unexpected(split.error());
-  const std::string& file = options.arguments().front();
-  const auto scenario = configs::load_scenario(file, options.settings());
-  if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto chain = make_chain(*scenario, file, *source == "paper");
+  const auto scenario = request.scenario();
+  if (!scenario) return std::unexpected(scenario.error());
+  const auto chain = make_chain(*scenario, request.file, *source == "paper");
   if (!chain) return std::unexpected(chain.error());
-  const auto measured = measure(*chain, *source, *scenario, file, invocation, *how);
+  const auto measured = measure(*chain, *source, *scenario, request.file, invocation, request.how);
   if (!measured) return std::unexpected(measured.error());
   configs::Result result = model_result(*scenario, *chain, *measured);
   result.mutable_provenance()->set_command_line(invocation.command_line);
   if (auto filled = fill_stored_bits(*scenario, *split, *result.mutable_model()); !filled) return filled;
-  return write_output(destination->path, render_model(result, destination->format));
+  return write_output(request.destination.path, render_model(result, request.destination.format));
 }
 
 }  // namespace warpfold::cli

@@ -1,9 +1,8 @@
-#include "configs/load.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/html.h"
+#include "tools/warpfold/request.h"
 #include "tools/warpfold/roofline_report.h"
-#include "tools/warpfold/run.h"
 
 namespace warpfold::cli {
 
@@ -16,29 +15,21 @@ Outcome<void> roofline_command(const Invocation& invocation) {
       "  warpfold roofline configs/scenarios/qkv_philox_small.textproto\n"
       "  warpfold roofline scenario.textproto --set sm.tensor.scale=2\n"
       "  warpfold roofline scenario.textproto --format csv --output roofline.csv\n");
-  options.positional("SCENARIO", 1, 1);
-  options.add_settings();
-  add_run_options(options);
+  add_request(options);
   options.add_html();
   options.add_output(Format::kTable);
-  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
-  const auto how = run_options(options);
-  if (!how) return std::unexpected(how.error());
-  const std::string& file = options.arguments().front();
-  const auto scenario = configs::load_scenario(file, options.settings());
-  if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto planned = plan_scenario(*scenario, file);
+  const auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  const Request& request = **asked;
+  const auto planned = request.plan();
   if (!planned) return std::unexpected(planned.error());
-  const auto results = Runner(file, invocation.command_line, *how).run({*planned});
+  const auto results = Runner(request.file, invocation.command_line, request.how).run({*planned});
   if (!results) return std::unexpected(results.error());
   if (options.has("html")) {
     if (auto written = write_html(options.text("html"), report::report_of(results->front())); !written) return written;
   }
-  return write_output(destination->path, render_roofline(results->front(), destination->format));
+  return write_output(request.destination.path, render_roofline(results->front(), request.destination.format));
 }
 
 }  // namespace warpfold::cli

@@ -1,10 +1,9 @@
-#include "configs/load.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/html.h"
 #include "tools/warpfold/perfetto.h"
 #include "tools/warpfold/report.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/request.h"
 
 namespace warpfold::cli {
 
@@ -16,27 +15,19 @@ Outcome<void> simulate_command(const Invocation& invocation) {
                   "  warpfold simulate scenario.textproto --set policy.kind=CONCURRENT --set kernel.rng.philox.rounds=7\n"
                   "  warpfold simulate scenario.textproto --gpu configs/gpus/h200_sxm.textproto --format json | jq .total_cycles\n"
                   "  warpfold simulate scenario.textproto --set sm.tensor.scale=2 --output result.json\n");
-  options.positional("SCENARIO", 1, 1);
-  options.add_settings();
-  add_run_options(options);
+  add_request(options);
   options.add()("timeline", "keep when what ran and what was busy in the result (JSON), bounded in size");
   options.add_perfetto();
   options.add_html();
   options.add_output(Format::kTable);
-  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
-  auto how = run_options(options);
-  if (!how) return std::unexpected(how.error());
-  how->timeline = options.has("timeline") || options.has("perfetto") || options.has("html");
-  const std::string& file = options.arguments().front();
-  const auto scenario = configs::load_scenario(file, options.settings());
-  if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto planned = plan_scenario(*scenario, file);
+  auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  Request& request = **asked;
+  request.how.timeline = options.has("timeline") || options.has("perfetto") || options.has("html");
+  const auto planned = request.plan();
   if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(file, invocation.command_line, *how).run({*planned});
+  auto results = Runner(request.file, invocation.command_line, request.how).run({*planned});
   if (!results) return std::unexpected(results.error());
   configs::Result& result = results->front();
   if (options.has("html")) {
@@ -46,7 +37,7 @@ Outcome<void> simulate_command(const Invocation& invocation) {
     if (auto written = write_perfetto(options.text("perfetto"), result); !written) return written;
   }
   if (!options.has("timeline")) result.clear_timeline();
-  return write_output(destination->path, render_result(result, destination->format));
+  return write_output(request.destination.path, render_result(result, request.destination.format));
 }
 
 }  // namespace warpfold::cli

@@ -8,6 +8,7 @@
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/html.h"
 #include "tools/warpfold/policy_names.h"
+#include "tools/warpfold/request.h"
 #include "tools/warpfold/what_if_report.h"
 #include "tools/warpfold/what_if_runs.h"
 
@@ -80,22 +81,15 @@ Outcome<void> whatif_command(const Invocation& invocation) {
                 "some of the above, with commas; all: but sm_count and clock, which are many resources at once");
   options.add()("factor", po::value<std::string>()->default_value("2")->value_name("F"),
                 "how many times as much, and as little; above 1, up to 8");
-  options.positional("SCENARIO", 1, 1);
-  options.add_settings();
-  add_run_options(options);
+  add_request(options);
   options.add_html();
   options.add_output(Format::kTable);
-  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
-  if (options.help_wanted()) return write_output("", options.help());
-
-  const auto destination = options.destination();
-  if (!destination) return std::unexpected(destination.error());
-  const auto how = run_options(options);
-  if (!how) return std::unexpected(how.error());
-  WhatIfQuestion question{.file = options.arguments().front(),
-                          .settings = options.settings(),
-                          .resources = {},
-                          .command_line = invocation.command_line};
+  const auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  const Request& request = **asked;
+  WhatIfQuestion question{
+      .file = request.file, .settings = request.settings, .resources = {}, .command_line = invocation.command_line};
   const auto factor = factor_option(options);
   if (!factor) return std::unexpected(factor.error());
   question.factor = *factor;
@@ -107,12 +101,12 @@ Outcome<void> whatif_command(const Invocation& invocation) {
     if (!kind) return std::unexpected(kind.error());
     question.settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
   }
-  const auto result = ask_what_if(question, *how);
+  const auto result = ask_what_if(question, request.how);
   if (!result) return std::unexpected(result.error());
   if (options.has("html")) {
     if (auto written = write_html(options.text("html"), report::report_of(*result)); !written) return written;
   }
-  return write_output(destination->path, render_what_if(*result, destination->format));
+  return write_output(request.destination.path, render_what_if(*result, request.destination.format));
 }
 
 }  // namespace warpfold::cli
