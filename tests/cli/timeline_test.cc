@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -194,16 +195,57 @@ TEST_F(Timelines, AreTheSumOfTheTracesSlices) {
                                        cta.end_cycle() - cta.start_cycle());
     }
     for (const auto& [slot, ctas] : by_slot) EXPECT_EQ(spans(view.slices(top + "/CTA slots/slot " + std::to_string(slot))), ctas);
-    EXPECT_FALSE(view.counts(top + "/sub-core 0/issue_slot").empty());
+    EXPECT_FALSE(view.counts(top + "/sub-core 0/issue_slot/use of issue_slot").empty());
   }
   EXPECT_GT(folded_cycles, 0) << "this scenario folds no more: the test says little";
+}
+
+// Every lane of every SM: a slice for each window in which it was busy, with the window's place and figures.
+TEST_F(Timelines, LanesAreTheSumOfTheTracesSlices) {
+  const configs::Result result = simulate({"--timeline", "--fold", "exact", "--perfetto", "t.pftrace", "--set",
+                                           "kernel.first.philox.calls_per_thread=64", "--set", "kernel.first.philox.queries=2048"});
+  const View view(read("t.pftrace"));
+  const std::vector<std::string> tracks = view.tracks();
+  std::set<std::string> names;
+  int lanes_in_use = 0;
+  for (const configs::SmTimeline& sm : result.timeline().sms()) {
+    const std::string top =
+        "SM class " + std::to_string(sm.sm_class()) + ": " + std::to_string(sm.sms()) + (sm.sms() == 1 ? " SM" : " SMs");
+    for (int lane = 0; lane < result.timeline().lanes_size(); ++lane) {
+      const configs::TimelineLane& about = result.timeline().lanes(lane);
+      const std::string group = about.has_sub_core() ? "/sub-core " + std::to_string(about.sub_core()) : "/SM";
+      const std::string track = top + group + "/" + about.resource();
+      std::vector<std::tuple<uint64_t, uint64_t, uint64_t>> busy;  // start, cycles, busy
+      uint64_t sum = 0;
+      for (const configs::UseWindow& window : sm.windows()) {
+        if (window.busy(lane) == 0) continue;
+        busy.emplace_back(window.start_cycle(), window.end_cycle() - window.start_cycle(), window.busy(lane));
+        sum += window.busy(lane);
+      }
+      decltype(busy) shown;
+      uint64_t shown_sum = 0;
+      for (const Slice& slice : view.slices(track)) {
+        shown.emplace_back(slice.numbers.at("start_cycle"), slice.numbers.at("cycles"), slice.numbers.at("busy"));
+        shown_sum += slice.numbers.at("busy");
+        names.insert(slice.name.substr(std::min(slice.name.size(), slice.name.find(", "))));
+        EXPECT_EQ(slice.numbers.contains("folded_cycles"), slice.name.ends_with("folded")) << slice.name;
+      }
+      EXPECT_EQ(shown, busy) << track;
+      EXPECT_EQ(shown_sum, sum) << track;
+      EXPECT_EQ(std::ranges::count(tracks, track), sum > 0 ? 1 : 0) << track;
+      lanes_in_use += sum > 0 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(lanes_in_use, 10);
+  EXPECT_TRUE(names.contains("") && (names.contains(", folded") || names.contains(", partly folded")))
+      << "replayed and folded windows are both in this run";
 }
 
 TEST_F(Timelines, CountersAreInPercentOfTheWindow) {
   const configs::Result result = simulate({"--timeline", "--perfetto", "t.pftrace"});
   const View view(read("t.pftrace"));
   const configs::SmTimeline& sm = result.timeline().sms(0);
-  const auto counts = view.counts("SM class 0: " + std::to_string(sm.sms()) + " SMs/sub-core 0/issue_slot");
+  const auto counts = view.counts("SM class 0: " + std::to_string(sm.sms()) + " SMs/sub-core 0/issue_slot/use of issue_slot");
   const configs::UseWindow& first = sm.windows(0);
   ASSERT_FALSE(counts.empty());
   EXPECT_EQ(counts.front().first, 0);

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tools/perfetto/lane_tracks.h"
 #include "tools/perfetto/trace_writer.h"
 
 namespace warpfold::perfetto {
@@ -47,7 +48,7 @@ class SmTrace {
     write_kernels();
     write_folding();
     write_ctas();
-    write_use();
+    write_lanes(result_.timeline(), sm_, sm_track_, writer_);
   }
 
  private:
@@ -130,39 +131,6 @@ class SmTrace {
       writer_.slice(track, folded.start_cycle(), end, "folded", span(folded));
     }
     writer_.end(track, cta.end_cycle());
-  }
-
-  void write_use() {
-    std::map<int, Track> groups;  // by sub-core; -1: the SM
-    for (int lane = 0; lane < result_.timeline().lanes_size(); ++lane) {
-      const configs::TimelineLane& about = result_.timeline().lanes(lane);
-      if (!used(lane)) continue;
-      const int where = about.has_sub_core() ? static_cast<int>(about.sub_core()) : -1;
-      auto group = groups.find(where);
-      if (group == groups.end()) {
-        const std::string name = where < 0 ? "SM" : "sub-core " + std::to_string(where);
-        group = groups.emplace(where, writer_.add_track(sm_track_, name)).first;
-      }
-      write_lane(writer_.add_counter(group->second, about.resource(), "%"), lane, about.capacity_per_cycle());
-    }
-  }
-
-  bool used(int lane) const {
-    for (const configs::UseWindow& window : sm_.windows()) {
-      if (window.busy(lane) > 0) return true;
-    }
-    return false;
-  }
-
-  void write_lane(Track track, int lane, double capacity) {
-    double last = -1;
-    for (const configs::UseWindow& window : sm_.windows()) {
-      const double most = capacity * static_cast<double>(window.end_cycle() - window.start_cycle());
-      const double percent = 100.0 * static_cast<double>(window.busy(lane)) / most;
-      if (percent != last) writer_.count(track, window.start_cycle(), percent);
-      last = percent;
-    }
-    writer_.count(track, sm_.end_cycle(), 0);
   }
 
   const configs::Result& result_;

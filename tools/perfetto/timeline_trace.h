@@ -15,7 +15,7 @@ namespace warpfold::perfetto {
 //     replayed and folded             tile the SM's time; folded spans say how many periods they stand for
 //     CTA slots                       a track for each slot: its CTAs, and inside them the time that was skipped; below it a track
 //                                     for each role: prologue, main loop, epilogue
-//     sub-core 0 ... 3, SM            counters: how busy the issue slot, the pipes and the shared parts are, in %
+//     sub-core 0 ... 3, SM            a track for the issue slot, each pipe and each shared part: how busy it was (lane_tracks.h)
 Expected<std::string> timeline_trace(const configs::Result& result);
 
 }  // namespace warpfold::perfetto

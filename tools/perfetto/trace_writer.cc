@@ -129,6 +129,7 @@ void TraceWriter::write(const Event& event) {
     DebugAnnotation& annotation = *written.add_debug_annotations();
     annotation.set_name_iid(intern_argument(argument.name, packet));
     if (const auto* number = std::get_if<uint64_t>(&argument.value)) annotation.set_uint_value(*number);
+    if (const auto* real = std::get_if<double>(&argument.value)) annotation.set_double_value(*real);
     if (const auto* flag = std::get_if<bool>(&argument.value)) annotation.set_bool_value(*flag);
     if (const auto* text = std::get_if<std::string>(&argument.value)) annotation.set_string_value(shown(*text));
   }

@@ -13,7 +13,7 @@ namespace warpfold::perfetto {
 using Track = uint64_t;  // its uuid
 struct Argument {
   std::string name;
-  std::variant<uint64_t, bool, std::string> value;
+  std::variant<uint64_t, double, bool, std::string> value;
 };
 
 // Nanoseconds at which a cycle begins, rounded down. The clock is taken to the kHz; all is integer arithmetic, so that spans that
