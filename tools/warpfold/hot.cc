@@ -71,6 +71,7 @@ Outcome<void> hot_command(const Invocation& invocation) {
   if (!*asked) return {};
   Request& request = **asked;
   request.how.account = sim::AccountGranularity::kByInstruction;
+  request.how.alone = false;
   const auto planned = request.plan();
   if (!planned) return std::unexpected(planned.error());
   const auto selection = selection_option(options, planned->plan);

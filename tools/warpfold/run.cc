@@ -84,6 +84,12 @@ class Runner::Kernels {
     if (is_new) distinct_.push_back(&planned);
     of_[&planned] = place->second;
   }
+  void add_all(const std::vector<Planned>& planned, const policies::Plan& written) {
+    for (const policies::PlannedKernel& kernel : written.kernels) add(kernel);
+    for (const Planned& each : planned) {
+      for (const policies::PlannedKernel& kernel : each.plan.kernels) add(kernel);
+    }
+  }
   const std::vector<const policies::PlannedKernel*>& distinct() const { return distinct_; }
   size_t index(const policies::PlannedKernel& planned) const { return of_.at(&planned); }
 
@@ -122,10 +128,10 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
   return outcomes;
 }
 
-configs::Result Runner::result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
-                                  const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes) const {
+// What kernels take longer than alone, and why.
+void Runner::hold_against_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+                                const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes, configs::Result& result) {
   const configs::Gpu& gpu = planned.scenario.gpu();
-  configs::Result result = make_result(planned.scenario, planned.plan, together);
   std::vector<const sim::FoldReport*> folds{&together.fold};
   std::set<size_t> used;
   for (size_t k = 0; k < planned.plan.kernels.size(); ++k) {
@@ -137,7 +143,6 @@ configs::Result Runner::result_of(const Planned& planned, const policies::Plan& 
     kernel.set_slowdown_vs_solo(static_cast<double>(kernel.cycles()) / static_cast<double>(solo_cycles));
     kernel.set_bound_by(busiest(alone.resources));
     fill_slowdown(planned.plan, k, together.kernels[k], alone.kernels.front(), kernel);
-    result.mutable_provenance()->add_trace_hash(kernel_hash(planned.plan.kernels[k].kernel));
     folds.push_back(&alone.fold);
     used.insert(index);
   }
@@ -154,18 +159,27 @@ configs::Result Runner::result_of(const Planned& planned, const policies::Plan& 
   }
   fill_fold(folds, result);
   result.set_reason(reason_of(result));
+}
+
+configs::Result Runner::result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+                                  const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes) const {
+  configs::Result result = make_result(planned.scenario, planned.plan, together);
+  for (const policies::PlannedKernel& kernel : planned.plan.kernels)
+    result.mutable_provenance()->add_trace_hash(kernel_hash(kernel.kernel));
   result.mutable_provenance()->set_command_line(command_line_);
+  if (options_.alone) {
+    hold_against_alone(planned, written, kernels, together, outcomes, result);
+  } else {
+    fill_fold({&together.fold}, result);
+  }
   return result;
 }
 
-// First each kernel alone, then each policy.
+// First each kernel alone, where that is wanted, then each policy.
 Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<Planned>& planned, const policies::Plan& written,
                                                          const sim::FoldOptions& fold) const {
   Kernels kernels;
-  for (const policies::PlannedKernel& kernel : written.kernels) kernels.add(kernel);
-  for (const Planned& each : planned) {
-    for (const policies::PlannedKernel& kernel : each.plan.kernels) kernels.add(kernel);
-  }
+  if (options_.alone) kernels.add_all(planned, written);
   std::vector<Simulation> simulations;
   for (const policies::PlannedKernel* kernel : kernels.distinct()) {
     simulations.push_back(

@@ -19,6 +19,7 @@ struct RunOptions {
   bool all_sms = false;
   sim::AccountGranularity account = sim::AccountGranularity::kByPhase;
   bool timeline = false;  // of the policies, not of what kernels do alone
+  bool alone = true;      // what each kernel does alone too; without it a result has no slowdowns, no `alone` and no reason
   unsigned jobs = 1;      // simulations at a time; no result depends on it
 };
 
@@ -61,6 +62,8 @@ class Runner {
                                                    const sim::FoldOptions& fold) const;
   configs::Result result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
                             const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes) const;
+  static void hold_against_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+                                 const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes, configs::Result& result);
 
   std::string file_;
   std::string command_line_;
