@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "tools/report/difference.h"
 
@@ -41,6 +42,48 @@ TEST(OverallFindings, SayWhatChanged) {
   add_run("B", 25, false, report);
   *report.mutable_difference() = difference_of(report.run(0), report.run(1));
   EXPECT_EQ(overall_findings(report)[0].text(), "From A to B, total time: from 20.0 to 25.0 us, +25.0 %.");
+}
+
+// A kernel of a run: its time, and warp-cycles in two states.
+void add_kernel(const std::string& name, double time, uint64_t wait, uint64_t gmma, configs::Run& run) {
+  configs::KernelResult& kernel = *run.mutable_result()->add_kernels();
+  kernel.set_name(name);
+  kernel.set_time_us(time);
+  kernel.set_resident_warp_cycles(wait + gmma);
+  for (const auto& [state, cycles] : {std::pair{"wait", wait}, {"gmma", gmma}}) {
+    configs::StateCycles& entry = *kernel.add_states();
+    entry.set_state(state);
+    entry.set_warp_cycles(cycles);
+  }
+}
+
+TEST(OverallFindings, NameTheKernelThatMovesMostAndWhereItsWarpsTimeWent) {
+  configs::Report report;
+  add_run("A", 20, false, report);
+  add_run("B", 25, false, report);
+  add_kernel("short", 3, 100, 100, *report.mutable_run(0));
+  add_kernel("short", 4, 140, 100, *report.mutable_run(1));
+  add_kernel("long", 10, 1000, 400, *report.mutable_run(0));
+  add_kernel("long", 15.5, 1100, 700, *report.mutable_run(1));
+  *report.mutable_difference() = difference_of(report.run(0), report.run(1));
+  const auto findings = overall_findings(report);
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[1].text(),
+            "long takes 5.50 us more; of the warp time that it adds, 75.0 % went into waiting for wgmma to finish.");
+  EXPECT_THAT(findings[1].field(),
+              testing::ElementsAre("A.result.kernels[1].time_us", "B.result.kernels[1].time_us",
+                                   "A.result.kernels[1].states[1].warp_cycles", "B.result.kernels[1].states[1].warp_cycles"));
+}
+
+// Its warps spent less time in all although it took longer: no state is the cause.
+TEST(OverallFindings, NameNoCauseWhereWarpTimeWentTheOtherWay) {
+  configs::Report report;
+  add_run("A", 20, false, report);
+  add_run("B", 25, false, report);
+  add_kernel("k", 10, 1000, 400, *report.mutable_run(0));
+  add_kernel("k", 15, 500, 500, *report.mutable_run(1));
+  *report.mutable_difference() = difference_of(report.run(0), report.run(1));
+  EXPECT_EQ(overall_findings(report)[1].text(), "k takes 5.00 us more.");
 }
 
 TEST(OverallFindings, HoldTheLimiterModelAgainstTheSimulation) {

@@ -38,4 +38,10 @@ std::string percent_text(double share) {
   return fixed(kPercent * share, 1) + " %";
 }
 
+ByteUnit byte_unit(std::span<const uint64_t> sizes) {
+  constexpr uint64_t kLeast = 100'000;
+  const bool small = std::ranges::any_of(sizes, [](uint64_t size) { return size > 0 && size < kLeast; });
+  return small ? ByteUnit{"kB", 1e3} : ByteUnit{"MB", 1e6};
+}
+
 }  // namespace warpfold::report

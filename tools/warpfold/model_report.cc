@@ -1,6 +1,7 @@
 #include "tools/warpfold/model_report.h"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -72,11 +73,14 @@ std::string region_line(uint32_t region) {
 }
 
 std::string stored_line(const configs::StoredBits& stored) {
-  constexpr double kMegabyte = 1e6;
-  std::string line = "Stored bits: " + with_thousands(fixed(static_cast<double>(stored.bytes()) / kMegabyte, 1)) + " MB";
+  const report::ByteUnit unit = report::byte_unit(std::array{stored.bytes(), stored.bytes_per_gpu()});
+  const auto size = [&unit](uint64_t bytes) {
+    return with_thousands(fixed(static_cast<double>(bytes) / unit.bytes, 1)).append(" ").append(unit.name);
+  };
+  std::string line = "Stored bits: " + size(stored.bytes());
   if (stored.gpus() > 1 || stored.segments() > 1) {
-    line += ", " + with_thousands(fixed(static_cast<double>(stored.bytes_per_gpu()) / kMegabyte, 1)) + " MB on each of " +
-            std::to_string(stored.gpus()) + " GPUs (" + stored.parallelism() + " parallel, " + std::to_string(stored.segments()) +
+    line += ", " + size(stored.bytes_per_gpu()) + " on each of " + std::to_string(stored.gpus()) + " GPUs (" +
+            stored.parallelism() + " parallel, " + std::to_string(stored.segments()) +
             (stored.segments() == 1 ? " segment)" : " segments)");
   }
   return line + "\n";

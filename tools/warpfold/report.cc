@@ -193,14 +193,17 @@ std::string comparison_text(const configs::Comparison& comparison) {
   const configs::Result& first = comparison.results(0);
   std::vector<std::string> columns{"policy", "total us", "speed-up"};
   for (const configs::Alone& alone : first.alone()) columns.push_back(alone.name() + " slowdown");
-  columns.insert(columns.end(), {"stored MB", "loses most by"});
+  std::vector<uint64_t> stored;
+  for (const configs::Result& result : comparison.results()) stored.push_back(result.stored_bits_bytes());
+  const report::ByteUnit unit = report::byte_unit(stored);
+  columns.emplace_back("stored ").append(unit.name);
+  columns.emplace_back("loses most by");
   Table table(std::move(columns));
-  constexpr double kBytesPerMb = 1e6;
   for (const configs::Result& result : comparison.results()) {
     std::vector<Cell> row{result.policy(), Cell(result.total_time_us(), 2),
                           Cell(first.total_time_us() / result.total_time_us(), 3)};
     for (const configs::Alone& alone : result.alone()) row.push_back(slowdown_cell(result, alone));
-    row.emplace_back(static_cast<double>(result.stored_bits_bytes()) / kBytesPerMb, 1);
+    row.emplace_back(static_cast<double>(result.stored_bits_bytes()) / unit.bytes, 1);
     row.emplace_back(result.reason());
     table.add(std::move(row));
   }

@@ -12,7 +12,6 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr double kMega = 1e6;
 constexpr double kGiga = 1e9;
 
 double percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
@@ -28,11 +27,16 @@ Table kernel_table(const configs::Result& result) {
 }
 
 Table level_table(const configs::Result& result) {
-  Table table({"kernel", "level", "MB", "operations/byte", "GB/s", "ceiling", "% of it"});
+  std::vector<uint64_t> moved;
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    for (const configs::RooflineLevel& level : kernel.roofline().levels()) moved.push_back(level.bytes());
+  }
+  const report::ByteUnit unit = report::byte_unit(moved);
+  Table table({"kernel", "level", std::string(unit.name), "operations/byte", "GB/s", "ceiling", "% of it"});
   for (const configs::KernelResult& kernel : result.kernels()) {
     for (const configs::RooflineLevel& level : kernel.roofline().levels()) {
       if (level.bytes() == 0) continue;
-      table.add({kernel.name(), level.level(), Cell(static_cast<double>(level.bytes()) / kMega, 1), Cell(level.intensity(), 3),
+      table.add({kernel.name(), level.level(), Cell(static_cast<double>(level.bytes()) / unit.bytes, 1), Cell(level.intensity(), 3),
                  Cell(level.gb_per_s(), 1), Cell(level.ceiling_gb_per_s(), 1),
                  Cell(percent(level.gb_per_s(), level.ceiling_gb_per_s()), 1)});
     }
