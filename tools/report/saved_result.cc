@@ -132,4 +132,10 @@ configs::Report report_of(const configs::Comparison& comparison) {
   return finished(std::move(report));
 }
 
+configs::Report report_of(const configs::Validation& validation) {
+  configs::Report report;
+  *report.mutable_validation() = validation;
+  return finished(std::move(report));
+}
+
 }  // namespace warpfold::report

@@ -14,5 +14,7 @@ Expected<configs::Report> read_results(const std::vector<std::string>& files);
 // Results that were just made, as a report of one input.
 configs::Report report_of(const configs::Result& result);
 configs::Report report_of(const configs::Comparison& comparison);
+// Measured rows beside their simulations, as a report without runs.
+configs::Report report_of(const configs::Validation& validation);
 
 }  // namespace warpfold::report

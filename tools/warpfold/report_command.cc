@@ -77,8 +77,9 @@ std::string render_report(const configs::Report& report, Format format) {
 }  // namespace
 
 Outcome<void> write_html(const std::string& path, const configs::Report& report) {
-  const configs::Result& first = report.run(0).result();
-  return write_output(path, report::html_page(first.scenario() + " on " + first.gpu() + ": Warpfold report", to_json(report)));
+  std::string title = "Simulations held against measurements";
+  if (!report.has_validation()) title = report.run(0).result().scenario() + " on " + report.run(0).result().gpu();
+  return write_output(path, report::html_page(title.append(": Warpfold report"), to_json(report)));
 }
 
 Outcome<void> report_command(const Invocation& invocation) {

@@ -1,7 +1,9 @@
 #include <filesystem>
 
+#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/gnuplot.h"
+#include "tools/warpfold/html.h"
 #include "tools/warpfold/validation_report.h"
 #include "tools/warpfold/validation_run.h"
 
@@ -58,7 +60,7 @@ Outcome<void> validate_command(const Invocation& invocation) {
       "columns.",
       "  warpfold validate tests/validation/data/*.csv\n"
       "  warpfold validate tests/validation/data/*.csv --gpu H100 --kernel GEMM --set gpu.clock_mhz=1830\n"
-      "  warpfold validate my_gpu.csv --output my_gpu.json --plot my_gpu.svg\n");
+      "  warpfold validate my_gpu.csv --output my_gpu.json --html my_gpu.html\n");
   options.positional("DATA.csv", 1, -1);
   options.add()("gpu", po::value<std::string>()->value_name("NAME"), "only rows of GPUs with this in their name");
   options.add()("kernel", po::value<std::string>()->value_name("NAME"),
@@ -71,6 +73,7 @@ Outcome<void> validate_command(const Invocation& invocation) {
   options.add()("plot", po::value<std::string>()->value_name("FILE.svg"), "draw simulated over measured times (gnuplot)");
   options.add()("markdown", po::value<std::string>()->value_name("FILE.md"), "write the tables as Markdown too");
   add_run_options(options);
+  options.add_html();
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -83,6 +86,9 @@ Outcome<void> validate_command(const Invocation& invocation) {
   if (!validation) return std::unexpected(validation.error());
   if (options.has("markdown")) {
     if (auto written = write_output(options.text("markdown"), validation_markdown(*validation)); !written) return written;
+  }
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(*validation)); !written) return written;
   }
   if (options.has("plot")) {
     if (auto drawn = draw_picture(*validation, options.text("plot")); !drawn) return drawn;

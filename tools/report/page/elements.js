@@ -37,11 +37,18 @@ function paragraph(...children) {
   return el('p', {}, ...children);
 }
 
-// Colours and patterns with their names.
+// One of the figures at the head of the page.
+function fact(name, {text: words, field}, unit) {
+  return el('div', {}, el('dt', {}, name),
+    el('dd', {'data-field': field, title: field}, words, ...(unit ? [el('span', {class: 'unit'}, unit)] : [])));
+}
+
+// Colours, patterns and shapes (paths within -1 and 1) with their names.
 function legend(entries) {
-  return el('ul', {class: 'legend', 'aria-label': 'Legend'}, ...entries.map(({name, fill: paint}) => {
-    const key = svgElement('svg', {width: 18, height: 12, 'aria-hidden': 'true'},
-      svgElement('rect', {width: 18, height: 12, rx: 2, fill: paint, class: 'key'}));
+  return el('ul', {class: 'legend', 'aria-label': 'Legend'}, ...entries.map(({name, fill: paint, shape}) => {
+    const key = svgElement('svg', {width: 18, height: 12, 'aria-hidden': 'true'}, shape === undefined
+      ? svgElement('rect', {width: 18, height: 12, rx: 2, fill: paint, class: 'key'})
+      : svgElement('path', {d: shape, transform: 'translate(9,6) scale(5.5)', fill: paint}));
     return el('li', {}, key, name);
   }));
 }

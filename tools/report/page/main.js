@@ -3,8 +3,6 @@
 function headOf(runs) {
   const fastest = runs.reduce((best, run) => (run.result.total_time_us < best.result.total_time_us ? run : best));
   const {result} = fastest;
-  const fact = (name, {text: words, field}, unit) => el('div', {}, el('dt', {}, name),
-    el('dd', {'data-field': field, title: field}, words, ...(unit ? [el('span', {class: 'unit'}, unit)] : [])));
   const facts = runs.length > 1 ? [fact('runs', {text: String(runs.length)}), fact('fastest', {text: fastest.label})] : [];
   facts.push(fact('total time', figure(fastest, 'total_time_us', rounded), 'us'), fact('cycles', figure(fastest, 'total_cycles', count)));
   if (isSimulation(fastest)) facts.push(fact('warp instructions', figure(fastest, 'instructions_issued', count)));
@@ -46,6 +44,10 @@ function runDetails(run, index) {
 }
 
 function buildContent() {
+  if (report.validation) {
+    document.getElementById('content').append(...validationSections(report.validation));
+    return;
+  }
   const simulated = report.run.filter(isSimulation);
   const modelled = report.run.filter((run) => !isSimulation(run));
   const main = document.getElementById('content');
@@ -63,7 +65,7 @@ function buildContent() {
 }
 
 function buildContents() {
-  const entries = contents.filter((entry) => report.run.length === 1 || entry.level === 1);
+  const entries = contents.filter((entry) => report.run.length <= 1 || entry.level === 1);
   document.getElementById('contents').append(el('ul', {}, ...entries.map(({id, title}) =>
     el('li', {}, el('a', {href: `#${id}`}, title)))));
 }
@@ -74,7 +76,8 @@ function openAll() {
 }
 
 const simulatedRuns = report.run.filter(isSimulation);
-document.getElementById('head').append(...headOf(simulatedRuns.length > 0 ? simulatedRuns : report.run));
+document.getElementById('head').append(...(report.validation
+  ? validationHead(report.validation) : headOf(simulatedRuns.length > 0 ? simulatedRuns : report.run)));
 buildContent();
 buildContents();
 document.getElementById('made-by').append(`Written by Warpfold ${report.version}.`);

@@ -1,0 +1,101 @@
+// What `warpfold validate` found: measured rows beside their simulations.
+const shownWorst = 15;
+
+const atValidation = (path, words) => ({text: words, field: `validation.${path}`});
+
+function signedPercent(share) {
+  return `${share < 0 ? '' : '+'}${decimals(1)(100 * share)}`;
+}
+
+function groupName(group) {
+  return group.kernel === '' || group.kernel === group.family ? group.family : `${group.family}: ${group.kernel}`;
+}
+
+function validationHead(validation) {
+  const families = validation.groups.map((group, g) => ({group, g})).filter(({group}) => group.kernel === '');
+  return [el('p', {class: 'kind'}, 'Warpfold report'), el('h1', {}, 'Simulations held against measurements'),
+    el('dl', {class: 'facts'}, fact('rows', {text: count(validation.rows.length)}), fact('simulations', atValidation('simulations', count(validation.simulations))),
+      ...families.map(({group, g}) => fact(`${group.family}, mean error`, atValidation(`groups[${g}].mean`, decimals(1)(100 * group.mean)), '%')))];
+}
+
+// Kinds of figures that rows hold, each with a chart of its own.
+const quantities = {
+  time_us: {what: 'time', unit: 'us', title: 'Simulated against measured time of each row'},
+  slowdown: {what: 'slowdown', unit: 'times', title: 'Simulated against measured slowdown of each row'},
+  time_ratio: {what: 'ratio of times', unit: 'times', title: 'Simulated against measured ratio of times of each row'},
+};
+
+function validationPoint(row, r, families, unit) {
+  return {
+    measured: row.measured, simulated: row.simulated, style: scatterStyle(families.indexOf(row.family)), faint: !row.judged,
+    tip: `${row.id}, ${row.kernel} on ${row.gpu}, ${row.shape}: measured ${rounded(row.measured)} ${unit}, ` +
+      `simulated ${rounded(row.simulated)} ${unit}, ${signedPercent(row.error)} %, ${row.limiter} ${percent(row.limiter_utilization, 0)}`,
+    field: `validation.rows[${r}].measured, validation.rows[${r}].simulated`,
+  };
+}
+
+function rowsTable(caption, rows) {
+  return dataTable(caption, [
+    {name: 'row', text: true}, {name: 'kernel', text: true}, {name: 'GPU', text: true}, {name: 'shape', text: true}, {name: 'measured'},
+    {name: 'simulated'}, {name: 'unit', text: true}, {name: 'error', unit: '%'}, {name: 'busiest', text: true}, {name: 'of it', unit: '%'},
+  ], rows.map(({row, r}) => {
+    const at = (field, words) => atValidation(`rows[${r}].${field}`, words);
+    return [at('id', row.judged ? row.id : `${row.id}, not judged`), at('kernel', row.kernel), at('gpu', row.gpu), at('shape', row.shape),
+      at('measured', rounded(row.measured)), at('simulated', rounded(row.simulated)), quantities[row.quantity].unit,
+      at('error', signedPercent(row.error)), at('limiter', row.limiter), at('limiter_utilization', decimals(0)(100 * row.limiter_utilization))];
+  }));
+}
+
+function validationScatters(rows) {
+  const families = [...new Set(rows.map(({row}) => row.family))];
+  return Object.entries(quantities).flatMap(([quantity, {what, unit, title}]) => {
+    const shown = rows.filter(({row}) => row.quantity === quantity);
+    if (shown.length === 0) return [];
+    const used = families.filter((family) => shown.some(({row}) => row.family === family));
+    return [chart({
+      id: `validation-${quantity.replace('_', '-')}`, title,
+      note: 'On the line both are the same; in the grey band they are within 10 % of the measurement. Above it the simulation is too slow. ' +
+        'Faint: not judged.',
+      keys: used.map((family) => {
+        const {colour, shape} = scatterStyle(families.indexOf(family));
+        return {name: family, fill: fill(colour), shape};
+      }),
+      spec: scatterSpec({points: shown.map(({row, r}) => validationPoint(row, r, families, unit)), unit, what}),
+      table: rowsTable('Every row', shown),
+    })];
+  });
+}
+
+function groupsTable(validation) {
+  return dataTable('Errors by kernel and GPU: the sizes of errors of time, their mean with its sign (bias), and mean rates', [
+    {name: 'kernel', text: true}, {name: 'GPU', text: true}, {name: 'rows'}, {name: 'mean', unit: '%'}, {name: 'median', unit: '%'},
+    {name: '90th percentile', unit: '%'}, {name: 'largest', unit: '%'}, {name: 'bias', unit: '%'}, {name: 'measured rate'}, {name: 'simulated rate'},
+    {name: 'unit', text: true},
+  ], validation.groups.map((group, g) => {
+    const at = (field, words) => atValidation(`groups[${g}].${field}`, words);
+    const rate = (field) => (group.rate_unit === '' ? '-' : at(field, decimals(1)(group[field])));
+    return [at('kernel', groupName(group)), group.kernel === '' ? 'all' : at('gpu', group.gpu), at('rows', count(group.rows)),
+      ...['mean', 'median', 'p90', 'largest'].map((field) => at(field, decimals(1)(100 * group[field]))), at('bias', signedPercent(group.bias)),
+      rate('measured_rate'), rate('simulated_rate'), group.rate_unit];
+  }));
+}
+
+function unmappedTable(validation) {
+  return dataTable('Rows that nothing was simulated for', [{name: 'row', text: true}, {name: 'why', text: true}],
+    validation.unmapped.map((row, u) => [atValidation(`unmapped[${u}].id`, row.id), atValidation(`unmapped[${u}].reason`, row.reason)]));
+}
+
+function validationSections(validation) {
+  const rows = validation.rows.map((row, r) => ({row, r}));
+  const worst = rows.filter(({row}) => row.judged).sort((a, b) => Math.abs(b.row.error) - Math.abs(a.row.error)).slice(0, shownWorst);
+  const list = (name, values, field) => values.flatMap((value) => [el('dt', {}, name), el('dd', {'data-field': field}, el('code', {}, value))]);
+  return [
+    section('rows', 'Measured and simulated', 1, ...validationScatters(rows)),
+    section('groups', 'Errors by kernel and GPU', 1, groupsTable(validation)),
+    section('worst', 'Farthest off', 1, rowsTable('The rows that are farthest off, with the resource that was busiest in the simulation', worst)),
+    ...(validation.unmapped.length > 0 ? [section('unmapped', 'Not simulated', 1, unmappedTable(validation))] : []),
+    section('provenance', 'Where these figures come from', 1, el('dl', {class: 'provenance'},
+      ...list('version', [validation.version], 'validation.version'), ...list('command line', [validation.command_line], 'validation.command_line'),
+      ...list('measurements', validation.data, 'validation.data'))),
+  ];
+}
