@@ -72,6 +72,15 @@ Outcome<std::vector<Planned>> plan_policies(const std::string& file, const std::
   return planned;
 }
 
+// The page shows when what ran under the fastest policy; timelines of all of them would be megabytes.
+Outcome<void> write_page(const std::string& path, configs::Comparison comparison) {
+  const auto fastest = std::ranges::min_element(comparison.results(), {}, &configs::Result::total_cycles);
+  for (auto result = comparison.mutable_results()->begin(); result != comparison.mutable_results()->end(); ++result) {
+    if (&*result != &*fastest) result->clear_timeline();
+  }
+  return write_html(path, report::report_of(comparison));
+}
+
 std::string policy_help() {
   std::string text = "Policies:\n";
   for (const policies::Policy* policy : policies::all()) {
@@ -101,10 +110,11 @@ Outcome<void> compare_command(const Invocation& invocation) {
   add_request(options);
   options.add_html();
   options.add_output(Format::kTable);
-  const auto asked = read_request(options, invocation);
+  auto asked = read_request(options, invocation);
   if (!asked) return std::unexpected(asked.error());
   if (!*asked) return {};
-  const Request& request = **asked;
+  Request& request = **asked;
+  request.how.timeline = options.has("html");
   const auto wanted = parse_policies(options.text("policies"));
   if (!wanted) return std::unexpected(wanted.error());
 
@@ -115,7 +125,8 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   if (options.has("html")) {
-    if (auto written = write_html(options.text("html"), report::report_of(comparison)); !written) return written;
+    if (auto written = write_page(options.text("html"), comparison); !written) return written;
+    for (configs::Result& result : *comparison.mutable_results()) result.clear_timeline();
   }
   return write_output(request.destination.path, render_comparison(comparison, request.destination.format));
 }
