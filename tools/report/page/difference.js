@@ -12,7 +12,7 @@ function differenceSection(difference) {
   const rows = shown.map((mover) => {
     const value = 100 * mover.share_of_total * Math.sign(mover.change);
     return {
-      name: mover.what, value, label: moverLabel(mover), align: value >= 0 ? 'left' : 'right', offset: value >= 0 ? 6 : -6,
+      name: mover.what, value, label: moverLabel(mover), align: value >= 0 ? 'right' : 'left', offset: value >= 0 ? -6 : 6,
       tip: `${mover.what}: ${rounded(mover.a)} to ${rounded(mover.b)} ${mover.unit}`,
       field: [mover.field_a, mover.field_b].filter((field) => field !== '').join(', '),
       fill: value >= 0 ? fill('vermillion', 'rising') : fill('blue'),
@@ -21,9 +21,10 @@ function differenceSection(difference) {
   const most = Math.max(...rows.map((row) => Math.abs(row.value)), 0.01);
   const bars = barsSpec({description: 'Bars of the change of each figure, the largest first', rows, height: 26,
     xTitle: 'change (% of the run: of total time, of the kernel’s warp-cycles, of capacity)', yTitle: 'figure', xFormat: '~f'});
-  bars.scales[0] = {name: 'x', type: 'linear', domain: [-1.7 * most, 1.7 * most], range: 'width', zero: true};
+  // Labels stand across the middle from their bars, where nothing else is: beside the bars' ends they would run into the names.
+  bars.scales[0] = {name: 'x', type: 'linear', domain: [-1.05 * most, 1.05 * most], range: 'width', zero: true};
   bars.marks[1].encode.enter = {...bars.marks[1].encode.enter,
-    align: {field: 'align'}, x: {scale: 'x', field: 'value', offset: {field: 'offset'}}};
+    align: {field: 'align'}, x: {scale: 'x', value: 0, offset: {field: 'offset'}}};
   const cell = (value, field, mover) => ({text: mover.unit === 'warp-cycles' ? count(value) : decimals(2)(value), field: field || undefined});
   const table = dataTable('Every figure that differs, the largest movers first', [
     {name: 'figure', text: true}, {name: 'unit', text: true}, {name: 'A'}, {name: 'B'}, {name: 'change'}, {name: 'relative', unit: '%'},
