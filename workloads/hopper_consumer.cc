@@ -5,17 +5,15 @@
 // descriptors). The order and the registers are ours. All four warps of the group run every instruction. Code outside the
 // k-block was not counted: assumed, after CUTLASS's structure (peeled first k-block, one wgmma group in flight, release one
 // k-block behind, linear-combination epilogue without a source matrix).
+#include "workloads/hopper_parts.h"
 #include "workloads/hopper_roles.h"
 #include "workloads/program.h"
 
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kFirstAccumulator = 24;
 constexpr uint32_t kDescriptorQuads = 8;  // UR4-UR35: four uniform registers hold the descriptors of A and B
 constexpr uint32_t kFirstQuad = 4;
-constexpr uint32_t kFirstPacked = 8;  // R8-R15: packed results on their way to shared memory
-constexpr uint16_t kGroupThreads = 128;
 
 class Consumer {
  public:
@@ -27,8 +25,6 @@ class Consumer {
  private:
   // k-blocks of the other warpgroup's tile, which lie between two tiles of this one in the ring.
   uint32_t skipped() const { return plan_.pingpong ? static_cast<uint32_t>(plan_.k_blocks) : 0; }
-  // Where the tile's sums stand at the end: behind the tensor core's own accumulators when partial sums are promoted.
-  uint32_t first_sum() const { return kFirstAccumulator + (plan_.promoted ? plan_.accumulators() : 0); }
   uint32_t wgmmas() const { return plan_.k_steps() * plan_.accumulator_blocks(); }
 
   void add_entry(Code& code) const;
@@ -36,15 +32,13 @@ class Consumer {
   void add_tile_end(Code& code) const;
   void add_k_block(Code& code, bool first) const;
   void add_wait(Code& code) const;
-  void add_wgmma(Code& code, uint32_t index, bool first) const;
   void add_promotion(Code& code, bool first) const;
   void add_release(Code& code, uint32_t advance) const;
   void add_order_wait(Code& code, int16_t ring, int16_t cursor) const;
   void add_order_arrive(Code& code, int16_t ring) const;
-  void add_epilogue(Code& code) const;
-  void add_epilogue_step(Code& code, uint32_t step) const;
-  void add_pack(Code& code, uint32_t accumulator) const;
   std::vector<traces::Node> tile() const;
+  std::vector<traces::Node> products() const;
+  std::vector<traces::Node> scaled_products() const;
 
   const isa::Architecture& architecture_;
   const HopperPlan& plan_;
@@ -88,23 +82,6 @@ void Consumer::add_wait(Code& code) const {
   code.add("@!P0 BRA `(.L_wait_full)");
 }
 
-// The i-th wgmma of a k-block: k-steps outside, 64-row blocks inside. The last one ends the group.
-void Consumer::add_wgmma(Code& code, uint32_t index, bool first) const {
-  const uint32_t quad = kFirstQuad + 4 * (index % kDescriptorQuads);
-  const uint32_t step = index / plan_.accumulator_blocks();
-  const uint32_t block = index % plan_.accumulator_blocks();
-  code.add(line({"UIADD3 ", uniform(quad), ", UR46, ", immediate(2 * index), ", URZ"}));
-  code.add(line({"UMOV ", uniform(quad + 1), ", 0x40000040"}));
-  if (index < 4) code.add(line({"UMOV ", uniform(quad + 3), ", 0x40000040"}));
-  if (index < 2) code.add(line({"UMOV ", uniform(quad + 2), ", UR47"}));
-  const bool last = index + 1 == wgmmas();
-  const std::string accumulator = general(kFirstAccumulator + block * plan_.accumulators_per_block());
-  const bool clears = (first || plan_.promoted) && step == 0;  // the accumulator's old value is ignored
-  code.add(line({wgmma_name(plan_.type, plan_.tile_n), " ", accumulator, ", gdesc[", uniform(quad), "], ", accumulator,
-                 clears ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
-           {.commit = last});
-}
-
 void Consumer::add_release(Code& code, uint32_t advance) const {
   code.add("ULEA UR45, UR41, UR37, 0x3").add("UIADD3 UR45, UR45, 0x40, URZ").add("UPRMT UR45, UR36, 0x654, UR45");
   code.add("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [UR45], RZ",
@@ -115,8 +92,8 @@ void Consumer::add_release(Code& code, uint32_t advance) const {
 void Consumer::add_promotion(Code& code, bool first) const {
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   for (uint32_t i = 0; i < plan_.accumulators(); ++i) {
-    const std::string sum = general(first_sum() + i);
-    code.add(line({"FADD ", sum, ", ", first ? "RZ" : sum, ", ", general(kFirstAccumulator + i)}));
+    const std::string sum = general(first_sum(plan_) + i);
+    code.add(line({"FADD ", sum, ", ", first ? "RZ" : sum, ", ", general(HopperRegisters::kFirstAccumulator + i)}));
   }
 }
 
@@ -126,7 +103,7 @@ void Consumer::add_k_block(Code& code, bool first) const {
   if (counted_128) code.add("S2UR UR54, SR_CGACTAID").add("UMOV UR53, 0x400").add("ULEA UR37, UR54, UR53, 0x18");
   add_wait(code);
   code.add("WARPGROUP.ARRIVE");
-  for (uint32_t i = 0; i < wgmmas(); ++i) add_wgmma(code, i, first);
+  for (uint32_t i = 0; i < wgmmas(); ++i) add_wgmma(code, plan_, i, first);
   if (!plan_.pingpong && plan_.tile_n > 128) code.add("NOP").add("NOP").add("NOP");
   code.add("UIADD3 UR38, UR38, 0x1, URZ").add(line({"UISETP.NE.AND UP0, UPT, UR38, ", immediate(plan_.stages), ", UPT"}));
   code.add("USEL UR52, URZ, 0x1, UP0").add("USEL UR38, UR38, URZ, UP0").add("LOP3.LUT R2, R2, UR52, RZ, 0x3c, !PT");
@@ -154,51 +131,22 @@ void Consumer::add_order_arrive(Code& code, int16_t ring) const {
   code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR48], RZ", {.barrier = static_cast<int16_t>(ring + 1 - group_)});
 }
 
-// Scales by alpha and packs the accumulators of one sub-tile into R8-R15.
-void Consumer::add_pack(Code& code, uint32_t accumulator) const {
-  const uint32_t per_register = 4 / plan_.output_bytes;
-  for (uint32_t i = 0; i < 8 * per_register; ++i) {
-    const std::string value = general(accumulator + i);
-    code.add(line({"FMUL ", value, ", ", value, ", UR55"}));
-  }
-  for (uint32_t i = 0; i < 8 * per_register; i += 2) {
-    const std::string packed = general(kFirstPacked + i / per_register);
-    const std::string high = general(accumulator + i + 1);
-    const std::string low = general(accumulator + i);
-    if (plan_.output_type == configs::FP8) {
-      const std::string rest = i % per_register == 0 ? "RZ" : packed;  // the other two bytes
-      code.add(line({"F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C ", packed, ", ", high, ", ", low, ", ", rest}));
-    } else {
-      const std::string_view format = plan_.output_type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ";
-      code.add(line({format, packed, ", ", high, ", ", low}));
-    }
-  }
-}
-
-// One sub-tile of 64 rows x 64 bytes: pack, wait until TMA has read the buffer's last contents, write it, let TMA store it.
-// CUTLASS has one elected thread store for the warpgroup; here each of the four equal warps stores its 16 rows.
-void Consumer::add_epilogue_step(Code& code, uint32_t step) const {
-  const uint32_t steps_per_block = plan_.epilogue_steps() / plan_.accumulator_blocks();
-  const uint32_t values = plan_.accumulators_per_block() / steps_per_block;
-  const auto barrier = static_cast<int16_t>(1 + group_);
-  add_pack(code, first_sum() + step * values);
-  code.add("UTMACMDFLUSH", {.count = HopperPlan::kEpilogueBuffers - 1});
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = kGroupThreads});
-  code.add("STSM.16.M88.4 [R5+0x1000], R8").add("STSM.16.M88.4 [R5+0x1200], R12");
-  code.add("FENCE.VIEW.ASYNC.S");
-  code.add("UIADD3 UR49, UR37, 0x1000, URZ").add("UIADD3 UR50, UR42, 0x2f0, URZ").add("UMOV UR51, UR43");
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = kGroupThreads});
-  code.add("UTMASTG.3D [UR48], [UR50]", {.bytes = 16 * HopperPlan::kEpilogueRowBytes, .stream = HopperStreams::kC});
-}
-
-void Consumer::add_epilogue(Code& code) const {
-  for (uint32_t step = 0; step < plan_.epilogue_steps(); ++step) add_epilogue_step(code, step);
-}
-
-// start, first k-block | further k-blocks | wait for the last group, release its stage, epilogue
-std::vector<traces::Node> Consumer::tile() const {
+// start, scales of B | k-blocks
+std::vector<traces::Node> Consumer::scaled_products() const {
   Code head(architecture_);
   add_tile_start(head);
+  add_scaled_tile_start(head, plan_);
+  if (plan_.whole_tile) add_whole_tile_wait(head);
+  Code pass(architecture_);
+  add_scaled_k_block(pass, plan_, group_);
+  return {straight(head), loop_of(pass, {.literal = plan_.k_blocks})};
+}
+
+// start, first k-block | further k-blocks
+std::vector<traces::Node> Consumer::products() const {
+  Code head(architecture_);
+  add_tile_start(head);
+  if (plan_.whole_tile) add_whole_tile_wait(head);
   add_order_wait(head, HopperRings::kMainOrder, HopperCursors::kMainOrder);
   add_k_block(head, true);
   std::vector<traces::Node> nodes{straight(head)};
@@ -207,16 +155,27 @@ std::vector<traces::Node> Consumer::tile() const {
     add_k_block(pass, false);
     nodes.push_back(loop_of(pass, {.literal = plan_.k_blocks - 1}));
   }
+  return nodes;
+}
+
+// products | wait for the last group, release its stage, epilogue
+std::vector<traces::Node> Consumer::tile() const {
+  std::vector<traces::Node> nodes = plan_.scaled ? scaled_products() : products();
   Code rest(architecture_);
   add_order_arrive(rest, HopperRings::kMainOrder);
-  rest.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
-  add_release(rest, 1 + skipped());
+  if (!plan_.scaled) {
+    rest.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+    add_release(rest, 1 + skipped());
+  }
   if (plan_.pingpong) {
     rest.add(line({"UIADD3 UR38, UR38, ", immediate(skipped() % plan_.stages), ", URZ"}),
              {.cursor = static_cast<int16_t>(HopperCursors::kRead + group_), .advance = skipped()});
   }
   add_order_wait(rest, HopperRings::kEpilogueOrder, HopperCursors::kEpilogueOrder);
-  add_epilogue(rest);
+  if (plan_.whole_tile)
+    add_whole_tile_epilogue(rest, plan_);
+  else
+    add_sub_tile_epilogue(rest, plan_, group_);
   add_order_arrive(rest, HopperRings::kEpilogueOrder);
   rest.add("LOP3.LUT R6, R6, 0x1, RZ, 0x3c, !PT");
   add_tile_end(rest);
@@ -241,6 +200,22 @@ std::vector<traces::Node> Consumer::body() const {
 }
 
 }  // namespace
+
+void add_wgmma(Code& code, const HopperPlan& plan, uint32_t index, bool first) {
+  const uint32_t quad = kFirstQuad + 4 * (index % kDescriptorQuads);
+  const uint32_t step = index / plan.accumulator_blocks();
+  const uint32_t block = index % plan.accumulator_blocks();
+  code.add(line({"UIADD3 ", uniform(quad), ", UR46, ", immediate(2 * index), ", URZ"}));
+  code.add(line({"UMOV ", uniform(quad + 1), ", 0x40000040"}));
+  if (index < 4) code.add(line({"UMOV ", uniform(quad + 3), ", 0x40000040"}));
+  if (index < 2) code.add(line({"UMOV ", uniform(quad + 2), ", UR47"}));
+  const bool last = index + 1 == plan.k_steps() * plan.accumulator_blocks();
+  const std::string accumulator = general(HopperRegisters::kFirstAccumulator + block * plan.accumulators_per_block());
+  const bool clears = (first || plan.promoted) && step == 0;  // the accumulator's old value is ignored
+  code.add(line({wgmma_name(plan.type, plan.tile_n), " ", accumulator, ", gdesc[", uniform(quad), "], ", accumulator,
+                 clears ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
+           {.commit = last});
+}
 
 std::vector<traces::Node> consumer_body(const isa::Architecture& architecture, const HopperPlan& plan, int group) {
   return Consumer(architecture, plan, group).body();

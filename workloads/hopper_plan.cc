@@ -1,6 +1,7 @@
 #include "workloads/hopper_plan.h"
 
 #include <algorithm>
+#include <array>
 
 #include "workloads/occupancy.h"
 
@@ -18,6 +19,12 @@ constexpr uint32_t kBarrierBytes = 1024;
 constexpr uint32_t kPortableClusterCtas = 8;
 // Registers below the accumulators (R0-R23 in CUTLASS 4.7's sm_90 kernels) that hold addresses, phases and packed output.
 constexpr uint32_t kWorkingRegisters = 24;
+// Shared memory (CUDA programming guide): 32 banks of 4 bytes. STSM.x4 writes 16 rows of 32 bytes.
+constexpr uint32_t kBankedBytes = 128;
+constexpr uint32_t kMatrixRowBytes = 16;
+constexpr uint32_t kMatrixRows = 8;
+constexpr uint32_t kMatrices = 4;
+constexpr uint32_t kStoreColumnBytes = 32;
 
 HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   HopperPlan plan;
@@ -35,7 +42,10 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   // CUTLASS's automatic schedule: cooperative where both warpgroups get 64 rows, ping-pong below (sm90_gmma_builder.inl).
   plan.pingpong = gemm.has_schedule() ? gemm.schedule() == configs::PINGPONG : plan.tile_m < 128;
   const bool promotable = plan.type == configs::FP8 && !plan.pingpong && plan.accumulators() <= 64 && plan.tile_k == 128;
-  plan.promoted = gemm.has_fp8_accumulation() ? gemm.fp8_accumulation() == configs::PROMOTED : promotable;
+  plan.promoted = gemm.has_fp8_accumulation() ? gemm.fp8_accumulation() != configs::FAST : promotable;
+  plan.scaled = gemm.fp8_accumulation() == configs::BLOCK_SCALED;
+  plan.whole_tile = gemm.epilogue() == configs::WHOLE_TILE;
+  plan.swizzled_store = gemm.has_swizzled_store() ? gemm.swizzled_store() : true;
   plan.persistent = gemm.has_persistent() ? gemm.persistent() : true;
   plan.cluster_m = or_default(gemm.cluster_m(), 2);
   plan.cluster_n = or_default(gemm.cluster_n(), 1);
@@ -63,7 +73,11 @@ Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
     return fail("hopper_gemm: tile_k " + text(plan.tile_k) + " must be a multiple of " +
                 text(HopperPlan::kStepBytes / plan.element_bytes) + ", the depth of one wgmma");
   }
-  if (plan.tile_n * plan.output_bytes % HopperPlan::kEpilogueRowBytes != 0) {
+  if (plan.whole_tile && (plan.pingpong || plan.tile_n * plan.output_bytes % kStoreColumnBytes != 0)) {
+    return fail("hopper_gemm: epilogue WHOLE_TILE needs schedule COOPERATIVE and a tile_n that is a multiple of " +
+                text(kStoreColumnBytes / plan.output_bytes) + ", the columns of one STSM.x4");
+  }
+  if (!plan.whole_tile && plan.tile_n * plan.output_bytes % HopperPlan::kEpilogueRowBytes != 0) {
     return fail("hopper_gemm: tile_n " + text(plan.tile_n) + " must be a multiple of " +
                 text(HopperPlan::kEpilogueRowBytes / plan.output_bytes) + ", the width of an epilogue sub-tile");
   }
@@ -74,6 +88,7 @@ Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
   if (plan.promoted && (plan.type != configs::FP8 || plan.tile_k != 128)) {
     return fail("hopper_gemm: fp8_accumulation PROMOTED adds partial sums every 128 of k: it needs type FP8 and tile_k 128");
   }
+  if (plan.scaled && plan.pingpong) return fail("hopper_gemm: fp8_accumulation BLOCK_SCALED needs schedule COOPERATIVE");
   if (plan.pingpong && !plan.persistent) {
     return fail("hopper_gemm: PINGPONG needs persistent: true, because a CTA alternates between two tiles");
   }
@@ -89,7 +104,8 @@ Expected<void> share_registers(HopperPlan& plan) {
     return fail("hopper_gemm: registers_per_thread " + text(plan.registers_per_thread) +
                 " must be a multiple of 8 from 32 to 168 (65536 registers for 384 threads)");
   }
-  const uint32_t needed = kWorkingRegisters + plan.accumulators() * (plan.promoted ? 2 : 1);
+  const uint32_t shift = plan.scaled ? HopperPlan::kSumShift : 0;
+  const uint32_t needed = kWorkingRegisters + plan.accumulators() * (plan.promoted ? 2 : 1) + shift;
   for (const uint32_t producer : {40U, 32U, 24U}) {
     const uint32_t consumer = std::min((budget - producer) / 2 / 8 * 8, 240U);
     const bool exact = producer + 2 * consumer == budget;
@@ -106,9 +122,10 @@ Expected<void> share_registers(HopperPlan& plan) {
 Expected<void> share_memory(HopperPlan& plan, const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
   const uint32_t most = gpu.sm().shared_memory().bytes_per_cta_max();
   const uint32_t limit = std::min(or_default(gemm.shared_memory_limit_bytes(), most), most);
-  // Two sub-tile buffers for each consumer warpgroup, so that one is filled while TMA stores the other.
-  const uint32_t epilogue = 2 * HopperPlan::kEpilogueBuffers * 64 * HopperPlan::kEpilogueRowBytes;
-  const uint32_t fixed = epilogue + kBarrierBytes;
+  plan.k_blocks = ceil_div(plan.k, plan.tile_k);
+  const uint64_t scales = plan.b_scales() * HopperPlan::kScaleBytes;
+  if (scales >= limit) return fail("hopper_gemm: " + text(scales) + " bytes of scales of B exceed shared memory; use a smaller k");
+  const uint32_t fixed = plan.epilogue_bytes() + kBarrierBytes + static_cast<uint32_t>(scales);
   const uint32_t fitting = limit > fixed ? (limit - fixed) / plan.stage_bytes() : 0;
   plan.stages = or_default(gemm.stages(), fitting);
   if (plan.stages < 2 || plan.stages > fitting) {
@@ -122,7 +139,6 @@ Expected<void> share_memory(HopperPlan& plan, const configs::HopperGemm& gemm, c
 
 // Persistent: as many clusters as the chip holds take tiles in turn (round robin), so the first ones may have one more.
 Expected<void> share_tiles(HopperPlan& plan, const configs::Gpu& gpu) {
-  plan.k_blocks = ceil_div(plan.k, plan.tile_k);
   plan.clusters_m = ceil_div(plan.m, uint64_t{plan.tile_m} * plan.cluster_m);
   plan.clusters_n = ceil_div(plan.n, uint64_t{plan.tile_n} * plan.cluster_n);
   const uint64_t clusters = plan.clusters_m * plan.clusters_n;
@@ -147,6 +163,16 @@ Expected<void> share_tiles(HopperPlan& plan, const configs::Gpu& gpu) {
 }
 
 }  // namespace
+
+uint16_t unswizzled_store_wavefronts(uint32_t row_bytes) {
+  std::array<uint16_t, kBankedBytes / kMatrixRowBytes> rows{};
+  for (uint32_t row = 0; row < kMatrixRows; ++row) ++rows[row * row_bytes / kMatrixRowBytes % rows.size()];
+  return static_cast<uint16_t>(kMatrices * *std::ranges::max_element(rows));
+}
+
+uint16_t HopperPlan::store_wavefronts() const {
+  return swizzled_store ? kMatrices : unswizzled_store_wavefronts(epilogue_row_bytes());
+}
 
 Expected<HopperPlan> plan_hopper_gemm(const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
   HopperPlan plan = with_defaults(gemm);

@@ -28,6 +28,9 @@ struct HopperPlan {
   uint32_t tile_k = 128;
   bool pingpong = true;
   bool promoted = false;  // FP8: partial sums are added to a second set of accumulators after every k-block
+  bool scaled = false;    // promoted, each partial sum multiplied by a scale of its row and one of its columns
+  bool whole_tile = false;
+  bool swizzled_store = true;
   bool persistent = true;
   uint32_t cluster_m = 2;
   uint32_t cluster_n = 1;
@@ -48,7 +51,11 @@ struct HopperPlan {
 
   uint32_t a_stage_bytes() const { return tile_m * tile_k * element_bytes; }
   uint32_t b_stage_bytes() const { return tile_n * tile_k * element_bytes; }
-  uint32_t stage_bytes() const { return a_stage_bytes() + b_stage_bytes(); }
+  uint32_t a_scale_bytes() const { return scaled ? tile_m * kScaleBytes : 0; }  // of a stage: one scale a row
+  // Rows of 128 columns of B that a tile can touch: its columns share one scale only where 128 is a multiple of tile_n.
+  uint32_t b_scale_rows() const { return kScaledColumns % tile_n == 0 ? 1 : 2; }
+  uint64_t b_scales() const { return scaled ? k_blocks * b_scale_rows() : 0; }  // of a tile
+  uint32_t stage_bytes() const { return a_stage_bytes() + b_stage_bytes() + a_scale_bytes(); }
   uint32_t cluster_ctas() const { return cluster_m * cluster_n; }
   uint64_t tiles() const { return clusters_m * clusters_n * cluster_ctas(); }
   // Rows of the tile that one consumer warpgroup computes.
@@ -57,15 +64,34 @@ struct HopperPlan {
   uint32_t accumulators_per_block() const { return tile_n / 2; }         // registers a thread: 64 N / 128 threads
   uint32_t accumulators() const { return accumulator_blocks() * accumulators_per_block(); }
   uint32_t k_steps() const { return tile_k * element_bytes / kStepBytes; }  // wgmma deep in a k-block
-  // The epilogue stores sub-tiles of 64 rows, 64 bytes wide: 1 KB a warp.
+  // Bytes of a result row in the buffer that the epilogue writes.
+  uint32_t epilogue_row_bytes() const { return whole_tile ? tile_n * output_bytes : kEpilogueRowBytes; }
+  uint32_t epilogue_bytes() const {
+    return whole_tile ? tile_m * tile_n * output_bytes : 2 * kEpilogueBuffers * 64 * kEpilogueRowBytes;
+  }
+  // Data-stage passes of one STSM.x4.
+  uint16_t store_wavefronts() const;
+  // Sub-tiles of 64 rows, 64 bytes wide: 1 KB a warp.
   uint32_t epilogue_steps() const { return accumulator_blocks() * tile_n * output_bytes / kEpilogueRowBytes; }
 
   static constexpr uint32_t kStepBytes = 32;  // wgmma k16 of 16-bit or k32 of 8-bit elements
   static constexpr uint32_t kEpilogueRowBytes = 64;
   static constexpr uint32_t kEpilogueBuffers = 2;
+  static constexpr uint32_t kScaleBytes = 4;       // FP32
+  static constexpr uint32_t kScaledColumns = 128;  // of B that share a scale
+  // Scaled sums start one register further, in the other bank than the partial sums that FFMA reads beside them. assumed: as ptxas
+  // places operands where it may choose.
+  static constexpr uint32_t kSumShift = 1;
   static constexpr uint32_t kWarpgroups = 3;  // producer, two consumers
   static constexpr uint32_t kThreads = 128 * kWarpgroups;
 };
+
+// Passes of one STSM.x4 through the data stage where result rows stand `row_bytes` apart. It stores four 8x8 matrices, one a pass
+// when their eight rows of 16 bytes fall into different banks. 256 bytes apart all eight meet in four banks: 8 passes each, 32
+// together.
+//   row_bytes  64: banks 0 16 0 16 ..  4 rows each, 16 passes      row_bytes 320: banks 0 16 0 16 ..  16 passes
+//   row_bytes 256: banks 0 0 0 0 ..    8 rows each, 32 passes      row_bytes 224: banks 0 24 16 8 ..   8 passes
+uint16_t unswizzled_store_wavefronts(uint32_t row_bytes);
 
 // Fails with what does not fit: the architecture, tile shapes that wgmma has not, clusters, registers, shared memory.
 Expected<HopperPlan> plan_hopper_gemm(const configs::HopperGemm& gemm, const configs::Gpu& gpu);

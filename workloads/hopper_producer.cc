@@ -41,6 +41,11 @@ void add_bulk_loads(Code& code, const HopperPlan& plan) {
   const std::string b =
       plan.cluster_m > 1 ? "UTMALDG.3D.MULTICAST [UR16], [UR26], UR29, desc[UR22]" : "UTMALDG.3D [UR16], [UR26], desc[UR22]";
   code.add(a, bulk_load(plan.a_stage_bytes(), HopperStreams::kA, plan.cluster_n, 0));
+  if (plan.scaled) {
+    const std::string scales =
+        plan.cluster_n > 1 ? "UTMALDG.2D.MULTICAST [UR56], [UR58], UR28, desc[UR22]" : "UTMALDG.2D [UR56], [UR58], desc[UR22]";
+    code.add(scales, bulk_load(plan.a_scale_bytes(), HopperStreams::kA, plan.cluster_n, 0));
+  }
   code.add(b, bulk_load(plan.b_stage_bytes(), HopperStreams::kB, plan.cluster_m, 1));
 }
 
@@ -73,6 +78,7 @@ Code k_block(const isa::Architecture& architecture, const HopperPlan& plan) {
   code.add(line({"ISETP.NE.AND P2, PT, R3, ", immediate(plan.stages), ", PT"}));
   code.add(mix.separate_b_address ? "UIADD3 UR16, UR16, 0x18400, URZ" : "UIADD3 UR16, UR8, 0x18400, URZ");
   code.add("UIADD3 UR8, UR8, 0x400, URZ");
+  if (plan.scaled) code.add("UIADD3 UR56, UR8, 0x30400, URZ").add("UMOV UR57, UR9").add("UIADD3 UR58, UR4, 0x2f0, URZ");
   code.add("UMOV UR17, UR9").add("UMOV UR18, UR10").add("UMOV UR20, UR12");
   code.add(mix.count_by_iadd3 ? "IADD3 R15, R15, -0x1, RZ" : "VIADD R15, R15, -0x1");
   code.add("SEL R14, RZ, 0x1, P2").add("SEL R3, R3, RZ, P2");

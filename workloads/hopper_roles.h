@@ -20,6 +20,9 @@ struct HopperCursors {
   static constexpr int16_t kMainOrder = 5;
   static constexpr int16_t kEpilogueOrder = 6;
 };
+struct HopperBarriers {
+  static constexpr int16_t kConsumers = 3;  // both consumer warpgroups; 1 and 2 are each one's own
+};
 struct HopperStreams {
   static constexpr int16_t kA = 0;
   static constexpr int16_t kB = 1;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/kernels.h"
+#include "workloads/hopper_plan.h"
 
 namespace warpfold::workloads {
 namespace {
@@ -156,6 +157,68 @@ TEST(HopperGemm, Fp8SumsArePromotedAfterEveryKBlock) {
   EXPECT_EQ(issued(make(shape), "FADD"), 0U);
 }
 
+// DeepGEMM's kernel of February 2025 for 128 columns.
+configs::HopperGemm block_scaled(uint32_t tile_n) {
+  configs::HopperGemm shape = gemm(2048, 7680, 2048);
+  shape.set_tile_n(tile_n);
+  shape.set_fp8_accumulation(configs::BLOCK_SCALED);
+  shape.set_epilogue(configs::WHOLE_TILE);
+  shape.set_swizzled_store(false);
+  return shape;
+}
+
+// Counted in fp8_gemm.cuh: a k-block loads one scale of B (two where its columns can need two), two of A, multiplies each pair and
+// has one FFMA a sum; a tile loads its scales of B once. It clears all sums before, and never adds them otherwise.
+TEST(HopperGemm, BlockScaledSumsTakeOneFfmaEach) {
+  for (const auto& [tile_n, scales_of_b] : {std::pair{128U, 1U}, {160U, 2U}}) {
+    const traces::Kernel kernel = make(block_scaled(tile_n));
+    const uint64_t warp_tiles = 8 * (2048 / 128) * (7680 / tile_n);
+    const uint64_t warp_blocks = warp_tiles * (2048 / 128);
+    EXPECT_EQ(issued(kernel, "FFMA"), warp_blocks * tile_n / 2);
+    EXPECT_EQ(issued(kernel, "FADD"), 0U);
+    EXPECT_EQ(issued(kernel, "LDS"), warp_blocks * (2 + scales_of_b));
+    EXPECT_EQ(issued(kernel, "FMUL"), warp_blocks * 2 * scales_of_b);
+    EXPECT_EQ(issued(kernel, "LDG"), warp_tiles);
+    EXPECT_EQ(issued(kernel, "SYNCS.ARRIVE.TRANS64.RED"), warp_blocks);
+    // TMA brings 128 scales of A with each stage.
+    const uint64_t a_bytes = 2048ULL * 2048 + 4ULL * 2048 * (2048 / 128);
+    EXPECT_EQ(bytes_by_stream(kernel).at("A"), a_bytes * (7680 / tile_n));
+  }
+}
+
+// Eight rows of 16 bytes in a matrix, four matrices an STSM.x4, banks of 128 bytes.
+TEST(HopperGemm, UnswizzledStoresMeetInTheBanksOfTheirAddresses) {
+  EXPECT_EQ(unswizzled_store_wavefronts(256), 32);  // 128 columns of 16 bits: all rows in the same banks
+  EXPECT_EQ(unswizzled_store_wavefronts(128), 32);
+  EXPECT_EQ(unswizzled_store_wavefronts(320), 16);  // 160 columns: two places in turn
+  EXPECT_EQ(unswizzled_store_wavefronts(64), 16);
+  EXPECT_EQ(unswizzled_store_wavefronts(224), 8);  // 112 columns: four places
+  EXPECT_EQ(unswizzled_store_wavefronts(272), 4);  // padded by 16 bytes: no conflict
+}
+
+TEST(HopperGemm, AWholeTileIsStoredAtOnceAndWaitedFor) {
+  const traces::Kernel kernel = make(block_scaled(128));
+  const uint64_t warp_tiles = 8 * (2048 / 128) * (7680 / 128);
+  EXPECT_EQ(issued(kernel, "STSM"), warp_tiles * 8);  // 64 sums a thread, eight a store
+  EXPECT_EQ(issued(kernel, "UTMASTG"), warp_tiles);
+  EXPECT_EQ(bytes_by_stream(kernel).at("C"), 2048ULL * 7680 * 2);
+  EXPECT_EQ(issued(kernel, "UTMACMDFLUSH"), warp_tiles + 8 * 132 /* CTAs, before they end */);
+  for_each_instruction(kernel, [](const isa::Instruction& instruction, uint64_t) {
+    if (instruction.mnemonic.starts_with("STSM")) {
+      EXPECT_EQ(instruction.effect.wavefronts, 32);
+    }
+  });
+  // 32 KB of result, 64 bytes of scales of B: five stages of 33280 bytes are left, as DeepGEMM's own rule has it.
+  EXPECT_NE(kernel.source.find("stages=5"), std::string::npos) << kernel.source;
+  configs::HopperGemm swizzled = block_scaled(128);
+  swizzled.set_swizzled_store(true);
+  for_each_instruction(make(swizzled), [](const isa::Instruction& instruction, uint64_t) {
+    if (instruction.mnemonic.starts_with("STSM")) {
+      EXPECT_EQ(instruction.effect.wavefronts, 4);
+    }
+  });
+}
+
 TEST(HopperGemm, EveryStageExpectsTheBytesThatItReceives) {
   const traces::Kernel kernel = make(gemm(2048, 8192, 2048));
   uint64_t expected = 0;
@@ -309,6 +372,18 @@ TEST(HopperGemm, WhatDoesNotFitFails) {
   shape.set_fp8_accumulation(configs::PROMOTED);
   EXPECT_EQ(error_of(shape),
             "hopper_gemm: a consumer thread needs 280 registers for a 128 x 128 accumulator, registers_per_thread 168 leaves 240");
+  shape = pingpong(2048, 8192, 2048);
+  shape.set_epilogue(configs::WHOLE_TILE);
+  EXPECT_EQ(error_of(shape),
+            "hopper_gemm: epilogue WHOLE_TILE needs schedule COOPERATIVE and a tile_n that is a multiple of 16, the columns of one "
+            "STSM.x4");
+  shape.clear_epilogue();
+  shape.set_tile_m(64);
+  shape.set_fp8_accumulation(configs::BLOCK_SCALED);
+  EXPECT_EQ(error_of(shape), "hopper_gemm: fp8_accumulation BLOCK_SCALED needs schedule COOPERATIVE");
+  shape = gemm(2048, 8192, uint64_t{1} << 24);
+  shape.set_fp8_accumulation(configs::BLOCK_SCALED);
+  EXPECT_EQ(error_of(shape), "hopper_gemm: 524288 bytes of scales of B exceed shared memory; use a smaller k");
   shape = gemm(0, 8192, 2048);
   EXPECT_EQ(error_of(shape), "hopper_gemm: m, n and k must be at least 1");
 }
