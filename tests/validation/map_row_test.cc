@@ -106,6 +106,8 @@ TEST_F(Rows, WhatCannotBeSimulatedHasAReason) {
   EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,bf16,4096,4096,4096,95,% of cuBLAS,\n"),
             "reason: a figure in \"% of cuBLAS\" says nothing of this row's time");
   EXPECT_EQ(mistake(gemm + "S1,GEMM,A100,fp8,4096,4096,4096,1,ms,\n"), "reason: no FP8 GEMM for sm_80");
+  EXPECT_EQ(mistake(gemm + "S1,MEM,H100,bf16,1,1,1,1,ms,\n"),
+            "reason: a memory-bound row needs operation, elements and element_bytes in dims_other");
   EXPECT_EQ(mistake(gemm + "S1,E2E,H100,bf16,1,1,1,1,ms,\n"), "reason: no generator for rows of E2E");
   const std::string attention = kAttention + "\n";
   EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention fwd,cuDNN,fp16,1,1,1,128,0,1,ms\n"),

@@ -23,6 +23,9 @@ Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
 // A whole number of the column; not mapped where it is missing or another text.
 Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column);
 
+// Sets every field of `message` that dims_other names, and says so in `shape`.
+Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message& message, std::string& shape);
+
 // GEMM. Tiles that the row does not set are assumed: 128 x 256 x 64 with two-fold multicast, 128 x 128 x 128 for FP8, whose sums
 // are promoted then (cuBLASLt's default), 128 x 128 without multicast up to 256 rows.
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architecture);
@@ -34,5 +37,8 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row);
 
 // Philox bits; the fields of configs.Philox stand in dims_other: rounds=7;threshold_bits=32;heads=16;queries=4096;keys=4096.
 Mapped<RowWork> philox_of_row(const MeasuredRow& row);
+
+// One pass over arrays; the fields of configs.Elementwise stand in dims_other: operation=TRIAD;elements=33554432;element_bytes=8.
+Mapped<RowWork> memory_of_row(const MeasuredRow& row);
 
 }  // namespace warpfold::validation

@@ -71,6 +71,7 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const std::string& architecture)
   if (category == "GEMM") return gemm_of_row(row, architecture);
   if (category == "ATTN") return attention_of_row(row);
   if (category == "RNG") return philox_of_row(row);
+  if (category == "MEM") return memory_of_row(row);
   if (category == "CORUN") return not_mapped("kernels beside each other need a scenario (column scenario)");
   return not_mapped("no generator for rows of " + category);
 }
@@ -91,6 +92,18 @@ Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column) {
   if (const auto count = row.count(column)) return *count;
   if (row.text(column).empty()) return not_mapped(column + " is not stated");
   return not_mapped(column + " is not a whole number: \"" + row.text(column) + "\"");
+}
+
+Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message& message, std::string& shape) {
+  const google::protobuf::Descriptor& fields = *message.GetDescriptor();
+  for (int f = 0; f < fields.field_count(); ++f) {
+    const std::string& name = fields.field(f)->name();
+    const std::string value = row.option(name);
+    if (value.empty()) continue;
+    if (const auto set = configs::set_field(message, name, value); !set) return not_mapped("dims_other: " + set.error().message);
+    shape.append(shape.empty() ? "" : " ").append(name).append("=").append(value);
+  }
+  return {};
 }
 
 std::string RowMapper::gpu_path(const std::string& name) const { return (fs::path(gpus_) / (name + ".textproto")).string(); }
