@@ -1,13 +1,13 @@
-// TileLang's GEMM over K (data/tilelang_k_sweep.csv) in its two parts: what a launch costs whatever K is, and what each step of K
-// costs. Nothing is fitted to these rows; the table and what was tried stand in docs/validation.md.
+// TileLang's GEMM over K (tests/validation/data/h800_tilelang.csv) in its two parts: what a launch costs whatever K is, and what
+// each step of K costs. Nothing is fitted to these rows; the table and what was tried stand in docs/validation.md.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <iostream>
 
-#include "configs/load.h"
 #include "tests/physics/support.h"
+#include "tools/validation/map_row.h"
 
 namespace warpfold::test {
 namespace {
@@ -31,26 +31,19 @@ struct Point {
   double error() const { return simulated_us / published_us - 1; }
 };
 
-// 128 x 256, one tile a CTA, no cluster: gemm_silicon.csv says why.
-Point simulate_point(const Row& row, int mhz) {
-  const bool fp8 = row.text("type") == "FP8";
-  const std::string gemm = "kernel.gemm.hopper_gemm.";
-  Settings settings = {"gpu_file=../../../configs/gpus/h800_sxm.textproto", "gpu.clock_mhz=" + std::to_string(mhz)};
-  for (const std::string& field : {"type=" + row.text("type"), "k=" + row.text("k"), std::string(fp8 ? "tile_k=128" : "tile_k=64"),
-                                   std::string("cluster_m=1"), std::string("persistent=false")}) {
-    settings.push_back(gemm + field);
-  }
-  if (fp8) {
-    settings.push_back(gemm + "fp8_accumulation=FAST");
-    settings.push_back(gemm + "output_type=FP8");
-  }
-  const configs::Result result = simulate(WARPFOLD_PHYSICS_DATA "gemm.textproto", settings);
+Point simulate_point(const validation::MeasuredRow& row, int mhz) {
+  validation::RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {"gpu.clock_mhz=" + std::to_string(mhz)});
+  const validation::Comparison comparison = mapper.map(row).value();
+  const configs::Scenario& scenario = comparison.runs.front().scenario;
+  const configs::Result result = simulate(scenario);
   // Between two events lie the kernel and its launch.
-  const configs::Gpu gpu = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/h800_sxm.textproto").value();
-  const double launch_us = gpu.kernel_launch_cycles() / static_cast<double>(mhz);
-  return {
-      row.text("id"),        row.text("type"), row.number("k"), row.number("published_us"), result.kernels(0).time_us() + launch_us,
-      busiest(result).name()};
+  const double launch_us = scenario.gpu().kernel_launch_cycles() / static_cast<double>(mhz);
+  return {row.id(),
+          row.text("dtype"),
+          row.number("K").value(),
+          comparison.measured,
+          result.kernels(0).time_us() + launch_us,
+          busiest(result).name()};
 }
 
 struct Line {
@@ -77,7 +70,8 @@ Line line_through(const std::vector<Point>& points, const std::string& type, dou
 class KSweep : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    for (const Row& row : read_rows("tilelang_k_sweep.csv")) {
+    const auto rows = validation::read_measured_rows(WARPFOLD_SOURCE_DIR "/tests/validation/data/h800_tilelang.csv").value();
+    for (const validation::MeasuredRow& row : rows) {
       sustained.push_back(simulate_point(row, kSustainedMhz));
       burst.push_back(simulate_point(row, kBurstMhz));
     }
@@ -106,9 +100,9 @@ TEST_F(KSweep, EveryRowTakesThePublishedTimeAtTheTensorPeaksClock) {
 
 // FP16 writes 67 MB more than FP8 in as many waves. On silicon that costs 6.7 us, 10 TB/s: the rate of L2, not of DRAM (23 us).
 TEST_F(KSweep, MoreOutputCostsWhatL2TakesForIt) {
-  const double silicon_us = published("FP16").overhead_us - published("FP8").overhead_us;
+  const double silicon_us = published("fp16").overhead_us - published("fp8").overhead_us;
   for (const auto* points : {&sustained, &burst}) {
-    const double us = simulated(*points, "FP16").overhead_us - simulated(*points, "FP8").overhead_us;
+    const double us = simulated(*points, "fp16").overhead_us - simulated(*points, "fp8").overhead_us;
     std::cout << "67 MB more output: " << us << " us, silicon " << silicon_us << "\n";
     EXPECT_NEAR(us, silicon_us, 2);  // 13 % of 16 us, which DRAM would take longer
   }
@@ -117,7 +111,7 @@ TEST_F(KSweep, MoreOutputCostsWhatL2TakesForIt) {
 // Known gap: 12-20 % of the fixed part, 5 to 8 us of 14 to 16 waves of CTAs, are missing at either clock (docs/validation.md).
 TEST_F(KSweep, KnownGapFixedOverheadIsUpToAFifthTooSmall) {
   for (const auto* points : {&sustained, &burst}) {
-    for (const std::string type : {"FP16", "FP8"}) {
+    for (const std::string type : {"fp16", "fp8"}) {
       const Line silicon = published(type);
       const Line line = simulated(*points, type);
       std::cout << type << ": fixed " << line.overhead_us << " us, silicon " << silicon.overhead_us << "; for 1024 of K "
@@ -129,7 +123,7 @@ TEST_F(KSweep, KnownGapFixedOverheadIsUpToAFifthTooSmall) {
 
 // Known gap: a step of K is bound by L2, and at the sustained clock L2 as configured is slower than on silicon.
 TEST_F(KSweep, KnownGapStepsOfKAreTooSlowAtTheSustainedClock) {
-  for (const std::string type : {"FP16", "FP8"}) {
+  for (const std::string type : {"fp16", "fp8"}) {
     EXPECT_THAT(simulated(sustained, type).us_per_k / published(type).us_per_k, AllOf(Ge(1.12), Le(1.25))) << type;
     EXPECT_THAT(simulated(burst, type).us_per_k / published(type).us_per_k, AllOf(Ge(0.95), Le(1.12))) << type;
   }

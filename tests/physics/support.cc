@@ -30,6 +30,13 @@ std::vector<std::string> cells_of(const std::string& line) {
   return cells;
 }
 
+configs::Result simulate_planned(const cli::Planned& planned) {
+  const sim::Outcome outcome =
+      value_of(sim::simulate(planned.scenario.gpu(), cli::make_launches(planned.plan), {.serialise = planned.plan.serialise}));
+  if (outcome.deadlocked) throw std::logic_error(outcome.deadlock.report);
+  return cli::make_result(planned.scenario, planned.plan, outcome);
+}
+
 }  // namespace
 
 double Row::number(const std::string& column) const { return std::stod(text(column)); }
@@ -55,13 +62,11 @@ std::vector<Row> read_rows(const std::string& file) {
   return rows;
 }
 
-configs::Result simulate(const std::string& path, const Settings& settings, const sim::FoldOptions& fold) {
-  const cli::Planned planned = value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), path));
-  const sim::Outcome outcome = value_of(
-      sim::simulate(planned.scenario.gpu(), cli::make_launches(planned.plan), {.serialise = planned.plan.serialise, .fold = fold}));
-  if (outcome.deadlocked) throw std::logic_error(outcome.deadlock.report);
-  return cli::make_result(planned.scenario, planned.plan, outcome);
+configs::Result simulate(const std::string& path, const Settings& settings) {
+  return simulate_planned(value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), path)));
 }
+
+configs::Result simulate(const configs::Scenario& scenario) { return simulate_planned(value_of(cli::plan_scenario(scenario, ""))); }
 
 configs::Result simulate_with_solo(const std::string& path, const Settings& settings) {
   const cli::Planned planned = value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), path));

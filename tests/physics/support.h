@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "configs/result.pb.h"
-#include "sim/fold/fold.h"
+#include "configs/scenario.pb.h"
 
 // Published figures and whole simulations for the tests of physics.
 namespace warpfold::test {
@@ -28,7 +28,8 @@ std::vector<Row> read_rows(const std::string& file);  // of tests/physics/data
 using Settings = std::vector<std::string>;  // "PATH=VALUE"
 
 // The scenario under its own policy; kernels are not simulated alone as well. Throws where the scenario is refused.
-configs::Result simulate(const std::string& path, const Settings& settings, const sim::FoldOptions& fold = {});
+configs::Result simulate(const std::string& path, const Settings& settings);
+configs::Result simulate(const configs::Scenario& scenario);
 // As the command does it: with each kernel's slow-down against running alone.
 configs::Result simulate_with_solo(const std::string& path, const Settings& settings = {});
 

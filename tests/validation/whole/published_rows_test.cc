@@ -135,14 +135,18 @@ TEST_F(PublishedRows, AreInTheDocumentAsTheyAreNow) {
   }
 }
 
-// Asked for: 10 % for GEMMs above 256 in every dimension and for attention forward. Neither is met (docs/validation.md); these
-// bounds hold what there is.
+// Asked for: 10 % for GEMMs above 256 in every dimension and for attention forward. The second is not met (docs/validation.md);
+// these bounds hold what there is.
 TEST_F(PublishedRows, GroupsAreWithinWhatTheDocumentSays) {
-  EXPECT_LE(group("GEMM", "", "").mean(), 0.145);
+  EXPECT_LE(group("GEMM", "", "").mean(), 0.10);
   EXPECT_LE(group("attention forward", "", "").mean(), 0.12);
   EXPECT_LE(group("attention backward", "flash_attention_2", "H100 SXM5 80GB").mean(), 0.05);
   EXPECT_LE(group("attention forward and backward", "", "").mean(), 0.08);
-  for (const configs::ValidatedRow& row : validation.rows()) EXPECT_THAT(row.error(), AllOf(Ge(-0.5), Le(1.25))) << row.id();
+  for (const configs::ValidatedRow& row : validation.rows()) {
+    // Small arrays: what L2 has not written back at the end costs nothing, and launches are inside the measured time.
+    const double fastest = row.family() == "memory-bound" ? -0.65 : -0.5;
+    EXPECT_THAT(row.error(), AllOf(Ge(fastest), Le(1.25))) << row.id();
+  }
 }
 
 // Large: m, n and k at least 4096, set before the first run; a tile then has at least 32 k-blocks.
@@ -153,7 +157,7 @@ TEST_F(PublishedRows, LargeGemmsWithMulticastTakeThePublishedTime) {
     EXPECT_THAT(row->error(), AllOf(Ge(-0.12), Le(0.12))) << row->id();
     ++large;
   }
-  EXPECT_EQ(large, 8);
+  EXPECT_EQ(large, 11);
 }
 
 TEST(DriftGate, LetsHalfAPercentPassAndNoMore) {
