@@ -11,6 +11,8 @@ namespace warpfold::sim {
 struct SmRange {
   uint32_t first = 0;
   uint32_t count = 0;
+
+  bool operator==(const SmRange&) const = default;
 };
 
 // SMs that receive the same CTA-class sequence of every launch behave alike: one of them stands for all.

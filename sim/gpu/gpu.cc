@@ -49,6 +49,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       images_(images),
       fold_(options.fold),
       timeline_(options.timeline),
+      other_bounds_(options.other_bounds),
       depends_on_(dependences(launches, options.serialise)),
       released_(launches.size(), false) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
@@ -78,11 +79,11 @@ void GpuRun::start(Member& member, const std::vector<Launch>& launches, std::vec
   const std::vector<int> rank = placement_order(launches);
   std::vector<SmLaunch> shares;
   for (size_t l = 0; l < launches.size(); ++l) {
-    shares.push_back({&images_[l], member.ctas[l], rank[l], launches[l].reserved, launches[l].reserved_registers,
-                      launches[l].reserved_shared_memory, launches[l].reserved_warps, launches[l].quota, launches[l].priority,
+    shares.push_back({launches[l], &images_[l], member.ctas[l], rank[l], launches[l].priority,
                       ctas_alone(images_[l], launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count)});
   }
   member.sm = std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr);
+  member.sm->consider(other_bounds_);
   if (issue_log != nullptr) member.sm->log_issues(*issue_log, static_cast<uint32_t>(&member - members_.data()));
   if (timeline_) member.sm->record_timeline(TimelineLimits::for_each_of(members_.size()));
   if (fold_.mode == FoldMode::kOff) return;
@@ -310,6 +311,7 @@ Outcome GpuRun::collect() const {
   collect_ledger(outcome);
   collect_resources(outcome);
   if (timeline_) outcome.timeline = collect_timeline();
+  for (size_t which = 0; which < other_bounds_.size(); ++which) outcome.other_bounds.push_back(collect_other_bounds(which));
   return outcome;
 }
 
@@ -338,6 +340,29 @@ Timeline GpuRun::collect_timeline() const {
   return timeline;
 }
 
+// `lost` says what an SM of the launch has lost to a culprit by a resource.
+template <typename Lost>
+std::vector<Losses> GpuRun::collect_absences(Lost lost) const {
+  std::vector<Losses> absent(released_.size());
+  for (const Member& member : members_) {
+    for (size_t culprit = 0; culprit < absent.size(); ++culprit) {
+      for (int r = 0; r < kContended; ++r)
+        absent[culprit][r] += member.sms * lost(*member.sm, static_cast<int>(culprit), static_cast<Contended>(r));
+    }
+  }
+  return absent;
+}
+
+OtherBounds GpuRun::collect_other_bounds(size_t which) const {
+  OtherBounds other;
+  other.same = std::ranges::all_of(members_, [&](const Member& member) { return member.sm->same_under(which); });
+  for (int launch = 0; launch < static_cast<int>(released_.size()); ++launch) {
+    other.absent.push_back(collect_absences(
+        [&](const Sm& sm, int culprit, Contended resource) { return sm.absent_under(which, launch, culprit, resource); }));
+  }
+  return other;
+}
+
 void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   counters.start_cycle = kNever;
   counters.cta_limit = images_[launch].ctas_per_sm;
@@ -356,20 +381,9 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   }
   if (counters.start_cycle == kNever) counters.start_cycle = 0;
   collect_segments(launch, counters);
-  collect_absences(launch, counters);
-}
-
-void GpuRun::collect_absences(int launch, KernelCounters& counters) const {
-  counters.absent.resize(released_.size());
-  for (const Member& member : members_) {
-    for (size_t culprit = 0; culprit < counters.absent.size(); ++culprit) {
-      for (int r = 0; r < kContended; ++r) {
-        const uint64_t lost =
-            member.sm->account().lost_of(launch, static_cast<int>(culprit), Account::Waiter::kAbsent, static_cast<Contended>(r));
-        counters.absent[culprit][r] += member.sms * lost;
-      }
-    }
-  }
+  counters.absent = collect_absences([launch](const Sm& sm, int culprit, Contended resource) {
+    return sm.account().lost_of(launch, culprit, Account::Waiter::kAbsent, resource);
+  });
 }
 
 // What merged classes do less is taken from where the kernel issues most.

@@ -38,10 +38,12 @@ class GpuRun {
   Outcome collect() const;
   void collect_kernel(int launch, KernelCounters& counters) const;
   void collect_segments(int launch, KernelCounters& counters) const;
-  void collect_absences(int launch, KernelCounters& counters) const;
+  template <typename Lost>
+  std::vector<Losses> collect_absences(Lost lost) const;
   void collect_ledger(Outcome& outcome) const;
   void collect_resources(Outcome& outcome) const;
   Timeline collect_timeline() const;
+  OtherBounds collect_other_bounds(size_t which) const;
   std::string waiting_classes() const;
   std::string waiting_sms() const;
   std::string deadlock_report() const;
@@ -50,6 +52,7 @@ class GpuRun {
   const std::vector<KernelImage>& images_;
   FoldOptions fold_;
   bool timeline_;
+  const std::vector<std::vector<PlacementBounds>>& other_bounds_;
   std::vector<std::vector<int>> depends_on_;  // per launch
   std::vector<bool> released_;
   std::set<Cycle> meetings_;        // before each of these cycles all stop and see who is in the same state

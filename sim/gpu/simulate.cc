@@ -1,5 +1,6 @@
 #include "sim/gpu/simulate.h"
 
+#include <algorithm>
 #include <string>
 
 #include "configs/gpu.pb.h"
@@ -37,6 +38,17 @@ Expected<void> check_bounds(const Spec& spec, const Launch& launch, const Footpr
               " and " + std::to_string(launch.quota.registers) + " (0: any)");
 }
 
+// Whether the launches could have these bounds at all.
+bool may_have(const Spec& spec, std::vector<Launch> launches, const std::vector<PlacementBounds>& bounds,
+              const std::vector<KernelImage>& images) {
+  for (size_t l = 0; l < launches.size(); ++l) {
+    static_cast<PlacementBounds&>(launches[l]) = bounds[l];
+    const Footprint& need = images[l].footprint;
+    if (!check_reservation(launches[l], need) || !check_bounds(spec, launches[l], need)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options) {
@@ -50,7 +62,30 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
     if (const auto fits = check_bounds(*spec, launch, image->footprint); !fits) return std::unexpected(fits.error());
     images.push_back(std::move(*image));
   }
-  return GpuRun(*spec, images, launches, options).run();
+  Outcome outcome = GpuRun(*spec, images, launches, options).run();
+  for (size_t which = 0; which < outcome.other_bounds.size(); ++which)
+    outcome.other_bounds[which].same &= may_have(*spec, launches, options.other_bounds[which], images);
+  return outcome;
+}
+
+bool same_but_for_bounds(const std::vector<Launch>& one, const std::vector<Launch>& other) {
+  return std::ranges::equal(one, other, [](Launch a, const Launch& b) {
+    if (*a.kernel != *b.kernel) return false;
+    a.kernel = b.kernel;
+    static_cast<PlacementBounds&>(a) = b;
+    return a == b;
+  });
+}
+
+std::vector<PlacementBounds> bounds_of(const std::vector<Launch>& launches) { return {launches.begin(), launches.end()}; }
+
+std::optional<Outcome> under_other_bounds(const Outcome& outcome, size_t which) {
+  const OtherBounds& other = outcome.other_bounds[which];
+  if (!other.same) return std::nullopt;
+  Outcome result = outcome;
+  for (size_t l = 0; l < result.kernels.size(); ++l) result.kernels[l].absent = other.absent[l];
+  result.other_bounds.clear();
+  return result;
 }
 
 }  // namespace warpfold::sim

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,19 +20,14 @@
 namespace warpfold::sim {
 
 // One kernel of a run and how it may share the machine.
-struct Launch {
+struct Launch : PlacementBounds {
   const traces::Kernel* kernel = nullptr;
   int stream = 0;          // launches of one stream run in the order given
   int priority = 0;        // higher first
   std::vector<int> after;  // launches (by index) that must have ended
-  // CARVE_OUT: this many resources of each SM are this launch's alone while another launch has CTAs left, and bound it; an
-  // amount of 0 neither keeps nor bounds.
-  bool reserved = false;
-  uint32_t reserved_registers = 0;
-  uint32_t reserved_shared_memory = 0;
-  uint32_t reserved_warps = 0;
-  SmRange sms;    // SM_PARTITION: its CTAs are dealt round these alone, for as long as it runs
-  SmQuota quota;  // SLICED
+  SmRange sms;             // SM_PARTITION: its CTAs are dealt round these alone, for as long as it runs
+
+  bool operator==(const Launch&) const = default;
 };
 
 using Losses = std::array<uint64_t, kContended>;  // by resource
@@ -76,6 +72,12 @@ struct Deadlock {
   std::string report;
 };
 
+// What a run says of other bounds of its launches (Options::other_bounds).
+struct OtherBounds {
+  bool same = false;                          // every CTA would have been placed when it was: the run is theirs as well,
+  std::vector<std::vector<Losses>> absent{};  // [launch]: but for KernelCounters::absent
+};
+
 struct Outcome {
   uint64_t total_cycles = 0;
   std::vector<KernelCounters> kernels;  // in launch order
@@ -86,7 +88,8 @@ struct Outcome {
   uint32_t sms_simulated = 0;  // one of each class, or every SM that receives a CTA
   bool whole_chip = false;     // Options::all_sms
   FoldReport fold;
-  Timeline timeline;  // Options::timeline; else empty
+  Timeline timeline;                      // Options::timeline; else empty
+  std::vector<OtherBounds> other_bounds;  // one for each of Options::other_bounds
   bool deadlocked = false;
   Deadlock deadlock;
 };
@@ -96,6 +99,8 @@ struct Options {
   bool all_sms = false;    // every SM against L2 and DRAM that all share, instead of one of each class; nothing is folded then
   AccountGranularity account = AccountGranularity::kByPhase;
   FoldOptions fold{};
+  // Bounds that the launches might have had instead, [which][launch]: where they would have changed nothing, the outcome says so.
+  std::vector<std::vector<PlacementBounds>> other_bounds{};
   bool timeline = false;  // records when what ran and what was busy; bounded in size, and changes nothing else
   std::vector<IssueRecord>* issue_log =
       nullptr;  // receives every issue, in order of time per SM class (or SM); nothing is folded then
@@ -104,5 +109,11 @@ struct Options {
 // Runs the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact share
 // of L2 and DRAM; or, with Options::all_sms, every SM. Fails where a CTA can never fit or a kernel is for another architecture.
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options = {});
+
+// Two lists of launches of which one may be simulated as other bounds of the other: they are the same in all but these.
+bool same_but_for_bounds(const std::vector<Launch>& one, const std::vector<Launch>& other);
+std::vector<PlacementBounds> bounds_of(const std::vector<Launch>& launches);
+// What simulate() would return for Options::other_bounds[which] of `outcome`; nothing where it is not the same.
+std::optional<Outcome> under_other_bounds(const Outcome& outcome, size_t which);
 
 }  // namespace warpfold::sim

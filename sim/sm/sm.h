@@ -70,6 +70,11 @@ class Sm {
   std::vector<LaunchSpan> launch_spans() const;
   static std::vector<UseLane> use_lanes(const Spec& spec);
 
+  // Sees whether bounds that the launches might have had instead would have changed anything; [which][launch].
+  void consider(const std::vector<std::vector<PlacementBounds>>& other_bounds);
+  bool same_under(size_t which) const { return other_runs_[which].differences == 0; }
+  uint64_t absent_under(size_t which, int launch, int culprit, Contended resource) const;
+
   void watch_with(SmWatcher& watcher) { watcher_ = &watcher; }
 
   // Runs while the next thing to do lies before `limit` and until a launch's last CTA has ended; returns the time of the next
@@ -228,6 +233,15 @@ class Sm {
     uint32_t warps = 0;
   };
 
+  // What would be the same under other bounds, or not.
+  struct OtherRun {
+    std::vector<PlacementBounds> bounds;  // by launch
+    uint64_t differences = 0;             // CTAs that would have been placed earlier or later; after the first, nothing is counted
+    std::vector<std::vector<Absence>> absences;  // as absences_
+    std::vector<uint64_t> absent;                // [launch][culprit][resource]: warp-cycles
+  };
+  class UnderBounds;
+
   Sm(const Sm&) = default;  // the parts still belong to the other
   void exchange_trips(Warp& warp, const ClassMap& class_of);
   bool take_crossroads();
@@ -272,6 +286,7 @@ class Sm {
   // sm_place.cc: CTAs
   void place_ctas(Cycle now);
   void place_what_fits(Cycle now);
+  bool may_place(int launch, Cycle now);
   std::optional<int> held_back_by(int launch, Cycle now) const;
   bool fits(int launch) const;
   bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
@@ -284,6 +299,13 @@ class Sm {
   bool find_slots(uint32_t warps, std::vector<int>& slots) const;
   void maybe_end_warp(int sub_core, int slot, uint64_t lost, Cycle now);
   void end_cta(int index, Cycle now);
+
+  // sm_other_bounds.cc
+  size_t absent_at(int launch, int culprit, Contended resource) const;
+  void compare_placement(bool placed, int launch, Cycle now);
+  void settle_other_absences(Cycle now);
+  void assess_other_absences(Cycle now);
+  void visit_other_runs(StateVisitor& visitor);
 
   // sm_absence.cc: warps that are not there
   void settle_absences(Cycle now);
@@ -300,6 +322,7 @@ class Sm {
   std::vector<Held> held_;                      // by launch
   std::vector<std::vector<Absence>> absences_;  // by launch, since absent_since_
   Cycle absent_since_ = 0;
+  std::vector<OtherRun> other_runs_;
   Account account_;
   EventQueue<Event> events_;
   std::vector<SubCore> sub_cores_;

@@ -18,6 +18,7 @@ void Sm::settle_absences(Cycle now) {
     for (const Absence& absence : absences_[launch])
       account_.charge_absent(launch, absence.culprit, absence.resource, absence.warps * (now - absent_since_));
   }
+  settle_other_absences(now);
   absent_since_ = now;
 }
 
@@ -25,6 +26,7 @@ void Sm::assess_absences(Cycle now) {
   if (!kAccounting || launches_.size() == 1) return;  // nobody to lose to
   settle_absences(now);
   for (int launch = 0; launch < account_.launches(); ++launch) absences_[launch] = absences(launch, now);
+  assess_other_absences(now);
 }
 
 // Whole warps to each, in proportion to what they hold; the one that holds most takes what division leaves.

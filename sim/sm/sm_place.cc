@@ -15,7 +15,7 @@ void Sm::place_what_fits(Cycle now) {
   for (const int launch : order_) {
     if (progress_[launch].ready > now) continue;
     while (progress_[launch].next_run < launches_[launch].ctas.size()) {
-      if (held_back_by(launch, now) || !fits(launch)) break;
+      if (!may_place(launch, now)) break;
       if (next_cta_at_ > now) {
         schedule(next_cta_at_, {.type = EventType::kPlace});
         return;
@@ -26,10 +26,15 @@ void Sm::place_what_fits(Cycle now) {
   }
 }
 
+bool Sm::may_place(int launch, Cycle now) {
+  const bool may = !held_back_by(launch, now) && fits(launch);
+  compare_placement(may, launch, now);
+  return may;
+}
+
 // The launch that comes first.
 std::optional<int> Sm::held_back_by(int launch, Cycle now) const {
-  const auto parted = [](const SmLaunch& each) { return each.reserved || each.quota.bounds(); };
-  if (std::ranges::any_of(launches_, parted)) return std::nullopt;
+  if (std::ranges::any_of(launches_, &SmLaunch::any)) return std::nullopt;
   for (const int earlier : order_) {
     if (earlier == launch) break;
     if (progress_[earlier].ready <= now && ctas_left(earlier)) return earlier;

@@ -62,6 +62,7 @@ void Sm::visit(StateVisitor& visitor) {
   visitor.count(warps_started_);
   if (visitor.taking()) settle_absences(visitor.now());
   absent_since_ += visitor.shift();
+  visit_other_runs(visitor);
   account_.visit(visitor);
   if (visitor.taking()) return;
   now_ += visitor.shift();

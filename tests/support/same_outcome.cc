@@ -55,11 +55,12 @@ void add(Fields& fields, const std::string& prefix, const sim::KernelCounters& k
 }
 
 Fields fields_of(const sim::Outcome& outcome) {
-  const auto& [total, kernels, resources, ledger, sm_classes, sms_simulated, whole_chip, fold, timeline, deadlocked, deadlock] =
-      outcome;
+  const auto& [total, kernels, resources, ledger, sm_classes, sms_simulated, whole_chip, fold, timeline, other_bounds, deadlocked,
+               deadlock] = outcome;
   const auto& [report] = deadlock;
   static_cast<void>(fold);
   static_cast<void>(timeline);  // shows what was folded
+  static_cast<void>(other_bounds);
   Fields fields = {{"total_cycles", std::to_string(total)},          {"sm_classes", std::to_string(sm_classes)},
                    {"sms_simulated", std::to_string(sms_simulated)}, {"whole_chip", std::to_string(whole_chip)},
                    {"deadlocked", std::to_string(deadlocked)},       {"deadlock", report}};

@@ -21,9 +21,7 @@ void run_watched(const Scenario& scenario, sim::SmWatcher& watcher) {
   std::vector<sim::SmLaunch> launches;
   for (size_t l = 0; l < images.size(); ++l) {
     const sim::Launch& launch = scenario.launches[l];
-    launches.push_back({&images[l], sm_class.ctas[l], static_cast<int>(l), launch.reserved, launch.reserved_registers,
-                        launch.reserved_shared_memory, launch.reserved_warps, launch.quota, launch.priority,
-                        images[l].ctas_per_sm});
+    launches.push_back({launch, &images[l], sm_class.ctas[l], static_cast<int>(l), launch.priority, images[l].ctas_per_sm});
   }
   sim::Sm sm(*spec, std::move(launches));
   sm.watch_with(watcher);

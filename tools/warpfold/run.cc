@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <thread>
@@ -99,14 +100,17 @@ class Runner::Kernels {
   std::vector<const policies::PlannedKernel*> distinct_;
 };
 
-Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const sim::FoldOptions& fold) const {
+// `others` differ from it in bounds alone.
+Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
+                                       const sim::FoldOptions& fold) const {
   report_progress(simulation.what);
-  auto outcome = sim::simulate(simulation.gpu, simulation.launches,
-                               {.serialise = simulation.serialise,
-                                .all_sms = options_.all_sms,
-                                .account = options_.account,
-                                .fold = fold,
-                                .timeline = simulation.timeline});
+  sim::Options options{.serialise = simulation.serialise,
+                       .all_sms = options_.all_sms,
+                       .account = options_.account,
+                       .fold = fold,
+                       .timeline = simulation.timeline};
+  for (const Simulation* other : others) options.other_bounds.push_back(sim::bounds_of(other->launches));
+  auto outcome = sim::simulate(simulation.gpu, simulation.launches, options);
   if (!outcome) {
     Diagnostic diagnostic = outcome.error();
     if (diagnostic.file.empty()) diagnostic.file = file_;
@@ -116,10 +120,46 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const sim::
   return std::move(*outcome);
 }
 
+bool Runner::may_be_one(const Simulation& one, const Simulation& other) {
+  return one.serialise == other.serialise && one.timeline == other.timeline &&
+         one.gpu.SerializeAsString() == other.gpu.SerializeAsString() && sim::same_but_for_bounds(one.launches, other.launches);
+}
+
+// Simulations that may come out the same are run once, as far as they do.
 Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simulation>& simulations,
                                                         const sim::FoldOptions& fold) const {
   std::vector<std::optional<Outcome<sim::Outcome>>> ended(simulations.size());
-  in_parallel(simulations.size(), options_.jobs, [&](size_t i) { ended[i] = simulate(simulations[i], fold); });
+  std::vector<size_t> left(simulations.size());
+  std::iota(left.begin(), left.end(), size_t{0});
+  while (!left.empty()) {
+    std::vector<std::vector<size_t>> groups;  // the first one is run
+    for (const size_t i : left) {
+      const auto group =
+          std::ranges::find_if(groups, [&](const auto& each) { return may_be_one(simulations[each.front()], simulations[i]); });
+      if (group == groups.end()) {
+        groups.push_back({i});
+      } else {
+        group->push_back(i);
+      }
+    }
+    in_parallel(groups.size(), options_.jobs, [&](size_t g) {
+      std::vector<const Simulation*> others;
+      for (size_t n = 1; n < groups[g].size(); ++n) others.push_back(&simulations[groups[g][n]]);
+      ended[groups[g].front()] = simulate(simulations[groups[g].front()], others, fold);
+    });
+    left.clear();
+    for (const std::vector<size_t>& group : groups) {
+      const Outcome<sim::Outcome>& first = *ended[group.front()];
+      for (size_t n = 1; n < group.size(); ++n) {
+        auto same = first ? sim::under_other_bounds(*first, n - 1) : std::nullopt;
+        if (same) {
+          ended[group[n]] = std::move(*same);
+        } else {
+          left.push_back(group[n]);
+        }
+      }
+    }
+  }
   std::vector<sim::Outcome> outcomes;
   for (auto& each : ended) {
     if (!*each) return std::unexpected(each->error());

@@ -56,7 +56,9 @@ class Runner {
   };
   class Kernels;
 
-  Outcome<sim::Outcome> simulate(const Simulation& simulation, const sim::FoldOptions& fold) const;
+  Outcome<sim::Outcome> simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
+                                 const sim::FoldOptions& fold) const;
+  static bool may_be_one(const Simulation& one, const Simulation& other);
   Outcome<std::vector<sim::Outcome>> simulate_all(const std::vector<Simulation>& simulations, const sim::FoldOptions& fold) const;
   Outcome<std::vector<configs::Result>> run_folded(const std::vector<Planned>& planned, const policies::Plan& written,
                                                    const sim::FoldOptions& fold) const;

@@ -1,0 +1,78 @@
+// Several runs that differ in reservations and quotas alone are one as long as every CTA is placed when it would be in each: all
+// else that an SM does follows from its state, in which bounds have no part. So each time it is asked whether a CTA may be placed,
+// it is asked under the other bounds as well. What must be kept apart is whom missing warps are charged to.
+#include <utility>
+
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+
+// The launches have other bounds for as long as it lives.
+class Sm::UnderBounds {
+ public:
+  UnderBounds(std::vector<SmLaunch>& launches, std::vector<PlacementBounds>& bounds) : launches_(launches), bounds_(bounds) {
+    exchange();
+  }
+  ~UnderBounds() { exchange(); }
+  UnderBounds(const UnderBounds&) = delete;
+  UnderBounds& operator=(const UnderBounds&) = delete;
+
+ private:
+  void exchange() {
+    for (size_t l = 0; l < launches_.size(); ++l) std::swap(static_cast<PlacementBounds&>(launches_[l]), bounds_[l]);
+  }
+
+  std::vector<SmLaunch>& launches_;
+  std::vector<PlacementBounds>& bounds_;
+};
+
+void Sm::consider(const std::vector<std::vector<PlacementBounds>>& other_bounds) {
+  const size_t launches = launches_.size();
+  for (const std::vector<PlacementBounds>& bounds : other_bounds)
+    other_runs_.push_back(
+        {bounds, 0, std::vector<std::vector<Absence>>(launches), std::vector<uint64_t>(launches * launches * kContended)});
+}
+
+void Sm::compare_placement(bool placed, int launch, Cycle now) {
+  for (OtherRun& other : other_runs_) {
+    if (other.differences > 0) continue;
+    const UnderBounds under(launches_, other.bounds);
+    const bool would_be = !held_back_by(launch, now) && fits(launch);
+    if (would_be != placed) ++other.differences;
+  }
+}
+
+size_t Sm::absent_at(int launch, int culprit, Contended resource) const {
+  return (static_cast<size_t>(launch) * launches_.size() + static_cast<size_t>(culprit)) * kContended +
+         static_cast<size_t>(resource);
+}
+
+uint64_t Sm::absent_under(size_t which, int launch, int culprit, Contended resource) const {
+  return other_runs_[which].absent[absent_at(launch, culprit, resource)];
+}
+
+void Sm::settle_other_absences(Cycle now) {
+  for (OtherRun& other : other_runs_) {
+    for (int launch = 0; launch < account_.launches(); ++launch) {
+      for (const Absence& absence : other.absences[launch])
+        other.absent[absent_at(launch, absence.culprit, absence.resource)] += absence.warps * (now - absent_since_);
+    }
+  }
+}
+
+void Sm::assess_other_absences(Cycle now) {
+  for (OtherRun& other : other_runs_) {
+    if (other.differences > 0) continue;
+    const UnderBounds under(launches_, other.bounds);
+    for (int launch = 0; launch < account_.launches(); ++launch) other.absences[launch] = absences(launch, now);
+  }
+}
+
+void Sm::visit_other_runs(StateVisitor& visitor) {
+  for (OtherRun& other : other_runs_) {
+    visitor.count(other.differences);
+    for (uint64_t& cycles : other.absent) visitor.count(cycles);
+  }
+}
+
+}  // namespace warpfold::sim

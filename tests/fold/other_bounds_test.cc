@@ -1,0 +1,119 @@
+// A run that says that other bounds would have changed nothing is the run under those bounds, and one that would not be is told
+// apart.
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "tests/support/random_programs.h"
+#include "tests/support/same_outcome.h"
+
+namespace warpfold::test {
+namespace {
+
+using Bounds = std::vector<sim::PlacementBounds>;
+
+void set_bounds(std::vector<sim::Launch>& launches, const Bounds& bounds) {
+  for (size_t l = 0; l < launches.size(); ++l) static_cast<sim::PlacementBounds&>(launches[l]) = bounds[l];
+}
+
+// Some hold nobody back, others do.
+Bounds any_bounds(const std::vector<sim::Launch>& launches) {
+  Bounds bounds = sim::bounds_of(launches);
+  for (sim::PlacementBounds& each : bounds) {
+    if (one_in(4)) continue;
+    each = {};
+    if (one_in(2)) each.quota.ctas = one_in(3) ? 64 : between(1U, 2U);
+    each.reserved = one_in(2);
+    each.reserved_warps = between(1U, 48U);
+  }
+  return bounds;
+}
+
+TEST(RandomOtherBounds, AreTheRunWhereItSaysSoAndAreToldApartWhereItIsAnother) {
+  int same = 0;
+  int apart = 0;
+  const bool holds = rc::check([&] {
+    Scenario scenario = any_recurring_scenario();
+    bound_machine(scenario);
+    RC_LOG(scenario.describe());
+    const auto mode = one_in(3) ? sim::FoldMode::kOff : one_in(2) ? sim::FoldMode::kExact : sim::FoldMode::kAuto;
+    sim::Options options{.serialise = scenario.serialise, .fold = {.mode = mode}};
+    for (int n = between(1, 3); n > 0; --n) options.other_bounds.push_back(any_bounds(scenario.launches));
+    const sim::Outcome run = outcome(scenario.gpu, scenario.launches, options);
+    RC_ASSERT(run.other_bounds.size() == options.other_bounds.size());
+    for (size_t which = 0; which < run.other_bounds.size(); ++which) {
+      std::vector<sim::Launch> launches = scenario.launches;
+      set_bounds(launches, options.other_bounds[which]);
+      const auto own = sim::simulate(scenario.gpu, launches, {.serialise = scenario.serialise, .fold = {.mode = mode}});
+      const auto said = sim::under_other_bounds(run, which);
+      if (options.other_bounds[which] != sim::bounds_of(scenario.launches)) ++(said ? same : apart);
+      if (!own) {
+        RC_ASSERT(!said);
+      } else if (said) {
+        const std::string differs = difference(*said, *own);
+        if (!differs.empty()) RC_FAIL(differs);
+        RC_ASSERT(said->fold.mode == own->fold.mode);
+        RC_ASSERT(said->fold.instructions_replayed == own->fold.instructions_replayed);
+      }
+    }
+  });
+  std::cout << same << " other bounds were the same run, " << apart << " were not\n";
+  ASSERT_TRUE(holds);
+  EXPECT_GE(8 * same, same + apart) << "too few are the same for this test to say much";
+  EXPECT_GE(16 * apart, same + apart) << "too few differ";
+}
+
+traces::Kernel sleeper(const std::string& name, uint64_t ctas) {
+  return KernelText(name, "sm_90").ctas(ctas).role("all", 4, loop(50, {op("NOP", {.stall = 10})})).kernel();
+}
+
+// A quota of more CTAs than there are holds nobody back; one of fewer does.
+TEST(OtherBounds, AQuotaIsToldApartWhereItBinds) {
+  const std::vector<traces::Kernel> kernels = {sleeper("one", 6), sleeper("other", 6)};
+  const std::vector<sim::Launch> launches = {launch(kernels[0], 0), launch(kernels[1], 1)};
+  Bounds wide(2);
+  Bounds narrow(2);
+  wide[0].quota.ctas = 6;
+  narrow[0].quota.ctas = 5;
+  const sim::Outcome run = outcome(one_sm("h100_sxm"), launches, {.other_bounds = {wide, narrow}});
+  EXPECT_TRUE(run.other_bounds[0].same);
+  EXPECT_FALSE(run.other_bounds[1].same);
+  EXPECT_FALSE(sim::under_other_bounds(run, 1).has_value());
+}
+
+// Bounds that a CTA does not fit are a mistake to be reported, whatever they would do.
+TEST(OtherBounds, ThatCannotBeAreNotTheSame) {
+  const std::vector<traces::Kernel> kernels = {sleeper("only", 1)};
+  Bounds none_fits(1);
+  none_fits[0].quota.warps = 2;
+  EXPECT_FALSE(outcome(one_sm("h100_sxm"), {launch(kernels[0], 0)}, {.other_bounds = {none_fits}}).other_bounds[0].same);
+}
+
+// Launches may be simulated together where nothing but bounds is another.
+TEST(OtherBounds, AnythingElseIsAnotherSimulation) {
+  const std::vector<traces::Kernel> kernels = {sleeper("one", 6), sleeper("other", 6)};
+  const std::vector<traces::Kernel> longer = {sleeper("one", 6), sleeper("other", 7)};
+  const std::vector<traces::Kernel> copies = kernels;
+  const std::vector<sim::Launch> launches = {launch(kernels[0], 0), launch(kernels[1], 1)};
+  const auto with = [&](auto change) {
+    std::vector<sim::Launch> changed = launches;
+    change(changed[1]);
+    return sim::same_but_for_bounds(launches, changed);
+  };
+  EXPECT_TRUE(with([](sim::Launch& each) { each.quota.ctas = 1; }));
+  EXPECT_TRUE(with([](sim::Launch& each) { each.reserved = true; }));
+  EXPECT_TRUE(with([](sim::Launch& each) { each.reserved_registers = 4096; }));
+  EXPECT_TRUE(with([&](sim::Launch& each) { each.kernel = &copies[1]; }));
+  EXPECT_FALSE(with([&](sim::Launch& each) { each.kernel = &longer[1]; }));
+  EXPECT_FALSE(with([](sim::Launch& each) { each.stream = 2; }));
+  EXPECT_FALSE(with([](sim::Launch& each) { each.priority = 1; }));
+  EXPECT_FALSE(with([](sim::Launch& each) { each.after = {0}; }));
+  EXPECT_FALSE(with([](sim::Launch& each) { each.sms = {0, 66}; }));
+  EXPECT_FALSE(sim::same_but_for_bounds(launches, {launches[0]}));
+}
+
+}  // namespace
+}  // namespace warpfold::test
