@@ -36,10 +36,15 @@ TEST(OverallFindings, SayWhereNoneIsFasterThanTheFirst) {
   EXPECT_EQ(overall_findings(report)[0].text(), "None of 3 runs is faster than the first, A: 20.0 us.");
 }
 
-TEST(OverallFindings, SayWhatChanged) {
+configs::Report two_runs() {
   configs::Report report;
   add_run("A", 20, false, report);
   add_run("B", 25, false, report);
+  return report;
+}
+
+TEST(OverallFindings, SayWhatChanged) {
+  configs::Report report = two_runs();
   *report.mutable_difference() = difference_of(report.run(0), report.run(1));
   EXPECT_EQ(overall_findings(report)[0].text(), "From A to B, total time: from 20.0 to 25.0 us, +25.0 %.");
 }
@@ -58,9 +63,7 @@ void add_kernel(const std::string& name, double time, uint64_t wait, uint64_t gm
 }
 
 TEST(OverallFindings, NameTheKernelThatMovesMostAndWhereItsWarpsTimeWent) {
-  configs::Report report;
-  add_run("A", 20, false, report);
-  add_run("B", 25, false, report);
+  configs::Report report = two_runs();
   add_kernel("short", 3, 100, 100, *report.mutable_run(0));
   add_kernel("short", 4, 140, 100, *report.mutable_run(1));
   add_kernel("long", 10, 1000, 400, *report.mutable_run(0));
@@ -77,9 +80,7 @@ TEST(OverallFindings, NameTheKernelThatMovesMostAndWhereItsWarpsTimeWent) {
 
 // Its warps spent less time in all although it took longer: no state is the cause.
 TEST(OverallFindings, NameNoCauseWhereWarpTimeWentTheOtherWay) {
-  configs::Report report;
-  add_run("A", 20, false, report);
-  add_run("B", 25, false, report);
+  configs::Report report = two_runs();
   add_kernel("k", 10, 1000, 400, *report.mutable_run(0));
   add_kernel("k", 15, 500, 500, *report.mutable_run(1));
   *report.mutable_difference() = difference_of(report.run(0), report.run(1));
