@@ -65,6 +65,10 @@ const Outcome<configs::SimulatedPoint>& ValidationPoints::find(const validation:
   return *points_[index_.at(key_of(run, alone))].ended;
 }
 
+size_t ValidationPoints::simulated() const {
+  return static_cast<size_t>(std::ranges::count_if(points_, [](const Point& point) { return point.ended->has_value(); }));
+}
+
 Outcome<void> ValidationPoints::simulate_all() {
   if (records_) {
     if (auto opened = records_->open(); !opened) return opened;

@@ -23,7 +23,7 @@ class ValidationPoints {
   Outcome<void> simulate_all();
   // A failure: the scenario cannot be carried out.
   const Outcome<configs::SimulatedPoint>& find(const validation::Run& run, bool alone) const;
-  size_t size() const { return points_.size(); }
+  size_t simulated() const;  // those that could be carried out
 
  private:
   struct Point {

@@ -84,20 +84,24 @@ std::string joined(const std::vector<std::string>& words) {
   return text;
 }
 
+// 1, "row" -> "1 row"; 2, "row" -> "2 rows"
+std::string counted(int number, std::string_view what) {
+  return std::to_string(number).append(" ").append(what).append(number == 1 ? "" : "s");
+}
+
 std::string tables(const configs::Validation& validation) {
-  std::string text = std::to_string(validation.rows_size()) + " rows held against " + std::to_string(validation.simulations()) +
-                     " simulations; errors are simulated over measured time, less 1: + is too slow\n\n";
+  std::string text = counted(validation.rows_size(), "row") + " held against " +
+                     counted(static_cast<int>(validation.simulations()), "simulation") +
+                     "; errors are simulated over measured time, less 1: + is too slow\n\n";
   if (validation.groups_size() > 0) text += group_table(validation).aligned("");
   constexpr size_t kWorst = 10;
   if (const auto worst = worst_rows(validation, kWorst); !worst.empty())
     text.append("\nFarthest off\n").append(row_table(worst).aligned(""));
   const auto unjudged = std::ranges::count_if(validation.rows(), [](const auto& row) { return !row.judged(); });
   if (unjudged > 0)
-    text.append("\n").append(std::to_string(unjudged)).append(" rows are not judged (column judged) and count for no group\n");
+    text.append("\nNot judged (column judged), in no group: ").append(counted(static_cast<int>(unjudged), "row")).append("\n");
   if (validation.unmapped_size() == 0) return text;
-  text.append("\nNot simulated: ")
-      .append(std::to_string(validation.unmapped_size()))
-      .append(validation.unmapped_size() == 1 ? " row\n" : " rows\n");
+  text.append("\nNot simulated: ").append(counted(validation.unmapped_size(), "row")).append("\n");
   for (const auto& [reason, ids] : rows_by_reason(validation))
     text.append("  ").append(reason).append(": ").append(joined(ids)).append("\n");
   return text;

@@ -251,7 +251,7 @@ Outcome<configs::Validation> run_validation(const ValidationRequest& request) {
   for (const std::string& file : request.data) validation.add_data(file);
   for (const Entry& entry : *entries) add_row(entry, simulations, validation);
   add_groups(validation);
-  validation.set_simulations(static_cast<uint32_t>(simulations.size()));
+  validation.set_simulations(static_cast<uint32_t>(simulations.simulated()));
   return validation;
 }
 
