@@ -81,6 +81,24 @@ TEST_F(Rows, ABackwardPassHasThreeKernelsAndBothHaveFour) {
   EXPECT_EQ(map(kAttention, "S1,ATTN,H100,attention fwd+bwd," + shape).runs.size(), 4);
 }
 
+TEST_F(Rows, DropoutIsTheLibrarysOrWhatTheRowSays) {
+  const std::string header = kAttention + ",dropout,set";
+  const auto shape_of = [&](const std::string& cells) {
+    const configs::Kernel kernel = map(header, "S1,ATTN,H100," + cells).runs.front().scenario.kernel(0);
+    return kernel.has_flash_attention_2() ? kernel.flash_attention_2().shape() : kernel.flash_attention_3().shape();
+  };
+  const std::string shape = "fp16,2,16,8192,128,0,300,TFLOPS,";
+  EXPECT_EQ(shape_of("attention fwd,FlashAttention-2," + shape + "0,").dropout(), configs::NONE);
+  EXPECT_EQ(shape_of("attention fwd,FlashAttention-2," + shape + "0.17,").dropout(), configs::FUSED_PHILOX);
+  EXPECT_EQ(map(header, "S1,ATTN,H100,attention fwd,FlashAttention-2," + shape + "0.17,").family, "attention forward with dropout");
+  const configs::AttentionShape stored = shape_of("attention fwd,FlashAttention-3," + shape + "0.17,shape.dropout=STORED_BITS");
+  EXPECT_EQ(stored.dropout(), configs::STORED_BITS);
+  const std::string row = header + "\nS1,ATTN,H100,attention ";
+  EXPECT_EQ(mistake(row + "fwd,FlashAttention-3," + shape + "0.17,\n"),
+            "reason: where its dropout takes its bits from is not stated: set has no shape.dropout");
+  EXPECT_EQ(mistake(row + "bwd,FlashAttention-2," + shape + "0.17,\n"), "reason: the backward pass with dropout has no generator");
+}
+
 TEST_F(Rows, AReadClockReplacesTheGpuFiles) {
   const Comparison gemm = map("id,category,gpu,dtype,M,N,K,time_ms,clock_mhz", "S1,GEMM,H100,bf16,4096,4096,4096,0.2,1754.6");
   EXPECT_EQ(gemm.runs.front().scenario.gpu().clock_mhz(), 1755);

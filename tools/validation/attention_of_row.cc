@@ -41,6 +41,17 @@ std::string_view generator_of(const std::string& implementation) {
   return "";
 }
 
+// FlashAttention-2 draws its bits itself: its forward pass, Philox of seven rounds, eight bits an element (csrc/flash_attn/src:
+// philox.cuh, dropout.h). FlashAttention-3 has no dropout (hopper/flash_attn_interface.py takes no probability), so the row must
+// say whose it is.
+Mapped<configs::Dropout> dropout_of(const MeasuredRow& row, std::string_view generator, const Pass& pass) {
+  const double probability = row.number("dropout").value_or(row.text("dropout").empty() ? 0 : 1);
+  if (probability <= 0) return configs::NONE;
+  if (pass.backward) return not_mapped("the backward pass with dropout has no generator");
+  if (generator == "flash_attention_2" || row.text("set").find("shape.dropout=") != std::string::npos) return configs::FUSED_PHILOX;
+  return not_mapped("where its dropout takes its bits from is not stated: set has no shape.dropout");
+}
+
 Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
   configs::AttentionShape shape;
   const auto type = element_type_of(row);
@@ -58,8 +69,6 @@ Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
   const auto causal = is_causal(row);
   if (!causal) return std::unexpected(causal.error());
   shape.set_causal(*causal);
-  const double dropout = row.number("dropout").value_or(row.text("dropout").empty() ? 0 : 1);
-  if (dropout > 0) return not_mapped("attention with dropout: where its bits come from is not stated");
   if (!row.option("window").empty()) return not_mapped("attention in a window has no generator");
   if (const auto dv = row.option("head_dim_v"); !dv.empty() && dv != row.text("head_dim"))
     return not_mapped("values of another width than keys have no generator");
@@ -100,10 +109,13 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
   const std::string_view generator = generator_of(row.text("impl"));
   if (generator.empty()) return not_mapped("no generator for attention by \"" + row.text("impl") + "\"");
   if (generator == "flash_attention_3" && pass->backward) return not_mapped("FlashAttention-3's backward pass has no generator");
-  const auto shape = shape_of(row);
+  auto shape = shape_of(row);
   if (!shape) return std::unexpected(shape.error());
+  const auto dropout = dropout_of(row, generator, *pass);
+  if (!dropout) return std::unexpected(dropout.error());
+  if (*dropout != configs::NONE) shape->set_dropout(*dropout);
   RowWork work;
-  work.family = pass->family;
+  work.family = std::string(pass->family).append(shape->has_dropout() ? " with dropout" : "");
   work.kernel = std::string(generator).append(shape->causal() ? ", causal" : "");
   work.shape = row.text("dtype") + " " + std::to_string(shape->batch()) + "x" + std::to_string(shape->heads()) + "x" +
                std::to_string(shape->queries()) + "x" + std::to_string(shape->head_dim()) + (shape->causal() ? " causal" : "");
