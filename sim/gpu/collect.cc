@@ -7,6 +7,21 @@
 #include "sim/gpu/gpu.h"
 
 namespace warpfold::sim {
+namespace {
+
+// What SMs of a class have used, by what the one that was simulated has; in proportion to their instructions where it stands for
+// others.
+uint64_t of_class(const Member& member, uint64_t used) {
+  const uint64_t all = member.sms * used;
+  const uint64_t held = member.sms * member.sm->instructions();
+  uint64_t less = 0;
+  for (const MergedClass::Less& each : member.less) less += each.work.instructions;
+  if (less == 0 || held == 0) return all;
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<uint64_t>(Wide{all} * (held - less) / held);
+}
+
+}  // namespace
 
 // What was skipped, by SM class and length of the period.
 FoldReport GpuRun::fold_report() const {
@@ -161,7 +176,7 @@ void GpuRun::collect_resources(Outcome& outcome) const {
   const uint64_t sub_core_cycles = cycles * sms * spec_.sub_cores;
   const auto sum = [&](auto of) {
     uint64_t total = 0;
-    for (const Member& member : members_) total += member.sms * of(*member.sm);
+    for (const Member& member : members_) total += of_class(member, of(*member.sm));
     return total;
   };
   const auto sub_cores = [&](auto of) {

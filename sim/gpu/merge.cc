@@ -1,6 +1,12 @@
 #include "sim/gpu/merge.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <utility>
 
 namespace warpfold::sim {
 namespace {
@@ -9,38 +15,13 @@ struct Share {
   Work work;
   uint64_t ctas = 0;
 };
+using Shares = std::vector<Share>;  // per launch
 
-// Whether `less` is at most `more`, and by no more than the share of it.
-bool alike(uint64_t more, uint64_t less, double difference) {
-  return less <= more && static_cast<double>(more - less) <= difference * static_cast<double>(more);
-}
-
-bool stands_for(const std::vector<Share>& one, const std::vector<Share>& other, double difference) {
-  for (size_t l = 0; l < one.size(); ++l) {
-    if (!alike(one[l].work.instructions, other[l].work.instructions, difference)) return false;
-    if (!alike(one[l].work.bytes, other[l].work.bytes, difference) || !alike(one[l].ctas, other[l].ctas, difference)) return false;
-  }
-  return true;
-}
-
-uint64_t instructions(const std::vector<Share>& shares) {
-  uint64_t sum = 0;
-  for (const Share& share : shares) sum += share.work.instructions;
-  return sum;
-}
-
-}  // namespace
-
-std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference) {
-  std::vector<MergedClass> merged;
-  if (difference == 0) {  // nobody stands for another, not even where both have the same in another order
-    for (SmClass& each : classes) merged.push_back({std::move(each), std::vector<MergedClass::Less>(images.size()), false});
-    return merged;
-  }
+std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::vector<KernelImage>& images) {
   std::vector<WorkTable> tables(images.begin(), images.end());
-  std::vector<std::vector<Share>> shares;
+  std::vector<Shares> shares;
   for (const SmClass& sm_class : classes) {
-    std::vector<Share>& of_class = shares.emplace_back(images.size());
+    Shares& of_class = shares.emplace_back(images.size());
     for (size_t l = 0; l < images.size(); ++l) {
       for (const traces::CtaRun& run : sm_class.ctas[l]) {
         of_class[l].work = of_class[l].work + tables[l].of_cta(run.cta_class) * run.count;
@@ -48,17 +29,92 @@ std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::ve
       }
     }
   }
-  std::vector<size_t> order;
-  for (size_t c = 0; c < classes.size(); ++c) order.push_back(c);
-  std::ranges::stable_sort(order, std::ranges::greater{}, [&](size_t c) { return instructions(shares[c]); });
-  std::vector<size_t> leaders;
-  for (const size_t c : order) {
-    const auto leader = std::ranges::find_if(leaders, [&](size_t each) { return stands_for(shares[each], shares[c], difference); });
-    if (leader == leaders.end()) {
-      leaders.push_back(c);
-      merged.push_back({std::move(classes[c]), std::vector<MergedClass::Less>(images.size()), false});
-      continue;
+  return shares;
+}
+
+std::array<double, 3> amounts(const Share& share) {
+  return {static_cast<double>(share.work.instructions), static_cast<double>(share.work.bytes), static_cast<double>(share.ctas)};
+}
+
+uint64_t instructions(const Shares& shares) {
+  return std::transform_reduce(shares.begin(), shares.end(), uint64_t{0}, std::plus{},
+                               [](const Share& share) { return share.work.instructions; });
+}
+
+// Whether no launch's instructions differ by more than that.
+bool alike(const Shares& one, const Shares& other, double difference) {
+  return std::ranges::equal(one, other, [&](const Share& a, const Share& b) {
+    const auto [less, more] = std::minmax(a.work.instructions, b.work.instructions);
+    return static_cast<double>(more - less) <= difference * static_cast<double>(more);
+  });
+}
+
+// Whether some mean of the two has no fewer instructions than `each` in any launch, and no fewer bytes and CTAs but for
+// `difference`. If an instruction, a byte and a CTA take some time each, whatever it is, `each` then takes no longer than the
+// longer of them, but for that share of its bytes' and CTAs' time.
+bool within(const Shares& each, const Shares& one, const Shares& other, double difference) {
+  double least = 0;  // weights of `one` in the mean
+  double most = 1;
+  for (size_t l = 0; l < each.size(); ++l) {
+    const std::array lacking = {1.0, 1 - difference, 1 - difference};
+    const std::array wanted = amounts(each[l]);
+    const std::array first = amounts(one[l]);
+    const std::array second = amounts(other[l]);
+    for (size_t a = 0; a < wanted.size(); ++a) {
+      const double step = first[a] - second[a];
+      const double missing = wanted[a] * lacking[a] - second[a];
+      if (step > 0) least = std::max(least, missing / step);
+      if (step < 0) most = std::min(most, missing / step);
+      if (step == 0 && missing > 0) return false;
     }
+  }
+  return least <= most;
+}
+
+// How different two are: what they differ by, relative, summed.
+double distance(const Shares& one, const Shares& other) {
+  double sum = 0;
+  for (size_t l = 0; l < one.size(); ++l) {
+    const std::array first = amounts(one[l]);
+    const std::array second = amounts(other[l]);
+    for (size_t a = 0; a < first.size(); ++a) sum += std::abs(first[a] - second[a]) / std::max({first[a], second[a], 1.0});
+  }
+  return sum;
+}
+
+// The classes that have to be simulated, most instructions first. Whether one is needed is asked of those with least first.
+std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double difference) {
+  std::vector<size_t> left(shares.size());
+  std::iota(left.begin(), left.end(), size_t{0});
+  std::ranges::stable_sort(left, std::ranges::greater{}, [&](size_t c) { return instructions(shares[c]); });
+  for (size_t at = left.size(); at-- > 1;) {
+    const Shares& each = shares[left[at]];
+    std::vector<size_t> near;
+    std::ranges::copy_if(left, std::back_inserter(near),
+                         [&](size_t c) { return c != left[at] && alike(shares[c], each, difference); });
+    const bool spared = std::ranges::any_of(near, [&](size_t one) {
+      return std::ranges::any_of(near, [&](size_t other) { return within(each, shares[one], shares[other], difference); });
+    });
+    if (spared) left.erase(left.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  return left;
+}
+
+}  // namespace
+
+std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference) {
+  const std::vector<MergedClass::Less> nothing(images.size());
+  std::vector<MergedClass> merged;
+  if (difference == 0) {  // nobody stands for another, not even where both have the same in another order
+    for (SmClass& each : classes) merged.push_back({std::move(each), nothing, false});
+    return merged;
+  }
+  const std::vector<Shares> shares = shares_of(classes, images);
+  const std::vector<size_t> leaders = leaders_of(shares, difference);
+  for (const size_t leader : leaders) merged.push_back({classes[leader], nothing, false});
+  for (size_t c = 0; c < classes.size(); ++c) {
+    if (std::ranges::find(leaders, c) != leaders.end()) continue;
+    const auto leader = std::ranges::min_element(leaders, {}, [&](size_t each) { return distance(shares[each], shares[c]); });
     MergedClass& into = merged[static_cast<size_t>(leader - leaders.begin())];
     into.sm_class.sms += classes[c].sms;
     into.merged = true;

@@ -30,8 +30,8 @@ namespace fs = std::filesystem;
 constexpr const char* kTables = "docs/validation_tables.md";
 constexpr const char* kRegenerate =
     "build/release/warpfold validate tests/validation/data/*.csv --fold-error 0.05 --markdown docs/validation_tables.md";
-// Causal CTAs are unequal, so that no SM's work is another's. With this --fold-error the SM with the most work stands for those
-// that have up to a twentieth less; the kernel's time, which is its, moves by at most 1.1 % (nine rows).
+// Causal CTAs are unequal, so that no SM's work is another's. With this --fold-error those with most instructions, CTAs or bytes
+// stand for all within a twentieth (docs/validation.md says what that moves).
 constexpr double kUnequalSms = 0.05;
 constexpr double kDrift = 0.005;  // of a figure; of percentages: half a point
 

@@ -1,0 +1,97 @@
+// Classes of SMs that need not be simulated in a bounded run, because others end no earlier.
+
+#include "sim/gpu/merge.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/support/machine.h"
+
+namespace warpfold::test {
+namespace {
+
+using sim::MergedClass;
+using sim::SmClass;
+
+// A long CTA has ten times the trips of a short one.
+traces::Kernel long_and_short() {
+  return KernelText("k", "sm_90")
+      .options("registers=32")
+      .classes("parameter t\nclass long t=100\nclass short t=10\ngrid long*1 short*1\n")
+      .role("warps", 4, loop("t", {op("IADD3 R0, R1, R2, R3"), op("IADD3 R1, R0, R2, R3")}))
+      .kernel();
+}
+
+SmClass sm_class(uint64_t sms, uint64_t long_ctas, uint64_t short_ctas) { return {sms, {{{0, long_ctas}, {1, short_ctas}}}}; }
+
+uint64_t ctas(const SmClass& of) { return of.ctas[0][0].count + of.ctas[0][1].count; }
+
+// By their numbers of CTAs: how many SMs each class that is simulated stands for.
+std::map<uint64_t, uint64_t> simulated(const std::vector<MergedClass>& classes) {
+  std::map<uint64_t, uint64_t> sms;
+  for (const MergedClass& each : classes) sms[ctas(each.sm_class)] = each.sm_class.sms;
+  return sms;
+}
+
+class Merge : public testing::Test {
+ protected:
+  std::vector<MergedClass> merge(const std::vector<SmClass>& classes, double difference) const {
+    return sim::merge_alike(classes, {image_}, difference);
+  }
+
+  traces::Kernel kernel_ = long_and_short();
+  sim::Spec spec_ = *sim::make_spec(one_sm("h100_sxm"));
+  sim::KernelImage image_ = *sim::make_image(spec_, kernel_);
+};
+
+TEST_F(Merge, LeavesOutWhatAMeanOfTwoOthersHasAsMuchAs) {
+  // Long and short alone, nine long and three short: some 3 % fewer instructions than nine and six, two CTAs more than ten.
+  const std::vector<SmClass> classes{sm_class(2, 10, 0), sm_class(3, 9, 3), sm_class(5, 9, 6)};
+  const auto merged = merge(classes, 0.05);
+  EXPECT_EQ(merged.size(), 2);
+  EXPECT_EQ(merged[0].sm_class.sms + merged[1].sm_class.sms, 10);
+  EXPECT_EQ(ctas(merged[0].sm_class), 10);
+  EXPECT_EQ(ctas(merged[1].sm_class), 15);
+}
+
+TEST_F(Merge, KeepsWhatHasMoreCtasThanAnyOtherOrFarFewerInstructions) {
+  const std::vector<SmClass> classes{sm_class(1, 10, 0), sm_class(2, 9, 6), sm_class(4, 8, 0)};
+  EXPECT_EQ(simulated(merge(classes, 0.05)), (std::map<uint64_t, uint64_t>{{10, 1}, {15, 2}, {8, 4}}));
+}
+
+TEST_F(Merge, AFewCtasMoreAreNoReasonToSimulateAnotherSm) {
+  const std::vector<SmClass> classes{sm_class(1, 100, 0), sm_class(2, 98, 6)};  // 104 CTAs, 1.4 % fewer instructions
+  EXPECT_EQ(simulated(merge(classes, 0.05)), (std::map<uint64_t, uint64_t>{{100, 3}}));
+  EXPECT_EQ(merge(classes, 0.03).size(), 2);
+}
+
+TEST_F(Merge, WithoutADifferenceNobodyStandsForAnother) { EXPECT_EQ(merge({sm_class(1, 10, 0), sm_class(2, 10, 0)}, 0).size(), 2); }
+
+TEST_F(Merge, WhatTheOthersHaveLessIsCounted) {
+  const std::vector<SmClass> classes{sm_class(2, 10, 0), sm_class(3, 9, 3), sm_class(5, 9, 6), sm_class(7, 10, 0)};
+  uint64_t all = 0;
+  for (const SmClass& each : classes) all += each.sms * ctas(each);
+  uint64_t counted = 0;
+  for (const MergedClass& each : merge(classes, 0.05)) counted += each.sm_class.sms * ctas(each.sm_class) - each.less[0].ctas;
+  EXPECT_EQ(counted, all);
+}
+
+// Of two SMs with 25 and 24 CTAs the first is simulated; what both have used is as if each had been.
+TEST(MergedRun, UsesWhatAllItsSmsUse) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_sm_count(2);
+  const traces::Kernel kernel =
+      KernelText("k", "sm_90").ctas(49).role("warps", 4, loop(50, {op("IADD3 R0, R1, R2, R3", {.stall = 4})})).kernel();
+  const std::vector<sim::Launch> launches{launch(kernel)};
+  const sim::Outcome merged = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.05}});
+  const sim::Outcome each = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
+  ASSERT_EQ(merged.sms_simulated, 1);
+  ASSERT_EQ(each.sms_simulated, 2);
+  EXPECT_EQ(merged.total_cycles, each.total_cycles);
+  for (size_t r = 0; r < each.resources.size(); ++r)
+    EXPECT_EQ(merged.resources[r].busy, each.resources[r].busy) << each.resources[r].name;
+}
+
+}  // namespace
+}  // namespace warpfold::test
