@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/account/accounting.h"
@@ -25,7 +26,7 @@ struct LaunchAccount {
     for (uint64_t* total :
          {&resident_warp_cycles, &absent_warp_cycles, &instructions, &l2_requested_bytes, &l2_served_bytes, &dram_bytes})
       visitor.count(*total);
-    for (uint64_t& cycles : request_waits) visitor.count(cycles);
+    visitor.counts(request_waits);
   }
 };
 
@@ -95,7 +96,7 @@ class Account {
 
   void visit(StateVisitor& visitor) {
     for (LaunchAccount& launch : launch_) launch.visit(visitor);
-    for (size_t i = 1; i < counters_.size(); ++i) visitor.charge(counters_[i]);
+    visitor.charges(std::span(counters_).subspan(1));
   }
 
   // What the rows of `other`, an account of the same launches, hold comes on top, or is taken away (modulo 2^64).

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,7 +60,7 @@ class KeyProbe {
 //   value     influences the future as it is
 //   time      a cycle; all cycles up to now mean the same ("free since")
 //   moment    a cycle whose distance counts even when it is past
-//   count     a statistic; charge: one that has not been there from the start
+//   count     a statistic; charges: those that have not been there from the start
 //   relative  a value made of fields that only count together; moving the state on leaves those fields alone
 class StateVisitor {
  public:
@@ -115,12 +117,20 @@ class StateVisitor {
       total += skip_->counted[next_count_++];
     }
   }
-  void charge(uint64_t& total) {
+  void counts(std::span<uint64_t> totals) {
     if (taking()) {
-      saved_->charges.push_back(total);
-    } else if (next_charge_ < skip_->charged.size()) {
-      total += skip_->charged[next_charge_++];
+      saved_->counts.insert(saved_->counts.end(), totals.begin(), totals.end());
+      return;
     }
+    for (uint64_t& total : totals) total += skip_->counted[next_count_++];
+  }
+  void charges(std::span<uint64_t> totals) {
+    if (taking()) {
+      saved_->charges.insert(saved_->charges.end(), totals.begin(), totals.end());
+      return;
+    }
+    for (uint64_t& total : totals.first(std::min(totals.size(), skip_->charged.size() - next_charge_)))
+      total += skip_->charged[next_charge_++];
   }
   // The loops a warp is in. A warp that took another's place has another serial.
   void trips(uint64_t serial, int launch, uint64_t* left, uint32_t depth) {

@@ -118,7 +118,7 @@ Skip link(const SavedState& before, const SavedState& after, const std::vector<c
     periods = std::min(periods, bound_by_ctas(*ctas[l], before.placed[l], after.placed[l]));
   }
   // Nothing is consumed: a machine that goes round without getting on. It will never end; leave it to whoever watches.
-  if (periods == kUnbounded) periods = 0;
+  if (periods == kUnbounded || periods == 0) return {};
   skip.periods = periods;
   skip.cycles = periods * period;
   for (uint64_t& ctas_placed : skip.placed) ctas_placed *= periods;

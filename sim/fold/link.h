@@ -7,7 +7,7 @@
 
 namespace warpfold::sim {
 
-// Two states of one SM with equal keys, `before` the earlier: how many whole periods may follow `after` unseen. Every loop test
+// Two states of one SM, `before` the earlier: how many whole periods may follow `after` unseen if their keys are equal. Every loop test
 // and every placement in them must go as it went between the two; 0 where the first already may not, or where what the states
 // count does not fit together (a warp that is elsewhere in its loops).
 //

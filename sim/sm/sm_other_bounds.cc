@@ -71,7 +71,7 @@ void Sm::assess_other_absences(Cycle now) {
 void Sm::visit_other_runs(StateVisitor& visitor) {
   for (OtherRun& other : other_runs_) {
     visitor.count(other.differences);
-    for (uint64_t& cycles : other.absent) visitor.count(cycles);
+    visitor.counts(other.absent);
   }
 }
 

@@ -41,9 +41,9 @@ void SubCore::visit(StateVisitor& visitor) {
   visitor.value("last_turn", static_cast<uint64_t>(last_turn_));
   visitor.time("next_step", next_);
   if (!visitor.taking() && stepped_ != kNever) stepped_ += visitor.shift();
-  for (uint64_t& reads : port_reads_) visitor.count(reads);
-  for (uint64_t& cycles : use_.pipe_cycles) visitor.count(cycles);
-  for (uint64_t& instructions : issued_) visitor.count(instructions);
+  visitor.counts(port_reads_);
+  visitor.counts(use_.pipe_cycles);
+  visitor.counts(issued_);
 }
 
 // The loops' trips are apart: they only count, until the last.
