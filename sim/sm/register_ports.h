@@ -263,7 +263,9 @@ class RegisterPorts {
       served_.writes[bank] += std::min(free_writes, remaining(demanded_.writes[bank], served_.writes[bank]));
     }
     served_.reads += std::min(free_reads, remaining(demanded_.reads, served_.reads));
-    pending_ = served_.reads != demanded_.reads || served_.writes != demanded_.writes;
+    // One by one: the arrays' comparison is a call for eight bytes.
+    pending_ =
+        served_.reads != demanded_.reads || served_.writes[0] != demanded_.writes[0] || served_.writes[1] != demanded_.writes[1];
   }
 
   uint32_t half_reads_;

@@ -61,7 +61,7 @@ Cycle Sm::run(Cycle limit) {
     if (next >= limit || next == kNever || launch_ended_ || (shared_ && take_crossroads())) return next;
     if (next >= next_sample_) sample_use(next);
     step(next);
-    if (watcher_ != nullptr) tell_watcher(limit);
+    if (loop_end_ && watcher_ != nullptr) tell_watcher(limit);
   }
 }
 
@@ -83,9 +83,8 @@ Cycle Sm::run_to_access(Cycle limit) {
 }
 
 void Sm::tell_watcher(Cycle limit) {
-  for (SubCore& sub_core : sub_cores_) loop_end_ |= sub_core.take_loop_end();
   // A cycle with events left, or with a sub-core that another one's issue has woken, is not over.
-  if (!loop_end_ || events_.next_time() <= now_) return;
+  if (events_.next_time() <= now_) return;
   if (std::ranges::any_of(sub_cores_, [&](const auto& sub_core) { return sub_core.next() <= now_; })) return;
   loop_end_ = false;
   watcher_->loop_ended(*this, now_ + 1, limit);

@@ -143,6 +143,8 @@ class Sm {
 
   // ---- called by the parts
 
+  // A warp has come to the end of a loop body.
+  void at_loop_end() { loop_end_ = true; }
   enum class EventType : uint8_t {
     kCounter,
     kLoadResult,

@@ -392,7 +392,7 @@ void SubCore::step_program(Warp& warp) {
     const LoopSpan& loop = program.loops[l];
     if (--warp.trips_left[loop.depth] > 0) {
       warp.op = &program.ops[loop.begin];
-      loop_end_ = true;
+      sm_->at_loop_end();
       last_trip_ |= loop.trips.parameter >= 0 && warp.trips_left[loop.depth] == 1;
       enter_loops(warp, loop.begin, loop.depth);
       return;

@@ -60,9 +60,7 @@ class SubCore {
 
   // Everything that the sub-core keeps, warps included.
   void visit(StateVisitor& visitor);
-  // A warp of this sub-core has come to the end of a loop body since the last call.
-  bool take_loop_end() { return std::exchange(loop_end_, false); }
-  // The same for the last trip of a loop that is bound by the warp's CTA class.
+  // A warp of this sub-core has come to the last trip of a loop that is bound by its CTA class since the last call.
   bool take_last_trip() { return std::exchange(last_trip_, false); }
   // Changes with the places that the warps are at in their programs.
   uint64_t fingerprint() const;
@@ -157,7 +155,6 @@ class SubCore {
   int last_turn_ = 0;     // the same for round robin, which goes on from there
   Cycle next_ = kNever;
   Cycle stepped_ = kNever;  // the last cycle that was run
-  bool loop_end_ = false;
   bool last_trip_ = false;
   int index_;
   std::vector<IssueRecord>* log_ = nullptr;
