@@ -23,13 +23,13 @@ class EventQueue {
 
   void schedule(Cycle time, const Payload& payload) {
     heap_.push_back({time, sequence_++, payload});
-    std::push_heap(heap_.begin(), heap_.end(), later);
+    std::push_heap(heap_.begin(), heap_.end(), Later{});
   }
 
   // Before everything else of its time, whenever that was or will be scheduled.
   void schedule_first(Cycle time, const Payload& payload) {
     heap_.push_back({time, 0, payload});
-    std::push_heap(heap_.begin(), heap_.end(), later);
+    std::push_heap(heap_.begin(), heap_.end(), Later{});
   }
 
   size_t size() const { return heap_.size(); }
@@ -40,14 +40,17 @@ class EventQueue {
   std::vector<Event>& pending() { return heap_; }
 
   Payload pop() {
-    std::pop_heap(heap_.begin(), heap_.end(), later);
+    std::pop_heap(heap_.begin(), heap_.end(), Later{});
     Payload payload = heap_.back().payload;
     heap_.pop_back();
     return payload;
   }
 
  private:
-  static bool later(const Event& a, const Event& b) { return a.time != b.time ? a.time > b.time : a.sequence > b.sequence; }
+  // A type of its own, not a function: the heap's algorithms have it inlined.
+  struct Later {
+    bool operator()(const Event& a, const Event& b) const { return a.time != b.time ? a.time > b.time : a.sequence > b.sequence; }
+  };
 
   std::vector<Event> heap_;
   uint64_t sequence_ = 1;
