@@ -18,7 +18,7 @@ void expect_equal(int launch, const std::string& what, uint64_t left, uint64_t r
 }  // namespace
 
 Account::Account(const std::vector<uint32_t>& segments)
-    : launch_(segments.size()), columns_(2 * kWarpStates + static_cast<uint32_t>(segments.size()) * kWaiters * kContended) {
+    : launch_(segments.size()), columns_(kPassedColumns + static_cast<uint32_t>(segments.size()) * kWaiters * kContended) {
   for (size_t l = 0; l < segments.size(); ++l) {
     first_row_.push_back(rows());
     launch_of_.insert(launch_of_.end(), segments[l], static_cast<int>(l));
@@ -89,8 +89,10 @@ void Account::check_inherited(int l) const {
   for (uint32_t r = first_row(l); r < end_row(l); ++r) {
     for (int s = 0; s < kWarpStates; ++s) {
       const auto state = static_cast<WarpState>(s);
-      if (inherited(r, state) > cycles(r, state))
-        broken(l, "inherited of " + std::string(state_name(state)), inherited(r, state), cycles(r, state));
+      for (const Cause cause : {Cause::kOthers, Cause::kAll}) {
+        if (inherited(r, state, cause) > cycles(r, state))
+          broken(l, "inherited of " + std::string(state_name(state)), inherited(r, state, cause), cycles(r, state));
+      }
     }
   }
 }

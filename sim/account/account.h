@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/account/accounting.h"
+#include "sim/account/late.h"
 #include "sim/account/states.h"
 #include "sim/engine/state_visitor.h"
 
@@ -34,8 +35,8 @@ struct LaunchAccount {
 // lost to each launch on each resource. Few of the places in a row are ever used, so that a place gets a counter when something is
 // first charged to it, in an order that the run alone decides; the states of a row get theirs together:
 //
-//   row      selected wait ... drain | inherited of each | hidden in each | culprit 0: warps' waits by resource, requests' waits by
-//   resource, warps
+//   row      selected wait ... drain | inherited of each | hidden in each | queued by resource | culprit 0: warps' waits by
+//   resource, requests' waits by resource, warps
 //            that are not there | culprit 1: ...
 class Account {
  public:
@@ -67,10 +68,16 @@ class Account {
     add(row, column(culprit, Waiter::kRequest, resource), cycles);
   }
 
-  // Of a wait that has been spent: a warp or request that others held up was waited for.
-  void inherit(uint32_t row, WarpState state, uint64_t cycles) { add(row, static_cast<uint32_t>(state), cycles); }
-  // A warp that others had made late waited for one that was less so: that much of its lateness was of no consequence.
-  void hide(uint32_t row, WarpState state, uint64_t cycles) { add(row, kWarpStates + static_cast<uint32_t>(state), cycles); }
+  // Of a wait that has been spent: it was for a warp or request that is later than its own warp, which is as late from then on.
+  void inherit(uint32_t row, WarpState state, Late from, Late to) {
+    if (to.others > from.others) add(row, passed_column(Cause::kOthers, state), to.others - from.others);
+    if (to.all > from.all) add(row, passed_column(Cause::kAll, state), to.all - from.all);
+  }
+  // A late warp needed one that was less so: that much of its lateness was of no consequence.
+  void hide(uint32_t row, WarpState state, Late from, Late to) {
+    if (to.others < from.others) add(row, kWarpStates + passed_column(Cause::kOthers, state), from.others - to.others);
+    if (to.all < from.all) add(row, kWarpStates + passed_column(Cause::kAll, state), from.all - to.all);
+  }
   // Warps of the launch were not resident because of what `culprit` held or was kept for it.
   void charge_absent(int launch, int culprit, Contended resource, uint64_t cycles) {
     if constexpr (kAccounting) launch_[launch].absent_warp_cycles += cycles;
@@ -81,8 +88,12 @@ class Account {
 
   enum class Waiter : uint8_t { kWarp, kRequest, kAbsent };
   static constexpr uint32_t kWaiters = 3;
-  uint64_t inherited(uint32_t row, WarpState state) const { return count(row, static_cast<uint32_t>(state)); }
-  uint64_t hidden(uint32_t row, WarpState state) const { return count(row, kWarpStates + static_cast<uint32_t>(state)); }
+  enum class Cause : uint8_t { kOthers, kAll };  // Late::others, Late::all
+  static constexpr uint32_t kCauses = 2;
+  uint64_t inherited(uint32_t row, WarpState state, Cause cause) const { return count(row, passed_column(cause, state)); }
+  uint64_t hidden(uint32_t row, WarpState state, Cause cause) const {
+    return count(row, kWarpStates + passed_column(cause, state));
+  }
   uint64_t cycles(uint32_t row, WarpState state) const {
     return states_[row] == 0 ? 0 : counters_[states_[row] + static_cast<uint32_t>(state)];
   }
@@ -109,8 +120,12 @@ class Account {
   void check() const;
 
  private:
+  static constexpr uint32_t kPassedColumns = 2 * kCauses * kWarpStates;
+  static uint32_t passed_column(Cause cause, WarpState state) {
+    return 2 * kWarpStates * static_cast<uint32_t>(cause) + static_cast<uint32_t>(state);
+  }
   static uint32_t column(int culprit, Waiter waiter, Contended resource) {
-    return 2 * kWarpStates + (static_cast<uint32_t>(culprit) * kWaiters + static_cast<uint32_t>(waiter)) * kContended +
+    return kPassedColumns + (static_cast<uint32_t>(culprit) * kWaiters + static_cast<uint32_t>(waiter)) * kContended +
            static_cast<uint32_t>(resource);
   }
   void add(uint32_t row, uint32_t column, uint64_t cycles) {

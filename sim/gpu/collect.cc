@@ -143,7 +143,7 @@ void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
   constexpr auto kSelected = static_cast<size_t>(WarpState::kSelected);
   const auto launches = static_cast<int>(released_.size());
   for (const Segment& segment : images_[launch].segments)
-    counters.segments.push_back({segment, {}, std::vector<Losses>(launches), {}, {}, std::vector<Losses>(launches)});
+    counters.segments.push_back({segment, {}, std::vector<Losses>(launches), {}, {}, {}, {}, std::vector<Losses>(launches)});
   for (const Member& member : members_) {
     const Account& account = member.sm->account();
     for (size_t i = 0; i < counters.segments.size(); ++i) {
@@ -151,8 +151,11 @@ void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
       const uint32_t row = account.row(launch, static_cast<uint32_t>(i));
       for (int s = 0; s < kWarpStates; ++s) {
         segment.states[s] += member.sms * account.cycles(row, static_cast<WarpState>(s));
-        segment.inherited[s] += member.sms * account.inherited(row, static_cast<WarpState>(s));
-        segment.hidden[s] += member.sms * account.hidden(row, static_cast<WarpState>(s));
+        const auto state = static_cast<WarpState>(s);
+        segment.inherited[s] += member.sms * account.inherited(row, state, Account::Cause::kOthers);
+        segment.hidden[s] += member.sms * account.hidden(row, state, Account::Cause::kOthers);
+        segment.inherited_in_all[s] += member.sms * account.inherited(row, state, Account::Cause::kAll);
+        segment.hidden_in_all[s] += member.sms * account.hidden(row, state, Account::Cause::kAll);
       }
       for (int culprit = 0; culprit < launches; ++culprit) {
         for (int r = 0; r < kContended; ++r) {

@@ -39,7 +39,9 @@ struct SegmentCounters {
   std::vector<Losses> lost;  // [culprit]: warp-cycles that warps waited for what the culprit held; among the states
   std::array<uint64_t, kWarpStates> inherited{};  // of the states: waits for a warp or request of its own that others had held up
   std::array<uint64_t, kWarpStates>
-      hidden{};                       // in waits of that state: losses that were of no consequence, since the warp waited anyway
+      hidden{};  // in waits of that state: losses that were of no consequence, since the warp waited anyway
+  std::array<uint64_t, kWarpStates> inherited_in_all{};  // the same two, what the launch itself held included
+  std::array<uint64_t, kWarpStates> hidden_in_all{};
   std::vector<Losses> requests_lost;  // [culprit]: cycles that requests made here waited, whether a warp waits for them or not
 };
 

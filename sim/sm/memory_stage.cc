@@ -47,7 +47,7 @@ MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account, ChipMemory*
 // What others cost a request, whoever waits for it inherits.
 void MemoryStage::charge(Request& request, int culprit, Contended resource, Cycle cycles) {
   account_->charge_request(row_of(request), culprit, resource, cycles);
-  if (culprit != request.launch) request.lost += cycles;
+  if (culprit != request.launch || sm_->tied(request.launch)) request.lost.add(cycles, culprit != request.launch);
 }
 
 void MemoryStage::charge(Request& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to) {

@@ -44,7 +44,7 @@ class MemoryStage {
     Cycle ready = 0;     // earliest acceptance by the shared stage
     Cycle enqueued = 0;  // at the data stage
     Cycle queued = 0;    // cycles waited so far beyond the uncontended way
-    uint64_t lost = 0;   // the warp's account of what others have cost it (Warp::lost), and what they cost the request since
+    Late lost;           // the warp's account of what others have cost it (Warp::lost), and what they cost the request since
   };
 
   void enqueue(const Request& request);

@@ -154,10 +154,14 @@ class RegisterPorts {
   // Cycles that serving everything up to `totals` takes from `now` on at the least: for reads and for writes.
   std::pair<uint32_t, uint32_t> missing(Cycle now, const Totals& totals) {
     advance(now);
-    const uint32_t reads = remaining(totals.reads, served_.reads);
     const uint32_t writes =
         std::max(remaining(totals.writes[0], served_.writes[0]), remaining(totals.writes[1], served_.writes[1]));
-    return {(reads + half_reads_ - 1) / half_reads_, (2 * writes + half_writes_ - 1) / half_writes_};
+    return {cycles_of_reads(remaining(totals.reads, served_.reads)), (2 * writes + half_writes_ - 1) / half_writes_};
+  }
+  // The reads of that if `others` slots that were taken had been free.
+  uint32_t missing_without(const Totals& totals, uint64_t others) const {
+    const uint32_t reads = remaining(totals.reads, served_.reads);
+    return others < reads ? cycles_of_reads(reads - static_cast<uint32_t>(others)) : 0;
   }
 
  private:
@@ -197,6 +201,8 @@ class RegisterPorts {
   }
 
   static constexpr uint16_t kNothing = 0xffff;
+
+  uint32_t cycles_of_reads(uint32_t reads) const { return (reads + half_reads_ - 1) / half_reads_; }
 
   static uint64_t slots(uint32_t count) { return (uint64_t{1} << count) - 1; }
 

@@ -26,6 +26,8 @@ Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip)
       wgmma_(spec, *this, account_),
       ctas_(spec.cta_slots),
       slot_taken_(size_t(spec.sub_cores) * spec.warp_slots_per_sub_core, false) {
+  passes_on_ = kAccounting &&
+               (launches_.size() > 1 || std::ranges::any_of(launches_, [](const SmLaunch& each) { return each.image->tied; }));
   std::iota(order_.begin(), order_.end(), 0);
   std::ranges::stable_sort(order_, {}, [&](int l) { return launches_[l].order; });
   for (uint32_t i = 0; i < spec.sub_cores; ++i) sub_cores_.emplace_back(spec, *this, account_, static_cast<int>(i));
@@ -127,7 +129,8 @@ void Sm::load_result(const Event& event, Cycle now) {
   const int bank = sub_core.ports().write_port_busy(now, {registers[0], 0}) ? 0 : 1;
   account_.charge_request(warp->row, sub_core.last_writer(bank), Contended::kRegisterWritePort, 1);
   Event later = event;
-  if (sub_core.last_writer(bank) != warp->launch) ++later.lost;
+  const bool by_others = sub_core.last_writer(bank) != warp->launch;
+  if (by_others || tied(warp->launch)) later.lost.add(1, by_others);
   later.type = EventType::kCounter;
   schedule(now + 1, later);
 }
@@ -179,7 +182,9 @@ void Sm::handle(const Event& event, Cycle now) {
       break;
     case EventType::kMbarrierVisible:
       if (ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial) {
-        ctas_[event.cta].rings[event.ring][event.stage].visible = event.value;
+        Mbarrier& barrier = ctas_[event.cta].rings[event.ring][event.stage];
+        barrier.visible = event.value;
+        barrier.seen = {now, event.lost};
         reconsider_cta(event.cta, event.lost, now);
       }
       break;

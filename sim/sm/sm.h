@@ -177,7 +177,7 @@ class Sm {
     uint32_t stage = 0;
     uint64_t serial = 0;  // of the warp or CTA it is for; dropped when that is gone
     uint64_t value = 0;   // bytes, group or command number; registers of the even and the odd bank
-    uint64_t lost = 0;    // Warp::lost of whoever brings it about
+    Late lost{};          // Warp::lost of whoever brings it about
   };
   // A reply whose uncontended time has passed while it waited comes now.
   void schedule(Cycle at, const Event& event) { events_.schedule(std::max(at, now_), event); }
@@ -185,7 +185,7 @@ class Sm {
   void issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
   bool condition_holds(const Warp& warp, int sub_core, int slot, WarpState& reason) const;
   bool wgmma_admits(const Warp& warp) const;
-  void wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, uint64_t lost, Cycle now);
+  void wgmma_group_done(const WgmmaUnit::Command& command, Cycle now);
   void wgmma_room(Cycle now);
   // It was in another segment of its program until `now`.
   void entered_segment(const Warp& warp, uint32_t from, Cycle now);
@@ -195,6 +195,7 @@ class Sm {
   uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
   SubCore& sub_core(int index) { return sub_cores_[index]; }
   std::vector<Cta>& ctas() { return ctas_; }
+  Warpgroup& warpgroup(int cta, int index) { return ctas_[cta].warpgroups[index]; }
   MemoryStage& memory() { return memory_; }
   int sub_cores() const { return static_cast<int>(sub_cores_.size()); }
   void mbarrier_arrive(const Event& event, Cycle now);
@@ -202,10 +203,20 @@ class Sm {
 
   // sm_inherit.cc: what other launches cost a warp, and who waits for it
   bool tied(int launch) const { return launches_[launch].image->tied; }
-  void delay(Warp& warp, Cycle cycles);
-  void inherit(Warp& warp, uint64_t lost, Cycle waited);
+  void delay(Warp& warp, uint64_t Late::* history, Cycle cycles) {
+    uint64_t& furthest = ctas_[warp.cta].most_lost.*history;
+    uint64_t& lost = warp.lost.*history;
+    lost = within(lost, furthest) + cycles;
+    furthest = std::max(furthest, lost);
+  }
+  void inherit(Warp& warp, Late lost, Cycle waited);
+  void pass(Warp& warp, const Arrival& before, WarpState state, Cycle now);
+  bool remembered(const Arrival& arrival, Cycle now) const;
+  void join(Arrival& arrival, int cta, Late lost, Cycle now);
+  Late joined(const Arrival& arrival, int cta, Cycle now) const;
+  void visit_arrival(const char* name, int cta, Arrival& arrival, StateVisitor& visitor) const;
   // Shows what a part of a CTA has lost to a key: how far it is behind the CTA's most.
-  void visit_lost(const char* name, int launch, int cta, uint64_t cta_serial, uint64_t lost, StateVisitor& visitor) const;
+  void visit_lost(const char* name, int launch, int cta, uint64_t cta_serial, Late lost, StateVisitor& visitor) const;
 
  private:
   struct Progress {
@@ -279,7 +290,7 @@ class Sm {
   void finish_phase(const Event& event, Cycle now);
   void async_copied(Warp& warp, const Event& event, Cycle now);
   void release_barrier(const Event& event, Cycle now);
-  void reconsider_cta(int cta, uint64_t lost, Cycle now);
+  void reconsider_cta(int cta, Late lost, Cycle now);
 
   // sm_timeline.cc
   std::vector<uint64_t> use() const;
@@ -299,7 +310,7 @@ class Sm {
   void count_placed(int launch, uint64_t ctas);
   void start_warps(Cta& cta, int index, Cycle now);
   bool find_slots(uint32_t warps, std::vector<int>& slots) const;
-  void maybe_end_warp(int sub_core, int slot, uint64_t lost, Cycle now);
+  void maybe_end_warp(int sub_core, int slot, Late lost, Cycle now);
   void end_cta(int index, Cycle now);
 
   // sm_other_bounds.cc
@@ -319,6 +330,7 @@ class Sm {
 
   const Spec& spec_;
   std::vector<SmLaunch> launches_;
+  bool passes_on_ = false;  // somebody may wait for a warp or request that has been held up
   std::vector<int> order_;  // launch indices in placement order
   std::vector<Progress> progress_;
   std::vector<Held> held_;                      // by launch

@@ -1,6 +1,6 @@
 // Losses that warps pass on. A warp that another kernel holds up is late, and so is everyone of its own kernel who waits for it.
 // Warp::lost says by how many cycles others have made a warp late so far. Who has waited is as late as whom it waited for, whether
-// that is more (it inherits) or less (its own lateness is hidden: it would have had to wait in any case):
+// that is more (it inherits, no more than it waited) or less (its own lateness is hidden: it would have had to wait in any case):
 //
 //   producer   loses 30 cycles to another kernel, then fills a stage                     lost 30
 //   consumer   waits 50 cycles for the stage: 30 of them are inherited                   lost 0 -> 30
@@ -15,38 +15,64 @@
 namespace warpfold::sim {
 namespace {
 
-constexpr uint64_t kMostApart = 4096;  // cycles; bounds the state of a warp that loses and never meets another
+uint64_t behind(uint64_t lost, uint64_t most) { return most - within(lost, most); }
 
-uint64_t within(uint64_t lost, uint64_t most) { return std::max(lost, most - std::min(most, kMostApart)); }
+// In a key.
+uint64_t behind(Late late, Late most) { return behind(late.all, most.all) << 16 | behind(late.others, most.others); }
 
 }  // namespace
 
-void Sm::delay(Warp& warp, Cycle cycles) {
-  if (!kAccounting || !tied(warp.launch)) return;
-  uint64_t& most = ctas_[warp.cta].most_lost;
-  warp.lost = within(warp.lost, most) + cycles;
-  most = std::max(most, warp.lost);
-}
-
-// The wait that has just ended took `waited` cycles and was for someone who has lost `lost`. Warps that wait for nobody but their
+// The wait that has just ended took `waited` cycles and was for someone who is late by `lost`. Warps that wait for nobody but their
 // own requests have no history: what the request lost is what they inherit.
-void Sm::inherit(Warp& warp, uint64_t lost, Cycle waited) {
-  if (!kAccounting || launches_.size() == 1) return;  // nobody has lost to anybody
-  uint64_t& most = ctas_[warp.cta].most_lost;
-  const uint64_t own = within(warp.lost, most);
-  const uint64_t theirs = within(lost, most);
-  if (theirs > own) account_.inherit(warp.waiting_row, warp.reason, std::min(theirs - own, waited));
+void Sm::inherit(Warp& warp, Late lost, Cycle waited) {
+  if (!passes_on_) return;
+  Late& furthest = ctas_[warp.cta].most_lost;
+  const Late own = within(warp.lost, furthest);
+  const Late late = least(within(lost, furthest), own + waited);
+  account_.inherit(warp.waiting_row, warp.reason, own, late);
   if (!tied(warp.launch)) return;
-  if (theirs < own) account_.hide(warp.waiting_row, warp.reason, own - theirs);
-  warp.lost = theirs;
-  most = std::max(most, theirs);
+  account_.hide(warp.waiting_row, warp.reason, own, late);
+  warp.lost = late;
+  furthest = most(furthest, late);
 }
 
-void Sm::visit_lost(const char* name, int launch, int cta, uint64_t cta_serial, uint64_t lost, StateVisitor& visitor) const {
-  if (launches_.size() == 1) return;  // nobody to lose to
+// It needed no waiting for what had come before: undisturbed it may have had to.
+void Sm::pass(Warp& warp, const Arrival& before, WarpState state, Cycle now) {
+  if (!remembered(before, now)) return;
+  const Late own = within(warp.lost, ctas_[warp.cta].most_lost);
+  const Late late = least(own, joined(before, warp.cta, now));
+  account_.hide(warp.row, state, own, late);
+  warp.lost = late;
+}
+
+bool Sm::remembered(const Arrival& arrival, Cycle now) const {
+  return passes_on_ && arrival.at != kNever && arrival.at + kMostApart > now;
+}
+
+// One more has arrived, with `lost`.
+void Sm::join(Arrival& arrival, int cta, Late lost, Cycle now) {
+  arrival = {now, remembered(arrival, now) ? least(lost, joined(arrival, cta, now)) : lost};
+}
+
+// How late those that have arrived are together, the last of them now.
+Late Sm::joined(const Arrival& arrival, int cta, Cycle now) const {
+  return within(arrival.late, ctas_[cta].most_lost) + (now - arrival.at);
+}
+
+void Sm::visit_arrival(const char* name, int cta, Arrival& arrival, StateVisitor& visitor) const {
+  if (!passes_on_) return;
+  if (!visitor.taking()) {
+    if (arrival.at != kNever) arrival.at += visitor.shift();
+    return;
+  }
+  if (!remembered(arrival, visitor.now())) return visitor.relative(name, 0);
+  visitor.relative(name, (visitor.now() - arrival.at + kMostApart) << 32 | behind(arrival.late, ctas_[cta].most_lost));
+}
+
+void Sm::visit_lost(const char* name, int launch, int cta, uint64_t cta_serial, Late lost, StateVisitor& visitor) const {
+  if (!passes_on_) return;
   if (!cta_lives(cta, cta_serial)) return visitor.relative(name, 0);
-  const uint64_t most = ctas_[cta].most_lost;
-  visitor.relative(name, tied(launch) ? most - within(lost, most) : lost);
+  visitor.relative(name, tied(launch) ? behind(lost, ctas_[cta].most_lost) : lost.others);
 }
 
 }  // namespace warpfold::sim

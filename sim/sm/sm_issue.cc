@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
@@ -15,6 +17,15 @@ void Sm::issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now
     case Behaviour::kBarrierSync:
     case Behaviour::kBarrierArrive:
       issue_barrier(warp, op, now);
+      break;
+    case Behaviour::kMbarrierWait: {
+      uint64_t awaited = 0;
+      const Mbarrier& barrier = awaited_mbarrier(warp, op, awaited);
+      if (barrier.visible == awaited) pass(warp, barrier.seen, WarpState::kShortScoreboard, now);
+      break;
+    }
+    case Behaviour::kWgmmaWait:
+      if (warp.wgmma_groups == op.count) pass(warp, ctas_[warp.cta].warpgroups[warp.index_in_cta / 4].done, WarpState::kGmma, now);
       break;
     case Behaviour::kSetMaxRegisters:
       issue_set_registers(warp, op, now);
@@ -104,6 +115,8 @@ void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
   }
   if (op.commit) ++warp.wgmma_groups;
   uint8_t& arrived = warpgroup.arrived[sequence % warpgroup.arrived.size()];
+  Arrival& last = warpgroup.last[sequence % warpgroup.last.size()];
+  join(last, warp.cta, warp.lost, now);
   if (++arrived < 4) return;
   arrived = 0;
   --open_wgmma_;
@@ -116,7 +129,7 @@ void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
   command.columns = op.wgmma_n;
   command.a_in_registers = op.wgmma_a_in_registers;
   command.commit = op.commit;
-  command.lost = warp.lost;
+  command.lost = joined(std::exchange(last, {}), warp.cta, now);
   wgmma_.assembled(command, now);
 }
 
@@ -132,6 +145,7 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
     warp.waiting_row = account_.row(warp.launch, op.segment);
     warp.barrier_phase = barrier.completed;
   }
+  join(barrier.last, warp.cta, warp.lost, now);
   if (++barrier.arrived < expected) return;
   barrier.arrived = 0;
   const uint64_t phase = barrier.completed++;
@@ -140,7 +154,7 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
                                          .ring = static_cast<uint16_t>(id),
                                          .serial = cta.serial,
                                          .value = phase,
-                                         .lost = warp.lost});
+                                         .lost = joined(std::exchange(barrier.last, {}), warp.cta, now)});
 }
 
 // setmaxnreg: registers move between the warps of a CTA through its own pool.

@@ -183,7 +183,7 @@ void Sm::start_warps(Cta& cta, int index, Cycle now) {
 }
 
 // An exited warp stays resident until its stores have left the SM (drain).
-void Sm::maybe_end_warp(int sub_core, int slot, uint64_t lost, Cycle now) {
+void Sm::maybe_end_warp(int sub_core, int slot, Late lost, Cycle now) {
   Warp& warp = sub_cores_[sub_core].warp(slot);
   if (!warp.exited || warp.outstanding_stores > 0 || warp.outstanding_bulk_stores > 0) return;
   const Cycle end = std::max(now, warp.last_issue + 1);

@@ -94,21 +94,32 @@ void Sm::visit_cta(int index, StateVisitor& visitor) {
   const KernelImage& image = *launches_[cta.launch].image;
   for (size_t r = 0; r < cta.rings.size(); ++r) {
     const uint64_t base = cta.rings[image.base_ring[r]].front().completed;
-    for (const Mbarrier& barrier : cta.rings[r]) {
+    for (Mbarrier& barrier : cta.rings[r]) {
       visitor.value("mbarrier_arrivals_left", barrier.arrivals_left);
       visitor.value("mbarrier_bytes_left", static_cast<uint64_t>(barrier.bytes_left));
       visitor.relative("mbarrier_completed", barrier.completed - base);
       visitor.relative("mbarrier_visible", barrier.visible - base);
+      visit_arrival("mbarrier_arrived", index, barrier.arrived, visitor);
+      visit_arrival("mbarrier_seen", index, barrier.seen, visitor);
       if (image.waited_once[r]) visitor.relative("mbarrier_once", barrier.visible >= 1);
     }
   }
-  for (const NamedBarrier& barrier : cta.barriers) visitor.value("barrier_arrived", barrier.arrived);
-  for (const Warpgroup& group : cta.warpgroups) {
+  for (NamedBarrier& barrier : cta.barriers) {
+    visitor.value("barrier_arrived", barrier.arrived);
+    if (barrier.arrived > 0) visit_arrival("barrier_last", index, barrier.last, visitor);
+  }
+  for (Warpgroup& group : cta.warpgroups) {
     uint64_t arrived = 0;
     for (uint64_t j = 1; j <= group.arrived.size(); ++j) {
       arrived = arrived << 4 | group.arrived[(group.opened - j) % group.arrived.size()];
     }
     visitor.relative("wgmma_arrived", arrived);
+    for (uint64_t j = 1; j <= group.arrived.size(); ++j) {
+      const uint64_t open = (group.opened - j) % group.arrived.size();
+      if (group.arrived[open] > 0) visit_arrival("wgmma_last", index, group.last[open], visitor);
+    }
+    visit_arrival("wgmma_done", index, group.done, visitor);
+    visit_arrival("wgmma_started", index, group.started, visitor);
   }
 }
 

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
@@ -64,18 +66,23 @@ void Sm::wgmma_room(Cycle now) {
 void Sm::charge_wgmma_wait(Warp& warp, Cycle to) {
   wgmma_.history().charge(warp.since, to, warp.launch, [&](int culprit, uint64_t cycles) {
     account_.charge(warp.row, culprit, Contended::kWgmma, cycles);
-    if (culprit != warp.launch) delay(warp, cycles);
+    if (!kAccounting || !tied(warp.launch)) return;
+    delay(warp, &Late::all, cycles);
+    if (culprit != warp.launch) delay(warp, &Late::others, cycles);
   });
 }
 
-void Sm::wgmma_group_done(int cta, uint64_t cta_serial, int warpgroup, uint64_t lost, Cycle now) {
-  if (!ctas_[cta].resident || ctas_[cta].serial != cta_serial) return;
-  for (int w = warpgroup * 4; w < warpgroup * 4 + 4; ++w) {
-    const int s = ctas_[cta].warp_slots[w];
+// `command`: the group's last.
+void Sm::wgmma_group_done(const WgmmaUnit::Command& command, Cycle now) {
+  if (!cta_lives(command.cta, command.cta_serial)) return;
+  Cta& cta = ctas_[command.cta];
+  cta.warpgroups[command.warpgroup].done = {now, command.lost};
+  for (int w = command.warpgroup * 4; w < command.warpgroup * 4 + 4; ++w) {
+    const int s = cta.warp_slots[w];
     SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
     --sub_core.warp(slot).wgmma_groups;
-    sub_core.reconsider(slot, now, lost);
+    sub_core.reconsider(slot, now, command.lost);
   }
 }
 
@@ -83,6 +90,7 @@ void Sm::mbarrier_arrive(const Event& event, Cycle now) {
   if (!cta_lives(event.cta, event.serial)) return;
   Mbarrier& barrier = ctas_[event.cta].rings[event.ring][event.stage];
   barrier.bytes_left += static_cast<int64_t>(event.value);  // expected
+  join(barrier.arrived, event.cta, event.lost, now);
   // More arrivals than a phase takes are lost on the phase, as a program may not count on them.
   if (barrier.arrivals_left > 0) --barrier.arrivals_left;
   finish_phase(event, now);
@@ -90,7 +98,9 @@ void Sm::mbarrier_arrive(const Event& event, Cycle now) {
 
 void Sm::mbarrier_bytes(const Event& event, Cycle now) {
   if (!cta_lives(event.cta, event.serial)) return;
-  ctas_[event.cta].rings[event.ring][event.stage].bytes_left -= static_cast<int64_t>(event.value);
+  Mbarrier& barrier = ctas_[event.cta].rings[event.ring][event.stage];
+  barrier.bytes_left -= static_cast<int64_t>(event.value);
+  join(barrier.arrived, event.cta, event.lost, now);
   finish_phase(event, now);
 }
 
@@ -100,13 +110,14 @@ void Sm::finish_phase(const Event& event, Cycle now) {
   if (barrier.arrivals_left > 0 || barrier.bytes_left > 0) return;
   barrier.arrivals_left = launches_[ctas_[event.cta].launch].image->kernel->rings[event.ring].arrivals;
   ++barrier.completed;
+  const Late lost = joined(std::exchange(barrier.arrived, {}), event.cta, now);
   schedule(now + spec_.mbarrier_latency, {.type = EventType::kMbarrierVisible,
                                           .cta = event.cta,
                                           .ring = event.ring,
                                           .stage = event.stage,
                                           .serial = event.serial,
                                           .value = barrier.completed,
-                                          .lost = event.lost});
+                                          .lost = lost});
 }
 
 void Sm::async_copied(Warp& warp, const Event& event, Cycle now) {
@@ -132,7 +143,7 @@ void Sm::release_barrier(const Event& event, Cycle now) {
   }
 }
 
-void Sm::reconsider_cta(int cta, uint64_t lost, Cycle now) {
+void Sm::reconsider_cta(int cta, Late lost, Cycle now) {
   for (const int s : ctas_[cta].warp_slots) {
     SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());

@@ -114,7 +114,14 @@ bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
   return sm_->condition_holds(warp, index_, slot, reason);
 }
 
+// Awake until now without having issued: in all of these cycles something was taken.
+void SubCore::count_held_up(int slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  if (kAccounting && now > warp.since && (tied_ >> slot & 1) != 0) sm_->delay(warp, &Late::all, now - warp.since);
+}
+
 void SubCore::block(int slot, WarpState reason, Cycle since) {
+  count_held_up(slot, since);
   warps_[slot].blocked = true;
   wait(warps_[slot], reason, since);
   awake_ &= ~(Mask{1} << slot);
@@ -126,7 +133,7 @@ void SubCore::wait(Warp& warp, WarpState reason, Cycle since) {
   if (!warp.in_barrier) warp.waiting_row = warp.row;
 }
 
-void SubCore::reconsider(int slot, Cycle now, std::optional<uint64_t> lost) {
+void SubCore::reconsider(int slot, Cycle now, std::optional<Late> lost) {
   Warp& warp = warps_[slot];
   if (!warp.blocked) return;
   WarpState reason{};
@@ -142,11 +149,12 @@ void SubCore::reconsider(int slot, Cycle now, std::optional<uint64_t> lost) {
   }
   if (!holds) return wait(warp, reason, now);
   warp.blocked = false;
+  warp.since = now;
   awake_ |= Mask{1} << slot;
   wake_at(now);
 }
 
-void SubCore::release_counter(int slot, int counter, uint64_t lost, Cycle now) {
+void SubCore::release_counter(int slot, int counter, Late lost, Cycle now) {
   Warp& warp = warps_[slot];
   --warp.counters[counter];
   if (warp.counters[counter] == 0) warp.long_counters = static_cast<uint8_t>(warp.long_counters & ~(1U << counter));
@@ -155,6 +163,7 @@ void SubCore::release_counter(int slot, int counter, uint64_t lost, Cycle now) {
 
 void SubCore::set_timer(int slot, Cycle at, bool check) {
   const Mask bit = Mask{1} << slot;
+  warps_[slot].since = at;
   awake_ &= ~bit;
   check_ = check ? check_ | bit : check_ & ~bit;
   timers_.set(slot, at);
@@ -271,7 +280,7 @@ void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource)
     account_->charge(row, culprit, resource, lost);
     const int launch = account_->launch_of(row);
     if (culprit == launch || !sm_->tied(launch)) continue;
-    for (Mask late = warps & here; late != 0; late &= late - 1) sm_->delay(warps_[std::countr_zero(late)], 1);
+    for (Mask late = warps & here; late != 0; late &= late - 1) sm_->delay(warps_[std::countr_zero(late)], &Late::others, 1);
   }
 }
 
@@ -296,6 +305,7 @@ void SubCore::enter_row(Mask bit, uint32_t row) {
 void SubCore::issue(int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const MicroOp& op = *warp.op;
+  count_held_up(slot, now);
   ++account_->launch(warp.launch).instructions;
   account_->spend(warp.row, WarpState::kSelected, 1);
   ++issued_[warp.launch];
@@ -441,6 +451,7 @@ void SubCore::start_warp(int slot, Cycle now) {
   younger_[slot] = 0;
   resident_ |= bit;
   of_launch_[warp.launch] |= bit;
+  tied_ = sm_->tied(warp.launch) ? tied_ | bit : tied_ & ~bit;
   enter_loops(warp, 0, -1);
   warp.row = account_->row(warp.launch, warp.op->segment);
   enter_row(bit, warp.row);

@@ -41,8 +41,8 @@ class SubCore {
   void start_warp(int slot, Cycle now);
   // Something that a blocked warp may wait for has changed.
   // `lost`: Warp::lost of whoever has changed it; none: what it waits for has no history of its own.
-  void reconsider(int slot, Cycle now, std::optional<uint64_t> lost = std::nullopt);
-  void release_counter(int slot, int counter, uint64_t lost, Cycle now);
+  void reconsider(int slot, Cycle now, std::optional<Late> lost = std::nullopt);
+  void release_counter(int slot, int counter, Late lost, Cycle now);
   void free_queue_entry(Cycle now);
   void end_warp(int slot);
 
@@ -77,7 +77,7 @@ class SubCore {
   static constexpr int kPorts = isa::kPipes + 1;
   using Mask = uint32_t;
 
-  void visit_warp(Warp& warp, StateVisitor& visitor);
+  void visit_warp(int slot, StateVisitor& visitor);
   void expire_timers(Cycle now);
   bool condition_holds(int slot, Cycle now, WarpState& reason);
   void block(int slot, WarpState reason, Cycle since);
@@ -94,6 +94,7 @@ class SubCore {
   int oldest(Mask candidates) const;
   void charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now);
   void lose(Mask warps, WarpState state, int culprit, Contended resource);
+  void count_held_up(int slot, Cycle now);
   void leave_row(Mask bit, uint32_t row);
   void enter_row(Mask bit, uint32_t row);
 
@@ -116,6 +117,7 @@ class SubCore {
   std::vector<Warp> warps_;
 
   Mask resident_ = 0;
+  Mask tied_ = 0;  // of launches whose warps wait for each other
   Mask awake_ = 0;
   Mask check_ = 0;      // the next instruction has a condition
   Mask tentative_ = 0;  // awake only because a counter's increment is not visible yet

@@ -10,8 +10,8 @@ uint64_t place(const Warp& warp) { return static_cast<uint64_t>(warp.launch) << 
 }  // namespace
 
 void SubCore::visit(StateVisitor& visitor) {
-  for (Warp& warp : warps_) {
-    if (warp.resident) visit_warp(warp, visitor);
+  for (int slot = 0; slot < slots(); ++slot) {
+    if (warps_[slot].resident) visit_warp(slot, visitor);
   }
   visitor.value("resident", resident_);
   visitor.value("awake", awake_);
@@ -47,7 +47,8 @@ void SubCore::visit(StateVisitor& visitor) {
 }
 
 // The loops' trips are apart: they only count, until the last.
-void SubCore::visit_warp(Warp& warp, StateVisitor& visitor) {
+void SubCore::visit_warp(int slot, StateVisitor& visitor) {
+  Warp& warp = warps_[slot];
   visitor.value("warp_op", place(warp));
   visitor.value("warp_cta", static_cast<uint64_t>(warp.cta));
   visitor.value("warp_index", static_cast<uint64_t>(warp.index_in_cta));
@@ -57,9 +58,11 @@ void SubCore::visit_warp(Warp& warp, StateVisitor& visitor) {
   visitor.value("just_issued", just_issued);
   visitor.value("fresh_counters", just_issued ? warp.fresh_counters : 0);
   visitor.value("blocked", warp.blocked);
-  if (warp.blocked) {
-    visitor.value("blocked_reason", static_cast<uint64_t>(warp.reason));
+  if (warp.blocked) visitor.value("blocked_reason", static_cast<uint64_t>(warp.reason));
+  if (warp.blocked || ((awake_ & tied_) >> slot & 1) != 0) {
     visitor.since(warp.since);
+  } else {
+    warp.since += visitor.shift();
   }
   visitor.value("in_barrier", warp.in_barrier);
   if (warp.in_barrier) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/account/late.h"
 #include "sim/account/states.h"
 #include "sim/engine/time.h"
 #include "sim/sm/program.h"
@@ -41,7 +42,7 @@ struct Warp {
   Cycle started = 0;
   bool blocked = false;
   WarpState reason = WarpState::kWait;  // while blocked
-  Cycle since = 0;                      // while blocked
+  Cycle since = 0;                      // it has been blocked, has been awake, or will be
   uint32_t waiting_row = 0;  // while blocked: its row of the account; at a barrier, which it has passed by: the barrier's
   bool in_barrier = false;   // arrived at a BAR.SYNC that has not been released
   uint8_t barrier = 0;       // which one
@@ -51,7 +52,7 @@ struct Warp {
   uint32_t outstanding_stores = 0;
   uint32_t outstanding_bulk_stores = 0;
   uint32_t registers = 0;       // per thread now (setmaxnreg)
-  uint64_t lost = 0;            // cycles that other launches cost it so far, its own and inherited; beside its CTA's most_lost
+  Late lost;                    // cycles that it has been held up for so far, its own and inherited; beside its CTA's most_lost
   uint64_t wgmma_sequence = 0;  // wgmma instructions issued
   uint32_t wgmma_groups = 0;    // committed, not completed
   AsyncGroups async;
@@ -63,17 +64,23 @@ struct Mbarrier {
   int64_t bytes_left = 0;
   uint64_t completed = 0;  // phases
   uint64_t visible = 0;    // phases that waiting warps see (completed, a latency later)
+  Arrival arrived{};       // of the phase that is filling: arrivals and bytes
+  Arrival seen{};          // the last visible phase
 };
 
 struct NamedBarrier {
   uint32_t arrived = 0;    // warps
   uint64_t completed = 0;  // phases
+  Arrival last{};          // of those that have arrived
 };
 
 // wgmma commands of one warpgroup: some of its four warps may have issued a command and others not yet.
 struct Warpgroup {
   uint64_t opened = 0;                // commands opened so far
   std::array<uint8_t, 16> arrived{};  // per open command, by sequence mod 16
+  std::array<Arrival, 16> last{};     // the same: of the warps that have issued it
+  Arrival done{};                     // the last completed group
+  Arrival started{};                  // the last command's place in the tensor pipe is free again
 };
 
 // A resident CTA.
@@ -86,7 +93,7 @@ struct Cta {
   uint32_t registers = 0;  // allocated of the SM's
   uint32_t shared_memory = 0;
   uint32_t register_pool = 0;   // given back by setmaxnreg, per CTA
-  uint64_t most_lost = 0;       // Warp::lost, the largest so far
+  Late most_lost;               // Warp::lost, the largest so far
   std::vector<int> warp_slots;  // SM-wide slot of each warp
   std::vector<std::vector<Mbarrier>> rings;
   std::array<NamedBarrier, kNamedBarriers> barriers{};

@@ -24,6 +24,12 @@ Cycle WgmmaUnit::interval(const Command& command) const {
   return std::max({spec_.wgmma_cycles(command.columns), operands, spec_.wgmma_floor});
 }
 
+// From the start to the completion.
+Cycle WgmmaUnit::latency(const Command& command) const {
+  const uint32_t pipeline = command.a_in_registers ? spec_.wgmma_completion_rs : spec_.wgmma_completion;
+  return pipeline + std::max(spec_.wgmma_cycles(command.columns), command.columns / 2U);
+}
+
 // The last cycles before the completion in which the update finds its read slots; not before the start.
 Cycle WgmmaUnit::read_window(const Command& command) const {
   const uint32_t pipeline = command.a_in_registers ? spec_.wgmma_completion_rs : spec_.wgmma_completion;
@@ -57,12 +63,10 @@ void WgmmaUnit::start(uint64_t id, Cycle now) {
   --waiting_;
   charge_start(command, now);
   history_.hold(now, command.launch);
-  const uint32_t tensor = spec_.wgmma_cycles(command.columns);
-  busy_ += tensor;
+  busy_ += spec_.wgmma_cycles(command.columns);
   free_at_ = now + interval(command);
   sm_->memory().reserve_for_wgmma(now, wavefronts(command), command.launch);
-  const uint32_t pipeline = command.a_in_registers ? spec_.wgmma_completion_rs : spec_.wgmma_completion;
-  command.completion = now + pipeline + std::max(tensor, command.columns / 2U);
+  command.completion = now + latency(command);
   // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
   sm_->schedule(command.completion - command.columns / 2U, {.type = Sm::EventType::kWgmmaWrites, .value = id});
   sm_->schedule(command.completion - read_window(command), {.type = Sm::EventType::kWgmmaReads, .value = id});
@@ -70,17 +74,26 @@ void WgmmaUnit::start(uint64_t id, Cycle now) {
   sm_->wgmma_room(now);
 }
 
-// A command that waited for its own CTA's work in the pipe is as late as the pipe is; behind other launches' work it loses what
-// they took.
+// A command that waited for its own CTA's work in the pipe is as late as the later of the two would be undisturbed; behind other
+// launches' work it loses what they took. The rest of its wait is the kernel's own.
 void WgmmaUnit::charge_start(Command& command, Cycle now) {
   Cycle lost = 0;
   history_.charge(command.assembled, now, command.launch, [&](int culprit, uint64_t cycles) {
     account_->charge_request(command.row, culprit, Contended::kWgmma, cycles);
     if (culprit != command.launch) lost += cycles;
   });
-  const bool behind_own = now > command.assembled && lost == 0 && pipe_cta_ == command.cta && pipe_serial_ == command.cta_serial;
-  command.lost = behind_own ? pipe_lost_ : command.lost + lost;
-  pipe_lost_ = command.lost;
+  const uint64_t waited = now - command.assembled;
+  Late late = {command.lost.others + lost, command.lost.all + waited};
+  const bool behind_own = lost == 0 && pipe_cta_ == command.cta && pipe_serial_ == command.cta_serial;
+  if (behind_own && sm_->remembered(pipe_, now))
+    late.others = std::min(late.others + waited, sm_->joined(pipe_, command.cta, now).others);
+  command.lost = late;
+  pipe_ = {now + interval(command), late};
+  if (sm_->cta_lives(command.cta, command.cta_serial)) {
+    Arrival& before = sm_->warpgroup(command.cta, command.warpgroup).started;
+    if (sm_->remembered(before, now)) command.lost.all = std::min(late.all, sm_->joined(before, command.cta, now).all);
+    before = {pipe_.at, command.lost};
+  }
   pipe_launch_ = command.launch;
   pipe_cta_ = command.cta;
   pipe_serial_ = command.cta_serial;
@@ -132,58 +145,78 @@ void WgmmaUnit::complete(uint64_t id, Cycle now) {
   }
   const Cycle delay = std::max(reads, writes);
   if (delay > 0) {
-    Cycle lost = 0;
     if (reads >= writes) {
-      lost = charge_reads(command, delay);
+      delay_after(id, delay, charge_reads(command, delay));
     } else {
       account_->charge_request(command.row, written_by, Contended::kRegisterWritePort, delay);
-      lost = written_by != command.launch ? delay : 0;
+      delay_after(id, delay, written_by != command.launch ? delay : 0);
     }
-    delay_after(id, delay, lost);
     sm_->schedule(command.completion, {.type = Sm::EventType::kWgmmaComplete, .value = id});
     return;
   }
-  if (command.commit) sm_->wgmma_group_done(command.cta, command.cta_serial, command.warpgroup, command.lost, now);
+  if (command.commit) sm_->wgmma_group_done(command, now);
 }
 
 // The pipe stands still while an update waits: this command, those behind it and the next start all move. `lost` of the delay is
-// due to other launches.
+// due to other launches, for which all of it is due to this one; the rest is `held`.
 void WgmmaUnit::delay_after(uint64_t id, Cycle delay, Cycle lost) {
   const int launch = at(id).launch;
   for (uint64_t later = id; later < next_start_; ++later) {
-    at(later).completion += delay;
-    if (at(later).launch == launch) at(later).lost += lost;
+    Command& command = at(later);
+    const Cycle others = command.launch == launch ? lost : delay;
+    command.completion += delay;
+    command.lost.others += others;
+    command.lost.all += delay;
   }
-  if (pipe_launch_ == launch) pipe_lost_ += lost;
   free_at_ += delay;
+  pipe_.at += delay;
+  pipe_.late.others += pipe_launch_ == launch ? lost : delay;
 }
 
 std::vector<uint64_t> WgmmaUnit::port_reads() const {
-  std::vector<uint64_t> reads(static_cast<size_t>(account_->launches()), 0);
+  std::vector<uint64_t> reads;
+  reads.reserve(static_cast<size_t>(sm_->sub_cores()) * static_cast<size_t>(account_->launches()));
   for (int c = 0; c < sm_->sub_cores(); ++c) {
-    for (size_t l = 0; l < reads.size(); ++l) reads[l] += sm_->sub_core(c).port_reads(static_cast<int>(l));
+    for (int l = 0; l < account_->launches(); ++l) reads.push_back(sm_->sub_core(c).port_reads(l));
   }
   return reads;
 }
 
-// To the launches that read meanwhile, in proportion; what integer division leaves goes to the one that read most. Returns the part
-// of other launches.
+// What the update would have waited with its own launch's reads alone is its own; the rest is due to the other launches that read
+// meanwhile, in proportion, and what integer division leaves to the one that read most:
+//
+//   12 cycles with 24 slots, of which its own launch's reads take 18 and another's 4: 2 of the 6 wanted are left, 4 are missing, 2
+//   cycles. Without the other's reads none would be: both cycles are the other's.
+//
+// Returns the part of other launches.
 Cycle WgmmaUnit::charge_reads(const Command& command, Cycle delay) {
+  const auto launches = static_cast<size_t>(account_->launches());
   std::vector<uint64_t> reads = port_reads();
-  for (size_t l = 0; l < reads.size(); ++l) reads[l] -= command.reads_before[l];
-  const uint64_t total = std::accumulate(reads.begin(), reads.end(), uint64_t{0});
-  const auto most = static_cast<int>(std::ranges::max_element(reads) - reads.begin());
-  uint64_t left = delay;
-  uint64_t own = 0;
-  for (size_t l = 0; l < reads.size() && total > 0; ++l) {
-    const uint64_t share = delay * reads[l] / total;
+  std::vector<uint64_t> of_launch(launches, 0);
+  Cycle own = 0;
+  for (int c = 0; c < sm_->sub_cores(); ++c) {
+    uint64_t others = 0;
+    for (size_t l = 0; l < launches; ++l) {
+      if (static_cast<int>(l) == command.launch) continue;
+      const size_t i = static_cast<size_t>(c) * launches + l;
+      others += reads[i] - command.reads_before[i];
+      of_launch[l] += reads[i] - command.reads_before[i];
+    }
+    own = std::max<Cycle>(own, sm_->sub_core(c).ports().missing_without(command.update[c], others));
+  }
+  account_->charge_request(command.row, command.launch, Contended::kRegisterReadPort, own);
+  const uint64_t total = std::accumulate(of_launch.begin(), of_launch.end(), uint64_t{0});
+  if (own == delay) return 0;
+  const auto most = static_cast<size_t>(std::ranges::max_element(of_launch) - of_launch.begin());
+  uint64_t left = delay - own;
+  for (size_t l = 0; l < launches; ++l) {
+    if (l == most) continue;
+    const uint64_t share = (delay - own) * of_launch[l] / total;
     account_->charge_request(command.row, static_cast<int>(l), Contended::kRegisterReadPort, share);
     left -= share;
-    if (static_cast<int>(l) == command.launch) own += share;
   }
-  const int last = total > 0 ? most : command.launch;
-  account_->charge_request(command.row, last, Contended::kRegisterReadPort, left);
-  return delay - own - (last == command.launch ? left : 0);
+  account_->charge_request(command.row, static_cast<int>(most), Contended::kRegisterReadPort, left);
+  return delay - own;
 }
 
 }  // namespace warpfold::sim

@@ -6,6 +6,7 @@
 
 #include "sim/account/account.h"
 #include "sim/account/hold_history.h"
+#include "sim/account/late.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
 
@@ -41,13 +42,13 @@ class WgmmaUnit {
     uint16_t columns = 0;
     bool a_in_registers = false;
     bool commit = false;  // ends a group
-    uint64_t lost = 0;    // Warp::lost of the last warp to issue it, and what others cost it since
+    Late lost{};          // Warp::lost of the warps that issued it, and what has held it up since
     Cycle assembled = 0;
     Cycle completion = 0;
     bool writes_begun = false;
     bool reads_begun = false;
     std::array<RegisterPorts::Totals, kMaxSubCores> update{};  // per sub-core: port slots to wait for
-    std::vector<uint64_t> reads_before;                        // per launch: port reads when the update began
+    std::vector<uint64_t> reads_before;                        // per sub-core and launch: port reads when the update began
   };
 
   bool has_room(uint64_t open_commands) const { return waiting_ + open_commands < spec_.wgmma_fifo_entries; }
@@ -60,8 +61,8 @@ class WgmmaUnit {
 
   // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
   void visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);
-  // Port reads, per launch, have been counted since `before` without having been made: commands in flight compare with what was
-  // counted.
+  // Port reads, per sub-core and launch, have been counted since `before` without having been made: commands in flight compare with
+  // what was counted.
   void add_port_reads(uint64_t oldest, const std::vector<uint64_t>& before);
   std::vector<uint64_t> port_reads() const;
   uint64_t started() const { return next_start_; }
@@ -76,6 +77,7 @@ class WgmmaUnit {
   Command& at(uint64_t id) { return commands_[id % kInFlight]; }
   void start(uint64_t id, Cycle now);
   Cycle interval(const Command& command) const;
+  Cycle latency(const Command& command) const;
   uint32_t wavefronts(const Command& command) const;
   Cycle read_window(const Command& command) const;
   void delay_after(uint64_t id, Cycle delay, Cycle lost);
@@ -92,8 +94,8 @@ class WgmmaUnit {
   uint64_t next_start_ = 0;  // started so far
   uint64_t waiting_ = 0;     // assembled, not started
   Cycle free_at_ = 0;
-  uint64_t pipe_lost_ = 0;  // Command::lost of the last one started, and what others cost the pipe since
-  int pipe_launch_ = 0;     // whose that was
+  Arrival pipe_;         // free after the last one started; late by what others cost that one and the pipe since
+  int pipe_launch_ = 0;  // whose that was
   int pipe_cta_ = 0;
   uint64_t pipe_serial_ = 0;
   Cycle start_at_ = kNever;

@@ -30,7 +30,8 @@ void WgmmaUnit::visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_sinc
 void WgmmaUnit::visit_pipe(StateVisitor& visitor) {
   const bool lives = sm_->cta_lives(pipe_cta_, pipe_serial_);
   visitor.value("pipe_cta", lives ? static_cast<uint64_t>(pipe_cta_) + 1 : 0);
-  sm_->visit_lost("pipe_lost", pipe_launch_, pipe_cta_, pipe_serial_, pipe_lost_, visitor);
+  Arrival nobodys;
+  sm_->visit_arrival("pipe_late", pipe_cta_, lives ? pipe_ : nobodys, visitor);
 }
 
 void WgmmaUnit::visit_command(Command& command, bool waits, StateVisitor& visitor) {

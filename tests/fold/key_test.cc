@@ -54,6 +54,7 @@ const std::set<std::string> kFields = {
     "bandwidth_free",
     "barrier",
     "barrier_arrived",
+    "barrier_last",
     "barrier_phase",
     "barrier_row",
     "blocked",
@@ -122,8 +123,10 @@ const std::set<std::string> kFields = {
     "launch_started",
     "long_counters",
     "mbarrier_arrivals_left",
+    "mbarrier_arrived",
     "mbarrier_bytes_left",
     "mbarrier_completed",
+    "mbarrier_seen",
     "mbarrier_visible",
     "next_cta_at",
     "next_step",
@@ -138,7 +141,7 @@ const std::set<std::string> kFields = {
     "pipe_free",
     "pipe_holder",
     "pipe_last",
-    "pipe_lost",
+    "pipe_late",
     "queue_entries",
     "queue_last_accept",
     "queue_size",
@@ -158,8 +161,8 @@ const std::set<std::string> kFields = {
     "request_warp_lives",
     "resident",
     "return_free",
-    "stage_fraction",
     "return_holder",
+    "stage_fraction",
     "stage_free",
     "tentative",
     "timer_warps",
@@ -172,11 +175,14 @@ const std::set<std::string> kFields = {
     "warp_op",
     "warp_registers",
     "wgmma_arrived",
+    "wgmma_done",
     "wgmma_free",
     "wgmma_groups",
     "wgmma_in_flight",
+    "wgmma_last",
     "wgmma_sequence",
     "wgmma_start",
+    "wgmma_started",
     "wgmma_waiting",
     "write_port",
     "younger",
@@ -224,7 +230,6 @@ bool gives_itself_away(const Scenario& scenario, const std::string& field) {
 // makes no two states of such a run the same; those are held by Key.HasTheseFields, Members.* and Parts.*.
 const std::map<std::string, std::vector<uint64_t>> kDecisive = {
     {"bandwidth_fraction", {18, 26, 31}},
-    {"command_assembled", {296}},
     {"cta_class", {14, 125, 176}},
     {"dram_fraction", {8, 19, 32}},
     {"event_time", {23, 27}},
@@ -289,9 +294,19 @@ class Neighbours : public sim::KeyProbe, public sim::SmWatcher {
 };
 
 // Fields that alone tell apart two states which one program comes through: without any of them the key would be too coarse.
-const std::set<std::string> kTellApart = {
-    "bandwidth_fraction", "command_assembled", "cta_class", "dram_fraction", "event_lost", "event_time", "queue_last_accept",
-    "request_issued",     "return_free",       "warp_lost", "warp_op",       "write_port", "younger"};
+const std::set<std::string> kTellApart = {"bandwidth_fraction",
+                                          "cta_class",
+                                          "dram_fraction",
+                                          "event_time",
+                                          "mbarrier_seen",
+                                          "queue_last_accept",
+                                          "request_issued",
+                                          "return_free",
+                                          "wgmma_done",
+                                          "warp_lost",
+                                          "warp_op",
+                                          "write_port",
+                                          "younger"};
 
 TEST(Key, AFieldAloneTellsStatesApart) {
   std::set<std::string> found;

@@ -104,7 +104,8 @@ std::map<std::string, Change<sim::Warp>> warp_changes() {
       {"outstanding_stores", one_more(&Warp::outstanding_stores)},
       {"outstanding_bulk_stores", one_more(&Warp::outstanding_bulk_stores)},
       {"registers", one_more(&Warp::registers)},
-      {"lost", one_more(&Warp::lost)},
+      {"lost to others", [](Warp& w) { return ++w.lost.others, true; }},
+      {"lost in all", [](Warp& w) { return ++w.lost.all, true; }},
       {"wgmma_sequence", one_more(&Warp::wgmma_sequence)},
       {"wgmma_groups", one_more(&Warp::wgmma_groups)},
       {"open_copies", [](Warp& w) { return ++w.async.open_copies, true; }},
@@ -121,9 +122,9 @@ std::map<std::string, Change<sim::Cta>> cta_changes() {
   using sim::Cta;
   [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, register_pool,
                                 most_lost, warp_slots, rings, barriers, warpgroups] = Cta{};
-  [[maybe_unused]] const auto& [arrivals_left, bytes_left, completed, visible] = sim::Mbarrier{};
-  [[maybe_unused]] const auto& [arrived, phases] = sim::NamedBarrier{};
-  [[maybe_unused]] const auto& [opened, open_arrived] = sim::Warpgroup{};
+  [[maybe_unused]] const auto& [arrivals_left, bytes_left, completed, visible, ring_arrived, seen] = sim::Mbarrier{};
+  [[maybe_unused]] const auto& [arrived, phases, barrier_last] = sim::NamedBarrier{};
+  [[maybe_unused]] const auto& [opened, open_arrived, open_last, done, started] = sim::Warpgroup{};
   const auto of_ring = [](auto change) {
     return [change](Cta& cta) { return !cta.rings.empty() && (change(cta.rings.back().back()), true); };
   };
@@ -132,12 +133,23 @@ std::map<std::string, Change<sim::Cta>> cta_changes() {
       {"cta_class", one_more(&Cta::cta_class)},
       {"warps_running", one_more(&Cta::warps_running)},
       {"register_pool", one_more(&Cta::register_pool)},
-      {"most_lost", one_more(&Cta::most_lost)},
+      {"most_lost to others", [](Cta& c) { return ++c.most_lost.others, true; }},
+      {"most_lost in all", [](Cta& c) { return ++c.most_lost.all, true; }},
       {"warp_slots", [](Cta& c) { return ++c.warp_slots[0], true; }},
       {"arrivals_left", of_ring([](sim::Mbarrier& b) { ++b.arrivals_left; })},
       {"bytes_left", of_ring([](sim::Mbarrier& b) { ++b.bytes_left; })},
       {"mbarrier completed", of_ring([](sim::Mbarrier& b) { ++b.completed; })},
       {"mbarrier visible", of_ring([](sim::Mbarrier& b) { ++b.visible; })},
+      {"mbarrier arrived", of_ring([](sim::Mbarrier& b) { ++b.arrived.late.all; })},
+      {"mbarrier seen", of_ring([](sim::Mbarrier& b) { ++b.seen.at; })},
+      {"barrier last",
+       [](Cta& c) {
+         for (sim::NamedBarrier& barrier : c.barriers) --barrier.last.at;
+         return true;
+       }},
+      {"wgmma last", [](Cta& c) { return c.warpgroups[0].last.fill({}), true; }},
+      {"wgmma started", [](Cta& c) { return --c.warpgroups[0].started.at, true; }},
+      {"wgmma done", [](Cta& c) { return ++c.warpgroups[0].done.late.others, true; }},
       {"barrier arrived", [](Cta& c) { return ++c.barriers[0].arrived, true; }},
       {"barrier completed", [](Cta& c) { return ++c.barriers[1].completed, true; }},
       {"wgmma opened", [](Cta& c) { return ++c.warpgroups[0].opened, true; }},
@@ -165,10 +177,10 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaUnit::Command{};
   [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value, e_lost] =
       sim::Sm::Event{.type = sim::Sm::EventType::kPlace};
-  EXPECT_EQ(sizeof(sim::Sm), 15032);
-  EXPECT_EQ(sizeof(sim::SubCore), 3648);
+  EXPECT_EQ(sizeof(sim::Sm), 15568);
+  EXPECT_EQ(sizeof(sim::SubCore), 3656);
   EXPECT_EQ(sizeof(sim::MemoryStage), 4744);
-  EXPECT_EQ(sizeof(sim::WgmmaUnit), 9320);
+  EXPECT_EQ(sizeof(sim::WgmmaUnit), 9848);
   EXPECT_EQ(sizeof(sim::MemoryShare), 2872);
   EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (6 + sim::kContended));
 }

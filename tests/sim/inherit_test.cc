@@ -13,6 +13,8 @@ using sim::WarpState;
 struct OfRole {
   uint64_t waited = 0;
   uint64_t inherited = 0;
+  uint64_t hidden = 0;
+  uint64_t undisturbed() const { return waited + hidden - inherited; }
   uint64_t taken = 0;  // that its warps waited for the other kernel themselves
 };
 
@@ -22,6 +24,7 @@ OfRole of_role(const Replay& run, uint32_t role, WarpState state) {
     if (each.segment.role != role) continue;
     sum.waited += each.states[static_cast<size_t>(state)];
     sum.inherited += each.inherited[static_cast<size_t>(state)];
+    sum.hidden += each.hidden[static_cast<size_t>(state)];
     for (size_t culprit = 1; culprit < each.lost.size(); ++culprit) {
       for (const uint64_t lost : each.lost[culprit]) sum.taken += lost;
     }
@@ -54,6 +57,27 @@ TEST(Inherited, AtABarrierIsWhatTheLastToArriveHasLost) {
   EXPECT_GT(beside.inherited, 0);
   EXPECT_EQ(beside.inherited, beside.waited - alone.waited);
 }
+
+// What inherited and hidden cycles make of a wait is what it is alone, whoever of the two comes first, and whoever does alone. The
+// late one finds the ALU taken by a warp that the issue policy stays with: it goes on when that has ended.
+class Undisturbed : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(Undisturbed, IsTheWaitAlone) {
+  const traces::Kernel kernel = KernelText("meeting", "sm_86")
+                                    .role("late", 1, join(join({op("NOP", {.stall = 10})}, busy(100)), {kBarrier}))
+                                    .role("others", 3, join(busy(GetParam()), {kBarrier}))
+                                    .kernel();
+  const Replay alone = replay(one_sm("rtx_a6000"), kernel);
+  const traces::Kernel greedy = on_one_sub_core("sm_86", {busy(60)}, "greedy");
+  const Replay beside = replay_together(one_sm("rtx_a6000"), {kernel, greedy});
+  EXPECT_GT(of_role(beside, 0, WarpState::kBarrier).taken, 90);
+  for (const uint32_t role : {0U, 1U}) {
+    EXPECT_EQ(of_role(beside, role, WarpState::kBarrier).undisturbed(), of_role(alone, role, WarpState::kBarrier).waited)
+        << "role " << role;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EarlyToLate, Undisturbed, testing::Values(1, 90, 104, 106, 120, 150, 200));
 
 // The one that loses has time to spare: nobody waits for it.
 TEST(Inherited, IsNothingWhereNobodyWaitsForTheLoser) {

@@ -11,7 +11,7 @@ namespace {
 using Fields = std::vector<std::pair<std::string, std::string>>;
 
 void add(Fields& fields, const std::string& prefix, const sim::SegmentCounters& counters) {
-  const auto& [segment, states, lost, inherited, hidden, requests_lost] = counters;
+  const auto& [segment, states, lost, inherited, hidden, inherited_in_all, hidden_in_all, requests_lost] = counters;
   const auto& [role, phase, position] = segment;
   const std::string where =
       text({prefix, "role ", std::to_string(role), " ", sim::phase_name(phase), " ", std::to_string(position), " "});
@@ -20,6 +20,10 @@ void add(Fields& fields, const std::string& prefix, const sim::SegmentCounters& 
   for (size_t s = 0; s < inherited.size(); ++s) {
     fields.emplace_back(text({where, "inherited ", sim::state_name(static_cast<sim::WarpState>(s))}), std::to_string(inherited[s]));
     fields.emplace_back(text({where, "hidden ", sim::state_name(static_cast<sim::WarpState>(s))}), std::to_string(hidden[s]));
+    fields.emplace_back(text({where, "inherited in all ", sim::state_name(static_cast<sim::WarpState>(s))}),
+                        std::to_string(inherited_in_all[s]));
+    fields.emplace_back(text({where, "hidden in all ", sim::state_name(static_cast<sim::WarpState>(s))}),
+                        std::to_string(hidden_in_all[s]));
   }
   for (size_t culprit = 0; culprit < lost.size(); ++culprit) {
     for (size_t r = 0; r < lost[culprit].size(); ++r) {

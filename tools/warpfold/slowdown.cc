@@ -43,6 +43,25 @@ States sum_of(const sim::KernelCounters& counters, States sim::SegmentCounters::
   return sum;
 }
 
+// Waits as they would have been had nothing been held, by other kernels or by the kernel itself.
+States undisturbed(const sim::KernelCounters& counters) {
+  States sum{};
+  for (const sim::SegmentCounters& segment : counters.segments) {
+    for (size_t s = 0; s < sum.size(); ++s) sum[s] += segment.states[s] + segment.hidden_in_all[s] - segment.inherited_in_all[s];
+  }
+  return sum;
+}
+
+// What such waits are longer by because of what the kernel itself held (modulo 2^64: they may be shorter).
+States behind_itself(const sim::KernelCounters& counters) {
+  States sum{};
+  for (const sim::SegmentCounters& segment : counters.segments) {
+    for (size_t s = 0; s < sum.size(); ++s)
+      sum[s] += segment.inherited_in_all[s] - segment.hidden_in_all[s] - (segment.inherited[s] - segment.hidden[s]);
+  }
+  return sum;
+}
+
 // What others took from the kernel's warps and requests, by culprit.
 std::vector<sim::Losses> taken_from(const sim::KernelCounters& counters, size_t victim) {
   std::vector<sim::Losses> taken(counters.absent.size());
@@ -85,17 +104,14 @@ class Decomposition {
 
   void add_contention(const policies::Plan& plan, size_t index) {
     for (size_t culprit = 0; culprit < plan.kernels.size(); ++culprit) {
+      if (culprit == index) continue;
       const sim::Losses lost = lost_to(together_, culprit);
-      const sim::Losses own = lost_to(alone_, 0);
-      for (size_t r = 0; r < lost.size(); ++r) {
-        if (culprit == index) {
-          own_queueing_.emplace_back(r, more(lost[r], own[r]));
-        } else {
-          add("contention", plan.kernels[culprit].kernel.name, name_of(r), static_cast<int64_t>(lost[r]));
-        }
-      }
+      for (size_t r = 0; r < lost.size(); ++r)
+        add("contention", plan.kernels[culprit].kernel.name, name_of(r), static_cast<int64_t>(lost[r]));
     }
-    for (const auto& [resource, warp_cycles] : own_queueing_) add("own_queueing", "", name_of(resource), warp_cycles);
+    const sim::Losses own = lost_to(together_, index);
+    const sim::Losses own_alone = lost_to(alone_, 0);
+    for (size_t r = 0; r < own.size(); ++r) add("own_queueing", "", name_of(r), more(own[r], own_alone[r]));
   }
 
   void add_absences(const policies::Plan& plan) {
@@ -126,13 +142,17 @@ class Decomposition {
   }
 
   void add_dependences() {
-    const States inherited = sum_of(together_, &sim::SegmentCounters::inherited);
     const States hidden = sum_of(together_, &sim::SegmentCounters::hidden);
+    const States own = behind_itself(together_);
+    const States own_alone = behind_itself(alone_);
+    const States waits = undisturbed(together_);
+    const States waits_alone = undisturbed(alone_);
     for (const sim::WarpState state : kDependences) {
       const auto s = static_cast<size_t>(state);
       const std::string name(sim::state_name(state));
       add("hidden", "", name, -static_cast<int64_t>(hidden[s]));
-      add("dependence", "", name, more(together_.states[s] + hidden[s], alone_.states[s] + inherited[s]));
+      add("own_queueing", "", name, more(own[s], own_alone[s]));
+      add("dependence", "", name, more(waits[s], waits_alone[s]));
     }
   }
 
@@ -160,7 +180,6 @@ class Decomposition {
   double warps_;
   int64_t excess_;
   int64_t left_ = 0;
-  std::vector<std::pair<size_t, int64_t>> own_queueing_;
   std::vector<configs::Loss> losses_;
 };
 

@@ -4,8 +4,8 @@ const lossKinds = {
   inherited: {name: 'inherited: waited for its own that another kernel held up', fill: ['orange', 'rising']},
   hidden: {name: 'hidden: losses of no consequence, since it waited anyway', fill: ['yellow', 'waves']},
   residency: {name: 'residency: fewer of its warps were there', fill: ['purple', 'dots']},
-  own_queueing: {name: 'own queueing: what its warps wait for each other', fill: ['blue', 'falling']},
-  dependence: {name: 'dependence: waits for results that nobody else explains', fill: ['sky', 'lines']},
+  own_queueing: {name: 'own queueing: waits for what the kernel itself holds', fill: ['blue', 'falling']},
+  dependence: {name: 'dependence: waits for results that nothing else explains', fill: ['sky', 'lines']},
   rest: {name: 'rest: launch, tail, what is left', fill: ['grey', 'solid']},
 };
 const shownLosses = 10;
