@@ -35,9 +35,8 @@ struct LaunchAccount {
 // lost to each launch on each resource. Few of the places in a row are ever used, so that a place gets a counter when something is
 // first charged to it, in an order that the run alone decides; the states of a row get theirs together:
 //
-//   row      selected wait ... drain | inherited of each | hidden in each | queued by resource | culprit 0: warps' waits by
-//   resource, requests' waits by resource, warps
-//            that are not there | culprit 1: ...
+//   row      selected wait ... drain | inherited of each | hidden in each | the same two, what the launch itself held included |
+//            culprit 0: warps' waits by resource, requests' waits by resource, warps that are not there | culprit 1: ...
 class Account {
  public:
   // `segments`: how many each launch has.

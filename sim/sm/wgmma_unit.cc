@@ -158,7 +158,7 @@ void WgmmaUnit::complete(uint64_t id, Cycle now) {
 }
 
 // The pipe stands still while an update waits: this command, those behind it and the next start all move. `lost` of the delay is
-// due to other launches, for which all of it is due to this one; the rest is `held`.
+// due to other launches, for which all of it is due to this one; the rest is the launch's own.
 void WgmmaUnit::delay_after(uint64_t id, Cycle delay, Cycle lost) {
   const int launch = at(id).launch;
   for (uint64_t later = id; later < next_start_; ++later) {

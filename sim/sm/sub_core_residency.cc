@@ -1,0 +1,43 @@
+// Warps that come to a sub-core and leave it.
+#include <algorithm>
+#include <bit>
+
+#include "sim/sm/sm.h"
+#include "sim/sm/sub_core.h"
+
+namespace warpfold::sim {
+
+void SubCore::start_warp(int slot, Cycle now) {
+  Warp& warp = warps_[slot];
+  const Mask bit = Mask{1} << slot;
+  if (of_launch_[warp.launch] == 0) active_launches_.push_back(warp.launch);
+  for (Mask others = resident_; others != 0; others &= others - 1) younger_[std::countr_zero(others)] |= bit;
+  younger_[slot] = 0;
+  resident_ |= bit;
+  of_launch_[warp.launch] |= bit;
+  tied_ = sm_->tied(warp.launch) ? tied_ | bit : tied_ & ~bit;
+  enter_loops(warp, 0, -1);
+  warp.row = account_->row(warp.launch, warp.op->segment);
+  enter_row(bit, warp.row);
+  wanted_port_[slot] = static_cast<uint8_t>(port_of(*warp.op));
+  wants_[wanted_port_[slot]] |= bit;
+  warp.started = now == stepped_ ? now + 1 : now;
+  set_timer(slot, warp.started, warp.op->needs_check);
+}
+
+void SubCore::end_warp(int slot) {
+  const Mask bit = Mask{1} << slot;
+  const int launch = warps_[slot].launch;
+  awake_ &= ~bit;
+  resident_ &= ~bit;
+  for (Mask& later : younger_) later &= ~bit;
+  check_ &= ~bit;
+  tentative_ &= ~bit;
+  wants_[wanted_port_[slot]] &= ~bit;
+  of_launch_[launch] &= ~bit;
+  if (of_launch_[launch] == 0) std::erase(active_launches_, launch);
+  leave_row(bit, warps_[slot].row);
+  if (last_issued_ == slot) last_issued_ = -1;
+}
+
+}  // namespace warpfold::sim
