@@ -96,6 +96,7 @@ TEST_F(Rows, DropoutIsTheLibrarysOrWhatTheRowSays) {
   const std::string row = header + "\nS1,ATTN,H100,attention ";
   EXPECT_EQ(mistake(row + "fwd,FlashAttention-3," + shape + "0.17,\n"),
             "reason: where its dropout takes its bits from is not stated: set has no shape.dropout");
+  EXPECT_THAT(mistake(row + "fwd,FlashAttention-3," + shape + "0.17,shape.dropuot=STORED_BITS\n"), HasSubstr("did you mean"));
   EXPECT_EQ(mistake(row + "bwd,FlashAttention-2," + shape + "0.17,\n"), "reason: the backward pass with dropout has no generator");
 }
 

@@ -41,16 +41,7 @@ std::string_view generator_of(const std::string& implementation) {
   return "";
 }
 
-// FlashAttention-2 draws its bits itself: its forward pass, Philox of seven rounds, eight bits an element (csrc/flash_attn/src:
-// philox.cuh, dropout.h). FlashAttention-3 has no dropout (hopper/flash_attn_interface.py takes no probability), so the row must
-// say whose it is.
-Mapped<configs::Dropout> dropout_of(const MeasuredRow& row, std::string_view generator, const Pass& pass) {
-  const double probability = row.number("dropout").value_or(row.text("dropout").empty() ? 0 : 1);
-  if (probability <= 0) return configs::NONE;
-  if (pass.backward) return not_mapped("the backward pass with dropout has no generator");
-  if (generator == "flash_attention_2" || row.text("set").find("shape.dropout=") != std::string::npos) return configs::FUSED_PHILOX;
-  return not_mapped("where its dropout takes its bits from is not stated: set has no shape.dropout");
-}
+double dropout_of(const MeasuredRow& row) { return row.number("dropout").value_or(row.text("dropout").empty() ? 0 : 1); }
 
 Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
   configs::AttentionShape shape;
@@ -111,11 +102,13 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
   if (generator == "flash_attention_3" && pass->backward) return not_mapped("FlashAttention-3's backward pass has no generator");
   auto shape = shape_of(row);
   if (!shape) return std::unexpected(shape.error());
-  const auto dropout = dropout_of(row, generator, *pass);
-  if (!dropout) return std::unexpected(dropout.error());
-  if (*dropout != configs::NONE) shape->set_dropout(*dropout);
+  const bool drops = dropout_of(row) > 0;
+  if (drops && pass->backward) return not_mapped("the backward pass with dropout has no generator");
+  // FlashAttention-2 draws its bits itself: Philox of seven rounds, eight bits an element (csrc/flash_attn/src: philox.cuh,
+  // dropout.h).
+  if (drops && generator == "flash_attention_2") shape->set_dropout(configs::FUSED_PHILOX);
   RowWork work;
-  work.family = std::string(pass->family).append(shape->has_dropout() ? " with dropout" : "");
+  work.family = std::string(pass->family).append(drops ? " with dropout" : "");
   work.kernel = std::string(generator).append(shape->causal() ? ", causal" : "");
   work.shape = row.text("dtype") + " " + std::to_string(shape->batch()) + "x" + std::to_string(shape->heads()) + "x" +
                std::to_string(shape->queries()) + "x" + std::to_string(shape->head_dim()) + (shape->causal() ? " causal" : "");
@@ -125,6 +118,11 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
               static_cast<double>(shape->batch()) * pass->products * (shape->causal() ? 0.5 : 1);
   work.rate_unit = "TFLOPS";
   return work;
+}
+
+Mapped<void> expect_dropout_stated(const MeasuredRow& row, const configs::Kernel& kernel) {
+  if (dropout_of(row) <= 0 || !kernel.has_flash_attention_3() || kernel.flash_attention_3().shape().has_dropout()) return {};
+  return not_mapped("where its dropout takes its bits from is not stated: set has no shape.dropout");
 }
 
 }  // namespace warpfold::validation

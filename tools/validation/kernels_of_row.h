@@ -34,6 +34,9 @@ void put_few_rows_in_columns(configs::HopperGemm& gemm);
 
 // FlashAttention-2 and -3 by the name of the implementation. The time of a backward pass holds the kernels round it.
 Mapped<RowWork> attention_of_row(const MeasuredRow& row);
+// FlashAttention-3 has no dropout of its own (hopper/flash_attn_interface.py takes no probability): once its settings are applied,
+// a kernel of a row with dropout says where its bits come from, or is not mapped.
+Mapped<void> expect_dropout_stated(const MeasuredRow& row, const configs::Kernel& kernel);
 
 // Philox bits; the fields of configs.Philox stand in dims_other: rounds=7;threshold_bits=32;heads=16;queries=4096;keys=4096.
 Mapped<RowWork> philox_of_row(const MeasuredRow& row);

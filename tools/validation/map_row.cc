@@ -144,6 +144,7 @@ Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, c
   }
   configs::Kernel& set = *run.scenario.mutable_kernel(0);
   if (set.has_hopper_gemm()) put_few_rows_in_columns(*set.mutable_hopper_gemm());
+  if (auto stated = expect_dropout_stated(row, set); !stated) return std::unexpected(stated.error());
   if (auto applied = apply_settings(row, run.scenario); !applied) return std::unexpected(applied.error());
   return run;
 }
