@@ -26,7 +26,8 @@ sim::Outcome folded(const Scenario& scenario, sim::FoldMode mode, const std::str
 class Names : public sim::KeyProbe, public sim::SmWatcher {
  public:
   bool keeps(const char* name, uint64_t /*word*/) override {
-    if (seen_.insert(name).second) names_.insert(name);
+    if (name != last_ && seen_.insert(name).second) names_.insert(name);
+    last_ = name;
     return false;
   }
   void loop_ended(sim::Sm& sm, sim::Cycle now, sim::Cycle /*limit*/) override {
@@ -37,6 +38,7 @@ class Names : public sim::KeyProbe, public sim::SmWatcher {
   const std::set<std::string>& names() const { return names_; }
 
  private:
+  const char* last_ = nullptr;
   std::unordered_set<const char*> seen_;  // literals: one string may be there more than once
   std::set<std::string> names_;
 };
@@ -254,8 +256,12 @@ class Neighbours : public sim::KeyProbe, public sim::SmWatcher {
   explicit Neighbours(std::set<std::string>& found) : found_(found) {}
 
   bool keeps(const char* name, uint64_t word) override {
-    Field& field = fields_[name];
-    const uint64_t hash = mixed(word + mixed(std::hash<std::string_view>()(name) + field.words++));
+    if (name != last_name_) {
+      last_ = &field_of(name);
+      last_name_ = name;
+    }
+    Field& field = *last_;
+    const uint64_t hash = mixed(word + mixed(field.name_hash + field.words++));
     field.sum += hash;
     sum_ += hash;
     return false;
@@ -277,6 +283,7 @@ class Neighbours : public sim::KeyProbe, public sim::SmWatcher {
  private:
   static constexpr int kLooks = 1000;
   struct Field {
+    uint64_t name_hash = 0;
     uint64_t words = 0;
     uint64_t sum = 0;
     std::unordered_map<uint64_t, uint64_t> states_without;  // hash without the field: with it
@@ -287,8 +294,20 @@ class Neighbours : public sim::KeyProbe, public sim::SmWatcher {
     return word ^ word >> 31;
   }
 
+  Field& field_of(const char* name) {
+    Field*& known = by_literal_[name];
+    if (known == nullptr) {
+      known = &fields_[name];
+      known->name_hash = std::hash<std::string_view>()(name);
+    }
+    return *known;
+  }
+
   std::set<std::string>& found_;
   std::map<std::string_view, Field> fields_;
+  std::unordered_map<const char*, Field*> by_literal_;  // one string may be there more than once
+  const char* last_name_ = nullptr;
+  Field* last_ = nullptr;
   uint64_t sum_ = 0;
   int looks_ = 0;
 };

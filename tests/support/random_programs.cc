@@ -52,7 +52,8 @@ Lines any_code(int depth) {
   Lines lines;
   for (int i = between(1, 6); i > 0; --i) {
     if (depth > 0 && one_in(4)) {
-      lines = join(lines, loop(between<uint64_t>(1, 12), join(any_code(depth - 1), {op("BRA `(.L_1)", {.stall = 5})})));
+      const Lines body = join(any_code(depth - 1), {op("BRA `(.L_1)", {.stall = 5})});
+      lines = join(lines, loop(between<uint64_t>(1, 12), body));
     } else {
       lines.push_back(any_instruction());
     }

@@ -11,6 +11,8 @@ namespace {
 // Warp instructions that a scenario's kernels may issue on one SM: a full replay takes some hundredths of a second.
 constexpr uint64_t kInstructions = 120'000;
 
+// A seed gives one program whoever compiles this: two arguments of a call never draw both, for their order is the compiler's.
+
 Lines some_code(int most) {
   Lines lines;
   for (int i = between(1, most); i > 0; --i) lines.push_back(any_instruction());
@@ -27,14 +29,19 @@ Lines turn(uint64_t trips, Lines lines) {
 
 Lines nested(int depth) {
   Lines lines = some_code(3);
-  if (depth > 0) lines = join(lines, turn(between<uint64_t>(2, 6), nested(depth - 1)));
+  if (depth > 0) {
+    const Lines inner = nested(depth - 1);
+    lines = join(lines, turn(between<uint64_t>(2, 6), inner));
+  }
   if (one_in(2)) lines = join(lines, some_code(2));
   return lines;
 }
 
 Lines async_copies() {
-  return join(some_code(2), {op("LDGSTS.E.128 [R6], [R2.64]", {.read = one_in(2) ? 0 : -1}, bytes(4)), op("LDGDEPBAR"),
-                             op(text({"DEPBAR.LE.LDGSTS SB0, 0x", std::to_string(between(0, 3))}), {.stall = 4})});
+  const std::string size = bytes(4);
+  const Lines copies = {op("LDGSTS.E.128 [R6], [R2.64]", {.read = one_in(2) ? 0 : -1}, size), op("LDGDEPBAR"),
+                        op(text({"DEPBAR.LE.LDGSTS SB0, 0x", std::to_string(between(0, 3))}), {.stall = 4})};
+  return join(some_code(2), copies);
 }
 
 Lines barrier(uint32_t warps) {
@@ -74,7 +81,10 @@ Lines round(uint32_t warps, bool warpgroup) {
     case 2:
       return join(some_code(5), barrier(warps));
     case 3:
-      if (warpgroup) return join(some_code(2), wgmma_lines({8 * between(1, 32), one_in(2), between(1, 6)}));
+      if (warpgroup) {
+        const Lines products = wgmma_lines({8 * between(1, 32), one_in(2), between(1, 6)});
+        return join(some_code(2), products);
+      }
       return some_code(8);
     default:
       return some_code(8);
@@ -121,8 +131,9 @@ traces::Kernel any_recurring_kernel(const std::string& architecture, const std::
     for (int r = between(1, 2); r > 0; --r) {
       const uint32_t warps = between(1U, 4U);
       const bool warpgroup = hopper && warps == 4 && before == 0;
-      kernel.role(text({"role", std::to_string(r)}), warps,
-                  join(some_code(2), join(loop("t", calm ? some_code(4) : round(warps, warpgroup)), some_code(2))));
+      const Lines after = some_code(2);
+      const Lines rounds = loop("t", calm ? some_code(4) : round(warps, warpgroup));
+      kernel.role(text({"role", std::to_string(r)}), warps, join(some_code(2), join(rounds, after)));
       before += warps;
     }
   }
