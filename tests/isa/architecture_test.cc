@@ -35,7 +35,7 @@ TEST(Architecture, LongestDottedPrefixNames) {
   const Architecture& hopper = *Architecture::find("sm_90").value();
   EXPECT_EQ(row(hopper, "IMAD.WIDE.U32").name, "IMAD.WIDE");
   EXPECT_EQ(row(hopper, "IMAD.MOV.U32").name, "IMAD");
-  EXPECT_EQ(row(hopper, "MUFU.EX2").name, "MUFU.EX2");
+  EXPECT_EQ(row(hopper, "MUFU.SIN").name, "MUFU.SIN");
   EXPECT_EQ(row(hopper, "MUFU.RCP").name, "MUFU");
   EXPECT_EQ(row(hopper, "HMMA.16816.F32.BF16").name, "HMMA.16816.F32");
   EXPECT_THAT(hopper.resolve("IMADD.WIDE").error().message, HasSubstr("did you mean \"IMAD\"?"));
