@@ -5,14 +5,19 @@
 //
 //   Q K0 | softmax 0 | Q K1, P0 V0 | softmax 1 | Q K2, P1 V1 | softmax 2 | P2 V2
 //
-// Without it: Q K0 | softmax 0 | P0 V0 | Q K1 | softmax 1 | P1 V1 ...
-// Taking turns (ping-pong), a warpgroup issues its products only after the other one has issued its own.
+// That is how the library writes it. The compiler moves the wait for P V forward, before all or nearly all of the exponentials, so
+// that of a softmax hardly more than the row maxima runs beside P V (`ProductsWait`).
+//
+// Without overlap: Q K0 | softmax 0 | P0 V0 | Q K1 | softmax 1 | P1 V1 ...
+// Taking turns (ping-pong), a warpgroup issues its products only after the others have issued theirs.
 //
 // The instruction mix of a key block is that of the library's forward kernel (counted in its disassembly: 594 instructions for 176
-// keys, 469 for 128 at head_dim 128); order and registers are ours. Code outside the blocks was not counted: assumed, after the
-// library's structure (hopper/mainloop_fwd_sm90_tma_gmma_ws.hpp, epilogue_fwd.hpp).
+// keys, 469 for 128 at head_dim 128, CUDA 13.0), the order that of its first release (disassembled, CUDA 12.4); registers are ours.
+// Code outside the blocks was not counted: assumed, after the library's structure (hopper/mainloop_fwd_sm90_tma_gmma_ws.hpp,
+// epilogue_fwd.hpp).
 #include <bit>
 
+#include "workloads/flash_attention_3_exponentials.h"
 #include "workloads/flash_attention_3_roles.h"
 
 namespace warpfold::workloads {
@@ -23,6 +28,19 @@ using Registers = AttentionRegisters;
 
 constexpr uint32_t kFirstQuad = 4;  // UR4-UR35: four uniform registers hold the descriptors of A and B
 constexpr uint32_t kQuads = 8;
+
+// How far the softmax of a block is when its warpgroup waits for the products of the block before: where the compiled kernels have
+// the wait (first release, CUDA 12.4, fp16; CUDA 13.0 has it in the same place, or earlier, at head_dim 128).
+struct ProductsWait {
+  bool before_maxima = false;
+  uint32_t exponentials = 0;
+};
+
+ProductsWait products_wait(const Plan& plan, Mask mask) {
+  if (plan.head_dim() <= 64) return {.before_maxima = true};
+  if (plan.head_dim() <= 128) return {.exponentials = mask == Mask::kCausal ? 53U : 2U};
+  return {.exponentials = mask == Mask::kCausal ? 0U : 15U};
+}
 
 class Consumer {
  public:
@@ -46,12 +64,15 @@ class Consumer {
   void add_release(Code& code, int16_t ring, int16_t cursor) const;
   void add_turn_wait(Code& code) const;
   void add_turn_over(Code& code) const;
-  void add_scores(Code& code) const;
+  void add_turn_of(Code& code, uint32_t group) const;
+  void add_softmax(Code& code, bool first, Mask mask) const;
+  void add_scores(Code& code, bool rescales = false) const;
   void add_products(Code& code) const;
   void add_first_block(Code& code) const;
   void add_overlapped_block(Code& code, Mask mask) const;
   void add_plain_block(Code& code, Mask mask, bool first) const;
   void add_block(Code& code, Mask mask, Loads loads) const;
+  void add_products_wait(Code& code) const;
   void add_last_products(Code& code) const;
   void add_blocks(std::vector<traces::Node>& nodes) const;
   std::vector<traces::Node> tile() const;
@@ -76,7 +97,7 @@ void Consumer::add_entry(Code& code) const {
   }
   // The room for Q is free; the first warpgroup goes first.
   add_query_released(code);
-  if (plan_.pingpong && group_ + 1 == static_cast<int>(plan_.consumers())) add_turn_over(code);
+  for (uint32_t before = 0; plan_.pingpong && before < static_cast<uint32_t>(group_); ++before) add_turn_of(code, before);
 }
 
 void Consumer::add_query_released(Code& code) const {
@@ -106,21 +127,33 @@ void Consumer::add_release(Code& code, int16_t ring, int16_t cursor) const {
   code.add("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [R15], RZ", {.barrier = ring, .cursor = cursor, .advance = 1});
 }
 
+// A turn begins when all warpgroups are at its barrier: this one waits there, the others have said that they have issued.
 void Consumer::add_turn_wait(Code& code) const {
   if (!plan_.pingpong) return;
-  code.add("BAR.SYNC.DEFER_BLOCKING R1, 0x100",
-           {.barrier = static_cast<int16_t>(AttentionBarriers::kTurn + group_), .count = 2 * Plan::kGroupThreads});
+  code.add(line({"BAR.SYNC.DEFER_BLOCKING R1, ", immediate(Plan::kGroupThreads * plan_.consumers())}),
+           {.barrier = static_cast<int16_t>(AttentionBarriers::kTurn + group_),
+            .count = static_cast<uint16_t>(Plan::kGroupThreads * plan_.consumers())});
+}
+
+void Consumer::add_turn_of(Code& code, uint32_t group) const {
+  code.add(line({"BAR.ARV R1, ", immediate(Plan::kGroupThreads * plan_.consumers())}),
+           {.barrier = static_cast<int16_t>(AttentionBarriers::kTurn + group),
+            .count = static_cast<uint16_t>(Plan::kGroupThreads * plan_.consumers())});
 }
 
 void Consumer::add_turn_over(Code& code) const {
-  if (!plan_.pingpong) return;
-  const auto next = static_cast<int16_t>((group_ + 1) % static_cast<int>(plan_.consumers()));
-  code.add("BAR.ARV R1, 0x100",
-           {.barrier = static_cast<int16_t>(AttentionBarriers::kTurn + next), .count = 2 * Plan::kGroupThreads});
+  for (uint32_t other = 1; plan_.pingpong && other < plan_.consumers(); ++other) {
+    add_turn_of(code, (static_cast<uint32_t>(group_) + other) % plan_.consumers());
+  }
 }
 
-// Q K^T: both from shared memory.
-void Consumer::add_scores(Code& code) const {
+void Consumer::add_softmax(Code& code, bool first, Mask mask) const {
+  add_maxima(code, plan_, first, mask);
+  Exponentials(code, plan_, first).add_rest();
+}
+
+// Q K^T: both from shared memory. `rescales`: O shrinks between its steps.
+void Consumer::add_scores(Code& code, bool rescales) const {
   const std::string scores = general(Registers::score(plan_));
   const bool shifts = std::has_single_bit(plan_.key_bytes());
   code.add(shifts ? "ULEA UR45, UR38, UR39, 0xb" : "UIMAD UR45, UR38, 0xb00, UR39")
@@ -134,6 +167,8 @@ void Consumer::add_scores(Code& code) const {
     code.add(line({wgmma_name(plan_.type, plan_.tile_keys), " ", scores, ", gdesc[", uniform(quad), "], ", scores,
                    step == 0 ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
              {.commit = last});
+    const uint32_t steps = plan_.score_steps();
+    if (rescales) add_rescale(code, step * plan_.outputs() / steps, (step + 1) * plan_.outputs() / steps);
   }
 }
 
@@ -178,53 +213,65 @@ void Consumer::add_first_block(Code& code) const {
     return add_plain_block(code, mask, true);
   }
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
+  add_turn_wait(code);
   add_scores(code);
+  add_turn_over(code);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
   add_mask_load(code, plan_);
   add_mask(code, plan_, mask);
-  add_softmax(code, plan_, true, mask);
+  add_softmax(code, true, mask);
   add_probabilities(code, plan_);
 }
 
-// Scores of this block beside the products of the one before.
+// Scores of this block beside the products of the one before. O shrinks before them, or beside the scores where there is no turn
+// to wait for.
 void Consumer::add_overlapped_block(Code& code, Mask mask) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
+  if (plan_.pingpong) add_rescale(code, plan_);
   add_turn_wait(code);
-  add_scores(code);
+  add_scores(code, !plan_.pingpong);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
   add_products(code);
   add_turn_over(code);
   add_mask_load(code, plan_);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
+  const ProductsWait wait = products_wait(plan_, mask);
+  if (wait.before_maxima) add_products_wait(code);
   add_mask(code, plan_, mask);
-  add_softmax(code, plan_, false, mask);
+  add_maxima(code, plan_, false, mask);
+  Exponentials exponentials(code, plan_, false);
+  exponentials.add_beside_products(wait.exponentials);
+  if (!wait.before_maxima) add_products_wait(code);
+  exponentials.add_rest();
+  add_probabilities(code, plan_);
+}
+
+void Consumer::add_products_wait(Code& code) const {
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
-  add_probabilities(code, plan_);
-  add_rescale(code, plan_);
 }
 
 // Scores, softmax and products of one block, one after the other. A turn is the products of a block and the scores of the next;
-// with 8-bit elements at head_dim 256 the scores alone.
+// with 8-bit elements at head_dim 256 the scores alone. With 8-bit elements it ends when the scores are there (mma_fp8).
 void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
   if (short_turns()) add_turn_wait(code);
   add_scores(code);
-  add_turn_over(code);
+  if (!plan_.eight_bit()) add_turn_over(code);
   add_mask_load(code, plan_);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  if (plan_.eight_bit()) add_turn_over(code);
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
   add_mask(code, plan_, mask);
-  add_softmax(code, plan_, first, mask);
+  add_softmax(code, first, mask);
   add_probabilities(code, plan_);
   if (!first) add_rescale(code, plan_);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
   if (!short_turns()) add_turn_wait(code);
   add_products(code);
-  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
-  add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
+  add_products_wait(code);
 }
 
 void Consumer::add_block(Code& code, Mask mask, Loads what) const {
@@ -245,11 +292,11 @@ void Consumer::add_last_products(Code& code) const {
     add_finish(code);
     return add_rescale(code, plan_);
   }
+  add_rescale(code, plan_);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
   add_products(code);
   add_finish(code);
-  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
-  add_release(code, AttentionRings::kValueEmpty, AttentionCursors::kValue);
+  add_products_wait(code);
   add_rescale(code, plan_);
 }
 
@@ -298,6 +345,7 @@ std::vector<traces::Node> Consumer::body() const {
     nodes.insert(nodes.end(), tile_nodes.begin(), tile_nodes.end());
   }
   nodes.push_back(straight(Code(architecture_).add("EXIT")));
+  space_exponentials(nodes);
   connect(architecture_, nodes);
   return nodes;
 }

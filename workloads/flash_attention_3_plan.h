@@ -45,6 +45,8 @@ struct FlashAttention3Plan {
   uint32_t outputs() const { return head_dim() / 2; }
   uint32_t probabilities() const { return scores() * element_bytes() / 4; }  // registers of P, packed
   uint32_t scores_of_call() const { return 128 / threshold_bits; }           // a Philox call makes 128 random bits
+  // Else all scores are packed, and elements dropped, when the last exponential has been made.
+  bool packs_among_exponentials() const { return !eight_bit() && dropout == configs::NONE; }
   // The words of a Philox call and what they are made of; or the mask's.
   uint32_t dropout_registers() const { return dropout == configs::NONE ? 0 : dropout == configs::FUSED_PHILOX ? 12 : 4; }
   uint32_t query_bytes() const { return tile_queries * head_dim() * element_bytes(); }

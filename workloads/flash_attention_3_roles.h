@@ -64,14 +64,27 @@ struct AttentionRegisters {
 
 enum class Mask { kNone, kKeys, kCausal };
 
+constexpr uint32_t kSoftmaxScale = 36;  // uniform register: softmax scale times log2(e)
+
+// Row of the thread's two that a score is of.
+uint32_t row_of_score(uint32_t score);
+// A thread's scores in the order in which two chains, one a row, go through them: the second row's starts when the first one has
+// had `alone` of its scores. Chained results can be used after four cycles, so that an instruction takes four cycles alone, two
+// beside the other.
+std::vector<uint32_t> row_chains(uint32_t scores, uint32_t alone);
+
 // Softmax of the block of scores that wgmma has just made. `first`: there are no earlier blocks.
 void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask);
-void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask);
-void add_probabilities(Code& code, const FlashAttention3Plan& plan);  // scores to the registers that wgmma reads
-void add_rescale(Code& code, const FlashAttention3Plan& plan);        // O shrinks by what the maximum has grown
-void add_finish(Code& code);                                          // what O is divided by, log-sum-exp of the rows
-void add_epilogue(Code& code, const FlashAttention3Plan& plan);       // O and the rows' statistics to memory
-void add_mask_load(Code& code, const FlashAttention3Plan& plan);      // stored dropout bits of a block
+void add_maxima(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask);  // and what earlier results shrink by
+// Scores to the registers that wgmma reads: a pair of them, and all that are not packed yet.
+void add_probability_pair(Code& code, const FlashAttention3Plan& plan, uint32_t pair);
+void add_probabilities(Code& code, const FlashAttention3Plan& plan);
+// O shrinks by what the maximum has grown: all of it, or registers `begin` to `end`.
+void add_rescale(Code& code, const FlashAttention3Plan& plan);
+void add_rescale(Code& code, uint32_t begin, uint32_t end);
+void add_finish(Code& code);                                      // what O is divided by, log-sum-exp of the rows
+void add_epilogue(Code& code, const FlashAttention3Plan& plan);   // O and the rows' statistics to memory
+void add_mask_load(Code& code, const FlashAttention3Plan& plan);  // stored dropout bits of a block
 // Dropout of the probabilities: of 32 random bits each before they are packed, of 8 or stored bits behind that.
 void add_dropout_to_scores(Code& code, const FlashAttention3Plan& plan);
 void add_dropout(Code& code, const FlashAttention3Plan& plan);

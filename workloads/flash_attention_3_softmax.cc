@@ -9,14 +9,12 @@ namespace {
 using Registers = AttentionRegisters;
 
 constexpr uint32_t kRows = 2;
-constexpr uint32_t kScaleUniform = 36;  // UR36: softmax scale times log2(e)
 
-uint32_t row_of(uint32_t score) { return score / 2 % kRows; }
+}  // namespace
 
-// A thread's scores in the order in which two chains, one a row, go through them: the second row's starts when the first one has
-// had `alone` of its scores. Chained results can be used after four cycles, so that an instruction takes four cycles alone, two
-// beside the other.
-std::vector<uint32_t> chains(uint32_t scores, uint32_t alone) {
+uint32_t row_of_score(uint32_t score) { return score / 2 % kRows; }
+
+std::vector<uint32_t> row_chains(uint32_t scores, uint32_t alone) {
   const auto of_row = [](uint32_t row, uint32_t n) { return 4 * (n / 2) + 2 * row + n % 2; };
   std::vector<uint32_t> order;
   for (uint32_t n = 0; n < scores / kRows + alone; ++n) {
@@ -26,6 +24,8 @@ std::vector<uint32_t> chains(uint32_t scores, uint32_t alone) {
   return order;
 }
 
+namespace {
+
 // Largest score of each row: of the thread's own, then of the four threads that share the row.
 void add_maximum(Code& code, const FlashAttention3Plan& plan, bool first) {
   const uint32_t score = Registers::score(plan);
@@ -33,9 +33,9 @@ void add_maximum(Code& code, const FlashAttention3Plan& plan, bool first) {
     if (!first)
       code.add(line({"IMAD.MOV.U32 ", general(Registers::kWork + row), ", RZ, RZ, ", general(Registers::kMaximum + row)}));
   }
-  // Counted: 2.9 cycles an instruction at 176 keys, 3.1 at 128.
-  for (const uint32_t i : chains(plan.scores(), plan.scores() / 4)) {
-    const uint32_t row = row_of(i);
+  // Counted: the second row starts when the first has had four.
+  for (const uint32_t i : row_chains(plan.scores(), 4)) {
+    const uint32_t row = row_of_score(i);
     if (first && i == 2 * row) continue;
     const std::string maximum = general(Registers::kMaximum + row);
     const std::string other = first && i == 2 * row + 1 ? general(score + 2 * row) : maximum;
@@ -64,7 +64,7 @@ void add_scales(Code& code, bool first, Mask mask) {
   }
   for (uint32_t row = 0; row < kRows; ++row) {
     code.add(line(
-        {"FMUL.FTZ ", general(Registers::kShift + row), ", ", general(Registers::kMaximum + row), ", ", uniform(kScaleUniform)}));
+        {"FMUL.FTZ ", general(Registers::kShift + row), ", ", general(Registers::kMaximum + row), ", ", uniform(kSoftmaxScale)}));
   }
   if (first) return;
   for (uint32_t row = 0; row < kRows; ++row) {
@@ -73,7 +73,7 @@ void add_scales(Code& code, bool first, Mask mask) {
   }
   for (uint32_t row = 0; row < kRows; ++row) {
     const std::string old = general(Registers::kWork + row);
-    code.add(line({"FMUL.FTZ ", old, ", ", old, ", ", uniform(kScaleUniform)}));
+    code.add(line({"FMUL.FTZ ", old, ", ", old, ", ", uniform(kSoftmaxScale)}));
   }
   for (uint32_t row = 0; row < kRows; ++row) {
     code.add(line({"MUFU.EX2 ", general(Registers::kRescale + row), ", ", general(Registers::kWork + row)}));
@@ -98,40 +98,16 @@ void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask) {
   for (uint32_t i = 0; i < plan.scores(); ++i) {
     const std::string value = general(score + i);
     // The end of the keys is the same for both rows; the diagonal is not.
-    if (mask == Mask::kCausal || row_of(i) == 0) {
+    if (mask == Mask::kCausal || row_of_score(i) == 0) {
       code.add(line({"ISETP.GT.AND ", i % 2 == 0 ? "P1" : "P2", ", PT, R3, ", immediate(8 * (i / 4) + i % 2), ", PT"}));
     }
     code.add(line({"FSEL ", value, ", ", value, ", -INF , ", i % 2 == 0 ? "P1" : "P2"}));
   }
 }
 
-// All exponentials, then the sums, as the library writes it. The counted stalls say that the compiler leaves it so: FADD has 2.45
-// cycles, those of a chain, where FFMA and MUFU between them would leave it one.
-void add_softmax(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask) {
+void add_maxima(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask) {
   add_maximum(code, plan, first);
   add_scales(code, first, mask);
-  const uint32_t score = Registers::score(plan);
-  for (uint32_t i = 0; i < plan.scores(); ++i) {
-    const std::string value = general(score + i);
-    code.add(line({"FFMA.FTZ ", value, ", ", value, ", ", uniform(kScaleUniform), ", -", general(Registers::kShift + row_of(i))}));
-    code.add(line({"MUFU.EX2 ", value, ", ", value}));
-  }
-  for (const uint32_t i : chains(plan.scores(), plan.scores() / 8)) {
-    const uint32_t row = row_of(i);
-    if (i == 2 * row) continue;
-    const std::string sum = general(Registers::kWork2 + row);
-    const std::string before = i == 2 * row + 1 ? general(score + 2 * row) : sum;
-    code.add(line({"FADD.FTZ ", sum, ", ", before, ", ", general(score + i)}));
-  }
-  for (uint32_t row = 0; row < kRows; ++row) {
-    const std::string sum = general(Registers::kSum + row);
-    const std::string block = general(Registers::kWork2 + row);
-    if (first) {
-      code.add(line({"MOV ", sum, ", ", block}));
-    } else {
-      code.add(line({"FFMA.FTZ ", sum, ", ", sum, ", ", general(Registers::kRescale + row), ", ", block}));
-    }
-  }
 }
 
 namespace {
@@ -163,21 +139,26 @@ void add_eight_bit_probabilities(Code& code, const FlashAttention3Plan& plan) {
 
 }  // namespace
 
+void add_probability_pair(Code& code, const FlashAttention3Plan& plan, uint32_t pair) {
+  const uint32_t score = Registers::score(plan) + 2 * pair;
+  const std::string_view format = plan.type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ";
+  code.add(line({format, general(Registers::probability(plan) + pair), ", ", general(score + 1), ", ", general(score)}));
+}
+
 void add_probabilities(Code& code, const FlashAttention3Plan& plan) {
   if (plan.eight_bit()) return add_eight_bit_probabilities(code, plan);
   add_dropout_to_scores(code, plan);
-  const uint32_t score = Registers::score(plan);
-  const std::string_view format = plan.type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ";
-  for (uint32_t i = 0; i < plan.scores(); i += 2) {
-    code.add(line({format, general(Registers::probability(plan) + i / 2), ", ", general(score + i + 1), ", ", general(score + i)}));
-  }
+  for (uint32_t pair = 0; !plan.packs_among_exponentials() && pair < plan.scores() / 2; ++pair)
+    add_probability_pair(code, plan, pair);
   add_dropout(code, plan);
 }
 
-void add_rescale(Code& code, const FlashAttention3Plan& plan) {
-  for (uint32_t i = 0; i < plan.outputs(); ++i) {
+void add_rescale(Code& code, const FlashAttention3Plan& plan) { add_rescale(code, 0, plan.outputs()); }
+
+void add_rescale(Code& code, uint32_t begin, uint32_t end) {
+  for (uint32_t i = begin; i < end; ++i) {
     const std::string value = general(Registers::kOutput + i);
-    code.add(line({"FMUL.FTZ ", value, ", ", value, ", ", general(Registers::kRescale + row_of(i))}));
+    code.add(line({"FMUL.FTZ ", value, ", ", value, ", ", general(Registers::kRescale + row_of_score(i))}));
   }
 }
 
