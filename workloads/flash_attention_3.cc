@@ -7,8 +7,6 @@
 //
 // Heads that share keys and values have tiles of their own, as in the library's first release; what they share, L2 serves.
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <sstream>
 
 #include "workloads/flash_attention_3_roles.h"
@@ -67,54 +65,18 @@ void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gp
   add_run(kernel, "tiles" + std::to_string(tiles / running), {tiles / running}, running - tiles % running);
 }
 
-// Causal tiles in the order of the library's queue: heads in sections whose keys and values fit L2, and in a section the longest
-// tiles of all heads first (hopper/tile_scheduler.hpp).
-std::vector<const QueryTile*> longest_first(const Plan& plan, uint64_t l2_bytes) {
-  const uint64_t heads = plan.tiles.batch() * plan.tiles.heads();
-  const uint64_t sharing = plan.tiles.heads() / plan.tiles.kv_heads();
-  const uint64_t head_bytes = 2 * plan.tiles.keys() * plan.head_dim() * plan.element_bytes();
-  const uint64_t section = std::max<uint64_t>(1, l2_bytes / head_bytes) * sharing;
-  const std::vector<QueryTile>& of_head = plan.tiles.query_tiles();
-  std::vector<const QueryTile*> tiles;
-  for (uint64_t first = 0; first < heads; first += section) {
-    const uint64_t width = std::min(section, heads - first);
-    for (auto tile = of_head.rbegin(); tile != of_head.rend(); ++tile) tiles.insert(tiles.end(), width, &*tile);
-  }
-  return tiles;
-}
-
-uint64_t blocks_of(const QueryTile& tile) { return tile.full_blocks + tile.masked_blocks; }
-
-// What each SM takes of the queue, wave by wave: the SM that has had the least work takes the next tile. SMs with a tile more come
-// first.
-std::vector<std::vector<const QueryTile*>> take_turns(const std::vector<const QueryTile*>& queue, uint64_t sms) {
-  std::vector<std::vector<const QueryTile*>> taken(std::min<uint64_t>(sms, queue.size()));
-  std::vector<uint64_t> work(taken.size(), 0);
-  std::vector<size_t> turn(taken.size());
-  std::iota(turn.begin(), turn.end(), size_t{0});
-  for (size_t next = 0; next < queue.size(); ++next) {
-    const size_t place = next % turn.size();
-    if (place == 0) std::ranges::stable_sort(turn, {}, [&work](size_t sm) { return work[sm]; });
-    taken[turn[place]].push_back(queue[next]);
-    work[turn[place]] += blocks_of(*queue[next]);
-  }
-  std::ranges::stable_sort(taken, std::ranges::greater{}, [](const auto& tiles) { return tiles.size(); });
-  return taken;
-}
-
-// One tile a CTA. CTAs are dealt to the SMs in turn, so they are launched in the order that gives every SM what it would have
-// taken. The library keeps its CTAs and has them draw tiles from the queue.
-void add_causal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gpu& gpu) {
+// One tile a CTA, in the order of the library's queue: head after head, from a head's first query on
+// (hopper/tile_scheduler.hpp, DynamicPersistentTileScheduler, July to October 2024; longest tiles first came in 2025). CTAs of
+// unequal length go to the SM that has been given the least, as tiles are drawn from the queue. The library keeps its CTAs.
+void add_causal_tiles(traces::Kernel& kernel, const Plan& plan) {
   kernel.parameters = {"masked", "full", "more"};
-  const auto taken = take_turns(longest_first(plan, gpu.l2().bytes()), gpu.sm_count());
-  for (size_t wave = 0; wave < taken.front().size(); ++wave) {
-    for (const std::vector<const QueryTile*>& tiles : taken) {
-      if (wave == tiles.size()) break;
-      const QueryTile& tile = *tiles[wave];
-      // The first block of a tile, at the diagonal, is apart.
-      const uint64_t masked = tile.masked_blocks - std::min<uint64_t>(tile.masked_blocks, 1);
-      const uint64_t full = blocks_of(tile) - 1 - masked;
-      add_run(kernel, "masked" + std::to_string(masked) + "_full" + std::to_string(full), {masked, full, masked + full}, 1);
+  for (uint64_t head = 0; head < plan.tiles.batch() * plan.tiles.heads(); ++head) {
+    for (const QueryTile& tile : plan.tiles.query_tiles()) {
+      // The first block of a tile, at the diagonal, is apart. The library masks a fixed number of blocks behind it.
+      const uint64_t more = tile.full_blocks + tile.masked_blocks - 1;
+      const uint64_t masked = std::min<uint64_t>(more, (plan.tile_queries + plan.tile_keys - 1) / plan.tile_keys);
+      const uint64_t full = more - masked;
+      add_run(kernel, "masked" + std::to_string(masked) + "_full" + std::to_string(full), {masked, full, more}, 1);
     }
   }
 }
@@ -142,7 +104,7 @@ Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& 
   if (plan->dropout == configs::STORED_BITS) kernel.streams.push_back({"mask", false, 1, 1});
   add_synchronisation(kernel, *plan);
   if (plan->tiles.causal()) {
-    add_causal_tiles(kernel, *plan, gpu);
+    add_causal_tiles(kernel, *plan);
   } else {
     add_equal_tiles(kernel, *plan, gpu);
   }

@@ -234,27 +234,88 @@ TEST(FlashAttention3, ReadsOneBitAScoreWhereTheyAreStored) {
   EXPECT_EQ(bytes_by_stream(kernel).at("mask"), 32ULL * 8192 * 8192 / 8);
 }
 
-// Four tiles a head, of 1 to 4 blocks; 2 heads: 4 + 4 + 3 + 3 + ... blocks, longest first.
-TEST(FlashAttention3, CausalTilesComeLongestFirst) {
+// Four tiles a head, of 1 to 4 blocks; 2 heads. Behind a tile's first block one more is masked, whether or not the diagonal cuts
+// it.
+TEST(FlashAttention3, CausalTilesComeHeadAfterHead) {
   const traces::Kernel kernel = make(causal(1, 2, 512, 128));
   ASSERT_EQ(kernel.parameters, (std::vector<std::string>{"masked", "full", "more"}));
-  ASSERT_EQ(kernel.grid.size(), 4);
-  for (uint64_t run = 0; run < 4; ++run) {
-    EXPECT_EQ(kernel.grid[run].count, 2);
-    EXPECT_EQ(kernel.cta_classes[kernel.grid[run].cta_class].values, (std::vector<uint64_t>{0, 3 - run, 3 - run}));
+  ASSERT_EQ(kernel.grid.size(), 8);
+  for (uint64_t run = 0; run < 8; ++run) {
+    const uint64_t more = run % 4;
+    const uint64_t masked = std::min<uint64_t>(more, 1);
+    EXPECT_EQ(kernel.grid[run].count, 1);
+    EXPECT_EQ(kernel.cta_classes[kernel.grid[run].cta_class].values, (std::vector<uint64_t>{masked, more - masked, more}));
   }
 }
 
-// Every SM's sum of blocks over the dealt waves: the longest tile has 128, a queue leaves SMs that far apart at most.
-TEST(FlashAttention3, CausalTilesAreDealtEvenly) {
-  const traces::Kernel kernel = make(causal(1, 16, 16384, 128));
-  std::vector<uint64_t> blocks(132);
-  uint64_t index = 0;
-  for (const traces::CtaRun& run : kernel.grid) {
-    for (uint64_t i = 0; i < run.count; ++i) blocks[index++ % 132] += kernel.cta_classes[run.cta_class].values[2] + 1;
+size_t place_of(const std::vector<isa::Instruction>& code, const std::string& mnemonic, const std::string& text, size_t from = 0) {
+  const auto found =
+      std::find_if(code.begin() + static_cast<ptrdiff_t>(from), code.end(), [&](const isa::Instruction& instruction) {
+        return instruction.mnemonic.starts_with(mnemonic) &&
+               std::ranges::any_of(instruction.operands, [&](const isa::Operand& operand) { return operand.text == text; });
+      });
+  return static_cast<size_t>(found - code.begin());
+}
+
+// The disassembled first release: how many row maxima and exponentials (two of them of the rescaling) stand between the wait for
+// the scores and the wait for the products of the block before.
+TEST(FlashAttention3, WaitsForProductsWhereTheCompilerHasIt) {
+  struct Case {
+    configs::FlashAttention3 attention;
+    size_t loop;
+    int maxima;
+    int exponentials;
+  };
+  const Case cases[] = {{attention(4, 32, 4096, 64), 0, 0, 0},
+                        {attention(2, 16, 8192, 128), 0, 92, 2 + 2},
+                        {causal(2, 16, 8192, 128), 1, 68, 2 + 2},
+                        {causal(2, 16, 8192, 128), 0, 68, 2 + 53},
+                        {attention(4, 8, 4096, 256), 0, 44, 2 + 15}};
+  for (const Case& each : cases) {
+    const traces::Kernel kernel = make(each.attention);
+    SCOPED_TRACE(kernel.source);
+    const std::vector<isa::Instruction>& code = loop_body(kernel, "consumer0", each.loop);
+    const size_t scores = place_of(code, "WARPGROUP.DEPBAR", "0x1");
+    const size_t products = place_of(code, "WARPGROUP.DEPBAR", "0x0", scores);
+    ASSERT_LT(products, code.size());
+    const std::vector<isa::Instruction> between(code.begin() + static_cast<ptrdiff_t>(scores),
+                                                code.begin() + static_cast<ptrdiff_t>(products));
+    EXPECT_EQ(starting_with(between, "FMNMX"), each.maxima);
+    EXPECT_EQ(starting_with(between, "MUFU.EX2"), each.exponentials);
+    EXPECT_EQ(starting_with(between, "F2FP"), 0);  // the products still read P
   }
-  const auto [least, most] = std::ranges::minmax(blocks);
-  EXPECT_LE(most, least + 128);
+}
+
+// CUDA 12.4 spaces the exponentials of a warp by ten cycles, and adds each to its row's sum behind the next.
+TEST(FlashAttention3, ExponentialsAreTenCyclesApart) {
+  const traces::Kernel kernel = make(attention(2, 16, 8192, 128));
+  const std::vector<isa::Instruction>& code = loop_body(kernel, "consumer0", 0);
+  int since = 0;
+  int seen = 0;
+  for (const isa::Instruction& instruction : code) {
+    if (instruction.mnemonic == "MUFU.EX2") {
+      EXPECT_TRUE(seen == 0 || since >= 10) << seen;
+      since = 0;
+      ++seen;
+    }
+    since += std::max<int>(1, instruction.control.stall);
+  }
+  EXPECT_EQ(seen, 90);
+}
+
+// Every warpgroup waits for all others' turns: three of them are 384 threads at a barrier.
+TEST(FlashAttention3, TurnsAreOfAllWarpgroups) {
+  const traces::Kernel kernel = make(attention(4, 32, 4096, 64));
+  const std::vector<isa::Instruction>& code = loop_body(kernel, "consumer1", 0);
+  int waits = 0;
+  int arrivals = 0;
+  for (const isa::Instruction& instruction : code) {
+    if (!instruction.mnemonic.starts_with("BAR.")) continue;
+    EXPECT_EQ(instruction.effect.count, 384);
+    (instruction.mnemonic.starts_with("BAR.SYNC") ? waits : arrivals) += 1;
+  }
+  EXPECT_EQ(waits, 1);
+  EXPECT_EQ(arrivals, 2);
 }
 
 TEST(FlashAttention3, KeepsItsRegistersAndMemory) {
