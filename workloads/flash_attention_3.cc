@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "workloads/flash_attention_3_roles.h"
+#include "workloads/flash_attention_3_tiles.h"
 #include "workloads/workloads.h"
 
 namespace warpfold::workloads {
@@ -20,7 +21,7 @@ using Plan = FlashAttention3Plan;
 std::string describe(const configs::AttentionShape& shape, const Plan& plan) {
   std::ostringstream text;
   text << "flash_attention_3 " << workloads::describe(shape) << " tile=" << plan.tile_queries << "x" << plan.tile_keys
-       << " stages=" << plan.stages << " cluster=" << plan.cluster << (plan.persistent ? " persistent" : "")
+       << " stages=" << plan.stages << " cluster=" << plan.cluster << (plan.specialized ? " persistent" : "")
        << (plan.pingpong ? " pingpong" : "") << (plan.overlap ? " overlap" : "") << (plan.specialized ? "" : " consumers_load");
   return text.str();
 }
@@ -30,7 +31,7 @@ void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
   const uint32_t value_arrivals = plan.transposes() ? 4 : plan.loaders();
   kernel.rings = {{"query", 1, plan.loaders(), false},       {"key_full", plan.stages, plan.loaders(), false},
                   {"key_empty", plan.stages, warps, true},   {"value_full", plan.stages, value_arrivals, false},
-                  {"value_empty", plan.stages, warps, true}, {"output", 1, warps, true}};
+                  {"value_empty", plan.stages, warps, true}, {"output", 1, 4, false}};
   kernel.cursors = {{"key_load", plan.stages, 0},
                     {"value_load", plan.stages, 0},
                     {"key", plan.stages, 0},
@@ -58,33 +59,50 @@ void add_run(traces::Kernel& kernel, const std::string& name, const std::vector<
 // Tiles of equal length, dealt to as many CTAs as there are SMs: the library's static persistent scheduler.
 void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gpu& gpu) {
   const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
-  if (!plan.persistent) return add_run(kernel, "tile", {}, tiles);
+  if (!plan.specialized) return add_run(kernel, "tile", {}, tiles);
   const uint64_t running = std::min<uint64_t>(tiles, gpu.sm_count() / plan.cluster * plan.cluster);
   kernel.parameters = {"tiles"};
   add_run(kernel, "tiles" + std::to_string(tiles / running + 1), {tiles / running + 1}, tiles % running);
   add_run(kernel, "tiles" + std::to_string(tiles / running), {tiles / running}, running - tiles % running);
 }
 
-// One tile a CTA, in the order of the library's queue: head after head, from a head's first query on
-// (hopper/tile_scheduler.hpp, DynamicPersistentTileScheduler, July to October 2024; longest tiles first came in 2025). CTAs of
-// unequal length go to the SM that has been given the least, as tiles are drawn from the queue. The library keeps its CTAs.
-void add_causal_tiles(traces::Kernel& kernel, const Plan& plan) {
-  kernel.parameters = {"masked", "full", "more"};
-  for (uint64_t head = 0; head < plan.tiles.batch() * plan.tiles.heads(); ++head) {
-    for (const QueryTile& tile : plan.tiles.query_tiles()) {
-      // The first block of a tile, at the diagonal, is apart. The library masks a fixed number of blocks behind it.
-      const uint64_t more = tile.full_blocks + tile.masked_blocks - 1;
-      const uint64_t masked = std::min<uint64_t>(more, (plan.tile_queries + plan.tile_keys - 1) / plan.tile_keys);
-      const uint64_t full = more - masked;
-      add_run(kernel, "masked" + std::to_string(masked) + "_full" + std::to_string(full), {masked, full, more}, 1);
+// Parameters of so many tiles of `blocks` key blocks. The first one, at the diagonal, is apart; the library masks a fixed number of
+// blocks behind it, whether or not the diagonal cuts them.
+std::vector<uint64_t> parameters_of(const Plan& plan, const TilesOfLength& each) {
+  const uint64_t more = each.blocks - 1;
+  const uint64_t masked = std::min<uint64_t>(more, (plan.tile_queries + plan.tile_keys - 1) / plan.tile_keys);
+  return {each.tiles, masked, more - masked, more};
+}
+
+// Causal tiles, drawn from the library's queue by CTAs that stay. A tile's work is that of a consumer's warp in instructions.
+void add_causal_tiles(traces::Kernel& kernel, const isa::Architecture& architecture, Plan& plan, const configs::Gpu& gpu) {
+  const traces::Role consumer{"consumer", 4, attention_consumer_body(architecture, plan, 0)};
+  const auto work = [&](uint64_t blocks) {
+    return issued_instructions(kernel, consumer, {"tile", parameters_of(plan, {blocks, 1})});
+  };
+  const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
+  const auto drawn = draw_tiles(plan.tiles, std::min<uint64_t>(tiles, gpu.sm_count()), work);
+  for (const CtaTiles& each : drawn) plan.lengths = std::max(plan.lengths, static_cast<uint32_t>(each.lengths.size()));
+  for (uint32_t length = 0; length < plan.lengths; ++length) {
+    for (const std::string_view name : {"tiles", "masked", "full", "more"})
+      kernel.parameters.push_back(std::string(name) + std::to_string(length));
+  }
+  for (const auto& [ctas, lengths] : drawn) {
+    std::vector<uint64_t> values;
+    std::string name = "blocks";
+    for (const TilesOfLength& each : lengths) {
+      std::ranges::copy(parameters_of(plan, each), std::back_inserter(values));
+      name.append("_").append(std::to_string(each.blocks)).append("x").append(std::to_string(each.tiles));
     }
+    values.resize(kernel.parameters.size(), 0);
+    add_run(kernel, name, values, ctas);
   }
 }
 
 }  // namespace
 
 Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu) {
-  const auto plan = plan_flash_attention_3(attention, gpu);
+  auto plan = plan_flash_attention_3(attention, gpu);
   if (!plan) return std::unexpected(plan.error());
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
@@ -101,10 +119,11 @@ Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& 
                     plan->tiles.key_stream("V", gpu.sm_count(), gpu.l2().bytes()),
                     {"O", true, 1, 1},
                     {"LSE", true, 1, 1}};
+  if (plan->tiles.causal()) kernel.streams.push_back({"tile_queue", false, 0, 1});
   if (plan->dropout == configs::STORED_BITS) kernel.streams.push_back({"mask", false, 1, 1});
   add_synchronisation(kernel, *plan);
   if (plan->tiles.causal()) {
-    add_causal_tiles(kernel, *plan);
+    add_causal_tiles(kernel, **architecture, *plan, gpu);
   } else {
     add_equal_tiles(kernel, *plan, gpu);
   }

@@ -36,6 +36,10 @@ struct ProductsWait {
   uint32_t exponentials = 0;
 };
 
+// Exponentials of a block of 8-bit elements after which its turn is over: where the compiled kernels have the arrival (July 2024,
+// CUDA 12.4). The library ends it when the scores are there (mma_fp8).
+uint32_t exponentials_in_turn(const Plan& plan) { return plan.head_dim() == 256 && !plan.tiles.causal() ? 14 : 0; }
+
 ProductsWait products_wait(const Plan& plan, Mask mask) {
   if (plan.head_dim() <= 64) return {.before_maxima = true};
   if (plan.head_dim() <= 128) return {.exponentials = mask == Mask::kCausal ? 53U : 2U};
@@ -68,14 +72,15 @@ class Consumer {
   void add_softmax(Code& code, bool first, Mask mask) const;
   void add_scores(Code& code, bool rescales = false) const;
   void add_products(Code& code) const;
+  void add_output_room(Code& code) const;
   void add_first_block(Code& code) const;
   void add_overlapped_block(Code& code, Mask mask) const;
   void add_plain_block(Code& code, Mask mask, bool first) const;
   void add_block(Code& code, Mask mask, Loads loads) const;
   void add_products_wait(Code& code) const;
   void add_last_products(Code& code) const;
-  void add_blocks(std::vector<traces::Node>& nodes) const;
-  std::vector<traces::Node> tile() const;
+  void add_blocks(std::vector<traces::Node>& nodes, uint32_t length) const;
+  std::vector<traces::Node> tile(uint32_t length) const;
 
   const isa::Architecture& architecture_;
   const Plan& plan_;
@@ -97,6 +102,7 @@ void Consumer::add_entry(Code& code) const {
   }
   // The room for Q is free; the first warpgroup goes first.
   add_query_released(code);
+  add_tile_number_free(code, plan_);
   for (uint32_t before = 0; plan_.pingpong && before < static_cast<uint32_t>(group_); ++before) add_turn_of(code, before);
 }
 
@@ -196,6 +202,13 @@ void Consumer::add_next_stage(Code& code) const {
   code.add("USHF.R.U32.HI UR48, URZ, 0x1, UR38");
 }
 
+// Where CTAs stay, the last warpgroup sees that the tile before has been stored when it has issued the next one's first products:
+// until then the producer loads no more than that tile's Q and first keys. (In a CTA's first tile the library loads on at once; the
+// second keys are needed behind a softmax.)
+void Consumer::add_output_room(Code& code) const {
+  if (plan_.specialized && static_cast<uint32_t>(group_) + 1 == plan_.consumers()) add_output_release(code);
+}
+
 // Waits for Q; the products of the first block, whose keys are always checked against the end of the sequence.
 void Consumer::add_first_block(Code& code) const {
   if (loads()) {
@@ -216,6 +229,7 @@ void Consumer::add_first_block(Code& code) const {
   add_turn_wait(code);
   add_scores(code);
   add_turn_over(code);
+  add_output_room(code);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
   add_mask_load(code, plan_);
@@ -224,13 +238,13 @@ void Consumer::add_first_block(Code& code) const {
   add_probabilities(code, plan_);
 }
 
-// Scores of this block beside the products of the one before. O shrinks before them, or beside the scores where there is no turn
-// to wait for.
+// Scores of this block beside the products of the one before. O shrinks before them, or beside the scores at head_dim 256, as
+// compiled.
 void Consumer::add_overlapped_block(Code& code, Mask mask) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
-  if (plan_.pingpong) add_rescale(code, plan_);
+  if (plan_.head_dim() < 256) add_rescale(code, plan_);
   add_turn_wait(code);
-  add_scores(code, !plan_.pingpong);
+  add_scores(code, plan_.head_dim() == 256);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
   add_products(code);
   add_turn_over(code);
@@ -254,20 +268,24 @@ void Consumer::add_products_wait(Code& code) const {
 }
 
 // Scores, softmax and products of one block, one after the other. A turn is the products of a block and the scores of the next;
-// with 8-bit elements at head_dim 256 the scores alone. With 8-bit elements it ends when the scores are there (mma_fp8).
+// with 8-bit elements at head_dim 256 the scores alone, and it ends when the scores are there, or later.
 void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
   if (short_turns()) add_turn_wait(code);
   add_scores(code);
   if (!plan_.eight_bit()) add_turn_over(code);
+  if (first) add_output_room(code);
   add_mask_load(code, plan_);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
-  if (plan_.eight_bit()) add_turn_over(code);
+  if (plan_.eight_bit() && exponentials_in_turn(plan_) == 0) add_turn_over(code);
   add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
   add_mask(code, plan_, mask);
-  add_softmax(code, first, mask);
+  add_maxima(code, plan_, first, mask);
+  Exponentials exponentials(code, plan_, first);
+  exponentials.add_beside_products(exponentials_in_turn(plan_));
+  if (plan_.eight_bit() && exponentials_in_turn(plan_) > 0) add_turn_over(code);
+  exponentials.add_rest();
   add_probabilities(code, plan_);
-  if (!first) add_rescale(code, plan_);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
   if (!short_turns()) add_turn_wait(code);
   add_products(code);
@@ -301,16 +319,16 @@ void Consumer::add_last_products(Code& code) const {
 }
 
 // The blocks behind the first one: those that the diagonal cuts, then whole ones.
-void Consumer::add_blocks(std::vector<traces::Node>& nodes) const {
+void Consumer::add_blocks(std::vector<traces::Node>& nodes, uint32_t length) const {
   const auto block = [this](Mask mask, Loads what) {
     Code code(architecture_);
     add_block(code, mask, what);
     return code;
   };
   if (plan_.tiles.causal()) {
-    nodes.push_back(loop_of(block(Mask::kCausal, Loads::kNone), {.parameter = AttentionParameters::kMasked}));
+    nodes.push_back(loop_of(block(Mask::kCausal, Loads::kNone), {.parameter = AttentionParameters::masked(length)}));
     nodes.push_back(straight(Code(architecture_).add("IMAD.MOV.U32 R2, RZ, RZ, R2")));
-    nodes.push_back(loop_of(block(Mask::kNone, Loads::kNone), {.parameter = AttentionParameters::kFull}));
+    nodes.push_back(loop_of(block(Mask::kNone, Loads::kNone), {.parameter = AttentionParameters::full(length)}));
     return;
   }
   // Consumers that load have no keys to load in their last block.
@@ -320,16 +338,18 @@ void Consumer::add_blocks(std::vector<traces::Node>& nodes) const {
   if (last > 0) nodes.push_back(straight(block(Mask::kNone, Loads::kValue)));
 }
 
-std::vector<traces::Node> Consumer::tile() const {
+std::vector<traces::Node> Consumer::tile(uint32_t length) const {
   Code head(architecture_);
   for (uint32_t i = 0; i < plan_.outputs(); i += 2) head.add(line({"CS2R ", general(Registers::kOutput + i), ", SRZ"}));
   add_first_block(head);
   std::vector<traces::Node> nodes{straight(head)};
-  add_blocks(nodes);
+  add_blocks(nodes, length);
   Code rest(architecture_);
   add_last_products(rest);
   add_epilogue(rest, plan_);
-  if (plan_.persistent) rest.add("VIADD R2, R2, 0x84").add("ISETP.GE.AND P4, PT, R2, R1, PT").add("@!P4 BRA `(.L_tile)");
+  if (!plan_.specialized) add_output_release(rest);
+  add_tile_number(rest, plan_);
+  if (plan_.specialized) rest.add("VIADD R2, R2, 0x84").add("ISETP.GE.AND P4, PT, R2, R1, PT").add("@!P4 BRA `(.L_tile)");
   nodes.push_back(straight(rest));
   return nodes;
 }
@@ -338,12 +358,7 @@ std::vector<traces::Node> Consumer::body() const {
   Code entry(architecture_);
   add_entry(entry);
   std::vector<traces::Node> nodes{straight(entry)};
-  std::vector<traces::Node> tile_nodes = tile();
-  if (plan_.persistent) {
-    nodes.push_back(traces::Loop{{.parameter = AttentionParameters::kTiles}, std::move(tile_nodes)});
-  } else {
-    nodes.insert(nodes.end(), tile_nodes.begin(), tile_nodes.end());
-  }
+  for (uint32_t length = 0; length < plan_.lengths; ++length) add_tiles(nodes, plan_, length, tile(length));
   nodes.push_back(straight(Code(architecture_).add("EXIT")));
   space_exponentials(nodes);
   connect(architecture_, nodes);

@@ -147,7 +147,7 @@ void add_mask_load(Code& code, const FlashAttention3Plan& plan) {
   code.add("LEA.HI.X R13, R3, R13, R14, 0x3").add("LEA.HI.X R13, R14, R13, R3, 0x3");
   code.add(line({plan.scores() > 32 ? "LDG.E.64.CONSTANT " : "LDG.E.CONSTANT ", general(Registers::dropout(plan)), ", desc[UR42][",
                  address, ".64]"}),
-           {.bytes = plan.scores() * 32 / 8, .stream = AttentionStreams::kMask});
+           {.bytes = plan.scores() * 32 / 8, .stream = AttentionStreams::mask(plan)});
 }
 
 void add_dropout_to_scores(Code& code, const FlashAttention3Plan& plan) {

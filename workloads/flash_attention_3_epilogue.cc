@@ -56,6 +56,9 @@ void add_epilogue(Code& code, const FlashAttention3Plan& plan) {
   code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
   code.add("UTMASTG.4D [UR48], [UR50]",
            {.bytes = 16 * plan.head_dim() * FlashAttention3Plan::kOutputBytes, .stream = AttentionStreams::kOutput});
+}
+
+void add_output_release(Code& code) {
   code.add("UTMACMDFLUSH");
   code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR39], RZ", {.barrier = AttentionRings::kOutput});
 }

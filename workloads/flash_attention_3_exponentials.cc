@@ -13,6 +13,8 @@ using Registers = AttentionRegisters;
 // Counted: ten scales stand before the second exponential, then six behind each until all are done.
 constexpr uint32_t kScalesAhead = 10;
 constexpr uint32_t kScalesBehindEach = 6;
+// Counted in the 8-bit kernels: six behind each once all scales are done.
+constexpr uint32_t kRescalesBehindEach = 6;
 // Counted: two or three behind each once all scales are done, until no finished pair is left.
 constexpr uint32_t kPacksBehindEach = 2;
 // Counted with CUDA 12.4; CUDA 13.0 has eight.
@@ -35,7 +37,11 @@ void space_exponentials(std::vector<isa::Instruction>& code) {
 }  // namespace
 
 Exponentials::Exponentials(Code& code, const FlashAttention3Plan& plan, bool first)
-    : code_(code), plan_(plan), first_(first), order_(row_chains(plan.scores(), 1)) {}
+    : code_(code),
+      plan_(plan),
+      first_(first),
+      order_(row_chains(plan.scores(), 1)),
+      to_rescale_(first || plan.overlap ? 0 : plan.outputs()) {}
 
 // The one compiled kernel that leaves all but a few sums behind the exponentials: 8-bit, causal (head_dim 256; July 2024).
 bool Exponentials::sums_behind_all() const { return plan_.eight_bit() && plan_.tiles.causal(); }
@@ -74,10 +80,17 @@ void Exponentials::add_packs(uint32_t finished, uint32_t most) {
   }
 }
 
+void Exponentials::add_rescales(uint32_t most) {
+  const uint32_t end = std::min(rescaled_ + most, to_rescale_);
+  add_rescale(code_, rescaled_, end);
+  rescaled_ = end;
+}
+
 void Exponentials::add_next() {
   while (scaled_ < scales_before(made_)) add_scale(order_[scaled_++]);
   const std::string value = general(Registers::score(plan_) + order_[made_++]);
   code_.add(line({"MUFU.EX2 ", value, ", ", value}));
+  if (scaled_ == plan_.scores()) add_rescales(kRescalesBehindEach);
 }
 
 void Exponentials::add_beside_products(uint32_t count) {
@@ -91,11 +104,12 @@ void Exponentials::add_beside_products(uint32_t count) {
 void Exponentials::add_rest() {
   while (made_ < plan_.scores()) {
     add_next();
-    if (scaled_ == plan_.scores()) add_packs(made_ - 1, kPacksBehindEach);
+    if (scaled_ == plan_.scores() && rescaled_ == to_rescale_) add_packs(made_ - 1, kPacksBehindEach);
     if (made_ > 1 && !sums_behind_all()) add_to_sum(order_[made_ - 2]);
   }
   const uint32_t left = sums_behind_all() ? plan_.scores() : 1;
   for (auto score = order_.end() - left; score != order_.end(); ++score) add_to_sum(*score);
+  add_rescales(to_rescale_);
   add_packs(plan_.scores(), plan_.scores());
 }
 

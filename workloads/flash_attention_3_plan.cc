@@ -54,7 +54,6 @@ FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention) {
   // The library's scheduler barrier: for 16-bit elements up to head dimension 128, for 8-bit ones from 128 on.
   const bool taking_turns = plan.eight_bit() ? shape.head_dim() >= 128 : shape.head_dim() <= 128;
   plan.pingpong = attention.has_pingpong() ? attention.pingpong() : taking_turns && plan.specialized;
-  plan.persistent = plan.specialized && !shape.causal();
   // The library has four stages of FP8 at head_dim 64, and two elsewhere.
   plan.stages = plan.eight_bit() && shape.head_dim() == 64 ? 4 : 2;
   plan.cluster = cluster_of(plan);

@@ -20,10 +20,11 @@ struct FlashAttention3Plan {
   uint32_t tile_keys = 128;
   uint32_t stages = 2;  // of the K ring and of the V ring
   uint32_t cluster = 1;
-  bool pingpong = true;     // consumers issue their products in turn
-  bool overlap = true;      // a block's scores are made before the block before it has been multiplied with V
-  bool specialized = true;  // a warpgroup of its own loads
-  bool persistent = true;   // a CTA works through many tiles; else one tile, and CTAs replace each other
+  bool pingpong = true;  // consumers issue their products in turn
+  bool overlap = true;   // a block's scores are made before the block before it has been multiplied with V
+  // A warpgroup of its own loads, and a CTA stays and works through many tiles; else CTAs of one tile replace each other.
+  bool specialized = true;
+  uint32_t lengths = 1;  // of the tiles of a CTA that stays: each has a loop of its own
   uint32_t registers_per_thread = 168;
   uint32_t producer_registers = 24;   // a thread, after setmaxnreg
   uint32_t consumer_registers = 240;  // a thread, after setmaxnreg
@@ -46,7 +47,7 @@ struct FlashAttention3Plan {
   uint32_t probabilities() const { return scores() * element_bytes() / 4; }  // registers of P, packed
   uint32_t scores_of_call() const { return 128 / threshold_bits; }           // a Philox call makes 128 random bits
   // Else all scores are packed, and elements dropped, when the last exponential has been made.
-  bool packs_among_exponentials() const { return !eight_bit() && dropout == configs::NONE; }
+  bool packs_among_exponentials() const { return dropout == configs::NONE; }
   // The words of a Philox call and what they are made of; or the mask's.
   uint32_t dropout_registers() const { return dropout == configs::NONE ? 0 : dropout == configs::FUSED_PHILOX ? 12 : 4; }
   uint32_t query_bytes() const { return tile_queries * head_dim() * element_bytes(); }

@@ -1,10 +1,10 @@
-// The producer warpgroup of FlashAttention-3: warp 0 loads Q once a tile, then K and V blocks, by TMA into their rings. The scores
+// The producer warpgroup of FlashAttention-3: warp 0 loads Q once a tile, and K and V blocks, by TMA into their rings. The scores
 // of a block are made before the block before is multiplied with V, so keys come a block ahead:
 //
-//   Q, K0 | K1, V0 | K2, V1 | ... | V last
+//   K0, Q | K1, V0 | K2, V1 | ... | V last
 //
 // V of 8-bit elements is then transposed by the warpgroup's four warps, each a quarter of every block, from a ring that TMA fills
-// into the ring that the consumers read.
+// into the ring that the consumers read. (The library's 8-bit producer asks for a block's keys and values together, load_fp8.)
 //
 // The instruction mix of a K and a V block is that of the library's forward kernel (89 instructions, counted in its disassembly,
 // but for one load of a page table); order and registers are ours. The rest was not counted: assumed, and short beside it.
@@ -102,18 +102,16 @@ void add_entry(Code& code, const Plan& plan, bool initialises) {
   for (uint32_t i = 0; i < 12; ++i) code.add(line({"MOV ", general(kRegisters.general + i), ", RZ"}));
 }
 
-// The tile's blocks in a persistent loop, or once: `first`, `more` behind it, `last`.
+// The tiles' blocks: `first`, `more` behind it, `last`.
 std::vector<traces::Node> body_of(const isa::Architecture& architecture, const Plan& plan, const Code& entry, const Code& first,
                                   const Code& more, const Code& last) {
-  std::vector<traces::Node> tile{straight(first)};
-  if (plan.tiles.causal()) tile.push_back(loop_of(more, {.parameter = AttentionParameters::kMore}));
-  if (!plan.tiles.causal() && plan.blocks() > 1) tile.push_back(loop_of(more, {.literal = plan.blocks() - 1}));
-  tile.push_back(straight(last));
   std::vector<traces::Node> body{straight(entry)};
-  if (plan.persistent) {
-    body.push_back(traces::Loop{{.parameter = AttentionParameters::kTiles}, std::move(tile)});
-  } else {
-    body.insert(body.end(), tile.begin(), tile.end());
+  for (uint32_t length = 0; length < plan.lengths; ++length) {
+    std::vector<traces::Node> tile{straight(first)};
+    if (plan.tiles.causal()) tile.push_back(loop_of(more, {.parameter = AttentionParameters::more(length)}));
+    if (!plan.tiles.causal() && plan.blocks() > 1) tile.push_back(loop_of(more, {.literal = plan.blocks() - 1}));
+    tile.push_back(straight(last));
+    add_tiles(body, plan, length, std::move(tile));
   }
   body.push_back(straight(Code(architecture).add("EXIT")));
   connect(architecture, body);
@@ -186,8 +184,8 @@ std::vector<traces::Node> attention_producer_body(const isa::Architecture& archi
   Code entry(architecture);
   add_entry(entry, plan, true);
   Code first(architecture);
-  add_query_load(first, plan, kRegisters);
   add_block_load(first, plan, Operand::kKey, kRegisters);
+  add_query_load(first, plan, kRegisters);
   add_output_wait(first);
   Code more(architecture);
   add_coordinates(more);
@@ -196,7 +194,9 @@ std::vector<traces::Node> attention_producer_body(const isa::Architecture& archi
   if (plan.transposes()) add_transpose(more, plan);
   add_loop_end(more);
   Code last(architecture);
+  add_tile_draw(last, plan);
   add_block_load(last, plan, Operand::kValue, kRegisters);
+  add_tile_notice(last, plan);
   if (plan.transposes()) add_transpose(last, plan);
   // Addresses of the next tile, once those of this one have been read.
   last.add("MOV R6, RZ").add("UMOV UR14, 0x0").add("UMOV UR15, 0x10000000");
@@ -214,6 +214,7 @@ std::vector<traces::Node> attention_helper_body(const isa::Architecture& archite
   add_transpose(more, plan);
   add_loop_end(more);
   Code last(architecture);
+  add_tile_notice(last, plan);
   add_transpose(last, plan);
   return body_of(architecture, plan, entry, first, more, last);
 }

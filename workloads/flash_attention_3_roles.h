@@ -34,19 +34,23 @@ struct AttentionStreams {
   static constexpr int16_t kValue = 2;
   static constexpr int16_t kOutput = 3;
   static constexpr int16_t kRowStatistics = 4;
-  static constexpr int16_t kMask = 5;
+  static constexpr int16_t kTileQueue = 5;  // causal
+  static int16_t mask(const FlashAttention3Plan& plan) { return plan.tiles.causal() ? 6 : 5; }
 };
+// Of a persistent CTA, for each of the lengths that its tiles have (without a causal mask there is one): how many tiles, and,
+// causal, their key blocks behind the first one.
 struct AttentionParameters {
-  static constexpr int32_t kTiles = 0;  // of a persistent CTA
-  // Causal: key blocks of the CTA's tile behind its first one.
-  static constexpr int32_t kMasked = 0;  // cut by the diagonal
-  static constexpr int32_t kFull = 1;
-  static constexpr int32_t kMore = 2;  // both
+  static constexpr int32_t tiles(uint32_t length) { return static_cast<int32_t>(4 * length); }
+  static constexpr int32_t masked(uint32_t length) { return tiles(length) + 1; }  // cut by the diagonal
+  static constexpr int32_t full(uint32_t length) { return tiles(length) + 2; }
+  static constexpr int32_t more(uint32_t length) { return tiles(length) + 3; }  // both
 };
 struct AttentionBarriers {
   static constexpr int16_t kQueryEmpty = 1;
   static constexpr int16_t kTurn = 2;  // + warpgroup
   static constexpr int16_t kOutput = 5;
+  static constexpr int16_t kTileNumberEmpty = 6;
+  static constexpr int16_t kTileNumberFull = 7;
 };
 // Registers of a consumer.
 struct AttentionRegisters {
@@ -84,6 +88,7 @@ void add_rescale(Code& code, const FlashAttention3Plan& plan);
 void add_rescale(Code& code, uint32_t begin, uint32_t end);
 void add_finish(Code& code);                                      // what O is divided by, log-sum-exp of the rows
 void add_epilogue(Code& code, const FlashAttention3Plan& plan);   // O and the rows' statistics to memory
+void add_output_release(Code& code);                              // once that has been read: the room for V is free again
 void add_mask_load(Code& code, const FlashAttention3Plan& plan);  // stored dropout bits of a block
 // Dropout of the probabilities: of 32 random bits each before they are packed, of 8 or stored bits behind that.
 void add_dropout_to_scores(Code& code, const FlashAttention3Plan& plan);
@@ -97,6 +102,16 @@ struct LoadRegisters {
 enum class Operand { kKey, kValue };
 void add_block_load(Code& code, const FlashAttention3Plan& plan, Operand operand, const LoadRegisters& registers);
 void add_query_load(Code& code, const FlashAttention3Plan& plan, const LoadRegisters& registers);
+
+// The queue of causal tiles: its next tile's number, drawn by the producer while the last keys of a tile are on their way, reaches
+// the consumers through shared memory. Without a causal mask tiles are dealt in advance, and these add nothing.
+void add_tile_draw(Code& code, const FlashAttention3Plan& plan);    // producer: asks the counter in memory
+void add_tile_notice(Code& code, const FlashAttention3Plan& plan);  // producer's warps: the number to shared memory
+void add_tile_number(Code& code, const FlashAttention3Plan& plan);  // consumer: reads it
+void add_tile_number_free(Code& code, const FlashAttention3Plan& plan);
+
+// All tiles of one length: a loop where CTAs stay.
+void add_tiles(std::vector<traces::Node>& body, const FlashAttention3Plan& plan, uint32_t length, std::vector<traces::Node> tile);
 
 std::vector<traces::Node> attention_producer_body(const isa::Architecture& architecture, const FlashAttention3Plan& plan);
 // The producer's other three warps: they transpose V, or end at once.

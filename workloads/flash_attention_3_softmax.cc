@@ -125,32 +125,26 @@ void add_reordering(Code& code, const FlashAttention3Plan& plan) {
   }
 }
 
-void add_eight_bit_probabilities(Code& code, const FlashAttention3Plan& plan) {
-  add_dropout_to_scores(code, plan);
-  const uint32_t score = Registers::score(plan);
-  for (uint32_t i = 0; i < plan.scores(); i += 2) {
-    const std::string packed = general(score + i / 4);  // behind the scores that are still to be packed
-    code.add(line({"F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C ", packed, ", ", general(score + i + 1), ", ", general(score + i), ", ",
-                   i % 4 == 0 ? "RZ" : packed}));
-  }
-  add_dropout(code, plan);
-  add_reordering(code, plan);
-}
-
 }  // namespace
 
 void add_probability_pair(Code& code, const FlashAttention3Plan& plan, uint32_t pair) {
   const uint32_t score = Registers::score(plan) + 2 * pair;
+  if (plan.eight_bit()) {
+    // Behind the scores that are still to be packed.
+    const std::string packed = general(Registers::score(plan) + pair / 2);
+    return static_cast<void>(code.add(line({"F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C ", packed, ", ", general(score + 1), ", ",
+                                            general(score), ", ", pair % 2 == 0 ? "RZ" : packed})));
+  }
   const std::string_view format = plan.type == configs::BF16 ? "F2FP.BF16.F32.PACK_AB " : "F2FP.F16.F32.PACK_AB ";
   code.add(line({format, general(Registers::probability(plan) + pair), ", ", general(score + 1), ", ", general(score)}));
 }
 
 void add_probabilities(Code& code, const FlashAttention3Plan& plan) {
-  if (plan.eight_bit()) return add_eight_bit_probabilities(code, plan);
   add_dropout_to_scores(code, plan);
   for (uint32_t pair = 0; !plan.packs_among_exponentials() && pair < plan.scores() / 2; ++pair)
     add_probability_pair(code, plan, pair);
   add_dropout(code, plan);
+  if (plan.eight_bit()) add_reordering(code, plan);
 }
 
 void add_rescale(Code& code, const FlashAttention3Plan& plan) { add_rescale(code, 0, plan.outputs()); }

@@ -234,17 +234,94 @@ TEST(FlashAttention3, ReadsOneBitAScoreWhereTheyAreStored) {
   EXPECT_EQ(bytes_by_stream(kernel).at("mask"), 32ULL * 8192 * 8192 / 8);
 }
 
-// Four tiles a head, of 1 to 4 blocks; 2 heads. Behind a tile's first block one more is masked, whether or not the diagonal cuts
-// it.
-TEST(FlashAttention3, CausalTilesComeHeadAfterHead) {
-  const traces::Kernel kernel = make(causal(1, 2, 512, 128));
-  ASSERT_EQ(kernel.parameters, (std::vector<std::string>{"masked", "full", "more"}));
-  ASSERT_EQ(kernel.grid.size(), 8);
-  for (uint64_t run = 0; run < 8; ++run) {
-    const uint64_t more = run % 4;
-    const uint64_t masked = std::min<uint64_t>(more, 1);
-    EXPECT_EQ(kernel.grid[run].count, 1);
-    EXPECT_EQ(kernel.cta_classes[kernel.grid[run].cta_class].values, (std::vector<uint64_t>{masked, more - masked, more}));
+uint64_t parameter(const traces::Kernel& kernel, const traces::CtaClass& cta_class, const std::string& name) {
+  const auto found = std::ranges::find(kernel.parameters, name);
+  return cta_class.values.at(static_cast<size_t>(found - kernel.parameters.begin()));
+}
+
+// 512 heads of four tiles, 1 to 4 blocks long: CTAs stay, one an SM, and share all of them. Behind a tile's first block one more is
+// masked, whether or not the diagonal cuts it.
+TEST(FlashAttention3, CausalCtasStayAndDrawTiles) {
+  const traces::Kernel kernel = make(causal(32, 16, 512, 128));
+  EXPECT_EQ(kernel.ctas(), 132);
+  uint64_t tiles = 0;
+  uint64_t blocks = 0;
+  const std::vector<uint64_t> ctas = traces::ctas_by_class(kernel);
+  for (size_t c = 0; c < ctas.size(); ++c) {
+    for (size_t length = 0; length < kernel.parameters.size() / 4; ++length) {
+      const auto of = [&](const std::string& name) {
+        return parameter(kernel, kernel.cta_classes[c], name + std::to_string(length));
+      };
+      EXPECT_EQ(of("masked") + of("full"), of("more"));
+      EXPECT_EQ(of("masked"), std::min<uint64_t>(of("more"), 1));
+      tiles += ctas[c] * of("tiles");
+      blocks += ctas[c] * of("tiles") * (1 + of("more"));
+    }
+  }
+  EXPECT_EQ(tiles, 512 * 4);
+  EXPECT_EQ(blocks, 512 * (1 + 2 + 3 + 4));
+}
+
+// Each role goes round a loop over tiles for each of their lengths, with the setting up in front of all of them.
+TEST(FlashAttention3, CausalRolesGoRoundTheirTiles) {
+  const traces::Kernel kernel = make(causal(32, 16, 512, 128));
+  for (const std::string name : {"producer", "consumer0", "consumer1"}) {
+    SCOPED_TRACE(name);
+    const std::vector<traces::Node>& body = role(kernel, name).body;
+    const auto loops =
+        std::ranges::count_if(body, [](const traces::Node& node) { return std::holds_alternative<traces::Loop>(node); });
+    EXPECT_EQ(static_cast<size_t>(loops), kernel.parameters.size() / 4);
+    const auto& entry = std::get<traces::Block>(body.front()).code;
+    EXPECT_EQ(starting_with(entry, "USETMAXREG"), 1);
+    EXPECT_EQ(starting_with(entry, "UTMALDG"), 0);
+  }
+}
+
+// The room of O, where V was, is free when it has been read, which the last warpgroup looks at behind the next tile's first
+// products and before their softmax (mainloop_fwd_sm90_tma_gmma_ws.hpp, tma_store_wait); and not at the end of a tile.
+TEST(FlashAttention3, TheStoreIsWaitedForInTheNextTile) {
+  const traces::Kernel kernel = make(attention(2, 16, 8192, 128));
+  const auto& tile = std::get<traces::Loop>(role(kernel, "consumer1").body.at(1)).body;
+  const auto& first = std::get<traces::Block>(tile.front()).code;
+  const auto& last = std::get<traces::Block>(tile.back()).code;
+  const auto at = [&](const std::string& mnemonic) {
+    return std::ranges::find_if(first, [&](const isa::Instruction& each) { return each.mnemonic.starts_with(mnemonic); }) -
+           first.begin();
+  };
+  EXPECT_LT(at("HGMMA"), at("UTMACMDFLUSH"));
+  EXPECT_LT(at("UTMACMDFLUSH"), at("FMNMX"));
+  EXPECT_EQ(starting_with(last, "UTMASTG"), 1);
+  EXPECT_EQ(starting_with(last, "UTMACMDFLUSH"), 0);
+  const auto& other = std::get<traces::Loop>(role(kernel, "consumer0").body.at(1)).body;
+  EXPECT_EQ(starting_with(std::get<traces::Block>(other.front()).code, "UTMACMDFLUSH"), 0);
+}
+
+// What lies between the first exponential of the scores and the last one in the compiled 8-bit kernels (July 2024): all of O's
+// shrinking. At head_dim 256 without a mask the turn is over behind the 14th, elsewhere before the first.
+TEST(FlashAttention3, EightBitOutputsShrinkAmongTheExponentials) {
+  struct Case {
+    configs::FlashAttention3 attention;
+    size_t loop;
+    int outputs;
+    int exponentials_in_turn;
+  };
+  for (Case each : {Case{attention(1, 8, 4096, 256), 0, 128, 14}, Case{causal(1, 8, 4096, 256), 1, 128, 0},
+                    Case{attention(1, 8, 4096, 128), 0, 64, 0}}) {
+    each.attention.mutable_shape()->set_type(configs::FP8);
+    const traces::Kernel kernel = make(each.attention);
+    SCOPED_TRACE(kernel.source);
+    const std::vector<isa::Instruction>& code = loop_body(kernel, "consumer0", each.loop);
+    const auto is_exponential = [](const isa::Instruction& instruction) { return instruction.mnemonic == "MUFU.EX2"; };
+    auto first = std::ranges::find_if(code, is_exponential);
+    std::advance(first, 1);
+    first = std::find_if(first + 1, code.end(), is_exponential);  // behind the two of the rescaling
+    const auto last = std::find_if(code.rbegin(), code.rend(), is_exponential).base();
+    const std::vector<isa::Instruction> between(first, last);
+    EXPECT_EQ(starting_with(between, "FMUL"), each.outputs);
+    EXPECT_EQ(starting_with(code, "FMUL"), each.outputs + 4);
+    const auto over =
+        std::ranges::find_if(code, [](const isa::Instruction& arrival) { return arrival.mnemonic.starts_with("BAR.ARV"); });
+    EXPECT_EQ(std::count_if(first, std::max(first, over), is_exponential), each.exponentials_in_turn);
   }
 }
 

@@ -1,0 +1,75 @@
+#include "workloads/flash_attention_3_tiles.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace warpfold::workloads {
+namespace {
+
+configs::AttentionShape causal(uint64_t heads, uint64_t queries) {
+  configs::AttentionShape shape;
+  shape.set_heads(heads);
+  shape.set_queries(queries);
+  shape.set_head_dim(128);
+  shape.set_causal(true);
+  return shape;
+}
+
+uint64_t blocks(uint64_t of_tile) { return of_tile; }
+
+using Lengths = std::vector<TilesOfLength>;
+
+// The worked example of the header.
+TEST(DrawTiles, TheCtaWithTheLeastWorkDrawsNext) {
+  const auto drawn = draw_tiles(AttentionTiles(causal(4, 384), 128, 128), 2, blocks);
+  ASSERT_EQ(drawn.size(), 2);
+  EXPECT_EQ(drawn[0], (CtaTiles{1, Lengths{{1, 1}, {3, 4}}}));
+  EXPECT_EQ(drawn[1].ctas, 1);
+  uint64_t rest = 0;
+  for (const TilesOfLength& each : drawn[1].lengths) rest += each.blocks * each.tiles;
+  EXPECT_EQ(rest, 11);
+}
+
+// Where every tile is much work besides its blocks, the CTAs take turns: six tiles each, and not five and seven as by the blocks.
+TEST(DrawTiles, WorkDecidesAndNotBlocks) {
+  const auto drawn = draw_tiles(AttentionTiles(causal(4, 384), 128, 128), 2, [](uint64_t each) { return each + 100; });
+  ASSERT_EQ(drawn.size(), 2);
+  for (const CtaTiles& each : drawn) {
+    uint64_t tiles = 0;
+    for (const TilesOfLength& length : each.lengths) tiles += length.tiles;
+    EXPECT_EQ(tiles, 6);
+  }
+}
+
+// 2048 tiles of 1 to 128 blocks on 132 CTAs: few lengths a CTA, few kinds of CTA, every tile and block still there, and the busiest
+// CTA nearly a tile ahead of the mean, since the longest tiles come last.
+TEST(DrawTiles, ManyLengthsShareLoopsAndKeepTheirBlocks) {
+  const auto drawn = draw_tiles(AttentionTiles(causal(16, 16384), 128, 128), 132, blocks);
+  EXPECT_LE(drawn.size(), 40);
+  uint64_t ctas = 0;
+  uint64_t tiles = 0;
+  uint64_t all = 0;
+  std::vector<uint64_t> of_cta;
+  for (const CtaTiles& each : drawn) {
+    EXPECT_LE(each.lengths.size(), 9);
+    uint64_t own = 0;
+    for (const TilesOfLength& length : each.lengths) {
+      EXPECT_GE(length.blocks, 1);
+      tiles += each.ctas * length.tiles;
+      own += length.blocks * length.tiles;
+    }
+    ctas += each.ctas;
+    all += each.ctas * own;
+    of_cta.push_back(own);
+  }
+  EXPECT_EQ(ctas, 132);
+  EXPECT_EQ(tiles, 2048);
+  EXPECT_EQ(all, 16 * 128 * 129 / 2);
+  EXPECT_EQ(std::ranges::max(of_cta), of_cta.front());
+  EXPECT_GT(of_cta.front(), all / 132);
+  EXPECT_LT(of_cta.front(), all / 132 + 128);
+}
+
+}  // namespace
+}  // namespace warpfold::workloads
