@@ -81,6 +81,24 @@ TEST_F(Rows, ABackwardPassHasThreeKernelsAndBothHaveFour) {
   EXPECT_EQ(map(kAttention, "S1,ATTN,H100,attention fwd+bwd," + shape).runs.size(), 4);
 }
 
+// 1500 cycles at 1600 MHz each; a GEMM's time is its kernel's.
+TEST_F(Rows, AttentionIsTimedWithTheLaunchesOfItsKernels) {
+  EXPECT_DOUBLE_EQ(map(kGemm, "S1,GEMM,H100,fp16,4096,4096,4096,1,ms,").launches_us, 0);
+  const std::string shape = ",fp16,2,16,8192,128,0,300,TFLOPS";
+  EXPECT_DOUBLE_EQ(map(kAttention, "S1,ATTN,H100,attention fwd,FlashAttention-3" + shape).launches_us, 0.9375);
+  EXPECT_DOUBLE_EQ(map(kAttention, "S1,ATTN,H100,attention fwd,FlashAttention-2" + shape).launches_us, 0.9375);
+  EXPECT_DOUBLE_EQ(map(kAttention, "S1,ATTN,H100,attention bwd,FlashAttention-2" + shape).launches_us, 3 * 0.9375);
+}
+
+TEST_F(Rows, CausalFlashAttention3ClearsItsTileCounterFirst) {
+  const Comparison causal =
+      map(kAttention + ",set", "S1,ATTN,H100,attention fwd,FlashAttention-3,fp16,2,16,8192,128,1,300,TFLOPS,tile_keys=96");
+  ASSERT_EQ(causal.runs.size(), 2);
+  EXPECT_EQ(causal.runs.front().scenario.kernel(0).flash_attention_3().tile_keys(), 96);
+  EXPECT_EQ(causal.runs.back().scenario.kernel(0).elementwise().elements(), 1);
+  EXPECT_DOUBLE_EQ(causal.launches_us, 2 * 0.9375);
+}
+
 TEST_F(Rows, DropoutIsTheLibrarysOrWhatTheRowSays) {
   const std::string header = kAttention + ",dropout,set";
   const auto shape_of = [&](const std::string& cells) {

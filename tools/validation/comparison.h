@@ -30,12 +30,13 @@ struct Comparison {
   std::string kernel;  // within it; rows of one kernel and GPU are a group
   std::string shape;   // for people
   Quantity quantity = Quantity::kTime;
-  double measured = 0;    // microseconds, or a ratio
-  std::vector<Run> runs;  // kTime: one after the other, their times add up
-  std::string of;         // the kernel whose time counts; empty: the whole run
-  std::string beside;     // kSlowdown: only while this kernel runs; empty: to the end
-  double work = 0;        // FLOP or bytes; 0: not known
-  std::string rate_unit;  // of work over time: TFLOPS, GB/s
+  double measured = 0;     // microseconds, or a ratio
+  std::vector<Run> runs;   // kTime: one after the other, their times add up
+  double launches_us = 0;  // kTime: of launches that the measured time holds
+  std::string of;          // the kernel whose time counts; empty: the whole run
+  std::string beside;      // kSlowdown: only while this kernel runs; empty: to the end
+  double work = 0;         // FLOP or bytes; 0: not known
+  std::string rate_unit;   // of work over time: TFLOPS, GB/s
 };
 
 // Why a row cannot be simulated: there is nothing to simulate for it, or the user made a mistake in it, which ends the command.

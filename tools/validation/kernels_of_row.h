@@ -15,6 +15,8 @@ struct RowWork {
   std::string kernel;
   std::string shape;
   std::vector<configs::Kernel> kernels;
+  std::vector<configs::Kernel> around;  // in the measured time as well; no settings of the row are theirs
+  bool launches = false;                // the measured time holds the kernels' launches: calls one behind the other
   double work = 0;
   std::string rate_unit;
 };
@@ -32,7 +34,9 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architect
 // Fewer rows than a tile: A and B change places, as inference kernels do, and the few rows are padded to 32 columns.
 void put_few_rows_in_columns(configs::HopperGemm& gemm);
 
-// FlashAttention-2 and -3 by the name of the implementation. The time of a backward pass holds the kernels round it.
+// FlashAttention-2 and -3 by the name of the implementation. The libraries' benchmarks time calls one behind the other
+// (flash_attn/utils/benchmark.py), so that launches are in the time, and what a call launches besides: the kernels round a backward
+// pass; the filling of FlashAttention-3's tile counter where causal (hopper/flash_api.cpp, torch::zeros).
 Mapped<RowWork> attention_of_row(const MeasuredRow& row);
 // FlashAttention-3 has no dropout of its own (hopper/flash_attn_interface.py takes no probability): once its settings are applied,
 // a kernel of a row with dropout says where its bits come from, or is not mapped.

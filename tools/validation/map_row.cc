@@ -156,6 +156,7 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
                         .kernel = work->kernel,
                         .shape = work->shape,
                         .runs = {},
+                        .launches_us = 0,
                         .of = {},
                         .beside = {},
                         .work = work->work,
@@ -168,9 +169,17 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     comparison.runs.push_back(std::move(*run));
   }
   if (!ratio) {
-    const auto us = measured_us(row, *work, comparison.runs.front().scenario.gpu().clock_mhz());
+    for (const configs::Kernel& kernel : work->around) {
+      auto run = run_of(row, gpu, kernel, {});
+      if (!run) return std::unexpected(run.error());
+      comparison.runs.push_back(std::move(*run));
+    }
+    const configs::Gpu& simulated = comparison.runs.front().scenario.gpu();
+    const auto us = measured_us(row, *work, simulated.clock_mhz());
     if (!us) return std::unexpected(us.error());
     comparison.measured = *us;
+    const double launch_us = simulated.kernel_launch_cycles() / simulated.clock_mhz();
+    if (work->launches) comparison.launches_us = static_cast<double>(comparison.runs.size()) * launch_us;
     return comparison;
   }
   if (work->kernels.size() != 1) return not_mapped("a ratio of rows with several kernels");

@@ -91,7 +91,7 @@ double slowdown(const configs::SimulatedPoint& point, const std::string& of, con
 double simulated_value(const Comparison& comparison, const std::vector<const configs::SimulatedPoint*>& points) {
   switch (comparison.quantity) {
     case Quantity::kTime:
-      return std::accumulate(points.begin(), points.end(), 0.0,
+      return std::accumulate(points.begin(), points.end(), comparison.launches_us,
                              [&](double sum, const auto* point) { return sum + us_of(*point, comparison.of); });
     case Quantity::kSlowdown:
       return slowdown(*points.front(), comparison.of, comparison.beside);
