@@ -238,13 +238,13 @@ void Consumer::add_first_block(Code& code) const {
   add_probabilities(code, plan_);
 }
 
-// Scores of this block beside the products of the one before. O shrinks before them, or beside the scores at head_dim 256, as
-// compiled.
+// Scores of this block beside the products of the one before. O shrinks before them, or beside the scores where there is no turn
+// to wait for.
 void Consumer::add_overlapped_block(Code& code, Mask mask) const {
   add_wait(code, AttentionRings::kKeyFull, AttentionCursors::kKey);
-  if (plan_.head_dim() < 256) add_rescale(code, plan_);
+  if (plan_.pingpong) add_rescale(code, plan_);
   add_turn_wait(code);
-  add_scores(code, plan_.head_dim() == 256);
+  add_scores(code, !plan_.pingpong);
   add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
   add_products(code);
   add_turn_over(code);
