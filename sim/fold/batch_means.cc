@@ -48,8 +48,10 @@ std::vector<Batch> joined(const std::vector<Batch>& batches) {
 }  // namespace
 
 double relative_uncertainty(const std::vector<Batch>& batches) {
+  constexpr size_t kFew = 4;  // fewer say nothing of their deviation
   const std::vector<Batch> twos = joined(batches);
-  return std::max({half_width(batches), half_width(twos), half_width(joined(twos))});
+  const std::vector<Batch> fours = joined(twos);
+  return std::max({half_width(batches), twos.size() < kFew ? 0 : half_width(twos), fours.size() < kFew ? 0 : half_width(fours)});
 }
 
 double relative_drift(const std::vector<Batch>& batches) {

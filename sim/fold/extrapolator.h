@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "sim/fold/batch_means.h"
@@ -14,8 +15,9 @@ namespace warpfold::sim {
 // once the batches agree, it takes as much work from what every launch has left as it would have done in the cycles skipped.
 //
 // The machine itself stays in the state that it is in. What may be taken from a launch is
-//   tied warps (barriers, mbarriers, wgmma): whole rounds between two instants in which all of them stood at the same places, so
-//     that they stay in step;
+//   tied warps (barriers, mbarriers, wgmma): whole rounds, of all of them as many, so that they stay in step. Rounds are counted by
+//     one of them, the pacer, where a single launch is tied and has no CTA left to place; else they lie between two instants in
+//     which all tied warps stood at the same places;
 //   free warps: CTAs that have not been placed, and whole trips of loops.
 class Extrapolator {
  public:
@@ -30,6 +32,8 @@ class Extrapolator {
   uint64_t all_work();  // instructions of all launches on this SM
   // What was measured no longer holds.
   void restart();
+  // The SM has been moved on to a state that it would have come to: what was measured holds, unless CTAs were placed on the way.
+  void moved_on(const Skip& skip);
 
   struct Jump {
     Skip skip;
@@ -50,6 +54,7 @@ class Extrapolator {
   };
   struct Sample {
     SavedState state;
+    uint64_t rounds_left = 0;       // of the pacer
     std::vector<WarpSample> warps;  // of free launches, in order of their serials
     std::vector<LaunchAccount> launches;
     std::vector<uint64_t> states;                    // per launch: warp-cycles, all states
@@ -58,19 +63,36 @@ class Extrapolator {
     std::vector<std::vector<uint64_t>> issued;       // [launch][sub-core]
   };
 
-  std::vector<uint64_t> phase();
+  std::vector<uint64_t> phase(Cycle now);
+  void find_pacer();
+  uint64_t rounds_left() const;
   bool at_anchor(Cycle now);
+  bool round_ended();
+  bool all_places_met(Cycle now);
   void add_sample(Cycle now);
   std::vector<Batch> batches(size_t first, int launch) const;
   bool occupancy_settled(size_t first, int launch, double share) const;
   bool agree(size_t first, const Jump& jump) const;
+  size_t least_batches() const;
+  bool steady(size_t first) const;
+  bool filled_anew(size_t first, int launch) const;
   Jump plan_from(const Sample& from, Cycle limit);
   uint64_t bound_by_ties(const Sample& from, Skip& skip) const;
+  uint64_t bound_by_rounds(const Sample& from, Skip& skip);
+  Work work_of_round(int launch);
   uint64_t bound_by_free_launch(const Sample& from, int launch);
   Work take_from_free_launch(const Sample& from, int launch, Jump& jump);
   Work take_ctas(int launch, uint64_t instructions, Jump& jump);
+  // In the order in which a skip meets their trips.
   template <typename Visit>
-  void for_each_warp(Visit visit);
+  void for_each_warp(Visit visit) {
+    for (int c = 0; c < sm_->sub_cores(); ++c) {
+      for (int slot = 0; slot < sm_->sub_core(c).slots(); ++slot) {
+        Warp& warp = sm_->sub_core(c).warp(slot);
+        if (warp.resident) visit(warp);
+      }
+    }
+  }
 
   Sm* sm_;
   double error_;
@@ -78,9 +100,17 @@ class Extrapolator {
   std::vector<bool> tied_;       // per launch
   std::vector<double> spent_;    // per launch: cycles that its jumps have left open
   std::vector<uint64_t> phase_;
-  std::vector<uint64_t> anchor_;  // where all tied warps stood when the first sample was taken
-  Cycle batch_ = 0;               // cycles from one sample to the next, at least
+  struct Pacer {  // a tied warp that all others of its launch go round as often as
+    int launch = 0;
+    int sub_core = 0;
+    int slot = 0;
+    uint64_t rounds_left = 0;  // when it was last looked at
+  };
+  std::optional<Pacer> pacer_;    // in this phase
+  bool wayward_ = false;          // in this phase some do not go round with it
+  std::vector<uint64_t> anchor_;  // without one: where all tied warps stood when the first sample was taken
   uint64_t missed_ = 0;           // loop ends since then without meeting it again
+  Cycle batch_ = 0;               // cycles from one sample to the next, at least
   std::vector<Sample> samples_;
 };
 

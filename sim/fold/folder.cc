@@ -14,6 +14,16 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
   return hash;
 }
 
+// Instructions without an exact recurrence, of `work` in all, after which a run goes on by rates. What is skipped exactly is
+// skipped without an error; who allows for a larger one waits less long for it.
+uint64_t patience_for(double error, uint64_t work) {
+  constexpr double kCoarse = 0.005;
+  const uint64_t haste = error < kCoarse ? 1 : 4;
+  constexpr uint64_t kLeast = 300'000;
+  constexpr uint64_t kMost = 1'000'000;
+  return std::clamp(work / 16, kLeast, kMost) / haste;
+}
+
 class FieldOmitter : public KeyProbe {
  public:
   explicit FieldOmitter(const std::string& field) : field_(field) {}
@@ -28,9 +38,7 @@ class FieldOmitter : public KeyProbe {
 Folder::Folder(const FoldOptions& options, Sm& sm) : options_(options), sm_(&sm), states_(2 * kStates), hashes_(2 * kStates) {
   if (options.mode != FoldMode::kAuto) return;
   extrapolator_.emplace(sm, options.error);
-  constexpr uint64_t kLeastPatience = 300'000;
-  constexpr uint64_t kMostPatience = 1'000'000;
-  patience_ = options.patience > 0 ? options.patience : std::clamp(extrapolator_->all_work() / 16, kLeastPatience, kMostPatience);
+  patience_ = options.patience > 0 ? options.patience : patience_for(options.error, extrapolator_->all_work());
   impatient_at_ = patience_;
 }
 
@@ -83,11 +91,7 @@ void Folder::forget(size_t state) {
 }
 
 void Folder::loop_ended(Sm& sm, Cycle now, Cycle limit) {
-  if (passes(sm.fingerprint(), sm.instructions()) && fold_exactly(sm, now, limit)) {
-    impatient_at_ = sm.instructions() + patience_;
-    if (extrapolator_) extrapolator_->restart();
-    return;
-  }
+  if (passes(sm.fingerprint(), sm.instructions()) && fold_exactly(sm, now, limit)) return;
   // What is measured while waiting is ready when the waiting ends.
   if (extrapolator_ && sm.instructions() + patience_ / 2 >= impatient_at_) extrapolate(now, limit);
 }
@@ -151,10 +155,14 @@ Cycle Folder::skip(Sm& sm, const SavedState& before, const SavedState& after, Cy
   // Most keys that come back have no link: what is left of loops is a few words, a key some thousand.
   if (found.periods == 0 || before.key != after.key) return 0;
   sm.move_on(found, true);
+  if (extrapolator_) extrapolator_->moved_on(found);
   Period& period = periods_[after.at - before.at];
   period.instructions = after.instructions - before.instructions;
   period.repeats += found.periods;
-  skipped_ += found.periods * period.instructions;
+  const uint64_t instructions = found.periods * period.instructions;
+  skipped_ += instructions;
+  // Patience grows by what has been skipped: what recurs now and then for a moment shall not keep a run from going on by rates.
+  impatient_at_ = std::min(impatient_at_ + 2 * instructions, after.instructions + instructions + patience_);
   return found.cycles;
 }
 

@@ -110,6 +110,7 @@ class Sm {
     return progress_[launch].running == 0 && progress_[launch].next_run == launches_[launch].ctas.size();
   }
   bool launch_released(int launch) const { return progress_[launch].ready != kNever; }
+  Cycle launch_ready(int launch) const { return progress_[launch].ready; }  // may begin then; kNever: not released yet
   Cycle launch_start(int launch) const { return progress_[launch].start; }
   Cycle launch_end(int launch) const { return progress_[launch].end; }
   uint64_t ctas_done(int launch) const { return progress_[launch].done; }

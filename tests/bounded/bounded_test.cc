@@ -95,9 +95,9 @@ configs::Kernel rng(Dice& dice, uint64_t warps_per_sub_core) {
   return kernel;
 }
 
-configs::Kernel gemm(Dice& dice) {
+configs::Kernel gemm(Dice& dice, const std::string& name) {
   configs::Kernel kernel;
-  kernel.set_name("gemm");
+  kernel.set_name(name);
   configs::HopperGemm& gemm = *kernel.mutable_hopper_gemm();
   gemm.set_type(dice.of({configs::FP8, configs::BF16}));
   gemm.set_tile_m(128);
@@ -119,17 +119,22 @@ Mix mix(uint32_t seed) {
   result.gpu = machine(dice);
   const auto warps = dice.of({uint64_t{1}, uint64_t{4}, uint64_t{8}, uint64_t{16}});
   std::vector<configs::Kernel> kernels{rng(dice, warps)};
-  if (dice.between(0, 3) != 0) kernels.push_back(gemm(dice));
+  if (dice.between(0, 3) != 0) kernels.push_back(gemm(dice, "gemm"));
   result.kind = {warps, kernels.size() > 1};
+  // A second GEMM behind the first; and random numbers that keep to their place, or that take what the GEMMs leave and give way
+  // again.
+  const bool chain = kernels.size() > 1 && dice.between(0, 2) == 0;
+  if (chain) kernels.push_back(gemm(dice, "next_gemm"));
+  const bool keeps_its_place = dice.between(0, 2) != 0;
   result.kernels.reserve(kernels.size());
   for (const configs::Kernel& kernel : kernels) {
     result.kernels.push_back(must(workloads::make_kernel(kernel, result.gpu, "mix")));
     sim::Launch launch;
     launch.kernel = &result.kernels.back();
     launch.stream = static_cast<int>(kernel.stream());
-    launch.priority = kernel.name() == "gemm" ? 1 : 0;
+    launch.priority = kernel.name() == "rng" ? 0 : 1;
     // The GEMM has its place; random numbers have `warps` warps a sub-core.
-    launch.reserved = kernel.name() == "rng" && kernels.size() > 1;
+    launch.reserved = kernel.name() == "rng" && kernels.size() > 1 && keeps_its_place;
     if (launch.reserved) launch.reserved_warps = static_cast<uint32_t>(4 * warps);
     result.launches.push_back(launch);
     result.description += kernel.ShortDebugString() + " ";
@@ -172,6 +177,7 @@ Errors compare(const sim::Outcome& folded, const sim::Outcome& replayed, std::st
 
 struct Trial {
   bool bounded = false;
+  double bound = 0;
   Kind kind;
   Errors errors;
   uint64_t instructions = 0;
@@ -180,10 +186,12 @@ struct Trial {
   std::string failure;  // beyond what may be wrong with a bounded run
 };
 
+// Every second mix asks for the default, the others for what is enough for a map.
 constexpr double kBound = 0.002;
+constexpr double kCoarseBound = 0.01;
 // Work is exact and cycles are bounded; how many warps are resident on average comes and goes in waves longer than a window, and
 // with it the states in which they wait (docs/folding.md).
-constexpr double kCounterBound = 0.01;
+double counter_bound(double bound) { return std::max(0.01, 3 * bound); }
 constexpr double kMostOfACounter = 0.15;
 constexpr int kMostOffPercent = 20;
 constexpr int kWhole = 200;  // mixes that do not recur
@@ -191,9 +199,11 @@ constexpr int kSample = 40;
 
 Trial trial(uint32_t seed, bool replay_always) {
   const Mix each = mix(seed);
-  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = kBound, .patience = 100'000};
+  const double bound = seed % 2 == 0 ? kCoarseBound : kBound;
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = bound, .patience = seed % 2 == 0 ? 25'000U : 100'000U};
   const sim::Outcome folded = must(sim::simulate(each.gpu, each.launches, {.fold = fold}));
   Trial result;
+  result.bound = bound;
   result.kind = each.kind;
   result.bounded = folded.fold.mode == sim::Folded::kBounded;
   result.instructions = folded.fold.instructions_of_classes;
@@ -203,10 +213,11 @@ Trial trial(uint32_t seed, bool replay_always) {
   if (folded.deadlocked || (!result.bounded && !replay_always)) return result;
   const sim::Outcome replayed = must(sim::simulate(each.gpu, each.launches, {.fold = {.mode = sim::FoldMode::kOff}}));
   result.errors = compare(folded, replayed, result.failure);
-  if (result.errors.cycles > 3 * kBound) result.failure += " cycles";
+  if (result.errors.cycles > 3 * bound) result.failure += " cycles";
   if (result.errors.counters > kMostOfACounter) result.failure += " counters";
   std::array<char, 128> numbers{};
-  std::snprintf(numbers.data(), numbers.size(), "; cycles off by %.3f %%, counters by %.2f %%, %.1f of %.1f M replayed",
+  std::snprintf(numbers.data(), numbers.size(),
+                "; of %.1f %% cycles are off by %.3f %%, counters by %.2f %%, %.1f of %.1f M replayed", 100 * bound,
                 100 * result.errors.cycles, 100 * result.errors.counters, static_cast<double>(result.replayed) * 1e-6,
                 static_cast<double>(result.instructions) * 1e-6);
   result.what += numbers.data();
@@ -255,18 +266,18 @@ TEST(Bounded, StaysWithinItsBoundOfTheFullReplay) {
       sum.replayed += each.replayed;
       sum.errors.counters = std::max(sum.errors.counters, each.errors.counters);
       sum.errors.cycles = std::max(sum.errors.cycles, each.errors.cycles);
-      counters_off += each.errors.counters > kCounterBound ? 1 : 0;
-      if (each.errors.cycles <= kBound) continue;
+      counters_off += each.errors.counters > counter_bound(each.bound) ? 1 : 0;
+      if (each.errors.cycles <= each.bound) continue;
       ++outside;
       std::printf("outside its bound: %s\n", each.what.c_str());
     }
   }
   std::printf(
-      "%d bounded mixes, %d outside %.1f %%; off by at most: cycles %.3f %%, counters %.2f %%; %.0f of %.0f M instructions "
+      "%d bounded mixes, %d outside their bound; off by at most: cycles %.3f %%, counters %.2f %%; %.0f of %.0f M instructions "
       "replayed\n",
-      bounded, outside, 100 * kBound, 100 * sum.errors.cycles, 100 * sum.errors.counters, static_cast<double>(sum.replayed) * 1e-6,
+      bounded, outside, 100 * sum.errors.cycles, 100 * sum.errors.counters, static_cast<double>(sum.replayed) * 1e-6,
       static_cast<double>(sum.instructions) * 1e-6);
-  std::printf("%d with a counter off by more than 1 %%; of %zu kinds\n", counters_off, kinds.size());
+  std::printf("%d with a counter off by more than 1 or 3 %%; of %zu kinds\n", counters_off, kinds.size());
   EXPECT_GE(kinds.size(), 8) << "kinds of mixes that the sample no longer holds";
   EXPECT_LE(outside, (bounded + 99) / 100);
   EXPECT_LE(counters_off * 100, kMostOffPercent * bounded);
@@ -308,6 +319,67 @@ TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
   std::string failure;
   EXPECT_LE(compare(folded, replayed, failure).cycles, kBound);
   EXPECT_EQ(failure, "");
+}
+
+// Behind the first GEMM random numbers have the SM to themselves for as long as a launch takes, and take the room of the second
+// one, which then waits until their CTAs have ended. Their rates in that time say nothing of what comes.
+TEST(Bounded, ALaunchThatIsDueIsNotPutOff) {
+  struct Case {
+    uint32_t kernel_launch, cta_launch;  // cycles
+    uint64_t calls;                      // a thread
+  };
+  bool bounded = false;
+  for (const auto& [kernel_launch, cta_launch, calls] : {Case{200'000, 20, 50}, Case{2'000, 1'500, 800}}) {
+    Dice dice(1);
+    configs::Gpu gpu = machine(dice);
+    gpu.mutable_sm()->set_cta_launch_cycles(cta_launch);
+    gpu.set_kernel_launch_cycles(kernel_launch);
+    configs::Kernel rng;
+    rng.set_name("rng");
+    configs::Philox& philox = *rng.mutable_philox();
+    philox.set_heads(1);
+    philox.set_rounds(7);
+    philox.set_threshold_bits(16);
+    philox.set_threads_per_cta(128);
+    philox.set_calls_per_thread(calls);
+    philox.set_queries(1024);
+    philox.set_keys(24'000);
+    configs::Kernel gemm;
+    configs::HopperGemm& shape = *gemm.mutable_hopper_gemm();
+    shape.set_type(configs::FP8);
+    shape.set_tile_m(128);
+    shape.set_tile_n(128);
+    shape.set_tile_k(128);
+    shape.set_schedule(configs::COOPERATIVE);
+    shape.set_persistent(true);
+    shape.set_cluster_m(1);
+    shape.set_cluster_n(1);
+    shape.set_m(2048);
+    shape.set_n(128);
+    shape.set_k(2048);
+    std::vector<traces::Kernel> kernels;
+    for (const char* name : {"first", "second"}) {
+      gemm.set_name(name);
+      kernels.push_back(must(workloads::make_kernel(gemm, gpu, "chain")));
+    }
+    kernels.push_back(must(workloads::make_kernel(rng, gpu, "chain")));
+    std::vector<sim::Launch> launches(3);
+    for (size_t l = 0; l < 3; ++l) {
+      launches[l].kernel = &kernels[l];
+      launches[l].stream = l < 2 ? 0 : 1;
+      launches[l].priority = l < 2 ? 1 : 0;
+    }
+    const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .patience = 20'000};
+    const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
+    const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
+    bounded = bounded || folded.fold.mode == sim::Folded::kBounded;
+    const auto start = static_cast<double>(replayed.kernels[1].start_cycle);
+    EXPECT_NEAR(static_cast<double>(folded.kernels[1].start_cycle), start, 0.05 * start);
+    std::string failure;
+    EXPECT_LE(compare(folded, replayed, failure).cycles, 0.05);
+    EXPECT_EQ(failure, "");
+  }
+  EXPECT_TRUE(bounded);
 }
 
 }  // namespace

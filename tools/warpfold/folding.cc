@@ -37,11 +37,11 @@ configs::Result without_fold(configs::Result result) {
 
 }  // namespace
 
-void add_fold_options(Options& options) {
+void add_fold_options(Options& options, const std::string& error) {
   options.add()("fold", boost::program_options::value<std::string>()->default_value("auto")->value_name("MODE"),
                 "auto: skip what recurs, bit for bit where the state does, else within --fold-error; exact: only the former; "
                 "off: replay every instruction; shadow: auto, then replay everything and compare");
-  options.add()("fold-error", boost::program_options::value<std::string>()->default_value("0.002")->value_name("ERROR"),
+  options.add()("fold-error", boost::program_options::value<std::string>()->default_value(error)->value_name("ERROR"),
                 "relative error that a kernel's cycles may have where the state does not recur");
 }
 

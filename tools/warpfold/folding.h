@@ -12,7 +12,8 @@ struct Folding {
   bool shadow = false;  // replay everything as well and compare
 };
 
-void add_fold_options(Options& options);
+// `error`: of --fold-error where it is not given.
+void add_fold_options(Options& options, const std::string& error);
 Outcome<Folding> fold_options(const Options& options);
 
 // `reports`: of the run itself, whose periods are listed, and of the runs of its kernels alone.

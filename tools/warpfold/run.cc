@@ -42,8 +42,8 @@ Outcome<bool> all_sms_option(const Options& options) {
 
 }  // namespace
 
-void add_run_options(Options& options) {
-  add_fold_options(options);
+void add_run_options(Options& options, const std::string& fold_error) {
+  add_fold_options(options, fold_error);
   options.add()(
       "sms", boost::program_options::value<std::string>()->default_value("classes")->value_name("WHICH"),
       "classes: one SM of each class of SMs that receive the same CTAs, against its exact share of L2 and DRAM; all: every "

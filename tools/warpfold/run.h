@@ -23,7 +23,7 @@ struct RunOptions {
   unsigned jobs = 1;      // simulations at a time; no result depends on it
 };
 
-void add_run_options(Options& options);
+void add_run_options(Options& options, const std::string& fold_error = "0.002");
 Outcome<RunOptions> run_options(const Options& options);
 
 // A scenario with its policy carried out.

@@ -260,7 +260,7 @@ Outcome<void> study_command(const Invocation& invocation) {
                   "  warpfold study study.textproto --gpu configs/gpus/h200_sxm.textproto --output h200\n");
   options.positional("STUDY", 1, 1);
   options.add_settings();
-  add_run_options(options);
+  add_run_options(options, "0.01");  // enough for a map, at half the time
   options.add()("output,o", boost::program_options::value<std::string>()->value_name("FOLDER"),
                 "where tables, pictures and finished points go; default: the study's name");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;

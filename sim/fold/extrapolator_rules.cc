@@ -1,0 +1,101 @@
+// When a jump may be made.
+#include <algorithm>
+
+#include "sim/fold/extrapolator.h"
+
+namespace warpfold::sim {
+namespace {
+
+constexpr double kOccupancyError = 0.003;       // relative, of resident warp-cycles; where the error is larger, that
+constexpr double kOccupancyErrorAtLast = 0.02;  // the same when so many instructions have been measured:
+constexpr uint64_t kMeasuredLong = 2'000'000;
+// Shares of a launch's cycles between which a jump saves too little for what it may do to the order of what is left.
+constexpr double kNegligibleShare = 0.002;
+constexpr double kWorthwhileShare = 0.1;
+constexpr double kGenerations = 2;
+
+uint64_t sum_of(const std::map<Place, uint64_t>& waits) {
+  uint64_t sum = 0;
+  for (const auto& [place, cycles] : waits) sum += cycles;
+  return sum;
+}
+
+}  // namespace
+
+// Batches that a window has at least: Student's t allows for few of them, but not for batches that depend on each other, which
+// show when they are joined by twos and fours.
+size_t Extrapolator::least_batches() const {
+  constexpr double kCoarse = 0.005;  // relative error from which half as many will do
+  return error_ < kCoarse ? 16 : 8;
+}
+
+// Its CTAs have all gone, and others have come in their places.
+bool Extrapolator::filled_anew(size_t first, int launch) const {
+  const uint64_t placed = samples_.back().state.placed[launch] - samples_[first].state.placed[launch];
+  const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
+  return placed >= sm_->ctas_running(launch) && placed + 1 >= gone;
+}
+
+// What is there goes on as it does: tied warps get on, no launch is about to be let in, and none waits for room that the others'
+// CTAs leave to it as they end.
+bool Extrapolator::steady(size_t first) const {
+  const Cycle now = samples_.back().state.at;
+  bool waits_for_room = false;
+  bool room_is_filled = true;
+  for (size_t l = 0; l < tied_.size(); ++l) {
+    const int launch = static_cast<int>(l);
+    const bool there = sm_->ctas_running(launch) > 0;
+    const Cycle ready = sm_->launch_ready(launch);
+    if (ready >= now && ready != kNever) return false;
+    if (there && tied_[l] && samples_.back().launches[l].instructions == samples_[first].launches[l].instructions) return false;
+    if (!sm_->ctas_left(launch)) continue;
+    if (there) {
+      room_is_filled = room_is_filled && filled_anew(first, launch);
+    } else {
+      waits_for_room = waits_for_room || ready < now;
+    }
+  }
+  return !waits_for_room || room_is_filled;
+}
+
+// A CTA keeps its place until the last of its warps has ended; how many warps are there on average shows when as many CTAs as fit
+// have come and gone kGenerations times. Then resident warp-cycles, of which the waits are made, may leave open kOccupancyError;
+// they come and go in long waves, for which a long run does not wait.
+bool Extrapolator::occupancy_settled(size_t first, int launch, double share) const {
+  if (tied_[launch] || !sm_->ctas_left(launch)) return true;
+  const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
+  if (gone == 0 && samples_.back().launches[launch].instructions == samples_[first].launches[launch].instructions) return true;
+  if (static_cast<double>(gone) < share * kGenerations * static_cast<double>(sm_->ctas_running(launch))) return false;
+  std::vector<Batch> measured;
+  for (size_t i = first; i + 1 < samples_.size(); ++i) {
+    const auto resident = [&](const Sample& sample) { return sample.states[launch] + sum_of(sample.waiting[launch]); };
+    measured.push_back({static_cast<double>(resident(samples_[i + 1]) - resident(samples_[i])),
+                        static_cast<double>(samples_[i + 1].state.at - samples_[i].state.at)});
+  }
+  const uint64_t instructions = samples_.back().launches[launch].instructions - samples_[first].launches[launch].instructions;
+  const double early = std::max(kOccupancyError, error_);
+  const double most = instructions < kMeasuredLong ? early : std::max(kOccupancyErrorAtLast, early);
+  return share * relative_uncertainty(measured) <= most && share * relative_drift(measured) <= most;
+}
+
+// What the rates leave open may come to half of the error, over all jumps of a launch together; the rest is for what a
+// jump cannot take in whole pieces: a trip of a warp. A jump leaves a fifth of it to those that its launch may need later.
+bool Extrapolator::agree(size_t first, const Jump& jump) const {
+  if (!steady(first)) return false;
+  const Cycle now = samples_.back().state.at;
+  for (size_t l = 0; l < tied_.size(); ++l) {
+    const std::vector<Batch> measured = batches(first, static_cast<int>(l));
+    const double open = relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles);
+    const double drift = relative_drift(measured) * static_cast<double>(jump.skip.cycles);
+    const auto cycles = static_cast<double>(now - std::min(now, sm_->launch_start(static_cast<int>(l))) + jump.skip.cycles);
+    const double part = static_cast<double>(jump.skip.cycles) / cycles;
+    if (part > kNegligibleShare && part < kWorthwhileShare) return false;
+    const double budget = error_ / 2 * cycles - spent_[l];
+    if (static_cast<double>(jump.coarsest[l]) > error_ / 4 * cycles) return false;
+    if (!occupancy_settled(first, static_cast<int>(l), static_cast<double>(jump.skip.cycles) / cycles)) return false;
+    if (open > budget * 4 / 5 || drift > budget) return false;
+  }
+  return true;
+}
+
+}  // namespace warpfold::sim
