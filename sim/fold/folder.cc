@@ -18,7 +18,7 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
 // skipped without an error; who allows for a larger one waits less long for it.
 uint64_t patience_for(double error, uint64_t work) {
   constexpr double kCoarse = 0.005;
-  const uint64_t haste = error < kCoarse ? 1 : 4;
+  const uint64_t haste = error < kCoarse ? 1 : 8;
   constexpr uint64_t kLeast = 300'000;
   constexpr uint64_t kMost = 1'000'000;
   return std::clamp(work / 16, kLeast, kMost) / haste;
