@@ -13,12 +13,6 @@ constexpr Cycle kShortestBatch = 512;  // cycles
 constexpr uint64_t kPatience = 20000;  // loop ends after which another anchor is tried
 constexpr uint64_t kUnbounded = ~uint64_t{0};
 
-uint64_t sum_of(const std::map<Place, uint64_t>& waits) {
-  uint64_t sum = 0;
-  for (const auto& [place, cycles] : waits) sum += cycles;
-  return sum;
-}
-
 }  // namespace
 
 Extrapolator::Extrapolator(Sm& sm, double error) : sm_(&sm), error_(error) {
@@ -38,8 +32,14 @@ void Extrapolator::restart() {
 }
 
 void Extrapolator::moved_on(const Skip& skip) {
-  if (std::ranges::any_of(skip.placed, [](uint64_t ctas) { return ctas > 0; })) return restart();
+  const size_t last = samples_.size() - 1;
+  const bool long_one = samples_.size() > 1 && skip.cycles > samples_[last].state.at - samples_[last - 1].state.at;
+  if (long_one || std::ranges::any_of(skip.placed, [](uint64_t ctas) { return ctas > 0; })) return restart();
   if (pacer_) pacer_->rounds_left = rounds_left();
+}
+
+void Extrapolator::look_away() {
+  if (pacer_) pacer_->rounds_left = 0;
 }
 
 uint64_t Extrapolator::all_work() {
@@ -53,8 +53,7 @@ uint64_t Extrapolator::all_work() {
 
 // ---- measuring
 
-// Which launches have begun, whether they have CTAs left to place, may place them, and if there are none, how many of their warps
-// still run.
+// Of each launch: with CTAs left to place, whether it has begun and whether it may place them; with none, how many warps still run.
 std::vector<uint64_t> Extrapolator::phase(Cycle now) {
   std::vector<uint64_t> phase(tied_.size(), 0);
   for_each_warp([&](const Warp& warp) { phase[warp.launch] += warp.exited ? 0 : 1; });
@@ -67,7 +66,7 @@ std::vector<uint64_t> Extrapolator::phase(Cycle now) {
   return phase;
 }
 
-// The first warp of the only tied launch there is, if it is in a loop and no CTA will take its place.
+// The first warp of the only tied launch there is, if all of its warps have loops and no CTA will take its place.
 void Extrapolator::find_pacer() {
   pacer_.reset();
   if (wayward_) return;
@@ -75,9 +74,9 @@ void Extrapolator::find_pacer() {
     for (int slot = 0; slot < sm_->sub_core(c).slots(); ++slot) {
       const Warp& warp = sm_->sub_core(c).warp(slot);
       if (!warp.resident || warp.exited || !tied_[warp.launch]) continue;
-      if (pacer_ && pacer_->launch == warp.launch) continue;
-      if (pacer_ || sm_->ctas_left(warp.launch)) return pacer_.reset();
-      pacer_ = {warp.launch, c, slot, 0};
+      const bool of_another = pacer_ && pacer_->launch != warp.launch;
+      if (of_another || sm_->ctas_left(warp.launch) || warp.program->loops.empty()) return pacer_.reset();
+      if (!pacer_) pacer_ = {warp.launch, c, slot, 0};
     }
   }
   if (pacer_) pacer_->rounds_left = rounds_left();
@@ -93,9 +92,24 @@ bool Extrapolator::at_anchor(Cycle now) {
   return samples_.empty() || now >= samples_.back().state.at + batch_;
 }
 
+// Since it was last looked at. In another loop rounds are others.
 bool Extrapolator::round_ended() {
   const uint64_t left = rounds_left();
-  return std::exchange(pacer_->rounds_left, left) > left && left > 0;
+  const uint64_t before = std::exchange(pacer_->rounds_left, left);
+  if (left > before && before > 0) restart();
+  return left > 0 && left < before;
+}
+
+// All tied warps are in the pacer's round, the one before or the one behind it. Where they are not, their loops are others than
+// its.
+bool Extrapolator::in_step() {
+  bool result = true;
+  for_each_warp([&](const Warp& warp) {
+    if (!tied_[warp.launch] || warp.exited) return;
+    const uint64_t left = warp.op->depth > 0 ? warp.trips_left[0] : 0;
+    result = result && left > 0 && left + 1 >= pacer_->rounds_left && left <= pacer_->rounds_left + 1;
+  });
+  return result;
 }
 
 // Tied warps stand where they stood, with the same trips left of all loops but the outermost; where CTAs replace each other, of
@@ -136,6 +150,7 @@ void Extrapolator::add_sample(Cycle now) {
   sample.state.instructions = sm_->instructions();
   sample.rounds_left = pacer_ ? pacer_->rounds_left : 0;
   for_each_warp([&](const Warp& warp) {
+    if (tied_[warp.launch] && pacer_) sample.loops.push_back(warp.exited ? nullptr : &warp.program->loop_around(*warp.op, 0));
     if (!tied_[warp.launch]) sample.warps.push_back({warp.serial, work_[warp.launch].left(warp, sm_->cta(warp.cta).cta_class)});
   });
   std::ranges::sort(sample.warps, {}, &WarpSample::serial);
@@ -162,6 +177,11 @@ bool Extrapolator::watch(Cycle now) {
     restart();
   }
   if (!at_anchor(now)) return false;
+  if (pacer_ && !in_step()) {
+    wayward_ = true;
+    restart();
+    return false;
+  }
   add_sample(now);
   return true;
 }
@@ -189,7 +209,6 @@ Extrapolator::Jump Extrapolator::plan(Cycle limit) {
     jump.first = first;
     if (jump.skip.cycles > best.skip.cycles && agree(first, jump)) best = std::move(jump);
   }
-  if (pacer_ && wayward_) restart();
   return best;
 }
 

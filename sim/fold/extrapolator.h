@@ -32,8 +32,11 @@ class Extrapolator {
   uint64_t all_work();  // instructions of all launches on this SM
   // What was measured no longer holds.
   void restart();
-  // The SM has been moved on to a state that it would have come to: what was measured holds, unless CTAs were placed on the way.
+  // The SM has been moved on to a state that it would have come to: what was measured holds, unless CTAs were placed on the way or
+  // it took longer than a batch.
   void moved_on(const Skip& skip);
+  // A loop end goes by that is not watched.
+  void look_away();
 
   struct Jump {
     Skip skip;
@@ -54,8 +57,9 @@ class Extrapolator {
   };
   struct Sample {
     SavedState state;
-    uint64_t rounds_left = 0;       // of the pacer
-    std::vector<WarpSample> warps;  // of free launches, in order of their serials
+    uint64_t rounds_left = 0;            // of the pacer
+    std::vector<const LoopSpan*> loops;  // with a pacer: the outermost loop that each tied warp is in; none: it has exited
+    std::vector<WarpSample> warps;       // of free launches, in order of their serials
     std::vector<LaunchAccount> launches;
     std::vector<uint64_t> states;                    // per launch: warp-cycles, all states
     std::vector<std::map<Place, uint64_t>> waiting;  // per launch: waits that go on, not charged yet
@@ -68,6 +72,7 @@ class Extrapolator {
   uint64_t rounds_left() const;
   bool at_anchor(Cycle now);
   bool round_ended();
+  bool in_step();
   bool all_places_met(Cycle now);
   void add_sample(Cycle now);
   std::vector<Batch> batches(size_t first, int launch) const;
@@ -75,10 +80,10 @@ class Extrapolator {
   bool agree(size_t first, const Jump& jump) const;
   size_t least_batches() const;
   bool steady(size_t first) const;
-  bool filled_anew(size_t first, int launch) const;
+  double uneven(size_t first, int launch, const Jump& jump) const;
   Jump plan_from(const Sample& from, Cycle limit);
   uint64_t bound_by_ties(const Sample& from, Skip& skip) const;
-  uint64_t bound_by_rounds(const Sample& from, Skip& skip);
+  uint64_t bound_by_rounds(const Sample& from, Skip& skip) const;
   Work work_of_round(int launch);
   uint64_t bound_by_free_launch(const Sample& from, int launch);
   Work take_from_free_launch(const Sample& from, int launch, Jump& jump);
@@ -100,11 +105,11 @@ class Extrapolator {
   std::vector<bool> tied_;       // per launch
   std::vector<double> spent_;    // per launch: cycles that its jumps have left open
   std::vector<uint64_t> phase_;
-  struct Pacer {  // a tied warp that all others of its launch go round as often as
+  struct Pacer {  // a tied warp; all others of its launch are to go round as often
     int launch = 0;
     int sub_core = 0;
     int slot = 0;
-    uint64_t rounds_left = 0;  // when it was last looked at
+    uint64_t rounds_left = 0;  // when it was last looked at; 0: not known
   };
   std::optional<Pacer> pacer_;    // in this phase
   bool wayward_ = false;          // in this phase some do not go round with it
@@ -113,5 +118,11 @@ class Extrapolator {
   Cycle batch_ = 0;               // cycles from one sample to the next, at least
   std::vector<Sample> samples_;
 };
+
+inline uint64_t sum_of(const std::map<Place, uint64_t>& waits) {
+  uint64_t sum = 0;
+  for (const auto& [place, cycles] : waits) sum += cycles;
+  return sum;
+}
 
 }  // namespace warpfold::sim

@@ -1,7 +1,9 @@
 // When a jump may be made.
 #include <algorithm>
+#include <cstdlib>
 
 #include "sim/fold/extrapolator.h"
+#include "sim/fold/fold.h"
 
 namespace warpfold::sim {
 namespace {
@@ -14,48 +16,44 @@ constexpr double kNegligibleShare = 0.002;
 constexpr double kWorthwhileShare = 0.1;
 constexpr double kGenerations = 2;
 
-uint64_t sum_of(const std::map<Place, uint64_t>& waits) {
-  uint64_t sum = 0;
-  for (const auto& [place, cycles] : waits) sum += cycles;
-  return sum;
-}
-
 }  // namespace
 
 // Batches that a window has at least: Student's t allows for few of them, but not for batches that depend on each other, which
 // show when they are joined by twos and fours.
-size_t Extrapolator::least_batches() const {
-  constexpr double kCoarse = 0.005;  // relative error from which half as many will do
-  return error_ < kCoarse ? 16 : 8;
-}
+size_t Extrapolator::least_batches() const { return error_ < kCoarseError ? 16 : 8; }
 
-// Its CTAs have all gone, and others have come in their places.
-bool Extrapolator::filled_anew(size_t first, int launch) const {
-  const uint64_t placed = samples_.back().state.placed[launch] - samples_[first].state.placed[launch];
-  const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
-  return placed >= sm_->ctas_running(launch) && placed + 1 >= gone;
-}
-
-// What is there goes on as it does: tied warps get on, no launch is about to be let in, and none waits for room that the others'
-// CTAs leave to it as they end.
+// What is there goes on as it does: tied warps get on, no launch is about to be let in, and none waits for room that the CTAs of
+// others leave to it as they end: those have been replaced by as many.
 bool Extrapolator::steady(size_t first) const {
-  const Cycle now = samples_.back().state.at;
+  const Sample& from = samples_[first];
+  const Sample& to = samples_.back();
   bool waits_for_room = false;
   bool room_is_filled = true;
   for (size_t l = 0; l < tied_.size(); ++l) {
     const int launch = static_cast<int>(l);
-    const bool there = sm_->ctas_running(launch) > 0;
+    const uint64_t running = sm_->ctas_running(launch);
+    if (running > 0 && tied_[l] && to.launches[l].instructions == from.launches[l].instructions) return false;
     const Cycle ready = sm_->launch_ready(launch);
-    if (ready >= now && ready != kNever) return false;
-    if (there && tied_[l] && samples_.back().launches[l].instructions == samples_[first].launches[l].instructions) return false;
-    if (!sm_->ctas_left(launch)) continue;
-    if (there) {
-      room_is_filled = room_is_filled && filled_anew(first, launch);
+    if (ready >= to.state.at && ready != kNever) return false;
+    if (ready == kNever || !sm_->ctas_left(launch)) continue;
+    const uint64_t placed = to.state.placed[l] - from.state.placed[l];
+    const uint64_t gone = to.ctas_done[l] - from.ctas_done[l];
+    if (placed == 0 && gone == 0) {
+      waits_for_room = true;
     } else {
-      waits_for_room = waits_for_room || ready < now;
+      room_is_filled = room_is_filled && placed >= running && placed + 1 >= gone;
     }
   }
   return !waits_for_room || room_is_filled;
+}
+
+// What a jump takes of the pacer's launch is whole rounds, and not quite what was measured: cycles that this leaves open.
+double Extrapolator::uneven(size_t first, int launch, const Jump& jump) const {
+  if (!pacer_ || pacer_->launch != launch) return 0;
+  const auto measured =
+      static_cast<double>(samples_.back().launches[launch].instructions - samples_[first].launches[launch].instructions);
+  const auto off = static_cast<double>(std::abs(static_cast<int64_t>(jump.corrections[launch].instructions)));
+  return off / measured * static_cast<double>(jump.period);
 }
 
 // A CTA keeps its place until the last of its warps has ended; how many warps are there on average shows when as many CTAs as fit
@@ -85,7 +83,8 @@ bool Extrapolator::agree(size_t first, const Jump& jump) const {
   const Cycle now = samples_.back().state.at;
   for (size_t l = 0; l < tied_.size(); ++l) {
     const std::vector<Batch> measured = batches(first, static_cast<int>(l));
-    const double open = relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles);
+    const double open =
+        relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles) + uneven(first, static_cast<int>(l), jump);
     const double drift = relative_drift(measured) * static_cast<double>(jump.skip.cycles);
     const auto cycles = static_cast<double>(now - std::min(now, sm_->launch_start(static_cast<int>(l))) + jump.skip.cycles);
     const double part = static_cast<double>(jump.skip.cycles) / cycles;

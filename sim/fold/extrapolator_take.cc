@@ -42,20 +42,16 @@ uint64_t Extrapolator::bound_by_ties(const Sample& from, Skip& skip) const {
   return periods;
 }
 
-// The others are in the same round as the pacer, in the one before or in the one behind it, at both samples. Where they are not,
-// their loops are others than the pacer's.
-uint64_t Extrapolator::bound_by_rounds(const Sample& from, Skip& skip) {
+// Every warp is in the loop in which it was.
+uint64_t Extrapolator::bound_by_rounds(const Sample& from, Skip& skip) const {
   const Sample& to = samples_.back();
-  const auto out_of_step = [](uint64_t one, uint64_t other) { return std::max(one, other) - std::min(one, other) > 1; };
+  if (from.loops != to.loops || from.rounds_left <= to.rounds_left) return 0;
   const uint64_t rounds = from.rounds_left - to.rounds_left;
   uint64_t periods = kUnbounded;
+  size_t next = 0;
   const std::vector<uint64_t>& trips = to.state.trips;
   for (size_t i = 0; i < trips.size(); i += 3 + trips[i + 2]) {
-    if (!tied_[trips[i + 1]]) continue;
-    if (trips[i + 2] == 0 || out_of_step(trips[i + 3], to.rounds_left)) {
-      wayward_ = true;
-      return 0;
-    }
+    if (!tied_[trips[i + 1]] || to.loops[next++] == nullptr) continue;
     periods = std::min(periods, (trips[i + 3] - 1) / rounds);
     skip.trips_taken[i + 3] = rounds;
   }

@@ -23,6 +23,9 @@ enum class Folded : uint8_t {
 inline constexpr int kFoldedKinds = 4;
 std::string_view folded_name(Folded folded);  // "off", "none", "exact", "bounded"
 
+// Relative errors from which bounded runs are in more of a hurry: less patience, fewer batches.
+inline constexpr double kCoarseError = 0.005;
+
 struct FoldOptions {
   FoldMode mode = FoldMode::kAuto;
   double error = 0.002;         // relative error of a kernel's cycles that bounded runs may have

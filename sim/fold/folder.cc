@@ -17,8 +17,7 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
 // Instructions without an exact recurrence, of `work` in all, after which a run goes on by rates. What is skipped exactly is
 // skipped without an error; who allows for a larger one waits less long for it.
 uint64_t patience_for(double error, uint64_t work) {
-  constexpr double kCoarse = 0.005;
-  const uint64_t haste = error < kCoarse ? 1 : 8;
+  const uint64_t haste = error < kCoarseError ? 1 : 8;
   constexpr uint64_t kLeast = 300'000;
   constexpr uint64_t kMost = 1'000'000;
   return std::clamp(work / 16, kLeast, kMost) / haste;
@@ -93,7 +92,12 @@ void Folder::forget(size_t state) {
 void Folder::loop_ended(Sm& sm, Cycle now, Cycle limit) {
   if (passes(sm.fingerprint(), sm.instructions()) && fold_exactly(sm, now, limit)) return;
   // What is measured while waiting is ready when the waiting ends.
-  if (extrapolator_ && sm.instructions() + patience_ / 2 >= impatient_at_) extrapolate(now, limit);
+  if (!extrapolator_) return;
+  if (sm.instructions() + patience_ / 2 >= impatient_at_) {
+    extrapolate(now, limit);
+  } else {
+    extrapolator_->look_away();
+  }
 }
 
 void Folder::extrapolate(Cycle now, Cycle limit) {

@@ -382,5 +382,30 @@ TEST(Bounded, ALaunchThatIsDueIsNotPutOff) {
   EXPECT_TRUE(bounded);
 }
 
+// Its CTAs stay and go round one loop for each length of their tiles, so that rounds of one loop say nothing of the next.
+TEST(Bounded, TilesOfManyLengthsAreNotTakenForOneAnother) {
+  Dice dice(1);
+  const configs::Gpu gpu = machine(dice);
+  configs::Kernel attention;
+  attention.set_name("attention");
+  configs::AttentionShape& shape = *attention.mutable_flash_attention_3()->mutable_shape();
+  shape.set_type(configs::FP16);
+  shape.set_batch(1);
+  shape.set_heads(6);
+  shape.set_queries(1024);
+  shape.set_keys(1024);
+  shape.set_head_dim(128);
+  shape.set_causal(true);
+  const traces::Kernel kernel = must(workloads::make_kernel(attention, gpu, "causal"));
+  sim::Launch launch;
+  launch.kernel = &kernel;
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .patience = 10'000};
+  const sim::Outcome folded = must(sim::simulate(gpu, {launch}, {.fold = fold}));
+  const sim::Outcome replayed = must(sim::simulate(gpu, {launch}, {.fold = {.mode = sim::FoldMode::kOff}}));
+  std::string failure;
+  EXPECT_LE(compare(folded, replayed, failure).cycles, 0.05);
+  EXPECT_EQ(failure, "");
+}
+
 }  // namespace
 }  // namespace warpfold
