@@ -32,8 +32,8 @@ void Extrapolator::restart() {
 }
 
 void Extrapolator::moved_on(const Skip& skip) {
-  const size_t last = samples_.size() - 1;
-  const bool long_one = samples_.size() > 1 && skip.cycles > samples_[last].state.at - samples_[last - 1].state.at;
+  const size_t count = samples_.size();
+  const bool long_one = count > 1 && skip.cycles > samples_[count - 1].state.at - samples_[count - 2].state.at;
   if (long_one || std::ranges::any_of(skip.placed, [](uint64_t ctas) { return ctas > 0; })) return restart();
   if (pacer_) pacer_->rounds_left = rounds_left();
 }
@@ -255,8 +255,7 @@ Extrapolator::Jump Extrapolator::plan_from(const Sample& from, Cycle limit) {
 
 void Extrapolator::make(const Jump& jump) {
   for (size_t l = 0; l < tied_.size(); ++l) {
-    const std::vector<Batch> measured = batches(jump.first, static_cast<int>(l));
-    spent_[l] += relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles);
+    spent_[l] += left_open(jump.first, static_cast<int>(l), jump);
   }
   sm_->move_on(jump.skip, false);
   for (size_t l = 0; l < jump.corrections.size(); ++l) sm_->correct(static_cast<int>(l), jump.corrections[l]);

@@ -80,7 +80,7 @@ class Extrapolator {
   bool agree(size_t first, const Jump& jump) const;
   size_t least_batches() const;
   bool steady(size_t first) const;
-  double uneven(size_t first, int launch, const Jump& jump) const;
+  double left_open(size_t first, int launch, const Jump& jump) const;
   Jump plan_from(const Sample& from, Cycle limit);
   uint64_t bound_by_ties(const Sample& from, Skip& skip) const;
   uint64_t bound_by_rounds(const Sample& from, Skip& skip) const;

@@ -47,13 +47,15 @@ bool Extrapolator::steady(size_t first) const {
   return !waits_for_room || room_is_filled;
 }
 
-// What a jump takes of the pacer's launch is whole rounds, and not quite what was measured: cycles that this leaves open.
-double Extrapolator::uneven(size_t first, int launch, const Jump& jump) const {
-  if (!pacer_ || pacer_->launch != launch) return 0;
+// Cycles that the rate leaves open; and of the pacer's launch, of which whole rounds are taken, what those are off what was
+// measured.
+double Extrapolator::left_open(size_t first, int launch, const Jump& jump) const {
+  const double open = relative_uncertainty(batches(first, launch)) * static_cast<double>(jump.skip.cycles);
+  if (!pacer_ || pacer_->launch != launch) return open;
   const auto measured =
       static_cast<double>(samples_.back().launches[launch].instructions - samples_[first].launches[launch].instructions);
   const auto off = static_cast<double>(std::abs(static_cast<int64_t>(jump.corrections[launch].instructions)));
-  return off / measured * static_cast<double>(jump.period);
+  return open + off / measured * static_cast<double>(jump.period);
 }
 
 // A CTA keeps its place until the last of its warps has ended; how many warps are there on average shows when as many CTAs as fit
@@ -82,10 +84,8 @@ bool Extrapolator::agree(size_t first, const Jump& jump) const {
   if (!steady(first)) return false;
   const Cycle now = samples_.back().state.at;
   for (size_t l = 0; l < tied_.size(); ++l) {
-    const std::vector<Batch> measured = batches(first, static_cast<int>(l));
-    const double open =
-        relative_uncertainty(measured) * static_cast<double>(jump.skip.cycles) + uneven(first, static_cast<int>(l), jump);
-    const double drift = relative_drift(measured) * static_cast<double>(jump.skip.cycles);
+    const double open = left_open(first, static_cast<int>(l), jump);
+    const double drift = relative_drift(batches(first, static_cast<int>(l))) * static_cast<double>(jump.skip.cycles);
     const auto cycles = static_cast<double>(now - std::min(now, sm_->launch_start(static_cast<int>(l))) + jump.skip.cycles);
     const double part = static_cast<double>(jump.skip.cycles) / cycles;
     if (part > kNegligibleShare && part < kWorthwhileShare) return false;
