@@ -11,7 +11,6 @@ namespace {
 constexpr size_t kMostSamples = 64;    // then every second one goes: batches of twice the length
 constexpr Cycle kShortestBatch = 512;  // cycles
 constexpr uint64_t kPatience = 20000;  // loop ends after which another anchor is tried
-constexpr uint64_t kUnbounded = ~uint64_t{0};
 
 }  // namespace
 

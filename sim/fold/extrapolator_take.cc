@@ -10,7 +10,6 @@ namespace {
 
 constexpr uint64_t kTripsKept = 2;    // of every loop that trips are taken from
 constexpr uint64_t kTripsAstray = 8;  // assumed: how far warps may be from where they would be when none is left to place
-constexpr uint64_t kUnbounded = ~uint64_t{0};
 
 __extension__ using Wide = unsigned __int128;
 

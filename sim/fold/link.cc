@@ -5,8 +5,6 @@
 namespace warpfold::sim {
 namespace {
 
-constexpr uint64_t kUnbounded = ~uint64_t{0};
-
 // A place in a sequence of runs.
 class Position {
  public:

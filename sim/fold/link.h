@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "sim/engine/state_visitor.h"
@@ -18,6 +19,8 @@ Skip link(const SavedState& before, const SavedState& after, const std::vector<c
 // What the skip's periods, repetitions of what happened between the two, count. A charge that was made for the first time in
 // between starts at 0.
 void count(const SavedState& before, const SavedState& after, Skip& skip);
+
+constexpr uint64_t kUnbounded = ~uint64_t{0};  // periods that nothing bounds
 
 // The parts of it. Periods that a warp's loops allow, `depth` trip counts before and after: loops around the outermost one that has
 // moved are where they were, that one has trips left, and those inside it stand where they stood. Appends what a period consumes.
