@@ -1,0 +1,155 @@
+// Runs that went wrong once, or would without a rule of when a jump may be made.
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/bounded/mixes.h"
+#include "workloads/workloads.h"
+
+namespace warpfold {
+namespace {
+
+// Two SMs that differ by one CTA of two hundred, which is too much for one to stand for the other, share what is replayed before
+// the first jump and no rate: each jumps by its own.
+TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
+  Dice dice(1);
+  configs::Gpu gpu = machine(dice);
+  gpu.set_sm_count(2);
+  gpu.mutable_sm()->set_cta_launch_cycles(50);
+  configs::Kernel rng;
+  configs::Philox& philox = *rng.mutable_philox();
+  rng.set_name("rng");
+  philox.set_heads(1);
+  philox.set_rounds(7);
+  philox.set_threshold_bits(16);
+  philox.set_threads_per_cta(128);
+  philox.set_calls_per_thread(250);
+  philox.set_queries(1024);
+  philox.set_keys(100'200);
+  const traces::Kernel kernel = must(workloads::make_kernel(rng, gpu, "rng"));
+  ASSERT_EQ(kernel.ctas() % 2, 1);
+  sim::Launch launch;
+  launch.kernel = &kernel;
+  const std::vector<sim::Launch> launches{launch};
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.002, .patience = 100'000};
+  const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
+  const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
+  EXPECT_EQ(folded.sms_simulated, 2);
+  EXPECT_EQ(folded.fold.mode, sim::Folded::kBounded);
+  EXPECT_GT(folded.fold.instructions_shared, 100'000);
+  std::set<uint32_t> jumped;
+  for (const sim::FoldedPeriod& period : folded.fold.periods) {
+    if (!period.exact) jumped.insert(period.sm_class);
+  }
+  EXPECT_EQ(jumped, (std::set<uint32_t>{0, 1}));
+  std::string failure;
+  EXPECT_LE(compare(folded, replayed, failure).cycles, 0.002);
+  EXPECT_EQ(failure, "");
+}
+
+// Behind the first GEMM random numbers have the SM to themselves for as long as a launch takes, and take the room of the second
+// one, which then waits until their CTAs have ended. Their rates in that time say nothing of what comes.
+TEST(Bounded, ALaunchThatIsDueIsNotPutOff) {
+  struct Case {
+    uint32_t kernel_launch, cta_launch;  // cycles
+    uint64_t calls;                      // a thread
+    bool bounded;                        // there is time for a jump that puts nothing off
+  };
+  for (const auto& [kernel_launch, cta_launch, calls, bounded] : {Case{200'000, 20, 50, true}, Case{2'000, 1'500, 800, false}}) {
+    Dice dice(1);
+    configs::Gpu gpu = machine(dice);
+    gpu.mutable_sm()->set_cta_launch_cycles(cta_launch);
+    gpu.set_kernel_launch_cycles(kernel_launch);
+    configs::Kernel rng;
+    rng.set_name("rng");
+    configs::Philox& philox = *rng.mutable_philox();
+    philox.set_heads(1);
+    philox.set_rounds(7);
+    philox.set_threshold_bits(16);
+    philox.set_threads_per_cta(128);
+    philox.set_calls_per_thread(calls);
+    philox.set_queries(1024);
+    philox.set_keys(24'000);
+    configs::Kernel gemm;
+    configs::HopperGemm& shape = *gemm.mutable_hopper_gemm();
+    shape.set_type(configs::FP8);
+    shape.set_tile_m(128);
+    shape.set_tile_n(128);
+    shape.set_tile_k(128);
+    shape.set_schedule(configs::COOPERATIVE);
+    shape.set_persistent(true);
+    shape.set_cluster_m(1);
+    shape.set_cluster_n(1);
+    shape.set_m(2048);
+    shape.set_n(128);
+    shape.set_k(2048);
+    std::vector<traces::Kernel> kernels;
+    for (const char* name : {"first", "second"}) {
+      gemm.set_name(name);
+      kernels.push_back(must(workloads::make_kernel(gemm, gpu, "chain")));
+    }
+    kernels.push_back(must(workloads::make_kernel(rng, gpu, "chain")));
+    std::vector<sim::Launch> launches(3);
+    for (size_t l = 0; l < 3; ++l) {
+      launches[l].kernel = &kernels[l];
+      launches[l].stream = l < 2 ? 0 : 1;
+      launches[l].priority = l < 2 ? 1 : 0;
+    }
+    const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .patience = 20'000};
+    const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
+    const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
+    EXPECT_EQ(folded.fold.mode == sim::Folded::kBounded, bounded);
+    const auto start = static_cast<double>(replayed.kernels[1].start_cycle);
+    EXPECT_NEAR(static_cast<double>(folded.kernels[1].start_cycle), start, 0.05 * start);
+    std::string failure;
+    EXPECT_LE(compare(folded, replayed, failure).cycles, 0.05);
+    EXPECT_EQ(failure, "");
+  }
+}
+
+// Causal attention's CTAs stay and go round one loop for each length of their tiles; its rounds are counted within each.
+TEST(Bounded, TilesOfManyLengthsBesideRandomNumbers) {
+  Dice dice(1);
+  const configs::Gpu gpu = machine(dice);
+  configs::Kernel attention;
+  attention.set_name("attention");
+  configs::AttentionShape& shape = *attention.mutable_flash_attention_3()->mutable_shape();
+  shape.set_type(configs::FP16);
+  shape.set_batch(1);
+  shape.set_heads(60);
+  shape.set_queries(512);
+  shape.set_keys(512);
+  shape.set_head_dim(128);
+  shape.set_causal(true);
+  configs::Kernel rng;
+  rng.set_name("rng");
+  configs::Philox& philox = *rng.mutable_philox();
+  philox.set_heads(1);
+  philox.set_rounds(7);
+  philox.set_threshold_bits(16);
+  philox.set_threads_per_cta(128);
+  philox.set_calls_per_thread(20);
+  philox.set_queries(1024);
+  philox.set_keys(39'000);
+  const std::vector<traces::Kernel> kernels{must(workloads::make_kernel(attention, gpu, "pair")),
+                                            must(workloads::make_kernel(rng, gpu, "pair"))};
+  std::vector<sim::Launch> launches(2);
+  for (size_t l = 0; l < 2; ++l) {
+    launches[l].kernel = &kernels[l];
+    launches[l].stream = static_cast<int>(l);
+    launches[l].priority = l == 0 ? 1 : 0;
+  }
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .patience = 10'000};
+  const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
+  const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
+  EXPECT_EQ(folded.fold.mode, sim::Folded::kBounded);
+  std::string failure;
+  EXPECT_LE(compare(folded, replayed, failure).cycles, 0.05);
+  EXPECT_EQ(failure, "");
+}
+
+}  // namespace
+}  // namespace warpfold
