@@ -2,7 +2,9 @@
 
 find_program(WARPFOLD_CCACHE ccache)
 if(WARPFOLD_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${WARPFOLD_CCACHE})
+  # What one clone has compiled serves the next, precompiled headers too: by the sum of their text, and not looked through for __TIME__.
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${WARPFOLD_CCACHE})
 endif()
 find_program(WARPFOLD_MOLD mold)
 if(WARPFOLD_MOLD)
@@ -32,6 +34,7 @@ function(warpfold_room name)
   add_library(warpfold_${name} STATIC ${ROOM_SOURCES})
   target_link_libraries(warpfold_${name} PUBLIC ${ROOM_LINKS} PRIVATE warpfold_flags)
   target_include_directories(warpfold_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  warpfold_use_headers(warpfold_${name} room_headers)
 endfunction()
 
 # Generated protobuf code in a target of its own: its headers are SYSTEM headers, so that our warnings stay ours.
@@ -53,6 +56,10 @@ function(warpfold_schemas target)
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} SYSTEM PUBLIC ${out} ${Protobuf_INCLUDE_DIRS})
   target_link_libraries(${target} PUBLIC protobuf::libprotobuf)
+  if(WARPFOLD_SANITIZE)
+    # As the library is, which they belong to: what sanitizers insert more than doubles the time of compiling them.
+    target_compile_options(${target} PRIVATE -fno-sanitize=address,undefined)
+  endif()
 endfunction()
 
 # Data files compiled into the program, found by name: see cmake/embed.cmake for the generated interface.
