@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "configs/load.h"
 #include "tests/claims/claim.h"
@@ -11,7 +14,11 @@
 namespace warpfold::test {
 namespace {
 
-configs::Result result_of(const std::string& scenario, const std::string& policy) {
+// Every pair of them is simulated once.
+const configs::Result& result_of(const std::string& scenario, const std::string& policy) {
+  static std::map<std::pair<std::string, std::string>, configs::Result> known;
+  const auto at = known.find({scenario, policy});
+  if (at != known.end()) return at->second;
   const std::string file = std::string(WARPFOLD_SOURCE_DIR "/configs/scenarios/") + scenario + ".textproto";
   auto loaded = configs::load_scenario(file, {"policy.kind=" + policy});
   if (!loaded) throw std::runtime_error(loaded.error().text());
@@ -19,7 +26,7 @@ configs::Result result_of(const std::string& scenario, const std::string& policy
   if (!planned) throw std::runtime_error(planned.error().text);
   auto results = cli::Runner(file, "", {}).run({*planned});
   if (!results) throw std::runtime_error(results.error().text);
-  return std::move(results->front());
+  return known[{scenario, policy}] = std::move(results->front());
 }
 
 // Of a kernel, whose losses have to sum to its slowdown.

@@ -97,12 +97,16 @@ std::vector<traces::Kernel> attention_3_kernels() {
   return kernels;
 }
 
-std::vector<traces::Kernel> all_kernels() {
-  std::vector<traces::Kernel> kernels = philox_kernels();
-  for (auto* make : {&ampere_kernels, &hopper_kernels, &attention_3_kernels}) {
-    for (traces::Kernel& kernel : (*make)()) kernels.push_back(std::move(kernel));
-  }
-  return kernels;
+// Generated once for all tests.
+const std::vector<traces::Kernel>& all_kernels() {
+  static const std::vector<traces::Kernel> all = [] {
+    std::vector<traces::Kernel> kernels = philox_kernels();
+    for (auto* make : {&ampere_kernels, &hopper_kernels, &attention_3_kernels}) {
+      for (traces::Kernel& kernel : (*make)()) kernels.push_back(std::move(kernel));
+    }
+    return kernels;
+  }();
+  return all;
 }
 
 // The code in execution order with every loop run twice, so that what reaches from one block or pass into the next is seen; with
