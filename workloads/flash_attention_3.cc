@@ -22,7 +22,8 @@ std::string describe(const configs::AttentionShape& shape, const Plan& plan) {
   std::ostringstream text;
   text << "flash_attention_3 " << workloads::describe(shape) << " tile=" << plan.tile_queries << "x" << plan.tile_keys
        << " stages=" << plan.stages << " cluster=" << plan.cluster << (plan.specialized ? " persistent" : "")
-       << (plan.pingpong ? " pingpong" : "") << (plan.overlap ? " overlap" : "") << (plan.specialized ? "" : " consumers_load");
+       << (plan.longest_first ? " longest_first" : "") << (plan.pingpong ? " pingpong" : "") << (plan.overlap ? " overlap" : "")
+       << (plan.specialized ? "" : " consumers_load");
   return text.str();
 }
 
@@ -81,7 +82,8 @@ void add_causal_tiles(traces::Kernel& kernel, const isa::Architecture& architect
     return issued_instructions(kernel, consumer, {"tile", parameters_of(plan, {blocks, 1})});
   };
   const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
-  const auto drawn = draw_tiles(plan.tiles, std::min<uint64_t>(tiles, gpu.sm_count()), work);
+  const auto queue = plan.longest_first ? longest_first(plan.tiles) : head_after_head(plan.tiles);
+  const auto drawn = draw_tiles(queue, std::min<uint64_t>(tiles, gpu.sm_count()), work);
   for (const CtaTiles& each : drawn) plan.lengths = std::max(plan.lengths, static_cast<uint32_t>(each.lengths.size()));
   for (uint32_t length = 0; length < plan.lengths; ++length) {
     for (const std::string_view name : {"tiles", "masked", "full", "more"})

@@ -57,6 +57,7 @@ FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention) {
   // The library has four stages of FP8 at head_dim 64, and two elsewhere.
   plan.stages = plan.eight_bit() && shape.head_dim() == 64 ? 4 : 2;
   plan.cluster = cluster_of(plan);
+  plan.longest_first = attention.longest_first();
   return plan;
 }
 
@@ -72,6 +73,9 @@ Expected<void> check_options(const FlashAttention3Plan& plan) {
     return fail(
         "flash_attention_3: warp_specialized: false is the ablation of the FlashAttention-3 paper: BF16 or FP16, head_dim 128 or "
         "256, not causal, more than one block of keys");
+  }
+  if (plan.longest_first && !plan.tiles.causal()) {
+    return fail("flash_attention_3: longest_first is an order of causal tiles; without causal all tiles are of one length");
   }
   for (const QueryTile& tile : plan.tiles.query_tiles()) {
     if (tile.full_blocks + tile.masked_blocks > 0) continue;

@@ -24,7 +24,8 @@ struct FlashAttention3Plan {
   bool overlap = true;   // a block's scores are made before the block before it has been multiplied with V
   // A warpgroup of its own loads, and a CTA stays and works through many tiles; else CTAs of one tile replace each other.
   bool specialized = true;
-  uint32_t lengths = 1;  // of the tiles of a CTA that stays: each has a loop of its own
+  bool longest_first = false;  // of causal tiles
+  uint32_t lengths = 1;        // of the tiles of a CTA that stays: each has a loop of its own
   uint32_t registers_per_thread = 168;
   uint32_t producer_registers = 24;   // a thread, after setmaxnreg
   uint32_t consumer_registers = 240;  // a thread, after setmaxnreg

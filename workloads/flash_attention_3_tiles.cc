@@ -1,8 +1,10 @@
 #include "workloads/flash_attention_3_tiles.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <queue>
+#include <ranges>
 #include <set>
 #include <span>
 #include <utility>
@@ -11,29 +13,29 @@ namespace warpfold::workloads {
 namespace {
 
 constexpr size_t kMostLengths = 8;
-constexpr size_t kParts = kMostLengths / 2;  // each of two lengths: the mean rounded down, and up
-constexpr size_t kMostShare = 16;            // CTAs
+constexpr size_t kParts = kMostLengths / 2;      // each of two lengths: the mean rounded down, and up
+constexpr size_t kMostShare = 16;                // CTAs
+constexpr uint64_t kSectionBytes = 32ULL << 20;  // keys and values of the heads whose tiles are sorted together
+
+uint64_t blocks_of(const QueryTile& tile) { return tile.full_blocks + tile.masked_blocks; }
 
 struct Drawn {
   std::vector<uint64_t> blocks;  // of each tile
   uint64_t work = 0;
 };
 
-std::vector<Drawn> draw(const AttentionTiles& tiles, uint64_t ctas, const std::function<uint64_t(uint64_t blocks)>& work) {
+std::vector<Drawn> draw(const std::vector<uint64_t>& queue, uint64_t ctas, const std::function<uint64_t(uint64_t blocks)>& work) {
   std::vector<Drawn> drawn(ctas);
   using Turn = std::pair<uint64_t, uint64_t>;  // work so far, CTA
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
   for (uint64_t cta = 0; cta < ctas; ++cta) turns.push({0, cta});
-  for (uint64_t head = 0; head < tiles.batch() * tiles.heads(); ++head) {
-    for (const QueryTile& tile : tiles.query_tiles()) {
-      const uint64_t blocks = tile.full_blocks + tile.masked_blocks;
-      Drawn& next = drawn[turns.top().second];
-      next.blocks.push_back(blocks);
-      next.work += work(blocks);
-      const uint64_t cta = turns.top().second;
-      turns.pop();
-      turns.push({next.work, cta});
-    }
+  for (const uint64_t blocks : queue) {
+    const uint64_t cta = turns.top().second;
+    Drawn& next = drawn[cta];
+    next.blocks.push_back(blocks);
+    next.work += work(blocks);
+    turns.pop();
+    turns.push({next.work, cta});
   }
   return drawn;
 }
@@ -73,8 +75,30 @@ void add_even(std::vector<CtaTiles>& result, std::span<const Drawn> sharing, siz
 
 }  // namespace
 
-std::vector<CtaTiles> draw_tiles(const AttentionTiles& tiles, uint64_t ctas, const std::function<uint64_t(uint64_t blocks)>& work) {
-  std::vector<Drawn> drawn = draw(tiles, ctas, work);
+std::vector<uint64_t> head_after_head(const AttentionTiles& tiles) {
+  std::vector<uint64_t> queue;
+  for (uint64_t head = 0; head < tiles.batch() * tiles.heads(); ++head) {
+    for (const QueryTile& tile : tiles.query_tiles()) queue.push_back(blocks_of(tile));
+  }
+  return queue;
+}
+
+std::vector<uint64_t> longest_first(const AttentionTiles& tiles) {
+  const uint64_t heads = tiles.batch() * tiles.heads();
+  const uint64_t bytes_of_head = 2 * tiles.keys() * tiles.head_dim() * tiles.element_bytes();
+  const uint64_t section =
+      std::bit_floor(std::max<uint64_t>(1, kSectionBytes / bytes_of_head)) * (tiles.heads() / tiles.kv_heads());
+  std::vector<uint64_t> queue;
+  for (uint64_t first = 0; first < heads; first += section) {
+    const uint64_t sharing = std::min(section, heads - first);
+    for (const QueryTile& tile : tiles.query_tiles() | std::views::reverse) queue.insert(queue.end(), sharing, blocks_of(tile));
+  }
+  return queue;
+}
+
+std::vector<CtaTiles> draw_tiles(const std::vector<uint64_t>& queue, uint64_t ctas,
+                                 const std::function<uint64_t(uint64_t blocks)>& work) {
+  std::vector<Drawn> drawn = draw(queue, ctas, work);
   std::ranges::stable_sort(drawn, std::ranges::greater{}, &Drawn::work);
   const std::set<uint64_t> lengths(drawn.front().blocks.begin(), drawn.front().blocks.end());
   std::vector<CtaTiles> result;

@@ -418,6 +418,9 @@ TEST(FlashAttention3, SaysWhatItCannotDo) {
   all = causal(2, 16, 8192, 128);
   all.set_warp_specialized(false);
   EXPECT_THAT(error_of(all), HasSubstr("warp_specialized: false is the ablation"));
+  all = attention(2, 16, 8192, 128);
+  all.set_longest_first(true);
+  EXPECT_THAT(error_of(all), HasSubstr("longest_first is an order of causal tiles"));
   all = causal(1, 1, 512, 128);
   all.mutable_shape()->set_keys(128);
   EXPECT_THAT(error_of(all), HasSubstr("causal with 128 keys for 512 queries leaves a tile of queries without keys"));

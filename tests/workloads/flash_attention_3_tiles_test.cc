@@ -20,9 +20,35 @@ uint64_t blocks(uint64_t of_tile) { return of_tile; }
 
 using Lengths = std::vector<TilesOfLength>;
 
+TEST(TileQueue, HeadAfterHeadOrTheLongestOfASectionFirst) {
+  const AttentionTiles short_heads(causal(2, 384), 128, 128);
+  EXPECT_EQ(head_after_head(short_heads), (std::vector<uint64_t>{1, 2, 3, 1, 2, 3}));
+  EXPECT_EQ(longest_first(short_heads), (std::vector<uint64_t>{3, 3, 2, 2, 1, 1}));
+  // 8192 keys of 128 x 2 bytes and as many values are 4 MB: sections of eight heads, and a last one of four.
+  const AttentionTiles heads(causal(12, 8192), 128, 128);
+  const auto queue = longest_first(heads);
+  ASSERT_EQ(queue.size(), 12 * 64);
+  EXPECT_EQ(std::ranges::count(queue.begin(), queue.begin() + 8, 64), 8);
+  EXPECT_EQ(queue[8], 63);
+  EXPECT_EQ(queue[8 * 64 - 1], 1);
+  EXPECT_EQ(std::ranges::count(queue.begin() + 8 * 64, queue.begin() + 8 * 64 + 4, 64), 4);
+  EXPECT_EQ(queue[8 * 64 + 4], 63);
+}
+
+// Longest first leaves no CTA with a long tile at the end: 24 heads of eleven tiles, 18 or 19 blocks each.
+TEST(TileQueue, LongestFirstEndsEvenly) {
+  const auto drawn = draw_tiles(longest_first(AttentionTiles(causal(24, 2048), 192, 128)), 132, blocks);
+  for (const CtaTiles& each : drawn) {
+    uint64_t own = 0;
+    for (const TilesOfLength& length : each.lengths) own += length.blocks * length.tiles;
+    EXPECT_GE(own, 18);
+    EXPECT_LE(own, 19);
+  }
+}
+
 // The worked example of the header.
 TEST(DrawTiles, TheCtaWithTheLeastWorkDrawsNext) {
-  const auto drawn = draw_tiles(AttentionTiles(causal(4, 384), 128, 128), 2, blocks);
+  const auto drawn = draw_tiles(head_after_head(AttentionTiles(causal(4, 384), 128, 128)), 2, blocks);
   ASSERT_EQ(drawn.size(), 2);
   EXPECT_EQ(drawn[0], (CtaTiles{1, Lengths{{1, 1}, {3, 4}}}));
   EXPECT_EQ(drawn[1].ctas, 1);
@@ -33,7 +59,8 @@ TEST(DrawTiles, TheCtaWithTheLeastWorkDrawsNext) {
 
 // Where every tile is much work besides its blocks, the CTAs take turns: six tiles each, and not five and seven as by the blocks.
 TEST(DrawTiles, WorkDecidesAndNotBlocks) {
-  const auto drawn = draw_tiles(AttentionTiles(causal(4, 384), 128, 128), 2, [](uint64_t each) { return each + 100; });
+  const auto drawn =
+      draw_tiles(head_after_head(AttentionTiles(causal(4, 384), 128, 128)), 2, [](uint64_t each) { return each + 100; });
   ASSERT_EQ(drawn.size(), 2);
   for (const CtaTiles& each : drawn) {
     uint64_t tiles = 0;
@@ -45,7 +72,7 @@ TEST(DrawTiles, WorkDecidesAndNotBlocks) {
 // 2048 tiles of 1 to 128 blocks on 132 CTAs: few lengths a CTA, few kinds of CTA, every tile and block still there, and the busiest
 // CTA nearly a tile ahead of the mean, since the longest tiles come last.
 TEST(DrawTiles, ManyLengthsShareLoopsAndKeepTheirBlocks) {
-  const auto drawn = draw_tiles(AttentionTiles(causal(16, 16384), 128, 128), 132, blocks);
+  const auto drawn = draw_tiles(head_after_head(AttentionTiles(causal(16, 16384), 128, 128)), 132, blocks);
   EXPECT_LE(drawn.size(), 40);
   uint64_t ctas = 0;
   uint64_t tiles = 0;
