@@ -34,6 +34,9 @@ class PipePort {
     admits_at_ = entered_[awaited % kHistory];
     holder_ = launch_[static_cast<uint8_t>(awaited - 1) % kHistory];
   }
+  Cycle enters_at(Cycle now) const { return std::max(now, free_at_); }  // the next instruction, into the latch
+  // What has entered takes so much longer.
+  void hold_up(Cycle cycles) { free_at_ += cycles; }
   // Closed until somebody opens it by other means: the memory queue.
   void close() { admits_at_ = kNever; }
 

@@ -23,8 +23,8 @@ namespace warpfold::sim {
 // Half a port, of a machine that has less (Spec), is closed every second cycle. A second write port takes what finds the first one
 // taken.
 //
-// Fixed-latency instructions reserve at the allocate stage. wgmma's accumulator update has the lowest priority: it takes
-// what the reservations have left over, as those cycles pass (advance).
+// Fixed-latency instructions reserve at the allocate stage. wgmma's accumulator update takes what the reservations have left over,
+// as those cycles pass (advance), except against a pipe of 16 lanes, whose results it holds up (held).
 class RegisterPorts {
  public:
   explicit RegisterPorts(const Spec& spec)
@@ -129,6 +129,22 @@ class RegisterPorts {
     pending_ = true;
     return demanded_;
   }
+  // The accumulators are written back in pairs, an even and an odd register every second cycle, the first one at `now`.
+  void begin_commits(Cycle now, Cycle cycles) { commits_end_ = now + cycles; }
+  // How long a pipe of 16 lanes whose instruction enters at `enters` is held by results of `cycles` cycles. A result is written
+  // half a row a cycle and so keeps its bank's port as long as the pipe; a pair goes first and takes both banks' ports for a cycle:
+  //
+  //   pairs        x   x   x   x          MOV32I after MOV32I: one every two cycles alone, every four beside the pairs
+  //   results    a   a   b   b   c
+  //
+  // Source: cicuvc register_bandwidth.md, round 3: a pair takes 0.94 to 0.98 cycles from a stream of MOV32I, at n8, n16 and n64,
+  // whichever banks it writes. That the results are written in halves is our reading of it (docs/decisions/0017).
+  uint32_t held(Cycle enters, uint32_t cycles) const {
+    if (enters >= commits_end_ || half_writes_ > 2) return cycles;
+    Cycle at = enters;
+    for (uint32_t left = cycles; left > 0; ++at) left -= at >= commits_end_ || ((commits_end_ - at) & 1) != 0 ? 1 : 0;
+    return static_cast<uint32_t>(at - enters);
+  }
   // What of a demand's totals has not been served: what they mean, whatever the numbers.
   uint64_t unserved_reads(const Totals& totals) const { return remaining(totals.reads, served_.reads); }
   uint64_t unserved_writes(const Totals& totals) const {
@@ -138,6 +154,7 @@ class RegisterPorts {
   void visit(StateVisitor& visitor) {
     if (!visitor.taking()) {
       base_ += visitor.shift();
+      commits_end_ += visitor.shift();
       return;
     }
     advance(visitor.now());
@@ -147,6 +164,7 @@ class RegisterPorts {
       if (half_writes_ > 2) visitor.value("second_write_port", both_written_[bank]);
       for (const uint16_t entry : cached_[bank]) visitor.value("register_cache", entry);
     }
+    visitor.value("commits_left", commits_end_ > visitor.now() ? commits_end_ - visitor.now() : 0);
     visitor.relative("update_reads", unserved_reads(demanded_));
     visitor.relative("update_writes", unserved_writes(demanded_));
   }
@@ -289,6 +307,7 @@ class RegisterPorts {
   Totals demanded_;
   Totals served_;
   bool pending_ = false;
+  Cycle commits_end_ = 0;
 };
 
 }  // namespace warpfold::sim

@@ -321,8 +321,9 @@ void SubCore::issue(int slot, Cycle now) {
     ++use_.pipe_cycles[static_cast<int>(Pipe::kMemory)];
     if (++queue_entries_ == spec_.memory_queue_entries) busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
   } else if (op.pipe != Pipe::kNone && op.pipe != Pipe::kWgmma) {
-    occupy(static_cast<int>(op.pipe), now, op.interval, warp.launch);
+    occupy(static_cast<int>(op.pipe), now, held(op, now), warp.launch);
     use_.pipe_cycles[static_cast<int>(op.pipe)] += op.interval;
+    if (op.pipe == Pipe::kAlu && op.load_registers > 0) alu_results_until_ = pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now);
     if (op.blocks_lite) occupy(static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
   }
   if (passes_allocate(op)) {
@@ -379,6 +380,22 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
 void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
   busy_ports_ |= 1U << port;
   pipes_[port].occupy(now, cycles, launch, spec_.admission[port]);
+}
+
+// Measured of the ALU alone; FMA heavy has as many lanes.
+uint32_t SubCore::held(const MicroOp& op, Cycle now) const {
+  if (op.pipe != Pipe::kAlu || op.load_registers == 0) return op.interval;
+  return ports_.held(pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now), op.interval);
+}
+
+// What waits in front of the pipe, up to the last instruction with a result, had been counted without the pairs that now come.
+void SubCore::begin_commits(Cycle now, Cycle cycles) {
+  ports_.begin_commits(now, cycles);
+  if (alu_results_until_ <= now) return;
+  const auto queued = static_cast<uint32_t>(alu_results_until_ - now);
+  const Cycle more = ports_.held(now, queued) - queued;
+  pipes_[static_cast<int>(Pipe::kAlu)].hold_up(more);
+  alu_results_until_ += more;
 }
 
 void SubCore::count_dependences(const MicroOp& op, Warp& warp) {

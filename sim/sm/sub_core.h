@@ -55,6 +55,8 @@ class SubCore {
   const Warp& warp(int slot) const { return warps_[slot]; }
   int slots() const { return static_cast<int>(warps_.size()); }
   RegisterPorts& ports() { return ports_; }
+  // An accumulator update begins to write back, for so many cycles.
+  void begin_commits(Cycle now, Cycle cycles);
   int last_writer(int bank) const { return last_writer_[bank]; }
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
@@ -102,6 +104,7 @@ class SubCore {
   void log(const Warp& warp, Cycle now) const;
   void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
   void occupy(int port, Cycle now, uint32_t cycles, int launch);
+  uint32_t held(const MicroOp& op, Cycle now) const;
   void count_dependences(const MicroOp& op, Warp& warp);
   void step_program(Warp& warp);
   void enter_loops(Warp& warp, uint32_t at, int deeper_than);
@@ -135,6 +138,7 @@ class SubCore {
 
   std::array<PipePort, kPorts> pipes_{};
   uint32_t busy_ports_ = 0;
+  Cycle alu_results_until_ = 0;  // the last instruction with a result leaves the ALU's latch
   uint32_t queue_entries_ = 0;
 
   // Behind the issue slot: a control and an allocate stage. A sub-core that issues from several warps a cycle has as many.

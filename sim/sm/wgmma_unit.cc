@@ -108,6 +108,7 @@ void WgmmaUnit::begin_writes(uint64_t id, Cycle now) {
   }
   command.writes_begun = true;
   for (int c = 0; c < sm_->sub_cores(); ++c) {
+    sm_->sub_core(c).begin_commits(now, command.columns / 2U);
     command.update[c].writes = sm_->sub_core(c).ports().demand(now, 0, command.columns / 4U).writes;
   }
 }

@@ -20,10 +20,10 @@ class Sm;
 //   n128: 64 cycles of tensor time, 48 wavefronts: the pipe binds.   n16: 8 cycles, 20 wavefronts: shared memory binds.
 //
 // Completion comes 49 + N/2 cycles after the start (N / columns a cycle where that is more). In the cycles before it the
-// accumulators (N/2 registers a warp) are updated through the register-file ports with the lowest priority: reads within the last
+// accumulators (N/2 registers a warp) are updated through the register-file ports: reads within the last
 // `commit_window` cycles, writes within the last N/2. What the fixed-latency instructions leave no slot for delays the completion
-// and all later commands. Sources: CIC-wg (wavefronts, completion, FIFO, priority), CIC-rf (update through the ports, aperture),
-// LUO (rates).
+// and all later commands. Results of the ALU give way to the writes (RegisterPorts::held). Sources: CIC-wg (wavefronts, completion,
+// FIFO, priority), CIC-rf (update through the ports, aperture), LUO (rates).
 class WgmmaUnit {
  public:
   static constexpr int kMaxSubCores = 4;

@@ -96,5 +96,24 @@ TEST(WgmmaBeside, OneMathStreamLeavesItAtFullRate) {
   }
 }
 
+// cicuvc register_bandwidth.md, round 3 (H800): 64 wgmma beside a warp a sub-core of MOV32I without pause, into registers and into
+// RZ. The times per wgmma that it reports are the MOV32I's own: 2048 of them at 2.510 cycles are 64 x 80.33, and at 2.002 nearly 64
+// x 64.6 whatever the width, since the clock that ends the chain's time is read by the ALU, when the MOV32I leave it. So what
+// registers cost is cycles of the stream: per wgmma 1.875, 3.891 and 15.687 at n8, n16 and n64, each pair of accumulators one.
+TEST(BesideWgmma, MovesGiveWayToAccumulators) {
+  const configs::Gpu gpu = one_sm("h100_sxm");
+  const auto stream = [&](const std::string& to, int columns) {
+    const traces::Kernel moves = on_all_sub_cores("sm_90", 1, repeat(2048, {op("MOV32I " + to + ", 0x3f800000")}), "moves");
+    const Replay both = replay_together(gpu, {moves, wgmma_kernel({columns, false, 64})});
+    return static_cast<double>(both.warp(0, 0).back() - both.warp(0, 0).front());
+  };
+  for (const auto& [columns, measured] : {std::pair{8, 1.875}, {16, 3.891}, {64, 15.687}}) {
+    const double cost = (stream("R4", columns) - stream("RZ", columns)) / 64;
+    std::cout << "MOV32I beside n" << columns << ": " << cost << " cycles a wgmma, measured " << measured << "\n";
+    EXPECT_NEAR(cost, measured, 0.1 * measured) << columns;
+    EXPECT_EQ(stream("R4", columns), stream("R5", columns)) << columns;
+  }
+}
+
 }  // namespace
 }  // namespace warpfold::test

@@ -47,6 +47,7 @@ class Names : public sim::KeyProbe, public sim::SmWatcher {
 const std::set<std::string> kFields = {
     "allocate_holder",
     "allocated",
+    "alu_results",
     "arbitration_at",
     "async_copies",
     "async_groups",
@@ -81,6 +82,7 @@ const std::set<std::string> kFields = {
     "command_warpgroup",
     "command_writes",
     "command_writes_begun",
+    "commits_left",
     "control_free",
     "credits",
     "cta_class",
