@@ -120,6 +120,7 @@ TEST(Parts, RegisterPorts) {
   sim::RegisterPorts ports(spec);
   ports.advance(kNow);
   ports.demand(kNow, 100, 100);
+  ports.begin_commits(kNow, 32);
   // Behind base_, which is brought to now, and the constants; of demanded_ and served_ the differences count, and pending_ says
   // that there are any. What odd_ counts matters with half a port, and shows in the cycles that are closed.
   const auto visit = [](sim::RegisterPorts& each, sim::StateVisitor& visitor) { each.visit(visitor); };
