@@ -25,8 +25,9 @@ TEST(TileQueue, HeadAfterHeadOrTheLongestOfASectionFirst) {
   EXPECT_EQ(head_after_head(short_heads), (std::vector<uint64_t>{1, 2, 3, 1, 2, 3}));
   EXPECT_EQ(longest_first(short_heads), (std::vector<uint64_t>{3, 3, 2, 2, 1, 1}));
   // 8192 keys of 128 x 2 bytes and as many values are 4 MB: sections of eight heads, and a last one of four.
-  const AttentionTiles heads(causal(12, 8192), 128, 128);
-  const auto queue = longest_first(heads);
+  configs::AttentionShape half = causal(12, 8192);
+  half.set_type(configs::FP16);
+  const auto queue = longest_first(AttentionTiles(half, 128, 128));
   ASSERT_EQ(queue.size(), 12 * 64);
   EXPECT_EQ(std::ranges::count(queue.begin(), queue.begin() + 8, 64), 8);
   EXPECT_EQ(queue[8], 63);
