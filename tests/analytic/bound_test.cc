@@ -11,6 +11,7 @@
 
 #include "configs/load.h"
 #include "sim/analytic/limiters.h"
+#include "tests/source_dir.h"
 #include "tests/support/random_programs.h"
 #include "workloads/workloads.h"
 

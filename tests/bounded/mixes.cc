@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "configs/load.h"
+#include "tests/source_dir.h"
 #include "workloads/workloads.h"
 
 namespace warpfold {

@@ -9,6 +9,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "tests/source_dir.h"
+
 namespace warpfold::test {
 namespace {
 

@@ -11,6 +11,7 @@
 #include "configs/load.h"
 #include "sim/analytic/block.h"
 #include "tests/claims/claim.h"
+#include "tests/source_dir.h"
 
 namespace warpfold::test {
 namespace {

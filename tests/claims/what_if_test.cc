@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "configs/resources.h"
+#include "tests/source_dir.h"
 #include "tools/warpfold/what_if_runs.h"
 
 namespace warpfold::test {

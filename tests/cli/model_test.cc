@@ -9,6 +9,7 @@
 #include "configs/load.h"
 #include "configs/result.pb.h"
 #include "program.h"
+#include "tests/source_dir.h"
 #include "tools/warpfold/chain.h"
 
 namespace warpfold::cli {

@@ -1,4 +1,5 @@
 #include "program.h"
+#include "tests/source_dir.h"
 
 #include <gmock/gmock.h>
 

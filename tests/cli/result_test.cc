@@ -8,6 +8,7 @@
 
 #include "configs/result.pb.h"
 #include "program.h"
+#include "tests/source_dir.h"
 
 namespace warpfold::cli {
 namespace {

@@ -1,4 +1,5 @@
 #include "scratch.h"
+#include "tests/source_dir.h"
 
 #include <unistd.h>
 

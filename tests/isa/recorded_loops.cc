@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "isa/assembler.h"
+#include "tests/source_dir.h"
 
 namespace warpfold::isa {
 

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "tests/physics/support.h"
+#include "tests/source_dir.h"
 
 namespace warpfold::test {
 namespace {

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "tests/physics/support.h"
+#include "tests/source_dir.h"
 #include "tools/validation/map_row.h"
 
 namespace warpfold::test {

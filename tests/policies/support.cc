@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "configs/load.h"
+#include "tests/source_dir.h"
 #include "tools/warpfold/run.h"
 #include "traces/trace_file.h"
 

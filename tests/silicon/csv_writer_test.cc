@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/source_dir.h"
 #include "tools/validation/map_row.h"
 
 namespace silicon {

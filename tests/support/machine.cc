@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "configs/load.h"
+#include "tests/source_dir.h"
 #include "traces/trace_file.h"
 
 namespace warpfold::test {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/source_dir.h"
 #include "tools/validation/gpu_names.h"
 
 namespace warpfold::validation {

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "isa/control_code_assigner.h"
+#include "tests/source_dir.h"
 #include "tests/workloads/kernels.h"
 
 namespace warpfold::workloads {

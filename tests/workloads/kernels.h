@@ -6,6 +6,7 @@
 
 #include "configs/load.h"
 #include "isa/architecture.h"
+#include "tests/source_dir.h"
 #include "traces/kernel.h"
 #include "workloads/workloads.h"
 

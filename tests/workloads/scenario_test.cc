@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "tests/source_dir.h"
 #include "tests/workloads/kernels.h"
 #include "traces/trace_file.h"
 
