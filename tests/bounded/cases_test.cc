@@ -12,6 +12,21 @@
 namespace warpfold {
 namespace {
 
+// Philox-7 for 1024 x `keys` thresholds of 16 bits, in CTAs of 128 threads.
+configs::Kernel random_numbers(uint64_t calls_per_thread, uint64_t keys) {
+  configs::Kernel kernel;
+  kernel.set_name("rng");
+  configs::Philox& philox = *kernel.mutable_philox();
+  philox.set_heads(1);
+  philox.set_rounds(7);
+  philox.set_threshold_bits(16);
+  philox.set_threads_per_cta(128);
+  philox.set_calls_per_thread(calls_per_thread);
+  philox.set_queries(1024);
+  philox.set_keys(keys);
+  return kernel;
+}
+
 // Two SMs that differ by one CTA of two hundred, which is too much for one to stand for the other, share what is replayed before
 // the first jump and no rate: each jumps by its own.
 TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
@@ -19,16 +34,7 @@ TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
   configs::Gpu gpu = machine(dice);
   gpu.set_sm_count(2);
   gpu.mutable_sm()->set_cta_launch_cycles(50);
-  configs::Kernel rng;
-  configs::Philox& philox = *rng.mutable_philox();
-  rng.set_name("rng");
-  philox.set_heads(1);
-  philox.set_rounds(7);
-  philox.set_threshold_bits(16);
-  philox.set_threads_per_cta(128);
-  philox.set_calls_per_thread(250);
-  philox.set_queries(1024);
-  philox.set_keys(100'200);
+  const configs::Kernel rng = random_numbers(250, 100'200);
   const traces::Kernel kernel = must(workloads::make_kernel(rng, gpu, "rng"));
   ASSERT_EQ(kernel.ctas() % 2, 1);
   sim::Launch launch;
@@ -63,16 +69,7 @@ TEST(Bounded, ALaunchThatIsDueIsNotPutOff) {
     configs::Gpu gpu = machine(dice);
     gpu.mutable_sm()->set_cta_launch_cycles(cta_launch);
     gpu.set_kernel_launch_cycles(kernel_launch);
-    configs::Kernel rng;
-    rng.set_name("rng");
-    configs::Philox& philox = *rng.mutable_philox();
-    philox.set_heads(1);
-    philox.set_rounds(7);
-    philox.set_threshold_bits(16);
-    philox.set_threads_per_cta(128);
-    philox.set_calls_per_thread(calls);
-    philox.set_queries(1024);
-    philox.set_keys(24'000);
+    const configs::Kernel rng = random_numbers(calls, 24'000);
     configs::Kernel gemm;
     configs::HopperGemm& shape = *gemm.mutable_hopper_gemm();
     shape.set_type(configs::FP8);
@@ -124,16 +121,7 @@ TEST(Bounded, TilesOfManyLengthsBesideRandomNumbers) {
   shape.set_keys(512);
   shape.set_head_dim(128);
   shape.set_causal(true);
-  configs::Kernel rng;
-  rng.set_name("rng");
-  configs::Philox& philox = *rng.mutable_philox();
-  philox.set_heads(1);
-  philox.set_rounds(7);
-  philox.set_threshold_bits(16);
-  philox.set_threads_per_cta(128);
-  philox.set_calls_per_thread(20);
-  philox.set_queries(1024);
-  philox.set_keys(39'000);
+  const configs::Kernel rng = random_numbers(20, 39'000);
   const std::vector<traces::Kernel> kernels{must(workloads::make_kernel(attention, gpu, "pair")),
                                             must(workloads::make_kernel(rng, gpu, "pair"))};
   std::vector<sim::Launch> launches(2);
