@@ -133,34 +133,6 @@ void SubCore::wait(Warp& warp, WarpState reason, Cycle since) {
   if (!warp.in_barrier) warp.waiting_row = warp.row;
 }
 
-void SubCore::reconsider(int slot, Cycle now, std::optional<Late> lost) {
-  Warp& warp = warps_[slot];
-  if (!warp.blocked) return;
-  WarpState reason{};
-  const bool holds = condition_holds(slot, now, reason);
-  if (!holds && reason == warp.reason) return;
-  // What another sub-core's issue changes in this cycle is seen in the next by one that has had its turn.
-  if (stepped_ == now) ++now;
-  account_->spend(warp.waiting_row, warp.reason, now - warp.since);
-  if (warp.reason == WarpState::kMathPipeThrottle) {
-    sm_->charge_wgmma_wait(warp, now);
-  } else if (lost) {
-    sm_->inherit(warp, *lost, now - warp.since);
-  }
-  if (!holds) return wait(warp, reason, now);
-  warp.blocked = false;
-  warp.since = now;
-  awake_ |= Mask{1} << slot;
-  wake_at(now);
-}
-
-void SubCore::release_counter(int slot, int counter, Late lost, Cycle now) {
-  Warp& warp = warps_[slot];
-  --warp.counters[counter];
-  if (warp.counters[counter] == 0) warp.long_counters = static_cast<uint8_t>(warp.long_counters & ~(1U << counter));
-  reconsider(slot, now, lost);
-}
-
 void SubCore::set_timer(int slot, Cycle at, bool check) {
   const Mask bit = Mask{1} << slot;
   warps_[slot].since = at;
@@ -388,16 +360,6 @@ uint32_t SubCore::held(const MicroOp& op, Cycle now) const {
   return ports_.held(pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now), op.interval);
 }
 
-// What waits in front of the pipe, up to the last instruction with a result, had been counted without the pairs that now come.
-void SubCore::begin_commits(Cycle now, Cycle cycles) {
-  ports_.begin_commits(now, cycles);
-  if (alu_results_until_ <= now) return;
-  const auto queued = static_cast<uint32_t>(alu_results_until_ - now);
-  const Cycle more = ports_.held(now, queued) - queued;
-  pipes_[static_cast<int>(Pipe::kAlu)].hold_up(more);
-  alu_results_until_ += more;
-}
-
 void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
   for (const uint8_t counter : {op.write_counter, op.read_counter}) {
     if (counter >= 6) continue;
@@ -449,13 +411,6 @@ void SubCore::want(int slot, const MicroOp& op) {
   wants_[wanted_port_[slot]] &= ~bit;
   wants_[port] |= bit;
   wanted_port_[slot] = static_cast<uint8_t>(port);
-}
-
-void SubCore::free_queue_entry(Cycle now) {
-  if (queue_entries_-- == spec_.memory_queue_entries) {
-    busy_ports_ &= ~(1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory);
-    wake_at(now);
-  }
 }
 
 }  // namespace warpfold::sim
