@@ -28,7 +28,8 @@ TEST(FlashAttention3OnHopper, UsesThePipesInTheMeasuredProportion) {
 }
 
 // The forward kernel under Nsight Compute (data/h100_flash_attention_3_profile.csv): the same work to the instruction where it is
-// told apart, pipes in the same proportion, and the cycles that an SM was active within 10 %.
+// told apart, pipes in the same proportion, and the cycles that an SM was active within 6 %: one SM against its share of memory is
+// 4 % slower here than all SMs together (docs/validation.md), which are 1 % off.
 TEST(FlashAttention3OnHopper, TakesTheCyclesOfAProfile) {
   std::map<std::string, double> measured;
   for (const Row& row : read_rows("h100_flash_attention_3_profile.csv")) measured[row.text("counter")] = row.number("value");
@@ -45,7 +46,7 @@ TEST(FlashAttention3OnHopper, TakesTheCyclesOfAProfile) {
   const auto cycles = static_cast<double>(result.kernels(0).cycles());
   std::cout << "profiled FlashAttention-3: " << cycles << " cycles, measured " << measured["active_cycles"] << " active of "
             << measured["elapsed_cycles"] << "\n";
-  EXPECT_NEAR(cycles, measured["active_cycles"], 0.1 * measured["active_cycles"]);
+  EXPECT_NEAR(cycles, measured["active_cycles"], 0.06 * measured["active_cycles"]);
 }
 
 double throughput(const Settings& settings) {
