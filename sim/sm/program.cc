@@ -71,6 +71,21 @@ void add_register_use(const isa::Instruction& instruction, MicroOp& op) {
   }
 }
 
+// What the source operands ask of the register file's banks. A wide one covers both.
+void add_reads(MicroOp& op) {
+  for (int i = 0; i < op.source_count; ++i) op.narrow_sources &= op.sources[i].width == 1;
+  for (int i = 0; i < op.source_count; ++i) {
+    const SourceRead& source = op.sources[i];
+    const bool narrow = op.narrow_sources || source.width == 1;
+    op.reuses |= source.reuse;
+    for (int bank = 0; bank < 2; ++bank) {
+      if (narrow && (source.reg & 1) != bank) continue;
+      op.reads[bank] = static_cast<uint8_t>(op.reads[bank] + (narrow ? 1 : source.width / 2));
+      op.cache_places = static_cast<uint8_t>(op.cache_places | cache_place(bank, source));
+    }
+  }
+}
+
 // "HGMMA.64x128x16.F32.BF16": N is the second number of the shape.
 uint16_t wgmma_columns(std::string_view mnemonic) {
   const size_t dot = mnemonic.find('.');
@@ -127,7 +142,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.blocks_lite = info.also_blocks_fma_lite;
   add_register_use(instruction, op);
   if (info.fixed_latency()) op.write_latency = static_cast<uint8_t>(std::min(architecture.write_latency(info), 60));
-  for (int i = 0; i < op.source_count; ++i) op.narrow_sources &= op.sources[i].width == 1;
+  add_reads(op);
   op.load_registers = static_cast<uint8_t>(op.writes[0] + op.writes[1]);
   op.result_cycles = (uniform ? info.result_cycles_uniform : info.result_cycles)[width];
   op.release_cycles = (uniform ? info.source_release_cycles_uniform : info.source_release_cycles)[width];

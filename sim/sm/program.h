@@ -19,6 +19,8 @@ struct SourceRead {
   uint8_t slot;
   bool reuse;
 };
+// The operand's place in a bank of the register-file cache, as a bit.
+constexpr uint32_t cache_place(int bank, const SourceRead& source) { return 1U << (3 * bank + source.slot); }
 
 // An instruction as the machine executes it: everything looked up once, nothing left to decode.
 struct MicroOp {
@@ -38,6 +40,9 @@ struct MicroOp {
   std::array<SourceRead, 3> sources{};
   std::array<uint8_t, 2> writes{};  // result registers per bank
   bool narrow_sources = true;       // every source operand is one register
+  std::array<uint8_t, 2> reads{};   // registers read per bank where none is in the register-file cache
+  uint8_t cache_places = 0;         // that the sources look at
+  bool reuses = false;              // a source stays in the register-file cache
   uint8_t write_latency = 0;        // issue to write port, fixed latency
   uint8_t load_registers = 0;       // 32-bit registers that a load returns
   uint16_t result_cycles = 0;       // uncontended, issue to earliest consumer

@@ -31,6 +31,7 @@ class RegisterPorts {
       : half_reads_(spec.half_read_ports_per_bank),
         half_writes_(spec.half_write_ports_per_bank),
         read_ports_(half_reads_ > 2 ? 2 : 1),
+        half_ports_(half_reads_ < 2 || half_writes_ < 2),
         window_(spec.read_window),
         cache_(spec.register_file_cache),
         by_table_(half_reads_ == 2 && window_ == kTableWindow) {
@@ -42,6 +43,7 @@ class RegisterPorts {
 
   // Reads that miss in the register-file cache, per bank; updates the cache as the reuse bits say. `warp` is the warp slot.
   PerBank collect(const MicroOp& op, int warp) {
+    if (!op.reuses && (cached_places_ & op.cache_places) == 0) return {op.reads[0], op.reads[1]};
     PerBank reads{};
     for (int i = 0; i < op.source_count; ++i) {
       const SourceRead& source = op.sources[i];
@@ -58,6 +60,10 @@ class RegisterPorts {
     return reads;
   }
 
+  // Makes room for what an instruction issued at `now` reserves. That past cycles serve is the same if it is looked at later.
+  void make_room(Cycle now, uint32_t write_latency) {
+    if (now > base_ + kBehind || write_latency > kSoon || half_ports_) advance(now);
+  }
   // Moves the masks to `now`; cycles that pass unreserved serve pending accumulator updates.
   void advance(Cycle now) {
     if (now <= base_) return;
@@ -76,7 +82,7 @@ class RegisterPorts {
         if (half_writes_ > 2) both_written_[bank] >>= passed;
       }
     }
-    if (half_reads_ > 1 && half_writes_ > 1) return;
+    if (!half_ports_) return;
     odd_ ^= (passed & 1) != 0;
     close_half_ports();
   }
@@ -219,6 +225,10 @@ class RegisterPorts {
   }
 
   static constexpr uint16_t kNothing = 0xffff;
+  // The masks may stay behind by so much as long as what is reserved fits: writes of up to `kSoon` cycles and 8 registers a bank,
+  // and reads, which are at most some windows ahead.
+  static constexpr Cycle kBehind = 16;
+  static constexpr uint32_t kSoon = 36;
 
   uint32_t cycles_of_reads(uint32_t reads) const { return (reads + half_reads_ - 1) / half_reads_; }
 
@@ -251,6 +261,8 @@ class RegisterPorts {
     const auto tag = static_cast<uint16_t>(warp << 8 | source.reg);
     const bool hit = entry == tag;
     entry = source.reuse ? tag : kNothing;
+    const auto place = static_cast<uint8_t>(cache_place(bank, source));
+    cached_places_ = static_cast<uint8_t>(source.reuse ? cached_places_ | place : cached_places_ & ~place);
     return hit;
   }
 
@@ -295,6 +307,7 @@ class RegisterPorts {
   uint32_t half_reads_;
   uint32_t half_writes_;
   uint32_t read_ports_;
+  bool half_ports_;
   uint32_t window_;
   bool cache_;
   bool by_table_;
@@ -304,6 +317,7 @@ class RegisterPorts {
   std::array<uint64_t, 2> both_written_{};           // with two ports: both are taken
   bool odd_ = false;                                 // with half a port: cycles that have passed
   std::array<std::array<uint16_t, 3>, 2> cached_{};  // [bank][operand slot]: warp << 8 | register
+  uint8_t cached_places_ = 0;                        // which of them hold anything, by cache_place
   Totals demanded_;
   Totals served_;
   bool pending_ = false;

@@ -328,7 +328,7 @@ void SubCore::log(const Warp& warp, Cycle now) const {
 }
 
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
-  ports_.advance(now);
+  ports_.make_room(now, op.write_latency);
   // Control stage in the next cycle; it is left when the allocate stage is free. control_free is that cycle.
   Way& way = ways_[way_];
   const Cycle left_control = std::max(now + 1, way.allocated);
