@@ -166,6 +166,11 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   }
   op.needs_check = has_condition(op);
   if (never_executes(instruction)) switch_off(op);
+  op.math = op.pipe != isa::Pipe::kNone && op.pipe != isa::Pipe::kMemory && op.pipe != isa::Pipe::kWgmma;
+  op.alu_result = op.pipe == isa::Pipe::kAlu && op.load_registers > 0;
+  op.allocates = op.pipe != isa::Pipe::kMemory &&
+                 (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);
+  op.may_be_taken = op.behaviour == Behaviour::kWgmma || op.behaviour == Behaviour::kSetMaxRegisters;
   return op;
 }
 

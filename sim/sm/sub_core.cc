@@ -16,16 +16,8 @@ constexpr std::array<Contended, isa::kPipes> kContendedPipe = {
     Contended::kIssueSlot, Contended::kAlu,     Contended::kFmaHeavy,    Contended::kFmaLite, Contended::kFp64, Contended::kXu,
     Contended::kTensor,    Contended::kUniform, Contended::kMemoryQueue, Contended::kWgmma,   Contended::kFp16};
 
-// Instructions that pass the allocate stage; the others leave the control stage for a queue of their own.
-bool passes_allocate(const MicroOp& op) {
-  return op.pipe != Pipe::kMemory && (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);
-}
-
 // Instructions whose completion the machine reports to dependence counters.
 bool releases_counters(const MicroOp& op) { return op.pipe == Pipe::kMemory || op.behaviour == Behaviour::kVariableMath; }
-
-// Conditions that another warp's issue in the same cycle can undo: the last place in the wgmma FIFO, the last registers of a pool.
-bool may_be_taken(const MicroOp& op) { return op.behaviour == Behaviour::kWgmma || op.behaviour == Behaviour::kSetMaxRegisters; }
 
 }  // namespace
 
@@ -40,6 +32,7 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
       of_launch_(account.launches(), 0),
       port_reads_(account.launches(), 0),
       issued_(account.launches(), 0),
+      plain_(spec.issue_width == 1 && spec.issue_interval == 1),
       index_(index) {
   pipes_[static_cast<int>(Pipe::kMemory)].close();
   pipes_[kGlobalMemory].close();
@@ -58,7 +51,7 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
     const MicroOp& op = *warps_[winner].op;
     candidates &= ~(Mask{1} << winner);
     WarpState reason{};
-    if (may_be_taken(op) && !sm_->condition_holds(warps_[winner], index_, winner, reason)) {
+    if (op.may_be_taken && !sm_->condition_holds(warps_[winner], index_, winner, reason)) {
       block(winner, reason, now);
       continue;
     }
@@ -137,7 +130,7 @@ void SubCore::set_timer(int slot, Cycle at, bool check) {
   const Mask bit = Mask{1} << slot;
   warps_[slot].since = at;
   awake_ &= ~bit;
-  check_ = check ? check_ | bit : check_ & ~bit;
+  check_ = (check_ & ~bit) | Mask{check} << slot;
   timers_.set(slot, at);
   wake_at(at);
 }
@@ -167,6 +160,11 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
 
 // Candidates that find the issue slot and a control stage free: all or none.
 SubCore::Mask SubCore::find_way(Mask candidates, Cycle now) {
+  if (plain_) {
+    if (ways_[0].control_free <= now) return candidates;
+    lose(candidates, WarpState::kDispatchStall, ways_[0].dispatch_culprit, Contended::kRegisterReadPort);
+    return 0;
+  }
   if (slot_free_ > now) {
     lose(candidates, WarpState::kNotSelected, slot_holder_, Contended::kIssueSlot);
     return 0;
@@ -215,17 +213,16 @@ SubCore::Mask SubCore::most_urgent(Mask candidates) const {
 }
 
 int SubCore::pick(Mask candidates) const {
-  if (spec_.issue_policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
+  const IssuePolicy policy = spec_.issue_policy;
+  if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
   const bool greedy = last_issued_ >= 0 && (candidates >> last_issued_ & 1) != 0;
-  switch (spec_.issue_policy) {
-    case IssuePolicy::kCggty:
-    case IssuePolicy::kKernelPriority:
-      return greedy ? last_issued_ : youngest(candidates);
+  if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return greedy ? last_issued_ : youngest(candidates);
+  switch (policy) {
     case IssuePolicy::kGto:
       return greedy ? last_issued_ : oldest(candidates);
     case IssuePolicy::kOldestFirst:
       return oldest(candidates);
-    case IssuePolicy::kLrr:
+    default:
       break;
   }
   const Mask after = candidates & ~((Mask{2} << last_turn_) - 1);
@@ -237,8 +234,7 @@ int SubCore::pick(Mask candidates) const {
 void SubCore::charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now) {
   if constexpr (!kAccounting) return;
   const auto port = static_cast<int>(op.pipe);
-  const bool has_pipe = op.pipe != Pipe::kNone && op.pipe != Pipe::kMemory && op.pipe != Pipe::kWgmma;
-  const Mask same = has_pipe && pipes_[port].admits_at() > now ? losers & wants_[port] : 0;
+  const Mask same = op.math && pipes_[port].admits_at() > now ? losers & wants_[port] : 0;
   if (same != 0) lose(same, WarpState::kMathPipeThrottle, launch, kContendedPipe[port]);
   if (losers != same) lose(losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
 }
@@ -284,21 +280,23 @@ void SubCore::issue(int slot, Cycle now) {
   if (log_ != nullptr) log(warp, now);
   last_issued_ = slot;
   last_turn_ = slot;
-  slot_free_ = now + spec_.issue_interval - (spec_.issue_width > 1 ? 1 : 0);
-  slot_holder_ = warp.launch;
+  if (!plain_) {
+    slot_free_ = now + spec_.issue_interval - (spec_.issue_width > 1 ? 1 : 0);
+    slot_holder_ = warp.launch;
+  }
   warp.last_issue = now;
   warp.fresh_counters = 0;
   tentative_ &= ~(Mask{1} << slot);
-  if (op.pipe == Pipe::kMemory) {
-    ++use_.pipe_cycles[static_cast<int>(Pipe::kMemory)];
-    if (++queue_entries_ == spec_.memory_queue_entries) busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
-  } else if (op.pipe != Pipe::kNone && op.pipe != Pipe::kWgmma) {
+  if (op.math) {
     occupy(static_cast<int>(op.pipe), now, held(op, now), warp.launch);
     use_.pipe_cycles[static_cast<int>(op.pipe)] += op.interval;
-    if (op.pipe == Pipe::kAlu && op.load_registers > 0) alu_results_until_ = pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now);
+    if (op.alu_result) alu_results_until_ = pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now);
     if (op.blocks_lite) occupy(static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
+  } else if (op.pipe == Pipe::kMemory) {
+    ++use_.pipe_cycles[static_cast<int>(Pipe::kMemory)];
+    if (++queue_entries_ == spec_.memory_queue_entries) busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
   }
-  if (passes_allocate(op)) {
+  if (op.allocates) {
     issue_fixed(op, warp, slot, now);
   } else {
     Cycle& control_free = ways_[way_].control_free;
@@ -356,7 +354,7 @@ void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
 
 // Measured of the ALU alone; FMA heavy has as many lanes.
 uint32_t SubCore::held(const MicroOp& op, Cycle now) const {
-  if (op.pipe != Pipe::kAlu || op.load_registers == 0) return op.interval;
+  if (!op.alu_result) return op.interval;
   return ports_.held(pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now), op.interval);
 }
 
@@ -374,7 +372,7 @@ void SubCore::step_program(Warp& warp) {
     ++warp.op;
     return;
   }
-  if (warp.op->cursor >= 0 && passes_allocate(*warp.op)) warp.cursors[warp.op->cursor] += warp.op->advance;
+  if (warp.op->cursor >= 0 && warp.op->allocates) warp.cursors[warp.op->cursor] += warp.op->advance;
   const Program& program = *warp.program;
   const auto at = static_cast<uint32_t>(warp.op - program.ops.data());
   for (const uint32_t l : program.ends_at[at]) {

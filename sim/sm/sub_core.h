@@ -162,6 +162,7 @@ class SubCore {
   Cycle next_ = kNever;
   Cycle stepped_ = kNever;  // the last cycle that was run
   bool last_trip_ = false;
+  const bool plain_;  // one warp issues, in any cycle: there is one way, and the issue slot is always free
   int index_;
   std::vector<IssueRecord>* log_ = nullptr;
   uint32_t sm_class_ = 0;
