@@ -89,8 +89,8 @@ class RegisterPorts {
 
   // Reserves `reads` in the read window after the first allocate cycle >= `earliest` in which they all fit; returns that cycle.
   Cycle allocate(Cycle earliest, const PerBank& reads) {
-    if (reads[0] + reads[1] == 0) return earliest;
     if (by_table_ && std::max(reads[0], reads[1]) <= kTableWindow) return allocate_by_table(earliest, reads);
+    if (reads[0] + reads[1] == 0) return earliest;
     const uint32_t most = std::max(reads[0], reads[1]);
     const uint32_t width = std::max(window_, (2 * most + half_reads_ - 1) / half_reads_);
     const uint64_t window = (uint64_t{1} << width) - 1;
@@ -137,6 +137,7 @@ class RegisterPorts {
   }
   // The accumulators are written back in pairs, an even and an odd register every second cycle, the first one at `now`.
   void begin_commits(Cycle now, Cycle cycles) { commits_end_ = now + cycles; }
+  bool committing(Cycle now) const { return now < commits_end_; }
   // How long a pipe of 16 lanes whose instruction enters at `enters` is held by results of `cycles` cycles. A result is written
   // half a row a cycle and so keeps its bank's port as long as the pipe; a pair goes first and takes both banks' ports for a cycle:
   //

@@ -110,7 +110,7 @@ bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
 // Awake until now without having issued: in all of these cycles something was taken.
 void SubCore::count_held_up(int slot, Cycle now) {
   Warp& warp = warps_[slot];
-  if (kAccounting && now > warp.since && (tied_ >> slot & 1) != 0) sm_->delay(warp, &Late::all, now - warp.since);
+  if (kAccounting && (tied_ >> slot & 1) != 0 && now > warp.since) sm_->delay(warp, &Late::all, now - warp.since);
 }
 
 void SubCore::block(int slot, WarpState reason, Cycle since) {
@@ -215,11 +215,11 @@ SubCore::Mask SubCore::most_urgent(Mask candidates) const {
 int SubCore::pick(Mask candidates) const {
   const IssuePolicy policy = spec_.issue_policy;
   if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
-  const bool greedy = last_issued_ >= 0 && (candidates >> last_issued_ & 1) != 0;
-  if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return greedy ? last_issued_ : youngest(candidates);
+  const Mask last = last_issued_ >= 0 ? Mask{1} << last_issued_ & candidates : 0;
+  if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return youngest(last != 0 ? last : candidates);
   switch (policy) {
     case IssuePolicy::kGto:
-      return greedy ? last_issued_ : oldest(candidates);
+      return oldest(last != 0 ? last : candidates);
     case IssuePolicy::kOldestFirst:
       return oldest(candidates);
     default:
@@ -290,7 +290,8 @@ void SubCore::issue(int slot, Cycle now) {
   if (op.math) {
     occupy(static_cast<int>(op.pipe), now, held(op, now), warp.launch);
     use_.pipe_cycles[static_cast<int>(op.pipe)] += op.interval;
-    if (op.alu_result) alu_results_until_ = pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now);
+    const Cycle alu_free = pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now);
+    alu_results_until_ = op.alu_result ? alu_free : alu_results_until_;
     if (op.blocks_lite) occupy(static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
   } else if (op.pipe == Pipe::kMemory) {
     ++use_.pipe_cycles[static_cast<int>(Pipe::kMemory)];
@@ -333,18 +334,11 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
   if (left_control > now + 1) way.dispatch_culprit = way.allocate_holder;
   way.control_free = left_control;
   way.allocate_holder = warp.launch;
-  if (op.source_count > 0) {
-    const auto reads = ports_.collect(op, slot);
-    way.allocated = ports_.allocate(left_control + 1, reads);
-    port_reads_[warp.launch] += reads[0] + reads[1];
-  } else {
-    way.allocated = left_control + 1;
-  }
-  if (op.load_registers > 0) {
-    ports_.write(now + op.write_latency, op.writes);
-    last_writer_[0] = op.writes[0] > 0 ? warp.launch : last_writer_[0];
-    last_writer_[1] = op.writes[1] > 0 ? warp.launch : last_writer_[1];
-  }
+  const auto reads = ports_.collect(op, slot);
+  way.allocated = ports_.allocate(left_control + 1, reads);
+  port_reads_[warp.launch] += reads[0] + reads[1];
+  ports_.write(now + op.write_latency, op.writes);
+  for (int bank = 0; bank < 2; ++bank) last_writer_[op.writes[bank] > 0 ? bank : 2] = warp.launch;
 }
 
 void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
@@ -354,7 +348,7 @@ void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
 
 // Measured of the ALU alone; FMA heavy has as many lanes.
 uint32_t SubCore::held(const MicroOp& op, Cycle now) const {
-  if (!op.alu_result) return op.interval;
+  if (!ports_.committing(now) || !op.alu_result) return op.interval;
   return ports_.held(pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now), op.interval);
 }
 
@@ -404,7 +398,6 @@ void SubCore::enter_loops(Warp& warp, uint32_t at, int deeper_than) {
 
 void SubCore::want(int slot, const MicroOp& op) {
   const int port = port_of(op);
-  if (port == wanted_port_[slot]) return;
   const Mask bit = Mask{1} << slot;
   wants_[wanted_port_[slot]] &= ~bit;
   wants_[port] |= bit;

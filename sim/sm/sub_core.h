@@ -153,7 +153,7 @@ class SubCore {
   uint32_t way_ = 0;     // that the next instruction takes
   Cycle slot_free_ = 0;  // the issue slot, on a machine that does not issue every cycle
   int slot_holder_ = 0;
-  std::array<int, 2> last_writer_{};
+  std::array<int, 3> last_writer_{};  // of each bank; the last one takes what writes neither
   std::vector<uint64_t> port_reads_;
   std::vector<uint64_t> issued_;  // per launch: warp instructions
 

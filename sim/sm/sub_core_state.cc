@@ -37,7 +37,7 @@ void SubCore::visit(StateVisitor& visitor) {
     visitor.time("slot_free", slot_free_);
   }
   ports_.visit(visitor);
-  for (const int writer : last_writer_) visitor.value("last_writer", static_cast<uint64_t>(writer));
+  for (int bank = 0; bank < 2; ++bank) visitor.value("last_writer", static_cast<uint64_t>(last_writer_[bank]));
   visitor.value("last_issued", static_cast<uint64_t>(last_issued_));
   visitor.value("last_turn", static_cast<uint64_t>(last_turn_));
   visitor.time("next_step", next_);
