@@ -19,7 +19,7 @@ class PipePort {
  public:
   // Takes an instruction of `launch` that holds the latch for `cycles`.
   void occupy(Cycle now, uint32_t cycles, int launch, uint32_t depth) {
-    const Cycle enters = std::max(now, free_at_);
+    const Cycle enters = later(now, free_at_);
     free_at_ = enters + cycles;
     if (depth == 0) {
       admits_at_ = free_at_;
@@ -34,7 +34,7 @@ class PipePort {
     admits_at_ = entered_[awaited % kHistory];
     holder_ = launch_[static_cast<uint8_t>(awaited - 1) % kHistory];
   }
-  Cycle enters_at(Cycle now) const { return std::max(now, free_at_); }  // the next instruction, into the latch
+  Cycle enters_at(Cycle now) const { return later(now, free_at_); }  // the next instruction, into the latch
   // What has entered takes so much longer.
   void hold_up(Cycle cycles) { free_at_ += cycles; }
   // Closed until somebody opens it by other means: the memory queue.

@@ -32,6 +32,7 @@ class RegisterPorts {
         half_writes_(spec.half_write_ports_per_bank),
         read_ports_(half_reads_ > 2 ? 2 : 1),
         half_ports_(half_reads_ < 2 || half_writes_ < 2),
+        room_(half_ports_ ? 0 : kRoom),
         window_(spec.read_window),
         cache_(spec.register_file_cache),
         by_table_(half_reads_ == 2 && window_ == kTableWindow) {
@@ -62,7 +63,7 @@ class RegisterPorts {
 
   // Makes room for what an instruction issued at `now` reserves. That past cycles serve is the same if it is looked at later.
   void make_room(Cycle now, uint32_t write_latency) {
-    if (now > base_ + kBehind || write_latency > kSoon || half_ports_) advance(now);
+    if (now + write_latency > base_ + room_) advance(now);
   }
   // Moves the masks to `now`; cycles that pass unreserved serve pending accumulator updates.
   void advance(Cycle now) {
@@ -226,10 +227,9 @@ class RegisterPorts {
   }
 
   static constexpr uint16_t kNothing = 0xffff;
-  // The masks may stay behind by so much as long as what is reserved fits: writes of up to `kSoon` cycles and 8 registers a bank,
-  // and reads, which are at most some windows ahead.
-  static constexpr Cycle kBehind = 16;
-  static constexpr uint32_t kSoon = 36;
+  // A write may begin so far behind `base` before the masks are moved on: the registers of a result and the reads, which are a few
+  // windows ahead of their issue, still have room behind it.
+  static constexpr uint32_t kRoom = 40;
 
   uint32_t cycles_of_reads(uint32_t reads) const { return (reads + half_reads_ - 1) / half_reads_; }
 
@@ -309,6 +309,7 @@ class RegisterPorts {
   uint32_t half_writes_;
   uint32_t read_ports_;
   bool half_ports_;
+  uint32_t room_;  // half a port is closed from the present cycle on: none
   uint32_t window_;
   bool cache_;
   bool by_table_;

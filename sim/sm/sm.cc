@@ -42,7 +42,7 @@ void Sm::log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {
 
 Cycle Sm::next_time() const {
   Cycle next = events_.next_time();
-  for (const auto& sub_core : sub_cores_) next = std::min(next, sub_core.next());
+  for (const auto& sub_core : sub_cores_) next = earlier(next, sub_core.next());
   return next;
 }
 

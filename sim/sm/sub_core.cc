@@ -16,6 +16,10 @@ constexpr std::array<Contended, isa::kPipes> kContendedPipe = {
     Contended::kIssueSlot, Contended::kAlu,     Contended::kFmaHeavy,    Contended::kFmaLite, Contended::kFp64, Contended::kXu,
     Contended::kTensor,    Contended::kUniform, Contended::kMemoryQueue, Contended::kWgmma,   Contended::kFp16};
 
+// The pipes that are taken in most cycles: all of them are looked at, which costs less than foreseeing which it is.
+constexpr uint32_t port_bit(Pipe pipe) { return 1U << static_cast<int>(pipe); }
+constexpr uint32_t kOftenTaken = port_bit(Pipe::kAlu) | port_bit(Pipe::kFmaHeavy) | port_bit(Pipe::kFmaLite);
+
 // Instructions whose completion the machine reports to dependence counters.
 bool releases_counters(const MicroOp& op) { return op.pipe == Pipe::kMemory || op.behaviour == Behaviour::kVariableMath; }
 
@@ -43,7 +47,7 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
   stepped_ = now;
   expire_timers(now);
   Mask candidates = awake_;
-  if (candidates != 0 && busy_ports_ != 0) candidates = throttle(candidates, now);
+  if (candidates != 0) candidates = throttle(candidates, now);
   if (candidates != 0) candidates = find_way(candidates, now);
   uint32_t slots = spec_.issue_width;
   while (candidates != 0) {
@@ -132,12 +136,24 @@ void SubCore::set_timer(int slot, Cycle at, bool check) {
   awake_ &= ~bit;
   check_ = (check_ & ~bit) | Mask{check} << slot;
   timers_.set(slot, at);
-  wake_at(at);
 }
 
 // ---- who goes, who waits
 
 SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
+  const auto losing_to = [&](Pipe pipe) {
+    const auto port = static_cast<int>(pipe);
+    return candidates & wants_[port] & (0U - static_cast<Mask>(pipes_[port].admits_at() > now));
+  };
+  const Mask alu = losing_to(Pipe::kAlu);
+  const Mask heavy = losing_to(Pipe::kFmaHeavy);
+  const Mask lite = losing_to(Pipe::kFmaLite);
+  if ((alu | heavy | lite) != 0) {
+    candidates &= ~(alu | heavy | lite);
+    if (alu != 0) lose_pipe(alu, Pipe::kAlu);
+    if (heavy != 0) lose_pipe(heavy, Pipe::kFmaHeavy);
+    if (lite != 0) lose_pipe(lite, Pipe::kFmaLite);
+  }
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
     // The memory queue's ports stay closed until an entry is freed: they are never open by themselves.
@@ -152,10 +168,15 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
       const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
       lose(held, state, sm_->queue_holder(index_), Contended::kMemoryQueue);
     } else {
-      lose(held, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
+      lose_pipe(held, static_cast<Pipe>(port));
     }
   }
   return candidates;
+}
+
+void SubCore::lose_pipe(Mask warps, Pipe pipe) {
+  const auto port = static_cast<int>(pipe);
+  lose(warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
 }
 
 // Candidates that find the issue slot and a control stage free: all or none.
@@ -291,7 +312,7 @@ void SubCore::issue(int slot, Cycle now) {
     occupy(static_cast<int>(op.pipe), now, held(op, now), warp.launch);
     use_.pipe_cycles[static_cast<int>(op.pipe)] += op.interval;
     const Cycle alu_free = pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now);
-    alu_results_until_ = op.alu_result ? alu_free : alu_results_until_;
+    alu_until_[op.alu_result ? 0 : 1] = alu_free;
     if (op.blocks_lite) occupy(static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
   } else if (op.pipe == Pipe::kMemory) {
     ++use_.pipe_cycles[static_cast<int>(Pipe::kMemory)];
@@ -330,8 +351,8 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
   ports_.make_room(now, op.write_latency);
   // Control stage in the next cycle; it is left when the allocate stage is free. control_free is that cycle.
   Way& way = ways_[way_];
-  const Cycle left_control = std::max(now + 1, way.allocated);
-  if (left_control > now + 1) way.dispatch_culprit = way.allocate_holder;
+  const Cycle left_control = later(now + 1, way.allocated);
+  way.dispatch_culprit = left_control > now + 1 ? way.allocate_holder : way.dispatch_culprit;
   way.control_free = left_control;
   way.allocate_holder = warp.launch;
   const auto reads = ports_.collect(op, slot);
@@ -342,7 +363,7 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
 }
 
 void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
-  busy_ports_ |= 1U << port;
+  busy_ports_ |= (1U << port) & ~kOftenTaken;
   pipes_[port].occupy(now, cycles, launch, spec_.admission[port]);
 }
 

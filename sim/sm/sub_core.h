@@ -96,6 +96,7 @@ class SubCore {
   int oldest(Mask candidates) const;
   void charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now);
   void lose(Mask warps, WarpState state, int culprit, Contended resource);
+  void lose_pipe(Mask warps, isa::Pipe pipe);
   void count_held_up(int slot, Cycle now);
   void leave_row(Mask bit, uint32_t row);
   void enter_row(Mask bit, uint32_t row);
@@ -137,8 +138,9 @@ class SubCore {
   std::vector<ActiveRow> active_rows_;  // of the account: those with resident warps here
 
   std::array<PipePort, kPorts> pipes_{};
-  uint32_t busy_ports_ = 0;
-  Cycle alu_results_until_ = 0;  // the last instruction with a result leaves the ALU's latch
+  uint32_t busy_ports_ = 0;  // of those that are seldom taken
+  std::array<Cycle, 2>
+      alu_until_{};  // the last instruction with a result leaves the ALU's latch, and the last one of any pipe without
   uint32_t queue_entries_ = 0;
 
   // Behind the issue slot: a control and an allocate stage. A sub-core that issues from several warps a cycle has as many.

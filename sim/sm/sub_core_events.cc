@@ -44,11 +44,11 @@ void SubCore::free_queue_entry(Cycle now) {
 // What waits in front of the pipe, up to the last instruction with a result, had been counted without the pairs that now come.
 void SubCore::begin_commits(Cycle now, Cycle cycles) {
   ports_.begin_commits(now, cycles);
-  if (alu_results_until_ <= now) return;
-  const auto queued = static_cast<uint32_t>(alu_results_until_ - now);
+  if (alu_until_[0] <= now) return;
+  const auto queued = static_cast<uint32_t>(alu_until_[0] - now);
   const Cycle more = ports_.held(now, queued) - queued;
   pipes_[static_cast<int>(Pipe::kAlu)].hold_up(more);
-  alu_results_until_ += more;
+  alu_until_[0] += more;
 }
 
 }  // namespace warpfold::sim

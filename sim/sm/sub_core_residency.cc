@@ -23,6 +23,7 @@ void SubCore::start_warp(int slot, Cycle now) {
   wants_[wanted_port_[slot]] |= bit;
   warp.started = now == stepped_ ? now + 1 : now;
   set_timer(slot, warp.started, warp.op->needs_check);
+  wake_at(warp.started);
 }
 
 void SubCore::end_warp(int slot) {

@@ -23,7 +23,7 @@ void SubCore::visit(StateVisitor& visitor) {
   for (int port = 0; port < kPorts; ++port) {
     if (port < isa::kPipes) pipes_[port].visit(visitor, spec_.admission[port]);
   }
-  visitor.time("alu_results", alu_results_until_);
+  visitor.time("alu_results", alu_until_[0]);
   visitor.value("queue_entries", queue_entries_);
   for (uint32_t w = 0; w < spec_.issue_width; ++w) {
     Way& way = ways_[w];
