@@ -142,7 +142,6 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.blocks_lite = info.also_blocks_fma_lite;
   add_register_use(instruction, op);
   if (info.fixed_latency()) op.write_latency = static_cast<uint8_t>(std::min(architecture.write_latency(info), 60));
-  add_reads(op);
   op.load_registers = static_cast<uint8_t>(op.writes[0] + op.writes[1]);
   op.result_cycles = (uniform ? info.result_cycles_uniform : info.result_cycles)[width];
   op.release_cycles = (uniform ? info.source_release_cycles_uniform : info.source_release_cycles)[width];
@@ -166,10 +165,11 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   }
   op.needs_check = has_condition(op);
   if (never_executes(instruction)) switch_off(op);
+  add_reads(op);
   op.math = op.pipe != isa::Pipe::kNone && op.pipe != isa::Pipe::kMemory && op.pipe != isa::Pipe::kWgmma;
   op.alu_result = op.pipe == isa::Pipe::kAlu && op.load_registers > 0;
-  op.allocates = op.pipe != isa::Pipe::kMemory &&
-                 (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);
+  op.allocates =
+      op.pipe != isa::Pipe::kMemory && (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);
   op.may_be_taken = op.behaviour == Behaviour::kWgmma || op.behaviour == Behaviour::kSetMaxRegisters;
   return op;
 }

@@ -106,6 +106,11 @@ TEST(RegisterFileCache, AHitNeedsTheSameWarp) {
 
 TEST(RegisterFileCache, HitsTakeTheBubblesAway) { EXPECT_DOUBLE_EQ(sm86_interval("FFMA R1, R2.reuse, R4.reuse, R6"), 1.0); }
 
+TEST(RegisterFileCache, WhatIsPredicatedOffReadsNothing) {
+  EXPECT_EQ(reads_of_each({op("IADD3 R1, R2, R3, R4"), op("@!PT FFMA R5, R2.reuse, R7, R8"), op("IADD3 R10, R2, R12, R13")}),
+            (Reads{3, 0, 3}));
+}
+
 // ---- write port
 
 // Issue of a shared-memory load (24 cycles uncontended) to its consumer, where an FFMA (4 cycles) that writes `destination`

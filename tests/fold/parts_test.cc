@@ -122,12 +122,12 @@ TEST(Parts, RegisterPorts) {
   ports.demand(kNow, 100, 100);
   ports.begin_commits(kNow, 32);
   // Behind base_, which is brought to now, and the constants; of demanded_ and served_ the differences count, and pending_ says
-  // that there are any. What odd_ counts matters with half a port, and shows in the cycles that are closed.
+  // that there are any, as cached_places_ says where anything is in the register-file cache. What odd_ counts matters with half a port, and shows in the cycles that are closed.
   const auto visit = [](sim::RegisterPorts& each, sim::StateVisitor& visitor) { each.visit(visitor); };
-  EXPECT_EQ(unnoticed(ports, visit, 32),
-            "96-97 "     // odd_ and padding
-            "110-111 "   // padding
-            "136-143");  // pending_ and padding
+  EXPECT_EQ(unnoticed(ports, visit, 40),
+            "104-105 "   // odd_ and padding
+            "118-119 "   // cached_places_ and padding
+            "144-151");  // pending_ and padding
 }
 
 TEST(Parts, HoldHistory) {

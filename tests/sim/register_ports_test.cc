@@ -1,0 +1,53 @@
+#include "sim/sm/register_ports.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "sim/engine/time.h"
+#include "sim/sm/program.h"
+#include "sim/sm/spec.h"
+
+namespace warpfold::test {
+namespace {
+
+sim::Spec random_spec() {
+  sim::Spec spec;
+  spec.half_read_ports_per_bank = *rc::gen::element<uint32_t>(1, 2, 2, 4);
+  spec.half_write_ports_per_bank = *rc::gen::element<uint32_t>(1, 2, 2, 4);
+  spec.read_window = *rc::gen::inRange<uint32_t>(1, 5);
+  return spec;
+}
+
+// Its masks are moved on when something finds no room in them, or in every cycle: nobody sees a difference.
+RC_GTEST_PROP(RegisterPorts, MayStayBehind, ()) {
+  const sim::Spec spec = random_spec();
+  sim::RegisterPorts lazy(spec);
+  sim::RegisterPorts eager(spec);
+  sim::Cycle now = 0;
+  sim::Cycle allocated = 0;
+  sim::RegisterPorts::Totals wanted;
+  for (int i = 0; i < 200; ++i) {
+    now = std::max(now + *rc::gen::weightedElement<sim::Cycle>({{20, 1}, {5, 3}, {1, 30}, {1, 100}}), allocated);
+    eager.advance(now);
+    if (*rc::gen::inRange(0, 8) == 0) {
+      const auto slots = *rc::gen::inRange<uint32_t>(0, 40);
+      wanted = eager.demand(now, slots, slots / 2);
+      const auto same = lazy.demand(now, slots, slots / 2);
+      RC_ASSERT(same.reads == wanted.reads);
+    }
+    const sim::RegisterPorts::PerBank reads = {*rc::gen::inRange<uint32_t>(0, 6), *rc::gen::inRange<uint32_t>(0, 6)};
+    const auto latency = *rc::gen::inRange<uint32_t>(0, 61);
+    const std::array<uint8_t, 2> writes = {*rc::gen::inRange<uint8_t>(0, 3), *rc::gen::inRange<uint8_t>(0, 3)};
+    lazy.make_room(now, latency);
+    allocated = eager.allocate(now + 2, reads);
+    RC_ASSERT(lazy.allocate(now + 2, reads) == allocated);
+    eager.write(now + latency, writes);
+    lazy.write(now + latency, writes);
+    if (*rc::gen::inRange(0, 8) == 0) RC_ASSERT(lazy.missing(now, wanted) == eager.missing(now, wanted));
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::test
