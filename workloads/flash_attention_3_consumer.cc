@@ -9,6 +9,9 @@
 // that of a softmax hardly more than the row maxima runs beside P V (`ProductsWait`).
 //
 // Without overlap: Q K0 | softmax 0 | P0 V0 | Q K1 | softmax 1 | P1 V1 ...
+// Consumers that load (the paper's ablation without warp specialisation was not released): the first release's loop, with the next
+// block but one loaded at the end of a block and no turns, as the same release's backward kernel without a producer is written
+// (flash_bwd_kernel.h, compute_dqkv); compiled so and disassembled, CUDA 12.4, 255 registers, nothing spilled.
 // Taking turns (ping-pong), a warpgroup issues its products only after the others have issued theirs.
 //
 // The instruction mix of a key block is that of the library's forward kernel (counted in its disassembly: 594 instructions for 176
@@ -19,6 +22,7 @@
 
 #include "workloads/flash_attention_3_exponentials.h"
 #include "workloads/flash_attention_3_roles.h"
+#include "workloads/flash_attention_3_staggered.h"
 
 namespace warpfold::workloads {
 namespace {
@@ -42,8 +46,16 @@ uint32_t exponentials_in_turn(const Plan& plan) { return plan.head_dim() == 256 
 
 ProductsWait products_wait(const Plan& plan, Mask mask) {
   if (plan.head_dim() <= 64) return {.before_maxima = true};
+  if (plan.head_dim() <= 128 && !plan.specialized) return {.exponentials = 7};
   if (plan.head_dim() <= 128) return {.exponentials = mask == Mask::kCausal ? 53U : 2U};
   return {.exponentials = mask == Mask::kCausal ? 0U : 15U};
+}
+
+// Registers of O that shrink before a step of the scores where there is no turn to wait for: with consumers that load 13 before the
+// first step and the rest before the second (head_dim 128); in the first release all along (256).
+uint32_t rescaled_before(const Plan& plan, uint32_t step) {
+  if (!plan.specialized && plan.head_dim() <= 128) return step == 0 ? 13 : plan.outputs();
+  return step * plan.outputs() / plan.score_steps();
 }
 
 class Consumer {
@@ -65,6 +77,8 @@ class Consumer {
   void add_next_stage(Code& code) const;
   void add_query_released(Code& code) const;
   void add_wait(Code& code, int16_t ring, int16_t cursor) const;
+  void add_look(Code& code, int16_t ring, int16_t cursor) const;
+  void add_wait_behind_look(Code& code, int16_t ring, int16_t cursor) const;
   void add_release(Code& code, int16_t ring, int16_t cursor) const;
   void add_turn_wait(Code& code) const;
   void add_turn_over(Code& code) const;
@@ -76,6 +90,7 @@ class Consumer {
   void add_first_block(Code& code) const;
   void add_overlapped_block(Code& code, Mask mask) const;
   void add_plain_block(Code& code, Mask mask, bool first) const;
+  void add_staggered_softmax(Code& code) const;
   void add_block(Code& code, Mask mask, Loads loads) const;
   void add_products_wait(Code& code) const;
   void add_last_products(Code& code) const;
@@ -120,8 +135,16 @@ void Consumer::add_loads(Code& code, Loads what) const {
 
 // The first check is an early look whose result is carried as a token; it may already hold the warp for a while.
 void Consumer::add_wait(Code& code, int16_t ring, int16_t cursor) const {
+  add_look(code, ring, cursor);
+  add_wait_behind_look(code, ring, cursor);
+}
+
+void Consumer::add_look(Code& code, int16_t ring, int16_t cursor) const {
   code.add("ULEA UR44, UR38, UR39, 0x3").add("IMAD.U32 R3, RZ, RZ, UR41").add("SHF.L.U32 R3, R3, 0x1f, RZ");
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = ring, .cursor = cursor});
+}
+
+void Consumer::add_wait_behind_look(Code& code, int16_t ring, int16_t cursor) const {
   code.add("@P0 BRA `(.L_ready)");
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = ring, .cursor = cursor});
   code.add("@!P0 BRA `(.L_wait)");
@@ -165,6 +188,7 @@ void Consumer::add_scores(Code& code, bool rescales) const {
   code.add(shifts ? "ULEA UR45, UR38, UR39, 0xb" : "UIMAD UR45, UR38, 0xb00, UR39")
       .add("ULOP3.LUT UR45, UR45, 0x3fff, URZ, 0xc0, !UPT");
   code.add("WARPGROUP.ARRIVE");
+  if (rescales) add_rescale(code, 0, rescaled_before(plan_, 0));
   for (uint32_t step = 0; step < plan_.score_steps(); ++step) {
     const uint32_t quad = kFirstQuad + 4 * (step % kQuads);
     code.add(line({"UIADD3 ", uniform(quad + 2), ", UR45, ", immediate(2 * step), ", URZ"}));
@@ -173,8 +197,7 @@ void Consumer::add_scores(Code& code, bool rescales) const {
     code.add(line({wgmma_name(plan_.type, plan_.tile_keys), " ", scores, ", gdesc[", uniform(quad), "], ", scores,
                    step == 0 ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
              {.commit = last});
-    const uint32_t steps = plan_.score_steps();
-    if (rescales) add_rescale(code, step * plan_.outputs() / steps, (step + 1) * plan_.outputs() / steps);
+    if (rescales) add_rescale(code, rescaled_before(plan_, step), rescaled_before(plan_, step + 1));
   }
 }
 
@@ -278,18 +301,35 @@ void Consumer::add_plain_block(Code& code, Mask mask, bool first) const {
   add_mask_load(code, plan_);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   if (plan_.eight_bit() && exponentials_in_turn(plan_) == 0) add_turn_over(code);
-  add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
-  add_mask(code, plan_, mask);
-  add_maxima(code, plan_, first, mask);
-  Exponentials exponentials(code, plan_, first);
-  exponentials.add_beside_products(exponentials_in_turn(plan_));
-  if (plan_.eight_bit() && exponentials_in_turn(plan_) > 0) add_turn_over(code);
-  exponentials.add_rest();
-  add_probabilities(code, plan_);
-  add_wait(code, AttentionRings::kValueFull, AttentionCursors::kValue);
+  if (!plan_.eight_bit() && !first && mask == Mask::kNone) {
+    add_staggered_softmax(code);
+  } else {
+    add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
+    add_mask(code, plan_, mask);
+    add_maxima(code, plan_, first, mask);
+    Exponentials exponentials(code, plan_, first);
+    exponentials.add_beside_products(exponentials_in_turn(plan_));
+    if (plan_.eight_bit() && exponentials_in_turn(plan_) > 0) add_turn_over(code);
+    exponentials.add_rest();
+    add_probabilities(code, plan_);
+    add_look(code, AttentionRings::kValueFull, AttentionCursors::kValue);
+  }
+  add_wait_behind_look(code, AttentionRings::kValueFull, AttentionCursors::kValue);
   if (!short_turns()) add_turn_wait(code);
   add_products(code);
   add_products_wait(code);
+}
+
+// The keys are released behind the maxima, and V is looked for among the exponentials: there the compiled kernel has them.
+void Consumer::add_staggered_softmax(Code& code) const {
+  constexpr uint32_t kExponentialsBeforeLook = 24;
+  add_staggered_maxima(code, plan_);
+  add_release(code, AttentionRings::kKeyEmpty, AttentionCursors::kKey);
+  Exponentials exponentials(code, plan_, staggered_order(plan_));
+  exponentials.add_beside_products(kExponentialsBeforeLook);
+  add_look(code, AttentionRings::kValueFull, AttentionCursors::kValue);
+  exponentials.add_rest();
+  add_probabilities(code, plan_);
 }
 
 void Consumer::add_block(Code& code, Mask mask, Loads what) const {

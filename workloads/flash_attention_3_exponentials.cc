@@ -4,6 +4,7 @@
 #include <string>
 
 #include "workloads/flash_attention_3_roles.h"
+#include "workloads/flash_attention_3_rows.h"
 
 namespace warpfold::workloads {
 namespace {
@@ -34,27 +35,37 @@ void space_exponentials(std::vector<isa::Instruction>& code) {
   }
 }
 
+// Both rows side by side, and nothing among the scales.
+ExponentialsOrder scales_first(const FlashAttention3Plan& plan) {
+  ExponentialsOrder order{
+      .scores = row_chains(plan.scores(), 1), .steps = {}, .ahead = kScalesAhead, .behind_each = kScalesBehindEach};
+  for (const uint32_t score : order.scores)
+    order.steps.push_back({.text = rows::scale(plan, score), .score = static_cast<int>(score)});
+  return order;
+}
+
 }  // namespace
 
-Exponentials::Exponentials(Code& code, const FlashAttention3Plan& plan, bool first)
-    : code_(code),
-      plan_(plan),
-      first_(first),
-      order_(row_chains(plan.scores(), 1)),
-      to_rescale_(first || plan.overlap ? 0 : plan.outputs()) {}
+Exponentials::Exponentials(Code& code, const FlashAttention3Plan& plan, bool first) : Exponentials(code, plan, scales_first(plan)) {
+  first_ = first;
+  to_rescale_ = first || plan.overlap ? 0 : plan.outputs();
+}
+
+Exponentials::Exponentials(Code& code, const FlashAttention3Plan& plan, ExponentialsOrder order)
+    : code_(code), plan_(plan), order_(std::move(order)), steps_due_(order_.ahead) {
+  needs_.resize(plan.scores());
+  for (uint32_t score = 0; score < plan.scores(); ++score) needs_[score] = steps_needed(score);
+}
+
+size_t Exponentials::steps_needed(uint32_t score) const {
+  const auto last = std::find_if(order_.steps.rbegin(), order_.steps.rend(), [score](const ExponentialsOrder::Step& step) {
+    return step.score == static_cast<int>(score) || step.row == static_cast<int>(row_of_score(score));
+  });
+  return static_cast<size_t>(order_.steps.rend() - last);
+}
 
 // The one compiled kernel that leaves all but a few sums behind the exponentials: 8-bit, causal (head_dim 256; July 2024).
 bool Exponentials::sums_behind_all() const { return plan_.eight_bit() && plan_.tiles.causal(); }
-
-uint32_t Exponentials::scales_before(uint32_t exponential) const {
-  return std::min(plan_.scores(), kScalesAhead + kScalesBehindEach * exponential);
-}
-
-void Exponentials::add_scale(uint32_t score) {
-  const std::string value = general(Registers::score(plan_) + score);
-  const std::string shift = general(Registers::kShift + row_of_score(score));
-  code_.add(line({"FFMA.FTZ ", value, ", ", value, ", ", uniform(kSoftmaxScale), ", -", shift}));
-}
 
 void Exponentials::add_to_sum(uint32_t score) {
   const uint32_t row = row_of_score(score);
@@ -73,9 +84,9 @@ void Exponentials::add_to_sum(uint32_t score) {
 // At most `most` pairs, both of whose scores are among the first `finished` ones.
 void Exponentials::add_packs(uint32_t finished, uint32_t most) {
   if (!plan_.packs_among_exponentials()) return;
-  const auto end = order_.begin() + finished;
+  const auto end = order_.scores.begin() + finished;
   for (uint32_t added = 0; added < most && packed_ < plan_.scores() / 2; ++added, ++packed_) {
-    if (std::find(order_.begin(), end, 2 * packed_ + 1) == end) return;
+    if (std::find(order_.scores.begin(), end, 2 * packed_ + 1) == end) return;
     add_probability_pair(code_, plan_, packed_);
   }
 }
@@ -86,29 +97,39 @@ void Exponentials::add_rescales(uint32_t most) {
   rescaled_ = end;
 }
 
+void Exponentials::add_steps() {
+  steps_due_ = std::max(steps_due_, needs_[order_.scores[made_]]);
+  while (steps_done_ < std::min(steps_due_, order_.steps.size())) {
+    const ExponentialsOrder::Step& step = order_.steps[steps_done_++];
+    code_.add(step.text);
+    if (step.row >= 0) steps_due_ += order_.behind_each;
+  }
+}
+
 void Exponentials::add_next() {
-  while (scaled_ < scales_before(made_)) add_scale(order_[scaled_++]);
-  const std::string value = general(Registers::score(plan_) + order_[made_++]);
+  add_steps();
+  const std::string value = general(Registers::score(plan_) + order_.scores[made_++]);
   code_.add(line({"MUFU.EX2 ", value, ", ", value}));
-  if (scaled_ == plan_.scores()) add_rescales(kRescalesBehindEach);
+  steps_due_ += order_.behind_each;
+  if (steps_done_ == order_.steps.size()) add_rescales(kRescalesBehindEach);
 }
 
 void Exponentials::add_beside_products(uint32_t count) {
   const uint32_t end = std::min(made_ + count, plan_.scores() - 1);
   while (made_ < end) {
     add_next();
-    if (made_ > 1) add_to_sum(order_[made_ - 2]);
+    if (made_ > 1) add_to_sum(order_.scores[made_ - 2]);
   }
 }
 
 void Exponentials::add_rest() {
   while (made_ < plan_.scores()) {
     add_next();
-    if (scaled_ == plan_.scores() && rescaled_ == to_rescale_) add_packs(made_ - 1, kPacksBehindEach);
-    if (made_ > 1 && !sums_behind_all()) add_to_sum(order_[made_ - 2]);
+    if (steps_done_ == order_.steps.size() && rescaled_ == to_rescale_) add_packs(made_ - 1, kPacksBehindEach);
+    if (made_ > 1 && !sums_behind_all()) add_to_sum(order_.scores[made_ - 2]);
   }
   const uint32_t left = sums_behind_all() ? plan_.scores() : 1;
-  for (auto score = order_.end() - left; score != order_.end(); ++score) add_to_sum(*score);
+  for (auto score = order_.scores.end() - left; score != order_.scores.end(); ++score) add_to_sum(*score);
   add_rescales(to_rescale_);
   add_packs(plan_.scores(), plan_.scores());
 }

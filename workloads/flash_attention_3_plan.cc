@@ -29,11 +29,12 @@ Tile tile_of(const configs::AttentionShape& shape) {
   return {128, shape.causal() || dropout ? 128U : 176U};
 }
 
-// Pairs of CTAs share K and V by multicast where query tiles come in pairs of equal length, in the same release.
+// Pairs of CTAs share K and V by multicast where query tiles come in pairs of equal length, in the same release. assumed: also
+// where consumers load, as its kernels without a producer could (flash_bwd_kernel.h, compute_dqkv).
 uint32_t cluster_of(const FlashAttention3Plan& plan) {
   const bool pairs = !plan.tiles.causal() && plan.tiles.query_tiles().size() % 2 == 0;
   const bool pairing = plan.eight_bit() || plan.head_dim() >= 128;
-  return plan.specialized && pairs && pairing ? 2 : 1;
+  return pairs && pairing ? 2 : 1;
 }
 
 FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention) {

@@ -39,7 +39,11 @@ struct FlashAttention3Plan {
   // V of 8-bit elements is transposed inside the kernel, by the producer's warpgroup, into a ring of its own: wgmma reads 8-bit
   // operands only with the summed dimension running along memory.
   bool transposes() const { return eight_bit(); }
-  // Warps that issue bulk loads: one producer, or the four of the first consumer warpgroup, a quarter of a block each.
+  // A block's keys are loaded before the values of the block in front of it; else its own values follow them.
+  bool keys_ahead() const { return overlap || eight_bit(); }
+  // Warps that issue bulk loads: one producer, or the four of the first consumer warpgroup, a quarter of a block each. (In the
+  // library's kernels without a producer one thread of warp 0 loads, flash_bwd_kernel.h, compute_dqkv; here the warps of a
+  // warpgroup have one program.)
   uint32_t loaders() const { return specialized ? 1 : 4; }
   uint64_t blocks() const { return tiles.query_tiles().front().full_blocks + tiles.query_tiles().front().masked_blocks; }
   uint32_t threads() const { return kGroupThreads * warpgroups(); }

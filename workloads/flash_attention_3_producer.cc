@@ -3,6 +3,10 @@
 //
 //   K0, Q | K1, V0 | K2, V1 | ... | V last
 //
+// Without overlap a block's values follow its keys (16-bit elements; the 2025 library's load, IntraWGOverlap = false):
+//
+//   K0, Q | V0 | K1, V1 | K2, V2 | ...
+//
 // V of 8-bit elements is then transposed by the warpgroup's four warps, each a quarter of every block, from a ring that TMA fills
 // into the ring that the consumers read. (The library's 8-bit producer asks for a block's keys and values together, load_fp8.)
 //
@@ -187,6 +191,7 @@ std::vector<traces::Node> attention_producer_body(const isa::Architecture& archi
   add_block_load(first, plan, Operand::kKey, kRegisters);
   add_query_load(first, plan, kRegisters);
   add_output_wait(first);
+  if (!plan.keys_ahead()) add_block_load(first, plan, Operand::kValue, kRegisters);
   Code more(architecture);
   add_coordinates(more);
   add_block_load(more, plan, Operand::kKey, kRegisters);
@@ -195,7 +200,7 @@ std::vector<traces::Node> attention_producer_body(const isa::Architecture& archi
   add_loop_end(more);
   Code last(architecture);
   add_tile_draw(last, plan);
-  add_block_load(last, plan, Operand::kValue, kRegisters);
+  if (plan.keys_ahead()) add_block_load(last, plan, Operand::kValue, kRegisters);
   add_tile_notice(last, plan);
   if (plan.transposes()) add_transpose(last, plan);
   // Addresses of the next tile, once those of this one have been read.

@@ -54,6 +54,7 @@ struct AttentionBarriers {
 };
 // Registers of a consumer.
 struct AttentionRegisters {
+  static constexpr uint32_t kRows = 2;     // of the 64, that a thread has scores of
   static constexpr uint32_t kMaximum = 4;  // + row: largest score so far
   static constexpr uint32_t kSum = 6;      // + row: sum of the probabilities so far
   static constexpr uint32_t kRescale = 8;  // + row: what the earlier blocks' results shrink by
@@ -70,13 +71,6 @@ enum class Mask { kNone, kKeys, kCausal };
 
 constexpr uint32_t kSoftmaxScale = 36;  // uniform register: softmax scale times log2(e)
 
-// Row of the thread's two that a score is of.
-uint32_t row_of_score(uint32_t score);
-// A thread's scores in the order in which two chains, one a row, go through them: the second row's starts when the first one has
-// had `alone` of its scores. Chained results can be used after four cycles, so that an instruction takes four cycles alone, two
-// beside the other.
-std::vector<uint32_t> row_chains(uint32_t scores, uint32_t alone);
-
 // Softmax of the block of scores that wgmma has just made. `first`: there are no earlier blocks.
 void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask);
 void add_maxima(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask);  // and what earlier results shrink by
@@ -86,6 +80,7 @@ void add_probabilities(Code& code, const FlashAttention3Plan& plan);
 // O shrinks by what the maximum has grown: all of it, or registers `begin` to `end`.
 void add_rescale(Code& code, const FlashAttention3Plan& plan);
 void add_rescale(Code& code, uint32_t begin, uint32_t end);
+std::string rescale(uint32_t output);
 void add_finish(Code& code);                                      // what O is divided by, log-sum-exp of the rows
 void add_epilogue(Code& code, const FlashAttention3Plan& plan);   // O and the rows' statistics to memory
 void add_output_release(Code& code);                              // once that has been read: the room for V is free again

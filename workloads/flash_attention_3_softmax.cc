@@ -2,54 +2,28 @@
 // scores (head_dim 128, fp16, sm_90a, CUDA 13.0, counted in its disassembly). A thread has two rows of the 64; scores come in
 // pairs of one row: registers 0 and 1 are of its first row, 2 and 3 of its second, and so on (wgmma's accumulator layout).
 #include "workloads/flash_attention_3_roles.h"
+#include "workloads/flash_attention_3_rows.h"
 
 namespace warpfold::workloads {
 namespace {
 
 using Registers = AttentionRegisters;
 
-constexpr uint32_t kRows = 2;
-
-}  // namespace
-
-uint32_t row_of_score(uint32_t score) { return score / 2 % kRows; }
-
-std::vector<uint32_t> row_chains(uint32_t scores, uint32_t alone) {
-  const auto of_row = [](uint32_t row, uint32_t n) { return 4 * (n / 2) + 2 * row + n % 2; };
-  std::vector<uint32_t> order;
-  for (uint32_t n = 0; n < scores / kRows + alone; ++n) {
-    if (n < scores / kRows) order.push_back(of_row(0, n));
-    if (n >= alone) order.push_back(of_row(1, n - alone));
-  }
-  return order;
-}
-
-namespace {
+constexpr uint32_t kRows = AttentionRegisters::kRows;
 
 // Largest score of each row: of the thread's own, then of the four threads that share the row.
 void add_maximum(Code& code, const FlashAttention3Plan& plan, bool first) {
-  const uint32_t score = Registers::score(plan);
-  for (uint32_t row = 0; row < kRows; ++row) {
-    if (!first)
-      code.add(line({"IMAD.MOV.U32 ", general(Registers::kWork + row), ", RZ, RZ, ", general(Registers::kMaximum + row)}));
-  }
+  for (uint32_t row = 0; row < kRows && !first; ++row) code.add(rows::keep_old(row));
   // Counted: the second row starts when the first has had four.
   for (const uint32_t i : row_chains(plan.scores(), 4)) {
     const uint32_t row = row_of_score(i);
     if (first && i == 2 * row) continue;
-    const std::string maximum = general(Registers::kMaximum + row);
-    const std::string other = first && i == 2 * row + 1 ? general(score + 2 * row) : maximum;
-    code.add(line({"FMNMX.FTZ ", maximum, ", ", general(score + i), ", ", other, ", !PT"}));
+    const bool second = first && i == 2 * row + 1;
+    code.add(rows::larger(plan, i, second ? general(Registers::score(plan) + 2 * row) : general(Registers::kMaximum + row)));
   }
   for (const std::string_view distance : {"0x2", "0x1"}) {
-    for (uint32_t row = 0; row < kRows; ++row) {
-      code.add(line({"SHFL.BFLY PT, ", general(Registers::kWork2 + row), ", ", general(Registers::kMaximum + row), ", ", distance,
-                     ", 0x1f"}));
-    }
-    for (uint32_t row = 0; row < kRows; ++row) {
-      const std::string maximum = general(Registers::kMaximum + row);
-      code.add(line({"FMNMX.FTZ ", maximum, ", ", maximum, ", ", general(Registers::kWork2 + row), ", !PT"}));
-    }
+    for (uint32_t row = 0; row < kRows; ++row) code.add(rows::exchange(row, distance));
+    for (uint32_t row = 0; row < kRows; ++row) code.add(rows::larger_of_exchanged(row));
   }
 }
 
@@ -62,22 +36,11 @@ void add_scales(Code& code, bool first, Mask mask) {
     code.add(line({"FSETP.NEU.FTZ.AND P1, PT, ", maximum, ", -INF , PT"}));
     code.add(line({"FSEL ", maximum, ", ", maximum, ", RZ, P1"})).add(line({"FSEL ", old, ", ", old, ", RZ, P1"}));
   }
-  for (uint32_t row = 0; row < kRows; ++row) {
-    code.add(line(
-        {"FMUL.FTZ ", general(Registers::kShift + row), ", ", general(Registers::kMaximum + row), ", ", uniform(kSoftmaxScale)}));
-  }
+  for (uint32_t row = 0; row < kRows; ++row) code.add(rows::shift(row));
   if (first) return;
-  for (uint32_t row = 0; row < kRows; ++row) {
-    const std::string old = general(Registers::kWork + row);
-    code.add(line({"FADD.FTZ ", old, ", ", old, ", -", general(Registers::kMaximum + row)}));
-  }
-  for (uint32_t row = 0; row < kRows; ++row) {
-    const std::string old = general(Registers::kWork + row);
-    code.add(line({"FMUL.FTZ ", old, ", ", old, ", ", uniform(kSoftmaxScale)}));
-  }
-  for (uint32_t row = 0; row < kRows; ++row) {
-    code.add(line({"MUFU.EX2 ", general(Registers::kRescale + row), ", ", general(Registers::kWork + row)}));
-  }
+  for (uint32_t row = 0; row < kRows; ++row) code.add(rows::growth(row));
+  for (uint32_t row = 0; row < kRows; ++row) code.add(rows::scaled_growth(row));
+  for (uint32_t row = 0; row < kRows; ++row) code.add(rows::shrinking(row));
 }
 
 // Where the diagonal passes: the number of the block's first key less that of the thread's first query.
@@ -150,10 +113,12 @@ void add_probabilities(Code& code, const FlashAttention3Plan& plan) {
 void add_rescale(Code& code, const FlashAttention3Plan& plan) { add_rescale(code, 0, plan.outputs()); }
 
 void add_rescale(Code& code, uint32_t begin, uint32_t end) {
-  for (uint32_t i = begin; i < end; ++i) {
-    const std::string value = general(Registers::kOutput + i);
-    code.add(line({"FMUL.FTZ ", value, ", ", value, ", ", general(Registers::kRescale + row_of_score(i))}));
-  }
+  for (uint32_t i = begin; i < end; ++i) code.add(rescale(i));
+}
+
+std::string rescale(uint32_t output) {
+  const std::string value = general(Registers::kOutput + output);
+  return line({"FMUL.FTZ ", value, ", ", value, ", ", general(Registers::kRescale + row_of_score(output))});
 }
 
 }  // namespace warpfold::workloads

@@ -363,6 +363,79 @@ TEST(FlashAttention3, WaitsForProductsWhereTheCompilerHasIt) {
   }
 }
 
+// What the compiled kernel without overlap has in a block (fp16, head_dim 128, CUDA 12.4): the first row's exponentials begin while
+// the second row's maximum is exchanged, O shrinks among them, the keys are released behind the maxima, V is looked for among the
+// exponentials, and the turn is over before the wait for the scores.
+TEST(FlashAttention3, WithoutOverlapTheFirstRowGoesAhead) {
+  configs::FlashAttention3 plain = attention(2, 16, 8192, 128);
+  plain.set_intra_warpgroup_overlap(false);
+  const traces::Kernel kernel = make(plain);
+  const std::vector<isa::Instruction>& code = loop_body(kernel, "consumer0", 0);
+  const auto part = [&](size_t from, size_t to) {
+    return std::vector<isa::Instruction>(code.begin() + static_cast<ptrdiff_t>(from), code.begin() + static_cast<ptrdiff_t>(to));
+  };
+  const auto at = [&](const std::string& mnemonic, size_t from = 0) {
+    const auto found = std::find_if(code.begin() + static_cast<ptrdiff_t>(from), code.end(),
+                                    [&](const isa::Instruction& each) { return each.mnemonic.starts_with(mnemonic); });
+    return static_cast<size_t>(found - code.begin());
+  };
+  const size_t turn_over = at("BAR.ARV");
+  const size_t scores = at("WARPGROUP.DEPBAR");
+  EXPECT_LT(turn_over, scores);
+  const size_t release = at("SYNCS.ARRIVE", scores);
+  const size_t first = at("MUFU.EX2", scores);
+  EXPECT_EQ(starting_with(part(scores, release), "FMNMX"), 88 + 2);
+  EXPECT_LT(release, first);
+  const size_t second_row = place_of(code, "MUFU.EX2", "R9");  // its shrinking
+  EXPECT_EQ(starting_with(part(first, second_row), "MUFU.EX2"), 1 + 12);
+  EXPECT_EQ(starting_with(part(first, second_row), "SHFL"), 2);
+  const size_t turn = at("BAR.SYNC");
+  const size_t look = at("SYNCS.PHASECHK", release);
+  EXPECT_EQ(starting_with(part(first, look), "MUFU.EX2"), 2 + 24);
+  EXPECT_EQ(starting_with(part(first, turn), "MUFU.EX2"), 2 + 88);
+  EXPECT_EQ(starting_with(part(first, turn), "FMUL"), 64 + 2);
+  EXPECT_EQ(starting_with(part(0, first), "FMUL"), 2);
+  EXPECT_EQ(starting_with(part(turn, code.size()), "HGMMA"), 11);
+}
+
+// Without overlap a block's values are asked for behind its own keys, with overlap behind the next block's.
+TEST(FlashAttention3, WithoutOverlapValuesFollowTheirKeys) {
+  for (const bool overlap : {true, false}) {
+    configs::FlashAttention3 all = attention(2, 16, 8192, 128);
+    all.set_intra_warpgroup_overlap(overlap);
+    const traces::Kernel kernel = make(all);
+    SCOPED_TRACE(overlap);
+    const auto& tile = std::get<traces::Loop>(role(kernel, "producer").body.at(1)).body;
+    const auto loads = [&](const traces::Node& node) { return starting_with(std::get<traces::Block>(node).code, "UTMALDG"); };
+    EXPECT_EQ(loads(tile.front()), overlap ? 4 : 6);  // boxes of Q and K0; and V0
+    EXPECT_EQ(loads(tile.back()), overlap ? 2 : 0);
+    EXPECT_EQ(bytes_by_stream(kernel).at("V"), 32ULL * 64 * 47 * 176 * 128 * 2);
+  }
+}
+
+// Compiled so (CUDA 12.4): O shrinks before the second step of the scores, the products are waited for behind seven exponentials
+// and the two of the shrinking.
+TEST(FlashAttention3, ConsumersThatLoadShrinkOutputsBesideTheFirstScores) {
+  configs::FlashAttention3 all = attention(2, 16, 8192, 128);
+  all.set_warp_specialized(false);
+  const traces::Kernel kernel = make(all);
+  EXPECT_EQ(kernel.cluster_ctas, 2);
+  const std::vector<isa::Instruction>& code = loop_body(kernel, "consumer1", 0);
+  std::vector<int> shrunk = {0};
+  for (const isa::Instruction& each : code) {
+    if (each.mnemonic.starts_with("HGMMA")) shrunk.push_back(0);
+    if (each.mnemonic.starts_with("FMUL") && shrunk.size() <= 8) ++shrunk.back();
+  }
+  EXPECT_EQ(shrunk[0], 13);
+  EXPECT_EQ(shrunk[1], 51);
+  EXPECT_EQ(shrunk[2], 0);
+  const size_t scores = place_of(code, "WARPGROUP.DEPBAR", "0x1");
+  const size_t products = place_of(code, "WARPGROUP.DEPBAR", "0x0", scores);
+  const std::vector<isa::Instruction> between(code.begin() + static_cast<ptrdiff_t>(scores),
+                                              code.begin() + static_cast<ptrdiff_t>(products));
+  EXPECT_EQ(starting_with(between, "MUFU.EX2"), 2 + 7);
+}
+
 // CUDA 12.4 spaces the exponentials of a warp by ten cycles, and adds each to its row's sum behind the next.
 TEST(FlashAttention3, ExponentialsAreTenCyclesApart) {
   const traces::Kernel kernel = make(attention(2, 16, 8192, 128));
