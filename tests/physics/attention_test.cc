@@ -67,8 +67,8 @@ TEST(FlashAttention3Ablation, EveryPartOfTheDesignPays) {
   EXPECT_GT(all, not_specialised);
   // Missed, and listed in docs/validation.md: 0.880 and 0.862, the second above the third.
   EXPECT_LT(no_overlap, not_specialised);
-  EXPECT_NEAR(no_overlap / all, 0.918, 0.005);
-  EXPECT_NEAR(not_specialised / all, 0.964, 0.005);
+  EXPECT_NEAR(no_overlap / all, 0.948, 0.005);
+  EXPECT_NEAR(not_specialised / all, 0.961, 0.005);
 }
 
 // The same in miniature, for builds in which the sizes above take minutes.
