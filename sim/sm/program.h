@@ -38,8 +38,8 @@ struct MicroOp {
   bool math = false;         // has a pipe of the sub-core: neither the memory's nor wgmma's
   bool alu_result = false;   // writes registers from the ALU
   bool allocates = false;    // passes the allocate stage; the others leave the control stage for a queue of their own
-  // It has a condition that another warp's issue in the same cycle can undo: the last place in the wgmma FIFO, the last registers of
-  // a pool.
+  // It has a condition that another warp's issue in the same cycle can undo: the last place in the wgmma FIFO, the last registers
+  // of a pool.
   bool may_be_taken = false;
   bool blocks_lite = false;  // holds FMA lite together with FMA heavy
   uint8_t source_count = 0;

@@ -108,6 +108,13 @@ TEST_F(Study, WithABadPointSimulatesNothing) {
   EXPECT_EQ(run({"study", "none.textproto"}).exit_code, 2);
 }
 
+TEST_F(Study, OfTheConfigsGoesByItsName) {
+  std::filesystem::create_directories(path("work/configs/studies"));
+  write("configs/studies/one_pair.textproto", "scenario_file: \"../../s.textproto\"\n");
+  EXPECT_THAT(run({"study", "one-pair"}).err, StartsWith("configs/studies/one_pair.textproto"));
+  EXPECT_EQ(run({"study", "other-pair"}).err, "cannot read \"other-pair\": No such file or directory\n");
+}
+
 TEST_F(Study, RefusesWhatWouldComeToNothing) {
   const auto error = [this](const std::vector<std::string>& more) {
     std::vector<std::string> arguments{"study", "study.textproto", "--output", "out"};

@@ -249,14 +249,23 @@ Outcome<std::string> write_figures(const configs::Study& study, const PointRecor
   return said;
 }
 
+// A name in place of a file, "dropout-overlap", is that of a study among the configs below the present folder.
+std::string study_file(const std::string& named) {
+  if (named.find_first_of("./") != std::string::npos || fs::exists(named)) return named;
+  std::string stem = named;
+  std::ranges::replace(stem, '-', '_');
+  const fs::path known = fs::path("configs") / "studies" / (stem + ".textproto");
+  return fs::exists(known) ? known.string() : named;
+}
+
 }  // namespace
 
 Outcome<void> study_command(const Invocation& invocation) {
   Options options("warpfold study STUDY [options]",
                   "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture\n"
                   "(SVG, drawn by gnuplot) for each of the study's figures. Points that are finished stay: an interrupted study\n"
-                  "goes on where it was.",
-                  "  warpfold study configs/studies/dropout_overlap.textproto --output dropout\n"
+                  "goes on where it was. STUDY is a file, or the name of one of configs/studies.",
+                  "  warpfold study dropout-overlap --output dropout\n"
                   "  warpfold study study.textproto --gpu configs/gpus/h200_sxm.textproto --output h200\n");
   options.positional("STUDY", 1, 1);
   options.add_settings();
@@ -268,7 +277,7 @@ Outcome<void> study_command(const Invocation& invocation) {
 
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
-  const auto study = configs::load_study(options.arguments().front());
+  const auto study = configs::load_study(study_file(options.arguments().front()));
   if (!study) return std::unexpected(Failure(study.error()));
   const std::string folder = options.has("output") ? options.text("output") : study->name();
   if (folder.empty()) return user_error("--output: the folder's name is empty");
