@@ -238,14 +238,8 @@ int SubCore::pick(Mask candidates) const {
   if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
   const Mask last = last_issued_ >= 0 ? Mask{1} << last_issued_ & candidates : 0;
   if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return youngest(last != 0 ? last : candidates);
-  switch (policy) {
-    case IssuePolicy::kGto:
-      return oldest(last != 0 ? last : candidates);
-    case IssuePolicy::kOldestFirst:
-      return oldest(candidates);
-    default:
-      break;
-  }
+  if (policy == IssuePolicy::kGto) return oldest(last != 0 ? last : candidates);
+  if (policy == IssuePolicy::kOldestFirst) return oldest(candidates);
   const Mask after = candidates & ~((Mask{2} << last_turn_) - 1);
   return std::countr_zero(after != 0 ? after : candidates);
 }
