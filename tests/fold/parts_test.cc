@@ -122,7 +122,8 @@ TEST(Parts, RegisterPorts) {
   ports.demand(kNow, 100, 100);
   ports.begin_commits(kNow, 32);
   // Behind base_, which is brought to now, and the constants; of demanded_ and served_ the differences count, and pending_ says
-  // that there are any, as cached_places_ says where anything is in the register-file cache. What odd_ counts matters with half a port, and shows in the cycles that are closed.
+  // that there are any, as cached_places_ says where anything is in the register-file cache. What odd_ counts matters with half a
+  // port, and shows in the cycles that are closed.
   const auto visit = [](sim::RegisterPorts& each, sim::StateVisitor& visitor) { each.visit(visitor); };
   EXPECT_EQ(unnoticed(ports, visit, 40),
             "104-105 "   // odd_ and padding
