@@ -19,6 +19,20 @@ TEST(Spreads, OfMeasurements) {
   EXPECT_THROW(spread_of({}), std::invalid_argument);
 }
 
+TEST(Orders, BatchAfterBatchOrInTurn) {
+  EXPECT_EQ(changes_between({1, 2, 3}, {4, 5, 6}), 1);
+  EXPECT_EQ(changes_between({4, 5, 6}, {1, 2, 3}), 1);
+  EXPECT_EQ(changes_between({1, 3, 5}, {2, 4, 6}), 5);
+  EXPECT_EQ(changes_between({1, 2}, {}), 0);
+}
+
+TEST(Orders, OfWhatRecurs) {
+  EXPECT_DOUBLE_EQ(phase_of(0, 100), 0);
+  EXPECT_DOUBLE_EQ(phase_of(50, 100), 0.5);
+  EXPECT_DOUBLE_EQ(phase_of(-75, 100), 0.25);
+  EXPECT_DOUBLE_EQ(phase_of(310, 100), 0.1);
+}
+
 TEST(Rates, FromCyclesAndTimes) {
   EXPECT_DOUBLE_EQ(us_of_cycles(1755, 1755), 1);
   EXPECT_DOUBLE_EQ(mhz_of(175500, 100000), 1755);

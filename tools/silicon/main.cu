@@ -19,9 +19,9 @@ constexpr std::array kBenchmarks{
     Benchmark{"pipes", silicon::measure_pipes},       Benchmark{"ffma_registers", silicon::measure_ffma_registers},
     Benchmark{"co_issue", silicon::measure_co_issue}, Benchmark{"barriers", silicon::measure_barriers},
     Benchmark{"launches", silicon::measure_launches}, Benchmark{"memory", silicon::measure_memory},
-    Benchmark{"wgmma", silicon::measure_wgmma},       Benchmark{"philox", silicon::measure_philox},
-    Benchmark{"gemm", silicon::measure_gemm},         Benchmark{"cublas", silicon::measure_cublas},
-    Benchmark{"co_run", silicon::measure_co_run},
+    Benchmark{"wgmma", silicon::measure_wgmma},       Benchmark{"wgmma_order", silicon::measure_wgmma_order},
+    Benchmark{"philox", silicon::measure_philox},     Benchmark{"gemm", silicon::measure_gemm},
+    Benchmark{"cublas", silicon::measure_cublas},     Benchmark{"co_run", silicon::measure_co_run},
 };
 
 bool wanted(const Benchmark& benchmark, int argc, char** argv) {

@@ -45,6 +45,7 @@ void measure_barriers(Report& report);
 void measure_launches(Report& report);
 void measure_memory(Report& report);
 void measure_wgmma(Report& report);
+void measure_wgmma_order(Report& report);
 void measure_philox(Report& report);
 void measure_gemm(Report& report);
 void measure_cublas(Report& report);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 // Of repeated measurements. Host code, without CUDA.
@@ -24,6 +26,25 @@ inline Spread spread_of(std::vector<double> values) {
   const std::size_t count = values.size();
   const std::size_t rank = (9 * count + 9) / 10;
   return {(values[(count - 1) / 2] + values[count / 2]) / 2, values.front(), values[rank - 1]};
+}
+
+// How often the order of events goes over from one of two to the other. The times of each ascend.
+//
+//   1 2 3 and 4 5 6: 1     1 3 5 and 2 4 6: 5
+inline int changes_between(const std::vector<long long>& first, const std::vector<long long>& second) {
+  std::vector<std::pair<long long, int>> events;
+  for (const long long time : first) events.emplace_back(time, 0);
+  for (const long long time : second) events.emplace_back(time, 1);
+  std::stable_sort(events.begin(), events.end());
+  int changes = 0;
+  for (std::size_t i = 1; i < events.size(); ++i) changes += events[i].second != events[i - 1].second;
+  return changes;
+}
+
+// How far two that recur with `period` stand apart, the one `offset` behind the other: a share of the period, at most a half.
+inline double phase_of(double offset, double period) {
+  const double behind = std::fmod(std::abs(offset), period) / period;
+  return std::min(behind, 1 - behind);
 }
 
 }  // namespace silicon
