@@ -32,7 +32,7 @@ class RegisterPorts {
         half_writes_(spec.half_write_ports_per_bank),
         read_ports_(half_reads_ > 2 ? 2 : 1),
         half_ports_(half_reads_ < 2 || half_writes_ < 2),
-        room_(half_ports_ ? 0 : kRoom),
+        room_(half_ports_ ? 0 : std::min(kMostRoom, kRoomAndWindow - spec.read_window)),
         window_(spec.read_window),
         cache_(spec.register_file_cache),
         by_table_(half_reads_ == 2 && window_ == kTableWindow) {
@@ -227,9 +227,11 @@ class RegisterPorts {
   }
 
   static constexpr uint16_t kNothing = 0xffff;
-  // A write may begin so far behind `base` before the masks are moved on: the registers of a result and the reads, which are a few
-  // windows ahead of their issue, still have room behind it.
-  static constexpr uint32_t kRoom = 40;
+  // A write may begin so far behind `base` before the masks are moved on. Behind that there is room for a result's registers, or
+  // for a read window (16 cycles at most, configs/check_gpu.cc) that begins as many cycles late as an instruction reads registers
+  // of a bank.
+  static constexpr uint32_t kMostRoom = 40;
+  static constexpr uint32_t kRoomAndWindow = 48;
 
   uint32_t cycles_of_reads(uint32_t reads) const { return (reads + half_reads_ - 1) / half_reads_; }
 

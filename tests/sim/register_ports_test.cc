@@ -16,7 +16,7 @@ sim::Spec random_spec() {
   sim::Spec spec;
   spec.half_read_ports_per_bank = *rc::gen::element<uint32_t>(1, 2, 2, 4);
   spec.half_write_ports_per_bank = *rc::gen::element<uint32_t>(1, 2, 2, 4);
-  spec.read_window = *rc::gen::inRange<uint32_t>(1, 5);
+  spec.read_window = *rc::gen::inRange<uint32_t>(1, 17);
   return spec;
 }
 
@@ -37,8 +37,8 @@ RC_GTEST_PROP(RegisterPorts, MayStayBehind, ()) {
       const auto same = lazy.demand(now, slots, slots / 2);
       RC_ASSERT(same.reads == wanted.reads);
     }
-    const sim::RegisterPorts::PerBank reads = {*rc::gen::inRange<uint32_t>(0, 6), *rc::gen::inRange<uint32_t>(0, 6)};
-    const auto latency = *rc::gen::inRange<uint32_t>(0, 61);
+    const sim::RegisterPorts::PerBank reads = {*rc::gen::inRange<uint32_t>(0, 9), *rc::gen::inRange<uint32_t>(0, 9)};
+    const auto latency = *rc::gen::weightedElement<uint32_t>({{20, 4}, {4, 0}, {2, 23}, {1, 60}});
     const std::array<uint8_t, 2> writes = {*rc::gen::inRange<uint8_t>(0, 3), *rc::gen::inRange<uint8_t>(0, 3)};
     lazy.make_room(now, latency);
     allocated = eager.allocate(now + 2, reads);
