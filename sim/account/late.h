@@ -11,11 +11,6 @@ namespace warpfold::sim {
 struct Late {
   uint64_t others = 0;  // had other launches held nothing
   uint64_t all = 0;     // had nobody held anything, its own launch included
-
-  void add(uint64_t cycles, bool of_others) {
-    all += cycles;
-    if (of_others) others += cycles;
-  }
 };
 
 // How far apart two that have anything to do with each other are remembered to be. It bounds the state of a warp that is held up
@@ -26,6 +21,10 @@ inline constexpr uint64_t kMostApart = 512;  // cycles
 inline uint64_t within(uint64_t late, uint64_t most) { return most > late + kMostApart ? most - kMostApart : late; }
 inline Late within(Late late, Late most) { return {within(late.others, most.others), within(late.all, most.all)}; }
 
+// What a cause costs: own launch's costs count to `all` alone.
+inline Late late_by(uint64_t cycles, bool of_others) { return {of_others ? cycles : 0, cycles}; }
+
+inline Late operator+(Late a, Late b) { return {a.others + b.others, a.all + b.all}; }
 inline Late operator+(Late late, uint64_t cycles) { return {late.others + cycles, late.all + cycles}; }
 inline Late least(Late a, Late b) { return {std::min(a.others, b.others), std::min(a.all, b.all)}; }
 inline Late most(Late a, Late b) { return {std::max(a.others, b.others), std::max(a.all, b.all)}; }

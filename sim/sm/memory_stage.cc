@@ -47,7 +47,9 @@ MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account, ChipMemory*
 // What others cost a request, whoever waits for it inherits.
 void MemoryStage::charge(Request& request, int culprit, Contended resource, Cycle cycles) {
   account_->charge_request(row_of(request), culprit, resource, cycles);
-  if (culprit != request.launch || sm_->tied(request.launch)) request.lost.add(cycles, culprit != request.launch);
+  const bool by_others = culprit != request.launch;
+  if (by_others || sm_->tied(request.launch))
+    sm_->hold_up(request.lost, request.launch, request.cta, request.cta_serial, late_by(cycles, by_others));
 }
 
 void MemoryStage::charge(Request& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to) {

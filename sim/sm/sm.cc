@@ -130,7 +130,8 @@ void Sm::load_result(const Event& event, Cycle now) {
   account_.charge_request(warp->row, sub_core.last_writer(bank), Contended::kRegisterWritePort, 1);
   Event later = event;
   const bool by_others = sub_core.last_writer(bank) != warp->launch;
-  if (by_others || tied(warp->launch)) later.lost.add(1, by_others);
+  if (by_others || tied(warp->launch))
+    hold_up(later.lost, warp->launch, warp->cta, ctas_[warp->cta].serial, late_by(1, by_others));
   later.type = EventType::kCounter;
   schedule(now + 1, later);
 }

@@ -210,6 +210,12 @@ class Sm {
     lost = within(lost, furthest) + cycles;
     furthest = std::max(furthest, lost);
   }
+  // Something that a CTA of the launch has started, and which has `lost` so far, is held up. How far it is behind the one that has
+  // lost most is forgotten first where it is not remembered: the key does not hold it.
+  void hold_up(Late& lost, int launch, int cta, uint64_t cta_serial, Late by) const {
+    if (tied(launch) && cta_lives(cta, cta_serial)) lost = within(lost, ctas_[cta].most_lost);
+    lost = lost + by;
+  }
   void inherit(Warp& warp, Late lost, Cycle waited);
   void pass(Warp& warp, const Arrival& before, WarpState state, Cycle now);
   bool remembered(const Arrival& arrival, Cycle now) const;

@@ -17,8 +17,11 @@ namespace {
 
 uint64_t behind(uint64_t lost, uint64_t most) { return most - within(lost, most); }
 
-// In a key.
-uint64_t behind(Late late, Late most) { return behind(late.all, most.all) << 16 | behind(late.others, most.others); }
+// In a key: who is ahead of the one that has lost most, which has not heard of it yet, is a negative number behind.
+uint64_t behind(Late late, Late most, uint32_t bits) {
+  const uint64_t mask = (uint64_t{1} << bits) - 1;
+  return (behind(late.all, most.all) & mask) << bits | (behind(late.others, most.others) & mask);
+}
 
 }  // namespace
 
@@ -66,13 +69,13 @@ void Sm::visit_arrival(const char* name, int cta, Arrival& arrival, StateVisitor
     return;
   }
   if (!remembered(arrival, visitor.now())) return visitor.relative(name, 0);
-  visitor.relative(name, (visitor.now() - arrival.at + kMostApart) << 32 | behind(arrival.late, ctas_[cta].most_lost));
+  visitor.relative(name, (visitor.now() - arrival.at + kMostApart) << 48 | behind(arrival.late, ctas_[cta].most_lost, 24));
 }
 
 void Sm::visit_lost(const char* name, int launch, int cta, uint64_t cta_serial, Late lost, StateVisitor& visitor) const {
   if (!passes_on_) return;
   if (!cta_lives(cta, cta_serial)) return visitor.relative(name, 0);
-  visitor.relative(name, tied(launch) ? behind(lost, ctas_[cta].most_lost) : lost.others);
+  visitor.relative(name, tied(launch) ? behind(lost, ctas_[cta].most_lost, 32) : lost.others);
 }
 
 }  // namespace warpfold::sim

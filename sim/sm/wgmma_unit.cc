@@ -83,7 +83,8 @@ void WgmmaUnit::charge_start(Command& command, Cycle now) {
     if (culprit != command.launch) lost += cycles;
   });
   const uint64_t waited = now - command.assembled;
-  Late late = {command.lost.others + lost, command.lost.all + waited};
+  Late late = command.lost;
+  sm_->hold_up(late, command.launch, command.cta, command.cta_serial, {lost, waited});
   const bool behind_own = lost == 0 && pipe_cta_ == command.cta && pipe_serial_ == command.cta_serial;
   if (behind_own && sm_->remembered(pipe_, now))
     late.others = std::min(late.others + waited, sm_->joined(pipe_, command.cta, now).others);
@@ -166,12 +167,11 @@ void WgmmaUnit::delay_after(uint64_t id, Cycle delay, Cycle lost) {
     Command& command = at(later);
     const Cycle others = command.launch == launch ? lost : delay;
     command.completion += delay;
-    command.lost.others += others;
-    command.lost.all += delay;
+    sm_->hold_up(command.lost, command.launch, command.cta, command.cta_serial, {others, delay});
   }
   free_at_ += delay;
   pipe_.at += delay;
-  pipe_.late.others += pipe_launch_ == launch ? lost : delay;
+  sm_->hold_up(pipe_.late, pipe_launch_, pipe_cta_, pipe_serial_, {pipe_launch_ == launch ? lost : delay, 0});
 }
 
 std::vector<uint64_t> WgmmaUnit::port_reads() const {
