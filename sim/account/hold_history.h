@@ -25,6 +25,9 @@ class HoldHistory {
     ++size_;
   }
 
+  // Nobody has held it.
+  void begin_anew() { size_ = 0; }
+
   // Calls charge(launch, cycles) for the holders of [from, to), newest first.
   template <typename Charge>
   void charge(Cycle from, Cycle to, int nobody, Charge charge) const {

@@ -31,6 +31,8 @@ struct FoldOptions {
   double error = 0.002;         // relative error of a kernel's cycles that bounded runs may have
   uint64_t patience = 0;        // instructions without an exact recurrence before bounded folding; 0: 1/16 of what the SM runs
   std::string omitted_field{};  // left out of the state key: for tests of the key
+
+  bool operator==(const FoldOptions&) const = default;
 };
 
 // Periods of one length that one SM class skipped.

@@ -1,13 +1,20 @@
 // What a run has come to: sums over the SMs of each class.
 #include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sim/gpu/epochs.h"
 #include "sim/gpu/gpu.h"
 
 namespace warpfold::sim {
 namespace {
+
+constexpr std::array kPipesOfSubCores = {isa::Pipe::kAlu,  isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite, isa::Pipe::kFp16,
+                                         isa::Pipe::kFp64, isa::Pipe::kXu,       isa::Pipe::kTensor,  isa::Pipe::kUniform};
 
 // What SMs of a class have used, by what the one that was simulated has; in proportion to their instructions where it stands for
 // others.
@@ -50,6 +57,7 @@ FoldReport GpuRun::fold_report() const {
 Outcome GpuRun::collect() const {
   Outcome outcome;
   outcome.fold = fold_report();
+  outcome.folds = {std::make_shared<const FoldReport>(outcome.fold)};
   outcome.sm_classes = static_cast<uint32_t>(sm_classes_);
   outcome.sms_simulated = static_cast<uint32_t>(members_.size());
   outcome.whole_chip = chip_.has_value();
@@ -174,51 +182,57 @@ void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
 }
 
 void GpuRun::collect_resources(Outcome& outcome) const {
-  const uint64_t cycles = outcome.total_cycles;
-  const uint64_t sms = spec_.memory.sm_count;
-  const uint64_t sub_core_cycles = cycles * sms * spec_.sub_cores;
   const auto sum = [&](auto of) {
     uint64_t total = 0;
     for (const Member& member : members_) total += of_class(member, of(*member.sm));
     return total;
   };
-  const auto sub_cores = [&](auto of) {
+  const auto pipe = [&](isa::Pipe which) {
     return sum([&](const Sm& sm) {
       uint64_t total = 0;
-      for (uint32_t c = 0; c < spec_.sub_cores; ++c) total += of(sm.sub_core(static_cast<int>(c)).use());
+      for (uint32_t c = 0; c < spec_.sub_cores; ++c)
+        total += sm.sub_core(static_cast<int>(c)).use().pipe_cycles[static_cast<int>(which)];
       return total;
     });
   };
-  const auto add = [&](std::string name, uint64_t busy, uint64_t capacity) {
-    outcome.resources.push_back({std::move(name), busy, capacity});
-  };
-  add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }),
-      sub_core_cycles * spec_.issue_width / spec_.issue_interval);
-  for (const isa::Pipe pipe : {isa::Pipe::kAlu, isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite, isa::Pipe::kFp16, isa::Pipe::kFp64,
-                               isa::Pipe::kXu, isa::Pipe::kTensor, isa::Pipe::kUniform}) {
-    add(std::string(isa::pipe_name(pipe)),
-        sub_cores([&](const SubCore::Use& use) { return use.pipe_cycles[static_cast<int>(pipe)]; }), sub_core_cycles);
-  }
-  add("wgmma", sum([](const Sm& sm) { return sm.wgmma().busy_cycles(); }), cycles * sms);
-  add("register_read_ports", sum([](const Sm& sm) { return sm.port_reads(); }), spec_.half_read_ports_per_bank * sub_core_cycles);
-  add("memory_issue", sub_cores([](const SubCore::Use& use) {
-                        return use.pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
-                      }) * spec_.memory_issue_interval,
-      spec_.memory_issue_rate.of(cycles * sms));
-  add("shared_memory", sum([](const Sm& sm) { return sm.memory().wavefronts(); }), spec_.data_stage_rate.of(cycles * sms));
-  const MemorySpec& memory = spec_.memory;
-  add("sm_ingress", sum([](const Sm& sm) { return sm.memory().memory().ingress_bytes(); }),
-      cycles * sms * memory.ingress_milli_bytes_per_clk / 1000);
   const auto beyond = [&](auto of) {
     return chip_ ? of(*chip_) : sum([&](const Sm& sm) { return of(sm.memory().memory().beyond()); });
   };
-  add("l2_read", beyond([](const ChipMemory& of) { return of.l2_read.served_bytes(); }),
-      cycles * memory.l2_read_milli_bytes_per_clk / 1000);
-  add("l2_write", beyond([](const ChipMemory& of) { return of.l2_write.served_bytes(); }),
-      cycles * memory.l2_write_milli_bytes_per_clk / 1000);
-  // What is written leaves whenever nothing is read: by the end at most what DRAM can have moved.
-  const uint64_t moved = cycles * memory.dram_milli_bytes_per_clk / 1000;
-  add("dram", std::min(moved, beyond([](const ChipMemory& of) { return of.dram.requested_bytes(); })), moved);
+  const auto add = [&](std::string name, uint64_t busy) { outcome.resources.push_back({std::move(name), busy, 0}); };
+  add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }));
+  for (const isa::Pipe each : kPipesOfSubCores) add(std::string(isa::pipe_name(each)), pipe(each));
+  add("wgmma", sum([](const Sm& sm) { return sm.wgmma().busy_cycles(); }));
+  add("register_read_ports", sum([](const Sm& sm) { return sm.port_reads(); }));
+  add("memory_issue", pipe(isa::Pipe::kMemory) * spec_.memory_issue_interval);
+  add("shared_memory", sum([](const Sm& sm) { return sm.memory().wavefronts(); }));
+  add("sm_ingress", sum([](const Sm& sm) { return sm.memory().memory().ingress_bytes(); }));
+  add("l2_read", beyond([](const ChipMemory& of) { return of.l2_read.served_bytes(); }));
+  add("l2_write", beyond([](const ChipMemory& of) { return of.l2_write.served_bytes(); }));
+  add("dram", beyond([](const ChipMemory& of) { return of.dram.requested_bytes(); }));
+}
+
+void settle_resources(const Spec& spec, Outcome& outcome) {
+  const uint64_t cycles = outcome.total_cycles;
+  const uint64_t sm_cycles = cycles * spec.memory.sm_count;
+  const uint64_t sub_core_cycles = sm_cycles * spec.sub_cores;
+  const MemorySpec& memory = spec.memory;
+  std::map<std::string, uint64_t> capacities = {
+      {"issue_slot", sub_core_cycles * spec.issue_width / spec.issue_interval},
+      {"wgmma", sm_cycles},
+      {"register_read_ports", spec.half_read_ports_per_bank * sub_core_cycles},
+      {"memory_issue", spec.memory_issue_rate.of(sm_cycles)},
+      {"shared_memory", spec.data_stage_rate.of(sm_cycles)},
+      {"sm_ingress", sm_cycles * memory.ingress_milli_bytes_per_clk / 1000},
+      {"l2_read", cycles * memory.l2_read_milli_bytes_per_clk / 1000},
+      {"l2_write", cycles * memory.l2_write_milli_bytes_per_clk / 1000},
+      {"dram", cycles * memory.dram_milli_bytes_per_clk / 1000},
+  };
+  for (const isa::Pipe each : kPipesOfSubCores) capacities[std::string(isa::pipe_name(each))] = sub_core_cycles;
+  for (ResourceUse& use : outcome.resources) {
+    use.capacity = capacities.at(use.name);
+    // What is written leaves whenever nothing is read: by the end at most what DRAM can have moved.
+    if (use.name == "dram") use.busy = std::min(use.busy, use.capacity);
+  }
 }
 
 }  // namespace warpfold::sim

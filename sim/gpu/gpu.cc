@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/gpu/distribution.h"
+#include "sim/gpu/epochs.h"
 
 namespace warpfold::sim {
 namespace {
@@ -28,17 +29,6 @@ std::vector<int> placement_order(const std::vector<Launch>& launches) {
 // CTAs that an SM holds at a time when the kernel has the GPU, or `sms` of it, for itself.
 uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
   return static_cast<uint32_t>(std::min<uint64_t>(image.ctas_per_sm, (image.kernel->ctas() + sms - 1) / sms));
-}
-
-std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise) {
-  std::vector<std::vector<int>> result(launches.size());
-  for (size_t l = 0; l < launches.size(); ++l) {
-    result[l] = launches[l].after;
-    for (size_t earlier = 0; earlier < l; ++earlier) {
-      if (serialise || launches[earlier].stream == launches[l].stream) result[l].push_back(static_cast<int>(earlier));
-    }
-  }
-  return result;
 }
 
 }  // namespace
@@ -123,6 +113,8 @@ Outcome GpuRun::run() {
   } else {
     for (const Member& member : members_) member.sm->account().check();
     check_conservation(outcome);
+    const Cycle next = outcome.total_cycles + spec_.kernel_launch;
+    outcome.left_idle = !chip_ && std::ranges::all_of(members_, [next](Member& member) { return member.sm->is_new(next); });
   }
   return outcome;
 }

@@ -20,6 +20,7 @@ class GpuRun {
  public:
   GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options);
 
+  // Resources have yet to be set against the whole time (settle_resources).
   Outcome run();
 
  private:

@@ -4,7 +4,9 @@
 #include <string>
 
 #include "configs/gpu.pb.h"
+#include "sim/gpu/epochs.h"
 #include "sim/gpu/gpu.h"
+#include "sim/gpu/known_runs.h"
 
 namespace warpfold::sim {
 namespace {
@@ -49,6 +51,41 @@ bool may_have(const Spec& spec, std::vector<Launch> launches, const std::vector<
   return true;
 }
 
+// Epoch by epoch, as far as each of them leaves an idle GPU to the next; what comes after is one run.
+Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches,
+                   const std::vector<KernelImage>& images, const Options& options) {
+  const std::string machine = gpu.SerializeAsString();
+  std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
+  std::vector<std::shared_ptr<const Outcome>> outcomes;
+  const auto run = [&](const Epoch& epoch) {
+    const std::vector<Launch> own = launches_of(launches, epoch);
+    Options how = options;
+    how.serialise = options.serialise && epoch.size() > 1;
+    how.other_bounds = bounds_of_epoch(options.other_bounds, epoch);
+    return options.known->get(machine, own, how, [&] {
+      std::vector<KernelImage> own_images;
+      for (const size_t l : epoch) own_images.push_back(images[l]);
+      return GpuRun(spec, own_images, own, how).run();
+    });
+  };
+  for (size_t e = 0; e < epochs.size(); ++e) {
+    outcomes.push_back(run(epochs[e]));
+    const Outcome& outcome = *outcomes.back();
+    // Who waits for whom is said of all launches.
+    if (outcome.deadlocked) return GpuRun(spec, images, launches, options).run();
+    if (outcome.left_idle || e + 1 == epochs.size()) continue;
+    for (size_t later = e + 1; later < epochs.size(); ++later)
+      epochs[e].insert(epochs[e].end(), epochs[later].begin(), epochs[later].end());
+    std::ranges::sort(epochs[e]);
+    epochs.resize(e + 1);
+    outcomes.back() = run(epochs[e]);
+    if (outcomes.back()->deadlocked) return GpuRun(spec, images, launches, options).run();
+  }
+  std::vector<const Outcome*> each;
+  for (const auto& outcome : outcomes) each.push_back(outcome.get());
+  return in_sequence(spec, launches, epochs, each, options.other_bounds.size());
+}
+
 }  // namespace
 
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options) {
@@ -62,7 +99,9 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
     if (const auto fits = check_bounds(*spec, launch, image->footprint); !fits) return std::unexpected(fits.error());
     images.push_back(std::move(*image));
   }
-  Outcome outcome = GpuRun(*spec, images, launches, options).run();
+  const bool in_epochs = options.known != nullptr && !options.all_sms && !options.timeline && options.issue_log == nullptr;
+  Outcome outcome = in_epochs ? run_epochs(gpu, *spec, launches, images, options) : GpuRun(*spec, images, launches, options).run();
+  settle_resources(*spec, outcome);
   for (size_t which = 0; which < outcome.other_bounds.size(); ++which)
     outcome.other_bounds[which].same &= may_have(*spec, launches, options.other_bounds[which], images);
   return outcome;

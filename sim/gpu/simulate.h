@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -90,11 +91,16 @@ struct Outcome {
   uint32_t sms_simulated = 0;  // one of each class, or every SM that receives a CTA
   bool whole_chip = false;     // Options::all_sms
   FoldReport fold;
+  // Of each run that it is made of (Options::known); two outcomes that have one in common point to the same.
+  std::vector<std::shared_ptr<const FoldReport>> folds;
   Timeline timeline;                      // Options::timeline; else empty
   std::vector<OtherBounds> other_bounds;  // one for each of Options::other_bounds
+  bool left_idle = false;                 // what is launched next runs as on a GPU that has done nothing
   bool deadlocked = false;
   Deadlock deadlock;
 };
+
+class KnownRuns;
 
 struct Options {
   bool serialise = false;  // a launch starts only when the one before it has ended
@@ -104,6 +110,10 @@ struct Options {
   // Bounds that the launches might have had instead, [which][launch]: where they would have changed nothing, the outcome says so.
   std::vector<std::vector<PlacementBounds>> other_bounds{};
   bool timeline = false;  // records when what ran and what was busy; bounded in size, and changes nothing else
+  // Where launches wait for all before them, what they do after that is a run of its own, and is looked up here before it is made:
+  // what a kernel did alone, it does again where it has the GPU to itself. Not asked for a timeline, an issue log or all SMs. None:
+  // all launches are simulated in one run, whose cycles are the same, or within the bounds of both where those are estimates.
+  KnownRuns* known = nullptr;
   std::vector<IssueRecord>* issue_log =
       nullptr;  // receives every issue, in order of time per SM class (or SM); nothing is folded then
 };

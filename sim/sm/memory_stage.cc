@@ -129,6 +129,11 @@ void MemoryStage::arbitrate(Cycle now) {
   schedule_arbitration(now);
 }
 
+void MemoryStage::begin_anew() {
+  last_sub_core_ = -1;
+  for (HoldHistory* history : {&bulk_history_, &stage_history_, &data_history_}) history->begin_anew();
+}
+
 void MemoryStage::accept(int sub_core, Cycle now) {
   Queue& queue = queues_[sub_core];
   Request request = queue.front();

@@ -56,6 +56,9 @@ class MemoryStage {
   // wgmma takes `wavefronts` of the data stage from `start` on, before anyone else.
   void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
 
+  // With nothing under way: forgets whose turn it was, and who had what last.
+  void begin_anew();
+
   void visit(StateVisitor& visitor);
 
   // Before this cycle nothing that is under way passes the SM's ports, and what is not under way yet needs `memory_transit` first.

@@ -37,6 +37,11 @@ class PipePort {
   Cycle enters_at(Cycle now) const { return later(now, free_at_); }  // the next instruction, into the latch
   // What has entered takes so much longer.
   void hold_up(Cycle cycles) { free_at_ += cycles; }
+  // Nobody is in it: forgets who was.
+  void begin_anew() {
+    holder_ = 0;
+    launch_ = {};
+  }
   // Closed until somebody opens it by other means: the memory queue.
   void close() { admits_at_ = kNever; }
 

@@ -100,7 +100,15 @@ void Sm::release_launch(int launch, Cycle at) {
     progress_[launch].end = at;
   }
   // How far the SM has run when it is told makes no difference.
-  events_.schedule_first(std::max(at, now_), {.type = EventType::kPlace});
+  events_.schedule_first(std::max(at, now_), {.type = EventType::kRelease});
+}
+
+// Whose turn it is in the arbiters, and who had what last. No source says that hardware keeps any of it from one kernel to the
+// next, or that it does not (assumed: it does not): so what runs by itself does what it does alone.
+void Sm::begin_anew() {
+  for (SubCore& sub_core : sub_cores_) sub_core.begin_anew();
+  memory_.begin_anew();
+  wgmma_.begin_anew();
 }
 
 uint64_t Sm::port_reads() const {
@@ -130,8 +138,7 @@ void Sm::load_result(const Event& event, Cycle now) {
   account_.charge_request(warp->row, sub_core.last_writer(bank), Contended::kRegisterWritePort, 1);
   Event later = event;
   const bool by_others = sub_core.last_writer(bank) != warp->launch;
-  if (by_others || tied(warp->launch))
-    hold_up(later.lost, warp->launch, warp->cta, ctas_[warp->cta].serial, late_by(1, by_others));
+  if (by_others || tied(warp->launch)) hold_up(later.lost, warp->launch, warp->cta, ctas_[warp->cta].serial, late_by(1, by_others));
   later.type = EventType::kCounter;
   schedule(now + 1, later);
 }
@@ -203,6 +210,10 @@ void Sm::handle(const Event& event, Cycle now) {
       break;
     case EventType::kWgmmaComplete:
       wgmma_.complete(event.value, now);
+      break;
+    case EventType::kRelease:
+      if (std::ranges::none_of(ctas_, &Cta::resident)) begin_anew();
+      place_ctas(now);
       break;
     case EventType::kPlace:
       place_ctas(now);

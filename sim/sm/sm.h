@@ -103,8 +103,10 @@ class Sm {
   void receive(std::vector<CtaList> ctas);
   // A warp of `launch` is on its last trip of a loop that is bound by one of the parameters.
   bool on_last_trip(int launch, const std::vector<bool>& parameters) const;
-  // A launch may place CTAs from `at` on.
+  // A launch may place CTAs from `at` on. An SM that holds none then begins anew.
   void release_launch(int launch, Cycle at);
+  // With nothing left to run: in cycle `at` it is as an SM that has done nothing. It begins anew.
+  bool is_new(Cycle at);
 
   bool launch_done(int launch) const {
     return progress_[launch].running == 0 && progress_[launch].next_run == launches_[launch].ctas.size();
@@ -165,6 +167,7 @@ class Sm {
     kWgmmaWrites,
     kWgmmaReads,
     kWgmmaComplete,
+    kRelease,
     kPlace,
     kCtaEnd,
   };
@@ -276,6 +279,7 @@ class Sm {
   bool event_is_live(const Event& event);
 
   Cycle next_time() const;
+  void begin_anew();
   void step(Cycle now);
   void handle(const Event& event, Cycle now);
   void tell_watcher(Cycle limit);

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <stdexcept>
+#include <string_view>
 
 #include "sim/sm/sm.h"
 
@@ -32,6 +34,18 @@ Addressee addressee(Sm::EventType type) {
       return Addressee::kSm;
   }
 }
+
+// Which launches there are, and how far they have come, is not the SM's own.
+class OwnFields : public KeyProbe {
+ public:
+  bool keeps(const char* name, uint64_t /*word*/) override {
+    return std::ranges::find(kOfLaunches, std::string_view(name)) == kOfLaunches.end();
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 4> kOfLaunches = {"launch_ready", "launch_started", "launch_has_ctas_left",
+                                                                  "dram_fraction"};
+};
 
 }  // namespace
 
@@ -137,6 +151,19 @@ void Sm::visit_warp_in_cta(Warp& warp, StateVisitor& visitor) {
     const int ring = image.cursor_ring[c];
     visitor.relative("cursor", ring < 0 ? warp.cursors[c] % depth : warp.cursors[c] - cta.rings[ring].front().completed * depth);
   }
+}
+
+bool Sm::is_new(Cycle at) {
+  OwnFields own_fields;
+  const auto key_of = [&](Sm& sm) {
+    SavedState state;
+    StateVisitor visitor(state, at, &own_fields);
+    sm.visit(visitor);
+    return state.key;
+  };
+  Sm fresh(spec_, launches_);
+  begin_anew();
+  return key_of(*this) == key_of(fresh);
 }
 
 void Sm::visit_ties(StateVisitor& visitor, const std::vector<bool>& tied) {

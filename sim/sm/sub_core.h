@@ -60,6 +60,8 @@ class SubCore {
   int last_writer(int bank) const { return last_writer_[bank]; }
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
+  // With no warp: forgets whose turn it was, and who had what last.
+  void begin_anew();
   // Everything that the sub-core keeps, warps included.
   void visit(StateVisitor& visitor);
   // A warp of this sub-core has come to the last trip of a loop that is bound by its CTA class since the last call.

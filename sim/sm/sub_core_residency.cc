@@ -7,6 +7,13 @@
 
 namespace warpfold::sim {
 
+void SubCore::begin_anew() {
+  for (PipePort& pipe : pipes_) pipe.begin_anew();
+  last_writer_ = {};
+  last_issued_ = -1;
+  last_turn_ = 0;
+}
+
 void SubCore::start_warp(int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const Mask bit = Mask{1} << slot;

@@ -59,6 +59,9 @@ class WgmmaUnit {
   void begin_reads(uint64_t id, Cycle now);
   void complete(uint64_t id, Cycle now);
 
+  // With no command: forgets whose the last ones were.
+  void begin_anew() { history_.begin_anew(); }
+
   // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
   void visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);
   // Port reads, per sub-core and launch, have been counted since `before` without having been made: commands in flight compare with

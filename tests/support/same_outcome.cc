@@ -59,15 +59,20 @@ void add(Fields& fields, const std::string& prefix, const sim::KernelCounters& k
 }
 
 Fields fields_of(const sim::Outcome& outcome) {
-  const auto& [total, kernels, resources, ledger, sm_classes, sms_simulated, whole_chip, fold, timeline, other_bounds, deadlocked,
-               deadlock] = outcome;
+  const auto& [total, kernels, resources, ledger, sm_classes, sms_simulated, whole_chip, fold, folds, timeline, other_bounds,
+               left_idle, deadlocked, deadlock] = outcome;
   const auto& [report] = deadlock;
   static_cast<void>(fold);
+  static_cast<void>(folds);
   static_cast<void>(timeline);  // shows what was folded
   static_cast<void>(other_bounds);
-  Fields fields = {{"total_cycles", std::to_string(total)},          {"sm_classes", std::to_string(sm_classes)},
-                   {"sms_simulated", std::to_string(sms_simulated)}, {"whole_chip", std::to_string(whole_chip)},
-                   {"deadlocked", std::to_string(deadlocked)},       {"deadlock", report}};
+  Fields fields = {{"total_cycles", std::to_string(total)},
+                   {"sm_classes", std::to_string(sm_classes)},
+                   {"sms_simulated", std::to_string(sms_simulated)},
+                   {"whole_chip", std::to_string(whole_chip)},
+                   {"left_idle", std::to_string(left_idle)},
+                   {"deadlocked", std::to_string(deadlocked)},
+                   {"deadlock", report}};
   for (size_t k = 0; k < kernels.size(); ++k) add(fields, text({"kernel ", std::to_string(k), " "}), kernels[k]);
   for (const auto& [name, busy, capacity] : resources)
     fields.emplace_back(text({"resource ", name}), text({std::to_string(busy), " of ", std::to_string(capacity)}));

@@ -63,11 +63,19 @@ Outcome<Folding> fold_options(const Options& options) {
   return folding;
 }
 
-void fill_fold(const std::vector<const sim::FoldReport*>& reports, configs::Result& result) {
+void fill_fold(const sim::Outcome& run, const std::vector<const sim::Outcome*>& alone, configs::Result& result) {
+  std::vector<std::shared_ptr<const sim::FoldReport>> reports;
+  const auto add = [&reports](const sim::Outcome& outcome) {
+    for (const auto& report : outcome.folds) {
+      if (std::ranges::find(reports, report) == reports.end()) reports.push_back(report);
+    }
+  };
+  add(run);
+  for (const sim::Outcome* each : alone) add(*each);
   configs::Fold& fold = *result.mutable_fold();
   sim::Folded mode = sim::Folded::kOff;
   uint64_t replayed = 0;
-  for (const sim::FoldReport* report : reports) {
+  for (const auto& report : reports) {
     mode = std::max(mode, report->mode);
     replayed += report->instructions_replayed;
     fold.set_error_bound(std::max(fold.error_bound(), report->error_bound));
@@ -75,7 +83,7 @@ void fill_fold(const std::vector<const sim::FoldReport*>& reports, configs::Resu
   }
   fold.set_mode(std::string(sim::folded_name(mode)));
   result.set_instructions_replayed(replayed);
-  for (const sim::FoldedPeriod& period : reports.front()->periods) {
+  for (const sim::FoldedPeriod& period : run.fold.periods) {
     configs::FoldedPeriod& entry = *fold.add_periods();
     entry.set_sm_class(period.sm_class);
     entry.set_cycles(period.cycles);

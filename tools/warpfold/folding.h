@@ -2,6 +2,7 @@
 
 #include "configs/result.pb.h"
 #include "sim/fold/fold.h"
+#include "sim/gpu/simulate.h"
 #include "tools/warpfold/options.h"
 
 namespace warpfold::cli {
@@ -16,8 +17,8 @@ struct Folding {
 void add_fold_options(Options& options, const std::string& error);
 Outcome<Folding> fold_options(const Options& options);
 
-// `reports`: of the run itself, whose periods are listed, and of the runs of its kernels alone.
-void fill_fold(const std::vector<const sim::FoldReport*>& reports, configs::Result& result);
+// `run`: whose periods are listed; `alone`: of its kernels. What they have in common counts once.
+void fill_fold(const sim::Outcome& run, const std::vector<const sim::Outcome*>& alone, configs::Result& result);
 // One line for people: how the result came about and how far it may be off.
 std::string fold_line(const configs::Result& result);
 

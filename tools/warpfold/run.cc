@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <optional>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -108,7 +107,8 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
                        .all_sms = options_.all_sms,
                        .account = options_.account,
                        .fold = fold,
-                       .timeline = simulation.timeline};
+                       .timeline = simulation.timeline,
+                       .known = known_.get()};
   for (const Simulation* other : others) options.other_bounds.push_back(sim::bounds_of(other->launches));
   auto outcome = sim::simulate(simulation.gpu, simulation.launches, options);
   if (!outcome) {
@@ -172,19 +172,16 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
 void Runner::hold_against_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
                                 const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes, configs::Result& result) {
   const configs::Gpu& gpu = planned.scenario.gpu();
-  std::vector<const sim::FoldReport*> folds{&together.fold};
-  std::set<size_t> used;
+  std::vector<const sim::Outcome*> used;
   for (size_t k = 0; k < planned.plan.kernels.size(); ++k) {
-    const size_t index = kernels.index(planned.plan.kernels[k]);
-    const sim::Outcome& alone = outcomes[index];
+    const sim::Outcome& alone = outcomes[kernels.index(planned.plan.kernels[k])];
     const uint64_t solo_cycles = alone.kernels.front().end_cycle - alone.kernels.front().start_cycle;
     configs::KernelResult& kernel = *result.mutable_kernels(static_cast<int>(k));
     kernel.set_solo_cycles(solo_cycles);
     kernel.set_slowdown_vs_solo(static_cast<double>(kernel.cycles()) / static_cast<double>(solo_cycles));
     kernel.set_bound_by(busiest(alone.resources));
     fill_slowdown(planned.plan, k, together.kernels[k], alone.kernels.front(), kernel);
-    folds.push_back(&alone.fold);
-    used.insert(index);
+    used.push_back(&alone);
   }
   for (const policies::PlannedKernel& kernel : written.kernels) {
     const sim::Outcome& outcome = outcomes[kernels.index(kernel)];
@@ -195,9 +192,9 @@ void Runner::hold_against_alone(const Planned& planned, const policies::Plan& wr
     alone.set_time_us(static_cast<double>(alone.cycles()) / gpu.clock_mhz());
     alone.set_bound_by(busiest(outcome.resources));
     alone.set_average_warps(average_warps(gpu, counters));
-    if (used.insert(kernels.index(kernel)).second) folds.push_back(&outcome.fold);
+    used.push_back(&outcome);
   }
-  fill_fold(folds, result);
+  fill_fold(together, used, result);
   result.set_reason(reason_of(result));
 }
 
@@ -210,7 +207,7 @@ configs::Result Runner::result_of(const Planned& planned, const policies::Plan& 
   if (options_.alone) {
     hold_against_alone(planned, written, kernels, together, outcomes, result);
   } else {
-    fill_fold({&together.fold}, result);
+    fill_fold(together, {}, result);
   }
   return result;
 }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "configs/result.pb.h"
 #include "configs/scenario.pb.h"
+#include "sim/gpu/known_runs.h"
 #include "sim/gpu/simulate.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/folding.h"
@@ -38,9 +40,10 @@ Outcome<Planned> plan_scenario(configs::Scenario scenario, const std::string& fi
 // Runs one scenario under as many policies as wanted.
 class Runner {
  public:
-  // `file` is the scenario's, `command_line` goes into results.
-  Runner(std::string file, std::string command_line, const RunOptions& options)
-      : file_(std::move(file)), command_line_(std::move(command_line)), options_(options) {}
+  // `file` is the scenario's, `command_line` goes into results. `known`: runs that others have made or may use; none: its own.
+  Runner(std::string file, std::string command_line, const RunOptions& options,
+         std::shared_ptr<sim::KnownRuns> known = std::make_shared<sim::KnownRuns>())
+      : file_(std::move(file)), command_line_(std::move(command_line)), options_(options), known_(std::move(known)) {}
 
   // One result for each of `planned`, which differ in their policies alone. What a kernel does alone is simulated once, whichever
   // plans it is part of; so are the scenario's kernels as they are written. A deadlock is a failure with its report.
@@ -70,6 +73,7 @@ class Runner {
   std::string file_;
   std::string command_line_;
   RunOptions options_;
+  std::shared_ptr<sim::KnownRuns> known_;
 };
 
 }  // namespace warpfold::cli

@@ -122,7 +122,7 @@ class StudyRunner {
       if (!each) return std::unexpected(each.error());
       planned.push_back(std::move(*each));
     }
-    const auto results = Runner(study_.scenario_file(), command_line_, alone).run(planned);
+    const auto results = Runner(study_.scenario_file(), command_line_, alone, known_).run(planned);
     if (!results) return std::unexpected(results.error());
     configs::StudyPoint record;
     for (size_t a = 0; a < point.size(); ++a) {
@@ -228,6 +228,7 @@ class StudyRunner {
   std::string command_line_;
   RunOptions how_;
   std::string program_;
+  std::shared_ptr<sim::KnownRuns> known_ = std::make_shared<sim::KnownRuns>();  // points have kernels in common
 };
 
 // One line a figure, and whether the pictures could be drawn.

@@ -113,7 +113,7 @@ Outcome<configs::SimulatedPoint> ValidationPoints::simulate(const Point& point) 
   if (!outcome) return std::unexpected(Failure(outcome.error()));
   if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
   configs::Result result = make_result(planned->scenario, planned->plan, *outcome);
-  fill_fold({&outcome->fold}, result);
+  fill_fold(*outcome, {}, result);
   fill_point(result, made);
   return made;
 }

@@ -1,0 +1,179 @@
+#include "sim/gpu/epochs.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "sim/gpu/distribution.h"
+
+namespace warpfold::sim {
+namespace {
+
+// [launch][other]: the launch waits for the other, directly or not.
+std::vector<std::vector<bool>> closure(const std::vector<std::vector<int>>& depends_on) {
+  const size_t launches = depends_on.size();
+  std::vector<std::vector<bool>> waits(launches, std::vector<bool>(launches, false));
+  for (size_t l = 0; l < launches; ++l) {
+    for (const int d : depends_on[l]) waits[l][static_cast<size_t>(d)] = true;
+  }
+  for (size_t by = 0; by < launches; ++by) {
+    for (size_t l = 0; l < launches; ++l) {
+      if (!waits[l][by]) continue;
+      for (size_t other = 0; other < launches; ++other) waits[l][other] = waits[l][other] || waits[by][other];
+    }
+  }
+  return waits;
+}
+
+// What a launch of an epoch has lost to others of it, among all launches.
+void spread(std::vector<Losses>& lost, const Epoch& epoch, size_t launches) {
+  std::vector<Losses> all(launches);
+  for (size_t i = 0; i < epoch.size(); ++i) all[epoch[i]] = lost[i];
+  lost = std::move(all);
+}
+
+void add_kernels(const Outcome& outcome, const Epoch& epoch, uint64_t begin, Outcome& whole) {
+  const size_t launches = whole.kernels.size();
+  for (size_t i = 0; i < epoch.size(); ++i) {
+    KernelCounters& kernel = whole.kernels[epoch[i]] = outcome.kernels[i];
+    kernel.start_cycle += begin;
+    kernel.end_cycle += begin;
+    spread(kernel.absent, epoch, launches);
+    for (SegmentCounters& segment : kernel.segments) {
+      spread(segment.lost, epoch, launches);
+      spread(segment.requests_lost, epoch, launches);
+    }
+    whole.ledger[epoch[i]] = outcome.ledger[i];
+    spread(whole.ledger[epoch[i]], epoch, launches);
+  }
+}
+
+void add_resources(const Outcome& outcome, Outcome& whole) {
+  if (whole.resources.empty()) {
+    whole.resources = outcome.resources;
+    return;
+  }
+  for (size_t r = 0; r < whole.resources.size(); ++r) whole.resources[r].busy += outcome.resources[r].busy;
+}
+
+void add_fold(const FoldReport& fold, FoldReport& whole) {
+  whole.mode = std::max(whole.mode, fold.mode);
+  whole.error_bound = std::max(whole.error_bound, fold.error_bound);
+  std::ranges::copy(fold.periods, std::back_inserter(whole.periods));
+  whole.instructions_replayed += fold.instructions_replayed;
+  whole.instructions_shared += fold.instructions_shared;
+  whole.instructions_of_classes += fold.instructions_of_classes;
+}
+
+// Of a launch by itself, bounds are no matter: it misses what it would under any.
+void add_other_bounds(const Outcome& outcome, const Epoch& epoch, Outcome& whole) {
+  for (size_t which = 0; which < whole.other_bounds.size(); ++which) {
+    OtherBounds& all = whole.other_bounds[which];
+    const bool alone = outcome.other_bounds.empty();
+    all.same = all.same && (alone || outcome.other_bounds[which].same);
+    for (size_t i = 0; i < epoch.size(); ++i) {
+      std::vector<Losses>& absent = all.absent[epoch[i]];
+      absent = alone ? outcome.kernels[i].absent : outcome.other_bounds[which].absent[i];
+      spread(absent, epoch, whole.kernels.size());
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise) {
+  std::vector<std::vector<int>> result(launches.size());
+  for (size_t l = 0; l < launches.size(); ++l) {
+    result[l] = launches[l].after;
+    for (size_t earlier = 0; earlier < l; ++earlier) {
+      if (serialise || launches[earlier].stream == launches[l].stream) result[l].push_back(static_cast<int>(earlier));
+    }
+  }
+  return result;
+}
+
+std::vector<Epoch> epochs_of(const std::vector<Launch>& launches, bool serialise) {
+  const std::vector<std::vector<bool>> waits = closure(dependences(launches, serialise));
+  // Whoever waits for more comes later. Launches that wait for each other wait for as many, and are never cut apart.
+  Epoch order(launches.size());
+  for (size_t l = 0; l < order.size(); ++l) order[l] = l;
+  std::ranges::stable_sort(order, {}, [&](size_t l) { return std::ranges::count(waits[l], true); });
+  std::vector<Epoch> epochs;
+  Epoch open;
+  for (size_t at = 0; at < order.size(); ++at) {
+    const auto waits_for_all_before = [&](size_t l) {
+      return std::all_of(order.begin(), order.begin() + static_cast<ptrdiff_t>(at), [&](size_t other) { return waits[l][other]; });
+    };
+    const bool cut = std::all_of(order.begin() + static_cast<ptrdiff_t>(at), order.end(), waits_for_all_before) &&
+                     std::none_of(order.begin(), order.begin() + static_cast<ptrdiff_t>(at),
+                                  [&](size_t other) { return waits[other][order[at]]; });
+    if (cut && !open.empty()) epochs.push_back(std::exchange(open, {}));
+    open.push_back(order[at]);
+  }
+  if (!open.empty()) epochs.push_back(std::move(open));
+  for (Epoch& epoch : epochs) std::ranges::sort(epoch);
+  return epochs;
+}
+
+std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch& epoch) {
+  std::vector<Launch> own;
+  for (const size_t l : epoch) {
+    Launch& launch = own.emplace_back(launches[l]);
+    std::vector<int> after;
+    for (const int other : launch.after) {
+      const auto place = std::ranges::lower_bound(epoch, static_cast<size_t>(other));
+      if (place != epoch.end() && *place == static_cast<size_t>(other)) after.push_back(static_cast<int>(place - epoch.begin()));
+    }
+    launch.after = std::move(after);
+  }
+  if (own.size() == 1) {
+    Launch alone;
+    alone.kernel = own.front().kernel;
+    alone.sms = own.front().sms;
+    own.front() = std::move(alone);
+  }
+  return own;
+}
+
+std::vector<std::vector<PlacementBounds>> bounds_of_epoch(const std::vector<std::vector<PlacementBounds>>& bounds,
+                                                          const Epoch& epoch) {
+  if (epoch.size() == 1) return {};
+  std::vector<std::vector<PlacementBounds>> own;
+  for (const std::vector<PlacementBounds>& each : bounds) {
+    own.emplace_back();
+    for (const size_t l : epoch) own.back().push_back(each[l]);
+  }
+  return own;
+}
+
+Outcome in_sequence(const Spec& spec, const std::vector<Launch>& launches, const std::vector<Epoch>& epochs,
+                    const std::vector<const Outcome*>& outcomes, size_t other_bounds) {
+  Outcome whole;
+  whole.kernels.resize(launches.size());
+  whole.ledger.resize(launches.size());
+  whole.other_bounds.assign(other_bounds, {.same = true, .absent = std::vector<std::vector<Losses>>(launches.size())});
+  for (size_t e = 0; e < epochs.size(); ++e) {
+    const Outcome& outcome = *outcomes[e];
+    const uint64_t begin = e == 0 ? 0 : whole.total_cycles + spec.kernel_launch;
+    add_kernels(outcome, epochs[e], begin, whole);
+    add_resources(outcome, whole);
+    add_fold(outcome.fold, whole.fold);
+    std::ranges::copy(outcome.folds, std::back_inserter(whole.folds));
+    add_other_bounds(outcome, epochs[e], whole);
+    whole.total_cycles = begin + outcome.total_cycles;
+    whole.sms_simulated = std::max(whole.sms_simulated, outcome.sms_simulated);
+    whole.left_idle = outcome.left_idle;
+    whole.deadlocked = outcome.deadlocked;
+    whole.deadlock = outcome.deadlock;
+  }
+  std::vector<const traces::Kernel*> kernels;
+  std::vector<SmRange> ranges;
+  for (const Launch& launch : launches) {
+    kernels.push_back(launch.kernel);
+    ranges.push_back(launch.sms);
+  }
+  whole.sm_classes = static_cast<uint32_t>(distribute(kernels, spec.memory.sm_count, ranges).size());
+  return whole;
+}
+
+}  // namespace warpfold::sim

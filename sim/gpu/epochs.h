@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sim/gpu/simulate.h"
+#include "sim/sm/spec.h"
+
+namespace warpfold::sim {
+
+// Per launch: those that must have ended before it, by name, by stream, or because everything is serialised.
+std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise);
+
+// Launches, by index, in the order given. What an epoch holds runs when all of the epoch before has ended, and nothing else does.
+using Epoch = std::vector<size_t>;
+
+// Cuts launches wherever all that come later wait for all that came before, directly or not. In between nothing is left to run on
+// the whole GPU.
+//
+//   stream 0: qkv, attention; stream 1: rng; attention after rng    {qkv, rng}, {attention}
+std::vector<Epoch> epochs_of(const std::vector<Launch>& launches, bool serialise);
+
+// The launches of an epoch as a run of their own.
+std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch& epoch);
+// The same of bounds that they might have had instead; a launch that has the GPU to itself has none.
+std::vector<std::vector<PlacementBounds>> bounds_of_epoch(const std::vector<std::vector<PlacementBounds>>& bounds,
+                                                          const Epoch& epoch);
+
+// Outcomes of epochs, each of which has left an idle GPU to the next, as one: of all launches, in their order. Resources have yet
+// to be set against the whole time (settle_resources).
+Outcome in_sequence(const Spec& spec, const std::vector<Launch>& launches, const std::vector<Epoch>& epochs,
+                    const std::vector<const Outcome*>& outcomes, size_t other_bounds);
+
+// What resources could have done in the time that all has taken.
+void settle_resources(const Spec& spec, Outcome& outcome);
+
+}  // namespace warpfold::sim

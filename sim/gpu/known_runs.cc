@@ -1,0 +1,44 @@
+#include "sim/gpu/known_runs.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace warpfold::sim {
+
+std::shared_ptr<const Outcome> KnownRuns::get(const std::string& gpu, const std::vector<Launch>& launches, const Options& options,
+                                              const std::function<Outcome()>& make) {
+  Run run{.kernels = {},
+          .launches = launches,
+          .serialise = options.serialise,
+          .account = options.account,
+          .fold = options.fold,
+          .other_bounds = options.other_bounds};
+  for (Launch& launch : run.launches) {
+    traces::Kernel& nameless = run.kernels.emplace_back(*launch.kernel);
+    nameless.name.clear();
+    nameless.source.clear();
+    launch.kernel = nullptr;
+  }
+  std::promise<std::shared_ptr<const Outcome>> promise;
+  std::shared_future<std::shared_ptr<const Outcome>> outcome;
+  bool known = true;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto [from, to] = runs_.equal_range(gpu);
+    const auto found = std::find_if(from, to, [&](const auto& each) { return each.second.run == run; });
+    known = found != to;
+    outcome = known ? found->second.outcome : promise.get_future().share();
+    if (!known) runs_.emplace(gpu, Known{std::move(run), outcome});
+  }
+  if (!known) {
+    try {
+      promise.set_value(std::make_shared<const Outcome>(make()));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  }
+  return outcome.get();
+}
+
+}  // namespace warpfold::sim

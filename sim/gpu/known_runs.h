@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/gpu/simulate.h"
+#include "traces/kernel.h"
+
+namespace warpfold::sim {
+
+// Runs by what they are of: machine, kernels, how those share it, and how the run is made. Two kernels are the same whatever they
+// are called. For many threads: who asks for a run that another one is making waits for it.
+class KnownRuns {
+ public:
+  // The run's outcome; made by `make` if nobody has asked for it before. `options`: those of the run, of which what concerns all
+  // launches together has no part in it.
+  std::shared_ptr<const Outcome> get(const std::string& gpu, const std::vector<Launch>& launches, const Options& options,
+                                     const std::function<Outcome()>& make);
+
+ private:
+  struct Run {
+    std::vector<traces::Kernel> kernels;  // nameless
+    std::vector<Launch> launches;         // without their kernels
+    bool serialise;
+    AccountGranularity account;
+    FoldOptions fold;
+    std::vector<std::vector<PlacementBounds>> other_bounds;
+
+    bool operator==(const Run&) const = default;
+  };
+  struct Known {
+    Run run;
+    std::shared_future<std::shared_ptr<const Outcome>> outcome;
+  };
+
+  std::mutex mutex_;
+  std::unordered_multimap<std::string, Known> runs_;  // by gpu
+};
+
+}  // namespace warpfold::sim
