@@ -110,6 +110,11 @@ Outcome GpuRun::run() {
   outcome.deadlocked = deadlocked();
   if (outcome.deadlocked) {
     outcome.deadlock.report = deadlock_report();
+    // CTAs are missed for ever.
+    for (KernelCounters& kernel : outcome.kernels) std::ranges::fill(kernel.absent, Losses{});
+    for (OtherBounds& other : outcome.other_bounds) {
+      for (std::vector<Losses>& absent : other.absent) std::ranges::fill(absent, Losses{});
+    }
   } else {
     for (const Member& member : members_) member.sm->account().check();
     check_conservation(outcome);
