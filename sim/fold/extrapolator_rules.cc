@@ -34,8 +34,8 @@ bool Extrapolator::steady(size_t first) const {
     const uint64_t running = sm_->ctas_running(launch);
     if (running > 0 && tied_[l] && to.launches[l].instructions == from.launches[l].instructions) return false;
     const Cycle ready = sm_->launch_ready(launch);
-    if (ready >= to.state.at && ready != kNever) return false;
     if (ready == kNever || !sm_->ctas_left(launch)) continue;
+    if (ready >= to.state.at) return false;
     const uint64_t placed = to.state.placed[l] - from.state.placed[l];
     const uint64_t gone = to.ctas_done[l] - from.ctas_done[l];
     if (placed == 0 && gone == 0) {

@@ -27,6 +27,24 @@ configs::Kernel random_numbers(uint64_t calls_per_thread, uint64_t keys) {
   return kernel;
 }
 
+// 16 tiles of FP8, one after the other on an SM.
+configs::Kernel persistent_gemm() {
+  configs::Kernel kernel;
+  configs::HopperGemm& shape = *kernel.mutable_hopper_gemm();
+  shape.set_type(configs::FP8);
+  shape.set_tile_m(128);
+  shape.set_tile_n(128);
+  shape.set_tile_k(128);
+  shape.set_schedule(configs::COOPERATIVE);
+  shape.set_persistent(true);
+  shape.set_cluster_m(1);
+  shape.set_cluster_n(1);
+  shape.set_m(2048);
+  shape.set_n(128);
+  shape.set_k(2048);
+  return kernel;
+}
+
 // Two SMs that differ by one CTA of two hundred, which is too much for one to stand for the other, share what is replayed before
 // the first jump and no rate: each jumps by its own.
 TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
@@ -70,19 +88,7 @@ TEST(Bounded, ALaunchThatIsDueIsNotPutOff) {
     gpu.mutable_sm()->set_cta_launch_cycles(cta_launch);
     gpu.set_kernel_launch_cycles(kernel_launch);
     const configs::Kernel rng = random_numbers(calls, 24'000);
-    configs::Kernel gemm;
-    configs::HopperGemm& shape = *gemm.mutable_hopper_gemm();
-    shape.set_type(configs::FP8);
-    shape.set_tile_m(128);
-    shape.set_tile_n(128);
-    shape.set_tile_k(128);
-    shape.set_schedule(configs::COOPERATIVE);
-    shape.set_persistent(true);
-    shape.set_cluster_m(1);
-    shape.set_cluster_n(1);
-    shape.set_m(2048);
-    shape.set_n(128);
-    shape.set_k(2048);
+    configs::Kernel gemm = persistent_gemm();
     std::vector<traces::Kernel> kernels;
     for (const char* name : {"first", "second"}) {
       gemm.set_name(name);
@@ -105,6 +111,39 @@ TEST(Bounded, ALaunchThatIsDueIsNotPutOff) {
     EXPECT_LE(compare(folded, replayed, failure).cycles, 0.05);
     EXPECT_EQ(failure, "");
   }
+}
+
+// Two GEMMs on an SM of their own: that the second is due there when the first has ended says nothing of the random numbers on
+// the other SM.
+TEST(Bounded, ALaunchForOtherSmsKeepsNobodyWaiting) {
+  Dice dice(1);
+  configs::Gpu gpu = machine(dice);
+  gpu.set_sm_count(2);
+  gpu.set_kernel_launch_cycles(1'500);
+  const configs::Kernel rng = random_numbers(50, 24'000);
+  configs::Kernel gemm = persistent_gemm();
+  std::vector<traces::Kernel> kernels;
+  for (const char* name : {"first", "second"}) {
+    gemm.set_name(name);
+    gemm.mutable_hopper_gemm()->set_k(kernels.empty() ? 65536 : 2048);
+    kernels.push_back(must(workloads::make_kernel(gemm, gpu, "chain")));
+  }
+  kernels.push_back(must(workloads::make_kernel(rng, gpu, "chain")));
+  std::vector<sim::Launch> launches(kernels.size());
+  for (size_t l = 0; l < launches.size(); ++l) {
+    const bool random = l + 1 == launches.size();
+    launches[l].kernel = &kernels[l];
+    launches[l].stream = random ? 1 : 0;
+    launches[l].sms = {random ? 0U : 1U, 1};
+  }
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .patience = 20'000};
+  const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
+  const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
+  EXPECT_LT(replayed.kernels[2].end_cycle, replayed.kernels[1].start_cycle);
+  EXPECT_EQ(folded.fold.mode, sim::Folded::kBounded);
+  std::string failure;
+  EXPECT_LE(compare(folded, replayed, failure).cycles, 0.05);
+  EXPECT_EQ(failure, "");
 }
 
 // Causal attention's CTAs stay and go round one loop for each length of their tiles; its rounds are counted within each.
