@@ -47,7 +47,7 @@ struct Skip {
   std::vector<uint64_t> placed;       // per launch: CTAs
 };
 
-// For tests of the key: sees every field of it, and may leave it out.
+// Sees every field of a key, and may leave it out.
 class KeyProbe {
  public:
   virtual ~KeyProbe() = default;

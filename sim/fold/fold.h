@@ -37,7 +37,7 @@ struct FoldOptions {
 
 // Periods of one length that one SM class skipped.
 struct FoldedPeriod {
-  uint32_t sm_class = 0;
+  uint32_t sm_class = 0;  // of its epoch
   uint64_t cycles = 0;
   uint64_t instructions = 0;  // of one SM in one period
   uint64_t repeats = 0;       // periods skipped

@@ -1,6 +1,7 @@
 #include "sim/gpu/epochs.h"
 
 #include <algorithm>
+#include <boost/dynamic_bitset.hpp>
 #include <iterator>
 #include <utility>
 
@@ -10,16 +11,15 @@ namespace warpfold::sim {
 namespace {
 
 // [launch][other]: the launch waits for the other, directly or not.
-std::vector<std::vector<bool>> closure(const std::vector<std::vector<int>>& depends_on) {
+std::vector<boost::dynamic_bitset<>> closure(const std::vector<std::vector<int>>& depends_on) {
   const size_t launches = depends_on.size();
-  std::vector<std::vector<bool>> waits(launches, std::vector<bool>(launches, false));
+  std::vector<boost::dynamic_bitset<>> waits(launches, boost::dynamic_bitset<>(launches));
   for (size_t l = 0; l < launches; ++l) {
-    for (const int d : depends_on[l]) waits[l][static_cast<size_t>(d)] = true;
+    for (const int d : depends_on[l]) waits[l].set(static_cast<size_t>(d));
   }
   for (size_t by = 0; by < launches; ++by) {
     for (size_t l = 0; l < launches; ++l) {
-      if (!waits[l][by]) continue;
-      for (size_t other = 0; other < launches; ++other) waits[l][other] = waits[l][other] || waits[by][other];
+      if (waits[l].test(by)) waits[l] |= waits[by];
     }
   }
   return waits;
@@ -93,24 +93,29 @@ std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, b
 }
 
 std::vector<Epoch> epochs_of(const std::vector<Launch>& launches, bool serialise) {
-  const std::vector<std::vector<bool>> waits = closure(dependences(launches, serialise));
-  // Whoever waits for more comes later. Launches that wait for each other wait for as many, and are never cut apart.
+  const auto waits = closure(dependences(launches, serialise));
   Epoch order(launches.size());
   for (size_t l = 0; l < order.size(); ++l) order[l] = l;
-  std::ranges::stable_sort(order, {}, [&](size_t l) { return std::ranges::count(waits[l], true); });
-  std::vector<Epoch> epochs;
-  Epoch open;
-  for (size_t at = 0; at < order.size(); ++at) {
-    const auto waits_for_all_before = [&](size_t l) {
-      return std::all_of(order.begin(), order.begin() + static_cast<ptrdiff_t>(at), [&](size_t other) { return waits[l][other]; });
-    };
-    const bool cut = std::all_of(order.begin() + static_cast<ptrdiff_t>(at), order.end(), waits_for_all_before) &&
-                     std::none_of(order.begin(), order.begin() + static_cast<ptrdiff_t>(at),
-                                  [&](size_t other) { return waits[other][order[at]]; });
-    if (cut && !open.empty()) epochs.push_back(std::exchange(open, {}));
-    open.push_back(order[at]);
+  // Launches that wait for themselves, by way of others or not, never run.
+  if (std::ranges::any_of(order, [&](size_t l) { return waits[l].test(l); })) return {order};
+  // Whoever waits for more comes later.
+  std::ranges::stable_sort(order, {}, [&](size_t l) { return waits[l].count(); });
+  // [at]: what all from there on wait for.
+  boost::dynamic_bitset<> by_all(launches.size());
+  by_all.set();
+  std::vector<size_t> waited_for(launches.size());
+  boost::dynamic_bitset<> before(launches.size());
+  before.set();
+  for (size_t at = order.size(); at-- > 0;) {
+    by_all &= waits[order[at]];
+    before.reset(order[at]);
+    waited_for[at] = (by_all & before).count();
   }
-  if (!open.empty()) epochs.push_back(std::move(open));
+  std::vector<Epoch> epochs;
+  for (size_t at = 0; at < order.size(); ++at) {
+    if (waited_for[at] == at) epochs.emplace_back();
+    epochs.back().push_back(order[at]);
+  }
   for (Epoch& epoch : epochs) std::ranges::sort(epoch);
   return epochs;
 }

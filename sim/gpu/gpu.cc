@@ -62,15 +62,22 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
                         .merged = merged.merged,
                         .less = std::move(merged.less)});
   }
-  for (Member& member : members_) start(member, launches, options.issue_log);
+  std::vector<int> epoch_of(launches.size());
+  const std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
+  for (size_t e = 0; e < epochs.size(); ++e) {
+    for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
+  }
+  for (Member& member : members_) start(member, launches, epoch_of, options.issue_log);
 }
 
-void GpuRun::start(Member& member, const std::vector<Launch>& launches, std::vector<IssueRecord>* issue_log) {
+void GpuRun::start(Member& member, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
+                   std::vector<IssueRecord>* issue_log) {
   const std::vector<int> rank = placement_order(launches);
   std::vector<SmLaunch> shares;
   for (size_t l = 0; l < launches.size(); ++l) {
     shares.push_back({launches[l], &images_[l], member.ctas[l], rank[l], launches[l].priority,
-                      ctas_alone(images_[l], launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count)});
+                      ctas_alone(images_[l], launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count),
+                      epoch_of[l]});
   }
   member.sm = std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr);
   member.sm->consider(other_bounds_);

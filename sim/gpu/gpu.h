@@ -24,7 +24,8 @@ class GpuRun {
   Outcome run();
 
  private:
-  void start(Member& member, const std::vector<Launch>& launches, std::vector<IssueRecord>* issue_log);
+  void start(Member& member, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
+             std::vector<IssueRecord>* issue_log);
   void advance(Member& member);
   void run_together();
   void release_ready();

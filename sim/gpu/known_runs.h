@@ -17,8 +17,8 @@ namespace warpfold::sim {
 // are called. For many threads: who asks for a run that another one is making waits for it.
 class KnownRuns {
  public:
-  // The run's outcome; made by `make` if nobody has asked for it before. `options`: those of the run, of which what concerns all
-  // launches together has no part in it.
+  // The outcome of a run of these launches; made by `make` if nobody has asked for it before. Of `options` accounting, folding,
+  // other bounds and whether launches are serialised tell runs apart.
   std::shared_ptr<const Outcome> get(const std::string& gpu, const std::vector<Launch>& launches, const Options& options,
                                      const std::function<Outcome()>& make);
 

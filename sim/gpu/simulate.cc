@@ -57,6 +57,7 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
   const std::string machine = gpu.SerializeAsString();
   std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
   std::vector<std::shared_ptr<const Outcome>> outcomes;
+  std::vector<std::shared_ptr<const FoldReport>> in_vain;
   const auto run = [&](const Epoch& epoch) {
     const std::vector<Launch> own = launches_of(launches, epoch);
     Options how = options;
@@ -78,12 +79,15 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
       epochs[e].insert(epochs[e].end(), epochs[later].begin(), epochs[later].end());
     std::ranges::sort(epochs[e]);
     epochs.resize(e + 1);
+    in_vain = outcome.folds;
     outcomes.back() = run(epochs[e]);
     if (outcomes.back()->deadlocked) return GpuRun(spec, images, launches, options).run();
   }
   std::vector<const Outcome*> each;
   for (const auto& outcome : outcomes) each.push_back(outcome.get());
-  return in_sequence(spec, launches, epochs, each, options.other_bounds.size());
+  Outcome whole = in_sequence(spec, launches, epochs, each, options.other_bounds.size());
+  whole.folds.insert(whole.folds.end(), in_vain.begin(), in_vain.end());
+  return whole;
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ struct Options {
   FoldOptions fold{};
   // Bounds that the launches might have had instead, [which][launch]: where they would have changed nothing, the outcome says so.
   std::vector<std::vector<PlacementBounds>> other_bounds{};
-  bool timeline = false;  // records when what ran and what was busy; bounded in size, and changes nothing else
+  bool timeline = false;  // records when what ran and what was busy; bounded in size; all is one run then (known)
   // Where launches wait for all before them, what they do after that is a run of its own, and is looked up here before it is made:
   // what a kernel did alone, it does again where it has the GPU to itself. Not asked for a timeline, an issue log or all SMs. None:
   // all launches are simulated in one run, whose cycles are the same, or within the bounds of both where those are estimates.

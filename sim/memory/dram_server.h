@@ -36,6 +36,9 @@ class DramServer {
     return server_.work(now, excess);
   }
 
+  // Writes back what there has been time for.
+  void catch_up(Cycle now) { dirty_ = server_.work_while_idle(now, dirty_); }
+
   Cycle free_at() const { return server_.free_at(); }
   Cycle duration(uint64_t bytes) const { return server_.duration(bytes); }
 
@@ -50,8 +53,6 @@ class DramServer {
   }
 
  private:
-  void catch_up(Cycle now) { dirty_ = server_.work_while_idle(now, dirty_); }
-
   BandwidthServer server_;
   uint64_t most_dirty_;
   uint64_t dirty_ = 0;  // in L2, in units of work

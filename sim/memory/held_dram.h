@@ -16,13 +16,13 @@ class HeldDram {
 
   Passage read(Cycle now, uint64_t bytes, int launch) {
     if (bytes == 0) return {now, now, now, Contended::kDram, &holders_};
-    const Cycle start = std::max(now, server_.free_at());
+    const Cycle start = begin(now);
     holders_.hold(start, launch);
     return {server_.read(now, bytes), now + server_.duration(bytes), start, Contended::kDram, &holders_};
   }
 
   Passage write(Cycle now, uint64_t bytes, int launch) {
-    const Cycle start = std::max(now, server_.free_at());
+    const Cycle start = begin(now);
     const Cycle end = server_.write(now, bytes);
     if (end > now) holders_.hold(start, launch);
     return {end, now, end, Contended::kDram, &holders_};
@@ -32,12 +32,20 @@ class HeldDram {
 
   // Who holds it matters while somebody may have to wait.
   void visit(StateVisitor& visitor) {
+    if (visitor.taking()) server_.catch_up(visitor.now());  // as a request would
     const bool busy = server_.free_at() >= visitor.now();
     if (busy || !visitor.taking()) holders_.visit(visitor, visitor.now() - 1);
     server_.visit(visitor);
   }
 
  private:
+  // Of a request. Who had it before it was idle is not waited for.
+  Cycle begin(Cycle now) {
+    server_.catch_up(now);
+    if (server_.free_at() < now) holders_.begin_anew();
+    return std::max(now, server_.free_at());
+  }
+
   DramServer server_;
   HoldHistory holders_;
 };

@@ -26,6 +26,7 @@ class HeldServer {
   Passage serve(Cycle now, uint64_t bytes, int launch) {
     if (bytes == 0) return {now, now, now, resource_, &holders_};
     const Cycle start = std::max(now, server_.free_at());
+    if (server_.free_at() < now) holders_.begin_anew();  // who had it before is not waited for
     holders_.hold(start, launch);
     return {server_.serve(now, bytes), now + server_.duration(bytes), start, resource_, &holders_};
   }

@@ -56,7 +56,7 @@ class MemoryStage {
   // wgmma takes `wavefronts` of the data stage from `start` on, before anyone else.
   void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
 
-  // With nothing under way: forgets whose turn it was, and who had what last.
+  // No CTA is left: forgets whose turn it was, and who had what last.
   void begin_anew();
 
   void visit(StateVisitor& visitor);

@@ -37,7 +37,7 @@ class PipePort {
   Cycle enters_at(Cycle now) const { return later(now, free_at_); }  // the next instruction, into the latch
   // What has entered takes so much longer.
   void hold_up(Cycle cycles) { free_at_ += cycles; }
-  // Nobody is in it: forgets who was.
+  // No warp is left: forgets who was in it.
   void begin_anew() {
     holder_ = 0;
     launch_ = {};

@@ -135,9 +135,10 @@ void Sm::load_result(const Event& event, Cycle now) {
     return;
   }
   const int bank = sub_core.ports().write_port_busy(now, {registers[0], 0}) ? 0 : 1;
-  account_.charge_request(warp->row, sub_core.last_writer(bank), Contended::kRegisterWritePort, 1);
+  const int writer = sub_core.last_writer(bank, warp->launch);
+  account_.charge_request(warp->row, writer, Contended::kRegisterWritePort, 1);
   Event later = event;
-  const bool by_others = sub_core.last_writer(bank) != warp->launch;
+  const bool by_others = writer != warp->launch;
   if (by_others || tied(warp->launch)) hold_up(later.lost, warp->launch, warp->cta, ctas_[warp->cta].serial, late_by(1, by_others));
   later.type = EventType::kCounter;
   schedule(now + 1, later);

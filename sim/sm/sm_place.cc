@@ -5,7 +5,7 @@
 namespace warpfold::sim {
 
 // CTAs are placed in launch order as long as they fit: left-over placement. A launch that has CTAs left holds back the ones
-// behind it, except where reservations or quotas part the SM between them.
+// behind it, except where reservations or quotas part the SM between those of its epoch.
 void Sm::place_ctas(Cycle now) {
   place_what_fits(now);
   assess_absences(now);
@@ -34,7 +34,8 @@ bool Sm::may_place(int launch, Cycle now) {
 
 // The launch that comes first.
 std::optional<int> Sm::held_back_by(int launch, Cycle now) const {
-  if (std::ranges::any_of(launches_, &SmLaunch::any)) return std::nullopt;
+  const auto parts = [&](const SmLaunch& each) { return each.epoch == launches_[launch].epoch && each.any(); };
+  if (std::ranges::any_of(launches_, parts)) return std::nullopt;
   for (const int earlier : order_) {
     if (earlier == launch) break;
     if (progress_[earlier].ready <= now && ctas_left(earlier)) return earlier;

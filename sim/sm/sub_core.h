@@ -57,7 +57,8 @@ class SubCore {
   RegisterPorts& ports() { return ports_; }
   // An accumulator update begins to write back, for so many cycles.
   void begin_commits(Cycle now, Cycle cycles);
-  int last_writer(int bank) const { return last_writer_[bank]; }
+  // The launch that wrote to the bank last; if none has since the sub-core began anew, `nobody`.
+  int last_writer(int bank, int nobody) const { return last_writer_[bank] >= 0 ? last_writer_[bank] : nobody; }
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
   // With no warp: forgets whose turn it was, and who had what last.
@@ -157,7 +158,7 @@ class SubCore {
   uint32_t way_ = 0;     // that the next instruction takes
   Cycle slot_free_ = 0;  // the issue slot, on a machine that does not issue every cycle
   int slot_holder_ = 0;
-  std::array<int, 3> last_writer_{};  // of each bank; the last one takes what writes neither
+  std::array<int, 3> last_writer_ = {-1, -1, -1};  // of each bank, -1: nobody; the last one takes what writes neither
   std::vector<uint64_t> port_reads_;
   std::vector<uint64_t> issued_;  // per launch: warp instructions
 

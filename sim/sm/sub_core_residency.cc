@@ -9,7 +9,7 @@ namespace warpfold::sim {
 
 void SubCore::begin_anew() {
   for (PipePort& pipe : pipes_) pipe.begin_anew();
-  last_writer_ = {};
+  last_writer_.fill(-1);
   last_issued_ = -1;
   last_turn_ = 0;
 }

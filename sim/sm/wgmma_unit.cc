@@ -142,7 +142,7 @@ void WgmmaUnit::complete(uint64_t id, Cycle now) {
     reads = std::max<Cycle>(reads, missing_reads);
     if (missing_writes > writes) {
       writes = missing_writes;
-      written_by = sm_->sub_core(c).last_writer(0);
+      written_by = sm_->sub_core(c).last_writer(0, command.launch);
     }
   }
   const Cycle delay = std::max(reads, writes);

@@ -59,7 +59,7 @@ class WgmmaUnit {
   void begin_reads(uint64_t id, Cycle now);
   void complete(uint64_t id, Cycle now);
 
-  // With no command: forgets whose the last ones were.
+  // No CTA is left: forgets whose commands were the last ones.
   void begin_anew() { history_.begin_anew(); }
 
   // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
