@@ -100,6 +100,26 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
   EXPECT_TRUE(can_be_a_share(left_idle, runs, 0.15, "leave an idle GPU"));
 }
 
+traces::Kernel sleeper(const std::string& name, uint32_t warps) {
+  return KernelText(name, "sm_90").ctas(3).role("all", warps, loop(50, {op("NOP", {.stall = 10})})).kernel();
+}
+
+// A quota of the first lets those behind it place what fits past each other no more than if it had never been: the third CTA of
+// the wide one holds the narrow one back.
+TEST(Epochs, ArePartedByTheBoundsOfTheirOwnLaunches) {
+  const std::vector<traces::Kernel> kernels = {sleeper("bounded", 4), sleeper("wide", 24), sleeper("narrow", 4)};
+  std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1], 1), launch(kernels[2], 2)};
+  launches[0].quota.ctas = 1;
+  launches[1].after = {0};
+  launches[2].after = {0};
+  sim::KnownRuns known;
+  const sim::Outcome in_one = outcome(one_sm("h100_sxm"), launches, {});
+  const sim::Outcome by_epochs = outcome(one_sm("h100_sxm"), launches, {.known = &known});
+  EXPECT_EQ(difference(in_one, by_epochs), "");
+  EXPECT_EQ(by_epochs.folds.size(), 2);
+  EXPECT_GT(in_one.kernels[2].start_cycle, in_one.kernels[1].start_cycle + 500);
+}
+
 traces::Kernel adder(const std::string& name, uint64_t trips) {
   return KernelText(name, "sm_90").ctas(3).role("all", 4, loop(trips, {op("FADD R4, R4, R5", {.stall = 4})})).kernel();
 }
