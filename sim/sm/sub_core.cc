@@ -346,7 +346,7 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
   // Control stage in the next cycle; it is left when the allocate stage is free. control_free is that cycle.
   Way& way = ways_[way_];
   const Cycle left_control = later(now + 1, way.allocated);
-  way.dispatch_culprit = left_control > now + 1 ? way.allocate_holder : way.dispatch_culprit;
+  way.dispatch_culprit = left_control > now + 1 ? way.allocate_holder : warp.launch;
   way.control_free = left_control;
   way.allocate_holder = warp.launch;
   const auto reads = ports_.collect(op, slot);
