@@ -32,7 +32,8 @@ class PipePort {
     ++issued_;
     const auto awaited = static_cast<uint8_t>(issued_ - depth);
     admits_at_ = entered_[awaited % kHistory];
-    holder_ = launch_[static_cast<uint8_t>(awaited - 1) % kHistory];
+    const int ahead = launch_[static_cast<uint8_t>(awaited - 1) % kHistory];
+    holder_ = ahead >= 0 ? ahead : launch;
   }
   Cycle enters_at(Cycle now) const { return later(now, free_at_); }  // the next instruction, into the latch
   // What has entered takes so much longer.
@@ -40,7 +41,7 @@ class PipePort {
   // No warp is left: forgets who was in it.
   void begin_anew() {
     holder_ = 0;
-    launch_ = {};
+    launch_.fill(-1);
   }
   // Closed until somebody opens it by other means: the memory queue.
   void close() { admits_at_ = kNever; }
@@ -68,13 +69,18 @@ class PipePort {
   }
 
  private:
+  static constexpr std::array<int, 16> nobody() {
+    std::array<int, 16> launches{};
+    launches.fill(-1);
+    return launches;
+  }
   static constexpr int kHistory = 16;  // above the deepest admission
   Cycle free_at_ = 0;
   Cycle admits_at_ = 0;
   int holder_ = 0;
   uint8_t issued_ = 0;  // modulo 2^8
   std::array<Cycle, kHistory> entered_{};
-  std::array<int, kHistory> launch_{};
+  std::array<int, kHistory> launch_ = nobody();  // -1: nobody
 };
 
 }  // namespace warpfold::sim
