@@ -112,7 +112,11 @@ TEST_F(Study, OfTheConfigsGoesByItsName) {
   std::filesystem::create_directories(path("work/configs/studies"));
   write("configs/studies/one_pair.textproto", "scenario_file: \"../../s.textproto\"\n");
   EXPECT_THAT(run({"study", "one-pair"}).err, StartsWith("configs/studies/one_pair.textproto"));
-  EXPECT_EQ(run({"study", "other-pair"}).err, "cannot read \"other-pair\": No such file or directory\n");
+  const Ended misspelt = run({"study", "one-piar"});
+  EXPECT_EQ(misspelt.exit_code, 2);
+  EXPECT_EQ(misspelt.err,
+            "there is neither a file \"one-piar\" nor a study of that name in configs/studies; did you mean \"one_pair\"?\n");
+  EXPECT_EQ(run({"study", "none.textproto"}).err, "cannot read \"none.textproto\": No such file or directory\n");
 }
 
 TEST_F(Study, RefusesWhatWouldComeToNothing) {

@@ -251,12 +251,19 @@ Outcome<std::string> write_figures(const configs::Study& study, const PointRecor
 }
 
 // A name in place of a file, "dropout-overlap", is that of a study among the configs below the present folder.
-std::string study_file(const std::string& named) {
+Outcome<std::string> study_file(const std::string& named) {
   if (named.find_first_of("./") != std::string::npos || fs::exists(named)) return named;
   std::string stem = named;
   std::ranges::replace(stem, '-', '_');
-  const fs::path known = fs::path("configs") / "studies" / (stem + ".textproto");
-  return fs::exists(known) ? known.string() : named;
+  const fs::path folder = fs::path("configs") / "studies";
+  const fs::path file = folder / (stem + ".textproto");
+  if (fs::exists(file)) return file.string();
+  std::vector<std::string> known;
+  std::error_code none;
+  for (const auto& each : fs::directory_iterator(folder, none)) known.push_back(each.path().stem().string());
+  std::ranges::sort(known);
+  return user_error("there is neither a file \"" + named + "\" nor a study of that name in " + folder.string() +
+                    suggestion(stem, known));
 }
 
 }  // namespace
@@ -278,7 +285,9 @@ Outcome<void> study_command(const Invocation& invocation) {
 
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
-  const auto study = configs::load_study(study_file(options.arguments().front()));
+  const auto file = study_file(options.arguments().front());
+  if (!file) return std::unexpected(file.error());
+  const auto study = configs::load_study(*file);
   if (!study) return std::unexpected(Failure(study.error()));
   const std::string folder = options.has("output") ? options.text("output") : study->name();
   if (folder.empty()) return user_error("--output: the folder's name is empty");
