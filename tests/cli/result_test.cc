@@ -181,8 +181,9 @@ TEST_F(Results, OfPoliciesStandSideBySide) {
   EXPECT_EQ(table.exit_code, 0) << table.err;
   const std::vector<std::string> lines = lines_of(table.out);
   ASSERT_GE(lines.size(), 6);
-  EXPECT_THAT(lines[2], AllOf(HasSubstr("policy"), HasSubstr("speed-up"), HasSubstr("first slowdown"), HasSubstr("loses most by")));
-  EXPECT_THAT(lines[3], testing::ContainsRegex("^SEQUENTIAL +[0-9.]+ +1\\.000 "));
+  EXPECT_THAT(lines[2], AllOf(HasSubstr("policy  "), HasSubstr("rank"), HasSubstr("speed-up"), HasSubstr("first slowdown"),
+                              HasSubstr("loses most by")));
+  EXPECT_THAT(lines[3], testing::ContainsRegex("^SEQUENTIAL +[1-3] +[0-9.]+ +1\\.000 "));
   EXPECT_THAT(lines[4], testing::StartsWith("CONCURRENT"));
   EXPECT_THAT(lines[5], testing::StartsWith("CARVE_OUT"));
 
@@ -192,6 +193,7 @@ TEST_F(Results, OfPoliciesStandSideBySide) {
   ASSERT_EQ(comparison.results_size(), 3);
   EXPECT_EQ(comparison.results(1).total_cycles(), simulate({}).total_cycles());
   EXPECT_EQ(comparison.results(2).policy(), "CARVE_OUT");
+  EXPECT_GT(comparison.results(0).rank(), comparison.results(1).rank()) << "one after the other is slower";
 }
 
 // Under `all` what does not apply is listed with the reason; asked for by name it is a mistake.

@@ -1,6 +1,7 @@
 #include "tools/report/overall.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/join.hpp>
 #include <cmath>
 #include <initializer_list>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "tools/report/names.h"
 #include "tools/report/number_text.h"
+#include "tools/report/ranking.h"
 
 namespace warpfold::report {
 
@@ -27,6 +29,18 @@ configs::Statement finding(std::initializer_list<std::string_view> text, std::in
 std::string total_field(const configs::Run& run) { return run.path() + ".total_time_us"; }
 double total(const configs::Run* run) { return run->result().total_time_us(); }
 
+// "; B and C cannot be told from it"
+std::string like_text(const configs::Run& fastest, const std::vector<const configs::Run*>& runs) {
+  std::vector<const configs::Result*> results;
+  for (const configs::Run* run : runs) results.push_back(&run->result());
+  const std::vector<uint32_t> places = ranks(results);
+  std::vector<std::string> like;
+  for (size_t r = 0; r < runs.size(); ++r) {
+    if (places[r] == 1 && runs[r] != &fastest) like.push_back(runs[r]->label());
+  }
+  return like.empty() ? "" : "; " + boost::algorithm::join(like, ", ") + " cannot be told from it";
+}
+
 configs::Statement fastest_of(const std::vector<const configs::Run*>& runs) {
   const configs::Run& first = *runs.front();
   const configs::Run& fastest = **std::ranges::min_element(runs, {}, total);
@@ -36,7 +50,7 @@ configs::Statement fastest_of(const std::vector<const configs::Run*>& runs) {
                    {total_field(first)});
   }
   return finding({"Of ", std::to_string(runs.size()), " runs ", fastest.label(), " is the fastest: ", time, ", ",
-                  fixed(total(&first) / total(&fastest), 3), " times as fast as ", first.label(), "."},
+                  fixed(total(&first) / total(&fastest), 3), " times as fast as ", first.label(), like_text(fastest, runs), "."},
                  {total_field(fastest), total_field(first)});
 }
 

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "configs/load.h"
+#include "tools/report/ranking.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/html.h"
@@ -96,9 +97,10 @@ std::string policy_help() {
 Outcome<void> compare_command(const Invocation& invocation) {
   Options options(
       "warpfold compare SCENARIO [options]",
-      "Simulates the kernels of a scenario under several policies and prints one line for each: how long it takes, how much\n"
-      "longer each kernel is busy than alone, and what the policy loses most by. Parameters of policies are fields of the\n"
-      "scenario's policy (configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
+      "Simulates the kernels of a scenario under several policies and prints one line for each: its place by time, how long\n"
+      "it takes, how much longer each kernel is busy than alone, and what the policy loses most by. Policies in one place\n"
+      "are nearer to each other than folding's bounds. Parameters of policies are fields of the scenario's policy\n"
+      "(configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
           policy_help(),
       "  warpfold compare configs/scenarios/qkv_philox_llama3_70b.textproto --policies all\n"
       "  warpfold compare scenario.textproto --policies concurrent,pipelined --set policy.pipelined.segments=8\n"
@@ -124,6 +126,8 @@ Outcome<void> compare_command(const Invocation& invocation) {
   auto results = Runner(request.file, invocation.command_line, request.how).run(*planned);
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
+  const auto places = report::ranks({comparison.results().pointer_begin(), comparison.results().pointer_end()});
+  for (int r = 0; r < comparison.results_size(); ++r) comparison.mutable_results(r)->set_rank(places[static_cast<size_t>(r)]);
   if (options.has("html")) {
     if (auto written = write_page(options.text("html"), comparison); !written) return written;
     for (configs::Result& result : *comparison.mutable_results()) result.clear_timeline();

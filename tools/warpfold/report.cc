@@ -1,6 +1,7 @@
 #include "tools/warpfold/report.h"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -189,9 +190,14 @@ Cell slowdown_cell(const configs::Result& result, const configs::Alone& alone) {
   return busy == 0 ? Cell("-") : Cell(static_cast<double>(busy) / static_cast<double>(alone.cycles()), 3);
 }
 
+bool ties(const configs::Comparison& comparison) {
+  std::set<uint32_t> places;
+  return !std::ranges::all_of(comparison.results(), [&](const configs::Result& each) { return places.insert(each.rank()).second; });
+}
+
 std::string comparison_text(const configs::Comparison& comparison) {
   const configs::Result& first = comparison.results(0);
-  std::vector<std::string> columns{"policy", "total us", "speed-up"};
+  std::vector<std::string> columns{"policy", "rank", "total us", "speed-up"};
   for (const configs::Alone& alone : first.alone()) columns.push_back(alone.name() + " slowdown");
   std::vector<uint64_t> stored;
   for (const configs::Result& result : comparison.results()) stored.push_back(result.stored_bits_bytes());
@@ -200,7 +206,7 @@ std::string comparison_text(const configs::Comparison& comparison) {
   columns.emplace_back("loses most by");
   Table table(std::move(columns));
   for (const configs::Result& result : comparison.results()) {
-    std::vector<Cell> row{result.policy(), Cell(result.total_time_us(), 2),
+    std::vector<Cell> row{result.policy(), uint64_t{result.rank()}, Cell(result.total_time_us(), 2),
                           Cell(first.total_time_us() / result.total_time_us(), 3)};
     for (const configs::Alone& alone : result.alone()) row.push_back(slowdown_cell(result, alone));
     row.emplace_back(static_cast<double>(result.stored_bits_bytes()) / unit.bytes, 1);
@@ -211,7 +217,7 @@ std::string comparison_text(const configs::Comparison& comparison) {
   for (const configs::Skipped& each : comparison.skipped()) skipped += "not run: " + each.reason() + "\n";
   return first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
          "\nSpeed-up is over the first policy, slowdown the kernel's busy time over what it needs alone on the same GPU.\n" +
-         skipped + fold_note(comparison);
+         (ties(comparison) ? "Equal rank: nearer to each other than folding leaves open.\n" : "") + skipped + fold_note(comparison);
 }
 
 }  // namespace

@@ -39,12 +39,13 @@ function policiesTable(runs) {
   const kernels = runs[0].result.alone;
   const small = runs.some(({result}) => result.stored_bits_bytes > 0 && result.stored_bits_bytes < 1e5);  // would read as 0.0 MB
   const stored = small ? {unit: 'kB', bytes: '1e3'} : {unit: 'MB', bytes: '1e6'};
+  const ranked = runs.every(({result}) => result.rank > 0);  // nobody has ranked results of several files
   return dataTable('One line for each run; slowdown is a kernel’s busy time over what it needs alone', [
-    {name: 'run', text: true}, {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over the first'},
+    {name: 'run', text: true}, ...(ranked ? [{name: 'rank'}] : []), {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over the first'},
     ...kernels.map((alone) => ({name: `slowdown of ${alone.name}`, unit: 'times'})), {name: 'stored bits', unit: stored.unit},
     {name: 'loses most by', text: true},
   ], runs.map((run) => [
-    run.label, figure(run, 'total_time_us', decimals(2)),
+    run.label, ...(ranked ? [figure(run, 'rank', text)] : []), figure(run, 'total_time_us', decimals(2)),
     {text: decimals(3)(ratio(runs[0].result.total_time_us, run.result.total_time_us)),
       field: `${fieldOf(runs[0], 'total_time_us')} / ${fieldOf(run, 'total_time_us')}`},
     ...kernels.map((alone) => slowdownCell(run, run.result.alone.find((each) => each.name === alone.name) ?? alone)),
