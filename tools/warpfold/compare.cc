@@ -7,6 +7,7 @@
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/html.h"
 #include "tools/warpfold/policy_names.h"
+#include "tools/warpfold/reason.h"
 #include "tools/warpfold/report.h"
 #include "tools/warpfold/request.h"
 
@@ -127,7 +128,11 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   const auto places = report::ranks({comparison.results().pointer_begin(), comparison.results().pointer_end()});
-  for (int r = 0; r < comparison.results_size(); ++r) comparison.mutable_results(r)->set_rank(places[static_cast<size_t>(r)]);
+  for (int r = 0; r < comparison.results_size(); ++r) {
+    configs::Result& result = *comparison.mutable_results(r);
+    result.set_rank(places[static_cast<size_t>(r)]);
+    result.set_reason(reason_of(result));
+  }
   if (options.has("html")) {
     if (auto written = write_page(options.text("html"), comparison); !written) return written;
     for (configs::Result& result : *comparison.mutable_results()) result.clear_timeline();

@@ -13,7 +13,7 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr double kLeastLoss = 0.01;  // of the run; less is not worth a phrase
+constexpr double kLeastLoss = 0.01;  // of the run; less is not worth a phrase where no other policy is faster
 
 struct Loss {
   double cycles = 0;
@@ -49,7 +49,8 @@ class Reasons {
     losses.push_back(idle_sms());
     for (size_t p = 0; p < parties_.size(); ++p) losses.push_back(not_overlapped(p));
     const auto most = std::ranges::max_element(losses, {}, &Loss::cycles);
-    if (most->cycles >= kLeastLoss * static_cast<double>(result_.total_cycles())) return most->text;
+    const double least = result_.rank() > 1 ? result_.fold().error_bound() : kLeastLoss;
+    if (most->cycles > least * static_cast<double>(result_.total_cycles())) return most->text;
     const auto longest = std::ranges::max_element(parties_, {}, [](const Party& party) { return party.critical ? party.busy : 0; });
     return "nothing: " + longest->alone->name() + " at its own pace, bound by " + longest->alone->bound_by();
   }
