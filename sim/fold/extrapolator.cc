@@ -8,7 +8,10 @@
 namespace warpfold::sim {
 namespace {
 
-constexpr size_t kMostSamples = 64;    // then every second one goes: batches of twice the length
+constexpr size_t kMostSamples = 64;  // then every second one goes: batches of twice the length
+// Batches that a window has at least: Student's t allows for few of them, but not for batches that depend on each other, which
+// show when they are joined.
+constexpr size_t kLeastBatches = 8;
 constexpr Cycle kShortestBatch = 512;  // cycles
 constexpr uint64_t kPatience = 20000;  // loop ends after which another anchor is tried
 
@@ -32,8 +35,12 @@ void Extrapolator::restart() {
 
 void Extrapolator::moved_on(const Skip& skip) {
   const size_t count = samples_.size();
-  const bool long_one = count > 1 && skip.cycles > samples_[count - 1].state.at - samples_[count - 2].state.at;
-  if (long_one || std::ranges::any_of(skip.placed, [](uint64_t ctas) { return ctas > 0; })) return restart();
+  if (count > 1 && skip.cycles > samples_[count - 1].state.at - samples_[count - 2].state.at) return restart();
+  // A warp has kept its serial where others have taken its place. Work is taken by serials of tied launches and of those without
+  // CTAs left; of others what warps have not done themselves, CTAs not placed yet do.
+  for (size_t l = 0; l < skip.placed.size(); ++l) {
+    if (skip.placed[l] > 0 && (tied_[l] || !sm_->ctas_left(static_cast<int>(l)))) return restart();
+  }
   if (pacer_) pacer_->rounds_left = rounds_left();
 }
 
@@ -201,9 +208,8 @@ std::vector<Batch> Extrapolator::batches(size_t first, int launch) const {
 Extrapolator::Jump Extrapolator::plan(Cycle limit) {
   const size_t warm_up = samples_.size() / 4;
   Jump best;
-  const size_t least = least_batches();
-  if (samples_.size() - warm_up <= least) return best;
-  for (size_t first = warm_up; first + least < samples_.size(); first += least / 4) {
+  if (samples_.size() - warm_up <= kLeastBatches) return best;
+  for (size_t first = warm_up; first + kLeastBatches < samples_.size(); first += kLeastBatches / 4) {
     Jump jump = plan_from(samples_[first], limit);
     jump.first = first;
     if (jump.skip.cycles > best.skip.cycles && agree(first, jump)) best = std::move(jump);

@@ -32,8 +32,8 @@ class Extrapolator {
   uint64_t all_work();  // instructions of all launches on this SM
   // What was measured no longer holds.
   void restart();
-  // The SM has been moved on to a state that it would have come to: what was measured holds, unless CTAs were placed on the way or
-  // it took longer than a batch.
+  // The SM has been moved on to a state that it would have come to: what was measured holds, unless CTAs of a tied launch were
+  // placed on the way or it took longer than a batch.
   void moved_on(const Skip& skip);
   // A loop end goes by that is not watched.
   void look_away();
@@ -78,7 +78,6 @@ class Extrapolator {
   std::vector<Batch> batches(size_t first, int launch) const;
   bool occupancy_settled(size_t first, int launch, double share) const;
   bool agree(size_t first, const Jump& jump) const;
-  size_t least_batches() const;
   bool steady(size_t first) const;
   double left_open(size_t first, int launch, const Jump& jump) const;
   Jump plan_from(const Sample& from, Cycle limit);

@@ -18,10 +18,6 @@ constexpr double kGenerations = 2;
 
 }  // namespace
 
-// Batches that a window has at least: Student's t allows for few of them, but not for batches that depend on each other, which
-// show when they are joined by twos and fours.
-size_t Extrapolator::least_batches() const { return error_ < kCoarseError ? 16 : 8; }
-
 // What is there goes on as it does: tied warps get on, no launch is about to be let in, and none waits for room that the CTAs of
 // others leave to it as they end: those have been replaced by as many.
 bool Extrapolator::steady(size_t first) const {
@@ -83,18 +79,20 @@ bool Extrapolator::occupancy_settled(size_t first, int launch, double share) con
 bool Extrapolator::agree(size_t first, const Jump& jump) const {
   if (!steady(first)) return false;
   const Cycle now = samples_.back().state.at;
+  double worth = 0;
   for (size_t l = 0; l < tied_.size(); ++l) {
+    if (samples_.back().launches[l].instructions == samples_[first].launches[l].instructions) continue;
     const double open = left_open(first, static_cast<int>(l), jump);
     const double drift = relative_drift(batches(first, static_cast<int>(l))) * static_cast<double>(jump.skip.cycles);
     const auto cycles = static_cast<double>(now - std::min(now, sm_->launch_start(static_cast<int>(l))) + jump.skip.cycles);
     const double part = static_cast<double>(jump.skip.cycles) / cycles;
-    if (part > kNegligibleShare && part < kWorthwhileShare) return false;
+    worth = std::max(worth, part);
     const double budget = error_ / 2 * cycles - spent_[l];
     if (static_cast<double>(jump.coarsest[l]) > error_ / 4 * cycles) return false;
     if (!occupancy_settled(first, static_cast<int>(l), static_cast<double>(jump.skip.cycles) / cycles)) return false;
     if (open > budget * 4 / 5 || drift > budget) return false;
   }
-  return true;
+  return worth <= kNegligibleShare || worth >= kWorthwhileShare;
 }
 
 }  // namespace warpfold::sim

@@ -1,6 +1,5 @@
 // What a jump takes from what the launches have left.
 #include <algorithm>
-#include <numeric>
 
 #include "sim/fold/extrapolator.h"
 #include "sim/fold/link.h"
@@ -140,30 +139,66 @@ Work Extrapolator::take_ctas(int launch, uint64_t instructions, Jump& jump) {
   return taken;
 }
 
-// First from every warp what it would have done itself, if that is little against what it has left; then whole CTAs; then a trip of
-// the warps that would have done most of one, and trips of the youngest. What is taken of a sub-core's warps is what that sub-core
-// was measured to do, to within a trip: sub-cores that would end together still do.
+namespace {
+
+// Trips that may be taken from a warp.
+struct Spare {
+  uint64_t serial = 0;
+  uint64_t trips = 0;
+  uint64_t own = 0;  // instructions that it would have done itself, less those taken
+  Work trip;
+  size_t at = 0;       // in Skip::trips_taken
+  uint64_t taken = 0;  // trips
+};
+
+// What is taken of a free launch's warps on one sub-core: what it was measured to do, to within a trip, so that sub-cores that
+// would end together still do.
+struct Share {
+  uint64_t wanted = 0;  // instructions
+  std::vector<Spare> spares{};
+  Work taken{};
+
+  void take(Spare& spare, uint64_t trips) {
+    taken = taken + spare.trip * trips;
+    wanted -= spare.trip.instructions * trips;
+    spare.own -= std::min(spare.own, spare.trip.instructions * trips);
+    spare.trips -= trips;
+    spare.taken += trips;
+  }
+  // As many from each, so that they end as far apart as they do now; those with few left leave more to the others.
+  void take_evenly() {
+    std::ranges::sort(spares, {}, &Spare::trips);
+    for (size_t i = 0; i < spares.size(); ++i)
+      take(spares[i], std::min(spares[i].trips, wanted / (spares.size() - i) / spares[i].trip.instructions));
+  }
+  // From each what it would have done itself; then a trip of those that would have done most of one.
+  void take_their_own() {
+    for (Spare& spare : spares) {
+      const uint64_t trips = spare.own / spare.trip.instructions;
+      if (trips <= spare.trips && trips * spare.trip.instructions <= wanted) {
+        take(spare, trips);
+      } else {
+        spare.own = 0;
+      }
+    }
+    std::ranges::sort(spares, std::ranges::greater{}, &Spare::own);
+    for (Spare& spare : spares) take(spare, spare.own == 0 || spare.trips == 0 || wanted < spare.trip.instructions ? 0 : 1);
+  }
+  void take_from_the_youngest() {
+    std::ranges::sort(spares, std::ranges::greater{}, &Spare::serial);
+    for (Spare& spare : spares) take(spare, std::min(spare.trips, wanted / spare.trip.instructions));
+  }
+};
+
+}  // namespace
+
+// Where CTAs are left, they come and go as they did: whole CTAs are taken of those not placed yet, and less than one from the warps
+// there are. Where none is left, warps get on as each of them did.
 Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& jump) {
   const Sample& to = samples_.back();
   const uint64_t periods = jump.skip.periods;
-  const bool ctas_left = sm_->ctas_left(launch);
-  struct Spare {
-    uint64_t serial = 0;
-    uint64_t trips = 0;
-    uint64_t rest = 0;  // instructions that it would have done beyond whole trips
-    Work trip;
-    size_t at = 0;  // in trips_taken
-  };
-  std::vector<std::vector<Spare>> spares(sm_->sub_cores());
-  std::vector<uint64_t> wanted;
-  for (int c = 0; c < sm_->sub_cores(); ++c) wanted.push_back(periods * (to.issued[launch][c] - from.issued[launch][c]));
-  Work taken;
-  const auto take = [&](size_t sub_core, Spare& spare, uint64_t trips) {
-    jump.skip.trips_taken[spare.at] += trips;
-    taken = taken + spare.trip * trips;
-    wanted[sub_core] -= spare.trip.instructions * trips;
-    spare.trips -= trips;
-  };
+  std::vector<Share> shares;
+  for (int c = 0; c < sm_->sub_cores(); ++c) shares.push_back({periods * (to.issued[launch][c] - from.issued[launch][c])});
   uint64_t one_trip_each = 0;
   size_t at = 0;
   for_each_warp([&](const Warp& warp) {
@@ -171,44 +206,36 @@ Work Extrapolator::take_from_free_launch(const Sample& from, int launch, Jump& j
     const size_t place = at;
     at += warp.op->depth;
     if (warp.launch != launch || spare_trips(warp) == 0) return;
-    const size_t sub_core = static_cast<size_t>(sm_->cta(warp.cta).warp_slots[warp.index_in_cta]) % wanted.size();
     const Work trip = work_[launch].of_trip(warp, sm_->cta(warp.cta).cta_class, 0);
     one_trip_each += trip.instructions;
     jump.coarsest[launch] = std::max(jump.coarsest[launch], trip.cycles);
-    Spare spare{warp.serial, spare_trips(warp), 0, trip, place};
     const auto before = std::ranges::lower_bound(from.warps, warp.serial, {}, &WarpSample::serial);
     const auto after = std::ranges::lower_bound(to.warps, warp.serial, {}, &WarpSample::serial);
-    if (before != from.warps.end() && before->serial == warp.serial) {
-      const uint64_t instructions = periods * (before->left.instructions - after->left.instructions);
-      const uint64_t trips = instructions / spare.trip.instructions;
-      const uint64_t most = ctas_left ? spare.trips / 2 : spare.trips;
-      if (trips <= most && trips * spare.trip.instructions <= wanted[sub_core]) {
-        take(sub_core, spare, trips);
-        spare.rest = instructions % spare.trip.instructions;
-      }
-    }
-    spares[sub_core].push_back(spare);
+    const bool was_there = before != from.warps.end() && before->serial == warp.serial;
+    const uint64_t own = was_there ? periods * (before->left.instructions - after->left.instructions) : 0;
+    const size_t sub_core = static_cast<size_t>(sm_->cta(warp.cta).warp_slots[warp.index_in_cta]) % shares.size();
+    shares[sub_core].spares.push_back({warp.serial, spare_trips(warp), own, trip, place});
   });
-  if (ctas_left) {
-    const uint64_t all = std::accumulate(wanted.begin(), wanted.end(), uint64_t{0});
-    const Work ctas = take_ctas(launch, all, jump);
-    taken = taken + ctas;
-    for (uint64_t& part : wanted) {
-      if (all > 0) part -= static_cast<uint64_t>(static_cast<Wide>(ctas.instructions) * part / all);
+  Work taken;
+  if (sm_->ctas_left(launch)) {
+    uint64_t all = 0;
+    for (const Share& share : shares) all += share.wanted;
+    taken = take_ctas(launch, all, jump);
+    for (Share& share : shares) {
+      if (all > 0) share.wanted -= static_cast<uint64_t>(static_cast<Wide>(taken.instructions) * share.wanted / all);
+      share.take_evenly();
     }
     jump.corrections[launch].ctas = jump.skip.placed[launch] - periods * (to.ctas_done[launch] - from.ctas_done[launch]);
-  }
-  if (!ctas_left) {
+  } else {
+    for (Share& share : shares) share.take_their_own();
     // Every warp may be some trips ahead or behind where it would be, and at the end nobody takes its place.
     const uint64_t done = to.launches[launch].instructions - from.launches[launch].instructions;
     if (done > 0) jump.coarsest[launch] = std::max<Cycle>(jump.coarsest[launch], kTripsAstray * one_trip_each * jump.period / done);
   }
-  for (size_t c = 0; c < wanted.size(); ++c) {
-    std::ranges::sort(spares[c], std::ranges::greater{}, &Spare::rest);
-    for (Spare& spare : spares[c])
-      take(c, spare, spare.rest == 0 || spare.trips == 0 || wanted[c] < spare.trip.instructions ? 0 : 1);
-    std::ranges::sort(spares[c], std::ranges::greater{}, &Spare::serial);
-    for (Spare& spare : spares[c]) take(c, spare, std::min(spare.trips, wanted[c] / spare.trip.instructions));
+  for (Share& share : shares) {
+    share.take_from_the_youngest();
+    taken = taken + share.taken;
+    for (const Spare& spare : share.spares) jump.skip.trips_taken[spare.at] += spare.taken;
   }
   return taken;
 }

@@ -23,7 +23,7 @@ enum class Folded : uint8_t {
 inline constexpr int kFoldedKinds = 4;
 std::string_view folded_name(Folded folded);  // "off", "none", "exact", "bounded"
 
-// Relative errors from which bounded runs are in more of a hurry: less patience, fewer batches.
+// Relative errors from which bounded runs have less patience.
 inline constexpr double kCoarseError = 0.005;
 
 struct FoldOptions {
