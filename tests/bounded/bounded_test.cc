@@ -133,5 +133,14 @@ TEST(Bounded, StaysWithinItsBoundOfTheFullReplay) {
   EXPECT_LE(counters_off * 100, kMostOffPercent * bounded);
 }
 
+// Mixes of a hundred long CTAs whose last ones ended too late, by more than the bound, while jumps pushed CTAs together.
+TEST(Bounded, CtasStayAsFarApartAsTheyAre) {
+  for (const uint32_t seed : {139, 329, 405, 489}) {
+    const Trial each = trial(seed, false);
+    EXPECT_TRUE(each.bounded) << each.what;
+    EXPECT_LE(each.errors.cycles, each.bound) << each.what;
+  }
+}
+
 }  // namespace
 }  // namespace warpfold
