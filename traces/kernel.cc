@@ -52,6 +52,12 @@ uint64_t Kernel::ctas() const {
   return count;
 }
 
+Kernel nameless(Kernel kernel) {
+  kernel.name.clear();
+  kernel.source.clear();
+  return kernel;
+}
+
 std::vector<uint64_t> ctas_by_class(const Kernel& kernel) {
   std::vector<uint64_t> ctas(kernel.cta_classes.size());
   for (const CtaRun& run : kernel.grid) {

@@ -103,6 +103,9 @@ struct Kernel {
   uint64_t ctas() const;
 };
 
+// Without name and source: kernels that do the same are equal.
+Kernel nameless(Kernel kernel);
+
 // Value of a trip count for CTAs of one class.
 uint64_t trips(const TripCount& count, const CtaClass& cta_class);
 // CTAs of the launch of each of Kernel::cta_classes.

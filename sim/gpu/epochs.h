@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "sim/gpu/simulate.h"
@@ -20,11 +21,19 @@ using Epoch = std::vector<size_t>;
 //   stream 0: qkv, attention; stream 1: rng; attention after rng    {qkv, rng}, {attention}
 std::vector<Epoch> epochs_of(const std::vector<Launch>& launches, bool serialise);
 
-// The launches of an epoch as a run of their own.
+// The launches of an epoch as a run of their own, streams by number.
 std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch& epoch);
 // The same of bounds that they might have had instead; a launch that has the GPU to itself has none.
 std::vector<std::vector<PlacementBounds>> bounds_of_epoch(const std::vector<std::vector<PlacementBounds>>& bounds,
                                                           const Epoch& epoch);
+
+// A part of `epoch` that does what `before` did, of which `outcome` is, where all that comes later in `epoch` waits for its end:
+// the same kernels but for their names, waited for by the same.
+std::optional<Epoch> begins_like(const std::vector<Launch>& launches, const Epoch& epoch, const Epoch& before,
+                                 const Outcome& outcome, bool serialise);
+
+// The outcome of those launches of a run that ran (Outcome::ran).
+Outcome of_those_that_ran(Outcome outcome);
 
 // Outcomes of epochs, each of which has left an idle GPU to the next, as one: of all launches, in their order. Resources have yet
 // to be set against the whole time (settle_resources).

@@ -91,9 +91,24 @@ void GpuRun::start(Member& member, const std::vector<Launch>& launches, const st
 // The class that is simulated for another has more work: when the last one ends is not touched, only sums over SMs are.
 double GpuRun::mergeable() const { return fold_.mode == FoldMode::kAuto ? fold_.error : 0; }
 
+Outcome GpuRun::until_idle() {
+  stops_when_idle_ = may_stop();
+  return run();
+}
+
+// What a run does up to its stop, it must do whatever launches come later: they part no SM (SmLaunch::any), and no class of SMs
+// stands for another because of them.
+bool GpuRun::may_stop() const {
+  if (chip_ || timeline_ || !other_bounds_.empty()) return false;
+  return std::ranges::none_of(members_, [](const Member& member) {
+    return member.merged || std::ranges::any_of(member.sm->launches(), [](const SmLaunch& launch) { return launch.any(); });
+  });
+}
+
 Outcome GpuRun::run() {
   while (true) {
     release_ready();
+    if (stopped_) break;
     meet();
     if (std::ranges::all_of(members_, [](const Member& member) { return member.next == kNever; })) break;
     if (chip_) {
@@ -103,6 +118,7 @@ Outcome GpuRun::run() {
     for (Member& member : members_) {
       if (member.sm != nullptr) advance(member);
       release_ready();  // before the next one runs: it may have waited for just this
+      if (stopped_) break;
     }
   }
   // In a deadlock those that have not parted hang alike.
@@ -114,7 +130,10 @@ Outcome GpuRun::run() {
     member.settle();
   }
   Outcome outcome = collect();
-  outcome.deadlocked = deadlocked();
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (!stopped_ || released_[l]) outcome.ran.push_back(l);
+  }
+  outcome.deadlocked = !stopped_ && deadlocked();
   if (outcome.deadlocked) {
     outcome.deadlock.report = deadlock_report();
     // CTAs are missed for ever.
@@ -163,7 +182,7 @@ void GpuRun::run_together() {
 
 // What was issued is what the programs hold.
 void GpuRun::check_conservation(const Outcome& outcome) const {
-  for (size_t l = 0; l < outcome.kernels.size(); ++l) {
+  for (const size_t l : outcome.ran) {
     const traces::Kernel& kernel = *images_[l].kernel;
     const uint64_t held = traces::issued_instructions(kernel);
     if (outcome.kernels[l].instructions == held && outcome.kernels[l].ctas == kernel.ctas()) continue;
@@ -173,11 +192,19 @@ void GpuRun::check_conservation(const Outcome& outcome) const {
 }
 
 void GpuRun::release_ready() {
+  std::vector<Cycle> next(released_.size(), kNever);
   for (size_t l = 0; l < released_.size(); ++l) {
-    if (released_[l]) continue;
-    if (!std::ranges::all_of(depends_on_[l], [&](int d) { return released_[d] && ended(d); })) continue;
-    Cycle at = 0;
-    for (const int d : depends_on_[l]) at = std::max(at, end_of(d) + spec_.kernel_launch);
+    if (released_[l] || !std::ranges::all_of(depends_on_[l], [&](int d) { return released_[d] && ended(d); })) continue;
+    next[l] = 0;
+    for (const int d : depends_on_[l]) next[l] = std::max(next[l], end_of(d) + spec_.kernel_launch);
+  }
+  if (stops_when_idle_ && idle_until(next)) {
+    stopped_ = true;
+    return;
+  }
+  for (size_t l = 0; l < released_.size(); ++l) {
+    const Cycle at = next[l];
+    if (at == kNever) continue;
     released_[l] = true;
     if (fold_.mode != FoldMode::kOff && (at == 0 || spec_.kernel_launch > 0)) meetings_.insert(at);
     for (Member& member : members_) {
@@ -186,6 +213,24 @@ void GpuRun::release_ready() {
       member.next = std::min(member.next, at);
     }
   }
+}
+
+// Per launch in `next`: when it may begin. All that has been released has ended, they begin when a run of their own would, and SMs
+// are like new.
+bool GpuRun::idle_until(const std::vector<Cycle>& next) {
+  const Cycle at = std::ranges::min(next);
+  if (at == kNever || std::ranges::none_of(released_, std::identity{})) return false;
+  Cycle end = 0;
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (!released_[l]) continue;
+    if (!ended(static_cast<int>(l))) return false;
+    end = std::max(end, end_of(static_cast<int>(l)));
+  }
+  if (at != end + spec_.kernel_launch) return false;
+  for (Member& member : members_) {
+    if (member.sm && member.next < at) member.next = member.sm->run(at);  // what is still under way
+  }
+  return std::ranges::all_of(members_, [at](Member& member) { return !member.sm || member.sm->is_new(at); });
 }
 
 // A launch begins at a time at which many SMs have nothing else to do: whatever they did before, they are in the same state then.

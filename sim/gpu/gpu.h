@@ -22,6 +22,9 @@ class GpuRun {
 
   // Resources have yet to be set against the whole time (settle_resources).
   Outcome run();
+  // The same, but no further than to where all that has been released has ended and every SM is like new, while others have yet to
+  // be released: what they do is a run of its own.
+  Outcome until_idle();
 
  private:
   void start(Member& member, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
@@ -29,6 +32,8 @@ class GpuRun {
   void advance(Member& member);
   void run_together();
   void release_ready();
+  bool may_stop() const;
+  bool idle_until(const std::vector<Cycle>& next);
   void meet();
   double mergeable() const;
   bool ended(int launch) const;
@@ -57,6 +62,8 @@ class GpuRun {
   const std::vector<std::vector<PlacementBounds>>& other_bounds_;
   std::vector<std::vector<int>> depends_on_;  // per launch
   std::vector<bool> released_;
+  bool stops_when_idle_ = false;
+  bool stopped_ = false;
   std::set<Cycle> meetings_;        // before each of these cycles all stop and see who is in the same state
   std::optional<ChipMemory> chip_;  // none: every SM has its share for itself
   size_t sm_classes_ = 0;

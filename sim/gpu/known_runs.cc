@@ -15,9 +15,7 @@ std::shared_ptr<const Outcome> KnownRuns::get(const std::string& gpu, const std:
           .fold = options.fold,
           .other_bounds = options.other_bounds};
   for (Launch& launch : run.launches) {
-    traces::Kernel& nameless = run.kernels.emplace_back(*launch.kernel);
-    nameless.name.clear();
-    nameless.source.clear();
+    run.kernels.push_back(traces::nameless(*launch.kernel));
     launch.kernel = nullptr;
   }
   std::promise<std::shared_ptr<const Outcome>> promise;

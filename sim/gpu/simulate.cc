@@ -1,6 +1,7 @@
 #include "sim/gpu/simulate.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "configs/gpu.pb.h"
@@ -51,6 +52,16 @@ bool may_have(const Spec& spec, std::vector<Launch> launches, const std::vector<
   return true;
 }
 
+// `ran`: launches of epoch `e`, by their places in it. The others are an epoch of their own.
+void split(std::vector<Epoch>& epochs, size_t e, const std::vector<size_t>& ran) {
+  Epoch first;
+  for (const size_t place : ran) first.push_back(epochs[e][place]);
+  Epoch rest;
+  std::ranges::set_difference(epochs[e], first, std::back_inserter(rest));
+  epochs[e] = std::move(first);
+  if (!rest.empty()) epochs.insert(epochs.begin() + static_cast<ptrdiff_t>(e) + 1, std::move(rest));
+}
+
 // Epoch by epoch, as far as each of them leaves an idle GPU to the next; what comes after is one run.
 Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches,
                    const std::vector<KernelImage>& images, const Options& options) {
@@ -66,12 +77,27 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
     return options.known->get(machine, own, how, [&] {
       std::vector<KernelImage> own_images;
       for (const size_t l : epoch) own_images.push_back(images[l]);
-      return GpuRun(spec, own_images, own, how).run();
+      return of_those_that_ran(GpuRun(spec, own_images, own, how).until_idle());
     });
   };
+  // What begins as an earlier part of the same launches did is not looked up, as others may be making it: which of two bounded runs
+  // is taken must not depend on that.
+  const auto as_before = [&](const Epoch& epoch) -> std::shared_ptr<const Outcome> {
+    for (size_t e = 0; options.other_bounds.empty() && e < outcomes.size(); ++e) {
+      const auto part = begins_like(launches, epoch, epochs[e], *outcomes[e], options.serialise);
+      if (!part) continue;
+      auto again = std::make_shared<Outcome>(*outcomes[e]);
+      again->ran.clear();
+      for (const size_t l : *part) again->ran.push_back(std::ranges::lower_bound(epoch, l) - epoch.begin());
+      return again;
+    }
+    return nullptr;
+  };
   for (size_t e = 0; e < epochs.size(); ++e) {
-    outcomes.push_back(run(epochs[e]));
+    outcomes.push_back(as_before(epochs[e]));
+    if (outcomes.back() == nullptr) outcomes.back() = run(epochs[e]);
     const Outcome& outcome = *outcomes.back();
+    split(epochs, e, outcome.ran);
     // Who waits for whom is said of all launches.
     if (outcome.deadlocked) return GpuRun(spec, images, launches, options).run();
     if (outcome.left_idle || e + 1 == epochs.size()) continue;
@@ -81,6 +107,7 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
     epochs.resize(e + 1);
     in_vain = outcome.folds;
     outcomes.back() = run(epochs[e]);
+    split(epochs, e, outcomes.back()->ran);
     if (outcomes.back()->deadlocked) return GpuRun(spec, images, launches, options).run();
   }
   std::vector<const Outcome*> each;

@@ -38,8 +38,9 @@ class PipePort {
   Cycle enters_at(Cycle now) const { return later(now, free_at_); }  // the next instruction, into the latch
   // What has entered takes so much longer.
   void hold_up(Cycle cycles) { free_at_ += cycles; }
-  // No warp is left: forgets who was in it.
-  void begin_anew() {
+  // No warp is left: forgets who was in it, unless that is still in the latch.
+  void begin_anew(Cycle now) {
+    if (std::max(free_at_, admits_at_) > now) return;
     holder_ = 0;
     launch_.fill(-1);
   }

@@ -105,8 +105,8 @@ void Sm::release_launch(int launch, Cycle at) {
 
 // Whose turn it is in the arbiters, and who had what last. No source says that hardware keeps any of it from one kernel to the
 // next, or that it does not (assumed: it does not): so what runs by itself does what it does alone.
-void Sm::begin_anew() {
-  for (SubCore& sub_core : sub_cores_) sub_core.begin_anew();
+void Sm::begin_anew(Cycle now) {
+  for (SubCore& sub_core : sub_cores_) sub_core.begin_anew(now);
   memory_.begin_anew();
   wgmma_.begin_anew();
 }
@@ -213,7 +213,7 @@ void Sm::handle(const Event& event, Cycle now) {
       wgmma_.complete(event.value, now);
       break;
     case EventType::kRelease:
-      if (std::ranges::none_of(ctas_, &Cta::resident)) begin_anew();
+      if (std::ranges::none_of(ctas_, &Cta::resident)) begin_anew(now);
       place_ctas(now);
       break;
     case EventType::kPlace:

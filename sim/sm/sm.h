@@ -279,7 +279,7 @@ class Sm {
   bool event_is_live(const Event& event);
 
   Cycle next_time() const;
-  void begin_anew();
+  void begin_anew(Cycle now);
   void step(Cycle now);
   void handle(const Event& event, Cycle now);
   void tell_watcher(Cycle limit);

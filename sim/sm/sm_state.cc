@@ -165,7 +165,7 @@ bool Sm::is_new(Cycle at) {
   const bool half_ports = std::min(spec_.half_read_ports_per_bank, spec_.half_write_ports_per_bank) < 2;
   if (half_ports && at % 2 != 0) return false;
   Sm fresh(spec_, launches_);
-  begin_anew();
+  begin_anew(at);
   return key_of(*this) == key_of(fresh);
 }
 

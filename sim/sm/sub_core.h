@@ -62,7 +62,7 @@ class SubCore {
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
   // With no warp: forgets whose turn it was, and who had what last.
-  void begin_anew();
+  void begin_anew(Cycle now);
   // Everything that the sub-core keeps, warps included.
   void visit(StateVisitor& visitor);
   // A warp of this sub-core has come to the last trip of a loop that is bound by its CTA class since the last call.

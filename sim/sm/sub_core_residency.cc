@@ -7,8 +7,8 @@
 
 namespace warpfold::sim {
 
-void SubCore::begin_anew() {
-  for (PipePort& pipe : pipes_) pipe.begin_anew();
+void SubCore::begin_anew(Cycle now) {
+  for (PipePort& pipe : pipes_) pipe.begin_anew(now);
   last_writer_.fill(-1);
   last_issued_ = -1;
   last_turn_ = 0;

@@ -4,6 +4,8 @@
 #include <rapidcheck.h>
 
 #include <iostream>
+#include <memory>
+#include <set>
 
 #include "sim/gpu/epochs.h"
 #include "sim/gpu/known_runs.h"
@@ -63,9 +65,27 @@ void follow(Scenario& scenario) {
   }
 }
 
+// All launches again, behind one of them, which others may outlast or not; nothing parts an SM.
+void repeat(Scenario& scenario) {
+  const size_t launches = scenario.launches.size();
+  scenario.serialise = false;
+  scenario.gpu.set_kernel_launch_cycles(between<uint32_t>(500, 3000));  // for what is still under way
+  for (sim::Launch& launch : scenario.launches) static_cast<sim::PlacementBounds&>(launch) = {};
+  const auto behind = static_cast<int>(one_in(2) ? launches - 1 : between<size_t>(0, launches - 1));
+  for (size_t l = 0; l < launches; ++l) {
+    sim::Launch again = scenario.launches[l];
+    again.stream += 100;
+    for (int& after : again.after) after += static_cast<int>(launches);
+    again.after.push_back(behind);
+    scenario.launches.push_back(again);
+  }
+}
+
 TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
   int runs = 0;
   int cut = 0;
+  int stopped = 0;
+  int repeated = 0;
   int left_idle = 0;
   const bool same = rc::check([&] {
     Scenario scenario = any_recurring_scenario();
@@ -73,16 +93,22 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     if (one_in(2)) scenario.serialise = true;
     if (one_in(3)) RC_LOG(scale_machine(scenario.gpu));
     follow(scenario);
+    const bool repeats = scenario.launches.size() > 1 && one_in(2);
+    if (repeats) repeat(scenario);
     RC_LOG(scenario.describe());
     sim::Options options{.serialise = scenario.serialise,
                          .fold = {.mode = one_in(2) ? sim::FoldMode::kExact : sim::FoldMode::kOff}};
-    if (one_in(2)) options.other_bounds = {std::vector<sim::PlacementBounds>(scenario.launches.size())};
+    if (!repeats && one_in(2)) options.other_bounds = {std::vector<sim::PlacementBounds>(scenario.launches.size())};
     const sim::Outcome in_one = outcome(scenario.gpu, scenario.launches, options);
     sim::KnownRuns known;
     options.known = &known;
     for (int again = 0; again < 2; ++again) {
       sim::Outcome by_epochs = outcome(scenario.gpu, scenario.launches, options);
       by_epochs.sms_simulated = in_one.sms_simulated;  // the most of any epoch, and not of all launches
+      const std::set<std::shared_ptr<const sim::FoldReport>> made(by_epochs.folds.begin(), by_epochs.folds.end());
+      const bool more = by_epochs.folds.size() > sim::epochs_of(scenario.launches, scenario.serialise).size();
+      if (again == 0) stopped += more;
+      if (again == 0) repeated += more && made.size() < by_epochs.folds.size();
       const std::string differs = difference(in_one, by_epochs);
       if (!differs.empty()) RC_FAIL(differs);
       for (size_t which = 0; which < in_one.other_bounds.size(); ++which) {
@@ -94,10 +120,13 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     cut += sim::epochs_of(scenario.launches, scenario.serialise).size() > 1;
     left_idle += in_one.left_idle;
   });
-  std::cout << cut << " of " << runs << " programs have several epochs; " << left_idle << " left an idle GPU\n";
+  std::cout << cut << " of " << runs << " programs have several epochs; " << left_idle << " left an idle GPU, " << stopped
+            << " in the middle of an epoch, of which " << repeated << " went on as before\n";
   ASSERT_TRUE(same);
   EXPECT_TRUE(can_be_a_share(cut, runs, 0.15, "have several epochs"));
   EXPECT_TRUE(can_be_a_share(left_idle, runs, 0.15, "leave an idle GPU"));
+  EXPECT_TRUE(can_be_a_share(stopped, runs, 0.01, "leave it in the middle of an epoch"));
+  EXPECT_TRUE(can_be_a_share(repeated, runs, 0.005, "go on as before"));
 }
 
 traces::Kernel sleeper(const std::string& name, uint32_t warps) {
@@ -122,6 +151,38 @@ TEST(Epochs, ArePartedByTheBoundsOfTheirOwnLaunches) {
 
 traces::Kernel adder(const std::string& name, uint64_t trips) {
   return KernelText(name, "sm_90").ctas(3).role("all", 4, loop(trips, {op("FADD R4, R4, R5", {.stall = 4})})).kernel();
+}
+
+// Two kernels side by side, of which the second lot waits for the longer one alone: the other one happens to have ended. What the
+// second lot does is what the first did.
+TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
+  const configs::Gpu gpu = one_sm("h100_sxm");
+  const std::vector<traces::Kernel> kernels = {adder("long", 90), adder("short", 50), adder("long_again", 90),
+                                               adder("short_again", 50), adder("other", 400)};
+  std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1], 1), launch(kernels[2]), launch(kernels[3], 1)};
+  launches[3].after = {0};
+  ASSERT_EQ(sim::epochs_of(launches, false).size(), 1);
+  const auto by_epochs = [&] {
+    sim::KnownRuns known;
+    const sim::Outcome in_one = outcome(gpu, launches, {});
+    sim::Outcome result = outcome(gpu, launches, {.known = &known});
+    EXPECT_EQ(difference(in_one, result), "");
+    return result;
+  };
+  const sim::Outcome same = by_epochs();
+  ASSERT_EQ(same.folds.size(), 2);
+  EXPECT_EQ(same.folds[0], same.folds[1]);
+
+  launches[3].kernel = &kernels[4];
+  const sim::Outcome another = by_epochs();
+  ASSERT_EQ(another.folds.size(), 2);
+  EXPECT_NE(another.folds[0], another.folds[1]);
+
+  launches[3].quota.ctas = 1;
+  EXPECT_EQ(by_epochs().folds.size(), 1) << "a quota parts the SM between all launches";
+  launches[3].quota = {};
+  launches[3].after = {};
+  EXPECT_EQ(by_epochs().folds.size(), 1) << "the second of the short ones begins before the long one has ended";
 }
 
 // Kernels with other names are the same kernels; what they did alone they do again behind another.

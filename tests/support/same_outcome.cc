@@ -60,7 +60,7 @@ void add(Fields& fields, const std::string& prefix, const sim::KernelCounters& k
 
 Fields fields_of(const sim::Outcome& outcome) {
   const auto& [total, kernels, resources, ledger, sm_classes, sms_simulated, whole_chip, fold, folds, timeline, other_bounds,
-               left_idle, deadlocked, deadlock] = outcome;
+               left_idle, ran, deadlocked, deadlock] = outcome;
   const auto& [report] = deadlock;
   static_cast<void>(fold);
   static_cast<void>(folds);
@@ -71,6 +71,7 @@ Fields fields_of(const sim::Outcome& outcome) {
                    {"sms_simulated", std::to_string(sms_simulated)},
                    {"whole_chip", std::to_string(whole_chip)},
                    {"left_idle", std::to_string(left_idle)},
+                   {"ran", std::to_string(ran.size())},
                    {"deadlocked", std::to_string(deadlocked)},
                    {"deadlock", report}};
   for (size_t k = 0; k < kernels.size(); ++k) add(fields, text({"kernel ", std::to_string(k), " "}), kernels[k]);
