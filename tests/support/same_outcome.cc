@@ -66,14 +66,10 @@ Fields fields_of(const sim::Outcome& outcome) {
   static_cast<void>(folds);
   static_cast<void>(timeline);  // shows what was folded
   static_cast<void>(other_bounds);
-  Fields fields = {{"total_cycles", std::to_string(total)},
-                   {"sm_classes", std::to_string(sm_classes)},
-                   {"sms_simulated", std::to_string(sms_simulated)},
-                   {"whole_chip", std::to_string(whole_chip)},
-                   {"left_idle", std::to_string(left_idle)},
-                   {"ran", std::to_string(ran.size())},
-                   {"deadlocked", std::to_string(deadlocked)},
-                   {"deadlock", report}};
+  Fields fields = {{"total_cycles", std::to_string(total)},          {"sm_classes", std::to_string(sm_classes)},
+                   {"sms_simulated", std::to_string(sms_simulated)}, {"whole_chip", std::to_string(whole_chip)},
+                   {"left_idle", std::to_string(left_idle)},         {"ran", std::to_string(ran.size())},
+                   {"deadlocked", std::to_string(deadlocked)},       {"deadlock", report}};
   for (size_t k = 0; k < kernels.size(); ++k) add(fields, text({"kernel ", std::to_string(k), " "}), kernels[k]);
   for (const auto& [name, busy, capacity] : resources)
     fields.emplace_back(text({"resource ", name}), text({std::to_string(busy), " of ", std::to_string(capacity)}));
