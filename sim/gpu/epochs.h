@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "sim/gpu/simulate.h"
@@ -26,11 +25,6 @@ std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch
 // The same of bounds that they might have had instead; a launch that has the GPU to itself has none.
 std::vector<std::vector<PlacementBounds>> bounds_of_epoch(const std::vector<std::vector<PlacementBounds>>& bounds,
                                                           const Epoch& epoch);
-
-// A part of `epoch` that does what `before` did, of which `outcome` is, where all that comes later in `epoch` waits for its end:
-// the same kernels but for their names, waited for by the same.
-std::optional<Epoch> begins_like(const std::vector<Launch>& launches, const Epoch& epoch, const Epoch& before,
-                                 const Outcome& outcome, bool serialise);
 
 // The outcome of those launches of a run that ran (Outcome::ran).
 Outcome of_those_that_ran(Outcome outcome);

@@ -8,6 +8,7 @@
 #include "sim/gpu/epochs.h"
 #include "sim/gpu/gpu.h"
 #include "sim/gpu/known_runs.h"
+#include "sim/gpu/repeated_epoch.h"
 
 namespace warpfold::sim {
 namespace {
