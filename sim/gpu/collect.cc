@@ -17,12 +17,12 @@ constexpr std::array kPipesOfSubCores = {isa::Pipe::kAlu,  isa::Pipe::kFmaHeavy,
                                          isa::Pipe::kFp64, isa::Pipe::kXu,       isa::Pipe::kTensor,  isa::Pipe::kUniform};
 
 // What SMs of a class have used, by what the one that was simulated has; in proportion to their instructions where it stands for
-// others.
-uint64_t of_class(const Member& member, uint64_t used) {
+// others. `released`: launches that ran.
+uint64_t of_class(const Member& member, uint64_t used, const std::vector<bool>& released) {
   const uint64_t all = member.sms * used;
   const uint64_t held = member.sms * member.sm->instructions();
   uint64_t less = 0;
-  for (const MergedClass::Less& each : member.less) less += each.work.instructions;
+  for (size_t l = 0; l < released.size(); ++l) less += released[l] ? member.less[l].work.instructions : 0;
   if (less == 0 || held == 0) return all;
   __extension__ using Wide = unsigned __int128;
   return static_cast<uint64_t>(Wide{all} * (held - less) / held);
@@ -184,7 +184,7 @@ void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
 void GpuRun::collect_resources(Outcome& outcome) const {
   const auto sum = [&](auto of) {
     uint64_t total = 0;
-    for (const Member& member : members_) total += of_class(member, of(*member.sm));
+    for (const Member& member : members_) total += of_class(member, of(*member.sm), released_);
     return total;
   };
   const auto pipe = [&](isa::Pipe which) {

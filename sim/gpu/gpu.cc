@@ -96,13 +96,10 @@ Outcome GpuRun::until_idle() {
   return run();
 }
 
-// What a run does up to its stop, it must do whatever launches come later: they part no SM (SmLaunch::any), and no class of SMs
-// stands for another because of them.
+// What a run does up to its stop, it must do whatever launches come later: they part no SM (SmLaunch::any).
 bool GpuRun::may_stop() const {
-  if (chip_ || timeline_ || !other_bounds_.empty()) return false;
-  return std::ranges::none_of(members_, [](const Member& member) {
-    return member.merged || std::ranges::any_of(member.sm->launches(), [](const SmLaunch& launch) { return launch.any(); });
-  });
+  const std::vector<SmLaunch>& launches = members_.front().sm->launches();
+  return !chip_ && !timeline_ && other_bounds_.empty() && std::ranges::none_of(launches, &SmLaunch::any);
 }
 
 Outcome GpuRun::run() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/gpu/known_runs.h"
 #include "tests/bounded/mixes.h"
 #include "workloads/workloads.h"
 
@@ -176,6 +177,32 @@ TEST(Bounded, TilesOfManyLengthsBesideRandomNumbers) {
   std::string failure;
   EXPECT_LE(compare(folded, replayed, failure).cycles, 0.05);
   EXPECT_EQ(failure, "");
+}
+
+// An SM of one CTA less is stood for by another one, and the run stops where the GPU is idle: what it has less of launches to come
+// is not taken from what has been done.
+TEST(Bounded, WhatStandsForOthersMayStopWhereTheGpuIsIdle) {
+  Dice dice(1);
+  configs::Gpu gpu = machine(dice);
+  gpu.set_sm_count(2);
+  const traces::Kernel many = must(workloads::make_kernel(random_numbers(250, 100'200), gpu, "rng"));
+  const traces::Kernel few = must(workloads::make_kernel(random_numbers(60, 500), gpu, "rng"));
+  ASSERT_EQ(many.ctas() % 2, 1);
+  std::vector<sim::Launch> launches(4);
+  for (size_t l = 0; l < launches.size(); ++l) {
+    launches[l].kernel = l % 2 == 0 ? &many : &few;
+    launches[l].stream = static_cast<int>(l % 2);
+  }
+  launches[3].after = {0};
+  sim::KnownRuns known;
+  const sim::Outcome outcome =
+      must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.01}, .known = &known}));
+  EXPECT_EQ(outcome.folds.size(), 2);
+  EXPECT_EQ(outcome.fold.mode, sim::Folded::kBounded);
+  uint64_t issued = 0;
+  for (const sim::KernelCounters& kernel : outcome.kernels) issued += kernel.instructions;
+  EXPECT_EQ(outcome.resources.front().name, "issue_slot");
+  EXPECT_EQ(outcome.resources.front().busy, issued);
 }
 
 }  // namespace
