@@ -224,8 +224,9 @@ bool GpuRun::idle_until(const std::vector<Cycle>& next) {
     end = std::max(end, end_of(static_cast<int>(l)));
   }
   if (at != end + spec_.kernel_launch) return false;
+  // What is still under way comes first: looking at an SM's state brings the write-back of its L2 up to that time.
   for (Member& member : members_) {
-    if (member.sm && member.next < at) member.next = member.sm->run(at);  // what is still under way
+    if (member.sm && member.next < at) member.next = member.sm->run(at);
   }
   return std::ranges::all_of(members_, [at](Member& member) { return !member.sm || member.sm->is_new(at); });
 }
