@@ -187,6 +187,12 @@ TEST_F(Results, OfPoliciesStandSideBySide) {
   EXPECT_THAT(lines[4], testing::StartsWith("CONCURRENT"));
   EXPECT_THAT(lines[5], testing::StartsWith("CARVE_OUT"));
 
+  auto as_csv = compare;
+  as_csv.insert(as_csv.end(), {"--format", "csv"});
+  const std::vector<std::string> rows = lines_of(run(as_csv).out);
+  EXPECT_THAT(rows[0], HasSubstr(",instructions_replayed,rank,"));
+  for (const std::string& row : rows) EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(rows[0], ','));
+
   auto as_json = compare;
   as_json.insert(as_json.end(), {"--format", "json"});
   const auto comparison = from_json<configs::Comparison>(run(as_json).out);

@@ -137,6 +137,7 @@ std::vector<std::string> csv_columns(const configs::Result& result) {
                                    "fold_mode",
                                    "fold_error_bound",
                                    "instructions_replayed"};
+  if (result.rank() > 0) columns.emplace_back("rank");  // of a comparison
   for (const configs::StateCycles& state : result.kernels(0).states()) columns.push_back(state.state());
   return columns;
 }
@@ -170,6 +171,7 @@ void add_csv_rows(const configs::Result& result, Table& table) {
                           result.fold().mode(),
                           Cell(result.fold().error_bound(), kDecimals),
                           result.instructions_replayed()};
+    if (result.rank() > 0) row.emplace_back(uint64_t{result.rank()});
     for (const configs::StateCycles& state : kernel.states()) row.emplace_back(uint64_t{state.warp_cycles()});
     table.add(std::move(row));
   }
