@@ -28,6 +28,11 @@ uint32_t warp_slot_limit(const Spec& spec, uint32_t warps) {
   return std::min(whole, spec.warp_slots_per_sub_core / ((warps + spec.sub_cores - 1) / spec.sub_cores));
 }
 
+bool on_ring(const MicroOp& op) {
+  return op.barrier >= 0 && (op.behaviour == isa::Behaviour::kMbarrierWait || op.behaviour == isa::Behaviour::kMbarrierArrive ||
+                             op.behaviour == isa::Behaviour::kBulkLoad);
+}
+
 // Rings that are passed with the same cursor go round together: what counts is how far one is ahead of the other.
 void group_rings(KernelImage& image) {
   const traces::Kernel& kernel = *image.kernel;
@@ -42,10 +47,7 @@ void group_rings(KernelImage& image) {
   };
   for (const Program& program : image.programs) {
     for (const MicroOp& op : program.ops) {
-      const bool on_ring =
-          op.barrier >= 0 && (op.behaviour == isa::Behaviour::kMbarrierWait || op.behaviour == isa::Behaviour::kMbarrierArrive ||
-                              op.behaviour == isa::Behaviour::kBulkLoad);
-      if (!on_ring) continue;
+      if (!on_ring(op)) continue;
       if (op.cursor < 0) {
         if (op.behaviour == isa::Behaviour::kMbarrierWait) image.waited_once[op.barrier] = true;
         continue;
@@ -57,6 +59,12 @@ void group_rings(KernelImage& image) {
   }
   for (int& ring : image.cursor_ring) {
     if (ring >= 0) ring = image.base_ring[ring];
+  }
+  image.turns.assign(kernel.rings.size(), true);
+  for (const Program& program : image.programs) {
+    for (const MicroOp& op : program.ops) {
+      if (on_ring(op) && op.cursor < 0) image.turns[image.base_ring[op.barrier]] = false;
+    }
   }
 }
 

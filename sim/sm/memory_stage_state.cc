@@ -19,8 +19,12 @@ void MemoryStage::visit_request(Request& request, StateVisitor& visitor) const {
   const Warp& warp = sm_->sub_core(request.sub_core).warp(request.slot);
   const bool live = warp.resident && warp.serial == request.warp_serial;
   visitor.value("request_warp_lives", live);
-  visitor.value("request_cta_lives", sm_->cta_lives(request.cta, request.cta_serial));
-  visitor.value("request_stage", request.stage);
+  const bool cta_lives = sm_->cta_lives(request.cta, request.cta_serial);
+  visitor.value("request_cta_lives", cta_lives);
+  const bool arrives =
+      request.op->behaviour == isa::Behaviour::kBulkLoad || request.op->behaviour == isa::Behaviour::kMbarrierArrive;
+  visitor.value("request_stage",
+                cta_lives && arrives ? sm_->stage_from_origin(request.cta, request.op->barrier, request.stage) : request.stage);
   if (live && request.op->behaviour == isa::Behaviour::kCopyAsync)
     visitor.relative("request_group", warp.async.committed - request.group);
   visitor.moment("request_issued", request.issued);

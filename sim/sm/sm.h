@@ -125,6 +125,10 @@ class Sm {
   void visit(StateVisitor& visitor);
   // Time is skipped: the SM goes on from the same state, later.
   void move_on(const Skip& skip, bool exact);
+  // Where the stages of a ring are counted from, in steps of its cursors (docs/folding.md, "Rings").
+  uint64_t ring_origin(const Cta& cta, int ring) const;
+  // A stage of a ring as many behind the first as it is behind the origin.
+  uint32_t stage_from_origin(int cta, int ring, uint32_t stage) const;
   // Of the launches that are `tied`: where their warps stand in their programs, and how far apart in the rings they share. Equal
   // at two instants: what every one of them did in between belongs together.
   void visit_ties(StateVisitor& visitor, const std::vector<bool>& tied);
@@ -275,6 +279,7 @@ class Sm {
   void visit_warp_in_cta(Warp& warp, StateVisitor& visitor);
   void visit_events(StateVisitor& visitor);
   uint64_t event_value(const Event& event);
+  uint32_t event_stage(const Event& event) const;
   void visit_event_lost(const Event& event, StateVisitor& visitor);
   bool event_is_live(const Event& event);
 

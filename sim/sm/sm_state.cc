@@ -107,12 +107,14 @@ void Sm::visit_cta(int index, StateVisitor& visitor) {
   for (const int slot : cta.warp_slots) visitor.value("cta_warp_slot", static_cast<uint64_t>(slot));
   const KernelImage& image = *launches_[cta.launch].image;
   for (size_t r = 0; r < cta.rings.size(); ++r) {
-    const uint64_t base = cta.rings[image.base_ring[r]].front().completed;
-    for (Mbarrier& barrier : cta.rings[r]) {
+    const uint64_t depth = cta.rings[r].size();
+    const uint64_t origin = ring_origin(cta, static_cast<int>(r));
+    for (uint64_t step = origin; step < origin + depth; ++step) {
+      Mbarrier& barrier = cta.rings[r][step % depth];
       visitor.value("mbarrier_arrivals_left", barrier.arrivals_left);
       visitor.value("mbarrier_bytes_left", static_cast<uint64_t>(barrier.bytes_left));
-      visitor.relative("mbarrier_completed", barrier.completed - base);
-      visitor.relative("mbarrier_visible", barrier.visible - base);
+      visitor.relative("mbarrier_completed", barrier.completed - step / depth);
+      visitor.relative("mbarrier_visible", barrier.visible - step / depth);
       visit_arrival("mbarrier_arrived", index, barrier.arrived, visitor);
       visit_arrival("mbarrier_seen", index, barrier.seen, visitor);
       if (image.waited_once[r]) visitor.relative("mbarrier_once", barrier.visible >= 1);
@@ -137,6 +139,28 @@ void Sm::visit_cta(int index, StateVisitor& visitor) {
   }
 }
 
+// Where all go round a ring by cursors, its stages are alike, and a state is the same if all of them stand some stages further on:
+// the first warp's cursor is the origin. Else it is the first stage, in its present phase.
+uint64_t Sm::ring_origin(const Cta& cta, int ring) const {
+  const KernelImage& image = *launches_[cta.launch].image;
+  const int base = image.base_ring[ring];
+  const std::vector<Mbarrier>& stages = cta.rings[base];
+  if (!image.turns[base]) return stages.front().completed * stages.size();
+  for (const int s : cta.warp_slots) {
+    const Warp& warp = sub_cores_[s % sub_cores_.size()].warp(static_cast<int>(s / sub_cores_.size()));
+    if (!warp.resident || warp.exited) continue;
+    for (size_t c = 0; c < image.cursor_ring.size(); ++c) {
+      if (warp.program->uses_cursor[c] && image.cursor_ring[c] == base) return warp.cursors[c];
+    }
+  }
+  return stages.front().completed * stages.size();
+}
+
+uint32_t Sm::stage_from_origin(int cta, int ring, uint32_t stage) const {
+  const auto depth = static_cast<uint32_t>(ctas_[cta].rings[ring].size());
+  return (stage + depth - static_cast<uint32_t>(ring_origin(ctas_[cta], ring) % depth)) % depth;
+}
+
 // What of a warp only means something beside its CTA.
 void Sm::visit_warp_in_cta(Warp& warp, StateVisitor& visitor) {
   const Cta& cta = ctas_[warp.cta];
@@ -149,7 +173,7 @@ void Sm::visit_warp_in_cta(Warp& warp, StateVisitor& visitor) {
     if (!warp.program->uses_cursor[c]) continue;
     const uint64_t depth = image.kernel->cursors[c].depth;
     const int ring = image.cursor_ring[c];
-    visitor.relative("cursor", ring < 0 ? warp.cursors[c] % depth : warp.cursors[c] - cta.rings[ring].front().completed * depth);
+    visitor.relative("cursor", ring < 0 ? warp.cursors[c] % depth : warp.cursors[c] - ring_origin(cta, ring));
   }
 }
 
@@ -277,6 +301,17 @@ uint64_t Sm::event_value(const Event& event) {
   }
 }
 
+uint32_t Sm::event_stage(const Event& event) const {
+  switch (event.type) {
+    case EventType::kBulkLoaded:
+    case EventType::kMbarrierArrive:
+    case EventType::kMbarrierVisible:
+      return stage_from_origin(event.cta, event.ring, event.stage);
+    default:
+      return event.stage;
+  }
+}
+
 void Sm::visit_events(StateVisitor& visitor) {
   auto& pending = events_.pending();
   if (!visitor.taking()) {
@@ -300,7 +335,7 @@ void Sm::visit_events(StateVisitor& visitor) {
     visitor.value("event_counter", event.counter);
     visitor.value("event_cta", event.cta);
     visitor.value("event_ring", event.ring);
-    visitor.value("event_stage", event.stage);
+    visitor.value("event_stage", event_stage(event));
     visitor.relative("event_value", event_value(event));
     visit_event_lost(event, visitor);
   }

@@ -173,11 +173,13 @@ std::string Sm::waiting_report() const {
       } else if (warp.op->behaviour == Behaviour::kMbarrierWait) {
         uint64_t pass = 0;
         const Mbarrier& barrier = awaited_mbarrier(warp, *warp.op, pass);
-        // How many phases it is ahead, not which one it is: what was skipped counts in neither.
+        // How many phases it is ahead, not which one it is, nor which of stages that are alike: what was skipped counts in none.
         const auto stage = &barrier - ctas_[warp.cta].rings[warp.op->barrier].data();
-        report += "; waits for ring " + kernel.rings[warp.op->barrier].name + " stage " + std::to_string(stage) + ", " +
-                  std::to_string(pass - barrier.completed) + " phases ahead, " + std::to_string(barrier.arrivals_left) +
-                  " arrivals and " + std::to_string(barrier.bytes_left) + " bytes missing";
+        const bool alike = image.turns[image.base_ring[warp.op->barrier]];
+        report += "; waits for ring " + kernel.rings[warp.op->barrier].name +
+                  (alike ? std::string() : " stage " + std::to_string(stage)) + ", " + std::to_string(pass - barrier.completed) +
+                  " phases ahead, " + std::to_string(barrier.arrivals_left) + " arrivals and " +
+                  std::to_string(barrier.bytes_left) + " bytes missing";
       }
       report += "\n";
     }

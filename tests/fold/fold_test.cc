@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <ostream>
 #include <set>
 
@@ -191,6 +192,39 @@ TEST(Folding, RingsOfMbarriersAndWgmma) {
   }
 }
 
+// Instructions of the shortest period.
+uint64_t shortest_period(const sim::Outcome& run) {
+  uint64_t shortest = run.fold.instructions_of_classes;
+  for (const sim::FoldedPeriod& period : run.fold.periods) shortest = std::min(shortest, period.instructions);
+  return shortest;
+}
+
+// A stage further on a ring is the same state: periods are no multiples of the ring's depth.
+TEST(Folding, RingsTurn) {
+  for (const int depth : {5, 7, 11}) {
+    const traces::Kernel kernel =
+        pipeline(depth, 128).classes("parameter t\nparameter u\nclass a t=3000 u=3000\ngrid a*1\n").kernel();
+    const sim::Outcome run = both(one_sm("h100_sxm"), kernel);
+    expect_replayed(run, 20);
+    const uint64_t round = run.kernels[0].instructions / 3000;
+    EXPECT_LT(shortest_period(run), 3 * round) << depth;
+  }
+}
+
+// Somebody waits for the first stage, whoever has come how far: stages are not alike, and those behind come round once a period.
+TEST(Folding, RingsWithAStageOfTheirOwnDoNotTurn) {
+  for (const int depth : {5, 7}) {
+    const traces::Kernel kernel = pipeline(depth, 128)
+                                      .classes("parameter t\nparameter u\nclass a t=3000 u=3000\ngrid a*1\n")
+                                      .role("onlooker", 1, try_wait("barrier=0"))
+                                      .kernel();
+    const sim::Outcome run = both(one_sm("h100_sxm"), kernel);
+    expect_replayed(run, 4);
+    const uint64_t round = run.kernels[0].instructions / 3000;
+    EXPECT_GE(shortest_period(run), static_cast<uint64_t>(depth) * round - 1) << depth;
+  }
+}
+
 TEST(Folding, CtasWithRingsReplaceEachOther) {
   const traces::Kernel kernel = pipeline(4, 64).classes("parameter t\nparameter u\nclass a t=12 u=12\ngrid a*400\n").kernel();
   expect_replayed(both(one_sm("h100_sxm"), kernel), 4);
@@ -232,13 +266,14 @@ TEST(Folding, StopsAtALaunchThatAnotherSmReleases) {
 // The consumers of the last CTA wait for a round that nobody produces. All that the report says is as without folding.
 TEST(Folding, LeavesDeadlocksAndTheirReports) {
   for (const char* classes : {"parameter t\nparameter u\nclass good t=9 u=9\nclass bad t=9 u=10\ngrid good*200 bad*1\n",
-                              "parameter t\nparameter u\nclass bad t=2000 u=2003\ngrid bad*1\n"}) {
+                              "parameter t\nparameter u\nclass bad t=2000 u=2003\ngrid bad*1\n",
+                              "parameter t\nparameter u\nclass bad t=2001 u=2003\ngrid bad*1\n"}) {
     const traces::Kernel kernel = pipeline(3, 64).classes(classes).kernel();
     const sim::Outcome run = both(one_sm("h100_sxm"), kernel);
     EXPECT_TRUE(run.deadlocked);
     EXPECT_EQ(run.fold.mode, sim::Folded::kExact);
     EXPECT_THAT(run.deadlock.report, HasSubstr("consumer warp 0"));
-    EXPECT_THAT(run.deadlock.report, HasSubstr("waits for ring full stage"));
+    EXPECT_THAT(run.deadlock.report, HasSubstr("waits for ring full, 1 phases ahead"));
   }
 }
 
