@@ -14,8 +14,11 @@ namespace {
 struct Share {
   Work work;
   uint64_t ctas = 0;
+  bool drifts = false;  // its warps get on each by itself, and no CTAs come and go over which that would average out
 };
-using Shares = std::vector<Share>;  // per launch
+
+constexpr uint64_t kGenerations = 2;  // of CTAs, more than which must come and go
+using Shares = std::vector<Share>;    // per launch
 
 std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::vector<KernelImage>& images) {
   std::vector<WorkTable> tables(images.begin(), images.end());
@@ -27,6 +30,7 @@ std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::ve
         of_class[l].work = of_class[l].work + tables[l].of_cta(run.cta_class) * run.count;
         of_class[l].ctas += run.count;
       }
+      of_class[l].drifts = !images[l].tied && of_class[l].ctas <= kGenerations * images[l].ctas_per_sm;
     }
   }
   return shares;
@@ -41,10 +45,12 @@ uint64_t instructions(const Shares& shares) {
                                [](const Share& share) { return share.work.instructions; });
 }
 
-// Whether no launch's instructions differ by more than that.
+// Whether no launch's instructions differ by more than that, and not at all where warps drift: when the last of a few CTAs ends
+// depends on more than how many instructions they have.
 bool alike(const Shares& one, const Shares& other, double difference) {
   return std::ranges::equal(one, other, [&](const Share& a, const Share& b) {
     const auto [less, more] = std::minmax(a.work.instructions, b.work.instructions);
+    if (less != more && (a.drifts || b.drifts)) return false;
     return static_cast<double>(more - less) <= difference * static_cast<double>(more);
   });
 }

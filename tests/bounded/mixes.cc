@@ -10,9 +10,7 @@
 namespace warpfold {
 namespace {
 
-constexpr uint32_t kSms = 1;
-
-configs::Kernel rng(Dice& dice, uint64_t warps_per_sub_core) {
+configs::Kernel rng(Dice& dice, uint32_t sms, uint64_t warps_per_sub_core) {
   configs::Kernel kernel;
   kernel.set_name("rng");
   kernel.set_stream(1);
@@ -29,11 +27,11 @@ configs::Kernel rng(Dice& dice, uint64_t warps_per_sub_core) {
   }
   philox.set_queries(1024);
   // Some million instructions on each SM: an element takes about 1/20 of one with 8 bits, four times that with 32.
-  philox.set_keys(dice.between(24'000, 48'000) * 8 / philox.threshold_bits() * kSms * 7 / philox.rounds());
+  philox.set_keys(dice.between(24'000, 48'000) * 8 / philox.threshold_bits() * sms * 7 / philox.rounds());
   return kernel;
 }
 
-configs::Kernel gemm(Dice& dice, const std::string& name) {
+configs::Kernel gemm(Dice& dice, uint32_t sms, const std::string& name) {
   configs::Kernel kernel;
   kernel.set_name(name);
   configs::HopperGemm& gemm = *kernel.mutable_hopper_gemm();
@@ -45,7 +43,8 @@ configs::Kernel gemm(Dice& dice, const std::string& name) {
   gemm.set_persistent(gemm.schedule() == configs::PINGPONG || dice.between(0, 1) == 0);
   gemm.set_cluster_m(1);
   gemm.set_cluster_n(1);
-  gemm.set_m(128 * kSms * dice.between(16, 32));
+  const uint64_t rounds = dice.between(16, 32);
+  gemm.set_m(128 * (sms * rounds + (sms > 1 ? dice.between(0, sms - 1) : 0)));
   gemm.set_n(uint64_t{gemm.tile_n()} * dice.between(1, 2));
   gemm.set_k(gemm.tile_k() * dice.between(8, 32));
   return kernel;
@@ -57,10 +56,10 @@ double off(uint64_t value, uint64_t expected, uint64_t whole) {
 
 }  // namespace
 
-configs::Gpu machine(Dice& dice) {
+configs::Gpu machine(Dice& dice, uint32_t sms) {
   configs::Gpu gpu = must(configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/h100_sxm.textproto"));
-  const double share = kSms / static_cast<double>(gpu.sm_count());
-  gpu.set_sm_count(kSms);
+  const double share = sms / static_cast<double>(gpu.sm_count());
+  gpu.set_sm_count(sms);
   gpu.mutable_l2()->set_read_bytes_per_clk(gpu.l2().read_bytes_per_clk() * share);
   gpu.mutable_l2()->set_write_bytes_per_clk(gpu.l2().write_bytes_per_clk() * share);
   gpu.mutable_dram()->set_bandwidth_gb_per_s(gpu.dram().bandwidth_gb_per_s() * share);
@@ -73,17 +72,17 @@ configs::Gpu machine(Dice& dice) {
   return gpu;
 }
 
-Mix mix(uint32_t seed) {
+Mix mix(uint32_t seed, uint32_t sms) {
   Dice dice(seed);
   Mix result;
-  result.gpu = machine(dice);
+  result.gpu = machine(dice, sms);
   const auto warps = dice.of({uint64_t{1}, uint64_t{4}, uint64_t{8}, uint64_t{16}});
-  std::vector<configs::Kernel> kernels{rng(dice, warps)};
-  if (dice.between(0, 3) != 0) kernels.push_back(gemm(dice, "gemm"));
+  std::vector<configs::Kernel> kernels{rng(dice, sms, warps)};
+  if (dice.between(0, 3) != 0) kernels.push_back(gemm(dice, sms, "gemm"));
   // A second GEMM behind the first; and random numbers that keep to their place, or that take what the GEMMs leave and give way
   // again.
   const bool chain = kernels.size() > 1 && dice.between(0, 2) == 0;
-  if (chain) kernels.push_back(gemm(dice, "next_gemm"));
+  if (chain) kernels.push_back(gemm(dice, sms, "next_gemm"));
   const bool keeps_its_place = dice.between(0, 2) != 0;
   result.kind.warps = warps;
   if (kernels.size() > 1) result.kind.gemm = kernels[1].hopper_gemm().persistent() ? Beside::kPersistent : Beside::kCtaAfterCta;

@@ -52,10 +52,11 @@ struct Mix {
   std::vector<sim::Launch> launches;
 };
 
-// One SM of an H100 with its share of the memory system, and with registers and warp slots for 16 RNG warps a sub-core beside a
+// SMs of an H100 with their share of the memory system, and with registers and warp slots for 16 RNG warps a sub-core beside a
 // GEMM.
-configs::Gpu machine(Dice& dice);
-Mix mix(uint32_t seed);
+configs::Gpu machine(Dice& dice, uint32_t sms = 1);
+// Of several SMs some may have a tile more than others.
+Mix mix(uint32_t seed, uint32_t sms = 1);
 
 struct Errors {
   double cycles = 0;    // largest of a kernel

@@ -14,12 +14,12 @@ namespace {
 using sim::MergedClass;
 using sim::SmClass;
 
-// A long CTA has ten times the trips of a short one.
-traces::Kernel long_and_short() {
+// A long CTA has ten times the trips of a short one. An SM holds two of 32 warps.
+traces::Kernel long_and_short(uint32_t warps) {
   return KernelText("k", "sm_90")
       .options("registers=32")
       .classes("parameter t\nclass long t=100\nclass short t=10\ngrid long*1 short*1\n")
-      .role("warps", 4, loop("t", {op("IADD3 R0, R1, R2, R3"), op("IADD3 R1, R0, R2, R3")}))
+      .role("warps", warps, loop("t", {op("IADD3 R0, R1, R2, R3"), op("IADD3 R1, R0, R2, R3")}))
       .kernel();
 }
 
@@ -40,7 +40,7 @@ class Merge : public testing::Test {
     return sim::merge_alike(classes, {image_}, difference);
   }
 
-  traces::Kernel kernel_ = long_and_short();
+  traces::Kernel kernel_ = long_and_short(32);
   sim::Spec spec_ = *sim::make_spec(one_sm("h100_sxm"));
   sim::KernelImage image_ = *sim::make_image(spec_, kernel_);
 };
@@ -66,6 +66,16 @@ TEST_F(Merge, AFewCtasMoreAreNoReasonToSimulateAnotherSm) {
   EXPECT_EQ(merge(classes, 0.03).size(), 2);
 }
 
+// 16 of 4 warps fit: as many come and go but twice, and whose warps get on best decides when the last of them ends.
+TEST_F(Merge, KeepsWhatIsTooFewCtasToAverageOver) {
+  const traces::Kernel small = long_and_short(4);
+  const sim::KernelImage image = *sim::make_image(spec_, small);
+  const auto merged = [&](uint64_t ctas) { return sim::merge_alike({sm_class(1, ctas, 0), sm_class(2, ctas, 1)}, {image}, 0.05); };
+  EXPECT_EQ(merged(31).size(), 2);
+  EXPECT_EQ(merged(33).size(), 1);
+  EXPECT_EQ(sim::merge_alike({sm_class(1, 2, 0), sm_class(2, 2, 0)}, {image}, 0.05).size(), 1);
+}
+
 TEST_F(Merge, WithoutADifferenceNobodyStandsForAnother) { EXPECT_EQ(merge({sm_class(1, 10, 0), sm_class(2, 10, 0)}, 0).size(), 2); }
 
 TEST_F(Merge, WhatTheOthersHaveLessIsCounted) {
@@ -77,12 +87,12 @@ TEST_F(Merge, WhatTheOthersHaveLessIsCounted) {
   EXPECT_EQ(counted, all);
 }
 
-// Of two SMs with 25 and 24 CTAs the first is simulated; what both have used is as if each had been.
+// Of two SMs with 51 and 50 CTAs the first is simulated; what both have used is as if each had been.
 TEST(MergedRun, UsesWhatAllItsSmsUse) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(2);
   const traces::Kernel kernel =
-      KernelText("k", "sm_90").ctas(49).role("warps", 4, loop(50, {op("IADD3 R0, R1, R2, R3", {.stall = 4})})).kernel();
+      KernelText("k", "sm_90").ctas(101).role("warps", 4, loop(50, {op("IADD3 R0, R1, R2, R3", {.stall = 4})})).kernel();
   const std::vector<sim::Launch> launches{launch(kernel)};
   const sim::Outcome merged = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.05}});
   const sim::Outcome each = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
