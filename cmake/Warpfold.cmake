@@ -28,13 +28,19 @@ if(WARPFOLD_SANITIZE)
   add_link_options(-fsanitize=${WARPFOLD_SANITIZE})
 endif()
 
-# A room: one static library warpfold_<name> whose sources live in the current folder.
+# A room: one static library warpfold_<name> whose sources live in the current folder. NO_HURRY: most of its time is compiling, not running,
+# and with what sanitizers insert more so: then it is not optimised.
 function(warpfold_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "NO_HURRY" "" "SOURCES;LINKS" ${ARGN})
   add_library(warpfold_${name} STATIC ${ROOM_SOURCES})
   target_link_libraries(warpfold_${name} PUBLIC ${ROOM_LINKS} PRIVATE warpfold_flags)
   target_include_directories(warpfold_${name} PUBLIC ${CMAKE_SOURCE_DIR})
-  warpfold_use_headers(warpfold_${name} room_headers)
+  if(ROOM_NO_HURRY AND WARPFOLD_SANITIZE)
+    target_compile_options(warpfold_${name} PRIVATE -O0)
+    warpfold_use_headers(warpfold_${name} plain_headers)
+  else()
+    warpfold_use_headers(warpfold_${name} room_headers)
+  endif()
 endfunction()
 
 # Generated protobuf code in a target of its own: its headers are SYSTEM headers, so that our warnings stay ours.
@@ -56,6 +62,8 @@ function(warpfold_schemas target)
   add_library(${target} STATIC ${sources})
   target_include_directories(${target} SYSTEM PUBLIC ${out} ${Protobuf_INCLUDE_DIRS})
   target_link_libraries(${target} PUBLIC protobuf::libprotobuf)
+  # Messages are read and written at the edges of a run: -O3 would take twice as long to compile.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   if(WARPFOLD_SANITIZE)
     # As the library is, which they belong to: what sanitizers insert more than doubles the time of compiling them.
     target_compile_options(${target} PRIVATE -fno-sanitize=address,undefined)
