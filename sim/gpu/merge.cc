@@ -8,10 +8,13 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/sm/sm_launch.h"
+
 namespace warpfold::sim {
 namespace {
 
 struct Share {
+  const CtaList* list = nullptr;
   Work work;
   uint64_t ctas = 0;
   bool drifts = false;  // its warps get on each by itself, and no CTAs come and go over which that would average out
@@ -26,11 +29,13 @@ std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::ve
   for (const SmClass& sm_class : classes) {
     Shares& of_class = shares.emplace_back(images.size());
     for (size_t l = 0; l < images.size(); ++l) {
+      of_class[l].list = &sm_class.ctas[l];
       for (const traces::CtaRun& run : sm_class.ctas[l]) {
         of_class[l].work = of_class[l].work + tables[l].of_cta(run.cta_class) * run.count;
         of_class[l].ctas += run.count;
       }
-      of_class[l].drifts = !images[l].tied && of_class[l].ctas <= kGenerations * images[l].ctas_per_sm;
+      const uint64_t few = kGenerations * images[l].ctas_per_sm;
+      of_class[l].drifts = !images[l].tied && of_class[l].ctas > 0 && of_class[l].ctas <= few;
     }
   }
   return shares;
@@ -45,12 +50,13 @@ uint64_t instructions(const Shares& shares) {
                                [](const Share& share) { return share.work.instructions; });
 }
 
-// Whether no launch's instructions differ by more than that, and not at all where warps drift: when the last of a few CTAs ends
-// depends on more than how many instructions they have.
+// Whether no launch's instructions differ by more than that; where the warps of one drift, whether all have the very same CTAs:
+// when the last of a few ends depends on more than how many instructions they have.
 bool alike(const Shares& one, const Shares& other, double difference) {
+  const bool drift = std::ranges::any_of(one, &Share::drifts) || std::ranges::any_of(other, &Share::drifts);
   return std::ranges::equal(one, other, [&](const Share& a, const Share& b) {
+    if (drift) return *a.list == *b.list;
     const auto [less, more] = std::minmax(a.work.instructions, b.work.instructions);
-    if (less != more && (a.drifts || b.drifts)) return false;
     return static_cast<double>(more - less) <= difference * static_cast<double>(more);
   });
 }

@@ -26,6 +26,7 @@ struct Trial {
   Errors errors;
   uint64_t instructions = 0;
   uint64_t replayed = 0;
+  uint32_t sms_simulated = 0;
   std::string what;     // the mix and its errors
   std::string failure;  // beyond what may be wrong with a bounded run
 };
@@ -41,7 +42,7 @@ constexpr int kMostOffPercent = 20;
 constexpr int kWhole = 200;  // mixes that do not recur
 constexpr int kSample = 40;
 
-// Every fifth on two SMs, which differ by a tile or a few CTAs.
+// Every fifth on two SMs, of which some differ by a tile or a few CTAs.
 uint32_t sms_of(uint32_t seed) { return seed % 5 == 0 ? 2 : 1; }
 
 Trial trial(uint32_t seed, uint32_t sms, bool replay_always) {
@@ -55,6 +56,7 @@ Trial trial(uint32_t seed, uint32_t sms, bool replay_always) {
   result.bounded = folded.fold.mode == sim::Folded::kBounded;
   result.instructions = folded.fold.instructions_of_classes;
   result.replayed = folded.fold.instructions_replayed;
+  result.sms_simulated = folded.sms_simulated;
   result.what = "seed " + std::to_string(seed) + ", " + std::to_string(sms) + " SMs: " + each.description;
   if (folded.deadlocked) result.failure = folded.deadlock.report;
   if (folded.deadlocked || (!result.bounded && !replay_always)) return result;
@@ -154,6 +156,7 @@ TEST(Bounded, NoSmStandsForOthersWhereWarpsDrift) {
   for (const uint32_t seed : {273, 253}) {
     const Trial each = trial(seed, 2, true);
     EXPECT_EQ(each.failure, "");
+    EXPECT_EQ(each.sms_simulated, 2) << each.what;
     EXPECT_LE(each.errors.cycles, each.bound) << each.what;
   }
 }

@@ -74,6 +74,10 @@ TEST_F(Merge, KeepsWhatIsTooFewCtasToAverageOver) {
   EXPECT_EQ(merged(31).size(), 2);
   EXPECT_EQ(merged(33).size(), 1);
   EXPECT_EQ(sim::merge_alike({sm_class(1, 2, 0), sm_class(2, 2, 0)}, {image}, 0.05).size(), 1);
+  // As many instructions, but not in the same CTAs: those of a long one come last.
+  const SmClass shorts{1, {{{1, 20}}}};
+  const SmClass longs{1, {{{0, 2}}}};
+  EXPECT_EQ(sim::merge_alike({shorts, longs}, {image}, 0.05).size(), 2);
 }
 
 TEST_F(Merge, WithoutADifferenceNobodyStandsForAnother) { EXPECT_EQ(merge({sm_class(1, 10, 0), sm_class(2, 10, 0)}, 0).size(), 2); }
