@@ -21,10 +21,11 @@ void MemoryStage::visit_request(Request& request, StateVisitor& visitor) const {
   visitor.value("request_warp_lives", live);
   const bool cta_lives = sm_->cta_lives(request.cta, request.cta_serial);
   visitor.value("request_cta_lives", cta_lives);
+  // Others go to no stage.
   const bool arrives =
       request.op->behaviour == isa::Behaviour::kBulkLoad || request.op->behaviour == isa::Behaviour::kMbarrierArrive;
   visitor.value("request_stage",
-                cta_lives && arrives ? sm_->stage_from_origin(request.cta, request.op->barrier, request.stage) : request.stage);
+                cta_lives && arrives ? sm_->stage_from_origin(request.cta, request.op->barrier, request.stage) : 0);
   if (live && request.op->behaviour == isa::Behaviour::kCopyAsync)
     visitor.relative("request_group", warp.async.committed - request.group);
   visitor.moment("request_issued", request.issued);

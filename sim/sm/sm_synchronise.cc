@@ -152,8 +152,8 @@ void Sm::reconsider_cta(int cta, Late lost, Cycle now) {
 }
 
 // One line a waiting warp:
-//   gemm CTA 3 consumer0 warp 4 (sub-core 0): short_scoreboard at [..] SYNCS.PHASECHK... ; waits for ring full stage 1,
-//   1 phases ahead, 0 arrivals and 32768 bytes missing
+//   gemm CTA 3 consumer0 warp 4 (sub-core 0): short_scoreboard at [..] SYNCS.PHASECHK... ; waits for ring full, 1 phases
+//   ahead, 0 arrivals and 32768 bytes missing
 std::string Sm::waiting_report() const {
   std::string report;
   for (size_t c = 0; c < sub_cores_.size(); ++c) {

@@ -166,22 +166,26 @@ INSTANTIATE_TEST_SUITE_P(
 Lines try_wait(std::string_view effect) { return {op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.stall = 2}, effect)}; }
 Lines arrive(std::string_view effect) { return {op("SYNCS.ARRIVE.TRANS64 RZ, [R2], R3", {.stall = 2}, effect)}; }
 
-// A producer fills `depth` stages, a warpgroup multiplies from them; `t` rounds of the one, `u` of the other.
-KernelText pipeline(int depth, int columns) {
+// A producer fills `depth` stages, a warpgroup multiplies from them; `t` rounds of the one, `u` of the other. `producer_first`: in
+// a warpgroup of its own, the others of which leave at once, as compiled GEMMs have it.
+KernelText pipeline(int depth, int columns, bool producer_first = false) {
   const std::string stages = text({" depth=", std::to_string(depth)});
-  return KernelText("gemm", "sm_90")
-      .options("registers=128 shared_memory=131072")
+  const Lines consumer = loop(
+      "u", join(try_wait("barrier=0 cursor=1"), join(wgmma_lines({columns, false, 4}), arrive("barrier=1 cursor=1 advance=1"))));
+  const Lines producer =
+      loop("t", join(join(try_wait("barrier=1 cursor=0"), arrive("barrier=0 cursor=0 tx_bytes=16384")),
+                     {op("UTMALDG.2D [UR8], [UR4]", {.stall = 4}, "bytes=16384 barrier=0 cursor=0 stream=0 advance=1")}));
+  KernelText kernel("gemm", "sm_90");
+  kernel.options("registers=128 shared_memory=131072")
       .declare(text({"ring full", stages, " arrivals=1"}))
       .declare(text({"ring empty", stages, " arrivals=4 free"}))
       .declare(text({"cursor load", stages}))
       .declare(text({"cursor use", stages}))
-      .declare("stream data read dram=1/4")
-      .role("consumer", 4,
-            loop("u", join(try_wait("barrier=0 cursor=1"),
-                           join(wgmma_lines({columns, false, 4}), arrive("barrier=1 cursor=1 advance=1")))))
-      .role("producer", 1,
-            loop("t", join(join(try_wait("barrier=1 cursor=0"), arrive("barrier=0 cursor=0 tx_bytes=16384")),
-                           {op("UTMALDG.2D [UR8], [UR4]", {.stall = 4}, "bytes=16384 barrier=0 cursor=0 stream=0 advance=1")})));
+      .declare("stream data read dram=1/4");
+  if (producer_first) kernel.role("producer", 1, producer).role("idle", 3, {op("NOP")});
+  kernel.role("consumer", 4, consumer);
+  if (!producer_first) kernel.role("producer", 1, producer);
+  return kernel;
 }
 
 TEST(Folding, RingsOfMbarriersAndWgmma) {
@@ -201,14 +205,22 @@ uint64_t shortest_period(const sim::Outcome& run) {
 
 // A stage further on a ring is the same state: periods are no multiples of the ring's depth.
 TEST(Folding, RingsTurn) {
-  for (const int depth : {5, 7, 11}) {
-    const traces::Kernel kernel =
-        pipeline(depth, 128).classes("parameter t\nparameter u\nclass a t=3000 u=3000\ngrid a*1\n").kernel();
-    const sim::Outcome run = both(one_sm("h100_sxm"), kernel);
-    expect_replayed(run, 20);
-    const uint64_t round = run.kernels[0].instructions / 3000;
-    EXPECT_LT(shortest_period(run), 3 * round) << depth;
+  for (const bool producer_first : {false, true}) {
+    for (const int depth : {5, 7, 11}) {
+      const traces::Kernel kernel =
+          pipeline(depth, 128, producer_first).classes("parameter t\nparameter u\nclass a t=3000 u=3000\ngrid a*1\n").kernel();
+      const sim::Outcome run = both(one_sm("h100_sxm"), kernel);
+      expect_replayed(run, 20);
+      const uint64_t round = run.kernels[0].instructions / 3000;
+      EXPECT_LT(shortest_period(run), 3 * round) << depth;
+    }
   }
+}
+
+// The warp that rings are counted from leaves while the consumers still go round.
+TEST(Folding, RingsTurnWhenTheFirstToUseThemHasLeft) {
+  const traces::Kernel kernel = pipeline(7, 64, true).classes("parameter t\nparameter u\nclass a t=40 u=40\ngrid a*300\n").kernel();
+  expect_replayed(both(one_sm("h100_sxm"), kernel), 4);
 }
 
 // Somebody waits for the first stage, whoever has come how far: stages are not alike, and those behind come round once a period.
