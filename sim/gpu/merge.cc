@@ -50,12 +50,11 @@ uint64_t instructions(const Shares& shares) {
                                [](const Share& share) { return share.work.instructions; });
 }
 
-// Whether no launch's instructions differ by more than that; where the warps of one drift, whether all have the very same CTAs:
-// when the last of a few ends depends on more than how many instructions they have.
+// Whether no launch's instructions differ by more than that; where its warps drift, whether it has the very same CTAs: when the
+// last of a few ends depends on more than how many instructions they have.
 bool alike(const Shares& one, const Shares& other, double difference) {
-  const bool drift = std::ranges::any_of(one, &Share::drifts) || std::ranges::any_of(other, &Share::drifts);
   return std::ranges::equal(one, other, [&](const Share& a, const Share& b) {
-    if (drift) return *a.list == *b.list;
+    if (a.drifts || b.drifts) return *a.list == *b.list;
     const auto [less, more] = std::minmax(a.work.instructions, b.work.instructions);
     return static_cast<double>(more - less) <= difference * static_cast<double>(more);
   });
