@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>
 #include <iterator>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -57,10 +58,14 @@ void add_resources(const Outcome& outcome, Outcome& whole) {
   for (size_t r = 0; r < whole.resources.size(); ++r) whole.resources[r].busy += outcome.resources[r].busy;
 }
 
-void add_fold(const FoldReport& fold, FoldReport& whole) {
+// `first_class`: the number that its first SM class has in the whole.
+void add_fold(const FoldReport& fold, uint32_t first_class, FoldReport& whole) {
   whole.mode = std::max(whole.mode, fold.mode);
   whole.error_bound = std::max(whole.error_bound, fold.error_bound);
-  std::ranges::copy(fold.periods, std::back_inserter(whole.periods));
+  for (FoldedPeriod period : fold.periods) {
+    period.sm_class += first_class;
+    whole.periods.push_back(period);
+  }
   whole.instructions_replayed += fold.instructions_replayed;
   whole.instructions_shared += fold.instructions_shared;
   whole.instructions_of_classes += fold.instructions_of_classes;
@@ -78,6 +83,30 @@ void add_other_bounds(const Outcome& outcome, const Epoch& epoch, Outcome& whole
       spread(absent, epoch, whole.kernels.size());
     }
   }
+}
+
+Outcome empty_outcome(size_t launches, size_t other_bounds) {
+  Outcome whole;
+  whole.kernels.resize(launches);
+  whole.ledger.resize(launches);
+  whole.other_bounds.assign(other_bounds, {.same = true, .absent = std::vector<std::vector<Losses>>(launches)});
+  for (size_t l = 0; l < launches; ++l) whole.ran.push_back(l);
+  return whole;
+}
+
+// Some of its launches, begun at `begin`.
+void add_part(const Outcome& outcome, const Epoch& part, uint64_t begin, uint32_t first_class, Outcome& whole) {
+  add_kernels(outcome, part, begin, whole);
+  add_resources(outcome, whole);
+  add_fold(outcome.fold, first_class, whole.fold);
+  std::ranges::copy(outcome.folds, std::back_inserter(whole.folds));
+  add_other_bounds(outcome, part, whole);
+  whole.total_cycles = std::max(whole.total_cycles, begin + outcome.total_cycles);
+}
+
+bool meet(const SmRange& one, const SmRange& other) {
+  if (one.count == 0 || other.count == 0) return true;
+  return one.first < other.first + other.count && other.first < one.first + one.count;
 }
 
 }  // namespace
@@ -119,6 +148,33 @@ std::vector<Epoch> epochs_of(const std::vector<Launch>& launches, bool serialise
   }
   for (Epoch& epoch : epochs) std::ranges::sort(epoch);
   return epochs;
+}
+
+std::vector<Epoch> sides_of(const Spec& spec, const std::vector<Launch>& launches, bool serialise) {
+  Epoch all(launches.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  // What parts an SM keeps room for launches that have no CTA on it. With half ports a state may be new in one cycle and not in the
+  // next: each side's end would be another's.
+  if (spec.half_ports() || std::ranges::any_of(launches, &Launch::any)) return {all};
+  const auto waits_for = dependences(launches, serialise);
+  Epoch side(all);  // per launch, the first launch of its side
+  const auto join = [&side](size_t one, size_t other) {
+    const auto [first, second] = std::minmax(side[one], side[other]);
+    std::ranges::replace(side, second, first);
+  };
+  for (size_t l = 0; l < launches.size(); ++l) {
+    for (const int other : waits_for[l]) join(l, static_cast<size_t>(other));
+    for (size_t other = 0; other < l; ++other) {
+      if (meet(launches[l].sms, launches[other].sms)) join(l, other);
+    }
+  }
+  std::vector<Epoch> sides;
+  for (const size_t first : all) {
+    Epoch own;
+    std::ranges::copy_if(all, std::back_inserter(own), [&](size_t l) { return side[l] == first; });
+    if (!own.empty()) sides.push_back(std::move(own));
+  }
+  return sides;
 }
 
 std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch& epoch) {
@@ -183,25 +239,15 @@ std::vector<std::vector<PlacementBounds>> bounds_of_epoch(const std::vector<std:
 
 Outcome in_sequence(const Spec& spec, const std::vector<Launch>& launches, const std::vector<Epoch>& epochs,
                     const std::vector<const Outcome*>& outcomes, size_t other_bounds) {
-  Outcome whole;
-  whole.kernels.resize(launches.size());
-  whole.ledger.resize(launches.size());
-  whole.other_bounds.assign(other_bounds, {.same = true, .absent = std::vector<std::vector<Losses>>(launches.size())});
+  Outcome whole = empty_outcome(launches.size(), other_bounds);
   for (size_t e = 0; e < epochs.size(); ++e) {
     const Outcome& outcome = *outcomes[e];
-    const uint64_t begin = e == 0 ? 0 : whole.total_cycles + spec.kernel_launch;
-    add_kernels(outcome, epochs[e], begin, whole);
-    add_resources(outcome, whole);
-    add_fold(outcome.fold, whole.fold);
-    std::ranges::copy(outcome.folds, std::back_inserter(whole.folds));
-    add_other_bounds(outcome, epochs[e], whole);
-    whole.total_cycles = begin + outcome.total_cycles;
+    add_part(outcome, epochs[e], e == 0 ? 0 : whole.total_cycles + spec.kernel_launch, 0, whole);
     whole.sms_simulated = std::max(whole.sms_simulated, outcome.sms_simulated);
     whole.left_idle = outcome.left_idle;
     whole.deadlocked = outcome.deadlocked;
     whole.deadlock = outcome.deadlock;
   }
-  for (size_t l = 0; l < launches.size(); ++l) whole.ran.push_back(l);
   std::vector<const traces::Kernel*> kernels;
   std::vector<SmRange> ranges;
   for (const Launch& launch : launches) {
@@ -209,6 +255,21 @@ Outcome in_sequence(const Spec& spec, const std::vector<Launch>& launches, const
     ranges.push_back(launch.sms);
   }
   whole.sm_classes = static_cast<uint32_t>(distribute(kernels, spec.memory.sm_count, ranges).size());
+  return whole;
+}
+
+Outcome side_by_side(const std::vector<Launch>& launches, const std::vector<Epoch>& sides, const std::vector<Outcome>& outcomes,
+                     size_t other_bounds) {
+  Outcome whole = empty_outcome(launches.size(), other_bounds);
+  whole.left_idle = true;
+  for (size_t s = 0; s < sides.size(); ++s) {
+    const Outcome& outcome = outcomes[s];
+    add_part(outcome, sides[s], 0, whole.sms_simulated, whole);
+    whole.sms_simulated += outcome.sms_simulated;
+    whole.sm_classes += outcome.sm_classes;
+    whole.left_idle = whole.left_idle && outcome.left_idle;
+    whole.deadlocked = whole.deadlocked || outcome.deadlocked;
+  }
   return whole;
 }
 

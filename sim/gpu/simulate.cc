@@ -53,6 +53,12 @@ bool may_have(const Spec& spec, std::vector<Launch> launches, const std::vector<
   return true;
 }
 
+std::vector<KernelImage> images_of(const std::vector<KernelImage>& images, const Epoch& epoch) {
+  std::vector<KernelImage> own;
+  for (const size_t l : epoch) own.push_back(images[l]);
+  return own;
+}
+
 // `ran`: launches of epoch `e`, by their places in it. The others are an epoch of their own.
 void split(std::vector<Epoch>& epochs, size_t e, const std::vector<size_t>& ran) {
   Epoch first;
@@ -63,6 +69,21 @@ void split(std::vector<Epoch>& epochs, size_t e, const std::vector<size_t>& ran)
   if (!rest.empty()) epochs.insert(epochs.begin() + static_cast<ptrdiff_t>(e) + 1, std::move(rest));
 }
 
+Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches,
+                   const std::vector<KernelImage>& images, const Options& options);
+
+// Launches that never meet, each side as if there were no other.
+Outcome run_sides(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches, const std::vector<Epoch>& sides,
+                  const std::vector<KernelImage>& images, const Options& options) {
+  std::vector<Outcome> outcomes;
+  for (const Epoch& side : sides) {
+    Options how = options;
+    how.other_bounds = bounds_of_epoch(options.other_bounds, side);
+    outcomes.push_back(run_epochs(gpu, spec, launches_of(launches, side), images_of(images, side), how));
+  }
+  return side_by_side(launches, sides, outcomes, options.other_bounds.size());
+}
+
 // Epoch by epoch, as far as each of them leaves an idle GPU to the next; what comes after is one run.
 Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches,
                    const std::vector<KernelImage>& images, const Options& options) {
@@ -70,16 +91,16 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
   std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
   std::vector<std::shared_ptr<const Outcome>> outcomes;
   std::vector<std::shared_ptr<const FoldReport>> in_vain;
-  const auto run = [&](const Epoch& epoch) {
+  const auto run = [&](const Epoch& epoch) -> std::shared_ptr<const Outcome> {
     const std::vector<Launch> own = launches_of(launches, epoch);
     Options how = options;
     how.serialise = options.serialise && epoch.size() > 1;
     how.other_bounds = bounds_of_epoch(options.other_bounds, epoch);
-    return options.known->get(machine, own, how, [&] {
-      std::vector<KernelImage> own_images;
-      for (const size_t l : epoch) own_images.push_back(images[l]);
-      return of_those_that_ran(GpuRun(spec, own_images, own, how).until_idle());
-    });
+    const std::vector<KernelImage> own_images = images_of(images, epoch);
+    if (const std::vector<Epoch> sides = sides_of(spec, own, how.serialise); sides.size() > 1)
+      return std::make_shared<const Outcome>(run_sides(gpu, spec, own, sides, own_images, how));
+    return options.known->get(machine, own, how,
+                              [&] { return of_those_that_ran(GpuRun(spec, own_images, own, how).until_idle()); });
   };
   // What begins as an earlier part of the same launches did is not looked up, as others may be making it: which of two bounded runs
   // is taken must not depend on that.

@@ -95,7 +95,7 @@ struct Outcome {
   std::vector<std::shared_ptr<const FoldReport>> folds;
   Timeline timeline;                      // Options::timeline; else empty
   std::vector<OtherBounds> other_bounds;  // one for each of Options::other_bounds
-  bool left_idle = false;                 // what is launched next runs as on a GPU that has done nothing
+  bool left_idle = false;                 // what is launched next is known to run as on a GPU that has done nothing
   // Launches of those asked for, by index, that the outcome is of: all, or those up to where the GPU was idle (GpuRun::until_idle).
   std::vector<size_t> ran;
   bool deadlocked = false;

@@ -185,9 +185,7 @@ bool Sm::is_new(Cycle at) {
     sm.visit(visitor);
     return state.key;
   };
-  // Half a port is open in every second cycle: of the clock, not of the run.
-  const bool half_ports = std::min(spec_.half_read_ports_per_bank, spec_.half_write_ports_per_bank) < 2;
-  if (half_ports && at % 2 != 0) return false;
+  if (spec_.half_ports() && at % 2 != 0) return false;
   Sm fresh(spec_, launches_);
   begin_anew(at);
   return key_of(*this) == key_of(fresh);

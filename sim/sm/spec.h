@@ -66,6 +66,8 @@ struct Spec {
   uint32_t kernel_launch = 0;
   MemorySpec memory;
 
+  // Half a port is open in every second cycle: of the clock, not of a run.
+  bool half_ports() const { return half_read_ports_per_bank < 2 || half_write_ports_per_bank < 2; }
   // Tensor core time of an m64nN command.
   uint32_t wgmma_cycles(uint32_t columns) const {
     return static_cast<uint32_t>((uint64_t{columns} * 1000 + wgmma_milli_columns_per_clk - 1) / wgmma_milli_columns_per_clk);

@@ -52,6 +52,31 @@ TEST(Epochs, AreOneWhereLaunchesWaitForThemselves) {
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0, 1})}, false), (std::vector<Epoch>{{0, 1}}));
 }
 
+sim::Launch on(sim::SmRange sms, int stream, std::vector<int> after = {}) {
+  sim::Launch launch = waiting(stream, std::move(after));
+  launch.sms = sms;
+  return launch;
+}
+
+TEST(Sides, ShareNoSmAndWaitForNoLaunchOfOthers) {
+  const sim::SmRange left{.first = 0, .count = 4};
+  const sim::SmRange right{.first = 4, .count = 4};
+  const sim::SmRange middle{.first = 3, .count = 2};
+  sim::Spec spec;
+  const auto sides = [&](const std::vector<sim::Launch>& launches) { return sim::sides_of(spec, launches, false); };
+  EXPECT_EQ(sides({on(left, 0), on(right, 1), on(left, 0)}), (std::vector<Epoch>{{0, 2}, {1}}));
+  EXPECT_EQ(sides({on(left, 0), on(right, 1, {0})}), (std::vector<Epoch>{{0, 1}})) << "one waits";
+  EXPECT_EQ(sides({on(left, 0), on(right, 0)}), (std::vector<Epoch>{{0, 1}})) << "one stream";
+  EXPECT_EQ(sides({on(left, 0), on(right, 1), on(middle, 2)}), (std::vector<Epoch>{{0, 1, 2}})) << "by way of a third";
+  EXPECT_EQ(sides({on(left, 0), on({}, 1)}), (std::vector<Epoch>{{0, 1}})) << "one has all SMs";
+  EXPECT_EQ(sim::sides_of(spec, {on(left, 0), on(right, 1)}, true), (std::vector<Epoch>{{0, 1}})) << "serialised";
+  std::vector<sim::Launch> bounded = {on(left, 0), on(right, 1)};
+  bounded[1].quota.ctas = 1;
+  EXPECT_EQ(sides(bounded), (std::vector<Epoch>{{0, 1}})) << "bounds part all SMs";
+  spec.half_write_ports_per_bank = 1;
+  EXPECT_EQ(sides({on(left, 0), on(right, 1)}), (std::vector<Epoch>{{0, 1}})) << "what is new depends on the cycle";
+}
+
 // Some launches wait for all before them: the last one, or the last two, which are side by side then.
 void follow(Scenario& scenario) {
   const size_t launches = scenario.launches.size();
@@ -63,6 +88,28 @@ void follow(Scenario& scenario) {
     launch.after.clear();
     for (size_t before = 0; before < launches - last; ++before) launch.after.push_back(static_cast<int>(before));
   }
+}
+
+// Half of the launches on some SMs, the others on the rest; a stream of its own each half.
+void keep_apart(Scenario& scenario) {
+  const uint32_t sms = scenario.gpu.sm_count();
+  if (sms < 2) return;
+  scenario.serialise = false;
+  const uint32_t first = between(1U, sms - 1);
+  for (size_t l = 0; l < scenario.launches.size(); ++l) {
+    sim::Launch& launch = scenario.launches[l];
+    static_cast<sim::PlacementBounds&>(launch) = {};
+    launch.sms = l % 2 == 0 ? sim::SmRange{0, first} : sim::SmRange{first, sms - first};
+    launch.stream = static_cast<int>(l % 2);
+    if (!one_in(4)) launch.after.clear();
+  }
+}
+
+bool has_sides(const Scenario& scenario) {
+  const auto spec = sim::make_spec(scenario.gpu);
+  return std::ranges::any_of(sim::epochs_of(scenario.launches, scenario.serialise), [&](const Epoch& epoch) {
+    return sim::sides_of(*spec, sim::launches_of(scenario.launches, epoch), scenario.serialise).size() > 1;
+  });
 }
 
 // All launches again, behind one of them, which others may outlast or not; nothing parts an SM.
@@ -87,12 +134,14 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
   int stopped = 0;
   int repeated = 0;
   int left_idle = 0;
+  int apart = 0;
   const bool same = rc::check([&] {
     Scenario scenario = any_recurring_scenario();
     bound_machine(scenario);
     if (one_in(2)) scenario.serialise = true;
     if (one_in(3)) RC_LOG(scale_machine(scenario.gpu));
     follow(scenario);
+    if (one_in(3)) keep_apart(scenario);
     const bool repeats = scenario.launches.size() > 1 && one_in(2);
     if (repeats) repeat(scenario);
     RC_LOG(scenario.describe());
@@ -104,7 +153,10 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     options.known = &known;
     for (int again = 0; again < 2; ++again) {
       sim::Outcome by_epochs = outcome(scenario.gpu, scenario.launches, options);
-      by_epochs.sms_simulated = in_one.sms_simulated;  // the most of any epoch, and not of all launches
+      by_epochs.sms_simulated = in_one.sms_simulated;  // the most of any epoch, and the sum over its sides
+      // A side is asked when it has ended itself, which may be too early for what is still under way.
+      RC_ASSERT(in_one.left_idle || !by_epochs.left_idle);
+      if (has_sides(scenario)) by_epochs.left_idle = in_one.left_idle;
       const std::set<std::shared_ptr<const sim::FoldReport>> made(by_epochs.folds.begin(), by_epochs.folds.end());
       const bool more = by_epochs.folds.size() > sim::epochs_of(scenario.launches, scenario.serialise).size();
       if (again == 0) stopped += more;
@@ -119,11 +171,13 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     ++runs;
     cut += sim::epochs_of(scenario.launches, scenario.serialise).size() > 1;
     left_idle += in_one.left_idle;
+    apart += has_sides(scenario);
   });
-  std::cout << cut << " of " << runs << " programs have several epochs; " << left_idle << " left an idle GPU, " << stopped
-            << " in the middle of an epoch, of which " << repeated << " went on as before\n";
+  std::cout << cut << " of " << runs << " programs have several epochs, " << apart << " several sides; " << left_idle
+            << " left an idle GPU, " << stopped << " in the middle of an epoch, of which " << repeated << " went on as before\n";
   ASSERT_TRUE(same);
   EXPECT_TRUE(can_be_a_share(cut, runs, 0.15, "have several epochs"));
+  EXPECT_TRUE(can_be_a_share(apart, runs, 0.02, "have several sides"));
   EXPECT_TRUE(can_be_a_share(left_idle, runs, 0.15, "leave an idle GPU"));
   EXPECT_TRUE(can_be_a_share(stopped, runs, 0.01, "leave it in the middle of an epoch"));
   EXPECT_TRUE(can_be_a_share(repeated, runs, 0.005, "go on as before"));
@@ -183,6 +237,24 @@ TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   launches[3].quota = {};
   launches[3].after = {};
   EXPECT_EQ(by_epochs().folds.size(), 1) << "the second of the short ones begins before the long one has ended";
+}
+
+// Each side is looked up by itself: what a kernel did alone on its SMs, it does beside a chain on the others.
+TEST(KnownRuns, AreOfTheSidesOfAnEpoch) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_sm_count(2);
+  const std::vector<traces::Kernel> kernels = {adder("first", 90), adder("second", 50), adder("beside", 400)};
+  std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1]), launch(kernels[2], 1)};
+  launches[0].sms = launches[1].sms = {.first = 0, .count = 1};
+  launches[2].sms = {.first = 1, .count = 1};
+  const sim::Outcome in_one = outcome(gpu, launches, {});
+  sim::KnownRuns known;
+  const sim::Outcome alone = outcome(gpu, {launches[2]}, {.known = &known});
+  sim::Outcome by_sides = outcome(gpu, launches, {.known = &known});
+  EXPECT_EQ(difference(in_one, by_sides), "");
+  ASSERT_EQ(by_sides.folds.size(), 3);
+  EXPECT_EQ(by_sides.folds[2], alone.folds[0]);
+  EXPECT_EQ(by_sides.sms_simulated, 2);
 }
 
 // Kernels with other names are the same kernels; what they did alone they do again behind another.
