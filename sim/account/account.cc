@@ -25,7 +25,20 @@ Account::Account(const std::vector<uint32_t>& segments)
   }
   first_row_.push_back(rows());
   states_.assign(rows(), 0);
-  places_.assign(size_t{rows()} * columns_, 0);
+  places_ = std::make_shared<uint32_t[]>(size_t{rows()} * columns_);
+}
+
+uint32_t Account::make_place(uint32_t row, uint32_t column) {
+  if (places_.use_count() > 1) {
+    const auto own = std::make_shared<uint32_t[]>(size_t{rows()} * columns_);
+    for (const size_t place : used_) own[place] = places_[place];
+    places_ = own;
+  }
+  used_.push_back(size_t{row} * columns_ + column);
+  const auto counter = static_cast<uint32_t>(counters_.size());
+  places_[used_.back()] = counter;
+  counters_.push_back(0);
+  return counter;
 }
 
 void Account::make_states(uint32_t row) {
@@ -38,7 +51,11 @@ void Account::combine(const Account& other, uint64_t factor) {
   for (uint32_t r = 0; r < rows(); ++r) {
     for (int s = 0; s < kWarpStates && other.states_[r] != 0; ++s)
       spend(r, static_cast<WarpState>(s), factor * other.cycles(r, static_cast<WarpState>(s)));
-    for (uint32_t c = 0; c < columns_; ++c) add(r, c, factor * other.count(r, c));
+  }
+  for (size_t i = 0; i < other.used_.size(); ++i) {
+    const size_t place = other.used_[i];
+    add(static_cast<uint32_t>(place / columns_), static_cast<uint32_t>(place % columns_),
+        factor * other.counters_[other.places_[place]]);
   }
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -129,16 +131,16 @@ class Account {
   }
   void add(uint32_t row, uint32_t column, uint64_t cycles) {
     if constexpr (!kAccounting) return;
-    uint32_t& place = places_[size_t{row} * columns_ + column];
+    uint32_t place = places_[size_t{row} * columns_ + column];
     if (place == 0) [[unlikely]] {
       if (cycles == 0) return;
-      place = static_cast<uint32_t>(counters_.size());
-      counters_.push_back(0);
+      place = make_place(row, column);
     }
     counters_[place] += cycles;
   }
   uint64_t count(uint32_t row, uint32_t column) const { return counters_[places_[size_t{row} * columns_ + column]]; }
   void make_states(uint32_t row);
+  uint32_t make_place(uint32_t row, uint32_t column);
   void combine(const Account& other, uint64_t factor);
   uint64_t charged(int victim, Waiter waiter, Contended resource) const;
   void check_warps(int launch) const;
@@ -150,7 +152,10 @@ class Account {
   uint32_t columns_;
   bool estimated_ = false;
   std::vector<uint32_t> states_;          // [row]: the first of its states in counters_; 0: none yet
-  std::vector<uint32_t> places_;          // [row][column] into counters_
+  // [row][column] into counters_. Some hundred thousand words where there are many launches, nearly all 0: copies share them until one
+  // of them needs another place.
+  std::shared_ptr<uint32_t[]> places_;
+  std::vector<size_t> used_;              // of places_
   std::vector<uint64_t> counters_ = {0};  // the first one stays 0
 };
 

@@ -45,7 +45,7 @@ class HoldHistory {
   // Only what a wait that began at `earliest` or later can be charged to; of the first of those segments the start is no matter.
   void visit(StateVisitor& visitor, Cycle earliest) {
     if (!visitor.taking()) {
-      for (Segment& segment : segments_) segment.start += visitor.shift();
+      for (Segment& segment : segments_) segment.start = visitor.moved(segment.start);
       return;
     }
     int first = std::max(size_ - 1, 0);

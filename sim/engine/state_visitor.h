@@ -20,30 +20,35 @@ namespace warpfold::sim {
 //   charges  the same, of counters that an account makes as it needs them: a later state of an SM has no fewer, those of an earlier
 //            one first
 //   trips    per warp its serial, its launch, the number of loops it is in and the trips left of each, outermost first
-//   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on)
+//   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on); whose
+//            they are
+//   classes  where the key has CTA classes
 struct SavedState {
   Cycle at = 0;
   std::vector<uint64_t> key;
+  std::vector<size_t> classes;
   std::vector<uint64_t> counts;
   std::vector<uint64_t> charges;
   std::vector<uint64_t> trips;
   std::vector<Cycle> moments;
+  std::vector<uint64_t> whose;
   std::vector<uint64_t> placed;  // per launch: CTAs placed so far
   uint64_t instructions = 0;     // issued so far, all launches
 
   void clear() {
-    for (auto* words : {&key, &counts, &charges, &trips, &moments, &placed}) words->clear();
+    for (auto* words : {&key, &counts, &charges, &trips, &moments, &whose, &placed}) words->clear();
+    classes.clear();
   }
 };
 
 // How a state moves on: what is added to what it counts and taken from what it has left.
 struct Skip {
   uint64_t periods = 0;
-  Cycle cycles = 0;
+  Cycle cycles = 0;                   // modulo 2^64: a state may be moved to an earlier time, before which nothing has been
   std::vector<uint64_t> counted;      // in the order of SavedState::counts
   std::vector<uint64_t> charged;      // in the order of SavedState::charges; what is beyond them stays as it is
   std::vector<uint64_t> trips_taken;  // in the order of SavedState::trips
-  std::vector<uint8_t> moment_moves;  // per moment: it moves with the clock
+  std::vector<Cycle> moments;         // per moment: by how much it moves
   std::vector<uint64_t> placed;       // per launch: CTAs
 };
 
@@ -83,16 +88,16 @@ class StateVisitor {
   void time(const char* name, Cycle& cycle) {
     if (taking()) {
       push(name, cycle == kNever ? kNever : cycle > now_ ? cycle - now_ : 0);
-    } else if (cycle != kNever) {
-      cycle += skip_->cycles;
+    } else {
+      cycle = moved(cycle);
     }
   }
   // All cycles up to `margin` cycles ago mean the same.
   void time(const char* name, Cycle& cycle, Cycle margin) {
     if (taking()) {
       push(name, cycle == kNever ? kNever : cycle + margin > now_ ? cycle + margin - now_ : 0);
-    } else if (cycle != kNever) {
-      cycle += skip_->cycles;
+    } else {
+      cycle = moved(cycle);
     }
   }
   void moment(const char* name, Cycle& cycle) {
@@ -102,13 +107,22 @@ class StateVisitor {
       cycle += skip_->cycles;
     }
   }
-  // Since when something goes on that is charged at its end.
-  void since(Cycle& cycle) {
+  // Since when something of a warp goes on that is charged at its end; `what` of kMomentsOfAWarp.
+  void since(uint64_t serial, uint64_t what, Cycle& cycle) {
     if (taking()) {
       saved_->moments.push_back(cycle);
-    } else if (skip_->moment_moves[next_moment_++] != 0) {
-      cycle += skip_->cycles;
+      saved_->whose.push_back(serial * kMomentsOfAWarp + what);
+    } else {
+      cycle += skip_->moments[next_moment_++];
     }
+  }
+  static constexpr uint64_t kMomentsOfAWarp = 4;
+  // States are alike where nothing but these differs.
+  void cta_class(uint64_t value) {
+    if (!taking()) return;
+    const size_t at = saved_->key.size();
+    push("cta_class", value);
+    if (saved_->key.size() > at) saved_->classes.push_back(at);
   }
   void count(uint64_t& total) {
     if (taking()) {
@@ -150,6 +164,12 @@ class StateVisitor {
   }
   // Cycles that a skip moves by; 0 while taking.
   Cycle shift() const { return taking() ? 0 : skip_->cycles; }
+  // A cycle, so much later; what would come before cycle 0 was before everything.
+  Cycle moved(Cycle cycle) const {
+    if (taking() || cycle == kNever) return cycle;
+    const bool back = static_cast<int64_t>(skip_->cycles) < 0;
+    return back && cycle < Cycle{0} - skip_->cycles ? 0 : cycle + skip_->cycles;
+  }
 
  private:
   void push(const char* name, uint64_t word) {

@@ -210,16 +210,18 @@ Extrapolator::Jump Extrapolator::plan(Cycle limit) {
   Jump best;
   if (samples_.size() - warm_up <= kLeastBatches) return best;
   for (size_t first = warm_up; first + kLeastBatches < samples_.size(); first += kLeastBatches / 4) {
-    Jump jump = plan_from(samples_[first], limit);
-    jump.first = first;
+    Jump jump = plan_from(first, limit);
     if (jump.skip.cycles > best.skip.cycles && agree(first, jump)) best = std::move(jump);
   }
   return best;
 }
 
-Extrapolator::Jump Extrapolator::plan_from(const Sample& from, Cycle limit) {
+// None where the rates do not agree.
+Extrapolator::Jump Extrapolator::plan_from(size_t first, Cycle limit) {
+  const Sample& from = samples_[first];
   const Sample& to = samples_.back();
   Jump jump;
+  jump.first = first;
   Skip& skip = jump.skip;
   jump.period = to.state.at - from.state.at;
   jump.coarsest.assign(tied_.size(), 0);
@@ -232,8 +234,9 @@ Extrapolator::Jump Extrapolator::plan_from(const Sample& from, Cycle limit) {
   if (periods == 0 || periods == kUnbounded) return {};
   skip.periods = periods;
   skip.cycles = periods * jump.period;
+  if (!rates_agree(first, skip.cycles)) return {};
   const uint64_t rounds = from.rounds_left - to.rounds_left;
-  skip.moment_moves.assign(to.state.moments.size(), 1);
+  skip.moments.assign(to.state.moments.size(), skip.cycles);
   count(from.state, to.state, skip);
   for (uint64_t& trips : skip.trips_taken) trips *= periods;
   for (size_t l = 0; l < tied_.size(); ++l) {

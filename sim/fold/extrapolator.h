@@ -77,10 +77,14 @@ class Extrapolator {
   void add_sample(Cycle now);
   std::vector<Batch> batches(size_t first, int launch) const;
   bool occupancy_settled(size_t first, int launch, double share) const;
+  bool gets_on(size_t first, size_t launch) const;
+  double cycles_after(Cycle skipped, size_t launch) const;
+  double budget(Cycle skipped, size_t launch) const;
+  bool rates_agree(size_t first, Cycle skipped) const;
   bool agree(size_t first, const Jump& jump) const;
   bool steady(size_t first) const;
   double left_open(size_t first, int launch, const Jump& jump) const;
-  Jump plan_from(const Sample& from, Cycle limit);
+  Jump plan_from(size_t first, Cycle limit);
   uint64_t bound_by_ties(const Sample& from, Skip& skip) const;
   uint64_t bound_by_rounds(const Sample& from, Skip& skip) const;
   Work work_of_round(int launch);

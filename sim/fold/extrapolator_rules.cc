@@ -74,23 +74,42 @@ bool Extrapolator::occupancy_settled(size_t first, int launch, double share) con
   return share * relative_uncertainty(measured) <= most && share * relative_drift(measured) <= most;
 }
 
+bool Extrapolator::gets_on(size_t first, size_t launch) const {
+  return samples_.back().launches[launch].instructions != samples_[first].launches[launch].instructions;
+}
+
+// A launch's cycles when `skipped` more have passed.
+double Extrapolator::cycles_after(Cycle skipped, size_t launch) const {
+  const Cycle now = samples_.back().state.at;
+  return static_cast<double>(now - std::min(now, sm_->launch_start(static_cast<int>(launch))) + skipped);
+}
+
 // What the rates leave open may come to half of the error, over all jumps of a launch together; the rest is for what a
 // jump cannot take in whole pieces: a trip of a warp. A jump leaves a fifth of it to those that its launch may need later.
-bool Extrapolator::agree(size_t first, const Jump& jump) const {
+double Extrapolator::budget(Cycle skipped, size_t launch) const { return error_ / 2 * cycles_after(skipped, launch) - spent_[launch]; }
+
+// What can be said before it is known what a jump takes.
+bool Extrapolator::rates_agree(size_t first, Cycle skipped) const {
   if (!steady(first)) return false;
-  const Cycle now = samples_.back().state.at;
+  for (size_t l = 0; l < tied_.size(); ++l) {
+    if (!gets_on(first, l)) continue;
+    const auto cycles = static_cast<double>(skipped);
+    const std::vector<Batch> measured = batches(first, static_cast<int>(l));
+    if (relative_uncertainty(measured) * cycles > budget(skipped, l) * 4 / 5) return false;
+    if (relative_drift(measured) * cycles > budget(skipped, l)) return false;
+    if (!occupancy_settled(first, static_cast<int>(l), cycles / cycles_after(skipped, l))) return false;
+  }
+  return true;
+}
+
+bool Extrapolator::agree(size_t first, const Jump& jump) const {
+  const Cycle skipped = jump.skip.cycles;
   double worth = 0;
   for (size_t l = 0; l < tied_.size(); ++l) {
-    if (samples_.back().launches[l].instructions == samples_[first].launches[l].instructions) continue;
-    const double open = left_open(first, static_cast<int>(l), jump);
-    const double drift = relative_drift(batches(first, static_cast<int>(l))) * static_cast<double>(jump.skip.cycles);
-    const auto cycles = static_cast<double>(now - std::min(now, sm_->launch_start(static_cast<int>(l))) + jump.skip.cycles);
-    const double part = static_cast<double>(jump.skip.cycles) / cycles;
-    worth = std::max(worth, part);
-    const double budget = error_ / 2 * cycles - spent_[l];
-    if (static_cast<double>(jump.coarsest[l]) > error_ / 4 * cycles) return false;
-    if (!occupancy_settled(first, static_cast<int>(l), static_cast<double>(jump.skip.cycles) / cycles)) return false;
-    if (open > budget * 4 / 5 || drift > budget) return false;
+    if (!gets_on(first, l)) continue;
+    worth = std::max(worth, static_cast<double>(skipped) / cycles_after(skipped, l));
+    if (static_cast<double>(jump.coarsest[l]) > error_ / 4 * cycles_after(skipped, l)) return false;
+    if (left_open(first, static_cast<int>(l), jump) > budget(skipped, l) * 4 / 5) return false;
   }
   return worth <= kNegligibleShare || worth >= kWorthwhileShare;
 }

@@ -1,18 +1,11 @@
 #include "sim/fold/folder.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "sim/fold/link.h"
 
 namespace warpfold::sim {
 namespace {
-
-uint64_t hash_of(const std::vector<uint64_t>& words) {
-  uint64_t hash = words.size();
-  for (const uint64_t word : words) hash = (std::rotl(hash, 23) ^ word) * 0x9e3779b97f4a7c15ULL;
-  return hash;
-}
 
 // Instructions without an exact recurrence, of `work` in all, after which a run goes on by rates. What is skipped exactly is
 // skipped without an error; who allows for a larger one waits less long for it.
@@ -34,7 +27,9 @@ class FieldOmitter : public KeyProbe {
 
 }  // namespace
 
-Folder::Folder(const FoldOptions& options, Sm& sm) : options_(options), sm_(&sm), states_(2 * kStates), hashes_(2 * kStates) {
+Folder::Folder(const FoldOptions& options, Sm& sm, Paths* paths)
+    : options_(options), sm_(&sm), states_(2 * kStates), hashes_(2 * kStates), paths_(paths) {
+  if (paths_ != nullptr) path_ = paths_->begin();
   if (options.mode != FoldMode::kAuto) return;
   extrapolator_.emplace(sm, options.error);
   patience_ = options.patience > 0 ? options.patience : patience_for(options.error, extrapolator_->all_work());
@@ -44,6 +39,8 @@ Folder::Folder(const FoldOptions& options, Sm& sm) : options_(options), sm_(&sm)
 Folder::Folder(const Folder& other, Sm& sm) : Folder(other) {
   sm_ = &sm;
   if (extrapolator_) extrapolator_->belong_to(sm);
+  if (paths_ != nullptr) path_ = paths_->begin();
+  pause_.reset();
 }
 
 void Folder::carry_over(const Folder& other) {
@@ -52,6 +49,8 @@ void Folder::carry_over(const Folder& other) {
   skipped_ = other.skipped_;
   last_instructions_ = sm_->instructions();
   impatient_at_ = last_instructions_ + patience_;
+  paths_ = other.paths_;
+  if (paths_ != nullptr) path_ = paths_->begin();
 }
 
 // The filter widens while there is credit for many keys and narrows when there is none.
@@ -90,7 +89,8 @@ void Folder::forget(size_t state) {
 }
 
 void Folder::loop_ended(Sm& sm, Cycle now, Cycle limit) {
-  if (passes(sm.fingerprint(), sm.instructions()) && fold_exactly(sm, now, limit)) return;
+  const uint64_t print = sm.fingerprint();
+  if (passes(print, sm.instructions()) && fold_exactly(sm, now, limit, options_.waypoints > 0 || (print >> 32 & kWaypoints) == 0)) return;
   // What is measured while waiting is ready when the waiting ends.
   if (!extrapolator_) return;
   if (sm.instructions() + patience_ / 2 >= impatient_at_) {
@@ -107,6 +107,7 @@ void Folder::extrapolate(Cycle now, Cycle limit) {
   if (jump.skip.periods == 0) return;
   if (!sm_->may_jump()) return sm_->end_sharing();
   extrapolator_->make(jump);
+  if (paths_ != nullptr) path_ = paths_->begin();
   Period& period = bounded_periods_[jump.period];
   period.instructions = jump.instructions / jump.skip.periods;
   period.repeats += jump.skip.periods;
@@ -123,10 +124,10 @@ size_t Folder::Ring::next() {
   return place;
 }
 
-bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit) {
+bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint) {
   take(sm, now, scratch_);
   key_cost_ = kInstructionsPerWord * scratch_.key.size();
-  const uint64_t hash = hash_of(scratch_.key);
+  const uint64_t hash = hash_of(scratch_);
   // Keys are compared whole. Of most states only the hash is still known when they come back: then they are kept for the next time.
   if (seen_.size() == kMostHashes) seen_.clear();
   const bool seen_before = !seen_.insert(hash).second;
@@ -148,7 +149,38 @@ bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit) {
     break;
   }
   by_hash_.emplace(hash, place);
+  if (waypoint && !skipped_any && paths_ != nullptr) go_along(sm, state, hash, limit);
   return skipped_any;
+}
+
+// Where others have been, or it has itself: as they went on. Else they may.
+void Folder::go_along(Sm& sm, const SavedState& state, uint64_t hash, Cycle limit) {
+  if (sm.stopped_at_launch_end()) return;  // others may have waited for it
+  if (const auto shortcut = paths_->furthest(sm, state, hash, limit); shortcut && shortcut->instructions >= options_.least_shortcut()) {
+    pause_ = {state.at, limit};
+    sm.pause();
+  } else if (paths_->wants(path_, state.instructions)) {
+    path_ = paths_->add(path_, state, hash, sm);
+  }
+}
+
+std::optional<Shortcut> Folder::shortcut() {
+  if (!pause_) return std::nullopt;
+  const Pause pause = *std::exchange(pause_, std::nullopt);
+  take(*sm_, pause.now, scratch_);
+  return paths_->furthest(*sm_, scratch_, hash_of(scratch_), pause.limit);
+}
+
+// The states it has been in have other names for its warps.
+void Folder::went_along(Sm& sm, uint64_t instructions) {
+  sm_ = &sm;
+  by_hash_.clear();
+  path_ = paths_->begin();
+  last_instructions_ = sm.instructions();
+  if (!extrapolator_) return;
+  extrapolator_->belong_to(sm);
+  extrapolator_->restart();
+  impatient_at_ = std::min(impatient_at_ + 2 * instructions, last_instructions_ + patience_);
 }
 
 // Returns the cycles skipped; 0: not one period may be.

@@ -11,6 +11,7 @@
 #include "sim/engine/state_visitor.h"
 #include "sim/fold/extrapolator.h"
 #include "sim/fold/fold.h"
+#include "sim/fold/paths.h"
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
@@ -22,13 +23,20 @@ namespace warpfold::sim {
 // the replay; the credit for them is counted in instructions.
 class Folder : public SmWatcher {
  public:
-  Folder(const FoldOptions& options, Sm& sm);
+  // `paths`: those of all SMs of the run, which outlive it; none: each goes by itself.
+  Folder(const FoldOptions& options, Sm& sm, Paths* paths = nullptr);
   // For an SM that has been through the same states as `other`'s.
   Folder(const Folder& other, Sm& sm);
   // What `other` has skipped, this one's SM has, though it has been through other states.
   void carry_over(const Folder& other);
 
   void loop_ended(Sm& sm, Cycle now, Cycle limit) override;
+
+  bool paused() const { return pause_.has_value(); }
+  // The SM has paused where it may go on as another one did: how, or as itself earlier. None after all where it has shared what it did.
+  std::optional<Shortcut> shortcut();
+  // It has taken the shortcut, and is another one since.
+  void went_along(Sm& sm, uint64_t instructions);
 
   struct Period {
     uint64_t instructions = 0;
@@ -48,10 +56,13 @@ class Folder : public SmWatcher {
   static constexpr uint64_t kInstructionsPerWord = 2;
   static constexpr uint64_t kFirstKeys = 256;  // at the start and after every skip: what recurs soon is found soon
 
+  static constexpr uint64_t kWaypoints = 0xf;           // bits of a fingerprint that are zero where states are kept for others
+
+  void go_along(Sm& sm, const SavedState& state, uint64_t hash, Cycle limit);
   bool passes(uint64_t print, uint64_t instructions);
   void forget(size_t state);
   void take(Sm& sm, Cycle now, SavedState& into);
-  bool fold_exactly(Sm& sm, Cycle now, Cycle limit);
+  bool fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint);
   void extrapolate(Cycle now, Cycle limit);
   Cycle skip(Sm& sm, const SavedState& before, const SavedState& after, Cycle limit);
 
@@ -77,6 +88,13 @@ class Folder : public SmWatcher {
   uint64_t key_cost_ = 1000;
   uint64_t last_instructions_ = 0;
   uint64_t burst_ = kFirstKeys;
+  Paths* paths_;
+  size_t path_ = 0;
+  struct Pause {
+    Cycle now;
+    Cycle limit;
+  };
+  std::optional<Pause> pause_;
   std::map<Cycle, Period> periods_;
   std::map<Cycle, Period> bounded_periods_;
   uint64_t skipped_ = 0;

@@ -54,12 +54,12 @@ uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<u
 }
 
 // A wait that has gone on for the whole period began when it began; any other began a period later.
-bool moments_fit(const SavedState& before, const SavedState& after, std::vector<uint8_t>& moves) {
+bool moments_fit(const SavedState& before, const SavedState& after, std::vector<Cycle>& moves) {
   const Cycle period = after.at - before.at;
   for (size_t i = 0; i < after.moments.size(); ++i) {
     const bool moved = after.moments[i] == before.moments[i] + period;
     if (!moved && after.moments[i] != before.moments[i]) return false;
-    moves.push_back(moved);
+    moves.push_back(moved ? period : 0);
   }
   return true;
 }
@@ -108,7 +108,7 @@ Skip link(const SavedState& before, const SavedState& after, const std::vector<c
   const Cycle period = after.at - before.at;
   Skip skip;
   if (!same_shape(before, after)) return skip;
-  if (!moments_fit(before, after, skip.moment_moves)) return skip;
+  if (!moments_fit(before, after, skip.moments)) return skip;
   uint64_t periods = bound_by_loops(before.trips, after.trips, skip.trips_taken);
   if (limit != kNever) periods = std::min(periods, limit > after.at ? (limit - after.at) / period : 0);
   for (size_t l = 0; l < ctas.size() && periods > 0; ++l) {
@@ -121,6 +121,7 @@ Skip link(const SavedState& before, const SavedState& after, const std::vector<c
   skip.cycles = periods * period;
   for (uint64_t& ctas_placed : skip.placed) ctas_placed *= periods;
   for (uint64_t& trips : skip.trips_taken) trips *= periods;
+  for (Cycle& moved : skip.moments) moved *= periods;
   count(before, after, skip);
   return skip;
 }

@@ -41,6 +41,7 @@ FoldReport GpuRun::fold_report() const {
     report.instructions_replayed += member.replayed();
     if (!member.folder) continue;
     report.instructions_shared += member.shared();
+    report.shortcuts += member.shortcuts;
     for (const auto& [cycles, period] : member.periods()) {
       report.mode = std::max(report.mode, Folded::kExact);
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, true});

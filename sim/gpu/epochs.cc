@@ -68,6 +68,7 @@ void add_fold(const FoldReport& fold, uint32_t first_class, FoldReport& whole) {
   }
   whole.instructions_replayed += fold.instructions_replayed;
   whole.instructions_shared += fold.instructions_shared;
+  whole.shortcuts += fold.shortcuts;
   whole.instructions_of_classes += fold.instructions_of_classes;
 }
 

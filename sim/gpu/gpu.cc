@@ -41,7 +41,8 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       timeline_(options.timeline),
       other_bounds_(options.other_bounds),
       depends_on_(dependences(launches, options.serialise)),
-      released_(launches.size(), false) {
+      released_(launches.size(), false),
+      paths_(fold_.waypoints) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
   std::vector<const traces::Kernel*> kernels;
   std::vector<SmRange> ranges;
@@ -84,7 +85,7 @@ void GpuRun::start(Member& member, const std::vector<Launch>& launches, const st
   if (issue_log != nullptr) member.sm->log_issues(*issue_log, static_cast<uint32_t>(&member - members_.data()));
   if (timeline_) member.sm->record_timeline(TimelineLimits::for_each_of(members_.size()));
   if (fold_.mode == FoldMode::kOff) return;
-  member.folder = std::make_unique<Folder>(fold_, *member.sm);
+  member.folder = std::make_unique<Folder>(fold_, *member.sm, timeline_ ? nullptr : &paths_);
   member.sm->watch_with(*member.folder);
 }
 
@@ -151,6 +152,7 @@ void GpuRun::advance(Member& member) {
   const Cycle limit = meetings_.empty() ? horizon(member) : std::min(horizon(member), *meetings_.begin());
   if (member.next >= limit) return;
   member.next = member.sm->run(limit);
+  if (member.folder && member.folder->paused()) take_shortcut(members_, member, fold_);
   part(members_, member, member.sm->ends_sharing() ? Parting::kBeforeJump : Parting::kDifferent, fold_);
 }
 
@@ -203,6 +205,7 @@ void GpuRun::release_ready() {
     const Cycle at = next[l];
     if (at == kNever) continue;
     released_[l] = true;
+    paths_.clear();
     if (fold_.mode != FoldMode::kOff && (at == 0 || spec_.kernel_launch > 0)) meetings_.insert(at);
     for (Member& member : members_) {
       if (member.sm == nullptr) continue;

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "sim/fold/paths.h"
 #include "sim/gpu/member.h"
 #include "sim/gpu/simulate.h"
 #include "sim/sm/sm.h"
@@ -67,6 +68,7 @@ class GpuRun {
   std::set<Cycle> meetings_;        // before each of these cycles all stop and see who is in the same state
   std::optional<ChipMemory> chip_;  // none: every SM has its share for itself
   size_t sm_classes_ = 0;
+  Paths paths_;
   std::vector<Member> members_;  // one SM of each class, or each SM
 };
 

@@ -41,10 +41,10 @@ Likeness::OfLaunch likeness_of_launch(const CtaList& leader, const CtaList& foll
   return result;
 }
 
+}  // namespace
+
 // That CTAs are left counts as well: the last one in common is placed by each for itself.
 bool out_of_common(const Likeness::OfLaunch& launch, uint64_t placed) { return !launch.all && placed + 1 >= launch.ctas; }
-
-}  // namespace
 
 std::optional<Likeness> likeness(const std::vector<CtaList>& leader, const std::vector<CtaList>& follower,
                                  const std::vector<KernelImage>& images, bool one_at_a_time) {

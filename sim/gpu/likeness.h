@@ -29,6 +29,9 @@ struct Likeness {
 std::optional<Likeness> likeness(const std::vector<CtaList>& leader, const std::vector<CtaList>& follower,
                                  const std::vector<KernelImage>& images, bool one_at_a_time);
 
+// When the leader has placed so many CTAs of the launch, others come next for the follower.
+bool out_of_common(const Likeness::OfLaunch& launch, uint64_t placed);
+
 // The leader's SM may be about to do what the follower's would not. While it is not, what the leader may skip the follower may too:
 // it has no fewer trips and CTAs left, and what recurs in the leader's classes recurs in the follower's.
 bool part_ways(const Likeness& likeness, const Sm& leader);

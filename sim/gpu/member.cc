@@ -43,6 +43,17 @@ bool leaves(const Likeness& likeness, const Sm& leader, Parting which) {
   return true;
 }
 
+// What the follower has left and the leader has not is no matter on the way.
+bool goes_along(const Likeness& likeness, const Sm& leader, const Shortcut& shortcut) {
+  for (size_t l = 0; l < likeness.launches.size(); ++l) {
+    const auto launch = static_cast<int>(l);
+    const Likeness::OfLaunch& of_launch = likeness.launches[l];
+    if (out_of_common(of_launch, leader.ctas_placed(launch) + shortcut.placed[l])) return false;
+    if (!stays_in_loops(shortcut, launch, of_launch.differs)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 uint64_t Member::replayed() const {
@@ -98,6 +109,25 @@ void part(std::vector<Member>& members, Member& leader, Parting which, const Fol
   });
   if (left > 0) share_sm(leader);
   if (which == Parting::kBeforeJump) leader.sm->let_jump();
+}
+
+void take_shortcut(std::vector<Member>& members, Member& member, const FoldOptions& fold) {
+  member.sm->receive(member.ctas);  // followers may have fewer
+  if (const std::optional<Shortcut> shortcut = member.folder->shortcut()) {
+    std::erase_if(member.followers, [&](const Member::Follower& follower) {
+      if (goes_along(follower.likeness, *member.sm, *shortcut)) return false;
+      fork(members[follower.member], member, follower.likeness, fold);
+      return true;
+    });
+    auto there = std::make_unique<Sm>(*member.sm, *shortcut);
+    member.folder->went_along(*there, shortcut->instructions);
+    there->watch_with(*member.folder);
+    member.not_replayed += shortcut->instructions;
+    ++member.shortcuts;
+    member.next = there->next_time();
+    member.sm = std::move(there);
+  }
+  share_sm(member);
 }
 
 }  // namespace warpfold::sim

@@ -52,6 +52,7 @@ class MemoryShare {
   void visit(StateVisitor& visitor) {
     for (HeldServer* server : {&ingress_, &egress_, &own_.l2_read, &own_.l2_write}) server->visit(visitor);
     own_.dram.visit(visitor);
+    own_.latest = visitor.moved(own_.latest);
   }
 
  private:

@@ -54,7 +54,7 @@ class PipePort {
     visitor.time("pipe_free", free_at_);
     visitor.time("pipe_admits", admits_at_);
     if (!visitor.taking()) {
-      for (Cycle& cycle : entered_) cycle += visitor.shift();
+      for (Cycle& cycle : entered_) cycle = visitor.moved(cycle);
       return;
     }
     // Whom one waits for matters while it waits.

@@ -162,7 +162,7 @@ class RegisterPorts {
   void visit(StateVisitor& visitor) {
     if (!visitor.taking()) {
       base_ += visitor.shift();
-      commits_end_ += visitor.shift();
+      commits_end_ = visitor.moved(commits_end_);
       return;
     }
     advance(visitor.now());

@@ -56,11 +56,12 @@ void Sm::step(Cycle now) {
 
 Cycle Sm::run(Cycle limit) {
   launch_ended_ = false;
+  paused_ = false;
   may_part_ = false;
   ends_sharing_ = false;
   while (true) {
     const Cycle next = next_time();
-    if (next >= limit || next == kNever || launch_ended_ || (shared_ && take_crossroads())) return next;
+    if (next >= limit || next == kNever || launch_ended_ || paused_ || (shared_ && take_crossroads())) return next;
     if (next >= next_sample_) sample_use(next);
     step(next);
     if (loop_end_ && watcher_ != nullptr) tell_watcher(limit);

@@ -14,6 +14,7 @@
 #include "sim/engine/event_queue.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/memory_stage.h"
+#include "sim/sm/shortcut.h"
 #include "sim/sm/sm_launch.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/sub_core.h"
@@ -54,6 +55,11 @@ class Sm {
   // An SM that has done what `other` has, but in CTAs of other classes, and receives `ctas` of each launch, those included that it
   // has placed. `class_of`: per launch, what each class that `other` has placed is here. Nobody watches it.
   Sm(const Sm& other, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of);
+  // The same SM once more. Nobody watches it.
+  struct Twin {};
+  Sm(const Sm& other, Twin);
+  // An SM that was in the state shortcut.own with what `here` has done and has left, and has taken the shortcut. Nobody watches it.
+  Sm(const Sm& here, const Shortcut& shortcut);
   ~Sm();
   Sm& operator=(const Sm&) = delete;
 
@@ -72,6 +78,7 @@ class Sm {
 
   // Sees whether bounds that the launches might have had instead would have changed anything; [which][launch].
   void consider(const std::vector<std::vector<PlacementBounds>>& other_bounds);
+  bool differs_from_other_bounds_like(const Sm& other) const;
   bool same_under(size_t which) const { return other_runs_[which].differences == 0; }
   uint64_t absent_under(size_t which, int launch, int culprit, Contended resource) const;
 
@@ -84,6 +91,10 @@ class Sm {
   // which is until something may ask L2 or DRAM for bandwidth. Called in order of the times returned, the SMs reach the memory
   // that they share in order of time.
   Cycle run_to_access(Cycle limit);
+  // run() stops at the end of this cycle.
+  void pause() { paused_ = true; }
+  // The time of the next thing to do; kNever: nothing is pending.
+  Cycle next_time() const;
   // The last run stopped where a launch's last CTA ended.
   bool stopped_at_launch_end() const { return launch_ended_; }
   // It does what other SMs do as well, as long as they do the same: run() also stops wherever that may end, which is where a CTA
@@ -136,6 +147,7 @@ class Sm {
   uint64_t fingerprint() const;
   const std::vector<SmLaunch>& launches() const { return launches_; }
   const Cta& cta(int index) const { return ctas_[index]; }
+  int cta_slots() const { return static_cast<int>(ctas_.size()); }
   uint64_t ctas_running(int launch) const { return progress_[launch].running; }
   uint64_t ctas_placed(int launch) const { return progress_[launch].placed; }
   bool ctas_left(int launch) const { return progress_[launch].next_run < launches_[launch].ctas.size(); }
@@ -270,6 +282,7 @@ class Sm {
   class UnderBounds;
 
   Sm(const Sm&) = default;  // the parts still belong to the other
+  void own_parts();
   void exchange_trips(Warp& warp, const ClassMap& class_of);
   bool take_crossroads();
 
@@ -283,7 +296,6 @@ class Sm {
   void visit_event_lost(const Event& event, StateVisitor& visitor);
   bool event_is_live(const Event& event);
 
-  Cycle next_time() const;
   void begin_anew(Cycle now);
   void step(Cycle now);
   void handle(const Event& event, Cycle now);
@@ -365,6 +377,7 @@ class Sm {
   std::optional<TimelineRecorder> timeline_;
   Cycle next_sample_ = kNever;  // of the timeline's
   bool launch_ended_ = false;
+  bool paused_ = false;
   bool loop_end_ = false;  // not told to the watcher yet
   bool shared_ = false;
   bool may_part_ = false;      // since run() was called

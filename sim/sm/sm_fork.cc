@@ -2,11 +2,17 @@
 
 namespace warpfold::sim {
 
-Sm::Sm(const Sm& other, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of) : Sm(other) {
+void Sm::own_parts() {
   for (SubCore& sub_core : sub_cores_) sub_core.belong_to(*this, account_);
   memory_.belong_to(*this, account_);
   wgmma_.belong_to(*this, account_);
   watcher_ = nullptr;
+}
+
+Sm::Sm(const Sm& other, Twin) : Sm(other) { own_parts(); }
+
+Sm::Sm(const Sm& other, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of) : Sm(other) {
+  own_parts();
   shared_ = false;
   receive(std::move(ctas));
   for (SubCore& sub_core : sub_cores_) {
@@ -18,6 +24,42 @@ Sm::Sm(const Sm& other, std::vector<CtaList> ctas, const std::vector<ClassMap>& 
   if (timeline_) timeline_->exchange_classes(class_of);
   for (Cta& cta : ctas_) {
     if (cta.resident) cta.cta_class = class_of[cta.launch].at(cta.cta_class);
+  }
+}
+
+// The other's state, at this one's time and with this one's work. What has been counted is what this one had counted and what the
+// other has on the way.
+Sm::Sm(const Sm& here, const Shortcut& shortcut) : Sm(*shortcut.to, Twin{}) {
+  std::vector<CtaList> ctas;
+  for (size_t l = 0; l < launches_.size(); ++l) {
+    progress_[l].placed = here.progress_[l].placed + shortcut.placed[l];
+    ctas.push_back(here.launches_[l].ctas);
+  }
+  receive(std::move(ctas));
+  for (Cta& cta : ctas_) {
+    if (cta.resident) cta.cta_class = shortcut.class_of[cta.launch].at(cta.cta_class);
+  }
+  SavedState state;
+  StateVisitor taker(state, now_ + 1);
+  visit(taker);
+  Skip skip;
+  skip.cycles = shortcut.own.at - shortcut.state->at;
+  for (size_t i = 0; i < state.counts.size(); ++i) skip.counted.push_back(shortcut.own.counts[i] - shortcut.state->counts[i]);
+  for (size_t i = 0; i < state.trips.size(); ++i) skip.trips_taken.push_back(state.trips[i] - shortcut.trips[i]);
+  skip.moments = shortcut.moments;
+  skip.placed.assign(launches_.size(), 0);
+  StateVisitor mover(skip);
+  visit(mover);
+  account_.add_rows(here.account_);
+  account_.subtract_rows(shortcut.from->account_);
+  for (size_t l = 0; l < launches_.size(); ++l) {
+    const Progress& own = here.progress_[l];
+    const Progress& from = shortcut.from->progress_[l];
+    const Progress& to = shortcut.to->progress_[l];
+    Progress& progress = progress_[l];
+    progress.ready = own.ready;
+    progress.start = from.start != kNever ? own.start : to.start != kNever ? to.start + skip.cycles : kNever;
+    progress.end = to.done != from.done ? to.end + skip.cycles : own.end;
   }
 }
 

@@ -1,6 +1,7 @@
 // Several runs that differ in reservations and quotas alone are one as long as every CTA is placed when it would be in each: all
 // else that an SM does follows from its state, in which bounds have no part. So each time it is asked whether a CTA may be placed,
 // it is asked under the other bounds as well. What must be kept apart is whom missing warps are charged to.
+#include <algorithm>
 #include <utility>
 
 #include "sim/sm/sm.h"
@@ -66,6 +67,12 @@ void Sm::assess_other_absences(Cycle now) {
     const UnderBounds under(launches_, other.bounds);
     for (int launch = 0; launch < account_.launches(); ++launch) other.absences[launch] = absences(launch, now);
   }
+}
+
+// What comes of the same questions: nothing is counted once an answer has been another.
+bool Sm::differs_from_other_bounds_like(const Sm& other) const {
+  return std::ranges::equal(other_runs_, other.other_runs_,
+                            [](const OtherRun& a, const OtherRun& b) { return (a.differences > 0) == (b.differences > 0); });
 }
 
 void Sm::visit_other_runs(StateVisitor& visitor) {

@@ -101,7 +101,7 @@ void Sm::visit_cta(int index, StateVisitor& visitor) {
   visitor.value("cta_resident", cta.resident);
   if (!cta.resident) return;
   visitor.value("cta_launch", static_cast<uint64_t>(cta.launch));
-  visitor.value("cta_class", cta.cta_class);
+  visitor.cta_class(cta.cta_class);
   visitor.value("cta_warps_running", cta.warps_running);
   visitor.value("cta_register_pool", cta.register_pool);
   for (const int slot : cta.warp_slots) visitor.value("cta_warp_slot", static_cast<uint64_t>(slot));
@@ -233,7 +233,7 @@ void Sm::add_counts(const std::vector<uint64_t>& counts, const Account& account)
   Skip skip;
   skip.counted = counts;
   skip.trips_taken.assign(state.trips.size(), 0);
-  skip.moment_moves.assign(state.moments.size(), 0);
+  skip.moments.assign(state.moments.size(), 0);
   skip.placed.assign(launches_.size(), 0);
   StateVisitor visitor(skip);
   visit(visitor);

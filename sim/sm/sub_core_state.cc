@@ -41,7 +41,7 @@ void SubCore::visit(StateVisitor& visitor) {
   visitor.value("last_issued", static_cast<uint64_t>(last_issued_));
   visitor.value("last_turn", static_cast<uint64_t>(last_turn_));
   visitor.time("next_step", next_);
-  if (!visitor.taking() && stepped_ != kNever) stepped_ += visitor.shift();
+  stepped_ = visitor.moved(stepped_);
   visitor.counts(port_reads_);
   visitor.counts(use_.pipe_cycles);
   visitor.counts(issued_);
@@ -61,9 +61,9 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   visitor.value("blocked", warp.blocked);
   if (warp.blocked) visitor.value("blocked_reason", static_cast<uint64_t>(warp.reason));
   if (warp.blocked || ((awake_ & tied_) >> slot & 1) != 0) {
-    visitor.since(warp.since);
+    visitor.since(warp.serial, 0, warp.since);
   } else {
-    warp.since += visitor.shift();
+    warp.since = visitor.moved(warp.since);
   }
   visitor.value("in_barrier", warp.in_barrier);
   if (warp.in_barrier) {
@@ -78,12 +78,12 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   visitor.relative("async_groups", warp.async.committed - warp.async.completed);
   for (uint64_t group = warp.async.completed; group < warp.async.committed; ++group)
     visitor.value("async_copies", warp.async.copies_left[group % warp.async.copies_left.size()]);
-  visitor.since(warp.started);
+  visitor.since(warp.serial, 1, warp.started);
   visitor.value("exited", warp.exited);
   if (warp.exited) {
-    visitor.since(warp.last_issue);
+    visitor.since(warp.serial, 2, warp.last_issue);
   } else {
-    warp.last_issue += visitor.shift();
+    warp.last_issue = visitor.moved(warp.last_issue);
   }
   visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
 }

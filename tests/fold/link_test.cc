@@ -114,9 +114,9 @@ TEST(Link, NoPeriodReachesTheLimit) {
 
 TEST(Link, AWaitGoesOnOrBeginsAgain) {
   const auto moves = [](Cycle then, Cycle now) { return States().warp({100}, {90}).moment(then, now).linked(); };
-  EXPECT_EQ(moves(400, 400).moment_moves, std::vector<uint8_t>{0});
+  EXPECT_EQ(moves(400, 400).moments, std::vector<Cycle>{0});
   EXPECT_EQ(moves(400, 400).periods, 8);
-  EXPECT_EQ(moves(980, 1080).moment_moves, std::vector<uint8_t>{1});
+  EXPECT_EQ(moves(980, 1080).moments, std::vector<Cycle>{800});
   EXPECT_EQ(moves(980, 1080).periods, 8);
   EXPECT_EQ(moves(400, 1080).periods, 0);
 }

@@ -17,16 +17,18 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
   int runs = 0;
   int folded = 0;
   int shared = 0;
+  int shortcuts = 0;
   uint64_t issued = 0;
   uint64_t replayed = 0;
   const bool same = rc::check([&] {
     Scenario scenario = any_recurring_scenario();
     bound_machine(scenario);
-    RC_LOG(scenario.describe());
+    const uint64_t waypoints = one_in(3) ? 0 : between(20, 2000);
+    RC_LOG(scenario.describe() + "waypoints " + std::to_string(waypoints) + "\n");
     const auto run = [&](sim::FoldMode mode) {
       const auto account = runs % 2 == 0 ? sim::AccountGranularity::kByPhase : sim::AccountGranularity::kByInstruction;
       return outcome(scenario.gpu, scenario.launches,
-                     {.serialise = scenario.serialise, .account = account, .fold = {.mode = mode}});
+                     {.serialise = scenario.serialise, .account = account, .fold = {.mode = mode, .waypoints = waypoints}});
     };
     const sim::Outcome exact = run(sim::FoldMode::kExact);
     const std::string differs = difference(exact, run(sim::FoldMode::kOff));
@@ -34,10 +36,12 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
     ++runs;
     folded += exact.fold.mode == sim::Folded::kExact;
     shared += exact.fold.instructions_shared > 0;
+    shortcuts += exact.fold.shortcuts > 0;
     issued += exact.fold.instructions_of_classes;
     replayed += exact.fold.instructions_replayed;
   });
-  std::cout << folded << " of " << runs << " programs folded, classes of " << shared << " were simulated together; replayed "
+  std::cout << folded << " of " << runs << " programs folded, classes of " << shared << " were simulated together, "
+            << shortcuts << " took shortcuts; replayed "
             << replayed << " of " << issued << " instructions\n";
   ASSERT_TRUE(same);
   EXPECT_TRUE(can_be_a_share(shared, runs, 0.2, "have classes that begin alike"));

@@ -1,0 +1,326 @@
+#include "sim/fold/paths.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <set>
+#include <span>
+#include <utility>
+
+namespace warpfold::sim {
+namespace {
+
+// Calls visit(words) for the stretches of a key between its CTA classes.
+template <typename Visit>
+void for_each_stretch(const SavedState& state, Visit visit) {
+  size_t begin = 0;
+  for (const size_t end : state.classes) {
+    visit(std::span(state.key).subspan(begin, end - begin));
+    begin = end + 1;
+  }
+  visit(std::span(state.key).subspan(begin));
+}
+
+bool alike(const SavedState& one, const SavedState& other) {
+  if (one.key.size() != other.key.size() || one.classes != other.classes || one.trips.size() != other.trips.size()) return false;
+  if (one.counts.size() != other.counts.size() || one.moments.size() != other.moments.size()) return false;
+  size_t begin = 0;
+  for (const size_t end : one.classes) {
+    if (!std::equal(one.key.data() + begin, one.key.data() + end, other.key.data() + begin)) return false;
+    begin = end + 1;
+  }
+  return std::equal(one.key.data() + begin, one.key.data() + one.key.size(), other.key.data() + begin);
+}
+
+std::vector<const Warp*> warps_of(const Sm& sm) {
+  std::vector<const Warp*> warps;
+  for (int c = 0; c < sm.sub_cores(); ++c) {
+    const SubCore& sub_core = sm.sub_core(c);
+    for (int slot = 0; slot < sub_core.slots(); ++slot) {
+      if (sub_core.warp(slot).resident) warps.push_back(&sub_core.warp(slot));
+    }
+  }
+  return warps;
+}
+
+const Warp* find_warp(const Sm& sm, uint64_t serial) {
+  const std::vector<const Warp*> warps = warps_of(sm);
+  const auto found = std::ranges::find(warps, serial, &Warp::serial);
+  return found == warps.end() ? nullptr : *found;
+}
+
+// ---- CTAs
+
+uint64_t total(const CtaList& ctas) {
+  uint64_t sum = 0;
+  for (const traces::CtaRun& run : ctas) sum += run.count;
+  return sum;
+}
+
+// CTAs of a list from the `first` on, no more than `most`.
+CtaList part_of(const CtaList& ctas, uint64_t first, uint64_t most) {
+  CtaList part;
+  for (const traces::CtaRun& run : ctas) {
+    const uint64_t gone = std::min(first, run.count);
+    first -= gone;
+    const uint64_t count = std::min(run.count - gone, most);
+    most -= count;
+    if (count == 0) continue;
+    if (!part.empty() && part.back().cta_class == run.cta_class) {
+      part.back().count += count;
+    } else {
+      part.push_back({run.cta_class, count});
+    }
+  }
+  return part;
+}
+
+bool same_ctas(const CtaList& one, const CtaList& other) {
+  return std::ranges::equal(one, other, [](const traces::CtaRun& a, const traces::CtaRun& b) {
+    return a.cta_class == b.cta_class && a.count == b.count;
+  });
+}
+
+// The CTAs that were placed on the way come next here as well, and as many more are left as make a difference: some or none.
+bool places_the_same(const Sm& from, const Sm& to, const Sm& own, int launch) {
+  const CtaList& there = to.launches()[launch].ctas;
+  const CtaList& here = own.launches()[launch].ctas;
+  const uint64_t placed = to.ctas_placed(launch) - from.ctas_placed(launch);
+  if (!same_ctas(part_of(there, from.ctas_placed(launch), placed), part_of(here, own.ctas_placed(launch), placed))) return false;
+  return to.ctas_left(launch) == (total(here) > own.ctas_placed(launch) + placed);
+}
+
+// ---- loops
+
+// What a class bounds is counted down from where a loop begins: a CTA of another class does the same as long as none begins.
+bool begins_no_other_loop(const Warp& before, const Warp* after, const std::vector<bool>& parameters) {
+  if (before.exited) return true;
+  const auto counts = [&](const LoopSpan& loop) { return loop.trips.parameter >= 0 && parameters[loop.trips.parameter]; };
+  if (std::ranges::none_of(before.program->loops, counts)) return true;
+  if (std::ranges::any_of(before.program->loops, [&](const LoopSpan& loop) { return counts(loop) && loop.depth > 0; }))
+    return false;
+  if (after == nullptr || after->exited || before.op->depth == 0 || after->op->depth == 0) return false;
+  return &before.program->loop_around(*before.op, 0) == &after->program->loop_around(*after->op, 0);
+}
+
+// Trips that a warp with `own` left instead of `before` has left where the other has `after`; none: some test would have gone
+// another way. `same(d)`: at depth d it is in the same loop before and after.
+template <typename Same>
+bool trips_left(std::span<const uint64_t> before, std::span<const uint64_t> after, std::span<const uint64_t> own, Same same,
+                std::vector<uint64_t>& left) {
+  const size_t at = left.size();
+  left.insert(left.end(), after.begin(), after.end());
+  bool stays = true;  // in the same pass of all loops further out
+  for (size_t d = 0; d < before.size(); ++d) {
+    if (own[d] != before[d]) {
+      if (!stays || d >= after.size() || !same(d) || after[d] > before[d] || own[d] <= before[d] - after[d]) return false;
+      left[at + d] = after[d] + own[d] - before[d];
+    }
+    stays = stays && d < after.size() && same(d) && after[d] == before[d];
+  }
+  return true;
+}
+
+constexpr size_t kHeader = 3;  // of a warp in SavedState::trips
+
+struct TripsOfWarp {
+  const Warp* warp;
+  std::span<const uint64_t> trips;
+};
+
+std::vector<TripsOfWarp> trips_of(const Sm& sm, const SavedState& state) {
+  std::vector<TripsOfWarp> result;
+  size_t at = 0;
+  for (const Warp* warp : warps_of(sm)) {
+    const size_t depth = state.trips[at + 2];
+    result.push_back({warp, std::span(state.trips).subspan(at + kHeader, depth)});
+    at += kHeader + depth;
+  }
+  return result;
+}
+
+// Fills in what the shortcut says of CTA classes; false where one stands for two. `renamed`: those that are others here.
+bool follow_classes(const Sm& own, Shortcut& shortcut, std::set<std::pair<int, uint32_t>>& renamed) {
+  shortcut.class_of.resize(own.launches().size());
+  std::set<uint64_t> begun;
+  for (int c = 0; c < own.cta_slots(); ++c) {
+    const Cta& cta = shortcut.from->cta(c);
+    if (!cta.resident) continue;
+    begun.insert(cta.serial);
+    const uint32_t owns = own.cta(c).cta_class;
+    if (shortcut.class_of[cta.launch].emplace(cta.cta_class, owns).first->second != owns) return false;
+    if (cta.cta_class != owns) renamed.emplace(cta.launch, cta.cta_class);
+  }
+  // Those that have been placed since are of the same class.
+  for (int c = 0; c < own.cta_slots(); ++c) {
+    const Cta& cta = shortcut.to->cta(c);
+    if (!cta.resident || begun.contains(cta.serial)) continue;
+    if (renamed.contains({cta.launch, cta.cta_class})) return false;
+    shortcut.class_of[cta.launch].emplace(cta.cta_class, cta.cta_class);
+  }
+  return true;
+}
+
+// Fills in what the shortcut says of trips; false where a loop would have ended elsewhere.
+bool follow_loops(const Sm& own, const SavedState& after, Shortcut& shortcut) {
+  const std::vector<TripsOfWarp> there = trips_of(*shortcut.from, *shortcut.state);
+  const std::vector<TripsOfWarp> here = trips_of(own, shortcut.own);
+  const std::vector<TripsOfWarp> later = trips_of(*shortcut.to, after);
+  std::unordered_map<uint64_t, size_t> begun;  // by serial
+  for (size_t w = 0; w < there.size(); ++w) begun.emplace(there[w].warp->serial, w);
+  std::vector<bool> stays(there.size(), false);
+  for (const TripsOfWarp& each : later) {
+    shortcut.trips.insert(shortcut.trips.end(), kHeader, 0);
+    const auto known = begun.find(each.warp->serial);
+    if (known == begun.end()) {
+      shortcut.trips.insert(shortcut.trips.end(), each.trips.begin(), each.trips.end());
+      continue;
+    }
+    const TripsOfWarp& before = there[known->second];
+    stays[known->second] = true;
+    const auto same = [&](size_t d) {
+      const auto depth = static_cast<uint32_t>(d);
+      return &before.warp->program->loop_around(*before.warp->op, depth) == &each.warp->program->loop_around(*each.warp->op, depth);
+    };
+    if (!trips_left(before.trips, each.trips, here[known->second].trips, same, shortcut.trips)) return false;
+  }
+  for (size_t w = 0; w < there.size(); ++w) {
+    const Warp& warp = *there[w].warp;
+    if (!stays[w] && !std::ranges::equal(there[w].trips, here[w].trips)) return false;
+    const uint32_t others = shortcut.from->cta(warp.cta).cta_class;
+    const uint32_t owns = own.cta(warp.cta).cta_class;
+    if (others == owns) continue;
+    const traces::Kernel& kernel = *own.launches()[warp.launch].image->kernel;
+    std::vector<bool> differs(kernel.parameters.size());
+    for (size_t p = 0; p < differs.size(); ++p)
+      differs[p] = kernel.cta_classes[others].values[p] != kernel.cta_classes[owns].values[p];
+    if (!begins_no_other_loop(warp, find_warp(*shortcut.to, warp.serial), differs)) return false;
+  }
+  return true;
+}
+
+// Waits that go on: what has been charged on the way began as long ago here; what has not may have begun at any time.
+bool follow_moments(const SavedState& after, Shortcut& shortcut) {
+  const SavedState& before = *shortcut.state;
+  const Cycle later = shortcut.own.at - before.at;
+  std::unordered_map<uint64_t, size_t> known;
+  for (size_t m = 0; m < before.moments.size(); ++m) {
+    if (shortcut.own.moments[m] - before.moments[m] != later) known.emplace(before.whose[m], m);
+  }
+  shortcut.moments.assign(after.moments.size(), later);
+  for (size_t m = 0; m < after.moments.size(); ++m) {
+    const auto began = known.find(after.whose[m]);
+    if (began == known.end()) continue;
+    const Cycle then = before.moments[began->second];
+    if (then >= before.at || after.moments[m] != then) return false;
+    shortcut.moments[m] = shortcut.own.moments[began->second] - then;
+    known.erase(began);
+  }
+  return known.empty();
+}
+
+}  // namespace
+
+bool stays_in_loops(const Shortcut& shortcut, int launch, const std::vector<bool>& parameters) {
+  if (std::ranges::none_of(parameters, std::identity{})) return true;
+  return shortcut.placed[launch] == 0 && std::ranges::all_of(warps_of(*shortcut.from), [&](const Warp* warp) {
+           return warp->launch != launch || begins_no_other_loop(*warp, find_warp(*shortcut.to, warp->serial), parameters);
+         });
+}
+
+uint64_t hash_of(const SavedState& state) {
+  uint64_t hash = state.key.size();
+  for_each_stretch(state, [&hash](std::span<const uint64_t> words) {
+    for (const uint64_t word : words) hash = (std::rotl(hash, 23) ^ word) * 0x9e3779b97f4a7c15ULL;
+  });
+  return hash;
+}
+
+size_t Paths::begin() {
+  paths_.push_back({{}, spacing_});
+  return first_ + paths_.size() - 1;
+}
+
+void Paths::clear() {
+  first_ += paths_.size();
+  paths_.clear();
+  by_hash_.clear();
+  copies_ = 0;
+}
+
+void Paths::give_up(size_t path) {
+  std::erase_if(by_hash_, [path](const auto& entry) { return entry.second.path == path; });
+  copies_ -= paths_[path].points.size();
+  paths_[path].points.clear();
+}
+
+bool Paths::wants(size_t path, uint64_t instructions) const {
+  if (path < first_) return true;
+  const Path& each = paths_[path - first_];
+  return each.points.empty() || instructions >= each.points.back().state.instructions + each.spacing;
+}
+
+size_t Paths::add(size_t path, const SavedState& state, uint64_t hash, const Sm& sm) {
+  if (path < first_) path = begin();
+  std::vector<Waypoint>& points = paths_[path - first_].points;
+  if (points.size() == kMost) thin(path - first_);
+  for (size_t oldest = 0; copies_ >= kMostOfAll; ++oldest) {
+    if (oldest != path - first_) give_up(oldest);
+  }
+  ++copies_;
+  by_hash_.emplace(hash, Place{path - first_, points.size()});
+  points.push_back({state, hash, std::make_unique<Sm>(sm, Sm::Twin{})});
+  return path;
+}
+
+void Paths::thin(size_t path) {
+  Path& each = paths_[path];
+  std::erase_if(by_hash_, [path](const auto& entry) { return entry.second.path == path; });
+  for (size_t i = 0; i < kMost / 2; ++i) each.points[i] = std::move(each.points[2 * i + 1]);
+  each.points.resize(kMost / 2);
+  copies_ -= kMost / 2;
+  for (size_t i = 0; i < each.points.size(); ++i) by_hash_.emplace(each.points[i].hash, Place{path, i});
+  each.spacing *= 2;
+}
+
+std::optional<Shortcut> Paths::furthest(const Sm& sm, const SavedState& state, uint64_t hash, Cycle limit) const {
+  std::optional<Shortcut> best;
+  const auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto entry = begin; entry != end; ++entry) {
+    const std::vector<Waypoint>& points = paths_[entry->second.path].points;
+    const Waypoint& from = points[entry->second.point];
+    if (!alike(from.state, state)) continue;
+    for (size_t to = points.size(); to-- > entry->second.point + 1;) {
+      if (best && points[to].state.instructions - from.state.instructions <= best->instructions) break;
+      auto found = shortcut(from, points[to], sm, state, limit);
+      if (!found) continue;
+      best = std::move(found);
+      break;
+    }
+  }
+  return best;
+}
+
+std::optional<Shortcut> Paths::shortcut(const Waypoint& from, const Waypoint& to, const Sm& sm, const SavedState& state,
+                                        Cycle limit) const {
+  Shortcut result{.from = from.sm.get(),
+                  .to = to.sm.get(),
+                  .state = &from.state,
+                  .own = state,
+                  .at = state.at + (to.state.at - from.state.at),
+                  .instructions = to.state.instructions - from.state.instructions};
+  if (limit != kNever && result.at > limit) return std::nullopt;
+  for (size_t l = 0; l < sm.launches().size(); ++l) {
+    const auto launch = static_cast<int>(l);
+    // Its end may be waited for.
+    if (from.sm->launch_done(launch) != to.sm->launch_done(launch)) return std::nullopt;
+    if (!places_the_same(*from.sm, *to.sm, sm, launch)) return std::nullopt;
+    result.placed.push_back(to.sm->ctas_placed(launch) - from.sm->ctas_placed(launch));
+  }
+  std::set<std::pair<int, uint32_t>> renamed;
+  if (!sm.differs_from_other_bounds_like(*from.sm) || !follow_classes(sm, result, renamed)) return std::nullopt;
+  if (!follow_loops(sm, to.state, result) || !follow_moments(to.state, result)) return std::nullopt;
+  return result;
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/state_visitor.h"
+#include "sim/sm/sm_launch.h"
+
+namespace warpfold::sim {
+
+class Sm;
+
+// How an SM gets to where another one has been since, without replaying it: it is in a state in which that other was, and what the
+// other did from there on it would do as well.
+struct Shortcut {
+  const Sm* from = nullptr;           // the other in that state
+  const Sm* to = nullptr;             // the other where it came to
+  const SavedState* state = nullptr;  // of `from`
+  SavedState own;                     // the SM's own state, alike but for names and what is left
+  Cycle at = 0;                       // it gets there, having issued
+  uint64_t instructions = 0;          // so many
+  std::vector<uint64_t> placed{};     // per launch: CTAs on the way
+  std::vector<ClassMap> class_of{};   // per launch: what the other's CTA classes are here
+  std::vector<uint64_t> trips{};      // in the order of SavedState::trips, of `to`: what this SM has left then
+  std::vector<Cycle> moments{};       // in the order of SavedState::moments, of `to`: by how much later it is here
+};
+
+}  // namespace warpfold::sim
