@@ -103,22 +103,12 @@ bool begins_no_other_loop(const Warp& before, const Warp* after, const std::vect
   return &before.program->loop_around(*before.op, 0) == &after->program->loop_around(*after->op, 0);
 }
 
-// Trips that a warp with `own` left instead of `before` has left where the other has `after`; none: some test would have gone
-// another way. `same(d)`: at depth d it is in the same loop before and after.
-template <typename Same>
-bool trips_left(std::span<const uint64_t> before, std::span<const uint64_t> after, std::span<const uint64_t> own, Same same,
-                std::vector<uint64_t>& left) {
-  const size_t at = left.size();
-  left.insert(left.end(), after.begin(), after.end());
-  bool stays = true;  // in the same pass of all loops further out
-  for (size_t d = 0; d < before.size(); ++d) {
-    if (own[d] != before[d]) {
-      if (!stays || d >= after.size() || !same(d) || after[d] > before[d] || own[d] <= before[d] - after[d]) return false;
-      left[at + d] = after[d] + own[d] - before[d];
-    }
-    stays = stays && d < after.size() && same(d) && after[d] == before[d];
-  }
-  return true;
+// Loops that an instruction has in common with another of the same program, from the outermost on.
+size_t common_loops(const Program& program, const MicroOp& one, const MicroOp& other) {
+  uint32_t depth = 0;
+  while (depth < std::min(one.depth, other.depth) && &program.loop_around(one, depth) == &program.loop_around(other, depth))
+    ++depth;
+  return depth;
 }
 
 constexpr size_t kHeader = 3;  // of a warp in SavedState::trips
@@ -178,11 +168,10 @@ bool follow_loops(const Sm& own, const SavedState& after, Shortcut& shortcut) {
     }
     const TripsOfWarp& before = there[known->second];
     stays[known->second] = true;
-    const auto same = [&](size_t d) {
-      const auto depth = static_cast<uint32_t>(d);
-      return &before.warp->program->loop_around(*before.warp->op, depth) == &each.warp->program->loop_around(*each.warp->op, depth);
-    };
-    if (!trips_left(before.trips, each.trips, here[known->second].trips, same, shortcut.trips)) return false;
+    const size_t common = common_loops(*each.warp->program, *before.warp->op, *each.warp->op);
+    const auto left = trips_after(before.trips, each.trips, here[known->second].trips, common);
+    if (!left) return false;
+    shortcut.trips.insert(shortcut.trips.end(), left->begin(), left->end());
   }
   for (size_t w = 0; w < there.size(); ++w) {
     const Warp& warp = *there[w].warp;
@@ -212,7 +201,7 @@ bool follow_moments(const SavedState& after, Shortcut& shortcut) {
     const auto began = known.find(after.whose[m]);
     if (began == known.end()) continue;
     const Cycle then = before.moments[began->second];
-    if (then >= before.at || after.moments[m] != then) return false;
+    if (after.moments[m] != then || then >= before.at) continue;
     shortcut.moments[m] = shortcut.own.moments[began->second] - then;
     known.erase(began);
   }
@@ -220,6 +209,20 @@ bool follow_moments(const SavedState& after, Shortcut& shortcut) {
 }
 
 }  // namespace
+
+std::optional<std::vector<uint64_t>> trips_after(std::span<const uint64_t> before, std::span<const uint64_t> after,
+                                                 std::span<const uint64_t> own, size_t common) {
+  std::vector<uint64_t> left(after.begin(), after.end());
+  bool unmoved = true;  // all loops further out
+  for (size_t d = 0; d < before.size(); ++d) {
+    if (own[d] != before[d]) {
+      if (!unmoved || d >= common || after[d] > before[d] || own[d] <= before[d] - after[d]) return std::nullopt;
+      left[d] = after[d] + own[d] - before[d];
+    }
+    unmoved = unmoved && d < common && after[d] == before[d];
+  }
+  return left;
+}
 
 bool stays_in_loops(const Shortcut& shortcut, int launch, const std::vector<bool>& parameters) {
   if (std::ranges::none_of(parameters, std::identity{})) return true;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -69,6 +70,11 @@ class Paths {
 // Whether no warp of the launch comes to a loop on the way that one of the parameters bounds, or out of one: with other values of
 // these it does the same.
 bool stays_in_loops(const Shortcut& shortcut, int launch, const std::vector<bool>& parameters);
+
+// What a warp with `own` trips left of its loops, outermost first, has left where another with `before` has come to `after`; none:
+// some test between would have gone another way. `common`: so many loops, from the outermost on, are the same before and after.
+std::optional<std::vector<uint64_t>> trips_after(std::span<const uint64_t> before, std::span<const uint64_t> after,
+                                                 std::span<const uint64_t> own, size_t common);
 
 // Of a key, but for the CTA classes in it.
 uint64_t hash_of(const SavedState& state);

@@ -1,9 +1,16 @@
 // An SM that comes to a state in which another one was, or itself, goes on from where that led; and nothing else changes.
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include <optional>
+
+#include "sim/fold/paths.h"
 
 #include "tests/support/machine.h"
+#include "tests/support/random_programs.h"
 #include "tests/support/same_outcome.h"
+#include "tests/support/share.h"
 
 namespace warpfold::test {
 namespace {
@@ -18,6 +25,36 @@ configs::Gpu sms(uint32_t count) {
 Lines body() {
   return {op("FFMA R4, R8, R9, R4", {.stall = 2}), op("IADD3 R5, R10, R11, R12"), op("MUFU.EX2 R6, R7", {.stall = 2, .write = 0}),
           op("FADD R6, R6, R6", {.stall = 5, .wait = {0}})};
+}
+
+using Trips = std::vector<uint64_t>;
+
+std::optional<Trips> after(const Trips& before, const Trips& there, const Trips& own, size_t common) {
+  return sim::trips_after(before, there, own, common);
+}
+
+TEST(TripsAfter, AreAsManyFewerAsOnTheWay) {
+  EXPECT_EQ(after({9}, {4}, {9}, 1), (Trips{4}));
+  EXPECT_EQ(after({9}, {4}, {20}, 1), (Trips{15}));
+  EXPECT_EQ(after({9}, {4}, {6}, 1), (Trips{1}));
+  EXPECT_EQ(after({9}, {4}, {5}, 1), std::nullopt) << "its last test would have ended the loop";
+  EXPECT_EQ(after({9}, {9}, {2}, 1), (Trips{2})) << "none on the way";
+}
+
+TEST(TripsAfter, AreOfTheSameLoop) {
+  EXPECT_EQ(after({9}, {4}, {20}, 0), std::nullopt) << "another loop";
+  EXPECT_EQ(after({9}, {4}, {9}, 0), (Trips{4})) << "whatever it is, it is the same here";
+  EXPECT_EQ(after({9}, {}, {20}, 0), std::nullopt) << "none any more";
+  EXPECT_EQ(after({9}, {}, {9}, 0), Trips{});
+  EXPECT_EQ(after({3}, {3, 7}, {8}, 1), (Trips{8, 7})) << "a loop within";
+}
+
+TEST(TripsAfter, AreOfLoopsThatAreInTheSamePass) {
+  EXPECT_EQ(after({3, 9}, {3, 4}, {5, 20}, 2), (Trips{5, 15}));
+  EXPECT_EQ(after({3, 9}, {2, 9}, {5, 9}, 2), (Trips{4, 9})) << "the loop within has begun anew";
+  EXPECT_EQ(after({3, 9}, {2, 4}, {3, 20}, 2), std::nullopt) << "it has ended on the way, after 9 trips and not after 20";
+  EXPECT_EQ(after({3, 9}, {2, 4}, {5, 9}, 2), (Trips{4, 4}));
+  EXPECT_EQ(after({3, 9}, {2}, {5, 20}, 1), std::nullopt);
 }
 
 // CTAs one at a time: a loop of `t` trips, then one of `u`.
@@ -71,6 +108,43 @@ TEST(Shortcuts, EndWhereALoopWouldHaveEndedElsewhere) {
     const sim::FoldReport fold = both(sms(1), classes + "class c t=2 u=3\ngrid a*1 c*1 b*1\n");
     EXPECT_GT(fold.instructions_of_classes, 0);
   }
+}
+
+// Classes that differ in the loop that they are in and in the next one, beside short CTAs and beside each other: what is of one
+// class on an SM may have been of another on the way, beside some that are of the same.
+TEST(RandomShortcuts, TellClassesApartThatStandForEachOther) {
+  int runs = 0;
+  int shortcuts = 0;
+  const bool same = rc::check([&] {
+    const auto number = [](uint32_t from, uint32_t to) { return std::to_string(between(from, to)); };
+    const auto cta_class = [&](const std::string& name, uint32_t least, uint32_t most) {
+      const std::string t = number(least, most);
+      return text({"class ", name, " t=", t, " u=", number(2, 30), "\n"});
+    };
+    std::string classes = "parameter t\nparameter u\n";
+    for (const std::string name : {"x", "y"}) classes += cta_class(name, 30, 200);
+    classes += cta_class("a", 2, 12) + "grid x*1 y*1";
+    for (const std::string name : {"a", "x", "a", "y", "x", "a"})
+      classes += text({" ", name, "*", number(1, name == "a" ? 12 : 3)});
+    configs::Gpu gpu = sms(between(2U, 4U));
+    gpu.set_kernel_launch_cycles(between(1U, 300U));
+    const traces::Kernel kernel = KernelText("loops", "sm_86")
+                                      .options(one_in(2) ? "registers=32 shared_memory=40960" : "registers=32 shared_memory=30000")
+                                      .classes(classes + "\n")
+                                      .role("warps", 4, join(loop("t", body()), loop("u", join(body(), body()))))
+                                      .kernel();
+    std::vector<sim::Launch> launches = {launch(kernel)};
+    if (one_in(2)) launches.push_back(launch(kernel, static_cast<int>(between(0U, 1U))));
+    if (one_in(3)) launches.push_back(launch(kernel));
+    RC_LOG(text({classes, " ", std::to_string(launches.size()), " launches on ", std::to_string(gpu.sm_count()), " SMs"}));
+    const sim::Outcome exact = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact, .waypoints = 20}});
+    const std::string differs = difference(exact, outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
+    if (!differs.empty()) RC_FAIL(differs);
+    ++runs;
+    shortcuts += exact.fold.shortcuts > 0;
+  });
+  ASSERT_TRUE(same);
+  EXPECT_TRUE(can_be_a_share(shortcuts, runs, 0.8, "take shortcuts"));
 }
 
 // The next launch begins when this one has ended on both SMs: no way leads past a release, whoever went it before.
