@@ -123,10 +123,13 @@ TEST(RandomShortcuts, TellClassesApartThatStandForEachOther) {
     };
     std::string classes = "parameter t\nparameter u\n";
     for (const std::string name : {"x", "y"}) classes += cta_class(name, 30, 200);
-    classes += cta_class("a", 2, 12) + "grid x*1 y*1";
-    for (const std::string name : {"a", "x", "a", "y", "x", "a"})
+    for (const std::string name : {"a", "b"}) classes += cta_class(name, 2, 12);
+    classes += "grid";
+    for (uint32_t left = between(6U, 14U); left > 0; --left) {
+      const std::string name = *rc::gen::elementOf(std::vector<std::string>{"x", "y", "a", "a", "b"});
       classes += text({" ", name, "*", number(1, name == "a" ? 12 : 3)});
-    configs::Gpu gpu = sms(between(2U, 4U));
+    }
+    configs::Gpu gpu = sms(between(2U, 6U));
     gpu.set_kernel_launch_cycles(between(1U, 300U));
     const traces::Kernel kernel = KernelText("loops", "sm_86")
                                       .options(one_in(2) ? "registers=32 shared_memory=40960" : "registers=32 shared_memory=30000")
@@ -134,8 +137,13 @@ TEST(RandomShortcuts, TellClassesApartThatStandForEachOther) {
                                       .role("warps", 4, join(loop("t", body()), loop("u", join(body(), body()))))
                                       .kernel();
     std::vector<sim::Launch> launches = {launch(kernel)};
-    if (one_in(2)) launches.push_back(launch(kernel, static_cast<int>(between(0U, 1U))));
-    if (one_in(3)) launches.push_back(launch(kernel));
+    // What goes on when the first has ended on an SM, and what waits for its end on all of them.
+    const traces::Kernel beside = KernelText("beside", "sm_86")
+                                      .ctas(gpu.sm_count())
+                                      .role("warp", 1, loop(between<uint64_t>(100, 3000), {op("FADD R4, R4, R5", {.stall = 5})}))
+                                      .kernel();
+    if (one_in(2)) launches.push_back(launch(beside, 1));
+    if (one_in(2)) launches.push_back(launch(kernel));
     RC_LOG(text({classes, " ", std::to_string(launches.size()), " launches on ", std::to_string(gpu.sm_count()), " SMs"}));
     const sim::Outcome exact = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact, .waypoints = 20}});
     const std::string differs = difference(exact, outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
