@@ -35,6 +35,8 @@ class Extrapolator {
   // The SM has been moved on to a state that it would have come to: what was measured holds, unless CTAs of a tied launch were
   // placed on the way or it took longer than a batch.
   void moved_on(const Skip& skip);
+  // Instructions over which rates have been measured so far.
+  uint64_t measured() const { return samples_.empty() ? 0 : sm_->instructions() - samples_.front().state.instructions; }
   // A loop end goes by that is not watched.
   void look_away();
 

@@ -86,7 +86,9 @@ double Extrapolator::cycles_after(Cycle skipped, size_t launch) const {
 
 // What the rates leave open may come to half of the error, over all jumps of a launch together; the rest is for what a
 // jump cannot take in whole pieces: a trip of a warp. A jump leaves a fifth of it to those that its launch may need later.
-double Extrapolator::budget(Cycle skipped, size_t launch) const { return error_ / 2 * cycles_after(skipped, launch) - spent_[launch]; }
+double Extrapolator::budget(Cycle skipped, size_t launch) const {
+  return error_ / 2 * cycles_after(skipped, launch) - spent_[launch];
+}
 
 // What can be said before it is known what a jump takes.
 bool Extrapolator::rates_agree(size_t first, Cycle skipped) const {

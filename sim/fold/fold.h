@@ -28,9 +28,10 @@ inline constexpr double kCoarseError = 0.005;
 
 struct FoldOptions {
   FoldMode mode = FoldMode::kAuto;
-  double error = 0.002;         // relative error of a kernel's cycles that bounded runs may have
-  uint64_t patience = 0;        // instructions without an exact recurrence before bounded folding; 0: 1/16 of what the SM runs
-  uint64_t waypoints = 0;       // instructions between two states of an SM that are kept for others (sim/fold/paths.h), at first; 0: the default
+  double error = 0.002;   // relative error of a kernel's cycles that bounded runs may have
+  uint64_t patience = 0;  // instructions without an exact recurrence before bounded folding; 0: 1/16 of what the SM runs
+  uint64_t waypoints =
+      0;  // instructions between two states of an SM that are kept for others (sim/fold/paths.h), at first; 0: the default
   std::string omitted_field{};  // left out of the state key: for tests of the key
 
   // Instructions of a way that are worth going along: others are replayed.
@@ -50,11 +51,11 @@ struct FoldedPeriod {
 
 struct FoldReport {
   Folded mode = Folded::kOff;
-  double error_bound = 0;                // relative, of a kernel's cycles; 0 unless bounded
-  std::vector<FoldedPeriod> periods;     // by SM class and length
-  uint64_t instructions_replayed = 0;    // simulated one by one, on the SMs that stand for their classes
-  uint64_t instructions_shared = 0;      // replayed on another class's SM before the two parted, and not counted again
-  uint64_t shortcuts = 0;                // times that an SM went on from where another one, or itself, had come to from the same state
+  double error_bound = 0;              // relative, of a kernel's cycles; 0 unless bounded
+  std::vector<FoldedPeriod> periods;   // by SM class and length
+  uint64_t instructions_replayed = 0;  // simulated one by one, on the SMs that stand for their classes
+  uint64_t instructions_shared = 0;    // replayed on another class's SM before the two parted, and not counted again
+  uint64_t shortcuts = 0;  // times that an SM went on from where another one, or itself, had come to from the same state
   uint64_t instructions_of_classes = 0;  // issued by those SMs
 };
 

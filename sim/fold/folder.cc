@@ -90,7 +90,8 @@ void Folder::forget(size_t state) {
 
 void Folder::loop_ended(Sm& sm, Cycle now, Cycle limit) {
   const uint64_t print = sm.fingerprint();
-  if (passes(print, sm.instructions()) && fold_exactly(sm, now, limit, options_.waypoints > 0 || (print >> 32 & kWaypoints) == 0)) return;
+  if (passes(print, sm.instructions()) && fold_exactly(sm, now, limit, options_.waypoints > 0 || (print >> 32 & kWaypoints) == 0))
+    return;
   // What is measured while waiting is ready when the waiting ends.
   if (!extrapolator_) return;
   if (sm.instructions() + patience_ / 2 >= impatient_at_) {
@@ -156,7 +157,10 @@ bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint) {
 // Where others have been, or it has itself: as they went on. Else they may.
 void Folder::go_along(Sm& sm, const SavedState& state, uint64_t hash, Cycle limit) {
   if (sm.stopped_at_launch_end()) return;  // others may have waited for it
-  if (const auto shortcut = paths_->furthest(sm, state, hash, limit); shortcut && shortcut->instructions >= options_.least_shortcut()) {
+  // What has been measured of the rates is given up for it.
+  const uint64_t measured = extrapolator_ ? extrapolator_->measured() : 0;
+  const uint64_t least = std::max(options_.least_shortcut(), measured / kWorthMeasuring);
+  if (const auto shortcut = paths_->furthest(sm, state, hash, limit); shortcut && shortcut->instructions >= least) {
     pause_ = {state.at, limit};
     sm.pause();
   } else if (paths_->wants(path_, state.instructions)) {
@@ -180,7 +184,7 @@ void Folder::went_along(Sm& sm, uint64_t instructions) {
   if (!extrapolator_) return;
   extrapolator_->belong_to(sm);
   extrapolator_->restart();
-  impatient_at_ = std::min(impatient_at_ + 2 * instructions, last_instructions_ + patience_);
+  impatient_at_ = std::min(impatient_at_ + instructions, last_instructions_ + patience_);
 }
 
 // Returns the cycles skipped; 0: not one period may be.

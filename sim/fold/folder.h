@@ -33,7 +33,8 @@ class Folder : public SmWatcher {
   void loop_ended(Sm& sm, Cycle now, Cycle limit) override;
 
   bool paused() const { return pause_.has_value(); }
-  // The SM has paused where it may go on as another one did: how, or as itself earlier. None after all where it has shared what it did.
+  // The SM has paused where it may go on as another one did: how, or as itself earlier. None after all where it has shared what it
+  // did.
   std::optional<Shortcut> shortcut();
   // It has taken the shortcut, and is another one since.
   void went_along(Sm& sm, uint64_t instructions);
@@ -56,7 +57,8 @@ class Folder : public SmWatcher {
   static constexpr uint64_t kInstructionsPerWord = 2;
   static constexpr uint64_t kFirstKeys = 256;  // at the start and after every skip: what recurs soon is found soon
 
-  static constexpr uint64_t kWaypoints = 0xf;           // bits of a fingerprint that are zero where states are kept for others
+  static constexpr uint64_t kWorthMeasuring = 8;  // a shortcut that saves this part of what has been measured is worth more
+  static constexpr uint64_t kWaypoints = 0xf;     // bits of a fingerprint that are zero where states are kept for others
 
   void go_along(Sm& sm, const SavedState& state, uint64_t hash, Cycle limit);
   bool passes(uint64_t print, uint64_t instructions);
