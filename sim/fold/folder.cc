@@ -1,6 +1,7 @@
 #include "sim/fold/folder.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "sim/fold/link.h"
 
@@ -138,9 +139,13 @@ bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint) {
   hashes_[place] = hash;
   SavedState& state = states_[place];
   bool skipped_any = false;
+  std::vector<const SavedState*> before;
   const auto [from, to] = by_hash_.equal_range(hash);
-  for (auto entry = from; entry != to; ++entry) {
-    const Cycle skipped = skip(sm, states_[entry->second], state, limit);
+  for (auto entry = from; entry != to; ++entry) before.push_back(&states_[entry->second]);
+  // Where it left copies it remembers longer.
+  if (waypoint && paths_ != nullptr) std::ranges::copy(paths_->on_path(path_, hash), std::back_inserter(before));
+  for (const SavedState* each : before) {
+    const Cycle skipped = skip(sm, *each, state, limit);
     if (skipped == 0) continue;
     // The same state, later: what counts has moved.
     take(sm, now + skipped, state);
@@ -157,10 +162,12 @@ bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint) {
 // Where others have been, or it has itself: as they went on. Else they may.
 void Folder::go_along(Sm& sm, const SavedState& state, uint64_t hash, Cycle limit) {
   if (sm.stopped_at_launch_end()) return;  // others may have waited for it
+  if (std::exchange(paths_cleared_, paths_->cleared()) != paths_->cleared()) shortcuts_left_ = kMostShortcuts;
   // What has been measured of the rates is given up for it.
   const uint64_t measured = extrapolator_ ? extrapolator_->measured() : 0;
   const uint64_t least = std::max(options_.least_shortcut(), measured / kWorthMeasuring);
-  if (const auto shortcut = paths_->furthest(sm, state, hash, limit); shortcut && shortcut->instructions >= least) {
+  const auto shortcut = shortcuts_left_ > 0 ? paths_->furthest(sm, state, hash, limit) : std::nullopt;
+  if (shortcut && shortcut->instructions >= least) {
     pause_ = {state.at, limit};
     sm.pause();
   } else if (paths_->wants(path_, state.instructions)) {
@@ -178,6 +185,7 @@ std::optional<Shortcut> Folder::shortcut() {
 // The states it has been in have other names for its warps.
 void Folder::went_along(Sm& sm, uint64_t instructions) {
   sm_ = &sm;
+  --shortcuts_left_;
   by_hash_.clear();
   path_ = paths_->begin();
   last_instructions_ = sm.instructions();

@@ -57,6 +57,8 @@ class Folder : public SmWatcher {
   static constexpr uint64_t kInstructionsPerWord = 2;
   static constexpr uint64_t kFirstKeys = 256;  // at the start and after every skip: what recurs soon is found soon
 
+  // Shortcuts until the next launch is released: who goes round in circles on another's way shall find out by itself.
+  static constexpr int kMostShortcuts = 16;
   static constexpr uint64_t kWorthMeasuring = 8;  // a shortcut that saves this part of what has been measured is worth more
   static constexpr uint64_t kWaypoints = 0xf;     // bits of a fingerprint that are zero where states are kept for others
 
@@ -92,6 +94,8 @@ class Folder : public SmWatcher {
   uint64_t burst_ = kFirstKeys;
   Paths* paths_;
   size_t path_ = 0;
+  int shortcuts_left_ = kMostShortcuts;
+  uint64_t paths_cleared_ = 0;  // when they were last counted anew
   struct Pause {
     Cycle now;
     Cycle limit;

@@ -249,6 +249,16 @@ void Paths::clear() {
   paths_.clear();
   by_hash_.clear();
   copies_ = 0;
+  ++cleared_;
+}
+
+std::vector<const SavedState*> Paths::on_path(size_t path, uint64_t hash) const {
+  std::vector<const SavedState*> states;
+  const auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto entry = begin; entry != end; ++entry) {
+    if (entry->second.path + first_ == path) states.push_back(&paths_[entry->second.path].points[entry->second.point].state);
+  }
+  return states;
 }
 
 void Paths::give_up(size_t path) {

@@ -33,8 +33,12 @@ class Paths {
   size_t add(size_t path, const SavedState& state, uint64_t hash, const Sm& sm);
   // The furthest that `sm`, in this state, gets on a path; no further than to `limit`. None: nowhere worth the trouble.
   std::optional<Shortcut> furthest(const Sm& sm, const SavedState& state, uint64_t hash, Cycle limit) const;
+  // The states on the path whose key has this hash: those of the SM itself, if it has gone there without a shortcut since.
+  std::vector<const SavedState*> on_path(size_t path, uint64_t hash) const;
   // All paths end, and nobody comes by again.
   void clear();
+  // How often that has been.
+  uint64_t cleared() const { return cleared_; }
 
  private:
   static constexpr uint64_t kSpacing = 30'000;
@@ -63,6 +67,7 @@ class Paths {
   uint64_t spacing_;
   size_t first_ = 0;   // number of the first of paths_
   size_t copies_ = 0;  // on all
+  uint64_t cleared_ = 0;
   std::vector<Path> paths_;
   std::unordered_multimap<uint64_t, Place> by_hash_;
 };

@@ -101,6 +101,28 @@ TEST(Shortcuts, LeadAlongOnesOwnWay) {
   EXPECT_LT(with + 30, without);
 }
 
+// A way leads round a circle once, and who goes it must not go round as often as there are periods: what is replayed does not grow
+// with them.
+TEST(Shortcuts, AreNoMoreWhereMoreIsLeft) {
+  const auto fold = [](uint64_t trips) {
+    const auto of_stall = [](int stall, int count) { return loop("t", repeat(count, {op("FADD R4, R4, R5", {.stall = stall})})); };
+    const std::string classes =
+        "parameter t\nclass x t=40\nclass y t=90\nclass a t=4000\nclass b t=" + std::to_string(trips) + "\ngrid x*1 y*1 a*1 b*1\n";
+    const traces::Kernel kernel = KernelText("drift", "sm_86")
+                                      .options("registers=32 shared_memory=90000")
+                                      .classes(classes)
+                                      .role("three", 1, of_stall(5, 3))
+                                      .role("four", 1, of_stall(4, 4))
+                                      .kernel();
+    return outcome(sms(2), {launch(kernel)}, {.fold = {.mode = sim::FoldMode::kExact, .waypoints = 10}}).fold;
+  };
+  const sim::FoldReport few = fold(5000);
+  const sim::FoldReport many = fold(40'000'000);
+  EXPECT_GT(many.shortcuts, 0);
+  EXPECT_LT(many.shortcuts, 40);
+  EXPECT_LT(many.instructions_replayed, few.instructions_replayed * 3 / 2);
+}
+
 // a and b differ in the trips of the loop that they are in: the way leads no further than to its end in both.
 TEST(Shortcuts, EndWhereALoopWouldHaveEndedElsewhere) {
   for (const std::string classes : {"class a t=40 u=60\nclass b t=50 u=60\n", "class a t=50 u=60\nclass b t=40 u=60\n",
