@@ -151,9 +151,9 @@ class Account {
   std::vector<int> launch_of_;       // per row
   uint32_t columns_;
   bool estimated_ = false;
-  std::vector<uint32_t> states_;          // [row]: the first of its states in counters_; 0: none yet
-  // [row][column] into counters_. Some hundred thousand words where there are many launches, nearly all 0: copies share them until one
-  // of them needs another place.
+  std::vector<uint32_t> states_;  // [row]: the first of its states in counters_; 0: none yet
+  // [row][column] into counters_. Some hundred thousand words where there are many launches, nearly all 0: copies share them until
+  // one of them needs another place.
   std::shared_ptr<uint32_t[]> places_;
   std::vector<size_t> used_;              // of places_
   std::vector<uint64_t> counters_ = {0};  // the first one stays 0

@@ -49,7 +49,7 @@ struct Member {
   uint64_t replayed_before = 0;                // instructions, on Sms of its own that it has given up
   uint64_t not_replayed = 0;  // of the instructions that its Sm has issued and not skipped: those another class's Sm replayed
 
-  uint64_t shortcuts = 0;     // that its Sms have taken
+  uint64_t shortcuts = 0;  // that its Sms have taken
 
   uint64_t replayed() const;  // instructions, on its own Sm
   uint64_t shared() const;    // replayed on another class's. Of a member that has settled, as what follows:
@@ -68,8 +68,8 @@ void share_sm(Member& leader);
 enum class Parting { kAll, kDifferent, kBeforeJump };
 void part(std::vector<Member>& members, Member& leader, Parting which, const FoldOptions& fold);
 
-// The member's Sm has paused where it may take a shortcut. Followers that would do the same on the way take it as well, others get an
-// Sm of their own before.
+// The member's Sm has paused where it may take a shortcut. Followers that would do the same on the way take it as well, others get
+// an Sm of their own before.
 void take_shortcut(std::vector<Member>& members, Member& member, const FoldOptions& fold);
 
 // All Sms have done what comes before cycle `at`. Members in the same state from which they have the same to do for a while get one

@@ -40,9 +40,8 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
     issued += exact.fold.instructions_of_classes;
     replayed += exact.fold.instructions_replayed;
   });
-  std::cout << folded << " of " << runs << " programs folded, classes of " << shared << " were simulated together, "
-            << shortcuts << " took shortcuts; replayed "
-            << replayed << " of " << issued << " instructions\n";
+  std::cout << folded << " of " << runs << " programs folded, classes of " << shared << " were simulated together, " << shortcuts
+            << " took shortcuts; replayed " << replayed << " of " << issued << " instructions\n";
   ASSERT_TRUE(same);
   EXPECT_TRUE(can_be_a_share(shared, runs, 0.2, "have classes that begin alike"));
   EXPECT_TRUE(can_be_a_share(folded, runs, 0.6, "recur"));
