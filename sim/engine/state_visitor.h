@@ -164,11 +164,11 @@ class StateVisitor {
   }
   // Cycles that a skip moves by; 0 while taking.
   Cycle shift() const { return taking() ? 0 : skip_->cycles; }
-  // A cycle, so much later; what would come before cycle 0 was before everything.
-  Cycle moved(Cycle cycle) const {
+  // A cycle, so much later; what would come before cycle 0 was `before_all`.
+  Cycle moved(Cycle cycle, Cycle before_all = 0) const {
     if (taking() || cycle == kNever) return cycle;
     const bool back = static_cast<int64_t>(skip_->cycles) < 0;
-    return back && cycle < Cycle{0} - skip_->cycles ? 0 : cycle + skip_->cycles;
+    return back && cycle < Cycle{0} - skip_->cycles ? before_all : cycle + skip_->cycles;
   }
 
  private:

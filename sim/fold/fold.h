@@ -16,7 +16,8 @@ enum class FoldMode : uint8_t {
 // How a run was shortened, as results say it.
 enum class Folded : uint8_t {
   kOff,
-  kNone,     // nothing recurred: a full replay, of several classes together as long as they did the same
+  kNone,     // nothing recurred: a full replay, of several classes together as long as they did the same, or of one along another's
+             // way
   kExact,    // the result is that of a full replay, bit for bit
   kBounded,  // cycles are within the stated bound of a full replay
 };

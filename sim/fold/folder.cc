@@ -93,6 +93,7 @@ void Folder::loop_ended(Sm& sm, Cycle now, Cycle limit) {
   const uint64_t print = sm.fingerprint();
   if (passes(print, sm.instructions()) && fold_exactly(sm, now, limit, options_.waypoints > 0 || (print >> 32 & kWaypoints) == 0))
     return;
+  if (paused()) return;
   // What is measured while waiting is ready when the waiting ends.
   if (!extrapolator_) return;
   if (sm.instructions() + patience_ / 2 >= impatient_at_) {

@@ -43,9 +43,12 @@ std::vector<const Warp*> warps_of(const Sm& sm) {
   return warps;
 }
 
-const Warp* find_warp(const Sm& sm, uint64_t serial) {
+// A skip leaves a serial to whoever has taken the warp's place in it, but not when it began.
+bool same_warp(const Warp& one, const Warp& other) { return one.serial == other.serial && one.started == other.started; }
+
+const Warp* find_warp(const Sm& sm, const Warp& warp) {
   const std::vector<const Warp*> warps = warps_of(sm);
-  const auto found = std::ranges::find(warps, serial, &Warp::serial);
+  const auto found = std::ranges::find_if(warps, [&](const Warp* each) { return same_warp(*each, warp); });
   return found == warps.end() ? nullptr : *found;
 }
 
@@ -129,22 +132,25 @@ std::vector<TripsOfWarp> trips_of(const Sm& sm, const SavedState& state) {
   return result;
 }
 
-// Fills in what the shortcut says of CTA classes; false where one stands for two. `renamed`: those that are others here.
-bool follow_classes(const Sm& own, Shortcut& shortcut, std::set<std::pair<int, uint32_t>>& renamed) {
+// Fills in what the shortcut says of CTA classes; false where one stands for two.
+bool follow_classes(const Sm& own, Shortcut& shortcut) {
   shortcut.class_of.resize(own.launches().size());
-  std::set<uint64_t> begun;
+  std::set<std::pair<int, uint32_t>> renamed;
   for (int c = 0; c < own.cta_slots(); ++c) {
     const Cta& cta = shortcut.from->cta(c);
     if (!cta.resident) continue;
-    begun.insert(cta.serial);
     const uint32_t owns = own.cta(c).cta_class;
     if (shortcut.class_of[cta.launch].emplace(cta.cta_class, owns).first->second != owns) return false;
     if (cta.cta_class != owns) renamed.emplace(cta.launch, cta.cta_class);
   }
   // Those that have been placed since are of the same class.
+  std::set<int> still_there;
+  for (const Warp* warp : warps_of(*shortcut.from)) {
+    if (find_warp(*shortcut.to, *warp) != nullptr) still_there.insert(warp->cta);
+  }
   for (int c = 0; c < own.cta_slots(); ++c) {
     const Cta& cta = shortcut.to->cta(c);
-    if (!cta.resident || begun.contains(cta.serial)) continue;
+    if (!cta.resident || still_there.contains(c)) continue;
     if (renamed.contains({cta.launch, cta.cta_class})) return false;
     shortcut.class_of[cta.launch].emplace(cta.cta_class, cta.cta_class);
   }
@@ -154,7 +160,7 @@ bool follow_classes(const Sm& own, Shortcut& shortcut, std::set<std::pair<int, u
 // Fills in what the shortcut says of trips; false where a loop would have ended elsewhere.
 bool follow_loops(const Sm& own, const SavedState& after, Shortcut& shortcut) {
   const std::vector<TripsOfWarp> there = trips_of(*shortcut.from, *shortcut.state);
-  const std::vector<TripsOfWarp> here = trips_of(own, shortcut.own);
+  const std::vector<TripsOfWarp> here = trips_of(own, *shortcut.own);
   const std::vector<TripsOfWarp> later = trips_of(*shortcut.to, after);
   std::unordered_map<uint64_t, size_t> begun;  // by serial
   for (size_t w = 0; w < there.size(); ++w) begun.emplace(there[w].warp->serial, w);
@@ -162,7 +168,7 @@ bool follow_loops(const Sm& own, const SavedState& after, Shortcut& shortcut) {
   for (const TripsOfWarp& each : later) {
     shortcut.trips.insert(shortcut.trips.end(), kHeader, 0);
     const auto known = begun.find(each.warp->serial);
-    if (known == begun.end()) {
+    if (known == begun.end() || !same_warp(*there[known->second].warp, *each.warp)) {
       shortcut.trips.insert(shortcut.trips.end(), each.trips.begin(), each.trips.end());
       continue;
     }
@@ -183,7 +189,7 @@ bool follow_loops(const Sm& own, const SavedState& after, Shortcut& shortcut) {
     std::vector<bool> differs(kernel.parameters.size());
     for (size_t p = 0; p < differs.size(); ++p)
       differs[p] = kernel.cta_classes[others].values[p] != kernel.cta_classes[owns].values[p];
-    if (!begins_no_other_loop(warp, find_warp(*shortcut.to, warp.serial), differs)) return false;
+    if (!begins_no_other_loop(warp, find_warp(*shortcut.to, warp), differs)) return false;
   }
   return true;
 }
@@ -191,18 +197,20 @@ bool follow_loops(const Sm& own, const SavedState& after, Shortcut& shortcut) {
 // Waits that go on: what has been charged on the way began as long ago here; what has not may have begun at any time.
 bool follow_moments(const SavedState& after, Shortcut& shortcut) {
   const SavedState& before = *shortcut.state;
-  const Cycle later = shortcut.own.at - before.at;
+  const Cycle later = shortcut.own->at - before.at;
   std::unordered_map<uint64_t, size_t> known;
   for (size_t m = 0; m < before.moments.size(); ++m) {
-    if (shortcut.own.moments[m] - before.moments[m] != later) known.emplace(before.whose[m], m);
+    if (shortcut.own->moments[m] - before.moments[m] != later) known.emplace(before.whose[m], m);
   }
   shortcut.moments.assign(after.moments.size(), later);
   for (size_t m = 0; m < after.moments.size(); ++m) {
     const auto began = known.find(after.whose[m]);
     if (began == known.end()) continue;
     const Cycle then = before.moments[began->second];
-    if (after.moments[m] != then || then >= before.at) continue;
-    shortcut.moments[m] = shortcut.own.moments[began->second] - then;
+    // What was held while it waits is remembered from where the other's wait began.
+    const bool wait = after.whose[m] % StateVisitor::kMomentsOfAWarp == 0;
+    if (wait || after.moments[m] != then || then >= before.at) continue;
+    shortcut.moments[m] = shortcut.own->moments[began->second] - then;
     known.erase(began);
   }
   return known.empty();
@@ -227,7 +235,7 @@ std::optional<std::vector<uint64_t>> trips_after(std::span<const uint64_t> befor
 bool stays_in_loops(const Shortcut& shortcut, int launch, const std::vector<bool>& parameters) {
   if (std::ranges::none_of(parameters, std::identity{})) return true;
   return shortcut.placed[launch] == 0 && std::ranges::all_of(warps_of(*shortcut.from), [&](const Warp* warp) {
-           return warp->launch != launch || begins_no_other_loop(*warp, find_warp(*shortcut.to, warp->serial), parameters);
+           return warp->launch != launch || begins_no_other_loop(*warp, find_warp(*shortcut.to, *warp), parameters);
          });
 }
 
@@ -319,7 +327,7 @@ std::optional<Shortcut> Paths::shortcut(const Waypoint& from, const Waypoint& to
   Shortcut result{.from = from.sm.get(),
                   .to = to.sm.get(),
                   .state = &from.state,
-                  .own = state,
+                  .own = &state,
                   .at = state.at + (to.state.at - from.state.at),
                   .instructions = to.state.instructions - from.state.instructions};
   if (limit != kNever && result.at > limit) return std::nullopt;
@@ -330,8 +338,7 @@ std::optional<Shortcut> Paths::shortcut(const Waypoint& from, const Waypoint& to
     if (!places_the_same(*from.sm, *to.sm, sm, launch)) return std::nullopt;
     result.placed.push_back(to.sm->ctas_placed(launch) - from.sm->ctas_placed(launch));
   }
-  std::set<std::pair<int, uint32_t>> renamed;
-  if (!sm.differs_from_other_bounds_like(*from.sm) || !follow_classes(sm, result, renamed)) return std::nullopt;
+  if (!sm.differs_from_other_bounds_like(*from.sm) || !follow_classes(sm, result)) return std::nullopt;
   if (!follow_loops(sm, to.state, result) || !follow_moments(to.state, result)) return std::nullopt;
   return result;
 }

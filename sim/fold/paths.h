@@ -13,13 +13,13 @@
 
 namespace warpfold::sim {
 
-// The ways that the SMs of a run have gone, as copies of them now and then (docs/folding.md, "Paths"). Another SM that comes to one
-// of these states, at any time and with other work left, goes on from a later one as if it had gone there itself; so does the same
-// SM when it comes by again.
+// The ways that the SMs of a run have gone, as copies of them now and then (docs/folding.md, "Ways already gone"). Another SM that
+// comes to one of these states, at any time and with other work left, goes on from a later one as if it had gone there itself; so
+// does the same SM when it comes by again.
 //
 // What an SM does from a state on depends on the state, on the tests of its loops, on the CTAs that it places and on launches that
 // are released to it. The first is the same; whether the loops' and the CTAs' part was the same is looked at for each way; where
-// anything else happens, all paths end.
+// a launch is released all paths end, and where work is skipped by rates the SM's own.
 class Paths {
  public:
   // `spacing`: instructions from one copy to the next, at first; 0: kSpacing.

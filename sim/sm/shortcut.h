@@ -16,7 +16,7 @@ struct Shortcut {
   const Sm* from = nullptr;           // the other in that state
   const Sm* to = nullptr;             // the other where it came to
   const SavedState* state = nullptr;  // of `from`
-  SavedState own;                     // the SM's own state, alike but for names and what is left
+  const SavedState* own = nullptr;    // the SM's own, alike but for names and what is left
   Cycle at = 0;                       // it gets there, having issued
   uint64_t instructions = 0;          // so many
   std::vector<uint64_t> placed{};     // per launch: CTAs on the way

@@ -43,8 +43,8 @@ Sm::Sm(const Sm& here, const Shortcut& shortcut) : Sm(*shortcut.to, Twin{}) {
   StateVisitor taker(state, now_ + 1);
   visit(taker);
   Skip skip;
-  skip.cycles = shortcut.own.at - shortcut.state->at;
-  for (size_t i = 0; i < state.counts.size(); ++i) skip.counted.push_back(shortcut.own.counts[i] - shortcut.state->counts[i]);
+  skip.cycles = shortcut.own->at - shortcut.state->at;
+  for (size_t i = 0; i < state.counts.size(); ++i) skip.counted.push_back(shortcut.own->counts[i] - shortcut.state->counts[i]);
   for (size_t i = 0; i < state.trips.size(); ++i) skip.trips_taken.push_back(state.trips[i] - shortcut.trips[i]);
   skip.moments = shortcut.moments;
   skip.placed.assign(launches_.size(), 0);

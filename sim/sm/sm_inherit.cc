@@ -65,7 +65,7 @@ Late Sm::joined(const Arrival& arrival, int cta, Cycle now) const {
 void Sm::visit_arrival(const char* name, int cta, Arrival& arrival, StateVisitor& visitor) const {
   if (!passes_on_) return;
   if (!visitor.taking()) {
-    arrival.at = visitor.moved(arrival.at);
+    arrival.at = visitor.moved(arrival.at, kNever);
     return;
   }
   if (!remembered(arrival, visitor.now())) return visitor.relative(name, 0);

@@ -35,6 +35,8 @@ void SubCore::visit(StateVisitor& visitor) {
   if (spec_.issue_interval > 1) {
     visitor.value("slot_holder", slot_free_ > visitor.now() ? static_cast<uint64_t>(slot_holder_) : 0);
     visitor.time("slot_free", slot_free_);
+  } else {
+    slot_free_ = visitor.moved(slot_free_);  // past
   }
   ports_.visit(visitor);
   for (int bank = 0; bank < 2; ++bank) visitor.value("last_writer", static_cast<uint64_t>(last_writer_[bank]));

@@ -186,6 +186,47 @@ TEST(Shortcuts, EndWhereALaunchIsReleased) {
   EXPECT_GT(fold.shortcuts, 0);
 }
 
+// Two warps issue in a cycle: until when a slot is taken is a time as well, and past.
+TEST(Shortcuts, LeadToAnEarlierTimeOnAMachineThatIssuesTwice) {
+  configs::Gpu gpu = sms(2);
+  gpu.mutable_sub_core()->mutable_issue()->set_scale(2);
+  const traces::Kernel kernel = one_at_a_time("class x t=900 u=2\nclass y t=20 u=2\nclass a t=400 u=600\ngrid x*1 y*1 a*4\n");
+  EXPECT_GT(both(gpu, {launch(kernel)}).shortcuts, 0);
+}
+
+// SM 1 runs a c a c ..., and what recurs there is skipped: who is there afterwards has the serials of those before. SM 0 has a b
+// among them, which has other trips left: where the way leads past the skip it is no a any more.
+TEST(Shortcuts, KnowWhoHasTakenAPlaceInASkip) {
+  const Lines mixed =
+      join(loop(4, {op("FFMA R4, R8, R9, R10", {.stall = 2}), op("FADD R6, R8, R10", {.stall = 4})}),
+           loop(5, {op("FFMA R5, R8, R9, R10", {.stall = 2}), op("FADD R7, R8, R10", {.stall = 4}),
+                    op("MUFU.EX2 R12, R9", {.stall = 2, .write = 0}), op("FADD R12, R12, R9", {.stall = 5, .wait = {0}})}));
+  const Lines slow = {op("FFMA R4, R8, R9, R10", {.stall = 5}), op("FADD R6, R8, R10", {.stall = 5})};
+  const traces::Kernel first = KernelText("first", "sm_86")
+                                   .options("registers=40 shared_memory=100")
+                                   .ctas(1)
+                                   .role("warp", 1, {op("FADD R4, R8, R10", {.stall = 4})})
+                                   .kernel();
+  for (const std::string other : {"class b t=12 u=3\n", "class b t=7 u=8\n"}) {
+    for (const int place : {2, 4, 6}) {
+      std::string grid = "grid";
+      for (int i = 0; i < 24; ++i) {
+        const std::string each = i % 2 == 0 ? "a" : "c";
+        grid += text({" ", i == place ? "b" : each, "*1 ", each, "*1"});
+      }
+      const traces::Kernel kernel =
+          KernelText("loops", "sm_86")
+              .options("registers=40 shared_memory=45000")
+              .classes("parameter t\nparameter u\nclass a t=9 u=6\nclass c t=9 u=6\n" + other + grid + "\n")
+              .role("warps", 4, join(loop("t", mixed), loop("u", loop(14, slow))))
+              .kernel();
+      std::vector<sim::Launch> launches = {launch(first), launch(kernel)};
+      launches[0].sms = {.first = 0, .count = 1};
+      for (const uint64_t waypoints : {1285, 1347, 1409, 1471}) both(sms(2), launches, waypoints);
+    }
+  }
+}
+
 // What lasts shorter than a copy takes is replayed.
 TEST(Shortcuts, AreNotTakenForALittle) {
   const traces::Kernel kernel = one_at_a_time("class x t=9 u=5\nclass y t=30 u=2\nclass a t=40 u=60\ngrid x*1 y*1 a*4\n");
