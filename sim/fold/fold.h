@@ -29,10 +29,9 @@ inline constexpr double kCoarseError = 0.005;
 
 struct FoldOptions {
   FoldMode mode = FoldMode::kAuto;
-  double error = 0.002;   // relative error of a kernel's cycles that bounded runs may have
-  uint64_t patience = 0;  // instructions without an exact recurrence before bounded folding; 0: 1/16 of what the SM runs
-  uint64_t waypoints =
-      0;  // instructions between two states of an SM that are kept for others (sim/fold/paths.h), at first; 0: the default
+  double error = 0.002;         // relative error of a kernel's cycles that bounded runs may have
+  uint64_t patience = 0;        // instructions without an exact recurrence before bounded folding; 0: 1/16 of what the SM runs
+  uint64_t waypoints = 0;       // instructions between states that are kept (sim/fold/paths.h), at first; 0: the default
   std::string omitted_field{};  // left out of the state key: for tests of the key
 
   // Instructions of a way that are worth going along: others are replayed.
