@@ -22,11 +22,11 @@ namespace warpfold::sim {
 //   trips    per warp its serial, its launch, the number of loops it is in and the trips left of each, outermost first
 //   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on); whose
 //            they are
-//   classes  where the key has CTA classes
+//   classes  of the resident CTAs: a recurrence has the same, a state that is alike may have others
 struct SavedState {
   Cycle at = 0;
   std::vector<uint64_t> key;
-  std::vector<size_t> classes;
+  std::vector<uint64_t> classes;
   std::vector<uint64_t> counts;
   std::vector<uint64_t> charges;
   std::vector<uint64_t> trips;
@@ -36,8 +36,7 @@ struct SavedState {
   uint64_t instructions = 0;     // issued so far, all launches
 
   void clear() {
-    for (auto* words : {&key, &counts, &charges, &trips, &moments, &whose, &placed}) words->clear();
-    classes.clear();
+    for (auto* words : {&key, &classes, &counts, &charges, &trips, &moments, &whose, &placed}) words->clear();
   }
 };
 
@@ -117,12 +116,8 @@ class StateVisitor {
     }
   }
   static constexpr uint64_t kMomentsOfAWarp = 4;
-  // States are alike where nothing but these differs.
   void cta_class(uint64_t value) {
-    if (!taking()) return;
-    const size_t at = saved_->key.size();
-    push("cta_class", value);
-    if (saved_->key.size() > at) saved_->classes.push_back(at);
+    if (taking() && (probe_ == nullptr || probe_->keeps("cta_class", value))) saved_->classes.push_back(value);
   }
   void count(uint64_t& total) {
     if (taking()) {

@@ -120,9 +120,7 @@ uint64_t Extrapolator::bound_by_free_launch(const Sample& from, int launch) {
 // Whole CTAs of at most `instructions` together, never the last one.
 Work Extrapolator::take_ctas(int launch, uint64_t instructions, Jump& jump) {
   const std::vector<traces::CtaRun>& runs = sm_->launches()[launch].ctas;
-  uint64_t left = 0;
-  for (const traces::CtaRun& run : runs) left += run.count;
-  left -= sm_->ctas_placed(launch);
+  uint64_t left = count_of(runs) - sm_->ctas_placed(launch);
   Work taken;
   uint64_t first = 0;
   for (const traces::CtaRun& run : runs) {

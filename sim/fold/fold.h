@@ -34,9 +34,6 @@ struct FoldOptions {
   uint64_t waypoints = 0;       // instructions between states that are kept (sim/fold/paths.h), at first; 0: the default
   std::string omitted_field{};  // left out of the state key: for tests of the key
 
-  // Instructions of a way that are worth going along: others are replayed.
-  uint64_t least_shortcut() const { return waypoints > 0 ? 1 : 10'000; }
-
   bool operator==(const FoldOptions&) const = default;
 };
 
@@ -54,7 +51,7 @@ struct FoldReport {
   double error_bound = 0;              // relative, of a kernel's cycles; 0 unless bounded
   std::vector<FoldedPeriod> periods;   // by SM class and length
   uint64_t instructions_replayed = 0;  // simulated one by one, on the SMs that stand for their classes
-  uint64_t instructions_shared = 0;    // replayed on another class's SM before the two parted, and not counted again
+  uint64_t instructions_shared = 0;    // replayed on another class's SM, or earlier on the same one, and not counted again
   uint64_t shortcuts = 0;  // times that an SM went on from where another one, or itself, had come to from the same state
   uint64_t instructions_of_classes = 0;  // issued by those SMs
 };

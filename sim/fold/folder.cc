@@ -1,12 +1,19 @@
 #include "sim/fold/folder.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 
 #include "sim/fold/link.h"
 
 namespace warpfold::sim {
 namespace {
+
+uint64_t hash_of(const std::vector<uint64_t>& words) {
+  uint64_t hash = words.size();
+  for (const uint64_t word : words) hash = (std::rotl(hash, 23) ^ word) * 0x9e3779b97f4a7c15ULL;
+  return hash;
+}
 
 // Instructions without an exact recurrence, of `work` in all, after which a run goes on by rates. What is skipped exactly is
 // skipped without an error; who allows for a larger one waits less long for it.
@@ -129,8 +136,8 @@ size_t Folder::Ring::next() {
 
 bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint) {
   take(sm, now, scratch_);
-  key_cost_ = kInstructionsPerWord * scratch_.key.size();
-  const uint64_t hash = hash_of(scratch_);
+  key_cost_ = kInstructionsPerWord * (scratch_.key.size() + scratch_.classes.size());
+  const uint64_t hash = hash_of(scratch_.key);
   // Keys are compared whole. Of most states only the hash is still known when they come back: then they are kept for the next time.
   if (seen_.size() == kMostHashes) seen_.clear();
   const bool seen_before = !seen_.insert(hash).second;
@@ -166,7 +173,7 @@ void Folder::go_along(Sm& sm, const SavedState& state, uint64_t hash, Cycle limi
   if (std::exchange(paths_cleared_, paths_->cleared()) != paths_->cleared()) shortcuts_left_ = kMostShortcuts;
   // What has been measured of the rates is given up for it.
   const uint64_t measured = extrapolator_ ? extrapolator_->measured() : 0;
-  const uint64_t least = std::max(options_.least_shortcut(), measured / kWorthMeasuring);
+  const uint64_t least = std::max(paths_->worthwhile(), measured / kWorthMeasuring);
   const auto shortcut = shortcuts_left_ > 0 ? paths_->furthest(sm, state, hash, limit) : std::nullopt;
   if (shortcut && shortcut->instructions >= least) {
     pause_ = {state.at, limit};
@@ -180,7 +187,7 @@ std::optional<Shortcut> Folder::shortcut() {
   if (!pause_) return std::nullopt;
   const Pause pause = *std::exchange(pause_, std::nullopt);
   take(*sm_, pause.now, scratch_);
-  return paths_->furthest(*sm_, scratch_, hash_of(scratch_), pause.limit);
+  return paths_->furthest(*sm_, scratch_, hash_of(scratch_.key), pause.limit);
 }
 
 // The states it has been in have other names for its warps.
@@ -202,7 +209,7 @@ Cycle Folder::skip(Sm& sm, const SavedState& before, const SavedState& after, Cy
   for (const SmLaunch& launch : sm.launches()) ctas.push_back(&launch.ctas);
   const Skip found = link(before, after, ctas, limit);
   // Most keys that come back have no link: what is left of loops is a few words, a key some thousand.
-  if (found.periods == 0 || before.key != after.key) return 0;
+  if (found.periods == 0 || before.key != after.key || before.classes != after.classes) return 0;
   sm.move_on(found, true);
   if (extrapolator_) extrapolator_->moved_on(found);
   Period& period = periods_[after.at - before.at];

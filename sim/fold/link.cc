@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/sm/sm_launch.h"
+
 namespace warpfold::sim {
 namespace {
 
@@ -85,8 +87,7 @@ void count(const SavedState& before, const SavedState& after, Skip& skip) {
 uint64_t bound_by_ctas(const std::vector<traces::CtaRun>& runs, uint64_t placed_before, uint64_t placed_after) {
   const uint64_t period = placed_after - placed_before;
   if (period == 0) return kUnbounded;
-  uint64_t total = 0;
-  for (const traces::CtaRun& run : runs) total += run.count;
+  const uint64_t total = count_of(runs);
   if (total <= placed_after) return 0;
   return std::min((total - 1 - placed_after) / period, repeated(runs, placed_before, period) / period);
 }

@@ -1,7 +1,6 @@
 #include "sim/fold/paths.h"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <set>
 #include <span>
@@ -10,26 +9,10 @@
 namespace warpfold::sim {
 namespace {
 
-// Calls visit(words) for the stretches of a key between its CTA classes.
-template <typename Visit>
-void for_each_stretch(const SavedState& state, Visit visit) {
-  size_t begin = 0;
-  for (const size_t end : state.classes) {
-    visit(std::span(state.key).subspan(begin, end - begin));
-    begin = end + 1;
-  }
-  visit(std::span(state.key).subspan(begin));
-}
-
+// Fields that have been left out of a key may have made another number of words.
 bool alike(const SavedState& one, const SavedState& other) {
-  if (one.key.size() != other.key.size() || one.classes != other.classes || one.trips.size() != other.trips.size()) return false;
-  if (one.counts.size() != other.counts.size() || one.moments.size() != other.moments.size()) return false;
-  size_t begin = 0;
-  for (const size_t end : one.classes) {
-    if (!std::equal(one.key.data() + begin, one.key.data() + end, other.key.data() + begin)) return false;
-    begin = end + 1;
-  }
-  return std::equal(one.key.data() + begin, one.key.data() + one.key.size(), other.key.data() + begin);
+  return one.key == other.key && one.trips.size() == other.trips.size() && one.counts.size() == other.counts.size() &&
+         one.moments.size() == other.moments.size();
 }
 
 std::vector<const Warp*> warps_of(const Sm& sm) {
@@ -54,30 +37,6 @@ const Warp* find_warp(const Sm& sm, const Warp& warp) {
 
 // ---- CTAs
 
-uint64_t total(const CtaList& ctas) {
-  uint64_t sum = 0;
-  for (const traces::CtaRun& run : ctas) sum += run.count;
-  return sum;
-}
-
-// CTAs of a list from the `first` on, no more than `most`.
-CtaList part_of(const CtaList& ctas, uint64_t first, uint64_t most) {
-  CtaList part;
-  for (const traces::CtaRun& run : ctas) {
-    const uint64_t gone = std::min(first, run.count);
-    first -= gone;
-    const uint64_t count = std::min(run.count - gone, most);
-    most -= count;
-    if (count == 0) continue;
-    if (!part.empty() && part.back().cta_class == run.cta_class) {
-      part.back().count += count;
-    } else {
-      part.push_back({run.cta_class, count});
-    }
-  }
-  return part;
-}
-
 bool same_ctas(const CtaList& one, const CtaList& other) {
   return std::ranges::equal(one, other, [](const traces::CtaRun& a, const traces::CtaRun& b) {
     return a.cta_class == b.cta_class && a.count == b.count;
@@ -90,7 +49,7 @@ bool places_the_same(const Sm& from, const Sm& to, const Sm& own, int launch) {
   const CtaList& here = own.launches()[launch].ctas;
   const uint64_t placed = to.ctas_placed(launch) - from.ctas_placed(launch);
   if (!same_ctas(part_of(there, from.ctas_placed(launch), placed), part_of(here, own.ctas_placed(launch), placed))) return false;
-  return to.ctas_left(launch) == (total(here) > own.ctas_placed(launch) + placed);
+  return to.ctas_left(launch) == (count_of(here) > own.ctas_placed(launch) + placed);
 }
 
 // ---- loops
@@ -237,14 +196,6 @@ bool stays_in_loops(const Shortcut& shortcut, int launch, const std::vector<bool
   return shortcut.placed[launch] == 0 && std::ranges::all_of(warps_of(*shortcut.from), [&](const Warp* warp) {
            return warp->launch != launch || begins_no_other_loop(*warp, find_warp(*shortcut.to, *warp), parameters);
          });
-}
-
-uint64_t hash_of(const SavedState& state) {
-  uint64_t hash = state.key.size();
-  for_each_stretch(state, [&hash](std::span<const uint64_t> words) {
-    for (const uint64_t word : words) hash = (std::rotl(hash, 23) ^ word) * 0x9e3779b97f4a7c15ULL;
-  });
-  return hash;
 }
 
 size_t Paths::begin() {

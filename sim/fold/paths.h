@@ -31,7 +31,9 @@ class Paths {
   bool wants(size_t path, uint64_t instructions) const;
   // The path has come to this state of `sm`, whose key has this hash. Returns the path, which is a new one if it had ended.
   size_t add(size_t path, const SavedState& state, uint64_t hash, const Sm& sm);
-  // The furthest that `sm`, in this state, gets on a path; no further than to `limit`. None: nowhere worth the trouble.
+  // Instructions of a way that are worth going along: others are replayed.
+  uint64_t worthwhile() const { return spacing_ / 3; }
+  // The furthest that `sm`, in this state, gets on a path; no further than to `limit`. None: nowhere.
   std::optional<Shortcut> furthest(const Sm& sm, const SavedState& state, uint64_t hash, Cycle limit) const;
   // The states on the path whose key has this hash: those of the SM itself, if it has gone there without a shortcut since.
   std::vector<const SavedState*> on_path(size_t path, uint64_t hash) const;
@@ -80,8 +82,5 @@ bool stays_in_loops(const Shortcut& shortcut, int launch, const std::vector<bool
 // some test between would have gone another way. `common`: so many loops, from the outermost on, are the same before and after.
 std::optional<std::vector<uint64_t>> trips_after(std::span<const uint64_t> before, std::span<const uint64_t> after,
                                                  std::span<const uint64_t> own, size_t common);
-
-// Of a key, but for the CTA classes in it.
-uint64_t hash_of(const SavedState& state);
 
 }  // namespace warpfold::sim

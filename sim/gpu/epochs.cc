@@ -267,7 +267,6 @@ Outcome side_by_side(const std::vector<Launch>& launches, const std::vector<Epoc
     const Outcome& outcome = outcomes[s];
     add_part(outcome, sides[s], 0, whole.sms_simulated, whole);
     whole.sms_simulated += outcome.sms_simulated;
-    whole.sm_classes += outcome.sm_classes;
     whole.left_idle = whole.left_idle && outcome.left_idle;
     whole.deadlocked = whole.deadlocked || outcome.deadlocked;
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -7,36 +8,14 @@
 namespace warpfold::sim {
 namespace {
 
-// The CTAs of a list from the `first` on.
-CtaList rest_of(const CtaList& ctas, uint64_t first) {
-  CtaList rest;
-  for (const traces::CtaRun& run : ctas) {
-    const uint64_t gone = std::min(first, run.count);
-    first -= gone;
-    if (run.count > gone) rest.push_back({run.cta_class, run.count - gone});
-  }
-  return rest;
-}
-
 // What the leader has placed, then what the member has not.
 std::vector<CtaList> continued(const Member& leader, const Member& member) {
   std::vector<CtaList> ctas;
   for (size_t l = 0; l < member.ctas.size(); ++l) {
-    uint64_t placed = leader.sm->ctas_placed(static_cast<int>(l));
-    CtaList& list = ctas.emplace_back();
-    const auto append = [&list](const traces::CtaRun& run) {
-      if (run.count == 0) return;
-      if (!list.empty() && list.back().cta_class == run.cta_class) {
-        list.back().count += run.count;
-      } else {
-        list.push_back(run);
-      }
-    };
-    for (const traces::CtaRun& run : leader.ctas[l]) {
-      append({run.cta_class, std::min(run.count, placed)});
-      placed -= std::min(run.count, placed);
-    }
-    for (const traces::CtaRun& run : rest_of(member.ctas[l], member.sm->ctas_placed(static_cast<int>(l)))) append(run);
+    const auto launch = static_cast<int>(l);
+    CtaList list = part_of(leader.ctas[l], 0, leader.sm->ctas_placed(launch));
+    std::ranges::copy(part_of(member.ctas[l], member.sm->ctas_placed(launch)), std::back_inserter(list));
+    ctas.push_back(part_of(list, 0));
   }
   return ctas;
 }
@@ -45,7 +24,7 @@ std::vector<CtaList> continued(const Member& leader, const Member& member) {
 uint64_t weight(const Member& member, const std::vector<KernelImage>& images) {
   uint64_t sum = 0;
   for (size_t l = 0; l < member.ctas.size(); ++l) {
-    for (const traces::CtaRun& run : rest_of(member.ctas[l], member.sm->ctas_placed(static_cast<int>(l)))) {
+    for (const traces::CtaRun& run : part_of(member.ctas[l], member.sm->ctas_placed(static_cast<int>(l)))) {
       const std::vector<uint64_t>& values = images[l].kernel->cta_classes[run.cta_class].values;
       sum += run.count * std::accumulate(values.begin(), values.end(), uint64_t{1});
     }
@@ -66,8 +45,8 @@ bool same_trips(const std::vector<uint64_t>& one, const std::vector<uint64_t>& o
 
 // The same from here on, as long as nothing asks what is left. A wait that goes on began at the same time.
 bool same_state(const SavedState& one, const SavedState& other) {
-  return one.key == other.key && one.moments == other.moments && one.counts.size() == other.counts.size() &&
-         same_trips(one.trips, other.trips);
+  return one.key == other.key && one.classes == other.classes && one.moments == other.moments &&
+         one.counts.size() == other.counts.size() && same_trips(one.trips, other.trips);
 }
 
 void add_difference(std::map<Cycle, Folder::Period>& to, const std::map<Cycle, Folder::Period>& own,

@@ -36,6 +36,10 @@ struct PlacementBounds {
 using CtaList = std::vector<traces::CtaRun>;    // classes in launch order
 using ClassMap = std::map<uint32_t, uint32_t>;  // a CTA class for another
 
+uint64_t count_of(const CtaList& ctas);
+// CTAs of a list from the `first` on, no more than `most`; those of one class that follow each other are one run.
+CtaList part_of(const CtaList& ctas, uint64_t first, uint64_t most = UINT64_MAX);
+
 // What one launch brings to one SM.
 struct SmLaunch : PlacementBounds {
   const KernelImage* image = nullptr;

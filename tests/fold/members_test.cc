@@ -21,7 +21,8 @@ Change<Part> one_more(Member Part::* member) {
 }
 
 bool same(const sim::SavedState& one, const sim::SavedState& other) {
-  return one.key == other.key && one.counts == other.counts && one.moments == other.moments && one.trips == other.trips;
+  return one.key == other.key && one.classes == other.classes && one.counts == other.counts && one.moments == other.moments &&
+         one.trips == other.trips;
 }
 
 sim::SavedState state_of(sim::Sm& sm, sim::Cycle now) {

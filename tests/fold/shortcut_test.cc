@@ -123,15 +123,6 @@ TEST(Shortcuts, AreNoMoreWhereMoreIsLeft) {
   EXPECT_LT(many.instructions_replayed, few.instructions_replayed * 3 / 2);
 }
 
-// a and b differ in the trips of the loop that they are in: the way leads no further than to its end in both.
-TEST(Shortcuts, EndWhereALoopWouldHaveEndedElsewhere) {
-  for (const std::string classes : {"class a t=40 u=60\nclass b t=50 u=60\n", "class a t=50 u=60\nclass b t=40 u=60\n",
-                                    "class a t=40 u=60\nclass b t=40 u=70\n", "class a t=40 u=70\nclass b t=40 u=60\n"}) {
-    const sim::FoldReport fold = both(sms(1), classes + "class c t=2 u=3\ngrid a*1 c*1 b*1\n");
-    EXPECT_GT(fold.instructions_of_classes, 0);
-  }
-}
-
 // Classes that differ in the loop that they are in and in the next one, beside short CTAs and beside each other: what is of one
 // class on an SM may have been of another on the way, beside some that are of the same.
 TEST(RandomShortcuts, TellClassesApartThatStandForEachOther) {
