@@ -13,8 +13,6 @@ namespace warpfold::configs {
 
 namespace {
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
-
 // Names appear in --set paths and in table columns, so they keep to letters, digits, _ and -, and do not look like an index.
 bool good_name(const std::string& name) {
   const auto allowed = [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_' || letter == '-'; };
@@ -25,7 +23,7 @@ std::optional<Finding> check_name(const std::string& what, const std::string& na
   if (name.empty()) return Finding{path, what + " has no name"};
   if (good_name(name)) return std::nullopt;
   return Finding{path + ".name",
-                 "a " + what + "'s name is made of letters, digits, _ and - and does not start with a digit, not " + quoted(name)};
+                 "a " + what + "'s name is made of letters, digits, _ and - and does not start with a digit, not " + in_quotes(name)};
 }
 
 std::string indexed(const std::string& field, int index) { return field + "[" + std::to_string(index) + "]"; }
@@ -38,7 +36,7 @@ std::vector<std::string> kernel_names(const Scenario& scenario) {
 
 std::optional<Finding> unknown_kernel(const std::string& name, const std::vector<std::string>& known, const std::string& path) {
   if (std::ranges::find(known, name) != known.end()) return std::nullopt;
-  return Finding{path, "no kernel called " + quoted(name) + suggestion(name, known)};
+  return Finding{path, "no kernel called " + in_quotes(name) + suggestion(name, known)};
 }
 
 std::optional<Finding> check_kernels(const Scenario& scenario) {
@@ -49,7 +47,7 @@ std::optional<Finding> check_kernels(const Scenario& scenario) {
     const Kernel& kernel = scenario.kernel(i);
     if (auto fault = check_name("kernel", kernel.name(), path)) return fault;
     if (std::find(names.begin(), names.begin() + i, kernel.name()) != names.begin() + i) {
-      return Finding{path + ".name", "a second kernel called " + quoted(kernel.name())};
+      return Finding{path + ".name", "a second kernel called " + in_quotes(kernel.name())};
     }
     if (auto fault = find_workload_fault(kernel, path)) return fault;
     for (int a = 0; a < kernel.after_size(); ++a) {
@@ -128,15 +126,15 @@ std::optional<Finding> find_parameter_fault(const Scenario& scenario) {
     const std::string path = indexed("parameter", i);
     if (auto fault = check_name("parameter", parameter.name(), path)) return fault;
     if (std::ranges::find(names, parameter.name()) != names.end()) {
-      return Finding{path + ".name", "a second parameter called " + quoted(parameter.name())};
+      return Finding{path + ".name", "a second parameter called " + in_quotes(parameter.name())};
     }
     names.push_back(parameter.name());
     if (Scenario::descriptor()->FindFieldByName(parameter.name()) != nullptr) {
       return Finding{path + ".name",
-                     "a parameter cannot be called " + quoted(parameter.name()) + ": a scenario has a field of that name"};
+                     "a parameter cannot be called " + in_quotes(parameter.name()) + ": a scenario has a field of that name"};
     }
-    if (!parameter.has_value()) return Finding{path, "parameter " + quoted(parameter.name()) + " has no value"};
-    if (parameter.sets().empty()) return Finding{path, "parameter " + quoted(parameter.name()) + " sets nothing"};
+    if (!parameter.has_value()) return Finding{path, "parameter " + in_quotes(parameter.name()) + " has no value"};
+    if (parameter.sets().empty()) return Finding{path, "parameter " + in_quotes(parameter.name()) + " sets nothing"};
   }
   return std::nullopt;
 }

@@ -8,7 +8,6 @@ namespace warpfold::configs {
 
 namespace {
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
 std::string indexed(const std::string& field, int index) { return field + "[" + std::to_string(index) + "]"; }
 
 std::optional<Finding> check_axes(const Study& study) {
@@ -17,13 +16,13 @@ std::optional<Finding> check_axes(const Study& study) {
     const Axis& axis = study.axis(i);
     const std::string path = indexed("axis", i);
     if (axis.name().empty()) return Finding{path, "an axis has no name"};
-    if (axis.value().empty()) return Finding{path, "axis " + quoted(axis.name()) + " has no value"};
+    if (axis.value().empty()) return Finding{path, "axis " + in_quotes(axis.name()) + " has no value"};
     for (int other = 0; other < i; ++other) {
-      if (study.axis(other).name() == axis.name()) return Finding{path + ".name", "a second axis called " + quoted(axis.name())};
+      if (study.axis(other).name() == axis.name()) return Finding{path + ".name", "a second axis called " + in_quotes(axis.name())};
     }
     for (int v = 0; v < axis.value_size(); ++v) {
       if (std::find(axis.value().begin(), axis.value().begin() + v, axis.value(v)) == axis.value().begin() + v) continue;
-      return Finding{indexed(path + ".value", v), "axis " + quoted(axis.name()) + " has " + axis.value(v) + " twice"};
+      return Finding{indexed(path + ".value", v), "axis " + in_quotes(axis.name()) + " has " + axis.value(v) + " twice"};
     }
   }
   return std::nullopt;
@@ -46,7 +45,7 @@ class FigureCheck {
     if (figure_.name().empty()) return Finding{path_, "a figure has no name"};
     // It names files.
     if (figure_.name().find_first_of("/\\ ") != std::string::npos) {
-      return Finding{path_ + ".name", "a figure's name is a file's: no / and no space, not " + quoted(figure_.name())};
+      return Finding{path_ + ".name", "a figure's name is a file's: no / and no space, not " + in_quotes(figure_.name())};
     }
     if (auto fault = run_over("x", figure_.x())) return fault;
     if (figure_.kind() == MAP) {
@@ -65,9 +64,9 @@ class FigureCheck {
     for (const Axis& axis : study_.axis()) {
       if (std::ranges::find(used_, axis.name()) != used_.end()) continue;
       return Finding{
-          path_, "figure " + quoted(figure_.name()) + " says nothing of axis " + quoted(axis.name()) + ": give it a fixed value"};
+          path_, "figure " + in_quotes(figure_.name()) + " says nothing of axis " + in_quotes(axis.name()) + ": give it a fixed value"};
     }
-    if (figure_.quantity().empty()) return Finding{path_, "figure " + quoted(figure_.name()) + " shows no quantity"};
+    if (figure_.quantity().empty()) return Finding{path_, "figure " + in_quotes(figure_.name()) + " shows no quantity"};
     for (int q = 0; q < figure_.quantity_size(); ++q) {
       if (auto fault = check_quantity(figure_.quantity(q), indexed(path_ + ".quantity", q))) return fault;
     }
@@ -84,15 +83,15 @@ class FigureCheck {
     if (axis(name) == nullptr) {
       std::vector<std::string> known;
       for (const Axis& each : study_.axis()) known.push_back(each.name());
-      return Finding{path, "no axis called " + quoted(name) + suggestion(name, known)};
+      return Finding{path, "no axis called " + in_quotes(name) + suggestion(name, known)};
     }
-    if (std::ranges::find(used_, name) != used_.end()) return Finding{path, "axis " + quoted(name) + " is used twice"};
+    if (std::ranges::find(used_, name) != used_.end()) return Finding{path, "axis " + in_quotes(name) + " is used twice"};
     used_.push_back(name);
     return std::nullopt;
   }
 
   std::optional<Finding> run_over(const std::string& field, const std::string& name) {
-    if (name.empty()) return Finding{path_, "figure " + quoted(figure_.name()) + ": " + field + " is missing"};
+    if (name.empty()) return Finding{path_, "figure " + in_quotes(figure_.name()) + ": " + field + " is missing"};
     return use(name, path_ + "." + field);
   }
 
@@ -104,7 +103,7 @@ class FigureCheck {
     if (std::ranges::find(which.value(), fixed.value()) != which.value().end()) return std::nullopt;
     const std::vector<std::string> known(which.value().begin(), which.value().end());
     return Finding{path + ".value",
-                   "axis " + quoted(which.name()) + " has no value " + quoted(fixed.value()) + suggestion(fixed.value(), known)};
+                   "axis " + in_quotes(which.name()) + " has no value " + in_quotes(fixed.value()) + suggestion(fixed.value(), known)};
   }
 
   std::optional<Finding> check_quantity(const Quantity& quantity, const std::string& path) const {
@@ -152,7 +151,7 @@ std::optional<Finding> find_study_fault(const Study& study) {
   for (int i = 0; i < study.figure_size(); ++i) {
     for (int other = 0; other < i; ++other) {
       if (study.figure(other).name() == study.figure(i).name()) {
-        return Finding{indexed("figure", i) + ".name", "a second figure called " + quoted(study.figure(i).name())};
+        return Finding{indexed("figure", i) + ".name", "a second figure called " + in_quotes(study.figure(i).name())};
       }
     }
     if (auto fault = FigureCheck(study, i).run()) return fault;

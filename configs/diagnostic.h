@@ -2,6 +2,7 @@
 
 #include <expected>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace warpfold {
@@ -23,6 +24,12 @@ using Expected = std::expected<T, Diagnostic>;
 inline std::unexpected<Diagnostic> fail(std::string message) { return std::unexpected(Diagnostic{{}, 0, 0, std::move(message)}); }
 inline std::unexpected<Diagnostic> fail_at(std::string file, int line, int column, std::string message) {
   return std::unexpected(Diagnostic{std::move(file), line, column, std::move(message)});
+}
+
+// A name or a value, as messages show it.
+inline std::string in_quotes(std::string_view text) {
+  std::string result(1, '"');
+  return result.append(text).append(1, '"');
 }
 
 }  // namespace warpfold

@@ -21,8 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 namespace pb = google::protobuf;
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
-
 // A path written in a file of folder `from` names the same file when written in one of folder `to`.
 std::string rebased(const std::string& path, const fs::path& from, const fs::path& to) {
   if (fs::path(path).is_absolute() || from == to) return path;
@@ -121,7 +119,7 @@ class Setter {
     if (plain && is_parameter(path)) return set("parameter." + path + ".value", value, place);
     if (of_gpu(path.substr(0, path.find('.')))) return set("gpu." + path, value, place);
     if (plain && Scenario::descriptor()->FindFieldByName(path) == nullptr) {
-      return fail_at(place.file, 0, 0, "no parameter or field called " + quoted(path) + suggestion(path, plain_names()));
+      return fail_at(place.file, 0, 0, "no parameter or field called " + in_quotes(path) + suggestion(path, plain_names()));
     }
     return set(path, value, place);
   }
@@ -171,7 +169,7 @@ class Setter {
     const std::string root = "parameter[" + std::to_string(index) + "]";
     const std::string own = root + ".sets[" + std::to_string(target_index) + "]";
     const auto wrong = [&](const std::string& path, const std::string& message) {
-      return places_.fail({path, "parameter " + quoted(parameter.name()) + ": " + message});
+      return places_.fail({path, "parameter " + in_quotes(parameter.name()) + ": " + message});
     };
     const uint64_t times = target.has_times() ? target.times() : 1;
     const uint64_t divide = target.has_divide() ? target.divide() : 1;
@@ -189,7 +187,7 @@ class Setter {
     if (overridden != settings_.end()) {
       return fail_at(
           overridden->second, 0, 0,
-          "this field is set by parameter " + quoted(parameter.name()) + "; set that: --set " + parameter.name() + "=...");
+          "this field is set by parameter " + in_quotes(parameter.name()) + "; set that: --set " + parameter.name() + "=...");
     }
     places_.add_value(*resolved, places_.find(root + ".value"));
     return {};

@@ -18,11 +18,6 @@ namespace {
 
 namespace pb = google::protobuf;
 
-std::string quoted(std::string_view text) {
-  std::string result(1, '"');
-  return result.append(text).append(1, '"');
-}
-
 // "kernel[0].after" and "kernel.0.after" are the same path.
 std::vector<std::string> split(std::string_view path, char separator) {
   std::vector<std::string> parts(1);
@@ -54,7 +49,7 @@ std::optional<Number> parse_number(std::string_view text) {
 }
 
 std::string wrong_value(const pb::FieldDescriptor& field, const std::string& expected, std::string_view value) {
-  return field.name() + " takes " + expected + ", not " + quoted(value);
+  return field.name() + " takes " + expected + ", not " + in_quotes(value);
 }
 
 template <typename Integer>
@@ -123,7 +118,7 @@ class Writer {
     if (const auto* found = type.FindValueByName(std::string(value))) return found;
     std::vector<std::string> known;
     for (int i = 0; i < type.value_count(); ++i) known.push_back(type.value(i)->name());
-    return fail("unknown value " + quoted(value) + " of " + field_.name() + suggestion(value, known));
+    return fail("unknown value " + in_quotes(value) + " of " + field_.name() + suggestion(value, known));
   }
 
   pb::Message& message_;
@@ -151,7 +146,7 @@ Expected<int> element_index(const pb::Message& message, const pb::FieldDescripto
   const auto index = parse_number<int>(selector);
   if (index && *index >= 0 && *index < size) return *index;
   if (index) return fail("no " + field.name() + " " + selector + ": there are " + std::to_string(size) + ", counted from 0");
-  return fail("no " + field.name() + " called " + quoted(selector) + suggestion(selector, known));
+  return fail("no " + field.name() + " called " + in_quotes(selector) + suggestion(selector, known));
 }
 
 Expected<const pb::FieldDescriptor*> find_field(const pb::Message& message, const std::string& name) {
@@ -159,7 +154,7 @@ Expected<const pb::FieldDescriptor*> find_field(const pb::Message& message, cons
   if (const auto* field = type.FindFieldByName(name)) return field;
   std::vector<std::string> known;
   for (int i = 0; i < type.field_count(); ++i) known.push_back(type.field(i)->name());
-  return fail("unknown field " + quoted(name) + " in " + type.name() + suggestion(name, known));
+  return fail("unknown field " + in_quotes(name) + " in " + type.name() + suggestion(name, known));
 }
 
 // Setting a field of another alternative would silently throw the kernel's own workload away.
@@ -202,7 +197,7 @@ Expected<std::string> set_field(pb::Message& root, std::string_view path, std::s
     resolved += field.name();
     const bool last = i + 1 == steps.size();
     if (field.message_type() == nullptr) {
-      if (!last) return fail(field.name() + " is a plain value and has no field " + quoted(steps[i + 1]));
+      if (!last) return fail(field.name() + " is a plain value and has no field " + in_quotes(steps[i + 1]));
       const auto written = field.is_repeated() ? write_list(*message, field, value) : Writer(*message, field, false).write(value);
       if (!written) return std::unexpected(written.error());
       return resolved;

@@ -38,6 +38,11 @@ struct SavedState {
   void clear() {
     for (auto* words : {&key, &classes, &counts, &charges, &trips, &moments, &whose, &placed}) words->clear();
   }
+  // For a state about as large as another one.
+  void make_room(const SavedState& like) {
+    for (const auto words : {&SavedState::key, &SavedState::counts, &SavedState::charges})
+      (this->*words).reserve((like.*words).size() * 9 / 8);
+  }
 };
 
 // How a state moves on: what is added to what it counts and taken from what it has left.

@@ -14,7 +14,6 @@ constexpr uint64_t kMeasuredLong = 2'000'000;
 // Shares of a launch's cycles between which a jump saves too little for what it may do to the order of what is left.
 constexpr double kNegligibleShare = 0.002;
 constexpr double kWorthwhileShare = 0.1;
-constexpr double kGenerations = 2;
 
 }  // namespace
 
@@ -61,7 +60,7 @@ bool Extrapolator::occupancy_settled(size_t first, int launch, double share) con
   if (tied_[launch] || !sm_->ctas_left(launch)) return true;
   const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
   if (gone == 0 && samples_.back().launches[launch].instructions == samples_[first].launches[launch].instructions) return true;
-  if (static_cast<double>(gone) < share * kGenerations * static_cast<double>(sm_->ctas_running(launch))) return false;
+  if (static_cast<double>(gone) < share * static_cast<double>(kGenerations * sm_->ctas_running(launch))) return false;
   std::vector<Batch> measured;
   for (size_t i = first; i + 1 < samples_.size(); ++i) {
     const auto resident = [&](const Sample& sample) { return sample.states[launch] + sum_of(sample.waiting[launch]); };

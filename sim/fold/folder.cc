@@ -9,10 +9,17 @@
 namespace warpfold::sim {
 namespace {
 
+// Four chains, which a processor follows at once.
 uint64_t hash_of(const std::vector<uint64_t>& words) {
-  uint64_t hash = words.size();
-  for (const uint64_t word : words) hash = (std::rotl(hash, 23) ^ word) * 0x9e3779b97f4a7c15ULL;
-  return hash;
+  constexpr size_t kChains = 4;
+  const auto join = [](uint64_t hash, uint64_t word) { return (std::rotl(hash, 23) ^ word) * 0x9e3779b97f4a7c15ULL; };
+  std::array<uint64_t, kChains> hashes = {words.size()};
+  size_t i = 0;
+  for (; i + kChains <= words.size(); i += kChains) {
+    for (size_t chain = 0; chain < kChains; ++chain) hashes[chain] = join(hashes[chain], words[i + chain]);
+  }
+  for (; i < words.size(); ++i) hashes[0] = join(hashes[0], words[i]);
+  return join(join(join(hashes[0], hashes[1]), hashes[2]), hashes[3]);
 }
 
 // Instructions without an exact recurrence, of `work` in all, after which a run goes on by rates. What is skipped exactly is
@@ -85,6 +92,7 @@ bool Folder::passes(uint64_t print, uint64_t instructions) {
 
 void Folder::take(Sm& sm, Cycle now, SavedState& into) {
   FieldOmitter omitter(options_.omitted_field);
+  into.make_room(states_[last_taken_]);
   StateVisitor visitor(into, now, options_.omitted_field.empty() ? nullptr : &omitter);
   sm.visit(visitor);
   into.instructions = sm.instructions();
@@ -144,6 +152,7 @@ bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint) {
   const size_t place = (seen_before ? recurring_ : recent_).next();
   forget(place);
   std::swap(states_[place], scratch_);
+  last_taken_ = place;
   hashes_[place] = hash;
   SavedState& state = states_[place];
   bool skipped_any = false;

@@ -76,6 +76,7 @@ class Folder : public SmWatcher {
   uint64_t patience_ = 0;                     // instructions
   uint64_t impatient_at_ = 0;                 // instructions issued
   std::vector<SavedState> states_;
+  size_t last_taken_ = 0;                              // states_
   std::vector<uint64_t> hashes_;                       // of states_' keys
   std::unordered_multimap<uint64_t, size_t> by_hash_;  // states_
   struct Ring {

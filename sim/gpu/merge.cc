@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/fold/fold.h"
 #include "sim/sm/sm_launch.h"
 
 namespace warpfold::sim {
@@ -20,8 +21,7 @@ struct Share {
   bool drifts = false;  // its warps get on each by itself, and no CTAs come and go over which that would average out
 };
 
-constexpr uint64_t kGenerations = 2;  // of CTAs, more than which must come and go
-using Shares = std::vector<Share>;    // per launch
+using Shares = std::vector<Share>;  // per launch
 
 std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::vector<KernelImage>& images) {
   std::vector<WorkTable> tables(images.begin(), images.end());

@@ -44,12 +44,6 @@ int index_of(const configs::Study& study, const std::string& axis) {
 // A number that gnuplot reads; "NaN" leaves a gap.
 std::string number(const std::optional<double>& value) { return value ? fixed(*value, 4) : "NaN"; }
 
-// Of names and values, which have no quotes in them.
-std::string double_quoted(const std::string& text) {
-  std::string quoted(1, '"');
-  return quoted.append(text).append(1, '"');
-}
-
 // The estimators that say something of this figure.
 std::vector<std::string> estimators_of(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
   std::vector<std::string> known;
@@ -70,11 +64,11 @@ std::string map_block(const configs::Study& study, const configs::Figure& figure
   const configs::Axis& x = study.axis(index_of(study, figure.x()));
   const configs::Axis& y = study.axis(index_of(study, figure.y()));
   std::string block = "\"\"";
-  for (const std::string& value : x.value()) block.append(" ").append(double_quoted(value));
+  for (const std::string& value : x.value()) block.append(" ").append(in_quotes(value));
   const std::vector<Point> points = points_of(study, figure);
   size_t next = 0;
   for (const std::string& row : y.value()) {
-    block.append("\n").append(double_quoted(row));
+    block.append("\n").append(in_quotes(row));
     for (int column = 0; column < x.value_size(); ++column)
       block.append(" ").append(number(value_of(quantity, records.at(points[next++]), estimator)));
   }
@@ -89,7 +83,7 @@ std::string lines_block(const configs::Study& study, const configs::Figure& figu
   const auto columns = static_cast<size_t>(x.value_size());
   std::string block;
   for (size_t column = 0; column < columns; ++column) {
-    block += double_quoted(x.value(static_cast<int>(column)));
+    block += in_quotes(x.value(static_cast<int>(column)));
     for (size_t at = column; at < points.size(); at += columns) {
       for (const configs::Quantity& quantity : figure.quantity())
         block.append(" ").append(number(value_of(quantity, records.at(points[at]), estimator)));
