@@ -48,6 +48,4 @@ set(library_headers
   <sstream> <stdexcept> <string> <string_view> <utility> <variant> <vector>
   <google/protobuf/descriptor.h> <google/protobuf/generated_message_util.h> <google/protobuf/message.h> <google/protobuf/repeated_field.h>)
 warpfold_headers(room_headers HEADERS ${library_headers} LINKS protobuf::libprotobuf)
-if(WARPFOLD_SANITIZE)
-  warpfold_headers(plain_headers HEADERS ${library_headers} OPTIONS -O0 LINKS protobuf::libprotobuf)
-endif()
+warpfold_headers(plain_headers HEADERS ${library_headers} OPTIONS ${no_hurry} LINKS protobuf::libprotobuf)

@@ -28,15 +28,20 @@ if(WARPFOLD_SANITIZE)
   add_link_options(-fsanitize=${WARPFOLD_SANITIZE})
 endif()
 
-# A room: one static library warpfold_<name> whose sources live in the current folder. NO_HURRY: most of its time is compiling, not running,
-# and with what sanitizers insert more so: then it is not optimised.
+# What takes longer to compile than to run: at -O1 in 60 % of the time, and with what sanitizers insert at -O0 in 40 % of that at -O1.
+set(no_hurry $<$<CONFIG:Release>:-O1>)
+if(WARPFOLD_SANITIZE)
+  set(no_hurry -O0)
+endif()
+
+# A room: one static library warpfold_<name> whose sources live in the current folder. NO_HURRY: most of its time is compiling, not running.
 function(warpfold_room name)
   cmake_parse_arguments(ROOM "NO_HURRY" "" "SOURCES;LINKS" ${ARGN})
   add_library(warpfold_${name} STATIC ${ROOM_SOURCES})
   target_link_libraries(warpfold_${name} PUBLIC ${ROOM_LINKS} PRIVATE warpfold_flags)
   target_include_directories(warpfold_${name} PUBLIC ${CMAKE_SOURCE_DIR})
-  if(ROOM_NO_HURRY AND WARPFOLD_SANITIZE)
-    target_compile_options(warpfold_${name} PRIVATE -O0)
+  if(ROOM_NO_HURRY)
+    target_compile_options(warpfold_${name} PRIVATE ${no_hurry})
     warpfold_use_headers(warpfold_${name} plain_headers)
   else()
     warpfold_use_headers(warpfold_${name} room_headers)
