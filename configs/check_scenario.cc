@@ -22,8 +22,8 @@ bool good_name(const std::string& name) {
 std::optional<Finding> check_name(const std::string& what, const std::string& name, const std::string& path) {
   if (name.empty()) return Finding{path, what + " has no name"};
   if (good_name(name)) return std::nullopt;
-  return Finding{path + ".name",
-                 "a " + what + "'s name is made of letters, digits, _ and - and does not start with a digit, not " + in_quotes(name)};
+  return Finding{path + ".name", "a " + what + "'s name is made of letters, digits, _ and - and does not start with a digit, not " +
+                                     in_quotes(name)};
 }
 
 std::string indexed(const std::string& field, int index) { return field + "[" + std::to_string(index) + "]"; }

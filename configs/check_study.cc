@@ -63,8 +63,8 @@ class FigureCheck {
     }
     for (const Axis& axis : study_.axis()) {
       if (std::ranges::find(used_, axis.name()) != used_.end()) continue;
-      return Finding{
-          path_, "figure " + in_quotes(figure_.name()) + " says nothing of axis " + in_quotes(axis.name()) + ": give it a fixed value"};
+      return Finding{path_, "figure " + in_quotes(figure_.name()) + " says nothing of axis " + in_quotes(axis.name()) +
+                                ": give it a fixed value"};
     }
     if (figure_.quantity().empty()) return Finding{path_, "figure " + in_quotes(figure_.name()) + " shows no quantity"};
     for (int q = 0; q < figure_.quantity_size(); ++q) {
@@ -102,8 +102,8 @@ class FigureCheck {
     const Axis& which = *axis(fixed.axis());
     if (std::ranges::find(which.value(), fixed.value()) != which.value().end()) return std::nullopt;
     const std::vector<std::string> known(which.value().begin(), which.value().end());
-    return Finding{path + ".value",
-                   "axis " + in_quotes(which.name()) + " has no value " + in_quotes(fixed.value()) + suggestion(fixed.value(), known)};
+    return Finding{path + ".value", "axis " + in_quotes(which.name()) + " has no value " + in_quotes(fixed.value()) +
+                                        suggestion(fixed.value(), known)};
   }
 
   std::optional<Finding> check_quantity(const Quantity& quantity, const std::string& path) const {

@@ -27,8 +27,8 @@ std::string_view folded_name(Folded folded);  // "off", "none", "exact", "bounde
 // Relative errors from which bounded runs have less patience.
 inline constexpr double kCoarseError = 0.005;
 
-// A CTA keeps its place until the last of its warps has ended, and warps drift. After as many CTAs as fit have come and gone so often,
-// that averages out. assumed: with 2, the random mixes of tests/fold keep to their bounds.
+// A CTA keeps its place until the last of its warps has ended, and warps drift. After as many CTAs as fit have come and gone so
+// often, that averages out. assumed: with 2, the random mixes of tests/fold keep to their bounds.
 inline constexpr uint64_t kGenerations = 2;
 
 struct FoldOptions {
