@@ -1,5 +1,6 @@
 #include "sim/account/account.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -25,18 +26,18 @@ Account::Account(const std::vector<uint32_t>& segments)
   }
   first_row_.push_back(rows());
   states_.assign(rows(), 0);
-  places_ = std::make_shared<uint32_t[]>(size_t{rows()} * columns_);
+  places_.assign(rows(), std::make_shared<uint32_t[]>(columns_));
 }
 
 uint32_t Account::make_place(uint32_t row, uint32_t column) {
-  if (places_.use_count() > 1) {
-    const auto own = std::make_shared<uint32_t[]>(size_t{rows()} * columns_);
-    for (const size_t place : used_) own[place] = places_[place];
-    places_ = own;
+  if (places_[row].use_count() > 1) {
+    const auto own = std::make_shared_for_overwrite<uint32_t[]>(columns_);
+    std::copy_n(places_[row].get(), columns_, own.get());
+    places_[row] = own;
   }
-  used_.push_back(size_t{row} * columns_ + column);
+  used_.emplace_back(row, column);
   const auto counter = static_cast<uint32_t>(counters_.size());
-  places_[used_.back()] = counter;
+  places_[row][column] = counter;
   counters_.push_back(0);
   return counter;
 }
@@ -52,11 +53,7 @@ void Account::combine(const Account& other, uint64_t factor) {
     for (int s = 0; s < kWarpStates && other.states_[r] != 0; ++s)
       spend(r, static_cast<WarpState>(s), factor * other.cycles(r, static_cast<WarpState>(s)));
   }
-  for (size_t i = 0; i < other.used_.size(); ++i) {
-    const size_t place = other.used_[i];
-    add(static_cast<uint32_t>(place / columns_), static_cast<uint32_t>(place % columns_),
-        factor * other.counters_[other.places_[place]]);
-  }
+  for (const auto& [row, column] : other.used_) add(row, column, factor * other.count(row, column));
 }
 
 uint64_t Account::cycles_of(int launch, WarpState state) const {

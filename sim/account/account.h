@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/account/accounting.h"
@@ -131,14 +132,14 @@ class Account {
   }
   void add(uint32_t row, uint32_t column, uint64_t cycles) {
     if constexpr (!kAccounting) return;
-    uint32_t place = places_[size_t{row} * columns_ + column];
+    uint32_t place = places_[row][column];
     if (place == 0) [[unlikely]] {
       if (cycles == 0) return;
       place = make_place(row, column);
     }
     counters_[place] += cycles;
   }
-  uint64_t count(uint32_t row, uint32_t column) const { return counters_[places_[size_t{row} * columns_ + column]]; }
+  uint64_t count(uint32_t row, uint32_t column) const { return counters_[places_[row][column]]; }
   void make_states(uint32_t row);
   uint32_t make_place(uint32_t row, uint32_t column);
   void combine(const Account& other, uint64_t factor);
@@ -152,11 +153,11 @@ class Account {
   uint32_t columns_;
   bool estimated_ = false;
   std::vector<uint32_t> states_;  // [row]: the first of its states in counters_; 0: none yet
-  // [row][column] into counters_. Some hundred thousand words where there are many launches, nearly all 0: copies share them until
-  // one of them needs another place.
-  std::shared_ptr<uint32_t[]> places_;
-  std::vector<size_t> used_;              // of places_
-  std::vector<uint64_t> counters_ = {0};  // the first one stays 0
+  // [row][column] into counters_. Some hundred thousand words where there are many launches, nearly all 0: rows of nothing are one,
+  // and copies share each row until one of them needs another place in it.
+  std::vector<std::shared_ptr<uint32_t[]>> places_;
+  std::vector<std::pair<uint32_t, uint32_t>> used_;  // of places_: row and column
+  std::vector<uint64_t> counters_ = {0};             // the first one stays 0
 };
 
 }  // namespace warpfold::sim
