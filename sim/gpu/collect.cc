@@ -142,7 +142,7 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   }
   if (counters.start_cycle == kNever) counters.start_cycle = 0;
   collect_segments(launch, counters);
-  counters.absent = collect_absences([launch](const Sm& sm, int culprit, Contended resource) {
+  counters.absent = collect_absences([launch](Sm& sm, int culprit, Contended resource) {
     return sm.account().lost_of(launch, culprit, Account::Waiter::kAbsent, resource);
   });
 }
@@ -189,7 +189,7 @@ void GpuRun::collect_resources(Outcome& outcome) const {
     return total;
   };
   const auto pipe = [&](isa::Pipe which) {
-    return sum([&](const Sm& sm) {
+    return sum([&](Sm& sm) {
       uint64_t total = 0;
       for (uint32_t c = 0; c < spec_.sub_cores; ++c)
         total += sm.sub_core(static_cast<int>(c)).use().pipe_cycles[static_cast<int>(which)];

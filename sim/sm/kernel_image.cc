@@ -130,6 +130,7 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
     for (MicroOp& op : program.ops) op.place = place++;
   }
   image.segments = assign_segments(kernel, image.programs, granularity);
+  std::ranges::for_each(image.programs, tally);
   group_rings(image);
   image.tied = std::ranges::any_of(image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, ties); });
   return image;

@@ -15,25 +15,22 @@ namespace warpfold::sim {
 //   depth 0, interval 2: issued 0, next admitted 2              depth 2: issued 0, 1, 2 (they enter at 0, 2, 4), next admitted 2
 //
 // Sources: Huerta et al., MICRO 2025 (latch); cicuvc h100_fixed_admission_depth.md (entries in front of it).
-class PipePort {
+class alignas(64) PipePort {
  public:
+  PipePort() { entries_.fill(kNobody); }
+
   // Takes an instruction of `launch` that holds the latch for `cycles`.
   void occupy(Cycle now, uint32_t cycles, int launch, uint32_t depth) {
     const Cycle enters = later(now, free_at_);
     free_at_ = enters + cycles;
-    if (depth == 0) {
-      admits_at_ = free_at_;
-      holder_ = launch;
-      return;
-    }
-    // With `depth` places, the next one is admitted when the depth-th last has entered the latch.
-    entered_[issued_ % kHistory] = enters;
-    launch_[issued_ % kHistory] = launch;
+    entries_[issued_ % kHistory] = enters << kLaunchBits | static_cast<uint16_t>(last_);
+    last_ = static_cast<int16_t>(launch);
     ++issued_;
-    const auto awaited = static_cast<uint8_t>(issued_ - depth);
-    admits_at_ = entered_[awaited % kHistory];
-    const int ahead = launch_[static_cast<uint8_t>(awaited - 1) % kHistory];
-    holder_ = ahead >= 0 ? ahead : launch;
+    // With `depth` places, the next one is admitted when the depth-th last has entered the latch.
+    const uint64_t awaited = entries_[static_cast<uint8_t>(issued_ - depth) % kHistory];
+    const int ahead = launch_ahead(awaited);
+    admits_at_ = depth == 0 ? free_at_ : entered(awaited, now);
+    holder_ = (depth == 0) | (ahead < 0) ? launch : ahead;
   }
   Cycle enters_at(Cycle now) const { return later(now, free_at_); }  // the next instruction, into the latch
   // What has entered takes so much longer.
@@ -42,7 +39,8 @@ class PipePort {
   void begin_anew(Cycle now) {
     if (std::max(free_at_, admits_at_) > now) return;
     holder_ = 0;
-    launch_.fill(-1);
+    last_ = -1;
+    for (uint64_t& entry : entries_) entry |= kNobody;
   }
   // Closed until somebody opens it by other means: the memory queue.
   void close() { admits_at_ = kNever; }
@@ -54,34 +52,39 @@ class PipePort {
     visitor.time("pipe_free", free_at_);
     visitor.time("pipe_admits", admits_at_);
     if (!visitor.taking()) {
-      for (Cycle& cycle : entered_) cycle = visitor.moved(cycle);
+      for (uint64_t& entry : entries_) entry += visitor.shift() << kLaunchBits;
       return;
     }
     // Whom one waits for matters while it waits.
     visitor.value("pipe_holder", admits_at_ > visitor.now() ? static_cast<uint64_t>(holder_) : 0);
     for (uint32_t i = depth; i > 0; --i) {
-      const auto entry = static_cast<uint8_t>(issued_ - i);
-      const Cycle enters = entered_[entry % kHistory];
+      const uint64_t entry = entries_[static_cast<uint8_t>(issued_ - i) % kHistory];
+      const Cycle enters = entered(entry, visitor.now());
       visitor.value("pipe_entered", enters > visitor.now() ? enters - visitor.now() : 0);
-      const auto ahead = static_cast<uint8_t>(entry - 1);
-      visitor.value("pipe_ahead", enters > visitor.now() ? static_cast<uint64_t>(launch_[ahead % kHistory]) : 0);
+      visitor.value("pipe_ahead", enters > visitor.now() ? static_cast<uint64_t>(launch_ahead(entry)) : 0);
     }
-    if (depth > 0) visitor.value("pipe_last", static_cast<uint64_t>(launch_[static_cast<uint8_t>(issued_ - 1) % kHistory]));
+    if (depth > 0) visitor.value("pipe_last", static_cast<uint64_t>(last_));
   }
 
  private:
-  static constexpr std::array<int, 16> nobody() {
-    std::array<int, 16> launches{};
-    launches.fill(-1);
-    return launches;
+  // The instructions issued last, each in one word, since a sub-core goes through its ports' histories all the time: when it enters
+  // the latch, modulo 2^48, which is more than is ever replayed (a skip takes it along), and the launch of the one ahead of it.
+  static constexpr int kLaunchBits = 16;
+  static constexpr uint64_t kNobody = (uint64_t{1} << kLaunchBits) - 1;
+  // `now` if it is past, which may be before cycle 0 where a state has been moved to an earlier time.
+  static Cycle entered(uint64_t entry, Cycle now) {
+    const auto from_now = static_cast<int64_t>((entry & ~kNobody) - (now << kLaunchBits)) >> kLaunchBits;
+    return now + static_cast<Cycle>(std::max<int64_t>(from_now, 0));
   }
+  static int launch_ahead(uint64_t entry) { return static_cast<int16_t>(entry & kNobody); }
+
   static constexpr int kHistory = 16;  // above the deepest admission
   Cycle free_at_ = 0;
   Cycle admits_at_ = 0;
   int holder_ = 0;
+  int16_t last_ = -1;   // launch of the instruction issued last; -1: nobody
   uint8_t issued_ = 0;  // modulo 2^8
-  std::array<Cycle, kHistory> entered_{};
-  std::array<int, kHistory> launch_ = nobody();  // -1: nobody
+  std::array<uint64_t, kHistory> entries_{};
 };
 
 }  // namespace warpfold::sim

@@ -166,6 +166,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.needs_check = has_condition(op);
   if (never_executes(instruction)) switch_off(op);
   add_reads(op);
+  for (uint8_t bank = 0; bank < 2; ++bank) op.written[bank] = op.writes[bank] > 0 ? bank : 2;
   op.math = op.pipe != isa::Pipe::kNone && op.pipe != isa::Pipe::kMemory && op.pipe != isa::Pipe::kWgmma;
   op.alu_result = op.pipe == isa::Pipe::kAlu && op.load_registers > 0;
   op.allocates =
@@ -235,6 +236,19 @@ Program compile_role(const isa::Architecture& architecture, const traces::Role& 
   Compiler(architecture, program).add(role.body, 0);
   mark_edges(program);
   return program;
+}
+
+void tally(Program& program) {
+  const size_t size = program.ops.size();
+  program.tallies.assign(size + 1, {});
+  for (size_t i = 0; i < size; ++i) {
+    MicroOp& op = program.ops[i];
+    op.straight = !op.edge && op.behaviour != Behaviour::kExit && i + 1 < size && program.ops[i + 1].segment == op.segment;
+    Tally& sums = program.tallies[i + 1] = program.tallies[i];
+    (op.behaviour == Behaviour::kBranch ? sums.branches : sums.waits) += op.next_after - 1U;
+    if (op.math) sums.pipe_cycles[static_cast<int>(op.pipe)] += op.interval;
+    if (op.pipe == isa::Pipe::kMemory) ++sums.pipe_cycles[static_cast<int>(op.pipe)];
+  }
 }
 
 const LoopSpan& Program::loop_around(const MicroOp& op, uint32_t depth) const {

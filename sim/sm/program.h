@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,8 +23,9 @@ struct SourceRead {
 // The operand's place in a bank of the register-file cache, as a bit.
 constexpr uint32_t cache_place(int bank, const SourceRead& source) { return 1U << (3 * bank + source.slot); }
 
-// An instruction as the machine executes it: everything looked up once, nothing left to decode.
-struct MicroOp {
+// An instruction as the machine executes it: everything looked up once, nothing left to decode. What every issue looks at comes
+// first, in one cache line.
+struct alignas(64) MicroOp {
   isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
   isa::Pipe pipe = isa::Pipe::kNone;
   uint16_t interval = 1;   // cycles that the pipe's input latch is held
@@ -33,6 +35,7 @@ struct MicroOp {
   uint8_t wait_mask = 0;
   bool needs_check = false;  // has a condition beyond its timer: counters, barriers, groups
   bool edge = false;         // ends a loop, or the next instruction starts one, or steps a cursor without leaving the sub-core
+  bool straight = false;     // the next one is that behind it, in the same segment: it is counted with others (Tally)
   uint8_t depth = 0;         // loops around it
   bool global = false;       // memory instruction that leaves the SM: LG throttle, long scoreboard
   bool math = false;         // has a pipe of the sub-core: neither the memory's nor wgmma's
@@ -44,33 +47,36 @@ struct MicroOp {
   bool blocks_lite = false;  // holds FMA lite together with FMA heavy
   uint8_t source_count = 0;
   std::array<SourceRead, 3> sources{};
-  std::array<uint8_t, 2> writes{};  // result registers per bank
-  bool narrow_sources = true;       // every source operand is one register
-  std::array<uint8_t, 2> reads{};   // registers read per bank where none is in the register-file cache
-  uint8_t cache_places = 0;         // that the sources look at
-  bool reuses = false;              // a source stays in the register-file cache
-  uint8_t write_latency = 0;        // issue to write port, fixed latency
-  uint8_t load_registers = 0;       // 32-bit registers that a load returns
-  uint16_t result_cycles = 0;       // uncontended, issue to earliest consumer
-  uint16_t release_cycles = 0;      // uncontended, issue to earliest overwrite of a source
-  uint16_t wavefronts = 0;          // data-stage passes
-  uint16_t extra_wavefronts = 0;    // of them, beyond the conflict-free minimum (bank conflicts)
+  bool narrow_sources = true;            // every source operand is one register
+  bool reuses = false;                   // a source stays in the register-file cache
+  std::array<uint8_t, 2> reads{};        // registers read per bank where none is in the register-file cache
+  std::array<uint8_t, 2> writes{};       // result registers per bank
+  std::array<uint8_t, 2> written{2, 2};  // per bank: the bank if it is written; 2: it is not
+  uint8_t cache_places = 0;              // of the register-file cache that the sources look at
+  uint8_t write_latency = 0;             // issue to write port, fixed latency
+  int16_t cursor = -1;
+  uint32_t segment = 0;  // of the kernel's code: whose account it is in
+  uint32_t place = 0;    // in the kernel's code, all roles one after the other: names the instruction in state keys
+
+  uint8_t load_registers = 0;     // 32-bit registers that a load returns
+  uint16_t result_cycles = 0;     // uncontended, issue to earliest consumer
+  uint16_t release_cycles = 0;    // uncontended, issue to earliest overwrite of a source
+  uint16_t wavefronts = 0;        // data-stage passes
+  uint16_t extra_wavefronts = 0;  // of them, beyond the conflict-free minimum (bank conflicts)
   uint32_t bytes = 0;
   uint32_t tx_bytes = 0;
   uint32_t advance = 0;
   int16_t stream = -1;
   int16_t barrier = -1;
-  int16_t cursor = -1;
   uint16_t count = 0;
   uint8_t multicast = 1;
   bool commit = false;
   uint8_t depbar_counter = 0;
   uint16_t wgmma_n = 0;
   bool wgmma_a_in_registers = false;
-  uint32_t source = 0;   // index into Program::text
-  uint32_t place = 0;    // in the kernel's code, all roles one after the other: names the instruction in state keys
-  uint32_t segment = 0;  // of the kernel's code: whose account it is in
+  uint32_t source = 0;  // index into Program::text
 };
+static_assert(offsetof(MicroOp, place) + sizeof(uint32_t) <= 64 && sizeof(MicroOp) == 128);
 
 struct LoopSpan {
   uint32_t begin = 0;
@@ -79,12 +85,21 @@ struct LoopSpan {
   traces::TripCount trips;
 };
 
+// What instructions add to the account whenever they are issued: sums over all before a place in the program, modulo 2^32, so that
+// the difference of two places is what a stretch between them adds.
+struct Tally {
+  uint32_t waits = 0;     // cycles until the next one may issue, beyond the first; of all but branches
+  uint32_t branches = 0;  // the same, of branches
+  std::array<uint32_t, isa::kPipes> pipe_cycles{};
+};
+
 // A role's program: straight array of instructions with loops as spans over it.
 struct Program {
   std::vector<MicroOp> ops;
   std::vector<LoopSpan> loops;                   // outer before inner
   std::vector<std::vector<uint32_t>> ends_at;    // per instruction: loops that end there, inner first
   std::vector<std::vector<uint32_t>> begins_at;  // per instruction: loops that begin there, outer first
+  std::vector<Tally> tallies;                    // of what lies before each instruction, and of all
   std::vector<std::string> text;                 // readable instructions, for deadlock reports
   // Per cursor of the kernel: this role's instructions use it.
   std::array<bool, 8> uses_cursor{};
@@ -92,6 +107,9 @@ struct Program {
   // The loop around an instruction that lies in `depth` others. Throws where it is in no such loop.
   const LoopSpan& loop_around(const MicroOp& op, uint32_t depth) const;
 };
+
+// Once segments and rates are known.
+void tally(Program& program);
 
 // Compiles a validated role for an architecture.
 Program compile_role(const isa::Architecture& architecture, const traces::Role& role);

@@ -90,7 +90,7 @@ class RegisterPorts {
 
   // Reserves `reads` in the read window after the first allocate cycle >= `earliest` in which they all fit; returns that cycle.
   Cycle allocate(Cycle earliest, const PerBank& reads) {
-    if (by_table_ && std::max(reads[0], reads[1]) <= kTableWindow) return allocate_by_table(earliest, reads);
+    if (by_table_ && (reads[0] | reads[1]) <= kTableWindow) return allocate_by_table(earliest, reads);
     if (reads[0] + reads[1] == 0) return earliest;
     const uint32_t most = std::max(reads[0], reads[1]);
     const uint32_t width = std::max(window_, (2 * most + half_reads_ - 1) / half_reads_);
@@ -193,7 +193,7 @@ class RegisterPorts {
  private:
   // The common case by table: one port a bank and a window of three cycles. kSlots[free][reads] are the slots that `reads` reads
   // take of the free ones, the earliest first; kNoFit where there are too few.
-  static constexpr uint32_t kTableWindow = 3;
+  static constexpr uint32_t kTableWindow = 3;  // all bits of it set: two numbers are no larger if their bits together are not
   static constexpr uint8_t kNoFit = 0x80;
   static constexpr std::array<std::array<uint8_t, 4>, 8> kSlots = [] {
     std::array<std::array<uint8_t, 4>, 8> slots{};

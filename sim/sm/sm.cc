@@ -61,16 +61,11 @@ Cycle Sm::run(Cycle limit) {
   ends_sharing_ = false;
   while (true) {
     const Cycle next = next_time();
-    if (next >= limit || next == kNever || launch_ended_ || paused_ || (shared_ && take_crossroads())) return next;
+    if (next >= limit || next == kNever || launch_ended_ || paused_ || (shared_ && may_part_)) return next;
     if (next >= next_sample_) sample_use(next);
     step(next);
     if (loop_end_ && watcher_ != nullptr) tell_watcher(limit);
   }
-}
-
-bool Sm::take_crossroads() {
-  for (SubCore& sub_core : sub_cores_) may_part_ |= sub_core.take_last_trip();
-  return may_part_;
 }
 
 Cycle Sm::run_to_access(Cycle limit) {

@@ -128,7 +128,9 @@ class Sm {
   Cycle launch_end(int launch) const { return progress_[launch].end; }
   uint64_t ctas_done(int launch) const { return progress_[launch].done; }
   uint64_t port_reads() const;  // warp-wide register reads of all sub-cores
-  const Account& account() const { return account_; }
+  const Account& account() { return settle(), account_; }
+  // Straight code is counted a stretch at a time (SubCore): brings what has been counted up to now.
+  void settle();
   const MemoryStage& memory() const { return memory_; }
   const WgmmaUnit& wgmma() const { return wgmma_; }
   const SubCore& sub_core(int index) const { return sub_cores_[index]; }
@@ -164,6 +166,8 @@ class Sm {
 
   // A warp has come to the end of a loop body.
   void at_loop_end() { loop_end_ = true; }
+  // The same, of a loop that is bound by its CTA class, whose last trip comes now.
+  void at_last_trip() { may_part_ = true; }
   enum class EventType : uint8_t {
     kCounter,
     kLoadResult,
@@ -284,7 +288,6 @@ class Sm {
   Sm(const Sm&) = default;  // the parts still belong to the other
   void own_parts();
   void exchange_trips(Warp& warp, const ClassMap& class_of);
-  bool take_crossroads();
 
   // sm_state.cc
   void visit_launch(int launch, StateVisitor& visitor);
@@ -321,7 +324,7 @@ class Sm {
   void reconsider_cta(int cta, Late lost, Cycle now);
 
   // sm_timeline.cc
-  std::vector<uint64_t> use() const;
+  std::vector<uint64_t> use();
   void sample_use(Cycle now);
 
   // sm_place.cc: CTAs

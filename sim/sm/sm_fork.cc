@@ -50,6 +50,7 @@ Sm::Sm(const Sm& here, const Shortcut& shortcut) : Sm(*shortcut.to, Twin{}) {
   skip.placed.assign(launches_.size(), 0);
   StateVisitor mover(skip);
   visit(mover);
+  // All three were settled when their states were taken.
   account_.add_rows(here.account_);
   account_.subtract_rows(shortcut.from->account_);
   for (size_t l = 0; l < launches_.size(); ++l) {

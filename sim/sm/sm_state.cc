@@ -50,6 +50,7 @@ class OwnFields : public KeyProbe {
 }  // namespace
 
 void Sm::visit(StateVisitor& visitor) {
+  settle();
   const std::vector<uint64_t> reads = visitor.taking() ? std::vector<uint64_t>{} : wgmma_.port_reads();
   for (size_t l = 0; l < launches_.size(); ++l) visit_launch(static_cast<int>(l), visitor);
   visitor.time("next_cta_at", next_cta_at_);
@@ -345,9 +346,14 @@ uint64_t Sm::fingerprint() const {
   return print;
 }
 
+void Sm::settle() {
+  for (SubCore& sub_core : sub_cores_) sub_core.settle();
+}
+
 uint64_t Sm::instructions() const {
   uint64_t issued = 0;
   for (int l = 0; l < account_.launches(); ++l) issued += account_.launch(l).instructions;
+  for (const SubCore& sub_core : sub_cores_) issued += sub_core.unsettled();
   return issued;
 }
 

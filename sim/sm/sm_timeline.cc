@@ -22,10 +22,10 @@ std::vector<UseLane> Sm::use_lanes(const Spec& spec) {
   return lanes;
 }
 
-std::vector<uint64_t> Sm::use() const {
+std::vector<uint64_t> Sm::use() {
   std::vector<uint64_t> totals;
   uint64_t memory_instructions = 0;
-  for (const SubCore& sub_core : sub_cores_) {
+  for (SubCore& sub_core : sub_cores_) {
     uint64_t& issued = totals.emplace_back(0);
     for (int l = 0; l < account_.launches(); ++l) issued += sub_core.issued(l);
     for (const isa::Pipe pipe : kPipes) totals.push_back(sub_core.use().pipe_cycles[static_cast<int>(pipe)]);

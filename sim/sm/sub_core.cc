@@ -114,7 +114,7 @@ bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
 // Awake until now without having issued: in all of these cycles something was taken.
 void SubCore::count_held_up(int slot, Cycle now) {
   Warp& warp = warps_[slot];
-  if (kAccounting && (tied_ >> slot & 1) != 0 && now > warp.since) sm_->delay(warp, &Late::all, now - warp.since);
+  if (kAccounting && (tied_ >> slot & static_cast<Mask>(now > warp.since)) != 0) sm_->delay(warp, &Late::all, now - warp.since);
 }
 
 void SubCore::block(int slot, WarpState reason, Cycle since) {
@@ -157,11 +157,9 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
     // The memory queue's ports stay closed until an entry is freed: they are never open by themselves.
-    if (pipes_[port].admits_at() <= now) {
-      busy_ports_ &= ~(1U << port);
-      continue;
-    }
-    const Mask held = candidates & wants_[port];
+    const uint32_t open = pipes_[port].admits_at() <= now ? 1 : 0;
+    busy_ports_ &= ~(open << port);
+    const Mask held = candidates & wants_[port] & (open - 1U);
     if (held == 0) continue;
     candidates &= ~held;
     if (port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory) {
@@ -249,7 +247,8 @@ int SubCore::pick(Mask candidates) const {
 void SubCore::charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now) {
   if constexpr (!kAccounting) return;
   const auto port = static_cast<int>(op.pipe);
-  const Mask same = op.math && pipes_[port].admits_at() > now ? losers & wants_[port] : 0;
+  const Mask closed = static_cast<Mask>(pipes_[port].admits_at() > now) & static_cast<Mask>(op.math);
+  const Mask same = losers & wants_[port] & (0U - closed);
   if (same != 0) lose(same, WarpState::kMathPipeThrottle, launch, kContendedPipe[port]);
   if (losers != same) lose(losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
 }
@@ -261,10 +260,9 @@ void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource)
     const auto lost = static_cast<uint64_t>(std::popcount(warps & here));
     account_->spend(row, state, lost);
     account_->charge(row, culprit, resource, lost);
-    const int launch = account_->launch_of(row);
-    if (culprit == launch || !sm_->tied(launch)) continue;
-    for (Mask late = warps & here; late != 0; late &= late - 1) sm_->delay(warps_[std::countr_zero(late)], &Late::others, 1);
   }
+  for (Mask late = warps & tied_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
+    sm_->delay(warps_[std::countr_zero(late)], &Late::others, 1);
 }
 
 void SubCore::leave_row(Mask bit, uint32_t row) {
@@ -289,9 +287,8 @@ void SubCore::issue(int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const MicroOp& op = *warp.op;
   count_held_up(slot, now);
-  ++account_->launch(warp.launch).instructions;
-  account_->spend(warp.row, WarpState::kSelected, 1);
-  ++issued_[warp.launch];
+  ++unsettled_;
+  if (!op.straight) count(warp, &op + 1);
   if (log_ != nullptr) log(warp, now);
   last_issued_ = slot;
   last_turn_ = slot;
@@ -304,12 +301,10 @@ void SubCore::issue(int slot, Cycle now) {
   tentative_ &= ~(Mask{1} << slot);
   if (op.math) {
     occupy(static_cast<int>(op.pipe), now, held(op, now), warp.launch);
-    use_.pipe_cycles[static_cast<int>(op.pipe)] += op.interval;
     const Cycle alu_free = pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now);
     alu_until_[op.alu_result ? 0 : 1] = alu_free;
     if (op.blocks_lite) occupy(static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
   } else if (op.pipe == Pipe::kMemory) {
-    ++use_.pipe_cycles[static_cast<int>(Pipe::kMemory)];
     if (++queue_entries_ == spec_.memory_queue_entries) busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
   }
   if (op.allocates) {
@@ -321,17 +316,11 @@ void SubCore::issue(int slot, Cycle now) {
     sm_->issued(warp, op, index_, slot, now);
     if (op.behaviour == Behaviour::kExit) return;
   }
-  const auto fixed_wait = op.behaviour == Behaviour::kBranch ? WarpState::kBranchResolving : WarpState::kWait;
-  step_program(warp);
-  if (kAccounting && warp.op->segment != op.segment) {
-    const Mask bit = Mask{1} << slot;
-    leave_row(bit, warp.row);
-    warp.row = account_->row(warp.launch, warp.op->segment);
-    enter_row(bit, warp.row);
-    if (sm_->records_timeline()) sm_->entered_segment(warp, op.segment, now + 1);
+  if (op.straight) {
+    ++warp.op;
+  } else {
+    go_on(warp, slot, now);
   }
-  // The instruction that waits is the next one, as profilers show it.
-  account_->spend(warp.row, fixed_wait, op.next_after - 1U);
   want(slot, *warp.op);
   set_timer(slot, now + op.next_after, warp.op->needs_check || warp.in_barrier);
 }
@@ -353,7 +342,7 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
   way.allocated = ports_.allocate(left_control + 1, reads);
   port_reads_[warp.launch] += reads[0] + reads[1];
   ports_.write(now + op.write_latency, op.writes);
-  for (int bank = 0; bank < 2; ++bank) last_writer_[op.writes[bank] > 0 ? bank : 2] = warp.launch;
+  for (const uint8_t place : op.written) last_writer_[place] = warp.launch;
 }
 
 void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
@@ -363,7 +352,7 @@ void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
 
 // Measured of the ALU alone; FMA heavy has as many lanes.
 uint32_t SubCore::held(const MicroOp& op, Cycle now) const {
-  if (!ports_.committing(now) || !op.alu_result) return op.interval;
+  if (!(ports_.committing(now) & op.alu_result)) return op.interval;
   return ports_.held(pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now), op.interval);
 }
 
@@ -374,6 +363,49 @@ void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
     warp.fresh_counters = static_cast<uint8_t>(warp.fresh_counters | 1U << counter);
     if (op.global) warp.long_counters = static_cast<uint8_t>(warp.long_counters | 1U << counter);
   }
+}
+
+// Everything up to `end`; how long the warp then waits for its next instruction, up to that one.
+void SubCore::count(Warp& warp, const MicroOp* end) {
+  const Program& program = *warp.program;
+  const auto tally = [&](const MicroOp* op) -> const Tally& { return program.tallies[op - program.ops.data()]; };
+  const auto instructions = static_cast<uint64_t>(end - warp.counted);
+  const Tally& before = tally(warp.counted);
+  const Tally& waited = tally(warp.op);
+  const Tally& issued = tally(end);
+  warp.counted = end;
+  unsettled_ -= instructions;
+  issued_[warp.launch] += instructions;
+  account_->launch(warp.launch).instructions += instructions;
+  account_->spend(warp.row, WarpState::kSelected, instructions);
+  account_->spend(warp.row, WarpState::kWait, waited.waits - before.waits);
+  account_->spend(warp.row, WarpState::kBranchResolving, waited.branches - before.branches);
+  for (int pipe = 0; pipe < isa::kPipes; ++pipe) use_.pipe_cycles[pipe] += issued.pipe_cycles[pipe] - before.pipe_cycles[pipe];
+}
+
+void SubCore::settle() {
+  if (unsettled_ == 0) return;
+  for (Mask left = resident_; left != 0; left &= left - 1) {
+    Warp& warp = warps_[std::countr_zero(left)];
+    if (warp.counted != warp.op) count(warp, warp.op);
+  }
+}
+
+// To the next instruction where it is not simply the one behind, or belongs to another segment.
+void SubCore::go_on(Warp& warp, int slot, Cycle now) {
+  const MicroOp& op = *warp.op;
+  step_program(warp);
+  warp.counted = warp.op;
+  if (kAccounting && warp.op->segment != op.segment) {
+    const Mask bit = Mask{1} << slot;
+    leave_row(bit, warp.row);
+    warp.row = account_->row(warp.launch, warp.op->segment);
+    enter_row(bit, warp.row);
+    if (sm_->records_timeline()) sm_->entered_segment(warp, op.segment, now + 1);
+  }
+  // The instruction that waits is the next one, as profilers show it.
+  const auto fixed_wait = op.behaviour == Behaviour::kBranch ? WarpState::kBranchResolving : WarpState::kWait;
+  account_->spend(warp.row, fixed_wait, op.next_after - 1U);
 }
 
 void SubCore::step_program(Warp& warp) {
@@ -389,7 +421,7 @@ void SubCore::step_program(Warp& warp) {
     if (--warp.trips_left[loop.depth] > 0) {
       warp.op = &program.ops[loop.begin];
       sm_->at_loop_end();
-      last_trip_ |= loop.trips.parameter >= 0 && warp.trips_left[loop.depth] == 1;
+      if (loop.trips.parameter >= 0 && warp.trips_left[loop.depth] == 1) sm_->at_last_trip();
       enter_loops(warp, loop.begin, loop.depth);
       return;
     }

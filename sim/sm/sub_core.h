@@ -65,16 +65,17 @@ class SubCore {
   void begin_anew(Cycle now);
   // Everything that the sub-core keeps, warps included.
   void visit(StateVisitor& visitor);
-  // A warp of this sub-core has come to the last trip of a loop that is bound by its CTA class since the last call.
-  bool take_last_trip() { return std::exchange(last_trip_, false); }
   // Changes with the places that the warps are at in their programs.
   uint64_t fingerprint() const;
 
   struct Use {
     std::array<uint64_t, isa::kPipes> pipe_cycles{};
   };
-  const Use& use() const { return use_; }
-  uint64_t issued(int launch) const { return issued_[launch]; }
+  const Use& use() { return settle(), use_; }
+  uint64_t issued(int launch) { return settle(), issued_[launch]; }
+  // Straight code is counted a stretch at a time: brings the account and what else is counted of it up to now.
+  void settle();
+  uint64_t unsettled() const { return unsettled_; }  // instructions issued that are not in the account
 
  private:
   // Ports that an awake warp may find taken: the pipes, with global memory instructions apart from the other memory ones.
@@ -110,6 +111,8 @@ class SubCore {
   void occupy(int port, Cycle now, uint32_t cycles, int launch);
   uint32_t held(const MicroOp& op, Cycle now) const;
   void count_dependences(const MicroOp& op, Warp& warp);
+  void count(Warp& warp, const MicroOp* end);
+  void go_on(Warp& warp, int slot, Cycle now);
   void step_program(Warp& warp);
   void enter_loops(Warp& warp, uint32_t at, int deeper_than);
   void set_timer(int slot, Cycle at, bool check);
@@ -161,12 +164,12 @@ class SubCore {
   std::array<int, 3> last_writer_ = {-1, -1, -1};  // of each bank, -1: nobody; the last one takes what writes neither
   std::vector<uint64_t> port_reads_;
   std::vector<uint64_t> issued_;  // per launch: warp instructions
+  uint64_t unsettled_ = 0;
 
   int last_issued_ = -1;  // -1: that warp has exited
   int last_turn_ = 0;     // the same for round robin, which goes on from there
   Cycle next_ = kNever;
   Cycle stepped_ = kNever;  // the last cycle that was run
-  bool last_trip_ = false;
   const bool plain_;  // one warp issues, in any cycle: there is one way, and the issue slot is always free
   int index_;
   std::vector<IssueRecord>* log_ = nullptr;

@@ -24,6 +24,7 @@ void SubCore::start_warp(int slot, Cycle now) {
   of_launch_[warp.launch] |= bit;
   tied_ = sm_->tied(warp.launch) ? tied_ | bit : tied_ & ~bit;
   enter_loops(warp, 0, -1);
+  warp.counted = warp.op;
   warp.row = account_->row(warp.launch, warp.op->segment);
   enter_row(bit, warp.row);
   wanted_port_[slot] = static_cast<uint8_t>(port_of(*warp.op));

@@ -23,36 +23,37 @@ struct AsyncGroups {
   std::array<uint32_t, 8> copies_left{};  // per committed group, by group number mod 8
 };
 
-// A resident warp.
-struct Warp {
-  bool resident = false;
-  const MicroOp* op = nullptr;  // next instruction to issue
-  const Program* program = nullptr;
-  std::array<uint64_t, kMaxLoopDepth> trips_left{};
-  std::array<uint32_t, 6> counters{};  // dependence counters SB0-SB5
-  uint8_t long_counters = 0;           // bit c: counter c waits for global memory
-  uint8_t fresh_counters = 0;          // bit c: incremented by the last issue, not visible in the cycle after it
+// A resident warp. What every issue looks at comes first.
+struct alignas(64) Warp {
+  const MicroOp* op = nullptr;       // next instruction to issue
+  const MicroOp* counted = nullptr;  // what it has issued before this one is in the account
   Cycle last_issue = 0;
+  Cycle since = 0;  // it has been blocked, has been awake, or will be
+  Late lost;        // cycles that it has been held up for so far, its own and inherited; beside its CTA's most_lost
   int launch = 0;
   uint32_t row = 0;  // of the account: that of the segment it is in
   int cta = 0;
+  uint8_t long_counters = 0;   // bit c: dependence counter c waits for global memory
+  uint8_t fresh_counters = 0;  // bit c: incremented by the last issue, not visible in the cycle after it
+  bool blocked = false;
+  bool in_barrier = false;              // arrived at a BAR.SYNC that has not been released
+  std::array<uint32_t, 6> counters{};   // dependence counters SB0-SB5
+  WarpState reason = WarpState::kWait;  // while blocked
+  bool resident = false;
+  bool exited = false;
+  uint8_t barrier = 0;  // in_barrier: which one
   int index_in_cta = 0;
+  const Program* program = nullptr;
+  std::array<uint64_t, kMaxLoopDepth> trips_left{};
   uint64_t serial = 0;  // launch order on the SM; a larger one is younger
   uint64_t number = 0;  // warps started on the SM before it
   Cycle started = 0;
-  bool blocked = false;
-  WarpState reason = WarpState::kWait;  // while blocked
-  Cycle since = 0;                      // it has been blocked, has been awake, or will be
   uint32_t waiting_row = 0;  // while blocked: its row of the account; at a barrier, which it has passed by: the barrier's
-  bool in_barrier = false;   // arrived at a BAR.SYNC that has not been released
-  uint8_t barrier = 0;       // which one
+  uint32_t registers = 0;    // per thread now (setmaxnreg)
   const MicroOp* barrier_op = nullptr;  // its BAR.SYNC
   uint64_t barrier_phase = 0;           // which of its phases
-  bool exited = false;
   uint32_t outstanding_stores = 0;
   uint32_t outstanding_bulk_stores = 0;
-  uint32_t registers = 0;       // per thread now (setmaxnreg)
-  Late lost;                    // cycles that it has been held up for so far, its own and inherited; beside its CTA's most_lost
   uint64_t wgmma_sequence = 0;  // wgmma instructions issued
   uint32_t wgmma_groups = 0;    // committed, not completed
   AsyncGroups async;

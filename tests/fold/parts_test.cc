@@ -98,8 +98,8 @@ TEST(Parts, TimerWheel) {
 TEST(Parts, PipePortWithoutPlaces) {
   sim::PipePort port;
   port.occupy(kNow, 4, 1, 0);
-  // issued_ with padding and the history, which nobody asks for without places in front of the latch.
-  EXPECT_EQ(unnoticed(port, [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 0); }), "20-215");
+  // last_, issued_ and the history with padding, which nobody asks for without places in front of the latch.
+  EXPECT_EQ(unnoticed(port, [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 0); }), "20-191");
 }
 
 // The instructions issued last wait in front of the latch: those that issue waits for, and the one ahead of each.
@@ -107,8 +107,19 @@ TEST(Parts, PipePortWithPlaces) {
   sim::PipePort port;
   for (int i = 0; i < 16; ++i) port.occupy(kNow, 4, i, 14);
   EXPECT_EQ(unnoticed(port, [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 14); }),
-            "21-39 "     // padding, and entered_ of the two instructions that are no longer waited for
-            "152-155");  // launch_ of the first of them
+            "23-39 "     // padding, and the two instructions that are no longer waited for
+            "152-191");  // padding
+}
+
+// What entered before cycle 0, where a state has been moved to an earlier time, is past.
+TEST(Parts, PipePortAtAnEarlierTime) {
+  sim::PipePort port;
+  sim::Skip skip;
+  skip.cycles = sim::Cycle{0} - 5;
+  sim::StateVisitor mover(skip);
+  port.visit(mover, 12);
+  port.occupy(10, 4, 0, 12);
+  EXPECT_LE(port.admits_at(), 10);
 }
 
 TEST(Parts, RegisterPorts) {
