@@ -97,10 +97,13 @@ Outcome GpuRun::until_idle() {
   return run();
 }
 
+// Where launches take no time the next one begins in a cycle that has been run, and what an SM was before that is gone.
+bool GpuRun::may_leave_idle() const { return !chip_ && spec_.kernel_launch > 0; }
+
 // What a run does up to its stop, it must do whatever launches come later: they part no SM (SmLaunch::any).
 bool GpuRun::may_stop() const {
   const std::vector<SmLaunch>& launches = members_.front().sm->launches();
-  return !chip_ && !timeline_ && other_bounds_.empty() && std::ranges::none_of(launches, &SmLaunch::any);
+  return may_leave_idle() && !timeline_ && other_bounds_.empty() && std::ranges::none_of(launches, &SmLaunch::any);
 }
 
 Outcome GpuRun::run() {
@@ -143,7 +146,8 @@ Outcome GpuRun::run() {
     for (const Member& member : members_) member.sm->account().check();
     check_conservation(outcome);
     const Cycle next = outcome.total_cycles + spec_.kernel_launch;
-    outcome.left_idle = !chip_ && std::ranges::all_of(members_, [next](Member& member) { return member.sm->is_new(next); });
+    outcome.left_idle =
+        may_leave_idle() && std::ranges::all_of(members_, [next](Member& member) { return member.sm->is_new(next); });
   }
   return outcome;
 }

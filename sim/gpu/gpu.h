@@ -33,6 +33,7 @@ class GpuRun {
   void advance(Member& member);
   void run_together();
   void release_ready();
+  bool may_leave_idle() const;
   bool may_stop() const;
   bool idle_until(const std::vector<Cycle>& next);
   void meet();

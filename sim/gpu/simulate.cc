@@ -69,6 +69,14 @@ void split(std::vector<Epoch>& epochs, size_t e, const std::vector<size_t>& ran)
   if (!rest.empty()) epochs.insert(epochs.begin() + static_cast<ptrdiff_t>(e) + 1, std::move(rest));
 }
 
+// Epoch `e` and all behind it are one.
+void join(std::vector<Epoch>& epochs, size_t e) {
+  for (size_t later = e + 1; later < epochs.size(); ++later)
+    epochs[e].insert(epochs[e].end(), epochs[later].begin(), epochs[later].end());
+  std::ranges::sort(epochs[e]);
+  epochs.resize(e + 1);
+}
+
 Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches,
                    const std::vector<KernelImage>& images, const Options& options);
 
@@ -89,6 +97,8 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
                    const std::vector<KernelImage>& images, const Options& options) {
   const std::string machine = gpu.SerializeAsString();
   std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
+  // None is known to leave an idle GPU then (GpuRun::may_leave_idle).
+  if (spec.kernel_launch == 0 && epochs.size() > 1) join(epochs, 0);
   std::vector<std::shared_ptr<const Outcome>> outcomes;
   std::vector<std::shared_ptr<const FoldReport>> in_vain;
   const auto run = [&](const Epoch& epoch) -> std::shared_ptr<const Outcome> {
@@ -123,10 +133,7 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
     // Who waits for whom is said of all launches.
     if (outcome.deadlocked) return GpuRun(spec, images, launches, options).run();
     if (outcome.left_idle || e + 1 == epochs.size()) continue;
-    for (size_t later = e + 1; later < epochs.size(); ++later)
-      epochs[e].insert(epochs[e].end(), epochs[later].begin(), epochs[later].end());
-    std::ranges::sort(epochs[e]);
-    epochs.resize(e + 1);
+    join(epochs, e);
     in_vain = outcome.folds;
     outcomes.back() = run(epochs[e]);
     split(epochs, e, outcomes.back()->ran);

@@ -170,7 +170,7 @@ class SubCore {
   int last_turn_ = 0;     // the same for round robin, which goes on from there
   Cycle next_ = kNever;
   Cycle stepped_ = kNever;  // the last cycle that was run
-  const bool plain_;  // one warp issues, in any cycle: there is one way, and the issue slot is always free
+  const bool plain_;        // one warp issues, in any cycle: there is one way, and the issue slot is always free
   int index_;
   std::vector<IssueRecord>* log_ = nullptr;
   uint32_t sm_class_ = 0;

@@ -186,6 +186,12 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
   EXPECT_TRUE(can_be_a_share(repeated, runs, 0.005, "go on as before"));
 }
 
+configs::Gpu launching() {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_kernel_launch_cycles(1000);
+  return gpu;
+}
+
 traces::Kernel sleeper(const std::string& name, uint32_t warps) {
   return KernelText(name, "sm_90").ctas(3).role("all", warps, loop(50, {op("NOP", {.stall = 10})})).kernel();
 }
@@ -199,8 +205,8 @@ TEST(Epochs, ArePartedByTheBoundsOfTheirOwnLaunches) {
   launches[1].after = {0};
   launches[2].after = {0};
   sim::KnownRuns known;
-  const sim::Outcome in_one = outcome(one_sm("h100_sxm"), launches, {});
-  const sim::Outcome by_epochs = outcome(one_sm("h100_sxm"), launches, {.known = &known});
+  const sim::Outcome in_one = outcome(launching(), launches, {});
+  const sim::Outcome by_epochs = outcome(launching(), launches, {.known = &known});
   EXPECT_EQ(difference(in_one, by_epochs), "");
   EXPECT_EQ(by_epochs.folds.size(), 2);
   EXPECT_GT(in_one.kernels[2].start_cycle, in_one.kernels[1].start_cycle + 500);
@@ -213,7 +219,7 @@ traces::Kernel adder(const std::string& name, uint64_t trips) {
 // Two kernels side by side, of which the second lot waits for the longer one alone: the other one happens to have ended. What the
 // second lot does is what the first did.
 TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
-  const configs::Gpu gpu = one_sm("h100_sxm");
+  const configs::Gpu gpu = launching();
   const std::vector<traces::Kernel> kernels = {adder("long", 90), adder("short", 50), adder("long_again", 90),
                                                adder("short_again", 50), adder("other", 400)};
   std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1], 1), launch(kernels[2]), launch(kernels[3], 1)};
@@ -242,9 +248,29 @@ TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   EXPECT_EQ(by_epochs().folds.size(), 1) << "the second of the short ones begins before the long one has ended";
 }
 
+// What an SM was before a cycle that it has run cannot be asked.
+TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
+  configs::Gpu gpu = launching();
+  const std::vector<traces::Kernel> kernels = {adder("first", 90), adder("second", 90)};
+  const auto left_idle = [&](sim::FoldMode mode) { return outcome(gpu, {launch(kernels[0])}, {.fold = {.mode = mode}}).left_idle; };
+  const auto epochs = [&] {
+    sim::KnownRuns known;
+    const std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1])};
+    const sim::Outcome result = outcome(gpu, launches, {.known = &known});
+    EXPECT_EQ(difference(result, outcome(gpu, launches, {})), "");
+    return result.folds.size();
+  };
+  EXPECT_TRUE(left_idle(sim::FoldMode::kOff));
+  EXPECT_EQ(epochs(), 2);
+  gpu.set_kernel_launch_cycles(0);
+  EXPECT_FALSE(left_idle(sim::FoldMode::kOff));
+  EXPECT_FALSE(left_idle(sim::FoldMode::kExact));
+  EXPECT_EQ(epochs(), 1);
+}
+
 // Each side is looked up by itself: what a kernel did alone on its SMs, it does beside a chain on the others.
 TEST(KnownRuns, AreOfTheSidesOfAnEpoch) {
-  configs::Gpu gpu = one_sm("h100_sxm");
+  configs::Gpu gpu = launching();
   gpu.set_sm_count(2);
   const std::vector<traces::Kernel> kernels = {adder("first", 90), adder("second", 50), adder("beside", 400)};
   std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1]), launch(kernels[2], 1)};
@@ -262,7 +288,7 @@ TEST(KnownRuns, AreOfTheSidesOfAnEpoch) {
 
 // Kernels with other names are the same kernels; what they did alone they do again behind another.
 TEST(KnownRuns, AreMadeOnce) {
-  const configs::Gpu gpu = one_sm("h100_sxm");
+  const configs::Gpu gpu = launching();
   const std::vector<traces::Kernel> kernels = {adder("one", 50), adder("another", 50), adder("longer", 70)};
   sim::KnownRuns known;
   int made = 0;
