@@ -40,7 +40,8 @@ struct SavedState {
   }
   // For a state about as large as another one.
   void make_room(const SavedState& like) {
-    for (const auto words : {&SavedState::key, &SavedState::counts, &SavedState::charges})
+    for (const auto words : {&SavedState::key, &SavedState::classes, &SavedState::counts, &SavedState::charges, &SavedState::trips,
+                             &SavedState::moments, &SavedState::whose})
       (this->*words).reserve((like.*words).size() * 9 / 8);
   }
 };
