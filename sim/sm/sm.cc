@@ -49,9 +49,7 @@ Cycle Sm::next_time() const {
 void Sm::step(Cycle now) {
   now_ = now;
   while (events_.next_time() == now) handle(events_.pop(), now);
-  for (SubCore& sub_core : sub_cores_) {
-    if (sub_core.next() <= now) sub_core.step(now);
-  }
+  SubCore::step(sub_cores_, now);
 }
 
 Cycle Sm::run(Cycle limit) {

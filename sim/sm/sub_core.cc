@@ -43,7 +43,13 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
 }
 
 // One function in the machine code: its parts are short, and their call overhead was a sixth of the replay's instructions.
-[[gnu::flatten]] Cycle SubCore::step(Cycle now) {
+[[gnu::flatten]] void SubCore::step(std::span<SubCore> sub_cores, Cycle now) {
+  for (SubCore& sub_core : sub_cores) {
+    if (sub_core.next_ <= now) sub_core.step(now);
+  }
+}
+
+void SubCore::step(Cycle now) {
   stepped_ = now;
   expire_timers(now);
   Mask candidates = awake_;
@@ -67,7 +73,7 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
     }
     candidates = look_again(candidates, now);
   }
-  return next_ = awake_ != 0 ? now + 1 : timers_.next(now);
+  next_ = awake_ != 0 ? now + 1 : timers_.next(now);
 }
 
 // ---- timers and conditions
@@ -261,6 +267,7 @@ void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource)
     account_->spend(row, state, lost);
     account_->charge(row, culprit, resource, lost);
   }
+  if ((warps & tied_) == 0) return;
   for (Mask late = warps & tied_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
     sm_->delay(warps_[std::countr_zero(late)], &Late::others, 1);
 }

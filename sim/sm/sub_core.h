@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "sim/account/account.h"
@@ -34,8 +34,9 @@ class SubCore {
   // A copy is the first SM's until it is told that it is another's.
   void belong_to(Sm& sm, Account& account) { sm_ = &sm, account_ = &account; }
 
-  // Runs cycle `now`; returns the next cycle in which something can happen (kNever: only an event can wake it).
-  Cycle step(Cycle now);
+  // Runs cycle `now` of those that have something to do in it, in turn: what one issues may wake one behind it.
+  static void step(std::span<SubCore> sub_cores, Cycle now);
+  // The next cycle in which something can happen; kNever: only an event can wake it.
   Cycle next() const { return next_; }
 
   void start_warp(int slot, Cycle now);
@@ -84,6 +85,7 @@ class SubCore {
   using Mask = uint32_t;
 
   void visit_warp(int slot, StateVisitor& visitor);
+  void step(Cycle now);
   void expire_timers(Cycle now);
   bool condition_holds(int slot, Cycle now, WarpState& reason);
   void block(int slot, WarpState reason, Cycle since);
