@@ -36,7 +36,7 @@ struct LaunchAccount {
 
 // The account of one SM. Every launch has a row for each of its segments (sim/account/segment.h): the warp states, and what was
 // lost to each launch on each resource. Few of the places in a row are ever used, so that a place gets a counter when something is
-// first charged to it, in an order that the run alone decides; the states of a row get theirs together:
+// first charged to it, in an order of no meaning; the states of a row get theirs together:
 //
 //   row      selected wait ... drain | inherited of each | hidden in each | the same two, what the launch itself held included |
 //            culprit 0: warps' waits by resource, requests' waits by resource, warps that are not there | culprit 1: ...

@@ -30,7 +30,7 @@ class alignas(64) PipePort {
     const uint64_t awaited = entries_[static_cast<uint8_t>(issued_ - depth) % kHistory];
     const int ahead = launch_ahead(awaited);
     admits_at_ = depth == 0 ? free_at_ : entered(awaited, now);
-    holder_ = (depth == 0) | (ahead < 0) ? launch : ahead;
+    holder_ = depth == 0 || ahead < 0 ? launch : ahead;
   }
   Cycle enters_at(Cycle now) const { return later(now, free_at_); }  // the next instruction, into the latch
   // What has entered takes so much longer.

@@ -35,7 +35,7 @@ struct alignas(64) MicroOp {
   uint8_t wait_mask = 0;
   bool needs_check = false;  // has a condition beyond its timer: counters, barriers, groups
   bool edge = false;         // ends a loop, or the next instruction starts one, or steps a cursor without leaving the sub-core
-  bool straight = false;     // the next one is that behind it, in the same segment: it is counted with others (Tally)
+  bool straight = false;     // nothing but a step to the next one, in the same segment: it is counted with others (Tally)
   uint8_t depth = 0;         // loops around it
   bool global = false;       // memory instruction that leaves the SM: LG throttle, long scoreboard
   bool math = false;         // has a pipe of the sub-core: neither the memory's nor wgmma's

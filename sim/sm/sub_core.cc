@@ -398,7 +398,7 @@ void SubCore::settle() {
   }
 }
 
-// To the next instruction where it is not simply the one behind, or belongs to another segment.
+// To the next instruction, which may be elsewhere or belong to another segment.
 void SubCore::go_on(Warp& warp, int slot, Cycle now) {
   const MicroOp& op = *warp.op;
   step_program(warp);
