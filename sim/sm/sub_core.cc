@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "sim/sm/sm.h"
 
@@ -20,6 +21,20 @@ constexpr std::array<Contended, isa::kPipes> kContendedPipe = {
 constexpr uint32_t port_bit(Pipe pipe) { return 1U << static_cast<int>(pipe); }
 constexpr uint32_t kOftenTaken = port_bit(Pipe::kAlu) | port_bit(Pipe::kFmaHeavy) | port_bit(Pipe::kFmaLite);
 
+// What a warp is said to do while it waits for a resource.
+WarpState state_of(Contended resource, bool leaves_sm) {
+  switch (resource) {
+    case Contended::kIssueSlot:
+      return WarpState::kNotSelected;
+    case Contended::kRegisterReadPort:
+      return WarpState::kDispatchStall;
+    case Contended::kMemoryQueue:
+      return leaves_sm ? WarpState::kLgThrottle : WarpState::kMioThrottle;
+    default:
+      return WarpState::kMathPipeThrottle;
+  }
+}
+
 // Instructions whose completion the machine reports to dependence counters.
 bool releases_counters(const MicroOp& op) { return op.pipe == Pipe::kMemory || op.behaviour == Behaviour::kVariableMath; }
 
@@ -34,6 +49,7 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
       wanted_port_(spec.warp_slots_per_sub_core, 0),
       younger_(spec.warp_slots_per_sub_core, 0),
       of_launch_(account.launches(), 0),
+      culprit_of_(account.launches(), kCulprits),
       port_reads_(account.launches(), 0),
       issued_(account.launches(), 0),
       plain_(spec.issue_width == 1 && spec.issue_interval == 1),
@@ -261,20 +277,50 @@ void SubCore::charge_losers(Mask losers, int launch, const MicroOp& op, Cycle no
 
 void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource) {
   if constexpr (!kAccounting) return;
-  for (const auto& [row, here] : active_rows_) {
-    if ((warps & here) == 0) continue;
-    const auto lost = static_cast<uint64_t>(std::popcount(warps & here));
-    account_->spend(row, state, lost);
-    account_->charge(row, culprit, resource, lost);
-  }
+  const auto place = static_cast<size_t>(culprit_of_[culprit] < kCulprits ? culprit_of_[culprit] : know_culprit(culprit));
+  const size_t loss = resource != Contended::kMemoryQueue ? static_cast<size_t>(resource)
+                      : state == WarpState::kLgThrottle   ? kLosses - 1
+                                                          : kLosses - 2;
+  losses_ = true;
+  for (ActiveRow& active : active_rows_) active.lost[place][loss] += static_cast<uint64_t>(std::popcount(warps & active.warps));
   if ((warps & tied_) == 0) return;
   for (Mask late = warps & tied_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
     sm_->delay(warps_[std::countr_zero(late)], &Late::others, 1);
 }
 
+// Its place in what is lost to whom. Few launches hold anything at a time; a fifth one takes the places of all.
+[[gnu::noinline]] int SubCore::know_culprit(int launch) {
+  if (known_culprits_ == kCulprits) {
+    charge_losses();
+    std::ranges::fill(culprit_of_, uint8_t{kCulprits});
+    known_culprits_ = 0;
+  }
+  culprits_[known_culprits_] = launch;
+  culprit_of_[launch] = static_cast<uint8_t>(known_culprits_);
+  return known_culprits_++;
+}
+
+void SubCore::charge(ActiveRow& active) {
+  for (int c = 0; c < known_culprits_; ++c) {
+    for (int l = 0; l < kLosses; ++l) {
+      const uint64_t lost = std::exchange(active.lost[c][l], 0);
+      if (lost == 0) continue;
+      const auto resource = l < kLosses - 2 ? static_cast<Contended>(l) : Contended::kMemoryQueue;
+      account_->spend(active.row, state_of(resource, l == kLosses - 1), lost);
+      account_->charge(active.row, culprits_[c], resource, lost);
+    }
+  }
+}
+
+void SubCore::charge_losses() {
+  if (!std::exchange(losses_, false)) return;
+  for (ActiveRow& active : active_rows_) charge(active);
+}
+
 void SubCore::leave_row(Mask bit, uint32_t row) {
   const auto active = std::ranges::find(active_rows_, row, &ActiveRow::row);
   if ((active->warps &= ~bit) != 0) return;
+  charge(*active);
   *active = active_rows_.back();
   active_rows_.pop_back();
 }
@@ -282,7 +328,7 @@ void SubCore::leave_row(Mask bit, uint32_t row) {
 void SubCore::enter_row(Mask bit, uint32_t row) {
   const auto active = std::ranges::find(active_rows_, row, &ActiveRow::row);
   if (active == active_rows_.end()) {
-    active_rows_.push_back({row, bit});
+    active_rows_.push_back({.row = row, .warps = bit});
   } else {
     active->warps |= bit;
   }
@@ -391,6 +437,7 @@ void SubCore::count(Warp& warp, const MicroOp* end) {
 }
 
 void SubCore::settle() {
+  charge_losses();
   if (unsettled_ == 0) return;
   for (Mask left = resident_; left != 0; left &= left - 1) {
     Warp& warp = warps_[std::countr_zero(left)];

@@ -103,6 +103,10 @@ class SubCore {
   void charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now);
   void lose(Mask warps, WarpState state, int culprit, Contended resource);
   void lose_pipe(Mask warps, isa::Pipe pipe);
+  int know_culprit(int launch);
+  struct ActiveRow;
+  void charge(ActiveRow& active);
+  void charge_losses();
   void count_held_up(int slot, Cycle now);
   void leave_row(Mask bit, uint32_t row);
   void enter_row(Mask bit, uint32_t row);
@@ -139,11 +143,20 @@ class SubCore {
   std::vector<Mask> younger_;         // per slot: resident warps that started later
   std::vector<Mask> of_launch_;       // resident warps per launch
   std::vector<int> active_launches_;  // launches with resident warps here
+  // A row of the account with resident warps here, and what they have lost to each known culprit since it was charged last, by
+  // resource; the memory queue is there twice, the last time for instructions that leave the SM.
+  static constexpr int kLosses = static_cast<int>(Contended::kRegisterReadPort) + 3;
+  static constexpr int kCulprits = 4;
   struct ActiveRow {
-    uint32_t row;
-    Mask warps;
+    uint32_t row = 0;
+    Mask warps = 0;
+    std::array<std::array<uint64_t, kLosses>, kCulprits> lost{};
   };
-  std::vector<ActiveRow> active_rows_;  // of the account: those with resident warps here
+  std::vector<ActiveRow> active_rows_;
+  bool losses_ = false;                    // some are not in the account
+  std::array<int, kCulprits> culprits_{};  // launches
+  int known_culprits_ = 0;
+  std::vector<uint8_t> culprit_of_;  // per launch: its place in culprits_; kCulprits: none
 
   std::array<PipePort, kPorts> pipes_{};
   uint32_t busy_ports_ = 0;  // of those that are seldom taken

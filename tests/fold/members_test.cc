@@ -180,7 +180,7 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value, e_lost] =
       sim::Sm::Event{.type = sim::Sm::EventType::kPlace};
   EXPECT_EQ(sizeof(sim::Sm), 15592);
-  EXPECT_EQ(sizeof(sim::SubCore), 3456);
+  EXPECT_EQ(sizeof(sim::SubCore), 3520);
   EXPECT_EQ(sizeof(sim::MemoryStage), 4744);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 9848);
   EXPECT_EQ(sizeof(sim::MemoryShare), 2872);
