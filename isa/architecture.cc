@@ -162,6 +162,15 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
       result.opcodes_.push_back(opcode_info(row, name, latency_class));
     }
   }
+  for (const OpcodeInfo& producer : result.opcodes_) {
+    // A later write that lands at once comes a cycle after this one.
+    int longest = std::max(result.guard_latency(producer), result.write_latency(producer) + 1);
+    for (const OpcodeInfo& consumer : result.opcodes_) {
+      longest = std::max({longest, result.register_latency(producer, consumer), result.predicate_latency(producer, consumer),
+                          result.guard_latency(producer) + consumer.extra_source_cycles});
+    }
+    result.longest_latency_ = std::max(result.longest_latency_, longest);
+  }
   return result;
 }
 

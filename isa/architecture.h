@@ -103,6 +103,8 @@ class Architecture {
   int guard_latency(const OpcodeInfo& producer) const;
   // Cycles from issue until the result is written to the register file (latency to the producer's own class).
   int write_latency(const OpcodeInfo& producer) const;
+  // No fixed-latency dependence needs more cycles between two issues.
+  int longest_latency() const { return longest_latency_; }
   // Cycles that the compiler keeps between a fixed-latency result (of a register, of a predicate) and the target of the
   // branch that ends its loop body, whoever reads it there.
   int register_before_target() const { return register_before_target_; }
@@ -115,6 +117,7 @@ class Architecture {
   std::vector<std::vector<uint8_t>> register_latency_;   // [producer class][consumer class]
   std::vector<std::vector<uint8_t>> predicate_latency_;  // [producer class][consumer class]
   std::vector<uint8_t> guard_latency_;                   // [producer class]
+  int longest_latency_ = 1;
   int register_before_target_ = 1;
   int predicate_before_target_ = 1;
 };

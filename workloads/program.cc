@@ -40,11 +40,19 @@ bool holds_counter(const Instruction& instruction) {
 // Cycles by which the last instruction of `before` must be held back for fixed-latency results that `after` uses.
 int missing_cycles(const isa::Architecture& architecture, const std::vector<Instruction>& before,
                    const std::vector<Instruction>& after) {
-  std::vector<Instruction> joined = before;
-  joined.insert(joined.end(), after.begin(), after.end());
+  // Further from where they meet everything is there in time.
+  size_t first = before.size();
+  for (int cycles = 0; first > 0 && cycles < architecture.longest_latency();)
+    cycles += std::max<int>(1, before[--first].control.stall);
+  size_t end = 0;
+  for (int cycles = 0; end < after.size() && cycles < architecture.longest_latency();)
+    cycles += std::max<int>(1, after[end++].control.stall);
+  std::vector<Instruction> joined(before.begin() + static_cast<ptrdiff_t>(first), before.end());
+  const size_t border = joined.size();
+  joined.insert(joined.end(), after.begin(), after.begin() + static_cast<ptrdiff_t>(end));
   int missing = 0;
   for (const isa::BrokenDependence& broken : isa::check_control_codes(architecture, joined, false)) {
-    const bool across = broken.producer < before.size() && broken.consumer >= before.size();
+    const bool across = broken.producer < border && broken.consumer >= border;
     if (across) missing = std::max(missing, broken.needed - broken.given);
   }
   return missing;
