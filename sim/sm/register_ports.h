@@ -147,11 +147,13 @@ class RegisterPorts {
   //
   // Source: cicuvc register_bandwidth.md, round 3: a pair takes 0.94 to 0.98 cycles from a stream of MOV32I, at n8, n16 and n64,
   // whichever banks it writes. That the results are written in halves is our reading of it (docs/decisions/0017).
+  //
+  // In the last n cycles of the pairs, (n + 1) / 2 are free for a result: those that are an odd number from the end. So it waits as
+  // often as it takes one of them, but for the first one where it comes at once.
   uint32_t held(Cycle enters, uint32_t cycles) const {
-    if (enters >= commits_end_ || half_writes_ > 2) return cycles;
-    Cycle at = enters;
-    for (uint32_t left = cycles; left > 0; ++at) left -= at >= commits_end_ || ((commits_end_ - at) & 1) != 0 ? 1 : 0;
-    return static_cast<uint32_t>(at - enters);
+    const Cycle end = half_writes_ > 2 ? 0 : commits_end_;
+    const Cycle left = later(end, enters) - enters;
+    return cycles + static_cast<uint32_t>(std::min<Cycle>(cycles, (left + 1) / 2) - (left & 1));
   }
   // What of a demand's totals has not been served: what they mean, whatever the numbers.
   uint64_t unserved_reads(const Totals& totals) const { return remaining(totals.reads, served_.reads); }
