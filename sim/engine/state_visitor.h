@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,8 +39,9 @@ struct SavedState {
   void clear() {
     for (auto* words : {&key, &classes, &counts, &charges, &trips, &moments, &whose, &placed}) words->clear();
   }
-  // For a state about as large as another one.
+  // Begins anew, for a state about as large as another one.
   void make_room(const SavedState& like) {
+    clear();
     for (const auto words : {&SavedState::key, &SavedState::classes, &SavedState::counts, &SavedState::charges, &SavedState::trips,
                              &SavedState::moments, &SavedState::whose})
       (this->*words).reserve((like.*words).size() * 9 / 8);
@@ -89,6 +91,14 @@ class StateVisitor {
     if (taking()) push(name, value);
   }
   void relative(const char* name, uint64_t difference) { value(name, difference); }
+  // Small fields, which share a word: name, value, name, value. Each has the bits of its type, a bool one.
+  template <typename... Fields>
+  void values(Fields... fields) {
+    if (!taking()) return;
+    if (probe_ != nullptr) return push_apart(fields...);
+    static_assert(bits_of<Fields...>() <= 64);
+    saved_->key.push_back(joined(fields...));
+  }
 
   void time(const char* name, Cycle& cycle) {
     if (taking()) {
@@ -173,6 +183,37 @@ class StateVisitor {
   }
 
  private:
+  template <typename Field>
+  static constexpr int kBits = std::is_same_v<Field, bool> ? 1 : 8 * static_cast<int>(sizeof(Field));
+  template <typename Name, typename Field, typename... Rest>
+  static constexpr int bits_of() {
+    if constexpr (sizeof...(Rest) == 0) {
+      return kBits<Field>;
+    } else {
+      return kBits<Field> + bits_of<Rest...>();
+    }
+  }
+  template <typename Field, typename... Rest>
+  static uint64_t joined(const char* /*name*/, Field field, Rest... rest) {
+    if constexpr (sizeof...(Rest) == 0) {
+      return unsigned_of(field);
+    } else {
+      return joined(rest...) << kBits<Field> | unsigned_of(field);
+    }
+  }
+  template <typename Field>
+  static uint64_t unsigned_of(Field field) {
+    if constexpr (std::is_same_v<Field, bool> || std::is_enum_v<Field>) {
+      return static_cast<uint64_t>(field);
+    } else {
+      return static_cast<std::make_unsigned_t<Field>>(field);
+    }
+  }
+  template <typename Field, typename... Rest>
+  void push_apart(const char* name, Field field, Rest... rest) {
+    push(name, unsigned_of(field));
+    if constexpr (sizeof...(Rest) > 0) push_apart(rest...);
+  }
   void push(const char* name, uint64_t word) {
     if (probe_ != nullptr && !probe_->keeps(name, word)) return;
     saved_->key.push_back(word);

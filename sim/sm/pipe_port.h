@@ -49,21 +49,25 @@ class alignas(64) PipePort {
   int holder() const { return holder_; }          // launch whose instruction it waits for until then
 
   void visit(StateVisitor& visitor, uint32_t depth) {
-    visitor.time("pipe_free", free_at_);
-    visitor.time("pipe_admits", admits_at_);
     if (!visitor.taking()) {
+      visitor.time("pipe_free", free_at_);
+      visitor.time("pipe_admits", admits_at_);
       for (uint64_t& entry : entries_) entry += visitor.shift() << kLaunchBits;
       return;
     }
-    // Whom one waits for matters while it waits.
-    visitor.value("pipe_holder", admits_at_ > visitor.now() ? static_cast<uint64_t>(holder_) : 0);
-    for (uint32_t i = depth; i > 0; --i) {
-      const uint64_t entry = entries_[static_cast<uint8_t>(issued_ - i) % kHistory];
-      const Cycle enters = entered(entry, visitor.now());
-      visitor.value("pipe_entered", enters > visitor.now() ? enters - visitor.now() : 0);
-      visitor.value("pipe_ahead", enters > visitor.now() ? static_cast<uint64_t>(launch_ahead(entry)) : 0);
-    }
-    if (depth > 0) visitor.value("pipe_last", static_cast<uint64_t>(last_));
+    // Whom one waits for matters while it waits, and of the instructions issued those that have not entered, which are the last
+    // ones.
+    const Cycle now = visitor.now();
+    uint8_t waiting = 0;
+    while (waiting < depth && entered(entry_of(waiting), now) > now) ++waiting;
+    const bool busy = free_at_ > now || admits_at_ > now;
+    visitor.values("pipe_busy", busy, "pipe_waiting", waiting, "pipe_last", depth > 0 ? last_ : int16_t{0}, "pipe_holder",
+                   admits_at_ > now ? holder_ : 0);
+    if (!busy) return;
+    visitor.time("pipe_free", free_at_);
+    visitor.time("pipe_admits", admits_at_);
+    // Each with the launch of the one ahead of it.
+    for (uint8_t i = 0; i < waiting; ++i) visitor.value("pipe_entered", entry_of(i) - (now << kLaunchBits));
   }
 
  private:
@@ -76,6 +80,8 @@ class alignas(64) PipePort {
     const auto from_now = static_cast<int64_t>((entry & ~kNobody) - (now << kLaunchBits)) >> kLaunchBits;
     return now + static_cast<Cycle>(std::max<int64_t>(from_now, 0));
   }
+  // The last one, the one before it, and so on.
+  uint64_t entry_of(uint8_t back) const { return entries_[static_cast<uint8_t>(issued_ - back - 1) % kHistory]; }
   static int launch_ahead(uint64_t entry) { return static_cast<int16_t>(entry & kNobody); }
 
   static constexpr int kHistory = 16;  // above the deepest admission

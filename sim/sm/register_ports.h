@@ -172,7 +172,8 @@ class RegisterPorts {
       for (uint32_t port = 0; port < read_ports_; ++port) visitor.value("read_port", read_busy_[bank][port]);
       visitor.value("write_port", write_busy_[bank]);
       if (half_writes_ > 2) visitor.value("second_write_port", both_written_[bank]);
-      for (const uint16_t entry : cached_[bank]) visitor.value("register_cache", entry);
+      const auto& cached = cached_[bank];
+      visitor.values("register_cache", cached[0], "register_cache", cached[1], "register_cache", cached[2]);
     }
     visitor.value("commits_left", commits_end_ > visitor.now() ? commits_end_ - visitor.now() : 0);
     visitor.relative("update_reads", unserved_reads(demanded_));

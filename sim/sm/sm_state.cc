@@ -55,6 +55,7 @@ void Sm::visit(StateVisitor& visitor) {
   for (size_t l = 0; l < launches_.size(); ++l) visit_launch(static_cast<int>(l), visitor);
   visitor.time("next_cta_at", next_cta_at_);
   visitor.value("open_wgmma", open_wgmma_);
+  visitor.value("ctas_resident", static_cast<uint64_t>(std::ranges::count_if(ctas_, &Cta::resident)));
   for (size_t c = 0; c < ctas_.size(); ++c) visit_cta(static_cast<int>(c), visitor);
   Cycle blocked_since = kNever;
   for (SubCore& sub_core : sub_cores_) {
@@ -99,12 +100,11 @@ void Sm::visit_launch(int launch, StateVisitor& visitor) {
 
 void Sm::visit_cta(int index, StateVisitor& visitor) {
   Cta& cta = ctas_[index];
-  visitor.value("cta_resident", cta.resident);
   if (!cta.resident) return;
-  visitor.value("cta_launch", static_cast<uint64_t>(cta.launch));
+  visitor.values("cta_slot", index, "cta_launch", cta.launch);
   visitor.cta_class(cta.cta_class);
-  visitor.value("cta_warps_running", cta.warps_running);
-  visitor.value("cta_register_pool", cta.register_pool);
+  visitor.values("cta_warps_running", cta.warps_running, "cta_register_pool", cta.register_pool);
+  visitor.value("cta_warps", cta.warp_slots.size());
   for (const int slot : cta.warp_slots) visitor.value("cta_warp_slot", static_cast<uint64_t>(slot));
   const KernelImage& image = *launches_[cta.launch].image;
   for (size_t r = 0; r < cta.rings.size(); ++r) {
@@ -121,9 +121,13 @@ void Sm::visit_cta(int index, StateVisitor& visitor) {
       if (image.waited_once[r]) visitor.relative("mbarrier_once", barrier.visible >= 1);
     }
   }
-  for (NamedBarrier& barrier : cta.barriers) {
+  uint32_t filling = 0;
+  for (int b = 0; b < kNamedBarriers; ++b) filling |= (cta.barriers[b].arrived > 0 ? 1U : 0U) << b;
+  visitor.value("barriers_filling", filling);
+  for (; filling != 0; filling &= filling - 1) {
+    NamedBarrier& barrier = cta.barriers[std::countr_zero(filling)];
     visitor.value("barrier_arrived", barrier.arrived);
-    if (barrier.arrived > 0) visit_arrival("barrier_last", index, barrier.last, visitor);
+    visit_arrival("barrier_last", index, barrier.last, visitor);
   }
   for (Warpgroup& group : cta.warpgroups) {
     uint64_t arrived = 0;
@@ -328,12 +332,8 @@ void Sm::visit_events(StateVisitor& visitor) {
   for (const auto* pointer : event_order_) {
     const Event& event = pointer->payload;
     visitor.relative("event_time", pointer->time - visitor.now());
-    visitor.value("event_type", static_cast<uint64_t>(event.type));
-    visitor.value("event_sub_core", event.sub_core);
-    visitor.value("event_slot", event.slot);
-    visitor.value("event_counter", event.counter);
-    visitor.value("event_cta", event.cta);
-    visitor.value("event_ring", event.ring);
+    visitor.values("event_type", event.type, "event_sub_core", event.sub_core, "event_slot", event.slot, "event_counter",
+                   event.counter, "event_cta", event.cta, "event_ring", event.ring);
     visitor.value("event_stage", event_stage(event));
     visitor.relative("event_value", event_value(event));
     visit_event_lost(event, visitor);

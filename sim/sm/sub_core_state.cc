@@ -13,11 +13,9 @@ void SubCore::visit(StateVisitor& visitor) {
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
   }
-  visitor.value("resident", resident_);
-  visitor.value("awake", awake_);
-  visitor.value("check", check_);
-  // Of blocked warps too: they are looked at again when they wake up.
-  visitor.value("tentative", tentative_);
+  visitor.values("resident", resident_, "awake", awake_);
+  // Tentative, also of blocked warps: they are looked at again when they wake up.
+  visitor.values("check", check_, "tentative", tentative_);
   timers_.visit(visitor);
   for (Mask left = resident_; left != 0; left &= left - 1) visitor.value("younger", younger_[std::countr_zero(left)]);
   for (int port = 0; port < kPorts; ++port) {
@@ -27,9 +25,9 @@ void SubCore::visit(StateVisitor& visitor) {
   visitor.value("queue_entries", queue_entries_);
   for (uint32_t w = 0; w < spec_.issue_width; ++w) {
     Way& way = ways_[w];
-    visitor.value("dispatch_culprit", way.control_free > visitor.now() ? static_cast<uint64_t>(way.dispatch_culprit) : 0);
+    visitor.values("dispatch_culprit", way.control_free > visitor.now() ? way.dispatch_culprit : 0, "allocate_holder",
+                   way.allocated > visitor.now() ? way.allocate_holder : 0);
     visitor.time("control_free", way.control_free);
-    visitor.value("allocate_holder", way.allocated > visitor.now() ? static_cast<uint64_t>(way.allocate_holder) : 0);
     visitor.time("allocated", way.allocated);
   }
   if (spec_.issue_interval > 1) {
@@ -39,9 +37,8 @@ void SubCore::visit(StateVisitor& visitor) {
     slot_free_ = visitor.moved(slot_free_);  // past
   }
   ports_.visit(visitor);
-  for (int bank = 0; bank < 2; ++bank) visitor.value("last_writer", static_cast<uint64_t>(last_writer_[bank]));
-  visitor.value("last_issued", static_cast<uint64_t>(last_issued_));
-  visitor.value("last_turn", static_cast<uint64_t>(last_turn_));
+  visitor.values("last_writer", last_writer_[0], "last_writer", last_writer_[1]);
+  visitor.values("last_issued", last_issued_, "last_turn", last_turn_);
   visitor.time("next_step", next_);
   stepped_ = visitor.moved(stepped_);
   visitor.counts(port_reads_);
@@ -53,35 +50,29 @@ void SubCore::visit(StateVisitor& visitor) {
 void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   Warp& warp = warps_[slot];
   visitor.value("warp_op", place(warp));
-  visitor.value("warp_cta", static_cast<uint64_t>(warp.cta));
-  visitor.value("warp_index", static_cast<uint64_t>(warp.index_in_cta));
-  for (int c = 0; c < 6; c += 2) visitor.value("dependence_counters", uint64_t{warp.counters[c]} << 32 | warp.counters[c + 1]);
-  visitor.value("long_counters", warp.long_counters);
+  visitor.values("warp_cta", warp.cta, "warp_index", warp.index_in_cta);
+  uint8_t counting = 0;
+  for (int c = 0; c < 6; ++c) counting = static_cast<uint8_t>(counting | (warp.counters[c] != 0 ? 1U : 0U) << c);
   const bool just_issued = warp.last_issue + 1 == visitor.now();
-  visitor.value("just_issued", just_issued);
-  visitor.value("fresh_counters", just_issued ? warp.fresh_counters : 0);
-  visitor.value("blocked", warp.blocked);
-  if (warp.blocked) visitor.value("blocked_reason", static_cast<uint64_t>(warp.reason));
+  visitor.values("just_issued", just_issued, "fresh_counters", just_issued ? warp.fresh_counters : uint8_t{0}, "long_counters",
+                 warp.long_counters, "counting", counting, "blocked", warp.blocked, "blocked_reason",
+                 warp.blocked ? warp.reason : WarpState{}, "in_barrier", warp.in_barrier, "exited", warp.exited);
+  for (uint32_t left = counting; left != 0; left &= left - 1)
+    visitor.value("dependence_counters", warp.counters[std::countr_zero(left)]);
   if (warp.blocked || ((awake_ & tied_) >> slot & 1) != 0) {
     visitor.since(warp.serial, 0, warp.since);
   } else {
     warp.since = visitor.moved(warp.since);
   }
-  visitor.value("in_barrier", warp.in_barrier);
-  if (warp.in_barrier) {
-    visitor.value("barrier", warp.barrier);
-    visitor.value("barrier_row", warp.waiting_row);
-  }
-  visitor.value("outstanding_stores", warp.outstanding_stores);
-  visitor.value("outstanding_bulk_stores", warp.outstanding_bulk_stores);
-  visitor.value("warp_registers", warp.registers);
-  visitor.value("wgmma_groups", warp.wgmma_groups);
-  visitor.value("async_open", warp.async.open_copies);
-  visitor.relative("async_groups", warp.async.committed - warp.async.completed);
+  if (warp.in_barrier) visitor.values("barrier", warp.barrier, "barrier_row", warp.waiting_row);
+  visitor.values("outstanding_stores", warp.outstanding_stores, "outstanding_bulk_stores", warp.outstanding_bulk_stores);
+  visitor.values("warp_registers", warp.registers, "wgmma_groups", warp.wgmma_groups);
+  // At most as many groups as there is room for.
+  visitor.values("async_open", warp.async.open_copies, "async_groups",
+                 static_cast<uint32_t>(warp.async.committed - warp.async.completed));
   for (uint64_t group = warp.async.completed; group < warp.async.committed; ++group)
     visitor.value("async_copies", warp.async.copies_left[group % warp.async.copies_left.size()]);
   visitor.since(warp.serial, 1, warp.started);
-  visitor.value("exited", warp.exited);
   if (warp.exited) {
     visitor.since(warp.serial, 2, warp.last_issue);
   } else {

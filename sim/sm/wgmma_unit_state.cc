@@ -35,14 +35,10 @@ void WgmmaUnit::visit_pipe(StateVisitor& visitor) {
 }
 
 void WgmmaUnit::visit_command(Command& command, bool waits, StateVisitor& visitor) {
-  visitor.value("command_launch", static_cast<uint64_t>(command.launch));
-  visitor.value("command_row", command.row);
-  visitor.value("command_cta", static_cast<uint64_t>(command.cta));
-  visitor.value("command_cta_lives", sm_->cta_lives(command.cta, command.cta_serial));
-  visitor.value("command_warpgroup", static_cast<uint64_t>(command.warpgroup));
-  visitor.value("command_columns", command.columns);
-  visitor.value("command_a_in_registers", command.a_in_registers);
-  visitor.value("command_commit", command.commit);
+  visitor.values("command_launch", command.launch, "command_row", command.row);
+  visitor.values("command_cta", command.cta, "command_cta_lives", sm_->cta_lives(command.cta, command.cta_serial));
+  visitor.values("command_warpgroup", command.warpgroup, "command_columns", command.columns, "command_a_in_registers",
+                 command.a_in_registers, "command_commit", command.commit);
   sm_->visit_lost("command_lost", command.launch, command.cta, command.cta_serial, command.lost, visitor);
   if (waits) {
     visitor.moment("command_assembled", command.assembled);
