@@ -64,4 +64,22 @@ Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const config
   return made;
 }
 
+Expected<traces::Kernel> KernelMaker::make(const configs::Kernel& kernel, const configs::Gpu& gpu) {
+  configs::Kernel workload = kernel;
+  workload.clear_name();
+  workload.clear_stream();
+  workload.clear_priority();
+  workload.clear_after();
+  const std::pair key(workload.SerializeAsString(), gpu.SerializeAsString());
+  auto known = made_.find(key);
+  if (known == made_.end()) {
+    auto made = make_kernel(kernel, gpu, file_);
+    if (!made) return made;
+    known = made_.emplace(key, std::move(*made)).first;
+  }
+  traces::Kernel copy = known->second;
+  copy.name = kernel.name();
+  return copy;
+}
+
 }  // namespace warpfold::workloads

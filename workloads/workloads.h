@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 
 #include "configs/diagnostic.h"
 #include "configs/gpu.pb.h"
@@ -12,6 +14,20 @@ namespace warpfold::workloads {
 // The rolled program of one kernel of a scenario for a GPU: dispatches to the generators below, or reads the trace file
 // (`scenario_file` is what a trace path is relative to). Inconsistent shapes and CTAs that cannot fit fail.
 Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file);
+
+// Makes kernels of one scenario and of its variants. Each is made once: a workload for a GPU that has been asked for before, under
+// whatever name, is copied.
+class KernelMaker {
+ public:
+  explicit KernelMaker(std::string scenario_file) : file_(std::move(scenario_file)) {}
+
+  const std::string& file() const { return file_; }
+  Expected<traces::Kernel> make(const configs::Kernel& kernel, const configs::Gpu& gpu);
+
+ private:
+  std::string file_;
+  std::map<std::pair<std::string, std::string>, traces::Kernel> made_;  // by workload and GPU, serialized
+};
 
 Expected<traces::Kernel> make_philox(const configs::Philox& philox, const configs::Gpu& gpu);
 Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const configs::Gpu& gpu);

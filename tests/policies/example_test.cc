@@ -19,14 +19,16 @@ TEST(Example, GivesTheLongerKernelPriority) {
   EXPECT_EQ(longest_first().kind(), configs::LONGEST_FIRST);
   Bench bench;
   bench.add(work("short", 8), "stream: 0").add(work("long", 9), "stream: 1");
-  const Plan plan = longest_first().plan(bench.scenario(configs::CONCURRENT), bench.file()).value();
+  workloads::KernelMaker kernels(bench.file());
+  const Plan plan = longest_first().plan(bench.scenario(configs::CONCURRENT), kernels).value();
   EXPECT_GT(plan.kernels[1].priority, plan.kernels[0].priority);
 }
 
 TEST(Example, RefusesASingleKernel) {
   Bench bench;
   bench.add(work("short", 8), "");
-  EXPECT_EQ(longest_first().plan(bench.scenario(configs::CONCURRENT), bench.file()).error().message, "there is only one kernel");
+  workloads::KernelMaker kernels(bench.file());
+  EXPECT_EQ(longest_first().plan(bench.scenario(configs::CONCURRENT), kernels).error().message, "there is only one kernel");
 }
 
 }  // namespace

@@ -55,13 +55,15 @@ configs::Result Bench::run(configs::PolicyKind kind, const std::string& fold) co
 }
 
 Plan Bench::plan(configs::PolicyKind kind) const {
-  auto plan = make_plan(scenario(kind), file());
+  workloads::KernelMaker kernels(file());
+  auto plan = make_plan(scenario(kind), kernels);
   if (!plan) throw std::runtime_error(plan.error().text());
   return std::move(*plan);
 }
 
 std::string Bench::refusal(configs::PolicyKind kind) const {
-  const auto plan = make_plan(scenario(kind), "s.textproto");
+  workloads::KernelMaker kernels("s.textproto");
+  const auto plan = make_plan(scenario(kind), kernels);
   return plan ? "accepted" : plan.error().text();
 }
 

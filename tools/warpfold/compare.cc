@@ -43,11 +43,11 @@ Outcome<Wanted> parse_policies(const std::string& list) {
   return wanted;
 }
 
-Expected<Planned> plan_policy(const std::string& file, std::vector<std::string> settings, configs::PolicyKind kind) {
+Expected<Planned> plan_policy(workloads::KernelMaker& kernels, std::vector<std::string> settings, configs::PolicyKind kind) {
   settings.push_back("policy.kind=" + configs::PolicyKind_Name(kind));
-  auto scenario = configs::load_scenario(file, settings);
+  auto scenario = configs::load_scenario(kernels.file(), settings);
   if (!scenario) return std::unexpected(scenario.error());
-  auto plan = policies::make_plan(*scenario, file);
+  auto plan = policies::make_plan(*scenario, kernels);
   if (!plan) return std::unexpected(plan.error());
   return Planned{std::move(*scenario), std::move(*plan)};
 }
@@ -57,9 +57,10 @@ Outcome<std::vector<Planned>> plan_policies(const std::string& file, const std::
                                             configs::Comparison& comparison) {
   // What is wrong whatever the policy is no reason to leave one out.
   if (const auto scenario = configs::load_scenario(file, settings); !scenario) return std::unexpected(Failure(scenario.error()));
+  workloads::KernelMaker kernels(file);
   std::vector<Planned> planned;
   for (const configs::PolicyKind kind : wanted.kinds) {
-    auto each = plan_policy(file, settings, kind);
+    auto each = plan_policy(kernels, settings, kind);
     if (each) {
       planned.push_back(std::move(*each));
     } else if (wanted.all) {

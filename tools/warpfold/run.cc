@@ -68,7 +68,8 @@ Outcome<RunOptions> run_options(const Options& options) {
 }
 
 Outcome<Planned> plan_scenario(configs::Scenario scenario, const std::string& file) {
-  auto plan = policies::make_plan(scenario, file);
+  workloads::KernelMaker kernels(file);
+  auto plan = policies::make_plan(scenario, kernels);
   if (!plan) return std::unexpected(Failure(plan.error()));
   return Planned{std::move(scenario), std::move(*plan)};
 }
@@ -77,12 +78,13 @@ Outcome<Planned> plan_scenario(configs::Scenario scenario, const std::string& fi
 class Runner::Kernels {
  public:
   void add(const policies::PlannedKernel& planned) {
-    traces::Kernel nameless = planned.kernel;
-    nameless.name = "kernel";
-    const std::string key = kernel_hash(nameless) + " on " + std::to_string(planned.sms.count);
-    const auto [place, is_new] = index_.try_emplace(key, distinct_.size());
-    if (is_new) distinct_.push_back(&planned);
-    of_[&planned] = place->second;
+    traces::Kernel program = traces::nameless(planned.kernel);
+    const auto same = [&](const Program& known) { return known.sms == planned.sms.count && known.kernel == program; };
+    const auto place = static_cast<size_t>(std::ranges::find_if(programs_, same) - programs_.begin());
+    of_[&planned] = place;
+    if (place < programs_.size()) return;
+    programs_.push_back({std::move(program), planned.sms.count});
+    distinct_.push_back(&planned);
   }
   void add_all(const std::vector<Planned>& planned, const policies::Plan& written) {
     for (const policies::PlannedKernel& kernel : written.kernels) add(kernel);
@@ -94,7 +96,11 @@ class Runner::Kernels {
   size_t index(const policies::PlannedKernel& planned) const { return of_.at(&planned); }
 
  private:
-  std::map<std::string, size_t> index_;
+  struct Program {
+    traces::Kernel kernel;  // nameless
+    uint32_t sms;
+  };
+  std::vector<Program> programs_;                        // of distinct_
   std::map<const policies::PlannedKernel*, size_t> of_;  // looked up, never walked: its order is that of addresses
   std::vector<const policies::PlannedKernel*> distinct_;
 };
@@ -239,7 +245,8 @@ Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<Plann
 }
 
 Outcome<std::vector<configs::Result>> Runner::run(const std::vector<Planned>& planned) const {
-  const auto written = policies::plan_as_written(planned.front().scenario, file_);
+  workloads::KernelMaker kernels(file_);
+  const auto written = policies::plan_as_written(planned.front().scenario, kernels);
   if (!written) return std::unexpected(Failure(written.error()));
   auto results = run_folded(planned, *written, options_.folding.options);
   if (!results || !options_.folding.shadow) return results;

@@ -24,9 +24,9 @@ class CarveOut : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::CARVE_OUT; }
   std::string_view help() const override { return "a share of each SM kept for a kernel while others run (reserve)"; }
-  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+  Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     if (scenario.policy().reserve().empty()) return fail("needs at least one reserve { kernel: ... }");
-    auto plan = plan_as_written(scenario, file);
+    auto plan = plan_as_written(scenario, kernels);
     if (!plan) return plan;
     const Graph graph(scenario);
     for (const configs::Reservation& reservation : scenario.policy().reserve()) {

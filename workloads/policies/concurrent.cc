@@ -8,8 +8,8 @@ class Concurrent : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::CONCURRENT; }
   std::string_view help() const override { return "streams side by side, left-over placement in priority and stream order"; }
-  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
-    return plan_as_written(scenario, file);
+  Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
+    return plan_as_written(scenario, kernels);
   }
 };
 

@@ -87,7 +87,7 @@ class Fused : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::FUSED; }
   std::string_view help() const override { return "attention makes its random numbers itself; the Philox kernel disappears"; }
-  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+  Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     configs::Scenario fused = scenario;
     if (first_philox(fused) < 0) return fail("there is no Philox kernel");
     std::map<std::string, std::string> made_by;  // attention -> Philox kernel
@@ -97,7 +97,7 @@ class Fused : public Policy {
       if (!attention) return std::unexpected(attention.error());
       made_by[*attention] = name;
     }
-    auto plan = plan_as_written(fused, file);
+    auto plan = plan_as_written(fused, kernels);
     if (!plan) return plan;
     for (PlannedKernel& kernel : plan->kernels) {
       if (const auto own = made_by.find(kernel.of); own != made_by.end()) kernel.also = {own->second};

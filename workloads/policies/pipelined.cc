@@ -69,9 +69,9 @@ Expected<configs::Kernel> cut(const configs::Kernel& whole, uint32_t segment, ui
 
 class Pipeline {
  public:
-  Pipeline(const configs::Scenario& scenario, const std::string& file)
+  Pipeline(const configs::Scenario& scenario, workloads::KernelMaker& kernels)
       : scenario_(scenario),
-        file_(file),
+        kernels_(kernels),
         graph_(scenario),
         segments_(scenario.policy().pipelined().has_segments() ? scenario.policy().pipelined().segments() : 4),
         buffers_(scenario.policy().pipelined().has_buffers() ? scenario.policy().pipelined().buffers() : 2),
@@ -154,7 +154,7 @@ class Pipeline {
     const configs::Kernel& whole = scenario_.kernel(kernel);
     auto description = is_cut_[kernel] ? cut(whole, segment % segments_, segments_) : Expected<configs::Kernel>(whole);
     if (!description) return std::unexpected(description.error());
-    auto made = workloads::make_kernel(*description, scenario_.gpu(), file_);
+    auto made = kernels_.make(*description, scenario_.gpu());
     if (!made) return std::unexpected(made.error());
     PlannedKernel planned;
     planned.kernel = std::move(*made);
@@ -192,7 +192,7 @@ class Pipeline {
   }
 
   const configs::Scenario& scenario_;
-  const std::string& file_;
+  workloads::KernelMaker& kernels_;
   Graph graph_;
   uint32_t segments_;
   uint32_t buffers_;
@@ -209,8 +209,8 @@ class Pipelined : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::PIPELINED; }
   std::string_view help() const override { return "segments along the sequence, bits of few of them stored (pipelined)"; }
-  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
-    return Pipeline(scenario, file).plan();
+  Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
+    return Pipeline(scenario, kernels).plan();
   }
 };
 

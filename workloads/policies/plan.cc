@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "workloads/policies/graph.h"
-#include "workloads/workloads.h"
 
 namespace warpfold::policies {
 
@@ -17,12 +16,12 @@ uint64_t stored_bits_bytes(const configs::Scenario& scenario) {
   return bits / 8;
 }
 
-Expected<Plan> plan_as_written(const configs::Scenario& scenario, const std::string& file) {
+Expected<Plan> plan_as_written(const configs::Scenario& scenario, workloads::KernelMaker& kernels) {
   Plan plan;
   plan.stored_bits_bytes = stored_bits_bytes(scenario);
   const Graph graph(scenario);
   for (const configs::Kernel& description : scenario.kernel()) {
-    auto kernel = workloads::make_kernel(description, scenario.gpu(), file);
+    auto kernel = kernels.make(description, scenario.gpu());
     if (!kernel) return std::unexpected(kernel.error());
     PlannedKernel planned;
     planned.kernel = std::move(*kernel);

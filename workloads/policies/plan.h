@@ -1,13 +1,13 @@
 #pragma once
 
-#include <string>
+#include <cstdint>
 
 #include "workloads/policies/policy.h"
 
 namespace warpfold::policies {
 
 // The scenario's kernels as they are written, each one launch: where most policies start.
-Expected<Plan> plan_as_written(const configs::Scenario& scenario, const std::string& file);
+Expected<Plan> plan_as_written(const configs::Scenario& scenario, workloads::KernelMaker& kernels);
 
 // Bytes of the bits that a scenario's Philox kernels leave: one bit an element.
 uint64_t stored_bits_bytes(const configs::Scenario& scenario);

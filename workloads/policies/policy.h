@@ -9,6 +9,7 @@
 #include "configs/diagnostic.h"
 #include "configs/scenario.pb.h"
 #include "traces/kernel.h"
+#include "workloads/workloads.h"
 
 namespace warpfold::policies {
 
@@ -61,14 +62,14 @@ class Policy {
   virtual configs::PolicyKind kind() const = 0;
   virtual std::string_view help() const = 0;  // one line
   // Fails where the policy has nothing to do with the scenario or cannot be carried out: the message says why. `scenario` is
-  // resolved and checked, `file` is its file.
-  virtual Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const = 0;
+  // resolved and checked, `kernels` makes those of its file.
+  virtual Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const = 0;
 };
 
 // All policies, in the order in which they are listed and compared.
 const std::vector<const Policy*>& all();
 
 // The plan of the scenario's own policy; a failure names the policy.
-Expected<Plan> make_plan(const configs::Scenario& scenario, const std::string& file);
+Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels);
 
 }  // namespace warpfold::policies

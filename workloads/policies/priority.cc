@@ -24,8 +24,8 @@ class Priority : public Policy {
   std::string_view help() const override {
     return "CTAs and instructions by kernel priority (by_priority; default: Kernel.priority)";
   }
-  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
-    auto plan = plan_as_written(scenario, file);
+  Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
+    auto plan = plan_as_written(scenario, kernels);
     if (!plan) return plan;
     const configs::ByPriority& options = scenario.policy().by_priority();
     const Graph graph(scenario);

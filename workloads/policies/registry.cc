@@ -23,14 +23,15 @@ const std::vector<const Policy*>& all() {
   return policies;
 }
 
-Expected<Plan> make_plan(const configs::Scenario& scenario, const std::string& file) {
+Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) {
   const configs::PolicyKind kind = scenario.policy().kind();
   const auto policy = std::ranges::find(all(), kind, [](const Policy* each) { return each->kind(); });
-  if (policy == all().end()) return fail_at(file, 0, 0, "policy " + configs::PolicyKind_Name(kind) + " is not among the policies");
-  auto plan = (*policy)->plan(scenario, file);
+  if (policy == all().end())
+    return fail_at(kernels.file(), 0, 0, "policy " + configs::PolicyKind_Name(kind) + " is not among the policies");
+  auto plan = (*policy)->plan(scenario, kernels);
   if (plan) return plan;
   Diagnostic problem = plan.error();
-  if (problem.file.empty()) problem.file = file;
+  if (problem.file.empty()) problem.file = kernels.file();
   problem.message = "policy " + configs::PolicyKind_Name(kind) + ": " + problem.message;
   return std::unexpected(std::move(problem));
 }

@@ -8,8 +8,8 @@ class Sequential : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::SEQUENTIAL; }
   std::string_view help() const override { return "one kernel after the other, in the order written"; }
-  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
-    auto plan = plan_as_written(scenario, file);
+  Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
+    auto plan = plan_as_written(scenario, kernels);
     if (plan) plan->serialise = true;
     return plan;
   }

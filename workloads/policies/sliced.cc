@@ -71,8 +71,8 @@ class Sliced : public Policy {
   std::string_view help() const override {
     return "at most so much of each SM for a kernel (quota; default: equal dominant shares)";
   }
-  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
-    auto plan = plan_as_written(scenario, file);
+  Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
+    auto plan = plan_as_written(scenario, kernels);
     if (!plan) return plan;
     const Graph graph(scenario);
     for (const configs::Quota& quota : scenario.policy().quota()) {

@@ -9,7 +9,6 @@
 
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
-#include "workloads/workloads.h"
 
 namespace warpfold::policies {
 namespace {
@@ -90,12 +89,13 @@ class Partition {
 };
 
 // Kernels that size their grid by the chip are told the size of their set, as a program asks its context for it.
-Expected<void> make_again(const configs::Scenario& scenario, const std::string& file, const SmSet& set, int position, Plan& plan) {
+Expected<void> make_again(const configs::Scenario& scenario, workloads::KernelMaker& kernels, const SmSet& set, int position,
+                          Plan& plan) {
   plan.kernels[position].sms = set;
   if (set.count == 0) return {};
   configs::Gpu part = scenario.gpu();
   part.set_sm_count(set.count);
-  auto kernel = workloads::make_kernel(scenario.kernel(position), part, file);
+  auto kernel = kernels.make(scenario.kernel(position), part);
   if (!kernel) return std::unexpected(kernel.error());
   plan.kernels[position].kernel = std::move(*kernel);
   return {};
@@ -107,13 +107,13 @@ class SmPartition : public Policy {
   std::string_view help() const override {
     return "kernels on disjoint sets of SMs: green contexts, MPS (sm_share; default: equal)";
   }
-  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+  Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     const auto sets = Partition(scenario).divide();
     if (!sets) return std::unexpected(sets.error());
-    auto plan = plan_as_written(scenario, file);
+    auto plan = plan_as_written(scenario, kernels);
     if (!plan) return plan;
     for (int k = 0; k < scenario.kernel_size(); ++k) {
-      if (const auto made = make_again(scenario, file, (*sets)[k], k, *plan); !made) return std::unexpected(made.error());
+      if (const auto made = make_again(scenario, kernels, (*sets)[k], k, *plan); !made) return std::unexpected(made.error());
     }
     return plan;
   }

@@ -80,15 +80,15 @@ class WarpSpecialized : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::WARP_SPECIALIZED; }
   std::string_view help() const override { return "the random-number warps inside the GEMMs' CTAs (warp_specialized)"; }
-  Expected<Plan> plan(const configs::Scenario& scenario, const std::string& file) const override {
+  Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     const Graph graph(scenario);
     const auto guest = find_guest(scenario, graph);
     if (!guest) return std::unexpected(guest.error());
     const auto hosts = find_hosts(scenario, graph, *guest);
     if (!hosts) return std::unexpected(hosts.error());
-    auto plan = plan_as_written(scenario, file);
+    auto plan = plan_as_written(scenario, kernels);
     if (!plan) return plan;
-    if (const auto done = merge_all(scenario, file, *guest, *hosts, *plan); !done) return std::unexpected(done.error());
+    if (const auto done = merge_all(scenario, kernels.file(), *guest, *hosts, *plan); !done) return std::unexpected(done.error());
     take_out(graph, *guest, *hosts, *plan);
     return plan;
   }
