@@ -1,15 +1,21 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/time.h"
 
 namespace warpfold::sim {
 
-// Pending events of one SM in the total order (time, sequence of scheduling): a binary heap, since an SM has few pending
-// events (memory replies, wgmma completions) against many instructions.
+// Pending events of one SM in the total order (time, sequence of scheduling). Most are due within a few hundred cycles: these are
+// in a ring of lists, one a cycle, in which a bit says where there are any. The others (replies of DRAM, releases) are in a heap.
+//
+//   taken up to 1000:  ring[1000 % 256] -> a -> b      heap: d at 1700, e at 1701
+//                      ring[1003 % 256] -> c
 template <typename Payload>
 class EventQueue {
  public:
@@ -19,40 +25,126 @@ class EventQueue {
     Payload payload;
   };
 
-  EventQueue() { heap_.reserve(1024); }
+  EventQueue() { ring_.fill({kNone, kNone}); }
 
-  void schedule(Cycle time, const Payload& payload) {
-    heap_.push_back({time, sequence_++, payload});
-    std::push_heap(heap_.begin(), heap_.end(), Later{});
-  }
-
+  // At the time of the event taken last or later.
+  void schedule(Cycle time, const Payload& payload) { add({time, sequence_++, payload}, time - taken_ < kRing); }
   // Before everything else of its time, whenever that was or will be scheduled.
-  void schedule_first(Cycle time, const Payload& payload) {
-    heap_.push_back({time, 0, payload});
-    std::push_heap(heap_.begin(), heap_.end(), Later{});
+  void schedule_first(Cycle time, const Payload& payload) { add({time, 0, payload}, false); }
+
+  size_t size() const { return size_; }
+  Cycle next_time() const { return next_; }
+
+  // The next one.
+  Payload pop() {
+    taken_ = next_;
+    --size_;
+    // What the list holds is due now: it came within a ring's length of an event before.
+    List& list = ring_[next_ % kRing];
+    if (!far_.empty() && far_.front().time == next_ &&
+        (list.first == kNone || far_.front().sequence < nodes_[list.first].event.sequence)) {
+      std::pop_heap(far_.begin(), far_.end(), Later{});
+      const Payload payload = far_.back().payload;
+      far_.pop_back();
+      find_next();
+      return payload;
+    }
+    const uint32_t first = list.first;
+    Node& node = nodes_[first];
+    list.first = node.next;
+    node.next = std::exchange(free_, first);
+    if (list.first == kNone) {
+      occupied_[next_ % kRing / 64] &= ~(uint64_t{1} << next_ % 64);
+      find_next();
+    }
+    return node.event.payload;
   }
 
-  size_t size() const { return heap_.size(); }
-  bool empty() const { return heap_.empty(); }
-  Cycle next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
+  // All of them, those of the ring in their order.
+  template <typename Visit>
+  void for_each(Visit visit) const {
+    for (Cycle at = 0; at < kRing; ++at) {
+      for (uint32_t n = ring_[(taken_ + at) % kRing].first; n != kNone; n = nodes_[n].next) visit(nodes_[n].event);
+    }
+    for (const Event& event : far_) visit(event);
+  }
 
-  // In no particular order.
-  std::vector<Event>& pending() { return heap_; }
-
-  Payload pop() {
-    std::pop_heap(heap_.begin(), heap_.end(), Later{});
-    Payload payload = heap_.back().payload;
-    heap_.pop_back();
-    return payload;
+  // All are so much later, modulo 2^64.
+  void shift(Cycle by) {
+    for (const List& list : ring_) {
+      for (uint32_t n = list.first; n != kNone; n = nodes_[n].next) nodes_[n].event.time += by;
+    }
+    for (Event& event : far_) event.time += by;
+    std::ranges::rotate(ring_, ring_.end() - static_cast<ptrdiff_t>(by % kRing));
+    occupied_ = {};
+    for (size_t at = 0; at < kRing; ++at) occupied_[at / 64] |= (ring_[at].first != kNone ? uint64_t{1} : 0) << at % 64;
+    taken_ += by;
+    if (next_ != kNever) next_ += by;
   }
 
  private:
+  static constexpr Cycle kRing = 256;
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  struct Node {
+    Event event;
+    uint32_t next;  // of its list; none: kNone
+  };
+  struct List {
+    uint32_t first;
+    uint32_t last;
+  };
   // A type of its own, not a function: the heap's algorithms have it inlined.
   struct Later {
     bool operator()(const Event& a, const Event& b) const { return a.time != b.time ? a.time > b.time : a.sequence > b.sequence; }
   };
 
-  std::vector<Event> heap_;
+  void add(const Event& event, bool near) {
+    ++size_;
+    next_ = std::min(next_, event.time);
+    if (!near) {
+      far_.push_back(event);
+      std::push_heap(far_.begin(), far_.end(), Later{});
+      return;
+    }
+    uint32_t place = free_;
+    if (place != kNone) {
+      free_ = nodes_[place].next;
+      nodes_[place] = {event, kNone};
+    } else {
+      place = static_cast<uint32_t>(nodes_.size());
+      nodes_.push_back({event, kNone});
+    }
+    List& list = ring_[event.time % kRing];
+    if (list.first == kNone) {
+      list.first = place;
+      occupied_[event.time % kRing / 64] |= uint64_t{1} << event.time % 64;
+    } else {
+      nodes_[list.last].next = place;
+    }
+    list.last = place;
+  }
+
+  void find_next() {
+    next_ = far_.empty() ? kNever : far_.front().time;
+    const size_t begin = taken_ % kRing / 64;
+    uint64_t bits = occupied_[begin] & ~uint64_t{0} << taken_ % 64;
+    for (size_t i = 0; i <= occupied_.size(); bits = occupied_[(begin + ++i) % occupied_.size()]) {
+      if (bits == 0) continue;
+      const Cycle at = (begin + i) % occupied_.size() * 64 + static_cast<Cycle>(std::countr_zero(bits));
+      next_ = std::min(next_, taken_ + (at - taken_) % kRing);
+      return;
+    }
+  }
+
+  std::array<List, kRing> ring_;
+  std::array<uint64_t, kRing / 64> occupied_{};
+  std::vector<Node> nodes_;
+  uint32_t free_ = kNone;   // nodes that are in no list, linked by `next`
+  std::vector<Event> far_;  // a heap
+  Cycle taken_ = 0;         // when the event taken last was due
+  Cycle next_ = kNever;
+  size_t size_ = 0;
   uint64_t sequence_ = 1;
 };
 

@@ -69,9 +69,9 @@ void Sm::visit(StateVisitor& visitor) {
   }
   memory_.visit(visitor);
   uint64_t oldest_command = wgmma_.started();
-  for (const auto& event : events_.pending()) {
+  events_.for_each([&](const auto& event) {
     if (addressee(event.payload.type) == Addressee::kWgmmaCommand) oldest_command = std::min(oldest_command, event.payload.value);
-  }
+  });
   wgmma_.visit(visitor, oldest_command, blocked_since);
   if (!visitor.taking()) wgmma_.add_port_reads(oldest_command, reads);
   visit_events(visitor);
@@ -316,15 +316,11 @@ uint32_t Sm::event_stage(const Event& event) const {
 }
 
 void Sm::visit_events(StateVisitor& visitor) {
-  auto& pending = events_.pending();
-  if (!visitor.taking()) {
-    for (auto& event : pending) event.time += visitor.shift();
-    return;
-  }
+  if (!visitor.taking()) return events_.shift(visitor.shift());
   event_order_.clear();
-  for (const auto& event : pending) {
+  events_.for_each([&](const auto& event) {
     if (event_is_live(event.payload)) event_order_.push_back(&event);
-  }
+  });
   std::ranges::sort(event_order_, [](const auto* a, const auto* b) {
     return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
   });
