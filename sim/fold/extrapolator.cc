@@ -94,8 +94,8 @@ uint64_t Extrapolator::rounds_left() const {
 }
 
 bool Extrapolator::at_anchor(Cycle now) {
-  if (pacer_ ? !round_ended() : !all_places_met(now)) return false;
-  return samples_.empty() || now >= samples_.back().state.at + batch_;
+  const bool due = samples_.empty() || now >= samples_.back().state.at + batch_;
+  return pacer_ ? round_ended() && due : due && all_places_met(now);
 }
 
 // Since it was last looked at. In another loop rounds are others.

@@ -55,12 +55,7 @@ bool Sm::wgmma_admits(const Warp& warp) const {
 }
 
 void Sm::wgmma_room(Cycle now) {
-  for (SubCore& sub_core : sub_cores_) {
-    for (int slot = 0; slot < sub_core.slots(); ++slot) {
-      const Warp& warp = sub_core.warp(slot);
-      if (warp.resident && warp.blocked && warp.reason == WarpState::kMathPipeThrottle) sub_core.reconsider(slot, now);
-    }
-  }
+  for (SubCore& sub_core : sub_cores_) sub_core.wgmma_room(now);
 }
 
 void Sm::charge_wgmma_wait(Warp& warp, Cycle to) {

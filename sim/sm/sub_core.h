@@ -45,6 +45,7 @@ class SubCore {
   void reconsider(int slot, Cycle now, std::optional<Late> lost = std::nullopt);
   void release_counter(int slot, int counter, Late lost, Cycle now);
   void free_queue_entry(Cycle now);
+  void wgmma_room(Cycle now);
   void end_warp(int slot);
 
   void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {

@@ -1,4 +1,6 @@
 // What reaches a sub-core from other parts of the SM: conditions that come to hold, free places, accumulators on their way back.
+#include <bit>
+
 #include "sim/sm/sm.h"
 #include "sim/sm/sub_core.h"
 
@@ -38,6 +40,13 @@ void SubCore::free_queue_entry(Cycle now) {
   if (queue_entries_-- == spec_.memory_queue_entries) {
     busy_ports_ &= ~(1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory);
     wake_at(now);
+  }
+}
+
+void SubCore::wgmma_room(Cycle now) {
+  for (Mask waiting = wants_[static_cast<int>(Pipe::kWgmma)] & ~awake_; waiting != 0; waiting &= waiting - 1) {
+    const int slot = std::countr_zero(waiting);
+    if (warps_[slot].blocked && warps_[slot].reason == WarpState::kMathPipeThrottle) reconsider(slot, now);
   }
 }
 
