@@ -55,7 +55,7 @@ class Folder : public SmWatcher {
   static constexpr size_t kMostHashes = 1 << 20;  // then all are forgotten
   // A word of a key costs about as much as 1/6 of an instruction: but for the first ones, keys stay near 6 % of the replay.
   static constexpr uint64_t kInstructionsPerWord = 3;
-  static constexpr uint64_t kFirstKeys = 128;  // at the start and after every skip: what recurs soon is found soon
+  static constexpr uint64_t kFirstKeys = 256;  // at the start and after every skip: what recurs soon is found soon
 
   // Shortcuts until the next launch is released: who goes round in circles on another's way shall find out by itself.
   static constexpr int kMostShortcuts = 16;

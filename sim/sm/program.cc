@@ -5,8 +5,6 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "isa/assembler.h"
-
 namespace warpfold::sim {
 namespace {
 
@@ -186,9 +184,8 @@ class Compiler {
           MicroOp op = compile(architecture_, instruction);
           op.depth = depth;
           if (op.cursor >= 0) program_.uses_cursor.at(static_cast<size_t>(op.cursor)) = true;
-          op.source = static_cast<uint32_t>(program_.text.size());
           program_.ops.push_back(op);
-          program_.text.push_back(isa::format_instruction(instruction));
+          program_.sources.push_back(&instruction);
         }
       } else {
         add_loop(std::get<traces::Loop>(node), depth);

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "isa/architecture.h"
@@ -74,7 +73,6 @@ struct alignas(64) MicroOp {
   uint8_t depbar_counter = 0;
   uint16_t wgmma_n = 0;
   bool wgmma_a_in_registers = false;
-  uint32_t source = 0;  // index into Program::text
 };
 static_assert(offsetof(MicroOp, place) + sizeof(uint32_t) <= 64 && sizeof(MicroOp) == 128);
 
@@ -100,7 +98,7 @@ struct Program {
   std::vector<std::vector<uint32_t>> ends_at;    // per instruction: loops that end there, inner first
   std::vector<std::vector<uint32_t>> begins_at;  // per instruction: loops that begin there, outer first
   std::vector<Tally> tallies;                    // of what lies before each instruction, and of all
-  std::vector<std::string> text;                 // readable instructions, for deadlock reports
+  std::vector<const isa::Instruction*> sources;  // of ops, in the role that was compiled: for deadlock reports
   // Per cursor of the kernel: this role's instructions use it.
   std::array<bool, 8> uses_cursor{};
 
@@ -111,7 +109,7 @@ struct Program {
 // Once segments and rates are known.
 void tally(Program& program);
 
-// Compiles a validated role for an architecture.
+// Compiles a validated role for an architecture. The role outlives the program.
 Program compile_role(const isa::Architecture& architecture, const traces::Role& role);
 
 }  // namespace warpfold::sim

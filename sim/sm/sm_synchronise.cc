@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "isa/assembler.h"
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
@@ -157,10 +158,12 @@ std::string Sm::waiting_report() const {
       if (!warp.resident || !warp.blocked) continue;
       const KernelImage& image = *launches_[warp.launch].image;
       const traces::Kernel& kernel = *image.kernel;
+      const MicroOp& op = *(warp.in_barrier ? warp.barrier_op : warp.op);
       report += "  " + kernel.name + " CTA " + std::to_string(warp.cta) + " " +
                 kernel.roles[image.role_of_warp[warp.index_in_cta]].name + " warp " + std::to_string(warp.index_in_cta) +
                 " (sub-core " + std::to_string(c) + "): " + std::string(state_name(warp.reason)) + " since cycle " +
-                std::to_string(warp.since) + " at " + warp.program->text[(warp.in_barrier ? warp.barrier_op : warp.op)->source];
+                std::to_string(warp.since) + " at " +
+                isa::format_instruction(*warp.program->sources[&op - warp.program->ops.data()]);
       if (warp.in_barrier) {
         const NamedBarrier& barrier = ctas_[warp.cta].barriers[warp.barrier];
         report +=
