@@ -164,7 +164,11 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.needs_check = has_condition(op);
   if (never_executes(instruction)) switch_off(op);
   add_reads(op);
-  for (uint8_t bank = 0; bank < 2; ++bank) op.written[bank] = op.writes[bank] > 0 ? bank : 2;
+  for (uint8_t bank = 0; bank < 2; ++bank) {
+    op.written[bank] = op.writes[bank] > 0 ? bank : 2;
+    op.write_slots[bank] = slots_of(op.writes[bank]);
+  }
+  op.port = static_cast<uint8_t>(op.global ? kGlobalMemory : static_cast<int>(op.pipe));
   op.math = op.pipe != isa::Pipe::kNone && op.pipe != isa::Pipe::kMemory && op.pipe != isa::Pipe::kWgmma;
   op.alu_result = op.pipe == isa::Pipe::kAlu && op.load_registers > 0;
   op.allocates =

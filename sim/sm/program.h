@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -22,11 +23,19 @@ struct SourceRead {
 // The operand's place in a bank of the register-file cache, as a bit.
 constexpr uint32_t cache_place(int bank, const SourceRead& source) { return 1U << (3 * bank + source.slot); }
 
+// A bit for each of so many registers of a bank; no fixed-latency instruction writes more than 16.
+constexpr uint16_t slots_of(uint8_t registers) { return static_cast<uint16_t>((1U << std::min<uint8_t>(registers, 16)) - 1); }
+
+// Ports that an instruction may find taken: the pipes, with memory instructions that leave the SM apart from the others.
+inline constexpr int kGlobalMemory = isa::kPipes;
+inline constexpr int kPorts = isa::kPipes + 1;
+
 // An instruction as the machine executes it: everything looked up once, nothing left to decode. What every issue looks at comes
 // first, in one cache line.
 struct alignas(64) MicroOp {
   isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
   isa::Pipe pipe = isa::Pipe::kNone;
+  uint8_t port = 0;        // that it may find taken: its pipe, or kGlobalMemory
   uint16_t interval = 1;   // cycles that the pipe's input latch is held
   uint8_t next_after = 1;  // cycles to the warp's next issue at the earliest (stall count and yield)
   uint8_t write_counter = 7;
@@ -46,17 +55,18 @@ struct alignas(64) MicroOp {
   bool blocks_lite = false;  // holds FMA lite together with FMA heavy
   uint8_t source_count = 0;
   std::array<SourceRead, 3> sources{};
-  bool narrow_sources = true;            // every source operand is one register
-  bool reuses = false;                   // a source stays in the register-file cache
-  std::array<uint8_t, 2> reads{};        // registers read per bank where none is in the register-file cache
-  std::array<uint8_t, 2> writes{};       // result registers per bank
-  std::array<uint8_t, 2> written{2, 2};  // per bank: the bank if it is written; 2: it is not
-  uint8_t cache_places = 0;              // of the register-file cache that the sources look at
-  uint8_t write_latency = 0;             // issue to write port, fixed latency
+  bool narrow_sources = true;             // every source operand is one register
+  bool reuses = false;                    // a source stays in the register-file cache
+  std::array<uint8_t, 2> reads{};         // registers read per bank where none is in the register-file cache
+  std::array<uint8_t, 2> writes{};        // result registers per bank
+  std::array<uint16_t, 2> write_slots{};  // per bank: slots_of(writes)
+  std::array<uint8_t, 2> written{2, 2};   // per bank: the bank if it is written; 2: it is not
+  uint8_t cache_places = 0;               // of the register-file cache that the sources look at
+  uint8_t write_latency = 0;              // issue to write port, fixed latency
   int16_t cursor = -1;
   uint32_t segment = 0;  // of the kernel's code: whose account it is in
-  uint32_t place = 0;    // in the kernel's code, all roles one after the other: names the instruction in state keys
 
+  uint32_t place = 0;             // in the kernel's code, all roles one after the other: names the instruction in state keys
   uint8_t load_registers = 0;     // 32-bit registers that a load returns
   uint16_t result_cycles = 0;     // uncontended, issue to earliest consumer
   uint16_t release_cycles = 0;    // uncontended, issue to earliest overwrite of a source
@@ -74,7 +84,7 @@ struct alignas(64) MicroOp {
   uint16_t wgmma_n = 0;
   bool wgmma_a_in_registers = false;
 };
-static_assert(offsetof(MicroOp, place) + sizeof(uint32_t) <= 64 && sizeof(MicroOp) == 128);
+static_assert(offsetof(MicroOp, segment) + sizeof(uint32_t) <= 64 && sizeof(MicroOp) == 128);
 
 struct LoopSpan {
   uint32_t begin = 0;

@@ -103,12 +103,16 @@ class RegisterPorts {
   }
 
   // A fixed-latency result takes the write port of its banks at `cycle` and after (result queue: it is never delayed).
-  void write(Cycle cycle, const std::array<uint8_t, 2>& registers) {
+  void write(Cycle cycle, const MicroOp& op) {
     const Cycle offset = cycle - base_;
+    const std::array<uint8_t, 2>& registers = op.writes;
+    if (half_writes_ == 2) {
+      write_busy_[0] |= uint64_t{op.write_slots[0]} << offset;
+      write_busy_[1] |= uint64_t{op.write_slots[1]} << offset;
+      return;
+    }
     for (int bank = 0; bank < 2; ++bank) {
-      if (half_writes_ == 2) {
-        write_busy_[bank] |= slots(registers[bank]) << offset;
-      } else if (half_writes_ < 2) {
+      if (half_writes_ < 2) {
         write_busy_[bank] |= slots(2U * registers[bank]) << offset;
       } else {
         write_by_two(bank, slots((registers[bank] + 1U) / 2) << offset);

@@ -56,8 +56,7 @@ void SubCore::step(Cycle now) {
   Mask candidates = awake_;
   if (candidates != 0) candidates = throttle(candidates, now);
   if (candidates != 0) candidates = find_way(candidates, now);
-  uint32_t slots = spec_.issue_width;
-  while (candidates != 0) {
+  for (uint32_t issued = 0; candidates != 0;) {
     const int winner = pick(candidates);
     const MicroOp& op = *warps_[winner].op;
     candidates &= ~(Mask{1} << winner);
@@ -68,7 +67,7 @@ void SubCore::step(Cycle now) {
     }
     issue(winner, now);
     if (candidates == 0) break;
-    if (--slots == 0) {
+    if (plain_ || ++issued == spec_.issue_width) {
       charge_losers(candidates, warps_[winner].launch, op, now);
       break;
     }
@@ -121,7 +120,7 @@ bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
 // Awake until now without having issued: in all of these cycles something was taken.
 void SubCore::count_held_up(int slot, Cycle now) {
   Warp& warp = warps_[slot];
-  if (kAccounting && (tied_ >> slot & static_cast<Mask>(now > warp.since)) != 0) sm_->delay(warp, &Late::all, now - warp.since);
+  if (kAccounting && (tied_ & (Mask{now > warp.since} << slot)) != 0) sm_->delay(warp, &Late::all, now - warp.since);
 }
 
 void SubCore::block(int slot, WarpState reason, Cycle since) {
@@ -137,9 +136,9 @@ void SubCore::wait(Warp& warp, WarpState reason, Cycle since) {
   if (!warp.in_barrier) warp.waiting_row = warp.row;
 }
 
-void SubCore::set_timer(int slot, Cycle at, bool check) {
+void SubCore::set_timer(Warp& warp, int slot, Cycle at, bool check) {
   const Mask bit = Mask{1} << slot;
-  warps_[slot].since = at;
+  warp.since = at;
   awake_ &= ~bit;
   check_ = (check_ & ~bit) | Mask{check} << slot;
   timers_.set(slot, at);
@@ -241,7 +240,7 @@ SubCore::Mask SubCore::most_urgent(Mask candidates) const {
 int SubCore::pick(Mask candidates) const {
   const IssuePolicy policy = spec_.issue_policy;
   if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
-  const Mask last = last_issued_ >= 0 ? Mask{1} << last_issued_ & candidates : 0;
+  const Mask last = last_issued_ & candidates;
   if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return youngest(last != 0 ? last : candidates);
   if (policy == IssuePolicy::kGto) return oldest(last != 0 ? last : candidates);
   if (policy == IssuePolicy::kOldestFirst) return oldest(candidates);
@@ -282,7 +281,7 @@ void SubCore::issue(int slot, Cycle now) {
   ++unsettled_;
   if (!op.straight) count(warp, &op + 1);
   if (log_ != nullptr) log(warp, now);
-  last_issued_ = slot;
+  last_issued_ = Mask{1} << slot;
   last_turn_ = slot;
   if (!plain_) {
     slot_free_ = now + spec_.issue_interval - (spec_.issue_width > 1 ? 1 : 0);
@@ -314,7 +313,7 @@ void SubCore::issue(int slot, Cycle now) {
     go_on(warp, slot, now);
   }
   want(slot, *warp.op);
-  set_timer(slot, now + op.next_after, warp.op->needs_check || warp.in_barrier);
+  set_timer(warp, slot, now + op.next_after, warp.op->needs_check || warp.in_barrier);
 }
 
 void SubCore::log(const Warp& warp, Cycle now) const {
@@ -333,7 +332,7 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
   const auto reads = ports_.collect(op, slot);
   way.allocated = ports_.allocate(left_control + 1, reads);
   port_reads_[warp.launch] += reads[0] + reads[1];
-  ports_.write(now + op.write_latency, op.writes);
+  ports_.write(now + op.write_latency, op);
   for (const uint8_t place : op.written) last_writer_[place] = warp.launch;
 }
 
@@ -410,11 +409,10 @@ void SubCore::enter_loops(Warp& warp, uint32_t at, int deeper_than) {
 }
 
 void SubCore::want(int slot, const MicroOp& op) {
-  const int port = port_of(op);
   const Mask bit = Mask{1} << slot;
   wants_[wanted_port_[slot]] &= ~bit;
-  wants_[port] |= bit;
-  wanted_port_[slot] = static_cast<uint8_t>(port);
+  wants_[op.port] |= bit;
+  wanted_port_[slot] = op.port;
 }
 
 }  // namespace warpfold::sim

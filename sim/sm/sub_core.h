@@ -80,9 +80,6 @@ class SubCore {
   uint64_t unsettled() const { return unsettled_; }  // instructions issued that are not in the account
 
  private:
-  // Ports that an awake warp may find taken: the pipes, with global memory instructions apart from the other memory ones.
-  static constexpr int kGlobalMemory = isa::kPipes;
-  static constexpr int kPorts = isa::kPipes + 1;
   using Mask = uint32_t;
 
   void visit_warp(int slot, StateVisitor& visitor);
@@ -122,10 +119,8 @@ class SubCore {
   void go_on(Warp& warp, int slot, Cycle now);
   void step_program(Warp& warp);
   void enter_loops(Warp& warp, uint32_t at, int deeper_than);
-  void set_timer(int slot, Cycle at, bool check);
+  void set_timer(Warp& warp, int slot, Cycle at, bool check);
   void want(int slot, const MicroOp& op);
-
-  static int port_of(const MicroOp& op) { return op.global ? kGlobalMemory : static_cast<int>(op.pipe); }
 
   const Spec& spec_;
   Sm* sm_;
@@ -182,7 +177,7 @@ class SubCore {
   std::vector<uint64_t> issued_;  // per launch: warp instructions
   uint64_t unsettled_ = 0;
 
-  int last_issued_ = -1;  // -1: that warp has exited
+  Mask last_issued_ = 0;  // the warp; none where it has exited
   int last_turn_ = 0;     // the same for round robin, which goes on from there
   Cycle next_ = kNever;
   Cycle stepped_ = kNever;  // the last cycle that was run

@@ -10,7 +10,7 @@ namespace warpfold::sim {
 void SubCore::begin_anew(Cycle now) {
   for (PipePort& pipe : pipes_) pipe.begin_anew(now);
   last_writer_.fill(-1);
-  last_issued_ = -1;
+  last_issued_ = 0;
   last_turn_ = 0;
 }
 
@@ -27,10 +27,10 @@ void SubCore::start_warp(int slot, Cycle now) {
   warp.counted = warp.op;
   warp.row = account_->row(warp.launch, warp.op->segment);
   enter_row(bit, warp.row);
-  wanted_port_[slot] = static_cast<uint8_t>(port_of(*warp.op));
+  wanted_port_[slot] = warp.op->port;
   wants_[wanted_port_[slot]] |= bit;
   warp.started = now == stepped_ ? now + 1 : now;
-  set_timer(slot, warp.started, warp.op->needs_check);
+  set_timer(warp, slot, warp.started, warp.op->needs_check);
   wake_at(warp.started);
 }
 
@@ -46,7 +46,7 @@ void SubCore::end_warp(int slot) {
   of_launch_[launch] &= ~bit;
   if (of_launch_[launch] == 0) std::erase(active_launches_, launch);
   leave_row(bit, warps_[slot].row);
-  if (last_issued_ == slot) last_issued_ = -1;
+  last_issued_ &= ~bit;
 }
 
 }  // namespace warpfold::sim

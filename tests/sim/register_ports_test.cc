@@ -39,12 +39,14 @@ RC_GTEST_PROP(RegisterPorts, MayStayBehind, ()) {
     }
     const sim::RegisterPorts::PerBank reads = {*rc::gen::inRange<uint32_t>(0, 9), *rc::gen::inRange<uint32_t>(0, 9)};
     const auto latency = *rc::gen::weightedElement<uint32_t>({{20, 4}, {4, 0}, {2, 23}, {1, 60}});
-    const std::array<uint8_t, 2> writes = {*rc::gen::inRange<uint8_t>(0, 3), *rc::gen::inRange<uint8_t>(0, 3)};
+    sim::MicroOp op;
+    op.writes = {*rc::gen::inRange<uint8_t>(0, 3), *rc::gen::inRange<uint8_t>(0, 3)};
+    for (int bank = 0; bank < 2; ++bank) op.write_slots[bank] = sim::slots_of(op.writes[bank]);
     lazy.make_room(now, latency);
     allocated = eager.allocate(now + 2, reads);
     RC_ASSERT(lazy.allocate(now + 2, reads) == allocated);
-    eager.write(now + latency, writes);
-    lazy.write(now + latency, writes);
+    eager.write(now + latency, op);
+    lazy.write(now + latency, op);
     if (*rc::gen::inRange(0, 8) == 0) RC_ASSERT(lazy.missing(now, wanted) == eager.missing(now, wanted));
   }
 }
