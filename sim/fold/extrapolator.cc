@@ -59,17 +59,19 @@ uint64_t Extrapolator::all_work() {
 
 // ---- measuring
 
-// Of each launch: with CTAs left to place, whether it has begun and whether it may place them; with none, how many warps still run.
-std::vector<uint64_t> Extrapolator::phase(Cycle now) {
-  std::vector<uint64_t> phase(tied_.size(), 0);
-  for_each_warp([&](const Warp& warp) { phase[warp.launch] += warp.exited ? 0 : 1; });
+// A phase is, of each launch, with CTAs left to place, whether it has begun and whether it may place them; with none, how many
+// warps still run.
+bool Extrapolator::another_phase(Cycle now) {
+  std::swap(phase_, phase_before_);
+  phase_.assign(tied_.size(), 0);
+  for_each_warp([&](const Warp& warp) { phase_[warp.launch] += warp.exited ? 0 : 1; });
   for (size_t l = 0; l < tied_.size(); ++l) {
     const int launch = static_cast<int>(l);
     if (!sm_->ctas_left(launch)) continue;
     const bool may_begin = sm_->launch_ready(launch) <= now;
-    phase[l] = kUnbounded - (sm_->ctas_placed(launch) > 0 ? 1 : 0) - (may_begin ? 2 : 0);
+    phase_[l] = kUnbounded - (sm_->ctas_placed(launch) > 0 ? 1 : 0) - (may_begin ? 2 : 0);
   }
-  return phase;
+  return phase_ != phase_before_;
 }
 
 // The first warp of the only tied launch there is, if all of its warps have loops and no CTA will take its place.
@@ -177,8 +179,7 @@ void Extrapolator::add_sample(Cycle now) {
 }
 
 bool Extrapolator::watch(Cycle now) {
-  if (auto current = phase(now); current != phase_) {
-    phase_ = std::move(current);
+  if (another_phase(now)) {
     wayward_ = false;
     restart();
   }

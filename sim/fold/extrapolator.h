@@ -69,7 +69,7 @@ class Extrapolator {
     std::vector<std::vector<uint64_t>> issued;       // [launch][sub-core]
   };
 
-  std::vector<uint64_t> phase(Cycle now);
+  bool another_phase(Cycle now);
   void find_pacer();
   uint64_t rounds_left() const;
   bool at_anchor(Cycle now);
@@ -110,7 +110,8 @@ class Extrapolator {
   std::vector<bool> tied_;       // per launch
   std::vector<double> spent_;    // per launch: cycles that its jumps have left open
   std::vector<uint64_t> phase_;
-  struct Pacer {  // a tied warp; all others of its launch are to go round as often
+  std::vector<uint64_t> phase_before_;  // the last one looked at
+  struct Pacer {                        // a tied warp; all others of its launch are to go round as often
     int launch = 0;
     int sub_core = 0;
     int slot = 0;

@@ -59,7 +59,7 @@ Cycle Sm::run(Cycle limit) {
   ends_sharing_ = false;
   while (true) {
     const Cycle next = next_time();
-    if (next >= limit || next == kNever || launch_ended_ || paused_ || (shared_ && may_part_)) return next;
+    if (next >= limit || (launch_ended_ | paused_ | (shared_ & may_part_))) return next;  // nothing left to do: kNever
     if (next >= next_sample_) sample_use(next);
     step(next);
     if (loop_end_ && watcher_ != nullptr) tell_watcher(limit);
