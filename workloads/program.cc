@@ -47,9 +47,9 @@ int missing_cycles(const isa::Architecture& architecture, const std::vector<Inst
   size_t end = 0;
   for (int cycles = 0; end < after.size() && cycles < architecture.longest_latency();)
     cycles += std::max<int>(1, after[end++].control.stall);
-  std::vector<Instruction> joined(before.begin() + static_cast<ptrdiff_t>(first), before.end());
+  std::vector<Instruction> joined(before.begin() + static_cast<std::ptrdiff_t>(first), before.end());
   const size_t border = joined.size();
-  joined.insert(joined.end(), after.begin(), after.begin() + static_cast<ptrdiff_t>(end));
+  joined.insert(joined.end(), after.begin(), after.begin() + static_cast<std::ptrdiff_t>(end));
   int missing = 0;
   for (const isa::BrokenDependence& broken : isa::check_control_codes(architecture, joined, false)) {
     const bool across = broken.producer < border && broken.consumer >= border;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -75,7 +76,7 @@ class EventQueue {
       for (uint32_t n = list.first; n != kNone; n = nodes_[n].next) nodes_[n].event.time += by;
     }
     for (Event& event : far_) event.time += by;
-    std::ranges::rotate(ring_, ring_.end() - static_cast<ptrdiff_t>(by % kRing));
+    std::ranges::rotate(ring_, ring_.end() - static_cast<std::ptrdiff_t>(by % kRing));
     occupied_ = {};
     for (size_t at = 0; at < kRing; ++at) occupied_[at / 64] |= (ring_[at].first != kNone ? uint64_t{1} : 0) << at % 64;
     taken_ += by;
