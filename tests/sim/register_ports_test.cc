@@ -51,5 +51,28 @@ RC_GTEST_PROP(RegisterPorts, MayStayBehind, ()) {
   }
 }
 
+// A result needs one cycle of its bank's port for each that its pipe is held, and of those in which pairs of accumulators are
+// written back every second one, counted back from their end, is free.
+TEST(RegisterPorts, ResultsFindEverySecondCycleFreeBesidePairs) {
+  sim::Spec spec;
+  spec.half_read_ports_per_bank = 2;
+  spec.half_write_ports_per_bank = 2;
+  spec.read_window = 3;
+  constexpr sim::Cycle kBegin = 1000;
+  for (sim::Cycle pairs = 0; pairs < 12; ++pairs) {
+    sim::RegisterPorts ports(spec);
+    ports.begin_commits(kBegin, pairs);
+    for (sim::Cycle enters = kBegin; enters < kBegin + 14; ++enters) {
+      uint32_t free = 0;
+      for (sim::Cycle at = enters; free < 9; ++at) {
+        const bool taken = at < kBegin + pairs && (kBegin + pairs - at) % 2 == 0;
+        if (taken) continue;
+        ++free;
+        EXPECT_EQ(ports.held(enters, free), at + 1 - enters) << pairs << " pairs, enters at " << enters;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace warpfold::test
