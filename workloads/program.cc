@@ -6,6 +6,7 @@
 
 #include "isa/assembler.h"
 #include "isa/control_code_assigner.h"
+#include "isa/dependences.h"
 #include "isa/operand.h"
 
 namespace warpfold::workloads {
@@ -40,7 +41,7 @@ bool holds_counter(const Instruction& instruction) {
 // Cycles by which the last instruction of `before` must be held back for fixed-latency results that `after` uses.
 int missing_cycles(const isa::Architecture& architecture, const std::vector<Instruction>& before,
                    const std::vector<Instruction>& after) {
-  // Further from where they meet everything is there in time.
+  // Further from where they meet every result is there in time.
   size_t first = before.size();
   for (int cycles = 0; first > 0 && cycles < architecture.longest_latency();)
     cycles += std::max<int>(1, before[--first].control.stall);
@@ -50,10 +51,13 @@ int missing_cycles(const isa::Architecture& architecture, const std::vector<Inst
   std::vector<Instruction> joined(before.begin() + static_cast<std::ptrdiff_t>(first), before.end());
   const size_t border = joined.size();
   joined.insert(joined.end(), after.begin(), after.begin() + static_cast<std::ptrdiff_t>(end));
+  std::vector<int> times(joined.size(), 0);
+  for (size_t i = 1; i < joined.size(); ++i) times[i] = times[i - 1] + std::max<int>(1, joined[i - 1].control.stall);
   int missing = 0;
-  for (const isa::BrokenDependence& broken : isa::check_control_codes(architecture, joined, false)) {
-    const bool across = broken.producer < border && broken.consumer >= border;
-    if (across) missing = std::max(missing, broken.needed - broken.given);
+  for (const isa::Dependence& dependence : isa::find_dependences(architecture, joined, false)) {
+    const bool across = dependence.producer < border && dependence.consumer >= border;
+    if (!across || dependence.protection != isa::Protection::kStall) continue;
+    missing = std::max(missing, dependence.cycles - (times[dependence.consumer] - times[dependence.producer]));
   }
   return missing;
 }

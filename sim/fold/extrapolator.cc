@@ -13,7 +13,7 @@ constexpr size_t kMostSamples = 64;  // then every second one goes: batches of t
 // show when they are joined.
 constexpr size_t kLeastBatches = 8;
 constexpr Cycle kShortestBatch = 512;  // cycles
-constexpr uint64_t kPatience = 20000;  // loop ends after which another anchor is tried
+constexpr uint64_t kPatience = 20000;  // loop ends with a sample due after which another anchor is tried
 
 }  // namespace
 

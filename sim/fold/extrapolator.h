@@ -120,7 +120,7 @@ class Extrapolator {
   std::optional<Pacer> pacer_;    // in this phase
   bool wayward_ = false;          // in this phase some do not go round with it
   std::vector<uint64_t> anchor_;  // without one: where all tied warps stood when the first sample was taken
-  uint64_t missed_ = 0;           // loop ends since then without meeting it again
+  uint64_t missed_ = 0;           // loop ends at which a sample was due since then, without meeting it again
   Cycle batch_ = 0;               // cycles from one sample to the next, at least
   std::vector<Sample> samples_;
 };

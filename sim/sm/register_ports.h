@@ -142,7 +142,6 @@ class RegisterPorts {
   }
   // The accumulators are written back in pairs, an even and an odd register every second cycle, the first one at `now`.
   void begin_commits(Cycle now, Cycle cycles) { commits_end_ = now + cycles; }
-  bool committing(Cycle now) const { return now < commits_end_; }
   // How long a pipe of 16 lanes whose instruction enters at `enters` is held by results of `cycles` cycles. A result is written
   // half a row a cycle and so keeps its bank's port as long as the pipe; a pair goes first and takes both banks' ports for a cycle:
   //

@@ -344,7 +344,7 @@ void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
 // Measured of the ALU alone; FMA heavy has as many lanes.
 uint32_t SubCore::held(const MicroOp& op, Cycle now) const {
   const uint32_t beside_pairs = ports_.held(pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now), op.interval);
-  return op.interval + (beside_pairs - op.interval) * static_cast<uint32_t>(ports_.committing(now) & op.alu_result);
+  return op.interval + (beside_pairs - op.interval) * static_cast<uint32_t>(op.alu_result);
 }
 
 void SubCore::count_dependences(const MicroOp& op, Warp& warp) {

@@ -10,10 +10,10 @@ uint64_t place(const Warp& warp) { return static_cast<uint64_t>(warp.launch) << 
 }  // namespace
 
 void SubCore::visit(StateVisitor& visitor) {
+  visitor.values("resident", resident_, "awake", awake_);
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
   }
-  visitor.values("resident", resident_, "awake", awake_);
   // Tentative, also of blocked warps: they are looked at again when they wake up.
   visitor.values("check", check_, "tentative", tentative_);
   timers_.visit(visitor);
