@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "sim/fold/fold.h"
@@ -18,12 +19,30 @@ struct Share {
   const CtaList* list = nullptr;
   Work work;
   uint64_t ctas = 0;
-  bool drifts = false;  // its warps get on each by itself, and no CTAs come and go over which that would average out
+  bool drifts = false;           // its warps get on each by itself, and no CTAs come and go over which that would average out
+  std::vector<uint64_t> last{};  // instructions of as many of its CTAs as fit, the last one first, where they may matter
 };
 
 using Shares = std::vector<Share>;  // per launch
 
-std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::vector<KernelImage>& images) {
+// Of the CTAs that are there at the end each takes its time, beside as many others as fit: little where there are many. (Of CTAs
+// whose warps wait for each other that is not asked: docs/folding.md, "Merged classes".)
+std::vector<uint64_t> last_of(const CtaList& list, const Share& share, WorkTable& table, const KernelImage& image,
+                              double difference) {
+  std::vector<uint64_t> last;
+  if (image.tied) return last;
+  uint64_t longest = 0;
+  for (auto run = list.rbegin(); run != list.rend(); ++run) {
+    const uint64_t each = table.of_cta(run->cta_class).instructions;
+    longest = std::max(longest, each);
+    const uint64_t room = image.ctas_per_sm - last.size();
+    last.insert(last.end(), std::min<uint64_t>(run->count, room), each);
+  }
+  const auto ending = static_cast<double>(longest * image.ctas_per_sm);
+  return ending > difference * static_cast<double>(share.work.instructions) ? last : std::vector<uint64_t>{};
+}
+
+std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::vector<KernelImage>& images, double difference) {
   std::vector<WorkTable> tables(images.begin(), images.end());
   std::vector<Shares> shares;
   for (const SmClass& sm_class : classes) {
@@ -35,6 +54,7 @@ std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::ve
         of_class[l].ctas += run.count;
       }
       const uint64_t few = kGenerations * images[l].ctas_per_sm;
+      of_class[l].last = last_of(sm_class.ctas[l], of_class[l], tables[l], images[l], difference);
       of_class[l].drifts = !images[l].tied && of_class[l].ctas > 0 && of_class[l].ctas <= few;
     }
   }
@@ -93,6 +113,16 @@ double distance(const Shares& one, const Shares& other) {
   return sum;
 }
 
+// Whether none of the last CTAs of `each` has more to do than the one in its place of `leader`, or all of its CTAs are the leader's
+// first.
+bool ends_alike(const Shares& each, const Shares& leader) {
+  return std::ranges::equal(each, leader, [](const Share& own, const Share& others) {
+    const auto& [mine, its] = std::tie(own.last, others.last);
+    if (mine.size() <= its.size() && std::equal(mine.begin(), mine.end(), its.begin(), std::less_equal{})) return true;
+    return own.ctas <= others.ctas && part_of(*own.list, 0, own.ctas) == part_of(*others.list, 0, own.ctas);
+  });
+}
+
 // The classes that have to be simulated, most instructions first. Whether one is needed is asked of those with least first.
 std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double difference) {
   std::vector<size_t> left(shares.size());
@@ -101,8 +131,9 @@ std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double differe
   for (size_t at = left.size(); at-- > 1;) {
     const Shares& each = shares[left[at]];
     std::vector<size_t> near;
-    std::ranges::copy_if(left, std::back_inserter(near),
-                         [&](size_t c) { return c != left[at] && alike(shares[c], each, difference); });
+    std::ranges::copy_if(left, std::back_inserter(near), [&](size_t c) {
+      return c != left[at] && alike(shares[c], each, difference) && ends_alike(each, shares[c]);
+    });
     const bool spared = std::ranges::any_of(near, [&](size_t one) {
       return std::ranges::any_of(near, [&](size_t other) { return within(each, shares[one], shares[other], difference); });
     });
@@ -120,7 +151,7 @@ std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::ve
     for (SmClass& each : classes) merged.push_back({std::move(each), nothing, false});
     return merged;
   }
-  const std::vector<Shares> shares = shares_of(classes, images);
+  const std::vector<Shares> shares = shares_of(classes, images, difference);
   const std::vector<size_t> leaders = leaders_of(shares, difference);
   for (const size_t leader : leaders) merged.push_back({classes[leader], nothing, false});
   for (size_t c = 0; c < classes.size(); ++c) {

@@ -80,6 +80,20 @@ TEST_F(Merge, KeepsWhatIsTooFewCtasToAverageOver) {
   EXPECT_EQ(sim::merge_alike({shorts, longs}, {image}, 0.05).size(), 2);
 }
 
+// As much in the same CTAs, but where the long ones come last there is less beside them: such an SM may end later.
+TEST_F(Merge, LetsNoClassWithShorterLastCtasStandForAnother) {
+  const traces::Kernel small = long_and_short(4);
+  const sim::KernelImage image = *sim::make_image(spec_, small);
+  const SmClass long_last{1, {{{1, 200}, {0, 40}}}};
+  const SmClass short_last{1, {{{0, 40}, {1, 200}}}};
+  EXPECT_EQ(sim::merge_alike({long_last, short_last}, {image}, 0.05).size(), 1);
+  EXPECT_EQ(sim::merge_alike({short_last, long_last}, {image}, 0.05).size(), 2);
+  // Of thousands of CTAs the last ones are within the difference.
+  const SmClass many_long_last{1, {{{1, 20'000}, {0, 4000}}}};
+  const SmClass many_short_last{1, {{{0, 4000}, {1, 20'000}}}};
+  EXPECT_EQ(sim::merge_alike({many_short_last, many_long_last}, {image}, 0.05).size(), 1);
+}
+
 TEST_F(Merge, WithoutADifferenceNobodyStandsForAnother) { EXPECT_EQ(merge({sm_class(1, 10, 0), sm_class(2, 10, 0)}, 0).size(), 2); }
 
 TEST_F(Merge, WhatTheOthersHaveLessIsCounted) {
