@@ -6,7 +6,6 @@
 #include <functional>
 #include <iterator>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "sim/fold/fold.h"
@@ -15,48 +14,79 @@
 namespace warpfold::sim {
 namespace {
 
+// CTAs one after the other that have as much to do.
+struct Alike {
+  uint64_t instructions = 0;  // of each
+  uint64_t ctas = 0;
+};
+
 struct Share {
   const CtaList* list = nullptr;
   Work work;
   uint64_t ctas = 0;
-  bool drifts = false;           // its warps get on each by itself, and no CTAs come and go over which that would average out
-  std::vector<uint64_t> last{};  // instructions of as many of its CTAs as fit, the last one first, where they may matter
+  std::vector<Alike> order;
+  std::vector<double> ends;  // ends_of(order)
+  bool drifts = false;       // its warps get on each by itself, and no CTAs come and go over which that would average out
+  bool scatters = false;     // it may end earlier or later than `ends` say by more than the difference
 };
 
 using Shares = std::vector<Share>;  // per launch
 
-// Of the CTAs that are there at the end each takes its time, beside as many others as fit: little where there are many. (Of CTAs
-// whose warps wait for each other that is not asked: docs/folding.md, "Merged classes".)
-std::vector<uint64_t> last_of(const CtaList& list, const Share& share, WorkTable& table, const KernelImage& image,
-                              double difference) {
-  std::vector<uint64_t> last;
-  if (image.tied) return last;
-  uint64_t longest = 0;
-  for (auto run = list.rbegin(); run != list.rend(); ++run) {
-    const uint64_t each = table.of_cta(run->cta_class).instructions;
-    longest = std::max(longest, each);
-    const uint64_t room = image.ctas_per_sm - last.size();
-    last.insert(last.end(), std::min<uint64_t>(run->count, room), each);
+// How much of what the longest CTA has more to do than the shortest, times as many as fit, an SM may end later than others of the
+// same `ends`: which CTAs run side by side is not in them. fitted: to exact runs of 140 launches of attention with a mask
+// (docs/folding.md, "Merged classes").
+constexpr double kScatter = 0.2;
+
+// When the last CTA ends if one, two, ... up to `places` of them take all that an SM has and more of them share it, in instructions
+// of one CTA: each gets the place that is free first. Of one it is their sum, of `places` what the longest row of them takes.
+std::vector<double> ends_of(const std::vector<Alike>& order, size_t places) {
+  std::vector<uint64_t> rows(places);
+  for (const Alike& each : order) {
+    for (uint64_t left = each.ctas; left > 0; --left) {
+      const auto [first, last] = std::ranges::minmax_element(rows);
+      if (left > places && *last - *first <= each.instructions) {  // as many for each place
+        const uint64_t rounds = (left - 1) / places;
+        for (uint64_t& row : rows) row += rounds * each.instructions;
+        left -= rounds * places;
+      }
+      *first += each.instructions;
+    }
   }
-  const auto ending = static_cast<double>(longest * image.ctas_per_sm);
-  return ending > difference * static_cast<double>(share.work.instructions) ? last : std::vector<uint64_t>{};
+  std::ranges::sort(rows, std::ranges::greater{});
+  std::vector<double> ends(places);
+  double waiting = 0;
+  for (size_t filling = places; filling > 0; --filling) {
+    ends[filling - 1] = static_cast<double>(rows.front()) + waiting / static_cast<double>(filling);
+    waiting += static_cast<double>(rows[filling - 1]);
+  }
+  return ends;
+}
+
+Share share_of(const CtaList& list, const KernelImage& image, WorkTable& table, double difference) {
+  Share share;
+  share.list = &list;
+  for (const traces::CtaRun& run : list) {
+    const Work each = table.of_cta(run.cta_class);
+    share.work = share.work + each * run.count;
+    share.ctas += run.count;
+    share.order.push_back({each.instructions, run.count});
+  }
+  share.ends = ends_of(share.order, image.ctas_per_sm);
+  share.drifts = !image.tied && share.ctas > 0 && share.ctas <= kGenerations * image.ctas_per_sm;
+  if (share.ctas > 0) {
+    const auto [shortest, longest] = std::ranges::minmax(share.order, {}, &Alike::instructions);
+    const auto apart = static_cast<double>((longest.instructions - shortest.instructions) * image.ctas_per_sm);
+    share.scatters = kScatter * apart > difference * share.ends.front();
+  }
+  return share;
 }
 
 std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::vector<KernelImage>& images, double difference) {
   std::vector<WorkTable> tables(images.begin(), images.end());
   std::vector<Shares> shares;
   for (const SmClass& sm_class : classes) {
-    Shares& of_class = shares.emplace_back(images.size());
-    for (size_t l = 0; l < images.size(); ++l) {
-      of_class[l].list = &sm_class.ctas[l];
-      for (const traces::CtaRun& run : sm_class.ctas[l]) {
-        of_class[l].work = of_class[l].work + tables[l].of_cta(run.cta_class) * run.count;
-        of_class[l].ctas += run.count;
-      }
-      const uint64_t few = kGenerations * images[l].ctas_per_sm;
-      of_class[l].last = last_of(sm_class.ctas[l], of_class[l], tables[l], images[l], difference);
-      of_class[l].drifts = !images[l].tied && of_class[l].ctas > 0 && of_class[l].ctas <= few;
-    }
+    Shares& of_class = shares.emplace_back();
+    for (size_t l = 0; l < images.size(); ++l) of_class.push_back(share_of(sm_class.ctas[l], images[l], tables[l], difference));
   }
   return shares;
 }
@@ -80,26 +110,53 @@ bool alike(const Shares& one, const Shares& other, double difference) {
   });
 }
 
-// Whether some mean of the two has no fewer instructions than `each` in any launch, and no fewer bytes and CTAs but for
-// `difference`. If an instruction, a byte and a CTA take some time each, whatever it is, `each` then takes no longer than the
-// longer of them, but for that share of its bytes' and CTAs' time.
+// Whether each CTA of the one has no more to do than the one in its place of the other.
+bool none_longer(const Share& one, const Share& other) {
+  auto its = other.order.begin();
+  uint64_t passed = 0;
+  for (const Alike& own : one.order) {
+    for (uint64_t left = own.ctas; left > 0;) {
+      if (its == other.order.end() || own.instructions > its->instructions) return false;
+      const uint64_t both = std::min(left, its->ctas - passed);
+      left -= both;
+      passed += both;
+      if (passed < its->ctas) continue;
+      ++its;
+      passed = 0;
+    }
+  }
+  return true;
+}
+
+// Whether `each` does not end later than `leader` for the order of its CTAs, where that matters.
+bool ends_in_order(const Shares& each, const Shares& leader) {
+  return std::ranges::equal(each, leader,
+                            [](const Share& own, const Share& its) { return !own.scatters || none_longer(own, its); });
+}
+
+// Whether some mean of the two has no fewer instructions than `each` in any launch, and but for `difference` no fewer bytes and
+// CTAs and no earlier end. If an instruction, a byte and a CTA take some time each, whatever it is, `each` then takes no longer
+// than the longer of them, but for that share of its bytes' and CTAs' time and of what its CTAs lose by not ending together.
 bool within(const Shares& each, const Shares& one, const Shares& other, double difference) {
   double least = 0;  // weights of `one` in the mean
   double most = 1;
+  bool possible = true;
+  const auto no_less = [&](double wanted, double first, double second) {
+    const double step = first - second;
+    const double missing = wanted - second;
+    if (step > 0) least = std::max(least, missing / step);
+    if (step < 0) most = std::min(most, missing / step);
+    possible &= step != 0 || missing <= 0;
+  };
   for (size_t l = 0; l < each.size(); ++l) {
     const std::array lacking = {1.0, 1 - difference, 1 - difference};
     const std::array wanted = amounts(each[l]);
     const std::array first = amounts(one[l]);
     const std::array second = amounts(other[l]);
-    for (size_t a = 0; a < wanted.size(); ++a) {
-      const double step = first[a] - second[a];
-      const double missing = wanted[a] * lacking[a] - second[a];
-      if (step > 0) least = std::max(least, missing / step);
-      if (step < 0) most = std::min(most, missing / step);
-      if (step == 0 && missing > 0) return false;
-    }
+    for (size_t a = 0; a < wanted.size(); ++a) no_less(wanted[a] * lacking[a], first[a], second[a]);
+    for (size_t e = 0; e < each[l].ends.size(); ++e) no_less(each[l].ends[e] * (1 - difference), one[l].ends[e], other[l].ends[e]);
   }
-  return least <= most;
+  return possible && least <= most;
 }
 
 // How different two are: what they differ by, relative, summed.
@@ -113,16 +170,6 @@ double distance(const Shares& one, const Shares& other) {
   return sum;
 }
 
-// Whether none of the last CTAs of `each` has more to do than the one in its place of `leader`, or all of its CTAs are the leader's
-// first.
-bool ends_alike(const Shares& each, const Shares& leader) {
-  return std::ranges::equal(each, leader, [](const Share& own, const Share& others) {
-    const auto& [mine, its] = std::tie(own.last, others.last);
-    if (mine.size() <= its.size() && std::equal(mine.begin(), mine.end(), its.begin(), std::less_equal{})) return true;
-    return own.ctas <= others.ctas && part_of(*own.list, 0, own.ctas) == part_of(*others.list, 0, own.ctas);
-  });
-}
-
 // The classes that have to be simulated, most instructions first. Whether one is needed is asked of those with least first.
 std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double difference) {
   std::vector<size_t> left(shares.size());
@@ -132,7 +179,7 @@ std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double differe
     const Shares& each = shares[left[at]];
     std::vector<size_t> near;
     std::ranges::copy_if(left, std::back_inserter(near), [&](size_t c) {
-      return c != left[at] && alike(shares[c], each, difference) && ends_alike(each, shares[c]);
+      return c != left[at] && alike(shares[c], each, difference) && ends_in_order(each, shares[c]);
     });
     const bool spared = std::ranges::any_of(near, [&](size_t one) {
       return std::ranges::any_of(near, [&](size_t other) { return within(each, shares[one], shares[other], difference); });
