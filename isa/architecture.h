@@ -117,7 +117,7 @@ class Architecture {
   std::vector<std::vector<uint8_t>> register_latency_;   // [producer class][consumer class]
   std::vector<std::vector<uint8_t>> predicate_latency_;  // [producer class][consumer class]
   std::vector<uint8_t> guard_latency_;                   // [producer class]
-  int longest_latency_ = 1;  // of the tables above: a value is there a cycle later at the earliest
+  int longest_latency_ = 1;                              // of the tables above: a value is there a cycle later at the earliest
   int register_before_target_ = 1;
   int predicate_before_target_ = 1;
 };

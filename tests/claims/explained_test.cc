@@ -23,9 +23,10 @@ const configs::Result& result_of(const std::string& scenario, const std::string&
   const std::string file = std::string(WARPFOLD_SOURCE_DIR "/configs/scenarios/") + scenario + ".textproto";
   auto loaded = configs::load_scenario(file, {"policy.kind=" + policy});
   if (!loaded) throw std::runtime_error(loaded.error().text());
-  auto planned = cli::plan_scenario(std::move(*loaded), file);
+  workloads::KernelMaker kernels(file);
+  auto planned = cli::plan_scenario(std::move(*loaded), kernels);
   if (!planned) throw std::runtime_error(planned.error().text);
-  auto results = cli::Runner(file, "", {}).run({*planned});
+  auto results = cli::Runner(kernels, "", {}).run({*planned});
   if (!results) throw std::runtime_error(results.error().text);
   return known[{scenario, policy}] = std::move(results->front());
 }

@@ -33,15 +33,16 @@ const std::map<std::string, configs::Result>& block(const std::string& name, con
   auto& results = known[{name, settings}];
   if (!results.empty()) return results;
   const std::string file = WARPFOLD_SOURCE_DIR "/configs/scenarios/block_" + name + ".textproto";
+  workloads::KernelMaker kernels(file);
   std::vector<cli::Planned> planned;
   for (const char* policy : {"SEQUENTIAL", "CARVE_OUT", "FUSED"}) {
     Settings all = settings;
     all.push_back(std::string("policy.kind=") + policy);
-    planned.push_back(value_of(cli::plan_scenario(value_of(configs::load_scenario(file, all)), file)));
+    planned.push_back(value_of(cli::plan_scenario(value_of(configs::load_scenario(file, all)), kernels)));
   }
   cli::RunOptions how;
   how.jobs = 2;
-  for (configs::Result& result : value_of(cli::Runner(file, "", how).run(planned))) results[result.policy()] = std::move(result);
+  for (configs::Result& result : value_of(cli::Runner(kernels, "", how).run(planned))) results[result.policy()] = std::move(result);
   return results;
 }
 
@@ -62,8 +63,9 @@ double attention_us(const std::string& dropout) {
   const std::string path = "kernel.attention.flash_attention_3.";
   const Settings settings{path + "shape.type=FP8", path + "tile_keys=128", path + "shape.threshold_bits=32",
                           path + "shape.dropout=" + dropout};
-  const cli::Planned planned = value_of(cli::plan_scenario(value_of(configs::load_scenario(file, settings)), file));
-  return known[dropout] = value_of(cli::Runner(file, "", {}).run({planned})).front().total_time_us();
+  workloads::KernelMaker kernels(file);
+  const cli::Planned planned = value_of(cli::plan_scenario(value_of(configs::load_scenario(file, settings)), kernels));
+  return known[dropout] = value_of(cli::Runner(kernels, "", {}).run({planned})).front().total_time_us();
 }
 
 // ---- met

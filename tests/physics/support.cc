@@ -63,14 +63,19 @@ std::vector<Row> read_rows(const std::string& file) {
 }
 
 configs::Result simulate(const std::string& path, const Settings& settings) {
-  return simulate_planned(value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), path)));
+  workloads::KernelMaker kernels(path);
+  return simulate_planned(value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), kernels)));
 }
 
-configs::Result simulate(const configs::Scenario& scenario) { return simulate_planned(value_of(cli::plan_scenario(scenario, ""))); }
+configs::Result simulate(const configs::Scenario& scenario) {
+  workloads::KernelMaker kernels("");
+  return simulate_planned(value_of(cli::plan_scenario(scenario, kernels)));
+}
 
 configs::Result simulate_with_solo(const std::string& path, const Settings& settings) {
-  const cli::Planned planned = value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), path));
-  return value_of(cli::Runner(path, "test_physics", {}).run({planned})).front();
+  workloads::KernelMaker kernels(path);
+  const cli::Planned planned = value_of(cli::plan_scenario(value_of(configs::load_scenario(path, settings)), kernels));
+  return value_of(cli::Runner(kernels, "test_physics", {}).run({planned})).front();
 }
 
 const configs::Resource& resource(const configs::Result& result, std::string_view name) {

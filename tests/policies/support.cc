@@ -49,7 +49,8 @@ configs::Scenario Bench::scenario(configs::PolicyKind kind) const {
 configs::Result Bench::run(configs::PolicyKind kind, const std::string& fold) const {
   cli::RunOptions options;
   options.folding.options.mode = fold == "off" ? sim::FoldMode::kOff : sim::FoldMode::kExact;
-  const auto results = cli::Runner(file(), "", options).run({{scenario(kind), plan(kind)}});
+  workloads::KernelMaker kernels(file());
+  const auto results = cli::Runner(kernels, "", options).run({{scenario(kind), plan(kind)}});
   if (!results) throw std::runtime_error(results.error().text);
   return results->front();
 }

@@ -51,7 +51,8 @@ Outcome<std::string> check_gpu_file(const std::string& path) {
 Outcome<std::string> check_scenario_file(const std::string& path, const std::vector<std::string>& settings) {
   const auto scenario = configs::load_scenario(path, settings);
   if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto planned = plan_scenario(*scenario, path);
+  workloads::KernelMaker kernels(path);
+  const auto planned = plan_scenario(*scenario, kernels);
   if (!planned) return std::unexpected(planned.error());
   return "scenario " + scenario->name() + " on " + scenario->gpu().name();
 }

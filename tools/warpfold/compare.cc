@@ -53,14 +53,12 @@ Expected<Planned> plan_policy(workloads::KernelMaker& kernels, std::vector<std::
 }
 
 // Every policy is planned before the first one runs.
-Outcome<std::vector<Planned>> plan_policies(const std::string& file, const std::vector<std::string>& settings, const Wanted& wanted,
-                                            configs::Comparison& comparison) {
+Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& wanted, configs::Comparison& comparison) {
   // What is wrong whatever the policy is no reason to leave one out.
-  if (const auto scenario = configs::load_scenario(file, settings); !scenario) return std::unexpected(Failure(scenario.error()));
-  workloads::KernelMaker kernels(file);
+  if (const auto scenario = request.scenario(); !scenario) return std::unexpected(scenario.error());
   std::vector<Planned> planned;
   for (const configs::PolicyKind kind : wanted.kinds) {
-    auto each = plan_policy(kernels, settings, kind);
+    auto each = plan_policy(request.kernels, request.settings, kind);
     if (each) {
       planned.push_back(std::move(*each));
     } else if (wanted.all) {
@@ -71,7 +69,7 @@ Outcome<std::vector<Planned>> plan_policies(const std::string& file, const std::
       return std::unexpected(Failure(each.error()));
     }
   }
-  if (planned.empty()) return user_error(file + ": no policy applies; " + comparison.skipped(0).reason());
+  if (planned.empty()) return user_error(request.kernels.file() + ": no policy applies; " + comparison.skipped(0).reason());
   return planned;
 }
 
@@ -123,9 +121,9 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!wanted) return std::unexpected(wanted.error());
 
   configs::Comparison comparison;
-  const auto planned = plan_policies(request.file, request.settings, *wanted, comparison);
+  const auto planned = plan_policies(request, *wanted, comparison);
   if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(request.file, invocation.command_line, request.how).run(*planned);
+  auto results = Runner(request.kernels, invocation.command_line, request.how).run(*planned);
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   const auto places = report::ranks({comparison.results().pointer_begin(), comparison.results().pointer_end()});

@@ -76,7 +76,7 @@ Outcome<void> hot_command(const Invocation& invocation) {
   if (!planned) return std::unexpected(planned.error());
   const auto selection = selection_option(options, planned->plan);
   if (!selection) return std::unexpected(selection.error());
-  const auto results = Runner(request.file, invocation.command_line, request.how).run({*planned});
+  const auto results = Runner(request.kernels, invocation.command_line, request.how).run({*planned});
   if (!results) return std::unexpected(results.error());
   std::vector<const traces::Kernel*> kernels;
   for (const policies::PlannedKernel& kernel : planned->plan.kernels) kernels.push_back(&kernel.kernel);

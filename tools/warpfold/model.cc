@@ -54,12 +54,12 @@ struct Measured {
   std::map<std::string, uint64_t> alone;  // simulated cycles of kernels alone, by name
 };
 
-Outcome<Measured> simulate_pair(const configs::Scenario& scenario, const std::string& file, const Invocation& invocation,
+Outcome<Measured> simulate_pair(const configs::Scenario& scenario, workloads::KernelMaker& kernels, const Invocation& invocation,
                                 const RunOptions& how) {
   const configs::Scenario pair = pair_of(scenario);
-  const auto planned = plan_scenario(pair, file);
+  const auto planned = plan_scenario(pair, kernels);
   if (!planned) return std::unexpected(planned.error());
-  const auto results = Runner(file, invocation.command_line, how).run({*planned});
+  const auto results = Runner(kernels, invocation.command_line, how).run({*planned});
   if (!results) return std::unexpected(results.error());
   Measured measured{measured_interference(pair, results->front()), {}};
   for (const configs::KernelResult& kernel : results->front().kernels()) measured.alone[kernel.name()] = kernel.solo_cycles();
@@ -67,12 +67,12 @@ Outcome<Measured> simulate_pair(const configs::Scenario& scenario, const std::st
 }
 
 // By the source that the user chose.
-Outcome<Measured> measure(const Chain& chain, const std::string& source, const configs::Scenario& scenario, const std::string& file,
-                          const Invocation& invocation, const RunOptions& how) {
+Outcome<Measured> measure(const Chain& chain, const std::string& source, const configs::Scenario& scenario,
+                          workloads::KernelMaker& kernels, const Invocation& invocation, const RunOptions& how) {
   if (source == "paper") return Measured{sim::paper_interference(), {}};
   Measured measured;
   if (source == "simulated" && chain.has_gemm && chain.has_rng) {
-    auto simulated = simulate_pair(scenario, file, invocation, how);
+    auto simulated = simulate_pair(scenario, kernels, invocation, how);
     if (!simulated) return std::unexpected(simulated.error());
     measured = std::move(*simulated);
   }
@@ -196,19 +196,19 @@ Outcome<void> model_command(const Invocation& invocation) {
                 "pieces of the sequence that random numbers, GEMM and attention are pipelined over");
   add_request(options);
   options.add_output(Format::kTable);
-  const auto asked = read_request(options, invocation);
+  auto asked = read_request(options, invocation);
   if (!asked) return std::unexpected(asked.error());
   if (!*asked) return {};
-  const Request& request = **asked;
+  Request& request = **asked;
   const auto source = interference_option(options);
   if (!source) return std::unexpected(source.error());
   const auto split = split_options(options);
   if (!split) return std::unexpected(split.error());
   const auto scenario = request.scenario();
   if (!scenario) return std::unexpected(scenario.error());
-  const auto chain = make_chain(*scenario, request.file, *source == "paper");
+  const auto chain = make_chain(*scenario, request.kernels.file(), *source == "paper");
   if (!chain) return std::unexpected(chain.error());
-  const auto measured = measure(*chain, *source, *scenario, request.file, invocation, request.how);
+  const auto measured = measure(*chain, *source, *scenario, request.kernels, invocation, request.how);
   if (!measured) return std::unexpected(measured.error());
   configs::Result result = model_result(*scenario, *chain, *measured);
   result.mutable_provenance()->set_command_line(invocation.command_line);

@@ -20,19 +20,19 @@ Outcome<std::optional<Request>> read_request(Options& options, const Invocation&
   if (!destination) return std::unexpected(destination.error());
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
-  return Request{options.arguments().front(), options.settings(), *how, *destination};
+  return Request{workloads::KernelMaker(options.arguments().front()), options.settings(), *how, *destination};
 }
 
 Outcome<configs::Scenario> Request::scenario() const {
-  auto loaded = configs::load_scenario(file, settings);
+  auto loaded = configs::load_scenario(kernels.file(), settings);
   if (!loaded) return std::unexpected(Failure(loaded.error()));
   return std::move(*loaded);
 }
 
-Outcome<Planned> Request::plan() const {
+Outcome<Planned> Request::plan() {
   auto loaded = scenario();
   if (!loaded) return std::unexpected(loaded.error());
-  return plan_scenario(std::move(*loaded), file);
+  return plan_scenario(std::move(*loaded), kernels);
 }
 
 }  // namespace warpfold::cli

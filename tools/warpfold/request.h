@@ -11,13 +11,13 @@ namespace warpfold::cli {
 
 // What a command that simulates a scenario is asked: warpfold COMMAND SCENARIO [--set ...] [--fold ...] [--format ...].
 struct Request {
-  std::string file;
+  workloads::KernelMaker kernels;  // for SCENARIO, the file
   std::vector<std::string> settings;
   RunOptions how;
   Destination destination;
 
   Outcome<configs::Scenario> scenario() const;
-  Outcome<Planned> plan() const;  // under the policy that the scenario names
+  Outcome<Planned> plan();  // under the policy that the scenario names
 };
 
 // SCENARIO, what is set in it, and how it is simulated. The command adds its own options and where the output goes.

@@ -18,13 +18,13 @@ Outcome<void> roofline_command(const Invocation& invocation) {
   add_request(options);
   options.add_html();
   options.add_output(Format::kTable);
-  const auto asked = read_request(options, invocation);
+  auto asked = read_request(options, invocation);
   if (!asked) return std::unexpected(asked.error());
   if (!*asked) return {};
-  const Request& request = **asked;
+  Request& request = **asked;
   const auto planned = request.plan();
   if (!planned) return std::unexpected(planned.error());
-  const auto results = Runner(request.file, invocation.command_line, request.how).run({*planned});
+  const auto results = Runner(request.kernels, invocation.command_line, request.how).run({*planned});
   if (!results) return std::unexpected(results.error());
   if (options.has("html")) {
     if (auto written = write_html(options.text("html"), report::report_of(results->front())); !written) return written;

@@ -67,8 +67,7 @@ Outcome<RunOptions> run_options(const Options& options) {
   return RunOptions{.folding = *folding, .all_sms = *all_sms, .jobs = jobs};
 }
 
-Outcome<Planned> plan_scenario(configs::Scenario scenario, const std::string& file) {
-  workloads::KernelMaker kernels(file);
+Outcome<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels) {
   auto plan = policies::make_plan(scenario, kernels);
   if (!plan) return std::unexpected(Failure(plan.error()));
   return Planned{std::move(scenario), std::move(*plan)};
@@ -119,7 +118,7 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
   auto outcome = sim::simulate(simulation.gpu, simulation.launches, options);
   if (!outcome) {
     Diagnostic diagnostic = outcome.error();
-    if (diagnostic.file.empty()) diagnostic.file = file_;
+    if (diagnostic.file.empty()) diagnostic.file = kernels_.file();
     return std::unexpected(Failure(diagnostic));
   }
   if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
@@ -245,8 +244,7 @@ Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<Plann
 }
 
 Outcome<std::vector<configs::Result>> Runner::run(const std::vector<Planned>& planned) const {
-  workloads::KernelMaker kernels(file_);
-  const auto written = policies::plan_as_written(planned.front().scenario, kernels);
+  const auto written = policies::plan_as_written(planned.front().scenario, kernels_);
   if (!written) return std::unexpected(Failure(written.error()));
   auto results = run_folded(planned, *written, options_.folding.options);
   if (!results || !options_.folding.shadow) return results;

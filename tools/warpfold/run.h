@@ -12,6 +12,7 @@
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/folding.h"
 #include "workloads/policies/policy.h"
+#include "workloads/workloads.h"
 
 namespace warpfold::cli {
 
@@ -34,16 +35,17 @@ struct Planned {
   policies::Plan plan;
 };
 
-// The scenario under the policy that it names. `file` is its file.
-Outcome<Planned> plan_scenario(configs::Scenario scenario, const std::string& file);
+// The scenario under the policy that it names. `kernels` are made for its file.
+Outcome<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels);
 
 // Runs one scenario under as many policies as wanted.
 class Runner {
  public:
-  // `file` is the scenario's, `command_line` goes into results. `known`: runs that others have made or may use; none: its own.
-  Runner(std::string file, std::string command_line, const RunOptions& options,
+  // `kernels` are made for the scenario's file, `command_line` goes into results. `known`: runs that others have made or may use;
+  // none: its own.
+  Runner(workloads::KernelMaker& kernels, std::string command_line, const RunOptions& options,
          std::shared_ptr<sim::KnownRuns> known = std::make_shared<sim::KnownRuns>())
-      : file_(std::move(file)), command_line_(std::move(command_line)), options_(options), known_(std::move(known)) {}
+      : kernels_(kernels), command_line_(std::move(command_line)), options_(options), known_(std::move(known)) {}
 
   // One result for each of `planned`, which differ in their policies alone. What a kernel does alone is simulated once, whichever
   // plans it is part of; so are the scenario's kernels as they are written. A deadlock is a failure with its report.
@@ -70,7 +72,7 @@ class Runner {
   static void hold_against_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
                                  const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes, configs::Result& result);
 
-  std::string file_;
+  workloads::KernelMaker& kernels_;
   std::string command_line_;
   RunOptions options_;
   std::shared_ptr<sim::KnownRuns> known_;

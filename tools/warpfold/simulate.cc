@@ -27,7 +27,7 @@ Outcome<void> simulate_command(const Invocation& invocation) {
   request.how.timeline = options.has("timeline") || options.has("perfetto") || options.has("html");
   const auto planned = request.plan();
   if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(request.file, invocation.command_line, request.how).run({*planned});
+  auto results = Runner(request.kernels, invocation.command_line, request.how).run({*planned});
   if (!results) return std::unexpected(results.error());
   configs::Result& result = results->front();
   if (options.has("html")) {

@@ -76,12 +76,13 @@ class StudyRunner {
 
   // The kernels that figures show are launched by the policies that they name.
   Outcome<void> check_kernels(const std::vector<configs::Scenario>& scenarios) const {
+    workloads::KernelMaker kernels(study_.scenario_file());
     for (const configs::Figure& figure : study_.figure()) {
       for (const configs::Quantity& quantity : figure.quantity()) {
         const auto* which = kernel_of(quantity);
         if (which == nullptr) continue;
         const auto policy = std::ranges::find(study_.policy(), which->policy());
-        const auto plan = plan_scenario(scenarios[static_cast<size_t>(policy - study_.policy().begin())], study_.scenario_file());
+        const auto plan = plan_scenario(scenarios[static_cast<size_t>(policy - study_.policy().begin())], kernels);
         if (!plan) return std::unexpected(plan.error());
         std::vector<std::string> known;
         for (const auto& kernel : plan->plan.kernels) known.push_back(kernel.kernel.name);
@@ -116,13 +117,14 @@ class StudyRunner {
     if (auto known = store_.find(point, wanted)) return std::move(*known);
     RunOptions alone = how_;
     alone.jobs = 1;  // points run beside each other
+    workloads::KernelMaker kernels(study_.scenario_file());
     std::vector<Planned> planned;
     for (const configs::Scenario& scenario : scenarios) {
-      auto each = plan_scenario(scenario, study_.scenario_file());
+      auto each = plan_scenario(scenario, kernels);
       if (!each) return std::unexpected(each.error());
       planned.push_back(std::move(*each));
     }
-    const auto results = Runner(study_.scenario_file(), command_line_, alone, known_).run(planned);
+    const auto results = Runner(kernels, command_line_, alone, known_).run(planned);
     if (!results) return std::unexpected(results.error());
     configs::StudyPoint record;
     for (size_t a = 0; a < point.size(); ++a) {

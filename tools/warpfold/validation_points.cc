@@ -97,13 +97,14 @@ Outcome<configs::SimulatedPoint> ValidationPoints::finish(const Point& point) co
 }
 
 Outcome<configs::SimulatedPoint> ValidationPoints::simulate(const Point& point) const {
-  const auto planned = plan_scenario(point.run.scenario, point.run.file);
+  workloads::KernelMaker kernels(point.run.file);
+  const auto planned = plan_scenario(point.run.scenario, kernels);
   if (!planned) return std::unexpected(planned.error());
   configs::SimulatedPoint made;
   if (point.alone) {
     RunOptions one = how_;
     one.jobs = 1;  // points run beside each other
-    const auto results = Runner(point.run.file, command_line_, one).run({*planned});
+    const auto results = Runner(kernels, command_line_, one).run({*planned});
     if (!results) return std::unexpected(results.error());
     fill_point(results->front(), made);
     return made;

@@ -21,9 +21,10 @@ Outcome<configs::Result> simulate_with(const WhatIfQuestion& question, const std
   settings.insert(settings.end(), extra.begin(), extra.end());
   const auto scenario = configs::load_scenario(question.file, settings);
   if (!scenario) return std::unexpected(Failure(scenario.error()));
-  const auto planned = plan_scenario(*scenario, question.file);
+  workloads::KernelMaker kernels(question.file);
+  const auto planned = plan_scenario(*scenario, kernels);
   if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(question.file, question.command_line, how).run({*planned});
+  auto results = Runner(kernels, question.command_line, how).run({*planned});
   if (!results) return std::unexpected(results.error());
   return std::move(results->front());
 }

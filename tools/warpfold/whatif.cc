@@ -89,7 +89,7 @@ Outcome<void> whatif_command(const Invocation& invocation) {
   if (!*asked) return {};
   const Request& request = **asked;
   WhatIfQuestion question{
-      .file = request.file, .settings = request.settings, .resources = {}, .command_line = invocation.command_line};
+      .file = request.kernels.file(), .settings = request.settings, .resources = {}, .command_line = invocation.command_line};
   const auto factor = factor_option(options);
   if (!factor) return std::unexpected(factor.error());
   question.factor = *factor;
