@@ -34,7 +34,7 @@ uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
 }  // namespace
 
 GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches,
-               const Options& options)
+               const Options& options, StandFor what)
     : spec_(spec),
       images_(images),
       fold_(options.fold),
@@ -42,6 +42,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       other_bounds_(options.other_bounds),
       depends_on_(dependences(launches, options.serialise)),
       released_(launches.size(), false),
+      released_at_(launches.size(), 0),
       paths_(fold_.waypoints) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
   std::vector<const traces::Kernel*> kernels;
@@ -57,7 +58,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     chip_.emplace(spec.memory, 1);
     classes = each_sm(kernels, spec.memory.sm_count, ranges);
   }
-  for (MergedClass& merged : merge_alike(std::move(classes), images, mergeable())) {
+  for (MergedClass& merged : merge_alike(std::move(classes), images, mergeable(), what)) {
     members_.push_back({.sms = merged.sm_class.sms,
                         .ctas = std::move(merged.sm_class.ctas),
                         .merged = merged.merged,
@@ -152,6 +153,19 @@ Outcome GpuRun::run() {
   return outcome;
 }
 
+bool GpuRun::may_begin_earlier(const Outcome& outcome) const {
+  if (images_.size() == 1 || std::ranges::none_of(members_, &Member::merged)) return false;
+  const std::vector<SmLaunch>& launches = members_.front().sm->launches();
+  return std::ranges::any_of(outcome.ran, [&](size_t l) {
+    const KernelCounters& kernel = outcome.kernels[l];
+    const auto waited = static_cast<double>(kernel.start_cycle - released_at_[l]);
+    if (waited <= fold_.error * static_cast<double>(kernel.end_cycle - kernel.start_cycle)) return false;
+    return std::ranges::any_of(outcome.ran, [&](size_t other) {
+      return launches[other].order < launches[l].order && outcome.kernels[other].end_cycle > released_at_[l];
+    });
+  });
+}
+
 void GpuRun::advance(Member& member) {
   const Cycle limit = meetings_.empty() ? horizon(member) : std::min(horizon(member), *meetings_.begin());
   if (member.next >= limit) return;
@@ -209,6 +223,7 @@ void GpuRun::release_ready() {
     const Cycle at = next[l];
     if (at == kNever) continue;
     released_[l] = true;
+    released_at_[l] = at;
     paths_.clear();
     if (fold_.mode != FoldMode::kOff && (at == 0 || spec_.kernel_launch > 0)) meetings_.insert(at);
     for (Member& member : members_) {

@@ -6,6 +6,7 @@
 
 #include "sim/fold/paths.h"
 #include "sim/gpu/member.h"
+#include "sim/gpu/merge.h"
 #include "sim/gpu/simulate.h"
 #include "sim/sm/sm.h"
 
@@ -19,13 +20,18 @@ namespace warpfold::sim {
 // (time, SM index).
 class GpuRun {
  public:
-  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options);
+  // `what`: how SM classes may stand for others where that is allowed (merge_alike).
+  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options,
+         StandFor what = StandFor::kEnds);
 
   // Resources have yet to be set against the whole time (settle_resources).
   Outcome run();
   // The same, but no further than to where all that has been released has ended and every SM is like new, while others have yet to
   // be released: what they do is a run of its own.
   Outcome until_idle();
+  // Whether a launch may have begun earlier, by more than the error, on an SM that others stood for: on all that were simulated it
+  // waited for room beside one that is placed before it.
+  bool may_begin_earlier(const Outcome& outcome) const;
 
  private:
   void start(Member& member, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
@@ -64,6 +70,7 @@ class GpuRun {
   const std::vector<std::vector<PlacementBounds>>& other_bounds_;
   std::vector<std::vector<int>> depends_on_;  // per launch
   std::vector<bool> released_;
+  std::vector<Cycle> released_at_;  // per launch, where released
   bool stops_when_idle_ = false;
   bool stopped_ = false;
   std::set<Cycle> meetings_;        // before each of these cycles all stop and see who is in the same state

@@ -134,29 +134,50 @@ bool ends_in_order(const Shares& each, const Shares& leader) {
                             [](const Share& own, const Share& its) { return !own.scatters || none_longer(own, its); });
 }
 
+// The weighted means of two that have enough of what was asked so far.
+class Means {
+ public:
+  void keep_those_above(double wanted, double first, double second) {
+    const double step = first - second;
+    const double missing = wanted - second;
+    if (step > 0) least_ = std::max(least_, missing / step);
+    if (step < 0) most_ = std::min(most_, missing / step);
+    possible_ &= step != 0 || missing <= 0;
+  }
+  bool any() const { return possible_ && least_ <= most_; }
+
+ private:
+  double least_ = 0;  // weights of the first
+  double most_ = 1;
+  bool possible_ = true;
+};
+
 // Whether some mean of the two has no fewer instructions than `each` in any launch, and but for `difference` no fewer bytes and
 // CTAs and no earlier end. If an instruction, a byte and a CTA take some time each, whatever it is, `each` then takes no longer
 // than the longer of them, but for that share of its bytes' and CTAs' time and of what its CTAs lose by not ending together.
 bool within(const Shares& each, const Shares& one, const Shares& other, double difference) {
-  double least = 0;  // weights of `one` in the mean
-  double most = 1;
-  bool possible = true;
-  const auto no_less = [&](double wanted, double first, double second) {
-    const double step = first - second;
-    const double missing = wanted - second;
-    if (step > 0) least = std::max(least, missing / step);
-    if (step < 0) most = std::min(most, missing / step);
-    possible &= step != 0 || missing <= 0;
-  };
+  Means means;
   for (size_t l = 0; l < each.size(); ++l) {
     const std::array lacking = {1.0, 1 - difference, 1 - difference};
     const std::array wanted = amounts(each[l]);
     const std::array first = amounts(one[l]);
     const std::array second = amounts(other[l]);
-    for (size_t a = 0; a < wanted.size(); ++a) no_less(wanted[a] * lacking[a], first[a], second[a]);
-    for (size_t e = 0; e < each[l].ends.size(); ++e) no_less(each[l].ends[e] * (1 - difference), one[l].ends[e], other[l].ends[e]);
+    for (size_t a = 0; a < wanted.size(); ++a) means.keep_those_above(wanted[a] * lacking[a], first[a], second[a]);
+    for (size_t e = 0; e < each[l].ends.size(); ++e)
+      means.keep_those_above(each[l].ends[e] * (1 - difference), one[l].ends[e], other[l].ends[e]);
   }
-  return possible && least <= most;
+  return means.any();
+}
+
+// Whether some mean of the two has no more instructions than `each` in any launch: of launches side by side, the SM with the least
+// of one may be the first to have room for another.
+bool begins_within(const Shares& each, const Shares& one, const Shares& other) {
+  Means means;
+  for (size_t l = 0; l < each.size(); ++l) {
+    const auto less = [](const Share& share) { return -static_cast<double>(share.work.instructions); };
+    means.keep_those_above(less(each[l]), less(one[l]), less(other[l]));
+  }
+  return means.any();
 }
 
 // How different two are: what they differ by, relative, summed.
@@ -171,7 +192,7 @@ double distance(const Shares& one, const Shares& other) {
 }
 
 // The classes that have to be simulated, most instructions first. Whether one is needed is asked of those with least first.
-std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double difference) {
+std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double difference, StandFor what) {
   std::vector<size_t> left(shares.size());
   std::iota(left.begin(), left.end(), size_t{0});
   std::ranges::stable_sort(left, std::ranges::greater{}, [&](size_t c) { return instructions(shares[c]); });
@@ -181,9 +202,13 @@ std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double differe
     std::ranges::copy_if(left, std::back_inserter(near), [&](size_t c) {
       return c != left[at] && alike(shares[c], each, difference) && ends_in_order(each, shares[c]);
     });
-    const bool spared = std::ranges::any_of(near, [&](size_t one) {
-      return std::ranges::any_of(near, [&](size_t other) { return within(each, shares[one], shares[other], difference); });
-    });
+    const auto some_two = [&](const auto& suit) {
+      return std::ranges::any_of(
+          near, [&](size_t one) { return std::ranges::any_of(near, [&](size_t other) { return suit(one, other); }); });
+    };
+    const bool spared = some_two([&](size_t one, size_t other) { return within(each, shares[one], shares[other], difference); }) &&
+                        (what == StandFor::kEnds ||
+                         some_two([&](size_t one, size_t other) { return begins_within(each, shares[one], shares[other]); }));
     if (spared) left.erase(left.begin() + static_cast<std::ptrdiff_t>(at));
   }
   return left;
@@ -191,7 +216,8 @@ std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double differe
 
 }  // namespace
 
-std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference) {
+std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference,
+                                     StandFor what) {
   const std::vector<MergedClass::Less> nothing(images.size());
   std::vector<MergedClass> merged;
   if (difference == 0) {  // nobody stands for another, not even where both have the same in another order
@@ -199,7 +225,7 @@ std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::ve
     return merged;
   }
   const std::vector<Shares> shares = shares_of(classes, images, difference);
-  const std::vector<size_t> leaders = leaders_of(shares, difference);
+  const std::vector<size_t> leaders = leaders_of(shares, difference, what);
   for (const size_t leader : leaders) merged.push_back({classes[leader], nothing, false});
   for (size_t c = 0; c < classes.size(); ++c) {
     if (std::ranges::find(leaders, c) != leaders.end()) continue;

@@ -34,6 +34,11 @@ struct MergedClass {
 //    98.5         12       stood for: 1/2 of each is 99 and 12
 //    96           11       stood for
 //    94            9       simulated: too far from any
-std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference);
+//
+// kEndsAndStarts: a mean of two that stay also has no more instructions in any launch. Where launches wait for room, the SM with
+// the least of one may be the first to begin another.
+enum class StandFor : uint8_t { kEnds, kEndsAndStarts };
+std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference,
+                                     StandFor what = StandFor::kEnds);
 
 }  // namespace warpfold::sim

@@ -77,6 +77,18 @@ void join(std::vector<Epoch>& epochs, size_t e) {
   epochs.resize(e + 1);
 }
 
+// Where a launch has waited for room, SMs that others stood for may have had it earlier: it is run again with those that have least
+// to do before.
+Outcome run_with(Outcome (GpuRun::*how)(), const Spec& spec, const std::vector<Launch>& launches,
+                 const std::vector<KernelImage>& images, const Options& options) {
+  GpuRun run(spec, images, launches, options);
+  Outcome outcome = (run.*how)();
+  if (outcome.deadlocked || !run.may_begin_earlier(outcome)) return outcome;
+  Outcome again = (GpuRun(spec, images, launches, options, StandFor::kEndsAndStarts).*how)();
+  again.folds.insert(again.folds.end(), outcome.folds.begin(), outcome.folds.end());
+  return again;
+}
+
 Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches,
                    const std::vector<KernelImage>& images, const Options& options);
 
@@ -110,7 +122,7 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
     if (const std::vector<Epoch> sides = sides_of(spec, own, how.serialise); sides.size() > 1)
       return std::make_shared<const Outcome>(run_sides(gpu, spec, own, sides, own_images, how));
     return options.known->get(machine, own, how,
-                              [&] { return of_those_that_ran(GpuRun(spec, own_images, own, how).until_idle()); });
+                              [&] { return of_those_that_ran(run_with(&GpuRun::until_idle, spec, own, own_images, how)); });
   };
   // What begins as an earlier part of the same launches did is not looked up, as others may be making it: which of two bounded runs
   // is taken must not depend on that.
@@ -131,13 +143,13 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
     const Outcome& outcome = *outcomes.back();
     split(epochs, e, outcome.ran);
     // Who waits for whom is said of all launches.
-    if (outcome.deadlocked) return GpuRun(spec, images, launches, options).run();
+    if (outcome.deadlocked) return run_with(&GpuRun::run, spec, launches, images, options);
     if (outcome.left_idle || e + 1 == epochs.size()) continue;
     join(epochs, e);
     in_vain = outcome.folds;
     outcomes.back() = run(epochs[e]);
     split(epochs, e, outcomes.back()->ran);
-    if (outcomes.back()->deadlocked) return GpuRun(spec, images, launches, options).run();
+    if (outcomes.back()->deadlocked) return run_with(&GpuRun::run, spec, launches, images, options);
   }
   std::vector<const Outcome*> each;
   for (const auto& outcome : outcomes) each.push_back(outcome.get());
@@ -160,7 +172,8 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
     images.push_back(std::move(*image));
   }
   const bool in_epochs = options.known != nullptr && !options.all_sms && !options.timeline && options.issue_log == nullptr;
-  Outcome outcome = in_epochs ? run_epochs(gpu, *spec, launches, images, options) : GpuRun(*spec, images, launches, options).run();
+  Outcome outcome =
+      in_epochs ? run_epochs(gpu, *spec, launches, images, options) : run_with(&GpuRun::run, *spec, launches, images, options);
   settle_resources(*spec, outcome);
   for (size_t which = 0; which < outcome.other_bounds.size(); ++which)
     outcome.other_bounds[which].same &= may_have(*spec, launches, options.other_bounds[which], images);

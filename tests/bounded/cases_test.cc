@@ -231,7 +231,7 @@ TEST(Bounded, WhatStandsForOthersMayStopWhereTheGpuIsIdle) {
   std::vector<sim::Launch> launches(4);
   for (size_t l = 0; l < launches.size(); ++l) {
     launches[l].kernel = l % 2 == 0 ? &many : &few;
-    launches[l].stream = static_cast<int>(l % 2);
+    launches[l].stream = l % 2 == 0 ? 1 : 0;  // the few are placed first: they wait for nobody
   }
   launches[3].after = {0};
   sim::KnownRuns known;

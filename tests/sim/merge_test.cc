@@ -94,6 +94,18 @@ TEST_F(Merge, LetsNoClassWithShorterLastCtasStandForAnother) {
   EXPECT_EQ(sim::merge_alike({many_short_last, many_long_last}, {image}, 0.05).size(), 1);
 }
 
+// Of two launches side by side the SM with the least of one may be the first to begin the other.
+TEST_F(Merge, KeepsWhatMayBeginALaunchFirst) {
+  const auto pair = [](uint64_t of_first) { return SmClass{1, {{{0, of_first}}, {{0, 100}}}}; };
+  const std::vector<SmClass> classes{pair(100), pair(99), pair(98)};
+  const std::vector<sim::KernelImage> images{image_, image_};
+  EXPECT_EQ(sim::merge_alike(classes, images, 0.05, sim::StandFor::kEnds).size(), 1);
+  const auto merged = sim::merge_alike(classes, images, 0.05, sim::StandFor::kEndsAndStarts);
+  ASSERT_EQ(merged.size(), 2);
+  EXPECT_EQ(merged[0].sm_class.ctas[0][0].count, 100);
+  EXPECT_EQ(merged[1].sm_class.ctas[0][0].count, 98);
+}
+
 TEST_F(Merge, WithoutADifferenceNobodyStandsForAnother) { EXPECT_EQ(merge({sm_class(1, 10, 0), sm_class(2, 10, 0)}, 0).size(), 2); }
 
 TEST_F(Merge, WhatTheOthersHaveLessIsCounted) {
@@ -103,6 +115,28 @@ TEST_F(Merge, WhatTheOthersHaveLessIsCounted) {
   uint64_t counted = 0;
   for (const MergedClass& each : merge(classes, 0.05)) counted += each.sm_class.sms * ctas(each.sm_class) - each.less[0].ctas;
   EXPECT_EQ(counted, all);
+}
+
+// An SM holds one CTA at a time. One of two has 51 of `first`, the other 50: it begins `second` a CTA's time before.
+TEST(MergedRun, BeginsALaunchWhereThereIsRoomFirst) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_sm_count(2);
+  const auto kernel = [](const char* name, uint64_t ctas) {
+    return KernelText(name, "sm_90")
+        .options("registers=32 shared_memory=120000")
+        .ctas(ctas)
+        .role("warps", 4, loop(50, {op("IADD3 R0, R1, R2, R3", {.stall = 4})}))
+        .kernel();
+  };
+  const traces::Kernel first = kernel("first", 101);
+  const traces::Kernel second = kernel("second", 2);
+  const std::vector<sim::Launch> launches{launch(first), launch(second, 1)};
+  const sim::Outcome merged = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.05}});
+  const sim::Outcome each = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
+  EXPECT_EQ(merged.sms_simulated, 2);
+  EXPECT_EQ(merged.kernels[1].start_cycle, each.kernels[1].start_cycle);
+  EXPECT_LT(each.kernels[1].start_cycle, each.kernels[0].end_cycle);
+  EXPECT_EQ(merged.total_cycles, each.total_cycles);
 }
 
 // Of two SMs with 51 and 50 CTAs the first is simulated; what both have used is as if each had been.
