@@ -156,6 +156,7 @@ void Extrapolator::add_sample(Cycle now) {
   StateVisitor visitor(sample.state, now);
   sm_->visit(visitor);
   sample.state.instructions = sm_->instructions();
+  sample.dirty_share = sm_->memory().memory().beyond().dram.dirty_share();
   sample.rounds_left = pacer_ ? pacer_->rounds_left : 0;
   for_each_warp([&](const Warp& warp) {
     if (tied_[warp.launch] && pacer_) sample.loops.push_back(warp.exited ? nullptr : &warp.program->loop_around(*warp.op, 0));
@@ -266,6 +267,7 @@ void Extrapolator::make(const Jump& jump) {
   for (size_t l = 0; l < tied_.size(); ++l) {
     spent_[l] += left_open(jump.first, static_cast<int>(l), jump);
   }
+  skipped_ += jump.skip.cycles;
   sm_->move_on(jump.skip, false);
   for (size_t l = 0; l < jump.corrections.size(); ++l) sm_->correct(static_cast<int>(l), jump.corrections[l]);
   restart();

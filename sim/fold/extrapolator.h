@@ -60,6 +60,7 @@ class Extrapolator {
   struct Sample {
     SavedState state;
     uint64_t rounds_left = 0;            // of the pacer
+    double dirty_share = 0;              // of L2's room for what waits to be written back
     std::vector<const LoopSpan*> loops;  // with a pacer: the outermost loop that each tied warp is in; none: it has exited
     std::vector<WarpSample> warps;       // of free launches, in order of their serials
     std::vector<LaunchAccount> launches;
@@ -85,6 +86,7 @@ class Extrapolator {
   bool rates_agree(size_t first, Cycle skipped) const;
   bool agree(size_t first, const Jump& jump) const;
   bool steady(size_t first) const;
+  bool writes_have_room(size_t first, Cycle skipped) const;
   double left_open(size_t first, int launch, const Jump& jump) const;
   Jump plan_from(size_t first, Cycle limit);
   uint64_t bound_by_ties(const Sample& from, Skip& skip) const;
@@ -109,6 +111,7 @@ class Extrapolator {
   std::vector<WorkTable> work_;  // per launch
   std::vector<bool> tied_;       // per launch
   std::vector<double> spent_;    // per launch: cycles that its jumps have left open
+  Cycle skipped_ = 0;            // by all jumps
   std::vector<uint64_t> phase_;
   std::vector<uint64_t> phase_before_;  // the last one looked at
   struct Pacer {                        // a tied warp; all others of its launch are to go round as often

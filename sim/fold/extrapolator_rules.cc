@@ -14,6 +14,9 @@ constexpr uint64_t kMeasuredLong = 2'000'000;
 // Shares of a launch's cycles between which a jump saves too little for what it may do to the order of what is left.
 constexpr double kNegligibleShare = 0.002;
 constexpr double kWorthwhileShare = 0.1;
+// Share of L2's room for what waits to be written back that half a window may take: assumed, little against what a window's bursts
+// move.
+constexpr double kFilling = 0.01;
 
 }  // namespace
 
@@ -77,6 +80,21 @@ bool Extrapolator::gets_on(size_t first, size_t launch) const {
   return samples_.back().launches[launch].instructions != samples_[first].launches[launch].instructions;
 }
 
+// Stores wait for DRAM from the cycle on in which L2 has no more room for what is to be written back. If what waits has become
+// more, the least in the window's second half against that in its first, it has to find room until the jump's end. (A jump leaves
+// it as it is, so those before count as well.)
+bool Extrapolator::writes_have_room(size_t first, Cycle skipped) const {
+  const auto half = static_cast<std::ptrdiff_t>((samples_.size() - first) / 2);
+  const auto least = [](auto from, auto to) {
+    return std::ranges::min(std::ranges::subrange(from, to), {}, &Sample::dirty_share).dirty_share;
+  };
+  const auto from = samples_.begin() + static_cast<std::ptrdiff_t>(first);
+  const double before = least(from, from + half);
+  const double since = least(from + half, samples_.end());
+  const auto cycles = static_cast<double>(samples_.back().state.at - samples_[first].state.at) / 2;
+  return since - before < kFilling && since + (since - before) * static_cast<double>(skipped_ + skipped) / cycles <= 1;
+}
+
 // A launch's cycles when `skipped` more have passed.
 double Extrapolator::cycles_after(Cycle skipped, size_t launch) const {
   const Cycle now = samples_.back().state.at;
@@ -91,7 +109,7 @@ double Extrapolator::budget(Cycle skipped, size_t launch) const {
 
 // What can be said before it is known what a jump takes.
 bool Extrapolator::rates_agree(size_t first, Cycle skipped) const {
-  if (!steady(first)) return false;
+  if (!steady(first) || !writes_have_room(first, skipped)) return false;
   for (size_t l = 0; l < tied_.size(); ++l) {
     if (!gets_on(first, l)) continue;
     const auto cycles = static_cast<double>(skipped);

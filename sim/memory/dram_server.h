@@ -42,6 +42,9 @@ class DramServer {
   Cycle free_at() const { return server_.free_at(); }
   Cycle duration(uint64_t bytes) const { return server_.duration(bytes); }
 
+  // Of the room that L2 has for what waits to be written back, the share that is taken.
+  double dirty_share() const { return dirty_ == 0 ? 0 : static_cast<double>(dirty_) / static_cast<double>(most_dirty_); }
+
   // Read, and written to L2 for it: some of the latter may not have left yet.
   uint64_t requested_bytes() const { return server_.served_bytes() + written_bytes_; }
 

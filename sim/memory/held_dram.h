@@ -28,6 +28,7 @@ class HeldDram {
     return {end, now, end, Contended::kDram, &holders_};
   }
 
+  double dirty_share() const { return server_.dirty_share(); }
   uint64_t requested_bytes() const { return server_.requested_bytes(); }
 
   // Who holds it matters while somebody may have to wait.

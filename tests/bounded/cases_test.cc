@@ -218,6 +218,31 @@ TEST(Bounded, CtasOfSeveralLengthsInAnotherOrder) {
   }
 }
 
+// Stores of a GEMM's tiles do not wait for DRAM until L2 has as much to write back as it may, half of the run later: the rate
+// before says nothing of what comes after.
+TEST(Bounded, WhatWaitsToBeWrittenBackFillsL2) {
+  Dice dice(1);
+  configs::Gpu gpu = machine(dice);
+  gpu.mutable_dram()->set_bandwidth_gb_per_s(25);
+  gpu.mutable_l2()->set_dirty_bytes(1'000'000);
+  configs::Kernel gemm = persistent_gemm();
+  gemm.set_name("gemm");
+  configs::HopperGemm& shape = *gemm.mutable_hopper_gemm();
+  shape.set_m(uint64_t{128} * 80);
+  shape.set_n(128);
+  shape.set_k(2048);
+  const traces::Kernel kernel = must(workloads::make_kernel(gemm, gpu, "gemm"));
+  sim::Launch launch;
+  launch.kernel = &kernel;
+  const std::vector<sim::Launch> launches{launch};
+  const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.002}}));
+  const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
+  EXPECT_EQ(folded.fold.mode, sim::Folded::kBounded);
+  std::string failure;
+  EXPECT_LE(compare(folded, replayed, failure).cycles, 0.002);
+  EXPECT_EQ(failure, "");
+}
+
 // An SM of one CTA less is stood for by another one, and the run stops where the GPU is idle: what it has less of launches to come
 // is not taken from what has been done.
 TEST(Bounded, WhatStandsForOthersMayStopWhereTheGpuIsIdle) {
