@@ -70,7 +70,7 @@ class Chain {
     if (!text) return fail_at(wanted_by.file, wanted_by.line, wanted_by.column, text.error().message);
     const std::unique_ptr<pb::Message> own(merged_.New());
     auto locations = std::make_unique<pb::TextFormat::ParseInfoTree>();
-    if (auto parsed = parse_located_text(file, *text, *own, locations.get()); !parsed) return parsed;
+    if (auto parsed = parse_located_text(file, *text, *own, *locations); !parsed) return parsed;
     if (auto merged = load_base(file, *own, *locations); !merged) return merged;
 
     rebase_paths(*own, fs::path(file).parent_path(), folder_);
@@ -247,7 +247,7 @@ Expected<Study> load_study(const std::string& path) {
   Study study;
   Places places;
   auto locations = std::make_unique<pb::TextFormat::ParseInfoTree>();
-  if (auto parsed = parse_located_text(path, *text, study, locations.get()); !parsed) return std::unexpected(parsed.error());
+  if (auto parsed = parse_located_text(path, *text, study, *locations); !parsed) return std::unexpected(parsed.error());
   places.add_file(path, "", *Study::descriptor(), std::move(locations));
   if (study.name().empty()) study.set_name(fs::path(path).stem().string());
   if (const auto fault = find_study_fault(study)) return places.fail(*fault);

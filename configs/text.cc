@@ -4,6 +4,8 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
+#include <cctype>
 #include <optional>
 #include <set>
 #include <vector>
@@ -104,23 +106,71 @@ void improve(std::string_view text, const pb::Descriptor& root, FirstError::Erro
   }
 }
 
+using Locations = pb::TextFormat::ParseInfoTree;
+
+std::string what_is_wrong(const pb::Message& message, const pb::FieldDescriptor& field, int index) {
+  const pb::Reflection& reflection = *message.GetReflection();
+  const bool repeated = field.is_repeated();
+  if (field.enum_type() != nullptr) {
+    const int number =
+        repeated ? reflection.GetRepeatedEnumValue(message, &field, index) : reflection.GetEnumValue(message, &field);
+    if (field.enum_type()->FindValueByNumber(number) != nullptr) return {};
+    return "unknown value " + std::to_string(number) + " of " + field.name();
+  }
+  if (field.cpp_type() != pb::FieldDescriptor::CPPTYPE_STRING) return {};
+  const std::string text = repeated ? reflection.GetRepeatedString(message, &field, index) : reflection.GetString(message, &field);
+  const bool control = std::ranges::any_of(text, [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; });
+  return control ? field.name() + ": a line break or another control character" : std::string();
+}
+
+// What protobuf takes and no file may hold: numbers that are no value of their enum, and text that does not stay in its line.
+std::optional<FirstError::Error> find_wrong_value(const pb::Message& message, const Locations& locations) {
+  const pb::Reflection& reflection = *message.GetReflection();
+  std::vector<const pb::FieldDescriptor*> fields;
+  reflection.ListFields(message, &fields);
+  for (const pb::FieldDescriptor* field : fields) {
+    const bool repeated = field->is_repeated();
+    const int count = repeated ? reflection.FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      const int index = repeated ? i : -1;
+      if (field->message_type() == nullptr) {
+        const pb::TextFormat::ParseLocation at = locations.GetLocation(field, index);
+        if (std::string wrong = what_is_wrong(message, *field, i); !wrong.empty())
+          return FirstError::Error{at.line, at.column, std::move(wrong)};
+        continue;
+      }
+      const Locations* inner = locations.GetTreeForNested(field, index);
+      const pb::Message& value =
+          repeated ? reflection.GetRepeatedMessage(message, field, i) : reflection.GetMessage(message, field);
+      if (inner == nullptr) continue;
+      if (auto wrong = find_wrong_value(value, *inner)) return wrong;
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Expected<void> parse_located_text(const std::string& file, std::string_view text, pb::Message& message,
-                                  pb::TextFormat::ParseInfoTree* locations) {
+                                  pb::TextFormat::ParseInfoTree& locations) {
   pb::io::ArrayInputStream stream(text.data(), static_cast<int>(text.size()));
   FirstError errors;
   pb::TextFormat::Parser parser;
   parser.RecordErrorsTo(&errors);
-  parser.WriteLocationsTo(locations);
-  if (parser.Parse(&stream, &message)) return {};
+  parser.WriteLocationsTo(&locations);
+  if (parser.Parse(&stream, &message)) {
+    const auto wrong = find_wrong_value(message, locations);
+    if (!wrong) return {};
+    return fail_at(file, wrong->line + 1, wrong->column + 1, wrong->message);
+  }
   FirstError::Error error = errors.error().value_or(FirstError::Error{-1, -1, "not a text-format protobuf file"});
   improve(text, *message.GetDescriptor(), error);
   return fail_at(file, error.line + 1, error.column + 1, error.message);
 }
 
 Expected<void> parse_text(const std::string& file, std::string_view text, pb::Message& message) {
-  return parse_located_text(file, text, message, nullptr);
+  Locations locations;
+  return parse_located_text(file, text, message, locations);
 }
 
 }  // namespace warpfold::configs

@@ -11,8 +11,8 @@
 namespace warpfold::configs {
 
 // parse_text (load.h) that also says where each value stands, for diagnostics about what the values mean.
-// `locations` may be null; its positions count from 0.
+// Positions in `locations` count from 0.
 Expected<void> parse_located_text(const std::string& file, std::string_view text, google::protobuf::Message& message,
-                                  google::protobuf::TextFormat::ParseInfoTree* locations);
+                                  google::protobuf::TextFormat::ParseInfoTree& locations);
 
 }  // namespace warpfold::configs

@@ -50,6 +50,15 @@ TEST(ParseText, RefusesValuesOfAnotherTypeOrOutOfRange) {
   EXPECT_EQ(parse_error("kernel { philox { rounds: -1 } }"), "s.textproto:1:27: Expected integer, got: -");
 }
 
+TEST(ParseText, RefusesNumbersThatAreNoValueOfTheirEnum) {
+  EXPECT_EQ(parse_error("name: \"s\"\npolicy { kind: 99 }"), "s.textproto:2:10: unknown value 99 of kind");
+  EXPECT_EQ(parse_error("kernel { hopper_gemm { type: -1 } }"), "s.textproto:1:24: unknown value -1 of type");
+}
+
+TEST(ParseText, RefusesTextThatDoesNotStayInItsLine) {
+  EXPECT_EQ(parse_error("kernel { name: \"a\\n!b\" }"), "s.textproto:1:10: name: a line break or another control character");
+}
+
 TEST(ParseText, RefusesTwoValuesOfOneField) {
   EXPECT_EQ(parse_error("name: \"a\"\nname: \"b\""), "s.textproto:2:5: Non-repeated field \"name\" is specified multiple times.");
 }

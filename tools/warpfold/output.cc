@@ -35,25 +35,32 @@ Outcome<void> write_output(const std::string& path, const std::string& text) {
     if (!std::cout) return user_error("cannot write to standard output");
     return {};
   }
+  namespace fs = std::filesystem;
   const auto cannot = [&path](const std::string& why) { return user_error("cannot write \"" + path + "\": " + why); };
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return cannot("it is a directory");
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_directory(status)) return cannot("it is a directory");
+  // A device or a pipe has no other file put in its place, nor has a link.
+  const bool in_place = fs::exists(status) && !fs::is_regular_file(status);
+  const std::string target = !in_place && fs::is_symlink(path, error) ? fs::weakly_canonical(path, error).string() : path;
   // The process id and a count keep two runs, or two threads, that write the same file from writing the same temporary file.
   static std::atomic<uint64_t> count{0};
-  const std::string temporary = path + "." + std::to_string(getpid()) + "." + std::to_string(count++) + ".tmp";
+  const std::string temporary = in_place ? path : target + "." + std::to_string(getpid()) + "." + std::to_string(count++) + ".tmp";
   errno = 0;
   std::ofstream file(temporary, std::ios::binary);
   file << text;
   file.close();
   if (!file) {
     const std::string why = std::strerror(errno);
-    std::filesystem::remove(temporary, error);
+    if (!in_place) fs::remove(temporary, error);
     return cannot(why);
   }
-  std::filesystem::rename(temporary, path, error);
+  if (in_place) return {};
+  if (fs::exists(status)) fs::permissions(temporary, status.permissions(), error);
+  fs::rename(temporary, target, error);
   if (!error) return {};
   std::error_code ignored;
-  std::filesystem::remove(temporary, ignored);
+  fs::remove(temporary, ignored);
   return cannot(error.message());
 }
 
