@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+
 namespace warpfold::cli {
 namespace {
 
@@ -138,6 +140,19 @@ TEST_F(Invocations, ThatFailLeaveTheOldOutput) {
   EXPECT_NE(error({"simulate", "s.textproto", "--set", "heads=0", "--output", "result.json"}), "");
   EXPECT_EQ(read("result.json"), "precious");
   EXPECT_THAT(files(), ElementsAre("result.json", "s.textproto"));
+}
+
+TEST_F(Invocations, WriteWhatALinkPointsTo) {
+  write("result.json", "old");
+  std::filesystem::permissions(path("work/result.json"), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink("result.json", path("work/link.json"));
+  EXPECT_EQ(run({"simulate", "s.textproto", "--output", "link.json"}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("work/link.json")));
+  EXPECT_THAT(read("result.json"), StartsWith("{"));
+  EXPECT_EQ(std::filesystem::status(path("work/result.json")).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_NE(error({"simulate", "s.textproto", "--format", "json", "--output", "/dev/full"}), "");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
 TEST_F(Invocations, WithBadOutputsFail) {
