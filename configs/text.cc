@@ -132,7 +132,7 @@ std::optional<FirstError::Error> find_wrong_value(const pb::Message& message, co
     const bool repeated = field->is_repeated();
     const int count = repeated ? reflection.FieldSize(message, field) : 1;
     for (int i = 0; i < count; ++i) {
-      const int index = repeated ? i : -1;
+      const int index = repeated ? i : -1;  // as ParseInfoTree wants it
       if (field->message_type() == nullptr) {
         const pb::TextFormat::ParseLocation at = locations.GetLocation(field, index);
         if (std::string wrong = what_is_wrong(message, *field, i); !wrong.empty())

@@ -85,9 +85,7 @@ bool Extrapolator::gets_on(size_t first, size_t launch) const {
 // it as it is, so those before count as well.)
 bool Extrapolator::writes_have_room(size_t first, Cycle skipped) const {
   const auto half = static_cast<std::ptrdiff_t>((samples_.size() - first) / 2);
-  const auto least = [](auto from, auto to) {
-    return std::ranges::min(std::ranges::subrange(from, to), {}, &Sample::dirty_share).dirty_share;
-  };
+  const auto least = [](auto from, auto to) { return std::ranges::min_element(from, to, {}, &Sample::dirty_share)->dirty_share; };
   const auto from = samples_.begin() + static_cast<std::ptrdiff_t>(first);
   const double before = least(from, from + half);
   const double since = least(from + half, samples_.end());
