@@ -20,13 +20,14 @@ constexpr double kFilling = 0.01;
 
 }  // namespace
 
-// What is there goes on as it does: tied warps get on, no launch is about to be let in, and none waits for room that the CTAs of
-// others leave to it as they end: those have been replaced by as many.
+// What is there goes on as it does: tied warps get on, no launch is about to be let in, and none waits for room but that of tied
+// CTAs, of which as many have taken the place of those that have ended. (When the last free CTAs leave their room depends on how
+// far apart they are, and what comes then may hold the last of them up for as long as it runs: a jump keeps no bound on either.)
 bool Extrapolator::steady(size_t first) const {
   const Sample& from = samples_[first];
   const Sample& to = samples_.back();
   bool waits_for_room = false;
-  bool room_is_filled = true;
+  bool keeps_its_room = true;
   for (size_t l = 0; l < tied_.size(); ++l) {
     const int launch = static_cast<int>(l);
     const uint64_t running = sm_->ctas_running(launch);
@@ -39,10 +40,10 @@ bool Extrapolator::steady(size_t first) const {
     if (placed == 0 && gone == 0) {
       waits_for_room = true;
     } else {
-      room_is_filled = room_is_filled && placed >= running && placed + 1 >= gone;
+      keeps_its_room = keeps_its_room && tied_[l] && placed >= running && placed + 1 >= gone;
     }
   }
-  return !waits_for_room || room_is_filled;
+  return !waits_for_room || keeps_its_room;
 }
 
 // Cycles that the rate leaves open; and of the pacer's launch, of which whole rounds are taken, what those are off what was

@@ -34,7 +34,7 @@ uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
 }  // namespace
 
 GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches,
-               const Options& options, StandFor what)
+               const Options& options, bool merges)
     : spec_(spec),
       images_(images),
       fold_(options.fold),
@@ -58,11 +58,12 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     chip_.emplace(spec.memory, 1);
     classes = each_sm(kernels, spec.memory.sm_count, ranges);
   }
-  for (MergedClass& merged : merge_alike(std::move(classes), images, mergeable(), what)) {
+  for (MergedClass& merged : merge_alike(std::move(classes), images, merges ? mergeable() : 0)) {
     members_.push_back({.sms = merged.sm_class.sms,
                         .ctas = std::move(merged.sm_class.ctas),
                         .merged = merged.merged,
-                        .less = std::move(merged.less)});
+                        .less = std::move(merged.less),
+                        .apart = merged.apart});
   }
   std::vector<int> epoch_of(launches.size());
   const std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
@@ -154,15 +155,12 @@ Outcome GpuRun::run() {
 }
 
 bool GpuRun::may_begin_earlier(const Outcome& outcome) const {
-  if (images_.size() == 1 || std::ranges::none_of(members_, &Member::merged)) return false;
-  const std::vector<SmLaunch>& launches = members_.front().sm->launches();
+  if (images_.size() == 1) return false;
+  const double apart = std::ranges::max_element(members_, {}, &Member::apart)->apart;
   return std::ranges::any_of(outcome.ran, [&](size_t l) {
     const KernelCounters& kernel = outcome.kernels[l];
     const auto waited = static_cast<double>(kernel.start_cycle - released_at_[l]);
-    if (waited <= fold_.error * static_cast<double>(kernel.end_cycle - kernel.start_cycle)) return false;
-    return std::ranges::any_of(outcome.ran, [&](size_t other) {
-      return launches[other].order < launches[l].order && outcome.kernels[other].end_cycle > released_at_[l];
-    });
+    return waited * apart > fold_.error * static_cast<double>(kernel.end_cycle - kernel.start_cycle);
   });
 }
 

@@ -20,17 +20,17 @@ namespace warpfold::sim {
 // (time, SM index).
 class GpuRun {
  public:
-  // `what`: how SM classes may stand for others where that is allowed (merge_alike).
+  // `merges`: SM classes may stand for others where the options allow it (merge_alike).
   GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options,
-         StandFor what = StandFor::kEnds);
+         bool merges = true);
 
   // Resources have yet to be set against the whole time (settle_resources).
   Outcome run();
   // The same, but no further than to where all that has been released has ended and every SM is like new, while others have yet to
   // be released: what they do is a run of its own.
   Outcome until_idle();
-  // Whether a launch may have begun earlier, by more than the error, on an SM that others stood for: on all that were simulated it
-  // waited for room beside one that is placed before it.
+  // Whether a launch may have begun earlier, by more than the error, on an SM that others stood for: it waited for room, and that
+  // SM had less to do before.
   bool may_begin_earlier(const Outcome& outcome) const;
 
  private:

@@ -26,8 +26,10 @@ struct Share {
   uint64_t ctas = 0;
   std::vector<Alike> order;
   std::vector<double> ends;  // ends_of(order)
-  bool drifts = false;       // its warps get on each by itself, and no CTAs come and go over which that would average out
   bool scatters = false;     // it may end earlier or later than `ends` say by more than the difference
+  // Nothing can be said of when it ends but for SMs with the very same CTAs: its warps get on each by itself, and no CTAs come and
+  // go over which that would average out; or its CTAs are of several lengths, and others beside them hold them up as they meet.
+  bool its_own = false;
 };
 
 using Shares = std::vector<Share>;  // per launch
@@ -62,7 +64,8 @@ std::vector<double> ends_of(const std::vector<Alike>& order, size_t places) {
   return ends;
 }
 
-Share share_of(const CtaList& list, const KernelImage& image, WorkTable& table, double difference) {
+// `beside`: there are other launches.
+Share share_of(const CtaList& list, const KernelImage& image, WorkTable& table, double difference, bool beside) {
   Share share;
   share.list = &list;
   for (const traces::CtaRun& run : list) {
@@ -72,11 +75,11 @@ Share share_of(const CtaList& list, const KernelImage& image, WorkTable& table, 
     share.order.push_back({each.instructions, run.count});
   }
   share.ends = ends_of(share.order, image.ctas_per_sm);
-  share.drifts = !image.tied && share.ctas > 0 && share.ctas <= kGenerations * image.ctas_per_sm;
   if (share.ctas > 0) {
     const auto [shortest, longest] = std::ranges::minmax(share.order, {}, &Alike::instructions);
     const auto apart = static_cast<double>((longest.instructions - shortest.instructions) * image.ctas_per_sm);
     share.scatters = kScatter * apart > difference * share.ends.front();
+    share.its_own = (beside && apart > 0) || (!image.tied && share.ctas <= kGenerations * image.ctas_per_sm);
   }
   return share;
 }
@@ -86,7 +89,8 @@ std::vector<Shares> shares_of(const std::vector<SmClass>& classes, const std::ve
   std::vector<Shares> shares;
   for (const SmClass& sm_class : classes) {
     Shares& of_class = shares.emplace_back();
-    for (size_t l = 0; l < images.size(); ++l) of_class.push_back(share_of(sm_class.ctas[l], images[l], tables[l], difference));
+    for (size_t l = 0; l < images.size(); ++l)
+      of_class.push_back(share_of(sm_class.ctas[l], images[l], tables[l], difference, images.size() > 1));
   }
   return shares;
 }
@@ -100,13 +104,15 @@ uint64_t instructions(const Shares& shares) {
                                [](const Share& share) { return share.work.instructions; });
 }
 
-// Whether no launch's instructions differ by more than that; where its warps drift, whether it has the very same CTAs: when the
-// last of a few ends depends on more than how many instructions they have.
+double differ(const Share& one, const Share& other) {
+  const auto [less, more] = std::minmax(one.work.instructions, other.work.instructions);
+  return more > 0 ? static_cast<double>(more - less) / static_cast<double>(more) : 0;
+}
+
+// Whether no launch's instructions differ by more than that, or it has the very same CTAs where nothing less will do.
 bool alike(const Shares& one, const Shares& other, double difference) {
   return std::ranges::equal(one, other, [&](const Share& a, const Share& b) {
-    if (a.drifts || b.drifts) return *a.list == *b.list;
-    const auto [less, more] = std::minmax(a.work.instructions, b.work.instructions);
-    return static_cast<double>(more - less) <= difference * static_cast<double>(more);
+    return a.its_own || b.its_own ? *a.list == *b.list : differ(a, b) <= difference;
   });
 }
 
@@ -169,17 +175,6 @@ bool within(const Shares& each, const Shares& one, const Shares& other, double d
   return means.any();
 }
 
-// Whether some mean of the two has no more instructions than `each` in any launch: of launches side by side, the SM with the least
-// of one may be the first to have room for another.
-bool begins_within(const Shares& each, const Shares& one, const Shares& other) {
-  Means means;
-  for (size_t l = 0; l < each.size(); ++l) {
-    const auto less = [](const Share& share) { return -static_cast<double>(share.work.instructions); };
-    means.keep_those_above(less(each[l]), less(one[l]), less(other[l]));
-  }
-  return means.any();
-}
-
 // How different two are: what they differ by, relative, summed.
 double distance(const Shares& one, const Shares& other) {
   double sum = 0;
@@ -192,7 +187,7 @@ double distance(const Shares& one, const Shares& other) {
 }
 
 // The classes that have to be simulated, most instructions first. Whether one is needed is asked of those with least first.
-std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double difference, StandFor what) {
+std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double difference) {
   std::vector<size_t> left(shares.size());
   std::iota(left.begin(), left.end(), size_t{0});
   std::ranges::stable_sort(left, std::ranges::greater{}, [&](size_t c) { return instructions(shares[c]); });
@@ -202,13 +197,9 @@ std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double differe
     std::ranges::copy_if(left, std::back_inserter(near), [&](size_t c) {
       return c != left[at] && alike(shares[c], each, difference) && ends_in_order(each, shares[c]);
     });
-    const auto some_two = [&](const auto& suit) {
-      return std::ranges::any_of(
-          near, [&](size_t one) { return std::ranges::any_of(near, [&](size_t other) { return suit(one, other); }); });
-    };
-    const bool spared = some_two([&](size_t one, size_t other) { return within(each, shares[one], shares[other], difference); }) &&
-                        (what == StandFor::kEnds ||
-                         some_two([&](size_t one, size_t other) { return begins_within(each, shares[one], shares[other]); }));
+    const bool spared = std::ranges::any_of(near, [&](size_t one) {
+      return std::ranges::any_of(near, [&](size_t other) { return within(each, shares[one], shares[other], difference); });
+    });
     if (spared) left.erase(left.begin() + static_cast<std::ptrdiff_t>(at));
   }
   return left;
@@ -216,17 +207,16 @@ std::vector<size_t> leaders_of(const std::vector<Shares>& shares, double differe
 
 }  // namespace
 
-std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference,
-                                     StandFor what) {
+std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference) {
   const std::vector<MergedClass::Less> nothing(images.size());
   std::vector<MergedClass> merged;
   if (difference == 0) {  // nobody stands for another, not even where both have the same in another order
-    for (SmClass& each : classes) merged.push_back({std::move(each), nothing, false});
+    for (SmClass& each : classes) merged.push_back({std::move(each), nothing});
     return merged;
   }
   const std::vector<Shares> shares = shares_of(classes, images, difference);
-  const std::vector<size_t> leaders = leaders_of(shares, difference, what);
-  for (const size_t leader : leaders) merged.push_back({classes[leader], nothing, false});
+  const std::vector<size_t> leaders = leaders_of(shares, difference);
+  for (const size_t leader : leaders) merged.push_back({classes[leader], nothing});
   for (size_t c = 0; c < classes.size(); ++c) {
     if (std::ranges::find(leaders, c) != leaders.end()) continue;
     const auto leader = std::ranges::min_element(leaders, {}, [&](size_t each) { return distance(shares[each], shares[c]); });
@@ -234,6 +224,7 @@ std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::ve
     into.sm_class.sms += classes[c].sms;
     into.merged = true;
     for (size_t l = 0; l < images.size(); ++l) {
+      into.apart = std::max(into.apart, differ(shares[*leader][l], shares[c][l]));
       into.less[l].work = into.less[l].work + (shares[*leader][l].work - shares[c][l].work) * classes[c].sms;
       into.less[l].ctas += (shares[*leader][l].ctas - shares[c][l].ctas) * classes[c].sms;
     }

@@ -19,6 +19,7 @@ struct MergedClass {
   SmClass sm_class;        // `sms` counts all
   std::vector<Less> less;  // per launch
   bool merged = false;
+  double apart = 0;  // from those, at most: relative difference of a launch's instructions
 };
 
 // Joins classes none of which can be the last to end, for bounded runs: of a million CTAs, one more or less on an SM is no reason
@@ -34,11 +35,6 @@ struct MergedClass {
 //    98.5         12       stood for: 1/2 of each is 99 and 12
 //    96           11       stood for
 //    94            9       simulated: too far from any
-//
-// kEndsAndStarts: a mean of two that stay also has no more instructions in any launch. Where launches wait for room, the SM with
-// the least of one may be the first to begin another.
-enum class StandFor : uint8_t { kEnds, kEndsAndStarts };
-std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference,
-                                     StandFor what = StandFor::kEnds);
+std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::vector<KernelImage>& images, double difference);
 
 }  // namespace warpfold::sim

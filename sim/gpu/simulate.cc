@@ -77,14 +77,13 @@ void join(std::vector<Epoch>& epochs, size_t e) {
   epochs.resize(e + 1);
 }
 
-// Where a launch has waited for room, SMs that others stood for may have had it earlier: it is run again with those that have least
-// to do before.
+// Where a launch has waited for room, SMs that others stood for may have had it earlier: it is run again with all of them.
 Outcome run_with(Outcome (GpuRun::*how)(), const Spec& spec, const std::vector<Launch>& launches,
                  const std::vector<KernelImage>& images, const Options& options) {
   GpuRun run(spec, images, launches, options);
   Outcome outcome = (run.*how)();
   if (outcome.deadlocked || !run.may_begin_earlier(outcome)) return outcome;
-  Outcome again = (GpuRun(spec, images, launches, options, StandFor::kEndsAndStarts).*how)();
+  Outcome again = (GpuRun(spec, images, launches, options, false).*how)();
   again.folds.insert(again.folds.end(), outcome.folds.begin(), outcome.folds.end());
   return again;
 }

@@ -94,16 +94,21 @@ TEST_F(Merge, LetsNoClassWithShorterLastCtasStandForAnother) {
   EXPECT_EQ(sim::merge_alike({many_short_last, many_long_last}, {image}, 0.05).size(), 1);
 }
 
-// Of two launches side by side the SM with the least of one may be the first to begin the other.
-TEST_F(Merge, KeepsWhatMayBeginALaunchFirst) {
+TEST_F(Merge, SaysHowFarApartThoseAreThatOneStandsFor) {
   const auto pair = [](uint64_t of_first) { return SmClass{1, {{{0, of_first}}, {{0, 100}}}}; };
-  const std::vector<SmClass> classes{pair(100), pair(99), pair(98)};
-  const std::vector<sim::KernelImage> images{image_, image_};
-  EXPECT_EQ(sim::merge_alike(classes, images, 0.05, sim::StandFor::kEnds).size(), 1);
-  const auto merged = sim::merge_alike(classes, images, 0.05, sim::StandFor::kEndsAndStarts);
-  ASSERT_EQ(merged.size(), 2);
-  EXPECT_EQ(merged[0].sm_class.ctas[0][0].count, 100);
-  EXPECT_EQ(merged[1].sm_class.ctas[0][0].count, 98);
+  const auto merged = sim::merge_alike({pair(100), pair(98), pair(99)}, {image_, image_}, 0.05);
+  ASSERT_EQ(merged.size(), 1);
+  EXPECT_DOUBLE_EQ(merged[0].apart, 0.02);
+}
+
+// Beside another launch long CTAs may end later for what they meet, wherever they come in the order.
+TEST_F(Merge, KeepsCtasOfSeveralLengthsBesideOthersWhereTheyDiffer) {
+  const auto beside = [](uint64_t shorts, uint64_t of_other) { return SmClass{1, {{{0, 200}, {1, shorts}}, {{0, of_other}}}}; };
+  const auto simulated = [&](const std::vector<SmClass>& classes) {
+    return sim::merge_alike(classes, {image_, image_}, 0.05).size();
+  };
+  EXPECT_EQ(simulated({beside(40, 100), beside(39, 100)}), 2);
+  EXPECT_EQ(simulated({beside(40, 100), beside(40, 99)}), 1);
 }
 
 TEST_F(Merge, WithoutADifferenceNobodyStandsForAnother) { EXPECT_EQ(merge({sm_class(1, 10, 0), sm_class(2, 10, 0)}, 0).size(), 2); }
