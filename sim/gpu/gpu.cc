@@ -62,8 +62,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     members_.push_back({.sms = merged.sm_class.sms,
                         .ctas = std::move(merged.sm_class.ctas),
                         .merged = merged.merged,
-                        .less = std::move(merged.less),
-                        .apart = merged.apart});
+                        .less = std::move(merged.less)});
   }
   std::vector<int> epoch_of(launches.size());
   const std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
@@ -155,12 +154,16 @@ Outcome GpuRun::run() {
 }
 
 bool GpuRun::may_begin_earlier(const Outcome& outcome) const {
-  if (images_.size() == 1) return false;
-  const double apart = std::ranges::max_element(members_, {}, &Member::apart)->apart;
+  if (images_.size() == 1 || std::ranges::none_of(members_, &Member::merged)) return false;
+  const std::vector<SmLaunch>& launches = members_.front().sm->launches();
   return std::ranges::any_of(outcome.ran, [&](size_t l) {
     const KernelCounters& kernel = outcome.kernels[l];
     const auto waited = static_cast<double>(kernel.start_cycle - released_at_[l]);
-    return waited * apart > fold_.error * static_cast<double>(kernel.end_cycle - kernel.start_cycle);
+    if (waited <= fold_.error * static_cast<double>(kernel.end_cycle - kernel.start_cycle)) return false;
+    return std::ranges::any_of(outcome.ran, [&](size_t other) {
+      const bool keeps_room = launches[other].order < launches[l].order || launches[other].reserved;
+      return other != l && keeps_room && outcome.kernels[other].end_cycle > released_at_[l];
+    });
   });
 }
 

@@ -29,8 +29,8 @@ class GpuRun {
   // The same, but no further than to where all that has been released has ended and every SM is like new, while others have yet to
   // be released: what they do is a run of its own.
   Outcome until_idle();
-  // Whether a launch may have begun earlier, by more than the error, on an SM that others stood for: it waited for room, and that
-  // SM had less to do before.
+  // Whether a launch may have begun earlier, by more than the error, on an SM that others stood for: on all that were simulated it
+  // waited for room beside one that keeps it for as long as it has CTAs: one that is placed before it, or with room reserved.
   bool may_begin_earlier(const Outcome& outcome) const;
 
  private:

@@ -38,7 +38,6 @@ struct Member {
   Cycle next = kNever;
   bool merged = false;  // it stands for SMs of other classes too, and this is what those do less
   std::vector<MergedClass::Less> less{};
-  double apart = 0;  // MergedClass::apart
 
   struct Follower {
     size_t member;

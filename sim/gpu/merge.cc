@@ -28,7 +28,8 @@ struct Share {
   std::vector<double> ends;  // ends_of(order)
   bool scatters = false;     // it may end earlier or later than `ends` say by more than the difference
   // Nothing can be said of when it ends but for SMs with the very same CTAs: its warps get on each by itself, and no CTAs come and
-  // go over which that would average out; or its CTAs are of several lengths, and others beside them hold them up as they meet.
+  // go over which that would average out; or its CTAs are of several lengths, and others beside
+  // them hold them up as they meet.
   bool its_own = false;
 };
 
@@ -64,6 +65,15 @@ std::vector<double> ends_of(const std::vector<Alike>& order, size_t places) {
   return ends;
 }
 
+// How far from their mean CTAs are in instructions, summed.
+double unevenness(const Share& share) {
+  const double mean = static_cast<double>(share.work.instructions) / static_cast<double>(share.ctas);
+  double sum = 0;
+  for (const Alike& each : share.order)
+    sum += std::abs(static_cast<double>(each.instructions) - mean) * static_cast<double>(each.ctas);
+  return sum;
+}
+
 // `beside`: there are other launches.
 Share share_of(const CtaList& list, const KernelImage& image, WorkTable& table, double difference, bool beside) {
   Share share;
@@ -79,7 +89,8 @@ Share share_of(const CtaList& list, const KernelImage& image, WorkTable& table, 
     const auto [shortest, longest] = std::ranges::minmax(share.order, {}, &Alike::instructions);
     const auto apart = static_cast<double>((longest.instructions - shortest.instructions) * image.ctas_per_sm);
     share.scatters = kScatter * apart > difference * share.ends.front();
-    share.its_own = (beside && apart > 0) || (!image.tied && share.ctas <= kGenerations * image.ctas_per_sm);
+    const bool drifts = !image.tied && share.ctas <= kGenerations * image.ctas_per_sm;
+    share.its_own = drifts || (beside && unevenness(share) > difference * static_cast<double>(share.work.instructions));
   }
   return share;
 }
@@ -104,15 +115,12 @@ uint64_t instructions(const Shares& shares) {
                                [](const Share& share) { return share.work.instructions; });
 }
 
-double differ(const Share& one, const Share& other) {
-  const auto [less, more] = std::minmax(one.work.instructions, other.work.instructions);
-  return more > 0 ? static_cast<double>(more - less) / static_cast<double>(more) : 0;
-}
-
 // Whether no launch's instructions differ by more than that, or it has the very same CTAs where nothing less will do.
 bool alike(const Shares& one, const Shares& other, double difference) {
   return std::ranges::equal(one, other, [&](const Share& a, const Share& b) {
-    return a.its_own || b.its_own ? *a.list == *b.list : differ(a, b) <= difference;
+    if (a.its_own || b.its_own) return *a.list == *b.list;
+    const auto [less, more] = std::minmax(a.work.instructions, b.work.instructions);
+    return static_cast<double>(more - less) <= difference * static_cast<double>(more);
   });
 }
 
@@ -224,7 +232,6 @@ std::vector<MergedClass> merge_alike(std::vector<SmClass> classes, const std::ve
     into.sm_class.sms += classes[c].sms;
     into.merged = true;
     for (size_t l = 0; l < images.size(); ++l) {
-      into.apart = std::max(into.apart, differ(shares[*leader][l], shares[c][l]));
       into.less[l].work = into.less[l].work + (shares[*leader][l].work - shares[c][l].work) * classes[c].sms;
       into.less[l].ctas += (shares[*leader][l].ctas - shares[c][l].ctas) * classes[c].sms;
     }

@@ -19,7 +19,6 @@ struct MergedClass {
   SmClass sm_class;        // `sms` counts all
   std::vector<Less> less;  // per launch
   bool merged = false;
-  double apart = 0;  // from those, at most: relative difference of a launch's instructions
 };
 
 // Joins classes none of which can be the last to end, for bounded runs: of a million CTAs, one more or less on an SM is no reason

@@ -50,6 +50,46 @@ configs::Kernel gemm(Dice& dice, uint32_t sms, const std::string& name) {
   return kernel;
 }
 
+// One or some more than whole rounds of `sms` SMs.
+uint64_t ragged(Dice& dice, uint64_t sms, uint64_t rounds) { return sms * rounds + dice.between(0, sms - 1); }
+
+configs::Kernel short_rng(Dice& dice, uint64_t sms) {
+  configs::Kernel kernel;
+  configs::Philox& philox = *kernel.mutable_philox();
+  philox.set_heads(1);
+  philox.set_rounds(dice.of({3U, 5U, 7U, 10U}));
+  philox.set_threshold_bits(dice.of({8U, 16U, 32U}));
+  philox.set_threads_per_cta(dice.of({64U, 128U, 256U}));
+  philox.set_calls_per_thread(dice.of({4U, 8U, 16U, 30U, 64U}));
+  // Up to 1.5 million instructions on each SM: a call of a warp is about sixty.
+  const uint64_t of_cta = philox.threads_per_cta() / 32 * philox.calls_per_thread() * 60;
+  const uint64_t ctas = ragged(dice, sms, dice.between(100'000, 1'500'000) / of_cta + 1);
+  philox.set_queries(64);
+  philox.set_keys(ctas * philox.threads_per_cta() * philox.calls_per_thread() * (128 / philox.threshold_bits()) / 4096 * 64);
+  return kernel;
+}
+
+configs::Kernel short_gemm(Dice& dice, uint64_t sms) {
+  configs::Kernel kernel = gemm(dice, 1, "");
+  configs::HopperGemm& gemm = *kernel.mutable_hopper_gemm();
+  gemm.set_m(128 * ragged(dice, sms, dice.between(2, 12)));
+  gemm.set_n(gemm.tile_n());
+  return kernel;
+}
+
+configs::Kernel short_attention(Dice& dice, uint64_t sms) {
+  configs::Kernel kernel;
+  configs::AttentionShape& shape = *kernel.mutable_flash_attention_2()->mutable_shape();
+  shape.set_type(configs::FP16);
+  shape.set_batch(1);
+  shape.set_queries(dice.of({256U, 384U, 512U, 768U}));
+  shape.set_keys(shape.queries());
+  shape.set_heads(static_cast<uint32_t>(ragged(dice, sms, dice.between(1, 4)) * 128 / shape.queries() + 1));
+  shape.set_head_dim(dice.of({64U, 128U}));
+  shape.set_causal(dice.between(0, 3) != 0);
+  return kernel;
+}
+
 double off(uint64_t value, uint64_t expected, uint64_t whole) {
   return std::abs(static_cast<double>(value) - static_cast<double>(expected)) / std::max(1.0, static_cast<double>(whole));
 }
@@ -102,6 +142,34 @@ Mix mix(uint32_t seed, uint32_t sms) {
   }
   result.description += "launch every " + std::to_string(result.gpu.sm().cta_launch_cycles()) + " " +
                         configs::IssuePolicy_Name(result.gpu.sub_core().issue_policy());
+  return result;
+}
+
+Mix crowd(uint32_t seed) {
+  Dice dice(seed);
+  Mix result;
+  const auto sms = static_cast<uint32_t>(dice.between(2, 6));
+  result.gpu = machine(dice, sms);
+  const uint64_t count = dice.between(2, 3);
+  const bool by_priority = dice.between(0, 2) == 0;
+  const bool in_one_stream = count == 3 && dice.between(0, 1) == 0;  // the last two
+  const uint64_t bounded = dice.between(0, 2 * count);               // this launch, if there is one
+  result.kernels.reserve(count);
+  for (uint64_t k = 0; k < count; ++k) {
+    configs::Kernel kernel = dice.of({short_rng, short_rng, short_gemm, short_attention})(dice, sms);
+    kernel.set_name("k" + std::to_string(k));
+    result.kernels.push_back(must(workloads::make_kernel(kernel, result.gpu, "crowd")));
+    sim::Launch launch;
+    launch.kernel = &result.kernels.back();
+    launch.stream = static_cast<int>(in_one_stream && k == 2 ? 1 : k);
+    launch.priority = by_priority ? static_cast<int>(dice.between(0, 2)) : 0;
+    if (k == bounded && kernel.has_philox()) {
+      launch.quota.warps = static_cast<uint32_t>(dice.of({8U, 16U}));
+      result.description += "at most " + std::to_string(launch.quota.warps) + " warps of ";
+    }
+    result.launches.push_back(launch);
+    result.description += kernel.ShortDebugString() + " ";
+  }
   return result;
 }
 

@@ -57,6 +57,9 @@ struct Mix {
 configs::Gpu machine(Dice& dice, uint32_t sms = 1);
 // Of several SMs some may have a tile more than others.
 Mix mix(uint32_t seed, uint32_t sms = 1);
+// Two or three short kernels on two to six SMs, of any kinds and with any remainder of CTAs, that want each other's room: attention
+// with a mask among them, and launches that wait for others to end.
+Mix crowd(uint32_t seed);
 
 struct Errors {
   double cycles = 0;    // largest of a kernel
