@@ -26,10 +26,18 @@ std::optional<Number> parsed(const std::string& text) {
   return number;
 }
 
-std::string in_quotes(const std::string& text) {
-  std::string quoted(1, '"');
-  return quoted.append(text).append(1, '"');
-}
+// What a column's numbers can be; figures outside are misprints, whatever the unit, and would not divide by each other.
+struct Range {
+  const char* column;
+  double least;
+  double most;
+  const char* text;
+  bool words = false;  // it may say in words what it has no number of
+};
+constexpr std::array kRanges{Range{"value", 1e-9, 1e15, "from 1e-9 to 1e15"}, Range{"time_ms", 1e-9, 1e9, "from 1e-9 to 1e9"},
+                             Range{"clock_mhz", 1, 1e5, "from 1 to 100000"}, Range{"dropout", 0, 1, "from 0 to 1", true}};
+constexpr std::array kCounts{"M", "N", "K", "batch", "heads", "kv_heads", "seqlen", "head_dim"};
+constexpr uint64_t kLargestCount = uint64_t{1} << 31;
 
 Expected<void> check_header(const std::string& file, const std::vector<CsvCell>& header) {
   const std::vector<std::string> known(kColumns.begin(), kColumns.end());
@@ -49,13 +57,24 @@ Expected<void> check_header(const std::string& file, const std::vector<CsvCell>&
   return fail_at(file, header.front().line, 1, "columns \"value\" and \"unit\", or \"time_ms\", are missing");
 }
 
-Expected<void> check_row(const MeasuredRow& row) {
-  for (const char* column : {"value", "time_ms", "clock_mhz"}) {
-    if (row.text(column).empty()) continue;
-    const auto number = row.number(column);
-    if (!number || !(*number > 0))
-      return std::unexpected(row.problem(column, "expected a number above 0, not " + in_quotes(row.text(column))));
+Expected<void> check_numbers(const MeasuredRow& row) {
+  for (const Range& range : kRanges) {
+    const std::string& text = row.text(range.column);
+    const auto number = row.number(range.column);
+    if (text.empty() || (!number && range.words)) continue;
+    if (number && *number >= range.least && *number <= range.most) continue;
+    return std::unexpected(
+        row.problem(range.column, std::string("expected a number ").append(range.text).append(", not ").append(in_quotes(text))));
   }
+  for (const char* column : kCounts) {
+    if (row.count(column).value_or(0) <= kLargestCount) continue;
+    return std::unexpected(row.problem(column, "at most " + std::to_string(kLargestCount) + ", not " + row.text(column)));
+  }
+  return {};
+}
+
+Expected<void> check_row(const MeasuredRow& row) {
+  if (auto checked = check_numbers(row); !checked) return checked;
   if (row.text("value").empty() && row.text("time_ms").empty())
     return std::unexpected(row.problem("id", "the row has no value and no time_ms"));
   const std::string& judged = row.text("judged");
@@ -98,6 +117,7 @@ Expected<std::vector<MeasuredRow>> read_measured_rows(const std::string& path) {
   auto table = parse_csv(path, *text);
   if (!table) return std::unexpected(table.error());
   if (auto checked = check_header(path, table->header); !checked) return std::unexpected(checked.error());
+  if (table->rows.empty()) return fail_at(path, table->header.front().line, 1, "no rows under this header");
   std::vector<MeasuredRow> rows;
   for (std::vector<CsvCell>& cells : table->rows) {
     std::map<std::string, CsvCell, std::less<>> named;

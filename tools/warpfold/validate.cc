@@ -17,11 +17,11 @@ namespace fs = std::filesystem;
 Outcome<void> draw_picture(const configs::Validation& validation, const std::string& picture) {
   const fs::path path(picture);
   if (path.extension() != ".svg") return user_error("--plot " + picture + ": expected a name that ends in .svg");
+  const std::string plot = validation_plot(validation, path.filename().string());
+  if (plot.empty()) return user_error("--plot " + picture + ": no time was simulated that could be drawn");
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   const std::string script = path.stem().string() + ".gp";
-  if (auto written = write_output((fs::path(folder) / script).string(), validation_plot(validation, path.filename().string()));
-      !written)
-    return written;
+  if (auto written = write_output((fs::path(folder) / script).string(), plot); !written) return written;
   const auto drawn = draw(folder, script);
   if (!drawn) return std::unexpected(drawn.error());
   if (!*drawn)
@@ -90,10 +90,9 @@ Outcome<void> validate_command(const Invocation& invocation) {
   if (options.has("html")) {
     if (auto written = write_html(options.text("html"), report::report_of(*validation)); !written) return written;
   }
-  if (options.has("plot")) {
-    if (auto drawn = draw_picture(*validation, options.text("plot")); !drawn) return drawn;
-  }
-  return write_output(destination->path, render_validation(*validation, destination->format));
+  if (auto written = write_output(destination->path, render_validation(*validation, destination->format)); !written) return written;
+  if (!options.has("plot")) return {};
+  return draw_picture(*validation, options.text("plot"));
 }
 
 }  // namespace warpfold::cli

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -259,10 +260,17 @@ std::string validation_markdown(const configs::Validation& validation) {
 
 std::string validation_plot(const configs::Validation& validation, const std::string& picture) {
   std::map<std::string, std::string> blocks;  // by family
+  double least = std::numeric_limits<double>::max();
+  double most = 0;
   for (const configs::ValidatedRow& row : validation.rows()) {
-    if (row.judged() && row.quantity() == "time_us")
-      blocks[row.family()] += digits(row.measured()) + " " + digits(row.simulated()) + "\n";
+    if (!row.judged() || row.quantity() != "time_us") continue;
+    blocks[row.family()] += digits(row.measured()) + " " + digits(row.simulated()) + "\n";
+    least = std::min({least, row.measured(), row.simulated()});
+    most = std::max({most, row.measured(), row.simulated()});
   }
+  if (blocks.empty()) return {};
+  // Both axes alike, with room around the points: one point by itself spans no axis.
+  const std::string range = "[" + digits(least / 2) + ":" + digits(most * 2) + "]";
   std::string data;
   std::string plots = "x notitle lc 'grey', 1.1*x title '10 % off' dt 2 lc 'grey', x/1.1 notitle dt 2 lc 'grey'";
   size_t index = 0;
@@ -272,7 +280,8 @@ std::string validation_plot(const configs::Validation& validation, const std::st
     plots += ", " + block + " using 1:2 with points pt " + std::to_string(index) + " title " + gnuplot_quoted(family);
   }
   return "set terminal svg size 720,640 font 'sans,13' background 'white'\nset output " + gnuplot_quoted(picture) +
-         "\nset encoding utf8\nset logscale xy\nset grid\nset key top left noenhanced\nset xlabel 'measured, us'\n"
+         "\nset encoding utf8\nset logscale xy\nset xrange " + range + "\nset yrange " + range +
+         "\nset grid\nset key top left noenhanced\nset xlabel 'measured, us'\n"
          "set ylabel 'simulated, us'\n" +
          data + "plot " + plots + "\n";
 }

@@ -14,7 +14,8 @@ std::string render_validation(const configs::Validation& validation, Format form
 // The same for a document: every group, every row, and what was not mapped, as Markdown.
 std::string validation_markdown(const configs::Validation& validation);
 
-// A gnuplot program that draws simulated over measured times into `picture`, one mark for each family.
+// A gnuplot program that draws simulated over measured times into `picture`, one mark for each family; empty
+// where no time was simulated.
 std::string validation_plot(const configs::Validation& validation, const std::string& picture);
 
 }  // namespace warpfold::cli

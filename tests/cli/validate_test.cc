@@ -1,0 +1,45 @@
+#include <gmock/gmock.h>
+
+#include "program.h"
+#include "tests/source_dir.h"
+
+namespace warpfold::cli {
+namespace {
+
+using testing::HasSubstr;
+
+class Validate : public Program {
+ protected:
+  Ended draw(const std::string& cells) const {
+    write("rows.csv", "id,category,gpu,dtype,M,N,K,value,unit\n" + cells + "\n");
+    return run({"validate", "rows.csv", "--gpus", WARPFOLD_SOURCE_DIR "/configs/gpus", "--plot", "rows.svg"});
+  }
+};
+
+// One point spans no axis: gnuplot would warn, on the terminal.
+TEST_F(Validate, DrawsOneRowInSilence) {
+  const Ended one = draw("a,GEMM,H100,bf16,512,512,512,10,us");
+  if (one.err.find("gnuplot is not installed") != std::string::npos) GTEST_SKIP() << one.err;
+  EXPECT_EQ(one.exit_code, 0);
+  EXPECT_EQ(one.err, "");
+  EXPECT_THAT(read("rows.svg"), HasSubstr("</svg>"));
+  EXPECT_THAT(read("rows.gp"), HasSubstr(":20.00]\nset yrange ["));
+}
+
+TEST_F(Validate, SaysThatThereIsNothingToDraw) {
+  const Ended none = draw("a,GEMM,V100,bf16,512,512,512,10,us");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_EQ(none.err, "--plot rows.svg: no time was simulated that could be drawn\n");
+  EXPECT_THAT(none.out, HasSubstr("no GPU file for V100: a"));
+  EXPECT_THAT(files(), testing::ElementsAre("rows.csv"));
+}
+
+TEST_F(Validate, OfNoRowIsRefused) {
+  write("rows.csv", "id,category,gpu,time_ms\na,GEMM,V100,1\n");
+  const Ended none = run({"validate", "rows.csv", "--gpu", "H100"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_EQ(none.err, "no row has what --gpu and --kernel ask for in its names\n");
+}
+
+}  // namespace
+}  // namespace warpfold::cli
