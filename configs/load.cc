@@ -10,6 +10,7 @@
 #include "configs/check.h"
 #include "configs/near_miss.h"
 #include "configs/places.h"
+#include "configs/printable.h"
 #include "configs/read_file.h"
 #include "configs/settings.h"
 #include "configs/text.h"
@@ -110,7 +111,7 @@ class Setter {
   Setter(Scenario& scenario, Places& places) : scenario_(scenario), places_(places) {}
 
   Expected<void> apply_setting(const std::string& setting) {
-    const Diagnostic place{"--set " + setting, 0, 0, {}};
+    const Diagnostic place{"--set " + printable(setting), 0, 0, {}};
     const size_t equals = setting.find('=');
     if (equals == std::string::npos || equals == 0) return fail_at(place.file, 0, 0, "expected PATH=VALUE");
     const std::string path = setting.substr(0, equals);

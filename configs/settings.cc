@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "configs/near_miss.h"
+#include "configs/printable.h"
 
 namespace warpfold::configs {
 
@@ -83,7 +84,7 @@ class Writer {
       case pb::FieldDescriptor::CPPTYPE_ENUM:
         return store(enum_value(value), &pb::Reflection::SetEnum, &pb::Reflection::AddEnum);
       case pb::FieldDescriptor::CPPTYPE_STRING:
-        return store(Expected<std::string>(std::in_place, value), &pb::Reflection::SetString, &pb::Reflection::AddString);
+        return store(string_value(value), &pb::Reflection::SetString, &pb::Reflection::AddString);
       default:
         throw std::logic_error("a schema field of a type that no schema had: " + field_.full_name());
     }
@@ -111,6 +112,12 @@ class Writer {
     if (value == "true" || value == "1") return true;
     if (value == "false" || value == "0") return false;
     return fail(wrong_value(field_, "true or false", value));
+  }
+
+  Expected<std::string> string_value(std::string_view value) const {
+    const std::string why = why_unprintable(value);
+    if (!why.empty()) return fail(field_.name() + ": " + why);
+    return std::string(value);
   }
 
   Expected<const pb::EnumValueDescriptor*> enum_value(std::string_view value) const {

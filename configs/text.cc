@@ -4,14 +4,13 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
-#include <algorithm>
-#include <cctype>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
+#include "configs/printable.h"
 
 namespace warpfold::configs {
 
@@ -119,8 +118,8 @@ std::string what_is_wrong(const pb::Message& message, const pb::FieldDescriptor&
   }
   if (field.cpp_type() != pb::FieldDescriptor::CPPTYPE_STRING) return {};
   const std::string text = repeated ? reflection.GetRepeatedString(message, &field, index) : reflection.GetString(message, &field);
-  const bool control = std::ranges::any_of(text, [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; });
-  return control ? field.name() + ": a line break or another control character" : std::string();
+  const std::string why = why_unprintable(text);
+  return why.empty() ? why : field.name() + ": " + why;
 }
 
 // What protobuf takes and no file may hold: numbers that are no value of their enum, and text that does not stay in its line.

@@ -127,6 +127,13 @@ TEST_F(Settings, WithValuesOfAnotherTypeSayWhatIsExpected) {
   EXPECT_EQ(error("seq=1e3"), "--set seq=1e3: value takes an integer from 0 to 18446744073709551615, not \"1e3\"");
 }
 
+TEST_F(Settings, WithTextThatDoesNotStayInItsLineAreRefused) {
+  EXPECT_EQ(error("name=a\nb"), "--set name=a?b: name: a line break or another control character");
+  EXPECT_EQ(error("kernel.rng.name=\x1b[31m"), "--set kernel.rng.name=?[31m: name: a line break or another control character");
+  EXPECT_EQ(error("name=a\xff"), "--set name=a?: name: bytes that are no UTF-8");
+  EXPECT_EQ(error("kernel.gemm.after=rng,\xff"), "--set kernel.gemm.after=rng,?: after: bytes that are no UTF-8");
+}
+
 TEST_F(Settings, NameOneField) {
   EXPECT_EQ(error("policy=3"),
             "--set policy=3: policy is a group; name one of its fields: kind, reserve, sm_share, quota, by_priority, "

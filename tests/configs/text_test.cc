@@ -57,6 +57,9 @@ TEST(ParseText, RefusesNumbersThatAreNoValueOfTheirEnum) {
 
 TEST(ParseText, RefusesTextThatDoesNotStayInItsLine) {
   EXPECT_EQ(parse_error("kernel { name: \"a\\n!b\" }"), "s.textproto:1:10: name: a line break or another control character");
+  for (const std::string bytes : {"\xff", "a\xc3", "\xed\xa0\x80", "\\377"})
+    EXPECT_EQ(parse_error("\nname: \"" + bytes + "\""), "s.textproto:2:1: name: bytes that are no UTF-8");
+  EXPECT_EQ(parse_error("name: \"Gr\u00f6\u00dfe\""), "no error");
 }
 
 TEST(ParseText, RefusesTwoValuesOfOneField) {

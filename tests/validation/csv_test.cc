@@ -27,6 +27,7 @@ TEST(Csv, NamesThePlaceOfAMistake) {
   EXPECT_EQ(error_of(""), "d.csv:1:1: no header: expected a line with the names of columns");
   EXPECT_EQ(error_of("id,gpu\nS1\n"), "d.csv:2:1: 1 cell, the header has 2");
   EXPECT_EQ(error_of("id,gpu\nS1,H100,3\n"), "d.csv:2:9: 3 cells, the header has 2");
+  EXPECT_EQ(error_of("id,gpu\nS1,H\xff\n"), "d.csv:2:4: bytes that are no UTF-8");
   EXPECT_EQ(error_of("id,gpu\nS1,\"H100\n"), "d.csv:2:4: this quote is not closed");
   EXPECT_EQ(error_of("id,gpu\nS1,\"H100\"\""), "d.csv:2:4: this quote is not closed");
   EXPECT_EQ(error_of("id,gpu\nS1,\"H100\"x\n"), "d.csv:2:10: expected a comma after the closing quote");

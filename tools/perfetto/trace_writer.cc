@@ -5,6 +5,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "configs/printable.h"
+
 namespace warpfold::perfetto {
 namespace {
 
@@ -12,36 +14,11 @@ __extension__ using Wide = unsigned __int128;
 
 constexpr uint32_t kSequence = 1;
 
-// Bytes of the UTF-8 character at the front of `text`; 0: none, or none that a trace should show.
-size_t character(std::string_view text) {
-  const auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = at(0);
-  if (lead < 0x80) return lead >= 0x20 && lead != 0x7f ? 1 : 0;
-  const size_t length = lead >= 0xc2 && lead < 0xe0 ? 2 : lead >= 0xe0 && lead < 0xf0 ? 3 : lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
-  if (length == 0 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((at(i) & 0xc0) != 0x80) return 0;
-  }
-  // Longer than need be, surrogates, beyond U+10FFFF, and the control characters of Latin-1.
-  const unsigned char second = at(1);
-  const bool refused = (lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0) || (lead == 0xf0 && second < 0x90) ||
-                       (lead == 0xf4 && second >= 0x90) || (lead == 0xc2 && second < 0xa0);
-  return refused ? 0 : length;
-}
-
 }  // namespace
 
 std::string shown(const std::string& name) {
   constexpr size_t kMost = 200;
-  std::string text;
-  for (size_t at = 0; at < name.size();) {
-    const size_t length = character(std::string_view(name).substr(at));
-    const std::string_view next = length == 0 ? std::string_view("?") : std::string_view(name).substr(at, length);
-    if (text.size() + next.size() > kMost) return text.append("...");
-    text.append(next);
-    at += std::max<size_t>(length, 1);
-  }
-  return text;
+  return printable(name, kMost);
 }
 
 Clock::Clock(double mhz) : khz_(static_cast<uint64_t>(std::llround(mhz * 1000))) {}

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "configs/printable.h"
+
 namespace warpfold::validation {
 
 namespace {
@@ -16,6 +18,9 @@ class Parser {
       if (skip_line()) continue;
       auto row = parse_row();
       if (!row) return std::unexpected(row.error());
+      for (const CsvCell& cell : *row) {
+        if (!is_utf8(cell.text)) return fail_at(file_, cell.line, cell.column, "bytes that are no UTF-8");
+      }
       if (table.header.empty()) {
         table.header = std::move(*row);
       } else if (row->size() == table.header.size()) {

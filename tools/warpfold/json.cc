@@ -2,9 +2,12 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <stdexcept>
+
+#include "configs/printable.h"
 
 namespace warpfold::cli {
 
@@ -109,17 +112,21 @@ class Writer {
 std::string json_string(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string quoted(1, '"');
-  for (const char letter : text) {
-    const auto code = static_cast<unsigned char>(letter);
-    if (letter == '"' || letter == '\\') {
-      quoted.append(1, '\\').append(1, letter);
-    } else if (letter == '\n') {
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    const auto code = static_cast<unsigned char>(text.front());
+    if (length == 0) {
+      quoted.append("\\ufffd");  // JSON is UTF-8; a file's name on the command line need not be
+    } else if (code == '"' || code == '\\') {
+      quoted.append(1, '\\').append(text.substr(0, 1));
+    } else if (code == '\n') {
       quoted.append("\\n");
     } else if (code < 0x20) {
       quoted.append("\\u00").append(1, digits[code >> 4]).append(1, digits[code & 15]);
     } else {
-      quoted += letter;
+      quoted.append(text.substr(0, length));
     }
+    text.remove_prefix(std::max<size_t>(length, 1));
   }
   return quoted.append(1, '"');
 }
