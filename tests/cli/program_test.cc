@@ -155,6 +155,24 @@ TEST_F(Invocations, WriteWhatALinkPointsTo) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
+TEST_F(Invocations, WithTwoOutputsInOneFileAreRefused) {
+  std::filesystem::create_symlink("result.json", path("work/link.json"));
+  std::filesystem::create_symlink("link.json", path("work/chain.json"));
+  const auto both = [this](const std::string& first, const std::string& second) {
+    return error({"simulate", "s.textproto", "--output", first, "--perfetto", second});
+  };
+  const std::string same = ": the same file as --perfetto result.json";
+  EXPECT_EQ(both("result.json", "result.json"), "--output result.json" + same);
+  EXPECT_EQ(both("./none/../result.json", "result.json"), "--output ./none/../result.json" + same);
+  EXPECT_EQ(both("chain.json", "result.json"), "--output chain.json" + same) << "through links to what is not there yet";
+  EXPECT_EQ(error({"simulate", "s.textproto", "--html", "x", "--perfetto", "x"}), "--html x: the same file as --perfetto x");
+  EXPECT_EQ(error({"validate", "rows.csv", "--html", "x.svg", "--plot", "x.svg"}), "--html x.svg: the same file as --plot x.svg");
+  EXPECT_THAT(files(), ElementsAre("chain.json", "link.json", "s.textproto"));
+  EXPECT_EQ(run({"simulate", "s.textproto", "--output", "/dev/null", "--format", "json", "--html", "/dev/null"}).exit_code, 0);
+  EXPECT_EQ(run({"simulate", "s.textproto", "--output", "chain.json"}).exit_code, 0);
+  EXPECT_THAT(read("result.json"), StartsWith("{"));
+}
+
 TEST_F(Invocations, WithBadOutputsFail) {
   EXPECT_EQ(error({"simulate", "s.textproto", "--output", "result.xml"}),
             "--output result.xml: the name says no format; end it in .txt, .json or .csv, or give --format");

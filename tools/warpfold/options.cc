@@ -1,6 +1,7 @@
 #include "tools/warpfold/options.h"
 
 #include <filesystem>
+#include <map>
 #include <sstream>
 #include <utility>
 
@@ -67,16 +68,19 @@ void Options::add_output(Format fallback) {
   add()("format", po::value<std::string>()->value_name("FORMAT"),
         "table, json or csv (default: by the output file's name, else table)");
   add()("output,o", po::value<std::string>()->value_name("FILE"), "write to this file (.txt, .json, .csv) instead of the terminal");
+  writes_file("output");
 }
 
 void Options::add_html() {
   add()("html", po::value<std::string>()->value_name("FILE"),
         "write a page with charts for a browser to this file as well; it needs no network");
+  writes_file("html");
 }
 
 void Options::add_perfetto() {
   add()("perfetto", po::value<std::string>()->value_name("FILE"),
         "write the timeline to this file as well, as a trace for ui.perfetto.dev");
+  writes_file("perfetto");
 }
 
 Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
@@ -99,6 +103,19 @@ Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
   const int given = static_cast<int>(arguments_.size());
   if (given < least_) return user_error(positional_ + " is missing; see --help");
   if (most_ >= 0 && given > most_) return user_error("unexpected argument \"" + arguments_[static_cast<size_t>(most_)] + "\"");
+  return check_written();
+}
+
+Outcome<void> Options::check_written() const {
+  std::map<std::filesystem::path, std::string> seen;
+  for (const std::string& option : written_) {
+    if (!has(option) || text(option).empty()) continue;
+    const auto file = file_behind(text(option));
+    if (!file) continue;
+    const std::string given = "--" + option + " " + text(option);
+    const auto [first, is_new] = seen.emplace(*file, given);
+    if (!is_new) return user_error(given + ": the same file as " + first->second);
+  }
   return {};
 }
 

@@ -31,6 +31,8 @@ class Options {
   void add_output(Format fallback);  // --format, --output
   void add_html();                   // --html
   void add_perfetto();               // --perfetto
+  // The option names a file to write: no other one may name the same.
+  void writes_file(const std::string& option) { written_.push_back(option); }
 
   Outcome<void> parse(const std::vector<std::string>& arguments);
 
@@ -46,12 +48,15 @@ class Options {
   Outcome<Destination> destination() const;
 
  private:
+  Outcome<void> check_written() const;
+
   std::string usage_;
   std::string examples_;
   boost::program_options::options_description visible_;
   boost::program_options::variables_map values_;
   std::vector<std::string> arguments_;
   std::string positional_ = "argument";
+  std::vector<std::string> written_;  // options that name a file to write
   int least_ = 0;
   int most_ = 0;
   Format fallback_ = Format::kTable;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 
 #include "tools/warpfold/failure.h"
@@ -16,6 +18,10 @@ struct Destination {
   Format format = Format::kTable;
   std::string path;  // empty: standard output
 };
+
+// The file that writing to `path` would replace or create, links followed; nothing where `path` is a device or a pipe, which
+// is written to as it is.
+std::optional<std::filesystem::path> file_behind(const std::string& path);
 
 // Writes to standard output, or to a temporary file beside `path` that then takes its name: a failure on the way leaves an
 // existing file as it was.

@@ -72,6 +72,8 @@ Outcome<void> validate_command(const Invocation& invocation) {
                 "keep finished simulations there and take those that are there already");
   options.add()("plot", po::value<std::string>()->value_name("FILE.svg"), "draw simulated over measured times (gnuplot)");
   options.add()("markdown", po::value<std::string>()->value_name("FILE.md"), "write the tables as Markdown too");
+  options.writes_file("plot");
+  options.writes_file("markdown");
   add_run_options(options);
   options.add_html();
   options.add_output(Format::kTable);
