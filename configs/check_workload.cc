@@ -92,7 +92,9 @@ std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::stri
   if (gemm.has_tile_m()) check.no_larger_than("tile_m", gemm.tile_m(), "m", gemm.m());
   if (gemm.has_tile_n()) check.no_larger_than("tile_n", gemm.tile_n(), "n", gemm.n());
   if (gemm.has_tile_k()) check.no_larger_than("tile_k", gemm.tile_k(), "k", gemm.k());
-  check.at_most("stages", gemm.stages(), 32);
+  // One stage could not be filled while it is read.
+  const bool ring = gemm.stages() == 0 || (gemm.stages() >= 2 && gemm.stages() <= 32);
+  check.require(ring, "stages", "must be from 2 to 32, or 0: as many as fit", gemm.stages());
   if (gemm.has_cluster_m()) check.one_of("cluster_m", gemm.cluster_m(), {1, 2, 4, 8, 16});
   if (gemm.has_cluster_n()) check.one_of("cluster_n", gemm.cluster_n(), {1, 2, 4, 8, 16});
   const uint64_t cluster = uint64_t{std::max(gemm.cluster_m(), 1U)} * std::max(gemm.cluster_n(), 1U);
@@ -150,8 +152,10 @@ std::optional<Finding> check_attention(const AttentionShape& shape, const std::s
 
 std::optional<Finding> check_flash_attention_3(const FlashAttention3& attention, const std::string& path) {
   Checker check(path);
-  // Whole Philox calls of 16 scores a thread, and wgmma of at most 256 columns.
-  if (attention.has_tile_keys()) check.multiple_of("tile_keys", attention.tile_keys(), 32, 256);
+  // Whole steps of P V, which are 32 bytes of keys, with dropout whole Philox calls of 16 scores a thread, and wgmma of at most 256
+  // columns.
+  const bool by_16 = attention.shape().type() != FP8 && attention.shape().dropout() == NONE;
+  if (attention.has_tile_keys()) check.multiple_of("tile_keys", attention.tile_keys(), by_16 ? 16 : 32, 256);
   if (check.result()) return check.result();
   return check_attention(attention.shape(), path + ".shape");
 }

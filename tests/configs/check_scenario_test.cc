@@ -97,7 +97,9 @@ TEST_F(CheckScenario, ChecksHopperGemms) {
             "s.textproto:2:53: tile_m must not be larger than m (64), not 128");
   EXPECT_EQ(error("kernel { name: \"g\" hopper_gemm { m: 64 n: 128 k: 64 tile_n: 256 } }"),
             "s.textproto:2:53: tile_n must not be larger than n (128), not 256");
-  EXPECT_EQ(hopper("stages: 33"), "s.textproto:3:1: stages must be at most 32, not 33");
+  EXPECT_EQ(hopper("stages: 0"), "no error");
+  EXPECT_EQ(hopper("stages: 1"), "s.textproto:3:1: stages must be from 2 to 32, or 0: as many as fit, not 1");
+  EXPECT_EQ(hopper("stages: 33"), "s.textproto:3:1: stages must be from 2 to 32, or 0: as many as fit, not 33");
   EXPECT_EQ(hopper("cluster_m: 3"), "s.textproto:3:1: cluster_m must be one of 1, 2, 4, 8, 16, not 3");
   EXPECT_EQ(hopper("cluster_n: 0"), "s.textproto:3:1: cluster_n must be one of 1, 2, 4, 8, 16, not 0");
   EXPECT_EQ(hopper("cluster_m: 8 cluster_n: 4"), "s.textproto:3:1: a cluster has at most 16 CTAs, not cluster_m x cluster_n = 32");
@@ -117,6 +119,19 @@ TEST_F(CheckScenario, ChecksAmpereGemms) {
   EXPECT_EQ(ampere("m: 256 n: 256 k: 32 tile_k: 64"), "s.textproto:3:21: tile_k must not be larger than k (32), not 64");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 stages: 5"), "s.textproto:3:22: stages must be one of 3, 4, not 5");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 swizzle: 0"), "s.textproto:3:22: swizzle must be at least 1, not 0");
+}
+
+// What is taken by default, 176 and 80 keys, can be written too.
+TEST_F(CheckScenario, ChecksBlocksOfKeys) {
+  const auto keys = [](const std::string& shape, uint32_t tile) {
+    return error("kernel { name: \"a\" flash_attention_3 { shape { heads: 1 queries: 512 head_dim: 128 " + shape +
+                 " }\ntile_keys: " + std::to_string(tile) + " } }");
+  };
+  EXPECT_EQ(keys("type: FP16", 176), "no error");
+  EXPECT_EQ(keys("type: BF16", 80), "no error");
+  EXPECT_EQ(keys("type: BF16", 72), "s.textproto:3:1: tile_keys must be a multiple of 16 up to 256, not 72");
+  EXPECT_EQ(keys("type: FP8", 80), "s.textproto:3:1: tile_keys must be a multiple of 32 up to 256, not 80");
+  EXPECT_EQ(keys("type: FP16 dropout: FUSED_PHILOX", 80), "s.textproto:3:1: tile_keys must be a multiple of 32 up to 256, not 80");
 }
 
 TEST_F(CheckScenario, ChecksDependences) {
