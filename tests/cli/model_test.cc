@@ -124,6 +124,12 @@ TEST_F(Model, RefusesWhatItCannotDo) {
   EXPECT_EQ(refusal({kPair, "--interference", "none", "--gpus", "3"}), "--gpus 3 does not divide the 16 heads of kernel \"rng\"\n");
   EXPECT_EQ(refusal({kPair, "--interference", "none", "--gpus", "3", "--parallelism", "sequence"}),
             "--gpus 3 does not divide the 1024 queries of kernel \"rng\"\n");
+  for (const std::string segments : {"3", "2048"}) {
+    EXPECT_EQ(refusal({kPair, "--interference", "none", "--segments", segments}),
+              "--segments " + segments + ": the 1024 queries of kernel \"rng\" cannot be cut into equal segments\n");
+  }
+  EXPECT_EQ(refusal({kPair, "--interference", "none", "--gpus", "8", "--parallelism", "sequence", "--segments", "256"}),
+            "--segments 256: the 128 queries of each GPU of kernel \"rng\" cannot be cut into equal segments\n");
 }
 
 TEST(Pair, LeavesEveryOtherKernelOutAndLetsTheRestMeet) {

@@ -98,6 +98,12 @@ Outcome<void> fill_stored_bits(const configs::Scenario& scenario, const Split& s
                         std::to_string(heads ? bits.heads : bits.queries) + (heads ? " heads" : " queries") + " of kernel \"" +
                         kernel.name() + "\"");
     }
+    const uint64_t queries = bits.queries / (split.parallelism == sim::Parallelism::kSequence ? split.gpus : 1);
+    if (queries % split.segments != 0) {  // PIPELINED has equal segments too
+      return user_error("--segments " + std::to_string(split.segments) + ": the " + std::to_string(queries) + " queries " +
+                        (queries < bits.queries ? "of each GPU " : "") + "of kernel \"" + kernel.name() +
+                        "\" cannot be cut into equal segments");
+    }
     bytes += bits.bytes();
     per_gpu += bits.bytes_per_gpu();
   }
