@@ -62,13 +62,19 @@ bool belongs_to_wgmma(isa::Behaviour behaviour) {
 // Walks the program in text order and stops at the first problem.
 class RoleCheck {
  public:
-  RoleCheck(const isa::Architecture& architecture, const Kernel& kernel, const Role& role, uint32_t first_warp)
-      : architecture_(architecture), kernel_(kernel), role_(role), first_warp_(first_warp), last_(static_instructions(role.body)) {}
+  RoleCheck(const isa::Architecture& architecture, const Kernel& kernel, size_t index, uint32_t first_warp)
+      : architecture_(architecture),
+        kernel_(kernel),
+        role_(kernel.roles[index]),
+        index_(index),
+        first_warp_(first_warp),
+        last_(static_instructions(role_.body)) {}
 
   Problem check() {
-    if (last_ == 0) return "no instructions";
-    if (Problem problem = check_body(role_.body, 0)) return problem;
-    if (!ended_) return "does not end with EXIT";
+    const std::string role = "role " + role_.name + ": ";
+    if (last_ == 0) return Fault(role + "no instructions", {Part::kRole, index_});
+    if (const Problem problem = check_body(role_.body, 0)) return Fault(role + problem->message, problem->place);
+    if (!ended_) return Fault(role + "does not end with EXIT", {Part::kRole, index_, last_});
     return {};
   }
 
@@ -80,7 +86,8 @@ class RoleCheck {
         for (const isa::Instruction& instruction : block->code) {
           ++position_;
           if (Problem problem = check_instruction(instruction, depth)) {
-            return "instruction " + std::to_string(position_) + " (" + instruction.mnemonic + "): " + *problem;
+            return Fault("instruction " + std::to_string(position_) + " (" + instruction.mnemonic + "): " + problem->message,
+                         {Part::kRole, index_, position_});
           }
         }
       } else {
@@ -91,26 +98,34 @@ class RoleCheck {
     return {};
   }
 
-  // `last`: nothing behind it in the body around it, where a warp that skips it could go on.
   Problem check_loop(const Loop& loop, int depth, bool last) {
-    const std::string place = "loop before instruction " + std::to_string(position_ + 1) + ": ";
-    const TripCount& trips = loop.trips;
-    if (depth > kDeepestLoops) return place + "more than " + std::to_string(kDeepestLoops) + " loops inside each other";
-    if (trips.literal == 0) return place + "0 trips; a loop runs at least once";
-    if (trips.parameter < -1 || (trips.parameter >= 0 && static_cast<size_t>(trips.parameter) >= kernel_.parameters.size())) {
-      return place + "parameter " + std::to_string(trips.parameter) + " of " + std::to_string(kernel_.parameters.size());
+    if (const Problem problem = check_trips(loop, depth, last)) {
+      const uint64_t next = position_ + 1;
+      return Fault("loop before instruction " + std::to_string(next) + ": " + problem->message,
+                   {Part::kRole, index_, std::min(next, last_)});
     }
-    if (trips.parameter >= 0 && trips.literal != 1) return place + "both a parameter and a number of trips";
+    return check_body(loop.body, depth);
+  }
+
+  // `last`: nothing behind it in the body around it, where a warp that skips it could go on.
+  Problem check_trips(const Loop& loop, int depth, bool last) const {
+    const TripCount& trips = loop.trips;
+    if (depth > kDeepestLoops) return "more than " + std::to_string(kDeepestLoops) + " loops inside each other";
+    if (trips.literal == 0) return "0 trips; a loop runs at least once";
+    if (trips.parameter < -1 || (trips.parameter >= 0 && static_cast<size_t>(trips.parameter) >= kernel_.parameters.size())) {
+      return "parameter " + std::to_string(trips.parameter) + " of " + std::to_string(kernel_.parameters.size());
+    }
+    if (trips.parameter >= 0 && trips.literal != 1) return "both a parameter and a number of trips";
     if (last && trips.parameter >= 0) {
       const auto parameter = static_cast<size_t>(trips.parameter);
       for (const CtaClass& cta_class : kernel_.cta_classes) {
         if (cta_class.values[parameter] > 0) continue;
-        return place + "class " + cta_class.name + " has " + kernel_.parameters[parameter] +
+        return "class " + cta_class.name + " has " + kernel_.parameters[parameter] +
                "=0; only a loop with code behind it can be skipped";
       }
     }
-    if (static_instructions(loop.body) == 0) return place + "no instructions inside";
-    return check_body(loop.body, depth);
+    if (static_instructions(loop.body) == 0) return "no instructions inside";
+    return {};
   }
 
   Problem check_instruction(const isa::Instruction& instruction, int depth) {
@@ -163,6 +178,7 @@ class RoleCheck {
   const isa::Architecture& architecture_;
   const Kernel& kernel_;
   const Role& role_;
+  size_t index_;
   uint32_t first_warp_;
   uint64_t last_;
   uint64_t position_ = 0;
@@ -172,10 +188,8 @@ class RoleCheck {
 
 }  // namespace
 
-Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, const Role& role, uint32_t first_warp) {
-  Problem problem = RoleCheck(architecture, kernel, role, first_warp).check();
-  if (problem) problem = "role " + role.name + ": " + *problem;
-  return problem;
+Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, size_t index, uint32_t first_warp) {
+  return RoleCheck(architecture, kernel, index, first_warp).check();
 }
 
 }  // namespace warpfold::traces

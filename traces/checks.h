@@ -1,19 +1,29 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "isa/architecture.h"
 #include "traces/kernel.h"
+#include "traces/text_places.h"
 
 namespace warpfold::traces {
 
-// What is wrong with a kernel, or nothing. Internal to validate().
-using Problem = std::optional<std::string>;
+// What is wrong with a kernel, and with which part of it. Internal to validate().
+struct Fault {
+  template <std::convertible_to<std::string> Text>
+  Fault(Text&& text, const Place& where = {}) : message(std::forward<Text>(text)), place(where) {}
 
-// The program of one role, whose first warp is warp `first_warp` of the CTA.
-Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, const Role& role, uint32_t first_warp);
+  std::string message;
+  Place place;
+};
+using Problem = std::optional<Fault>;
+
+// The program of role number `index`, whose first warp is warp `first_warp` of the CTA.
+Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, size_t index, uint32_t first_warp);
 // What an instruction moves and synchronises with.
 Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Effect& effect, const Kernel& kernel);
 

@@ -56,11 +56,15 @@ class Parser {
  public:
   Parser(const std::string& file, std::string_view text) : file_(file), text_(text) {}
 
+  // Where the parts of each kernel stand.
+  std::vector<TextPlaces> take_places() { return std::move(places_); }
+
   Expected<std::vector<Kernel>> parse() {
     while (!text_.empty()) {
       const std::string_view content = next_line();
       const size_t start = content.find_first_not_of(" \t");
       if (start == std::string_view::npos || content[start] == '#') continue;
+      column_ = static_cast<int>(start) + 1;
       if (const Expected<void> read = parse_line(content, start); !read) return std::unexpected(read.error());
     }
     if (kernel_open_) {
@@ -125,7 +129,6 @@ class Parser {
   void parse_kernel(LineReader& line) {
     Kernel kernel;
     kernel.name = line.at_quote() ? line.quoted("the kernel's name") : line.name("the kernel's name");
-    kernel_line_ = line_number_;
     architecture_ = nullptr;
     read_options(line, {"architecture", "registers", "shared_memory", "cluster", "flops", "source"}, [&](size_t option) {
       if (option == 0) kernel.architecture = parse_architecture(line);
@@ -142,6 +145,8 @@ class Parser {
       line.fail_here("kernel " + kernel.name + " needs architecture=..." + suggestion("", isa::Architecture::known()));
     kernels_.push_back(std::move(kernel));
     kernel_open_ = true;
+    places_.emplace_back();
+    mark({});
   }
 
   std::string parse_architecture(LineReader& line) {
@@ -157,7 +162,10 @@ class Parser {
     return name;
   }
 
-  void parse_parameter(LineReader& line) { kernel().parameters.push_back(line.name("the parameter's name")); }
+  void parse_parameter(LineReader& line) {
+    mark({Part::kParameter, kernel().parameters.size()});
+    kernel().parameters.push_back(line.name("the parameter's name"));
+  }
 
   void parse_class(LineReader& line) {
     CtaClass cta_class{line.name("the class's name"), std::vector<uint64_t>(kernel().parameters.size())};
@@ -169,10 +177,12 @@ class Parser {
     for (size_t p = 0; p < cta_class.values.size(); ++p) {
       if (!given.contains(p)) line.fail_here("class " + cta_class.name + " needs " + kernel().parameters[p] + "=...");
     }
+    mark({Part::kClass, kernel().cta_classes.size()});
     kernel().cta_classes.push_back(std::move(cta_class));
   }
 
   void parse_grid(LineReader& line) {
+    mark({Part::kGrid});
     while (!line.ended()) {
       const auto cta_class = static_cast<uint32_t>(find_name(line, "class", names(kernel().cta_classes)));
       line.expect('*');
@@ -190,6 +200,7 @@ class Parser {
         stream.dram_denominator = line.number("dram");
       }
     });
+    mark({Part::kStream, kernel().streams.size()});
     kernel().streams.push_back(std::move(stream));
   }
 
@@ -200,6 +211,7 @@ class Parser {
       if (option == 1) ring.arrivals = value32(line, "arrivals");
       if (option == 2) ring.starts_free = true;
     });
+    mark({Part::kRing, kernel().rings.size()});
     kernel().rings.push_back(std::move(ring));
   }
 
@@ -209,6 +221,7 @@ class Parser {
       if (option == 0) cursor.depth = value32(line, "depth");
       if (option == 1) cursor.start = value32(line, "start");
     });
+    mark({Part::kCursor, kernel().cursors.size()});
     kernel().cursors.push_back(std::move(cursor));
   }
 
@@ -216,6 +229,8 @@ class Parser {
     Role role;
     role.name = line.name("the role's name");
     read_options(line, {"warps"}, [&](size_t) { role.warps = value32(line, "warps"); });
+    mark({Part::kRole, kernel().roles.size()});
+    instructions_ = 0;
     kernel().roles.push_back(std::move(role));
     bodies_.push_back(&kernel().roles.back().body);
   }
@@ -242,18 +257,17 @@ class Parser {
   Expected<void> parse_instruction(std::string_view content) {
     Expected<isa::Instruction> instruction = isa::parse_instruction(*architecture_, content, file_, line_number_);
     if (!instruction) return std::unexpected(instruction.error());
+    mark({Part::kRole, kernel().roles.size() - 1, ++instructions_});
     std::vector<Node>& body = *bodies_.back();
     if (body.empty() || !std::holds_alternative<Block>(body.back())) body.emplace_back(Block{});
     std::get<Block>(body.back()).code.push_back(*std::move(instruction));
     return {};
   }
 
-  // What single lines cannot show is reported where the kernel begins.
-  Expected<void> check_kernel() const {
-    Expected<void> valid = validate(kernels_.back(), file_);
-    if (!valid) valid.error().line = kernel_line_;
-    return valid;
-  }
+  // What single lines cannot show.
+  Expected<void> check_kernel() const { return validate(kernels_.back(), file_, places_.back()); }
+
+  void mark(const Place& place) { places_.back().add(place, {line_number_, column_}); }
 
   Kernel& kernel() { return kernels_.back(); }
 
@@ -262,13 +276,20 @@ class Parser {
   int line_number_ = 0;
   std::vector<Kernel> kernels_;
   bool kernel_open_ = false;
-  int kernel_line_ = 0;
+  int column_ = 0;  // where the present statement begins
+  std::vector<TextPlaces> places_;
+  uint64_t instructions_ = 0;                        // of the open role
   const isa::Architecture* architecture_ = nullptr;  // of the open kernel
   std::vector<std::vector<Node>*> bodies_;           // the open role's body, then those of the open loops
 };
 
 }  // namespace
 
-Expected<std::vector<Kernel>> parse_kernels(const std::string& file, const std::string& text) { return Parser(file, text).parse(); }
+Expected<std::vector<Kernel>> parse_kernels(const std::string& file, const std::string& text, std::vector<TextPlaces>* places) {
+  Parser parser(file, text);
+  auto kernels = parser.parse();
+  if (kernels && places != nullptr) *places = parser.take_places();
+  return kernels;
+}
 
 }  // namespace warpfold::traces

@@ -5,6 +5,7 @@
 
 #include "configs/diagnostic.h"
 #include "traces/kernel.h"
+#include "traces/text_places.h"
 
 namespace warpfold::traces {
 
@@ -37,7 +38,8 @@ Expected<std::vector<Kernel>> read_trace(const std::string& path);
 // kernel also takes flops= and source="..."; names that are not plain words stand in double quotes. A line `block` begins a new
 // block where the text would otherwise not show that one ends. Lines that begin with # are comments.
 std::string format_kernels(const std::vector<Kernel>& kernels);
-// Reads and validates; `file` names the text in messages.
-Expected<std::vector<Kernel>> parse_kernels(const std::string& file, const std::string& text);
+// Reads and validates; `file` names the text in messages. `places` is given where the parts of each kernel stand.
+Expected<std::vector<Kernel>> parse_kernels(const std::string& file, const std::string& text,
+                                            std::vector<TextPlaces>* places = nullptr);
 
 }  // namespace warpfold::traces

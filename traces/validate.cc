@@ -23,62 +23,80 @@ const std::string& name_of(const std::string& parameter) { return parameter; }
 const std::string& name_of(const auto& named) { return named.name; }
 
 template <typename Named>
-Problem check_names(const std::string& kind, const std::vector<Named>& all) {
+Problem check_names(const std::string& kind, Part part, const std::vector<Named>& all) {
   std::set<std::string_view> seen;
-  for (const Named& each : all) {
-    const std::string& name = name_of(each);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string& name = name_of(all[i]);
     if (!is_name(name)) {
-      return kind + " \"" + name + "\" is not a name: a letter, then letters, digits, underscores, dots and dashes";
+      return Fault(kind + " \"" + name + "\" is not a name: a letter, then letters, digits, underscores, dots and dashes",
+                   {part, i});
     }
-    if (!seen.insert(name).second) return "the " + kind + " " + name + " exists twice";
+    if (!seen.insert(name).second) return Fault("the " + kind + " " + name + " exists twice", {part, i});
   }
   return {};
 }
 
 Problem check_all_names(const Kernel& kernel) {
   if (kernel.name.empty()) return "a kernel without a name";
-  if (Problem problem = check_names("role", kernel.roles)) return problem;
-  if (Problem problem = check_names("ring", kernel.rings)) return problem;
-  if (Problem problem = check_names("cursor", kernel.cursors)) return problem;
-  if (Problem problem = check_names("stream", kernel.streams)) return problem;
-  if (Problem problem = check_names("class", kernel.cta_classes)) return problem;
-  return check_names("parameter", kernel.parameters);
+  if (Problem problem = check_names("role", Part::kRole, kernel.roles)) return problem;
+  if (Problem problem = check_names("ring", Part::kRing, kernel.rings)) return problem;
+  if (Problem problem = check_names("cursor", Part::kCursor, kernel.cursors)) return problem;
+  if (Problem problem = check_names("stream", Part::kStream, kernel.streams)) return problem;
+  if (Problem problem = check_names("class", Part::kClass, kernel.cta_classes)) return problem;
+  return check_names("parameter", Part::kParameter, kernel.parameters);
+}
+
+Problem check_ring(const Ring& ring) {
+  if (ring.depth == 0 || ring.depth > kMostStages) {
+    return "ring " + ring.name + ": depth " + std::to_string(ring.depth) + "; a ring has 1-" + std::to_string(kMostStages) +
+           " stages";
+  }
+  if (ring.arrivals == 0 || ring.arrivals > kMostArrivals) {
+    return "ring " + ring.name + ": " + std::to_string(ring.arrivals) + " arrivals; a phase takes 1-" +
+           std::to_string(kMostArrivals);
+  }
+  return {};
+}
+
+Problem check_cursor(const Cursor& cursor) {
+  if (cursor.depth == 0) return "cursor " + cursor.name + ": depth 0; a ring has at least one stage";
+  return {};
+}
+
+Problem check_stream(const MemoryStream& stream) {
+  if (stream.dram_denominator == 0 || stream.dram_numerator > stream.dram_denominator) {
+    return "stream " + stream.name + ": " + std::to_string(stream.dram_numerator) + "/" + std::to_string(stream.dram_denominator) +
+           " of the bytes from DRAM; a share is between 0/1 and 1/1";
+  }
+  return {};
+}
+
+template <typename Each>
+Problem check_each(Part part, const std::vector<Each>& all, Problem (*check)(const Each&)) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (const Problem problem = check(all[i])) return Fault(problem->message, {part, i});
+  }
+  return {};
 }
 
 Problem check_resources(const Kernel& kernel) {
   if (kernel.registers_per_thread < 1 || kernel.registers_per_thread > kMostRegisters) {
     return std::to_string(kernel.registers_per_thread) + " registers a thread; 1-255 exist";
   }
-  for (const Ring& ring : kernel.rings) {
-    if (ring.depth == 0 || ring.depth > kMostStages) {
-      return "ring " + ring.name + ": depth " + std::to_string(ring.depth) + "; a ring has 1-" + std::to_string(kMostStages) +
-             " stages";
-    }
-    if (ring.arrivals == 0 || ring.arrivals > kMostArrivals) {
-      return "ring " + ring.name + ": " + std::to_string(ring.arrivals) + " arrivals; a phase takes 1-" +
-             std::to_string(kMostArrivals);
-    }
-  }
+  if (Problem problem = check_each(Part::kRing, kernel.rings, check_ring)) return problem;
   if (kernel.cursors.size() > static_cast<size_t>(kMostCursors)) {
     return std::to_string(kernel.cursors.size()) + " cursors; a warp has at most " + std::to_string(kMostCursors);
   }
-  for (const Cursor& cursor : kernel.cursors) {
-    if (cursor.depth == 0) return "cursor " + cursor.name + ": depth 0; a ring has at least one stage";
-  }
-  for (const MemoryStream& stream : kernel.streams) {
-    if (stream.dram_denominator == 0 || stream.dram_numerator > stream.dram_denominator) {
-      return "stream " + stream.name + ": " + std::to_string(stream.dram_numerator) + "/" +
-             std::to_string(stream.dram_denominator) + " of the bytes from DRAM; a share is between 0/1 and 1/1";
-    }
-  }
-  return {};
+  if (Problem problem = check_each(Part::kCursor, kernel.cursors, check_cursor)) return problem;
+  return check_each(Part::kStream, kernel.streams, check_stream);
 }
 
 Problem check_warps(const Kernel& kernel) {
   if (kernel.roles.empty()) return "no roles";
   uint64_t warps = 0;
-  for (const Role& role : kernel.roles) {
-    if (role.warps == 0) return "role " + role.name + ": no warps";
+  for (size_t i = 0; i < kernel.roles.size(); ++i) {
+    const Role& role = kernel.roles[i];
+    if (role.warps == 0) return Fault("role " + role.name + ": no warps", {Part::kRole, i});
     warps += role.warps;
   }
   if (warps > kMostWarps) return std::to_string(warps) + " warps in a CTA; it has at most 32 (1024 threads)";
@@ -86,19 +104,22 @@ Problem check_warps(const Kernel& kernel) {
 }
 
 Problem check_grid(const Kernel& kernel) {
-  for (const CtaClass& cta_class : kernel.cta_classes) {
+  for (size_t i = 0; i < kernel.cta_classes.size(); ++i) {
+    const CtaClass& cta_class = kernel.cta_classes[i];
     if (cta_class.values.size() != kernel.parameters.size()) {
-      return "class " + cta_class.name + ": " + std::to_string(cta_class.values.size()) + " values for " +
-             std::to_string(kernel.parameters.size()) + " parameters";
+      return Fault("class " + cta_class.name + ": " + std::to_string(cta_class.values.size()) + " values for " +
+                       std::to_string(kernel.parameters.size()) + " parameters",
+                   {Part::kClass, i});
     }
   }
   if (kernel.grid.empty()) return "an empty grid; a launch has at least one CTA";
   for (const CtaRun& run : kernel.grid) {
     if (run.cta_class >= kernel.cta_classes.size()) {
-      return "grid: class " + std::to_string(run.cta_class) + "; the kernel has " + std::to_string(kernel.cta_classes.size()) +
-             ", counted from 0";
+      return Fault("grid: class " + std::to_string(run.cta_class) + "; the kernel has " +
+                       std::to_string(kernel.cta_classes.size()) + ", counted from 0",
+                   {Part::kGrid});
     }
-    if (run.count == 0) return "grid: 0 CTAs of class " + kernel.cta_classes[run.cta_class].name;
+    if (run.count == 0) return Fault("grid: 0 CTAs of class " + kernel.cta_classes[run.cta_class].name, {Part::kGrid});
   }
   if (kernel.cluster_ctas < 1 || kernel.cluster_ctas > kMostClusterCtas) {
     return "clusters of " + std::to_string(kernel.cluster_ctas) + " CTAs; 1-16 are possible";
@@ -111,9 +132,9 @@ Problem check_grid(const Kernel& kernel) {
 
 Problem check_programs(const Kernel& kernel, const isa::Architecture& architecture) {
   uint32_t first_warp = 0;
-  for (const Role& role : kernel.roles) {
-    if (Problem problem = check_role(architecture, kernel, role, first_warp)) return problem;
-    first_warp += role.warps;
+  for (size_t i = 0; i < kernel.roles.size(); ++i) {
+    if (Problem problem = check_role(architecture, kernel, i, first_warp)) return problem;
+    first_warp += kernel.roles[i].warps;
   }
   if (issued_instructions(kernel) == std::numeric_limits<uint64_t>::max()) {
     return "the launch issues more instructions than 64 bits can count";
@@ -128,8 +149,11 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '-'; });
 }
 
-Expected<void> validate(const Kernel& kernel, const std::string& file) {
-  const auto report = [&](const std::string& problem) { return fail_at(file, 0, 0, "kernel " + kernel.name + ": " + problem); };
+Expected<void> validate(const Kernel& kernel, const std::string& file, const TextPlaces& places) {
+  const auto report = [&](const Fault& fault) {
+    const TextPlaces::Position at = places.find(fault.place);
+    return fail_at(file, at.line, at.column, "kernel " + kernel.name + ": " + fault.message);
+  };
   const Expected<const isa::Architecture*> architecture = isa::Architecture::find(kernel.architecture);
   if (!architecture) return report(architecture.error().message);
   for (const auto check : {check_all_names, check_resources, check_warps, check_grid}) {

@@ -7,6 +7,7 @@
 
 #include "configs/diagnostic.h"
 #include "traces/kernel.h"
+#include "traces/text_places.h"
 
 namespace warpfold::traces {
 
@@ -24,7 +25,8 @@ bool is_name(std::string_view text);
 // 1024 threads), registers 1-255, grid of at least one CTA, ring depths and arrivals of at least one, cursor depth equal to
 // the depth of each ring it is used with, wgmma only in roles of four warps aligned to four. Also: effects only on opcodes
 // that have them, control codes that exist, EXIT nowhere else, names that can be written and are unique of their kind, loops
-// that issue something and nest at most kDeepestLoops deep, issued instructions that fit 64 bits. `file` names it in messages.
-Expected<void> validate(const Kernel& kernel, const std::string& file);
+// that issue something and nest at most kDeepestLoops deep, issued instructions that fit 64 bits. `file` names it in messages,
+// which say where in its text the kernel is wrong if `places` knows.
+Expected<void> validate(const Kernel& kernel, const std::string& file, const TextPlaces& places = {});
 
 }  // namespace warpfold::traces

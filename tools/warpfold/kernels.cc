@@ -9,7 +9,6 @@
 
 #include "configs/read_file.h"
 #include "traces/trace_file.h"
-#include "traces/validate.h"
 #include "workloads/workloads.h"
 
 namespace warpfold::cli {
@@ -24,19 +23,17 @@ Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& s
   return kernels;
 }
 
-Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path) {
+Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path, std::vector<traces::TextPlaces>* places) {
   if (std::filesystem::path(path).extension() != ".wfs") {
     auto kernels = traces::read_trace(path);
     if (!kernels) return std::unexpected(Failure(kernels.error()));
+    if (places != nullptr) places->resize(kernels->size());
     return std::move(*kernels);
   }
   const auto text = read_file(path);
   if (!text) return std::unexpected(Failure(text.error()));
-  auto kernels = traces::parse_kernels(path, *text);
+  auto kernels = traces::parse_kernels(path, *text, places);
   if (!kernels) return std::unexpected(Failure(kernels.error()));
-  for (const traces::Kernel& kernel : *kernels) {
-    if (auto valid = traces::validate(kernel, path); !valid) return std::unexpected(Failure(valid.error()));
-  }
   return std::move(*kernels);
 }
 

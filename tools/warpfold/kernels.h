@@ -6,14 +6,16 @@
 #include "configs/scenario.pb.h"
 #include "tools/warpfold/failure.h"
 #include "traces/kernel.h"
+#include "traces/text_places.h"
 
 namespace warpfold::cli {
 
 // The kernels of a scenario, generated or read, in its order and under its names. `file` is the scenario's.
 Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& scenario, const std::string& file);
 
-// The kernels of a trace file, or of its text form where the name ends in .wfs.
-Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path);
+// The kernels of a trace file, or of its text form where the name ends in .wfs; `places` is given where
+// each stands in that.
+Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path, std::vector<traces::TextPlaces>* places = nullptr);
 
 // xxh64 of the kernel's text form, 16 hexadecimal digits: what a result was computed from, whatever file it came from.
 std::string kernel_hash(const traces::Kernel& kernel);

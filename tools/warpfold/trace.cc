@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "configs/load.h"
@@ -86,18 +87,26 @@ Outcome<void> for_each_block(const std::vector<traces::Node>& nodes, bool loop, 
 }
 
 // Dependences that the control codes leave unprotected: the hardware would read stale registers there.
-Outcome<void> check_control(const traces::Kernel& kernel, const std::string& file) {
+Outcome<void> check_control(const traces::Kernel& kernel, const std::string& file, const traces::TextPlaces& places) {
   const auto architecture = isa::Architecture::find(kernel.architecture);
   if (!architecture) return std::unexpected(Failure(architecture.error()));
-  for (const traces::Role& role : kernel.roles) {
+  for (size_t r = 0; r < kernel.roles.size(); ++r) {
+    const traces::Role& role = kernel.roles[r];
+    uint64_t before = 0;  // instructions in front of the block
     const auto checked = for_each_block(role.body, false, [&](const traces::Block& block, bool loop) -> Outcome<void> {
       const auto broken = isa::check_control_codes(**architecture, block.code, loop);
+      const uint64_t in_front = std::exchange(before, before + block.code.size());
       if (broken.empty()) return {};
       const isa::BrokenDependence& first = broken.front();
-      return user_error(file + ": kernel \"" + kernel.name + "\", role " + role.name + ": " + block.code[first.consumer].mnemonic +
-                        " may issue " + std::to_string(first.given) + " cycles after " + block.code[first.producer].mnemonic +
-                        ", whose result takes " + std::to_string(first.needed) +
-                        "; such dependences in the block: " + std::to_string(broken.size()));
+      const uint64_t number = in_front + first.consumer + 1;
+      const auto at = places.find({traces::Part::kRole, r, number});
+      const Diagnostic diagnostic{file, at.line, at.column,
+                                  "kernel \"" + kernel.name + "\", role " + role.name + ", instruction " + std::to_string(number) +
+                                      ": " + block.code[first.consumer].mnemonic + " may issue " + std::to_string(first.given) +
+                                      " cycles after " + block.code[first.producer].mnemonic + ", whose result takes " +
+                                      std::to_string(first.needed) +
+                                      "; such dependences in the block: " + std::to_string(broken.size())};
+      return std::unexpected(Failure(diagnostic));
     });
     if (!checked) return checked;
   }
@@ -112,10 +121,11 @@ Outcome<void> check(const Invocation& invocation) {
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
   for (const std::string& file : options.arguments()) {
-    const auto kernels = file_kernels(file);
+    std::vector<traces::TextPlaces> places;
+    const auto kernels = file_kernels(file, &places);
     if (!kernels) return std::unexpected(kernels.error());
-    for (const traces::Kernel& kernel : *kernels) {
-      if (auto checked = check_control(kernel, file); !checked) return checked;
+    for (size_t k = 0; k < kernels->size(); ++k) {
+      if (auto checked = check_control((*kernels)[k], file, places[k]); !checked) return checked;
     }
     const std::string line =
         file + ": valid, " + std::to_string(kernels->size()) + (kernels->size() == 1 ? " kernel\n" : " kernels\n");
