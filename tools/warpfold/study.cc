@@ -274,7 +274,7 @@ Outcome<void> study_command(const Invocation& invocation) {
   Options options("warpfold study STUDY [options]",
                   "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture\n"
                   "(SVG, drawn by gnuplot) for each of the study's figures. Points that are finished stay: an interrupted study\n"
-                  "goes on where it was. STUDY is a file, or the name of one of configs/studies.",
+                  "goes on where it was. STUDY is a file, or the name of one in the folder configs/studies below the present one.",
                   "  warpfold study dropout-overlap --output dropout\n"
                   "  warpfold study study.textproto --gpu configs/gpus/h200_sxm.textproto --output h200\n");
   options.positional("STUDY", 1, 1);
