@@ -26,7 +26,7 @@ class Extrapolator {
   // A copy is the first SM's until it is told that it is another's.
   void belong_to(Sm& sm) { sm_ = &sm; }
 
-  // `sm` has completed the cycle before `now`, in which a warp came to the end of a loop body.
+  // `sm` has completed the cycle before `now`, in which a warp came to the end of a loop body, or a CTA without loops to its end.
   // Returns whether there is more to plan with than before.
   bool watch(Cycle now);
   uint64_t all_work();  // instructions of all launches on this SM

@@ -18,9 +18,10 @@ namespace warpfold::sim {
 
 // Looks for recurring states of one SM and skips whole periods (docs/folding.md).
 //
-// A loop end is worth a look where its fingerprint passes the filter: the fingerprint is made of the state alone, so that of a
-// recurring state the same loop ends are looked at in every period. The filter lets so many pass that keys cost a few percent of
-// the replay; the credit for them is counted in instructions.
+// A loop end (or the end of a CTA without loops, which stands for one in all that follows) is worth a look where its fingerprint
+// passes the filter: the fingerprint is made of the state alone, so that of a recurring state the same loop ends are looked at in
+// every period. The filter lets so many pass that keys cost a few percent of the replay; the credit for them is counted in
+// instructions.
 class Folder : public SmWatcher {
  public:
   // `paths`: those of all SMs of the run, which outlive it; none: each goes by itself.

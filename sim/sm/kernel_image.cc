@@ -4,6 +4,8 @@
 #include <array>
 #include <numeric>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "sim/sm/segments.h"
 
@@ -79,6 +81,16 @@ void fit_to(const Spec& spec, Program& program) {
   }
 }
 
+// Whether a warp goes round some loop of the body more than once.
+bool goes_round(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
+  return std::ranges::any_of(body, [&](const traces::Node& node) {
+    const auto* loop = std::get_if<traces::Loop>(&node);
+    if (loop == nullptr) return false;
+    const uint64_t trips = traces::trips(loop->trips, cta_class);
+    return trips > 1 || (trips == 1 && goes_round(loop->body, cta_class));
+  });
+}
+
 bool ties(const MicroOp& op) {
   switch (op.behaviour) {
     case isa::Behaviour::kBarrierSync:
@@ -132,6 +144,10 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
   image.segments = assign_segments(kernel, image.programs, granularity);
   std::ranges::for_each(image.programs, tally);
   group_rings(image);
+  for (const traces::CtaClass& cta_class : kernel.cta_classes) {
+    image.straight.push_back(
+        std::ranges::none_of(kernel.roles, [&](const traces::Role& role) { return goes_round(role.body, cta_class); }));
+  }
   image.tied = std::ranges::any_of(image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, ties); });
   return image;
 }

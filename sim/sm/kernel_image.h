@@ -29,7 +29,8 @@ struct KernelImage {
   std::vector<int> cursor_ring;   // per cursor: the first ring that it is used with, through others or not; -1: none
   bool tied = false;              // warps of a CTA wait for each other: barriers, rings, wgmma, registers that move
   std::vector<bool> waited_once;  // per ring: somebody waits for its first phase without a cursor
-  std::vector<bool> turns;  // per base ring: all who use it or those that share its cursors go by one, and no stage is the first
+  std::vector<bool> turns;     // per base ring: all who use it or those that share its cursors go by one, and no stage is the first
+  std::vector<bool> straight;  // per CTA class: no warp goes round a loop, so that CTAs are all that comes again
   Footprint footprint;
   uint32_t ctas_per_sm = 0;  // alone on an SM
   std::string limiter;       // what bounds ctas_per_sm: registers, shared_memory, warp_slots, cta_slots

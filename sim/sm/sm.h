@@ -37,8 +37,8 @@ struct Correction {
 
 class Sm;
 
-// Looks at an SM whenever a warp has come to the end of a loop body: at the end of the cycle before `now`. It may move the SM on,
-// to a cycle up to `limit`.
+// Looks at an SM whenever a warp has come to the end of a loop body, or a CTA without loops to its end: at the end of the cycle
+// before `now`. It may move the SM on, to a cycle up to `limit`.
 class SmWatcher {
  public:
   virtual ~SmWatcher() = default;
@@ -381,7 +381,7 @@ class Sm {
   Cycle next_sample_ = kNever;  // of the timeline's
   bool launch_ended_ = false;
   bool paused_ = false;
-  bool loop_end_ = false;  // not told to the watcher yet
+  bool loop_end_ = false;  // or the end of a CTA without loops: not told to the watcher yet
   bool shared_ = false;
   bool may_part_ = false;      // since run() was called
   bool ends_sharing_ = false;  // the same

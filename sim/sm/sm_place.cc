@@ -218,6 +218,7 @@ void Sm::end_cta(int index, Cycle now) {
   progress.end = now;
   if (timeline_) timeline_->cta_ended(static_cast<size_t>(index), now);
   launch_ended_ |= launch_done(cta.launch);
+  loop_end_ |= launches_[cta.launch].image->straight[cta.cta_class];
   place_ctas(now);
 }
 

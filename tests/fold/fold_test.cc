@@ -104,6 +104,20 @@ TEST(Folding, LoopsInLoops) {
 
 TEST(Folding, WavesOfCtas) { expect_replayed(both(one_sm("rtx_a6000"), looping("waves", 3, 5'000)), 5); }
 
+// Nobody comes to the end of a loop body: CTAs are what recurs. A loop of one trip is none.
+TEST(Folding, WavesOfCtasWithoutLoops) {
+  for (const uint64_t trips : {0, 1}) {
+    const Lines body = trips == 0 ? ffma_body() : loop(trips, ffma_body());
+    const auto waves = [&](uint64_t ctas) { return KernelText("waves", "sm_86").ctas(ctas).role("warps", 4, body).kernel(); };
+    const traces::Kernel few = waves(5'000);
+    const traces::Kernel many = waves(500'000);
+    const sim::Outcome run = both(one_sm("rtx_a6000"), few);
+    expect_replayed(run, 5);
+    const sim::Outcome longer = folded(one_sm("rtx_a6000"), {launch(many)});
+    EXPECT_LT(longer.fold.instructions_replayed, 2 * run.fold.instructions_replayed);
+  }
+}
+
 TEST(Folding, EverySmClassForItself) {
   configs::Gpu gpu = one_sm("rtx_a6000");
   gpu.set_sm_count(3);
