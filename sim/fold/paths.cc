@@ -220,8 +220,16 @@ std::vector<const SavedState*> Paths::on_path(size_t path, uint64_t hash) const 
   return states;
 }
 
+// As much work as the path has copies: of those that have been given up there may be thousands.
+void Paths::forget_hashes(size_t path) {
+  for (const Waypoint& point : paths_[path].points) {
+    const auto [from, to] = by_hash_.equal_range(point.hash);
+    by_hash_.erase(std::find_if(from, to, [path](const auto& entry) { return entry.second.path == path; }));
+  }
+}
+
 void Paths::give_up(size_t path) {
-  std::erase_if(by_hash_, [path](const auto& entry) { return entry.second.path == path; });
+  forget_hashes(path);
   copies_ -= paths_[path].points.size();
   paths_[path].points.clear();
 }
@@ -247,7 +255,7 @@ size_t Paths::add(size_t path, const SavedState& state, uint64_t hash, const Sm&
 
 void Paths::thin(size_t path) {
   Path& each = paths_[path];
-  std::erase_if(by_hash_, [path](const auto& entry) { return entry.second.path == path; });
+  forget_hashes(path);
   for (size_t i = 0; i < kMost / 2; ++i) each.points[i] = std::move(each.points[2 * i + 1]);
   each.points.resize(kMost / 2);
   copies_ -= kMost / 2;

@@ -65,6 +65,7 @@ class Paths {
                                    Cycle limit) const;
   void thin(size_t path);
   void give_up(size_t path);
+  void forget_hashes(size_t path);
 
   uint64_t spacing_;
   size_t first_ = 0;   // number of the first of paths_
