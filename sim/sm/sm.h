@@ -389,6 +389,7 @@ class Sm {
   uint64_t next_serial_ = 1;
   uint64_t warps_started_ = 0;
   Cycle next_cta_at_ = 0;
+  Cycle place_due_ = 0;  // the last kPlace scheduled
   Cycle now_ = 0;
   std::vector<const EventQueue<Event>::Event*> event_order_;  // scratch of visit_events
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "sim/sm/sm.h"
 
@@ -17,7 +18,8 @@ void Sm::place_what_fits(Cycle now) {
     while (progress_[launch].next_run < launches_[launch].ctas.size()) {
       if (!may_place(launch, now)) break;
       if (next_cta_at_ > now) {
-        schedule(next_cta_at_, {.type = EventType::kPlace});
+        // One for all who ask: each would ask again as long as there is room.
+        if (std::exchange(place_due_, next_cta_at_) != next_cta_at_) schedule(next_cta_at_, {.type = EventType::kPlace});
         return;
       }
       launch_cta(launch, now);

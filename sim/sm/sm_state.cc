@@ -54,6 +54,7 @@ void Sm::visit(StateVisitor& visitor) {
   const std::vector<uint64_t> reads = visitor.taking() ? std::vector<uint64_t>{} : wgmma_.port_reads();
   for (size_t l = 0; l < launches_.size(); ++l) visit_launch(static_cast<int>(l), visitor);
   visitor.time("next_cta_at", next_cta_at_);
+  visitor.time("place_due", place_due_);
   visitor.value("open_wgmma", open_wgmma_);
   visitor.value("ctas_resident", static_cast<uint64_t>(std::ranges::count_if(ctas_, &Cta::resident)));
   for (size_t c = 0; c < ctas_.size(); ++c) visit_cta(static_cast<int>(c), visitor);

@@ -118,6 +118,14 @@ TEST(Folding, WavesOfCtasWithoutLoops) {
   }
 }
 
+// CTAs end sooner than others can be placed: however many have asked for a place, one is placed, and nothing piles up.
+TEST(Folding, CtasThatWaitToBePlacedOneAfterTheOther) {
+  configs::Gpu gpu = one_sm("rtx_a6000");
+  gpu.mutable_sm()->set_cta_launch_cycles(50);
+  const traces::Kernel kernel = KernelText("short", "sm_86").ctas(5'000).role("warps", 1, ffma_body()).kernel();
+  expect_replayed(both(gpu, kernel), 5);
+}
+
 TEST(Folding, EverySmClassForItself) {
   configs::Gpu gpu = one_sm("rtx_a6000");
   gpu.set_sm_count(3);

@@ -151,6 +151,7 @@ const std::set<std::string> kFields = {
     "pipe_last",
     "pipe_late",
     "pipe_waiting",
+    "place_due",
     "queue_entries",
     "queue_last_accept",
     "queue_size",

@@ -179,7 +179,7 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaUnit::Command{};
   [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value, e_lost] =
       sim::Sm::Event{.type = sim::Sm::EventType::kPlace};
-  EXPECT_EQ(sizeof(sim::Sm), 17728);
+  EXPECT_EQ(sizeof(sim::Sm), 17736);
   EXPECT_EQ(sizeof(sim::SubCore), 3520);
   EXPECT_EQ(sizeof(sim::MemoryStage), 4744);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 9848);
