@@ -11,4 +11,10 @@ std::string Diagnostic::text() const {
   return place.empty() ? message : place + ": " + message;
 }
 
+Diagnostic Diagnostic::inside(const std::string& outer) const {
+  Diagnostic diagnostic = *this;
+  if (!path.empty()) diagnostic.path = outer + "." + path;
+  return diagnostic;
+}
+
 }  // namespace warpfold

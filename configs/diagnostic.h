@@ -14,14 +14,22 @@ struct Diagnostic {
   int line = 0;
   int column = 0;
   std::string message;  // what is wrong, what was expected, a near-miss suggestion
+  // The field of a scenario that is at fault, as in "kernel[0].philox.rounds", for who knows where it was written
+  // (configs/places.h); empty: none, or the place is known.
+  std::string path = {};
 
   std::string text() const;
+  // The same of a field within the group `outer`.
+  Diagnostic inside(const std::string& outer) const;
 };
 
 template <typename T>
 using Expected = std::expected<T, Diagnostic>;
 
 inline std::unexpected<Diagnostic> fail(std::string message) { return std::unexpected(Diagnostic{{}, 0, 0, std::move(message)}); }
+inline std::unexpected<Diagnostic> fail_in(std::string path, std::string message) {
+  return std::unexpected(Diagnostic{{}, 0, 0, std::move(message), std::move(path)});
+}
 inline std::unexpected<Diagnostic> fail_at(std::string file, int line, int column, std::string message) {
   return std::unexpected(Diagnostic{std::move(file), line, column, std::move(message)});
 }

@@ -223,7 +223,7 @@ Expected<Gpu> load_gpu(const std::string& path) {
   return gpu;
 }
 
-Expected<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings) {
+Expected<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings, Places* written) {
   Scenario scenario;
   Places places;
   if (auto loaded = Chain(scenario, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
@@ -239,10 +239,11 @@ Expected<Scenario> load_scenario(const std::string& path, const std::vector<std:
   if (scenario.name().empty()) scenario.set_name(fs::path(path).stem().string());
   if (const auto fault = find_scenario_fault(scenario)) return places.fail(*fault);
   if (const auto fault = find_gpu_fault(scenario.gpu(), "gpu.")) return places.fail(*fault);
+  if (written != nullptr) *written = std::move(places);
   return scenario;
 }
 
-Expected<Study> load_study(const std::string& path) {
+Expected<Study> load_study(const std::string& path, Places* written) {
   const auto text = read_file(path);
   if (!text) return std::unexpected(text.error());
   Study study;
@@ -253,6 +254,7 @@ Expected<Study> load_study(const std::string& path) {
   if (study.name().empty()) study.set_name(fs::path(path).stem().string());
   if (const auto fault = find_study_fault(study)) return places.fail(*fault);
   study.set_scenario_file((fs::path(path).parent_path() / study.scenario_file()).lexically_normal().string());
+  if (written != nullptr) *written = std::move(places);
   return study;
 }
 

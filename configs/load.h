@@ -8,6 +8,7 @@
 
 #include "configs/diagnostic.h"
 #include "configs/gpu.pb.h"
+#include "configs/places.h"
 #include "configs/scenario.pb.h"
 #include "configs/study.pb.h"
 
@@ -22,10 +23,11 @@ Expected<Gpu> load_gpu(const std::string& path);
 // Reads a scenario: `base:` chain, then `settings` ("PATH=VALUE" each, in order: a declared parameter's name or a field path
 // such as kernel.qkv.hopper_gemm.tile_n or gpu.sm.tensor.scale, which sm.tensor.scale means too), then parameter targets, then the
 // GPU file with the scenario's `gpu` merged over it. The result is fully resolved (no base, gpu complete) and checked.
-Expected<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings);
+// `places` is given where everything was written, for what is found to be wrong later.
+Expected<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings, Places* places = nullptr);
 
 // Reads a study and checks it; its scenario_file becomes relative to the current folder.
-Expected<Study> load_study(const std::string& path);
+Expected<Study> load_study(const std::string& path, Places* places = nullptr);
 
 // Field checks that need no simulation: zero clocks, negative or more than 100 % shares, unknown kernels in policies and
 // dependences, cycles in `after`, tiles larger than the matrix, values outside the lists in the schema's comments.

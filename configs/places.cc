@@ -95,6 +95,14 @@ Diagnostic Places::find(const std::string& path) const {
   return place;
 }
 
+Diagnostic Places::located(Diagnostic diagnostic) const {
+  if (diagnostic.path.empty()) return diagnostic;
+  Diagnostic place = find(diagnostic.path);
+  if (place.file.empty()) return diagnostic;
+  place.message = std::move(diagnostic.message);
+  return place;
+}
+
 std::unexpected<Diagnostic> Places::fail(const Finding& finding) const {
   Diagnostic diagnostic = find(finding.path);
   diagnostic.message = finding.message;

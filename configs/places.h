@@ -33,6 +33,8 @@ class Places {
   // The place of `path`, or of the innermost group around it that was written somewhere; otherwise the last file.
   Diagnostic find(const std::string& path) const;
   std::unexpected<Diagnostic> fail(const Finding& finding) const;
+  // The same diagnostic at the place of the field that it names, if it names one that was written.
+  Diagnostic located(Diagnostic diagnostic) const;
 
  private:
   struct File {

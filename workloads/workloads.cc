@@ -1,5 +1,7 @@
 #include "workloads/workloads.h"
 
+#include <google/protobuf/descriptor.h>
+
 #include <filesystem>
 
 #include "traces/trace_file.h"
@@ -49,13 +51,22 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       "no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, elementwise, trace");
 }
 
+// "hopper_gemm"
+std::string workload_field(const configs::Kernel& kernel) {
+  const auto* field = kernel.GetReflection()->GetOneofFieldDescriptor(kernel, kernel.GetDescriptor()->FindOneofByName("workload"));
+  return field == nullptr ? std::string() : field->name();
+}
+
 }  // namespace
 
 Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file) {
   auto made = generate(kernel, gpu, scenario_file);
   if (!made) {
     Diagnostic problem = made.error();
-    if (problem.file.empty()) problem.file = scenario_file;
+    if (problem.file.empty()) {
+      problem.file = scenario_file;
+      problem.path = workload_field(kernel);
+    }
     problem.message = "kernel " + kernel.name() + ": " + problem.message;
     return std::unexpected(std::move(problem));
   }

@@ -25,7 +25,7 @@ const configs::Result& result_of(const std::string& scenario, const std::string&
   if (!loaded) throw std::runtime_error(loaded.error().text());
   workloads::KernelMaker kernels(file);
   auto planned = cli::plan_scenario(std::move(*loaded), kernels);
-  if (!planned) throw std::runtime_error(planned.error().text);
+  if (!planned) throw std::runtime_error(planned.error().text());
   auto results = cli::Runner(kernels, "", {}).run({*planned});
   if (!results) throw std::runtime_error(results.error().text);
   return known[{scenario, policy}] = std::move(results->front());

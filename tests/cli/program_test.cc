@@ -66,10 +66,41 @@ TEST_F(Invocations, WithUnknownWordsGetANearMiss) {
 
 // Found without a simulation: what a policy cannot do with the scenario.
 TEST_F(Invocations, OfPoliciesThatCannotBeCarriedOutAreRefused) {
-  const std::string refused = "s.textproto: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"";
+  const std::string refused = "s.textproto:12:1: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"";
   for (const std::string command : {"check", "simulate"}) {
     EXPECT_EQ(error({command, "s.textproto", "--set", "policy.kind=FUSED"}), refused);
   }
+}
+
+// At the workload, the share or the policy, wherever it is found.
+TEST_F(Invocations, OfScenariosThatCannotBeCarriedOutNameThePlace) {
+  write("place.textproto", "gpu_file: \"" WARPFOLD_SOURCE_DIR
+                           "/configs/gpus/h100_sxm.textproto\"\n"
+                           "kernel { name: \"rng\" philox { heads: 1 queries: 1024 keys: 512 } }\n"
+                           "kernel { name: \"gemm\" stream: 1\n"
+                           "  hopper_gemm { m: 1024 n: 1024 k: 1024 type: BF16 } }\n"
+                           "policy {\n"
+                           "  reserve { kernel: \"gemm\" register_percent: 20 warp_slot_percent: 20 }\n"
+                           "  reserve { kernel: \"rng\" register_percent: 20 warp_slot_percent: 0.1 }\n"
+                           "  sm_share { kernel: \"rng\" percent: 0.1 }\n"
+                           "  pipelined { segments: 3 }\n"
+                           "}\n");
+  const auto under = [this](const std::string& policy) {
+    return error({"check", "place.textproto", "--set", "policy.kind=" + policy});
+  };
+  EXPECT_THAT(under("CARVE_OUT"), StartsWith("place.textproto:7:3: policy CARVE_OUT: the reservation for kernel \"rng\""));
+  EXPECT_THAT(under("SM_PARTITION"), StartsWith("place.textproto:8:3: policy SM_PARTITION: the share of kernel \"rng\""));
+  EXPECT_THAT(error({"check", "place.textproto", "--set", "policy.kind=PIPELINED", "--set", "kernel.gemm.after=rng"}),
+              StartsWith("place.textproto:2:1: policy PIPELINED: the 1024 queries of kernel \"rng\""));
+  const std::string large = "place.textproto:4:3: ";
+  const std::string stages = "kernel gemm: hopper_gemm: 30 stages";
+  for (const std::string command : {"check", "simulate", "compare", "whatif"}) {
+    EXPECT_THAT(error({command, "place.textproto", "--set", "kernel.gemm.hopper_gemm.stages=30"}),
+                AllOf(StartsWith(large + "policy "), HasSubstr(stages)));
+  }
+  EXPECT_THAT(error({"model", "place.textproto", "--set", "kernel.gemm.hopper_gemm.stages=30"}), StartsWith(large + stages));
+  EXPECT_THAT(error({"trace", "write", "place.textproto", "-o", "k.wft", "--set", "kernel.gemm.hopper_gemm.stages=30"}),
+              StartsWith(large + stages));
 }
 
 TEST_F(Invocations, ForTheWholeChipFoldNothing) {

@@ -217,7 +217,7 @@ TEST_F(Results, OfAllPoliciesLeaveOutThoseThatDoNotApply) {
   }
   const Ended named = run({"compare", "s.textproto", "--policies", "sequential,fused"});
   EXPECT_EQ(named.exit_code, 2);
-  EXPECT_EQ(named.err, "s.textproto: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"\n");
+  EXPECT_EQ(named.err, "s.textproto:12:1: policy FUSED: no attention with dropout STORED_BITS runs after kernel \"first\"\n");
 }
 
 // What is wrong with the scenario itself is wrong whatever policies are asked for.

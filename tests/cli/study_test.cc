@@ -102,10 +102,27 @@ TEST_F(Study, KeepsWhatIsFinishedAndRedoesWhatHasChanged) {
 TEST_F(Study, WithABadPointSimulatesNothing) {
   const Ended ended = run({"study", "study.textproto", "--output", "out", "--set", "kernel.rng.philox.threshold_bits=9"});
   EXPECT_EQ(ended.exit_code, 2);
-  EXPECT_THAT(ended.err, HasSubstr("heads=2,kernel.rng.philox.rounds=5: "));
+  EXPECT_THAT(ended.err, StartsWith("study.textproto:1:1: study study at heads=2,kernel.rng.philox.rounds=5: --set kernel.rng."));
   EXPECT_THAT(ended.err, HasSubstr("threshold_bits"));
   EXPECT_TRUE(std::filesystem::is_empty(path("work/out/points")));
   EXPECT_EQ(run({"study", "none.textproto"}).exit_code, 2);
+}
+
+// At the value of the grid, at the scenario's name or, in that, at the workload.
+TEST_F(Study, NamesThePlaceOfAMistake) {
+  const std::string text = read("study.textproto");
+  const auto with = [&](const std::string& old, const std::string& now) {
+    std::string changed = text;
+    write("study.textproto", changed.replace(changed.find(old), old.size(), now));
+    return run({"study", "study.textproto", "--output", "out"}).err;
+  };
+  EXPECT_EQ(
+      with("value: \"5\"", "value: \"6\""),
+      "study.textproto:3:41: study study at heads=2,kernel.rng.philox.rounds=6: --set kernel.rng.philox.rounds=6: rounds must "
+      "be one of 3, 5, 7, 10, not 6\n");
+  EXPECT_THAT(
+      with("policy: CONCURRENT", "policy: CONCURRENT\npolicy: FUSED"),
+      StartsWith("study.textproto:1:1: study study at heads=2,kernel.rng.philox.rounds=5: s.textproto:12:1: policy FUSED: "));
 }
 
 TEST_F(Study, OfTheConfigsGoesByItsName) {
@@ -132,7 +149,9 @@ TEST_F(Study, RefusesWhatWouldComeToNothing) {
   std::string study = read("study.textproto");
   study.replace(study.find("kernel: \"rng\""), 13, "kernel: \"rgn\"");
   write("study.textproto", study);
-  EXPECT_EQ(error({}), "study study, figure times: CONCURRENT launches no kernel called \"rgn\"; did you mean \"rng\"?\n");
+  EXPECT_EQ(
+      error({}),
+      "study.textproto:9:3: study study, figure times: CONCURRENT launches no kernel called \"rgn\"; did you mean \"rng\"?\n");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "workloads/policies/plan.h"
 #include "workloads/workloads.h"
 
 namespace warpfold::cli {
@@ -18,9 +19,9 @@ configs::AttentionShape* shape_of(configs::Kernel& kernel) {
 
 bool has_dropout(configs::Kernel kernel) { return shape_of(kernel)->dropout() != configs::NONE; }
 
-Failure failure_in(Diagnostic diagnostic, const std::string& file) {
+Diagnostic in_file(Diagnostic diagnostic, const std::string& file) {
   if (diagnostic.file.empty()) diagnostic.file = file;
-  return Failure(diagnostic);
+  return diagnostic;
 }
 
 class ChainCounter {
@@ -31,11 +32,11 @@ class ChainCounter {
         std::ranges::any_of(scenario.kernel(), [](const configs::Kernel& kernel) { return kind_of(kernel) == KernelKind::kRng; });
   }
 
-  Outcome<void> add(const configs::Kernel& kernel) {
+  Expected<void> add(const configs::Kernel& kernel) {
     auto program = workloads::make_kernel(kernel, gpu_, file_);
-    if (!program) return std::unexpected(Failure(program.error()));
+    if (!program) return std::unexpected(program.error());
     const auto limiters = sim::limiters_of(gpu_, *program);
-    if (!limiters) return std::unexpected(failure_in(limiters.error(), file_));
+    if (!limiters) return std::unexpected(in_file(limiters.error(), file_));
     chain_.limiters.push_back(*limiters);
     programs_.push_back(std::move(*program));
     switch (kind_of(kernel)) {
@@ -61,11 +62,11 @@ class ChainCounter {
     throw std::logic_error("a kind of kernel without a place in the chain");
   }
 
-  Outcome<Chain> take() {
+  Expected<Chain> take() {
     std::vector<const traces::Kernel*> all;
     for (const traces::Kernel& program : programs_) all.push_back(&program);
     const auto any_policy = sim::limiters_of_any_policy(gpu_, all);
-    if (!any_policy) return std::unexpected(failure_in(any_policy.error(), file_));
+    if (!any_policy) return std::unexpected(in_file(any_policy.error(), file_));
     chain_.any_policy = *any_policy;
     if (merged_) chain_.times.merged = merged_->cycles();
     if (dropping_ > 0) chain_.dropping = dropping_ / chain_.times.attention;
@@ -73,7 +74,7 @@ class ChainCounter {
   }
 
  private:
-  Outcome<void> add_dropping_attention(const configs::Kernel& kernel) {
+  Expected<void> add_dropping_attention(const configs::Kernel& kernel) {
     const auto plain = count_with(kernel, configs::NONE);
     if (!plain) return std::unexpected(plain.error());
     chain_.times.attention += plain->cycles();
@@ -85,12 +86,12 @@ class ChainCounter {
     return {};
   }
 
-  Outcome<sim::Limiters> count_with(configs::Kernel kernel, configs::Dropout dropout) const {
+  Expected<sim::Limiters> count_with(configs::Kernel kernel, configs::Dropout dropout) const {
     shape_of(kernel)->set_dropout(dropout);
     const auto program = workloads::make_kernel(kernel, gpu_, file_);
-    if (!program) return std::unexpected(Failure(program.error()));
+    if (!program) return std::unexpected(program.error());
     auto limiters = sim::limiters_of(gpu_, *program);
-    if (!limiters) return std::unexpected(failure_in(limiters.error(), file_));
+    if (!limiters) return std::unexpected(in_file(limiters.error(), file_));
     return std::move(*limiters);
   }
 
@@ -122,10 +123,11 @@ KernelKind kind_of(const configs::Kernel& kernel) {
   return forward ? KernelKind::kAttention : KernelKind::kOther;
 }
 
-Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published) {
+Expected<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published) {
   ChainCounter counter(scenario, file, published);
-  for (const configs::Kernel& kernel : scenario.kernel()) {
-    if (auto counted = counter.add(kernel); !counted) return std::unexpected(counted.error());
+  for (int k = 0; k < scenario.kernel_size(); ++k) {
+    const auto counted = counter.add(scenario.kernel(k));
+    if (!counted) return std::unexpected(counted.error().inside(policies::path_of_kernel(k)));
   }
   return counter.take();
 }

@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "configs/diagnostic.h"
 #include "configs/result.pb.h"
 #include "configs/scenario.pb.h"
 #include "sim/analytic/composition.h"
 #include "sim/analytic/limiters.h"
-#include "tools/warpfold/failure.h"
 
 namespace warpfold::cli {
 
@@ -27,7 +27,7 @@ struct Chain {
 
 // Counts the scenario's kernels. Beside random numbers, attention with dropout is counted without it and with stored bits, wherever
 // its bits come from; the latter not where what they cost and what fusion hides is `published`.
-Outcome<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published);
+Expected<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published);
 
 // The scenario's GEMMs and random numbers alone, under a policy that lets them meet: its own, or CONCURRENT where it is SEQUENTIAL.
 configs::Scenario pair_of(const configs::Scenario& scenario);

@@ -49,10 +49,11 @@ Outcome<std::string> check_gpu_file(const std::string& path) {
 
 // Its policy is carried out, kernels and all, for that is where shapes, segments and shares are found not to fit.
 Outcome<std::string> check_scenario_file(const std::string& path, const std::vector<std::string>& settings) {
-  const auto scenario = configs::load_scenario(path, settings);
+  configs::Places places;
+  const auto scenario = configs::load_scenario(path, settings, &places);
   if (!scenario) return std::unexpected(Failure(scenario.error()));
   workloads::KernelMaker kernels(path);
-  const auto planned = plan_scenario(*scenario, kernels);
+  const auto planned = plan_scenario(*scenario, kernels, places);
   if (!planned) return std::unexpected(planned.error());
   return "scenario " + scenario->name() + " on " + scenario->gpu().name();
 }

@@ -45,11 +45,10 @@ Outcome<Wanted> parse_policies(const std::string& list) {
 
 Expected<Planned> plan_policy(workloads::KernelMaker& kernels, std::vector<std::string> settings, configs::PolicyKind kind) {
   settings.push_back("policy.kind=" + configs::PolicyKind_Name(kind));
-  auto scenario = configs::load_scenario(kernels.file(), settings);
+  configs::Places places;
+  auto scenario = configs::load_scenario(kernels.file(), settings, &places);
   if (!scenario) return std::unexpected(scenario.error());
-  auto plan = policies::make_plan(*scenario, kernels);
-  if (!plan) return std::unexpected(plan.error());
-  return Planned{std::move(*scenario), std::move(*plan)};
+  return plan_scenario(std::move(*scenario), kernels, places);
 }
 
 // Every policy is planned before the first one runs.

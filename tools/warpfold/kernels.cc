@@ -9,15 +9,18 @@
 
 #include "configs/read_file.h"
 #include "traces/trace_file.h"
+#include "workloads/policies/plan.h"
 #include "workloads/workloads.h"
 
 namespace warpfold::cli {
 
-Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& scenario, const std::string& file) {
+Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& scenario, const std::string& file,
+                                                      const configs::Places& places) {
   std::vector<traces::Kernel> kernels;
   for (const configs::Kernel& description : scenario.kernel()) {
     auto kernel = workloads::make_kernel(description, scenario.gpu(), file);
-    if (!kernel) return std::unexpected(Failure(kernel.error()));
+    const std::string path = policies::path_of_kernel(static_cast<int>(kernels.size()));
+    if (!kernel) return std::unexpected(Failure(places.located(kernel.error().inside(path))));
     kernels.push_back(std::move(*kernel));
   }
   return kernels;

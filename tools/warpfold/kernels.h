@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/places.h"
 #include "configs/scenario.pb.h"
 #include "tools/warpfold/failure.h"
 #include "traces/kernel.h"
@@ -10,8 +11,10 @@
 
 namespace warpfold::cli {
 
-// The kernels of a scenario, generated or read, in its order and under its names. `file` is the scenario's.
-Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& scenario, const std::string& file);
+// The kernels of a scenario, generated or read, in its order and under its names. `file` is the scenario's,
+// `places` says where it was written.
+Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& scenario, const std::string& file,
+                                                      const configs::Places& places);
 
 // The kernels of a trace file, or of its text form where the name ends in .wfs; `places` is given where
 // each stands in that.

@@ -210,10 +210,11 @@ Outcome<void> model_command(const Invocation& invocation) {
   if (!source) return std::unexpected(source.error());
   const auto split = split_options(options);
   if (!split) return std::unexpected(split.error());
-  const auto scenario = request.scenario();
+  configs::Places places;
+  const auto scenario = request.scenario(&places);
   if (!scenario) return std::unexpected(scenario.error());
   const auto chain = make_chain(*scenario, request.kernels.file(), *source == "paper");
-  if (!chain) return std::unexpected(chain.error());
+  if (!chain) return std::unexpected(Failure(places.located(chain.error())));
   const auto measured = measure(*chain, *source, *scenario, request.kernels, invocation, request.how);
   if (!measured) return std::unexpected(measured.error());
   configs::Result result = model_result(*scenario, *chain, *measured);

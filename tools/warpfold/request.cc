@@ -23,16 +23,17 @@ Outcome<std::optional<Request>> read_request(Options& options, const Invocation&
   return Request{workloads::KernelMaker(options.arguments().front()), options.settings(), *how, *destination};
 }
 
-Outcome<configs::Scenario> Request::scenario() const {
-  auto loaded = configs::load_scenario(kernels.file(), settings);
+Outcome<configs::Scenario> Request::scenario(configs::Places* places) const {
+  auto loaded = configs::load_scenario(kernels.file(), settings, places);
   if (!loaded) return std::unexpected(Failure(loaded.error()));
   return std::move(*loaded);
 }
 
 Outcome<Planned> Request::plan() {
-  auto loaded = scenario();
+  configs::Places places;
+  auto loaded = scenario(&places);
   if (!loaded) return std::unexpected(loaded.error());
-  return plan_scenario(std::move(*loaded), kernels);
+  return plan_scenario(std::move(*loaded), kernels, places);
 }
 
 }  // namespace warpfold::cli

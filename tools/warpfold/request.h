@@ -16,7 +16,7 @@ struct Request {
   RunOptions how;
   Destination destination;
 
-  Outcome<configs::Scenario> scenario() const;
+  Outcome<configs::Scenario> scenario(configs::Places* places = nullptr) const;
   Outcome<Planned> plan();  // under the policy that the scenario names
 };
 

@@ -67,9 +67,9 @@ Outcome<RunOptions> run_options(const Options& options) {
   return RunOptions{.folding = *folding, .all_sms = *all_sms, .jobs = jobs};
 }
 
-Outcome<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels) {
+Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places) {
   auto plan = policies::make_plan(scenario, kernels);
-  if (!plan) return std::unexpected(Failure(plan.error()));
+  if (!plan) return std::unexpected(places.located(plan.error()));
   return Planned{std::move(scenario), std::move(*plan)};
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/places.h"
 #include "configs/result.pb.h"
 #include "configs/scenario.pb.h"
 #include "sim/gpu/known_runs.h"
@@ -35,8 +36,8 @@ struct Planned {
   policies::Plan plan;
 };
 
-// The scenario under the policy that it names. `kernels` are made for its file.
-Outcome<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels);
+// The scenario under the policy that it names. `kernels` are made for its file; `places` says where it was written.
+Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places = {});
 
 // Runs one scenario under as many policies as wanted.
 class Runner {

@@ -3,6 +3,7 @@
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
+#include "configs/printable.h"
 #include "configs/read_file.h"
 #include "tools/warpfold/chain.h"
 #include "tools/warpfold/commands.h"
@@ -23,9 +24,10 @@ namespace fs = std::filesystem;
 
 class StudyRunner {
  public:
-  StudyRunner(const configs::Study& study, std::vector<std::string> settings, std::string folder, const Invocation& invocation,
-              const RunOptions& how)
+  StudyRunner(const configs::Study& study, const configs::Places& places, std::vector<std::string> settings, std::string folder,
+              const Invocation& invocation, const RunOptions& how)
       : study_(study),
+        places_(places),
         settings_(std::move(settings)),
         store_(study_, folder + "/points"),
         command_line_(invocation.command_line),
@@ -37,7 +39,7 @@ class StudyRunner {
     if (auto opened = store_.open(); !opened) return std::unexpected(opened.error());
     const std::vector<Point> points = points_of(study_);
     // A mistake in one of them is found before the first one runs.
-    std::vector<std::vector<configs::Scenario>> scenarios;
+    std::vector<std::vector<Variant>> scenarios;
     for (const Point& point : points) {
       auto loaded = load(point);
       if (!loaded) return std::unexpected(loaded.error());
@@ -52,54 +54,84 @@ class StudyRunner {
     });
     PointRecords records;
     for (size_t i = 0; i < points.size(); ++i) {
-      if (!*ended[i]) return std::unexpected(Failure(ended[i]->error().exit_code, failed(points[i]) + ended[i]->error().text));
+      if (!*ended[i]) return std::unexpected(failure_at(points[i], "", ended[i]->error()));
       records.emplace(points[i], std::move(**ended[i]));
     }
     return records;
   }
 
  private:
-  std::string failed(const Point& point) const { return "study " + study_.name() + " at " + point_name(study_, point) + ": "; }
+  // The study's scenario at one point under one policy.
+  struct Variant {
+    configs::Scenario scenario;
+    configs::Places places;  // where it was written
+  };
 
-  Outcome<std::vector<configs::Scenario>> load(const Point& point) const {
-    std::vector<configs::Scenario> scenarios;
+  std::string setting(const Point& point, size_t axis) const {
+    return study_.axis(static_cast<int>(axis)).name() + "=" + point[axis];
+  }
+
+  // The value of an axis that `named`, a diagnostic's file, says is wrong; else the name of the scenario.
+  std::string path_of(const Point& point, const std::string& named) const {
+    for (size_t a = 0; a < point.size(); ++a) {
+      if (named != "--set " + printable(setting(point, a))) continue;
+      const auto& values = study_.axis(static_cast<int>(a)).value();
+      const auto value = std::ranges::find(values, point[a]) - values.begin();
+      return "axis[" + std::to_string(a) + "].value[" + std::to_string(value) + "]";
+    }
+    return "scenario_file";
+  }
+
+  Failure failure_at(const Point& point, const std::string& named, const Failure& why) const {
+    Diagnostic place = places_.find(path_of(point, named));
+    place.message = "study " + study_.name() + " at " + point_name(study_, point) + ": " + why.text;
+    return {why.exit_code, place.text()};
+  }
+
+  Outcome<std::vector<Variant>> load(const Point& point) const {
+    std::vector<Variant> scenarios;
     for (const int policy : study_.policy()) {
       std::vector<std::string> settings = settings_;
-      for (size_t a = 0; a < point.size(); ++a) settings.push_back(study_.axis(static_cast<int>(a)).name() + "=" + point[a]);
+      for (size_t a = 0; a < point.size(); ++a) settings.push_back(setting(point, a));
       settings.push_back("policy.kind=" + configs::PolicyKind_Name(static_cast<configs::PolicyKind>(policy)));
-      auto scenario = configs::load_scenario(study_.scenario_file(), settings);
-      if (!scenario) return std::unexpected(Failure(kUserError, failed(point) + scenario.error().text()));
-      scenarios.push_back(std::move(*scenario));
+      configs::Places places;
+      auto scenario = configs::load_scenario(study_.scenario_file(), settings, &places);
+      if (!scenario) return std::unexpected(failure_at(point, scenario.error().file, Failure(scenario.error())));
+      scenarios.push_back({std::move(*scenario), std::move(places)});
     }
     return scenarios;
   }
 
   // The kernels that figures show are launched by the policies that they name.
-  Outcome<void> check_kernels(const std::vector<configs::Scenario>& scenarios) const {
+  Outcome<void> check_kernels(const std::vector<Variant>& scenarios) const {
     workloads::KernelMaker kernels(study_.scenario_file());
-    for (const configs::Figure& figure : study_.figure()) {
-      for (const configs::Quantity& quantity : figure.quantity()) {
-        const auto* which = kernel_of(quantity);
+    for (int f = 0; f < study_.figure_size(); ++f) {
+      const configs::Figure& figure = study_.figure(f);
+      for (int q = 0; q < figure.quantity_size(); ++q) {
+        const auto* which = kernel_of(figure.quantity(q));
         if (which == nullptr) continue;
         const auto policy = std::ranges::find(study_.policy(), which->policy());
-        const auto plan = plan_scenario(scenarios[static_cast<size_t>(policy - study_.policy().begin())], kernels);
+        const Variant& variant = scenarios[static_cast<size_t>(policy - study_.policy().begin())];
+        const auto plan = plan_scenario(variant.scenario, kernels, variant.places);
         if (!plan) return std::unexpected(plan.error());
         std::vector<std::string> known;
         for (const auto& kernel : plan->plan.kernels) known.push_back(kernel.kernel.name);
         if (std::ranges::find(known, which->kernel()) != known.end()) continue;
-        return user_error("study " + study_.name() + ", figure " + figure.name() + ": " +
+        Diagnostic unknown = places_.find("figure[" + std::to_string(f) + "].quantity[" + std::to_string(q) + "]");
+        unknown.message = "study " + study_.name() + ", figure " + figure.name() + ": " +
                           configs::PolicyKind_Name(which->policy()) + " launches no kernel called \"" + which->kernel() + "\"" +
-                          suggestion(which->kernel(), known));
+                          suggestion(which->kernel(), known);
+        return std::unexpected(Failure(unknown));
       }
     }
     return {};
   }
 
-  std::string key(const std::vector<configs::Scenario>& scenarios) const {
+  std::string key(const std::vector<Variant>& scenarios) const {
     const sim::FoldOptions& fold = how_.folding.options;
     std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
                       std::to_string(fold.patience) + (how_.folding.shadow ? " shadow" : "") + (how_.all_sms ? " all SMs" : "");
-    for (const configs::Scenario& scenario : scenarios) {
+    for (const auto& [scenario, places] : scenarios) {
       all += to_text(scenario);
       for (const configs::Kernel& kernel : scenario.kernel()) {
         if (!kernel.has_trace()) continue;
@@ -112,15 +144,15 @@ class StudyRunner {
 
   static std::string to_text(const configs::Scenario& scenario) { return scenario.DebugString(); }
 
-  Outcome<configs::StudyPoint> finish(const Point& point, const std::vector<configs::Scenario>& scenarios) const {
+  Outcome<configs::StudyPoint> finish(const Point& point, const std::vector<Variant>& scenarios) const {
     const std::string wanted = key(scenarios);
     if (auto known = store_.find(point, wanted)) return std::move(*known);
     RunOptions alone = how_;
     alone.jobs = 1;  // points run beside each other
     workloads::KernelMaker kernels(study_.scenario_file());
     std::vector<Planned> planned;
-    for (const configs::Scenario& scenario : scenarios) {
-      auto each = plan_scenario(scenario, kernels);
+    for (const auto& [scenario, places] : scenarios) {
+      auto each = plan_scenario(scenario, kernels, places);
       if (!each) return std::unexpected(each.error());
       planned.push_back(std::move(*each));
     }
@@ -134,17 +166,16 @@ class StudyRunner {
     }
     record.set_key(wanted);
     for (const configs::Result& result : *results) add_run(result, record);
-    if (auto modelled = add_model(scenarios, *results, record); !modelled) return std::unexpected(modelled.error());
+    if (auto modelled = add_model(scenarios.front(), *results, record); !modelled) return std::unexpected(modelled.error());
     if (auto saved = store_.save(point, record); !saved) return std::unexpected(saved.error());
     return record;
   }
 
   // The limiter model of the same point, for chains that it knows, with the interference that the simulation has shown.
-  Outcome<void> add_model(const std::vector<configs::Scenario>& scenarios, const std::vector<configs::Result>& results,
-                          configs::StudyPoint& record) const {
-    const configs::Scenario& scenario = scenarios.front();
+  Outcome<void> add_model(const Variant& variant, const std::vector<configs::Result>& results, configs::StudyPoint& record) const {
+    const configs::Scenario& scenario = variant.scenario;
     const auto chain = make_chain(scenario, study_.scenario_file(), false);
-    if (!chain) return std::unexpected(chain.error());
+    if (!chain) return std::unexpected(Failure(variant.places.located(chain.error())));
     if (!chain->has_gemm || !chain->has_rng) return {};
     sim::Interference interference;
     for (const configs::Result& result : results) {
@@ -225,6 +256,7 @@ class StudyRunner {
   }
 
   const configs::Study& study_;
+  const configs::Places& places_;  // of the study
   std::vector<std::string> settings_;
   PointStore store_;
   std::string command_line_;
@@ -289,7 +321,8 @@ Outcome<void> study_command(const Invocation& invocation) {
   if (!how) return std::unexpected(how.error());
   const auto file = study_file(options.arguments().front());
   if (!file) return std::unexpected(file.error());
-  const auto study = configs::load_study(*file);
+  configs::Places places;
+  const auto study = configs::load_study(*file, &places);
   if (!study) return std::unexpected(Failure(study.error()));
   const std::string folder = options.has("output") ? options.text("output") : study->name();
   if (folder.empty()) return user_error("--output: the folder's name is empty");
@@ -298,7 +331,7 @@ Outcome<void> study_command(const Invocation& invocation) {
     const bool varied = std::ranges::find(study->axis(), name, &configs::Axis::name) != study->axis().end();
     if (varied) return user_error("--set " + setting + ": the study varies " + name + " itself");
   }
-  StudyRunner runner(*study, options.settings(), folder, invocation, *how);
+  StudyRunner runner(*study, places, options.settings(), folder, invocation, *how);
   const auto records = runner.run();
   if (!records) return std::unexpected(records.error());
   const auto said = write_figures(*study, *records, folder);

@@ -138,9 +138,10 @@ bool is_trace(const std::string& extension) { return extension == ".wft" || exte
 
 Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
   if (is_trace(std::filesystem::path(file).extension().string())) return file_kernels(file);
-  const auto scenario = configs::load_scenario(file, settings);
+  configs::Places places;
+  const auto scenario = configs::load_scenario(file, settings, &places);
   if (!scenario) return std::unexpected(Failure(scenario.error()));
-  return scenario_kernels(*scenario, file);
+  return scenario_kernels(*scenario, file, places);
 }
 
 Outcome<void> write(const Invocation& invocation) {

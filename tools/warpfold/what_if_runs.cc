@@ -19,10 +19,11 @@ Outcome<configs::Result> simulate_with(const WhatIfQuestion& question, const std
                                        const RunOptions& how) {
   std::vector<std::string> settings = question.settings;
   settings.insert(settings.end(), extra.begin(), extra.end());
-  const auto scenario = configs::load_scenario(question.file, settings);
+  configs::Places places;
+  const auto scenario = configs::load_scenario(question.file, settings, &places);
   if (!scenario) return std::unexpected(Failure(scenario.error()));
   workloads::KernelMaker kernels(question.file);
-  const auto planned = plan_scenario(*scenario, kernels);
+  const auto planned = plan_scenario(*scenario, kernels, places);
   if (!planned) return std::unexpected(planned.error());
   auto results = Runner(kernels, question.command_line, how).run({*planned});
   if (!results) return std::unexpected(results.error());
@@ -52,7 +53,7 @@ void compare_with(const configs::Result& base, const configs::Result& varied, co
 // Its first line, without the file or the setting in front.
 std::string reason_of(const Failure& failure, const std::string& file) {
   std::string text = failure.text.substr(0, failure.text.find('\n'));
-  if (text.starts_with("--set ") || text.starts_with(file + ": ")) text.erase(0, text.find(": ") + 2);
+  if (text.starts_with("--set ") || text.starts_with(file + ":")) text.erase(0, text.find(": ") + 2);
   return text;
 }
 

@@ -29,9 +29,10 @@ class CarveOut : public Policy {
     auto plan = plan_as_written(scenario, kernels);
     if (!plan) return plan;
     const Graph graph(scenario);
-    for (const configs::Reservation& reservation : scenario.policy().reserve()) {
+    for (int r = 0; r < scenario.policy().reserve_size(); ++r) {
+      const configs::Reservation& reservation = scenario.policy().reserve(r);
       const auto reserved = reserve(reservation, configs::with_scaled_capacities(scenario.gpu()).sm());
-      if (!reserved) return std::unexpected(reserved.error());
+      if (!reserved) return fail_in("policy.reserve[" + std::to_string(r) + "]", reserved.error().message);
       plan->kernels[graph.index(reservation.kernel())].reserved = *reserved;
     }
     return plan;

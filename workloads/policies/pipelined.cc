@@ -153,9 +153,9 @@ class Pipeline {
   Expected<void> add(int kernel, uint32_t segment) {
     const configs::Kernel& whole = scenario_.kernel(kernel);
     auto description = is_cut_[kernel] ? cut(whole, segment % segments_, segments_) : Expected<configs::Kernel>(whole);
-    if (!description) return std::unexpected(description.error());
+    if (!description) return fail_in(path_of_kernel(kernel), description.error().message);
     auto made = kernels_.make(*description, scenario_.gpu());
-    if (!made) return std::unexpected(made.error());
+    if (!made) return std::unexpected(made.error().inside(path_of_kernel(kernel)));
     PlannedKernel planned;
     planned.kernel = std::move(*made);
     planned.of = whole.name();

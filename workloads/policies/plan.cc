@@ -16,13 +16,15 @@ uint64_t stored_bits_bytes(const configs::Scenario& scenario) {
   return bits / 8;
 }
 
+std::string path_of_kernel(int position) { return "kernel[" + std::to_string(position) + "]"; }
+
 Expected<Plan> plan_as_written(const configs::Scenario& scenario, workloads::KernelMaker& kernels) {
   Plan plan;
   plan.stored_bits_bytes = stored_bits_bytes(scenario);
   const Graph graph(scenario);
   for (const configs::Kernel& description : scenario.kernel()) {
     auto kernel = kernels.make(description, scenario.gpu());
-    if (!kernel) return std::unexpected(kernel.error());
+    if (!kernel) return std::unexpected(kernel.error().inside(path_of_kernel(static_cast<int>(plan.kernels.size()))));
     PlannedKernel planned;
     planned.kernel = std::move(*kernel);
     planned.of = description.name();

@@ -9,6 +9,9 @@ namespace warpfold::policies {
 // The scenario's kernels as they are written, each one launch: where most policies start.
 Expected<Plan> plan_as_written(const configs::Scenario& scenario, workloads::KernelMaker& kernels);
 
+// "kernel[2]"
+std::string path_of_kernel(int position);
+
 // Bytes of the bits that a scenario's Philox kernels leave: one bit an element.
 uint64_t stored_bits_bytes(const configs::Scenario& scenario);
 uint64_t elements(const configs::Philox& philox);

@@ -69,7 +69,7 @@ class Policy {
 // All policies, in the order in which they are listed and compared.
 const std::vector<const Policy*>& all();
 
-// The plan of the scenario's own policy; a failure names the policy.
+// The plan of the scenario's own policy; a failure names the policy, and the field at fault by its path.
 Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels);
 
 }  // namespace warpfold::policies

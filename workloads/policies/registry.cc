@@ -31,7 +31,10 @@ Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMak
   auto plan = (*policy)->plan(scenario, kernels);
   if (plan) return plan;
   Diagnostic problem = plan.error();
-  if (problem.file.empty()) problem.file = kernels.file();
+  if (problem.file.empty()) {
+    problem.file = kernels.file();
+    if (problem.path.empty()) problem.path = "policy";
+  }
   problem.message = "policy " + configs::PolicyKind_Name(kind) + ": " + problem.message;
   return std::unexpected(std::move(problem));
 }

@@ -48,9 +48,12 @@ class Partition {
   bool overlaps(size_t kernel) const { return !graph_.partners(static_cast<int>(kernel)).empty(); }
 
   Expected<void> take_shares() {
-    for (const configs::SmShare& share : scenario_.policy().sm_share()) {
+    for (int s = 0; s < scenario_.policy().sm_share_size(); ++s) {
+      const configs::SmShare& share = scenario_.policy().sm_share(s);
       const uint32_t sms = sms_of(share, chip_);
-      if (sms == 0) return fail("the share of kernel \"" + share.kernel() + "\" rounds to no SM of " + std::to_string(chip_));
+      if (sms == 0)
+        return fail_in("policy.sm_share[" + std::to_string(s) + "]",
+                       "the share of kernel \"" + share.kernel() + "\" rounds to no SM of " + std::to_string(chip_));
       const int kernel = graph_.index(share.kernel());
       sets_[kernel].count = sms;
       uint32_t& width = width_[scenario_.kernel(kernel).stream()];
@@ -96,7 +99,7 @@ Expected<void> make_again(const configs::Scenario& scenario, workloads::KernelMa
   configs::Gpu part = scenario.gpu();
   part.set_sm_count(set.count);
   auto kernel = kernels.make(scenario.kernel(position), part);
-  if (!kernel) return std::unexpected(kernel.error());
+  if (!kernel) return std::unexpected(kernel.error().inside(path_of_kernel(position)));
   plan.kernels[position].kernel = std::move(*kernel);
   return {};
 }
