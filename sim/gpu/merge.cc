@@ -27,9 +27,8 @@ struct Share {
   std::vector<Alike> order;
   std::vector<double> ends;  // ends_of(order)
   bool scatters = false;     // it may end earlier or later than `ends` say by more than the difference
-  // Nothing can be said of when it ends but for SMs with the very same CTAs: its warps get on each by itself, and no CTAs come and
-  // go over which that would average out; or its CTAs are of several lengths, and others beside
-  // them hold them up as they meet.
+  // Nothing can be said of when it ends but of SMs with the very same CTAs: its warps get on each by itself, and no CTAs come and
+  // go over which that would average out; or its CTAs are of several lengths, and others beside them hold them up as they meet.
   bool its_own = false;
 };
 

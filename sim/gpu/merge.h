@@ -25,8 +25,8 @@ struct MergedClass {
 // to simulate another SM; of a few, whose warps drift against each other, it is. A class is left out if a mean of two that stay has
 // as many instructions in every launch, and as many bytes and CTAs and as late an end but for the share `difference`; both differ
 // from it by less than that in instructions. When a launch ends is reckoned from what each of its CTAs has to do, in their order;
-// where that may be wrong by more than `difference`, none of its CTAs may have more to do than the one in its place of both. The
-// one most like it stands for it.
+// where that may be wrong by more than `difference`, none of its CTAs may have more to do than the one in its place of both; beside
+// other launches, CTAs whose lengths are that far apart must be the very same. The one most like it stands for it.
 //
 //   instructions  CTAs     difference 5 %
 //   100           10       simulated: it has most instructions
