@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,16 +17,33 @@ namespace {
 constexpr std::array kPipesOfSubCores = {isa::Pipe::kAlu,  isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite, isa::Pipe::kFp16,
                                          isa::Pipe::kFp64, isa::Pipe::kXu,       isa::Pipe::kTensor,  isa::Pipe::kUniform};
 
-// What SMs of a class have used, by what the one that was simulated has; in proportion to their instructions where it stands for
-// others. `released`: launches that ran.
-uint64_t of_class(const Member& member, uint64_t used, const std::vector<bool>& released) {
-  const uint64_t all = member.sms * used;
-  const uint64_t held = member.sms * member.sm->instructions();
+// What all SMs of a class come to by what the one that was simulated does: in proportion to their instructions where it stands for
+// others, which have `less`.
+class OfClass {
+ public:
+  OfClass(const Member& member, uint64_t instructions, uint64_t less)
+      : sms_(member.sms), all_(member.sms * instructions), kept_(all_ - less) {}
+
+  uint64_t operator()(uint64_t of_one) const {
+    if (kept_ == all_ || all_ == 0) return sms_ * of_one;
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<uint64_t>(Wide{of_one} * sms_ * kept_ / all_);
+  }
+
+ private:
+  uint64_t sms_;
+  uint64_t all_;
+  uint64_t kept_;
+};
+
+OfClass of_class(const Member& member, const std::vector<bool>& released) {
   uint64_t less = 0;
   for (size_t l = 0; l < released.size(); ++l) less += released[l] ? member.less[l].work.instructions : 0;
-  if (less == 0 || held == 0) return all;
-  __extension__ using Wide = unsigned __int128;
-  return static_cast<uint64_t>(Wide{all} * (held - less) / held);
+  return {member, member.sm->instructions(), less};
+}
+
+OfClass of_class(const Member& member, int launch) {
+  return {member, member.sm->account().launch(launch).instructions, member.less[launch].work.instructions};
 }
 
 }  // namespace
@@ -135,10 +153,9 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
     const MergedClass::Less& less = member.less[launch];
     counters.ctas += member.sms * member.sm->ctas_done(launch) - less.ctas;
     counters.instructions += member.sms * account.instructions - less.work.instructions;
-    counters.resident_warp_cycles += member.sms * account.resident_warp_cycles - less.work.instructions;
     counters.l2_bytes += member.sms * account.l2_requested_bytes - less.work.bytes;
     counters.l2_bytes_served += member.sms * account.l2_served_bytes - less.work.bytes;
-    counters.dram_bytes += member.sms * account.dram_bytes;
+    counters.dram_bytes += of_class(member, launch)(account.dram_bytes);
   }
   if (counters.start_cycle == kNever) counters.start_cycle = 0;
   collect_segments(launch, counters);
@@ -147,7 +164,7 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   });
 }
 
-// What merged classes do less is taken from where the kernel issues most.
+// Where classes have been merged, what instructions lack of their sum, or have more, is taken from where the kernel issues most.
 void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
   constexpr auto kSelected = static_cast<size_t>(WarpState::kSelected);
   const auto launches = static_cast<int>(released_.size());
@@ -155,37 +172,40 @@ void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
     counters.segments.push_back({segment, {}, std::vector<Losses>(launches), {}, {}, {}, {}, std::vector<Losses>(launches)});
   for (const Member& member : members_) {
     const Account& account = member.sm->account();
+    const OfClass of = of_class(member, launch);
     for (size_t i = 0; i < counters.segments.size(); ++i) {
       SegmentCounters& segment = counters.segments[i];
       const uint32_t row = account.row(launch, static_cast<uint32_t>(i));
       for (int s = 0; s < kWarpStates; ++s) {
-        segment.states[s] += member.sms * account.cycles(row, static_cast<WarpState>(s));
         const auto state = static_cast<WarpState>(s);
-        segment.inherited[s] += member.sms * account.inherited(row, state, Account::Cause::kOthers);
-        segment.hidden[s] += member.sms * account.hidden(row, state, Account::Cause::kOthers);
-        segment.inherited_in_all[s] += member.sms * account.inherited(row, state, Account::Cause::kAll);
-        segment.hidden_in_all[s] += member.sms * account.hidden(row, state, Account::Cause::kAll);
+        segment.states[s] += of(account.cycles(row, state));
+        segment.inherited[s] += of(account.inherited(row, state, Account::Cause::kOthers));
+        segment.hidden[s] += of(account.hidden(row, state, Account::Cause::kOthers));
+        segment.inherited_in_all[s] += of(account.inherited(row, state, Account::Cause::kAll));
+        segment.hidden_in_all[s] += of(account.hidden(row, state, Account::Cause::kAll));
       }
       for (int culprit = 0; culprit < launches; ++culprit) {
         for (int r = 0; r < kContended; ++r) {
           const auto resource = static_cast<Contended>(r);
-          segment.lost[culprit][r] += member.sms * account.lost(row, culprit, Account::Waiter::kWarp, resource);
-          segment.requests_lost[culprit][r] += member.sms * account.lost(row, culprit, Account::Waiter::kRequest, resource);
+          segment.lost[culprit][r] += of(account.lost(row, culprit, Account::Waiter::kWarp, resource));
+          segment.requests_lost[culprit][r] += of(account.lost(row, culprit, Account::Waiter::kRequest, resource));
         }
       }
     }
   }
   auto& busiest = *std::ranges::max_element(counters.segments, {}, [&](const auto& each) { return each.states[kSelected]; });
-  for (const Member& member : members_) busiest.states[kSelected] -= member.less[launch].work.instructions;
   for (const SegmentCounters& segment : counters.segments) {
     for (int s = 0; s < kWarpStates; ++s) counters.states[s] += segment.states[s];
   }
+  busiest.states[kSelected] += counters.instructions - counters.states[kSelected];
+  counters.states[kSelected] = counters.instructions;
+  counters.resident_warp_cycles = std::reduce(counters.states.begin(), counters.states.end());
 }
 
 void GpuRun::collect_resources(Outcome& outcome) const {
   const auto sum = [&](auto of) {
     uint64_t total = 0;
-    for (const Member& member : members_) total += of_class(member, of(*member.sm), released_);
+    for (const Member& member : members_) total += of_class(member, released_)(of(*member.sm));
     return total;
   };
   const auto pipe = [&](isa::Pipe which) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <map>
+#include <numeric>
 
 #include "tests/support/machine.h"
 
@@ -95,6 +96,22 @@ TEST_F(Merge, LetsNoClassWithShorterLastCtasStandForAnother) {
   EXPECT_EQ(sim::merge_alike({many_short_last, many_long_last}, {image}, 0.05).size(), 1);
 }
 
+// In another order it may end later or earlier than as much is worth; with more less to do than that it is not the last. But for
+// what its SMs come to somebody has to be simulated that has nearly as much to do.
+TEST_F(Merge, LeavesOutWhatSurelyIsNotTheLastToEnd) {
+  const traces::Kernel small = long_and_short(4);
+  const sim::KernelImage image = *sim::make_image(spec_, small);
+  const auto simulated = [&](uint64_t longs, uint64_t fewer) {
+    const SmClass most{1, {{{0, longs}, {1, 2000}}}};
+    const SmClass less{1, {{{1, 1000}, {0, longs - fewer}, {1, 1000}}}};
+    return std::array{sim::merge_alike({most, less}, {image}, 0.002).size(),
+                      sim::merge_alike({{1, {most.ctas[0], {}}}, {1, {less.ctas[0], {}}}}, {image, image}, 0.002).size()};
+  };
+  EXPECT_EQ(simulated(400, 1), (std::array<size_t, 2>{2, 2})) << "may be the last";
+  EXPECT_EQ(simulated(400, 6), (std::array<size_t, 2>{1, 2})) << "beside another launch earlier ends count as well";
+  EXPECT_EQ(simulated(400, 40), (std::array<size_t, 2>{2, 2})) << "nobody has nearly as much to do";
+}
+
 // Beside another launch long CTAs may end later for what they meet, wherever they come in the order. A few of another length do not
 // matter.
 TEST_F(Merge, KeepsCtasOfSeveralLengthsBesideOthersWhereTheyDiffer) {
@@ -156,6 +173,28 @@ TEST(MergedRun, UsesWhatAllItsSmsUse) {
   EXPECT_EQ(merged.total_cycles, each.total_cycles);
   for (size_t r = 0; r < each.resources.size(); ++r)
     EXPECT_EQ(merged.resources[r].busy, each.resources[r].busy) << each.resources[r].name;
+}
+
+// SMs with 121 and 120 CTAs, of which the first is simulated: states are of both, in proportion, and add up.
+TEST(MergedRun, EstimatesTheStatesOfAllItsSms) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_sm_count(2);
+  const traces::Kernel kernel = KernelText("k", "sm_90")
+                                    .options("registers=32 shared_memory=120000")
+                                    .ctas(241)
+                                    .role("warps", 4, loop(50, {op("IADD3 R0, R1, R2, R3", {.stall = 4})}))
+                                    .kernel();
+  const std::vector<sim::Launch> launches{launch(kernel)};
+  const sim::Outcome merged = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.05}});
+  const sim::Outcome each = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
+  ASSERT_EQ(merged.sms_simulated, 1);
+  const sim::KernelCounters& estimated = merged.kernels[0];
+  const sim::KernelCounters& exact = each.kernels[0];
+  EXPECT_EQ(estimated.instructions, exact.instructions);
+  EXPECT_EQ(std::reduce(estimated.states.begin(), estimated.states.end()), estimated.resident_warp_cycles);
+  const auto near = [](uint64_t one, uint64_t other) { EXPECT_NEAR(double(one), double(other), 1e-4 * double(other)); };
+  near(estimated.resident_warp_cycles, exact.resident_warp_cycles);
+  for (int s = 0; s < sim::kWarpStates; ++s) near(estimated.states[s], exact.states[s]);
 }
 
 }  // namespace
