@@ -5,6 +5,7 @@
 #include <string>
 
 #include "configs/gpu.pb.h"
+#include "sim/gpu/admission.h"
 #include "sim/gpu/epochs.h"
 #include "sim/gpu/gpu.h"
 #include "sim/gpu/known_runs.h"
@@ -13,42 +14,12 @@
 namespace warpfold::sim {
 namespace {
 
-// A launch whose CTA is larger than its own share could only start when all others have ended: a mistake in the scenario.
-Expected<void> check_reservation(const Launch& launch, const Footprint& need) {
-  const auto exceeds = [](uint32_t needed, uint32_t share) { return share > 0 && needed > share; };
-  if (!launch.reserved) return {};
-  if (!exceeds(need.registers, launch.reserved_registers) && !exceeds(need.shared_memory, launch.reserved_shared_memory) &&
-      !exceeds(need.warps, launch.reserved_warps)) {
-    return {};
-  }
-  return fail("a CTA of kernel '" + launch.kernel->name + "' does not fit what is reserved for it: it needs " +
-              std::to_string(need.warps) + " warps, " + std::to_string(need.registers) + " registers and " +
-              std::to_string(need.shared_memory) + " bytes of shared memory; reserved are " +
-              std::to_string(launch.reserved_warps) + ", " + std::to_string(launch.reserved_registers) + " and " +
-              std::to_string(launch.reserved_shared_memory));
-}
-
-// The same for a quota that no CTA fits, and SMs that the chip has not.
-Expected<void> check_bounds(const Spec& spec, const Launch& launch, const Footprint& need) {
-  const uint32_t sms = spec.memory.sm_count;
-  if (launch.sms.first >= sms || launch.sms.count > sms - launch.sms.first) {
-    return fail("kernel '" + launch.kernel->name + "' is given SMs " + std::to_string(launch.sms.first) + " to " +
-                std::to_string(uint64_t{launch.sms.first} + launch.sms.count - 1) + " of " + std::to_string(sms));
-  }
-  const auto exceeds = [](uint32_t needed, uint32_t bound) { return bound > 0 && needed > bound; };
-  if (!exceeds(need.warps, launch.quota.warps) && !exceeds(need.registers, launch.quota.registers)) return {};
-  return fail("a CTA of kernel '" + launch.kernel->name + "' does not fit its quota: it needs " + std::to_string(need.warps) +
-              " warps and " + std::to_string(need.registers) + " registers; the quota is " + std::to_string(launch.quota.warps) +
-              " and " + std::to_string(launch.quota.registers) + " (0: any)");
-}
-
 // Whether the launches could have these bounds at all.
 bool may_have(const Spec& spec, std::vector<Launch> launches, const std::vector<PlacementBounds>& bounds,
               const std::vector<KernelImage>& images) {
   for (size_t l = 0; l < launches.size(); ++l) {
     static_cast<PlacementBounds&>(launches[l]) = bounds[l];
-    const Footprint& need = images[l].footprint;
-    if (!check_reservation(launches[l], need) || !check_bounds(spec, launches[l], need)) return false;
+    if (!check_bounds(spec, launches[l], images[l].footprint)) return false;
   }
   return true;
 }
@@ -166,7 +137,6 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
   for (const Launch& launch : launches) {
     auto image = make_image(*spec, *launch.kernel, options.account);
     if (!image) return std::unexpected(image.error());
-    if (const auto fits = check_reservation(launch, image->footprint); !fits) return std::unexpected(fits.error());
     if (const auto fits = check_bounds(*spec, launch, image->footprint); !fits) return std::unexpected(fits.error());
     images.push_back(std::move(*image));
   }

@@ -108,30 +108,38 @@ bool ties(const MicroOp& op) {
 
 }  // namespace
 
-Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel, AccountGranularity granularity) {
+Expected<Occupancy> occupancy_of(const Spec& spec, const traces::Kernel& kernel) {
   if (kernel.architecture != spec.architecture->name()) {
     return fail("kernel '" + kernel.name + "' is for " + kernel.architecture + ", the GPU is " + spec.architecture->name());
   }
-  KernelImage image;
-  image.kernel = &kernel;
-  image.footprint = footprint_of(spec, kernel);
+  Occupancy alone;
+  alone.footprint = footprint_of(spec, kernel);
   const std::array<std::pair<uint32_t, const char*>, 4> limits = {{
-      {spec.registers / image.footprint.registers, "registers"},
-      {image.footprint.shared_memory == 0 ? spec.cta_slots : spec.shared_memory_bytes / image.footprint.shared_memory,
+      {spec.registers / alone.footprint.registers, "registers"},
+      {alone.footprint.shared_memory == 0 ? spec.cta_slots : spec.shared_memory_bytes / alone.footprint.shared_memory,
        "shared_memory"},
-      {warp_slot_limit(spec, image.footprint.warps), "warp_slots"},
+      {warp_slot_limit(spec, alone.footprint.warps), "warp_slots"},
       {spec.cta_slots, "cta_slots"},
   }};
   const auto least = std::ranges::min_element(limits, {}, &std::pair<uint32_t, const char*>::first);
-  image.ctas_per_sm = least->first;
-  image.limiter = least->second;
-  if (kernel.shared_memory_bytes > spec.shared_memory_per_cta_max || image.ctas_per_sm == 0) {
-    return fail("a CTA of kernel '" + kernel.name + "' can never fit: it needs " + std::to_string(image.footprint.warps) +
-                " warps, " + std::to_string(image.footprint.registers) + " registers and " +
+  alone.ctas_per_sm = least->first;
+  alone.limiter = least->second;
+  if (kernel.shared_memory_bytes > spec.shared_memory_per_cta_max || alone.ctas_per_sm == 0) {
+    return fail("a CTA of kernel '" + kernel.name + "' can never fit: it needs " + std::to_string(alone.footprint.warps) +
+                " warps, " + std::to_string(alone.footprint.registers) + " registers and " +
                 std::to_string(kernel.shared_memory_bytes) + " bytes of shared memory; an SM has " +
                 std::to_string(spec.warp_slots) + ", " + std::to_string(spec.registers) + " and " +
                 std::to_string(spec.shared_memory_per_cta_max) + " a CTA");
   }
+  return alone;
+}
+
+Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel, AccountGranularity granularity) {
+  auto alone = occupancy_of(spec, kernel);
+  if (!alone) return std::unexpected(alone.error());
+  KernelImage image;
+  static_cast<Occupancy&>(image) = std::move(*alone);
+  image.kernel = &kernel;
   for (size_t r = 0; r < kernel.roles.size(); ++r) {
     image.programs.push_back(compile_role(*spec.architecture, kernel.roles[r]));
     fit_to(spec, image.programs.back());

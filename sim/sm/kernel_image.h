@@ -19,8 +19,15 @@ struct Footprint {
   uint32_t shared_memory = 0;  // bytes, granularity and the system's share included
 };
 
+// CTAs of a kernel that has an SM to itself.
+struct Occupancy {
+  Footprint footprint;
+  uint32_t ctas_per_sm = 0;
+  std::string limiter;  // what bounds ctas_per_sm: registers, shared_memory, warp_slots, cta_slots
+};
+
 // A kernel compiled for a machine: its roles as programs and its CTA's footprint. Shared by all SMs.
-struct KernelImage {
+struct KernelImage : Occupancy {
   const traces::Kernel* kernel = nullptr;
   std::vector<Program> programs;  // per role
   std::vector<Segment> segments;  // of the code, in its order; MicroOp::segment is an index
@@ -31,12 +38,11 @@ struct KernelImage {
   std::vector<bool> waited_once;  // per ring: somebody waits for its first phase without a cursor
   std::vector<bool> turns;     // per base ring: all who use it or those that share its cursors go by one, and no stage is the first
   std::vector<bool> straight;  // per CTA class: no warp goes round a loop, so that CTAs are all that comes again
-  Footprint footprint;
-  uint32_t ctas_per_sm = 0;  // alone on an SM
-  std::string limiter;       // what bounds ctas_per_sm: registers, shared_memory, warp_slots, cta_slots
 };
 
 // Fails where the kernel is for another architecture than `spec` or its CTA can never fit.
+Expected<Occupancy> occupancy_of(const Spec& spec, const traces::Kernel& kernel);
+// Fails where occupancy_of does.
 Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
                                  AccountGranularity granularity = AccountGranularity::kByPhase);
 

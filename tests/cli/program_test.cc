@@ -84,11 +84,13 @@ TEST_F(Invocations, OfScenariosThatCannotBeCarriedOutNameThePlace) {
                            "  reserve { kernel: \"rng\" register_percent: 20 warp_slot_percent: 0.1 }\n"
                            "  sm_share { kernel: \"rng\" percent: 0.1 }\n"
                            "  pipelined { segments: 3 }\n"
+                           "  quota { kernel: \"rng\" warps: 1 }\n"
                            "}\n");
   const auto under = [this](const std::string& policy) {
     return error({"check", "place.textproto", "--set", "policy.kind=" + policy});
   };
   EXPECT_THAT(under("CARVE_OUT"), StartsWith("place.textproto:7:3: policy CARVE_OUT: the reservation for kernel \"rng\""));
+  EXPECT_THAT(under("SLICED"), StartsWith("place.textproto:10:3: policy SLICED: a CTA of kernel 'rng' does not fit its quota"));
   EXPECT_THAT(under("SM_PARTITION"), StartsWith("place.textproto:8:3: policy SM_PARTITION: the share of kernel \"rng\""));
   EXPECT_THAT(error({"check", "place.textproto", "--set", "policy.kind=PIPELINED", "--set", "kernel.gemm.after=rng"}),
               StartsWith("place.textproto:2:1: policy PIPELINED: the 1024 queries of kernel \"rng\""));

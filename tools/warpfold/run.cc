@@ -67,12 +67,6 @@ Outcome<RunOptions> run_options(const Options& options) {
   return RunOptions{.folding = *folding, .all_sms = *all_sms, .jobs = jobs};
 }
 
-Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places) {
-  auto plan = policies::make_plan(scenario, kernels);
-  if (!plan) return std::unexpected(places.located(plan.error()));
-  return Planned{std::move(scenario), std::move(*plan)};
-}
-
 // The distinct kernels of some plans: the same programs, whatever they are called, on as many SMs do the same alone.
 class Runner::Kernels {
  public:

@@ -5,13 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "configs/places.h"
 #include "configs/result.pb.h"
-#include "configs/scenario.pb.h"
 #include "sim/gpu/known_runs.h"
 #include "sim/gpu/simulate.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/folding.h"
+#include "tools/warpfold/planned.h"
 #include "workloads/policies/policy.h"
 #include "workloads/workloads.h"
 
@@ -29,15 +28,6 @@ struct RunOptions {
 
 void add_run_options(Options& options, const std::string& fold_error = "0.002");
 Outcome<RunOptions> run_options(const Options& options);
-
-// A scenario with its policy carried out.
-struct Planned {
-  configs::Scenario scenario;
-  policies::Plan plan;
-};
-
-// The scenario under the policy that it names. `kernels` are made for its file; `places` says where it was written.
-Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places = {});
 
 // Runs one scenario under as many policies as wanted.
 class Runner {
