@@ -5,6 +5,7 @@
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
+#include "isa/architecture.h"
 #include "isa/control_code_assigner.h"
 #include "tools/warpfold/commands.h"
 #include "tools/warpfold/kernels.h"

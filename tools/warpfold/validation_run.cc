@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "configs/enum_values.h"
 #include "configs/near_miss.h"
 #include "tools/validation/map_row.h"
 #include "tools/validation/statistics.h"
@@ -20,7 +21,9 @@ using validation::Comparison;
 using validation::MeasuredRow;
 using validation::Quantity;
 
-constexpr std::array kQuantityNames{"time_us", "slowdown", "time_ratio"};
+using enum validation::Quantity;
+constexpr auto kQuantityNames =
+    by_enum<validation::Quantity, const char*>({{kTime, "time_us"}, {kSlowdown, "slowdown"}, {kTimeRatio, "time_ratio"}});
 
 struct Entry {
   MeasuredRow row;
