@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "isa/architecture.h"
-#include "workloads/program.h"
+#include "workloads/common/program.h"
 
 namespace warpfold::policies {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "traces/validate.h"
-#include "workloads/occupancy.h"
+#include "workloads/common/occupancy.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/merge.h"
 #include "workloads/policies/plan.h"

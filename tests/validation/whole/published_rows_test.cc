@@ -15,8 +15,8 @@
 #include <sstream>
 
 #include "tools/validation/statistics.h"
-#include "tools/warpfold/validation_report.h"
-#include "tools/warpfold/validation_run.h"
+#include "tools/warpfold/render/validation_report.h"
+#include "tools/warpfold/run/validation_run.h"
 
 namespace warpfold::cli {
 namespace {
