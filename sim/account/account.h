@@ -26,6 +26,8 @@ struct LaunchAccount {
   // Waits of requests (not of warps) for a contended resource: memory stage, data stage, L2, DRAM, wgmma pipe, write-backs.
   std::array<uint64_t, kContended> request_waits{};
 
+  bool operator==(const LaunchAccount&) const = default;
+
   void visit(StateVisitor& visitor) {
     for (uint64_t* total :
          {&resident_warp_cycles, &absent_warp_cycles, &instructions, &l2_requested_bytes, &l2_served_bytes, &dram_bytes})
@@ -113,6 +115,8 @@ class Account {
   }
 
   // What the rows of `other`, an account of the same launches, hold comes on top, or is taken away (modulo 2^64).
+  // The same sums, in whatever order their counters were made.
+  bool operator==(const Account& other) const;
   void add_rows(const Account& other) { combine(other, 1); }
   void subtract_rows(const Account& other) { combine(other, ~uint64_t{0}); }
 

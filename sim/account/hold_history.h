@@ -57,11 +57,14 @@ class HoldHistory {
     }
   }
 
+  bool operator==(const HoldHistory&) const = default;
+
  private:
   static constexpr int kSegments = 32;
   struct Segment {
     Cycle start;
     int launch;
+    bool operator==(const Segment&) const = default;
   };
   Segment& at(int i) { return segments_[(head_ + i) % kSegments]; }
 

@@ -77,6 +77,8 @@ class BandwidthServer {
     visitor.count(served_bytes_);
   }
 
+  bool operator==(const BandwidthServer&) const = default;
+
  private:
   __extension__ using Wide = unsigned __int128;
   static constexpr uint64_t kLeastCost = 4096;

@@ -55,6 +55,8 @@ class DramServer {
     server_.visit(visitor);
   }
 
+  bool operator==(const DramServer&) const = default;
+
  private:
   BandwidthServer server_;
   uint64_t most_dirty_;

@@ -39,6 +39,8 @@ class HeldDram {
     server_.visit(visitor);
   }
 
+  bool operator==(const HeldDram&) const = default;
+
  private:
   // Of a request. Who had it before it was idle is not waited for.
   Cycle begin(Cycle now) {

@@ -40,6 +40,8 @@ class HeldServer {
     server_.visit(visitor);
   }
 
+  bool operator==(const HeldServer&) const = default;
+
  private:
   BandwidthServer server_;
   HoldHistory holders_;

@@ -70,6 +70,8 @@ class alignas(64) PipePort {
     for (uint8_t i = 0; i < waiting; ++i) visitor.value("pipe_entered", entry_of(i) - (now << kLaunchBits));
   }
 
+  bool operator==(const PipePort&) const = default;
+
  private:
   // The instructions issued last, each in one word, since a sub-core goes through its ports' histories all the time: when it enters
   // the latch, modulo 2^48, which is more than is ever replayed (a skip takes it along), and the launch of the one ahead of it.

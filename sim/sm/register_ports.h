@@ -131,6 +131,7 @@ class RegisterPorts {
   struct Totals {
     uint32_t reads = 0;
     PerBank writes{};
+    bool operator==(const Totals&) const = default;
   };
   Totals demand(Cycle now, uint32_t reads, uint32_t writes_per_bank) {
     advance(now);
@@ -195,6 +196,8 @@ class RegisterPorts {
     const uint32_t reads = remaining(totals.reads, served_.reads);
     return others < reads ? cycles_of_reads(reads - static_cast<uint32_t>(others)) : 0;
   }
+
+  bool operator==(const RegisterPorts&) const = default;
 
  private:
   // The common case by table: one port a bank and a window of three cycles. kSlots[free][reads] are the slots that `reads` reads

@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "sim/sm/sub_core.h"
+#include "sim/sm/sm.h"
 
 namespace warpfold::sim {
 namespace {
@@ -9,7 +9,7 @@ uint64_t place(const Warp& warp) { return static_cast<uint64_t>(warp.launch) << 
 
 }  // namespace
 
-void SubCore::visit(StateVisitor& visitor) {
+void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   visitor.values("resident", resident_, "awake", awake_);
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
@@ -19,18 +19,18 @@ void SubCore::visit(StateVisitor& visitor) {
   timers_.visit(visitor);
   for (Mask left = resident_; left != 0; left &= left - 1) visitor.value("younger", younger_[std::countr_zero(left)]);
   for (int port = 0; port < kPorts; ++port) {
-    if (port < isa::kPipes) pipes_[port].visit(visitor, spec_.admission[port]);
+    if (port < isa::kPipes) pipes_[port].visit(visitor, sm.spec().admission[port]);
   }
   visitor.time("alu_results", alu_until_[0]);
   visitor.value("queue_entries", queue_entries_);
-  for (uint32_t w = 0; w < spec_.issue_width; ++w) {
+  for (uint32_t w = 0; w < sm.spec().issue_width; ++w) {
     DispatchPort& port = dispatch_ports_[w];
     visitor.values("dispatch_culprit", port.control_free > visitor.now() ? port.dispatch_culprit : 0, "allocate_holder",
                    port.allocated > visitor.now() ? port.allocate_holder : 0);
     visitor.time("control_free", port.control_free);
     visitor.time("allocated", port.allocated);
   }
-  if (spec_.issue_interval > 1) {
+  if (sm.spec().issue_interval > 1) {
     visitor.value("slot_holder", slot_free_ > visitor.now() ? static_cast<uint64_t>(slot_holder_) : 0);
     visitor.time("slot_free", slot_free_);
   } else {

@@ -47,6 +47,8 @@ class TimerWheel {
       visitor.value("timer_warps", due_[(std::countr_zero(ahead) + now) % kCycles]);
   }
 
+  bool operator==(const TimerWheel&) const = default;
+
  private:
   static constexpr int kCycles = 64;
   std::array<uint32_t, kCycles> due_{};
