@@ -29,6 +29,8 @@ struct LaunchAccount {
   bool operator==(const LaunchAccount&) const = default;
 
   void visit(StateVisitor& visitor) {
+    // Every field.
+    [[maybe_unused]] const auto& [resident, absent, issued, requested, served, dram, waits] = *this;
     for (uint64_t* total :
          {&resident_warp_cycles, &absent_warp_cycles, &instructions, &l2_requested_bytes, &l2_served_bytes, &dram_bytes})
       visitor.count(*total);
@@ -110,6 +112,8 @@ class Account {
   uint64_t lost_of(int victim, int culprit, Waiter waiter, Contended resource) const;
 
   void visit(StateVisitor& visitor) {
+    // Every field. All but launch and counters say where counters are.
+    [[maybe_unused]] const auto& [launches, first_rows, launch_of, columns, estimated, states, places, used, counters] = *this;
     for (LaunchAccount& launch : launch_) launch.visit(visitor);
     visitor.charges(std::span(counters_).subspan(1));
   }

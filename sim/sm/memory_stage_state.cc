@@ -12,6 +12,9 @@ constexpr Cycle kLongestReturnBytes = Cycle{255} * 128;
 }  // namespace
 
 void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const {
+  // Every field. Only the head of a queue is ready, only what is in the data stage's queue was enqueued there and has queued.
+  [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
+                                queued, delay] = request;
   visitor.value("request_op", static_cast<uint64_t>(request.launch) << 32 | request.op->place);
   visitor.value("request_warp", static_cast<uint64_t>(request.sub_core) << 32 | static_cast<uint64_t>(request.slot));
   visitor.value("request_cta", static_cast<uint64_t>(request.cta));
@@ -33,6 +36,7 @@ void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisit
 
 void MemoryStage::visit_queues(Sm& sm, StateVisitor& visitor) {
   for (MemoryQueue& queue : queues_) {
+    [[maybe_unused]] const auto& [entries, head, size, last_accept, accepted_before] = queue;
     visitor.value("queue_size", queue.size);
     for (size_t i = 0; i < queue.size; ++i) {
       MemoryRequest& request = queue.entries[(queue.head + i) % queue.entries.size()];
@@ -55,6 +59,10 @@ void MemoryStage::visit_queues(Sm& sm, StateVisitor& visitor) {
 }
 
 void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
+  // Every field. Not visited: data_head, the place of a ring's first entry.
+  [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, credits, stage, arbitration_at, last_sub_core, data,
+                          data_at, bulk_free, bulk_queue, outbound, return_free, return_holder, bulk_history, stage_history,
+                          data_history, fractions] = *this;
   Cycle ready = visitor.now();
   for (const MemoryQueue& queue : queues_) {
     if (queue.size > 0) ready = std::min(ready, queue.front().ready);
@@ -71,6 +79,7 @@ void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
   visitor.time("bulk_free", bulk_free_);
   visitor.value("bulk_queue_size", bulk_queue_.size());
   for (BulkCopy& copy : bulk_queue_) {
+    [[maybe_unused]] const auto& [request, start] = copy;
     visit_request(sm, copy.request, visitor);
     visitor.time("bulk_start", copy.start);
   }

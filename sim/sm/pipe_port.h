@@ -49,6 +49,8 @@ class alignas(64) PipePort {
   int holder() const { return holder_; }          // launch whose instruction it waits for until then
 
   void visit(StateVisitor& visitor, uint32_t depth) {
+    // Every field. issued counts places of a ring.
+    [[maybe_unused]] const auto& [free_at, admission, holder, last, issued, entries] = *this;
     if (!visitor.recording()) {
       visitor.time("pipe_free", free_at_);
       visitor.time("pipe_admits", admits_at_);

@@ -71,6 +71,8 @@ void Sm::assess_other_absences(Cycle now) {
 
 void Sm::visit_other_runs(StateVisitor& visitor) {
   for (AlternativeRun& other : state_.alternatives) {
+    // Every field. bounds are constant, absences follow from them and the launches.
+    [[maybe_unused]] const auto& [bounds, differences, absences, absent] = other;
     visitor.count(other.differences);
     visitor.counts(other.absent);
   }

@@ -50,6 +50,11 @@ class OwnFields : public KeyFilter {
 }  // namespace
 
 void Sm::visit(StateVisitor& visitor) {
+  // Every field. Not visited: held and slot_taken follow from the resident CTAs, absences from the launches; next_serial is a name;
+  // loop_end is about the observer.
+  [[maybe_unused]] auto& [launches, progress, held, absences, absent_since, alternatives, account, events, sub_cores, memory, wgmma,
+                          ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at, place_due, last_cycle] =
+      state_;
   settle();
   const std::vector<uint64_t> reads = visitor.recording() ? std::vector<uint64_t>{} : state_.wgmma.port_reads(*this);
   for (size_t l = 0; l < state_.launches.size(); ++l) visit_launch(static_cast<int>(l), visitor);
@@ -89,6 +94,9 @@ void Sm::visit(StateVisitor& visitor) {
 // How many CTAs run and what they hold follows from those that are resident.
 void Sm::visit_launch(int launch, StateVisitor& visitor) {
   LaunchProgress& progress = state_.progress[launch];
+  // Every field. start, but for whether it is, and end are results; next_run and next_in_run follow from placed, running from the
+  // resident CTAs.
+  [[maybe_unused]] const auto& [ready, start, end, next_run, next_in_run, placed, running, ended] = progress;
   visitor.time("launch_ready", progress.ready);
   visitor.value("launch_started", progress.start != kNever);
   visitor.value("launch_has_ctas_left", progress.next_run < state_.launches[launch].ctas.size());
@@ -102,6 +110,9 @@ void Sm::visit_launch(int launch, StateVisitor& visitor) {
 void Sm::visit_cta(int index, StateVisitor& visitor) {
   Cta& cta = state_.ctas[index];
   if (!cta.resident) return;
+  // Every field of a CTA. Not visited: serial, a name; registers and shared_memory, its launch's.
+  [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, register_pool,
+                                most_delay, warp_slots, rings, barriers, warpgroups] = cta;
   visitor.values("cta_slot", index, "cta_launch", cta.launch);
   visitor.cta_class(cta.cta_class);
   visitor.values("cta_warps_running", cta.warps_running, "cta_register_pool", cta.register_pool);
@@ -113,6 +124,7 @@ void Sm::visit_cta(int index, StateVisitor& visitor) {
     const uint64_t origin = ring_origin(cta, static_cast<int>(r));
     for (uint64_t step = origin; step < origin + depth; ++step) {
       Mbarrier& barrier = cta.rings[r][step % depth];
+      [[maybe_unused]] const auto& [arrivals_left, bytes_left, completed, visible, arrived, seen] = barrier;
       visitor.value("mbarrier_arrivals_left", barrier.arrivals_left);
       visitor.value("mbarrier_bytes_left", static_cast<uint64_t>(barrier.bytes_left));
       visitor.relative("mbarrier_completed", barrier.completed - step / depth);
@@ -127,10 +139,13 @@ void Sm::visit_cta(int index, StateVisitor& visitor) {
   visitor.value("barriers_filling", filling);
   for (; filling != 0; filling &= filling - 1) {
     NamedBarrier& barrier = cta.barriers[std::countr_zero(filling)];
+    // Phases count from where the waiting warps stand (visit_warp_in_cta).
+    [[maybe_unused]] const auto& [arrived, completed, last] = barrier;
     visitor.value("barrier_arrived", barrier.arrived);
     visit_arrival("barrier_last", index, barrier.last, visitor);
   }
   for (Warpgroup& group : cta.warpgroups) {
+    [[maybe_unused]] const auto& [opened, issued_by, last, done, started] = group;
     uint64_t arrived = 0;
     for (uint64_t j = 1; j <= group.arrived.size(); ++j) {
       arrived = arrived << 4 | group.arrived[(group.opened - j) % group.arrived.size()];
@@ -328,6 +343,7 @@ void Sm::visit_events(StateVisitor& visitor) {
   visitor.value("events", event_order_.size());
   for (const auto* pointer : event_order_) {
     const Event& event = pointer->payload;
+    [[maybe_unused]] const auto& [type, sub_core, slot, counter, cta, ring, stage, serial, value, delay] = event;
     visitor.relative("event_time", pointer->time - visitor.now());
     visitor.values("event_type", event.type, "event_sub_core", event.sub_core, "event_slot", event.slot, "event_counter",
                    event.counter, "event_cta", event.cta, "event_ring", event.ring);

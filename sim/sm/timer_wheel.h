@@ -36,6 +36,8 @@ class TimerWheel {
   }
 
   void visit(StateVisitor& visitor) {
+    // Every field.
+    [[maybe_unused]] const auto& [due, occupied] = *this;
     if (!visitor.recording()) {
       std::rotate(due_.begin(), due_.end() - static_cast<ptrdiff_t>(visitor.shift() % kCycles), due_.end());
       occupied_ = std::rotl(occupied_, static_cast<int>(visitor.shift() % kCycles));

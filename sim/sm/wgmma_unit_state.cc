@@ -6,6 +6,9 @@
 namespace warpfold::sim {
 
 void WgmmaUnit::visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle blocked_since) {
+  // Every field. Numbers of commands count from the oldest; pipe_launch is its CTA's.
+  [[maybe_unused]] auto& [commands, next_id, next_start, waiting, free_at, pipe, pipe_launch, pipe_cta, pipe_serial, start_at, busy,
+                          history] = *this;
   visitor.relative("wgmma_waiting", waiting_);
   visitor.relative("wgmma_in_flight", next_start_ - oldest);
   Cycle earliest = std::min(visitor.now(), blocked_since);
@@ -35,6 +38,8 @@ void WgmmaUnit::visit_pipe(Sm& sm, StateVisitor& visitor) {
 }
 
 void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVisitor& visitor) {
+  [[maybe_unused]] const auto& [launch, row, cta, warpgroup, cta_serial, columns, a_in_registers, commit, delay, assembled_at,
+                                completion, writes_begun, reads_begun, update, reads_before] = command;
   visitor.values("command_launch", command.launch, "command_row", command.row);
   visitor.values("command_cta", command.cta, "command_cta_lives", sm.cta_lives(command.cta, command.cta_serial));
   visitor.values("command_warpgroup", command.warpgroup, "command_columns", command.columns, "command_a_in_registers",
