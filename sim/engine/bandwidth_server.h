@@ -72,11 +72,15 @@ class BandwidthServer {
   uint64_t served_bytes() const { return served_bytes_; }
 
   void visit(StateVisitor& visitor, const char* fraction = "bandwidth_fraction", const char* free = "bandwidth_free") {
+    // Every field. cost and shift are constant.
+    [[maybe_unused]] const auto& [cost, shift, free_from, part, served] = *this;
     const bool behind = free_at_ < visitor.now();
     visitor.value(fraction, behind ? 0 : fraction_);
     visitor.time(free, free_at_);
     visitor.count(served_bytes_);
   }
+
+  bool operator==(const BandwidthServer&) const = default;
 
  private:
   __extension__ using Wide = unsigned __int128;

@@ -8,19 +8,19 @@ namespace warpfold::sim {
 
 using isa::Pipe;
 
-void SubCore::reconsider(int slot, Cycle now, std::optional<Delay> delay) {
+void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay) {
   Warp& warp = warps_[slot];
   if (!warp.blocked) return;
   WarpState reason{};
-  const bool holds = condition_holds(slot, now, reason);
+  const bool holds = condition_holds(sm, slot, now, reason);
   if (!holds && reason == warp.reason) return;
   // What another sub-core's issue changes in this cycle is seen in the next by one that has had its turn.
   if (stepped_ == now) ++now;
-  account_->spend(warp.waiting_row, warp.reason, now - warp.since);
+  sm.ledger().spend(warp.waiting_row, warp.reason, now - warp.since);
   if (warp.reason == WarpState::kMathPipeThrottle) {
-    sm_->charge_wgmma_wait(warp, now);
+    sm.charge_wgmma_wait(warp, now);
   } else if (delay) {
-    sm_->inherit(warp, *delay, now - warp.since);
+    sm.inherit(warp, *delay, now - warp.since);
   }
   if (!holds) return wait(warp, reason, now);
   warp.blocked = false;
@@ -29,24 +29,24 @@ void SubCore::reconsider(int slot, Cycle now, std::optional<Delay> delay) {
   wake_at(now);
 }
 
-void SubCore::release_counter(int slot, int counter, Delay delay, Cycle now) {
+void SubCore::release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle now) {
   Warp& warp = warps_[slot];
   --warp.counters[counter];
   if (warp.counters[counter] == 0) warp.long_counters = static_cast<uint8_t>(warp.long_counters & ~(1U << counter));
-  reconsider(slot, now, delay);
+  reconsider(sm, slot, now, delay);
 }
 
-void SubCore::free_queue_entry(Cycle now) {
-  if (queue_entries_-- == spec_.memory_queue_entries) {
+void SubCore::free_queue_entry(Sm& sm, Cycle now) {
+  if (queue_entries_-- == sm.spec().memory_queue_entries) {
     busy_ports_ &= ~(1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory);
     wake_at(now);
   }
 }
 
-void SubCore::wgmma_room(Cycle now) {
+void SubCore::wgmma_room(Sm& sm, Cycle now) {
   for (Mask waiting = wants_[static_cast<int>(Pipe::kWgmma)] & ~awake_; waiting != 0; waiting &= waiting - 1) {
     const int slot = std::countr_zero(waiting);
-    if (warps_[slot].blocked && warps_[slot].reason == WarpState::kMathPipeThrottle) reconsider(slot, now);
+    if (warps_[slot].blocked && warps_[slot].reason == WarpState::kMathPipeThrottle) reconsider(sm, slot, now);
   }
 }
 
