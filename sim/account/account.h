@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/account/accounting.h"
-#include "sim/account/late.h"
+#include "sim/account/delay.h"
 #include "sim/account/states.h"
 #include "sim/engine/state_visitor.h"
 
@@ -71,12 +71,12 @@ class Account {
   }
 
   // Of a wait that has been spent: it was for a warp or request that is later than its own warp, which is as late from then on.
-  void inherit(uint32_t row, WarpState state, Late from, Late to) {
+  void inherit(uint32_t row, WarpState state, Delay from, Delay to) {
     if (to.others > from.others) add(row, passed_column(Cause::kOthers, state), to.others - from.others);
     if (to.all > from.all) add(row, passed_column(Cause::kAll, state), to.all - from.all);
   }
   // A late warp needed one that was less so: that much of its lateness was of no consequence.
-  void hide(uint32_t row, WarpState state, Late from, Late to) {
+  void hide(uint32_t row, WarpState state, Delay from, Delay to) {
     if (to.others < from.others) add(row, kWarpStates + passed_column(Cause::kOthers, state), from.others - to.others);
     if (to.all < from.all) add(row, kWarpStates + passed_column(Cause::kAll, state), from.all - to.all);
   }
@@ -90,7 +90,7 @@ class Account {
 
   enum class Waiter : uint8_t { kWarp, kRequest, kAbsent };
   static constexpr uint32_t kWaiters = 3;
-  enum class Cause : uint8_t { kOthers, kAll };  // Late::others, Late::all
+  enum class Cause : uint8_t { kOthers, kAll };  // Delay::others, Delay::all
   static constexpr uint32_t kCauses = 2;
   uint64_t inherited(uint32_t row, WarpState state, Cause cause) const { return count(row, passed_column(cause, state)); }
   uint64_t hidden(uint32_t row, WarpState state, Cause cause) const {

@@ -26,7 +26,7 @@ class HoldHistory {
   }
 
   // Nobody has held it.
-  void begin_anew() { size_ = 0; }
+  void clear() { size_ = 0; }
 
   // Calls charge(launch, cycles) for the holders of [from, to), newest first.
   template <typename Charge>
@@ -44,7 +44,7 @@ class HoldHistory {
 
   // Only what a wait that began at `earliest` or later can be charged to; of the first of those segments the start is no matter.
   void visit(StateVisitor& visitor, Cycle earliest) {
-    if (!visitor.taking()) {
+    if (!visitor.recording()) {
       for (Segment& segment : segments_) segment.start = visitor.moved(segment.start);
       return;
     }

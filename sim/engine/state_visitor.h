@@ -24,7 +24,7 @@ namespace warpfold::sim {
 //   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on); whose
 //            they are
 //   classes  of the resident CTAs: a recurrence has the same, a state that is alike may have others
-struct SavedState {
+struct Snapshot {
   Cycle at = 0;
   std::vector<uint64_t> key;
   std::vector<uint64_t> classes;
@@ -40,29 +40,29 @@ struct SavedState {
     for (auto* words : {&key, &classes, &counts, &charges, &trips, &moments, &whose, &placed}) words->clear();
   }
   // Begins anew, for a state about as large as another one.
-  void make_room(const SavedState& like) {
+  void make_room(const Snapshot& like) {
     clear();
-    for (const auto words : {&SavedState::key, &SavedState::classes, &SavedState::counts, &SavedState::charges, &SavedState::trips,
-                             &SavedState::moments, &SavedState::whose})
+    for (const auto words : {&Snapshot::key, &Snapshot::classes, &Snapshot::counts, &Snapshot::charges, &Snapshot::trips,
+                             &Snapshot::moments, &Snapshot::whose})
       (this->*words).reserve((like.*words).size() * 9 / 8);
   }
 };
 
 // How a state moves on: what is added to what it counts and taken from what it has left.
-struct Skip {
+struct FastForward {
   uint64_t periods = 0;
   Cycle cycles = 0;                   // modulo 2^64: a state may be moved to an earlier time, before which nothing has been
-  std::vector<uint64_t> counted;      // in the order of SavedState::counts
-  std::vector<uint64_t> charged;      // in the order of SavedState::charges; what is beyond them stays as it is
-  std::vector<uint64_t> trips_taken;  // in the order of SavedState::trips
+  std::vector<uint64_t> counted;      // in the order of Snapshot::counts
+  std::vector<uint64_t> charged;      // in the order of Snapshot::charges; what is beyond them stays as it is
+  std::vector<uint64_t> trips_taken;  // in the order of Snapshot::trips
   std::vector<Cycle> moments;         // per moment: by how much it moves
   std::vector<uint64_t> placed;       // per launch: CTAs
 };
 
 // Sees every field of a key, and may leave it out.
-class KeyProbe {
+class KeyFilter {
  public:
-  virtual ~KeyProbe() = default;
+  virtual ~KeyFilter() = default;
   virtual bool keeps(const char* name, uint64_t word) = 0;
 };
 
@@ -77,31 +77,31 @@ class KeyProbe {
 class StateVisitor {
  public:
   // Takes the state before cycle `now`.
-  StateVisitor(SavedState& into, Cycle now, KeyProbe* probe = nullptr) : saved_(&into), now_(now), probe_(probe) {
+  StateVisitor(Snapshot& into, Cycle now, KeyFilter* filter = nullptr) : snapshot_(&into), now_(now), filter_(filter) {
     into.clear();
     into.at = now;
   }
   // Moves the state on.
-  explicit StateVisitor(const Skip& skip) : skip_(&skip) {}
+  explicit StateVisitor(const FastForward& fast_forward) : fast_forward_(&fast_forward) {}
 
-  bool taking() const { return saved_ != nullptr; }
+  bool recording() const { return snapshot_ != nullptr; }
   Cycle now() const { return now_; }
 
   void value(const char* name, uint64_t value) {
-    if (taking()) push(name, value);
+    if (recording()) push(name, value);
   }
   void relative(const char* name, uint64_t difference) { value(name, difference); }
   // Small fields, which share a word: name, value, name, value. Each has the bits of its type, a bool one.
   template <typename... Fields>
   void values(Fields... fields) {
-    if (!taking()) return;
-    if (probe_ != nullptr) return push_apart(fields...);
+    if (!recording()) return;
+    if (filter_ != nullptr) return push_apart(fields...);
     static_assert(bits_of<Fields...>() <= 64);
-    saved_->key.push_back(joined(fields...));
+    snapshot_->key.push_back(joined(fields...));
   }
 
   void time(const char* name, Cycle& cycle) {
-    if (taking()) {
+    if (recording()) {
       push(name, cycle == kNever ? kNever : cycle > now_ ? cycle - now_ : 0);
     } else {
       cycle = moved(cycle);
@@ -109,77 +109,77 @@ class StateVisitor {
   }
   // All cycles up to `margin` cycles ago mean the same.
   void time(const char* name, Cycle& cycle, Cycle margin) {
-    if (taking()) {
+    if (recording()) {
       push(name, cycle == kNever ? kNever : cycle + margin > now_ ? cycle + margin - now_ : 0);
     } else {
       cycle = moved(cycle);
     }
   }
   void moment(const char* name, Cycle& cycle) {
-    if (taking()) {
+    if (recording()) {
       push(name, cycle - now_);
     } else {
-      cycle += skip_->cycles;
+      cycle += fast_forward_->cycles;
     }
   }
   // Since when something of a warp goes on that is charged at its end; `what` of kMomentsOfAWarp.
   void since(uint64_t serial, uint64_t what, Cycle& cycle) {
-    if (taking()) {
-      saved_->moments.push_back(cycle);
-      saved_->whose.push_back(serial * kMomentsOfAWarp + what);
+    if (recording()) {
+      snapshot_->moments.push_back(cycle);
+      snapshot_->whose.push_back(serial * kMomentsOfAWarp + what);
     } else {
-      cycle += skip_->moments[next_moment_++];
+      cycle += fast_forward_->moments[next_moment_++];
     }
   }
   static constexpr uint64_t kMomentsOfAWarp = 4;
   void cta_class(uint64_t value) {
-    if (taking() && (probe_ == nullptr || probe_->keeps("cta_class", value))) saved_->classes.push_back(value);
+    if (recording() && (filter_ == nullptr || filter_->keeps("cta_class", value))) snapshot_->classes.push_back(value);
   }
   void count(uint64_t& total) {
-    if (taking()) {
-      saved_->counts.push_back(total);
+    if (recording()) {
+      snapshot_->counts.push_back(total);
     } else {
-      total += skip_->counted[next_count_++];
+      total += fast_forward_->counted[next_count_++];
     }
   }
   void counts(std::span<uint64_t> totals) {
-    if (taking()) {
-      saved_->counts.insert(saved_->counts.end(), totals.begin(), totals.end());
+    if (recording()) {
+      snapshot_->counts.insert(snapshot_->counts.end(), totals.begin(), totals.end());
       return;
     }
-    for (uint64_t& total : totals) total += skip_->counted[next_count_++];
+    for (uint64_t& total : totals) total += fast_forward_->counted[next_count_++];
   }
   void charges(std::span<uint64_t> totals) {
-    if (taking()) {
-      saved_->charges.insert(saved_->charges.end(), totals.begin(), totals.end());
+    if (recording()) {
+      snapshot_->charges.insert(snapshot_->charges.end(), totals.begin(), totals.end());
       return;
     }
-    for (uint64_t& total : totals.first(std::min(totals.size(), skip_->charged.size() - next_charge_)))
-      total += skip_->charged[next_charge_++];
+    for (uint64_t& total : totals.first(std::min(totals.size(), fast_forward_->charged.size() - next_charge_)))
+      total += fast_forward_->charged[next_charge_++];
   }
   // The loops a warp is in. A warp that took another's place has another serial.
   void trips(uint64_t serial, int launch, uint64_t* left, uint32_t depth) {
-    if (taking()) {
-      for (const uint64_t word : {serial, static_cast<uint64_t>(launch), uint64_t{depth}}) saved_->trips.push_back(word);
-      saved_->trips.insert(saved_->trips.end(), left, left + depth);
+    if (recording()) {
+      for (const uint64_t word : {serial, static_cast<uint64_t>(launch), uint64_t{depth}}) snapshot_->trips.push_back(word);
+      snapshot_->trips.insert(snapshot_->trips.end(), left, left + depth);
       return;
     }
     next_trip_ += 3;
-    for (uint32_t d = 0; d < depth; ++d) left[d] -= skip_->trips_taken[next_trip_++];
+    for (uint32_t d = 0; d < depth; ++d) left[d] -= fast_forward_->trips_taken[next_trip_++];
   }
   // CTAs of a launch placed so far. Returns how many more have been placed in the periods skipped.
   uint64_t placed(uint64_t ctas) {
-    if (!taking()) return skip_->placed[next_launch_++];
-    saved_->placed.push_back(ctas);
+    if (!recording()) return fast_forward_->placed[next_launch_++];
+    snapshot_->placed.push_back(ctas);
     return 0;
   }
-  // Cycles that a skip moves by; 0 while taking.
-  Cycle shift() const { return taking() ? 0 : skip_->cycles; }
+  // Cycles that a skip moves by; 0 while recording.
+  Cycle shift() const { return recording() ? 0 : fast_forward_->cycles; }
   // A cycle, so much later; what would come before cycle 0 was `before_all`.
   Cycle moved(Cycle cycle, Cycle before_all = 0) const {
-    if (taking() || cycle == kNever) return cycle;
-    const bool back = static_cast<int64_t>(skip_->cycles) < 0;
-    return back && cycle < Cycle{0} - skip_->cycles ? before_all : cycle + skip_->cycles;
+    if (recording() || cycle == kNever) return cycle;
+    const bool back = static_cast<int64_t>(fast_forward_->cycles) < 0;
+    return back && cycle < Cycle{0} - fast_forward_->cycles ? before_all : cycle + fast_forward_->cycles;
   }
 
  private:
@@ -215,14 +215,14 @@ class StateVisitor {
     if constexpr (sizeof...(Rest) > 0) push_apart(rest...);
   }
   void push(const char* name, uint64_t word) {
-    if (probe_ != nullptr && !probe_->keeps(name, word)) return;
-    saved_->key.push_back(word);
+    if (filter_ != nullptr && !filter_->keeps(name, word)) return;
+    snapshot_->key.push_back(word);
   }
 
-  SavedState* saved_ = nullptr;
-  const Skip* skip_ = nullptr;
+  Snapshot* snapshot_ = nullptr;
+  const FastForward* fast_forward_ = nullptr;
   Cycle now_ = 0;
-  KeyProbe* probe_ = nullptr;
+  KeyFilter* filter_ = nullptr;
   size_t next_count_ = 0;
   size_t next_charge_ = 0;
   size_t next_trip_ = 0;

@@ -20,7 +20,7 @@ constexpr uint64_t kPatience = 20000;  // loop ends with a sample due after whic
 Extrapolator::Extrapolator(Sm& sm, double error) : sm_(&sm), error_(error) {
   for (const SmLaunch& launch : sm.launches()) {
     work_.emplace_back(*launch.image);
-    tied_.push_back(launch.image->tied);
+    coupled_.push_back(launch.image->coupled);
     spent_.push_back(0);
   }
 }
@@ -33,13 +33,13 @@ void Extrapolator::restart() {
   batch_ = kShortestBatch;
 }
 
-void Extrapolator::moved_on(const Skip& skip) {
+void Extrapolator::moved_on(const FastForward& skip) {
   const size_t count = samples_.size();
   if (count > 1 && skip.cycles > samples_[count - 1].state.at - samples_[count - 2].state.at) return restart();
-  // A warp has kept its serial where others have taken its place. Work is taken by serials of tied launches and of those without
+  // A warp has kept its serial where others have taken its place. Work is taken by serials of coupled launches and of those without
   // CTAs left; of others what warps have not done themselves, CTAs not placed yet do.
   for (size_t l = 0; l < skip.placed.size(); ++l) {
-    if (skip.placed[l] > 0 && (tied_[l] || !sm_->ctas_left(static_cast<int>(l)))) return restart();
+    if (skip.placed[l] > 0 && (coupled_[l] || !sm_->ctas_left(static_cast<int>(l)))) return restart();
   }
   if (pacer_) pacer_->rounds_left = rounds_left();
 }
@@ -63,9 +63,9 @@ uint64_t Extrapolator::all_work() {
 // warps still run.
 bool Extrapolator::another_phase(Cycle now) {
   std::swap(phase_, phase_before_);
-  phase_.assign(tied_.size(), 0);
+  phase_.assign(coupled_.size(), 0);
   for_each_warp([&](const Warp& warp) { phase_[warp.launch] += warp.exited ? 0 : 1; });
-  for (size_t l = 0; l < tied_.size(); ++l) {
+  for (size_t l = 0; l < coupled_.size(); ++l) {
     const int launch = static_cast<int>(l);
     if (!sm_->ctas_left(launch)) continue;
     const bool may_begin = sm_->launch_ready(launch) <= now;
@@ -74,14 +74,14 @@ bool Extrapolator::another_phase(Cycle now) {
   return phase_ != phase_before_;
 }
 
-// The first warp of the only tied launch there is, if all of its warps have loops and no CTA will take its place.
+// The first warp of the only coupled launch there is, if all of its warps have loops and no CTA will take its place.
 void Extrapolator::find_pacer() {
   pacer_.reset();
   if (wayward_) return;
   for (int c = 0; c < sm_->sub_cores(); ++c) {
     for (int slot = 0; slot < sm_->sub_core(c).slots(); ++slot) {
       const Warp& warp = sm_->sub_core(c).warp(slot);
-      if (!warp.resident || warp.exited || !tied_[warp.launch]) continue;
+      if (!warp.resident || warp.exited || !coupled_[warp.launch]) continue;
       const bool of_another = pacer_ && pacer_->launch != warp.launch;
       if (of_another || sm_->ctas_left(warp.launch) || warp.program->loops.empty()) return pacer_.reset();
       if (!pacer_) pacer_ = {warp.launch, c, slot, 0};
@@ -108,12 +108,12 @@ bool Extrapolator::round_ended() {
   return left > 0 && left < before;
 }
 
-// All tied warps are in the pacer's round, the one before or the one behind it. Where they are not, their loops are others than
+// All coupled warps are in the pacer's round, the one before or the one behind it. Where they are not, their loops are others than
 // its.
 bool Extrapolator::in_step() {
   bool result = true;
   for_each_warp([&](const Warp& warp) {
-    if (!tied_[warp.launch] || warp.exited) return;
+    if (!coupled_[warp.launch] || warp.exited) return;
     const uint64_t left = warp.op->depth > 0 ? warp.trips_left[0] : 0;
     result = result && left > 0 && left + 1 >= pacer_->rounds_left && left <= pacer_->rounds_left + 1;
   });
@@ -123,9 +123,9 @@ bool Extrapolator::in_step() {
 // Tied warps stand where they stood, with the same trips left of all loops but the outermost; where CTAs replace each other, of
 // that as well. At the first sample they stand there for the first time.
 bool Extrapolator::all_places_met(Cycle now) {
-  SavedState places;
+  Snapshot places;
   StateVisitor visitor(places, now);
-  sm_->visit_ties(visitor, tied_);
+  sm_->visit_couplings(visitor, coupled_);
   std::vector<uint64_t>& key = places.key;
   for (size_t i = 0; i < places.trips.size();) {
     const bool outermost_counts = sm_->ctas_left(static_cast<int>(places.trips[i + 1]));
@@ -159,18 +159,18 @@ void Extrapolator::add_sample(Cycle now) {
   sample.dirty_share = sm_->memory().memory().beyond().dram.dirty_share();
   sample.rounds_left = pacer_ ? pacer_->rounds_left : 0;
   for_each_warp([&](const Warp& warp) {
-    if (tied_[warp.launch] && pacer_) sample.loops.push_back(warp.exited ? nullptr : &warp.program->loop_around(*warp.op, 0));
-    if (!tied_[warp.launch]) sample.warps.push_back({warp.serial, work_[warp.launch].left(warp, sm_->cta(warp.cta).cta_class)});
+    if (coupled_[warp.launch] && pacer_) sample.loops.push_back(warp.exited ? nullptr : &warp.program->loop_around(*warp.op, 0));
+    if (!coupled_[warp.launch]) sample.warps.push_back({warp.serial, work_[warp.launch].left(warp, sm_->cta(warp.cta).cta_class)});
   });
   std::ranges::sort(sample.warps, {}, &WarpSample::serial);
-  sample.waiting.resize(tied_.size());
+  sample.waiting.resize(coupled_.size());
   for_each_warp([&](const Warp& warp) {
     auto& waiting = sample.waiting[warp.launch];
     if (warp.exited) waiting[{warp.row, WarpState::kDrain}] += now - (warp.last_issue + 1);
     // A wait for the wgmma FIFO is charged to its holders when it ends, and not before.
     if (warp.blocked && warp.reason != WarpState::kMathPipeThrottle) waiting[{warp.waiting_row, warp.reason}] += now - warp.since;
   });
-  for (size_t l = 0; l < tied_.size(); ++l) {
+  for (size_t l = 0; l < coupled_.size(); ++l) {
     sample.launches.push_back(sm_->account().launch(static_cast<int>(l)));
     sample.states.push_back(sm_->account().cycles_of(static_cast<int>(l)));
     sample.ctas_done.push_back(sm_->ctas_done(static_cast<int>(l)));
@@ -224,14 +224,14 @@ Extrapolator::Jump Extrapolator::plan_from(size_t first, Cycle limit) {
   const Sample& to = samples_.back();
   Jump jump;
   jump.first = first;
-  Skip& skip = jump.skip;
+  FastForward& skip = jump.skip;
   jump.period = to.state.at - from.state.at;
-  jump.coarsest.assign(tied_.size(), 0);
+  jump.coarsest.assign(coupled_.size(), 0);
   uint64_t periods = limit == kNever ? kUnbounded : limit > to.state.at ? (limit - to.state.at) / jump.period : 0;
   skip.trips_taken.assign(to.state.trips.size(), 0);
   periods = std::min(periods, pacer_ ? bound_by_rounds(from, skip) : bound_by_ties(from, skip));
-  for (size_t l = 0; l < tied_.size(); ++l) {
-    if (!tied_[l]) periods = std::min(periods, bound_by_free_launch(from, static_cast<int>(l)));
+  for (size_t l = 0; l < coupled_.size(); ++l) {
+    if (!coupled_[l]) periods = std::min(periods, bound_by_free_launch(from, static_cast<int>(l)));
   }
   if (periods == 0 || periods == kUnbounded) return {};
   skip.periods = periods;
@@ -241,14 +241,14 @@ Extrapolator::Jump Extrapolator::plan_from(size_t first, Cycle limit) {
   skip.moments.assign(to.state.moments.size(), skip.cycles);
   count(from.state, to.state, skip);
   for (uint64_t& trips : skip.trips_taken) trips *= periods;
-  for (size_t l = 0; l < tied_.size(); ++l) {
-    skip.placed.push_back(tied_[l] ? periods * (to.state.placed[l] - from.state.placed[l]) : 0);
+  for (size_t l = 0; l < coupled_.size(); ++l) {
+    skip.placed.push_back(coupled_[l] ? periods * (to.state.placed[l] - from.state.placed[l]) : 0);
     const LaunchAccount& before = from.launches[l];
     const LaunchAccount& after = to.launches[l];
     Work taken = Work{after.instructions - before.instructions, after.l2_requested_bytes - before.l2_requested_bytes} * periods;
     Correction& correction = jump.corrections.emplace_back();
     const Work measured = taken;
-    if (!tied_[l]) taken = take_from_free_launch(from, static_cast<int>(l), jump);
+    if (!coupled_[l]) taken = take_from_free_launch(from, static_cast<int>(l), jump);
     if (pacer_ && pacer_->launch == static_cast<int>(l)) taken = work_of_round(static_cast<int>(l)) * (rounds * periods);
     correction.instructions = taken.instructions - measured.instructions;
     correction.requested_bytes = taken.bytes - measured.bytes;
@@ -264,7 +264,7 @@ Extrapolator::Jump Extrapolator::plan_from(size_t first, Cycle limit) {
 }
 
 void Extrapolator::make(const Jump& jump) {
-  for (size_t l = 0; l < tied_.size(); ++l) {
+  for (size_t l = 0; l < coupled_.size(); ++l) {
     spent_[l] += left_open(jump.first, static_cast<int>(l), jump);
   }
   skipped_ += jump.skip.cycles;

@@ -15,9 +15,10 @@ namespace warpfold::sim {
 // once the batches agree, it takes as much work from what every launch has left as it would have done in the cycles skipped.
 //
 // The machine itself stays in the state that it is in. What may be taken from a launch is
-//   tied warps (barriers, mbarriers, wgmma): whole rounds, of all of them as many, so that they stay in step. Rounds are counted by
-//     one of them, the pacer, where a single launch is tied and has no CTA left to place; else they lie between two instants in
-//     which all tied warps stood at the same places;
+//   coupled warps (barriers, mbarriers, wgmma): whole rounds, of all of them as many, so that they stay in step. Rounds are counted
+//   by
+//     one of them, the pacer, where a single launch is coupled and has no CTA left to place; else they lie between two instants in
+//     which all coupled warps stood at the same places;
 //   free warps: CTAs that have not been placed, and whole trips of loops.
 class Extrapolator {
  public:
@@ -32,16 +33,16 @@ class Extrapolator {
   uint64_t all_work();  // instructions of all launches on this SM
   // What was measured no longer holds.
   void restart();
-  // The SM has been moved on to a state that it would have come to: what was measured holds, unless CTAs of a tied launch were
+  // The SM has been moved on to a state that it would have come to: what was measured holds, unless CTAs of a coupled launch were
   // placed on the way or it took longer than a batch.
-  void moved_on(const Skip& skip);
+  void moved_on(const FastForward& skip);
   // Instructions over which rates have been measured so far.
   uint64_t measured() const { return samples_.empty() ? 0 : sm_->instructions() - samples_.front().state.instructions; }
   // A loop end goes by that is not watched.
   void look_away();
 
   struct Jump {
-    Skip skip;
+    FastForward skip;
     std::vector<Correction> corrections;  // per launch
     Cycle period = 0;                     // what was measured and stands for the cycles skipped
     uint64_t instructions = 0;            // taken from all launches
@@ -58,16 +59,16 @@ class Extrapolator {
     Work left;
   };
   struct Sample {
-    SavedState state;
+    Snapshot state;
     uint64_t rounds_left = 0;            // of the pacer
     double dirty_share = 0;              // of L2's room for what waits to be written back
-    std::vector<const LoopSpan*> loops;  // with a pacer: the outermost loop that each tied warp is in; none: it has exited
+    std::vector<const LoopSpan*> loops;  // with a pacer: the outermost loop that each coupled warp is in; none: it has exited
     std::vector<WarpSample> warps;       // of free launches, in order of their serials
     std::vector<LaunchAccount> launches;
-    std::vector<uint64_t> states;                    // per launch: warp-cycles, all states
-    std::vector<std::map<Place, uint64_t>> waiting;  // per launch: waits that go on, not charged yet
-    std::vector<uint64_t> ctas_done;                 // per launch
-    std::vector<std::vector<uint64_t>> issued;       // [launch][sub-core]
+    std::vector<uint64_t> states;                          // per launch: warp-cycles, all states
+    std::vector<std::map<AccountCell, uint64_t>> waiting;  // per launch: waits that go on, not charged yet
+    std::vector<uint64_t> ctas_done;                       // per launch
+    std::vector<std::vector<uint64_t>> issued;             // [launch][sub-core]
   };
 
   bool another_phase(Cycle now);
@@ -89,8 +90,8 @@ class Extrapolator {
   bool writes_have_room(size_t first, Cycle skipped) const;
   double left_open(size_t first, int launch, const Jump& jump) const;
   Jump plan_from(size_t first, Cycle limit);
-  uint64_t bound_by_ties(const Sample& from, Skip& skip) const;
-  uint64_t bound_by_rounds(const Sample& from, Skip& skip) const;
+  uint64_t bound_by_ties(const Sample& from, FastForward& skip) const;
+  uint64_t bound_by_rounds(const Sample& from, FastForward& skip) const;
   Work work_of_round(int launch);
   uint64_t bound_by_free_launch(const Sample& from, int launch);
   Work take_from_free_launch(const Sample& from, int launch, Jump& jump);
@@ -109,12 +110,12 @@ class Extrapolator {
   Sm* sm_;
   double error_;
   std::vector<WorkTable> work_;  // per launch
-  std::vector<bool> tied_;       // per launch
+  std::vector<bool> coupled_;    // per launch
   std::vector<double> spent_;    // per launch: cycles that its jumps have left open
   Cycle skipped_ = 0;            // by all jumps
   std::vector<uint64_t> phase_;
   std::vector<uint64_t> phase_before_;  // the last one looked at
-  struct Pacer {                        // a tied warp; all others of its launch are to go round as often
+  struct Pacer {                        // a coupled warp; all others of its launch are to go round as often
     int launch = 0;
     int sub_core = 0;
     int slot = 0;
@@ -122,13 +123,13 @@ class Extrapolator {
   };
   std::optional<Pacer> pacer_;    // in this phase
   bool wayward_ = false;          // in this phase some do not go round with it
-  std::vector<uint64_t> anchor_;  // without one: where all tied warps stood when the first sample was taken
+  std::vector<uint64_t> anchor_;  // without one: where all coupled warps stood when the first sample was taken
   uint64_t missed_ = 0;           // loop ends at which a sample was due since then, without meeting it again
   Cycle batch_ = 0;               // cycles from one sample to the next, at least
   std::vector<Sample> samples_;
 };
 
-inline uint64_t sum_of(const std::map<Place, uint64_t>& waits) {
+inline uint64_t sum_of(const std::map<AccountCell, uint64_t>& waits) {
   uint64_t sum = 0;
   for (const auto& [place, cycles] : waits) sum += cycles;
   return sum;

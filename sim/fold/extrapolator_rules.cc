@@ -20,18 +20,19 @@ constexpr double kFilling = 0.01;
 
 }  // namespace
 
-// What is there goes on as it does: tied warps get on, no launch is about to be let in, and none waits for room but that of tied
-// CTAs, of which as many have taken the place of those that have ended. (When the last free CTAs leave their room depends on how
-// far apart they are, and what comes then may hold the last of them up for as long as it runs: a jump keeps no bound on either.)
+// What is there goes on as it does: coupled warps get on, no launch is about to be let in, and none waits for room but that of
+// coupled CTAs, of which as many have taken the place of those that have ended. (When the last free CTAs leave their room depends
+// on how far apart they are, and what comes then may hold the last of them up for as long as it runs: a jump keeps no bound on
+// either.)
 bool Extrapolator::steady(size_t first) const {
   const Sample& from = samples_[first];
   const Sample& to = samples_.back();
   bool waits_for_room = false;
   bool keeps_its_room = true;
-  for (size_t l = 0; l < tied_.size(); ++l) {
+  for (size_t l = 0; l < coupled_.size(); ++l) {
     const int launch = static_cast<int>(l);
     const uint64_t running = sm_->ctas_running(launch);
-    if (running > 0 && tied_[l] && to.launches[l].instructions == from.launches[l].instructions) return false;
+    if (running > 0 && coupled_[l] && to.launches[l].instructions == from.launches[l].instructions) return false;
     const Cycle ready = sm_->launch_ready(launch);
     if (ready == kNever || !sm_->ctas_left(launch)) continue;
     if (ready >= to.state.at) return false;
@@ -40,7 +41,7 @@ bool Extrapolator::steady(size_t first) const {
     if (placed == 0 && gone == 0) {
       waits_for_room = true;
     } else {
-      keeps_its_room = keeps_its_room && tied_[l] && placed >= running && placed + 1 >= gone;
+      keeps_its_room = keeps_its_room && coupled_[l] && placed >= running && placed + 1 >= gone;
     }
   }
   return !waits_for_room || keeps_its_room;
@@ -61,7 +62,7 @@ double Extrapolator::left_open(size_t first, int launch, const Jump& jump) const
 // have come and gone kGenerations times. Then resident warp-cycles, of which the waits are made, may leave open kOccupancyError;
 // they come and go in long waves, for which a long run does not wait.
 bool Extrapolator::occupancy_settled(size_t first, int launch, double share) const {
-  if (tied_[launch] || !sm_->ctas_left(launch)) return true;
+  if (coupled_[launch] || !sm_->ctas_left(launch)) return true;
   const uint64_t gone = samples_.back().ctas_done[launch] - samples_[first].ctas_done[launch];
   if (gone == 0 && samples_.back().launches[launch].instructions == samples_[first].launches[launch].instructions) return true;
   if (static_cast<double>(gone) < share * static_cast<double>(kGenerations * sm_->ctas_running(launch))) return false;
@@ -109,7 +110,7 @@ double Extrapolator::budget(Cycle skipped, size_t launch) const {
 // What can be said before it is known what a jump takes.
 bool Extrapolator::rates_agree(size_t first, Cycle skipped) const {
   if (!steady(first) || !writes_have_room(first, skipped)) return false;
-  for (size_t l = 0; l < tied_.size(); ++l) {
+  for (size_t l = 0; l < coupled_.size(); ++l) {
     if (!gets_on(first, l)) continue;
     const auto cycles = static_cast<double>(skipped);
     const std::vector<Batch> measured = batches(first, static_cast<int>(l));
@@ -123,7 +124,7 @@ bool Extrapolator::rates_agree(size_t first, Cycle skipped) const {
 bool Extrapolator::agree(size_t first, const Jump& jump) const {
   const Cycle skipped = jump.skip.cycles;
   double worth = 0;
-  for (size_t l = 0; l < tied_.size(); ++l) {
+  for (size_t l = 0; l < coupled_.size(); ++l) {
     if (!gets_on(first, l)) continue;
     worth = std::max(worth, static_cast<double>(skipped) / cycles_after(skipped, l));
     if (static_cast<double>(jump.coarsest[l]) > error_ / 4 * cycles_after(skipped, l)) return false;

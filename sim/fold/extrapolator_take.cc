@@ -14,18 +14,18 @@ __extension__ using Wide = unsigned __int128;
 
 }  // namespace
 
-// As for exact folding, with the trips of tied warps alone.
-uint64_t Extrapolator::bound_by_ties(const Sample& from, Skip& skip) const {
-  const SavedState& before = from.state;
-  const SavedState& after = samples_.back().state;
-  std::vector<size_t> earlier;  // headers of tied warps
+// As for exact folding, with the trips of coupled warps alone.
+uint64_t Extrapolator::bound_by_ties(const Sample& from, FastForward& skip) const {
+  const Snapshot& before = from.state;
+  const Snapshot& after = samples_.back().state;
+  std::vector<size_t> earlier;  // headers of coupled warps
   for (size_t i = 0; i < before.trips.size(); i += 3 + before.trips[i + 2]) {
-    if (tied_[before.trips[i + 1]]) earlier.push_back(i);
+    if (coupled_[before.trips[i + 1]]) earlier.push_back(i);
   }
   uint64_t periods = kUnbounded;
   size_t next = 0;
   for (size_t i = 0; i < after.trips.size(); i += 3 + after.trips[i + 2]) {
-    if (!tied_[after.trips[i + 1]]) continue;
+    if (!coupled_[after.trips[i + 1]]) continue;
     const size_t same = earlier.at(next++);
     const bool same_warp = before.trips[same] == after.trips[i];
     std::vector<uint64_t> consumed;
@@ -34,14 +34,14 @@ uint64_t Extrapolator::bound_by_ties(const Sample& from, Skip& skip) const {
     if (periods == 0) return 0;
     std::ranges::copy(consumed, skip.trips_taken.begin() + static_cast<ptrdiff_t>(i) + 3);
   }
-  for (size_t l = 0; l < tied_.size(); ++l) {
-    if (tied_[l]) periods = std::min(periods, bound_by_ctas(sm_->launches()[l].ctas, before.placed[l], after.placed[l]));
+  for (size_t l = 0; l < coupled_.size(); ++l) {
+    if (coupled_[l]) periods = std::min(periods, bound_by_ctas(sm_->launches()[l].ctas, before.placed[l], after.placed[l]));
   }
   return periods;
 }
 
 // Every warp is in the loop in which it was.
-uint64_t Extrapolator::bound_by_rounds(const Sample& from, Skip& skip) const {
+uint64_t Extrapolator::bound_by_rounds(const Sample& from, FastForward& skip) const {
   const Sample& to = samples_.back();
   if (from.loops != to.loops || from.rounds_left <= to.rounds_left) return 0;
   const uint64_t rounds = from.rounds_left - to.rounds_left;
@@ -49,7 +49,7 @@ uint64_t Extrapolator::bound_by_rounds(const Sample& from, Skip& skip) const {
   size_t next = 0;
   const std::vector<uint64_t>& trips = to.state.trips;
   for (size_t i = 0; i < trips.size(); i += 3 + trips[i + 2]) {
-    if (!tied_[trips[i + 1]] || to.loops[next++] == nullptr) continue;
+    if (!coupled_[trips[i + 1]] || to.loops[next++] == nullptr) continue;
     periods = std::min(periods, (trips[i + 3] - 1) / rounds);
     skip.trips_taken[i + 3] = rounds;
   }
@@ -145,7 +145,7 @@ struct Spare {
   uint64_t trips = 0;
   uint64_t own = 0;  // instructions that it would have done itself, less those taken
   Work trip;
-  size_t at = 0;       // in Skip::trips_taken
+  size_t at = 0;       // in FastForward::trips_taken
   uint64_t taken = 0;  // trips
 };
 

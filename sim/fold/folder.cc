@@ -31,7 +31,7 @@ uint64_t patience_for(double error, uint64_t work) {
   return std::clamp(work / 16, kLeast, kMost) / haste;
 }
 
-class FieldOmitter : public KeyProbe {
+class FieldOmitter : public KeyFilter {
  public:
   explicit FieldOmitter(const std::string& field) : field_(field) {}
   bool keeps(const char* name, uint64_t /*word*/) override { return name != field_; }
@@ -90,7 +90,7 @@ bool Folder::passes(uint64_t print, uint64_t instructions) {
   return true;
 }
 
-void Folder::take(Sm& sm, Cycle now, SavedState& into) {
+void Folder::take(Sm& sm, Cycle now, Snapshot& into) {
   FieldOmitter omitter(options_.omitted_field);
   into.make_room(states_[last_taken_]);
   StateVisitor visitor(into, now, options_.omitted_field.empty() ? nullptr : &omitter);
@@ -154,14 +154,14 @@ bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint) {
   std::swap(states_[place], scratch_);
   last_taken_ = place;
   hashes_[place] = hash;
-  SavedState& state = states_[place];
+  Snapshot& state = states_[place];
   bool skipped_any = false;
-  std::vector<const SavedState*> before;
+  std::vector<const Snapshot*> before;
   const auto [from, to] = by_hash_.equal_range(hash);
   for (auto entry = from; entry != to; ++entry) before.push_back(&states_[entry->second]);
   // Where it left copies it remembers longer.
   if (waypoint && paths_ != nullptr) std::ranges::copy(paths_->on_path(path_, hash), std::back_inserter(before));
-  for (const SavedState* each : before) {
+  for (const Snapshot* each : before) {
     const Cycle skipped = skip(sm, *each, state, limit);
     if (skipped == 0) continue;
     // The same state, later: what counts has moved.
@@ -177,7 +177,7 @@ bool Folder::fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint) {
 }
 
 // Where others have been, or it has itself: as they went on. Else they may.
-void Folder::go_along(Sm& sm, const SavedState& state, uint64_t hash, Cycle limit) {
+void Folder::go_along(Sm& sm, const Snapshot& state, uint64_t hash, Cycle limit) {
   if (sm.stopped_at_launch_end()) return;  // others may have waited for it
   if (std::exchange(paths_cleared_, paths_->cleared()) != paths_->cleared()) shortcuts_left_ = kMostShortcuts;
   // What has been measured of the rates is given up for it.
@@ -213,10 +213,10 @@ void Folder::went_along(Sm& sm, uint64_t instructions) {
 }
 
 // Returns the cycles skipped; 0: not one period may be.
-Cycle Folder::skip(Sm& sm, const SavedState& before, const SavedState& after, Cycle limit) {
+Cycle Folder::skip(Sm& sm, const Snapshot& before, const Snapshot& after, Cycle limit) {
   std::vector<const std::vector<traces::CtaRun>*> ctas;
   for (const SmLaunch& launch : sm.launches()) ctas.push_back(&launch.ctas);
-  const Skip found = link(before, after, ctas, limit);
+  const FastForward found = link(before, after, ctas, limit);
   // Most keys that come back have no link: what is left of loops is a few words, a key some thousand.
   if (found.periods == 0 || before.key != after.key || before.classes != after.classes) return 0;
   sm.move_on(found, true);

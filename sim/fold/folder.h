@@ -22,7 +22,7 @@ namespace warpfold::sim {
 // passes the filter: the fingerprint is made of the state alone, so that of a recurring state the same loop ends are looked at in
 // every period. The filter lets so many pass that keys cost a few percent of the replay; the credit for them is counted in
 // instructions.
-class Folder : public SmWatcher {
+class Folder : public SmObserver {
  public:
   // `paths`: those of all SMs of the run, which outlive it; none: each goes by itself.
   Folder(const FoldOptions& options, Sm& sm, Paths* paths = nullptr);
@@ -63,20 +63,20 @@ class Folder : public SmWatcher {
   static constexpr uint64_t kWorthMeasuring = 8;  // a shortcut that saves this part of what has been measured is worth more
   static constexpr uint64_t kWaypoints = 0xf;     // bits of a fingerprint that are zero where states are kept for others
 
-  void go_along(Sm& sm, const SavedState& state, uint64_t hash, Cycle limit);
+  void go_along(Sm& sm, const Snapshot& state, uint64_t hash, Cycle limit);
   bool passes(uint64_t print, uint64_t instructions);
   void forget(size_t state);
-  void take(Sm& sm, Cycle now, SavedState& into);
+  void take(Sm& sm, Cycle now, Snapshot& into);
   bool fold_exactly(Sm& sm, Cycle now, Cycle limit, bool waypoint);
   void extrapolate(Cycle now, Cycle limit);
-  Cycle skip(Sm& sm, const SavedState& before, const SavedState& after, Cycle limit);
+  Cycle skip(Sm& sm, const Snapshot& before, const Snapshot& after, Cycle limit);
 
   FoldOptions options_;
   Sm* sm_;
   std::optional<Extrapolator> extrapolator_;  // none: exact only
   uint64_t patience_ = 0;                     // instructions
   uint64_t impatient_at_ = 0;                 // instructions issued
-  std::vector<SavedState> states_;
+  std::vector<Snapshot> states_;
   size_t last_taken_ = 0;                              // states_
   std::vector<uint64_t> hashes_;                       // of states_' keys
   std::unordered_multimap<uint64_t, size_t> by_hash_;  // states_
@@ -88,7 +88,7 @@ class Folder : public SmWatcher {
   Ring recent_{0};
   Ring recurring_{kStates};            // whose hash had been seen before
   std::unordered_set<uint64_t> seen_;  // hashes of all keys so far
-  SavedState scratch_;
+  Snapshot scratch_;
   uint64_t filter_ = 0;  // fingerprints with any of these bits set are passed over
   uint64_t credit_ = 0;  // instructions
   uint64_t key_cost_ = 1000;

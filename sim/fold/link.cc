@@ -56,7 +56,7 @@ uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<u
 }
 
 // A wait that has gone on for the whole period began when it began; any other began a period later.
-bool moments_fit(const SavedState& before, const SavedState& after, std::vector<Cycle>& moves) {
+bool moments_fit(const Snapshot& before, const Snapshot& after, std::vector<Cycle>& moves) {
   const Cycle period = after.at - before.at;
   for (size_t i = 0; i < after.moments.size(); ++i) {
     const bool moved = after.moments[i] == before.moments[i] + period;
@@ -67,14 +67,14 @@ bool moments_fit(const SavedState& before, const SavedState& after, std::vector<
 }
 
 // Of equal keys only where a field was left out of them.
-bool same_shape(const SavedState& before, const SavedState& after) {
+bool same_shape(const Snapshot& before, const Snapshot& after) {
   return before.counts.size() == after.counts.size() && before.trips.size() == after.trips.size() &&
          before.moments.size() == after.moments.size();
 }
 
 }  // namespace
 
-void count(const SavedState& before, const SavedState& after, Skip& skip) {
+void count(const Snapshot& before, const Snapshot& after, FastForward& skip) {
   const uint64_t periods = skip.periods;
   for (size_t i = 0; i < after.counts.size(); ++i) skip.counted.push_back(periods * (after.counts[i] - before.counts[i]));
   skip.charged.reserve(after.charges.size());
@@ -104,10 +104,10 @@ uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_
   return periods;
 }
 
-Skip link(const SavedState& before, const SavedState& after, const std::vector<const std::vector<traces::CtaRun>*>& ctas,
-          Cycle limit) {
+FastForward link(const Snapshot& before, const Snapshot& after, const std::vector<const std::vector<traces::CtaRun>*>& ctas,
+                 Cycle limit) {
   const Cycle period = after.at - before.at;
-  Skip skip;
+  FastForward skip;
   if (!same_shape(before, after)) return skip;
   if (!moments_fit(before, after, skip.moments)) return skip;
   uint64_t periods = bound_by_loops(before.trips, after.trips, skip.trips_taken);

@@ -13,12 +13,12 @@ namespace warpfold::sim {
 // states count does not fit together (a warp that is elsewhere in its loops).
 //
 // `ctas`: per launch the classes that the SM receives, in order. `limit`: no period may reach it.
-Skip link(const SavedState& before, const SavedState& after, const std::vector<const std::vector<traces::CtaRun>*>& ctas,
-          Cycle limit);
+FastForward link(const Snapshot& before, const Snapshot& after, const std::vector<const std::vector<traces::CtaRun>*>& ctas,
+                 Cycle limit);
 
 // What the skip's periods, repetitions of what happened between the two, count. A charge that was made for the first time in
 // between starts at 0.
-void count(const SavedState& before, const SavedState& after, Skip& skip);
+void count(const Snapshot& before, const Snapshot& after, FastForward& skip);
 
 constexpr uint64_t kUnbounded = ~uint64_t{0};  // periods that nothing bounds
 

@@ -10,7 +10,7 @@ namespace warpfold::sim {
 namespace {
 
 // Fields that have been left out of a key may have made another number of words.
-bool alike(const SavedState& one, const SavedState& other) {
+bool alike(const Snapshot& one, const Snapshot& other) {
   return one.key == other.key && one.trips.size() == other.trips.size() && one.counts.size() == other.counts.size() &&
          one.moments.size() == other.moments.size();
 }
@@ -73,14 +73,14 @@ size_t common_loops(const Program& program, const MicroOp& one, const MicroOp& o
   return depth;
 }
 
-constexpr size_t kHeader = 3;  // of a warp in SavedState::trips
+constexpr size_t kHeader = 3;  // of a warp in Snapshot::trips
 
 struct TripsOfWarp {
   const Warp* warp;
   std::span<const uint64_t> trips;
 };
 
-std::vector<TripsOfWarp> trips_of(const Sm& sm, const SavedState& state) {
+std::vector<TripsOfWarp> trips_of(const Sm& sm, const Snapshot& state) {
   std::vector<TripsOfWarp> result;
   size_t at = 0;
   for (const Warp* warp : warps_of(sm)) {
@@ -117,7 +117,7 @@ bool follow_classes(const Sm& own, Shortcut& shortcut) {
 }
 
 // Fills in what the shortcut says of trips; false where a loop would have ended elsewhere.
-bool follow_loops(const Sm& own, const SavedState& after, Shortcut& shortcut) {
+bool follow_loops(const Sm& own, const Snapshot& after, Shortcut& shortcut) {
   const std::vector<TripsOfWarp> there = trips_of(*shortcut.from, *shortcut.state);
   const std::vector<TripsOfWarp> here = trips_of(own, *shortcut.own);
   const std::vector<TripsOfWarp> later = trips_of(*shortcut.to, after);
@@ -154,8 +154,8 @@ bool follow_loops(const Sm& own, const SavedState& after, Shortcut& shortcut) {
 }
 
 // Waits that go on: what has been charged on the way began as long ago here; what has not may have begun at any time.
-bool follow_moments(const SavedState& after, Shortcut& shortcut) {
-  const SavedState& before = *shortcut.state;
+bool follow_moments(const Snapshot& after, Shortcut& shortcut) {
+  const Snapshot& before = *shortcut.state;
   const Cycle later = shortcut.own->at - before.at;
   std::unordered_map<uint64_t, size_t> known;
   for (size_t m = 0; m < before.moments.size(); ++m) {
@@ -211,8 +211,8 @@ void Paths::clear() {
   ++cleared_;
 }
 
-std::vector<const SavedState*> Paths::on_path(size_t path, uint64_t hash) const {
-  std::vector<const SavedState*> states;
+std::vector<const Snapshot*> Paths::on_path(size_t path, uint64_t hash) const {
+  std::vector<const Snapshot*> states;
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto entry = begin; entry != end; ++entry) {
     if (entry->second.path + first_ == path) states.push_back(&paths_[entry->second.path].points[entry->second.point].state);
@@ -240,7 +240,7 @@ bool Paths::wants(size_t path, uint64_t instructions) const {
   return each.points.empty() || instructions >= each.points.back().state.instructions + each.spacing;
 }
 
-size_t Paths::add(size_t path, const SavedState& state, uint64_t hash, const Sm& sm) {
+size_t Paths::add(size_t path, const Snapshot& state, uint64_t hash, const Sm& sm) {
   if (path < first_) path = begin();
   std::vector<Waypoint>& points = paths_[path - first_].points;
   if (points.size() == kMost) thin(path - first_);
@@ -263,7 +263,7 @@ void Paths::thin(size_t path) {
   each.spacing *= 2;
 }
 
-std::optional<Shortcut> Paths::furthest(const Sm& sm, const SavedState& state, uint64_t hash, Cycle limit) const {
+std::optional<Shortcut> Paths::furthest(const Sm& sm, const Snapshot& state, uint64_t hash, Cycle limit) const {
   std::optional<Shortcut> best;
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto entry = begin; entry != end; ++entry) {
@@ -281,7 +281,7 @@ std::optional<Shortcut> Paths::furthest(const Sm& sm, const SavedState& state, u
   return best;
 }
 
-std::optional<Shortcut> Paths::shortcut(const Waypoint& from, const Waypoint& to, const Sm& sm, const SavedState& state,
+std::optional<Shortcut> Paths::shortcut(const Waypoint& from, const Waypoint& to, const Sm& sm, const Snapshot& state,
                                         Cycle limit) const {
   Shortcut result{.from = from.sm.get(),
                   .to = to.sm.get(),

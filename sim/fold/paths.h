@@ -30,13 +30,13 @@ class Paths {
   // Whether a state that the path has come to by so many instructions would be kept.
   bool wants(size_t path, uint64_t instructions) const;
   // The path has come to this state of `sm`, whose key has this hash. Returns the path, which is a new one if it had ended.
-  size_t add(size_t path, const SavedState& state, uint64_t hash, const Sm& sm);
+  size_t add(size_t path, const Snapshot& state, uint64_t hash, const Sm& sm);
   // Instructions of a way that are worth going along: others are replayed.
   uint64_t worthwhile() const { return spacing_ / 3; }
   // The furthest that `sm`, in this state, gets on a path; no further than to `limit`. None: nowhere.
-  std::optional<Shortcut> furthest(const Sm& sm, const SavedState& state, uint64_t hash, Cycle limit) const;
+  std::optional<Shortcut> furthest(const Sm& sm, const Snapshot& state, uint64_t hash, Cycle limit) const;
   // The states on the path whose key has this hash: those of the SM itself, if it has gone there without a shortcut since.
-  std::vector<const SavedState*> on_path(size_t path, uint64_t hash) const;
+  std::vector<const Snapshot*> on_path(size_t path, uint64_t hash) const;
   // All paths end, and nobody comes by again.
   void clear();
   // How often that has been.
@@ -48,7 +48,7 @@ class Paths {
   static constexpr size_t kMostOfAll = 256;  // then the oldest path is given up
 
   struct Waypoint {
-    SavedState state;
+    Snapshot state;
     uint64_t hash;
     std::unique_ptr<Sm> sm;
   };
@@ -61,7 +61,7 @@ class Paths {
     size_t point;
   };
 
-  std::optional<Shortcut> shortcut(const Waypoint& from, const Waypoint& to, const Sm& sm, const SavedState& state,
+  std::optional<Shortcut> shortcut(const Waypoint& from, const Waypoint& to, const Sm& sm, const Snapshot& state,
                                    Cycle limit) const;
   void thin(size_t path);
   void give_up(size_t path);

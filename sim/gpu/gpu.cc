@@ -87,7 +87,7 @@ void GpuRun::start(Member& member, const std::vector<Launch>& launches, const st
   if (timeline_) member.sm->record_timeline(TimelineLimits::for_each_of(members_.size()));
   if (fold_.mode == FoldMode::kOff) return;
   member.folder = std::make_unique<Folder>(fold_, *member.sm, timeline_ ? nullptr : &paths_);
-  member.sm->watch_with(*member.folder);
+  member.sm->observe_with(*member.folder);
 }
 
 // The class that is simulated for another has more work: when the last one ends is not touched, only sums over SMs are.
@@ -148,7 +148,7 @@ Outcome GpuRun::run() {
     check_conservation(outcome);
     const Cycle next = outcome.total_cycles + spec_.kernel_launch;
     outcome.left_idle =
-        may_leave_idle() && std::ranges::all_of(members_, [next](Member& member) { return member.sm->is_new(next); });
+        may_leave_idle() && std::ranges::all_of(members_, [next](Member& member) { return member.sm->is_pristine(next); });
   }
   return outcome;
 }
@@ -251,7 +251,7 @@ bool GpuRun::idle_until(const std::vector<Cycle>& next) {
   for (Member& member : members_) {
     if (member.sm && member.next < at) member.next = member.sm->run(at);
   }
-  return std::ranges::all_of(members_, [at](Member& member) { return !member.sm || member.sm->is_new(at); });
+  return std::ranges::all_of(members_, [at](Member& member) { return !member.sm || member.sm->is_pristine(at); });
 }
 
 // A launch begins at a time at which many SMs have nothing else to do: whatever they did before, they are in the same state then.

@@ -44,7 +44,7 @@ bool same_trips(const std::vector<uint64_t>& one, const std::vector<uint64_t>& o
 }
 
 // The same from here on, as long as nothing asks what is left. A wait that goes on began at the same time.
-bool same_state(const SavedState& one, const SavedState& other) {
+bool same_state(const Snapshot& one, const Snapshot& other) {
   return one.key == other.key && one.classes == other.classes && one.moments == other.moments &&
          one.counts.size() == other.counts.size() && same_trips(one.trips, other.trips);
 }
@@ -59,7 +59,7 @@ void add_difference(std::map<Cycle, Folder::Period>& to, const std::map<Cycle, F
 }
 
 // The member gives up its Sm for the leader's. What it has counted otherwise is kept.
-void follow(Member& member, const Member& leader, const SavedState& own, const SavedState& leaders) {
+void follow(Member& member, const Member& leader, const Snapshot& own, const Snapshot& leaders) {
   OtherPast& past = member.past;
   past.counts.resize(own.counts.size());
   for (size_t i = 0; i < own.counts.size(); ++i) past.counts[i] += own.counts[i] - leaders.counts[i];
@@ -94,7 +94,7 @@ void join_alike(std::vector<Member>& members, Cycle at, const std::vector<Kernel
     if (member.sm != nullptr) part(members, member, Parting::kAll, fold);
   }
   for (Member& member : members) member.keep_timeline(at);
-  std::vector<SavedState> states(members.size());
+  std::vector<Snapshot> states(members.size());
   for (size_t m = 0; m < members.size(); ++m) {
     StateVisitor visitor(states[m], at);
     members[m].sm->visit(visitor);

@@ -17,7 +17,7 @@ void fork(Member& member, const Member& leader, const Likeness& likeness, const 
     member.folder = std::make_unique<Folder>(fold, *member.sm);
     member.folder->carry_over(*leader.folder);
   }
-  member.sm->watch_with(*member.folder);
+  member.sm->observe_with(*member.folder);
   member.not_replayed = member.sm->instructions() - member.folder->skipped_instructions() - replayed;
 }
 
@@ -121,7 +121,7 @@ void take_shortcut(std::vector<Member>& members, Member& member, const FoldOptio
     });
     auto there = std::make_unique<Sm>(*member.sm, *shortcut);
     member.folder->went_along(*there, shortcut->instructions);
-    there->watch_with(*member.folder);
+    there->observe_with(*member.folder);
     member.not_replayed += shortcut->instructions;
     ++member.shortcuts;
     member.next = there->next_time();

@@ -17,7 +17,7 @@ namespace warpfold::sim {
 // How the past of a class differs from its Sm's: it has joined a leader in another past's same state, and its Sm is a copy of the
 // leader's since. To be added, modulo 2^64, when the run has ended.
 struct OtherPast {
-  std::vector<uint64_t> counts;    // in the order of SavedState::counts; empty: its Sm's past is its own
+  std::vector<uint64_t> counts;    // in the order of Snapshot::counts; empty: its Sm's past is its own
   std::optional<Account> account;  // its rows; there with counts
   struct Times {
     Cycle start = kNever;  // of a launch, where it had started

@@ -98,7 +98,7 @@ Share share_of(const CtaList& list, const KernelImage& image, WorkTable& table, 
     share.scatter = kScatter * apart;
     share.scatters = share.scatter > difference * share.ends.front();
     share.averages = share.ctas > kManyGenerations * image.ctas_per_sm;
-    const bool drifts = !image.tied && share.ctas <= kGenerations * image.ctas_per_sm;
+    const bool drifts = !image.coupled && share.ctas <= kGenerations * image.ctas_per_sm;
     share.its_own = drifts || (beside && unevenness(share) > difference * static_cast<double>(share.work.instructions));
   }
   return share;

@@ -49,7 +49,7 @@ class DramServer {
   uint64_t requested_bytes() const { return server_.served_bytes() + written_bytes_; }
 
   void visit(StateVisitor& visitor) {
-    if (visitor.taking()) catch_up(visitor.now());  // so that equal states look equal
+    if (visitor.recording()) catch_up(visitor.now());  // so that equal states look equal
     visitor.value("dram_dirty", dirty_);
     visitor.count(written_bytes_);
     server_.visit(visitor);

@@ -33,9 +33,9 @@ class HeldDram {
 
   // Who holds it matters while somebody may have to wait.
   void visit(StateVisitor& visitor) {
-    if (visitor.taking()) server_.catch_up(visitor.now());  // as a request would
+    if (visitor.recording()) server_.catch_up(visitor.now());  // as a request would
     const bool busy = server_.free_at() >= visitor.now();
-    if (busy || !visitor.taking()) holders_.visit(visitor, visitor.now() - 1);
+    if (busy || !visitor.recording()) holders_.visit(visitor, visitor.now() - 1);
     server_.visit(visitor);
   }
 
@@ -43,7 +43,7 @@ class HeldDram {
   // Of a request. Who had it before it was idle is not waited for.
   Cycle begin(Cycle now) {
     server_.catch_up(now);
-    if (server_.free_at() < now) holders_.begin_anew();
+    if (server_.free_at() < now) holders_.clear();
     return std::max(now, server_.free_at());
   }
 

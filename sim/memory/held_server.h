@@ -26,7 +26,7 @@ class HeldServer {
   Passage serve(Cycle now, uint64_t bytes, int launch) {
     if (bytes == 0) return {now, now, now, resource_, &holders_};
     const Cycle start = std::max(now, server_.free_at());
-    if (server_.free_at() < now) holders_.begin_anew();  // who had it before is not waited for
+    if (server_.free_at() < now) holders_.clear();  // who had it before is not waited for
     holders_.hold(start, launch);
     return {server_.serve(now, bytes), now + server_.duration(bytes), start, resource_, &holders_};
   }
@@ -36,7 +36,7 @@ class HeldServer {
   // Who holds it matters while somebody may have to wait.
   void visit(StateVisitor& visitor) {
     const bool busy = server_.free_at() >= visitor.now();
-    if (busy || !visitor.taking()) holders_.visit(visitor, visitor.now() - 1);
+    if (busy || !visitor.recording()) holders_.visit(visitor, visitor.now() - 1);
     server_.visit(visitor);
   }
 

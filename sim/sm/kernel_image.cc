@@ -62,10 +62,10 @@ void group_rings(KernelImage& image) {
   for (int& ring : image.cursor_ring) {
     if (ring >= 0) ring = image.base_ring[ring];
   }
-  image.turns.assign(kernel.rings.size(), true);
+  image.rotates.assign(kernel.rings.size(), true);
   for (const Program& program : image.programs) {
     for (const MicroOp& op : program.ops) {
-      if (on_ring(op) && op.cursor < 0) image.turns[image.base_ring[op.barrier]] = false;
+      if (on_ring(op) && op.cursor < 0) image.rotates[image.base_ring[op.barrier]] = false;
     }
   }
 }
@@ -153,10 +153,11 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
   std::ranges::for_each(image.programs, tally);
   group_rings(image);
   for (const traces::CtaClass& cta_class : kernel.cta_classes) {
-    image.straight.push_back(
+    image.loop_free.push_back(
         std::ranges::none_of(kernel.roles, [&](const traces::Role& role) { return goes_round(role.body, cta_class); }));
   }
-  image.tied = std::ranges::any_of(image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, ties); });
+  image.coupled =
+      std::ranges::any_of(image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, ties); });
   return image;
 }
 

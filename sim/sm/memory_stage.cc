@@ -48,17 +48,17 @@ MemoryStage::MemoryStage(const Spec& spec, Sm& sm, Account& account, ChipMemory*
 void MemoryStage::charge(Request& request, int culprit, Contended resource, Cycle cycles) {
   account_->charge_request(row_of(request), culprit, resource, cycles);
   const bool by_others = culprit != request.launch;
-  if (by_others || sm_->tied(request.launch))
-    sm_->hold_up(request.lost, request.launch, request.cta, request.cta_serial, late_by(cycles, by_others));
+  if (by_others || sm_->coupled(request.launch))
+    sm_->hold_up(request.delay, request.launch, request.cta, request.cta_serial, delay_by(cycles, by_others));
 }
 
 void MemoryStage::charge(Request& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to) {
   holders.charge(from, to, request.launch, [&](int culprit, uint64_t cycles) { charge(request, culprit, resource, cycles); });
 }
 
-// The last `lost` cycles that the transfer waited, which are those that its reply is late by.
-void MemoryStage::charge_transfer(Request& request, const Passage& passage, Cycle lost) {
-  charge(request, *passage.holders, passage.resource, passage.wait_end - lost, passage.wait_end);
+// The last `delay` cycles that the transfer waited, which are those that its reply is late by.
+void MemoryStage::charge_transfer(Request& request, const Passage& passage, Cycle delay) {
+  charge(request, *passage.holders, passage.resource, passage.wait_end - delay, passage.wait_end);
 }
 
 void MemoryStage::add_streams(int launch, const std::vector<traces::MemoryStream>& streams) {
@@ -129,9 +129,9 @@ void MemoryStage::arbitrate(Cycle now) {
   schedule_arbitration(now);
 }
 
-void MemoryStage::begin_anew() {
+void MemoryStage::reset_arbiters() {
   last_sub_core_ = -1;
-  for (HoldHistory* history : {&bulk_history_, &stage_history_, &data_history_}) history->begin_anew();
+  for (HoldHistory* history : {&bulk_history_, &stage_history_, &data_history_}) history->clear();
 }
 
 void MemoryStage::accept(int sub_core, Cycle now) {
@@ -170,7 +170,7 @@ void MemoryStage::dispatch(Request& request, Cycle now) {
                           .stage = request.stage,
                           .serial = request.cta_serial,
                           .value = op.tx_bytes,
-                          .lost = request.lost});
+                          .delay = request.delay});
       break;
     default:
       break;
@@ -257,7 +257,7 @@ void MemoryStage::finish_global(Request& request, Cycle now) {
   if (writes) {
     charge_transfer(request, moved.slowest, left - std::max(moved.uncontended, soonest));
     if (op.behaviour == Behaviour::kBulkStore) to_warp.type = Sm::EventType::kBulkStored;
-    to_warp.lost = request.lost;
+    to_warp.delay = request.delay;
     sm_->schedule(left, to_warp);
     return;
   }
@@ -268,7 +268,7 @@ void MemoryStage::finish_global(Request& request, Cycle now) {
   if (op.bytes > 0) charge_transfer(request, moved.slowest, arrival - arrives(moved.uncontended));
   if (op.behaviour == Behaviour::kCopyAsync) {
     to_warp.type = Sm::EventType::kAsyncCopied;
-    to_warp.lost = request.lost;
+    to_warp.delay = request.delay;
     sm_->schedule(arrival, to_warp);
     reply(request, arrival);
     return;
@@ -324,7 +324,7 @@ void MemoryStage::copy_bulk(Request& request, Cycle now) {
                                               .stage = request.stage,
                                               .serial = request.cta_serial,
                                               .value = op.bytes,
-                                              .lost = request.lost});
+                                              .delay = request.delay});
 }
 
 // ---- back to the warp
@@ -338,7 +338,7 @@ void MemoryStage::reply(const Request& request, Cycle at) {
                      .counter = op.write_counter,
                      .serial = request.warp_serial,
                      .value = static_cast<uint64_t>(op.writes[0]) | static_cast<uint64_t>(op.writes[1]) << 8,
-                     .lost = request.lost});
+                     .delay = request.delay});
 }
 
 void MemoryStage::release_late(const Request& request) {
@@ -352,7 +352,7 @@ void MemoryStage::release_sources(const Request& request, Cycle at) {
                      .slot = static_cast<uint8_t>(request.slot),
                      .counter = request.op->read_counter,
                      .serial = request.warp_serial,
-                     .lost = request.lost});
+                     .delay = request.delay});
 }
 
 }  // namespace warpfold::sim

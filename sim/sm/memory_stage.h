@@ -44,7 +44,7 @@ class MemoryStage {
     Cycle ready = 0;     // earliest acceptance by the shared stage
     Cycle enqueued = 0;  // at the data stage
     Cycle queued = 0;    // cycles waited so far beyond the uncontended way
-    Late lost;           // the warp's account of what others have cost it (Warp::lost), and what they cost the request since
+    Delay delay;         // the warp's account of what others have cost it (Warp::delay), and what they cost the request since
   };
 
   void enqueue(const Request& request);
@@ -57,7 +57,7 @@ class MemoryStage {
   void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
 
   // No CTA is left: forgets whose turn it was, and who had what last.
-  void begin_anew();
+  void reset_arbiters();
 
   void visit(StateVisitor& visitor);
 
@@ -94,7 +94,7 @@ class MemoryStage {
   uint32_t row_of(const Request& request) const { return account_->row(request.launch, request.op->segment); }
   void charge(Request& request, int culprit, Contended resource, Cycle cycles);
   void charge(Request& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to);
-  void charge_transfer(Request& request, const Passage& passage, Cycle lost);
+  void charge_transfer(Request& request, const Passage& passage, Cycle delay);
   void visit_request(Request& request, StateVisitor& visitor) const;
   void visit_queues(StateVisitor& visitor);
   void reach_head(Queue& queue);

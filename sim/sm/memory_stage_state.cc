@@ -29,7 +29,7 @@ void MemoryStage::visit_request(Request& request, StateVisitor& visitor) const {
   if (live && request.op->behaviour == isa::Behaviour::kCopyAsync)
     visitor.relative("request_group", warp.async.committed - request.group);
   visitor.moment("request_issued", request.issued);
-  sm_->visit_lost("request_lost", request.launch, request.cta, request.cta_serial, request.lost, visitor);
+  sm_->visit_delay("request_lost", request.launch, request.cta, request.cta_serial, request.delay, visitor);
 }
 
 void MemoryStage::visit_queues(StateVisitor& visitor) {
@@ -68,7 +68,7 @@ void MemoryStage::visit(StateVisitor& visitor) {
   visitor.value("last_sub_core", static_cast<uint64_t>(last_sub_core_));
   data_.visit(visitor, "data_fraction", "data_free");
   visitor.time("data_at", data_at_);
-  if (bulk_free_ > visitor.now() || !visitor.taking()) bulk_history_.visit(visitor, visitor.now());
+  if (bulk_free_ > visitor.now() || !visitor.recording()) bulk_history_.visit(visitor, visitor.now());
   visitor.time("bulk_free", bulk_free_);
   visitor.value("bulk_queue_size", bulk_queue_.size());
   for (Copy& copy : bulk_queue_) {

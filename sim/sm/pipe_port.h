@@ -36,7 +36,7 @@ class alignas(64) PipePort {
   // What has entered takes so much longer.
   void hold_up(Cycle cycles) { free_at_ += cycles; }
   // No warp is left: forgets who was in it, unless that is still in the latch.
-  void begin_anew(Cycle now) {
+  void forget_holders(Cycle now) {
     if (std::max(free_at_, admits_at_) > now) return;
     holder_ = 0;
     last_ = -1;
@@ -49,7 +49,7 @@ class alignas(64) PipePort {
   int holder() const { return holder_; }          // launch whose instruction it waits for until then
 
   void visit(StateVisitor& visitor, uint32_t depth) {
-    if (!visitor.taking()) {
+    if (!visitor.recording()) {
       visitor.time("pipe_free", free_at_);
       visitor.time("pipe_admits", admits_at_);
       for (uint64_t& entry : entries_) entry += visitor.shift() << kLaunchBits;

@@ -165,7 +165,7 @@ class RegisterPorts {
   }
 
   void visit(StateVisitor& visitor) {
-    if (!visitor.taking()) {
+    if (!visitor.recording()) {
       base_ += visitor.shift();
       commits_end_ = visitor.moved(commits_end_);
       return;

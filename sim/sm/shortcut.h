@@ -13,16 +13,16 @@ class Sm;
 // How an SM gets to where another one has been since, without replaying it: it is in a state in which that other was, and what the
 // other did from there on it would do as well.
 struct Shortcut {
-  const Sm* from = nullptr;           // the other in that state
-  const Sm* to = nullptr;             // the other where it came to
-  const SavedState* state = nullptr;  // of `from`
-  const SavedState* own = nullptr;    // the SM's own, alike but for names and what is left
-  Cycle at = 0;                       // it gets there, having issued
-  uint64_t instructions = 0;          // so many
-  std::vector<uint64_t> placed{};     // per launch: CTAs on the way
-  std::vector<ClassMap> class_of{};   // per launch: what the other's CTA classes are here
-  std::vector<uint64_t> trips{};      // in the order of SavedState::trips, of `to`: what this SM has left then
-  std::vector<Cycle> moments{};       // in the order of SavedState::moments, of `to`: by how much later it is here
+  const Sm* from = nullptr;          // the other in that state
+  const Sm* to = nullptr;            // the other where it came to
+  const Snapshot* state = nullptr;   // of `from`
+  const Snapshot* own = nullptr;     // the SM's own, alike but for names and what is left
+  Cycle at = 0;                      // it gets there, having issued
+  uint64_t instructions = 0;         // so many
+  std::vector<uint64_t> placed{};    // per launch: CTAs on the way
+  std::vector<ClassMap> class_of{};  // per launch: what the other's CTA classes are here
+  std::vector<uint64_t> trips{};     // in the order of Snapshot::trips, of `to`: what this SM has left then
+  std::vector<Cycle> moments{};      // in the order of Snapshot::moments, of `to`: by how much later it is here
 };
 
 }  // namespace warpfold::sim

@@ -27,7 +27,7 @@ Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip)
       ctas_(spec.cta_slots),
       slot_taken_(size_t(spec.sub_cores) * spec.warp_slots_per_sub_core, false) {
   passes_on_ = kAccounting &&
-               (launches_.size() > 1 || std::ranges::any_of(launches_, [](const SmLaunch& each) { return each.image->tied; }));
+               (launches_.size() > 1 || std::ranges::any_of(launches_, [](const SmLaunch& each) { return each.image->coupled; }));
   std::iota(order_.begin(), order_.end(), 0);
   std::ranges::stable_sort(order_, {}, [&](int l) { return launches_[l].order; });
   for (uint32_t i = 0; i < spec.sub_cores; ++i) sub_cores_.emplace_back(spec, *this, account_, static_cast<int>(i));
@@ -62,7 +62,7 @@ Cycle Sm::run(Cycle limit) {
     if (next >= limit || (launch_ended_ | paused_ | (shared_ & may_part_))) return next;  // nothing left to do: kNever
     if (next >= next_sample_) sample_use(next);
     step(next);
-    if (loop_end_ && watcher_ != nullptr) tell_watcher(limit);
+    if (loop_end_ && observer_ != nullptr) tell_observer(limit);
   }
 }
 
@@ -78,12 +78,12 @@ Cycle Sm::run_to_access(Cycle limit) {
   return next;
 }
 
-void Sm::tell_watcher(Cycle limit) {
+void Sm::tell_observer(Cycle limit) {
   // A cycle with events left, or with a sub-core that another one's issue has woken, is not over.
   if (events_.next_time() <= now_) return;
   if (std::ranges::any_of(sub_cores_, [&](const auto& sub_core) { return sub_core.next() <= now_; })) return;
   loop_end_ = false;
-  watcher_->loop_ended(*this, now_ + 1, limit);
+  observer_->loop_ended(*this, now_ + 1, limit);
 }
 
 void Sm::release_launch(int launch, Cycle at) {
@@ -99,10 +99,10 @@ void Sm::release_launch(int launch, Cycle at) {
 
 // Whose turn it is in the arbiters, and who had what last. No source says that hardware keeps any of it from one kernel to the
 // next, or that it does not (assumed: it does not): so what runs by itself does what it does alone.
-void Sm::begin_anew(Cycle now) {
-  for (SubCore& sub_core : sub_cores_) sub_core.begin_anew(now);
-  memory_.begin_anew();
-  wgmma_.begin_anew();
+void Sm::reset_arbiters(Cycle now) {
+  for (SubCore& sub_core : sub_cores_) sub_core.reset_arbiters(now);
+  memory_.reset_arbiters();
+  wgmma_.reset_arbiters();
 }
 
 uint64_t Sm::port_reads() const {
@@ -125,7 +125,7 @@ void Sm::load_result(const Event& event, Cycle now) {
   SubCore& sub_core = sub_cores_[event.sub_core];
   const std::array<uint8_t, 2> registers = {static_cast<uint8_t>(event.value), static_cast<uint8_t>(event.value >> 8)};
   if (!sub_core.ports().write_port_busy(now, registers)) {
-    sub_core.release_counter(event.slot, event.counter, event.lost, now);
+    sub_core.release_counter(event.slot, event.counter, event.delay, now);
     return;
   }
   const int bank = sub_core.ports().write_port_busy(now, {registers[0], 0}) ? 0 : 1;
@@ -133,7 +133,8 @@ void Sm::load_result(const Event& event, Cycle now) {
   account_.charge_request(warp->row, writer, Contended::kRegisterWritePort, 1);
   Event later = event;
   const bool by_others = writer != warp->launch;
-  if (by_others || tied(warp->launch)) hold_up(later.lost, warp->launch, warp->cta, ctas_[warp->cta].serial, late_by(1, by_others));
+  if (by_others || coupled(warp->launch))
+    hold_up(later.delay, warp->launch, warp->cta, ctas_[warp->cta].serial, delay_by(1, by_others));
   later.type = EventType::kCounter;
   schedule(now + 1, later);
 }
@@ -141,7 +142,7 @@ void Sm::load_result(const Event& event, Cycle now) {
 void Sm::handle(const Event& event, Cycle now) {
   switch (event.type) {
     case EventType::kCounter:
-      if (live_warp(event)) sub_cores_[event.sub_core].release_counter(event.slot, event.counter, event.lost, now);
+      if (live_warp(event)) sub_cores_[event.sub_core].release_counter(event.slot, event.counter, event.delay, now);
       break;
     case EventType::kLoadResult:
       load_result(event, now);
@@ -167,14 +168,14 @@ void Sm::handle(const Event& event, Cycle now) {
     case EventType::kBulkStored:
       if (Warp* warp = live_warp(event)) {
         --warp->outstanding_bulk_stores;
-        sub_cores_[event.sub_core].reconsider(event.slot, now, event.lost);
-        maybe_end_warp(event.sub_core, event.slot, event.lost, now);
+        sub_cores_[event.sub_core].reconsider(event.slot, now, event.delay);
+        maybe_end_warp(event.sub_core, event.slot, event.delay, now);
       }
       break;
     case EventType::kStored:
       if (Warp* warp = live_warp(event)) {
         --warp->outstanding_stores;
-        maybe_end_warp(event.sub_core, event.slot, event.lost, now);
+        maybe_end_warp(event.sub_core, event.slot, event.delay, now);
       }
       break;
     case EventType::kAsyncCopied:
@@ -187,8 +188,8 @@ void Sm::handle(const Event& event, Cycle now) {
       if (ctas_[event.cta].resident && ctas_[event.cta].serial == event.serial) {
         Mbarrier& barrier = ctas_[event.cta].rings[event.ring][event.stage];
         barrier.visible = event.value;
-        barrier.seen = {now, event.lost};
-        reconsider_cta(event.cta, event.lost, now);
+        barrier.seen = {now, event.delay};
+        reconsider_cta(event.cta, event.delay, now);
       }
       break;
     case EventType::kBarrierRelease:
@@ -207,7 +208,7 @@ void Sm::handle(const Event& event, Cycle now) {
       wgmma_.complete(event.value, now);
       break;
     case EventType::kRelease:
-      if (std::ranges::none_of(ctas_, &Cta::resident)) begin_anew(now);
+      if (std::ranges::none_of(ctas_, &Cta::resident)) reset_arbiters(now);
       place_ctas(now);
       break;
     case EventType::kPlace:

@@ -23,12 +23,12 @@
 namespace warpfold::sim {
 
 // A warp state of a row of the account.
-using Place = std::pair<uint32_t, WarpState>;
+using AccountCell = std::pair<uint32_t, WarpState>;
 
 // What a launch's account gets besides what a skip counts, so that work taken from it is accounted for to the instruction.
 struct Correction {
-  uint64_t instructions = 0;          // and cycles in which they issued
-  std::map<Place, uint64_t> waits{};  // that go on and have not been charged yet
+  uint64_t instructions = 0;                // and cycles in which they issued
+  std::map<AccountCell, uint64_t> waits{};  // that go on and have not been charged yet
   uint64_t resident_warp_cycles = 0;
   uint64_t requested_bytes = 0;
   uint64_t served_bytes = 0;
@@ -39,9 +39,9 @@ class Sm;
 
 // Looks at an SM whenever a warp has come to the end of a loop body, or a CTA without loops to its end: at the end of the cycle
 // before `now`. It may move the SM on, to a cycle up to `limit`.
-class SmWatcher {
+class SmObserver {
  public:
-  virtual ~SmWatcher() = default;
+  virtual ~SmObserver() = default;
   virtual void loop_ended(Sm& sm, Cycle now, Cycle limit) = 0;
 };
 
@@ -82,7 +82,7 @@ class Sm {
   bool same_under(size_t which) const { return other_runs_[which].differences == 0; }
   uint64_t absent_under(size_t which, int launch, int culprit, Contended resource) const;
 
-  void watch_with(SmWatcher& watcher) { watcher_ = &watcher; }
+  void observe_with(SmObserver& observer) { observer_ = &observer; }
 
   // Runs while the next thing to do lies before `limit` and until a launch's last CTA has ended; returns the time of the next
   // thing to do (kNever: nothing is pending).
@@ -114,10 +114,10 @@ class Sm {
   void receive(std::vector<CtaList> ctas);
   // A warp of `launch` is on its last trip of a loop that is bound by one of the parameters.
   bool on_last_trip(int launch, const std::vector<bool>& parameters) const;
-  // A launch may place CTAs from `at` on. An SM that holds none then begins anew.
+  // A launch may place CTAs from `at` on. An SM without CTAs then resets its arbiters.
   void release_launch(int launch, Cycle at);
-  // With nothing left to run: in cycle `at` it is as an SM that has done nothing. It begins anew.
-  bool is_new(Cycle at);
+  // With nothing left to run: resets the arbiters; in cycle `at` the SM is as one that has run nothing.
+  bool is_pristine(Cycle at);
 
   bool launch_done(int launch) const {
     return progress_[launch].running == 0 && progress_[launch].next_run == launches_[launch].ctas.size();
@@ -137,14 +137,14 @@ class Sm {
   // Everything that the SM keeps (sm_state.cc). In a cycle that has been run completely.
   void visit(StateVisitor& visitor);
   // Time is skipped: the SM goes on from the same state, later.
-  void move_on(const Skip& skip, bool exact);
+  void move_on(const FastForward& skip, bool exact);
   // Where the stages of a ring are counted from, in steps of its cursors (docs/folding.md, "Rings").
   uint64_t ring_origin(const Cta& cta, int ring) const;
   // A stage of a ring as many behind the first as it is behind the origin.
   uint32_t stage_from_origin(int cta, int ring, uint32_t stage) const;
-  // Of the launches that are `tied`: where their warps stand in their programs, and how far apart in the rings they share. Equal
+  // Of the launches that are `coupled`: where their warps stand in their programs, and how far apart in the rings they share. Equal
   // at two instants: what every one of them did in between belongs together.
-  void visit_ties(StateVisitor& visitor, const std::vector<bool>& tied);
+  void visit_couplings(StateVisitor& visitor, const std::vector<bool>& coupled);
   uint64_t instructions() const;
   uint64_t fingerprint() const;
   const std::vector<SmLaunch>& launches() const { return launches_; }
@@ -153,7 +153,7 @@ class Sm {
   uint64_t ctas_running(int launch) const { return progress_[launch].running; }
   uint64_t ctas_placed(int launch) const { return progress_[launch].placed; }
   bool ctas_left(int launch) const { return progress_[launch].next_run < launches_[launch].ctas.size(); }
-  // What it has counted grows by so much, in the order of SavedState::counts and by the rows of an account, modulo 2^64.
+  // What it has counted grows by so much, in the order of Snapshot::counts and by the rows of an account, modulo 2^64.
   void add_counts(const std::vector<uint64_t>& counts, const Account& account);
   // When a launch started and ended, where those are not kNever.
   void had_launch(int launch, Cycle start, Cycle end);
@@ -201,7 +201,7 @@ class Sm {
     uint32_t stage = 0;
     uint64_t serial = 0;  // of the warp or CTA it is for; dropped when that is gone
     uint64_t value = 0;   // bytes, group or command number; registers of the even and the odd bank
-    Late lost{};          // Warp::lost of whoever brings it about
+    Delay delay{};        // Warp::delay of whoever brings it about
   };
   // A reply whose uncontended time has passed while it waited comes now.
   void schedule(Cycle at, const Event& event) { events_.schedule(std::max(at, now_), event); }
@@ -226,27 +226,27 @@ class Sm {
   void mbarrier_bytes(const Event& event, Cycle now);
 
   // sm_inherit.cc: what other launches cost a warp, and who waits for it
-  bool tied(int launch) const { return launches_[launch].image->tied; }
-  void delay(Warp& warp, uint64_t Late::* history, Cycle cycles) {
-    uint64_t& furthest = ctas_[warp.cta].most_lost.*history;
-    uint64_t& lost = warp.lost.*history;
-    lost = within(lost, furthest) + cycles;
-    furthest = std::max(furthest, lost);
+  bool coupled(int launch) const { return launches_[launch].image->coupled; }
+  void delay_warp(Warp& warp, uint64_t Delay::* history, Cycle cycles) {
+    uint64_t& furthest = ctas_[warp.cta].most_delay.*history;
+    uint64_t& delay = warp.delay.*history;
+    delay = within(delay, furthest) + cycles;
+    furthest = std::max(furthest, delay);
   }
-  // Something that a CTA of the launch has started, and which has `lost` so far, is held up. How far it is behind the one that has
-  // lost most is forgotten first where it is not remembered: the key does not hold it.
-  void hold_up(Late& lost, int launch, int cta, uint64_t cta_serial, Late by) const {
-    if (tied(launch) && cta_lives(cta, cta_serial)) lost = within(lost, ctas_[cta].most_lost);
-    lost = lost + by;
+  // Something that a CTA of the launch has started, and which has `delay` so far, is held up. The part of its lag behind the
+  // CTA's most delayed warp that the key does not hold is forgotten first.
+  void hold_up(Delay& delay, int launch, int cta, uint64_t cta_serial, Delay by) const {
+    if (coupled(launch) && cta_lives(cta, cta_serial)) delay = within(delay, ctas_[cta].most_delay);
+    delay = delay + by;
   }
-  void inherit(Warp& warp, Late lost, Cycle waited);
+  void inherit(Warp& warp, Delay delay, Cycle waited);
   void pass(Warp& warp, const Arrival& before, WarpState state, Cycle now);
   bool remembered(const Arrival& arrival, Cycle now) const;
-  void join(Arrival& arrival, int cta, Late lost, Cycle now);
-  Late joined(const Arrival& arrival, int cta, Cycle now) const;
+  void join(Arrival& arrival, int cta, Delay delay, Cycle now);
+  Delay joined(const Arrival& arrival, int cta, Cycle now) const;
   void visit_arrival(const char* name, int cta, Arrival& arrival, StateVisitor& visitor) const;
-  // Shows what a part of a CTA has lost to a key: how far it is behind the CTA's most.
-  void visit_lost(const char* name, int launch, int cta, uint64_t cta_serial, Late lost, StateVisitor& visitor) const;
+  // Shows the delay of a part of a CTA to a key: how far it is behind the CTA's most.
+  void visit_delay(const char* name, int launch, int cta, uint64_t cta_serial, Delay delay, StateVisitor& visitor) const;
 
  private:
   struct Progress {
@@ -296,13 +296,13 @@ class Sm {
   void visit_events(StateVisitor& visitor);
   uint64_t event_value(const Event& event);
   uint32_t event_stage(const Event& event) const;
-  void visit_event_lost(const Event& event, StateVisitor& visitor);
+  void visit_event_delay(const Event& event, StateVisitor& visitor);
   bool event_is_live(const Event& event);
 
-  void begin_anew(Cycle now);
+  void reset_arbiters(Cycle now);
   void step(Cycle now);
   void handle(const Event& event, Cycle now);
-  void tell_watcher(Cycle limit);
+  void tell_observer(Cycle limit);
   uint32_t busiest_row(int launch) const;
   Warp* live_warp(const Event& event);
   void load_result(const Event& event, Cycle now);
@@ -321,7 +321,7 @@ class Sm {
   void finish_phase(const Event& event, Cycle now);
   void async_copied(Warp& warp, const Event& event, Cycle now);
   void release_barrier(const Event& event, Cycle now);
-  void reconsider_cta(int cta, Late lost, Cycle now);
+  void reconsider_cta(int cta, Delay delay, Cycle now);
 
   // sm_timeline.cc
   std::vector<uint64_t> use();
@@ -341,7 +341,7 @@ class Sm {
   void count_placed(int launch, uint64_t ctas);
   void start_warps(Cta& cta, int index, Cycle now);
   bool find_slots(uint32_t warps, std::vector<int>& slots) const;
-  void maybe_end_warp(int sub_core, int slot, Late lost, Cycle now);
+  void maybe_end_warp(int sub_core, int slot, Delay delay, Cycle now);
   void end_cta(int index, Cycle now);
 
   // sm_other_bounds.cc
@@ -376,12 +376,12 @@ class Sm {
   std::vector<Cta> ctas_;
   std::vector<bool> slot_taken_;  // SM-wide: slot s is on sub-core s mod sub_cores
   uint64_t open_wgmma_ = 0;       // commands that not all four warps have issued yet
-  SmWatcher* watcher_ = nullptr;
+  SmObserver* observer_ = nullptr;
   std::optional<TimelineRecorder> timeline_;
   Cycle next_sample_ = kNever;  // of the timeline's
   bool launch_ended_ = false;
   bool paused_ = false;
-  bool loop_end_ = false;  // or the end of a CTA without loops: not told to the watcher yet
+  bool loop_end_ = false;  // or the end of a CTA without loops: not told to the observer yet
   bool shared_ = false;
   bool may_part_ = false;      // since run() was called
   bool ends_sharing_ = false;  // the same

@@ -6,7 +6,7 @@ void Sm::own_parts() {
   for (SubCore& sub_core : sub_cores_) sub_core.belong_to(*this, account_);
   memory_.belong_to(*this, account_);
   wgmma_.belong_to(*this, account_);
-  watcher_ = nullptr;
+  observer_ = nullptr;
 }
 
 Sm::Sm(const Sm& other, Twin) : Sm(other) { own_parts(); }
@@ -39,10 +39,10 @@ Sm::Sm(const Sm& here, const Shortcut& shortcut) : Sm(*shortcut.to, Twin{}) {
   for (Cta& cta : ctas_) {
     if (cta.resident) cta.cta_class = shortcut.class_of[cta.launch].at(cta.cta_class);
   }
-  SavedState state;
+  Snapshot state;
   StateVisitor taker(state, now_ + 1);
   visit(taker);
-  Skip skip;
+  FastForward skip;
   skip.cycles = shortcut.own->at - shortcut.state->at;
   for (size_t i = 0; i < state.counts.size(); ++i) skip.counted.push_back(shortcut.own->counts[i] - shortcut.state->counts[i]);
   for (size_t i = 0; i < state.trips.size(); ++i) skip.trips_taken.push_back(state.trips[i] - shortcut.trips[i]);

@@ -48,7 +48,7 @@ void Sm::issue_variable_math(const Warp& warp, const MicroOp& op, int sub_core, 
               .sub_core = static_cast<uint8_t>(sub_core),
               .slot = static_cast<uint8_t>(slot),
               .serial = warp.serial,
-              .lost = warp.lost};
+              .delay = warp.delay};
   if (op.write_counter < 6) {
     event.counter = op.write_counter;
     schedule(now + op.result_cycles, event);
@@ -68,7 +68,7 @@ void Sm::issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cyc
                                .warp_serial = warp.serial,
                                .cta_serial = ctas_[warp.cta].serial,
                                .issued = now,
-                               .lost = warp.lost};
+                               .delay = warp.delay};
   if (op.cursor >= 0) {
     request.stage = static_cast<uint32_t>(warp.cursors[op.cursor] % launches_[warp.launch].image->kernel->cursors[op.cursor].depth);
   }
@@ -116,7 +116,7 @@ void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
   if (op.commit) ++warp.wgmma_groups;
   uint8_t& arrived = warpgroup.arrived[sequence % warpgroup.arrived.size()];
   Arrival& last = warpgroup.last[sequence % warpgroup.last.size()];
-  join(last, warp.cta, warp.lost, now);
+  join(last, warp.cta, warp.delay, now);
   if (++arrived < 4) return;
   arrived = 0;
   --open_wgmma_;
@@ -129,7 +129,7 @@ void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
   command.columns = op.wgmma_n;
   command.a_in_registers = op.wgmma_a_in_registers;
   command.commit = op.commit;
-  command.lost = joined(std::exchange(last, {}), warp.cta, now);
+  command.delay = joined(std::exchange(last, {}), warp.cta, now);
   wgmma_.assembled(command, now);
 }
 
@@ -145,7 +145,7 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
     warp.waiting_row = account_.row(warp.launch, op.segment);
     warp.barrier_phase = barrier.completed;
   }
-  join(barrier.last, warp.cta, warp.lost, now);
+  join(barrier.last, warp.cta, warp.delay, now);
   if (++barrier.arrived < expected) return;
   barrier.arrived = 0;
   const uint64_t phase = barrier.completed++;
@@ -154,7 +154,7 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
                                          .ring = static_cast<uint16_t>(id),
                                          .serial = cta.serial,
                                          .value = phase,
-                                         .lost = joined(std::exchange(barrier.last, {}), warp.cta, now)});
+                                         .delay = joined(std::exchange(barrier.last, {}), warp.cta, now)});
 }
 
 // setmaxnreg: registers move between the warps of a CTA through its own pool.
@@ -163,13 +163,13 @@ void Sm::issue_set_registers(Warp& warp, const MicroOp& op, Cycle now) {
   const auto change = (static_cast<int64_t>(op.count) - warp.registers) * 32;
   cta.register_pool = static_cast<uint32_t>(cta.register_pool - change);
   warp.registers = op.count;
-  if (change < 0) reconsider_cta(warp.cta, warp.lost, now);
+  if (change < 0) reconsider_cta(warp.cta, warp.delay, now);
 }
 
 void Sm::issue_exit(Warp& warp, int sub_core, int slot, Cycle now) {
   warp.exited = true;
   sub_cores_[sub_core].end_warp(slot);
-  maybe_end_warp(sub_core, slot, warp.lost, now + 1);
+  maybe_end_warp(sub_core, slot, warp.delay, now + 1);
 }
 
 }  // namespace warpfold::sim

@@ -186,7 +186,7 @@ void Sm::start_warps(Cta& cta, int index, Cycle now) {
 }
 
 // An exited warp stays resident until its stores have left the SM (drain).
-void Sm::maybe_end_warp(int sub_core, int slot, Late lost, Cycle now) {
+void Sm::maybe_end_warp(int sub_core, int slot, Delay delay, Cycle now) {
   Warp& warp = sub_cores_[sub_core].warp(slot);
   if (!warp.exited || warp.outstanding_stores > 0 || warp.outstanding_bulk_stores > 0) return;
   const Cycle end = std::max(now, warp.last_issue + 1);
@@ -194,7 +194,7 @@ void Sm::maybe_end_warp(int sub_core, int slot, Late lost, Cycle now) {
   if (end > warp.last_issue + 1) {
     warp.reason = WarpState::kDrain;
     warp.waiting_row = warp.row;
-    inherit(warp, lost, end - (warp.last_issue + 1));
+    inherit(warp, delay, end - (warp.last_issue + 1));
   }
   account_.launch(warp.launch).resident_warp_cycles += end - warp.started;
   warp.resident = false;
@@ -220,7 +220,7 @@ void Sm::end_cta(int index, Cycle now) {
   progress.end = now;
   if (timeline_) timeline_->cta_ended(static_cast<size_t>(index), now);
   launch_ended_ |= launch_done(cta.launch);
-  loop_end_ |= launches_[cta.launch].image->straight[cta.cta_class];
+  loop_end_ |= launches_[cta.launch].image->loop_free[cta.cta_class];
   place_ctas(now);
 }
 

@@ -36,7 +36,7 @@ Addressee addressee(Sm::EventType type) {
 }
 
 // Which launches there are, and how far they have come, is not the SM's own.
-class OwnFields : public KeyProbe {
+class OwnFields : public KeyFilter {
  public:
   bool keeps(const char* name, uint64_t /*word*/) override {
     return std::ranges::find(kOfLaunches, std::string_view(name)) == kOfLaunches.end();
@@ -51,7 +51,7 @@ class OwnFields : public KeyProbe {
 
 void Sm::visit(StateVisitor& visitor) {
   settle();
-  const std::vector<uint64_t> reads = visitor.taking() ? std::vector<uint64_t>{} : wgmma_.port_reads();
+  const std::vector<uint64_t> reads = visitor.recording() ? std::vector<uint64_t>{} : wgmma_.port_reads();
   for (size_t l = 0; l < launches_.size(); ++l) visit_launch(static_cast<int>(l), visitor);
   visitor.time("next_cta_at", next_cta_at_);
   visitor.time("place_due", place_due_);
@@ -74,14 +74,14 @@ void Sm::visit(StateVisitor& visitor) {
     if (addressee(event.payload.type) == Addressee::kWgmmaCommand) oldest_command = std::min(oldest_command, event.payload.value);
   });
   wgmma_.visit(visitor, oldest_command, blocked_since);
-  if (!visitor.taking()) wgmma_.add_port_reads(oldest_command, reads);
+  if (!visitor.recording()) wgmma_.add_port_reads(oldest_command, reads);
   visit_events(visitor);
   visitor.count(warps_started_);
-  if (visitor.taking()) settle_absences(visitor.now());
+  if (visitor.recording()) settle_absences(visitor.now());
   absent_since_ += visitor.shift();
   visit_other_runs(visitor);
   account_.visit(visitor);
-  if (visitor.taking()) return;
+  if (visitor.recording()) return;
   now_ += visitor.shift();
   may_part_ = true;
 }
@@ -151,7 +151,7 @@ uint64_t Sm::ring_origin(const Cta& cta, int ring) const {
   const KernelImage& image = *launches_[cta.launch].image;
   const int base = image.base_ring[ring];
   const std::vector<Mbarrier>& stages = cta.rings[base];
-  if (!image.turns[base]) return stages.front().completed * stages.size();
+  if (!image.rotates[base]) return stages.front().completed * stages.size();
   for (const int s : cta.warp_slots) {
     const Warp& warp = sub_cores_[s % sub_cores_.size()].warp(static_cast<int>(s / sub_cores_.size()));
     if (!warp.resident || warp.exited) continue;
@@ -173,7 +173,7 @@ void Sm::visit_warp_in_cta(Warp& warp, StateVisitor& visitor) {
   const KernelImage& image = *launches_[warp.launch].image;
   if (warp.in_barrier) visitor.relative("barrier_phase", cta.barriers[warp.barrier].completed - warp.barrier_phase);
   visitor.relative("wgmma_sequence", cta.warpgroups[warp.index_in_cta / 4].opened - warp.wgmma_sequence);
-  visit_lost("warp_lost", warp.launch, warp.cta, cta.serial, warp.lost, visitor);
+  visit_delay("warp_lost", warp.launch, warp.cta, cta.serial, warp.delay, visitor);
   if (warp.exited) return;
   for (size_t c = 0; c < image.cursor_ring.size(); ++c) {
     if (!warp.program->uses_cursor[c]) continue;
@@ -183,23 +183,23 @@ void Sm::visit_warp_in_cta(Warp& warp, StateVisitor& visitor) {
   }
 }
 
-bool Sm::is_new(Cycle at) {
+bool Sm::is_pristine(Cycle at) {
   OwnFields own_fields;
   const auto key_of = [&](Sm& sm) {
-    SavedState state;
+    Snapshot state;
     StateVisitor visitor(state, at, &own_fields);
     sm.visit(visitor);
     return state.key;
   };
   if (spec_.half_ports() && at % 2 != 0) return false;
   Sm fresh(spec_, launches_);
-  begin_anew(at);
+  reset_arbiters(at);
   return key_of(*this) == key_of(fresh);
 }
 
-void Sm::visit_ties(StateVisitor& visitor, const std::vector<bool>& tied) {
+void Sm::visit_couplings(StateVisitor& visitor, const std::vector<bool>& coupled) {
   for (Cta& cta : ctas_) {
-    if (!cta.resident || !tied[cta.launch]) continue;
+    if (!cta.resident || !coupled[cta.launch]) continue;
     visitor.value("cta_launch", static_cast<uint64_t>(cta.launch));
     visitor.value("cta_class", cta.cta_class);
     const KernelImage& image = *launches_[cta.launch].image;
@@ -232,11 +232,11 @@ uint32_t Sm::busiest_row(int launch) const {
 }
 
 void Sm::add_counts(const std::vector<uint64_t>& counts, const Account& account) {
-  SavedState state;
+  Snapshot state;
   StateVisitor taker(state, now_ + 1);
   visit(taker);
   if (state.counts.size() != counts.size()) throw std::logic_error("an SM counts something else than it did");
-  Skip skip;
+  FastForward skip;
   skip.counted = counts;
   skip.trips_taken.assign(state.trips.size(), 0);
   skip.moments.assign(state.moments.size(), 0);
@@ -275,14 +275,14 @@ bool Sm::event_is_live(const Event& event) {
 }
 
 // Of those that bring something about that a warp may wait for.
-void Sm::visit_event_lost(const Event& event, StateVisitor& visitor) {
+void Sm::visit_event_delay(const Event& event, StateVisitor& visitor) {
   switch (addressee(event.type)) {
     case Addressee::kWarp: {
       const Warp& warp = *live_warp(event);
-      return visit_lost("event_lost", warp.launch, warp.cta, ctas_[warp.cta].serial, event.lost, visitor);
+      return visit_delay("event_lost", warp.launch, warp.cta, ctas_[warp.cta].serial, event.delay, visitor);
     }
     case Addressee::kCta:
-      return visit_lost("event_lost", ctas_[event.cta].launch, event.cta, event.serial, event.lost, visitor);
+      return visit_delay("event_lost", ctas_[event.cta].launch, event.cta, event.serial, event.delay, visitor);
     default:
       return;
   }
@@ -317,7 +317,7 @@ uint32_t Sm::event_stage(const Event& event) const {
 }
 
 void Sm::visit_events(StateVisitor& visitor) {
-  if (!visitor.taking()) return events_.shift(visitor.shift());
+  if (!visitor.recording()) return events_.shift(visitor.shift());
   event_order_.clear();
   events_.for_each([&](const auto& event) {
     if (event_is_live(event.payload)) event_order_.push_back(&event);
@@ -333,7 +333,7 @@ void Sm::visit_events(StateVisitor& visitor) {
                    event.counter, "event_cta", event.cta, "event_ring", event.ring);
     visitor.value("event_stage", event_stage(event));
     visitor.relative("event_value", event_value(event));
-    visit_event_lost(event, visitor);
+    visit_event_delay(event, visitor);
   }
 }
 

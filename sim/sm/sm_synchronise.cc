@@ -62,9 +62,9 @@ void Sm::wgmma_room(Cycle now) {
 void Sm::charge_wgmma_wait(Warp& warp, Cycle to) {
   wgmma_.history().charge(warp.since, to, warp.launch, [&](int culprit, uint64_t cycles) {
     account_.charge(warp.row, culprit, Contended::kWgmma, cycles);
-    if (!kAccounting || !tied(warp.launch)) return;
-    delay(warp, &Late::all, cycles);
-    if (culprit != warp.launch) delay(warp, &Late::others, cycles);
+    if (!kAccounting || !coupled(warp.launch)) return;
+    delay_warp(warp, &Delay::all, cycles);
+    if (culprit != warp.launch) delay_warp(warp, &Delay::others, cycles);
   });
 }
 
@@ -72,13 +72,13 @@ void Sm::charge_wgmma_wait(Warp& warp, Cycle to) {
 void Sm::wgmma_group_done(const WgmmaUnit::Command& command, Cycle now) {
   if (!cta_lives(command.cta, command.cta_serial)) return;
   Cta& cta = ctas_[command.cta];
-  cta.warpgroups[command.warpgroup].done = {now, command.lost};
+  cta.warpgroups[command.warpgroup].done = {now, command.delay};
   for (int w = command.warpgroup * 4; w < command.warpgroup * 4 + 4; ++w) {
     const int s = cta.warp_slots[w];
     SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
     --sub_core.warp(slot).wgmma_groups;
-    sub_core.reconsider(slot, now, command.lost);
+    sub_core.reconsider(slot, now, command.delay);
   }
 }
 
@@ -86,7 +86,7 @@ void Sm::mbarrier_arrive(const Event& event, Cycle now) {
   if (!cta_lives(event.cta, event.serial)) return;
   Mbarrier& barrier = ctas_[event.cta].rings[event.ring][event.stage];
   barrier.bytes_left += static_cast<int64_t>(event.value);  // expected
-  join(barrier.arrived, event.cta, event.lost, now);
+  join(barrier.arrived, event.cta, event.delay, now);
   // More arrivals than a phase takes are lost on the phase, as a program may not count on them.
   if (barrier.arrivals_left > 0) --barrier.arrivals_left;
   finish_phase(event, now);
@@ -96,7 +96,7 @@ void Sm::mbarrier_bytes(const Event& event, Cycle now) {
   if (!cta_lives(event.cta, event.serial)) return;
   Mbarrier& barrier = ctas_[event.cta].rings[event.ring][event.stage];
   barrier.bytes_left -= static_cast<int64_t>(event.value);
-  join(barrier.arrived, event.cta, event.lost, now);
+  join(barrier.arrived, event.cta, event.delay, now);
   finish_phase(event, now);
 }
 
@@ -106,14 +106,14 @@ void Sm::finish_phase(const Event& event, Cycle now) {
   if (barrier.arrivals_left > 0 || barrier.bytes_left > 0) return;
   barrier.arrivals_left = launches_[ctas_[event.cta].launch].image->kernel->rings[event.ring].arrivals;
   ++barrier.completed;
-  const Late lost = joined(std::exchange(barrier.arrived, {}), event.cta, now);
+  const Delay delay = joined(std::exchange(barrier.arrived, {}), event.cta, now);
   schedule(now + spec_.mbarrier_latency, {.type = EventType::kMbarrierVisible,
                                           .cta = event.cta,
                                           .ring = event.ring,
                                           .stage = event.stage,
                                           .serial = event.serial,
                                           .value = barrier.completed,
-                                          .lost = lost});
+                                          .delay = delay});
 }
 
 void Sm::async_copied(Warp& warp, const Event& event, Cycle now) {
@@ -125,7 +125,7 @@ void Sm::async_copied(Warp& warp, const Event& event, Cycle now) {
   --groups.copies_left[event.value % groups.copies_left.size()];
   while (groups.completed < groups.committed && groups.copies_left[groups.completed % groups.copies_left.size()] == 0)
     ++groups.completed;
-  sub_cores_[event.sub_core].reconsider(event.slot, now, event.lost);
+  sub_cores_[event.sub_core].reconsider(event.slot, now, event.delay);
 }
 
 void Sm::release_barrier(const Event& event, Cycle now) {
@@ -135,15 +135,15 @@ void Sm::release_barrier(const Event& event, Cycle now) {
     Warp& warp = sub_core.warp(slot);
     if (!warp.resident || !warp.in_barrier || warp.barrier != event.ring || warp.barrier_phase != event.value) continue;
     warp.in_barrier = false;
-    sub_core.reconsider(slot, now, event.lost);
+    sub_core.reconsider(slot, now, event.delay);
   }
 }
 
-void Sm::reconsider_cta(int cta, Late lost, Cycle now) {
+void Sm::reconsider_cta(int cta, Delay delay, Cycle now) {
   for (const int s : ctas_[cta].warp_slots) {
     SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
     const auto slot = static_cast<int>(s / sub_cores_.size());
-    if (sub_core.warp(slot).resident) sub_core.reconsider(slot, now, lost);
+    if (sub_core.warp(slot).resident) sub_core.reconsider(slot, now, delay);
   }
 }
 
@@ -173,7 +173,7 @@ std::string Sm::waiting_report() const {
         const Mbarrier& barrier = awaited_mbarrier(warp, *warp.op, pass);
         // How many phases it is ahead, not which one it is, nor which of stages that are alike: what was skipped counts in none.
         const auto stage = &barrier - ctas_[warp.cta].rings[warp.op->barrier].data();
-        const bool alike = image.turns[image.base_ring[warp.op->barrier]];
+        const bool alike = image.rotates[image.base_ring[warp.op->barrier]];
         report += "; waits for ring " + kernel.rings[warp.op->barrier].name +
                   (alike ? std::string() : " stage " + std::to_string(stage)) + ", " + std::to_string(pass - barrier.completed) +
                   " phases ahead, " + std::to_string(barrier.arrivals_left) + " arrivals and " +

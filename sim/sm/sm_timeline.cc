@@ -48,7 +48,7 @@ void Sm::sample_use(Cycle now) {
   next_sample_ = timeline_->next_sample();
 }
 
-void Sm::move_on(const Skip& skip, bool exact) {
+void Sm::move_on(const FastForward& skip, bool exact) {
   StateVisitor visitor(skip);
   if (!timeline_) {
     visit(visitor);

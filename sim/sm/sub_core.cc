@@ -55,7 +55,7 @@ void SubCore::step(Cycle now) {
   expire_timers(now);
   Mask candidates = awake_;
   if (candidates != 0) candidates = throttle(candidates, now);
-  if (candidates != 0) candidates = find_way(candidates, now);
+  if (candidates != 0) candidates = find_dispatch_port(candidates, now);
   for (uint32_t issued = 0; candidates != 0;) {
     const int winner = pick(candidates);
     const MicroOp& op = *warps_[winner].op;
@@ -120,7 +120,7 @@ bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
 // Awake until now without having issued: in all of these cycles something was taken.
 void SubCore::count_held_up(int slot, Cycle now) {
   Warp& warp = warps_[slot];
-  if (kAccounting && (tied_ & (Mask{now > warp.since} << slot)) != 0) sm_->delay(warp, &Late::all, now - warp.since);
+  if (kAccounting && (coupled_ & (Mask{now > warp.since} << slot)) != 0) sm_->delay_warp(warp, &Delay::all, now - warp.since);
 }
 
 void SubCore::block(int slot, WarpState reason, Cycle since) {
@@ -184,27 +184,27 @@ void SubCore::lose_pipe(Mask warps, Pipe pipe) {
 }
 
 // Candidates that find the issue slot and a control stage free: all or none.
-SubCore::Mask SubCore::find_way(Mask candidates, Cycle now) {
+SubCore::Mask SubCore::find_dispatch_port(Mask candidates, Cycle now) {
   if (plain_) {
-    if (ways_[0].control_free <= now) return candidates;
-    lose(candidates, WarpState::kDispatchStall, ways_[0].dispatch_culprit, Contended::kRegisterReadPort);
+    if (dispatch_ports_[0].control_free <= now) return candidates;
+    lose(candidates, WarpState::kDispatchStall, dispatch_ports_[0].dispatch_culprit, Contended::kRegisterReadPort);
     return 0;
   }
   if (slot_free_ > now) {
     lose(candidates, WarpState::kNotSelected, slot_holder_, Contended::kIssueSlot);
     return 0;
   }
-  way_ = 0;
-  while (way_ + 1 < spec_.issue_width && ways_[way_].control_free > now) ++way_;
-  if (ways_[way_].control_free <= now) return candidates;
-  lose(candidates, WarpState::kDispatchStall, ways_[way_].dispatch_culprit, Contended::kRegisterReadPort);
+  dispatch_port_ = 0;
+  while (dispatch_port_ + 1 < spec_.issue_width && dispatch_ports_[dispatch_port_].control_free > now) ++dispatch_port_;
+  if (dispatch_ports_[dispatch_port_].control_free <= now) return candidates;
+  lose(candidates, WarpState::kDispatchStall, dispatch_ports_[dispatch_port_].dispatch_culprit, Contended::kRegisterReadPort);
   return 0;
 }
 
 // For a second instruction of the same cycle, which meets what the first one has taken.
 [[gnu::noinline]] SubCore::Mask SubCore::look_again(Mask candidates, Cycle now) {
   candidates = throttle(candidates, now);
-  return candidates != 0 ? find_way(candidates, now) : 0;
+  return candidates != 0 ? find_dispatch_port(candidates, now) : 0;
 }
 
 int SubCore::youngest(Mask candidates) const {
@@ -267,9 +267,9 @@ void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource)
                                                           : kLosses - 2;
   losses_ = true;
   for (ActiveRow& active : active_rows_) active.lost[place][loss] += static_cast<uint64_t>(std::popcount(warps & active.warps));
-  if ((warps & tied_) == 0) return;
-  for (Mask late = warps & tied_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
-    sm_->delay(warps_[std::countr_zero(late)], &Late::others, 1);
+  if ((warps & coupled_) == 0) return;
+  for (Mask late = warps & coupled_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
+    sm_->delay_warp(warps_[std::countr_zero(late)], &Delay::others, 1);
 }
 
 // ---- issue
@@ -301,7 +301,7 @@ void SubCore::issue(int slot, Cycle now) {
   if (op.allocates) {
     issue_fixed(op, warp, slot, now);
   } else {
-    Cycle& control_free = ways_[way_].control_free;
+    Cycle& control_free = dispatch_ports_[dispatch_port_].control_free;
     control_free = std::max(control_free, now + 1);
     if (releases_counters(op)) count_dependences(op, warp);
     sm_->issued(warp, op, index_, slot, now);
@@ -324,13 +324,13 @@ void SubCore::log(const Warp& warp, Cycle now) const {
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
   ports_.make_room(now, op.write_latency);
   // Control stage in the next cycle; it is left when the allocate stage is free. control_free is that cycle.
-  Way& way = ways_[way_];
-  const Cycle left_control = later(now + 1, way.allocated);
-  way.dispatch_culprit = left_control > now + 1 ? way.allocate_holder : warp.launch;
-  way.control_free = left_control;
-  way.allocate_holder = warp.launch;
+  DispatchPort& port = dispatch_ports_[dispatch_port_];
+  const Cycle left_control = later(now + 1, port.allocated);
+  port.dispatch_culprit = left_control > now + 1 ? port.allocate_holder : warp.launch;
+  port.control_free = left_control;
+  port.allocate_holder = warp.launch;
   const auto reads = ports_.collect(op, slot);
-  way.allocated = ports_.allocate(left_control + 1, reads);
+  port.allocated = ports_.allocate(left_control + 1, reads);
   port_reads_[warp.launch] += reads[0] + reads[1];
   ports_.write(now + op.write_latency, op);
   for (const uint8_t place : op.written) last_writer_[place] = warp.launch;

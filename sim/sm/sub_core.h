@@ -41,9 +41,9 @@ class SubCore {
 
   void start_warp(int slot, Cycle now);
   // Something that a blocked warp may wait for has changed.
-  // `lost`: Warp::lost of whoever has changed it; none: what it waits for has no history of its own.
-  void reconsider(int slot, Cycle now, std::optional<Late> lost = std::nullopt);
-  void release_counter(int slot, int counter, Late lost, Cycle now);
+  // `delay`: Warp::delay of whoever has changed it; none: what it waits for has no history of its own.
+  void reconsider(int slot, Cycle now, std::optional<Delay> delay = std::nullopt);
+  void release_counter(int slot, int counter, Delay delay, Cycle now);
   void free_queue_entry(Cycle now);
   void wgmma_room(Cycle now);
   void end_warp(int slot);
@@ -59,12 +59,12 @@ class SubCore {
   RegisterPorts& ports() { return ports_; }
   // An accumulator update begins to write back, for so many cycles.
   void begin_commits(Cycle now, Cycle cycles);
-  // The launch that wrote to the bank last; if none has since the sub-core began anew, `nobody`.
+  // The launch that wrote to the bank last; `nobody`: none since the arbiters were reset.
   int last_writer(int bank, int nobody) const { return last_writer_[bank] >= 0 ? last_writer_[bank] : nobody; }
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
   // With no warp: forgets whose turn it was, and who had what last.
-  void begin_anew(Cycle now);
+  void reset_arbiters(Cycle now);
   // Everything that the sub-core keeps, warps included.
   void visit(StateVisitor& visitor);
   // Changes with the places that the warps are at in their programs.
@@ -92,7 +92,7 @@ class SubCore {
   void wake_at(Cycle cycle) { next_ = std::min(next_, cycle == stepped_ ? cycle + 1 : cycle); }
 
   Mask throttle(Mask candidates, Cycle now);
-  Mask find_way(Mask candidates, Cycle now);
+  Mask find_dispatch_port(Mask candidates, Cycle now);
   Mask look_again(Mask candidates, Cycle now);
   Mask most_urgent(Mask candidates) const;
   int pick(Mask candidates) const;
@@ -129,7 +129,7 @@ class SubCore {
   std::vector<Warp> warps_;
 
   Mask resident_ = 0;
-  Mask tied_ = 0;  // of launches whose warps wait for each other
+  Mask coupled_ = 0;  // of launches whose warps wait for each other
   Mask awake_ = 0;
   Mask check_ = 0;      // the next instruction has a condition
   Mask tentative_ = 0;  // awake only because a counter's increment is not visible yet
@@ -161,16 +161,16 @@ class SubCore {
   uint32_t queue_entries_ = 0;
 
   // Behind the issue slot: a control and an allocate stage. A sub-core that issues from several warps a cycle has as many.
-  struct Way {
+  struct DispatchPort {
     Cycle control_free = 0;   // the control stage takes the next instruction from this cycle on
     Cycle allocated = 0;      // cycle in which the last instruction left the allocate stage
     int allocate_holder = 0;  // launch of that instruction
     int dispatch_culprit = 0;
   };
-  static constexpr uint32_t kMostWays = 8;
-  std::array<Way, kMostWays> ways_{};
-  uint32_t way_ = 0;     // that the next instruction takes
-  Cycle slot_free_ = 0;  // the issue slot, on a machine that does not issue every cycle
+  static constexpr uint32_t kMostDispatchPorts = 8;
+  std::array<DispatchPort, kMostDispatchPorts> dispatch_ports_{};
+  uint32_t dispatch_port_ = 0;  // that the next instruction takes
+  Cycle slot_free_ = 0;         // the issue slot, on a machine that does not issue every cycle
   int slot_holder_ = 0;
   std::array<int, 3> last_writer_ = {-1, -1, -1};  // of each bank, -1: nobody; the last one takes what writes neither
   std::vector<uint64_t> port_reads_;

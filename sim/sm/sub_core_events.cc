@@ -8,7 +8,7 @@ namespace warpfold::sim {
 
 using isa::Pipe;
 
-void SubCore::reconsider(int slot, Cycle now, std::optional<Late> lost) {
+void SubCore::reconsider(int slot, Cycle now, std::optional<Delay> delay) {
   Warp& warp = warps_[slot];
   if (!warp.blocked) return;
   WarpState reason{};
@@ -19,8 +19,8 @@ void SubCore::reconsider(int slot, Cycle now, std::optional<Late> lost) {
   account_->spend(warp.waiting_row, warp.reason, now - warp.since);
   if (warp.reason == WarpState::kMathPipeThrottle) {
     sm_->charge_wgmma_wait(warp, now);
-  } else if (lost) {
-    sm_->inherit(warp, *lost, now - warp.since);
+  } else if (delay) {
+    sm_->inherit(warp, *delay, now - warp.since);
   }
   if (!holds) return wait(warp, reason, now);
   warp.blocked = false;
@@ -29,11 +29,11 @@ void SubCore::reconsider(int slot, Cycle now, std::optional<Late> lost) {
   wake_at(now);
 }
 
-void SubCore::release_counter(int slot, int counter, Late lost, Cycle now) {
+void SubCore::release_counter(int slot, int counter, Delay delay, Cycle now) {
   Warp& warp = warps_[slot];
   --warp.counters[counter];
   if (warp.counters[counter] == 0) warp.long_counters = static_cast<uint8_t>(warp.long_counters & ~(1U << counter));
-  reconsider(slot, now, lost);
+  reconsider(slot, now, delay);
 }
 
 void SubCore::free_queue_entry(Cycle now) {

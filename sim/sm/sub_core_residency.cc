@@ -7,8 +7,8 @@
 
 namespace warpfold::sim {
 
-void SubCore::begin_anew(Cycle now) {
-  for (PipePort& pipe : pipes_) pipe.begin_anew(now);
+void SubCore::reset_arbiters(Cycle now) {
+  for (PipePort& pipe : pipes_) pipe.forget_holders(now);
   last_writer_.fill(-1);
   last_issued_ = 0;
   last_turn_ = 0;
@@ -22,7 +22,7 @@ void SubCore::start_warp(int slot, Cycle now) {
   younger_[slot] = 0;
   resident_ |= bit;
   of_launch_[warp.launch] |= bit;
-  tied_ = sm_->tied(warp.launch) ? tied_ | bit : tied_ & ~bit;
+  coupled_ = sm_->coupled(warp.launch) ? coupled_ | bit : coupled_ & ~bit;
   enter_loops(warp, 0, -1);
   warp.counted = warp.op;
   warp.row = account_->row(warp.launch, warp.op->segment);

@@ -24,11 +24,11 @@ void SubCore::visit(StateVisitor& visitor) {
   visitor.time("alu_results", alu_until_[0]);
   visitor.value("queue_entries", queue_entries_);
   for (uint32_t w = 0; w < spec_.issue_width; ++w) {
-    Way& way = ways_[w];
-    visitor.values("dispatch_culprit", way.control_free > visitor.now() ? way.dispatch_culprit : 0, "allocate_holder",
-                   way.allocated > visitor.now() ? way.allocate_holder : 0);
-    visitor.time("control_free", way.control_free);
-    visitor.time("allocated", way.allocated);
+    DispatchPort& port = dispatch_ports_[w];
+    visitor.values("dispatch_culprit", port.control_free > visitor.now() ? port.dispatch_culprit : 0, "allocate_holder",
+                   port.allocated > visitor.now() ? port.allocate_holder : 0);
+    visitor.time("control_free", port.control_free);
+    visitor.time("allocated", port.allocated);
   }
   if (spec_.issue_interval > 1) {
     visitor.value("slot_holder", slot_free_ > visitor.now() ? static_cast<uint64_t>(slot_holder_) : 0);
@@ -59,7 +59,7 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
                  warp.blocked ? warp.reason : WarpState{}, "in_barrier", warp.in_barrier, "exited", warp.exited);
   for (uint32_t left = counting; left != 0; left &= left - 1)
     visitor.value("dependence_counters", warp.counters[std::countr_zero(left)]);
-  if (warp.blocked || ((awake_ & tied_) >> slot & 1) != 0) {
+  if (warp.blocked || ((awake_ & coupled_) >> slot & 1) != 0) {
     visitor.since(warp.serial, 0, warp.since);
   } else {
     warp.since = visitor.moved(warp.since);

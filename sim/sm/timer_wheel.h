@@ -36,7 +36,7 @@ class TimerWheel {
   }
 
   void visit(StateVisitor& visitor) {
-    if (!visitor.taking()) {
+    if (!visitor.recording()) {
       std::rotate(due_.begin(), due_.end() - static_cast<ptrdiff_t>(visitor.shift() % kCycles), due_.end());
       occupied_ = std::rotl(occupied_, static_cast<int>(visitor.shift() % kCycles));
       return;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/account/late.h"
+#include "sim/account/delay.h"
 #include "sim/account/states.h"
 #include "sim/engine/time.h"
 #include "sim/sm/program.h"
@@ -29,7 +29,7 @@ struct alignas(64) Warp {
   const MicroOp* counted = nullptr;  // what it has issued before this one is in the account
   Cycle last_issue = 0;
   Cycle since = 0;  // it has been blocked, has been awake, or will be
-  Late lost;        // cycles that it has been held up for so far, its own and inherited; beside its CTA's most_lost
+  Delay delay;      // cycles that it has been held up for so far, its own and inherited; beside its CTA's most_delay
   int launch = 0;
   uint32_t row = 0;  // of the account: that of the segment it is in
   int cta = 0;
@@ -94,7 +94,7 @@ struct Cta {
   uint32_t registers = 0;  // allocated of the SM's
   uint32_t shared_memory = 0;
   uint32_t register_pool = 0;   // given back by setmaxnreg, per CTA
-  Late most_lost;               // Warp::lost, the largest so far
+  Delay most_delay;             // Warp::delay, the largest so far
   std::vector<int> warp_slots;  // SM-wide slot of each warp
   std::vector<std::vector<Mbarrier>> rings;
   std::array<NamedBarrier, kNamedBarriers> barriers{};

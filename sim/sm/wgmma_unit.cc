@@ -83,17 +83,17 @@ void WgmmaUnit::charge_start(Command& command, Cycle now) {
     if (culprit != command.launch) lost += cycles;
   });
   const uint64_t waited = now - command.assembled;
-  Late late = command.lost;
+  Delay late = command.delay;
   sm_->hold_up(late, command.launch, command.cta, command.cta_serial, {lost, waited});
   const bool behind_own = lost == 0 && pipe_cta_ == command.cta && pipe_serial_ == command.cta_serial;
   if (behind_own && sm_->remembered(pipe_, now))
     late.others = std::min(late.others + waited, sm_->joined(pipe_, command.cta, now).others);
-  command.lost = late;
+  command.delay = late;
   pipe_ = {now + interval(command), late};
   if (sm_->cta_lives(command.cta, command.cta_serial)) {
     Arrival& before = sm_->warpgroup(command.cta, command.warpgroup).started;
-    if (sm_->remembered(before, now)) command.lost.all = std::min(late.all, sm_->joined(before, command.cta, now).all);
-    before = {pipe_.at, command.lost};
+    if (sm_->remembered(before, now)) command.delay.all = std::min(late.all, sm_->joined(before, command.cta, now).all);
+    before = {pipe_.at, command.delay};
   }
   pipe_launch_ = command.launch;
   pipe_cta_ = command.cta;
@@ -167,11 +167,11 @@ void WgmmaUnit::delay_after(uint64_t id, Cycle delay, Cycle lost) {
     Command& command = at(later);
     const Cycle others = command.launch == launch ? lost : delay;
     command.completion += delay;
-    sm_->hold_up(command.lost, command.launch, command.cta, command.cta_serial, {others, delay});
+    sm_->hold_up(command.delay, command.launch, command.cta, command.cta_serial, {others, delay});
   }
   free_at_ += delay;
   pipe_.at += delay;
-  sm_->hold_up(pipe_.late, pipe_launch_, pipe_cta_, pipe_serial_, {pipe_launch_ == launch ? lost : delay, 0});
+  sm_->hold_up(pipe_.delay, pipe_launch_, pipe_cta_, pipe_serial_, {pipe_launch_ == launch ? lost : delay, 0});
 }
 
 std::vector<uint64_t> WgmmaUnit::port_reads() const {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sim/account/account.h"
+#include "sim/account/delay.h"
 #include "sim/account/hold_history.h"
-#include "sim/account/late.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
 
@@ -42,7 +42,7 @@ class WgmmaUnit {
     uint16_t columns = 0;
     bool a_in_registers = false;
     bool commit = false;  // ends a group
-    Late lost{};          // Warp::lost of the warps that issued it, and what has held it up since
+    Delay delay{};        // Warp::delay of the warps that issued it, and what has held it up since
     Cycle assembled = 0;
     Cycle completion = 0;
     bool writes_begun = false;
@@ -60,7 +60,7 @@ class WgmmaUnit {
   void complete(uint64_t id, Cycle now);
 
   // No CTA is left: forgets whose commands were the last ones.
-  void begin_anew() { history_.begin_anew(); }
+  void reset_arbiters() { history_.clear(); }
 
   // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
   void visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);

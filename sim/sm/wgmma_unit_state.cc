@@ -39,7 +39,7 @@ void WgmmaUnit::visit_command(Command& command, bool waits, StateVisitor& visito
   visitor.values("command_cta", command.cta, "command_cta_lives", sm_->cta_lives(command.cta, command.cta_serial));
   visitor.values("command_warpgroup", command.warpgroup, "command_columns", command.columns, "command_a_in_registers",
                  command.a_in_registers, "command_commit", command.commit);
-  sm_->visit_lost("command_lost", command.launch, command.cta, command.cta_serial, command.lost, visitor);
+  sm_->visit_delay("command_lost", command.launch, command.cta, command.cta_serial, command.delay, visitor);
   if (waits) {
     visitor.moment("command_assembled", command.assembled);
     return;

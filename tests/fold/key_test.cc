@@ -23,7 +23,7 @@ sim::Outcome folded(const Scenario& scenario, sim::FoldMode mode, const std::str
 
 // ---- which fields there are
 
-class Names : public sim::KeyProbe, public sim::SmWatcher {
+class Names : public sim::KeyFilter, public sim::SmObserver {
  public:
   bool keeps(const char* name, uint64_t /*word*/) override {
     if (name != last_ && seen_.insert(name).second) names_.insert(name);
@@ -31,7 +31,7 @@ class Names : public sim::KeyProbe, public sim::SmWatcher {
     return false;
   }
   void loop_ended(sim::Sm& sm, sim::Cycle now, sim::Cycle /*limit*/) override {
-    sim::SavedState state;
+    sim::Snapshot state;
     sim::StateVisitor visitor(state, now, this);
     sm.visit(visitor);
   }
@@ -259,7 +259,7 @@ TEST(Key, AFieldLeftOutGivesWrongResults) {
 }
 
 // Looks for states of one run that differ in one field alone, by hashes of everything but that field.
-class Neighbours : public sim::KeyProbe, public sim::SmWatcher {
+class Neighbours : public sim::KeyFilter, public sim::SmObserver {
  public:
   explicit Neighbours(std::set<std::string>& found) : found_(found) {}
 
@@ -279,7 +279,7 @@ class Neighbours : public sim::KeyProbe, public sim::SmWatcher {
     if (++looks_ > kLooks) return;
     sum_ = 0;
     for (auto& [name, field] : fields_) field.sum = field.words = 0;
-    sim::SavedState state;
+    sim::Snapshot state;
     sim::StateVisitor visitor(state, now, this);
     sm.visit(visitor);
     for (auto& [name, field] : fields_) {

@@ -11,12 +11,12 @@ using Runs = std::vector<traces::CtaRun>;
 
 // At 1000 and at 1100; one warp in a loop, or what the test makes of it.
 struct States {
-  SavedState before;
-  SavedState after;
+  Snapshot before;
+  Snapshot after;
 
   // One warp: its serial and trips left then and now, outermost loop first.
   States& warp(uint64_t serial, const std::vector<uint64_t>& then, uint64_t serial_now, const std::vector<uint64_t>& now) {
-    const auto add = [](SavedState& state, uint64_t number, const std::vector<uint64_t>& left) {
+    const auto add = [](Snapshot& state, uint64_t number, const std::vector<uint64_t>& left) {
       state.trips.push_back(number);
       state.trips.push_back(0);  // launch
       state.trips.push_back(left.size());
@@ -37,7 +37,7 @@ struct States {
     after.moments.push_back(now);
     return *this;
   }
-  Skip linked(const std::vector<Runs>& ctas = {}, Cycle limit = kNever) {
+  FastForward linked(const std::vector<Runs>& ctas = {}, Cycle limit = kNever) {
     before.at = 1000;
     after.at = 1100;
     std::vector<const Runs*> pointers;
@@ -55,7 +55,7 @@ TEST(Link, ALoopKeepsOneTrip) {
 }
 
 TEST(Link, TheWarpWithFewestTripsLeftDecides) {
-  Skip skip = States().warp({100}, {90}).warp({50}, {48}).warp({7}, {7}).linked();
+  FastForward skip = States().warp({100}, {90}).warp({50}, {48}).warp({7}, {7}).linked();
   EXPECT_EQ(skip.periods, 8);
   EXPECT_EQ(skip.trips_taken, (std::vector<uint64_t>{0, 0, 0, 80, 0, 0, 0, 16, 0, 0, 0, 0}));
   skip = States().warp({100}, {90}).warp({50}, {40}).linked();
@@ -100,7 +100,7 @@ TEST(Link, ClassesComeInTheSameOrder) {
 
 TEST(Link, EveryLaunchBounds) {
   const std::vector<Runs> ctas = {{{0, 100}}, {{0, 20}}, {{0, 3}}};
-  const Skip skip = States().placed(10, 11).placed(4, 6).placed(3, 3).linked(ctas);
+  const FastForward skip = States().placed(10, 11).placed(4, 6).placed(3, 3).linked(ctas);
   EXPECT_EQ(skip.periods, 6);
   EXPECT_EQ(skip.placed, (std::vector<uint64_t>{6, 12, 0}));
 }

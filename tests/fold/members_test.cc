@@ -20,27 +20,27 @@ Change<Part> one_more(Member Part::* member) {
   return [member](Part& part) { return ++(part.*member), true; };
 }
 
-bool same(const sim::SavedState& one, const sim::SavedState& other) {
+bool same(const sim::Snapshot& one, const sim::Snapshot& other) {
   return one.key == other.key && one.classes == other.classes && one.counts == other.counts && one.moments == other.moments &&
          one.trips == other.trips;
 }
 
-sim::SavedState state_of(sim::Sm& sm, sim::Cycle now) {
-  sim::SavedState state;
+sim::Snapshot state_of(sim::Sm& sm, sim::Cycle now) {
+  sim::Snapshot state;
   sim::StateVisitor visitor(state, now);
   sm.visit(visitor);
   return state;
 }
 
 // Makes every change to every warp and CTA in some of the states that a run comes through, and takes it back.
-class Perturbation : public sim::SmWatcher {
+class Perturbation : public sim::SmObserver {
  public:
   Perturbation(const std::map<std::string, Change<sim::Warp>>& of_warps, const std::map<std::string, Change<sim::Cta>>& of_ctas)
       : of_warps_(of_warps), of_ctas_(of_ctas) {}
 
   void loop_ended(sim::Sm& sm, sim::Cycle now, sim::Cycle /*limit*/) override {
     if (looks_++ % 16 != 0) return;
-    const sim::SavedState before = state_of(sm, now);
+    const sim::Snapshot before = state_of(sm, now);
     for (int c = 0; c < sm.sub_cores(); ++c) {
       for (int slot = 0; slot < sm.sub_core(c).slots(); ++slot) {
         sim::Warp& warp = sm.sub_core(c).warp(slot);
@@ -56,7 +56,7 @@ class Perturbation : public sim::SmWatcher {
 
  private:
   template <typename Part>
-  void perturb(sim::Sm& sm, sim::Cycle now, const sim::SavedState& before, Part& part,
+  void perturb(sim::Sm& sm, sim::Cycle now, const sim::Snapshot& before, Part& part,
                const std::map<std::string, Change<Part>>& changes) {
     for (const auto& [name, change] : changes) {
       if (noticed_.contains(name)) continue;
@@ -78,7 +78,7 @@ class Perturbation : public sim::SmWatcher {
 std::map<std::string, Change<sim::Warp>> warp_changes() {
   using sim::Warp;
   // A member more or less does not compile: then it needs a line here, or a reason above.
-  [[maybe_unused]] const auto& [op, counted, last_issue, since, lost, launch, row, cta, long_counters, fresh_counters, blocked,
+  [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,
                                 in_barrier, counters, reason, resident, exited, barrier, index_in_cta, program, trips_left, serial,
                                 number, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,
                                 outstanding_bulk_stores, wgmma_sequence, wgmma_groups, async, cursors] = Warp{};
@@ -106,8 +106,8 @@ std::map<std::string, Change<sim::Warp>> warp_changes() {
       {"outstanding_stores", one_more(&Warp::outstanding_stores)},
       {"outstanding_bulk_stores", one_more(&Warp::outstanding_bulk_stores)},
       {"registers", one_more(&Warp::registers)},
-      {"lost to others", [](Warp& w) { return ++w.lost.others, true; }},
-      {"lost in all", [](Warp& w) { return ++w.lost.all, true; }},
+      {"lost to others", [](Warp& w) { return ++w.delay.others, true; }},
+      {"lost in all", [](Warp& w) { return ++w.delay.all, true; }},
       {"wgmma_sequence", one_more(&Warp::wgmma_sequence)},
       {"wgmma_groups", one_more(&Warp::wgmma_groups)},
       {"open_copies", [](Warp& w) { return ++w.async.open_copies, true; }},
@@ -123,7 +123,7 @@ std::map<std::string, Change<sim::Warp>> warp_changes() {
 std::map<std::string, Change<sim::Cta>> cta_changes() {
   using sim::Cta;
   [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, register_pool,
-                                most_lost, warp_slots, rings, barriers, warpgroups] = Cta{};
+                                most_delay, warp_slots, rings, barriers, warpgroups] = Cta{};
   [[maybe_unused]] const auto& [arrivals_left, bytes_left, completed, visible, ring_arrived, seen] = sim::Mbarrier{};
   [[maybe_unused]] const auto& [arrived, phases, barrier_last] = sim::NamedBarrier{};
   [[maybe_unused]] const auto& [opened, open_arrived, open_last, done, started] = sim::Warpgroup{};
@@ -135,14 +135,14 @@ std::map<std::string, Change<sim::Cta>> cta_changes() {
       {"cta_class", one_more(&Cta::cta_class)},
       {"warps_running", one_more(&Cta::warps_running)},
       {"register_pool", one_more(&Cta::register_pool)},
-      {"most_lost to others", [](Cta& c) { return ++c.most_lost.others, true; }},
-      {"most_lost in all", [](Cta& c) { return ++c.most_lost.all, true; }},
+      {"most_delay to others", [](Cta& c) { return ++c.most_delay.others, true; }},
+      {"most_delay in all", [](Cta& c) { return ++c.most_delay.all, true; }},
       {"warp_slots", [](Cta& c) { return ++c.warp_slots[0], true; }},
       {"arrivals_left", of_ring([](sim::Mbarrier& b) { ++b.arrivals_left; })},
       {"bytes_left", of_ring([](sim::Mbarrier& b) { ++b.bytes_left; })},
       {"mbarrier completed", of_ring([](sim::Mbarrier& b) { ++b.completed; })},
       {"mbarrier visible", of_ring([](sim::Mbarrier& b) { ++b.visible; })},
-      {"mbarrier arrived", of_ring([](sim::Mbarrier& b) { ++b.arrived.late.all; })},
+      {"mbarrier arrived", of_ring([](sim::Mbarrier& b) { ++b.arrived.delay.all; })},
       {"mbarrier seen", of_ring([](sim::Mbarrier& b) { ++b.seen.at; })},
       {"barrier last",
        [](Cta& c) {
@@ -151,7 +151,7 @@ std::map<std::string, Change<sim::Cta>> cta_changes() {
        }},
       {"wgmma last", [](Cta& c) { return c.warpgroups[0].last.fill({}), true; }},
       {"wgmma started", [](Cta& c) { return --c.warpgroups[0].started.at, true; }},
-      {"wgmma done", [](Cta& c) { return ++c.warpgroups[0].done.late.others, true; }},
+      {"wgmma done", [](Cta& c) { return ++c.warpgroups[0].done.delay.others, true; }},
       {"barrier arrived", [](Cta& c) { return ++c.barriers[0].arrived, true; }},
       {"barrier completed", [](Cta& c) { return ++c.barriers[1].completed, true; }},
       {"wgmma opened", [](Cta& c) { return ++c.warpgroups[0].opened, true; }},
@@ -174,7 +174,7 @@ TEST(Members, OfWarpsAndCtasAreInTheState) {
 // a size is another, a member was added or went: say in the part's visit() what it means to the state, then change this.
 TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
-                                queued, lost] = sim::MemoryStage::Request{};
+                                queued, delay] = sim::MemoryStage::Request{};
   [[maybe_unused]] const auto& [c_launch, c_row, c_cta, warpgroup, c_serial, columns, a_in_registers, commit, c_lost, assembled,
                                 completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaUnit::Command{};
   [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value, e_lost] =

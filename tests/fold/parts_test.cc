@@ -23,14 +23,14 @@ namespace {
 constexpr sim::Cycle kNow = 1'000'000;
 
 template <typename Part, typename Visit>
-sim::SavedState state_of(Part part, Visit visit) {
-  sim::SavedState state;
+sim::Snapshot state_of(Part part, Visit visit) {
+  sim::Snapshot state;
   sim::StateVisitor visitor(state, kNow);
   visit(part, visitor);
   return state;
 }
 
-bool same(const sim::SavedState& one, const sim::SavedState& other) {
+bool same(const sim::Snapshot& one, const sim::Snapshot& other) {
   return one.key == other.key && one.counts == other.counts && one.moments == other.moments;
 }
 
@@ -38,7 +38,7 @@ bool same(const sim::SavedState& one, const sim::SavedState& other) {
 template <typename Part, typename Visit>
 std::string unnoticed(const Part& part, Visit visit, size_t first = 0, size_t last = sizeof(Part)) {
   static_assert(std::is_trivially_copyable_v<Part>);
-  const sim::SavedState before = state_of(part, visit);
+  const sim::Snapshot before = state_of(part, visit);
   std::string bytes;
   size_t begin = sizeof(Part);
   for (size_t i = first; i <= last; ++i) {
@@ -114,7 +114,7 @@ TEST(Parts, PipePortWithPlaces) {
 // What entered before cycle 0, where a state has been moved to an earlier time, is past.
 TEST(Parts, PipePortAtAnEarlierTime) {
   sim::PipePort port;
-  sim::Skip skip;
+  sim::FastForward skip;
   skip.cycles = sim::Cycle{0} - 5;
   sim::StateVisitor mover(skip);
   port.visit(mover, 12);

@@ -6,7 +6,7 @@
 
 namespace warpfold::test {
 
-void run_watched(const Scenario& scenario, sim::SmWatcher& watcher) {
+void run_watched(const Scenario& scenario, sim::SmObserver& observer) {
   const auto spec = sim::make_spec(scenario.gpu);
   if (!spec) throw std::logic_error(spec.error().text());
   std::vector<const traces::Kernel*> kernels;
@@ -24,7 +24,7 @@ void run_watched(const Scenario& scenario, sim::SmWatcher& watcher) {
     launches.push_back({launch, &images[l], sm_class.ctas[l], static_cast<int>(l), launch.priority, images[l].ctas_per_sm});
   }
   sim::Sm sm(*spec, std::move(launches));
-  sm.watch_with(watcher);
+  sm.observe_with(observer);
   for (size_t l = 0; l < images.size(); ++l) sm.release_launch(static_cast<int>(l), 0);
   while (sm.run(sim::kNever) != sim::kNever) {
   }

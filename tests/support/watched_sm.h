@@ -5,7 +5,7 @@
 
 namespace warpfold::test {
 
-// Runs what the first of the scenario's SMs receives, all launches at once, and shows it to `watcher` at its loop ends.
-void run_watched(const Scenario& scenario, sim::SmWatcher& watcher);
+// Runs what the first of the scenario's SMs receives, all launches at once, and shows it to `observer` at its loop ends.
+void run_watched(const Scenario& scenario, sim::SmObserver& observer);
 
 }  // namespace warpfold::test

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <regex>
 #include <utility>
 
 #include "configs/load.h"
@@ -31,11 +32,12 @@ Outcome<configs::Result> simulate_with(const WhatIfQuestion& question, const std
   return std::move(results->front());
 }
 
-// Its first line, without the file or the setting in front.
-std::string reason_of(const Failure& failure, const std::string& file) {
-  std::string text = failure.text.substr(0, failure.text.find('\n'));
-  if (text.starts_with("--set ") || text.starts_with(file + ":")) text.erase(0, text.find(": ") + 2);
-  return text;
+// The first line of a failure, without the place or the setting that it was found at: the machine is at fault.
+std::string reason_of(const Failure& failure) {
+  static const std::regex kPlace(R"(--set [^:]*: |.*?:\d+:\d+: )");
+  const std::string text = failure.text.substr(0, failure.text.find('\n'));
+  std::smatch place;
+  return std::regex_search(text, place, kPlace, std::regex_constants::match_continuous) ? place.suffix().str() : text;
 }
 
 // A machine to be tried: which resource, in which direction.
@@ -100,7 +102,7 @@ Outcome<configs::Result> ask_what_if(const WhatIfQuestion& question, const RunOp
       } else if (varied.error().exit_code == kInternalError) {
         failures[t] = varied.error();
       } else {
-        variation.set_not_run(reason_of(varied.error(), question.file));
+        variation.set_not_run(reason_of(varied.error()));
       }
       bar.step();
     });

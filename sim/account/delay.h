@@ -8,7 +8,7 @@
 namespace warpfold::sim {
 
 // By how many cycles something comes later than it would have (sm_inherit.cc).
-struct Late {
+struct Delay {
   uint64_t others = 0;  // had other launches held nothing
   uint64_t all = 0;     // had nobody held anything, its own launch included
 };
@@ -19,21 +19,21 @@ struct Late {
 inline constexpr uint64_t kMostApart = 512;  // cycles
 
 inline uint64_t within(uint64_t late, uint64_t most) { return most > late + kMostApart ? most - kMostApart : late; }
-inline Late within(Late late, Late most) { return {within(late.others, most.others), within(late.all, most.all)}; }
+inline Delay within(Delay late, Delay most) { return {within(late.others, most.others), within(late.all, most.all)}; }
 
 // What a cause costs: own launch's costs count to `all` alone.
-inline Late late_by(uint64_t cycles, bool of_others) { return {of_others ? cycles : 0, cycles}; }
+inline Delay delay_by(uint64_t cycles, bool of_others) { return {of_others ? cycles : 0, cycles}; }
 
-inline Late operator+(Late a, Late b) { return {a.others + b.others, a.all + b.all}; }
-inline Late operator+(Late late, uint64_t cycles) { return {late.others + cycles, late.all + cycles}; }
-inline Late least(Late a, Late b) { return {std::min(a.others, b.others), std::min(a.all, b.all)}; }
-inline Late most(Late a, Late b) { return {std::max(a.others, b.others), std::max(a.all, b.all)}; }
+inline Delay operator+(Delay a, Delay b) { return {a.others + b.others, a.all + b.all}; }
+inline Delay operator+(Delay late, uint64_t cycles) { return {late.others + cycles, late.all + cycles}; }
+inline Delay least(Delay a, Delay b) { return {std::min(a.others, b.others), std::min(a.all, b.all)}; }
+inline Delay most(Delay a, Delay b) { return {std::max(a.others, b.others), std::max(a.all, b.all)}; }
 
 // When something came about, and how late that was. Who needs several things has them all when the last is there; how late that
 // makes it is said by the one that would have been last had nobody been held up.
 struct Arrival {
   Cycle at = kNever;  // kNever: there is none
-  Late late{};
+  Delay delay{};
 };
 
 }  // namespace warpfold::sim
