@@ -85,7 +85,7 @@ traces::Block prologue(const isa::Architecture& architecture, const Plan& plan) 
     code.add(line({"LDSM.16.M88.4 ", general(fragment), ", [R212]"}), {.wavefronts = kMatrixWavefronts});
   }
   code.add("NOP");  // waits for the fragments
-  return straight(code);
+  return block_of(code);
 }
 
 // mma.sync leaves two neighbouring columns of a row in a thread: 64 words of two elements each.
@@ -105,7 +105,7 @@ traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) 
              {.bytes = 4 * 32, .stream = AmpereGemmStreams::kC});
   }
   code.add("EXIT");
-  return straight(code);
+  return block_of(code);
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ struct CtaUse {
 };
 CtaUse cta_use(const configs::Gpu& gpu, const CtaFootprint& cta);
 
-// CTAs that an empty SM holds; 0: not even one. Sizes grids that are made to fill the chip once (persistent kernels); what the
-// machine then does with them is the simulator's business.
+// CTAs that an empty SM holds; 0 where one exceeds it. Sizes the grids of persistent kernels, which fill the chip once; the
+// simulator places the CTAs itself.
 uint32_t ctas_per_sm(const configs::Gpu& gpu, const CtaFootprint& cta);
 
 }  // namespace warpfold::workloads

@@ -166,7 +166,7 @@ void uncount_copies(const isa::Architecture& architecture, std::vector<isa::Inst
   for (Instruction& instruction : code) instruction.control.wait_mask &= static_cast<uint8_t>(~counted);
 }
 
-traces::Block straight(const Code& code) {
+traces::Block block_of(const Code& code) {
   traces::Block block{code.instructions()};
   isa::assign_control_codes(code.architecture(), block.code, false);
   uncount_copies(code.architecture(), block.code);

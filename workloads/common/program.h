@@ -36,17 +36,17 @@ class Code {
 };
 
 // The code as a block, with the control codes that a compiler would give it.
-traces::Block straight(const Code& code);
+traces::Block block_of(const Code& code);
 // The code as the whole body of a loop: its first instructions also depend on its last ones.
 traces::Loop loop_of(const Code& code, traces::TripCount trips);
 
-// Takes the dependence counter away from LDGDEPBAR, and from who waits for it. Hardware counts cp.async groups in it; the machine
-// counts them by effect (commit, and count at DEPBAR.LE.LDGSTS), so that the counter would never be released.
+// Removes the dependence counter of LDGDEPBAR and the waits for it. Hardware counts cp.async groups in that counter; the machine
+// counts them by effect (commit, and count at DEPBAR.LE.LDGSTS) and would never release it.
 void uncount_copies(const isa::Architecture& architecture, std::vector<isa::Instruction>& code);
 
-// Makes a role's body safe where blocks and loops meet, which the control codes inside a block cannot do: waits for dependence
-// counters that are still held where a block ends, and waits out fixed latencies that reach across. Waits go into the code
-// round a loop, never into the loop's body, so that a pass of the loop stays what the compiler (or the recording) made it.
+// Adds the waits that control codes inside a block cannot express, where blocks and loops of a role meet: for dependence counters
+// that are still held where a block ends, and for fixed latencies that reach across. Waits go into the code around a loop, never
+// into its body: a pass of the loop stays as the compiler (or the recording) made it.
 void connect(const isa::Architecture& architecture, std::vector<traces::Node>& body);
 
 // General registers that the kernel needs for one thread: the highest one named plus one, rounded up to the multiple of 8 that

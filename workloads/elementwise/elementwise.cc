@@ -88,7 +88,7 @@ traces::Block body_of(const Plan& plan, const isa::Architecture& architecture) {
              {.bytes = bytes, .stream = static_cast<int16_t>(plan.inputs)});
   }
   code.add("EXIT");
-  return straight(code);
+  return block_of(code);
 }
 
 }  // namespace

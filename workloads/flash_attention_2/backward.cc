@@ -45,7 +45,7 @@ class Backward {
     std::vector<traces::Node> body{prologue()};
     if (common_.tiles.causal() || common_.tiles.keys() % common_.tile_keys != 0) {
       body.push_back(loop_of(masking(common_, at_.scores, scores()), {.parameter = 1}));
-      body.push_back(straight(Code(*common_.architecture).add("NOP")));
+      body.push_back(block_of(Code(*common_.architecture).add("NOP")));
     }
     body.push_back(loop_of(pass(), {.parameter = 0}));
     body.push_back(epilogue());
@@ -215,7 +215,7 @@ traces::Block Backward::prologue() const {
   for (uint32_t i = 0; i < 2 * key_gradients(); i += 2) code.add(line({"CS2R ", r(at_.key_gradient + i), ", SRZ"}));
   for (uint32_t i = 0; i < scores(); i += 2) code.add(line({"CS2R ", r(at_.scores + i), ", SRZ"}));
   code.add("NOP");
-  return straight(code);
+  return block_of(code);
 }
 
 // dK scaled, both packed, through shared memory so that rows are stored whole.
@@ -242,7 +242,7 @@ traces::Block Backward::epilogue() const {
              {.bytes = kCopyBytes, .stream = stream});
   }
   code.add("EXIT");
-  return straight(code);
+  return block_of(code);
 }
 
 }  // namespace

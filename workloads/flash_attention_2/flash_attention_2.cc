@@ -117,19 +117,19 @@ Expected<traces::Kernel> make_backward(const configs::AttentionShape& shape, con
   return kernel;
 }
 
-// The kernels before and behind the backward pass: each tile of queries once.
-Expected<traces::Kernel> make_around(const configs::AttentionShape& shape, const configs::Gpu& gpu, bool before) {
+// The prepare and the convert kernel, before and behind the backward pass: one CTA a tile of queries.
+Expected<traces::Kernel> make_gradient_kernel(const configs::AttentionShape& shape, const configs::Gpu& gpu, bool prepares) {
   const auto plan = plan_flash_attention_2_backward(shape, gpu);
   if (!plan) return std::unexpected(plan.error());
-  traces::Kernel kernel = kernel_of(before ? "prepare " : "convert ", plan->common, gpu);
-  kernel.shared_memory_bytes = before ? 0 : plan->common.tile_queries * plan->common.head_dim() * 2;
+  traces::Kernel kernel = kernel_of(prepares ? "prepare " : "convert ", plan->common, gpu);
+  kernel.shared_memory_bytes = prepares ? 0 : plan->common.tile_queries * plan->common.head_dim() * 2;
   kernel.roles = {
-      {"elements", plan->common.warps, before ? flash_attention_2_prepare_body(*plan) : flash_attention_2_convert_body(*plan)}};
+      {"elements", plan->common.warps, prepares ? flash_attention_2_prepare_body(*plan) : flash_attention_2_convert_body(*plan)}};
   kernel.registers_per_thread = registers_named(kernel.roles);
   kernel.cta_classes = {{"tile", {}}};
   const uint64_t tiles = (plan->common.tiles.queries() + plan->common.tile_queries - 1) / plan->common.tile_queries;
   kernel.grid = {{0, tiles * plan->common.tiles.heads() * plan->common.tiles.batch()}};
-  if (before) {
+  if (prepares) {
     kernel.streams = {{"O", false, 1, 1}, {"dO", false, 1, 1}, {"dQ_sums", true, 1, 1}, {"rows", true, 1, 1}};
   } else {
     kernel.streams = {{"dQ_sums", false, 1, 1}, {"dQ", true, 1, 1}};
@@ -144,9 +144,9 @@ Expected<traces::Kernel> make_flash_attention_2(const configs::FlashAttention2& 
     case configs::BACKWARD:
       return make_backward(attention.shape(), gpu);
     case configs::BACKWARD_PREPARE:
-      return make_around(attention.shape(), gpu, true);
+      return make_gradient_kernel(attention.shape(), gpu, true);
     case configs::BACKWARD_CONVERT:
-      return make_around(attention.shape(), gpu, false);
+      return make_gradient_kernel(attention.shape(), gpu, false);
     default:
       return make_forward(attention.shape(), gpu);
   }

@@ -38,7 +38,7 @@ std::vector<traces::Node> FlashAttention2Forward::body() const {
   std::vector<traces::Node> body{prologue()};
   if (plan_.tiles.causal() || plan_.tiles.keys() % plan_.tile_keys != 0) {
     body.push_back(loop_of(masking(plan_, at_.scores, scores()), {.parameter = 1}));
-    body.push_back(straight(Code(*plan_.architecture).add("NOP")));
+    body.push_back(block_of(Code(*plan_.architecture).add("NOP")));
   }
   body.push_back(loop_of(pass(), {.parameter = 0}));
   body.push_back(epilogue());
@@ -118,7 +118,7 @@ traces::Block FlashAttention2Forward::prologue() const {
     code.add(line({"MOV ", r(at_.maximum + row), ", 0xff800000"})).add(line({"MOV ", r(at_.sum + row), ", RZ"}));
   }
   code.add("NOP");
-  return straight(code);
+  return block_of(code);
 }
 
 // Sums over the four threads of a row, O / sum, through shared memory so that rows are stored whole; Q's place is taken.
@@ -151,7 +151,7 @@ traces::Block FlashAttention2Forward::epilogue() const {
              {.bytes = kCopyBytes, .stream = kStreamO});
   }
   code.add("EXIT");
-  return straight(code);
+  return block_of(code);
 }
 
 std::vector<traces::Node> flash_attention_2_forward_body(const FlashAttention2Plan& plan) {

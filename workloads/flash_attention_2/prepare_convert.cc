@@ -62,7 +62,7 @@ std::vector<traces::Node> flash_attention_2_prepare_body(const FlashAttention2Ba
     code.add(line({"STG.E [R8.64+", immediate(row * 16), "], ", sum}), {.bytes = 16, .stream = kPrepareRows});
   }
   code.add("EXIT");
-  return {straight(code)};
+  return {block_of(code)};
 }
 
 std::vector<traces::Node> flash_attention_2_convert_body(const FlashAttention2BackwardPlan& plan) {
@@ -84,7 +84,7 @@ std::vector<traces::Node> flash_attention_2_convert_body(const FlashAttention2Ba
   }
   for (uint32_t i = 0; i < chunks; ++i) store(code, r(kFirst + 4 * i), 6, i * 512, kConvertQueryGradient);
   code.add("EXIT");
-  return {straight(code)};
+  return {block_of(code)};
 }
 
 }  // namespace warpfold::workloads

@@ -89,7 +89,7 @@ void AttentionConsumer::add_blocks(std::vector<traces::Node>& nodes, uint32_t le
   };
   if (plan_.tiles.causal()) {
     nodes.push_back(loop_of(block(Mask::kCausal, Loads::kNone), {.parameter = AttentionParameters::masked(length)}));
-    nodes.push_back(straight(Code(architecture_).add("IMAD.MOV.U32 R2, RZ, RZ, R2")));
+    nodes.push_back(block_of(Code(architecture_).add("IMAD.MOV.U32 R2, RZ, RZ, R2")));
     nodes.push_back(loop_of(block(Mask::kNone, Loads::kNone), {.parameter = AttentionParameters::full(length)}));
     return;
   }
@@ -97,14 +97,14 @@ void AttentionConsumer::add_blocks(std::vector<traces::Node>& nodes, uint32_t le
   const uint64_t last = plan_.specialized ? 0 : 1;
   const uint64_t more = plan_.blocks() - 1 - last;
   if (more > 0) nodes.push_back(loop_of(block(Mask::kNone, Loads::kBoth), {.literal = more}));
-  if (last > 0) nodes.push_back(straight(block(Mask::kNone, Loads::kValue)));
+  if (last > 0) nodes.push_back(block_of(block(Mask::kNone, Loads::kValue)));
 }
 
 std::vector<traces::Node> AttentionConsumer::tile(uint32_t length) const {
   Code head(architecture_);
   for (uint32_t i = 0; i < plan_.outputs(); i += 2) head.add(line({"CS2R ", general(Registers::kOutput + i), ", SRZ"}));
   add_first_block(head);
-  std::vector<traces::Node> nodes{straight(head)};
+  std::vector<traces::Node> nodes{block_of(head)};
   add_blocks(nodes, length);
   Code rest(architecture_);
   add_last_products(rest);
@@ -112,16 +112,16 @@ std::vector<traces::Node> AttentionConsumer::tile(uint32_t length) const {
   if (!plan_.specialized) add_output_release(rest);
   add_tile_number(rest, plan_);
   if (plan_.specialized) rest.add("VIADD R2, R2, 0x84").add("ISETP.GE.AND P4, PT, R2, R1, PT").add("@!P4 BRA `(.L_tile)");
-  nodes.push_back(straight(rest));
+  nodes.push_back(block_of(rest));
   return nodes;
 }
 
 std::vector<traces::Node> AttentionConsumer::body() const {
   Code entry(architecture_);
   add_entry(entry);
-  std::vector<traces::Node> nodes{straight(entry)};
+  std::vector<traces::Node> nodes{block_of(entry)};
   for (uint32_t length = 0; length < plan_.lengths; ++length) add_tiles(nodes, plan_, length, tile(length));
-  nodes.push_back(straight(Code(architecture_).add("EXIT")));
+  nodes.push_back(block_of(Code(architecture_).add("EXIT")));
   space_exponentials(nodes);
   connect(architecture_, nodes);
   return nodes;

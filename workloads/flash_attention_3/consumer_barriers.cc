@@ -1,4 +1,4 @@
-// Where the consumer waits, and whom it lets go on: the rings of Q, K and V, the turns of the warpgroups.
+// The consumer's synchronisation: rings of K and V, the rooms for Q and O, the turns of the warpgroups.
 #include "workloads/flash_attention_3/consumer.h"
 
 namespace warpfold::workloads {
@@ -63,9 +63,9 @@ void AttentionConsumer::add_next_stage(Code& code) const {
   code.add("USHF.R.U32.HI UR48, URZ, 0x1, UR38");
 }
 
-// Where CTAs stay, the last warpgroup sees that the tile before has been stored when it has issued the next one's first products:
-// until then the producer loads no more than that tile's Q and first keys. (In a CTA's first tile the library loads on at once; the
-// second keys are needed behind a softmax.)
+// In a persistent CTA the last warpgroup sees that the tile before has been stored when it has issued the next one's first
+// products: until then the producer loads no more than that tile's Q and first keys. (In a CTA's first tile the library loads on at
+// once; the second keys are needed behind a softmax.)
 void AttentionConsumer::add_output_room(Code& code) const {
   if (plan_.specialized && static_cast<uint32_t>(group_) + 1 == plan_.consumers()) add_output_release(code);
 }

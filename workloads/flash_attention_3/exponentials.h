@@ -29,7 +29,7 @@ struct ExponentialsOrder {
 // the scales (compiled 8-bit kernels, which have no overlap).
 class Exponentials {
  public:
-  // `first`: there are no earlier blocks, sums start here and there is no O.
+  // `first`: the tile's first block. Sums start here, and O holds nothing yet.
   Exponentials(Code& code, const FlashAttention3Plan& plan, bool first);
   Exponentials(Code& code, const FlashAttention3Plan& plan, ExponentialsOrder order);
 

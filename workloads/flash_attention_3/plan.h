@@ -21,11 +21,11 @@ struct FlashAttention3Plan {
   uint32_t stages = 2;  // of the K ring and of the V ring
   uint32_t cluster = 1;
   bool pingpong = true;  // consumers issue their products in turn
-  bool overlap = true;   // a block's scores are made before the block before it has been multiplied with V
-  // A warpgroup of its own loads, and a CTA stays and works through many tiles; else CTAs of one tile replace each other.
+  bool overlap = true;   // within a warpgroup: Q K of a block is issued together with P V of the block before
+  // A producer warpgroup loads and persistent CTAs work through many tiles; else consumers load and each CTA has one tile.
   bool specialized = true;
   bool longest_first = false;  // of causal tiles
-  uint32_t lengths = 1;        // of the tiles of a CTA that stays: each has a loop of its own
+  uint32_t lengths = 1;        // distinct lengths of a persistent CTA's tiles: one loop each
   uint32_t registers_per_thread = 168;
   uint32_t producer_registers = 24;   // a thread, after setmaxnreg
   uint32_t consumer_registers = 240;  // a thread, after setmaxnreg

@@ -109,15 +109,15 @@ void add_entry(Code& code, const Plan& plan, bool initialises) {
 // The tiles' blocks: `first`, `more` behind it, `last`.
 std::vector<traces::Node> body_of(const isa::Architecture& architecture, const Plan& plan, const Code& entry, const Code& first,
                                   const Code& more, const Code& last) {
-  std::vector<traces::Node> body{straight(entry)};
+  std::vector<traces::Node> body{block_of(entry)};
   for (uint32_t length = 0; length < plan.lengths; ++length) {
-    std::vector<traces::Node> tile{straight(first)};
+    std::vector<traces::Node> tile{block_of(first)};
     if (plan.tiles.causal()) tile.push_back(loop_of(more, {.parameter = AttentionParameters::more(length)}));
     if (!plan.tiles.causal() && plan.blocks() > 1) tile.push_back(loop_of(more, {.literal = plan.blocks() - 1}));
-    tile.push_back(straight(last));
+    tile.push_back(block_of(last));
     add_tiles(body, plan, length, std::move(tile));
   }
-  body.push_back(straight(Code(architecture).add("EXIT")));
+  body.push_back(block_of(Code(architecture).add("EXIT")));
   connect(architecture, body);
   return body;
 }
@@ -212,7 +212,7 @@ std::vector<traces::Node> attention_producer_body(const isa::Architecture& archi
 std::vector<traces::Node> attention_helper_body(const isa::Architecture& architecture, const Plan& plan) {
   Code entry(architecture);
   add_entry(entry, plan, false);
-  if (!plan.transposes()) return {straight(entry.add("EXIT"))};
+  if (!plan.transposes()) return {block_of(entry.add("EXIT"))};
   Code first(architecture);
   add_output_wait(first);
   Code more(architecture);

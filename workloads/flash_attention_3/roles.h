@@ -26,7 +26,7 @@ struct AttentionCursors {
   static constexpr int16_t kValue = 3;
   static constexpr int16_t kTile = 4;
   static constexpr int16_t kOutput = 5;
-  static constexpr int16_t kTransposed = 6;  // V as loaded, by those who transpose it
+  static constexpr int16_t kTransposed = 6;  // V as loaded, read by the transposing warps
 };
 struct AttentionStreams {
   static constexpr int16_t kQuery = 0;
@@ -37,8 +37,8 @@ struct AttentionStreams {
   static constexpr int16_t kTileQueue = 5;  // causal
   static int16_t mask(const FlashAttention3Plan& plan) { return plan.tiles.causal() ? 6 : 5; }
 };
-// Of a persistent CTA, for each of the lengths that its tiles have (without a causal mask there is one): how many tiles, and,
-// causal, their key blocks behind the first one.
+// Trip counts of a persistent CTA, four for each length of its tiles (one length without a causal mask): the tiles, and of a causal
+// tile the key blocks behind the first one.
 struct AttentionParameters {
   static constexpr int32_t tiles(uint32_t length) { return static_cast<int32_t>(4 * length); }
   static constexpr int32_t masked(uint32_t length) { return tiles(length) + 1; }  // cut by the diagonal
@@ -71,7 +71,7 @@ enum class Mask { kNone, kKeys, kCausal };
 
 constexpr uint32_t kSoftmaxScale = 36;  // uniform register: softmax scale times log2(e)
 
-// Softmax of the block of scores that wgmma has just made. `first`: there are no earlier blocks.
+// Softmax of the block of scores that wgmma has just made. `first`: the tile's first block.
 void add_mask(Code& code, const FlashAttention3Plan& plan, Mask mask);
 void add_maxima(Code& code, const FlashAttention3Plan& plan, bool first, Mask mask);  // and what earlier results shrink by
 // Scores to the registers that wgmma reads: a pair of them, and all that are not packed yet.
@@ -105,7 +105,7 @@ void add_tile_notice(Code& code, const FlashAttention3Plan& plan);  // producer'
 void add_tile_number(Code& code, const FlashAttention3Plan& plan);  // consumer: reads it
 void add_tile_number_free(Code& code, const FlashAttention3Plan& plan);
 
-// All tiles of one length: a loop where CTAs stay.
+// All tiles of one length: a loop in a persistent CTA.
 void add_tiles(std::vector<traces::Node>& body, const FlashAttention3Plan& plan, uint32_t length, std::vector<traces::Node> tile);
 
 std::vector<traces::Node> attention_producer_body(const isa::Architecture& architecture, const FlashAttention3Plan& plan);

@@ -1,4 +1,4 @@
-// How FlashAttention-3's causal CTAs, which stay, come by their tiles (hopper/tile_scheduler.hpp, DynamicPersistentTileScheduler,
+// How FlashAttention-3's persistent causal CTAs draw their tiles (hopper/tile_scheduler.hpp, DynamicPersistentTileScheduler,
 // from July 14th 2024 on): one thread of the producer adds to a counter in memory as soon as it has asked for a tile's last keys,
 // and puts the number into shared memory when the last V is asked for; the consumers take it at the end of their tile. Of 8-bit
 // elements all four warps of the producer take part. Not counted: assumed, after the source, and short beside the tiles.

@@ -139,7 +139,7 @@ std::vector<traces::Node> Consumer::scaled_products() const {
   if (plan_.whole_tile) add_whole_tile_wait(head);
   Code pass(architecture_);
   add_scaled_k_block(pass, plan_, group_);
-  return {straight(head), loop_of(pass, {.literal = plan_.k_blocks})};
+  return {block_of(head), loop_of(pass, {.literal = plan_.k_blocks})};
 }
 
 // start, first k-block | further k-blocks
@@ -149,7 +149,7 @@ std::vector<traces::Node> Consumer::products() const {
   if (plan_.whole_tile) add_whole_tile_wait(head);
   add_order_wait(head, HopperRings::kMainOrder, HopperCursors::kMainOrder);
   add_k_block(head, true);
-  std::vector<traces::Node> nodes{straight(head)};
+  std::vector<traces::Node> nodes{block_of(head)};
   if (plan_.k_blocks > 1) {
     Code pass(architecture_);
     add_k_block(pass, false);
@@ -179,14 +179,14 @@ std::vector<traces::Node> Consumer::tile() const {
   add_order_arrive(rest, HopperRings::kEpilogueOrder);
   rest.add("LOP3.LUT R6, R6, 0x1, RZ, 0x3c, !PT");
   add_tile_end(rest);
-  nodes.push_back(straight(rest));
+  nodes.push_back(block_of(rest));
   return nodes;
 }
 
 std::vector<traces::Node> Consumer::body() const {
   Code entry(architecture_);
   add_entry(entry);
-  std::vector<traces::Node> nodes{straight(entry)};
+  std::vector<traces::Node> nodes{block_of(entry)};
   std::vector<traces::Node> tile_nodes = tile();
   if (plan_.persistent) {
     const int32_t tiles = plan_.pingpong ? HopperParameters::kTilesOfGroup + group_ : HopperParameters::kTiles;
@@ -194,7 +194,7 @@ std::vector<traces::Node> Consumer::body() const {
   } else {
     nodes.insert(nodes.end(), tile_nodes.begin(), tile_nodes.end());
   }
-  nodes.push_back(straight(Code(architecture_).add("UTMACMDFLUSH").add("EXIT")));
+  nodes.push_back(block_of(Code(architecture_).add("UTMACMDFLUSH").add("EXIT")));
   connect(architecture_, nodes);
   return nodes;
 }

@@ -144,18 +144,18 @@ std::vector<traces::Node> producer_body(const isa::Architecture& architecture, c
   std::vector<traces::Node> tile;
   Code start(architecture);
   add_tile_start(start);
-  tile.push_back(straight(start));
+  tile.push_back(block_of(start));
   tile.push_back(loop_of(k_block(architecture, plan), {.literal = plan.k_blocks}));
-  std::vector<traces::Node> body{straight(entry(architecture, plan))};
+  std::vector<traces::Node> body{block_of(entry(architecture, plan))};
   if (plan.persistent) {
-    tile.push_back(straight(tile_end(architecture)));
+    tile.push_back(block_of(tile_end(architecture)));
     body.push_back(traces::Loop{{.parameter = HopperParameters::kTiles}, std::move(tile)});
   } else {
     body.insert(body.end(), tile.begin(), tile.end());
   }
-  body.push_back(straight(Code(architecture).add("NOP")));
+  body.push_back(block_of(Code(architecture).add("NOP")));
   body.push_back(loop_of(drain_pass(architecture, plan), {.literal = plan.stages}));
-  body.push_back(straight(Code(architecture).add("EXIT")));
+  body.push_back(block_of(Code(architecture).add("EXIT")));
   connect(architecture, body);
   return body;
 }
@@ -164,7 +164,7 @@ std::vector<traces::Node> producer_idle_body(const isa::Architecture& architectu
   Code code(architecture);
   add_entry(code, plan, false);
   code.add("EXIT");
-  return {straight(code)};
+  return {block_of(code)};
 }
 
 }  // namespace warpfold::workloads

@@ -34,7 +34,7 @@ traces::Block prologue(const isa::Architecture& architecture, uint32_t rounds) {
   for (uint32_t round = 1; round < rounds; ++round) {
     code.add("UIADD3 UR6, UR6, -0x61c88647, URZ").add("UIADD3 UR7, UR7, -0x4498517b, URZ");
   }
-  return straight(code);
+  return block_of(code);
 }
 
 traces::Loop mask_loop(const isa::Architecture& architecture, const std::string& name) {
@@ -90,7 +90,7 @@ Expected<traces::Kernel> make_philox(const configs::Philox& philox, const config
   kernel.streams = {{"mask", true, 1, 1}};
   kernel.parameters = {"passes"};
   std::vector<traces::Node> body{prologue(architecture, plan->rounds), mask_loop(architecture, recording(architecture, *plan)),
-                                 straight(Code(architecture).add("EXIT"))};
+                                 block_of(Code(architecture).add("EXIT"))};
   connect(architecture, body);
   kernel.roles = {{"rng", plan->warps, std::move(body)}};
   kernel.registers_per_thread = registers_named(kernel.roles);

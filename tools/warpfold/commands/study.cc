@@ -15,9 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// One line a figure, and whether the pictures could be drawn.
+// Writes table, gnuplot script and picture of each figure. Returns a line for each, and a note without gnuplot.
 Outcome<std::string> write_figures(const configs::Study& study, const PointRecords& records, const std::string& folder) {
-  std::string said;
+  std::string lines;
   bool drawn = true;
   for (const configs::Figure& figure : study.figure()) {
     const std::string stem = folder + "/" + figure.name();
@@ -28,10 +28,10 @@ Outcome<std::string> write_figures(const configs::Study& study, const PointRecor
     const auto drew = drawn ? draw(folder, figure.name() + ".gp") : false;
     if (!drew) return std::unexpected(drew.error());
     drawn = *drew;
-    said += stem + (drawn ? ".svg" : ".csv") + "  " + figure.title() + "\n";
+    lines += stem + (drawn ? ".svg" : ".csv") + "  " + figure.title() + "\n";
   }
-  if (!drawn) said += "gnuplot is not installed, so there are tables and gnuplot scripts, but no pictures.\n";
-  return said;
+  if (!drawn) lines += "gnuplot is not installed, so there are tables and gnuplot scripts, but no pictures.\n";
+  return lines;
 }
 
 // A name in place of a file, "dropout-overlap", is that of a study among the configs below the present folder.
@@ -88,9 +88,9 @@ Outcome<void> study_command(const Invocation& invocation) {
                                   .command_line = invocation.command_line,
                                   .how = *how});
   if (!records) return std::unexpected(records.error());
-  const auto said = write_figures(*study, *records, folder);
-  if (!said) return std::unexpected(said.error());
-  return write_output("", *said);
+  const auto lines = write_figures(*study, *records, folder);
+  if (!lines) return std::unexpected(lines.error());
+  return write_output("", *lines);
 }
 
 }  // namespace warpfold::cli

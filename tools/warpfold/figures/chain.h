@@ -19,17 +19,18 @@ struct Chain {
   std::vector<sim::Limiters> limiters;  // by kernel of the scenario
   sim::Limiters any_policy{{}};         // of all of them together
   sim::ChainTimes times;                // cycles
-  double dropping = 1;                  // what reading stored bits makes of attention, by the limiters of both programs
+  double dropping = 1;                  // attention with stored bits over attention without dropout, by their limiters
   bool has_gemm = false;
   bool has_rng = false;
   bool has_attention = false;
 };
 
-// Counts the scenario's kernels. Beside random numbers, attention with dropout is counted without it and with stored bits, wherever
-// its bits come from; the latter not where what they cost and what fusion hides is `published`.
+// Counts the scenario's kernels. In a chain with random numbers, attention with dropout is counted both without dropout and with
+// stored bits, whatever the source of its bits. `published`: published interference includes the cost of stored bits, so that
+// attention is counted without dropout alone.
 Expected<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published);
 
-// The scenario's GEMMs and random numbers alone, under a policy that lets them meet: its own, or CONCURRENT where it is SEQUENTIAL.
+// The scenario's GEMMs and random numbers alone, under a policy that overlaps them: its own, or CONCURRENT in place of SEQUENTIAL.
 configs::Scenario pair_of(const configs::Scenario& scenario);
 // The slowdowns of GEMMs and random numbers that a simulation of a scenario shows, kernel by kernel as it is written.
 sim::Interference measured_interference(const configs::Scenario& scenario, const configs::Result& simulated);

@@ -179,7 +179,7 @@ std::vector<std::string> families_of(const configs::Validation& validation) {
   return families;
 }
 
-// In each family the whole, then kernel by kernel and GPU by GPU where there are several.
+// The whole of each family, then each of its pairs of kernel and GPU if it has several.
 void add_error_groups(configs::Validation& validation) {
   for (const std::string& family : families_of(validation)) {
     std::vector<std::pair<std::string, std::string>> parts;

@@ -12,7 +12,7 @@ std::string json_number(double number);  // the shortest digits that read back a
 
 // A message as JSON with the schema's own field names, two spaces a level, a newline at the end. Fields without presence and
 // lists are always written; optional fields and groups only where they are set. Unlike protobuf's own mapping, 64-bit
-// integers are numbers, which is what those who read counters with jq or pandas need; enums are names.
+// integers are numbers, as jq and pandas expect; enums are names.
 std::string to_json(const google::protobuf::Message& message);
 
 }  // namespace warpfold::cli

@@ -29,7 +29,7 @@ std::string sm_line(const configs::Result& result) {
   return result.whole_chip() ? std::to_string(result.sms_simulated()) + " SMs simulated, L2 and DRAM shared\n" : "";
 }
 
-// Where one SM stands for its class, each has its fixed share of L2 and DRAM, that of idle SMs being nobody's.
+// One simulated SM for each class has a fixed share of L2 and DRAM; the shares of idle SMs stay unused.
 std::string idle_line(const configs::Result& result) {
   std::string names;
   for (const configs::KernelResult& kernel : result.kernels()) {

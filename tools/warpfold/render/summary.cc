@@ -87,7 +87,7 @@ std::string busiest_line(const configs::Result& result) {
   return line + "\n";
 }
 
-// "+12.3 %", or in which run alone there is such a figure.
+// "+12.3 %", or the only run that has the figure.
 Cell relative_cell(const configs::Mover& mover) {
   if (!mover.has_relative()) return {"only in B"};
   if (mover.b() == 0 && mover.field_b().empty()) return {"only in A"};

@@ -140,7 +140,7 @@ std::string what_if_csv(const configs::Result& result) {
   const auto add = [&](const configs::VariedResource& resource, const configs::Variation& variation, const std::string& direction) {
     std::string settings;
     for (const std::string& setting : variation.setting()) settings += (settings.empty() ? "" : " ") + setting;
-    configs::VariedKernel nobody;
+    const configs::VariedKernel none;
     const auto row = [&](const configs::VariedKernel& kernel) {
       table.add({result.scenario(), result.policy(), result.gpu(), resource.resource(), resource.kind(), direction,
                  Cell(variation.factor(), kDecimals), settings, uint64_t{variation.total_cycles()},
@@ -149,7 +149,7 @@ std::string what_if_csv(const configs::Result& result) {
                  variation.fold(), variation.not_run()});
     };
     for (const configs::VariedKernel& kernel : variation.kernels()) row(kernel);
-    if (!ran(variation)) row(nobody);
+    if (!ran(variation)) row(none);
   };
   for (const configs::VariedResource& resource : result.what_if().resources()) {
     add(resource, resource.better(), "better");

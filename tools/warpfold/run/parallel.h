@@ -9,7 +9,7 @@
 
 namespace warpfold::cli {
 
-// Calls work(0) ... work(count - 1), `jobs` at a time. What one throws is thrown here when all have ended.
+// Calls work(0) ... work(count - 1), `jobs` at a time. The first exception is rethrown when all calls have ended.
 template <typename Work>
 void in_parallel(size_t count, unsigned jobs, Work work) {
   std::atomic<size_t> next{0};

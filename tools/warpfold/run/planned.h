@@ -8,7 +8,7 @@
 
 namespace warpfold::cli {
 
-// A scenario with its policy carried out.
+// A scenario and the plan that its policy makes of it.
 struct Planned {
   configs::Scenario scenario;
   policies::Plan plan;

@@ -16,7 +16,7 @@ class PointStore {
  public:
   PointStore(const configs::Study& study, std::string folder) : study_(&study), records_(std::move(folder)) {}
 
-  // None: there is no record of the point, or not of this key.
+  // None where the point has no record under this key.
   std::optional<configs::StudyPoint> find(const Point& point, const std::string& key) const;
   Outcome<void> open() const { return records_.open(); }
   Outcome<void> save(const Point& point, const configs::StudyPoint& record) const;

@@ -6,11 +6,10 @@
 
 namespace warpfold::cli {
 
-// Says on stderr what is being done, where somebody looks at a terminal; silent in a pipe.
+// Writes the step that begins to stderr where that is a terminal; silent in a pipe.
 void report_progress(const std::string& what);
 
-// How many of a number of steps are done, as one line on stderr that is drawn over; silent in a pipe. Steps may come from several
-// threads.
+// Steps done out of all, as one line on stderr that is redrawn; silent in a pipe. Steps may come from several threads.
 class ProgressBar {
  public:
   ProgressBar(std::string what, size_t steps);

@@ -8,15 +8,14 @@
 
 namespace warpfold::cli {
 
-// Finished simulations, one JSON file each, written whole or not at all: what an interrupted command has finished is there for the
-// next.
+// Finished simulations, one JSON file each, written whole or not at all: the next command goes on where an interrupted one ended.
 class RecordStore {
  public:
   explicit RecordStore(std::string folder) : folder_(std::move(folder)) {}
 
   // Makes the folder.
   Outcome<void> open() const;
-  // False: there is no record of this name, or it cannot be read.
+  // False where no record of this name can be read.
   bool find(const std::string& name, google::protobuf::Message& record) const;
   Outcome<void> save(const std::string& name, const google::protobuf::Message& record) const;
 
@@ -26,7 +25,7 @@ class RecordStore {
   std::string folder_;
 };
 
-// Of this program's own code: another build may simulate the same thing differently.
+// Hash of this program's own file: another build may simulate the same thing differently.
 std::string program_hash();
 
 }  // namespace warpfold::cli

@@ -20,8 +20,8 @@ struct RunOptions {
   Folding folding;
   bool all_sms = false;
   sim::AccountGranularity account = sim::AccountGranularity::kByPhase;
-  bool timeline = false;  // of the policies, not of what kernels do alone
-  bool alone = true;      // what each kernel does alone too; without it a result has no slowdowns, no `alone` and no reason
+  bool timeline = false;  // of runs under policies, not of kernels alone
+  bool alone = true;      // simulate each kernel alone too; without it a result has no slowdowns, no `alone`, no reason
   unsigned jobs = 1;      // simulations at a time; no result depends on it
 };
 

@@ -130,8 +130,8 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
   return outcomes;
 }
 
-// What kernels take longer than alone, and why.
-void Runner::hold_against_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+// How much longer each kernel takes than alone, and why.
+void Runner::compare_with_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
                                 const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes, configs::Result& result) {
   const configs::Gpu& gpu = planned.scenario.gpu();
   std::vector<const sim::Outcome*> used;
@@ -167,7 +167,7 @@ configs::Result Runner::result_of(const Planned& planned, const policies::Plan& 
     result.mutable_provenance()->add_trace_hash(kernel_hash(kernel.kernel));
   result.mutable_provenance()->set_command_line(command_line_);
   if (options_.alone) {
-    hold_against_alone(planned, written, kernels, together, outcomes, result);
+    compare_with_alone(planned, written, kernels, together, outcomes, result);
   } else {
     fill_fold(together, {}, result);
   }

@@ -47,7 +47,7 @@ class Runner {
                                                    const sim::FoldOptions& fold) const;
   configs::Result result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
                             const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes) const;
-  static void hold_against_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+  static void compare_with_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
                                  const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes, configs::Result& result);
 
   workloads::KernelMaker& kernels_;

@@ -133,7 +133,7 @@ class StudyRunner {
     std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
                       std::to_string(fold.patience) + (how_.folding.shadow ? " shadow" : "") + (how_.all_sms ? " all SMs" : "");
     for (const auto& [scenario, places] : scenarios) {
-      all += to_text(scenario);
+      all += scenario.DebugString();
       for (const configs::Kernel& kernel : scenario.kernel()) {
         if (!kernel.has_trace()) continue;
         const auto trace = read_file((fs::path(study_.scenario_file()).parent_path() / kernel.trace().path()).string());
@@ -142,8 +142,6 @@ class StudyRunner {
     }
     return content_hash(all);
   }
-
-  static std::string to_text(const configs::Scenario& scenario) { return scenario.DebugString(); }
 
   Outcome<configs::StudyPoint> finish(const Point& point, const std::vector<Variant>& scenarios) const {
     const std::string wanted = key(scenarios);

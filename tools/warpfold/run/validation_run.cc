@@ -19,7 +19,7 @@ using validation::Quantity;
 struct Entry {
   MeasuredRow row;
   std::optional<Comparison> comparison{};
-  std::string reason{};  // why there is none
+  std::string reason{};  // why it has no comparison
 };
 
 bool holds(const std::string& text, const std::string& part) { return part.empty() || text.find(part) != std::string::npos; }

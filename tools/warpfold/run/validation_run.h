@@ -20,7 +20,7 @@ struct ValidationRequest {
   RunOptions how;
 };
 
-// Every row with its simulation, or the reason why there is none, in the order of the files; then errors by group. Equal
+// Every row with its simulation, or the reason why it has none, in the order of the files; then errors by group. Equal
 // simulations are made once. A mistake in any file is found before the first simulation.
 Outcome<configs::Validation> run_validation(const ValidationRequest& request);
 
