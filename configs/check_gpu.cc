@@ -1,9 +1,6 @@
-#include <google/protobuf/descriptor.h>
-
 #include <array>
 #include <cmath>
 #include <sstream>
-#include <stdexcept>
 #include <string_view>
 
 #include "configs/check.h"
@@ -13,8 +10,6 @@
 namespace warpfold::configs {
 
 namespace {
-
-namespace pb = google::protobuf;
 
 enum class Needed {
   kAlways,
@@ -98,32 +93,6 @@ std::string number_text(double number) {
   out.precision(12);
   out << number;
   return out.str();
-}
-
-// The number at a dotted path, or nothing where the file gives none.
-std::optional<double> number_at(const pb::Message& root, std::string_view path) {
-  const pb::Message* message = &root;
-  for (;;) {
-    const std::string name(path.substr(0, path.find('.')));
-    const pb::FieldDescriptor* field = message->GetDescriptor()->FindFieldByName(name);
-    if (field == nullptr) throw std::logic_error("a limit for a field that the schema lacks: " + name);
-    const pb::Reflection& reflection = *message->GetReflection();
-    if (!reflection.HasField(*message, field)) return std::nullopt;
-    switch (field->cpp_type()) {
-      case pb::FieldDescriptor::CPPTYPE_MESSAGE:
-        message = &reflection.GetMessage(*message, field);
-        break;
-      case pb::FieldDescriptor::CPPTYPE_UINT32:
-        return reflection.GetUInt32(*message, field);
-      case pb::FieldDescriptor::CPPTYPE_UINT64:
-        return static_cast<double>(reflection.GetUInt64(*message, field));
-      case pb::FieldDescriptor::CPPTYPE_DOUBLE:
-        return reflection.GetDouble(*message, field);
-      default:
-        throw std::logic_error("a limit for a field that is no number: " + name);
-    }
-    path.remove_prefix(name.size() + 1);
-  }
 }
 
 // The number of "sm_90"; 0 where the name has another form.

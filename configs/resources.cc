@@ -8,6 +8,10 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "configs/enum_values.h"
+#include "configs/gpu.pb.h"
+#include "configs/pipes.h"
+
 namespace warpfold::configs {
 
 namespace {
@@ -15,17 +19,12 @@ namespace {
 namespace pb = google::protobuf;
 using enum ResourceKind;
 
-constexpr std::array kResources{
+constexpr std::array kBeforePipes{
     ScalableResource{"issue_slot", kRate, "sub_core.issue.scale",
                      "instructions a cycle that a sub-core issues, of different warps"},
-    ScalableResource{"alu", kRate, "sub_core.alu.scale", "throughput of the ALU pipe"},
-    ScalableResource{"fma_heavy", kRate, "sub_core.fma_heavy.scale", "throughput of the heavy half of the FMA pipe"},
-    ScalableResource{"fma_lite", kRate, "sub_core.fma_lite.scale", "throughput of the light half of the FMA pipe"},
-    ScalableResource{"fp16", kRate, "sub_core.fp16.scale", "throughput of the half-precision pipe"},
-    ScalableResource{"fp64", kRate, "sub_core.fp64.scale", "throughput of the FP64 pipe"},
-    ScalableResource{"xu", kRate, "sub_core.xu.scale", "throughput of the special-function pipe"},
-    ScalableResource{"uniform", kRate, "sub_core.uniform.scale", "throughput of the uniform pipe"},
-    ScalableResource{"tensor", kRate, "sm.tensor.scale", "throughput of the tensor cores: mma.sync and wgmma"},
+};
+
+constexpr std::array kBehindPipes{
     ScalableResource{"register_read_ports", kRate, "sub_core.register_read.scale", "register file: read ports"},
     ScalableResource{"register_write_ports", kRate, "sub_core.register_write.scale", "register file: write ports"},
     ScalableResource{"load_return", kRate, "sub_core.load_return.scale", "path of loaded data back to the register file"},
@@ -55,6 +54,21 @@ constexpr std::array kResources{
     ScalableResource{"sm_count", kRate, "sm_count", "SMs; programs that fill the chip follow, L2 and DRAM stay", true, true},
     ScalableResource{"clock", kRate, "clock_mhz", "clock of SMs and L2; DRAM keeps its bytes a second", true, true},
 };
+
+// With a factor on each math pipe, those of the sub-cores before those of the SM.
+constexpr auto kResources = [] {
+  std::array<ScalableResource, kBeforePipes.size() + kMathPipes.size() + kBehindPipes.size()> resources{};
+  auto next = std::ranges::copy(kBeforePipes, resources.begin()).out;
+  for (const bool of_sm : {false, true}) {
+    for (const PipeRow& row : kMathPipes) {
+      if (row.rate.starts_with("sm.") == of_sm) *next++ = {row.name, kRate, row.rate, row.throughput};
+      const bool known = std::ranges::find(kBehindPipes, row.latency, &ScalableResource::path) != kBehindPipes.end();
+      if (!row.latency.empty() && !known) throw "the latency of a pipe's results is no resource";
+    }
+  }
+  std::ranges::copy(kBehindPipes, next);
+  return resources;
+}();
 
 // 2 -> "2", 0.125 -> "0.125": the shortest digits that read back as the same number.
 std::string digits(double number) {
@@ -125,8 +139,9 @@ Gpu with_scaled_capacities(Gpu gpu) {
 }
 
 std::string_view resource_kind_name(ResourceKind kind) {
-  constexpr std::array<std::string_view, 3> kNames{"rate", "latency", "capacity"};
-  return kNames.at(static_cast<size_t>(kind));
+  static constexpr auto kNames =
+      by_enum<ResourceKind, std::string_view>({{kRate, "rate"}, {kLatency, "latency"}, {kCapacity, "capacity"}});
+  return kNames[static_cast<size_t>(kind)];
 }
 
 std::span<const ScalableResource> scalable_resources() { return kResources; }
@@ -140,6 +155,11 @@ std::vector<std::string> resource_names() {
   std::vector<std::string> names;
   for (const ScalableResource& resource : kResources) names.emplace_back(resource.name);
   return names;
+}
+
+std::optional<double> number_at(const Gpu& gpu, std::string_view path) {
+  const Amount amount = amount_at(gpu, path);
+  return amount.present ? std::optional(amount.value) : std::nullopt;
 }
 
 std::vector<std::string> scaled_by(const Gpu& gpu, const ScalableResource& resource, double factor) {

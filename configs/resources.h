@@ -1,13 +1,14 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "configs/gpu.pb.h"
-
 namespace warpfold::configs {
+
+class Gpu;
 
 enum class ResourceKind {
   kRate,      // more is faster
@@ -30,6 +31,9 @@ std::span<const ScalableResource> scalable_resources();
 // None of that name: nullptr.
 const ScalableResource* find_resource(std::string_view name);
 std::vector<std::string> resource_names();
+
+// The number in a field of a GPU: "sub_core.alu.scale". Nothing where the field is not set.
+std::optional<double> number_at(const Gpu& gpu, std::string_view path);
 
 // The settings that multiply what `gpu` has of a resource: "gpu.sm.tensor.scale=2". A factor that the GPU has already is
 // multiplied.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "configs/embedded_file.h"
+#include "configs/enum_values.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
 #include "isa/opcode_table.pb.h"
@@ -18,12 +19,9 @@ namespace isa {
 
 namespace {
 
-constexpr std::array<std::string_view, kPipes> kPipeNames{"none",   "alu",     "fma_heavy", "fma_lite", "fp64", "xu",
-                                                          "tensor", "uniform", "memory",    "wgmma",    "fp16"};
-
 // The enums follow the schema by number: a new name there must come with one in the header.
 static_assert(table::PipeName_ARRAYSIZE == kPipes);
-static_assert(table::Behaviour_ARRAYSIZE == static_cast<int>(Behaviour::kBulkWait) + 1);
+static_assert(table::Behaviour_ARRAYSIZE == enum_size<Behaviour>());
 
 using Numbers = google::protobuf::RepeatedField<uint32_t>;
 
@@ -102,8 +100,6 @@ Expected<void> check_row(const table::Opcode& row) {
 }
 
 }  // namespace
-
-std::string_view pipe_name(Pipe pipe) { return kPipeNames.at(static_cast<size_t>(pipe)); }
 
 int access_width_index(std::string_view mnemonic) {
   size_t at = 0;

@@ -8,46 +8,11 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
+#include "isa/behaviour.h"
 #include "isa/instruction.h"
+#include "isa/pipe.h"
 
 namespace warpfold::isa {
-
-// Execution resources; the numbering follows PipeName in opcode_table.proto, where each is described.
-enum class Pipe : uint8_t { kNone, kAlu, kFmaHeavy, kFmaLite, kFp64, kXu, kTensor, kUniform, kMemory, kWgmma, kFp16 };
-inline constexpr int kPipes = 11;
-std::string_view pipe_name(Pipe pipe);  // "alu", "fma_heavy", ...
-
-// What the machine does with an opcode; the numbering follows Behaviour in opcode_table.proto.
-enum class Behaviour : uint8_t {
-  kFixedLatency,
-  kVariableMath,
-  kLoadGlobal,
-  kStoreGlobal,
-  kLoadShared,
-  kStoreShared,
-  kLoadMatrix,
-  kLoadConstant,
-  kCopyAsync,
-  kCopyAsyncCommit,
-  kBulkLoad,
-  kBulkStore,
-  kMbarrierWait,
-  kMbarrierArrive,
-  kWgmma,
-  kWgmmaArrive,
-  kWgmmaWait,
-  kBarrierSync,
-  kBarrierArrive,
-  kDependenceWait,
-  kBranch,
-  kExit,
-  kNoOperation,
-  kShuffle,
-  kSetMaxRegisters,
-  kCopyAsyncWait,
-  kReadSpecial,
-  kBulkWait,
-};
 
 // Values by access width: 32, 64, 128 bits.
 using ByWidth = std::array<uint16_t, 3>;

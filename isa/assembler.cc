@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "configs/near_miss.h"
+#include "isa/architecture.h"
 #include "isa/operand.h"
 
 namespace warpfold::isa {

@@ -4,10 +4,11 @@
 #include <string_view>
 
 #include "configs/diagnostic.h"
-#include "isa/architecture.h"
 #include "isa/instruction.h"
 
 namespace warpfold::isa {
+
+class Architecture;
 
 // The readable form of one instruction, which round-trips byte for byte:
 //

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "isa/architecture.h"
 #include "isa/counter_allocation.h"
 #include "isa/dependences.h"
 #include "isa/issue_hints.h"

@@ -3,10 +3,11 @@
 #include <span>
 #include <vector>
 
-#include "isa/architecture.h"
 #include "isa/instruction.h"
 
 namespace warpfold::isa {
+
+class Architecture;
 
 // Sets the control codes of straight-line code as a compiler would: stall counts from fixed latencies and port intervals,
 // dependence counters and wait masks for variable latencies, reuse flags where the next reader of a bank and slot is the

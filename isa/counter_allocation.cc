@@ -5,6 +5,8 @@
 #include <limits>
 #include <optional>
 
+#include "isa/architecture.h"
+
 namespace warpfold::isa {
 
 namespace {

@@ -5,11 +5,12 @@
 #include <span>
 #include <vector>
 
-#include "isa/architecture.h"
 #include "isa/dependences.h"
 #include "isa/instruction.h"
 
 namespace warpfold::isa {
+
+class Architecture;
 
 // Follows the dependence counters through code whose control codes are set: which results have been written and which
 // sources read for certain, because somebody waited for a counter that they hold, or that a later instruction of the same

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "isa/architecture.h"
 #include "isa/operand.h"
 
 namespace warpfold::isa {

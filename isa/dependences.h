@@ -5,10 +5,11 @@
 #include <span>
 #include <vector>
 
-#include "isa/architecture.h"
 #include "isa/instruction.h"
 
 namespace warpfold::isa {
+
+class Architecture;
 
 // What keeps a consumer behind its producer.
 enum class Protection : uint8_t {

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "isa/architecture.h"
 #include "isa/operand.h"
 
 namespace warpfold::isa {

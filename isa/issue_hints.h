@@ -2,10 +2,11 @@
 
 #include <span>
 
-#include "isa/architecture.h"
 #include "isa/instruction.h"
 
 namespace warpfold::isa {
+
+class Architecture;
 
 // Sets yield and reuse flags of code whose stall counts are set, by the rules that compiled code follows: on the recorded
 // Philox, softmax and mma.sync loops of sm_80 and sm_90, 99 % of the yields and 94 % of the reuse flags come out alike.

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <optional>
 
+#include "isa/architecture.h"
+
 namespace warpfold::isa {
 
 namespace {

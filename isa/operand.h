@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
-#include "isa/architecture.h"
 #include "isa/instruction.h"
 
 namespace warpfold::isa {
+
+struct OpcodeInfo;
 
 // Kind and register numbers of one operand as written; fails where the text is no operand or names a register that no
 // warp has. Role, width and slot depend on the opcode: see assign_operand_roles.

@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "isa/architecture.h"
 #include "traces/checks.h"
 
 namespace warpfold::traces {

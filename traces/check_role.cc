@@ -3,6 +3,7 @@
 #include <map>
 #include <string_view>
 
+#include "isa/architecture.h"
 #include "traces/checks.h"
 #include "traces/validate.h"
 

@@ -6,9 +6,13 @@
 #include <string>
 #include <utility>
 
-#include "isa/architecture.h"
 #include "traces/kernel.h"
 #include "traces/text_places.h"
+
+namespace warpfold::isa {
+class Architecture;
+struct OpcodeInfo;
+}  // namespace warpfold::isa
 
 namespace warpfold::traces {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "isa/architecture.h"
+
 namespace warpfold::traces {
 
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/architecture.h"
+#include "isa/pipe.h"
 #include "traces/kernel.h"
 
 namespace warpfold::traces {

@@ -1,12 +1,12 @@
 #include "sim/account/segment.h"
 
-#include <array>
-
 namespace warpfold::sim {
 
 std::string_view phase_name(Phase phase) {
-  static constexpr std::array<std::string_view, kPhases> kNames = {"prologue", "main_loop", "epilogue"};
-  return kNames[static_cast<int>(phase)];
+  using enum Phase;
+  static constexpr auto kNames =
+      by_enum<Phase, std::string_view>({{kPrologue, "prologue"}, {kMainLoop, "main_loop"}, {kEpilogue, "epilogue"}});
+  return kNames[static_cast<size_t>(phase)];
 }
 
 }  // namespace warpfold::sim

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "configs/enum_values.h"
+
 namespace warpfold::sim {
 
 // Where in its role's program a warp is. The main loop is the loop without loops in it that holds most of the instructions that the
@@ -13,7 +15,7 @@ namespace warpfold::sim {
 //
 // A role without a loop is all main loop.
 enum class Phase : uint8_t { kPrologue, kMainLoop, kEpilogue };
-inline constexpr int kPhases = 3;
+inline constexpr int kPhases = enum_size<Phase>();
 std::string_view phase_name(Phase phase);  // "prologue", "main_loop", "epilogue"
 
 // Into what a launch's warp-cycles are split.

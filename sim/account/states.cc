@@ -1,42 +1,29 @@
 #include "sim/account/states.h"
 
 namespace warpfold::sim {
+namespace {
 
-std::string_view state_name(WarpState state) {
-  static constexpr std::array<std::string_view, kWarpStates> kNames = {
-      "selected",     "wait",           "not_selected",     "dispatch_stall",  "math_pipe_throttle",
-      "mio_throttle", "lg_throttle",    "short_scoreboard", "long_scoreboard", "barrier",
-      "gmma",         "no_instruction", "branch_resolving", "sleeping",        "drain"};
-  return kNames[static_cast<int>(state)];
-}
+using enum WarpState;
+constexpr auto kStateNames = by_enum<WarpState, std::string_view>({
+    {kSelected, "selected"},
+    {kWait, "wait"},
+    {kNotSelected, "not_selected"},
+    {kDispatchStall, "dispatch_stall"},
+    {kMathPipeThrottle, "math_pipe_throttle"},
+    {kMioThrottle, "mio_throttle"},
+    {kLgThrottle, "lg_throttle"},
+    {kShortScoreboard, "short_scoreboard"},
+    {kLongScoreboard, "long_scoreboard"},
+    {kBarrier, "barrier"},
+    {kGmma, "gmma"},
+    {kNoInstruction, "no_instruction"},
+    {kBranchResolving, "branch_resolving"},
+    {kSleeping, "sleeping"},
+    {kDrain, "drain"},
+});
 
-std::string_view contended_name(Contended resource) {
-  static constexpr std::array<std::string_view, kContended> kNames = {"issue_slot",
-                                                                      "alu",
-                                                                      "fma_heavy",
-                                                                      "fma_lite",
-                                                                      "fp64",
-                                                                      "xu",
-                                                                      "tensor",
-                                                                      "uniform",
-                                                                      "fp16",
-                                                                      "wgmma",
-                                                                      "register_read_port",
-                                                                      "register_write_port",
-                                                                      "memory_queue",
-                                                                      "shared_memory",
-                                                                      "load_return",
-                                                                      "bulk_copy",
-                                                                      "sm_ingress",
-                                                                      "sm_egress",
-                                                                      "l2_read",
-                                                                      "l2_write",
-                                                                      "dram",
-                                                                      "registers",
-                                                                      "shared_memory_capacity",
-                                                                      "warp_slots",
-                                                                      "cta_slots"};
-  return kNames[static_cast<int>(resource)];
-}
+}  // namespace
+
+std::string_view state_name(WarpState state) { return kStateNames[static_cast<size_t>(state)]; }
 
 }  // namespace warpfold::sim

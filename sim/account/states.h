@@ -1,8 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
+
+#include "configs/enum_values.h"
+#include "configs/pipes.h"
 
 namespace warpfold::sim {
 
@@ -24,7 +28,7 @@ enum class WarpState : uint8_t {
   kSleeping,          // NANOSLEEP
   kDrain,             // exited, stores outstanding; or waiting for the rest of its CTA
 };
-inline constexpr int kWarpStates = 15;
+inline constexpr int kWarpStates = enum_size<WarpState>();
 std::string_view state_name(WarpState state);  // "selected", "wait", ...
 
 // What kernels can take from each other.
@@ -56,7 +60,46 @@ enum class Contended : uint8_t {
   kWarpSlots,
   kCtaSlots,
 };
-inline constexpr int kContended = 25;
-std::string_view contended_name(Contended resource);  // "issue_slot", "alu", ...
+inline constexpr int kContended = enum_size<Contended>();
+inline constexpr auto kContendedNames = by_enum<Contended, std::string_view>({
+    {Contended::kIssueSlot, "issue_slot"},
+    {Contended::kAlu, "alu"},
+    {Contended::kFmaHeavy, "fma_heavy"},
+    {Contended::kFmaLite, "fma_lite"},
+    {Contended::kFp64, "fp64"},
+    {Contended::kXu, "xu"},
+    {Contended::kTensor, "tensor"},
+    {Contended::kUniform, "uniform"},
+    {Contended::kFp16, "fp16"},
+    {Contended::kWgmma, "wgmma"},
+    {Contended::kRegisterReadPort, "register_read_port"},
+    {Contended::kRegisterWritePort, "register_write_port"},
+    {Contended::kMemoryQueue, "memory_queue"},
+    {Contended::kSharedMemory, "shared_memory"},
+    {Contended::kLoadReturn, "load_return"},
+    {Contended::kBulkCopy, "bulk_copy"},
+    {Contended::kSmIngress, "sm_ingress"},
+    {Contended::kSmEgress, "sm_egress"},
+    {Contended::kL2Read, "l2_read"},
+    {Contended::kL2Write, "l2_write"},
+    {Contended::kDram, "dram"},
+    {Contended::kRegisters, "registers"},
+    {Contended::kSharedMemoryCapacity, "shared_memory_capacity"},
+    {Contended::kWarpSlots, "warp_slots"},
+    {Contended::kCtaSlots, "cta_slots"},
+});
+
+constexpr std::string_view contended_name(Contended resource) { return kContendedNames[static_cast<size_t>(resource)]; }
+
+// What a warp lacks that waits for a pipe, by configs::Pipe. The build stops here where a pipe's row names something else.
+inline constexpr auto kContendedPipe = [] {
+  std::array<Contended, configs::kPipes> resources{};
+  for (const configs::PipeRow& row : configs::kPipeTable) {
+    const auto* const at = std::ranges::find(kContendedNames, row.contended);
+    if (at == kContendedNames.end()) throw "a pipe's contended resource is none of Contended";
+    resources[static_cast<size_t>(row.pipe)] = static_cast<Contended>(at - kContendedNames.begin());
+  }
+  return resources;
+}();
 
 }  // namespace warpfold::sim

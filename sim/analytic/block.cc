@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "configs/gpu.pb.h"
 #include "isa/architecture.h"
 #include "sim/analytic/block_counts.h"
-#include "sim/sm/spec.h"
+#include "sim/sm/make_spec.h"
 
 namespace warpfold::sim {
 namespace {

@@ -5,9 +5,12 @@
 #include <string>
 
 #include "configs/diagnostic.h"
-#include "configs/gpu.pb.h"
 #include "sim/analytic/composition.h"
 #include "sim/analytic/limiters.h"
+
+namespace warpfold::configs {
+class Gpu;
+}
 
 namespace warpfold::sim {
 

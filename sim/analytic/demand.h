@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "isa/architecture.h"
+#include "isa/pipe.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/spec.h"
 

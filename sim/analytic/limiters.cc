@@ -6,6 +6,7 @@
 #include "sim/analytic/demand.h"
 #include "sim/gpu/distribution.h"
 #include "sim/memory/memory_share.h"
+#include "sim/sm/make_spec.h"
 
 namespace warpfold::sim {
 namespace {
@@ -57,12 +58,11 @@ class Counter {
     const double sub_cores = number(spec_.sub_cores) * sms;
     const double slots = number(spec_.issue_width) / spec_.issue_interval * sub_cores;
     offer("issue_slot", number(demand.instructions) / slots, spec_.issue_interval - 1);
-    for (const Pipe pipe :
-         {Pipe::kAlu, Pipe::kFmaHeavy, Pipe::kFmaLite, Pipe::kFp16, Pipe::kFp64, Pipe::kXu, Pipe::kTensor, Pipe::kUniform}) {
-      const auto p = static_cast<size_t>(pipe);
+    for (const isa::PipeRow& row : isa::kMathPipes) {
+      const auto p = static_cast<size_t>(row.pipe);
       // The pipe's last instructions: one in the latch and those in front of it.
-      const uint64_t queued = (spec_.admission[p] + uint64_t{1}) * longest_interval(pipe);
-      offer(std::string(isa::pipe_name(pipe)), number(demand.pipe_cycles[p]) / sub_cores, number(queued));
+      const uint64_t queued = (spec_.admission[p] + uint64_t{1}) * longest_interval(row.pipe);
+      offer(std::string(row.name), number(demand.pipe_cycles[p]) / sub_cores, number(queued));
     }
     add_register_reads(demand, warps, sms);
     add_memory_stage(demand, sms);

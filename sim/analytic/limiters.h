@@ -4,8 +4,11 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
-#include "configs/gpu.pb.h"
 #include "traces/kernel.h"
+
+namespace warpfold::configs {
+class Gpu;
+}
 
 namespace warpfold::sim {
 

@@ -20,6 +20,8 @@ class Factor {
   // So many times as many, rounded down.
   constexpr uint64_t of(uint64_t amount) const { return amount * thousandths_ / kOne; }
 
+  bool operator==(const Factor&) const = default;
+
   static constexpr uint64_t kOne = 1000;
 
  private:

@@ -1,12 +1,14 @@
 #include "sim/fold/fold.h"
 
-#include <array>
+#include "configs/enum_values.h"
 
 namespace warpfold::sim {
 
 std::string_view folded_name(Folded folded) {
-  static constexpr std::array<std::string_view, kFoldedKinds> kNames = {"off", "none", "exact", "bounded"};
-  return kNames[static_cast<int>(folded)];
+  using enum Folded;
+  static constexpr auto kNames =
+      by_enum<Folded, std::string_view>({{kOff, "off"}, {kNone, "none"}, {kExact, "exact"}, {kBounded, "bounded"}});
+  return kNames[static_cast<size_t>(folded)];
 }
 
 }  // namespace warpfold::sim

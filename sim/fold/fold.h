@@ -21,7 +21,6 @@ enum class Folded : uint8_t {
   kExact,    // the result is that of a full replay, bit for bit
   kBounded,  // cycles are within the stated bound of a full replay
 };
-inline constexpr int kFoldedKinds = 4;
 std::string_view folded_name(Folded folded);  // "off", "none", "exact", "bounded"
 
 // Relative errors from which bounded runs have less patience.

@@ -14,9 +14,6 @@
 namespace warpfold::sim {
 namespace {
 
-constexpr std::array kPipesOfSubCores = {isa::Pipe::kAlu,  isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite, isa::Pipe::kFp16,
-                                         isa::Pipe::kFp64, isa::Pipe::kXu,       isa::Pipe::kTensor,  isa::Pipe::kUniform};
-
 // What all SMs of a class come to by what the one that was simulated does: in proportion to their instructions where it stands for
 // others, which have `less`.
 class OfClass {
@@ -221,7 +218,7 @@ void GpuRun::collect_resources(Outcome& outcome) const {
   };
   const auto add = [&](std::string name, uint64_t busy) { outcome.resources.push_back({std::move(name), busy, 0}); };
   add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }));
-  for (const isa::Pipe each : kPipesOfSubCores) add(std::string(isa::pipe_name(each)), pipe(each));
+  for (const isa::PipeRow& row : isa::kMathPipes) add(std::string(row.name), pipe(row.pipe));
   add("wgmma", sum([](const Sm& sm) { return sm.wgmma().busy_cycles(); }));
   add("register_read_ports", sum([](const Sm& sm) { return sm.port_reads(); }));
   add("memory_issue", pipe(isa::Pipe::kMemory) * spec_.memory_issue_interval);
@@ -248,7 +245,7 @@ void settle_resources(const Spec& spec, Outcome& outcome) {
       {"l2_write", cycles * memory.l2_write_milli_bytes_per_clk / 1000},
       {"dram", cycles * memory.dram_milli_bytes_per_clk / 1000},
   };
-  for (const isa::Pipe each : kPipesOfSubCores) capacities[std::string(isa::pipe_name(each))] = sub_core_cycles;
+  for (const isa::PipeRow& row : isa::kMathPipes) capacities[std::string(row.name)] = sub_core_cycles;
   for (ResourceUse& use : outcome.resources) {
     use.capacity = capacities.at(use.name);
     // What is written leaves whenever nothing is read: by the end at most what DRAM can have moved.

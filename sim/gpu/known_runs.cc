@@ -6,9 +6,10 @@
 
 namespace warpfold::sim {
 
-std::shared_ptr<const Outcome> KnownRuns::get(const std::string& gpu, const std::vector<Launch>& launches, const Options& options,
+std::shared_ptr<const Outcome> KnownRuns::get(const Spec& machine, const std::vector<Launch>& launches, const Options& options,
                                               const std::function<Outcome()>& make) {
-  Run run{.kernels = {},
+  Run run{.machine = machine,
+          .kernels = {},
           .launches = launches,
           .serialise = options.serialise,
           .account = options.account,
@@ -23,11 +24,10 @@ std::shared_ptr<const Outcome> KnownRuns::get(const std::string& gpu, const std:
   bool known = true;
   {
     const std::lock_guard lock(mutex_);
-    const auto [from, to] = runs_.equal_range(gpu);
-    const auto found = std::find_if(from, to, [&](const auto& each) { return each.second.run == run; });
-    known = found != to;
-    outcome = known ? found->second.outcome : promise.get_future().share();
-    if (!known) runs_.emplace(gpu, Known{std::move(run), outcome});
+    const auto found = std::ranges::find(runs_, run, &Known::run);
+    known = found != runs_.end();
+    outcome = known ? found->outcome : promise.get_future().share();
+    if (!known) runs_.push_back({std::move(run), outcome});
   }
   if (!known) {
     try {

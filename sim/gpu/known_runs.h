@@ -4,8 +4,6 @@
 #include <future>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/gpu/simulate.h"
@@ -19,11 +17,12 @@ class KnownRuns {
  public:
   // The outcome of a run of these launches; made by `make` if nobody has asked for it before. Of `options` accounting, folding,
   // other bounds and whether launches are serialised tell runs apart.
-  std::shared_ptr<const Outcome> get(const std::string& gpu, const std::vector<Launch>& launches, const Options& options,
+  std::shared_ptr<const Outcome> get(const Spec& machine, const std::vector<Launch>& launches, const Options& options,
                                      const std::function<Outcome()>& make);
 
  private:
   struct Run {
+    Spec machine;
     std::vector<traces::Kernel> kernels;  // nameless
     std::vector<Launch> launches;         // without their kernels
     bool serialise;
@@ -39,7 +38,7 @@ class KnownRuns {
   };
 
   std::mutex mutex_;
-  std::unordered_multimap<std::string, Known> runs_;  // by gpu
+  std::vector<Known> runs_;
 };
 
 }  // namespace warpfold::sim

@@ -4,12 +4,12 @@
 #include <iterator>
 #include <string>
 
-#include "configs/gpu.pb.h"
 #include "sim/gpu/admission.h"
 #include "sim/gpu/epochs.h"
 #include "sim/gpu/gpu.h"
 #include "sim/gpu/known_runs.h"
 #include "sim/gpu/repeated_epoch.h"
+#include "sim/sm/make_spec.h"
 
 namespace warpfold::sim {
 namespace {
@@ -59,25 +59,24 @@ Outcome run_with(Outcome (GpuRun::*how)(), const Spec& spec, const std::vector<L
   return again;
 }
 
-Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches,
-                   const std::vector<KernelImage>& images, const Options& options);
+Outcome run_epochs(const Spec& spec, const std::vector<Launch>& launches, const std::vector<KernelImage>& images,
+                   const Options& options);
 
 // Launches that never meet, each side as if there were no other.
-Outcome run_sides(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches, const std::vector<Epoch>& sides,
+Outcome run_sides(const Spec& spec, const std::vector<Launch>& launches, const std::vector<Epoch>& sides,
                   const std::vector<KernelImage>& images, const Options& options) {
   std::vector<Outcome> outcomes;
   for (const Epoch& side : sides) {
     Options how = options;
     how.other_bounds = bounds_of_epoch(options.other_bounds, side);
-    outcomes.push_back(run_epochs(gpu, spec, launches_of(launches, side), images_of(images, side), how));
+    outcomes.push_back(run_epochs(spec, launches_of(launches, side), images_of(images, side), how));
   }
   return side_by_side(launches, sides, outcomes, options.other_bounds.size());
 }
 
 // Epoch by epoch, as far as each of them leaves an idle GPU to the next; what comes after is one run.
-Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<Launch>& launches,
-                   const std::vector<KernelImage>& images, const Options& options) {
-  const std::string machine = gpu.SerializeAsString();
+Outcome run_epochs(const Spec& spec, const std::vector<Launch>& launches, const std::vector<KernelImage>& images,
+                   const Options& options) {
   std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
   // None is known to leave an idle GPU then (GpuRun::may_leave_idle).
   if (spec.kernel_launch == 0 && epochs.size() > 1) join(epochs, 0);
@@ -90,8 +89,8 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
     how.other_bounds = bounds_of_epoch(options.other_bounds, epoch);
     const std::vector<KernelImage> own_images = images_of(images, epoch);
     if (const std::vector<Epoch> sides = sides_of(spec, own, how.serialise); sides.size() > 1)
-      return std::make_shared<const Outcome>(run_sides(gpu, spec, own, sides, own_images, how));
-    return options.known->get(machine, own, how,
+      return std::make_shared<const Outcome>(run_sides(spec, own, sides, own_images, how));
+    return options.known->get(spec, own, how,
                               [&] { return of_those_that_ran(run_with(&GpuRun::until_idle, spec, own, own_images, how)); });
   };
   // What begins as an earlier part of the same launches did is not looked up, as others may be making it: which of two bounded runs
@@ -130,23 +129,27 @@ Outcome run_epochs(const configs::Gpu& gpu, const Spec& spec, const std::vector<
 
 }  // namespace
 
-Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options) {
-  const auto spec = make_spec(gpu);
-  if (!spec) return std::unexpected(spec.error());
+Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches, const Options& options) {
   std::vector<KernelImage> images;
   for (const Launch& launch : launches) {
-    auto image = make_image(*spec, *launch.kernel, options.account);
+    auto image = make_image(spec, *launch.kernel, options.account);
     if (!image) return std::unexpected(image.error());
-    if (const auto fits = check_bounds(*spec, launch, image->footprint); !fits) return std::unexpected(fits.error());
+    if (const auto fits = check_bounds(spec, launch, image->footprint); !fits) return std::unexpected(fits.error());
     images.push_back(std::move(*image));
   }
   const bool in_epochs = options.known != nullptr && !options.all_sms && !options.timeline && options.issue_log == nullptr;
   Outcome outcome =
-      in_epochs ? run_epochs(gpu, *spec, launches, images, options) : run_with(&GpuRun::run, *spec, launches, images, options);
-  settle_resources(*spec, outcome);
+      in_epochs ? run_epochs(spec, launches, images, options) : run_with(&GpuRun::run, spec, launches, images, options);
+  settle_resources(spec, outcome);
   for (size_t which = 0; which < outcome.other_bounds.size(); ++which)
-    outcome.other_bounds[which].same &= may_have(*spec, launches, options.other_bounds[which], images);
+    outcome.other_bounds[which].same &= may_have(spec, launches, options.other_bounds[which], images);
   return outcome;
+}
+
+Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options) {
+  const auto spec = make_spec(gpu);
+  if (!spec) return std::unexpected(spec.error());
+  return simulate(*spec, launches, options);
 }
 
 bool same_but_for_bounds(const std::vector<Launch>& one, const std::vector<Launch>& other) {

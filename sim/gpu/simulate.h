@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
-#include "configs/gpu.pb.h"
 #include "sim/account/issue_log.h"
 #include "sim/account/segment.h"
 #include "sim/account/states.h"
@@ -16,7 +15,12 @@
 #include "sim/fold/fold.h"
 #include "sim/gpu/distribution.h"
 #include "sim/sm/sm_launch.h"
+#include "sim/sm/spec.h"
 #include "traces/kernel.h"
+
+namespace warpfold::configs {
+class Gpu;
+}
 
 namespace warpfold::sim {
 
@@ -122,6 +126,8 @@ struct Options {
 
 // Runs the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact share
 // of L2 and DRAM; or, with Options::all_sms, every SM. Fails where a CTA can never fit or a kernel is for another architecture.
+Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches, const Options& options = {});
+// On the machine that make_spec makes of `gpu`.
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options = {});
 
 // Two lists of launches of which one may be simulated as other bounds of the other: they are the same in all but these.

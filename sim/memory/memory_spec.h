@@ -17,6 +17,8 @@ struct MemorySpec {
   uint32_t dram_latency = 0;
   uint32_t bulk_hit_latency = 0;  // bulk copy, issue to data in shared memory
   uint32_t bulk_dram_latency = 0;
+
+  bool operator==(const MemorySpec&) const = default;
 };
 
 }  // namespace warpfold::sim

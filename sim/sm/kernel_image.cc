@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "isa/architecture.h"
 #include "sim/sm/segments.h"
 
 namespace warpfold::sim {

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "isa/architecture.h"
+
 namespace warpfold::sim {
 namespace {
 
@@ -169,7 +171,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
     op.write_slots[bank] = slots_of(op.writes[bank]);
   }
   op.port = static_cast<uint8_t>(op.global ? kGlobalMemory : static_cast<int>(op.pipe));
-  op.math = op.pipe != isa::Pipe::kNone && op.pipe != isa::Pipe::kMemory && op.pipe != isa::Pipe::kWgmma;
+  op.math = configs::row_of(op.pipe).place == isa::PipePlace::kSubCore;
   op.alu_result = op.pipe == isa::Pipe::kAlu && op.load_registers > 0;
   op.allocates =
       op.pipe != isa::Pipe::kMemory && (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);

@@ -6,8 +6,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "isa/architecture.h"
+#include "isa/behaviour.h"
+#include "isa/pipe.h"
 #include "traces/kernel.h"
+
+namespace warpfold::isa {
+class Architecture;
+}
 
 namespace warpfold::sim {
 

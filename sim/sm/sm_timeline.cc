@@ -1,19 +1,13 @@
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
-namespace {
-
-constexpr std::array kPipes = {isa::Pipe::kAlu,  isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite, isa::Pipe::kFp16,
-                               isa::Pipe::kFp64, isa::Pipe::kXu,       isa::Pipe::kTensor,  isa::Pipe::kUniform};
-
-}  // namespace
 
 // In this order: per sub-core its issue slot and its pipes; then what the SM has once.
 std::vector<UseLane> Sm::use_lanes(const Spec& spec) {
   std::vector<UseLane> lanes;
   for (int c = 0; c < static_cast<int>(spec.sub_cores); ++c) {
     lanes.push_back({"issue_slot", c, 1000 * spec.issue_width / spec.issue_interval});
-    for (const isa::Pipe pipe : kPipes) lanes.push_back({std::string(isa::pipe_name(pipe)), c});
+    for (const isa::PipeRow& row : isa::kMathPipes) lanes.push_back({std::string(row.name), c});
   }
   lanes.push_back({"wgmma"});
   lanes.push_back({"memory_issue", -1, spec.memory_issue_rate.thousandths()});
@@ -28,7 +22,7 @@ std::vector<uint64_t> Sm::use() {
   for (SubCore& sub_core : sub_cores_) {
     uint64_t& issued = totals.emplace_back(0);
     for (int l = 0; l < account_.launches(); ++l) issued += sub_core.issued(l);
-    for (const isa::Pipe pipe : kPipes) totals.push_back(sub_core.use().pipe_cycles[static_cast<int>(pipe)]);
+    for (const isa::PipeRow& row : isa::kMathPipes) totals.push_back(sub_core.use().pipe_cycles[static_cast<size_t>(row.pipe)]);
     memory_instructions += sub_core.use().pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
   }
   totals.push_back(wgmma_.busy_cycles());

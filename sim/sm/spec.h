@@ -3,21 +3,20 @@
 #include <array>
 #include <cstdint>
 
-#include "configs/diagnostic.h"
-#include "isa/architecture.h"
+#include "isa/pipe.h"
 #include "sim/engine/factor.h"
 #include "sim/memory/memory_spec.h"
 
-namespace warpfold::configs {
-class Gpu;
+namespace warpfold::isa {
+class Architecture;
 }
 
 namespace warpfold::sim {
 
 enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst, kKernelPriority };  // as configs::IssuePolicy
 
-// One SM as plain numbers: the immutable part of the machine, compiled from a Gpu message. Field meanings and sources are in
-// configs/gpu.proto and configs/gpus.
+// One SM as plain numbers: the immutable part of the machine. make_spec compiles it from a Gpu message; field meanings and sources
+// are in configs/gpu.proto and configs/gpus.
 struct Spec {
   const isa::Architecture* architecture = nullptr;
   uint32_t sub_cores = 4;
@@ -66,6 +65,8 @@ struct Spec {
   uint32_t kernel_launch = 0;
   MemorySpec memory;
 
+  bool operator==(const Spec&) const = default;
+
   // Half a port is open in every second cycle: of the clock, not of a run.
   bool half_ports() const { return half_read_ports_per_bank < 2 || half_write_ports_per_bank < 2; }
   // Tensor core time of an m64nN command.
@@ -73,9 +74,5 @@ struct Spec {
     return static_cast<uint32_t>((uint64_t{columns} * 1000 + wgmma_milli_columns_per_clk - 1) / wgmma_milli_columns_per_clk);
   }
 };
-
-// `gpu` with its factors applied. Fails where the architecture has no opcode table. The message is expected to have passed
-// configs::check_gpu.
-Expected<Spec> make_spec(const configs::Gpu& gpu);
 
 }  // namespace warpfold::sim

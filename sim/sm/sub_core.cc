@@ -11,11 +11,6 @@ namespace {
 using isa::Behaviour;
 using isa::Pipe;
 
-// In the order of isa::Pipe.
-constexpr std::array<Contended, isa::kPipes> kContendedPipe = {
-    Contended::kIssueSlot, Contended::kAlu,     Contended::kFmaHeavy,    Contended::kFmaLite, Contended::kFp64, Contended::kXu,
-    Contended::kTensor,    Contended::kUniform, Contended::kMemoryQueue, Contended::kWgmma,   Contended::kFp16};
-
 // The pipes that are taken in most cycles: all of them are looked at, which costs less than foreseeing which it is.
 constexpr uint32_t port_bit(Pipe pipe) { return 1U << static_cast<int>(pipe); }
 constexpr uint32_t kOftenTaken = port_bit(Pipe::kAlu) | port_bit(Pipe::kFmaHeavy) | port_bit(Pipe::kFmaLite);

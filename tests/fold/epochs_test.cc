@@ -9,6 +9,7 @@
 
 #include "sim/gpu/epochs.h"
 #include "sim/gpu/known_runs.h"
+#include "sim/sm/make_spec.h"
 #include "tests/support/random_programs.h"
 #include "tests/support/same_outcome.h"
 #include "tests/support/share.h"

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "sim/sm/make_spec.h"
 #include "tests/support/machine.h"
 
 namespace warpfold::test {

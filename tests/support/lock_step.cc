@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "sim/gpu/distribution.h"
+#include "sim/sm/make_spec.h"
 #include "sim/sm/sm.h"
 
 namespace warpfold::test {

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "sim/gpu/distribution.h"
+#include "sim/sm/make_spec.h"
 
 namespace warpfold::test {
 

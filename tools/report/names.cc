@@ -5,23 +5,17 @@
 #include <cctype>
 #include <utility>
 
+#include "configs/pipes.h"
+
 namespace warpfold::report {
 
 namespace {
 
 using Names = std::pair<std::string_view, std::string_view>;
 
+// Besides the pipes, whose words are in configs/pipes.h.
 constexpr std::array kResources{
     Names{"issue_slot", "issue slots"},
-    Names{"alu", "the ALU pipe"},
-    Names{"fma_heavy", "the heavy FMA pipe"},
-    Names{"fma_lite", "the light FMA pipe"},
-    Names{"fp64", "the FP64 pipe"},
-    Names{"fp16", "the FP16 pipe"},
-    Names{"xu", "the transcendental pipe (XU)"},
-    Names{"tensor", "the tensor pipe (mma.sync)"},
-    Names{"uniform", "the uniform pipe"},
-    Names{"wgmma", "the tensor cores (wgmma)"},
     Names{"register_read_port", "register read ports"},
     Names{"register_read_ports", "register read ports"},
     Names{"register_write_port", "register write ports"},
@@ -92,7 +86,11 @@ Kind kind_of(const configs::Result& result, const configs::KernelResult& kernel)
 
 }  // namespace
 
-std::string resource_words(std::string_view resource) { return words_of(resource, kResources); }
+std::string resource_words(std::string_view resource) {
+  const auto* const pipe = std::ranges::find(configs::kPipeTable, resource, &configs::PipeRow::name);
+  if (pipe != configs::kPipeTable.end() && !pipe->words.empty()) return std::string(pipe->words);
+  return words_of(resource, kResources);
+}
 std::string state_words(std::string_view state) { return words_of(state, kStates); }
 
 std::string kernel_words(const configs::Result& result, std::string_view kernel) {

@@ -5,6 +5,7 @@
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
+#include "isa/architecture.h"
 #include "isa/control_code_assigner.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/trace_tables.h"

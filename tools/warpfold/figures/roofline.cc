@@ -6,7 +6,7 @@
 #include <string>
 
 #include "sim/analytic/limiters.h"
-#include "sim/sm/spec.h"
+#include "sim/sm/make_spec.h"
 
 namespace warpfold::cli {
 

@@ -1,11 +1,11 @@
 #include "tools/warpfold/figures/validation_figures.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
+#include "configs/enum_values.h"
 #include "configs/near_miss.h"
 #include "tools/validation/statistics.h"
 
@@ -17,7 +17,9 @@ using validation::Quantity;
 
 namespace {
 
-constexpr std::array kQuantityNames{"time_us", "slowdown", "time_ratio"};
+using enum validation::Quantity;
+constexpr auto kQuantityNames =
+    by_enum<validation::Quantity, const char*>({{kTime, "time_us"}, {kSlowdown, "slowdown"}, {kTimeRatio, "time_ratio"}});
 
 const configs::SimulatedKernel* kernel_of(const configs::SimulatedPoint& point, const std::string& name) {
   const auto found = std::ranges::find(point.kernel(), name, [](const auto& kernel) { return kernel.name(); });

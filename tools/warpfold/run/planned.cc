@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/gpu/admission.h"
+#include "sim/sm/make_spec.h"
 #include "tools/warpfold/run/launches.h"
 #include "workloads/policies/plan.h"
 

@@ -1,11 +1,15 @@
-#include "sim/sm/spec.h"
+#include "sim/sm/make_spec.h"
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <string_view>
 
+#include "configs/enum_values.h"
 #include "configs/gpu.pb.h"
 #include "configs/resources.h"
+#include "isa/architecture.h"
 
 namespace warpfold::sim {
 namespace {
@@ -44,22 +48,21 @@ MemorySpec make_memory_spec(const configs::Gpu& gpu) {
   return memory;
 }
 
+Factor factor_at(const configs::Gpu& gpu, std::string_view path) {
+  const std::optional<double> factor = path.empty() ? std::nullopt : configs::number_at(gpu, path);
+  return factor ? Factor(milli(*factor)) : Factor();
+}
+
 // The rates of the issue stage and the math pipes.
-void set_pipes(const configs::SubCore& sub_core, const configs::Tensor& tensor, Spec& spec) {
-  using isa::Pipe;
-  const auto set = [&spec](Pipe pipe, Factor rate) { spec.pipe_rate[static_cast<size_t>(pipe)] = rate; };
-  set(Pipe::kAlu, rate_of(sub_core.alu()));
-  set(Pipe::kFmaHeavy, rate_of(sub_core.fma_heavy()));
-  set(Pipe::kFmaLite, rate_of(sub_core.fma_lite()));
-  set(Pipe::kFp64, rate_of(sub_core.fp64()));
-  set(Pipe::kXu, rate_of(sub_core.xu()));
-  set(Pipe::kUniform, rate_of(sub_core.uniform()));
-  set(Pipe::kFp16, rate_of(sub_core.fp16()));
-  set(Pipe::kTensor, rate_of(tensor));
-  spec.pipe_latency[static_cast<size_t>(Pipe::kFp64)] = latency_of(sub_core.fp64());
-  spec.pipe_latency[static_cast<size_t>(Pipe::kXu)] = latency_of(sub_core.xu());
+void set_pipes(const configs::Gpu& gpu, Spec& spec) {
+  for (const isa::PipeRow& row : isa::kMathPipes) {
+    const auto pipe = static_cast<size_t>(row.pipe);
+    spec.pipe_rate[pipe] = factor_at(gpu, row.rate);
+    spec.pipe_latency[pipe] = factor_at(gpu, row.latency);
+    if (!row.admission.empty()) spec.admission[pipe] = static_cast<uint8_t>(configs::number_at(gpu, row.admission).value_or(0));
+  }
   // Whole numbers or their reciprocals, by configs::check_gpu.
-  const uint64_t issue = rate_of(sub_core.issue()).thousandths();
+  const uint64_t issue = rate_of(gpu.sub_core().issue()).thousandths();
   spec.issue_width = small(std::max<uint64_t>(1, issue / Factor::kOne));
   spec.issue_interval = issue >= Factor::kOne ? 1 : small((Factor::kOne + issue / 2) / issue);
 }
@@ -91,16 +94,13 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   Spec spec;
   spec.architecture = *architecture;
   spec.sub_cores = sm.sub_cores();
+  static_assert(configs::IssuePolicy_ARRAYSIZE == enum_size<IssuePolicy>(), "IssuePolicy counts as configs::IssuePolicy");
   spec.issue_policy = static_cast<IssuePolicy>(sub_core.issue_policy());
   spec.half_read_ports_per_bank = small(rate_of(sub_core.register_read()).of(uint64_t{2} * sub_core.read_ports_per_bank()));
   spec.half_write_ports_per_bank = small(rate_of(sub_core.register_write()).of(2));
-  set_pipes(sub_core, tensor, spec);
+  set_pipes(gpu, spec);
   spec.read_window = sub_core.read_window_cycles();
   spec.register_file_cache = sub_core.register_file_cache();
-  spec.admission[static_cast<int>(isa::Pipe::kAlu)] = static_cast<uint8_t>(sub_core.alu_admission_entries());
-  spec.admission[static_cast<int>(isa::Pipe::kFmaHeavy)] = static_cast<uint8_t>(sub_core.fma_heavy_admission_entries());
-  spec.admission[static_cast<int>(isa::Pipe::kFp64)] = static_cast<uint8_t>(sub_core.fp64_admission_entries());
-  spec.admission[static_cast<int>(isa::Pipe::kXu)] = static_cast<uint8_t>(sub_core.xu_admission_entries());
   spec.memory_issue_rate = rate_of(sm.memory_io());
   spec.address_generation_interval = small(spec.memory_issue_rate.at_rate(sub_core.address_generation_interval_cycles()));
   spec.memory_transit = sub_core.memory_transit_cycles();

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+namespace warpfold::isa {
+
+// What the machine does with an opcode; the numbering follows Behaviour in opcode_table.proto.
+enum class Behaviour : uint8_t {
+  kFixedLatency,
+  kVariableMath,
+  kLoadGlobal,
+  kStoreGlobal,
+  kLoadShared,
+  kStoreShared,
+  kLoadMatrix,
+  kLoadConstant,
+  kCopyAsync,
+  kCopyAsyncCommit,
+  kBulkLoad,
+  kBulkStore,
+  kMbarrierWait,
+  kMbarrierArrive,
+  kWgmma,
+  kWgmmaArrive,
+  kWgmmaWait,
+  kBarrierSync,
+  kBarrierArrive,
+  kDependenceWait,
+  kBranch,
+  kExit,
+  kNoOperation,
+  kShuffle,
+  kSetMaxRegisters,
+  kCopyAsyncWait,
+  kReadSpecial,
+  kBulkWait,
+};
+
+}  // namespace warpfold::isa
