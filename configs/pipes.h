@@ -55,14 +55,16 @@ inline constexpr std::array kPipeTable{
     PipeRow{Pipe::kWgmma, "wgmma", PipePlace::kSm, "wgmma", "the tensor cores (wgmma)", ""},
 };
 
-// Where each pipe's row is. The build stops here where a pipe has no row or two, or a math pipe no factor.
+// Where each pipe's row is. The build stops here where a pipe has no row or two, or the row of a math pipe is not complete.
 inline constexpr auto kRowOfPipe = [] {
   static_assert(kPipeTable.size() == kPipes, "a pipe has no row in kPipeTable, or two");
   std::array<const PipeRow*, kPipes> rows{};
   for (const PipeRow& row : kPipeTable) {
     if (rows[static_cast<size_t>(row.pipe)] != nullptr) throw "a pipe has two rows in kPipeTable";
-    if (row.place == PipePlace::kSubCore && (row.throughput.empty() || row.rate.empty())) throw "a math pipe has no factor";
     rows[static_cast<size_t>(row.pipe)] = &row;
+    if (row.place != PipePlace::kSubCore) continue;
+    if (row.contended != row.name) throw "a math pipe is contended under another name";
+    if (row.words.empty() || row.throughput.empty() || row.rate.empty()) throw "a math pipe has no words or no factor";
   }
   return rows;
 }();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
+#include "configs/gpu.pb.h"
 #include "sim/gpu/simulate.h"
 #include "traces/kernel.h"
 
@@ -28,6 +29,10 @@ class Dice {
   template <typename T>
   T of(std::initializer_list<T> values) {
     return values.begin()[between(0, values.size() - 1)];
+  }
+  template <typename T>
+  T of(const std::vector<T>& values) {
+    return values[between(0, values.size() - 1)];
   }
 
  private:

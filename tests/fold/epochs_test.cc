@@ -293,8 +293,10 @@ TEST(KnownRuns, AreMadeOnce) {
   const std::vector<traces::Kernel> kernels = {adder("one", 50), adder("another", 50), adder("longer", 70)};
   sim::KnownRuns known;
   int made = 0;
-  const auto get = [&](const traces::Kernel& kernel, const sim::Options& options) {
-    return known.get("gpu", {launch(kernel)}, options, [&] {
+  const auto get = [&](const traces::Kernel& kernel, const sim::Options& options, uint32_t sub_cores = 4) {
+    sim::Spec machine;
+    machine.sub_cores = sub_cores;
+    return known.get(machine, {launch(kernel)}, options, [&] {
       ++made;
       return sim::Outcome{};
     });
@@ -304,7 +306,8 @@ TEST(KnownRuns, AreMadeOnce) {
   EXPECT_NE(get(kernels[0], {}), get(kernels[2], {}));
   EXPECT_NE(get(kernels[0], {}), get(kernels[0], {.fold = {.mode = sim::FoldMode::kExact}}));
   EXPECT_NE(get(kernels[0], {}), get(kernels[0], {.account = sim::AccountGranularity::kByInstruction}));
-  EXPECT_EQ(made, 4);
+  EXPECT_NE(get(kernels[0], {}), get(kernels[0], {}, 2));
+  EXPECT_EQ(made, 5);
 
   const auto chain = outcome(gpu, {launch(kernels[0]), launch(kernels[1]), launch(kernels[2])}, {.known = &known});
   const auto alone = outcome(gpu, {launch(kernels[0])}, {.known = &known});

@@ -176,7 +176,7 @@ Scenario any_scenario() {
   scenario.gpu.set_kernel_launch_cycles(between(1U, 50U));
   scenario.gpu.mutable_sm()->set_cta_launch_cycles(between(0U, 20U));
   scenario.gpu.mutable_sm()->set_cta_turnaround_cycles(between(0U, 20U));
-  scenario.gpu.mutable_sub_core()->set_issue_policy(static_cast<configs::IssuePolicy>(between(0, 3)));
+  scenario.gpu.mutable_sub_core()->set_issue_policy(any_of<configs::IssuePolicy>());
   const int kernels = between(1, 3);
   for (int k = 0; k < kernels; ++k)
     scenario.kernels.push_back(any_kernel(scenario.gpu.architecture(), text({"k", std::to_string(k)})));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/enum_of_schema.h"
 #include "tests/support/machine.h"
 
 // Programs and machines at random. For use inside RapidCheck's properties and generators.
@@ -16,6 +17,11 @@ Number between(Number least, Number most) {
   return *rc::gen::inRange<Number>(least, static_cast<Number>(most + 1));
 }
 inline bool one_in(int n) { return between(1, n) == 1; }
+// Any value of an enum of a schema.
+template <typename Enum>
+Enum any_of() {
+  return *rc::gen::elementOf(values_of<Enum>());
+}
 
 // One instruction of any pipe that all three architectures have, with the control code's stall, yield and waits at random.
 std::string any_instruction();

@@ -144,7 +144,7 @@ traces::Kernel any_recurring_kernel(const std::string& architecture, const std::
 }
 
 void any_sub_core(configs::SubCore& sub_core) {
-  sub_core.set_issue_policy(static_cast<configs::IssuePolicy>(between(0, 3)));
+  sub_core.set_issue_policy(any_of<configs::IssuePolicy>());
   if (one_in(2)) sub_core.set_read_ports_per_bank(between(1U, 2U));
   if (one_in(4)) sub_core.set_read_window_cycles(between(1U, 6U));
   if (one_in(4)) sub_core.set_register_file_cache(one_in(2));

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <google/protobuf/generated_enum_reflection.h>
+
+#include <vector>
+
+namespace warpfold::test {
+
+// The values of an enum of a schema, so that a generator draws a new one as soon as the schema has it.
+template <typename Enum>
+std::vector<Enum> values_of() {
+  const google::protobuf::EnumDescriptor& type = *google::protobuf::GetEnumDescriptor<Enum>();
+  std::vector<Enum> values;
+  for (int v = 0; v < type.value_count(); ++v) values.push_back(static_cast<Enum>(type.value(v)->number()));
+  return values;
+}
+
+}  // namespace warpfold::test
