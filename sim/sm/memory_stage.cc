@@ -79,6 +79,20 @@ Cycle MemoryStage::next_access() const {
   return data_size_ > 0 ? std::min(next, data_.free_at()) : next;
 }
 
+void MemoryStage::handle(Sm& sm, const MemoryEvent& event, Cycle now) {
+  using enum MemoryEvent::Kind;
+  switch (event.kind) {
+    case kArbitrate:
+      return arbitrate(sm, now);
+    case kDataStage:
+      return run_data_stage(sm, now);
+    case kCredit:
+      return return_credit(sm, now);
+    case kBulkStart:
+      return start_bulk(sm, now);
+  }
+}
+
 // ---- sub-core queue and SM-shared stage
 
 void MemoryStage::enqueue(Sm& sm, const MemoryRequest& request) {
@@ -111,7 +125,7 @@ void MemoryStage::schedule_arbitration(Sm& sm, Cycle now) {
   next = std::max({next, stage_.free_at(), now});
   if (next >= arbitration_at_) return;
   arbitration_at_ = next;
-  sm.schedule(next, {.type = EventType::kArbitrate});
+  sm.schedule(next, MemoryEvent{MemoryEvent::Kind::kArbitrate});
 }
 
 // Oldest ready request first; requests ready in the same cycle take turns round the sub-cores.
@@ -147,7 +161,7 @@ void MemoryStage::accept(Sm& sm, int sub_core, Cycle now) {
   stage_history_.hold(now, request.launch);
   stage_.serve(now, 1);
   request.queued = now - (request.issued + sm.spec().memory_transit);
-  sm.schedule(now + 1, {.type = EventType::kQueueEntry, .sub_core = static_cast<uint8_t>(sub_core)});
+  sm.schedule(now + 1, SubCoreEvent{.kind = SubCoreEvent::Kind::kQueueEntry, .sub_core = static_cast<uint8_t>(sub_core)});
   dispatch(sm, request, now);
 }
 
@@ -165,13 +179,13 @@ void MemoryStage::dispatch(Sm& sm, MemoryRequest& request, Cycle now) {
       queue_bulk(sm, request, now);
       break;
     case Behaviour::kMbarrierArrive:
-      sm.schedule(now, {.type = EventType::kMbarrierArrive,
-                        .cta = static_cast<uint16_t>(request.cta),
-                        .ring = static_cast<uint16_t>(op.barrier),
-                        .stage = request.stage,
-                        .serial = request.cta_serial,
-                        .value = op.tx_bytes,
-                        .delay = request.delay});
+      sm.schedule(now, BarrierEvent{.kind = BarrierEvent::Kind::kArrive,
+                                    .cta = static_cast<uint16_t>(request.cta),
+                                    .barrier = static_cast<uint16_t>(op.barrier),
+                                    .stage = request.stage,
+                                    .serial = request.cta_serial,
+                                    .value = op.tx_bytes,
+                                    .delay = request.delay});
       break;
     default:
       break;
@@ -197,7 +211,7 @@ void MemoryStage::run_data_stage(Sm& sm, Cycle now) {
   }
   if (data_size_ > 0 && data_.free_at() < data_at_) {
     data_at_ = data_.free_at();
-    sm.schedule(data_at_, {.type = EventType::kDataStage});
+    sm.schedule(data_at_, MemoryEvent{MemoryEvent::Kind::kDataStage});
   }
 }
 
@@ -214,7 +228,7 @@ void MemoryStage::serve(Sm& sm, MemoryRequest request, Cycle now) {
     finish_global(sm, request, now);
   } else {
     finish_shared(sm, request);
-    sm.schedule(passed, {.type = EventType::kCredit});
+    sm.schedule(passed, MemoryEvent{MemoryEvent::Kind::kCredit});
   }
 }
 
@@ -238,11 +252,11 @@ uint64_t MemoryStage::dram_share(const MemoryRequest& request, uint64_t bytes) {
 void MemoryStage::finish_global(Sm& sm, MemoryRequest& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
-  Event to_warp{.type = EventType::kStored,
-                .sub_core = static_cast<uint8_t>(request.sub_core),
-                .slot = static_cast<uint8_t>(request.slot),
-                .serial = request.warp_serial,
-                .value = request.group};
+  SubCoreEvent to_warp{.kind = SubCoreEvent::Kind::kStored,
+                       .sub_core = static_cast<uint8_t>(request.sub_core),
+                       .slot = static_cast<uint8_t>(request.slot),
+                       .serial = request.warp_serial,
+                       .value = request.group};
   const bool writes = op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore;
   LaunchAccount& account = sm.ledger().launch(request.launch);
   const uint64_t dram = dram_share(request, op.bytes);
@@ -253,11 +267,11 @@ void MemoryStage::finish_global(Sm& sm, MemoryRequest& request, Cycle now) {
   // The buffer is held until the transfer has passed the ports, so that a saturated memory pushes back.
   const Cycle soonest = now + std::max<Cycle>(sm.spec().data_stage_rate.at_rate(op.wavefronts), 1);
   const Cycle left = std::max(moved.transferred, soonest);
-  sm.schedule(left, {.type = EventType::kCredit});
+  sm.schedule(left, MemoryEvent{MemoryEvent::Kind::kCredit});
   release_late(sm, request);
   if (writes) {
     charge_transfer(sm, request, moved.slowest, left - std::max(moved.uncontended, soonest));
-    if (op.behaviour == Behaviour::kBulkStore) to_warp.type = EventType::kBulkStored;
+    if (op.behaviour == Behaviour::kBulkStore) to_warp.kind = SubCoreEvent::Kind::kBulkStored;
     to_warp.delay = request.delay;
     sm.schedule(left, to_warp);
     return;
@@ -268,7 +282,7 @@ void MemoryStage::finish_global(Sm& sm, MemoryRequest& request, Cycle now) {
   const Cycle arrival = op.bytes == 0 ? hit : arrives(moved.transferred);
   if (op.bytes > 0) charge_transfer(sm, request, moved.slowest, arrival - arrives(moved.uncontended));
   if (op.behaviour == Behaviour::kCopyAsync) {
-    to_warp.type = EventType::kAsyncCopied;
+    to_warp.kind = SubCoreEvent::Kind::kAsyncCopied;
     to_warp.delay = request.delay;
     sm.schedule(arrival, to_warp);
     reply(sm, request, arrival);
@@ -300,7 +314,7 @@ void MemoryStage::queue_bulk(Sm& sm, MemoryRequest& request, Cycle now) {
     return;
   }
   bulk_queue_.push_back({request, start});
-  sm.schedule(start, {.type = EventType::kBulkStart});
+  sm.schedule(start, MemoryEvent{MemoryEvent::Kind::kBulkStart});
 }
 
 void MemoryStage::start_bulk(Sm& sm, Cycle now) {
@@ -319,13 +333,13 @@ void MemoryStage::copy_bulk(Sm& sm, MemoryRequest& request, Cycle now) {
   account.l2_served_bytes += op.bytes;
   account.dram_bytes += dram;
   const uint32_t latency = dram > 0 ? sm.spec().memory.bulk_dram_latency : sm.spec().memory.bulk_hit_latency;
-  sm.schedule(moved.transferred + latency, {.type = EventType::kBulkLoaded,
-                                            .cta = static_cast<uint16_t>(request.cta),
-                                            .ring = static_cast<uint16_t>(op.barrier),
-                                            .stage = request.stage,
-                                            .serial = request.cta_serial,
-                                            .value = op.bytes,
-                                            .delay = request.delay});
+  sm.schedule(moved.transferred + latency, BarrierEvent{.kind = BarrierEvent::Kind::kBytes,
+                                                        .cta = static_cast<uint16_t>(request.cta),
+                                                        .barrier = static_cast<uint16_t>(op.barrier),
+                                                        .stage = request.stage,
+                                                        .serial = request.cta_serial,
+                                                        .value = op.bytes,
+                                                        .delay = request.delay});
 }
 
 // ---- back to the warp
@@ -333,13 +347,13 @@ void MemoryStage::copy_bulk(Sm& sm, MemoryRequest& request, Cycle now) {
 void MemoryStage::reply(Sm& sm, const MemoryRequest& request, Cycle at) {
   const MicroOp& op = *request.op;
   if (op.write_counter >= 6) return;
-  sm.schedule(at, {.type = op.load_registers > 0 ? EventType::kLoadResult : EventType::kCounter,
-                   .sub_core = static_cast<uint8_t>(request.sub_core),
-                   .slot = static_cast<uint8_t>(request.slot),
-                   .counter = op.write_counter,
-                   .serial = request.warp_serial,
-                   .value = static_cast<uint64_t>(op.writes[0]) | static_cast<uint64_t>(op.writes[1]) << 8,
-                   .delay = request.delay});
+  sm.schedule(at, SubCoreEvent{.kind = op.load_registers > 0 ? SubCoreEvent::Kind::kLoadResult : SubCoreEvent::Kind::kCounter,
+                               .sub_core = static_cast<uint8_t>(request.sub_core),
+                               .slot = static_cast<uint8_t>(request.slot),
+                               .counter = op.write_counter,
+                               .serial = request.warp_serial,
+                               .value = static_cast<uint64_t>(op.writes[0]) | static_cast<uint64_t>(op.writes[1]) << 8,
+                               .delay = request.delay});
 }
 
 void MemoryStage::release_late(Sm& sm, const MemoryRequest& request) {
@@ -348,12 +362,12 @@ void MemoryStage::release_late(Sm& sm, const MemoryRequest& request) {
 
 void MemoryStage::release_sources(Sm& sm, const MemoryRequest& request, Cycle at) {
   if (request.op->read_counter >= 6) return;
-  sm.schedule(at, {.type = EventType::kCounter,
-                   .sub_core = static_cast<uint8_t>(request.sub_core),
-                   .slot = static_cast<uint8_t>(request.slot),
-                   .counter = request.op->read_counter,
-                   .serial = request.warp_serial,
-                   .delay = request.delay});
+  sm.schedule(at, SubCoreEvent{.kind = SubCoreEvent::Kind::kCounter,
+                               .sub_core = static_cast<uint8_t>(request.sub_core),
+                               .slot = static_cast<uint8_t>(request.slot),
+                               .counter = request.op->read_counter,
+                               .serial = request.warp_serial,
+                               .delay = request.delay});
 }
 
 }  // namespace warpfold::sim

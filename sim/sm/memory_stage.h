@@ -7,6 +7,7 @@
 #include "sim/account/account.h"
 #include "sim/account/hold_history.h"
 #include "sim/memory/memory_share.h"
+#include "sim/sm/event.h"
 #include "sim/sm/program.h"
 #include "sim/sm/sm_launch.h"
 #include "sim/sm/spec.h"
@@ -74,11 +75,7 @@ class MemoryStage {
   MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches);
 
   void enqueue(Sm& sm, const MemoryRequest& request);
-  void arbitrate(Sm& sm, Cycle now);
-  void run_data_stage(Sm& sm, Cycle now);
-  void return_credit(Sm& sm, Cycle now);
-  // The bulk copy engine takes up the copy at the head of its queue.
-  void start_bulk(Sm& sm, Cycle now);
+  void handle(Sm& sm, const MemoryEvent& event, Cycle now);
   // wgmma takes `wavefronts` of the data stage from `start` on, before anyone else.
   void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
 
@@ -104,6 +101,11 @@ class MemoryStage {
   void charge_transfer(Sm& sm, MemoryRequest& request, const Passage& passage, Cycle delay);
   void visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const;
   void visit_queues(Sm& sm, StateVisitor& visitor);
+  void arbitrate(Sm& sm, Cycle now);
+  void run_data_stage(Sm& sm, Cycle now);
+  void return_credit(Sm& sm, Cycle now);
+  // The bulk copy engine takes up the copy at the head of its queue.
+  void start_bulk(Sm& sm, Cycle now);
   void reach_head(Sm& sm, MemoryQueue& queue);
   bool reads_early(const Sm& sm, const MicroOp& op) const;
   void schedule_arbitration(Sm& sm, Cycle now);

@@ -107,7 +107,7 @@ void Sm::release_launch(int launch, Cycle at) {
     state_.progress[launch].end = at;
   }
   // How far the SM has run when it is told makes no difference.
-  state_.events.schedule_first(std::max(at, state_.now), {.type = EventType::kRelease});
+  state_.events.schedule_first(std::max(at, state_.now), PlacementEvent{PlacementEvent::Kind::kRelease});
 }
 
 // Whose turn it is in the arbiters, and who had what last. No source says that hardware keeps any of it from one kernel to the
@@ -126,111 +126,8 @@ uint64_t Sm::port_reads() const {
   return reads;
 }
 
-Warp* Sm::live_warp(const Event& event) {
-  Warp& warp = state_.sub_cores[event.sub_core].warp(event.slot);
-  return warp.resident && warp.serial == event.serial ? &warp : nullptr;
-}
-
-// A fixed-latency result at the same write port goes first: the load waits one cycle.
-void Sm::load_result(const Event& event, Cycle now) {
-  const Warp* warp = live_warp(event);
-  if (warp == nullptr) return;
-  SubCore& sub_core = state_.sub_cores[event.sub_core];
-  const std::array<uint8_t, 2> registers = {static_cast<uint8_t>(event.value), static_cast<uint8_t>(event.value >> 8)};
-  if (!sub_core.ports().write_port_busy(now, registers)) {
-    sub_core.release_counter(*this, event.slot, event.counter, event.delay, now);
-    return;
-  }
-  const int bank = sub_core.ports().write_port_busy(now, {registers[0], 0}) ? 0 : 1;
-  const int writer = sub_core.last_writer(bank, warp->launch);
-  state_.account.charge_request(warp->row, writer, Contended::kRegisterWritePort, 1);
-  Event later = event;
-  const bool by_others = writer != warp->launch;
-  if (by_others || coupled(warp->launch))
-    hold_up(later.delay, warp->launch, warp->cta, state_.ctas[warp->cta].serial, delay_by(1, by_others));
-  later.type = EventType::kCounter;
-  schedule(now + 1, later);
-}
-
 void Sm::handle(const Event& event, Cycle now) {
-  switch (event.type) {
-    case EventType::kCounter:
-      if (live_warp(event)) state_.sub_cores[event.sub_core].release_counter(*this, event.slot, event.counter, event.delay, now);
-      break;
-    case EventType::kLoadResult:
-      load_result(event, now);
-      break;
-    case EventType::kArbitrate:
-      state_.memory.arbitrate(*this, now);
-      break;
-    case EventType::kDataStage:
-      state_.memory.run_data_stage(*this, now);
-      break;
-    case EventType::kQueueEntry:
-      state_.sub_cores[event.sub_core].free_queue_entry(*this, now);
-      break;
-    case EventType::kCredit:
-      state_.memory.return_credit(*this, now);
-      break;
-    case EventType::kBulkStart:
-      state_.memory.start_bulk(*this, now);
-      break;
-    case EventType::kBulkLoaded:
-      mbarrier_bytes(event, now);
-      break;
-    case EventType::kBulkStored:
-      if (Warp* warp = live_warp(event)) {
-        --warp->outstanding_bulk_stores;
-        state_.sub_cores[event.sub_core].reconsider(*this, event.slot, now, event.delay);
-        maybe_end_warp(event.sub_core, event.slot, event.delay, now);
-      }
-      break;
-    case EventType::kStored:
-      if (Warp* warp = live_warp(event)) {
-        --warp->outstanding_stores;
-        maybe_end_warp(event.sub_core, event.slot, event.delay, now);
-      }
-      break;
-    case EventType::kAsyncCopied:
-      if (Warp* warp = live_warp(event)) async_copied(*warp, event, now);
-      break;
-    case EventType::kMbarrierArrive:
-      mbarrier_arrive(event, now);
-      break;
-    case EventType::kMbarrierVisible:
-      if (state_.ctas[event.cta].resident && state_.ctas[event.cta].serial == event.serial) {
-        Mbarrier& barrier = state_.ctas[event.cta].rings[event.ring][event.stage];
-        barrier.visible = event.value;
-        barrier.seen = {now, event.delay};
-        reconsider_cta(event.cta, event.delay, now);
-      }
-      break;
-    case EventType::kBarrierRelease:
-      if (cta_lives(event.cta, event.serial)) release_barrier(event, now);
-      break;
-    case EventType::kWgmmaStart:
-      state_.wgmma.try_start(*this, now);
-      break;
-    case EventType::kWgmmaWrites:
-      state_.wgmma.begin_writes(*this, event.value, now);
-      break;
-    case EventType::kWgmmaReads:
-      state_.wgmma.begin_reads(*this, event.value, now);
-      break;
-    case EventType::kWgmmaComplete:
-      state_.wgmma.complete(*this, event.value, now);
-      break;
-    case EventType::kRelease:
-      if (std::ranges::none_of(state_.ctas, &Cta::resident)) reset_arbiters(now);
-      place_ctas(now);
-      break;
-    case EventType::kPlace:
-      place_ctas(now);
-      break;
-    case EventType::kCtaEnd:
-      end_cta(event.cta, now);
-      break;
-  }
+  std::visit([&](const auto& each) { handle(each, now); }, event);
 }
 
 uint64_t Sm::trips(const Warp& warp, const traces::TripCount& count) const {

@@ -186,6 +186,8 @@ class Sm {
   bool wgmma_admits(const Warp& warp) const;
   void wgmma_group_done(const WgmmaCommand& command, Cycle now);
   void wgmma_room(Cycle now);
+  // An exited warp ends when its last store has left the SM.
+  void maybe_end_warp(int sub_core, int slot, Delay delay, Cycle now);
   // It was in another segment of its program until `now`.
   void entered_segment(const Warp& warp, uint32_t from, Cycle now);
   bool cta_lives(int cta, uint64_t serial) const { return state_.ctas[cta].resident && state_.ctas[cta].serial == serial; }
@@ -197,8 +199,6 @@ class Sm {
   Warpgroup& warpgroup(int cta, int index) { return state_.ctas[cta].warpgroups[index]; }
   MemoryStage& memory() { return state_.memory; }
   int sub_cores() const { return static_cast<int>(state_.sub_cores.size()); }
-  void mbarrier_arrive(const Event& event, Cycle now);
-  void mbarrier_bytes(const Event& event, Cycle now);
 
   // sm_inherit.cc: what other launches cost a warp, and who waits for it
   bool coupled(int launch) const { return state_.launches[launch].image->coupled; }
@@ -236,18 +236,30 @@ class Sm {
   void visit_cta(int index, StateVisitor& visitor);
   void visit_warp_in_cta(Warp& warp, StateVisitor& visitor);
   void visit_events(StateVisitor& visitor);
-  uint64_t event_value(const Event& event);
-  uint32_t event_stage(const Event& event) const;
-  void visit_event_delay(const Event& event, StateVisitor& visitor);
-  bool event_is_live(const Event& event);
+  // Whether what an event is for is still there, and what it is to a key.
+  bool is_live(const SubCoreEvent& event);
+  bool is_live(const BarrierEvent& event) const;
+  template <typename Other>
+  bool is_live(const Other& /*event*/) const {
+    return true;
+  }
+  EventKey key_of(const SubCoreEvent& event);
+  static EventKey key_of(const MemoryEvent& event);
+  EventKey key_of(const BarrierEvent& event);
+  EventKey key_of(const WgmmaEvent& event);
+  static EventKey key_of(const PlacementEvent& event);
 
   void reset_arbiters(Cycle now);
   void step(Cycle now);
+  // Each event goes to its unit.
   void handle(const Event& event, Cycle now);
+  void handle(const SubCoreEvent& event, Cycle now) { state_.sub_cores[event.sub_core].handle(*this, event, now); }
+  void handle(const MemoryEvent& event, Cycle now) { state_.memory.handle(*this, event, now); }
+  void handle(const BarrierEvent& event, Cycle now);
+  void handle(const WgmmaEvent& event, Cycle now) { state_.wgmma.handle(*this, event, now); }
+  void handle(const PlacementEvent& event, Cycle now);
   void tell_observer(Cycle limit);
   uint32_t busiest_row(int launch) const;
-  Warp* live_warp(const Event& event);
-  void load_result(const Event& event, Cycle now);
 
   // sm_issue.cc: what instructions other than fixed-latency ones do
   void issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
@@ -260,9 +272,11 @@ class Sm {
 
   // sm_synchronise.cc: barriers, groups, conditions
   const Mbarrier& awaited_mbarrier(const Warp& warp, const MicroOp& op, uint64_t& pass) const;
-  void finish_phase(const Event& event, Cycle now);
-  void async_copied(Warp& warp, const Event& event, Cycle now);
-  void release_barrier(const Event& event, Cycle now);
+  Mbarrier& mbarrier_of(const BarrierEvent& event);
+  void mbarrier_arrive(const BarrierEvent& event, Cycle now);
+  void mbarrier_bytes(const BarrierEvent& event, Cycle now);
+  void finish_phase(const BarrierEvent& event, Cycle now);
+  void release_barrier(const BarrierEvent& event, Cycle now);
   void reconsider_cta(int cta, Delay delay, Cycle now);
 
   // sm_timeline.cc
@@ -284,7 +298,6 @@ class Sm {
   void count_placed(int launch, uint64_t ctas);
   void start_warps(Cta& cta, int index, Cycle now);
   bool find_slots(uint32_t warps, std::vector<int>& slots) const;
-  void maybe_end_warp(int sub_core, int slot, Delay delay, Cycle now);
   void end_cta(int index, Cycle now);
 
   // sm_other_bounds.cc

@@ -45,11 +45,11 @@ void Sm::issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now
 }
 
 void Sm::issue_variable_math(const Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
-  Event event{.type = EventType::kCounter,
-              .sub_core = static_cast<uint8_t>(sub_core),
-              .slot = static_cast<uint8_t>(slot),
-              .serial = warp.serial,
-              .delay = warp.delay};
+  SubCoreEvent event{.kind = SubCoreEvent::Kind::kCounter,
+                     .sub_core = static_cast<uint8_t>(sub_core),
+                     .slot = static_cast<uint8_t>(slot),
+                     .serial = warp.serial,
+                     .delay = warp.delay};
   if (op.write_counter < 6) {
     event.counter = op.write_counter;
     schedule(now + op.result_cycles, event);
@@ -151,12 +151,12 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
   if (++barrier.arrived < expected) return;
   barrier.arrived = 0;
   const uint64_t phase = barrier.completed++;
-  schedule(now + spec_.barrier_latency, {.type = EventType::kBarrierRelease,
-                                         .cta = static_cast<uint16_t>(warp.cta),
-                                         .ring = static_cast<uint16_t>(id),
-                                         .serial = cta.serial,
-                                         .value = phase,
-                                         .delay = joined(std::exchange(barrier.last, {}), warp.cta, now)});
+  schedule(now + spec_.barrier_latency, BarrierEvent{.kind = BarrierEvent::Kind::kRelease,
+                                                     .cta = static_cast<uint16_t>(warp.cta),
+                                                     .barrier = static_cast<uint16_t>(id),
+                                                     .serial = cta.serial,
+                                                     .value = phase,
+                                                     .delay = joined(std::exchange(barrier.last, {}), warp.cta, now)});
 }
 
 // setmaxnreg: registers move between the warps of a CTA through its own pool.

@@ -5,6 +5,19 @@
 
 namespace warpfold::sim {
 
+void Sm::handle(const PlacementEvent& event, Cycle now) {
+  using enum PlacementEvent::Kind;
+  switch (event.kind) {
+    case kRelease:
+      if (std::ranges::none_of(state_.ctas, &Cta::resident)) reset_arbiters(now);
+      return place_ctas(now);
+    case kPlace:
+      return place_ctas(now);
+    case kCtaEnd:
+      return end_cta(event.cta, now);
+  }
+}
+
 // CTAs are placed in launch order as long as they fit: left-over placement. A launch that has CTAs left holds back the ones
 // behind it, except where reservations or quotas part the SM between those of its epoch.
 void Sm::place_ctas(Cycle now) {
@@ -20,7 +33,7 @@ void Sm::place_what_fits(Cycle now) {
       if (state_.next_cta_at > now) {
         // One for all who ask: each would ask again as long as there is room.
         if (std::exchange(state_.place_due, state_.next_cta_at) != state_.next_cta_at)
-          schedule(state_.next_cta_at, {.type = EventType::kPlace});
+          schedule(state_.next_cta_at, PlacementEvent{PlacementEvent::Kind::kPlace});
         return;
       }
       launch_cta(launch, now);
@@ -200,7 +213,7 @@ void Sm::maybe_end_warp(int sub_core, int slot, Delay delay, Cycle now) {
     timeline_->warp_ended(static_cast<size_t>(warp.cta), role, end);
   }
   if (--state_.ctas[warp.cta].warps_running == 0) {
-    schedule(end + spec_.cta_turnaround, {.type = EventType::kCtaEnd, .cta = static_cast<uint16_t>(warp.cta)});
+    schedule(end + spec_.cta_turnaround, PlacementEvent{PlacementEvent::Kind::kCtaEnd, static_cast<uint16_t>(warp.cta)});
   }
 }
 

@@ -9,32 +9,6 @@
 namespace warpfold::sim {
 namespace {
 
-// What an event is for; when that is gone, it does nothing.
-enum class Addressee { kSm, kWarp, kCta, kWgmmaCommand };
-
-Addressee addressee(EventType type) {
-  using enum EventType;
-  switch (type) {
-    case kCounter:
-    case kLoadResult:
-    case kBulkStored:
-    case kStored:
-    case kAsyncCopied:
-      return Addressee::kWarp;
-    case kBulkLoaded:
-    case kMbarrierArrive:
-    case kMbarrierVisible:
-    case kBarrierRelease:
-      return Addressee::kCta;
-    case kWgmmaWrites:
-    case kWgmmaReads:
-    case kWgmmaComplete:
-      return Addressee::kWgmmaCommand;
-    default:
-      return Addressee::kSm;
-  }
-}
-
 // Which launches there are, and how far they have come, is not the SM's own.
 class OwnFields : public KeyFilter {
  public:
@@ -76,7 +50,9 @@ void Sm::visit(StateVisitor& visitor) {
   state_.memory.visit(*this, visitor);
   uint64_t oldest_command = state_.wgmma.started();
   state_.events.for_each([&](const auto& event) {
-    if (addressee(event.payload.type) == Addressee::kWgmmaCommand) oldest_command = std::min(oldest_command, event.payload.value);
+    const auto* of_wgmma = std::get_if<WgmmaEvent>(&event.payload);
+    if (of_wgmma != nullptr && of_wgmma->kind != WgmmaEvent::Kind::kStart)
+      oldest_command = std::min(oldest_command, of_wgmma->command);
   });
   state_.wgmma.visit(*this, visitor, oldest_command, blocked_since);
   if (!visitor.recording()) state_.wgmma.add_port_reads(*this, oldest_command, reads);
@@ -278,78 +254,49 @@ void Sm::correct(int launch, const Correction& correction) {
   state_.progress[launch].done += correction.ctas;
 }
 
-bool Sm::event_is_live(const Event& event) {
-  switch (addressee(event.type)) {
-    case Addressee::kWarp:
-      return live_warp(event) != nullptr;
-    case Addressee::kCta:
-      return cta_lives(event.cta, event.serial);
-    default:
-      return true;
-  }
-}
+bool Sm::is_live(const BarrierEvent& event) const { return cta_lives(event.cta, event.serial); }
+bool Sm::is_live(const SubCoreEvent& event) { return state_.sub_cores[event.sub_core].is_live(event); }
 
-// Of those that bring something about that a warp may wait for.
-void Sm::visit_event_delay(const Event& event, StateVisitor& visitor) {
-  switch (addressee(event.type)) {
-    case Addressee::kWarp: {
-      const Warp& warp = *live_warp(event);
-      return visit_delay("event_lost", warp.launch, warp.cta, state_.ctas[warp.cta].serial, event.delay, visitor);
-    }
-    case Addressee::kCta:
-      return visit_delay("event_lost", state_.ctas[event.cta].launch, event.cta, event.serial, event.delay, visitor);
-    default:
-      return;
-  }
-}
+EventKey Sm::key_of(const SubCoreEvent& event) { return state_.sub_cores[event.sub_core].key_of(*this, event); }
+EventKey Sm::key_of(const MemoryEvent& event) { return {.kind = static_cast<uint8_t>(event.kind)}; }
+EventKey Sm::key_of(const WgmmaEvent& event) { return state_.wgmma.key_of(event); }
+EventKey Sm::key_of(const PlacementEvent& event) { return {.kind = static_cast<uint8_t>(event.kind), .cta = event.cta}; }
 
-uint64_t Sm::event_value(const Event& event) {
-  if (addressee(event.type) == Addressee::kWgmmaCommand) return state_.wgmma.started() - event.value;
-  switch (event.type) {
-    case EventType::kMbarrierVisible:
-      return state_.ctas[event.cta].rings[event.ring][event.stage].completed - event.value;
-    case EventType::kBarrierRelease:
-      return state_.ctas[event.cta].barriers[event.ring].completed - event.value;
-    case EventType::kAsyncCopied:
-      return live_warp(event)->async.committed - event.value;
-    case EventType::kStored:
-    case EventType::kBulkStored:
-      return 0;
-    default:
-      return event.value;
+// Phases count from those completed, a stage from the ring's origin.
+EventKey Sm::key_of(const BarrierEvent& event) {
+  const auto& [kind, cta, barrier, stage, serial, value, delay] = event;
+  EventKey key{.kind = static_cast<uint8_t>(kind), .cta = cta, .barrier = barrier, .value = value};
+  key.delay = {state_.ctas[cta].launch, cta, serial, delay};
+  using enum BarrierEvent::Kind;
+  if (kind == kRelease) {
+    key.value = state_.ctas[cta].barriers[barrier].completed - value;
+  } else {
+    key.stage = stage_from_origin(cta, barrier, stage);
+    if (kind == kVisible) key.value = mbarrier_of(event).completed - value;
   }
-}
-
-uint32_t Sm::event_stage(const Event& event) const {
-  switch (event.type) {
-    case EventType::kBulkLoaded:
-    case EventType::kMbarrierArrive:
-    case EventType::kMbarrierVisible:
-      return stage_from_origin(event.cta, event.ring, event.stage);
-    default:
-      return event.stage;
-  }
+  return key;
 }
 
 void Sm::visit_events(StateVisitor& visitor) {
   if (!visitor.recording()) return state_.events.shift(visitor.shift());
   event_order_.clear();
   state_.events.for_each([&](const auto& event) {
-    if (event_is_live(event.payload)) event_order_.push_back(&event);
+    if (std::visit([&](const auto& each) { return is_live(each); }, event.payload)) event_order_.push_back(&event);
   });
   std::ranges::sort(event_order_, [](const auto* a, const auto* b) {
     return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
   });
   visitor.value("events", event_order_.size());
-  for (const auto* pointer : event_order_) {
-    const Event& event = pointer->payload;
-    [[maybe_unused]] const auto& [type, sub_core, slot, counter, cta, ring, stage, serial, value, delay] = event;
-    visitor.relative("event_time", pointer->time - visitor.now());
-    visitor.values("event_type", event.type, "event_sub_core", event.sub_core, "event_slot", event.slot, "event_counter",
-                   event.counter, "event_cta", event.cta, "event_ring", event.ring);
-    visitor.value("event_stage", event_stage(event));
-    visitor.relative("event_value", event_value(event));
-    visit_event_delay(event, visitor);
+  for (const auto* event : event_order_) {
+    const EventKey key = std::visit([&](const auto& each) { return key_of(each); }, event->payload);
+    // Units have few kinds.
+    const auto type = static_cast<uint8_t>(event->payload.index() << 4 | key.kind);
+    visitor.relative("event_time", event->time - visitor.now());
+    visitor.values("event_type", type, "event_sub_core", key.sub_core, "event_slot", key.slot, "event_counter", key.counter,
+                   "event_cta", key.cta, "event_ring", key.barrier);
+    visitor.value("event_stage", key.stage);
+    visitor.relative("event_value", key.value);
+    if (key.delay) visit_delay("event_lost", key.delay->launch, key.delay->cta, key.delay->cta_serial, key.delay->delay, visitor);
   }
 }
 

@@ -82,9 +82,29 @@ void Sm::wgmma_group_done(const WgmmaCommand& command, Cycle now) {
   }
 }
 
-void Sm::mbarrier_arrive(const Event& event, Cycle now) {
-  if (!cta_lives(event.cta, event.serial)) return;
-  Mbarrier& barrier = state_.ctas[event.cta].rings[event.ring][event.stage];
+void Sm::handle(const BarrierEvent& event, Cycle now) {
+  if (!is_live(event)) return;
+  using enum BarrierEvent::Kind;
+  switch (event.kind) {
+    case kBytes:
+      return mbarrier_bytes(event, now);
+    case kArrive:
+      return mbarrier_arrive(event, now);
+    case kVisible: {
+      Mbarrier& barrier = mbarrier_of(event);
+      barrier.visible = event.value;
+      barrier.seen = {now, event.delay};
+      return reconsider_cta(event.cta, event.delay, now);
+    }
+    case kRelease:
+      return release_barrier(event, now);
+  }
+}
+
+Mbarrier& Sm::mbarrier_of(const BarrierEvent& event) { return state_.ctas[event.cta].rings[event.barrier][event.stage]; }
+
+void Sm::mbarrier_arrive(const BarrierEvent& event, Cycle now) {
+  Mbarrier& barrier = mbarrier_of(event);
   barrier.bytes_left += static_cast<int64_t>(event.value);  // expected
   join(barrier.arrived, event.cta, event.delay, now);
   // More arrivals than a phase takes are lost on the phase, as a program may not count on them.
@@ -92,48 +112,32 @@ void Sm::mbarrier_arrive(const Event& event, Cycle now) {
   finish_phase(event, now);
 }
 
-void Sm::mbarrier_bytes(const Event& event, Cycle now) {
-  if (!cta_lives(event.cta, event.serial)) return;
-  Mbarrier& barrier = state_.ctas[event.cta].rings[event.ring][event.stage];
+void Sm::mbarrier_bytes(const BarrierEvent& event, Cycle now) {
+  Mbarrier& barrier = mbarrier_of(event);
   barrier.bytes_left -= static_cast<int64_t>(event.value);
   join(barrier.arrived, event.cta, event.delay, now);
   finish_phase(event, now);
 }
 
 // `event`: an arrival, or bytes that have come.
-void Sm::finish_phase(const Event& event, Cycle now) {
-  Mbarrier& barrier = state_.ctas[event.cta].rings[event.ring][event.stage];
+void Sm::finish_phase(const BarrierEvent& event, Cycle now) {
+  Mbarrier& barrier = mbarrier_of(event);
   if (barrier.arrivals_left > 0 || barrier.bytes_left > 0) return;
-  barrier.arrivals_left = state_.launches[state_.ctas[event.cta].launch].image->kernel->rings[event.ring].arrivals;
+  barrier.arrivals_left = state_.launches[state_.ctas[event.cta].launch].image->kernel->rings[event.barrier].arrivals;
   ++barrier.completed;
-  const Delay delay = joined(std::exchange(barrier.arrived, {}), event.cta, now);
-  schedule(now + spec_.mbarrier_latency, {.type = EventType::kMbarrierVisible,
-                                          .cta = event.cta,
-                                          .ring = event.ring,
-                                          .stage = event.stage,
-                                          .serial = event.serial,
-                                          .value = barrier.completed,
-                                          .delay = delay});
+  BarrierEvent visible = event;
+  visible.kind = BarrierEvent::Kind::kVisible;
+  visible.value = barrier.completed;
+  visible.delay = joined(std::exchange(barrier.arrived, {}), event.cta, now);
+  schedule(now + spec_.mbarrier_latency, visible);
 }
 
-void Sm::async_copied(Warp& warp, const Event& event, Cycle now) {
-  AsyncGroups& groups = warp.async;
-  if (event.value == groups.committed) {
-    --groups.open_copies;
-    return;
-  }
-  --groups.copies_left[event.value % groups.copies_left.size()];
-  while (groups.completed < groups.committed && groups.copies_left[groups.completed % groups.copies_left.size()] == 0)
-    ++groups.completed;
-  state_.sub_cores[event.sub_core].reconsider(*this, event.slot, now, event.delay);
-}
-
-void Sm::release_barrier(const Event& event, Cycle now) {
+void Sm::release_barrier(const BarrierEvent& event, Cycle now) {
   for (const int s : state_.ctas[event.cta].warp_slots) {
     SubCore& sub_core = state_.sub_cores[s % state_.sub_cores.size()];
     const auto slot = static_cast<int>(s / state_.sub_cores.size());
     Warp& warp = sub_core.warp(slot);
-    if (!warp.resident || !warp.in_barrier || warp.barrier != event.ring || warp.barrier_phase != event.value) continue;
+    if (!warp.resident || !warp.in_barrier || warp.barrier != event.barrier || warp.barrier_phase != event.value) continue;
     warp.in_barrier = false;
     sub_core.reconsider(*this, slot, now, event.delay);
   }

@@ -9,6 +9,7 @@
 #include "sim/account/account.h"
 #include "sim/account/issue_log.h"
 #include "sim/engine/state_visitor.h"
+#include "sim/sm/event.h"
 #include "sim/sm/pipe_port.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
@@ -70,12 +71,15 @@ class SubCore {
   // The next cycle in which something can happen; kNever: only an event can wake it.
   Cycle next() const { return next_; }
 
+  void handle(Sm& sm, const SubCoreEvent& event, Cycle now);
+  bool is_live(const SubCoreEvent& event) { return event.kind == SubCoreEvent::Kind::kQueueEntry || live_warp(event) != nullptr; }
+  // Of a live event.
+  EventKey key_of(const Sm& sm, const SubCoreEvent& event);
+
   void start_warp(Sm& sm, int slot, Cycle now);
   // Something that a blocked warp may wait for has changed.
   // `delay`: Warp::delay of whoever has changed it; none: what it waits for has no history of its own.
   void reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay = std::nullopt);
-  void release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle now);
-  void free_queue_entry(Sm& sm, Cycle now);
   void wgmma_room(Sm& sm, Cycle now);
   void end_warp(Sm& sm, int slot);
 
@@ -108,6 +112,11 @@ class SubCore {
  private:
   using Mask = WarpMask;
 
+  Warp* live_warp(const SubCoreEvent& event);
+  void release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle now);
+  void load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, Cycle now);
+  void async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle now);
+  void free_queue_entry(const Sm& sm, Cycle now);
   void visit_warp(int slot, StateVisitor& visitor);
   void step(Sm& sm, Cycle now);
   void expire_timers(Sm& sm, Cycle now);

@@ -8,6 +8,62 @@ namespace warpfold::sim {
 
 using isa::Pipe;
 
+Warp* SubCore::live_warp(const SubCoreEvent& event) {
+  Warp& warp = warps_[event.slot];
+  return warp.resident && warp.serial == event.serial ? &warp : nullptr;
+}
+
+void SubCore::handle(Sm& sm, const SubCoreEvent& event, Cycle now) {
+  using enum SubCoreEvent::Kind;
+  if (event.kind == kQueueEntry) return free_queue_entry(sm, now);
+  Warp* warp = live_warp(event);
+  if (warp == nullptr) return;
+  switch (event.kind) {
+    case kCounter:
+      return release_counter(sm, event.slot, event.counter, event.delay, now);
+    case kLoadResult:
+      return load_result(sm, *warp, event, now);
+    case kAsyncCopied:
+      return async_copied(sm, *warp, event, now);
+    case kBulkStored:
+      --warp->outstanding_bulk_stores;
+      reconsider(sm, event.slot, now, event.delay);
+      return sm.maybe_end_warp(index_, event.slot, event.delay, now);
+    case kStored:
+      --warp->outstanding_stores;
+      return sm.maybe_end_warp(index_, event.slot, event.delay, now);
+    case kQueueEntry:
+      return;
+  }
+}
+
+// A fixed-latency result at the same write port goes first: the load waits one cycle.
+void SubCore::load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, Cycle now) {
+  const std::array<uint8_t, 2> registers = {static_cast<uint8_t>(event.value), static_cast<uint8_t>(event.value >> 8)};
+  if (!ports_.write_port_busy(now, registers)) return release_counter(sm, event.slot, event.counter, event.delay, now);
+  const int bank = ports_.write_port_busy(now, {registers[0], 0}) ? 0 : 1;
+  const int writer = last_writer(bank, warp.launch);
+  sm.ledger().charge_request(warp.row, writer, Contended::kRegisterWritePort, 1);
+  SubCoreEvent later = event;
+  const bool by_others = writer != warp.launch;
+  if (by_others || sm.coupled(warp.launch))
+    sm.hold_up(later.delay, warp.launch, warp.cta, sm.cta(warp.cta).serial, delay_by(1, by_others));
+  later.kind = SubCoreEvent::Kind::kCounter;
+  sm.schedule(now + 1, later);
+}
+
+void SubCore::async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle now) {
+  AsyncGroups& groups = warp.async;
+  if (event.value == groups.committed) {
+    --groups.open_copies;
+    return;
+  }
+  --groups.copies_left[event.value % groups.copies_left.size()];
+  while (groups.completed < groups.committed && groups.copies_left[groups.completed % groups.copies_left.size()] == 0)
+    ++groups.completed;
+  reconsider(sm, event.slot, now, event.delay);
+}
+
 void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay) {
   Warp& warp = warps_[slot];
   if (!warp.blocked) return;
@@ -36,7 +92,7 @@ void SubCore::release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle 
   reconsider(sm, slot, now, delay);
 }
 
-void SubCore::free_queue_entry(Sm& sm, Cycle now) {
+void SubCore::free_queue_entry(const Sm& sm, Cycle now) {
   if (queue_entries_-- == sm.spec().memory_queue_entries) {
     busy_ports_ &= ~(1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory);
     wake_at(now);

@@ -98,6 +98,20 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
 }
 
+EventKey SubCore::key_of(const Sm& sm, const SubCoreEvent& event) {
+  [[maybe_unused]] const auto& [kind, sub_core, slot, counter, serial, value, delay] = event;
+  EventKey key{.kind = static_cast<uint8_t>(kind), .sub_core = sub_core, .slot = slot, .counter = counter};
+  if (kind == SubCoreEvent::Kind::kQueueEntry) return key;
+  const Warp& warp = *live_warp(event);
+  key.delay = {warp.launch, warp.cta, sm.cta(warp.cta).serial, delay};
+  if (kind == SubCoreEvent::Kind::kAsyncCopied) {
+    key.value = warp.async.committed - value;
+  } else if (kind == SubCoreEvent::Kind::kLoadResult || kind == SubCoreEvent::Kind::kCounter) {
+    key.value = value;
+  }
+  return key;
+}
+
 uint64_t SubCore::fingerprint() const {
   uint64_t print = uint64_t{awake_} << 32 ^ queue_entries_;
   for (Mask left = resident_; left != 0; left &= left - 1) {

@@ -34,6 +34,20 @@ Cycle WgmmaUnit::read_window(const Sm& sm, const WgmmaCommand& command) const {
   return std::min(sm.spec().commit_window, pipeline);
 }
 
+void WgmmaUnit::handle(Sm& sm, const WgmmaEvent& event, Cycle now) {
+  using enum WgmmaEvent::Kind;
+  switch (event.kind) {
+    case kStart:
+      return try_start(sm, now);
+    case kWrites:
+      return begin_writes(sm, event.command, now);
+    case kReads:
+      return begin_reads(sm, event.command, now);
+    case kComplete:
+      return complete(sm, event.command, now);
+  }
+}
+
 void WgmmaUnit::assembled(Sm& sm, WgmmaCommand command, Cycle now) {
   command.assembled = now;
   at(next_id_++) = std::move(command);
@@ -46,7 +60,7 @@ void WgmmaUnit::schedule_start(Sm& sm, Cycle now) {
   const Cycle next = std::max(now, free_at_);
   if (next >= start_at_) return;
   start_at_ = next;
-  sm.schedule(next, {.type = EventType::kWgmmaStart});
+  sm.schedule(next, WgmmaEvent{WgmmaEvent::Kind::kStart});
 }
 
 void WgmmaUnit::try_start(Sm& sm, Cycle now) {
@@ -66,9 +80,9 @@ void WgmmaUnit::start(Sm& sm, uint64_t id, Cycle now) {
   sm.memory().reserve_for_wgmma(now, wavefronts(sm, command), command.launch);
   command.completion = now + latency(sm, command);
   // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
-  sm.schedule(command.completion - command.columns / 2U, {.type = EventType::kWgmmaWrites, .value = id});
-  sm.schedule(command.completion - read_window(sm, command), {.type = EventType::kWgmmaReads, .value = id});
-  sm.schedule(command.completion, {.type = EventType::kWgmmaComplete, .value = id});
+  sm.schedule(command.completion - command.columns / 2U, WgmmaEvent{WgmmaEvent::Kind::kWrites, id});
+  sm.schedule(command.completion - read_window(sm, command), WgmmaEvent{WgmmaEvent::Kind::kReads, id});
+  sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
   sm.wgmma_room(now);
 }
 
@@ -102,7 +116,7 @@ void WgmmaUnit::begin_writes(Sm& sm, uint64_t id, Cycle now) {
   WgmmaCommand& command = at(id);
   const Cycle due = command.completion - command.columns / 2U;
   if (now < due) {  // an earlier command was delayed meanwhile
-    sm.schedule(due, {.type = EventType::kWgmmaWrites, .value = id});
+    sm.schedule(due, WgmmaEvent{WgmmaEvent::Kind::kWrites, id});
     return;
   }
   command.writes_begun = true;
@@ -116,7 +130,7 @@ void WgmmaUnit::begin_reads(Sm& sm, uint64_t id, Cycle now) {
   WgmmaCommand& command = at(id);
   const Cycle due = command.completion - read_window(sm, command);
   if (now < due) {
-    sm.schedule(due, {.type = EventType::kWgmmaReads, .value = id});
+    sm.schedule(due, WgmmaEvent{WgmmaEvent::Kind::kReads, id});
     return;
   }
   command.reads_begun = true;
@@ -129,7 +143,7 @@ void WgmmaUnit::begin_reads(Sm& sm, uint64_t id, Cycle now) {
 void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
   WgmmaCommand& command = at(id);
   if (now < command.completion) {
-    sm.schedule(command.completion, {.type = EventType::kWgmmaComplete, .value = id});
+    sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
     return;
   }
   Cycle reads = 0;
@@ -151,7 +165,7 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
       sm.ledger().charge_request(command.row, written_by, Contended::kRegisterWritePort, delay);
       delay_after(sm, id, delay, written_by != command.launch ? delay : 0);
     }
-    sm.schedule(command.completion, {.type = EventType::kWgmmaComplete, .value = id});
+    sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
     return;
   }
   if (command.commit) sm.wgmma_group_done(command, now);

@@ -7,6 +7,7 @@
 #include "sim/account/account.h"
 #include "sim/account/delay.h"
 #include "sim/account/hold_history.h"
+#include "sim/sm/event.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
 
@@ -52,15 +53,12 @@ class WgmmaUnit {
   // `entries`: of the FIFO; `open_commands`: not assembled yet.
   bool has_room(uint32_t entries, uint64_t open_commands) const { return waiting_ + open_commands < entries; }
   void assembled(Sm& sm, WgmmaCommand command, Cycle now);
-  // Event handlers.
-  void try_start(Sm& sm, Cycle now);
-  void begin_writes(Sm& sm, uint64_t id, Cycle now);
-  void begin_reads(Sm& sm, uint64_t id, Cycle now);
-  void complete(Sm& sm, uint64_t id, Cycle now);
+  void handle(Sm& sm, const WgmmaEvent& event, Cycle now);
 
   // No CTA is left: forgets whose commands were the last ones.
   void reset_arbiters() { history_.clear(); }
 
+  EventKey key_of(const WgmmaEvent& event) const;
   // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
   void visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);
   // Port reads, per sub-core and launch, have been counted since `before` without having been made: commands in flight compare with
@@ -79,6 +77,10 @@ class WgmmaUnit {
 
   void visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVisitor& visitor);
   WgmmaCommand& at(uint64_t id) { return commands_[id % kInFlight]; }
+  void try_start(Sm& sm, Cycle now);
+  void begin_writes(Sm& sm, uint64_t id, Cycle now);
+  void begin_reads(Sm& sm, uint64_t id, Cycle now);
+  void complete(Sm& sm, uint64_t id, Cycle now);
   void start(Sm& sm, uint64_t id, Cycle now);
   Cycle interval(const Sm& sm, const WgmmaCommand& command) const;
   Cycle latency(const Sm& sm, const WgmmaCommand& command) const;

@@ -29,6 +29,12 @@ void WgmmaUnit::visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle bloc
   visitor.count(busy_);
 }
 
+// A command counts from the one that starts next.
+EventKey WgmmaUnit::key_of(const WgmmaEvent& event) const {
+  const bool of_command = event.kind != WgmmaEvent::Kind::kStart;
+  return {.kind = static_cast<uint8_t>(event.kind), .value = of_command ? next_start_ - event.command : 0};
+}
+
 // Whose command it did last matters to the next of the same CTA.
 void WgmmaUnit::visit_pipe(Sm& sm, StateVisitor& visitor) {
   const bool lives = sm.cta_lives(pipe_cta_, pipe_serial_);

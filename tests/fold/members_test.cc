@@ -178,8 +178,6 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 queued, delay] = sim::MemoryRequest{};
   [[maybe_unused]] const auto& [c_launch, c_row, c_cta, warpgroup, c_serial, columns, a_in_registers, commit, c_lost, assembled,
                                 completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaCommand{};
-  [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value, e_lost] =
-      sim::Event{.type = sim::EventType::kPlace};
   EXPECT_EQ(sizeof(sim::SmState), 17152);
   EXPECT_EQ(sizeof(sim::SubCore), 3456);
   EXPECT_EQ(sizeof(sim::MemoryStage), 4712);
