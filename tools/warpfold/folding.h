@@ -1,8 +1,8 @@
 #pragma once
 
 #include "configs/result.pb.h"
-#include "sim/fold/fold.h"
 #include "sim/gpu/simulate.h"
+#include "sim/memo/fold.h"
 #include "tools/warpfold/options.h"
 
 namespace warpfold::cli {
