@@ -8,18 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include "sim/gpu/epochs.h"
-#include "sim/gpu/gpu.h"
+#include "sim/gpu/gpu_run.h"
 
 namespace warpfold::sim {
 namespace {
 
-// What all SMs of a class come to by what the one that was simulated does: in proportion to their instructions where it stands for
+// What all SMs of a class come to by what the one that was simulated does: in proportion to their instructions where it represents
 // others, which have `less`.
 class OfClass {
  public:
-  OfClass(const Member& member, uint64_t instructions, uint64_t less)
-      : sms_(member.sms), all_(member.sms * instructions), kept_(all_ - less) {}
+  OfClass(const ClassRun& class_run, uint64_t instructions, uint64_t less)
+      : sms_(class_run.sms), all_(class_run.sms * instructions), kept_(all_ - less) {}
 
   uint64_t operator()(uint64_t of_one) const {
     if (kept_ == all_ || all_ == 0) return sms_ * of_one;
@@ -33,14 +32,14 @@ class OfClass {
   uint64_t kept_;
 };
 
-OfClass of_class(const Member& member, const std::vector<bool>& released) {
+OfClass of_class(const ClassRun& class_run, const std::vector<bool>& released) {
   uint64_t less = 0;
-  for (size_t l = 0; l < released.size(); ++l) less += released[l] ? member.less[l].work.instructions : 0;
-  return {member, member.sm->instructions(), less};
+  for (size_t l = 0; l < released.size(); ++l) less += released[l] ? class_run.less[l].work.instructions : 0;
+  return {class_run, class_run.sm->instructions(), less};
 }
 
-OfClass of_class(const Member& member, int launch) {
-  return {member, member.sm->account().launch(launch).instructions, member.less[launch].work.instructions};
+OfClass of_class(const ClassRun& class_run, int launch) {
+  return {class_run, class_run.sm->account().launch(launch).instructions, class_run.less[launch].work.instructions};
 }
 
 }  // namespace
@@ -49,19 +48,19 @@ OfClass of_class(const Member& member, int launch) {
 FoldReport GpuRun::fold_report() const {
   FoldReport report;
   report.mode = fold_.mode == FoldMode::kOff ? Folded::kOff : Folded::kNone;
-  for (size_t m = 0; m < members_.size(); ++m) {
-    const Member& member = members_[m];
-    if (member.merged) report.mode = Folded::kBounded;
-    report.instructions_of_classes += member.sm->instructions();
-    report.instructions_replayed += member.replayed();
-    if (!member.folder) continue;
-    report.instructions_shared += member.shared();
-    report.shortcuts += member.shortcuts;
-    for (const auto& [cycles, period] : member.periods()) {
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    const ClassRun& class_run = class_runs_[m];
+    if (class_run.represents_others) report.mode = Folded::kBounded;
+    report.instructions_of_classes += class_run.sm->instructions();
+    report.instructions_replayed += class_run.replayed();
+    if (!class_run.folding) continue;
+    report.instructions_shared += class_run.shared();
+    report.memo_hits += class_run.memo_hits;
+    for (const auto& [cycles, period] : class_run.periods()) {
       report.mode = std::max(report.mode, Folded::kExact);
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, true});
     }
-    for (const auto& [cycles, period] : member.bounded_periods()) {
+    for (const auto& [cycles, period] : class_run.sampled_periods()) {
       report.mode = Folded::kBounded;
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, false});
     }
@@ -75,7 +74,7 @@ Outcome GpuRun::collect() const {
   outcome.fold = fold_report();
   outcome.folds = {std::make_shared<const FoldReport>(outcome.fold)};
   outcome.sm_classes = static_cast<uint32_t>(sm_classes_);
-  outcome.sms_simulated = static_cast<uint32_t>(members_.size());
+  outcome.sms_simulated = static_cast<uint32_t>(class_runs_.size());
   outcome.whole_chip = chip_.has_value();
   const size_t launches = released_.size();
   for (size_t l = 0; l < launches; ++l) {
@@ -87,7 +86,8 @@ Outcome GpuRun::collect() const {
   collect_ledger(outcome);
   collect_resources(outcome);
   if (timeline_) outcome.timeline = collect_timeline();
-  for (size_t which = 0; which < other_bounds_.size(); ++which) outcome.other_bounds.push_back(collect_other_bounds(which));
+  for (size_t which = 0; which < alternative_bounds_.size(); ++which)
+    outcome.alternative_bounds.push_back(collect_alternative_bounds(which));
   return outcome;
 }
 
@@ -108,10 +108,10 @@ void GpuRun::collect_ledger(Outcome& outcome) const {
 Timeline GpuRun::collect_timeline() const {
   Timeline timeline;
   timeline.lanes = Sm::use_lanes(spec_);
-  for (const Member& member : members_) {
-    SmTimeline& one = timeline.sms.emplace_back(member.timeline->timeline(member.sm->launch_spans()));
-    one.sms = member.sms;
-    one.stands_for_others = member.merged;
+  for (const ClassRun& class_run : class_runs_) {
+    SmTimeline& one = timeline.sms.emplace_back(class_run.timeline->timeline(class_run.sm->launch_spans()));
+    one.sms = class_run.sms;
+    one.stands_for_others = class_run.represents_others;
   }
   return timeline;
 }
@@ -120,18 +120,18 @@ Timeline GpuRun::collect_timeline() const {
 template <typename Lost>
 std::vector<Losses> GpuRun::collect_absences(Lost lost) const {
   std::vector<Losses> absent(released_.size());
-  for (const Member& member : members_) {
+  for (const ClassRun& class_run : class_runs_) {
     for (size_t culprit = 0; culprit < absent.size(); ++culprit) {
       for (int r = 0; r < kContended; ++r)
-        absent[culprit][r] += member.sms * lost(*member.sm, static_cast<int>(culprit), static_cast<Contended>(r));
+        absent[culprit][r] += class_run.sms * lost(*class_run.sm, static_cast<int>(culprit), static_cast<Contended>(r));
     }
   }
   return absent;
 }
 
-OtherBounds GpuRun::collect_other_bounds(size_t which) const {
-  OtherBounds other;
-  other.same = std::ranges::all_of(members_, [&](const Member& member) { return member.sm->same_under(which); });
+AlternativeBounds GpuRun::collect_alternative_bounds(size_t which) const {
+  AlternativeBounds other;
+  other.same = std::ranges::all_of(class_runs_, [&](const ClassRun& class_run) { return class_run.sm->same_under(which); });
   for (int launch = 0; launch < static_cast<int>(released_.size()); ++launch) {
     other.absent.push_back(collect_absences(
         [&](const Sm& sm, int culprit, Contended resource) { return sm.absent_under(which, launch, culprit, resource); }));
@@ -143,16 +143,17 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   counters.start_cycle = kNever;
   counters.cta_limit = images_[launch].ctas_per_sm;
   counters.cta_limiter = images_[launch].limiter;
-  for (const Member& member : members_) {
-    const LaunchAccount& account = member.sm->account().launch(launch);
-    if (member.sm->ctas_done(launch) > 0) counters.start_cycle = std::min(counters.start_cycle, member.sm->launch_start(launch));
-    counters.end_cycle = std::max(counters.end_cycle, member.sm->launch_end(launch));
-    const MergedClass::Less& less = member.less[launch];
-    counters.ctas += member.sms * member.sm->ctas_done(launch) - less.ctas;
-    counters.instructions += member.sms * account.instructions - less.work.instructions;
-    counters.l2_bytes += member.sms * account.l2_requested_bytes - less.work.bytes;
-    counters.l2_bytes_served += member.sms * account.l2_served_bytes - less.work.bytes;
-    counters.dram_bytes += of_class(member, launch)(account.dram_bytes);
+  for (const ClassRun& class_run : class_runs_) {
+    const LaunchAccount& account = class_run.sm->account().launch(launch);
+    if (class_run.sm->ctas_done(launch) > 0)
+      counters.start_cycle = std::min(counters.start_cycle, class_run.sm->launch_start(launch));
+    counters.end_cycle = std::max(counters.end_cycle, class_run.sm->launch_end(launch));
+    const RepresentativeClass::Less& less = class_run.less[launch];
+    counters.ctas += class_run.sms * class_run.sm->ctas_done(launch) - less.ctas;
+    counters.instructions += class_run.sms * account.instructions - less.work.instructions;
+    counters.l2_bytes += class_run.sms * account.l2_requested_bytes - less.work.bytes;
+    counters.l2_bytes_served += class_run.sms * account.l2_served_bytes - less.work.bytes;
+    counters.dram_bytes += of_class(class_run, launch)(account.dram_bytes);
   }
   if (counters.start_cycle == kNever) counters.start_cycle = 0;
   collect_segments(launch, counters);
@@ -161,15 +162,15 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   });
 }
 
-// Where classes have been merged, what instructions lack of their sum, or have more, is taken from where the kernel issues most.
+// Where a class represents others, what instructions lack of their sum, or have more, is taken from where the kernel issues most.
 void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
   constexpr auto kSelected = static_cast<size_t>(WarpState::kSelected);
   const auto launches = static_cast<int>(released_.size());
   for (const Segment& segment : images_[launch].segments)
     counters.segments.push_back({segment, {}, std::vector<Losses>(launches), {}, {}, {}, {}, std::vector<Losses>(launches)});
-  for (const Member& member : members_) {
-    const Account& account = member.sm->account();
-    const OfClass of = of_class(member, launch);
+  for (const ClassRun& class_run : class_runs_) {
+    const Account& account = class_run.sm->account();
+    const OfClass of = of_class(class_run, launch);
     for (size_t i = 0; i < counters.segments.size(); ++i) {
       SegmentCounters& segment = counters.segments[i];
       const uint32_t row = account.row(launch, static_cast<uint32_t>(i));
@@ -202,7 +203,7 @@ void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
 void GpuRun::collect_resources(Outcome& outcome) const {
   const auto sum = [&](auto of) {
     uint64_t total = 0;
-    for (const Member& member : members_) total += of_class(member, released_)(of(*member.sm));
+    for (const ClassRun& class_run : class_runs_) total += of_class(class_run, released_)(of(*class_run.sm));
     return total;
   };
   const auto pipe = [&](isa::Pipe which) {

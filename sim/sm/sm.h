@@ -13,7 +13,7 @@
 #include "sim/account/timeline_recorder.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/memory_stage.h"
-#include "sim/sm/shortcut.h"
+#include "sim/sm/memo_hit.h"
 #include "sim/sm/sm_state.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/sub_core.h"
@@ -64,7 +64,7 @@ class Sm {
   // what each class that it has placed is now.
   void exchange_classes(std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of);
   // Goes on where an equal state has led before, with what it has counted itself and has left.
-  void follow(const Shortcut& shortcut);
+  void follow(const MemoHit& shortcut);
 
   // Records every issue from now on.
   void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {

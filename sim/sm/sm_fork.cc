@@ -66,7 +66,7 @@ void Sm::exchange_classes(std::vector<CtaList> ctas, const std::vector<ClassMap>
 
 // The other's state, at this one's time and with this one's work. What has been counted is what this one had counted and what the
 // other has on the way.
-void Sm::follow(const Shortcut& shortcut) {
+void Sm::follow(const MemoHit& shortcut) {
   const std::vector<LaunchProgress> own = state_.progress;
   const Account account = state_.account;
   std::vector<CtaList> ctas;

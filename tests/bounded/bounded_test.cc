@@ -46,7 +46,7 @@ constexpr int kSample = 40;
 uint32_t sms_of(uint32_t seed) { return seed % 5 == 0 ? 2 : 1; }
 
 Trial trial(const Mix& each, double bound, uint64_t patience, bool replay_always) {
-  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = bound, .patience = patience};
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = bound, .sampling_delay = patience};
   const sim::Outcome folded = must(sim::simulate(each.gpu, each.launches, {.fold = fold}));
   Trial result;
   result.bound = bound;

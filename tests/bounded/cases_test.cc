@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "configs/load.h"
-#include "sim/gpu/known_runs.h"
+#include "sim/plan/run_cache.h"
 #include "tests/bounded/mixes.h"
 #include "tests/source_dir.h"
 #include "workloads/workloads.h"
@@ -63,7 +63,7 @@ TEST(Bounded, ClassesPartBeforeTheyAreMovedOnByTheirRates) {
   sim::Launch launch;
   launch.kernel = &kernel;
   const std::vector<sim::Launch> launches{launch};
-  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.002, .patience = 100'000};
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.002, .sampling_delay = 100'000};
   const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
   const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
   EXPECT_EQ(folded.sms_simulated, 2);
@@ -106,7 +106,7 @@ TEST(Bounded, ALaunchThatIsDueIsNotPutOff) {
       launches[l].stream = l < 2 ? 0 : 1;
       launches[l].priority = l < 2 ? 1 : 0;
     }
-    const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .patience = 20'000};
+    const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .sampling_delay = 20'000};
     const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
     const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
     EXPECT_EQ(folded.fold.mode == sim::Folded::kBounded, bounded);
@@ -141,7 +141,7 @@ TEST(Bounded, ALaunchForOtherSmsKeepsNobodyWaiting) {
     launches[l].stream = random ? 1 : 0;
     launches[l].sms = {random ? 0U : 1U, 1};
   }
-  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .patience = 20'000};
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .sampling_delay = 20'000};
   const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
   const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
   EXPECT_LT(replayed.kernels[2].end_cycle, replayed.kernels[1].start_cycle);
@@ -174,7 +174,7 @@ TEST(Bounded, TilesOfManyLengthsBesideRandomNumbers) {
     launches[l].stream = static_cast<int>(l);
     launches[l].priority = l == 0 ? 1 : 0;
   }
-  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .patience = 10'000};
+  const sim::FoldOptions fold{.mode = sim::FoldMode::kAuto, .error = 0.05, .sampling_delay = 10'000};
   const sim::Outcome folded = must(sim::simulate(gpu, launches, {.fold = fold}));
   const sim::Outcome replayed = must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
   EXPECT_EQ(folded.fold.mode, sim::Folded::kBounded);
@@ -323,9 +323,9 @@ TEST(Bounded, WhatStandsForOthersMayStopWhereTheGpuIsIdle) {
     launches[l].stream = l % 2 == 0 ? 1 : 0;  // the few are placed first: they wait for nobody
   }
   launches[3].after = {0};
-  sim::KnownRuns known;
+  sim::RunCache known;
   const sim::Outcome outcome =
-      must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.01}, .known = &known}));
+      must(sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.01}, .run_cache = &known}));
   EXPECT_EQ(outcome.folds.size(), 2);
   EXPECT_EQ(outcome.sms_simulated, 1);
   uint64_t issued = 0;

@@ -7,8 +7,8 @@
 #include <memory>
 #include <set>
 
-#include "sim/gpu/epochs.h"
-#include "sim/gpu/known_runs.h"
+#include "sim/plan/epochs.h"
+#include "sim/plan/run_cache.h"
 #include "sim/sm/make_spec.h"
 #include "tests/support/random_programs.h"
 #include "tests/support/same_outcome.h"
@@ -53,24 +53,24 @@ TEST(Epochs, AreOneWhereLaunchesWaitForThemselves) {
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0, 1})}, false), (std::vector<Epoch>{{0, 1}}));
 }
 
-sim::Launch on(sim::SmRange sms, int stream, std::vector<int> after = {}) {
+sim::Launch on(traces::SmRange sms, int stream, std::vector<int> after = {}) {
   sim::Launch launch = waiting(stream, std::move(after));
   launch.sms = sms;
   return launch;
 }
 
 TEST(Sides, ShareNoSmAndWaitForNoLaunchOfOthers) {
-  const sim::SmRange left{.first = 0, .count = 4};
-  const sim::SmRange right{.first = 4, .count = 4};
-  const sim::SmRange middle{.first = 3, .count = 2};
+  const traces::SmRange left{.first = 0, .count = 4};
+  const traces::SmRange right{.first = 4, .count = 4};
+  const traces::SmRange middle{.first = 3, .count = 2};
   sim::Spec spec;
-  const auto sides = [&](const std::vector<sim::Launch>& launches) { return sim::sides_of(spec, launches, false); };
+  const auto sides = [&](const std::vector<sim::Launch>& launches) { return sim::independent_groups(spec, launches, false); };
   EXPECT_EQ(sides({on(left, 0), on(right, 1), on(left, 0)}), (std::vector<Epoch>{{0, 2}, {1}}));
   EXPECT_EQ(sides({on(left, 0), on(right, 1, {0})}), (std::vector<Epoch>{{0, 1}})) << "one waits";
   EXPECT_EQ(sides({on(left, 0), on(right, 0)}), (std::vector<Epoch>{{0, 1}})) << "one stream";
   EXPECT_EQ(sides({on(left, 0), on(right, 1), on(middle, 2)}), (std::vector<Epoch>{{0, 1, 2}})) << "by way of a third";
   EXPECT_EQ(sides({on(left, 0), on({}, 1)}), (std::vector<Epoch>{{0, 1}})) << "one has all SMs";
-  EXPECT_EQ(sim::sides_of(spec, {on(left, 0), on(right, 1)}, true), (std::vector<Epoch>{{0, 1}})) << "serialised";
+  EXPECT_EQ(sim::independent_groups(spec, {on(left, 0), on(right, 1)}, true), (std::vector<Epoch>{{0, 1}})) << "serialised";
   std::vector<sim::Launch> bounded = {on(left, 0), on(right, 1)};
   bounded[1].quota.ctas = 1;
   EXPECT_EQ(sides(bounded), (std::vector<Epoch>{{0, 1}})) << "bounds part all SMs";
@@ -100,7 +100,7 @@ void keep_apart(Scenario& scenario) {
   for (size_t l = 0; l < scenario.launches.size(); ++l) {
     sim::Launch& launch = scenario.launches[l];
     static_cast<sim::PlacementBounds&>(launch) = {};
-    launch.sms = l % 2 == 0 ? sim::SmRange{0, first} : sim::SmRange{first, sms - first};
+    launch.sms = l % 2 == 0 ? traces::SmRange{0, first} : traces::SmRange{first, sms - first};
     launch.stream = static_cast<int>(l % 2);
     if (!one_in(4)) launch.after.clear();
   }
@@ -109,7 +109,7 @@ void keep_apart(Scenario& scenario) {
 bool has_sides(const Scenario& scenario) {
   const auto spec = sim::make_spec(scenario.gpu);
   return std::ranges::any_of(sim::epochs_of(scenario.launches, scenario.serialise), [&](const Epoch& epoch) {
-    return sim::sides_of(*spec, sim::launches_of(scenario.launches, epoch), scenario.serialise).size() > 1;
+    return sim::independent_groups(*spec, sim::launches_of(scenario.launches, epoch), scenario.serialise).size() > 1;
   });
 }
 
@@ -148,10 +148,10 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     RC_LOG(scenario.describe());
     sim::Options options{.serialise = scenario.serialise,
                          .fold = {.mode = one_in(2) ? sim::FoldMode::kExact : sim::FoldMode::kOff}};
-    if (!repeats && one_in(2)) options.other_bounds = {std::vector<sim::PlacementBounds>(scenario.launches.size())};
+    if (!repeats && one_in(2)) options.alternative_bounds = {std::vector<sim::PlacementBounds>(scenario.launches.size())};
     const sim::Outcome in_one = outcome(scenario.gpu, scenario.launches, options);
-    sim::KnownRuns known;
-    options.known = &known;
+    sim::RunCache known;
+    options.run_cache = &known;
     for (int again = 0; again < 2; ++again) {
       sim::Outcome by_epochs = outcome(scenario.gpu, scenario.launches, options);
       by_epochs.sms_simulated = in_one.sms_simulated;  // the most of any epoch, and the sum over its sides
@@ -167,9 +167,10 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
       if (again == 0) repeated += more && made.size() < by_epochs.folds.size();
       const std::string differs = difference(in_one, by_epochs);
       if (!differs.empty()) RC_FAIL(differs);
-      for (size_t which = 0; which < in_one.other_bounds.size(); ++which) {
-        RC_ASSERT(in_one.other_bounds[which].same == by_epochs.other_bounds[which].same);
-        if (in_one.other_bounds[which].same) RC_ASSERT(in_one.other_bounds[which].absent == by_epochs.other_bounds[which].absent);
+      for (size_t which = 0; which < in_one.alternative_bounds.size(); ++which) {
+        RC_ASSERT(in_one.alternative_bounds[which].same == by_epochs.alternative_bounds[which].same);
+        if (in_one.alternative_bounds[which].same)
+          RC_ASSERT(in_one.alternative_bounds[which].absent == by_epochs.alternative_bounds[which].absent);
       }
     }
     ++runs;
@@ -205,9 +206,9 @@ TEST(Epochs, ArePartedByTheBoundsOfTheirOwnLaunches) {
   launches[0].quota.ctas = 1;
   launches[1].after = {0};
   launches[2].after = {0};
-  sim::KnownRuns known;
+  sim::RunCache known;
   const sim::Outcome in_one = outcome(launching(), launches, {});
-  const sim::Outcome by_epochs = outcome(launching(), launches, {.known = &known});
+  const sim::Outcome by_epochs = outcome(launching(), launches, {.run_cache = &known});
   EXPECT_EQ(difference(in_one, by_epochs), "");
   EXPECT_EQ(by_epochs.folds.size(), 2);
   EXPECT_GT(in_one.kernels[2].start_cycle, in_one.kernels[1].start_cycle + 500);
@@ -227,9 +228,9 @@ TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   launches[3].after = {0};
   ASSERT_EQ(sim::epochs_of(launches, false).size(), 1);
   const auto by_epochs = [&] {
-    sim::KnownRuns known;
+    sim::RunCache known;
     const sim::Outcome in_one = outcome(gpu, launches, {});
-    sim::Outcome result = outcome(gpu, launches, {.known = &known});
+    sim::Outcome result = outcome(gpu, launches, {.run_cache = &known});
     EXPECT_EQ(difference(in_one, result), "");
     return result;
   };
@@ -255,9 +256,9 @@ TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
   const std::vector<traces::Kernel> kernels = {adder("first", 90), adder("second", 90)};
   const auto left_idle = [&](sim::FoldMode mode) { return outcome(gpu, {launch(kernels[0])}, {.fold = {.mode = mode}}).left_idle; };
   const auto epochs = [&] {
-    sim::KnownRuns known;
+    sim::RunCache known;
     const std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1])};
-    const sim::Outcome result = outcome(gpu, launches, {.known = &known});
+    const sim::Outcome result = outcome(gpu, launches, {.run_cache = &known});
     EXPECT_EQ(difference(result, outcome(gpu, launches, {})), "");
     return result.folds.size();
   };
@@ -270,7 +271,7 @@ TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
 }
 
 // Each side is looked up by itself: what a kernel did alone on its SMs, it does beside a chain on the others.
-TEST(KnownRuns, AreOfTheSidesOfAnEpoch) {
+TEST(RunCache, AreOfTheSidesOfAnEpoch) {
   configs::Gpu gpu = launching();
   gpu.set_sm_count(2);
   const std::vector<traces::Kernel> kernels = {adder("first", 90), adder("second", 50), adder("beside", 400)};
@@ -278,9 +279,9 @@ TEST(KnownRuns, AreOfTheSidesOfAnEpoch) {
   launches[0].sms = launches[1].sms = {.first = 0, .count = 1};
   launches[2].sms = {.first = 1, .count = 1};
   const sim::Outcome in_one = outcome(gpu, launches, {});
-  sim::KnownRuns known;
-  const sim::Outcome alone = outcome(gpu, {launches[2]}, {.known = &known});
-  sim::Outcome by_sides = outcome(gpu, launches, {.known = &known});
+  sim::RunCache known;
+  const sim::Outcome alone = outcome(gpu, {launches[2]}, {.run_cache = &known});
+  sim::Outcome by_sides = outcome(gpu, launches, {.run_cache = &known});
   EXPECT_EQ(difference(in_one, by_sides), "");
   ASSERT_EQ(by_sides.folds.size(), 3);
   EXPECT_EQ(by_sides.folds[2], alone.folds[0]);
@@ -288,10 +289,10 @@ TEST(KnownRuns, AreOfTheSidesOfAnEpoch) {
 }
 
 // Kernels with other names are the same kernels; what they did alone they do again behind another.
-TEST(KnownRuns, AreMadeOnce) {
+TEST(RunCache, AreMadeOnce) {
   const configs::Gpu gpu = launching();
   const std::vector<traces::Kernel> kernels = {adder("one", 50), adder("another", 50), adder("longer", 70)};
-  sim::KnownRuns known;
+  sim::RunCache known;
   int made = 0;
   const auto get = [&](const traces::Kernel& kernel, const sim::Options& options, uint32_t sub_cores = 4) {
     sim::Spec machine;
@@ -309,8 +310,8 @@ TEST(KnownRuns, AreMadeOnce) {
   EXPECT_NE(get(kernels[0], {}), get(kernels[0], {}, 2));
   EXPECT_EQ(made, 5);
 
-  const auto chain = outcome(gpu, {launch(kernels[0]), launch(kernels[1]), launch(kernels[2])}, {.known = &known});
-  const auto alone = outcome(gpu, {launch(kernels[0])}, {.known = &known});
+  const auto chain = outcome(gpu, {launch(kernels[0]), launch(kernels[1]), launch(kernels[2])}, {.run_cache = &known});
+  const auto alone = outcome(gpu, {launch(kernels[0])}, {.run_cache = &known});
   EXPECT_EQ(chain.kernels[1].end_cycle - chain.kernels[1].start_cycle, alone.total_cycles);
   EXPECT_EQ(chain.kernels[1].start_cycle, alone.total_cycles + gpu.kernel_launch_cycles());
 }

@@ -1,6 +1,6 @@
 // How many periods may follow two equal states.
 
-#include "sim/fold/link.h"
+#include "sim/memo/recurrence.h"
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ struct States {
     after.at = 1100;
     std::vector<const Runs*> pointers;
     for (const Runs& runs : ctas) pointers.push_back(&runs);
-    return link(before, after, pointers, limit);
+    return recurrence(before, after, pointers, limit);
   }
 };
 

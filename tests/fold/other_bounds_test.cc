@@ -42,15 +42,15 @@ TEST(RandomOtherBounds, AreTheRunWhereItSaysSoAndAreToldApartWhereItIsAnother) {
     RC_LOG(scenario.describe());
     const auto mode = one_in(3) ? sim::FoldMode::kOff : one_in(2) ? sim::FoldMode::kExact : sim::FoldMode::kAuto;
     sim::Options options{.serialise = scenario.serialise, .fold = {.mode = mode}};
-    for (int n = between(1, 3); n > 0; --n) options.other_bounds.push_back(any_bounds(scenario.launches));
+    for (int n = between(1, 3); n > 0; --n) options.alternative_bounds.push_back(any_bounds(scenario.launches));
     const sim::Outcome run = outcome(scenario.gpu, scenario.launches, options);
-    RC_ASSERT(run.other_bounds.size() == options.other_bounds.size());
-    for (size_t which = 0; which < run.other_bounds.size(); ++which) {
+    RC_ASSERT(run.alternative_bounds.size() == options.alternative_bounds.size());
+    for (size_t which = 0; which < run.alternative_bounds.size(); ++which) {
       std::vector<sim::Launch> launches = scenario.launches;
-      set_bounds(launches, options.other_bounds[which]);
+      set_bounds(launches, options.alternative_bounds[which]);
       const auto own = sim::simulate(scenario.gpu, launches, {.serialise = scenario.serialise, .fold = {.mode = mode}});
-      const auto said = sim::under_other_bounds(run, which);
-      if (options.other_bounds[which] != sim::bounds_of(scenario.launches)) ++(said ? same : apart);
+      const auto said = sim::under_alternative_bounds(run, which);
+      if (options.alternative_bounds[which] != sim::bounds_of(scenario.launches)) ++(said ? same : apart);
       if (!own) {
         RC_ASSERT(!said);
       } else if (said) {
@@ -72,29 +72,30 @@ traces::Kernel sleeper(const std::string& name, uint64_t ctas) {
 }
 
 // A quota of more CTAs than there are holds nobody back; one of fewer does.
-TEST(OtherBounds, AQuotaIsToldApartWhereItBinds) {
+TEST(AlternativeBounds, AQuotaIsToldApartWhereItBinds) {
   const std::vector<traces::Kernel> kernels = {sleeper("one", 6), sleeper("other", 6)};
   const std::vector<sim::Launch> launches = {launch(kernels[0], 0), launch(kernels[1], 1)};
   Bounds wide(2);
   Bounds narrow(2);
   wide[0].quota.ctas = 6;
   narrow[0].quota.ctas = 5;
-  const sim::Outcome run = outcome(one_sm("h100_sxm"), launches, {.other_bounds = {wide, narrow}});
-  EXPECT_TRUE(run.other_bounds[0].same);
-  EXPECT_FALSE(run.other_bounds[1].same);
-  EXPECT_FALSE(sim::under_other_bounds(run, 1).has_value());
+  const sim::Outcome run = outcome(one_sm("h100_sxm"), launches, {.alternative_bounds = {wide, narrow}});
+  EXPECT_TRUE(run.alternative_bounds[0].same);
+  EXPECT_FALSE(run.alternative_bounds[1].same);
+  EXPECT_FALSE(sim::under_alternative_bounds(run, 1).has_value());
 }
 
 // Bounds that a CTA does not fit are a mistake to be reported, whatever they would do.
-TEST(OtherBounds, ThatCannotBeAreNotTheSame) {
+TEST(AlternativeBounds, ThatCannotBeAreNotTheSame) {
   const std::vector<traces::Kernel> kernels = {sleeper("only", 1)};
   Bounds none_fits(1);
   none_fits[0].quota.warps = 2;
-  EXPECT_FALSE(outcome(one_sm("h100_sxm"), {launch(kernels[0], 0)}, {.other_bounds = {none_fits}}).other_bounds[0].same);
+  EXPECT_FALSE(
+      outcome(one_sm("h100_sxm"), {launch(kernels[0], 0)}, {.alternative_bounds = {none_fits}}).alternative_bounds[0].same);
 }
 
 // Launches may be simulated together where nothing but bounds is another.
-TEST(OtherBounds, AnythingElseIsAnotherSimulation) {
+TEST(AlternativeBounds, AnythingElseIsAnotherSimulation) {
   const std::vector<traces::Kernel> kernels = {sleeper("one", 6), sleeper("other", 6)};
   const std::vector<traces::Kernel> longer = {sleeper("one", 6), sleeper("other", 7)};
   const std::vector<traces::Kernel> copies = kernels;

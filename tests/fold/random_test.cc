@@ -23,12 +23,13 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
   const bool same = rc::check([&] {
     Scenario scenario = any_recurring_scenario();
     bound_machine(scenario);
-    const uint64_t waypoints = one_in(3) ? 0 : between(20, 2000);
-    RC_LOG(scenario.describe() + "waypoints " + std::to_string(waypoints) + "\n");
+    const uint64_t checkpoint_spacing = one_in(3) ? 0 : between(20, 2000);
+    RC_LOG(scenario.describe() + "checkpoint_spacing " + std::to_string(checkpoint_spacing) + "\n");
     const auto run = [&](sim::FoldMode mode) {
       const auto account = runs % 2 == 0 ? sim::AccountGranularity::kByPhase : sim::AccountGranularity::kByInstruction;
-      return outcome(scenario.gpu, scenario.launches,
-                     {.serialise = scenario.serialise, .account = account, .fold = {.mode = mode, .waypoints = waypoints}});
+      return outcome(
+          scenario.gpu, scenario.launches,
+          {.serialise = scenario.serialise, .account = account, .fold = {.mode = mode, .checkpoint_spacing = checkpoint_spacing}});
     };
     const sim::Outcome exact = run(sim::FoldMode::kExact);
     const std::string differs = difference(exact, run(sim::FoldMode::kOff));
@@ -36,7 +37,7 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
     ++runs;
     folded += exact.fold.mode == sim::Folded::kExact;
     shared += exact.fold.instructions_shared > 0;
-    shortcuts += exact.fold.shortcuts > 0;
+    shortcuts += exact.fold.memo_hits > 0;
     issued += exact.fold.instructions_of_classes;
     replayed += exact.fold.instructions_replayed;
   });

@@ -186,7 +186,7 @@ TEST(Sharing, ClassesMeetBesideWarpsThatRun) {
 // By rates (docs/sampling.md), with an error so large and a patience so short that few instructions need be measured.
 sim::Outcome by_rates(const std::vector<sim::Launch>& launches) {
   return outcome(with_launch_latency(2), launches,
-                 {.fold = {.mode = sim::FoldMode::kAuto, .error = kLargeError, .patience = 1000}});
+                 {.fold = {.mode = sim::FoldMode::kAuto, .error = kLargeError, .sampling_delay = 1000}});
 }
 
 // Warps of two kinds, too many to come back to the same state soon.

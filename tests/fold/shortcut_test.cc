@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "sim/fold/paths.h"
+#include "sim/memo/memo_hit.h"
 
 #include "tests/support/machine.h"
 #include "tests/support/random_programs.h"
@@ -67,11 +67,12 @@ traces::Kernel one_at_a_time(const std::string& classes) {
 }
 
 // Folds and replays, compares, returns what folding says.
-sim::FoldReport both(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, uint64_t waypoints = 40) {
-  const sim::Outcome exact = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact, .waypoints = waypoints}});
+sim::FoldReport both(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, uint64_t checkpoint_spacing = 40) {
+  const sim::Outcome exact =
+      outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact, .checkpoint_spacing = checkpoint_spacing}});
   const sim::Outcome off = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}});
   EXPECT_EQ(difference(exact, off), "");
-  EXPECT_EQ(off.fold.shortcuts, 0);
+  EXPECT_EQ(off.fold.memo_hits, 0);
   EXPECT_LE(exact.fold.instructions_replayed + exact.fold.instructions_shared, exact.fold.instructions_of_classes);
   return exact.fold;
 }
@@ -85,7 +86,7 @@ sim::FoldReport both(const configs::Gpu& gpu, const std::string& classes) {
 TEST(Shortcuts, LeadAlongAnothersWayAtAnotherTime) {
   for (const std::string first : {"class x t=9 u=5\nclass y t=30 u=2\n", "class x t=30 u=2\nclass y t=9 u=5\n"}) {
     const sim::FoldReport fold = both(sms(2), first + "class a t=40 u=60\ngrid x*1 y*1 a*4\n");
-    EXPECT_GT(fold.shortcuts, 0);
+    EXPECT_GT(fold.memo_hits, 0);
     EXPECT_GT(fold.instructions_shared, 0);
   }
 }
@@ -114,12 +115,12 @@ TEST(Shortcuts, AreNoMoreWhereMoreIsLeft) {
                                       .role("three", 1, of_stall(5, 3))
                                       .role("four", 1, of_stall(4, 4))
                                       .kernel();
-    return outcome(sms(2), {launch(kernel)}, {.fold = {.mode = sim::FoldMode::kExact, .waypoints = 10}}).fold;
+    return outcome(sms(2), {launch(kernel)}, {.fold = {.mode = sim::FoldMode::kExact, .checkpoint_spacing = 10}}).fold;
   };
   const sim::FoldReport few = fold(5000);
   const sim::FoldReport many = fold(40'000'000);
-  EXPECT_GT(many.shortcuts, 0);
-  EXPECT_LT(many.shortcuts, 40);
+  EXPECT_GT(many.memo_hits, 0);
+  EXPECT_LT(many.memo_hits, 40);
   EXPECT_LT(many.instructions_replayed, few.instructions_replayed * 3 / 2);
 }
 
@@ -158,11 +159,11 @@ TEST(RandomShortcuts, TellClassesApartThatStandForEachOther) {
     if (one_in(2)) launches.push_back(launch(beside, 1));
     if (one_in(2)) launches.push_back(launch(kernel));
     RC_LOG(text({classes, " ", std::to_string(launches.size()), " launches on ", std::to_string(gpu.sm_count()), " SMs"}));
-    const sim::Outcome exact = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact, .waypoints = 20}});
+    const sim::Outcome exact = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact, .checkpoint_spacing = 20}});
     const std::string differs = difference(exact, outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
     if (!differs.empty()) RC_FAIL(differs);
     ++runs;
-    shortcuts += exact.fold.shortcuts > 0;
+    shortcuts += exact.fold.memo_hits > 0;
   });
   ASSERT_TRUE(same);
   EXPECT_TRUE(can_be_a_share(shortcuts, runs, 0.8, "take shortcuts"));
@@ -174,7 +175,7 @@ TEST(Shortcuts, EndWhereALaunchIsReleased) {
   const traces::Kernel second = one_at_a_time("class a t=20 u=30\ngrid a*6\n");
   const traces::Kernel beside = one_at_a_time("class a t=11 u=100\ngrid a*9\n");
   const sim::FoldReport fold = both(sms(2), {launch(first), launch(second), launch(beside, 1)});
-  EXPECT_GT(fold.shortcuts, 0);
+  EXPECT_GT(fold.memo_hits, 0);
 }
 
 // Two warps issue in a cycle: until when a slot is taken is a time as well, and past.
@@ -182,7 +183,7 @@ TEST(Shortcuts, LeadToAnEarlierTimeOnAMachineThatIssuesTwice) {
   configs::Gpu gpu = sms(2);
   gpu.mutable_sub_core()->mutable_issue()->set_scale(2);
   const traces::Kernel kernel = one_at_a_time("class x t=900 u=2\nclass y t=20 u=2\nclass a t=400 u=600\ngrid x*1 y*1 a*4\n");
-  EXPECT_GT(both(gpu, {launch(kernel)}).shortcuts, 0);
+  EXPECT_GT(both(gpu, {launch(kernel)}).memo_hits, 0);
 }
 
 // SM 1 runs a c a c ..., and what recurs there is skipped: who is there afterwards has the serials of those before. SM 0 has a b
@@ -213,7 +214,7 @@ TEST(Shortcuts, KnowWhoHasTakenAPlaceInASkip) {
               .kernel();
       std::vector<sim::Launch> launches = {launch(first), launch(kernel)};
       launches[0].sms = {.first = 0, .count = 1};
-      for (const uint64_t waypoints : {1285, 1347, 1409, 1471}) both(sms(2), launches, waypoints);
+      for (const uint64_t checkpoint_spacing : {1285, 1347, 1409, 1471}) both(sms(2), launches, checkpoint_spacing);
     }
   }
 }
@@ -221,7 +222,7 @@ TEST(Shortcuts, KnowWhoHasTakenAPlaceInASkip) {
 // What lasts shorter than a copy takes is replayed.
 TEST(Shortcuts, AreNotTakenForALittle) {
   const traces::Kernel kernel = one_at_a_time("class x t=9 u=5\nclass y t=30 u=2\nclass a t=40 u=60\ngrid x*1 y*1 a*4\n");
-  EXPECT_EQ(both(sms(2), {launch(kernel)}, 0).shortcuts, 0);
+  EXPECT_EQ(both(sms(2), {launch(kernel)}, 0).memo_hits, 0);
 }
 
 }  // namespace

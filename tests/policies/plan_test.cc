@@ -45,9 +45,9 @@ TEST(CarveOut, ReservesPartsOfAnSm) {
   bench.policy("reserve { kernel: \"rng\" register_percent: 6.25 shared_memory_percent: 50 warp_slot_percent: 6.25 }");
   const Plan plan = bench.plan(configs::CARVE_OUT);
   ASSERT_TRUE(plan.kernels[1].reserved);
-  EXPECT_EQ(plan.kernels[1].reserved->registers, 4096);
-  EXPECT_EQ(plan.kernels[1].reserved->shared_memory, 233472U / 2);
-  EXPECT_EQ(plan.kernels[1].reserved->warps, 4);
+  EXPECT_EQ(plan.kernels[1].reserved_registers, 4096);
+  EXPECT_EQ(plan.kernels[1].reserved_shared_memory, 233472U / 2);
+  EXPECT_EQ(plan.kernels[1].reserved_warps, 4);
   EXPECT_FALSE(plan.kernels[0].reserved);
   bench.policy("reserve { kernel: \"rng\" register_percent: 6.25 warp_slot_percent: 0.5 }");
   EXPECT_THAT(bench.refusal(configs::CARVE_OUT), HasSubstr("rounds to no warp slot of 64"));

@@ -1,6 +1,6 @@
 // Classes of SMs that need not be simulated in a bounded run, because others end no earlier.
 
-#include "sim/gpu/merge.h"
+#include "sim/sampling/representatives.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace warpfold::test {
 namespace {
 
-using sim::MergedClass;
+using sim::RepresentativeClass;
 using sim::SmClass;
 
 // A long CTA has ten times the trips of a short one. An SM holds two of 32 warps.
@@ -31,16 +31,16 @@ SmClass sm_class(uint64_t sms, uint64_t long_ctas, uint64_t short_ctas) { return
 uint64_t ctas(const SmClass& of) { return of.ctas[0][0].count + of.ctas[0][1].count; }
 
 // By their numbers of CTAs: how many SMs each class that is simulated stands for.
-std::map<uint64_t, uint64_t> simulated(const std::vector<MergedClass>& classes) {
+std::map<uint64_t, uint64_t> simulated(const std::vector<RepresentativeClass>& classes) {
   std::map<uint64_t, uint64_t> sms;
-  for (const MergedClass& each : classes) sms[ctas(each.sm_class)] = each.sm_class.sms;
+  for (const RepresentativeClass& each : classes) sms[ctas(each.sm_class)] = each.sm_class.sms;
   return sms;
 }
 
 class Merge : public testing::Test {
  protected:
-  std::vector<MergedClass> merge(const std::vector<SmClass>& classes, double difference) const {
-    return sim::merge_alike(classes, {image_}, difference);
+  std::vector<RepresentativeClass> merge(const std::vector<SmClass>& classes, double difference) const {
+    return sim::choose_representatives(classes, {image_}, difference);
   }
 
   traces::Kernel kernel_ = long_and_short(32);
@@ -73,14 +73,16 @@ TEST_F(Merge, AFewCtasMoreAreNoReasonToSimulateAnotherSm) {
 TEST_F(Merge, KeepsWhatIsTooFewCtasToAverageOver) {
   const traces::Kernel small = long_and_short(4);
   const sim::KernelImage image = *sim::make_image(spec_, small);
-  const auto merged = [&](uint64_t ctas) { return sim::merge_alike({sm_class(1, ctas, 0), sm_class(2, ctas, 1)}, {image}, 0.05); };
+  const auto merged = [&](uint64_t ctas) {
+    return sim::choose_representatives({sm_class(1, ctas, 0), sm_class(2, ctas, 1)}, {image}, 0.05);
+  };
   EXPECT_EQ(merged(31).size(), 2);
   EXPECT_EQ(merged(33).size(), 1);
-  EXPECT_EQ(sim::merge_alike({sm_class(1, 2, 0), sm_class(2, 2, 0)}, {image}, 0.05).size(), 1);
+  EXPECT_EQ(sim::choose_representatives({sm_class(1, 2, 0), sm_class(2, 2, 0)}, {image}, 0.05).size(), 1);
   // As many instructions, but not in the same CTAs: those of a long one come last.
   const SmClass shorts{1, {{{1, 20}}}};
   const SmClass longs{1, {{{0, 2}}}};
-  EXPECT_EQ(sim::merge_alike({shorts, longs}, {image}, 0.05).size(), 2);
+  EXPECT_EQ(sim::choose_representatives({shorts, longs}, {image}, 0.05).size(), 2);
 }
 
 // As much in the same CTAs, but where the long ones come last there is less beside them: such an SM may end later.
@@ -89,12 +91,12 @@ TEST_F(Merge, LetsNoClassWithShorterLastCtasStandForAnother) {
   const sim::KernelImage image = *sim::make_image(spec_, small);
   const SmClass long_last{1, {{{1, 200}, {0, 40}}}};
   const SmClass short_last{1, {{{0, 40}, {1, 200}}}};
-  EXPECT_EQ(sim::merge_alike({long_last, short_last}, {image}, 0.05).size(), 1);
-  EXPECT_EQ(sim::merge_alike({short_last, long_last}, {image}, 0.05).size(), 2);
+  EXPECT_EQ(sim::choose_representatives({long_last, short_last}, {image}, 0.05).size(), 1);
+  EXPECT_EQ(sim::choose_representatives({short_last, long_last}, {image}, 0.05).size(), 2);
   // Of thousands of CTAs the last ones are within the difference.
   const SmClass many_long_last{1, {{{1, 20'000}, {0, 4000}}}};
   const SmClass many_short_last{1, {{{0, 4000}, {1, 20'000}}}};
-  EXPECT_EQ(sim::merge_alike({many_short_last, many_long_last}, {image}, 0.05).size(), 1);
+  EXPECT_EQ(sim::choose_representatives({many_short_last, many_long_last}, {image}, 0.05).size(), 1);
 }
 
 // In another order it may end later or earlier than as much is worth; with more less to do than that it is not the last. But for
@@ -105,8 +107,9 @@ TEST_F(Merge, LeavesOutWhatSurelyIsNotTheLastToEnd) {
   const auto simulated = [&](uint64_t longs, uint64_t fewer) {
     const SmClass most{1, {{{0, longs}, {1, 2000}}}};
     const SmClass less{1, {{{1, 1000}, {0, longs - fewer}, {1, 1000}}}};
-    return std::array{sim::merge_alike({most, less}, {image}, 0.002).size(),
-                      sim::merge_alike({{1, {most.ctas[0], {}}}, {1, {less.ctas[0], {}}}}, {image, image}, 0.002).size()};
+    return std::array{
+        sim::choose_representatives({most, less}, {image}, 0.002).size(),
+        sim::choose_representatives({{1, {most.ctas[0], {}}}, {1, {less.ctas[0], {}}}}, {image, image}, 0.002).size()};
   };
   EXPECT_EQ(simulated(400, 1), (std::array<size_t, 2>{2, 2})) << "may be the last";
   EXPECT_EQ(simulated(400, 6), (std::array<size_t, 2>{1, 2})) << "beside another launch earlier ends count as well";
@@ -120,8 +123,8 @@ TEST_F(Merge, KeepsCtasOfSeveralLengthsBesideOthersWhereTheyDiffer) {
     const auto beside = [&](uint64_t fewer, uint64_t less_of_other) {
       return SmClass{1, {{{0, longs}, {1, shorts - fewer}}, {{0, of_other - less_of_other}}}};
     };
-    return std::array{sim::merge_alike({beside(0, 0), beside(1, 0)}, {image_, image_}, 0.05).size(),
-                      sim::merge_alike({beside(0, 0), beside(0, 1)}, {image_, image_}, 0.05).size()};
+    return std::array{sim::choose_representatives({beside(0, 0), beside(1, 0)}, {image_, image_}, 0.05).size(),
+                      sim::choose_representatives({beside(0, 0), beside(0, 1)}, {image_, image_}, 0.05).size()};
   };
   EXPECT_EQ(simulated(200, 200, 100), (std::array<size_t, 2>{2, 1}));
   EXPECT_EQ(simulated(400, 4, 100), (std::array<size_t, 2>{1, 1}));
@@ -134,7 +137,8 @@ TEST_F(Merge, WhatTheOthersHaveLessIsCounted) {
   uint64_t all = 0;
   for (const SmClass& each : classes) all += each.sms * ctas(each);
   uint64_t counted = 0;
-  for (const MergedClass& each : merge(classes, 0.05)) counted += each.sm_class.sms * ctas(each.sm_class) - each.less[0].ctas;
+  for (const RepresentativeClass& each : merge(classes, 0.05))
+    counted += each.sm_class.sms * ctas(each.sm_class) - each.less[0].ctas;
   EXPECT_EQ(counted, all);
 }
 

@@ -23,7 +23,7 @@ class Chip {
         serialise_(serialise),
         released_(launches.size(), false) {
     std::vector<const traces::Kernel*> kernels;
-    std::vector<sim::SmRange> ranges;
+    std::vector<traces::SmRange> ranges;
     for (const sim::Launch& each : launches) {
       kernels.push_back(each.kernel);
       ranges.push_back(each.sms);

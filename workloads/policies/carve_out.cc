@@ -11,11 +11,13 @@ namespace {
 
 uint32_t share(double percent, uint32_t whole) { return static_cast<uint32_t>(std::llround(percent / 100 * whole)); }
 
-Expected<Reserved> reserve(const configs::Reservation& reservation, const configs::Sm& sm) {
-  const Reserved reserved{share(reservation.register_percent(), sm.registers()),
-                          share(reservation.shared_memory_percent(), sm.shared_memory().bytes()),
-                          share(reservation.warp_slot_percent(), sm.warp_slots())};
-  if (reserved.warps > 0) return reserved;
+Expected<traces::PlacementBounds> reserve(const configs::Reservation& reservation, const configs::Sm& sm) {
+  const traces::PlacementBounds bounds{
+      .reserved = true,
+      .reserved_registers = share(reservation.register_percent(), sm.registers()),
+      .reserved_shared_memory = share(reservation.shared_memory_percent(), sm.shared_memory().bytes()),
+      .reserved_warps = share(reservation.warp_slot_percent(), sm.warp_slots())};
+  if (bounds.reserved_warps > 0) return bounds;
   return fail("the reservation for kernel \"" + reservation.kernel() + "\" rounds to no warp slot of " +
               std::to_string(sm.warp_slots()));
 }
@@ -31,9 +33,9 @@ class CarveOut : public Policy {
     const Graph graph(scenario);
     for (int r = 0; r < scenario.policy().reserve_size(); ++r) {
       const configs::Reservation& reservation = scenario.policy().reserve(r);
-      const auto reserved = reserve(reservation, configs::with_scaled_capacities(scenario.gpu()).sm());
-      if (!reserved) return fail_in("policy.reserve[" + std::to_string(r) + "]", reserved.error().message);
-      plan->kernels[graph.index(reservation.kernel())].reserved = *reserved;
+      const auto bounds = reserve(reservation, configs::with_scaled_capacities(scenario.gpu()).sm());
+      if (!bounds) return fail_in("policy.reserve[" + std::to_string(r) + "]", bounds.error().message);
+      static_cast<traces::PlacementBounds&>(plan->kernels[graph.index(reservation.kernel())]) = *bounds;
     }
     return plan;
   }

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,41 +8,16 @@
 #include "configs/diagnostic.h"
 #include "configs/scenario.pb.h"
 #include "traces/kernel.h"
+#include "traces/launch.h"
 #include "workloads/workloads.h"
 
 namespace warpfold::policies {
 
-// Parts of each SM.
-struct Reserved {
-  uint32_t registers = 0;
-  uint32_t shared_memory = 0;  // bytes
-  uint32_t warps = 0;
-};
-
-// Bounds on each SM; 0: none.
-struct Quota {
-  uint32_t ctas = 0;
-  uint32_t warps = 0;
-  uint32_t registers = 0;
-};
-
-// `count` SMs from `first` on; 0: the whole chip.
-struct SmSet {
-  uint32_t first = 0;
-  uint32_t count = 0;
-};
-
-// One launch of a plan.
-struct PlannedKernel {
+// One launch of a plan. It waits for others by their positions in the plan.
+struct PlannedKernel : traces::LaunchPlan {
   traces::Kernel kernel;
   std::string of;                 // the scenario's kernel whose work it does, all of it or a part
   std::vector<std::string> also;  // those whose work it does besides
-  int stream = 0;                 // launches of one stream run in the order of the plan
-  int priority = 0;
-  std::vector<int> after;  // positions in the plan
-  std::optional<Reserved> reserved;
-  Quota quota;
-  SmSet sms;
 };
 
 // What is launched for a scenario under one policy.

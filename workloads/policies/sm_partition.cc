@@ -27,7 +27,7 @@ class Partition {
         graph_(scenario),
         sets_(static_cast<size_t>(scenario.kernel_size())) {}
 
-  Expected<std::vector<SmSet>> divide() {
+  Expected<std::vector<traces::SmRange>> divide() {
     if (const auto named = take_shares(); !named) return std::unexpected(named.error());
     if (const auto rest = share_rest(); !rest) return std::unexpected(rest.error());
     uint32_t first = 0;
@@ -86,14 +86,14 @@ class Partition {
   const configs::Scenario& scenario_;
   uint32_t chip_;
   Graph graph_;
-  std::vector<SmSet> sets_;
+  std::vector<traces::SmRange> sets_;
   std::map<uint32_t, uint32_t> width_;  // by stream
   uint32_t taken_ = 0;
 };
 
 // Kernels that size their grid by the chip are told the size of their set, as a program asks its context for it.
-Expected<void> make_again(const configs::Scenario& scenario, workloads::KernelMaker& kernels, const SmSet& set, int position,
-                          Plan& plan) {
+Expected<void> make_again(const configs::Scenario& scenario, workloads::KernelMaker& kernels, const traces::SmRange& set,
+                          int position, Plan& plan) {
   plan.kernels[position].sms = set;
   if (set.count == 0) return {};
   configs::Gpu part = scenario.gpu();

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "sim/fold/fold.h"
+#include "sim/memo/fold.h"
 #include "sim/gpu/simulate.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/run/options.h"

@@ -70,8 +70,8 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
                        .account = options_.account,
                        .fold = fold,
                        .timeline = simulation.timeline,
-                       .known = known_.get()};
-  for (const Simulation* other : others) options.other_bounds.push_back(sim::bounds_of(other->launches));
+                       .run_cache = known_.get()};
+  for (const Simulation* other : others) options.alternative_bounds.push_back(sim::bounds_of(other->launches));
   auto outcome = sim::simulate(simulation.gpu, simulation.launches, options);
   if (!outcome) {
     Diagnostic diagnostic = outcome.error();
@@ -113,7 +113,7 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
     for (const std::vector<size_t>& group : groups) {
       const Outcome<sim::Outcome>& first = *ended[group.front()];
       for (size_t n = 1; n < group.size(); ++n) {
-        auto same = first ? sim::under_other_bounds(*first, n - 1) : std::nullopt;
+        auto same = first ? sim::under_alternative_bounds(*first, n - 1) : std::nullopt;
         if (same) {
           ended[group[n]] = std::move(*same);
         } else {

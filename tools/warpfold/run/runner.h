@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "configs/result.pb.h"
-#include "sim/gpu/known_runs.h"
 #include "sim/gpu/simulate.h"
+#include "sim/plan/run_cache.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/run/planned.h"
 #include "tools/warpfold/run/run_options.h"
@@ -22,7 +22,7 @@ class Runner {
   // `kernels` are made for the scenario's file, `command_line` goes into results. `known`: runs that others have made or may use;
   // none: its own.
   Runner(workloads::KernelMaker& kernels, std::string command_line, const RunOptions& options,
-         std::shared_ptr<sim::KnownRuns> known = std::make_shared<sim::KnownRuns>())
+         std::shared_ptr<sim::RunCache> known = std::make_shared<sim::RunCache>())
       : kernels_(kernels), command_line_(std::move(command_line)), options_(options), known_(std::move(known)) {}
 
   // One result for each of `planned`, which differ in their policies alone. What a kernel does alone is simulated once, whichever
@@ -53,7 +53,7 @@ class Runner {
   workloads::KernelMaker& kernels_;
   std::string command_line_;
   RunOptions options_;
-  std::shared_ptr<sim::KnownRuns> known_;
+  std::shared_ptr<sim::RunCache> known_;
 };
 
 }  // namespace warpfold::cli

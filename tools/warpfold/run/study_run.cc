@@ -131,7 +131,7 @@ class StudyRunner {
   std::string key(const std::vector<Variant>& scenarios) const {
     const sim::FoldOptions& fold = how_.folding.options;
     std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
-                      std::to_string(fold.patience) + (how_.folding.shadow ? " shadow" : "") + (how_.all_sms ? " all SMs" : "");
+                      std::to_string(fold.sampling_delay) + (how_.folding.shadow ? " shadow" : "") + (how_.all_sms ? " all SMs" : "");
     for (const auto& [scenario, places] : scenarios) {
       all += scenario.DebugString();
       for (const configs::Kernel& kernel : scenario.kernel()) {
@@ -180,7 +180,7 @@ class StudyRunner {
   std::string command_line_;
   RunOptions how_;
   std::string program_;
-  std::shared_ptr<sim::KnownRuns> known_ = std::make_shared<sim::KnownRuns>();  // points have kernels in common
+  std::shared_ptr<sim::RunCache> known_ = std::make_shared<sim::RunCache>();  // points have kernels in common
 };
 
 }  // namespace

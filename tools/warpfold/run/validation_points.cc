@@ -23,7 +23,7 @@ ValidationPoints::ValidationPoints(const RunOptions& how, std::string command_li
 std::string ValidationPoints::key_of(const validation::Run& run, bool alone) const {
   const sim::FoldOptions& fold = how_.folding.options;
   std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
-                    std::to_string(fold.patience) + (how_.all_sms ? " all SMs" : "") + (alone ? " alone " : " ");
+                    std::to_string(fold.sampling_delay) + (how_.all_sms ? " all SMs" : "") + (alone ? " alone " : " ");
   all += run.scenario.DebugString();
   for (const configs::Kernel& kernel : run.scenario.kernel()) {
     if (!kernel.has_trace()) continue;

@@ -1,0 +1,356 @@
+#include "sim/gpu/gpu_run.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <stdexcept>
+#include <utility>
+
+#include "sim/gpu/distribution.h"
+#include "sim/plan/epochs.h"
+
+namespace warpfold::sim {
+namespace {
+
+// Placement order: higher priority first, then the lower stream, then as written.
+std::vector<int> placement_order(const std::vector<Launch>& launches) {
+  std::vector<int> order(launches.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](int a, int b) {
+    if (launches[a].priority != launches[b].priority) return launches[a].priority > launches[b].priority;
+    return launches[a].stream < launches[b].stream;
+  });
+  std::vector<int> rank(launches.size());
+  for (size_t i = 0; i < order.size(); ++i) rank[order[i]] = static_cast<int>(i);
+  return rank;
+}
+
+// CTAs that an SM holds at a time when the kernel has the GPU, or `sms` of it, for itself.
+uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
+  return static_cast<uint32_t>(std::min<uint64_t>(image.ctas_per_sm, (image.kernel->ctas() + sms - 1) / sms));
+}
+
+}  // namespace
+
+GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches,
+               const Options& options, bool with_representatives)
+    : spec_(spec),
+      images_(images),
+      fold_(options.fold),
+      timeline_(options.timeline),
+      alternative_bounds_(options.alternative_bounds),
+      depends_on_(dependences(launches, options.serialise)),
+      released_(launches.size(), false),
+      released_at_(launches.size(), 0),
+      trajectories_(fold_.checkpoint_spacing) {
+  if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
+  std::vector<const traces::Kernel*> kernels;
+  std::vector<SmRange> ranges;
+  for (const Launch& launch : launches) {
+    kernels.push_back(launch.kernel);
+    ranges.push_back(launch.sms);
+  }
+  std::vector<SmClass> classes = distribute(kernels, spec.memory.sm_count, ranges);
+  sm_classes_ = classes.size();
+  if (options.all_sms) {
+    fold_.mode = FoldMode::kOff;
+    chip_.emplace(spec.memory, 1);
+    classes = each_sm(kernels, spec.memory.sm_count, ranges);
+  }
+  const double difference = with_representatives ? representable_difference() : 0;
+  for (RepresentativeClass& each : choose_representatives(std::move(classes), images, difference)) {
+    class_runs_.push_back({.sms = each.sm_class.sms,
+                           .ctas = std::move(each.sm_class.ctas),
+                           .represents_others = each.represents_others,
+                           .less = std::move(each.less)});
+  }
+  std::vector<int> epoch_of(launches.size());
+  const std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
+  for (size_t e = 0; e < epochs.size(); ++e) {
+    for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
+  }
+  for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options.issue_log);
+}
+
+void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
+                   std::vector<IssueRecord>* issue_log) {
+  const std::vector<int> rank = placement_order(launches);
+  std::vector<SmLaunch> shares;
+  for (size_t l = 0; l < launches.size(); ++l) {
+    shares.push_back({launches[l], &images_[l], class_run.ctas[l], rank[l], launches[l].priority,
+                      ctas_alone(images_[l], launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count),
+                      epoch_of[l]});
+  }
+  class_run.sm = std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr);
+  class_run.sm->consider(alternative_bounds_);
+  if (issue_log != nullptr) class_run.sm->log_issues(*issue_log, static_cast<uint32_t>(&class_run - class_runs_.data()));
+  if (timeline_) class_run.sm->record_timeline(TimelineLimits::for_each_of(class_runs_.size()));
+  if (fold_.mode == FoldMode::kOff) return;
+  const bool memo_hits = !timeline_ && fold_.enables(Mechanism::kMemoHit);
+  class_run.folding = std::make_unique<SmFolding>(fold_, *class_run.sm, memo_hits ? &trajectories_ : nullptr);
+  class_run.sm->observe_with(*class_run.folding);
+}
+
+// A class that represents others has more work: when the last SM ends is not touched, only sums over SMs are.
+double GpuRun::representable_difference() const { return fold_.mode == FoldMode::kAuto ? fold_.error : 0; }
+
+Outcome GpuRun::until_idle() {
+  stops_when_idle_ = may_stop();
+  return run();
+}
+
+// Where launches take no time the next one begins in a cycle that has been run, and what an SM was before that is gone.
+bool GpuRun::may_leave_idle() const { return !chip_ && spec_.kernel_launch > 0; }
+
+// What a run does up to its stop, it must do whatever launches come later: they bound no launch (SmLaunch::any).
+bool GpuRun::may_stop() const {
+  const std::vector<SmLaunch>& launches = class_runs_.front().sm->launches();
+  return may_leave_idle() && !timeline_ && alternative_bounds_.empty() && std::ranges::none_of(launches, &SmLaunch::any);
+}
+
+Outcome GpuRun::run() {
+  while (true) {
+    release_ready();
+    if (stopped_) break;
+    reconverge_classes();
+    if (std::ranges::all_of(class_runs_, [](const ClassRun& class_run) { return class_run.next == kNever; })) break;
+    if (chip_) {
+      run_together();
+      continue;
+    }
+    for (ClassRun& class_run : class_runs_) {
+      if (class_run.sm != nullptr) advance(class_run);
+      release_ready();  // before the next one runs: it may have waited for just this
+      if (stopped_) break;
+    }
+  }
+  // In a deadlock classes that have not diverged hang alike.
+  for (ClassRun& class_run : class_runs_) {
+    if (class_run.sm != nullptr) split(class_runs_, class_run, Divergence::kAll, fold_);
+  }
+  for (ClassRun& class_run : class_runs_) {
+    class_run.end_timeline();
+    class_run.settle();
+  }
+  Outcome outcome = collect();
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (!stopped_ || released_[l]) outcome.ran.push_back(l);
+  }
+  outcome.deadlocked = !stopped_ && deadlocked();
+  if (outcome.deadlocked) {
+    outcome.deadlock.report = deadlock_report();
+    // CTAs are missed for ever.
+    for (KernelCounters& kernel : outcome.kernels) std::ranges::fill(kernel.absent, Losses{});
+    for (AlternativeBounds& other : outcome.alternative_bounds) {
+      for (std::vector<Losses>& absent : other.absent) std::ranges::fill(absent, Losses{});
+    }
+  } else {
+    for (const ClassRun& class_run : class_runs_) class_run.sm->account().check();
+    check_conservation(outcome);
+    const Cycle next = outcome.total_cycles + spec_.kernel_launch;
+    outcome.left_idle = may_leave_idle() &&
+                        std::ranges::all_of(class_runs_, [next](ClassRun& class_run) { return class_run.sm->is_pristine(next); });
+  }
+  return outcome;
+}
+
+bool GpuRun::may_start_earlier(const Outcome& outcome) const {
+  if (images_.size() == 1 || std::ranges::none_of(class_runs_, &ClassRun::represents_others)) return false;
+  const std::vector<SmLaunch>& launches = class_runs_.front().sm->launches();
+  return std::ranges::any_of(outcome.ran, [&](size_t l) {
+    const KernelCounters& kernel = outcome.kernels[l];
+    const auto waited = static_cast<double>(kernel.start_cycle - released_at_[l]);
+    if (waited <= fold_.error * static_cast<double>(kernel.end_cycle - kernel.start_cycle)) return false;
+    return std::ranges::any_of(outcome.ran, [&](size_t other) {
+      const bool keeps_room = launches[other].order < launches[l].order || launches[other].reserved;
+      return other != l && keeps_room && outcome.kernels[other].end_cycle > released_at_[l];
+    });
+  });
+}
+
+void GpuRun::advance(ClassRun& class_run) {
+  const Cycle limit =
+      reconvergence_points_.empty() ? horizon(class_run) : std::min(horizon(class_run), *reconvergence_points_.begin());
+  if (class_run.next >= limit) return;
+  class_run.next = class_run.sm->run(limit);
+  if (class_run.folding && class_run.folding->at_memo_hit()) follow_memo_hit(class_runs_, class_run, fold_);
+  split(class_runs_, class_run, class_run.sm->ends_sharing() ? Divergence::kWorkLeft : Divergence::kAnswers, fold_);
+}
+
+// Until a launch has ended on an SM and all have done their part of that cycle. The SM whose next thing to do is the earliest goes
+// first, the lower index where two are even, up to where it may meet the others in memory; no SM gets behind the time that another
+// has reached by more than what concerns it alone. Where launches wait for others, no SM runs further ahead than a launch end may
+// take effect.
+void GpuRun::run_together() {
+  using Turn = std::pair<Cycle, size_t>;  // next thing to do, index
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    if (class_runs_[m].next != kNever) turns.emplace(class_runs_[m].next, m);
+  }
+  const bool all_released = std::ranges::all_of(released_, std::identity{});
+  const Cycle launch = std::max<Cycle>(spec_.kernel_launch, 1);
+  Cycle until = kNever;
+  while (!turns.empty() && turns.top().first <= until) {
+    const auto [now, m] = turns.top();
+    turns.pop();
+    ClassRun& class_run = class_runs_[m];
+    class_run.next = class_run.sm->run_to_access(all_released ? kNever : now + launch);
+    if (class_run.sm->stopped_at_launch_end()) until = now;
+    if (class_run.next != kNever) turns.emplace(class_run.next, m);
+  }
+}
+
+// What was issued is what the programs hold.
+void GpuRun::check_conservation(const Outcome& outcome) const {
+  for (const size_t l : outcome.ran) {
+    const traces::Kernel& kernel = *images_[l].kernel;
+    const uint64_t held = traces::issued_instructions(kernel);
+    if (outcome.kernels[l].instructions == held && outcome.kernels[l].ctas == kernel.ctas()) continue;
+    throw std::logic_error("kernel " + kernel.name + ": " + std::to_string(outcome.kernels[l].instructions) +
+                           " instructions issued of " + std::to_string(held));
+  }
+}
+
+void GpuRun::release_ready() {
+  std::vector<Cycle> next(released_.size(), kNever);
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (released_[l] || !std::ranges::all_of(depends_on_[l], [&](int d) { return released_[d] && ended(d); })) continue;
+    next[l] = 0;
+    for (const int d : depends_on_[l]) next[l] = std::max(next[l], end_of(d) + spec_.kernel_launch);
+  }
+  if (stops_when_idle_ && idle_until(next)) {
+    stopped_ = true;
+    return;
+  }
+  for (size_t l = 0; l < released_.size(); ++l) {
+    const Cycle at = next[l];
+    if (at == kNever) continue;
+    released_[l] = true;
+    released_at_[l] = at;
+    trajectories_.clear();
+    if (may_share_from(at)) reconvergence_points_.insert(at);
+    for (ClassRun& class_run : class_runs_) {
+      if (class_run.sm == nullptr) continue;
+      class_run.sm->release_launch(static_cast<int>(l), at);
+      class_run.next = std::min(class_run.next, at);
+    }
+  }
+}
+
+// Classes are compared at the start (common prefix) and where a launch begins later (reconvergence).
+bool GpuRun::may_share_from(Cycle at) const {
+  if (fold_.mode == FoldMode::kOff || !fold_.enables(Mechanism::kCommonPrefix)) return false;
+  return at == 0 || (spec_.kernel_launch > 0 && fold_.enables(Mechanism::kReconvergence));
+}
+
+// Per launch in `next`: when it may begin. All that has been released has ended, they begin when a run of their own would, and SMs
+// are pristine.
+bool GpuRun::idle_until(const std::vector<Cycle>& next) {
+  const Cycle at = std::ranges::min(next);
+  if (at == kNever || std::ranges::none_of(released_, std::identity{})) return false;
+  Cycle end = 0;
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (!released_[l]) continue;
+    if (!ended(static_cast<int>(l))) return false;
+    end = std::max(end, end_of(static_cast<int>(l)));
+  }
+  if (at != end + spec_.kernel_launch) return false;
+  // What is still under way comes first: looking at an SM's state brings the write-back of its L2 up to that time.
+  for (ClassRun& class_run : class_runs_) {
+    if (class_run.sm && class_run.next < at) class_run.next = class_run.sm->run(at);
+  }
+  return std::ranges::all_of(class_runs_, [at](ClassRun& class_run) { return !class_run.sm || class_run.sm->is_pristine(at); });
+}
+
+// A launch begins at a time at which many SMs have nothing else to do: whatever they did before, they are in the same state then.
+void GpuRun::reconverge_classes() {
+  while (!reconvergence_points_.empty()) {
+    const Cycle at = *reconvergence_points_.begin();
+    if (std::ranges::any_of(class_runs_, [&](const ClassRun& class_run) { return class_run.sm != nullptr && class_run.next < at; }))
+      return;
+    reconverge(class_runs_, at, images_, spec_.cta_launch > 0, fold_);
+    reconvergence_points_.erase(at);
+  }
+}
+
+bool GpuRun::ended(int launch) const {
+  return std::ranges::all_of(class_runs_,
+                             [&](const ClassRun& class_run) { return !class_run.sm || class_run.sm->launch_done(launch); });
+}
+
+Cycle GpuRun::end_of(int launch) const {
+  Cycle end = 0;
+  for (const ClassRun& class_run : class_runs_) {
+    if (class_run.sm != nullptr) end = std::max(end, class_run.sm->launch_end(launch));
+  }
+  return end;
+}
+
+// How far a class may run by itself. What it waits for itself cannot come before it has done its own part, at which it stops;
+// what others have to finish for it acts `kernel_launch` cycles after the earliest of them could end it.
+Cycle GpuRun::horizon(const ClassRun& class_run) const {
+  const Cycle launch = std::max<Cycle>(spec_.kernel_launch, 1);
+  Cycle least = kNever;
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (released_[l]) continue;
+    const auto open_on = [&](const ClassRun& each) {
+      return std::ranges::any_of(depends_on_[l], [&](int d) { return !each.sm->launch_done(d); });
+    };
+    if (open_on(class_run)) continue;
+    for (const ClassRun& other : class_runs_) {
+      if (other.sm != nullptr && open_on(other) && other.next != kNever) least = std::min(least, other.next + launch);
+    }
+  }
+  return least;
+}
+
+bool GpuRun::deadlocked() const {
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (!released_[l] || !ended(static_cast<int>(l))) return true;
+  }
+  return false;
+}
+
+std::string GpuRun::waiting_classes() const {
+  std::string report;
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    const std::string waiting = class_runs_[m].sm->waiting_report();
+    if (!waiting.empty())
+      report += "SM class " + std::to_string(m) + " (" + std::to_string(class_runs_[m].sms) + " SMs):\n" + waiting;
+  }
+  return report;
+}
+
+// Most SMs hang alike: each report once.
+std::string GpuRun::waiting_sms() const {
+  std::vector<std::pair<std::string, std::vector<size_t>>> reports;
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    std::string waiting = class_runs_[m].sm->waiting_report();
+    if (waiting.empty()) continue;
+    auto same = std::ranges::find(reports, waiting, [](const auto& each) { return each.first; });
+    if (same == reports.end()) same = reports.insert(same, {std::move(waiting), {}});
+    same->second.push_back(m);
+  }
+  std::string report;
+  for (const auto& [waiting, sms] : reports) {
+    report += "SM " + std::to_string(sms.front());
+    if (sms.size() > 1) report += " and " + std::to_string(sms.size() - 1) + " more alike";
+    report += ":\n" + waiting;
+  }
+  return report;
+}
+
+std::string GpuRun::deadlock_report() const {
+  std::string report = "deadlock: nothing is left to happen, but not all CTAs have ended\n";
+  report += chip_ ? waiting_sms() : waiting_classes();
+  for (size_t l = 0; l < released_.size(); ++l) {
+    if (!ended(static_cast<int>(l))) {
+      report += "  " + images_[l].kernel->name +
+                (released_[l] ? " has CTAs that have not ended or found no room\n" : " waits for a launch before it\n");
+    }
+  }
+  return report;
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "sim/gpu/class_run.h"
+#include "sim/memo/trajectory_cache.h"
+#include "sim/plan/options.h"
+#include "sim/plan/outcome.h"
+#include "sim/sampling/representatives.h"
+#include "sim/sm/sm.h"
+#include "traces/launch.h"
+
+namespace warpfold::sim {
+
+using traces::Launch;
+
+// The chip: one SM per class, or for several as long as they do the same; launches released as their dependences end on every
+// class. SMs influence each other only through launch ends, which take `kernel_launch` cycles to act: no SM runs further ahead of
+// another than that.
+//
+// With Options::all_sms every SM that receives a CTA, against L2 and DRAM that they share: what they ask of them comes in order of
+// (time, SM index).
+class GpuRun {
+ public:
+  // `with_representatives`: SM classes may represent others where the options allow it (choose_representatives).
+  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options,
+         bool with_representatives = true);
+
+  // Resources have yet to be set against the whole time (settle_resources).
+  Outcome run();
+  // The same, but no further than to where all that has been released has ended and every SM is pristine, while others have yet to
+  // be released: what they do is a run of its own.
+  Outcome until_idle();
+  // Whether a launch may have begun earlier, by more than the error, on an SM that was represented: on all that were simulated it
+  // waited for room beside a launch that keeps it for as long as it has CTAs, being placed before it or having room reserved.
+  bool may_start_earlier(const Outcome& outcome) const;
+
+ private:
+  void start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
+             std::vector<IssueRecord>* issue_log);
+  void advance(ClassRun& class_run);
+  void run_together();
+  void release_ready();
+  bool may_share_from(Cycle at) const;
+  bool may_leave_idle() const;
+  bool may_stop() const;
+  bool idle_until(const std::vector<Cycle>& next);
+  void reconverge_classes();
+  double representable_difference() const;
+  bool ended(int launch) const;
+  Cycle end_of(int launch) const;
+  Cycle horizon(const ClassRun& class_run) const;
+  FoldReport fold_report() const;
+  void check_conservation(const Outcome& outcome) const;
+  bool deadlocked() const;
+  Outcome collect() const;
+  void collect_kernel(int launch, KernelCounters& counters) const;
+  void collect_segments(int launch, KernelCounters& counters) const;
+  template <typename Lost>
+  std::vector<Losses> collect_absences(Lost lost) const;
+  void collect_ledger(Outcome& outcome) const;
+  void collect_resources(Outcome& outcome) const;
+  Timeline collect_timeline() const;
+  AlternativeBounds collect_alternative_bounds(size_t which) const;
+  std::string waiting_classes() const;
+  std::string waiting_sms() const;
+  std::string deadlock_report() const;
+
+  const Spec& spec_;
+  const std::vector<KernelImage>& images_;
+  FoldOptions fold_;
+  bool timeline_;
+  const std::vector<std::vector<PlacementBounds>>& alternative_bounds_;
+  std::vector<std::vector<int>> depends_on_;  // per launch
+  std::vector<bool> released_;
+  std::vector<Cycle> released_at_;  // per launch, where released
+  bool stops_when_idle_ = false;
+  bool stopped_ = false;
+  std::set<Cycle> reconvergence_points_;  // before each of these cycles all stop, and equal states are looked for
+  std::optional<ChipMemory> chip_;        // none: every SM has its share for itself
+  size_t sm_classes_ = 0;
+  TrajectoryCache trajectories_;
+  std::vector<ClassRun> class_runs_;  // one SM of each class, or each SM
+};
+
+// What resources could have done in the time that all has taken.
+void settle_resources(const Spec& spec, Outcome& outcome);
+
+}  // namespace warpfold::sim

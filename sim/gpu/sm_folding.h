@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/memo/memoizer.h"
+#include "sim/sampling/sampler.h"
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+
+// Shortens the run of one SM. At each loop end the Memoizer is asked first, which is exact. Where it neither skips nor finds a memo
+// hit and the options allow an error, the Sampler may take work away.
+class SmFolding : public SmObserver {
+ public:
+  // `trajectories`: those of all SMs of the run, which outlive this; none: no memo hits.
+  SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories);
+  // For an SM that has passed the same states as `other`'s.
+  SmFolding(const SmFolding& other, Sm& sm);
+  // For an SM that has skipped what `other`'s has, though it has passed other states.
+  SmFolding(const FoldOptions& options, Sm& sm, const SmFolding& other);
+
+  void loop_ended(Sm& sm, Cycle now, Cycle limit) override;
+
+  bool at_memo_hit() const { return memoizer_.paused(); }
+  std::optional<MemoHit> memo_hit() { return memoizer_.memo_hit(); }
+  // The SM is in the state that the hit of so many instructions leads to.
+  void followed_memo_hit(uint64_t instructions);
+
+  const Periods& periods() const { return memoizer_.periods(); }
+  const Periods& sampled_periods() const { return sampled_periods_; }
+  uint64_t skipped_instructions() const { return memoizer_.skipped_instructions() + sampled_; }
+
+ private:
+  void sample(Cycle now, Cycle limit);
+
+  Memoizer memoizer_;
+  std::optional<Sampler> sampler_;  // none: exact only
+  Periods sampled_periods_;
+  uint64_t sampled_ = 0;  // instructions
+};
+
+}  // namespace warpfold::sim

@@ -1,0 +1,70 @@
+#include "sim/memo/reconvergence.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+namespace warpfold::sim {
+namespace {
+
+// Warps in the same places with the same trips left. Their serial numbers are only names.
+bool same_trips(const std::vector<uint64_t>& one, const std::vector<uint64_t>& other) {
+  if (one.size() != other.size()) return false;
+  for (size_t i = 0; i < one.size(); i += 3 + one[i + 2]) {
+    const auto begin = one.begin() + static_cast<ptrdiff_t>(i);
+    if (!std::equal(begin + 1, begin + 3 + static_cast<ptrdiff_t>(one[i + 2]), other.begin() + static_cast<ptrdiff_t>(i) + 1))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool reconverge(const Snapshot& one, const Snapshot& other) {
+  return one.key == other.key && one.classes == other.classes && one.moments == other.moments &&
+         one.counts.size() == other.counts.size() && same_trips(one.trips, other.trips);
+}
+
+std::vector<CtaList> continued(const std::vector<CtaList>& leader_ctas, const Sm& leader, const std::vector<CtaList>& ctas,
+                               const Sm& sm) {
+  std::vector<CtaList> result;
+  for (size_t l = 0; l < ctas.size(); ++l) {
+    const auto launch = static_cast<int>(l);
+    CtaList list = part_of(leader_ctas[l], 0, leader.ctas_placed(launch));
+    std::ranges::copy(part_of(ctas[l], sm.ctas_placed(launch)), std::back_inserter(list));
+    result.push_back(part_of(list, 0));
+  }
+  return result;
+}
+
+uint64_t weight_of_what_is_left(const std::vector<CtaList>& ctas, const Sm& sm, const std::vector<KernelImage>& images) {
+  uint64_t sum = 0;
+  for (size_t l = 0; l < ctas.size(); ++l) {
+    for (const traces::CtaRun& run : part_of(ctas[l], sm.ctas_placed(static_cast<int>(l)))) {
+      const std::vector<uint64_t>& values = images[l].kernel->cta_classes[run.cta_class].values;
+      sum += run.count * std::accumulate(values.begin(), values.end(), uint64_t{1});
+    }
+  }
+  return sum;
+}
+
+void PastDifference::add_counts(Sm& own, const Snapshot& own_state, Sm& leader, const Snapshot& leader_state) {
+  counts.resize(own_state.counts.size());
+  for (size_t i = 0; i < own_state.counts.size(); ++i) counts[i] += own_state.counts[i] - leader_state.counts[i];
+  if (account) {
+    account->add_rows(own.account());
+  } else {
+    account = own.account();
+  }
+  account->subtract_rows(leader.account());
+  launches.resize(own.launches().size());
+  for (size_t l = 0; l < launches.size(); ++l) {
+    const auto launch = static_cast<int>(l);
+    Times& times = launches[l];
+    if (own.launch_start(launch) == kNever) continue;
+    if (times.start == kNever) times.start = own.launch_start(launch);
+    if (times.end == kNever && own.launch_done(launch)) times.end = own.launch_end(launch);
+  }
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,127 @@
+#include "sim/memo/recurrence.h"
+
+#include <algorithm>
+
+namespace warpfold::sim {
+namespace {
+
+// A place in a sequence of runs.
+class Position {
+ public:
+  Position(const CtaList& runs, uint64_t at) : runs_(runs) { forward(at); }
+
+  bool at_end() const { return run_ == runs_.size(); }
+  uint32_t cta_class() const { return runs_[run_].cta_class; }
+  uint64_t left_in_run() const { return runs_[run_].count - in_run_; }
+  void forward(uint64_t ctas) {
+    in_run_ += ctas;
+    while (run_ < runs_.size() && in_run_ >= runs_[run_].count) in_run_ -= runs_[run_++].count;
+  }
+
+ private:
+  const CtaList& runs_;
+  size_t run_ = 0;
+  uint64_t in_run_ = 0;
+};
+
+// CTAs from `first` on for which the CTA `period` later is of the same class.
+uint64_t repeated(const CtaList& runs, uint64_t first, uint64_t period) {
+  Position one(runs, first);
+  Position other(runs, first + period);
+  uint64_t length = 0;
+  while (!other.at_end() && one.cta_class() == other.cta_class()) {
+    const uint64_t step = std::min(one.left_in_run(), other.left_in_run());
+    length += step;
+    one.forward(step);
+    other.forward(step);
+  }
+  return length;
+}
+
+uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after, std::vector<uint64_t>& consumed) {
+  constexpr size_t kHeader = 3;
+  uint64_t periods = kUnbounded;
+  for (size_t i = 0; i < after.size() && periods > 0;) {
+    if (before[i + 1] != after[i + 1] || before[i + 2] != after[i + 2]) return 0;
+    const bool same_warp = before[i] == after[i];
+    const uint64_t depth = after[i + 2];
+    consumed.insert(consumed.end(), kHeader, 0);
+    i += kHeader;
+    periods = std::min(periods, bound_by_warp(before.data() + i, after.data() + i, same_warp, depth, consumed));
+    i += depth;
+  }
+  return periods;
+}
+
+// A wait that has gone on for the whole period began when it began; any other began a period later.
+bool moments_fit(const Snapshot& before, const Snapshot& after, std::vector<Cycle>& moves) {
+  const Cycle period = after.at - before.at;
+  for (size_t i = 0; i < after.moments.size(); ++i) {
+    const bool moved = after.moments[i] == before.moments[i] + period;
+    if (!moved && after.moments[i] != before.moments[i]) return false;
+    moves.push_back(moved ? period : 0);
+  }
+  return true;
+}
+
+// Of equal keys only where a field was left out of them.
+bool same_shape(const Snapshot& before, const Snapshot& after) {
+  return before.counts.size() == after.counts.size() && before.trips.size() == after.trips.size() &&
+         before.moments.size() == after.moments.size();
+}
+
+}  // namespace
+
+void count(const Snapshot& before, const Snapshot& after, FastForward& by) {
+  const uint64_t periods = by.periods;
+  for (size_t i = 0; i < after.counts.size(); ++i) by.counted.push_back(periods * (after.counts[i] - before.counts[i]));
+  by.charged.reserve(after.charges.size());
+  for (size_t i = 0; i < after.charges.size(); ++i) {
+    const uint64_t start = i < before.charges.size() ? before.charges[i] : 0;
+    by.charged.push_back(periods * (after.charges[i] - start));
+  }
+}
+
+uint64_t bound_by_ctas(const CtaList& runs, uint64_t placed_before, uint64_t placed_after) {
+  const uint64_t period = placed_after - placed_before;
+  if (period == 0) return kUnbounded;
+  const uint64_t total = count_of(runs);
+  if (total <= placed_after) return 0;
+  return std::min((total - 1 - placed_after) / period, repeated(runs, placed_before, period) / period);
+}
+
+uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_warp, uint64_t depth,
+                       std::vector<uint64_t>& consumed) {
+  uint64_t periods = kUnbounded;
+  for (uint64_t d = 0; d < depth; ++d) {
+    consumed.push_back(before[d] - after[d]);
+    if (before[d] == after[d]) continue;
+    if (!same_warp || periods != kUnbounded || before[d] < after[d]) return 0;
+    periods = (after[d] - 1) / (before[d] - after[d]);
+  }
+  return periods;
+}
+
+FastForward recurrence(const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas, Cycle limit) {
+  const Cycle period = after.at - before.at;
+  FastForward by;
+  if (!same_shape(before, after)) return by;
+  if (!moments_fit(before, after, by.moments)) return by;
+  uint64_t periods = bound_by_loops(before.trips, after.trips, by.trips_taken);
+  if (limit != kNever) periods = std::min(periods, limit > after.at ? (limit - after.at) / period : 0);
+  for (size_t l = 0; l < ctas.size() && periods > 0; ++l) {
+    by.placed.push_back(after.placed[l] - before.placed[l]);
+    periods = std::min(periods, bound_by_ctas(*ctas[l], before.placed[l], after.placed[l]));
+  }
+  // Nothing is consumed: a machine that goes round without getting on. It never ends, and replaying it shows that.
+  if (periods == kUnbounded || periods == 0) return {};
+  by.periods = periods;
+  by.cycles = periods * period;
+  for (uint64_t& ctas_placed : by.placed) ctas_placed *= periods;
+  for (uint64_t& trips : by.trips_taken) trips *= periods;
+  for (Cycle& moved : by.moments) moved *= periods;
+  count(before, after, by);
+  return by;
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,137 @@
+#include "sim/plan/epochs.h"
+
+#include <algorithm>
+#include <boost/dynamic_bitset.hpp>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+namespace warpfold::sim {
+namespace {
+
+// [launch][other]: the launch waits for the other, directly or not.
+std::vector<boost::dynamic_bitset<>> closure(const std::vector<std::vector<int>>& depends_on) {
+  const size_t launches = depends_on.size();
+  std::vector<boost::dynamic_bitset<>> waits(launches, boost::dynamic_bitset<>(launches));
+  for (size_t l = 0; l < launches; ++l) {
+    for (const int d : depends_on[l]) waits[l].set(static_cast<size_t>(d));
+  }
+  for (size_t by = 0; by < launches; ++by) {
+    for (size_t l = 0; l < launches; ++l) {
+      if (waits[l].test(by)) waits[l] |= waits[by];
+    }
+  }
+  return waits;
+}
+
+bool overlap(const traces::SmRange& one, const traces::SmRange& other) {
+  if (one.count == 0 || other.count == 0) return true;
+  return one.first < other.first + other.count && other.first < one.first + one.count;
+}
+
+}  // namespace
+
+std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise) {
+  std::vector<std::vector<int>> result(launches.size());
+  for (size_t l = 0; l < launches.size(); ++l) {
+    result[l] = launches[l].after;
+    for (size_t earlier = 0; earlier < l; ++earlier) {
+      if (serialise || launches[earlier].stream == launches[l].stream) result[l].push_back(static_cast<int>(earlier));
+    }
+  }
+  return result;
+}
+
+std::vector<Epoch> epochs_of(const std::vector<Launch>& launches, bool serialise) {
+  const auto waits = closure(dependences(launches, serialise));
+  Epoch order(launches.size());
+  for (size_t l = 0; l < order.size(); ++l) order[l] = l;
+  // Launches that wait for themselves, by way of others or not, never run.
+  if (std::ranges::any_of(order, [&](size_t l) { return waits[l].test(l); })) return {order};
+  // A launch that waits for more launches comes later.
+  std::ranges::stable_sort(order, {}, [&](size_t l) { return waits[l].count(); });
+  // [at]: what all from there on wait for.
+  boost::dynamic_bitset<> by_all(launches.size());
+  by_all.set();
+  std::vector<size_t> waited_for(launches.size());
+  boost::dynamic_bitset<> before(launches.size());
+  before.set();
+  for (size_t at = order.size(); at-- > 0;) {
+    by_all &= waits[order[at]];
+    before.reset(order[at]);
+    waited_for[at] = (by_all & before).count();
+  }
+  std::vector<Epoch> epochs;
+  for (size_t at = 0; at < order.size(); ++at) {
+    if (waited_for[at] == at) epochs.emplace_back();
+    epochs.back().push_back(order[at]);
+  }
+  for (Epoch& epoch : epochs) std::ranges::sort(epoch);
+  return epochs;
+}
+
+std::vector<Epoch> independent_groups(const Spec& spec, const std::vector<Launch>& launches, bool serialise) {
+  Epoch all(launches.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  // Bounds keep room of an SM for launches that have no CTA on it. With half ports an SM may be pristine in one cycle and not in
+  // the next: the end of each group would be another group's.
+  if (spec.half_ports() || std::ranges::any_of(launches, &Launch::any)) return {all};
+  const auto waits_for = dependences(launches, serialise);
+  Epoch group(all);  // per launch, the first launch of its group
+  const auto join = [&group](size_t one, size_t other) {
+    const auto [first, second] = std::minmax(group[one], group[other]);
+    std::ranges::replace(group, second, first);
+  };
+  for (size_t l = 0; l < launches.size(); ++l) {
+    for (const int other : waits_for[l]) join(l, static_cast<size_t>(other));
+    for (size_t other = 0; other < l; ++other) {
+      if (overlap(launches[l].sms, launches[other].sms)) join(l, other);
+    }
+  }
+  std::vector<Epoch> groups;
+  for (const size_t first : all) {
+    Epoch own;
+    std::ranges::copy_if(all, std::back_inserter(own), [&](size_t l) { return group[l] == first; });
+    if (!own.empty()) groups.push_back(std::move(own));
+  }
+  return groups;
+}
+
+std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch& epoch) {
+  std::vector<Launch> own;
+  for (const size_t l : epoch) {
+    Launch& launch = own.emplace_back(launches[l]);
+    std::vector<int> after;
+    for (const int other : launch.after) {
+      const auto place = std::ranges::lower_bound(epoch, static_cast<size_t>(other));
+      if (place != epoch.end() && *place == static_cast<size_t>(other)) after.push_back(static_cast<int>(place - epoch.begin()));
+    }
+    launch.after = std::move(after);
+  }
+  // Of streams it only matters which launches share one and which comes first.
+  std::vector<int> streams;
+  for (const Launch& launch : own) streams.push_back(launch.stream);
+  std::ranges::sort(streams);
+  streams.erase(std::ranges::unique(streams).begin(), streams.end());
+  for (Launch& launch : own) launch.stream = static_cast<int>(std::ranges::lower_bound(streams, launch.stream) - streams.begin());
+  if (own.size() == 1) {
+    Launch alone;
+    alone.kernel = own.front().kernel;
+    alone.sms = own.front().sms;
+    own.front() = std::move(alone);
+  }
+  return own;
+}
+
+std::vector<std::vector<PlacementBounds>> bounds_of_epoch(const std::vector<std::vector<PlacementBounds>>& bounds,
+                                                          const Epoch& epoch) {
+  if (epoch.size() == 1) return {};
+  std::vector<std::vector<PlacementBounds>> own;
+  for (const std::vector<PlacementBounds>& each : bounds) {
+    own.emplace_back();
+    for (const size_t l : epoch) own.back().push_back(each[l]);
+  }
+  return own;
+}
+
+}  // namespace warpfold::sim
