@@ -6,13 +6,13 @@ namespace warpfold::sim {
 namespace {
 
 // A loop that neither leaves at its first test, and the follower not before the leader.
-bool alike(uint64_t leaders, uint64_t followers) { return leaders == followers || (leaders >= 2 && leaders < followers); }
+bool begins_alike(uint64_t leaders, uint64_t followers) { return leaders == followers || (leaders >= 2 && leaders < followers); }
 
 // Whether a CTA of the leader's class represents one of the follower's: both begin alike, and the class has represented no other.
 bool represents(uint32_t leaders, uint32_t followers, const traces::Kernel& kernel, const ClassMap& class_of) {
   const auto known = class_of.find(leaders);
   if (known != class_of.end()) return known->second == followers;
-  return std::ranges::equal(kernel.cta_classes[leaders].values, kernel.cta_classes[followers].values, alike);
+  return std::ranges::equal(kernel.cta_classes[leaders].values, kernel.cta_classes[followers].values, begins_alike);
 }
 
 CommonPrefix::OfLaunch prefix_of_launch(const CtaList& leader, const CtaList& follower, const traces::Kernel& kernel) {

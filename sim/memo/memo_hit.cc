@@ -19,7 +19,7 @@ std::vector<const Warp*> warps_of(const SmState& sm) {
   return warps;
 }
 
-// A skip leaves a serial to whoever has taken the warp's place in it, but not when it began.
+// A fast-forward leaves a serial to the warp that has taken the place meanwhile, but not the cycle in which it began.
 bool same_warp(const Warp& one, const Warp& other) { return one.serial == other.serial && one.started == other.started; }
 
 const Warp* find_warp(const SmState& sm, const Warp& warp) {

@@ -52,7 +52,7 @@ struct ResourceUse {
   uint64_t capacity = 0;
 };
 
-// A deadlocked program: who waits for whom. Exit code 3.
+// A deadlocked program: which warp waits for which. Exit code 3.
 struct Deadlock {
   std::string report;
 };

@@ -17,7 +17,7 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
   int runs = 0;
   int folded = 0;
   int shared = 0;
-  int shortcuts = 0;
+  int memo_hits = 0;
   uint64_t issued = 0;
   uint64_t replayed = 0;
   const bool same = rc::check([&] {
@@ -37,12 +37,12 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
     ++runs;
     folded += exact.fold.mode == sim::Folded::kExact;
     shared += exact.fold.instructions_shared > 0;
-    shortcuts += exact.fold.memo_hits > 0;
+    memo_hits += exact.fold.memo_hits > 0;
     issued += exact.fold.instructions_of_classes;
     replayed += exact.fold.instructions_replayed;
   });
-  std::cout << folded << " of " << runs << " programs folded, classes of " << shared << " were simulated together, " << shortcuts
-            << " took shortcuts; replayed " << replayed << " of " << issued << " instructions\n";
+  std::cout << folded << " of " << runs << " programs folded, classes of " << shared << " were simulated together, " << memo_hits
+            << " had memo hits; replayed " << replayed << " of " << issued << " instructions\n";
   ASSERT_TRUE(same);
   EXPECT_TRUE(can_be_a_share(shared, runs, 0.2, "have classes that begin alike"));
   EXPECT_TRUE(can_be_a_share(folded, runs, 0.6, "recur"));

@@ -37,7 +37,7 @@ std::map<uint64_t, uint64_t> simulated(const std::vector<RepresentativeClass>& c
   return sms;
 }
 
-class Merge : public testing::Test {
+class Representatives : public testing::Test {
  protected:
   std::vector<RepresentativeClass> merge(const std::vector<SmClass>& classes, double difference) const {
     return sim::choose_representatives(classes, {image_}, difference);
@@ -48,7 +48,7 @@ class Merge : public testing::Test {
   sim::KernelImage image_ = *sim::make_image(spec_, kernel_);
 };
 
-TEST_F(Merge, LeavesOutWhatAMeanOfTwoOthersHasAsMuchAs) {
+TEST_F(Representatives, LeavesOutWhatAMeanOfTwoOthersHasAsMuchAs) {
   // Long and short alone, nine long and three short: some 3 % fewer instructions than nine and six, two CTAs more than ten.
   const std::vector<SmClass> classes{sm_class(2, 10, 0), sm_class(3, 9, 3), sm_class(5, 9, 6)};
   const auto merged = merge(classes, 0.05);
@@ -58,19 +58,19 @@ TEST_F(Merge, LeavesOutWhatAMeanOfTwoOthersHasAsMuchAs) {
   EXPECT_EQ(ctas(merged[1].sm_class), 15);
 }
 
-TEST_F(Merge, KeepsWhatHasMoreCtasThanAnyOtherOrFarFewerInstructions) {
+TEST_F(Representatives, KeepsWhatHasMoreCtasThanAnyOtherOrFarFewerInstructions) {
   const std::vector<SmClass> classes{sm_class(1, 10, 0), sm_class(2, 9, 6), sm_class(4, 8, 0)};
   EXPECT_EQ(simulated(merge(classes, 0.05)), (std::map<uint64_t, uint64_t>{{10, 1}, {15, 2}, {8, 4}}));
 }
 
-TEST_F(Merge, AFewCtasMoreAreNoReasonToSimulateAnotherSm) {
+TEST_F(Representatives, AFewCtasMoreAreNoReasonToSimulateAnotherSm) {
   const std::vector<SmClass> classes{sm_class(1, 100, 0), sm_class(2, 98, 6)};  // 104 CTAs, 1.4 % fewer instructions
   EXPECT_EQ(simulated(merge(classes, 0.05)), (std::map<uint64_t, uint64_t>{{100, 3}}));
   EXPECT_EQ(merge(classes, 0.03).size(), 2);
 }
 
 // 16 of 4 warps fit: as many come and go but twice, and whose warps get on best decides when the last of them ends.
-TEST_F(Merge, KeepsWhatIsTooFewCtasToAverageOver) {
+TEST_F(Representatives, KeepsWhatIsTooFewCtasToAverageOver) {
   const traces::Kernel small = long_and_short(4);
   const sim::KernelImage image = *sim::make_image(spec_, small);
   const auto merged = [&](uint64_t ctas) {
@@ -86,7 +86,7 @@ TEST_F(Merge, KeepsWhatIsTooFewCtasToAverageOver) {
 }
 
 // As much in the same CTAs, but where the long ones come last there is less beside them: such an SM may end later.
-TEST_F(Merge, LetsNoClassWithShorterLastCtasStandForAnother) {
+TEST_F(Representatives, LetsNoClassWithShorterLastCtasRepresentAnother) {
   const traces::Kernel small = long_and_short(4);
   const sim::KernelImage image = *sim::make_image(spec_, small);
   const SmClass long_last{1, {{{1, 200}, {0, 40}}}};
@@ -101,7 +101,7 @@ TEST_F(Merge, LetsNoClassWithShorterLastCtasStandForAnother) {
 
 // In another order it may end later or earlier than as much is worth; with more less to do than that it is not the last. But for
 // what its SMs come to somebody has to be simulated that has nearly as much to do.
-TEST_F(Merge, LeavesOutWhatSurelyIsNotTheLastToEnd) {
+TEST_F(Representatives, LeavesOutWhatSurelyIsNotTheLastToEnd) {
   const traces::Kernel small = long_and_short(4);
   const sim::KernelImage image = *sim::make_image(spec_, small);
   const auto simulated = [&](uint64_t longs, uint64_t fewer) {
@@ -118,7 +118,7 @@ TEST_F(Merge, LeavesOutWhatSurelyIsNotTheLastToEnd) {
 
 // Beside another launch long CTAs may end later for what they meet, wherever they come in the order. A few of another length do not
 // matter.
-TEST_F(Merge, KeepsCtasOfSeveralLengthsBesideOthersWhereTheyDiffer) {
+TEST_F(Representatives, KeepsCtasOfSeveralLengthsBesideOthersWhereTheyDiffer) {
   const auto simulated = [&](uint64_t longs, uint64_t shorts, uint64_t of_other) {
     const auto beside = [&](uint64_t fewer, uint64_t less_of_other) {
       return SmClass{1, {{{0, longs}, {1, shorts - fewer}}, {{0, of_other - less_of_other}}}};
@@ -130,9 +130,11 @@ TEST_F(Merge, KeepsCtasOfSeveralLengthsBesideOthersWhereTheyDiffer) {
   EXPECT_EQ(simulated(400, 4, 100), (std::array<size_t, 2>{1, 1}));
 }
 
-TEST_F(Merge, WithoutADifferenceNobodyStandsForAnother) { EXPECT_EQ(merge({sm_class(1, 10, 0), sm_class(2, 10, 0)}, 0).size(), 2); }
+TEST_F(Representatives, WithoutADifferenceRepresentNoOther) {
+  EXPECT_EQ(merge({sm_class(1, 10, 0), sm_class(2, 10, 0)}, 0).size(), 2);
+}
 
-TEST_F(Merge, WhatTheOthersHaveLessIsCounted) {
+TEST_F(Representatives, WhatTheOthersHaveLessIsCounted) {
   const std::vector<SmClass> classes{sm_class(2, 10, 0), sm_class(3, 9, 3), sm_class(5, 9, 6), sm_class(7, 10, 0)};
   uint64_t all = 0;
   for (const SmClass& each : classes) all += each.sms * ctas(each);
@@ -143,7 +145,7 @@ TEST_F(Merge, WhatTheOthersHaveLessIsCounted) {
 }
 
 // An SM holds one CTA at a time. One of two has 51 of `first`, the other 50: it begins `second` a CTA's time before.
-TEST(MergedRun, BeginsALaunchWhereThereIsRoomFirst) {
+TEST(RepresentativeRun, BeginsALaunchWhereThereIsRoomFirst) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(2);
   const auto kernel = [](const char* name, uint64_t ctas) {
@@ -165,7 +167,7 @@ TEST(MergedRun, BeginsALaunchWhereThereIsRoomFirst) {
 }
 
 // Of two SMs with 51 and 50 CTAs the first is simulated; what both have used is as if each had been.
-TEST(MergedRun, UsesWhatAllItsSmsUse) {
+TEST(RepresentativeRun, UsesWhatAllItsSmsUse) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(2);
   const traces::Kernel kernel =
@@ -181,7 +183,7 @@ TEST(MergedRun, UsesWhatAllItsSmsUse) {
 }
 
 // SMs with 121 and 120 CTAs, of which the first is simulated: states are of both, in proportion, and add up.
-TEST(MergedRun, EstimatesTheStatesOfAllItsSms) {
+TEST(RepresentativeRun, EstimatesTheStatesOfAllItsSms) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(2);
   const traces::Kernel kernel = KernelText("k", "sm_90")

@@ -33,7 +33,7 @@ std::optional<Trips> after(const Trips& before, const Trips& there, const Trips&
   return sim::trips_after(before, there, own, common);
 }
 
-TEST(TripsAfter, AreAsManyFewerAsOnTheWay) {
+TEST(TripsAfter, AreAsManyFewerAsOnTheTrajectory) {
   EXPECT_EQ(after({9}, {4}, {9}, 1), (Trips{4}));
   EXPECT_EQ(after({9}, {4}, {20}, 1), (Trips{15}));
   EXPECT_EQ(after({9}, {4}, {6}, 1), (Trips{1}));
@@ -83,7 +83,7 @@ sim::FoldReport both(const configs::Gpu& gpu, const std::string& classes) {
 }
 
 // SM 0 runs x, a, a; SM 1 y, a, a: the first a begins later on one of them, in the same state.
-TEST(Shortcuts, LeadAlongAnothersWayAtAnotherTime) {
+TEST(MemoHits, FollowAnothersTrajectoryAtAnotherTime) {
   for (const std::string first : {"class x t=9 u=5\nclass y t=30 u=2\n", "class x t=30 u=2\nclass y t=9 u=5\n"}) {
     const sim::FoldReport fold = both(sms(2), first + "class a t=40 u=60\ngrid x*1 y*1 a*4\n");
     EXPECT_GT(fold.memo_hits, 0);
@@ -93,7 +93,7 @@ TEST(Shortcuts, LeadAlongAnothersWayAtAnotherTime) {
 
 // Two warps go round in 15 and in 16 cycles, together in 240. What is left when whole periods have been skipped is the beginning of
 // one more.
-TEST(Shortcuts, LeadAlongOnesOwnWay) {
+TEST(MemoHits, FollowTheSmsOwnTrajectory) {
   const auto of_stall = [](int stall, int count) { return loop(3011, repeat(count, {op("FADD R4, R4, R5", {.stall = stall})})); };
   const traces::Kernel kernel =
       KernelText("drift", "sm_86").role("three", 1, of_stall(5, 3)).role("four", 1, of_stall(4, 4)).kernel();
@@ -104,7 +104,7 @@ TEST(Shortcuts, LeadAlongOnesOwnWay) {
 
 // A way leads round a circle once, and who goes it must not go round as often as there are periods: what is replayed does not grow
 // with them.
-TEST(Shortcuts, AreNoMoreWhereMoreIsLeft) {
+TEST(MemoHits, AreNoMoreWhereMoreIsLeft) {
   const auto fold = [](uint64_t trips) {
     const auto of_stall = [](int stall, int count) { return loop("t", repeat(count, {op("FADD R4, R4, R5", {.stall = stall})})); };
     const std::string classes =
@@ -126,9 +126,9 @@ TEST(Shortcuts, AreNoMoreWhereMoreIsLeft) {
 
 // Classes that differ in the loop that they are in and in the next one, beside short CTAs and beside each other: what is of one
 // class on an SM may have been of another on the way, beside some that are of the same.
-TEST(RandomShortcuts, TellClassesApartThatStandForEachOther) {
+TEST(RandomMemoHits, TellClassesApartThatRepresentEachOther) {
   int runs = 0;
-  int shortcuts = 0;
+  int memo_hits = 0;
   const bool same = rc::check([&] {
     const auto number = [](uint32_t from, uint32_t to) { return std::to_string(between(from, to)); };
     const auto cta_class = [&](const std::string& name, uint32_t least, uint32_t most) {
@@ -163,14 +163,14 @@ TEST(RandomShortcuts, TellClassesApartThatStandForEachOther) {
     const std::string differs = difference(exact, outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}}));
     if (!differs.empty()) RC_FAIL(differs);
     ++runs;
-    shortcuts += exact.fold.memo_hits > 0;
+    memo_hits += exact.fold.memo_hits > 0;
   });
   ASSERT_TRUE(same);
-  EXPECT_TRUE(can_be_a_share(shortcuts, runs, 0.8, "take shortcuts"));
+  EXPECT_TRUE(can_be_a_share(memo_hits, runs, 0.8, "have memo hits"));
 }
 
 // The next launch begins when this one has ended on both SMs: no way leads past a release, whoever went it before.
-TEST(Shortcuts, EndWhereALaunchIsReleased) {
+TEST(MemoHits, EndWhereALaunchIsReleased) {
   const traces::Kernel first = one_at_a_time("class x t=9 u=5\nclass y t=30 u=2\nclass a t=40 u=60\ngrid x*1 y*1 a*4\n");
   const traces::Kernel second = one_at_a_time("class a t=20 u=30\ngrid a*6\n");
   const traces::Kernel beside = one_at_a_time("class a t=11 u=100\ngrid a*9\n");
@@ -179,7 +179,7 @@ TEST(Shortcuts, EndWhereALaunchIsReleased) {
 }
 
 // Two warps issue in a cycle: until when a slot is taken is a time as well, and past.
-TEST(Shortcuts, LeadToAnEarlierTimeOnAMachineThatIssuesTwice) {
+TEST(MemoHits, LeadToAnEarlierTimeOnAMachineThatIssuesTwice) {
   configs::Gpu gpu = sms(2);
   gpu.mutable_sub_core()->mutable_issue()->set_scale(2);
   const traces::Kernel kernel = one_at_a_time("class x t=900 u=2\nclass y t=20 u=2\nclass a t=400 u=600\ngrid x*1 y*1 a*4\n");
@@ -188,7 +188,7 @@ TEST(Shortcuts, LeadToAnEarlierTimeOnAMachineThatIssuesTwice) {
 
 // SM 1 runs a c a c ..., and what recurs there is skipped: who is there afterwards has the serials of those before. SM 0 has a b
 // among them, which has other trips left: where the way leads past the skip it is no a any more.
-TEST(Shortcuts, KnowWhoHasTakenAPlaceInASkip) {
+TEST(MemoHits, TellTheWarpThatHasTakenAnothersPlace) {
   const Lines mixed =
       join(loop(4, {op("FFMA R4, R8, R9, R10", {.stall = 2}), op("FADD R6, R8, R10", {.stall = 4})}),
            loop(5, {op("FFMA R5, R8, R9, R10", {.stall = 2}), op("FADD R7, R8, R10", {.stall = 4}),
@@ -220,7 +220,7 @@ TEST(Shortcuts, KnowWhoHasTakenAPlaceInASkip) {
 }
 
 // What lasts shorter than a copy takes is replayed.
-TEST(Shortcuts, AreNotTakenForALittle) {
+TEST(MemoHits, AreNotTakenForALittle) {
   const traces::Kernel kernel = one_at_a_time("class x t=9 u=5\nclass y t=30 u=2\nclass a t=40 u=60\ngrid x*1 y*1 a*4\n");
   EXPECT_EQ(both(sms(2), {launch(kernel)}, 0).memo_hits, 0);
 }

@@ -46,7 +46,7 @@ struct States {
   }
 };
 
-TEST(Link, ALoopKeepsOneTrip) {
+TEST(Loops, ALoopKeepsOneTrip) {
   EXPECT_EQ(States().warp({100}, {90}).linked().periods, 8);  // 10 trips are left, the last of them ends the loop
   EXPECT_EQ(States().warp({101}, {91}).linked().periods, 9);
   EXPECT_EQ(States().warp({12}, {11}).linked().periods, 10);
@@ -54,7 +54,7 @@ TEST(Link, ALoopKeepsOneTrip) {
   EXPECT_EQ(States().warp({100}, {90}).linked().cycles, 800);
 }
 
-TEST(Link, TheWarpWithFewestTripsLeftDecides) {
+TEST(Loops, TheWarpWithFewestTripsLeftDecides) {
   FastForward skip = States().warp({100}, {90}).warp({50}, {48}).warp({7}, {7}).linked();
   EXPECT_EQ(skip.periods, 8);
   EXPECT_EQ(skip.trips_taken, (std::vector<uint64_t>{0, 0, 0, 80, 0, 0, 0, 16, 0, 0, 0, 0}));
@@ -62,27 +62,27 @@ TEST(Link, TheWarpWithFewestTripsLeftDecides) {
   EXPECT_EQ(skip.periods, 3);
 }
 
-TEST(Link, InnerLoopsStandWhereTheyStood) {
+TEST(Loops, InnerLoopsStandWhereTheyStood) {
   EXPECT_EQ(States().warp({5, 30, 4}, {5, 28, 4}).linked().periods, 13);
   EXPECT_EQ(States().warp({5, 30, 4}, {5, 28, 3}).linked().periods, 0);
   EXPECT_EQ(States().warp({5, 30, 4}, {4, 31, 4}).linked().periods, 0);
   EXPECT_EQ(States().warp({5, 30, 3}, {5, 30, 4}).linked().periods, 0);  // a loop never gains trips
 }
 
-TEST(Link, AWarpInAnothersPlaceStandsWhereItStood) {
+TEST(Loops, AWarpInAnothersPlaceStandsWhereItStood) {
   const std::vector<Runs> ctas = {{{0, 100}}};
   EXPECT_EQ(States().warp(1, {5}, 9, {5}).placed(10, 11).linked(ctas).periods, 88);
   EXPECT_EQ(States().warp(1, {5}, 9, {4}).placed(10, 11).linked(ctas).periods, 0);
 }
 
-TEST(Link, ACtaIsLeftToPlace) {
+TEST(Ctas, ACtaIsLeftToPlace) {
   EXPECT_EQ(States().placed(10, 13).linked({{{0, 100}}}).periods, 28);  // 97, so that three are left
   EXPECT_EQ(States().placed(10, 13).linked({{{0, 16}}}).periods, 0);
   EXPECT_EQ(States().placed(10, 13).linked({{{0, 17}}}).periods, 1);
   EXPECT_EQ(States().placed(10, 13).linked({{{0, 13}}}).periods, 0);
 }
 
-TEST(Link, ClassesComeInTheSameOrder) {
+TEST(Ctas, ClassesComeInTheSameOrder) {
   const auto periods = [](uint64_t then, uint64_t now, const Runs& runs) {
     return States().placed(then, now).linked({runs}).periods;
   };
@@ -98,21 +98,21 @@ TEST(Link, ClassesComeInTheSameOrder) {
   EXPECT_EQ(periods(0, 2, {{0, 3}, {0, 5}, {0, 3}}), 4);
 }
 
-TEST(Link, EveryLaunchBounds) {
+TEST(Ctas, EveryLaunchBounds) {
   const std::vector<Runs> ctas = {{{0, 100}}, {{0, 20}}, {{0, 3}}};
   const FastForward skip = States().placed(10, 11).placed(4, 6).placed(3, 3).linked(ctas);
   EXPECT_EQ(skip.periods, 6);
   EXPECT_EQ(skip.placed, (std::vector<uint64_t>{6, 12, 0}));
 }
 
-TEST(Link, NoPeriodReachesTheLimit) {
+TEST(Release, NoPeriodReachesTheLimit) {
   EXPECT_EQ(States().warp({1000}, {999}).linked({}, 1399).periods, 2);
   EXPECT_EQ(States().warp({1000}, {999}).linked({}, 1400).periods, 3);
   EXPECT_EQ(States().warp({1000}, {999}).linked({}, 1199).periods, 0);
   EXPECT_EQ(States().warp({1000}, {999}).linked({}, 50).periods, 0);
 }
 
-TEST(Link, AWaitGoesOnOrBeginsAgain) {
+TEST(Waits, AWaitGoesOnOrBeginsAgain) {
   const auto moves = [](Cycle then, Cycle now) { return States().warp({100}, {90}).moment(then, now).linked(); };
   EXPECT_EQ(moves(400, 400).moments, std::vector<Cycle>{0});
   EXPECT_EQ(moves(400, 400).periods, 8);
@@ -121,7 +121,7 @@ TEST(Link, AWaitGoesOnOrBeginsAgain) {
   EXPECT_EQ(moves(400, 1080).periods, 0);
 }
 
-TEST(Link, CountsGrowAsTheyGrew) {
+TEST(Recurrence, CountsGrowAsTheyGrew) {
   States states;
   states.warp({100}, {90});
   states.before.counts = {7, 100, ~uint64_t{0}};
@@ -130,10 +130,12 @@ TEST(Link, CountsGrowAsTheyGrew) {
 }
 
 // A machine that goes round without getting on is left to whoever watches.
-TEST(Link, NothingConsumedIsNothingToSkip) { EXPECT_EQ(States().warp({100}, {100}).placed(3, 3).linked({{{0, 9}}}).periods, 0); }
+TEST(Recurrence, NothingConsumedIsNothingToSkip) {
+  EXPECT_EQ(States().warp({100}, {100}).placed(3, 3).linked({{{0, 9}}}).periods, 0);
+}
 
 // Where a field is left out of the key, states may be of different shapes.
-TEST(Link, StatesOfOtherShapesAreNotLinked) {
+TEST(Recurrence, StatesOfOtherShapesDoNotRecur) {
   EXPECT_EQ(States().warp({100, 3}, {90}).linked().periods, 0);
   EXPECT_EQ(States().warp({100, 3}, {90}).warp({100}, {90, 3}).linked().periods, 0);
   States counts;

@@ -33,7 +33,7 @@ Bounds any_bounds(const std::vector<sim::Launch>& launches) {
   return bounds;
 }
 
-TEST(RandomOtherBounds, AreTheRunWhereItSaysSoAndAreToldApartWhereItIsAnother) {
+TEST(RandomAlternativeBounds, AreTheRunWhereItSaysSoAndAreToldApartWhereItIsAnother) {
   int same = 0;
   int apart = 0;
   const bool holds = rc::check([&] {
