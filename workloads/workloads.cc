@@ -6,6 +6,12 @@
 
 #include "traces/trace_file.h"
 #include "traces/validate.h"
+#include "workloads/ampere_gemm/ampere_gemm.h"
+#include "workloads/elementwise/elementwise.h"
+#include "workloads/flash_attention_2/flash_attention_2.h"
+#include "workloads/flash_attention_3/flash_attention_3.h"
+#include "workloads/hopper_gemm/hopper_gemm.h"
+#include "workloads/philox/philox.h"
 
 namespace warpfold::workloads {
 namespace {

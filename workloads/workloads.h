@@ -11,7 +11,8 @@
 
 namespace warpfold::workloads {
 
-// The rolled program of one kernel of a scenario for a GPU: dispatches to the generators below, or reads the trace file
+// The rolled program of one kernel of a scenario for a GPU: dispatches to the generators of the kernel families, or reads the trace
+// file
 // (`scenario_file` is what a trace path is relative to). Inconsistent shapes and CTAs that cannot fit fail: at the
 // workload, where it is generated.
 Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file);
@@ -29,12 +30,5 @@ class KernelMaker {
   std::string file_;
   std::map<std::pair<std::string, std::string>, traces::Kernel> made_;  // by workload and GPU, serialized
 };
-
-Expected<traces::Kernel> make_philox(const configs::Philox& philox, const configs::Gpu& gpu);
-Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const configs::Gpu& gpu);
-Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu);
-Expected<traces::Kernel> make_flash_attention_2(const configs::FlashAttention2& attention, const configs::Gpu& gpu);
-Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu);
-Expected<traces::Kernel> make_elementwise(const configs::Elementwise& elementwise, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

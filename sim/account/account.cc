@@ -47,6 +47,17 @@ void Account::make_states(uint32_t row) {
   counters_.resize(counters_.size() + kWarpStates, 0);
 }
 
+bool Account::operator==(const Account& other) const {
+  if (launch_ != other.launch_ || first_row_ != other.first_row_ || estimated_ != other.estimated_) return false;
+  for (uint32_t r = 0; r < rows(); ++r) {
+    for (int s = 0; s < kWarpStates; ++s) {
+      if (cycles(r, static_cast<WarpState>(s)) != other.cycles(r, static_cast<WarpState>(s))) return false;
+    }
+  }
+  const auto same = [&](const auto& cell) { return count(cell.first, cell.second) == other.count(cell.first, cell.second); };
+  return std::ranges::all_of(used_, same) && std::ranges::all_of(other.used_, same);
+}
+
 void Account::combine(const Account& other, uint64_t factor) {
   estimated_ |= other.estimated_;
   for (uint32_t r = 0; r < rows(); ++r) {

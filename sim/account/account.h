@@ -26,7 +26,11 @@ struct LaunchAccount {
   // Waits of requests (not of warps) for a contended resource: memory stage, data stage, L2, DRAM, wgmma pipe, write-backs.
   std::array<uint64_t, kContended> request_waits{};
 
+  bool operator==(const LaunchAccount&) const = default;
+
   void visit(StateVisitor& visitor) {
+    // Every field.
+    [[maybe_unused]] const auto& [resident, absent, issued, requested, served, dram, waits] = *this;
     for (uint64_t* total :
          {&resident_warp_cycles, &absent_warp_cycles, &instructions, &l2_requested_bytes, &l2_served_bytes, &dram_bytes})
       visitor.count(*total);
@@ -108,11 +112,15 @@ class Account {
   uint64_t lost_of(int victim, int culprit, Waiter waiter, Contended resource) const;
 
   void visit(StateVisitor& visitor) {
+    // Every field. All but launch and counters say where counters are.
+    [[maybe_unused]] const auto& [launches, first_rows, launch_of, columns, estimated, states, places, used, counters] = *this;
     for (LaunchAccount& launch : launch_) launch.visit(visitor);
     visitor.charges(std::span(counters_).subspan(1));
   }
 
   // What the rows of `other`, an account of the same launches, hold comes on top, or is taken away (modulo 2^64).
+  // The same sums, in whatever order their counters were made.
+  bool operator==(const Account& other) const;
   void add_rows(const Account& other) { combine(other, 1); }
   void subtract_rows(const Account& other) { combine(other, ~uint64_t{0}); }
 

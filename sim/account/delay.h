@@ -11,6 +11,8 @@ namespace warpfold::sim {
 struct Delay {
   uint64_t others = 0;  // had other launches held nothing
   uint64_t all = 0;     // had nobody held anything, its own launch included
+
+  bool operator==(const Delay&) const = default;
 };
 
 // How far apart two that have anything to do with each other are remembered to be. It bounds the state of a warp that is held up
@@ -34,6 +36,8 @@ inline Delay most(Delay a, Delay b) { return {std::max(a.others, b.others), std:
 struct Arrival {
   Cycle at = kNever;  // kNever: there is none
   Delay delay{};
+
+  bool operator==(const Arrival&) const = default;
 };
 
 }  // namespace warpfold::sim

@@ -44,6 +44,8 @@ class HoldHistory {
 
   // Only what a wait that began at `earliest` or later can be charged to; of the first of those segments the start is no matter.
   void visit(StateVisitor& visitor, Cycle earliest) {
+    // Every field. head is the place of a ring's first segment.
+    [[maybe_unused]] const auto& [segments, head, size] = *this;
     if (!visitor.recording()) {
       for (Segment& segment : segments_) segment.start = visitor.moved(segment.start);
       return;
@@ -57,11 +59,14 @@ class HoldHistory {
     }
   }
 
+  bool operator==(const HoldHistory&) const = default;
+
  private:
   static constexpr int kSegments = 32;
   struct Segment {
     Cycle start;
     int launch;
+    bool operator==(const Segment&) const = default;
   };
   Segment& at(int i) { return segments_[(head_ + i) % kSegments]; }
 

@@ -12,7 +12,8 @@ namespace warpfold::sim {
 // A server that moves a number of bytes a cycle, first come first served. Time is kept in whole cycles and a binary fraction of
 // one: a byte costs `cost` / 2^`shift` cycles, with `cost` rounded up to 12 or 13 significant bits, so that the server is never
 // faster than asked for and less than 1/4096 slower. A sum of power-of-two transfers then comes back to a whole cycle after few of
-// them, which is what lets a steady state recur (docs/folding.md); a share such as 5050/132 bytes a cycle would need thousands.
+// them, which is what lets a steady state recur (docs/folding_proof.md); a share such as 5050/132 bytes a cycle would need
+// thousands.
 //
 //   rate 1.5 bytes a cycle: 4 bytes take 2 2/3 cycles (5462/8192 a byte), so a request at 0 is done at 3 and the next starts at 2
 //   2/3
@@ -71,11 +72,15 @@ class BandwidthServer {
   uint64_t served_bytes() const { return served_bytes_; }
 
   void visit(StateVisitor& visitor, const char* fraction = "bandwidth_fraction", const char* free = "bandwidth_free") {
+    // Every field. cost and shift are constant.
+    [[maybe_unused]] const auto& [cost, shift, free_from, part, served] = *this;
     const bool behind = free_at_ < visitor.now();
     visitor.value(fraction, behind ? 0 : fraction_);
     visitor.time(free, free_at_);
     visitor.count(served_bytes_);
   }
+
+  bool operator==(const BandwidthServer&) const = default;
 
  private:
   __extension__ using Wide = unsigned __int128;

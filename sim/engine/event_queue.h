@@ -24,6 +24,7 @@ class EventQueue {
     Cycle time;
     uint64_t sequence;
     Payload payload;
+    bool operator==(const Event&) const = default;
   };
 
   EventQueue() { ring_.fill({kNone, kNone}); }
@@ -83,6 +84,8 @@ class EventQueue {
     if (next_ != kNever) next_ += by;
   }
 
+  bool operator==(const EventQueue&) const = default;
+
  private:
   static constexpr Cycle kRing = 256;
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -90,10 +93,12 @@ class EventQueue {
   struct Node {
     Event event;
     uint32_t next;  // of its list; none: kNone
+    bool operator==(const Node&) const = default;
   };
   struct List {
     uint32_t first;
     uint32_t last;
+    bool operator==(const List&) const = default;
   };
   // A type of its own, not a function: the heap's algorithms have it inlined.
   struct Later {

@@ -156,7 +156,7 @@ void Extrapolator::add_sample(Cycle now) {
   StateVisitor visitor(sample.state, now);
   sm_->visit(visitor);
   sample.state.instructions = sm_->instructions();
-  sample.dirty_share = sm_->memory().memory().beyond().dram.dirty_share();
+  sample.dirty_share = sm_->memory().memory().own().dram.dirty_share();
   sample.rounds_left = pacer_ ? pacer_->rounds_left : 0;
   for_each_warp([&](const Warp& warp) {
     if (coupled_[warp.launch] && pacer_) sample.loops.push_back(warp.exited ? nullptr : &warp.program->loop_around(*warp.op, 0));
@@ -175,7 +175,7 @@ void Extrapolator::add_sample(Cycle now) {
     sample.states.push_back(sm_->account().cycles_of(static_cast<int>(l)));
     sample.ctas_done.push_back(sm_->ctas_done(static_cast<int>(l)));
     std::vector<uint64_t>& issued = sample.issued.emplace_back();
-    for (int c = 0; c < sm_->sub_cores(); ++c) issued.push_back(sm_->sub_core(c).issued(static_cast<int>(l)));
+    for (int c = 0; c < sm_->sub_cores(); ++c) issued.push_back(sm_->sub_core(c).issued(*sm_, static_cast<int>(l)));
   }
 }
 

@@ -15,12 +15,11 @@ bool alike(const Snapshot& one, const Snapshot& other) {
          one.moments.size() == other.moments.size();
 }
 
-std::vector<const Warp*> warps_of(const Sm& sm) {
+std::vector<const Warp*> warps_of(const SmState& sm) {
   std::vector<const Warp*> warps;
-  for (int c = 0; c < sm.sub_cores(); ++c) {
-    const SubCore& sub_core = sm.sub_core(c);
-    for (int slot = 0; slot < sub_core.slots(); ++slot) {
-      if (sub_core.warp(slot).resident) warps.push_back(&sub_core.warp(slot));
+  for (const SubCore& sub_core : sm.sub_cores) {
+    for (const Warp& warp : sub_core.warps()) {
+      if (warp.resident) warps.push_back(&warp);
     }
   }
   return warps;
@@ -29,7 +28,7 @@ std::vector<const Warp*> warps_of(const Sm& sm) {
 // A skip leaves a serial to whoever has taken the warp's place in it, but not when it began.
 bool same_warp(const Warp& one, const Warp& other) { return one.serial == other.serial && one.started == other.started; }
 
-const Warp* find_warp(const Sm& sm, const Warp& warp) {
+const Warp* find_warp(const SmState& sm, const Warp& warp) {
   const std::vector<const Warp*> warps = warps_of(sm);
   const auto found = std::ranges::find_if(warps, [&](const Warp* each) { return same_warp(*each, warp); });
   return found == warps.end() ? nullptr : *found;
@@ -44,9 +43,9 @@ bool same_ctas(const CtaList& one, const CtaList& other) {
 }
 
 // The CTAs that were placed on the way come next here as well, and as many more are left as make a difference: some or none.
-bool places_the_same(const Sm& from, const Sm& to, const Sm& own, int launch) {
-  const CtaList& there = to.launches()[launch].ctas;
-  const CtaList& here = own.launches()[launch].ctas;
+bool places_the_same(const SmState& from, const SmState& to, const SmState& own, int launch) {
+  const CtaList& there = to.launches[launch].ctas;
+  const CtaList& here = own.launches[launch].ctas;
   const uint64_t placed = to.ctas_placed(launch) - from.ctas_placed(launch);
   if (!same_ctas(part_of(there, from.ctas_placed(launch), placed), part_of(here, own.ctas_placed(launch), placed))) return false;
   return to.ctas_left(launch) == (count_of(here) > own.ctas_placed(launch) + placed);
@@ -80,7 +79,7 @@ struct TripsOfWarp {
   std::span<const uint64_t> trips;
 };
 
-std::vector<TripsOfWarp> trips_of(const Sm& sm, const Snapshot& state) {
+std::vector<TripsOfWarp> trips_of(const SmState& sm, const Snapshot& state) {
   std::vector<TripsOfWarp> result;
   size_t at = 0;
   for (const Warp* warp : warps_of(sm)) {
@@ -92,13 +91,13 @@ std::vector<TripsOfWarp> trips_of(const Sm& sm, const Snapshot& state) {
 }
 
 // Fills in what the shortcut says of CTA classes; false where one stands for two.
-bool follow_classes(const Sm& own, Shortcut& shortcut) {
-  shortcut.class_of.resize(own.launches().size());
+bool follow_classes(const SmState& own, Shortcut& shortcut) {
+  shortcut.class_of.resize(own.launches.size());
   std::set<std::pair<int, uint32_t>> renamed;
-  for (int c = 0; c < own.cta_slots(); ++c) {
-    const Cta& cta = shortcut.from->cta(c);
+  for (size_t c = 0; c < own.ctas.size(); ++c) {
+    const Cta& cta = shortcut.from->ctas[c];
     if (!cta.resident) continue;
-    const uint32_t owns = own.cta(c).cta_class;
+    const uint32_t owns = own.ctas[c].cta_class;
     if (shortcut.class_of[cta.launch].emplace(cta.cta_class, owns).first->second != owns) return false;
     if (cta.cta_class != owns) renamed.emplace(cta.launch, cta.cta_class);
   }
@@ -107,9 +106,9 @@ bool follow_classes(const Sm& own, Shortcut& shortcut) {
   for (const Warp* warp : warps_of(*shortcut.from)) {
     if (find_warp(*shortcut.to, *warp) != nullptr) still_there.insert(warp->cta);
   }
-  for (int c = 0; c < own.cta_slots(); ++c) {
-    const Cta& cta = shortcut.to->cta(c);
-    if (!cta.resident || still_there.contains(c)) continue;
+  for (size_t c = 0; c < own.ctas.size(); ++c) {
+    const Cta& cta = shortcut.to->ctas[c];
+    if (!cta.resident || still_there.contains(static_cast<int>(c))) continue;
     if (renamed.contains({cta.launch, cta.cta_class})) return false;
     shortcut.class_of[cta.launch].emplace(cta.cta_class, cta.cta_class);
   }
@@ -117,7 +116,7 @@ bool follow_classes(const Sm& own, Shortcut& shortcut) {
 }
 
 // Fills in what the shortcut says of trips; false where a loop would have ended elsewhere.
-bool follow_loops(const Sm& own, const Snapshot& after, Shortcut& shortcut) {
+bool follow_loops(const SmState& own, const Snapshot& after, Shortcut& shortcut) {
   const std::vector<TripsOfWarp> there = trips_of(*shortcut.from, *shortcut.state);
   const std::vector<TripsOfWarp> here = trips_of(own, *shortcut.own);
   const std::vector<TripsOfWarp> later = trips_of(*shortcut.to, after);
@@ -141,10 +140,10 @@ bool follow_loops(const Sm& own, const Snapshot& after, Shortcut& shortcut) {
   for (size_t w = 0; w < there.size(); ++w) {
     const Warp& warp = *there[w].warp;
     if (!stays[w] && !std::ranges::equal(there[w].trips, here[w].trips)) return false;
-    const uint32_t others = shortcut.from->cta(warp.cta).cta_class;
-    const uint32_t owns = own.cta(warp.cta).cta_class;
+    const uint32_t others = shortcut.from->ctas[warp.cta].cta_class;
+    const uint32_t owns = own.ctas[warp.cta].cta_class;
     if (others == owns) continue;
-    const traces::Kernel& kernel = *own.launches()[warp.launch].image->kernel;
+    const traces::Kernel& kernel = *own.launches[warp.launch].image->kernel;
     std::vector<bool> differs(kernel.parameters.size());
     for (size_t p = 0; p < differs.size(); ++p)
       differs[p] = kernel.cta_classes[others].values[p] != kernel.cta_classes[owns].values[p];
@@ -249,7 +248,7 @@ size_t Paths::add(size_t path, const Snapshot& state, uint64_t hash, const Sm& s
   }
   ++copies_;
   by_hash_.emplace(hash, Place{path - first_, points.size()});
-  points.push_back({state, hash, std::make_unique<Sm>(sm, Sm::Twin{})});
+  points.push_back({state, hash, std::make_unique<SmState>(sm.state())});
   return path;
 }
 
@@ -283,22 +282,23 @@ std::optional<Shortcut> Paths::furthest(const Sm& sm, const Snapshot& state, uin
 
 std::optional<Shortcut> Paths::shortcut(const Waypoint& from, const Waypoint& to, const Sm& sm, const Snapshot& state,
                                         Cycle limit) const {
-  Shortcut result{.from = from.sm.get(),
-                  .to = to.sm.get(),
+  Shortcut result{.from = from.checkpoint.get(),
+                  .to = to.checkpoint.get(),
                   .state = &from.state,
                   .own = &state,
                   .at = state.at + (to.state.at - from.state.at),
                   .instructions = to.state.instructions - from.state.instructions};
   if (limit != kNever && result.at > limit) return std::nullopt;
-  for (size_t l = 0; l < sm.launches().size(); ++l) {
+  const SmState& own = sm.state();
+  for (size_t l = 0; l < own.launches.size(); ++l) {
     const auto launch = static_cast<int>(l);
     // Its end may be waited for.
-    if (from.sm->launch_done(launch) != to.sm->launch_done(launch)) return std::nullopt;
-    if (!places_the_same(*from.sm, *to.sm, sm, launch)) return std::nullopt;
-    result.placed.push_back(to.sm->ctas_placed(launch) - from.sm->ctas_placed(launch));
+    if (result.from->launch_done(launch) != result.to->launch_done(launch)) return std::nullopt;
+    if (!places_the_same(*result.from, *result.to, own, launch)) return std::nullopt;
+    result.placed.push_back(result.to->ctas_placed(launch) - result.from->ctas_placed(launch));
   }
-  if (!sm.differs_from_other_bounds_like(*from.sm) || !follow_classes(sm, result)) return std::nullopt;
-  if (!follow_loops(sm, to.state, result) || !follow_moments(to.state, result)) return std::nullopt;
+  if (!own.differs_from_alternatives_like(*result.from) || !follow_classes(own, result)) return std::nullopt;
+  if (!follow_loops(own, to.state, result) || !follow_moments(to.state, result)) return std::nullopt;
   return result;
 }
 

@@ -50,7 +50,7 @@ class Paths {
   struct Waypoint {
     Snapshot state;
     uint64_t hash;
-    std::unique_ptr<Sm> sm;
+    std::unique_ptr<SmState> checkpoint;
   };
   struct Path {
     std::vector<Waypoint> points;

@@ -209,12 +209,12 @@ void GpuRun::collect_resources(Outcome& outcome) const {
     return sum([&](Sm& sm) {
       uint64_t total = 0;
       for (uint32_t c = 0; c < spec_.sub_cores; ++c)
-        total += sm.sub_core(static_cast<int>(c)).use().pipe_cycles[static_cast<int>(which)];
+        total += sm.sub_core(static_cast<int>(c)).use(sm).pipe_cycles[static_cast<int>(which)];
       return total;
     });
   };
   const auto beyond = [&](auto of) {
-    return chip_ ? of(*chip_) : sum([&](const Sm& sm) { return of(sm.memory().memory().beyond()); });
+    return chip_ ? of(*chip_) : sum([&](const Sm& sm) { return of(sm.memory().memory().own()); });
   };
   const auto add = [&](std::string name, uint64_t busy) { outcome.resources.push_back({std::move(name), busy, 0}); };
   add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }));

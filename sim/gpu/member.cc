@@ -9,7 +9,8 @@ void fork(Member& member, const Member& leader, const Likeness& likeness, const 
   std::vector<ClassMap> class_of;
   for (const Likeness::OfLaunch& launch : likeness.launches) class_of.push_back(launch.class_of);
   const uint64_t replayed = member.replayed();
-  member.sm = std::make_unique<Sm>(*leader.sm, member.ctas, class_of);
+  member.sm = std::make_unique<Sm>(*leader.sm);
+  member.sm->exchange_classes(member.ctas, class_of);
   member.next = leader.next;
   if (likeness.same_classes) {
     member.folder = std::make_unique<Folder>(*leader.folder, *member.sm);
@@ -119,13 +120,11 @@ void take_shortcut(std::vector<Member>& members, Member& member, const FoldOptio
       fork(members[follower.member], member, follower.likeness, fold);
       return true;
     });
-    auto there = std::make_unique<Sm>(*member.sm, *shortcut);
-    member.folder->went_along(*there, shortcut->instructions);
-    there->observe_with(*member.folder);
+    member.sm->follow(*shortcut);
+    member.folder->went_along(*member.sm, shortcut->instructions);
     member.not_replayed += shortcut->instructions;
     ++member.shortcuts;
-    member.next = there->next_time();
-    member.sm = std::move(there);
+    member.next = member.sm->next_time();
   }
   share_sm(member);
 }

@@ -33,11 +33,15 @@ class HeldDram {
 
   // Who holds it matters while somebody may have to wait.
   void visit(StateVisitor& visitor) {
+    // Every field.
+    [[maybe_unused]] const auto& [server, holders] = *this;
     if (visitor.recording()) server_.catch_up(visitor.now());  // as a request would
     const bool busy = server_.free_at() >= visitor.now();
     if (busy || !visitor.recording()) holders_.visit(visitor, visitor.now() - 1);
     server_.visit(visitor);
   }
+
+  bool operator==(const HeldDram&) const = default;
 
  private:
   // Of a request. Who had it before it was idle is not waited for.

@@ -35,10 +35,14 @@ class HeldServer {
 
   // Who holds it matters while somebody may have to wait.
   void visit(StateVisitor& visitor) {
+    // Every field. resource is constant.
+    [[maybe_unused]] const auto& [server, holders, resource] = *this;
     const bool busy = server_.free_at() >= visitor.now();
     if (busy || !visitor.recording()) holders_.visit(visitor, visitor.now() - 1);
     server_.visit(visitor);
   }
+
+  bool operator==(const HeldServer&) const = default;
 
  private:
   BandwidthServer server_;

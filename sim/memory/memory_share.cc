@@ -26,28 +26,24 @@ void ChipMemory::arrive(Cycle now) {
   latest = now;
 }
 
-MemoryShare::MemoryShare(const MemorySpec& spec, ChipMemory* chip)
+MemoryShare::MemoryShare(const MemorySpec& spec)
     : ingress_(spec.ingress_milli_bytes_per_clk, 1000, Contended::kSmIngress),
       egress_(spec.egress_milli_bytes_per_clk, 1000, Contended::kSmEgress),
-      own_(spec, spec.sm_count),
-      beyond_(chip != nullptr ? chip : &own_) {}
+      own_(spec, spec.sm_count) {}
 
-MemoryShare::MemoryShare(const MemoryShare& other)
-    : ingress_(other.ingress_),
-      egress_(other.egress_),
-      own_(other.own_),
-      beyond_(other.beyond_ == &other.own_ ? &own_ : other.beyond_) {}
-
-MemoryShare::Reply MemoryShare::read(Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes, int launch) {
-  beyond_->arrive(now);
-  return slowest_of(ingress_.serve(now, bytes, launch), beyond_->l2_read.serve(now, bytes / multicast, launch),
-                    beyond_->dram.read(now, dram_bytes, launch));
+MemoryShare::Reply MemoryShare::read(ChipMemory* chip, Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes,
+                                     int launch) {
+  ChipMemory& beyond = chip != nullptr ? *chip : own_;
+  beyond.arrive(now);
+  return slowest_of(ingress_.serve(now, bytes, launch), beyond.l2_read.serve(now, bytes / multicast, launch),
+                    beyond.dram.read(now, dram_bytes, launch));
 }
 
-MemoryShare::Reply MemoryShare::write(Cycle now, uint32_t bytes, uint64_t dram_bytes, int launch) {
-  beyond_->arrive(now);
-  return slowest_of(egress_.serve(now, bytes, launch), beyond_->l2_write.serve(now, bytes, launch),
-                    beyond_->dram.write(now, dram_bytes, launch));
+MemoryShare::Reply MemoryShare::write(ChipMemory* chip, Cycle now, uint32_t bytes, uint64_t dram_bytes, int launch) {
+  ChipMemory& beyond = chip != nullptr ? *chip : own_;
+  beyond.arrive(now);
+  return slowest_of(egress_.serve(now, bytes, launch), beyond.l2_write.serve(now, bytes, launch),
+                    beyond.dram.write(now, dram_bytes, launch));
 }
 
 }  // namespace warpfold::sim

@@ -20,6 +20,8 @@ struct ChipMemory {
   HeldServer l2_read;
   HeldServer l2_write;
   HeldDram dram;
+
+  bool operator==(const ChipMemory&) const = default;
 };
 
 // The memory system as one SM sees it: its own network ports, and behind them either its exact share of L2 and DRAM or the chip's,
@@ -28,11 +30,7 @@ struct ChipMemory {
 // in L2: DRAM only holds it up where L2 has too much to write back.
 class MemoryShare {
  public:
-  // `chip`: shared with other SMs; none: this SM has 1/sm_count of L2 and DRAM for itself.
-  MemoryShare(const MemorySpec& spec, ChipMemory* chip);
-  // What lies beyond is the copy's own where it was the other's own.
-  MemoryShare(const MemoryShare& other);
-  MemoryShare& operator=(const MemoryShare&) = delete;
+  explicit MemoryShare(const MemorySpec& spec);
 
   struct Reply {
     Cycle transferred;  // bandwidth only
@@ -40,26 +38,32 @@ class MemoryShare {
     Passage slowest;
   };
 
+  // `chip`: L2 and DRAM shared with other SMs; none: this SM has 1/sm_count of them for itself.
+  //
   // L2 to SM, for `launch`. `multicast` SMs receive the same bytes, so that L2 and DRAM serve 1/multicast of them for this SM.
-  Reply read(Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes, int launch);
+  Reply read(ChipMemory* chip, Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes, int launch);
   // SM to L2 (and from there to DRAM for the share that is evicted).
-  Reply write(Cycle now, uint32_t bytes, uint64_t dram_bytes, int launch);
+  Reply write(ChipMemory* chip, Cycle now, uint32_t bytes, uint64_t dram_bytes, int launch);
 
-  const ChipMemory& beyond() const { return *beyond_; }
+  const ChipMemory& own() const { return own_; }
   uint64_t ingress_bytes() const { return ingress_.served_bytes(); }
 
   // Of an SM with a share of its own.
   void visit(StateVisitor& visitor) {
+    // Every field; of what lies beyond too.
+    [[maybe_unused]] const auto& [ingress, egress, own] = *this;
+    [[maybe_unused]] const auto& [latest, l2_read, l2_write, dram] = own_;
     for (HeldServer* server : {&ingress_, &egress_, &own_.l2_read, &own_.l2_write}) server->visit(visitor);
     own_.dram.visit(visitor);
     own_.latest = visitor.moved(own_.latest);
   }
 
+  bool operator==(const MemoryShare&) const = default;
+
  private:
   HeldServer ingress_;
   HeldServer egress_;
-  ChipMemory own_;
-  ChipMemory* beyond_;
+  ChipMemory own_;  // its exact share of L2 and DRAM
 };
 
 // Splits a stream's bytes into L2 hits and DRAM accesses in an evenly spread order. The share that goes to DRAM is rounded to
@@ -77,7 +81,12 @@ class DramFraction {
     return sum / kUnits;
   }
 
-  void visit(StateVisitor& visitor) { visitor.value("dram_fraction", accumulated_); }
+  void visit(StateVisitor& visitor) {
+    // Every field. numerator is constant.
+    [[maybe_unused]] const auto& [numerator, accumulated] = *this;
+    visitor.value("dram_fraction", accumulated_);
+  }
+  bool operator==(const DramFraction&) const = default;
 
  private:
   __extension__ using Wide = unsigned __int128;

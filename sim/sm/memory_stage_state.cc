@@ -11,57 +11,64 @@ constexpr Cycle kLongestReturnBytes = Cycle{255} * 128;
 
 }  // namespace
 
-void MemoryStage::visit_request(Request& request, StateVisitor& visitor) const {
+void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const {
+  // Every field. Only the head of a queue is ready, only what is in the data stage's queue was enqueued there and has queued.
+  [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
+                                queued, delay] = request;
   visitor.value("request_op", static_cast<uint64_t>(request.launch) << 32 | request.op->place);
   visitor.value("request_warp", static_cast<uint64_t>(request.sub_core) << 32 | static_cast<uint64_t>(request.slot));
   visitor.value("request_cta", static_cast<uint64_t>(request.cta));
   // Nobody may be there any more to receive the reply.
-  const Warp& warp = sm_->sub_core(request.sub_core).warp(request.slot);
+  const Warp& warp = sm.sub_core(request.sub_core).warp(request.slot);
   const bool live = warp.resident && warp.serial == request.warp_serial;
   visitor.value("request_warp_lives", live);
-  const bool cta_lives = sm_->cta_lives(request.cta, request.cta_serial);
+  const bool cta_lives = sm.cta_lives(request.cta, request.cta_serial);
   visitor.value("request_cta_lives", cta_lives);
   // Others go to no stage.
   const bool arrives =
       request.op->behaviour == isa::Behaviour::kBulkLoad || request.op->behaviour == isa::Behaviour::kMbarrierArrive;
-  visitor.value("request_stage",
-                cta_lives && arrives ? sm_->stage_from_origin(request.cta, request.op->barrier, request.stage) : 0);
+  visitor.value("request_stage", cta_lives && arrives ? sm.stage_from_origin(request.cta, request.op->barrier, request.stage) : 0);
   if (live && request.op->behaviour == isa::Behaviour::kCopyAsync)
     visitor.relative("request_group", warp.async.committed - request.group);
   visitor.moment("request_issued", request.issued);
-  sm_->visit_delay("request_lost", request.launch, request.cta, request.cta_serial, request.delay, visitor);
+  sm.visit_delay("request_lost", request.launch, request.cta, request.cta_serial, request.delay, visitor);
 }
 
-void MemoryStage::visit_queues(StateVisitor& visitor) {
-  for (Queue& queue : queues_) {
+void MemoryStage::visit_queues(Sm& sm, StateVisitor& visitor) {
+  for (MemoryQueue& queue : queues_) {
+    [[maybe_unused]] const auto& [entries, head, size, last_accept, accepted_before] = queue;
     visitor.value("queue_size", queue.size);
     for (size_t i = 0; i < queue.size; ++i) {
-      Request& request = queue.entries[(queue.head + i) % queue.entries.size()];
-      visit_request(request, visitor);
+      MemoryRequest& request = queue.entries[(queue.head + i) % queue.entries.size()];
+      visit_request(sm, request, visitor);
       if (i == 0) visitor.moment("request_ready", request.ready);
     }
     if (queue.accepted_before) {
-      visitor.time("queue_last_accept", queue.last_accept, spec_.address_generation_interval);
+      visitor.time("queue_last_accept", queue.last_accept, sm.spec().address_generation_interval);
     } else {
       visitor.value("queue_last_accept", 0);
     }
   }
   visitor.value("data_queue_size", data_size_);
   for (size_t i = 0; i < data_size_; ++i) {
-    Request& request = data_queue_[(data_head_ + i) % data_queue_.size()];
-    visit_request(request, visitor);
+    MemoryRequest& request = data_queue_[(data_head_ + i) % data_queue_.size()];
+    visit_request(sm, request, visitor);
     visitor.moment("request_enqueued", request.enqueued);
     visitor.value("request_queued", request.queued);
   }
 }
 
-void MemoryStage::visit(StateVisitor& visitor) {
+void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
+  // Every field. Not visited: data_head, the place of a ring's first entry.
+  [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, credits, stage, arbitration_at, last_sub_core, data,
+                          data_at, bulk_free, bulk_queue, outbound, return_free, return_holder, bulk_history, stage_history,
+                          data_history, fractions] = *this;
   Cycle ready = visitor.now();
-  for (const Queue& queue : queues_) {
+  for (const MemoryQueue& queue : queues_) {
     if (queue.size > 0) ready = std::min(ready, queue.front().ready);
   }
   const Cycle enqueued = data_size_ > 0 ? std::min(visitor.now(), data_queue_[data_head_].enqueued) : visitor.now();
-  visit_queues(visitor);
+  visit_queues(sm, visitor);
   visitor.value("credits", credits_);
   stage_.visit(visitor, "stage_fraction", "stage_free");
   visitor.time("arbitration_at", arbitration_at_);
@@ -71,13 +78,14 @@ void MemoryStage::visit(StateVisitor& visitor) {
   if (bulk_free_ > visitor.now() || !visitor.recording()) bulk_history_.visit(visitor, visitor.now());
   visitor.time("bulk_free", bulk_free_);
   visitor.value("bulk_queue_size", bulk_queue_.size());
-  for (Copy& copy : bulk_queue_) {
-    visit_request(copy.request, visitor);
+  for (BulkCopy& copy : bulk_queue_) {
+    [[maybe_unused]] const auto& [request, start] = copy;
+    visit_request(sm, copy.request, visitor);
     visitor.time("bulk_start", copy.start);
   }
   visitor.value("outbound", outbound_);
   // A reply may come up to the transit time before the request is served, and then takes the way back after the ones before it.
-  const Cycle longest = kLongestReturnBytes * 1000 / spec_.load_return_milli_bytes_per_clk + 1 + spec_.memory_transit;
+  const Cycle longest = kLongestReturnBytes * 1000 / sm.spec().load_return_milli_bytes_per_clk + 1 + sm.spec().memory_transit;
   for (size_t c = 0; c < return_free_.size(); ++c) {
     const bool busy = return_free_[c] + longest > visitor.now();
     visitor.value("return_holder", busy ? static_cast<uint64_t>(return_holder_[c]) : 0);

@@ -49,6 +49,8 @@ class alignas(64) PipePort {
   int holder() const { return holder_; }          // launch whose instruction it waits for until then
 
   void visit(StateVisitor& visitor, uint32_t depth) {
+    // Every field. issued counts places of a ring.
+    [[maybe_unused]] const auto& [free_at, admission, holder, last, issued, entries] = *this;
     if (!visitor.recording()) {
       visitor.time("pipe_free", free_at_);
       visitor.time("pipe_admits", admits_at_);
@@ -69,6 +71,8 @@ class alignas(64) PipePort {
     // Each with the launch of the one ahead of it.
     for (uint8_t i = 0; i < waiting; ++i) visitor.value("pipe_entered", entry_of(i) - (now << kLaunchBits));
   }
+
+  bool operator==(const PipePort&) const = default;
 
  private:
   // The instructions issued last, each in one word, since a sub-core goes through its ports' histories all the time: when it enters

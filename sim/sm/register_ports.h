@@ -131,6 +131,7 @@ class RegisterPorts {
   struct Totals {
     uint32_t reads = 0;
     PerBank writes{};
+    bool operator==(const Totals&) const = default;
   };
   Totals demand(Cycle now, uint32_t reads, uint32_t writes_per_bank) {
     advance(now);
@@ -165,6 +166,11 @@ class RegisterPorts {
   }
 
   void visit(StateVisitor& visitor) {
+    // Every field. Up to by_table they are constant; base is brought to now; cached_places and pending follow from others; odd
+    // shows in the cycles that are closed; of demanded and served the difference counts.
+    [[maybe_unused]] const auto& [half_reads, half_writes, read_ports, half_ports, room, window, cache, by_table, base, read_busy,
+                                  write_busy, both_written, odd, cache_tags, cached_places, demanded, served, pending, commits_end] =
+        *this;
     if (!visitor.recording()) {
       base_ += visitor.shift();
       commits_end_ = visitor.moved(commits_end_);
@@ -195,6 +201,8 @@ class RegisterPorts {
     const uint32_t reads = remaining(totals.reads, served_.reads);
     return others < reads ? cycles_of_reads(reads - static_cast<uint32_t>(others)) : 0;
   }
+
+  bool operator==(const RegisterPorts&) const = default;
 
  private:
   // The common case by table: one port a bank and a window of three cycles. kSlots[free][reads] are the slots that `reads` reads

@@ -8,13 +8,13 @@
 
 namespace warpfold::sim {
 
-class Sm;
+struct SmState;
 
 // How an SM gets to where another one has been since, without replaying it: it is in a state in which that other was, and what the
 // other did from there on it would do as well.
 struct Shortcut {
-  const Sm* from = nullptr;          // the other in that state
-  const Sm* to = nullptr;            // the other where it came to
+  const SmState* from = nullptr;     // the other in that state
+  const SmState* to = nullptr;       // the other where it came to
   const Snapshot* state = nullptr;   // of `from`
   const Snapshot* own = nullptr;     // the SM's own, alike but for names and what is left
   Cycle at = 0;                      // it gets there, having issued

@@ -11,11 +11,10 @@
 
 #include "sim/account/account.h"
 #include "sim/account/timeline_recorder.h"
-#include "sim/engine/event_queue.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/memory_stage.h"
 #include "sim/sm/shortcut.h"
-#include "sim/sm/sm_launch.h"
+#include "sim/sm/sm_state.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/sub_core.h"
 #include "sim/sm/wgmma_unit.h"
@@ -52,19 +51,26 @@ class Sm {
  public:
   // `chip`: L2 and DRAM that this SM shares with others, which outlives it; none: it has its exact share for itself.
   Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip = nullptr);
-  // An SM that has done what `other` has, but in CTAs of other classes, and receives `ctas` of each launch, those included that it
-  // has placed. `class_of`: per launch, what each class that `other` has placed is here. Nobody watches it.
-  Sm(const Sm& other, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of);
-  // The same SM once more. Nobody watches it.
-  struct Twin {};
-  Sm(const Sm& other, Twin);
-  // An SM that was in the state shortcut.own with what `here` has done and has left, and has taken the shortcut. Nobody watches it.
-  Sm(const Sm& here, const Shortcut& shortcut);
-  ~Sm();
+  // An SM of the same spec and chip in the state `state`.
+  Sm(const Spec& spec, SmState state, ChipMemory* chip);
+  // The same SM in the same state, with the same timeline so far. Nothing observes it.
+  Sm(const Sm& other);
   Sm& operator=(const Sm&) = delete;
 
+  const SmState& state() const { return state_; }
+  // Goes on from a state of an SM of the same spec and launches.
+  void restore(const SmState& state) { state_ = state; }
+  // Its CTAs are of other classes from now on, and it receives `ctas`, those included that it has placed. `class_of`: per launch,
+  // what each class that it has placed is now.
+  void exchange_classes(std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of);
+  // Goes on where an equal state has led before, with what it has counted itself and has left.
+  void follow(const Shortcut& shortcut);
+
   // Records every issue from now on.
-  void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class);
+  void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {
+    log_ = &log;
+    sm_class_ = sm_class;
+  }
 
   // Keeps a timeline from now on.
   void record_timeline(const TimelineLimits& limits);
@@ -78,8 +84,7 @@ class Sm {
 
   // Sees whether bounds that the launches might have had instead would have changed anything; [which][launch].
   void consider(const std::vector<std::vector<PlacementBounds>>& other_bounds);
-  bool differs_from_other_bounds_like(const Sm& other) const;
-  bool same_under(size_t which) const { return other_runs_[which].differences == 0; }
+  bool same_under(size_t which) const { return state_.alternatives[which].differences == 0; }
   uint64_t absent_under(size_t which, int launch, int culprit, Contended resource) const;
 
   void observe_with(SmObserver& observer) { observer_ = &observer; }
@@ -119,21 +124,19 @@ class Sm {
   // With nothing left to run: resets the arbiters; in cycle `at` the SM is as one that has run nothing.
   bool is_pristine(Cycle at);
 
-  bool launch_done(int launch) const {
-    return progress_[launch].running == 0 && progress_[launch].next_run == launches_[launch].ctas.size();
-  }
-  bool launch_released(int launch) const { return progress_[launch].ready != kNever; }
-  Cycle launch_ready(int launch) const { return progress_[launch].ready; }  // may begin then; kNever: not released yet
-  Cycle launch_start(int launch) const { return progress_[launch].start; }
-  Cycle launch_end(int launch) const { return progress_[launch].end; }
-  uint64_t ctas_done(int launch) const { return progress_[launch].done; }
+  bool launch_done(int launch) const { return state_.launch_done(launch); }
+  bool launch_released(int launch) const { return state_.progress[launch].ready != kNever; }
+  Cycle launch_ready(int launch) const { return state_.progress[launch].ready; }  // may begin then; kNever: not released yet
+  Cycle launch_start(int launch) const { return state_.progress[launch].start; }
+  Cycle launch_end(int launch) const { return state_.progress[launch].end; }
+  uint64_t ctas_done(int launch) const { return state_.progress[launch].done; }
   uint64_t port_reads() const;  // warp-wide register reads of all sub-cores
-  const Account& account() { return settle(), account_; }
+  const Account& account() { return settle(), state_.account; }
   // Straight code is counted a stretch at a time (SubCore): brings what has been counted up to now.
   void settle();
-  const MemoryStage& memory() const { return memory_; }
-  const WgmmaUnit& wgmma() const { return wgmma_; }
-  const SubCore& sub_core(int index) const { return sub_cores_[index]; }
+  const MemoryStage& memory() const { return state_.memory; }
+  const WgmmaUnit& wgmma() const { return state_.wgmma; }
+  const SubCore& sub_core(int index) const { return state_.sub_cores[index]; }
   // Everything that the SM keeps (sm_state.cc). In a cycle that has been run completely.
   void visit(StateVisitor& visitor);
   // Time is skipped: the SM goes on from the same state, later.
@@ -147,12 +150,12 @@ class Sm {
   void visit_couplings(StateVisitor& visitor, const std::vector<bool>& coupled);
   uint64_t instructions() const;
   uint64_t fingerprint() const;
-  const std::vector<SmLaunch>& launches() const { return launches_; }
-  const Cta& cta(int index) const { return ctas_[index]; }
-  int cta_slots() const { return static_cast<int>(ctas_.size()); }
-  uint64_t ctas_running(int launch) const { return progress_[launch].running; }
-  uint64_t ctas_placed(int launch) const { return progress_[launch].placed; }
-  bool ctas_left(int launch) const { return progress_[launch].next_run < launches_[launch].ctas.size(); }
+  const std::vector<SmLaunch>& launches() const { return state_.launches; }
+  const Cta& cta(int index) const { return state_.ctas[index]; }
+  int cta_slots() const { return static_cast<int>(state_.ctas.size()); }
+  uint64_t ctas_running(int launch) const { return state_.progress[launch].running; }
+  uint64_t ctas_placed(int launch) const { return state_.ctas_placed(launch); }
+  bool ctas_left(int launch) const { return state_.ctas_left(launch); }
   // What it has counted grows by so much, in the order of Snapshot::counts and by the rows of an account, modulo 2^64.
   void add_counts(const std::vector<uint64_t>& counts, const Account& account);
   // When a launch started and ended, where those are not kNever.
@@ -164,71 +167,43 @@ class Sm {
 
   // ---- called by the parts
 
+  const Spec& spec() const { return spec_; }
+  Account& ledger() { return state_.account; }
+  const Account& ledger() const { return state_.account; }
+  ChipMemory* chip() const { return chip_; }
+  std::vector<IssueRecord>* issue_log() { return log_; }
+  uint32_t sm_class() const { return sm_class_; }
+
   // A warp has come to the end of a loop body.
-  void at_loop_end() { loop_end_ = true; }
+  void at_loop_end() { state_.loop_end = true; }
   // The same, of a loop that is bound by its CTA class, whose last trip comes now.
   void at_last_trip() { may_part_ = true; }
-  enum class EventType : uint8_t {
-    kCounter,
-    kLoadResult,
-    kArbitrate,
-    kDataStage,
-    kQueueEntry,
-    kCredit,
-    kBulkStart,
-    kBulkLoaded,
-    kBulkStored,
-    kStored,
-    kAsyncCopied,
-    kMbarrierArrive,
-    kMbarrierVisible,
-    kBarrierRelease,
-    kWgmmaStart,
-    kWgmmaWrites,
-    kWgmmaReads,
-    kWgmmaComplete,
-    kRelease,
-    kPlace,
-    kCtaEnd,
-  };
-  struct Event {
-    EventType type;
-    uint8_t sub_core = 0;
-    uint8_t slot = 0;
-    uint8_t counter = 0;
-    uint16_t cta = 0;
-    uint16_t ring = 0;  // or named barrier
-    uint32_t stage = 0;
-    uint64_t serial = 0;  // of the warp or CTA it is for; dropped when that is gone
-    uint64_t value = 0;   // bytes, group or command number; registers of the even and the odd bank
-    Delay delay{};        // Warp::delay of whoever brings it about
-  };
   // A reply whose uncontended time has passed while it waited comes now.
-  void schedule(Cycle at, const Event& event) { events_.schedule(std::max(at, now_), event); }
+  void schedule(Cycle at, const Event& event) { state_.events.schedule(std::max(at, state_.now), event); }
 
   void issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
   bool condition_holds(const Warp& warp, int sub_core, int slot, WarpState& reason) const;
   bool wgmma_admits(const Warp& warp) const;
-  void wgmma_group_done(const WgmmaUnit::Command& command, Cycle now);
+  void wgmma_group_done(const WgmmaCommand& command, Cycle now);
   void wgmma_room(Cycle now);
+  // An exited warp ends when its last store has left the SM.
+  void maybe_end_warp(int sub_core, int slot, Delay delay, Cycle now);
   // It was in another segment of its program until `now`.
   void entered_segment(const Warp& warp, uint32_t from, Cycle now);
-  bool cta_lives(int cta, uint64_t serial) const { return ctas_[cta].resident && ctas_[cta].serial == serial; }
+  bool cta_lives(int cta, uint64_t serial) const { return state_.ctas[cta].resident && state_.ctas[cta].serial == serial; }
   void charge_wgmma_wait(Warp& warp, Cycle to);
-  int queue_holder(int sub_core) const { return memory_.queue_holder(sub_core); }
+  int queue_holder(int sub_core) const { return state_.memory.queue_holder(sub_core); }
   uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
-  SubCore& sub_core(int index) { return sub_cores_[index]; }
-  std::vector<Cta>& ctas() { return ctas_; }
-  Warpgroup& warpgroup(int cta, int index) { return ctas_[cta].warpgroups[index]; }
-  MemoryStage& memory() { return memory_; }
-  int sub_cores() const { return static_cast<int>(sub_cores_.size()); }
-  void mbarrier_arrive(const Event& event, Cycle now);
-  void mbarrier_bytes(const Event& event, Cycle now);
+  SubCore& sub_core(int index) { return state_.sub_cores[index]; }
+  std::vector<Cta>& ctas() { return state_.ctas; }
+  Warpgroup& warpgroup(int cta, int index) { return state_.ctas[cta].warpgroups[index]; }
+  MemoryStage& memory() { return state_.memory; }
+  int sub_cores() const { return static_cast<int>(state_.sub_cores.size()); }
 
   // sm_inherit.cc: what other launches cost a warp, and who waits for it
-  bool coupled(int launch) const { return launches_[launch].image->coupled; }
+  bool coupled(int launch) const { return state_.launches[launch].image->coupled; }
   void delay_warp(Warp& warp, uint64_t Delay::* history, Cycle cycles) {
-    uint64_t& furthest = ctas_[warp.cta].most_delay.*history;
+    uint64_t& furthest = state_.ctas[warp.cta].most_delay.*history;
     uint64_t& delay = warp.delay.*history;
     delay = within(delay, furthest) + cycles;
     furthest = std::max(furthest, delay);
@@ -236,7 +211,7 @@ class Sm {
   // Something that a CTA of the launch has started, and which has `delay` so far, is held up. The part of its lag behind the
   // CTA's most delayed warp that the key does not hold is forgotten first.
   void hold_up(Delay& delay, int launch, int cta, uint64_t cta_serial, Delay by) const {
-    if (coupled(launch) && cta_lives(cta, cta_serial)) delay = within(delay, ctas_[cta].most_delay);
+    if (coupled(launch) && cta_lives(cta, cta_serial)) delay = within(delay, state_.ctas[cta].most_delay);
     delay = delay + by;
   }
   void inherit(Warp& warp, Delay delay, Cycle waited);
@@ -249,63 +224,42 @@ class Sm {
   void visit_delay(const char* name, int launch, int cta, uint64_t cta_serial, Delay delay, StateVisitor& visitor) const;
 
  private:
-  struct Progress {
-    Cycle ready = kNever;
-    Cycle start = kNever;
-    Cycle end = 0;
-    size_t next_run = 0;
-    uint64_t next_in_run = 0;
-    uint64_t placed = 0;
-    uint64_t running = 0;
-    uint64_t done = 0;
-  };
   // Why a launch's next CTA is not there: what there is too little of, and how much of it each launch holds or has kept for it.
   struct Shortage {
     Contended resource;
     std::vector<uint64_t> held_by;
   };
-  // Warps that a launch misses every cycle, and to whom they are charged.
-  struct Absence {
-    int culprit;
-    Contended resource;
-    uint64_t warps;
-  };
-  struct Held {
-    uint32_t registers = 0;
-    uint32_t shared_memory = 0;
-    uint32_t warps = 0;
-  };
-
-  // What would be the same under other bounds, or not.
-  struct OtherRun {
-    std::vector<PlacementBounds> bounds;  // by launch
-    uint64_t differences = 0;             // CTAs that would have been placed earlier or later; after the first, nothing is counted
-    std::vector<std::vector<Absence>> absences;  // as absences_
-    std::vector<uint64_t> absent;                // [launch][culprit][resource]: warp-cycles
-  };
   class UnderBounds;
-
-  Sm(const Sm&) = default;  // the parts still belong to the other
-  void own_parts();
-  void exchange_trips(Warp& warp, const ClassMap& class_of);
 
   // sm_state.cc
   void visit_launch(int launch, StateVisitor& visitor);
   void visit_cta(int index, StateVisitor& visitor);
   void visit_warp_in_cta(Warp& warp, StateVisitor& visitor);
   void visit_events(StateVisitor& visitor);
-  uint64_t event_value(const Event& event);
-  uint32_t event_stage(const Event& event) const;
-  void visit_event_delay(const Event& event, StateVisitor& visitor);
-  bool event_is_live(const Event& event);
+  // Whether what an event is for is still there, and what it is to a key.
+  bool is_live(const SubCoreEvent& event);
+  bool is_live(const BarrierEvent& event) const;
+  template <typename Other>
+  bool is_live(const Other& /*event*/) const {
+    return true;
+  }
+  EventKey key_of(const SubCoreEvent& event);
+  static EventKey key_of(const MemoryEvent& event);
+  EventKey key_of(const BarrierEvent& event);
+  EventKey key_of(const WgmmaEvent& event);
+  static EventKey key_of(const PlacementEvent& event);
 
   void reset_arbiters(Cycle now);
   void step(Cycle now);
+  // Each event goes to its unit.
   void handle(const Event& event, Cycle now);
+  void handle(const SubCoreEvent& event, Cycle now) { state_.sub_cores[event.sub_core].handle(*this, event, now); }
+  void handle(const MemoryEvent& event, Cycle now) { state_.memory.handle(*this, event, now); }
+  void handle(const BarrierEvent& event, Cycle now);
+  void handle(const WgmmaEvent& event, Cycle now) { state_.wgmma.handle(*this, event, now); }
+  void handle(const PlacementEvent& event, Cycle now);
   void tell_observer(Cycle limit);
   uint32_t busiest_row(int launch) const;
-  Warp* live_warp(const Event& event);
-  void load_result(const Event& event, Cycle now);
 
   // sm_issue.cc: what instructions other than fixed-latency ones do
   void issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now);
@@ -318,9 +272,11 @@ class Sm {
 
   // sm_synchronise.cc: barriers, groups, conditions
   const Mbarrier& awaited_mbarrier(const Warp& warp, const MicroOp& op, uint64_t& pass) const;
-  void finish_phase(const Event& event, Cycle now);
-  void async_copied(Warp& warp, const Event& event, Cycle now);
-  void release_barrier(const Event& event, Cycle now);
+  Mbarrier& mbarrier_of(const BarrierEvent& event);
+  void mbarrier_arrive(const BarrierEvent& event, Cycle now);
+  void mbarrier_bytes(const BarrierEvent& event, Cycle now);
+  void finish_phase(const BarrierEvent& event, Cycle now);
+  void release_barrier(const BarrierEvent& event, Cycle now);
   void reconsider_cta(int cta, Delay delay, Cycle now);
 
   // sm_timeline.cc
@@ -333,7 +289,8 @@ class Sm {
   bool may_place(int launch, Cycle now);
   std::optional<int> held_back_by(int launch, Cycle now) const;
   bool fits(int launch) const;
-  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
+  bool fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::* held,
+                     uint32_t SmLaunch::* reserved) const;
   bool fits_quota(int launch) const;
   bool active(int launch) const;
   bool others_left(int launch) const;
@@ -341,7 +298,6 @@ class Sm {
   void count_placed(int launch, uint64_t ctas);
   void start_warps(Cta& cta, int index, Cycle now);
   bool find_slots(uint32_t warps, std::vector<int>& slots) const;
-  void maybe_end_warp(int sub_core, int slot, Delay delay, Cycle now);
   void end_cta(int index, Cycle now);
 
   // sm_other_bounds.cc
@@ -357,40 +313,24 @@ class Sm {
   std::vector<Absence> absences(int launch, Cycle now) const;
   std::optional<Shortage> shortage(int launch, Cycle now) const;
   std::optional<Shortage> shortage_of_quota(int launch) const;
-  std::vector<uint64_t> kept_from(int launch, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const;
+  std::vector<uint64_t> kept_from(int launch, uint32_t HeldResources::* held, uint32_t SmLaunch::* reserved) const;
 
   const Spec& spec_;
-  std::vector<SmLaunch> launches_;
-  bool passes_on_ = false;  // somebody may wait for a warp or request that has been held up
-  std::vector<int> order_;  // launch indices in placement order
-  std::vector<Progress> progress_;
-  std::vector<Held> held_;                      // by launch
-  std::vector<std::vector<Absence>> absences_;  // by launch, since absent_since_
-  Cycle absent_since_ = 0;
-  std::vector<OtherRun> other_runs_;
-  Account account_;
-  EventQueue<Event> events_;
-  std::vector<SubCore> sub_cores_;
-  MemoryStage memory_;
-  WgmmaUnit wgmma_;
-  std::vector<Cta> ctas_;
-  std::vector<bool> slot_taken_;  // SM-wide: slot s is on sub-core s mod sub_cores
-  uint64_t open_wgmma_ = 0;       // commands that not all four warps have issued yet
+  ChipMemory* chip_;
+  SmState state_;
+  const std::vector<int> order_;  // launch indices in placement order
+  const bool passes_on_;          // some warp may wait for a warp or request that has been held up
   SmObserver* observer_ = nullptr;
+  std::vector<IssueRecord>* log_ = nullptr;
+  uint32_t sm_class_ = 0;
   std::optional<TimelineRecorder> timeline_;
   Cycle next_sample_ = kNever;  // of the timeline's
   bool launch_ended_ = false;
   bool paused_ = false;
-  bool loop_end_ = false;  // or the end of a CTA without loops: not told to the observer yet
   bool shared_ = false;
   bool may_part_ = false;      // since run() was called
   bool ends_sharing_ = false;  // the same
   bool may_jump_ = false;
-  uint64_t next_serial_ = 1;
-  uint64_t warps_started_ = 0;
-  Cycle next_cta_at_ = 0;
-  Cycle place_due_ = 0;  // the last kPlace scheduled
-  Cycle now_ = 0;
   std::vector<const EventQueue<Event>::Event*> event_order_;  // scratch of visit_events
 };
 

@@ -13,26 +13,26 @@
 namespace warpfold::sim {
 
 void Sm::settle_absences(Cycle now) {
-  if (now <= absent_since_) return;
-  for (int launch = 0; launch < account_.launches(); ++launch) {
-    for (const Absence& absence : absences_[launch])
-      account_.charge_absent(launch, absence.culprit, absence.resource, absence.warps * (now - absent_since_));
+  if (now <= state_.absent_since) return;
+  for (int launch = 0; launch < state_.account.launches(); ++launch) {
+    for (const Absence& absence : state_.absences[launch])
+      state_.account.charge_absent(launch, absence.culprit, absence.resource, absence.warps * (now - state_.absent_since));
   }
   settle_other_absences(now);
-  absent_since_ = now;
+  state_.absent_since = now;
 }
 
 void Sm::assess_absences(Cycle now) {
-  if (!kAccounting || launches_.size() == 1) return;  // nobody to lose to
+  if (!kAccounting || state_.launches.size() == 1) return;  // nobody to lose to
   settle_absences(now);
-  for (int launch = 0; launch < account_.launches(); ++launch) absences_[launch] = absences(launch, now);
+  for (int launch = 0; launch < state_.account.launches(); ++launch) state_.absences[launch] = absences(launch, now);
   assess_other_absences(now);
 }
 
 // Whole warps to each, in proportion to what they hold; the one that holds most takes what division leaves.
-std::vector<Sm::Absence> Sm::absences(int launch, Cycle now) const {
-  const SmLaunch& own = launches_[launch];
-  const Progress& progress = progress_[launch];
+std::vector<Absence> Sm::absences(int launch, Cycle now) const {
+  const SmLaunch& own = state_.launches[launch];
+  const LaunchProgress& progress = state_.progress[launch];
   if (progress.ready > now || !ctas_left(launch) || progress.running >= own.ctas_alone) return {};
   const auto lacking = shortage(launch, now);
   if (!lacking) return {};
@@ -53,27 +53,27 @@ std::vector<Sm::Absence> Sm::absences(int launch, Cycle now) const {
 }
 
 // What each other launch holds of a resource, or what is kept for it where that is more. Nobody holds anything: all that may come.
-std::vector<uint64_t> Sm::kept_from(int launch, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const {
+std::vector<uint64_t> Sm::kept_from(int launch, uint32_t HeldResources::* held, uint32_t SmLaunch::* reserved) const {
   std::vector<uint64_t> kept;
-  for (int other = 0; other < account_.launches(); ++other) {
-    const bool keeps = reserved != nullptr && launches_[other].reserved && active(other);
-    const uint64_t amount = std::max(held_[other].*held, keeps ? launches_[other].*reserved : 0);
+  for (int other = 0; other < state_.account.launches(); ++other) {
+    const bool keeps = reserved != nullptr && state_.launches[other].reserved && active(other);
+    const uint64_t amount = std::max(state_.held[other].*held, keeps ? state_.launches[other].*reserved : 0);
     kept.push_back(other == launch ? 0 : amount);
   }
   if (std::ranges::any_of(kept, [](uint64_t amount) { return amount > 0; })) return kept;
-  for (int other = 0; other < account_.launches(); ++other) kept[other] = other != launch && active(other);
+  for (int other = 0; other < state_.account.launches(); ++other) kept[other] = other != launch && active(other);
   return kept;
 }
 
 std::optional<Sm::Shortage> Sm::shortage_of_quota(int launch) const {
-  const SmQuota& quota = launches_[launch].quota;
+  const SmQuota& quota = state_.launches[launch].quota;
   if (!quota.bounds() || fits_quota(launch)) return std::nullopt;
-  const Footprint& need = launches_[launch].image->footprint;
-  if (quota.warps > 0 && held_[launch].warps + need.warps > quota.warps)
-    return Shortage{Contended::kWarpSlots, kept_from(launch, &Held::warps, nullptr)};
-  if (quota.registers > 0 && held_[launch].registers + need.registers > quota.registers)
-    return Shortage{Contended::kRegisters, kept_from(launch, &Held::registers, nullptr)};
-  return Shortage{Contended::kCtaSlots, kept_from(launch, &Held::warps, nullptr)};
+  const Footprint& need = state_.launches[launch].image->footprint;
+  if (quota.warps > 0 && state_.held[launch].warps + need.warps > quota.warps)
+    return Shortage{Contended::kWarpSlots, kept_from(launch, &HeldResources::warps, nullptr)};
+  if (quota.registers > 0 && state_.held[launch].registers + need.registers > quota.registers)
+    return Shortage{Contended::kRegisters, kept_from(launch, &HeldResources::registers, nullptr)};
+  return Shortage{Contended::kCtaSlots, kept_from(launch, &HeldResources::warps, nullptr)};
 }
 
 // None where the next CTA fits, and only waits for its turn.
@@ -85,18 +85,20 @@ std::optional<Sm::Shortage> Sm::shortage(int launch, Cycle now) const {
     lacking->held_by[*first] = 1;
     return lacking;
   }
-  const Footprint& need = launches_[launch].image->footprint;
-  if (std::ranges::all_of(ctas_, &Cta::resident)) return Shortage{Contended::kCtaSlots, kept_from(launch, &Held::warps, nullptr)};
+  const Footprint& need = state_.launches[launch].image->footprint;
+  if (std::ranges::all_of(state_.ctas, &Cta::resident))
+    return Shortage{Contended::kCtaSlots, kept_from(launch, &HeldResources::warps, nullptr)};
   if (auto lacking = shortage_of_quota(launch)) return lacking;
-  if (!fits_resource(launch, need.registers, spec_.registers, &Held::registers, &SmLaunch::reserved_registers))
-    return Shortage{Contended::kRegisters, kept_from(launch, &Held::registers, &SmLaunch::reserved_registers)};
-  if (!fits_resource(launch, need.shared_memory, spec_.shared_memory_bytes, &Held::shared_memory,
+  if (!fits_resource(launch, need.registers, spec_.registers, &HeldResources::registers, &SmLaunch::reserved_registers))
+    return Shortage{Contended::kRegisters, kept_from(launch, &HeldResources::registers, &SmLaunch::reserved_registers)};
+  if (!fits_resource(launch, need.shared_memory, spec_.shared_memory_bytes, &HeldResources::shared_memory,
                      &SmLaunch::reserved_shared_memory))
-    return Shortage{Contended::kSharedMemoryCapacity, kept_from(launch, &Held::shared_memory, &SmLaunch::reserved_shared_memory)};
+    return Shortage{Contended::kSharedMemoryCapacity,
+                    kept_from(launch, &HeldResources::shared_memory, &SmLaunch::reserved_shared_memory)};
   std::vector<int> slots;
-  if (!fits_resource(launch, need.warps, spec_.warp_slots, &Held::warps, &SmLaunch::reserved_warps) ||
+  if (!fits_resource(launch, need.warps, spec_.warp_slots, &HeldResources::warps, &SmLaunch::reserved_warps) ||
       !find_slots(need.warps, slots)) {
-    return Shortage{Contended::kWarpSlots, kept_from(launch, &Held::warps, &SmLaunch::reserved_warps)};
+    return Shortage{Contended::kWarpSlots, kept_from(launch, &HeldResources::warps, &SmLaunch::reserved_warps)};
   }
   return std::nullopt;
 }

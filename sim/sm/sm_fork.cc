@@ -1,94 +1,108 @@
+#include <utility>
+
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
+namespace {
 
-void Sm::own_parts() {
-  for (SubCore& sub_core : sub_cores_) sub_core.belong_to(*this, account_);
-  memory_.belong_to(*this, account_);
-  wgmma_.belong_to(*this, account_);
-  observer_ = nullptr;
+// Trips that the class would have left where the warp's present one has so many.
+void exchange_trips(Warp& warp, const traces::Kernel& kernel, uint32_t from, uint32_t to) {
+  for (uint32_t depth = 0; depth < warp.op->depth; ++depth) {
+    const traces::TripCount& count = warp.program->loop_around(*warp.op, depth).trips;
+    warp.trips_left[depth] += traces::trips(count, kernel.cta_classes[to]) - traces::trips(count, kernel.cta_classes[from]);
+  }
 }
 
-Sm::Sm(const Sm& other, Twin) : Sm(other) { own_parts(); }
+}  // namespace
 
-Sm::Sm(const Sm& other, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of) : Sm(other) {
-  own_parts();
-  shared_ = false;
-  receive(std::move(ctas));
-  for (SubCore& sub_core : sub_cores_) {
+bool SmState::differs_from_alternatives_like(const SmState& other) const {
+  return std::ranges::equal(alternatives, other.alternatives, [](const AlternativeRun& a, const AlternativeRun& b) {
+    return (a.differences > 0) == (b.differences > 0);
+  });
+}
+
+void SmState::receive(std::vector<CtaList> lists) {
+  for (size_t l = 0; l < launches.size(); ++l) {
+    launches[l].ctas = std::move(lists[l]);
+    const uint64_t placed = std::exchange(progress[l].placed, 0);
+    progress[l].next_run = 0;
+    progress[l].next_in_run = 0;
+    count_placed(static_cast<int>(l), placed);
+  }
+}
+
+void SmState::count_placed(int launch, uint64_t count) {
+  LaunchProgress& own = progress[launch];
+  const CtaList& list = launches[launch].ctas;
+  own.placed += count;
+  own.next_in_run += count;
+  while (own.next_run < list.size() && own.next_in_run >= list[own.next_run].count) own.next_in_run -= list[own.next_run++].count;
+}
+
+void SmState::exchange_classes(const std::vector<ClassMap>& class_of) {
+  for (SubCore& sub_core : sub_cores) {
     for (int slot = 0; slot < sub_core.slots(); ++slot) {
       Warp& warp = sub_core.warp(slot);
-      if (warp.resident && !warp.exited) exchange_trips(warp, class_of[warp.launch]);
+      if (!warp.resident || warp.exited) continue;
+      const uint32_t from = ctas[warp.cta].cta_class;
+      exchange_trips(warp, *launches[warp.launch].image->kernel, from, class_of[warp.launch].at(from));
     }
   }
-  if (timeline_) timeline_->exchange_classes(class_of);
-  for (Cta& cta : ctas_) {
+  for (Cta& cta : ctas) {
     if (cta.resident) cta.cta_class = class_of[cta.launch].at(cta.cta_class);
   }
 }
 
+void Sm::receive(std::vector<CtaList> ctas) {
+  state_.receive(std::move(ctas));
+  assess_absences(state_.now);  // other launches than before may have CTAs left
+}
+
+void Sm::exchange_classes(std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of) {
+  receive(std::move(ctas));
+  state_.exchange_classes(class_of);
+  if (timeline_) timeline_->exchange_classes(class_of);
+}
+
 // The other's state, at this one's time and with this one's work. What has been counted is what this one had counted and what the
 // other has on the way.
-Sm::Sm(const Sm& here, const Shortcut& shortcut) : Sm(*shortcut.to, Twin{}) {
+void Sm::follow(const Shortcut& shortcut) {
+  const std::vector<LaunchProgress> own = state_.progress;
+  const Account account = state_.account;
   std::vector<CtaList> ctas;
-  for (size_t l = 0; l < launches_.size(); ++l) {
-    progress_[l].placed = here.progress_[l].placed + shortcut.placed[l];
-    ctas.push_back(here.launches_[l].ctas);
-  }
+  for (const SmLaunch& launch : state_.launches) ctas.push_back(launch.ctas);
+  restore(*shortcut.to);
+  for (size_t l = 0; l < own.size(); ++l) state_.progress[l].placed = own[l].placed + shortcut.placed[l];
   receive(std::move(ctas));
-  for (Cta& cta : ctas_) {
+  for (Cta& cta : state_.ctas) {
     if (cta.resident) cta.cta_class = shortcut.class_of[cta.launch].at(cta.cta_class);
   }
   Snapshot state;
-  StateVisitor taker(state, now_ + 1);
-  visit(taker);
-  FastForward skip;
-  skip.cycles = shortcut.own->at - shortcut.state->at;
-  for (size_t i = 0; i < state.counts.size(); ++i) skip.counted.push_back(shortcut.own->counts[i] - shortcut.state->counts[i]);
-  for (size_t i = 0; i < state.trips.size(); ++i) skip.trips_taken.push_back(state.trips[i] - shortcut.trips[i]);
-  skip.moments = shortcut.moments;
-  skip.placed.assign(launches_.size(), 0);
-  StateVisitor mover(skip);
+  StateVisitor recorder(state, state_.now + 1);
+  visit(recorder);
+  FastForward forward;
+  forward.cycles = shortcut.own->at - shortcut.state->at;
+  for (size_t i = 0; i < state.counts.size(); ++i) forward.counted.push_back(shortcut.own->counts[i] - shortcut.state->counts[i]);
+  for (size_t i = 0; i < state.trips.size(); ++i) forward.trips_taken.push_back(state.trips[i] - shortcut.trips[i]);
+  forward.moments = shortcut.moments;
+  forward.placed.assign(own.size(), 0);
+  StateVisitor mover(forward);
   visit(mover);
   // All three were settled when their states were taken.
-  account_.add_rows(here.account_);
-  account_.subtract_rows(shortcut.from->account_);
-  for (size_t l = 0; l < launches_.size(); ++l) {
-    const Progress& own = here.progress_[l];
-    const Progress& from = shortcut.from->progress_[l];
-    const Progress& to = shortcut.to->progress_[l];
-    Progress& progress = progress_[l];
-    progress.ready = own.ready;
-    progress.start = from.start != kNever ? own.start : to.start != kNever ? to.start + skip.cycles : kNever;
-    progress.end = to.done != from.done ? to.end + skip.cycles : own.end;
+  state_.account.add_rows(account);
+  state_.account.subtract_rows(shortcut.from->account);
+  for (size_t l = 0; l < own.size(); ++l) {
+    const LaunchProgress& from = shortcut.from->progress[l];
+    const LaunchProgress& to = shortcut.to->progress[l];
+    LaunchProgress& progress = state_.progress[l];
+    progress.ready = own[l].ready;
+    progress.start = from.start != kNever ? own[l].start : to.start != kNever ? to.start + forward.cycles : kNever;
+    progress.end = to.done != from.done ? to.end + forward.cycles : own[l].end;
   }
-}
-
-// What the other's CTA class asked for at the loops' start, this one's would have been.
-void Sm::exchange_trips(Warp& warp, const ClassMap& class_of) {
-  const traces::Kernel& kernel = *launches_[warp.launch].image->kernel;
-  const uint32_t cta_class = ctas_[warp.cta].cta_class;
-  for (uint32_t depth = 0; depth < warp.op->depth; ++depth) {
-    const traces::TripCount& count = warp.program->loop_around(*warp.op, depth).trips;
-    warp.trips_left[depth] +=
-        traces::trips(count, kernel.cta_classes[class_of.at(cta_class)]) - traces::trips(count, kernel.cta_classes[cta_class]);
-  }
-}
-
-void Sm::receive(std::vector<CtaList> ctas) {
-  for (size_t l = 0; l < launches_.size(); ++l) {
-    launches_[l].ctas = std::move(ctas[l]);
-    Progress& progress = progress_[l];
-    const uint64_t placed = std::exchange(progress.placed, 0);
-    progress.next_run = 0;
-    progress.next_in_run = 0;
-    count_placed(static_cast<int>(l), placed);
-  }
-  assess_absences(now_);  // which launches have CTAs left may be another matter
 }
 
 bool Sm::on_last_trip(int launch, const std::vector<bool>& parameters) const {
-  for (const SubCore& sub_core : sub_cores_) {
+  for (const SubCore& sub_core : state_.sub_cores) {
     for (int slot = 0; slot < sub_core.slots(); ++slot) {
       const Warp& warp = sub_core.warp(slot);
       if (!warp.resident || warp.exited || warp.launch != launch) continue;

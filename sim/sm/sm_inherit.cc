@@ -29,12 +29,12 @@ uint64_t behind(Delay late, Delay most, uint32_t bits) {
 // their own requests have no history: the request's delay is what they inherit.
 void Sm::inherit(Warp& warp, Delay delay, Cycle waited) {
   if (!passes_on_) return;
-  Delay& furthest = ctas_[warp.cta].most_delay;
+  Delay& furthest = state_.ctas[warp.cta].most_delay;
   const Delay own = within(warp.delay, furthest);
   const Delay late = least(within(delay, furthest), own + waited);
-  account_.inherit(warp.waiting_row, warp.reason, own, late);
+  state_.account.inherit(warp.waiting_row, warp.reason, own, late);
   if (!coupled(warp.launch)) return;
-  account_.hide(warp.waiting_row, warp.reason, own, late);
+  state_.account.hide(warp.waiting_row, warp.reason, own, late);
   warp.delay = late;
   furthest = most(furthest, late);
 }
@@ -42,9 +42,9 @@ void Sm::inherit(Warp& warp, Delay delay, Cycle waited) {
 // It needed no waiting for what had come before: undisturbed it may have had to.
 void Sm::pass(Warp& warp, const Arrival& before, WarpState state, Cycle now) {
   if (!remembered(before, now)) return;
-  const Delay own = within(warp.delay, ctas_[warp.cta].most_delay);
+  const Delay own = within(warp.delay, state_.ctas[warp.cta].most_delay);
   const Delay late = least(own, joined(before, warp.cta, now));
-  account_.hide(warp.row, state, own, late);
+  state_.account.hide(warp.row, state, own, late);
   warp.delay = late;
 }
 
@@ -59,7 +59,7 @@ void Sm::join(Arrival& arrival, int cta, Delay delay, Cycle now) {
 
 // How late those that have arrived are together, the last of them now.
 Delay Sm::joined(const Arrival& arrival, int cta, Cycle now) const {
-  return within(arrival.delay, ctas_[cta].most_delay) + (now - arrival.at);
+  return within(arrival.delay, state_.ctas[cta].most_delay) + (now - arrival.at);
 }
 
 void Sm::visit_arrival(const char* name, int cta, Arrival& arrival, StateVisitor& visitor) const {
@@ -69,13 +69,13 @@ void Sm::visit_arrival(const char* name, int cta, Arrival& arrival, StateVisitor
     return;
   }
   if (!remembered(arrival, visitor.now())) return visitor.relative(name, 0);
-  visitor.relative(name, (visitor.now() - arrival.at + kMostApart) << 48 | behind(arrival.delay, ctas_[cta].most_delay, 24));
+  visitor.relative(name, (visitor.now() - arrival.at + kMostApart) << 48 | behind(arrival.delay, state_.ctas[cta].most_delay, 24));
 }
 
 void Sm::visit_delay(const char* name, int launch, int cta, uint64_t cta_serial, Delay delay, StateVisitor& visitor) const {
   if (!passes_on_) return;
   if (!cta_lives(cta, cta_serial)) return visitor.relative(name, 0);
-  visitor.relative(name, coupled(launch) ? behind(delay, ctas_[cta].most_delay, 32) : delay.others);
+  visitor.relative(name, coupled(launch) ? behind(delay, state_.ctas[cta].most_delay, 32) : delay.others);
 }
 
 }  // namespace warpfold::sim

@@ -25,7 +25,8 @@ void Sm::issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now
       break;
     }
     case Behaviour::kWgmmaWait:
-      if (warp.wgmma_groups == op.count) pass(warp, ctas_[warp.cta].warpgroups[warp.index_in_cta / 4].done, WarpState::kGmma, now);
+      if (warp.wgmma_groups == op.count)
+        pass(warp, state_.ctas[warp.cta].warpgroups[warp.index_in_cta / 4].done, WarpState::kGmma, now);
       break;
     case Behaviour::kSetMaxRegisters:
       issue_set_registers(warp, op, now);
@@ -44,11 +45,11 @@ void Sm::issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now
 }
 
 void Sm::issue_variable_math(const Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
-  Event event{.type = EventType::kCounter,
-              .sub_core = static_cast<uint8_t>(sub_core),
-              .slot = static_cast<uint8_t>(slot),
-              .serial = warp.serial,
-              .delay = warp.delay};
+  SubCoreEvent event{.kind = SubCoreEvent::Kind::kCounter,
+                     .sub_core = static_cast<uint8_t>(sub_core),
+                     .slot = static_cast<uint8_t>(slot),
+                     .serial = warp.serial,
+                     .delay = warp.delay};
   if (op.write_counter < 6) {
     event.counter = op.write_counter;
     schedule(now + op.result_cycles, event);
@@ -60,17 +61,18 @@ void Sm::issue_variable_math(const Warp& warp, const MicroOp& op, int sub_core, 
 }
 
 void Sm::issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
-  MemoryStage::Request request{.op = &op,
-                               .sub_core = sub_core,
-                               .slot = slot,
-                               .launch = warp.launch,
-                               .cta = warp.cta,
-                               .warp_serial = warp.serial,
-                               .cta_serial = ctas_[warp.cta].serial,
-                               .issued = now,
-                               .delay = warp.delay};
+  MemoryRequest request{.op = &op,
+                        .sub_core = sub_core,
+                        .slot = slot,
+                        .launch = warp.launch,
+                        .cta = warp.cta,
+                        .warp_serial = warp.serial,
+                        .cta_serial = state_.ctas[warp.cta].serial,
+                        .issued = now,
+                        .delay = warp.delay};
   if (op.cursor >= 0) {
-    request.stage = static_cast<uint32_t>(warp.cursors[op.cursor] % launches_[warp.launch].image->kernel->cursors[op.cursor].depth);
+    request.stage =
+        static_cast<uint32_t>(warp.cursors[op.cursor] % state_.launches[warp.launch].image->kernel->cursors[op.cursor].depth);
   }
   switch (op.behaviour) {
     case Behaviour::kStoreGlobal:
@@ -86,8 +88,8 @@ void Sm::issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cyc
     default:
       break;
   }
-  account_.launch(warp.launch).l2_requested_bytes += op.bytes;
-  memory_.enqueue(request);
+  state_.account.launch(warp.launch).l2_requested_bytes += op.bytes;
+  state_.memory.enqueue(*this, request);
 }
 
 void Sm::commit_async_group(Warp& warp) {
@@ -101,16 +103,16 @@ void Sm::commit_async_group(Warp& warp) {
 }
 
 void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
-  Cta& cta = ctas_[warp.cta];
+  Cta& cta = state_.ctas[warp.cta];
   const int group = warp.index_in_cta / 4;
   Warpgroup& warpgroup = cta.warpgroups[group];
   const uint64_t sequence = warp.wgmma_sequence++;
   if (sequence == warpgroup.opened) {
     ++warpgroup.opened;
-    ++open_wgmma_;
+    ++state_.open_wgmma;
     for (int w = group * 4; w < group * 4 + 4 && w < static_cast<int>(cta.warp_slots.size()); ++w) {
       const int s = cta.warp_slots[w];
-      sub_cores_[s % sub_cores_.size()].reconsider(static_cast<int>(s / sub_cores_.size()), now);
+      state_.sub_cores[s % state_.sub_cores.size()].reconsider(*this, static_cast<int>(s / state_.sub_cores.size()), now);
     }
   }
   if (op.commit) ++warp.wgmma_groups;
@@ -119,10 +121,10 @@ void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
   join(last, warp.cta, warp.delay, now);
   if (++arrived < 4) return;
   arrived = 0;
-  --open_wgmma_;
-  WgmmaUnit::Command command;
+  --state_.open_wgmma;
+  WgmmaCommand command;
   command.launch = warp.launch;
-  command.row = account_.row(warp.launch, op.segment);
+  command.row = state_.account.row(warp.launch, op.segment);
   command.cta = warp.cta;
   command.warpgroup = group;
   command.cta_serial = cta.serial;
@@ -130,11 +132,11 @@ void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
   command.a_in_registers = op.wgmma_a_in_registers;
   command.commit = op.commit;
   command.delay = joined(std::exchange(last, {}), warp.cta, now);
-  wgmma_.assembled(command, now);
+  state_.wgmma.assembled(*this, command, now);
 }
 
 void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
-  Cta& cta = ctas_[warp.cta];
+  Cta& cta = state_.ctas[warp.cta];
   const int id = op.barrier < 0 ? 0 : op.barrier;
   NamedBarrier& barrier = cta.barriers[id];
   const uint32_t expected = op.count > 0 ? op.count / 32U : static_cast<uint32_t>(cta.warp_slots.size());
@@ -142,24 +144,24 @@ void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
     warp.in_barrier = true;
     warp.barrier = static_cast<uint8_t>(id);
     warp.barrier_op = &op;
-    warp.waiting_row = account_.row(warp.launch, op.segment);
+    warp.waiting_row = state_.account.row(warp.launch, op.segment);
     warp.barrier_phase = barrier.completed;
   }
   join(barrier.last, warp.cta, warp.delay, now);
   if (++barrier.arrived < expected) return;
   barrier.arrived = 0;
   const uint64_t phase = barrier.completed++;
-  schedule(now + spec_.barrier_latency, {.type = EventType::kBarrierRelease,
-                                         .cta = static_cast<uint16_t>(warp.cta),
-                                         .ring = static_cast<uint16_t>(id),
-                                         .serial = cta.serial,
-                                         .value = phase,
-                                         .delay = joined(std::exchange(barrier.last, {}), warp.cta, now)});
+  schedule(now + spec_.barrier_latency, BarrierEvent{.kind = BarrierEvent::Kind::kRelease,
+                                                     .cta = static_cast<uint16_t>(warp.cta),
+                                                     .barrier = static_cast<uint16_t>(id),
+                                                     .serial = cta.serial,
+                                                     .value = phase,
+                                                     .delay = joined(std::exchange(barrier.last, {}), warp.cta, now)});
 }
 
 // setmaxnreg: registers move between the warps of a CTA through its own pool.
 void Sm::issue_set_registers(Warp& warp, const MicroOp& op, Cycle now) {
-  Cta& cta = ctas_[warp.cta];
+  Cta& cta = state_.ctas[warp.cta];
   const auto change = (static_cast<int64_t>(op.count) - warp.registers) * 32;
   cta.register_pool = static_cast<uint32_t>(cta.register_pool - change);
   warp.registers = op.count;
@@ -168,7 +170,7 @@ void Sm::issue_set_registers(Warp& warp, const MicroOp& op, Cycle now) {
 
 void Sm::issue_exit(Warp& warp, int sub_core, int slot, Cycle now) {
   warp.exited = true;
-  sub_cores_[sub_core].end_warp(slot);
+  state_.sub_cores[sub_core].end_warp(*this, slot);
   maybe_end_warp(sub_core, slot, warp.delay, now + 1);
 }
 

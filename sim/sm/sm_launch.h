@@ -48,6 +48,8 @@ struct SmLaunch : PlacementBounds {
   int priority = 0;         // higher first, where warps issue by it
   uint32_t ctas_alone = 0;  // CTAs that an SM would hold at a time if there were no other launch
   int epoch = 0;            // launches of one may be on an SM together (sim/gpu/epochs.h)
+
+  bool operator==(const SmLaunch&) const = default;
 };
 
 }  // namespace warpfold::sim

@@ -28,55 +28,51 @@ class Sm::UnderBounds {
 };
 
 void Sm::consider(const std::vector<std::vector<PlacementBounds>>& other_bounds) {
-  const size_t launches = launches_.size();
+  const size_t launches = state_.launches.size();
   for (const std::vector<PlacementBounds>& bounds : other_bounds)
-    other_runs_.push_back(
+    state_.alternatives.push_back(
         {bounds, 0, std::vector<std::vector<Absence>>(launches), std::vector<uint64_t>(launches * launches * kContended)});
 }
 
 void Sm::compare_placement(bool placed, int launch, Cycle now) {
-  for (OtherRun& other : other_runs_) {
+  for (AlternativeRun& other : state_.alternatives) {
     if (other.differences > 0) continue;
-    const UnderBounds under(launches_, other.bounds);
+    const UnderBounds under(state_.launches, other.bounds);
     const bool would_be = !held_back_by(launch, now) && fits(launch);
     if (would_be != placed) ++other.differences;
   }
 }
 
 size_t Sm::absent_at(int launch, int culprit, Contended resource) const {
-  return (static_cast<size_t>(launch) * launches_.size() + static_cast<size_t>(culprit)) * kContended +
+  return (static_cast<size_t>(launch) * state_.launches.size() + static_cast<size_t>(culprit)) * kContended +
          static_cast<size_t>(resource);
 }
 
 uint64_t Sm::absent_under(size_t which, int launch, int culprit, Contended resource) const {
-  return other_runs_[which].absent[absent_at(launch, culprit, resource)];
+  return state_.alternatives[which].absent[absent_at(launch, culprit, resource)];
 }
 
 void Sm::settle_other_absences(Cycle now) {
-  for (OtherRun& other : other_runs_) {
-    for (int launch = 0; launch < account_.launches(); ++launch) {
+  for (AlternativeRun& other : state_.alternatives) {
+    for (int launch = 0; launch < state_.account.launches(); ++launch) {
       for (const Absence& absence : other.absences[launch])
-        other.absent[absent_at(launch, absence.culprit, absence.resource)] += absence.warps * (now - absent_since_);
+        other.absent[absent_at(launch, absence.culprit, absence.resource)] += absence.warps * (now - state_.absent_since);
     }
   }
 }
 
 void Sm::assess_other_absences(Cycle now) {
-  for (OtherRun& other : other_runs_) {
+  for (AlternativeRun& other : state_.alternatives) {
     if (other.differences > 0) continue;
-    const UnderBounds under(launches_, other.bounds);
-    for (int launch = 0; launch < account_.launches(); ++launch) other.absences[launch] = absences(launch, now);
+    const UnderBounds under(state_.launches, other.bounds);
+    for (int launch = 0; launch < state_.account.launches(); ++launch) other.absences[launch] = absences(launch, now);
   }
 }
 
-// What comes of the same questions: nothing is counted once an answer has been another.
-bool Sm::differs_from_other_bounds_like(const Sm& other) const {
-  return std::ranges::equal(other_runs_, other.other_runs_,
-                            [](const OtherRun& a, const OtherRun& b) { return (a.differences > 0) == (b.differences > 0); });
-}
-
 void Sm::visit_other_runs(StateVisitor& visitor) {
-  for (OtherRun& other : other_runs_) {
+  for (AlternativeRun& other : state_.alternatives) {
+    // Every field. bounds are constant, absences follow from them and the launches.
+    [[maybe_unused]] const auto& [bounds, differences, absences, absent] = other;
     visitor.count(other.differences);
     visitor.counts(other.absent);
   }

@@ -5,6 +5,19 @@
 
 namespace warpfold::sim {
 
+void Sm::handle(const PlacementEvent& event, Cycle now) {
+  using enum PlacementEvent::Kind;
+  switch (event.kind) {
+    case kRelease:
+      if (std::ranges::none_of(state_.ctas, &Cta::resident)) reset_arbiters(now);
+      return place_ctas(now);
+    case kPlace:
+      return place_ctas(now);
+    case kCtaEnd:
+      return end_cta(event.cta, now);
+  }
+}
+
 // CTAs are placed in launch order as long as they fit: left-over placement. A launch that has CTAs left holds back the ones
 // behind it, except where reservations or quotas part the SM between those of its epoch.
 void Sm::place_ctas(Cycle now) {
@@ -14,16 +27,17 @@ void Sm::place_ctas(Cycle now) {
 
 void Sm::place_what_fits(Cycle now) {
   for (const int launch : order_) {
-    if (progress_[launch].ready > now) continue;
-    while (progress_[launch].next_run < launches_[launch].ctas.size()) {
+    if (state_.progress[launch].ready > now) continue;
+    while (state_.progress[launch].next_run < state_.launches[launch].ctas.size()) {
       if (!may_place(launch, now)) break;
-      if (next_cta_at_ > now) {
+      if (state_.next_cta_at > now) {
         // One for all who ask: each would ask again as long as there is room.
-        if (std::exchange(place_due_, next_cta_at_) != next_cta_at_) schedule(next_cta_at_, {.type = EventType::kPlace});
+        if (std::exchange(state_.place_due, state_.next_cta_at) != state_.next_cta_at)
+          schedule(state_.next_cta_at, PlacementEvent{PlacementEvent::Kind::kPlace});
         return;
       }
       launch_cta(launch, now);
-      next_cta_at_ = now + spec_.cta_launch;
+      state_.next_cta_at = now + spec_.cta_launch;
     }
   }
 }
@@ -36,20 +50,20 @@ bool Sm::may_place(int launch, Cycle now) {
 
 // The launch that comes first.
 std::optional<int> Sm::held_back_by(int launch, Cycle now) const {
-  const auto parts = [&](const SmLaunch& each) { return each.epoch == launches_[launch].epoch && each.any(); };
-  if (std::ranges::any_of(launches_, parts)) return std::nullopt;
+  const auto parts = [&](const SmLaunch& each) { return each.epoch == state_.launches[launch].epoch && each.any(); };
+  if (std::ranges::any_of(state_.launches, parts)) return std::nullopt;
   for (const int earlier : order_) {
     if (earlier == launch) break;
-    if (progress_[earlier].ready <= now && ctas_left(earlier)) return earlier;
+    if (state_.progress[earlier].ready <= now && ctas_left(earlier)) return earlier;
   }
   return std::nullopt;
 }
 
 // Released by now, which an SM may know earlier, and with CTAs left.
-bool Sm::active(int launch) const { return progress_[launch].ready <= now_ && !launch_done(launch); }
+bool Sm::active(int launch) const { return state_.progress[launch].ready <= state_.now && !launch_done(launch); }
 
 bool Sm::others_left(int launch) const {
-  for (int other = 0; other < static_cast<int>(launches_.size()); ++other) {
+  for (int other = 0; other < static_cast<int>(state_.launches.size()); ++other) {
     if (other != launch && active(other)) return true;
   }
   return false;
@@ -57,47 +71,49 @@ bool Sm::others_left(int launch) const {
 
 // What an SM's launches hold and have reserved, seen by `launch`. A reservation bounds its launch in the resources that it
 // names, and keeps others out of them, as long as both have CTAs left.
-bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t Held::* held, uint32_t SmLaunch::* reserved) const {
-  const SmLaunch& own = launches_[launch];
+bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::* held,
+                       uint32_t SmLaunch::* reserved) const {
+  const SmLaunch& own = state_.launches[launch];
   const bool bound = own.reserved && own.*reserved > 0 && others_left(launch);
-  if (bound && held_[launch].*held + need > own.*reserved) return false;
+  if (bound && state_.held[launch].*held + need > own.*reserved) return false;
   uint32_t used = 0;
-  for (size_t other = 0; other < launches_.size(); ++other) {
-    const bool keeps = !bound && launches_[other].reserved && active(static_cast<int>(other)) && static_cast<int>(other) != launch;
-    used += keeps ? std::max(launches_[other].*reserved, held_[other].*held) : held_[other].*held;
+  for (size_t other = 0; other < state_.launches.size(); ++other) {
+    const bool keeps =
+        !bound && state_.launches[other].reserved && active(static_cast<int>(other)) && static_cast<int>(other) != launch;
+    used += keeps ? std::max(state_.launches[other].*reserved, state_.held[other].*held) : state_.held[other].*held;
   }
   return used + need <= capacity;
 }
 
 // With nobody beside it a launch may fill the SM, as both published schemes part an SM anew when a kernel comes or ends.
 bool Sm::fits_quota(int launch) const {
-  const SmQuota& quota = launches_[launch].quota;
+  const SmQuota& quota = state_.launches[launch].quota;
   if (!quota.bounds() || !others_left(launch)) return true;
-  const Footprint& need = launches_[launch].image->footprint;
-  const Held& held = held_[launch];
+  const Footprint& need = state_.launches[launch].image->footprint;
+  const HeldResources& held = state_.held[launch];
   const auto within = [](uint64_t amount, uint32_t bound) { return bound == 0 || amount <= bound; };
-  return within(progress_[launch].running + 1, quota.ctas) && within(held.warps + need.warps, quota.warps) &&
+  return within(state_.progress[launch].running + 1, quota.ctas) && within(held.warps + need.warps, quota.warps) &&
          within(held.registers + need.registers, quota.registers);
 }
 
 bool Sm::fits(int launch) const {
-  const Footprint& need = launches_[launch].image->footprint;
+  const Footprint& need = state_.launches[launch].image->footprint;
   std::vector<int> slots;
-  return std::ranges::any_of(ctas_, [](const Cta& cta) { return !cta.resident; }) && fits_quota(launch) &&
-         fits_resource(launch, need.registers, spec_.registers, &Held::registers, &SmLaunch::reserved_registers) &&
-         fits_resource(launch, need.shared_memory, spec_.shared_memory_bytes, &Held::shared_memory,
+  return std::ranges::any_of(state_.ctas, [](const Cta& cta) { return !cta.resident; }) && fits_quota(launch) &&
+         fits_resource(launch, need.registers, spec_.registers, &HeldResources::registers, &SmLaunch::reserved_registers) &&
+         fits_resource(launch, need.shared_memory, spec_.shared_memory_bytes, &HeldResources::shared_memory,
                        &SmLaunch::reserved_shared_memory) &&
-         fits_resource(launch, need.warps, spec_.warp_slots, &Held::warps, &SmLaunch::reserved_warps) &&
+         fits_resource(launch, need.warps, spec_.warp_slots, &HeldResources::warps, &SmLaunch::reserved_warps) &&
          find_slots(need.warps, slots);
 }
 
 // Warp w of a CTA lives on sub-core (first + w) mod 4. A CTA of four warps or more starts at sub-core 0, so that a
 // warpgroup's four warps lie on four sub-cores; a smaller one starts where most slots are free.
 bool Sm::find_slots(uint32_t warps, std::vector<int>& slots) const {
-  const auto cores = static_cast<uint32_t>(sub_cores_.size());
+  const auto cores = static_cast<uint32_t>(state_.sub_cores.size());
   std::vector<std::vector<int>> free(cores);
-  for (size_t s = 0; s < slot_taken_.size(); ++s) {
-    if (!slot_taken_[s]) free[s % cores].push_back(static_cast<int>(s));
+  for (size_t s = 0; s < state_.slot_taken.size(); ++s) {
+    if (!state_.slot_taken[s]) free[s % cores].push_back(static_cast<int>(s));
   }
   uint32_t first = 0;
   if (warps < cores) {
@@ -115,15 +131,16 @@ bool Sm::find_slots(uint32_t warps, std::vector<int>& slots) const {
 }
 
 void Sm::launch_cta(int launch, Cycle now) {
-  Progress& progress = progress_[launch];
-  const SmLaunch& from = launches_[launch];
+  LaunchProgress& progress = state_.progress[launch];
+  const SmLaunch& from = state_.launches[launch];
   const traces::CtaRun& run = from.ctas[progress.next_run];
-  const auto index = static_cast<int>(std::ranges::find_if(ctas_, [](const Cta& cta) { return !cta.resident; }) - ctas_.begin());
+  const auto index =
+      static_cast<int>(std::ranges::find_if(state_.ctas, [](const Cta& cta) { return !cta.resident; }) - state_.ctas.begin());
   const Footprint& need = from.image->footprint;
-  Cta& cta = ctas_[index];
+  Cta& cta = state_.ctas[index];
   cta = Cta{};
   cta.resident = true;
-  cta.serial = next_serial_++;
+  cta.serial = state_.next_serial++;
   cta.launch = launch;
   cta.cta_class = run.cta_class;
   cta.registers = need.registers;
@@ -133,9 +150,9 @@ void Sm::launch_cta(int launch, Cycle now) {
     cta.rings.emplace_back(ring.depth, Mbarrier{ring.arrivals, 0, passed, passed});
   }
   cta.warpgroups.resize((need.warps + 3) / 4);
-  held_[launch].registers += need.registers;
-  held_[launch].shared_memory += need.shared_memory;
-  held_[launch].warps += need.warps;
+  state_.held[launch].registers += need.registers;
+  state_.held[launch].shared_memory += need.shared_memory;
+  state_.held[launch].warps += need.warps;
   if (progress.start == kNever) progress.start = now;
   if (timeline_) timeline_->cta_placed(static_cast<size_t>(index), launch, cta.cta_class, now);
   ++progress.running;
@@ -145,26 +162,19 @@ void Sm::launch_cta(int launch, Cycle now) {
 
 void Sm::count_placed(int launch, uint64_t ctas) {
   if (ctas == 0) return;
-  Progress& progress = progress_[launch];
   may_part_ = true;
-  progress.placed += ctas;
-  progress.next_in_run += ctas;
-  while (progress.next_run < launches_[launch].ctas.size() &&
-         progress.next_in_run >= launches_[launch].ctas[progress.next_run].count) {
-    progress.next_in_run -= launches_[launch].ctas[progress.next_run].count;
-    ++progress.next_run;
-  }
+  state_.count_placed(launch, ctas);
 }
 
 void Sm::start_warps(Cta& cta, int index, Cycle now) {
-  const KernelImage& image = *launches_[cta.launch].image;
+  const KernelImage& image = *state_.launches[cta.launch].image;
   cta.warps_running = image.footprint.warps;
   find_slots(image.footprint.warps, cta.warp_slots);
   for (uint32_t w = 0; w < image.footprint.warps; ++w) {
     const int s = cta.warp_slots[w];
-    slot_taken_[s] = true;
-    SubCore& sub_core = sub_cores_[s % sub_cores_.size()];
-    const auto slot = static_cast<int>(s / sub_cores_.size());
+    state_.slot_taken[s] = true;
+    SubCore& sub_core = state_.sub_cores[s % state_.sub_cores.size()];
+    const auto slot = static_cast<int>(s / state_.sub_cores.size());
     Warp& warp = sub_core.warp(slot);
     warp = Warp{};
     warp.resident = true;
@@ -173,11 +183,11 @@ void Sm::start_warps(Cta& cta, int index, Cycle now) {
     warp.launch = cta.launch;
     warp.cta = index;
     warp.index_in_cta = static_cast<int>(w);
-    warp.serial = next_serial_++;
-    warp.number = warps_started_++;
+    warp.serial = state_.next_serial++;
+    warp.number = state_.warps_started++;
     warp.registers = image.kernel->registers_per_thread;
     for (size_t c = 0; c < image.kernel->cursors.size(); ++c) warp.cursors[c] = image.kernel->cursors[c].start;
-    sub_core.start_warp(slot, now);
+    sub_core.start_warp(*this, slot, now);
     if (timeline_) {
       const Segment& segment = image.segments[warp.op->segment];
       timeline_->warp_started(static_cast<size_t>(index), w, cta.launch, segment.role, segment.phase, now);
@@ -187,40 +197,40 @@ void Sm::start_warps(Cta& cta, int index, Cycle now) {
 
 // An exited warp stays resident until its stores have left the SM (drain).
 void Sm::maybe_end_warp(int sub_core, int slot, Delay delay, Cycle now) {
-  Warp& warp = sub_cores_[sub_core].warp(slot);
+  Warp& warp = state_.sub_cores[sub_core].warp(slot);
   if (!warp.exited || warp.outstanding_stores > 0 || warp.outstanding_bulk_stores > 0) return;
   const Cycle end = std::max(now, warp.last_issue + 1);
-  account_.spend(warp.row, WarpState::kDrain, end - (warp.last_issue + 1));
+  state_.account.spend(warp.row, WarpState::kDrain, end - (warp.last_issue + 1));
   if (end > warp.last_issue + 1) {
     warp.reason = WarpState::kDrain;
     warp.waiting_row = warp.row;
     inherit(warp, delay, end - (warp.last_issue + 1));
   }
-  account_.launch(warp.launch).resident_warp_cycles += end - warp.started;
+  state_.account.launch(warp.launch).resident_warp_cycles += end - warp.started;
   warp.resident = false;
   if (timeline_) {
-    const auto role = static_cast<uint32_t>(launches_[warp.launch].image->role_of_warp[warp.index_in_cta]);
+    const auto role = static_cast<uint32_t>(state_.launches[warp.launch].image->role_of_warp[warp.index_in_cta]);
     timeline_->warp_ended(static_cast<size_t>(warp.cta), role, end);
   }
-  if (--ctas_[warp.cta].warps_running == 0) {
-    schedule(end + spec_.cta_turnaround, {.type = EventType::kCtaEnd, .cta = static_cast<uint16_t>(warp.cta)});
+  if (--state_.ctas[warp.cta].warps_running == 0) {
+    schedule(end + spec_.cta_turnaround, PlacementEvent{PlacementEvent::Kind::kCtaEnd, static_cast<uint16_t>(warp.cta)});
   }
 }
 
 void Sm::end_cta(int index, Cycle now) {
-  Cta& cta = ctas_[index];
+  Cta& cta = state_.ctas[index];
   cta.resident = false;
-  for (const int s : cta.warp_slots) slot_taken_[s] = false;
-  held_[cta.launch].registers -= cta.registers;
-  held_[cta.launch].shared_memory -= cta.shared_memory;
-  held_[cta.launch].warps -= static_cast<uint32_t>(cta.warp_slots.size());
-  Progress& progress = progress_[cta.launch];
+  for (const int s : cta.warp_slots) state_.slot_taken[s] = false;
+  state_.held[cta.launch].registers -= cta.registers;
+  state_.held[cta.launch].shared_memory -= cta.shared_memory;
+  state_.held[cta.launch].warps -= static_cast<uint32_t>(cta.warp_slots.size());
+  LaunchProgress& progress = state_.progress[cta.launch];
   --progress.running;
   ++progress.done;
   progress.end = now;
   if (timeline_) timeline_->cta_ended(static_cast<size_t>(index), now);
   launch_ended_ |= launch_done(cta.launch);
-  loop_end_ |= launches_[cta.launch].image->loop_free[cta.cta_class];
+  state_.loop_end |= state_.launches[cta.launch].image->loop_free[cta.cta_class];
   place_ctas(now);
 }
 

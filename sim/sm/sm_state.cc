@@ -9,32 +9,6 @@
 namespace warpfold::sim {
 namespace {
 
-// What an event is for; when that is gone, it does nothing.
-enum class Addressee { kSm, kWarp, kCta, kWgmmaCommand };
-
-Addressee addressee(Sm::EventType type) {
-  using enum Sm::EventType;
-  switch (type) {
-    case kCounter:
-    case kLoadResult:
-    case kBulkStored:
-    case kStored:
-    case kAsyncCopied:
-      return Addressee::kWarp;
-    case kBulkLoaded:
-    case kMbarrierArrive:
-    case kMbarrierVisible:
-    case kBarrierRelease:
-      return Addressee::kCta;
-    case kWgmmaWrites:
-    case kWgmmaReads:
-    case kWgmmaComplete:
-      return Addressee::kWgmmaCommand;
-    default:
-      return Addressee::kSm;
-  }
-}
-
 // Which launches there are, and how far they have come, is not the SM's own.
 class OwnFields : public KeyFilter {
  public:
@@ -50,17 +24,22 @@ class OwnFields : public KeyFilter {
 }  // namespace
 
 void Sm::visit(StateVisitor& visitor) {
+  // Every field. Not visited: held and slot_taken follow from the resident CTAs, absences from the launches; next_serial is a name;
+  // loop_end is about the observer.
+  [[maybe_unused]] auto& [launches, progress, held, absences, absent_since, alternatives, account, events, sub_cores, memory, wgmma,
+                          ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at, place_due, last_cycle] =
+      state_;
   settle();
-  const std::vector<uint64_t> reads = visitor.recording() ? std::vector<uint64_t>{} : wgmma_.port_reads();
-  for (size_t l = 0; l < launches_.size(); ++l) visit_launch(static_cast<int>(l), visitor);
-  visitor.time("next_cta_at", next_cta_at_);
-  visitor.time("place_due", place_due_);
-  visitor.value("open_wgmma", open_wgmma_);
-  visitor.value("ctas_resident", static_cast<uint64_t>(std::ranges::count_if(ctas_, &Cta::resident)));
-  for (size_t c = 0; c < ctas_.size(); ++c) visit_cta(static_cast<int>(c), visitor);
+  const std::vector<uint64_t> reads = visitor.recording() ? std::vector<uint64_t>{} : state_.wgmma.port_reads(*this);
+  for (size_t l = 0; l < state_.launches.size(); ++l) visit_launch(static_cast<int>(l), visitor);
+  visitor.time("next_cta_at", state_.next_cta_at);
+  visitor.time("place_due", state_.place_due);
+  visitor.value("open_wgmma", state_.open_wgmma);
+  visitor.value("ctas_resident", static_cast<uint64_t>(std::ranges::count_if(state_.ctas, &Cta::resident)));
+  for (size_t c = 0; c < state_.ctas.size(); ++c) visit_cta(static_cast<int>(c), visitor);
   Cycle blocked_since = kNever;
-  for (SubCore& sub_core : sub_cores_) {
-    sub_core.visit(visitor);
+  for (SubCore& sub_core : state_.sub_cores) {
+    sub_core.visit(*this, visitor);
     for (int slot = 0; slot < sub_core.slots(); ++slot) {
       Warp& warp = sub_core.warp(slot);
       if (!warp.resident) continue;
@@ -68,30 +47,35 @@ void Sm::visit(StateVisitor& visitor) {
       if (warp.blocked && warp.reason == WarpState::kMathPipeThrottle) blocked_since = std::min(blocked_since, warp.since);
     }
   }
-  memory_.visit(visitor);
-  uint64_t oldest_command = wgmma_.started();
-  events_.for_each([&](const auto& event) {
-    if (addressee(event.payload.type) == Addressee::kWgmmaCommand) oldest_command = std::min(oldest_command, event.payload.value);
+  state_.memory.visit(*this, visitor);
+  uint64_t oldest_command = state_.wgmma.started();
+  state_.events.for_each([&](const auto& event) {
+    const auto* of_wgmma = std::get_if<WgmmaEvent>(&event.payload);
+    if (of_wgmma != nullptr && of_wgmma->kind != WgmmaEvent::Kind::kStart)
+      oldest_command = std::min(oldest_command, of_wgmma->command);
   });
-  wgmma_.visit(visitor, oldest_command, blocked_since);
-  if (!visitor.recording()) wgmma_.add_port_reads(oldest_command, reads);
+  state_.wgmma.visit(*this, visitor, oldest_command, blocked_since);
+  if (!visitor.recording()) state_.wgmma.add_port_reads(*this, oldest_command, reads);
   visit_events(visitor);
-  visitor.count(warps_started_);
+  visitor.count(state_.warps_started);
   if (visitor.recording()) settle_absences(visitor.now());
-  absent_since_ += visitor.shift();
+  state_.absent_since += visitor.shift();
   visit_other_runs(visitor);
-  account_.visit(visitor);
+  state_.account.visit(visitor);
   if (visitor.recording()) return;
-  now_ += visitor.shift();
+  state_.now += visitor.shift();
   may_part_ = true;
 }
 
 // How many CTAs run and what they hold follows from those that are resident.
 void Sm::visit_launch(int launch, StateVisitor& visitor) {
-  Progress& progress = progress_[launch];
+  LaunchProgress& progress = state_.progress[launch];
+  // Every field. start, but for whether it is, and end are results; next_run and next_in_run follow from placed, running from the
+  // resident CTAs.
+  [[maybe_unused]] const auto& [ready, start, end, next_run, next_in_run, placed, running, ended] = progress;
   visitor.time("launch_ready", progress.ready);
   visitor.value("launch_started", progress.start != kNever);
-  visitor.value("launch_has_ctas_left", progress.next_run < launches_[launch].ctas.size());
+  visitor.value("launch_has_ctas_left", progress.next_run < state_.launches[launch].ctas.size());
   // The last CTA that has ended by then ends that much later, if any ends in a period.
   const uint64_t done = progress.done;
   visitor.count(progress.done);
@@ -100,19 +84,23 @@ void Sm::visit_launch(int launch, StateVisitor& visitor) {
 }
 
 void Sm::visit_cta(int index, StateVisitor& visitor) {
-  Cta& cta = ctas_[index];
+  Cta& cta = state_.ctas[index];
   if (!cta.resident) return;
+  // Every field of a CTA. Not visited: serial, a name; registers and shared_memory, its launch's.
+  [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, register_pool,
+                                most_delay, warp_slots, rings, barriers, warpgroups] = cta;
   visitor.values("cta_slot", index, "cta_launch", cta.launch);
   visitor.cta_class(cta.cta_class);
   visitor.values("cta_warps_running", cta.warps_running, "cta_register_pool", cta.register_pool);
   visitor.value("cta_warps", cta.warp_slots.size());
   for (const int slot : cta.warp_slots) visitor.value("cta_warp_slot", static_cast<uint64_t>(slot));
-  const KernelImage& image = *launches_[cta.launch].image;
+  const KernelImage& image = *state_.launches[cta.launch].image;
   for (size_t r = 0; r < cta.rings.size(); ++r) {
     const uint64_t depth = cta.rings[r].size();
     const uint64_t origin = ring_origin(cta, static_cast<int>(r));
     for (uint64_t step = origin; step < origin + depth; ++step) {
       Mbarrier& barrier = cta.rings[r][step % depth];
+      [[maybe_unused]] const auto& [arrivals_left, bytes_left, completed, visible, arrived, seen] = barrier;
       visitor.value("mbarrier_arrivals_left", barrier.arrivals_left);
       visitor.value("mbarrier_bytes_left", static_cast<uint64_t>(barrier.bytes_left));
       visitor.relative("mbarrier_completed", barrier.completed - step / depth);
@@ -127,10 +115,13 @@ void Sm::visit_cta(int index, StateVisitor& visitor) {
   visitor.value("barriers_filling", filling);
   for (; filling != 0; filling &= filling - 1) {
     NamedBarrier& barrier = cta.barriers[std::countr_zero(filling)];
+    // Phases count from where the waiting warps stand (visit_warp_in_cta).
+    [[maybe_unused]] const auto& [arrived, completed, last] = barrier;
     visitor.value("barrier_arrived", barrier.arrived);
     visit_arrival("barrier_last", index, barrier.last, visitor);
   }
   for (Warpgroup& group : cta.warpgroups) {
+    [[maybe_unused]] const auto& [opened, issued_by, last, done, started] = group;
     uint64_t arrived = 0;
     for (uint64_t j = 1; j <= group.arrived.size(); ++j) {
       arrived = arrived << 4 | group.arrived[(group.opened - j) % group.arrived.size()];
@@ -148,12 +139,12 @@ void Sm::visit_cta(int index, StateVisitor& visitor) {
 // Where all go round a ring by cursors, its stages are alike, and a state is the same if all of them stand some stages further on:
 // the first warp's cursor is the origin. Else it is the first stage, in its present phase.
 uint64_t Sm::ring_origin(const Cta& cta, int ring) const {
-  const KernelImage& image = *launches_[cta.launch].image;
+  const KernelImage& image = *state_.launches[cta.launch].image;
   const int base = image.base_ring[ring];
   const std::vector<Mbarrier>& stages = cta.rings[base];
   if (!image.rotates[base]) return stages.front().completed * stages.size();
   for (const int s : cta.warp_slots) {
-    const Warp& warp = sub_cores_[s % sub_cores_.size()].warp(static_cast<int>(s / sub_cores_.size()));
+    const Warp& warp = state_.sub_cores[s % state_.sub_cores.size()].warp(static_cast<int>(s / state_.sub_cores.size()));
     if (!warp.resident || warp.exited) continue;
     for (size_t c = 0; c < image.cursor_ring.size(); ++c) {
       if (warp.program->uses_cursor[c] && image.cursor_ring[c] == base) return warp.cursors[c];
@@ -163,14 +154,14 @@ uint64_t Sm::ring_origin(const Cta& cta, int ring) const {
 }
 
 uint32_t Sm::stage_from_origin(int cta, int ring, uint32_t stage) const {
-  const auto depth = static_cast<uint32_t>(ctas_[cta].rings[ring].size());
-  return (stage + depth - static_cast<uint32_t>(ring_origin(ctas_[cta], ring) % depth)) % depth;
+  const auto depth = static_cast<uint32_t>(state_.ctas[cta].rings[ring].size());
+  return (stage + depth - static_cast<uint32_t>(ring_origin(state_.ctas[cta], ring) % depth)) % depth;
 }
 
 // What of a warp only means something beside its CTA.
 void Sm::visit_warp_in_cta(Warp& warp, StateVisitor& visitor) {
-  const Cta& cta = ctas_[warp.cta];
-  const KernelImage& image = *launches_[warp.launch].image;
+  const Cta& cta = state_.ctas[warp.cta];
+  const KernelImage& image = *state_.launches[warp.launch].image;
   if (warp.in_barrier) visitor.relative("barrier_phase", cta.barriers[warp.barrier].completed - warp.barrier_phase);
   visitor.relative("wgmma_sequence", cta.warpgroups[warp.index_in_cta / 4].opened - warp.wgmma_sequence);
   visit_delay("warp_lost", warp.launch, warp.cta, cta.serial, warp.delay, visitor);
@@ -192,20 +183,20 @@ bool Sm::is_pristine(Cycle at) {
     return state.key;
   };
   if (spec_.half_ports() && at % 2 != 0) return false;
-  Sm fresh(spec_, launches_);
+  Sm fresh(spec_, state_.launches);
   reset_arbiters(at);
   return key_of(*this) == key_of(fresh);
 }
 
 void Sm::visit_couplings(StateVisitor& visitor, const std::vector<bool>& coupled) {
-  for (Cta& cta : ctas_) {
+  for (Cta& cta : state_.ctas) {
     if (!cta.resident || !coupled[cta.launch]) continue;
     visitor.value("cta_launch", static_cast<uint64_t>(cta.launch));
     visitor.value("cta_class", cta.cta_class);
-    const KernelImage& image = *launches_[cta.launch].image;
+    const KernelImage& image = *state_.launches[cta.launch].image;
     std::vector<uint64_t> first(cta.rings.size(), kNever);  // per ring: a cursor round it that the others are compared with
     for (const int s : cta.warp_slots) {
-      Warp& warp = sub_cores_[s % sub_cores_.size()].warp(static_cast<int>(s / sub_cores_.size()));
+      Warp& warp = state_.sub_cores[s % state_.sub_cores.size()].warp(static_cast<int>(s / state_.sub_cores.size()));
       if (!warp.resident) continue;
       visitor.value("cta_warp_slot", static_cast<uint64_t>(s));
       visitor.value("warp_op", warp.exited ? 0 : warp.op->place + 1);
@@ -224,133 +215,105 @@ void Sm::visit_couplings(StateVisitor& visitor, const std::vector<bool>& coupled
 
 // Where the launch has issued most: what is corrected is little beside it.
 uint32_t Sm::busiest_row(int launch) const {
-  uint32_t busiest = account_.first_row(launch);
-  for (uint32_t row = busiest + 1; row < account_.end_row(launch); ++row) {
-    if (account_.cycles(row, WarpState::kSelected) > account_.cycles(busiest, WarpState::kSelected)) busiest = row;
+  uint32_t busiest = state_.account.first_row(launch);
+  for (uint32_t row = busiest + 1; row < state_.account.end_row(launch); ++row) {
+    if (state_.account.cycles(row, WarpState::kSelected) > state_.account.cycles(busiest, WarpState::kSelected)) busiest = row;
   }
   return busiest;
 }
 
 void Sm::add_counts(const std::vector<uint64_t>& counts, const Account& account) {
   Snapshot state;
-  StateVisitor taker(state, now_ + 1);
+  StateVisitor taker(state, state_.now + 1);
   visit(taker);
   if (state.counts.size() != counts.size()) throw std::logic_error("an SM counts something else than it did");
   FastForward skip;
   skip.counted = counts;
   skip.trips_taken.assign(state.trips.size(), 0);
   skip.moments.assign(state.moments.size(), 0);
-  skip.placed.assign(launches_.size(), 0);
+  skip.placed.assign(state_.launches.size(), 0);
   StateVisitor visitor(skip);
   visit(visitor);
-  account_.add_rows(account);
+  state_.account.add_rows(account);
 }
 
 void Sm::had_launch(int launch, Cycle start, Cycle end) {
-  if (start != kNever) progress_[launch].start = start;
-  if (end != kNever) progress_[launch].end = end;
+  if (start != kNever) state_.progress[launch].start = start;
+  if (end != kNever) state_.progress[launch].end = end;
 }
 
 void Sm::correct(int launch, const Correction& correction) {
-  LaunchAccount& account = account_.launch(launch);
+  LaunchAccount& account = state_.account.launch(launch);
   account.instructions += correction.instructions;
-  account_.set_estimated();
-  account_.spend(busiest_row(launch), WarpState::kSelected, correction.instructions);
-  for (const auto& [place, cycles] : correction.waits) account_.spend(place.first, place.second, cycles);
+  state_.account.set_estimated();
+  state_.account.spend(busiest_row(launch), WarpState::kSelected, correction.instructions);
+  for (const auto& [place, cycles] : correction.waits) state_.account.spend(place.first, place.second, cycles);
   account.resident_warp_cycles += correction.resident_warp_cycles;
   account.l2_requested_bytes += correction.requested_bytes;
   account.l2_served_bytes += correction.served_bytes;
-  progress_[launch].done += correction.ctas;
+  state_.progress[launch].done += correction.ctas;
 }
 
-bool Sm::event_is_live(const Event& event) {
-  switch (addressee(event.type)) {
-    case Addressee::kWarp:
-      return live_warp(event) != nullptr;
-    case Addressee::kCta:
-      return cta_lives(event.cta, event.serial);
-    default:
-      return true;
-  }
-}
+bool Sm::is_live(const BarrierEvent& event) const { return cta_lives(event.cta, event.serial); }
+bool Sm::is_live(const SubCoreEvent& event) { return state_.sub_cores[event.sub_core].is_live(event); }
 
-// Of those that bring something about that a warp may wait for.
-void Sm::visit_event_delay(const Event& event, StateVisitor& visitor) {
-  switch (addressee(event.type)) {
-    case Addressee::kWarp: {
-      const Warp& warp = *live_warp(event);
-      return visit_delay("event_lost", warp.launch, warp.cta, ctas_[warp.cta].serial, event.delay, visitor);
-    }
-    case Addressee::kCta:
-      return visit_delay("event_lost", ctas_[event.cta].launch, event.cta, event.serial, event.delay, visitor);
-    default:
-      return;
-  }
-}
+EventKey Sm::key_of(const SubCoreEvent& event) { return state_.sub_cores[event.sub_core].key_of(*this, event); }
+EventKey Sm::key_of(const MemoryEvent& event) { return {.kind = static_cast<uint8_t>(event.kind)}; }
+EventKey Sm::key_of(const WgmmaEvent& event) { return state_.wgmma.key_of(event); }
+EventKey Sm::key_of(const PlacementEvent& event) { return {.kind = static_cast<uint8_t>(event.kind), .cta = event.cta}; }
 
-uint64_t Sm::event_value(const Event& event) {
-  if (addressee(event.type) == Addressee::kWgmmaCommand) return wgmma_.started() - event.value;
-  switch (event.type) {
-    case EventType::kMbarrierVisible:
-      return ctas_[event.cta].rings[event.ring][event.stage].completed - event.value;
-    case EventType::kBarrierRelease:
-      return ctas_[event.cta].barriers[event.ring].completed - event.value;
-    case EventType::kAsyncCopied:
-      return live_warp(event)->async.committed - event.value;
-    case EventType::kStored:
-    case EventType::kBulkStored:
-      return 0;
-    default:
-      return event.value;
+// Phases count from those completed, a stage from the ring's origin.
+EventKey Sm::key_of(const BarrierEvent& event) {
+  const auto& [kind, cta, barrier, stage, serial, value, delay] = event;
+  EventKey key{.kind = static_cast<uint8_t>(kind), .cta = cta, .barrier = barrier, .value = value};
+  key.delay = {state_.ctas[cta].launch, cta, serial, delay};
+  using enum BarrierEvent::Kind;
+  if (kind == kRelease) {
+    key.value = state_.ctas[cta].barriers[barrier].completed - value;
+  } else {
+    key.stage = stage_from_origin(cta, barrier, stage);
+    if (kind == kVisible) key.value = mbarrier_of(event).completed - value;
   }
-}
-
-uint32_t Sm::event_stage(const Event& event) const {
-  switch (event.type) {
-    case EventType::kBulkLoaded:
-    case EventType::kMbarrierArrive:
-    case EventType::kMbarrierVisible:
-      return stage_from_origin(event.cta, event.ring, event.stage);
-    default:
-      return event.stage;
-  }
+  return key;
 }
 
 void Sm::visit_events(StateVisitor& visitor) {
-  if (!visitor.recording()) return events_.shift(visitor.shift());
+  if (!visitor.recording()) return state_.events.shift(visitor.shift());
   event_order_.clear();
-  events_.for_each([&](const auto& event) {
-    if (event_is_live(event.payload)) event_order_.push_back(&event);
+  state_.events.for_each([&](const auto& event) {
+    if (std::visit([&](const auto& each) { return is_live(each); }, event.payload)) event_order_.push_back(&event);
   });
   std::ranges::sort(event_order_, [](const auto* a, const auto* b) {
     return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
   });
   visitor.value("events", event_order_.size());
-  for (const auto* pointer : event_order_) {
-    const Event& event = pointer->payload;
-    visitor.relative("event_time", pointer->time - visitor.now());
-    visitor.values("event_type", event.type, "event_sub_core", event.sub_core, "event_slot", event.slot, "event_counter",
-                   event.counter, "event_cta", event.cta, "event_ring", event.ring);
-    visitor.value("event_stage", event_stage(event));
-    visitor.relative("event_value", event_value(event));
-    visit_event_delay(event, visitor);
+  for (const auto* event : event_order_) {
+    const EventKey key = std::visit([&](const auto& each) { return key_of(each); }, event->payload);
+    // Units have few kinds.
+    const auto type = static_cast<uint8_t>(event->payload.index() << 4 | key.kind);
+    visitor.relative("event_time", event->time - visitor.now());
+    visitor.values("event_type", type, "event_sub_core", key.sub_core, "event_slot", key.slot, "event_counter", key.counter,
+                   "event_cta", key.cta, "event_ring", key.barrier);
+    visitor.value("event_stage", key.stage);
+    visitor.relative("event_value", key.value);
+    if (key.delay) visit_delay("event_lost", key.delay->launch, key.delay->cta, key.delay->cta_serial, key.delay->delay, visitor);
   }
 }
 
 uint64_t Sm::fingerprint() const {
-  uint64_t print = events_.size();
-  for (const auto& sub_core : sub_cores_) print = std::rotl(print, 17) * 0x9e3779b97f4a7c15ULL ^ sub_core.fingerprint();
+  uint64_t print = state_.events.size();
+  for (const auto& sub_core : state_.sub_cores) print = std::rotl(print, 17) * 0x9e3779b97f4a7c15ULL ^ sub_core.fingerprint();
   return print;
 }
 
 void Sm::settle() {
-  for (SubCore& sub_core : sub_cores_) sub_core.settle();
+  for (SubCore& sub_core : state_.sub_cores) sub_core.settle(*this);
 }
 
 uint64_t Sm::instructions() const {
   uint64_t issued = 0;
-  for (int l = 0; l < account_.launches(); ++l) issued += account_.launch(l).instructions;
-  for (const SubCore& sub_core : sub_cores_) issued += sub_core.unsettled();
+  for (int l = 0; l < state_.account.launches(); ++l) issued += state_.account.launch(l).instructions;
+  for (const SubCore& sub_core : state_.sub_cores) issued += sub_core.unsettled();
   return issued;
 }
 

@@ -19,21 +19,22 @@ std::vector<UseLane> Sm::use_lanes(const Spec& spec) {
 std::vector<uint64_t> Sm::use() {
   std::vector<uint64_t> totals;
   uint64_t memory_instructions = 0;
-  for (SubCore& sub_core : sub_cores_) {
+  for (SubCore& sub_core : state_.sub_cores) {
     uint64_t& issued = totals.emplace_back(0);
-    for (int l = 0; l < account_.launches(); ++l) issued += sub_core.issued(l);
-    for (const isa::PipeRow& row : isa::kMathPipes) totals.push_back(sub_core.use().pipe_cycles[static_cast<size_t>(row.pipe)]);
-    memory_instructions += sub_core.use().pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
+    for (int l = 0; l < state_.account.launches(); ++l) issued += sub_core.issued(*this, l);
+    for (const isa::PipeRow& row : isa::kMathPipes)
+      totals.push_back(sub_core.use(*this).pipe_cycles[static_cast<size_t>(row.pipe)]);
+    memory_instructions += sub_core.use(*this).pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
   }
-  totals.push_back(wgmma_.busy_cycles());
+  totals.push_back(state_.wgmma.busy_cycles());
   totals.push_back(memory_instructions * spec_.memory_issue_interval);
-  totals.push_back(memory_.wavefronts());
-  totals.push_back(memory_.memory().ingress_bytes());
+  totals.push_back(state_.memory.wavefronts());
+  totals.push_back(state_.memory.memory().ingress_bytes());
   return totals;
 }
 
 void Sm::record_timeline(const TimelineLimits& limits) {
-  timeline_.emplace(limits, launches_.size(), ctas_.size(), use().size());
+  timeline_.emplace(limits, state_.launches.size(), state_.ctas.size(), use().size());
   next_sample_ = timeline_->next_sample();
 }
 
@@ -48,7 +49,7 @@ void Sm::move_on(const FastForward& skip, bool exact) {
     visit(visitor);
     return;
   }
-  const Cycle start = now_ + 1;
+  const Cycle start = state_.now + 1;
   const std::vector<uint64_t> before = use();
   visit(visitor);
   timeline_->skipped({start, skip.cycles / skip.periods, skip.periods, exact, skip.placed}, before, use());
@@ -56,7 +57,7 @@ void Sm::move_on(const FastForward& skip, bool exact) {
 }
 
 void Sm::entered_segment(const Warp& warp, uint32_t from, Cycle now) {
-  const std::vector<Segment>& segments = launches_[warp.launch].image->segments;
+  const std::vector<Segment>& segments = state_.launches[warp.launch].image->segments;
   const Segment& segment = segments[warp.op->segment];
   if (segment.phase == segments[from].phase) return;
   timeline_->warp_moved(static_cast<size_t>(warp.cta), static_cast<size_t>(warp.index_in_cta), segment.role, segment.phase, now);
@@ -69,15 +70,15 @@ TimelineRecorder Sm::hand_over_timeline(Cycle at) {
 }
 
 TimelineRecorder Sm::end_timeline() {
-  timeline_->end(now_ + 1, use());
+  timeline_->end(state_.now + 1, use());
   return *timeline_;
 }
 
 // Of launches that have done something here.
 std::vector<LaunchSpan> Sm::launch_spans() const {
   std::vector<LaunchSpan> launches;
-  for (int l = 0; l < account_.launches(); ++l) {
-    const Progress& progress = progress_[l];
+  for (int l = 0; l < state_.account.launches(); ++l) {
+    const LaunchProgress& progress = state_.progress[l];
     if (progress.done > 0) launches.push_back({.launch = l, .start = progress.start, .end = progress.end, .ctas = progress.done});
   }
   return launches;

@@ -20,18 +20,15 @@ bool releases_counters(const MicroOp& op) { return op.pipe == Pipe::kMemory || o
 
 }  // namespace
 
-SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
-    : spec_(spec),
-      sm_(&sm),
-      account_(&account),
-      ports_(spec),
+SubCore::SubCore(const Spec& spec, size_t launches, int index)
+    : ports_(spec),
       warps_(spec.warp_slots_per_sub_core),
       wanted_port_(spec.warp_slots_per_sub_core, 0),
       younger_(spec.warp_slots_per_sub_core, 0),
-      of_launch_(account.launches(), 0),
-      culprit_of_(account.launches(), kCulprits),
-      port_reads_(account.launches(), 0),
-      issued_(account.launches(), 0),
+      of_launch_(launches, 0),
+      culprit_of_(launches, ActiveRow::kCulprits),
+      port_reads_(launches, 0),
+      issued_(launches, 0),
       plain_(spec.issue_width == 1 && spec.issue_interval == 1),
       index_(index) {
   pipes_[static_cast<int>(Pipe::kMemory)].close();
@@ -39,59 +36,59 @@ SubCore::SubCore(const Spec& spec, Sm& sm, Account& account, int index)
 }
 
 // One function in the machine code: its parts are short, and their call overhead was a sixth of the replay's instructions.
-[[gnu::flatten]] void SubCore::step(std::span<SubCore> sub_cores, Cycle now) {
+[[gnu::flatten]] void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
   for (SubCore& sub_core : sub_cores) {
-    if (sub_core.next_ <= now) sub_core.step(now);
+    if (sub_core.next_ <= now) sub_core.step(sm, now);
   }
 }
 
-void SubCore::step(Cycle now) {
+void SubCore::step(Sm& sm, Cycle now) {
   stepped_ = now;
-  expire_timers(now);
+  expire_timers(sm, now);
   Mask candidates = awake_;
-  if (candidates != 0) candidates = throttle(candidates, now);
-  if (candidates != 0) candidates = find_dispatch_port(candidates, now);
+  if (candidates != 0) candidates = throttle(sm, candidates, now);
+  if (candidates != 0) candidates = find_dispatch_port(sm, candidates, now);
   for (uint32_t issued = 0; candidates != 0;) {
-    const int winner = pick(candidates);
+    const int winner = pick(sm, candidates);
     const MicroOp& op = *warps_[winner].op;
     candidates &= ~(Mask{1} << winner);
     WarpState reason{};
-    if (op.may_be_taken && !sm_->condition_holds(warps_[winner], index_, winner, reason)) {
-      block(winner, reason, now);
+    if (op.may_be_taken && !sm.condition_holds(warps_[winner], index_, winner, reason)) {
+      block(sm, winner, reason, now);
       continue;
     }
-    issue(winner, now);
+    issue(sm, winner, now);
     if (candidates == 0) break;
-    if (plain_ || ++issued == spec_.issue_width) {
-      charge_losers(candidates, warps_[winner].launch, op, now);
+    if (plain_ || ++issued == sm.spec().issue_width) {
+      charge_losers(sm, candidates, warps_[winner].launch, op, now);
       break;
     }
-    candidates = look_again(candidates, now);
+    candidates = look_again(sm, candidates, now);
   }
   next_ = awake_ != 0 ? now + 1 : timers_.next(now);
 }
 
 // ---- timers and conditions
 
-void SubCore::expire_timers(Cycle now) {
+void SubCore::expire_timers(Sm& sm, Cycle now) {
   Mask late = tentative_ & awake_;
   for (; late != 0; late &= late - 1) {
     const int w = std::countr_zero(late);
     if (warps_[w].last_issue + 1 >= now) continue;
     tentative_ &= ~(Mask{1} << w);
     WarpState reason{};
-    if (!condition_holds(w, now, reason)) block(w, reason, now);
+    if (!condition_holds(sm, w, now, reason)) block(sm, w, reason, now);
   }
   const Mask expired = timers_.expire(now);
   awake_ |= expired;
   for (Mask checked = expired & check_; checked != 0; checked &= checked - 1) {
     const int w = std::countr_zero(checked);
     WarpState reason{};
-    if (!condition_holds(w, now, reason)) block(w, reason, now);
+    if (!condition_holds(sm, w, now, reason)) block(sm, w, reason, now);
   }
 }
 
-bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
+bool SubCore::condition_holds(Sm& sm, int slot, Cycle now, WarpState& reason) {
   Warp& warp = warps_[slot];
   if (warp.in_barrier) {
     reason = WarpState::kBarrier;
@@ -109,17 +106,17 @@ bool SubCore::condition_holds(int slot, Cycle now, WarpState& reason) {
     }
     if (hidden) tentative_ |= Mask{1} << slot;
   }
-  return sm_->condition_holds(warp, index_, slot, reason);
+  return sm.condition_holds(warp, index_, slot, reason);
 }
 
 // Awake until now without having issued: in all of these cycles something was taken.
-void SubCore::count_held_up(int slot, Cycle now) {
+void SubCore::count_held_up(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
-  if (kAccounting && (coupled_ & (Mask{now > warp.since} << slot)) != 0) sm_->delay_warp(warp, &Delay::all, now - warp.since);
+  if (kAccounting && (coupled_ & (Mask{now > warp.since} << slot)) != 0) sm.delay_warp(warp, &Delay::all, now - warp.since);
 }
 
-void SubCore::block(int slot, WarpState reason, Cycle since) {
-  count_held_up(slot, since);
+void SubCore::block(Sm& sm, int slot, WarpState reason, Cycle since) {
+  count_held_up(sm, slot, since);
   warps_[slot].blocked = true;
   wait(warps_[slot], reason, since);
   awake_ &= ~(Mask{1} << slot);
@@ -141,7 +138,7 @@ void SubCore::set_timer(Warp& warp, int slot, Cycle at, bool check) {
 
 // ---- who goes, who waits
 
-SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
+SubCore::Mask SubCore::throttle(Sm& sm, Mask candidates, Cycle now) {
   const auto losing_to = [&](Pipe pipe) {
     const auto port = static_cast<int>(pipe);
     return candidates & wants_[port] & (0U - static_cast<Mask>(pipes_[port].admits_at() > now));
@@ -151,9 +148,9 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
   const Mask lite = losing_to(Pipe::kFmaLite);
   if ((alu | heavy | lite) != 0) {
     candidates &= ~(alu | heavy | lite);
-    if (alu != 0) lose_pipe(alu, Pipe::kAlu);
-    if (heavy != 0) lose_pipe(heavy, Pipe::kFmaHeavy);
-    if (lite != 0) lose_pipe(lite, Pipe::kFmaLite);
+    if (alu != 0) lose_pipe(sm, alu, Pipe::kAlu);
+    if (heavy != 0) lose_pipe(sm, heavy, Pipe::kFmaHeavy);
+    if (lite != 0) lose_pipe(sm, lite, Pipe::kFmaLite);
   }
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
@@ -165,41 +162,41 @@ SubCore::Mask SubCore::throttle(Mask candidates, Cycle now) {
     candidates &= ~held;
     if (port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory) {
       const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
-      lose(held, state, sm_->queue_holder(index_), Contended::kMemoryQueue);
+      lose(sm, held, state, sm.queue_holder(index_), Contended::kMemoryQueue);
     } else {
-      lose_pipe(held, static_cast<Pipe>(port));
+      lose_pipe(sm, held, static_cast<Pipe>(port));
     }
   }
   return candidates;
 }
 
-void SubCore::lose_pipe(Mask warps, Pipe pipe) {
+void SubCore::lose_pipe(Sm& sm, Mask warps, Pipe pipe) {
   const auto port = static_cast<int>(pipe);
-  lose(warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
+  lose(sm, warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
 }
 
 // Candidates that find the issue slot and a control stage free: all or none.
-SubCore::Mask SubCore::find_dispatch_port(Mask candidates, Cycle now) {
+SubCore::Mask SubCore::find_dispatch_port(Sm& sm, Mask candidates, Cycle now) {
   if (plain_) {
     if (dispatch_ports_[0].control_free <= now) return candidates;
-    lose(candidates, WarpState::kDispatchStall, dispatch_ports_[0].dispatch_culprit, Contended::kRegisterReadPort);
+    lose(sm, candidates, WarpState::kDispatchStall, dispatch_ports_[0].dispatch_culprit, Contended::kRegisterReadPort);
     return 0;
   }
   if (slot_free_ > now) {
-    lose(candidates, WarpState::kNotSelected, slot_holder_, Contended::kIssueSlot);
+    lose(sm, candidates, WarpState::kNotSelected, slot_holder_, Contended::kIssueSlot);
     return 0;
   }
   dispatch_port_ = 0;
-  while (dispatch_port_ + 1 < spec_.issue_width && dispatch_ports_[dispatch_port_].control_free > now) ++dispatch_port_;
+  while (dispatch_port_ + 1 < sm.spec().issue_width && dispatch_ports_[dispatch_port_].control_free > now) ++dispatch_port_;
   if (dispatch_ports_[dispatch_port_].control_free <= now) return candidates;
-  lose(candidates, WarpState::kDispatchStall, dispatch_ports_[dispatch_port_].dispatch_culprit, Contended::kRegisterReadPort);
+  lose(sm, candidates, WarpState::kDispatchStall, dispatch_ports_[dispatch_port_].dispatch_culprit, Contended::kRegisterReadPort);
   return 0;
 }
 
 // For a second instruction of the same cycle, which meets what the first one has taken.
-[[gnu::noinline]] SubCore::Mask SubCore::look_again(Mask candidates, Cycle now) {
-  candidates = throttle(candidates, now);
-  return candidates != 0 ? find_dispatch_port(candidates, now) : 0;
+[[gnu::noinline]] SubCore::Mask SubCore::look_again(Sm& sm, Mask candidates, Cycle now) {
+  candidates = throttle(sm, candidates, now);
+  return candidates != 0 ? find_dispatch_port(sm, candidates, now) : 0;
 }
 
 int SubCore::youngest(Mask candidates) const {
@@ -219,12 +216,12 @@ int SubCore::oldest(Mask candidates) const {
 }
 
 // Those of the kernels of highest priority.
-SubCore::Mask SubCore::most_urgent(Mask candidates) const {
+SubCore::Mask SubCore::most_urgent(const Sm& sm, Mask candidates) const {
   Mask best = 0;
   int priority = 0;
   for (const int launch : active_launches_) {
     const Mask own = candidates & of_launch_[launch];
-    const int its = sm_->launches()[launch].priority;
+    const int its = sm.launches()[launch].priority;
     if (own == 0 || (best != 0 && its < priority)) continue;
     best = best != 0 && its == priority ? best | own : own;
     priority = its;
@@ -232,9 +229,9 @@ SubCore::Mask SubCore::most_urgent(Mask candidates) const {
   return best;
 }
 
-int SubCore::pick(Mask candidates) const {
-  const IssuePolicy policy = spec_.issue_policy;
-  if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
+int SubCore::pick(const Sm& sm, Mask candidates) const {
+  const IssuePolicy policy = sm.spec().issue_policy;
+  if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(sm, candidates);
   const Mask last = last_issued_ & candidates;
   if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return youngest(last != 0 ? last : candidates);
   if (policy == IssuePolicy::kGto) return oldest(last != 0 ? last : candidates);
@@ -245,53 +242,55 @@ int SubCore::pick(Mask candidates) const {
 
 // Those that lost to a warp whose instruction closed the very pipe they need would not have issued with a second issue slot
 // either: the pipe is what they lack. The others lack the issue slot.
-void SubCore::charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now) {
+void SubCore::charge_losers(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now) {
   if constexpr (!kAccounting) return;
   const auto port = static_cast<int>(op.pipe);
   const Mask closed = static_cast<Mask>(pipes_[port].admits_at() > now) & static_cast<Mask>(op.math);
   const Mask same = losers & wants_[port] & (0U - closed);
-  if (same != 0) lose(same, WarpState::kMathPipeThrottle, launch, kContendedPipe[port]);
-  if (losers != same) lose(losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
+  if (same != 0) lose(sm, same, WarpState::kMathPipeThrottle, launch, kContendedPipe[port]);
+  if (losers != same) lose(sm, losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
 }
 
-void SubCore::lose(Mask warps, WarpState state, int culprit, Contended resource) {
+void SubCore::lose(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource) {
   if constexpr (!kAccounting) return;
-  const auto place = static_cast<size_t>(culprit_of_[culprit] < kCulprits ? culprit_of_[culprit] : know_culprit(culprit));
+  const auto place =
+      static_cast<size_t>(culprit_of_[culprit] < ActiveRow::kCulprits ? culprit_of_[culprit] : know_culprit(sm, culprit));
   const size_t loss = resource != Contended::kMemoryQueue ? static_cast<size_t>(resource)
-                      : state == WarpState::kLgThrottle   ? kLosses - 1
-                                                          : kLosses - 2;
+                      : state == WarpState::kLgThrottle   ? ActiveRow::kLosses - 1
+                                                          : ActiveRow::kLosses - 2;
   losses_ = true;
   for (ActiveRow& active : active_rows_) active.lost[place][loss] += static_cast<uint64_t>(std::popcount(warps & active.warps));
   if ((warps & coupled_) == 0) return;
   for (Mask late = warps & coupled_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
-    sm_->delay_warp(warps_[std::countr_zero(late)], &Delay::others, 1);
+    sm.delay_warp(warps_[std::countr_zero(late)], &Delay::others, 1);
 }
 
 // ---- issue
 
-void SubCore::issue(int slot, Cycle now) {
+void SubCore::issue(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const MicroOp& op = *warp.op;
-  count_held_up(slot, now);
+  count_held_up(sm, slot, now);
   ++unsettled_;
-  if (!op.straight) count(warp, &op + 1);
-  if (log_ != nullptr) log(warp, now);
+  if (!op.straight) count(sm, warp, &op + 1);
+  if (sm.issue_log() != nullptr) log(sm, warp, now);
   last_issued_ = Mask{1} << slot;
   last_turn_ = slot;
   if (!plain_) {
-    slot_free_ = now + spec_.issue_interval - (spec_.issue_width > 1 ? 1 : 0);
+    slot_free_ = now + sm.spec().issue_interval - (sm.spec().issue_width > 1 ? 1 : 0);
     slot_holder_ = warp.launch;
   }
   warp.last_issue = now;
   warp.fresh_counters = 0;
   tentative_ &= ~(Mask{1} << slot);
   if (op.math) {
-    occupy(static_cast<int>(op.pipe), now, held(op, now), warp.launch);
+    occupy(sm, static_cast<int>(op.pipe), now, held(op, now), warp.launch);
     const Cycle alu_free = pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now);
     alu_until_[op.alu_result ? 0 : 1] = alu_free;
-    if (op.blocks_lite) occupy(static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
+    if (op.blocks_lite) occupy(sm, static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
   } else if (op.pipe == Pipe::kMemory) {
-    if (++queue_entries_ == spec_.memory_queue_entries) busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
+    if (++queue_entries_ == sm.spec().memory_queue_entries)
+      busy_ports_ |= 1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory;
   }
   if (op.allocates) {
     issue_fixed(op, warp, slot, now);
@@ -299,21 +298,21 @@ void SubCore::issue(int slot, Cycle now) {
     Cycle& control_free = dispatch_ports_[dispatch_port_].control_free;
     control_free = std::max(control_free, now + 1);
     if (releases_counters(op)) count_dependences(op, warp);
-    sm_->issued(warp, op, index_, slot, now);
+    sm.issued(warp, op, index_, slot, now);
     if (op.behaviour == Behaviour::kExit) return;
   }
   if (op.straight) {
     ++warp.op;
   } else {
-    go_on(warp, slot, now);
+    go_on(sm, warp, slot, now);
   }
   want(slot, *warp.op);
   set_timer(warp, slot, now + op.next_after, warp.op->needs_check || warp.in_barrier);
 }
 
-void SubCore::log(const Warp& warp, Cycle now) const {
+void SubCore::log(Sm& sm, const Warp& warp, Cycle now) const {
   const auto position = static_cast<uint32_t>(warp.op - warp.program->ops.data());
-  log_->push_back({now, sm_class_, static_cast<uint32_t>(index_), warp.launch, warp.number, position});
+  sm.issue_log()->push_back({now, sm.sm_class(), static_cast<uint32_t>(index_), warp.launch, warp.number, position});
 }
 
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
@@ -331,9 +330,9 @@ void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle n
   for (const uint8_t place : op.written) last_writer_[place] = warp.launch;
 }
 
-void SubCore::occupy(int port, Cycle now, uint32_t cycles, int launch) {
+void SubCore::occupy(Sm& sm, int port, Cycle now, uint32_t cycles, int launch) {
   busy_ports_ |= (1U << port) & ~kOftenTaken;
-  pipes_[port].occupy(now, cycles, launch, spec_.admission[port]);
+  pipes_[port].occupy(now, cycles, launch, sm.spec().admission[port]);
 }
 
 // Measured of the ALU alone; FMA heavy has as many lanes.
@@ -352,23 +351,23 @@ void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
 }
 
 // To the next instruction, which may be elsewhere or belong to another segment.
-void SubCore::go_on(Warp& warp, int slot, Cycle now) {
+void SubCore::go_on(Sm& sm, Warp& warp, int slot, Cycle now) {
   const MicroOp& op = *warp.op;
-  step_program(warp);
+  step_program(sm, warp);
   warp.counted = warp.op;
   if (kAccounting && warp.op->segment != op.segment) {
     const Mask bit = Mask{1} << slot;
-    leave_row(bit, warp.row);
-    warp.row = account_->row(warp.launch, warp.op->segment);
+    leave_row(sm, bit, warp.row);
+    warp.row = sm.ledger().row(warp.launch, warp.op->segment);
     enter_row(bit, warp.row);
-    if (sm_->records_timeline()) sm_->entered_segment(warp, op.segment, now + 1);
+    if (sm.records_timeline()) sm.entered_segment(warp, op.segment, now + 1);
   }
   // The instruction that waits is the next one, as profilers show it.
   const auto fixed_wait = op.behaviour == Behaviour::kBranch ? WarpState::kBranchResolving : WarpState::kWait;
-  account_->spend(warp.row, fixed_wait, op.next_after - 1U);
+  sm.ledger().spend(warp.row, fixed_wait, op.next_after - 1U);
 }
 
-void SubCore::step_program(Warp& warp) {
+void SubCore::step_program(Sm& sm, Warp& warp) {
   if (!warp.op->edge) {
     ++warp.op;
     return;
@@ -380,25 +379,25 @@ void SubCore::step_program(Warp& warp) {
     const LoopSpan& loop = program.loops[l];
     if (--warp.trips_left[loop.depth] > 0) {
       warp.op = &program.ops[loop.begin];
-      sm_->at_loop_end();
-      if (loop.trips.parameter >= 0 && warp.trips_left[loop.depth] == 1) sm_->at_last_trip();
-      enter_loops(warp, loop.begin, loop.depth);
+      sm.at_loop_end();
+      if (loop.trips.parameter >= 0 && warp.trips_left[loop.depth] == 1) sm.at_last_trip();
+      enter_loops(sm, warp, loop.begin, loop.depth);
       return;
     }
   }
   ++warp.op;
-  enter_loops(warp, at + 1, -1);
+  enter_loops(sm, warp, at + 1, -1);
 }
 
-void SubCore::enter_loops(Warp& warp, uint32_t at, int deeper_than) {
+void SubCore::enter_loops(Sm& sm, Warp& warp, uint32_t at, int deeper_than) {
   for (const uint32_t l : warp.program->begins_at[at]) {
     const LoopSpan& loop = warp.program->loops[l];
     if (loop.depth <= deeper_than) continue;
-    warp.trips_left[loop.depth] = sm_->trips(warp, loop.trips);
+    warp.trips_left[loop.depth] = sm.trips(warp, loop.trips);
     if (warp.trips_left[loop.depth] > 0) continue;
     // Skipped: the code behind it, in the same body, is next, and may begin loops of its own.
     warp.op = &warp.program->ops[loop.end + 1];
-    enter_loops(warp, loop.end + 1, loop.depth - 1);
+    enter_loops(sm, warp, loop.end + 1, loop.depth - 1);
     return;
   }
 }

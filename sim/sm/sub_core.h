@@ -9,6 +9,7 @@
 #include "sim/account/account.h"
 #include "sim/account/issue_log.h"
 #include "sim/engine/state_visitor.h"
+#include "sim/sm/event.h"
 #include "sim/sm/pipe_port.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
@@ -18,6 +19,39 @@
 namespace warpfold::sim {
 
 class Sm;
+
+using WarpMask = uint32_t;  // a bit for each warp slot of a sub-core
+
+// Behind the issue slot: a control and an allocate stage. A sub-core that issues from several warps a cycle has as many.
+struct DispatchPort {
+  Cycle control_free = 0;    // the control stage takes the next instruction from this cycle on
+  Cycle allocated = 0;       // cycle in which the last instruction left the allocate stage
+  int allocate_holder = 0;   // launch of that instruction
+  int dispatch_culprit = 0;  // launch that an instruction waits for until control_free
+
+  bool operator==(const DispatchPort&) const = default;
+};
+inline constexpr uint32_t kMostDispatchPorts = 8;
+
+// A row of the account with resident warps on the sub-core, and what they have lost to each known culprit since it was charged
+// last, by resource; the memory queue is there twice, the last time for instructions that leave the SM.
+struct ActiveRow {
+  static constexpr int kLosses = static_cast<int>(Contended::kRegisterReadPort) + 3;
+  static constexpr int kCulprits = 4;
+
+  uint32_t row = 0;
+  WarpMask warps = 0;
+  std::array<std::array<uint64_t, kLosses>, kCulprits> lost{};
+
+  bool operator==(const ActiveRow&) const = default;
+};
+
+// Cycles that the sub-core's instructions have held its pipes.
+struct PipeUse {
+  std::array<uint64_t, isa::kPipes> pipe_cycles{};
+
+  bool operator==(const PipeUse&) const = default;
+};
 
 // One of an SM's sub-cores: issues at most one warp instruction a cycle.
 //
@@ -30,29 +64,26 @@ class Sm;
 // Source: Huerta et al., MICRO 2025 (issue policy, control codes, allocate stage, latches).
 class SubCore {
  public:
-  SubCore(const Spec& spec, Sm& sm, Account& account, int index);
-  // A copy is the first SM's until it is told that it is another's.
-  void belong_to(Sm& sm, Account& account) { sm_ = &sm, account_ = &account; }
+  SubCore(const Spec& spec, size_t launches, int index);
 
   // Runs cycle `now` of those that have something to do in it, in turn: what one issues may wake one behind it.
-  static void step(std::span<SubCore> sub_cores, Cycle now);
+  static void step(Sm& sm, std::span<SubCore> sub_cores, Cycle now);
   // The next cycle in which something can happen; kNever: only an event can wake it.
   Cycle next() const { return next_; }
 
-  void start_warp(int slot, Cycle now);
+  void handle(Sm& sm, const SubCoreEvent& event, Cycle now);
+  bool is_live(const SubCoreEvent& event) { return event.kind == SubCoreEvent::Kind::kQueueEntry || live_warp(event) != nullptr; }
+  // Of a live event.
+  EventKey key_of(const Sm& sm, const SubCoreEvent& event);
+
+  void start_warp(Sm& sm, int slot, Cycle now);
   // Something that a blocked warp may wait for has changed.
   // `delay`: Warp::delay of whoever has changed it; none: what it waits for has no history of its own.
-  void reconsider(int slot, Cycle now, std::optional<Delay> delay = std::nullopt);
-  void release_counter(int slot, int counter, Delay delay, Cycle now);
-  void free_queue_entry(Cycle now);
-  void wgmma_room(Cycle now);
-  void end_warp(int slot);
+  void reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay = std::nullopt);
+  void wgmma_room(Sm& sm, Cycle now);
+  void end_warp(Sm& sm, int slot);
 
-  void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {
-    log_ = &log;
-    sm_class_ = sm_class;
-  }
-
+  const std::vector<Warp>& warps() const { return warps_; }
   Warp& warp(int slot) { return warps_[slot]; }
   const Warp& warp(int slot) const { return warps_[slot]; }
   int slots() const { return static_cast<int>(warps_.size()); }
@@ -66,126 +97,108 @@ class SubCore {
   // With no warp: forgets whose turn it was, and who had what last.
   void reset_arbiters(Cycle now);
   // Everything that the sub-core keeps, warps included.
-  void visit(StateVisitor& visitor);
+  void visit(Sm& sm, StateVisitor& visitor);
   // Changes with the places that the warps are at in their programs.
   uint64_t fingerprint() const;
 
-  struct Use {
-    std::array<uint64_t, isa::kPipes> pipe_cycles{};
-  };
-  const Use& use() { return settle(), use_; }
-  uint64_t issued(int launch) { return settle(), issued_[launch]; }
+  const PipeUse& use(Sm& sm) { return settle(sm), use_; }
+  uint64_t issued(Sm& sm, int launch) { return settle(sm), issued_[launch]; }
   // Straight code is counted a stretch at a time: brings the account and what else is counted of it up to now.
-  void settle();
+  void settle(Sm& sm);
   uint64_t unsettled() const { return unsettled_; }  // instructions issued that are not in the account
 
- private:
-  using Mask = uint32_t;
+  bool operator==(const SubCore&) const = default;
 
+ private:
+  using Mask = WarpMask;
+
+  Warp* live_warp(const SubCoreEvent& event);
+  void release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle now);
+  void load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, Cycle now);
+  void async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle now);
+  void free_queue_entry(const Sm& sm, Cycle now);
   void visit_warp(int slot, StateVisitor& visitor);
-  void step(Cycle now);
-  void expire_timers(Cycle now);
-  bool condition_holds(int slot, Cycle now, WarpState& reason);
-  void block(int slot, WarpState reason, Cycle since);
+  void step(Sm& sm, Cycle now);
+  void expire_timers(Sm& sm, Cycle now);
+  bool condition_holds(Sm& sm, int slot, Cycle now, WarpState& reason);
+  void block(Sm& sm, int slot, WarpState reason, Cycle since);
   void wait(Warp& warp, WarpState reason, Cycle since);
   // What happens in a cycle that has been run already is seen in the next.
   void wake_at(Cycle cycle) { next_ = std::min(next_, cycle == stepped_ ? cycle + 1 : cycle); }
 
-  Mask throttle(Mask candidates, Cycle now);
-  Mask find_dispatch_port(Mask candidates, Cycle now);
-  Mask look_again(Mask candidates, Cycle now);
-  Mask most_urgent(Mask candidates) const;
-  int pick(Mask candidates) const;
+  Mask throttle(Sm& sm, Mask candidates, Cycle now);
+  Mask find_dispatch_port(Sm& sm, Mask candidates, Cycle now);
+  Mask look_again(Sm& sm, Mask candidates, Cycle now);
+  Mask most_urgent(const Sm& sm, Mask candidates) const;
+  int pick(const Sm& sm, Mask candidates) const;
   int youngest(Mask candidates) const;
   int oldest(Mask candidates) const;
-  void charge_losers(Mask losers, int launch, const MicroOp& op, Cycle now);
-  void lose(Mask warps, WarpState state, int culprit, Contended resource);
-  void lose_pipe(Mask warps, isa::Pipe pipe);
-  int know_culprit(int launch);
-  struct ActiveRow;
-  void charge(ActiveRow& active);
-  void charge_losses();
-  void count_held_up(int slot, Cycle now);
-  void leave_row(Mask bit, uint32_t row);
+  void charge_losers(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
+  void lose(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
+  void lose_pipe(Sm& sm, Mask warps, isa::Pipe pipe);
+  int know_culprit(Sm& sm, int launch);
+  void charge(Sm& sm, ActiveRow& active);
+  void charge_losses(Sm& sm);
+  void count_held_up(Sm& sm, int slot, Cycle now);
+  void leave_row(Sm& sm, Mask bit, uint32_t row);
   void enter_row(Mask bit, uint32_t row);
 
-  void issue(int slot, Cycle now);
-  void log(const Warp& warp, Cycle now) const;
+  void issue(Sm& sm, int slot, Cycle now);
+  void log(Sm& sm, const Warp& warp, Cycle now) const;
   void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
-  void occupy(int port, Cycle now, uint32_t cycles, int launch);
+  void occupy(Sm& sm, int port, Cycle now, uint32_t cycles, int launch);
   uint32_t held(const MicroOp& op, Cycle now) const;
   void count_dependences(const MicroOp& op, Warp& warp);
-  void count(Warp& warp, const MicroOp* end);
-  void go_on(Warp& warp, int slot, Cycle now);
-  void step_program(Warp& warp);
-  void enter_loops(Warp& warp, uint32_t at, int deeper_than);
+  void count(Sm& sm, Warp& warp, const MicroOp* end);
+  void go_on(Sm& sm, Warp& warp, int slot, Cycle now);
+  void step_program(Sm& sm, Warp& warp);
+  void enter_loops(Sm& sm, Warp& warp, uint32_t at, int deeper_than);
   void set_timer(Warp& warp, int slot, Cycle at, bool check);
   void want(int slot, const MicroOp& op);
 
-  const Spec& spec_;
-  Sm* sm_;
-  Account* account_;
   RegisterPorts ports_;
-  std::vector<Warp> warps_;
+  std::vector<Warp> warps_;  // by slot
 
-  Mask resident_ = 0;
-  Mask coupled_ = 0;  // of launches whose warps wait for each other
-  Mask awake_ = 0;
-  Mask check_ = 0;      // the next instruction has a condition
-  Mask tentative_ = 0;  // awake only because a counter's increment is not visible yet
-  TimerWheel timers_;
-  std::array<Mask, kPorts> wants_{};  // warps whose next instruction needs the port
-  std::vector<uint8_t> wanted_port_;  // per slot
-  std::vector<Mask> younger_;         // per slot: resident warps that started later
-  std::vector<Mask> of_launch_;       // resident warps per launch
-  std::vector<int> active_launches_;  // launches with resident warps here
-  // A row of the account with resident warps here, and what they have lost to each known culprit since it was charged last, by
-  // resource; the memory queue is there twice, the last time for instructions that leave the SM.
-  static constexpr int kLosses = static_cast<int>(Contended::kRegisterReadPort) + 3;
-  static constexpr int kCulprits = 4;
-  struct ActiveRow {
-    uint32_t row = 0;
-    Mask warps = 0;
-    std::array<std::array<uint64_t, kLosses>, kCulprits> lost{};
-  };
-  std::vector<ActiveRow> active_rows_;
-  bool losses_ = false;                    // some are not in the account
-  std::array<int, kCulprits> culprits_{};  // launches
+  WarpMask resident_ = 0;
+  WarpMask coupled_ = 0;  // of launches whose warps wait for each other
+  WarpMask awake_ = 0;
+  WarpMask check_ = 0;      // the next instruction has a condition
+  WarpMask tentative_ = 0;  // awake only because a counter's increment is not visible yet
+  TimerWheel timers_{};
+  std::array<WarpMask, kPorts> wants_{};  // warps whose next instruction needs the port
+  std::vector<uint8_t> wanted_port_;      // per slot
+  std::vector<WarpMask> younger_;         // per slot: resident warps that started later
+  std::vector<WarpMask> of_launch_;       // resident warps per launch
+  std::vector<int> active_launches_{};    // launches with resident warps here
+
+  std::vector<ActiveRow> active_rows_{};
+  bool losses_ = false;                               // some are not in the account
+  std::array<int, ActiveRow::kCulprits> culprits_{};  // launches
   int known_culprits_ = 0;
-  std::vector<uint8_t> culprit_of_;  // per launch: its place in culprits_; kCulprits: none
+  std::vector<uint8_t> culprit_of_;  // per launch: its place in culprits; ActiveRow::kCulprits: none
 
   std::array<PipePort, kPorts> pipes_{};
   uint32_t busy_ports_ = 0;  // of those that are seldom taken
-  std::array<Cycle, 2>
-      alu_until_{};  // the last instruction with a result leaves the ALU's latch, and the last one of any pipe without
-  uint32_t queue_entries_ = 0;
+  // The last instruction with a result leaves the ALU's latch, and the last one of any pipe without.
+  std::array<Cycle, 2> alu_until_{};
+  uint32_t queue_entries_ = 0;  // of the memory queue, taken
 
-  // Behind the issue slot: a control and an allocate stage. A sub-core that issues from several warps a cycle has as many.
-  struct DispatchPort {
-    Cycle control_free = 0;   // the control stage takes the next instruction from this cycle on
-    Cycle allocated = 0;      // cycle in which the last instruction left the allocate stage
-    int allocate_holder = 0;  // launch of that instruction
-    int dispatch_culprit = 0;
-  };
-  static constexpr uint32_t kMostDispatchPorts = 8;
   std::array<DispatchPort, kMostDispatchPorts> dispatch_ports_{};
   uint32_t dispatch_port_ = 0;  // that the next instruction takes
   Cycle slot_free_ = 0;         // the issue slot, on a machine that does not issue every cycle
   int slot_holder_ = 0;
-  std::array<int, 3> last_writer_ = {-1, -1, -1};  // of each bank, -1: nobody; the last one takes what writes neither
-  std::vector<uint64_t> port_reads_;
-  std::vector<uint64_t> issued_;  // per launch: warp instructions
-  uint64_t unsettled_ = 0;
+  std::array<int, 3> last_writer_ = {-1, -1, -1};  // launch, of each bank; -1: none; the last one takes what writes neither
+  std::vector<uint64_t> port_reads_;               // per launch: warp-wide register reads, both banks
+  std::vector<uint64_t> issued_;                   // per launch: warp instructions
+  uint64_t unsettled_ = 0;                         // instructions issued that are not in the account
 
-  Mask last_issued_ = 0;  // the warp; none where it has exited
-  int last_turn_ = 0;     // the same for round robin, which goes on from there
-  Cycle next_ = kNever;
-  Cycle stepped_ = kNever;  // the last cycle that was run
-  const bool plain_;        // one warp issues, in any cycle: there is one way, and the issue slot is always free
+  WarpMask last_issued_ = 0;  // the warp; none where it has exited
+  int last_turn_ = 0;         // the same for round robin, which goes on from there
+  Cycle next_ = kNever;       // the next cycle in which something can happen
+  Cycle stepped_ = kNever;    // the last cycle that was run
+  PipeUse use_{};
+  bool plain_;  // one warp issues, in any cycle: there is one dispatch port, and the issue slot is always free
   int index_;
-  std::vector<IssueRecord>* log_ = nullptr;
-  uint32_t sm_class_ = 0;
-  Use use_;
 };
 
 }  // namespace warpfold::sim

@@ -3,7 +3,7 @@
 #include <bit>
 #include <utility>
 
-#include "sim/sm/sub_core.h"
+#include "sim/sm/sm.h"
 
 namespace warpfold::sim {
 namespace {
@@ -25,10 +25,10 @@ WarpState state_of(Contended resource, bool leaves_sm) {
 }  // namespace
 
 // Its place in what is lost to whom. Few launches hold anything at a time; a fifth one takes the places of all.
-int SubCore::know_culprit(int launch) {
-  if (known_culprits_ == kCulprits) {
-    charge_losses();
-    std::ranges::fill(culprit_of_, uint8_t{kCulprits});
+int SubCore::know_culprit(Sm& sm, int launch) {
+  if (known_culprits_ == ActiveRow::kCulprits) {
+    charge_losses(sm);
+    std::ranges::fill(culprit_of_, uint8_t{ActiveRow::kCulprits});
     known_culprits_ = 0;
   }
   culprits_[known_culprits_] = launch;
@@ -36,27 +36,27 @@ int SubCore::know_culprit(int launch) {
   return known_culprits_++;
 }
 
-void SubCore::charge(ActiveRow& active) {
+void SubCore::charge(Sm& sm, ActiveRow& active) {
   for (int c = 0; c < known_culprits_; ++c) {
-    for (int l = 0; l < kLosses; ++l) {
+    for (int l = 0; l < ActiveRow::kLosses; ++l) {
       const uint64_t lost = std::exchange(active.lost[c][l], 0);
       if (lost == 0) continue;
-      const auto resource = l < kLosses - 2 ? static_cast<Contended>(l) : Contended::kMemoryQueue;
-      account_->spend(active.row, state_of(resource, l == kLosses - 1), lost);
-      account_->charge(active.row, culprits_[c], resource, lost);
+      const auto resource = l < ActiveRow::kLosses - 2 ? static_cast<Contended>(l) : Contended::kMemoryQueue;
+      sm.ledger().spend(active.row, state_of(resource, l == ActiveRow::kLosses - 1), lost);
+      sm.ledger().charge(active.row, culprits_[c], resource, lost);
     }
   }
 }
 
-void SubCore::charge_losses() {
+void SubCore::charge_losses(Sm& sm) {
   if (!std::exchange(losses_, false)) return;
-  for (ActiveRow& active : active_rows_) charge(active);
+  for (ActiveRow& active : active_rows_) charge(sm, active);
 }
 
-void SubCore::leave_row(Mask bit, uint32_t row) {
+void SubCore::leave_row(Sm& sm, Mask bit, uint32_t row) {
   const auto active = std::ranges::find(active_rows_, row, &ActiveRow::row);
   if ((active->warps &= ~bit) != 0) return;
-  charge(*active);
+  charge(sm, *active);
   *active = active_rows_.back();
   active_rows_.pop_back();
 }
@@ -71,7 +71,7 @@ void SubCore::enter_row(Mask bit, uint32_t row) {
 }
 
 // Everything up to `end`; how long the warp then waits for its next instruction, up to that one.
-void SubCore::count(Warp& warp, const MicroOp* end) {
+void SubCore::count(Sm& sm, Warp& warp, const MicroOp* end) {
   const Program& program = *warp.program;
   const auto tally = [&](const MicroOp* op) -> const Tally& { return program.tallies[op - program.ops.data()]; };
   const auto instructions = static_cast<uint64_t>(end - warp.counted);
@@ -81,19 +81,19 @@ void SubCore::count(Warp& warp, const MicroOp* end) {
   warp.counted = end;
   unsettled_ -= instructions;
   issued_[warp.launch] += instructions;
-  account_->launch(warp.launch).instructions += instructions;
-  account_->spend(warp.row, WarpState::kSelected, instructions);
-  account_->spend(warp.row, WarpState::kWait, waited.waits - before.waits);
-  account_->spend(warp.row, WarpState::kBranchResolving, waited.branches - before.branches);
+  sm.ledger().launch(warp.launch).instructions += instructions;
+  sm.ledger().spend(warp.row, WarpState::kSelected, instructions);
+  sm.ledger().spend(warp.row, WarpState::kWait, waited.waits - before.waits);
+  sm.ledger().spend(warp.row, WarpState::kBranchResolving, waited.branches - before.branches);
   for (int pipe = 0; pipe < isa::kPipes; ++pipe) use_.pipe_cycles[pipe] += issued.pipe_cycles[pipe] - before.pipe_cycles[pipe];
 }
 
-void SubCore::settle() {
-  charge_losses();
+void SubCore::settle(Sm& sm) {
+  charge_losses(sm);
   if (unsettled_ == 0) return;
   for (Mask left = resident_; left != 0; left &= left - 1) {
     Warp& warp = warps_[std::countr_zero(left)];
-    if (warp.counted != warp.op) count(warp, warp.op);
+    if (warp.counted != warp.op) count(sm, warp, warp.op);
   }
 }
 

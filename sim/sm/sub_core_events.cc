@@ -8,19 +8,75 @@ namespace warpfold::sim {
 
 using isa::Pipe;
 
-void SubCore::reconsider(int slot, Cycle now, std::optional<Delay> delay) {
+Warp* SubCore::live_warp(const SubCoreEvent& event) {
+  Warp& warp = warps_[event.slot];
+  return warp.resident && warp.serial == event.serial ? &warp : nullptr;
+}
+
+void SubCore::handle(Sm& sm, const SubCoreEvent& event, Cycle now) {
+  using enum SubCoreEvent::Kind;
+  if (event.kind == kQueueEntry) return free_queue_entry(sm, now);
+  Warp* warp = live_warp(event);
+  if (warp == nullptr) return;
+  switch (event.kind) {
+    case kCounter:
+      return release_counter(sm, event.slot, event.counter, event.delay, now);
+    case kLoadResult:
+      return load_result(sm, *warp, event, now);
+    case kAsyncCopied:
+      return async_copied(sm, *warp, event, now);
+    case kBulkStored:
+      --warp->outstanding_bulk_stores;
+      reconsider(sm, event.slot, now, event.delay);
+      return sm.maybe_end_warp(index_, event.slot, event.delay, now);
+    case kStored:
+      --warp->outstanding_stores;
+      return sm.maybe_end_warp(index_, event.slot, event.delay, now);
+    case kQueueEntry:
+      return;
+  }
+}
+
+// A fixed-latency result at the same write port goes first: the load waits one cycle.
+void SubCore::load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, Cycle now) {
+  const std::array<uint8_t, 2> registers = {static_cast<uint8_t>(event.value), static_cast<uint8_t>(event.value >> 8)};
+  if (!ports_.write_port_busy(now, registers)) return release_counter(sm, event.slot, event.counter, event.delay, now);
+  const int bank = ports_.write_port_busy(now, {registers[0], 0}) ? 0 : 1;
+  const int writer = last_writer(bank, warp.launch);
+  sm.ledger().charge_request(warp.row, writer, Contended::kRegisterWritePort, 1);
+  SubCoreEvent later = event;
+  const bool by_others = writer != warp.launch;
+  if (by_others || sm.coupled(warp.launch))
+    sm.hold_up(later.delay, warp.launch, warp.cta, sm.cta(warp.cta).serial, delay_by(1, by_others));
+  later.kind = SubCoreEvent::Kind::kCounter;
+  sm.schedule(now + 1, later);
+}
+
+void SubCore::async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle now) {
+  AsyncGroups& groups = warp.async;
+  if (event.value == groups.committed) {
+    --groups.open_copies;
+    return;
+  }
+  --groups.copies_left[event.value % groups.copies_left.size()];
+  while (groups.completed < groups.committed && groups.copies_left[groups.completed % groups.copies_left.size()] == 0)
+    ++groups.completed;
+  reconsider(sm, event.slot, now, event.delay);
+}
+
+void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay) {
   Warp& warp = warps_[slot];
   if (!warp.blocked) return;
   WarpState reason{};
-  const bool holds = condition_holds(slot, now, reason);
+  const bool holds = condition_holds(sm, slot, now, reason);
   if (!holds && reason == warp.reason) return;
   // What another sub-core's issue changes in this cycle is seen in the next by one that has had its turn.
   if (stepped_ == now) ++now;
-  account_->spend(warp.waiting_row, warp.reason, now - warp.since);
+  sm.ledger().spend(warp.waiting_row, warp.reason, now - warp.since);
   if (warp.reason == WarpState::kMathPipeThrottle) {
-    sm_->charge_wgmma_wait(warp, now);
+    sm.charge_wgmma_wait(warp, now);
   } else if (delay) {
-    sm_->inherit(warp, *delay, now - warp.since);
+    sm.inherit(warp, *delay, now - warp.since);
   }
   if (!holds) return wait(warp, reason, now);
   warp.blocked = false;
@@ -29,24 +85,24 @@ void SubCore::reconsider(int slot, Cycle now, std::optional<Delay> delay) {
   wake_at(now);
 }
 
-void SubCore::release_counter(int slot, int counter, Delay delay, Cycle now) {
+void SubCore::release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle now) {
   Warp& warp = warps_[slot];
   --warp.counters[counter];
   if (warp.counters[counter] == 0) warp.long_counters = static_cast<uint8_t>(warp.long_counters & ~(1U << counter));
-  reconsider(slot, now, delay);
+  reconsider(sm, slot, now, delay);
 }
 
-void SubCore::free_queue_entry(Cycle now) {
-  if (queue_entries_-- == spec_.memory_queue_entries) {
+void SubCore::free_queue_entry(const Sm& sm, Cycle now) {
+  if (queue_entries_-- == sm.spec().memory_queue_entries) {
     busy_ports_ &= ~(1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory);
     wake_at(now);
   }
 }
 
-void SubCore::wgmma_room(Cycle now) {
+void SubCore::wgmma_room(Sm& sm, Cycle now) {
   for (Mask waiting = wants_[static_cast<int>(Pipe::kWgmma)] & ~awake_; waiting != 0; waiting &= waiting - 1) {
     const int slot = std::countr_zero(waiting);
-    if (warps_[slot].blocked && warps_[slot].reason == WarpState::kMathPipeThrottle) reconsider(slot, now);
+    if (warps_[slot].blocked && warps_[slot].reason == WarpState::kMathPipeThrottle) reconsider(sm, slot, now);
   }
 }
 

@@ -14,7 +14,7 @@ void SubCore::reset_arbiters(Cycle now) {
   last_turn_ = 0;
 }
 
-void SubCore::start_warp(int slot, Cycle now) {
+void SubCore::start_warp(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const Mask bit = Mask{1} << slot;
   if (of_launch_[warp.launch] == 0) active_launches_.push_back(warp.launch);
@@ -22,10 +22,10 @@ void SubCore::start_warp(int slot, Cycle now) {
   younger_[slot] = 0;
   resident_ |= bit;
   of_launch_[warp.launch] |= bit;
-  coupled_ = sm_->coupled(warp.launch) ? coupled_ | bit : coupled_ & ~bit;
-  enter_loops(warp, 0, -1);
+  coupled_ = sm.coupled(warp.launch) ? coupled_ | bit : coupled_ & ~bit;
+  enter_loops(sm, warp, 0, -1);
   warp.counted = warp.op;
-  warp.row = account_->row(warp.launch, warp.op->segment);
+  warp.row = sm.ledger().row(warp.launch, warp.op->segment);
   enter_row(bit, warp.row);
   wanted_port_[slot] = warp.op->port;
   wants_[wanted_port_[slot]] |= bit;
@@ -34,7 +34,7 @@ void SubCore::start_warp(int slot, Cycle now) {
   wake_at(warp.started);
 }
 
-void SubCore::end_warp(int slot) {
+void SubCore::end_warp(Sm& sm, int slot) {
   const Mask bit = Mask{1} << slot;
   const int launch = warps_[slot].launch;
   awake_ &= ~bit;
@@ -45,7 +45,7 @@ void SubCore::end_warp(int slot) {
   wants_[wanted_port_[slot]] &= ~bit;
   of_launch_[launch] &= ~bit;
   if (of_launch_[launch] == 0) std::erase(active_launches_, launch);
-  leave_row(bit, warps_[slot].row);
+  leave_row(sm, bit, warps_[slot].row);
   last_issued_ &= ~bit;
 }
 

@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "sim/sm/sub_core.h"
+#include "sim/sm/sm.h"
 
 namespace warpfold::sim {
 namespace {
@@ -9,7 +9,15 @@ uint64_t place(const Warp& warp) { return static_cast<uint64_t>(warp.launch) << 
 
 }  // namespace
 
-void SubCore::visit(StateVisitor& visitor) {
+void SubCore::visit(Sm& sm, StateVisitor& visitor) {
+  // Every field: one more does not compile until it is listed, and visited below or named here. Not visited: coupled, wants,
+  // wanted_port, of_launch, active_launches and busy_ports follow from the resident warps and the ports' times; active_rows,
+  // losses, culprits, known_culprits, culprit_of and unsettled are settled; dispatch_port is chosen anew in every cycle; plain and
+  // index are constant.
+  [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, wanted_port, younger, of_launch,
+                          active_launches, active_rows, losses, culprits, known_culprits, culprit_of, pipes, busy_ports, alu_until,
+                          queue_entries, dispatch_ports, dispatch_port, slot_free, slot_holder, last_writer, port_reads, issued,
+                          unsettled, last_issued, last_turn, next, stepped, use, plain, index] = *this;
   visitor.values("resident", resident_, "awake", awake_);
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
@@ -19,18 +27,19 @@ void SubCore::visit(StateVisitor& visitor) {
   timers_.visit(visitor);
   for (Mask left = resident_; left != 0; left &= left - 1) visitor.value("younger", younger_[std::countr_zero(left)]);
   for (int port = 0; port < kPorts; ++port) {
-    if (port < isa::kPipes) pipes_[port].visit(visitor, spec_.admission[port]);
+    if (port < isa::kPipes) pipes_[port].visit(visitor, sm.spec().admission[port]);
   }
   visitor.time("alu_results", alu_until_[0]);
   visitor.value("queue_entries", queue_entries_);
-  for (uint32_t w = 0; w < spec_.issue_width; ++w) {
+  for (uint32_t w = 0; w < sm.spec().issue_width; ++w) {
     DispatchPort& port = dispatch_ports_[w];
+    [[maybe_unused]] const auto& [control_free, allocated, allocate_holder, dispatch_culprit] = port;
     visitor.values("dispatch_culprit", port.control_free > visitor.now() ? port.dispatch_culprit : 0, "allocate_holder",
                    port.allocated > visitor.now() ? port.allocate_holder : 0);
     visitor.time("control_free", port.control_free);
     visitor.time("allocated", port.allocated);
   }
-  if (spec_.issue_interval > 1) {
+  if (sm.spec().issue_interval > 1) {
     visitor.value("slot_holder", slot_free_ > visitor.now() ? static_cast<uint64_t>(slot_holder_) : 0);
     visitor.time("slot_free", slot_free_);
   } else {
@@ -49,6 +58,14 @@ void SubCore::visit(StateVisitor& visitor) {
 // The loops' trips are apart: they only count, until the last.
 void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   Warp& warp = warps_[slot];
+  // Every field. Beside its CTA (Sm::visit_warp_in_cta): delay, barrier_phase, wgmma_sequence and cursors. Not visited: counted,
+  // which is op once settled; launch, its CTA's; row, which follows from op; program, in which op lies; number and barrier_op,
+  // which only reports show.
+  [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,
+                                in_barrier, counters, reason, resident, exited, barrier, index_in_cta, program, trips_left, serial,
+                                number, started, waiting_row, registers, barrier_op, barrier_phase, outstanding_stores,
+                                outstanding_bulk_stores, wgmma_sequence, wgmma_groups, async, cursors] = warp;
+  [[maybe_unused]] const auto& [open_copies, committed, completed, copies_left] = async;
   visitor.value("warp_op", place(warp));
   visitor.values("warp_cta", warp.cta, "warp_index", warp.index_in_cta);
   uint8_t counting = 0;
@@ -79,6 +96,20 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
     warp.last_issue = visitor.moved(warp.last_issue);
   }
   visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
+}
+
+EventKey SubCore::key_of(const Sm& sm, const SubCoreEvent& event) {
+  [[maybe_unused]] const auto& [kind, sub_core, slot, counter, serial, value, delay] = event;
+  EventKey key{.kind = static_cast<uint8_t>(kind), .sub_core = sub_core, .slot = slot, .counter = counter};
+  if (kind == SubCoreEvent::Kind::kQueueEntry) return key;
+  const Warp& warp = *live_warp(event);
+  key.delay = {warp.launch, warp.cta, sm.cta(warp.cta).serial, delay};
+  if (kind == SubCoreEvent::Kind::kAsyncCopied) {
+    key.value = warp.async.committed - value;
+  } else if (kind == SubCoreEvent::Kind::kLoadResult || kind == SubCoreEvent::Kind::kCounter) {
+    key.value = value;
+  }
+  return key;
 }
 
 uint64_t SubCore::fingerprint() const {

@@ -36,6 +36,8 @@ class TimerWheel {
   }
 
   void visit(StateVisitor& visitor) {
+    // Every field.
+    [[maybe_unused]] const auto& [due, occupied] = *this;
     if (!visitor.recording()) {
       std::rotate(due_.begin(), due_.end() - static_cast<ptrdiff_t>(visitor.shift() % kCycles), due_.end());
       occupied_ = std::rotl(occupied_, static_cast<int>(visitor.shift() % kCycles));
@@ -46,6 +48,8 @@ class TimerWheel {
     for (uint64_t ahead = std::rotr(occupied_, now); ahead != 0; ahead &= ahead - 1)
       visitor.value("timer_warps", due_[(std::countr_zero(ahead) + now) % kCycles]);
   }
+
+  bool operator==(const TimerWheel&) const = default;
 
  private:
   static constexpr int kCycles = 64;

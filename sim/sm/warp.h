@@ -21,6 +21,8 @@ struct AsyncGroups {
   uint64_t committed = 0;                 // groups
   uint64_t completed = 0;                 // groups
   std::array<uint32_t, 8> copies_left{};  // per committed group, by group number mod 8
+
+  bool operator==(const AsyncGroups&) const = default;
 };
 
 // A resident warp. What every issue looks at comes first.
@@ -58,6 +60,8 @@ struct alignas(64) Warp {
   uint32_t wgmma_groups = 0;    // committed, not completed
   AsyncGroups async;
   std::array<uint64_t, kMaxCursors> cursors{};  // steps taken
+
+  bool operator==(const Warp&) const = default;
 };
 
 struct Mbarrier {
@@ -67,12 +71,16 @@ struct Mbarrier {
   uint64_t visible = 0;    // phases that waiting warps see (completed, a latency later)
   Arrival arrived{};       // of the phase that is filling: arrivals and bytes
   Arrival seen{};          // the last visible phase
+
+  bool operator==(const Mbarrier&) const = default;
 };
 
 struct NamedBarrier {
   uint32_t arrived = 0;    // warps
   uint64_t completed = 0;  // phases
   Arrival last{};          // of those that have arrived
+
+  bool operator==(const NamedBarrier&) const = default;
 };
 
 // wgmma commands of one warpgroup: some of its four warps may have issued a command and others not yet.
@@ -82,6 +90,8 @@ struct Warpgroup {
   std::array<Arrival, 16> last{};     // the same: of the warps that have issued it
   Arrival done{};                     // the last completed group
   Arrival started{};                  // the last command's place in the tensor pipe is free again
+
+  bool operator==(const Warpgroup&) const = default;
 };
 
 // A resident CTA.
@@ -99,6 +109,8 @@ struct Cta {
   std::vector<std::vector<Mbarrier>> rings;
   std::array<NamedBarrier, kNamedBarriers> barriers{};
   std::vector<Warpgroup> warpgroups;
+
+  bool operator==(const Cta&) const = default;
 };
 
 }  // namespace warpfold::sim

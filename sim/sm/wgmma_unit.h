@@ -7,12 +7,36 @@
 #include "sim/account/account.h"
 #include "sim/account/delay.h"
 #include "sim/account/hold_history.h"
+#include "sim/sm/event.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
 
 namespace warpfold::sim {
 
 class Sm;
+
+// One command of a warpgroup: m64nN with K of 32 bytes.
+struct WgmmaCommand {
+  static constexpr int kMaxSubCores = 4;
+
+  int launch = 0;
+  uint32_t row = 0;  // of the account: its instruction's
+  int cta = 0;
+  int warpgroup = 0;
+  uint64_t cta_serial = 0;
+  uint16_t columns = 0;
+  bool a_in_registers = false;
+  bool commit = false;  // ends a group
+  Delay delay{};        // Warp::delay of the warps that issued it, and what has held it up since
+  Cycle assembled = 0;
+  Cycle completion = 0;
+  bool writes_begun = false;
+  bool reads_begun = false;
+  std::array<RegisterPorts::Totals, kMaxSubCores> update{};  // per sub-core: port slots to wait for
+  std::vector<uint64_t> reads_before{};                      // per sub-core and launch: port reads when the update began
+
+  bool operator==(const WgmmaCommand&) const = default;
+};
 
 // The SM's asynchronous tensor pipe. A warpgroup's four warps each issue the command; when the last has, it enters a FIFO.
 //
@@ -26,84 +50,60 @@ class Sm;
 // FIFO, priority), CIC-rf (update through the ports, aperture), LUO (rates).
 class WgmmaUnit {
  public:
-  static constexpr int kMaxSubCores = 4;
-
-  WgmmaUnit(const Spec& spec, Sm& sm, Account& account);
-  // A copy is the first SM's until it is told that it is another's.
-  void belong_to(Sm& sm, Account& account) { sm_ = &sm, account_ = &account; }
-
-  // One command of a warpgroup: m64nN with K of 32 bytes.
-  struct Command {
-    int launch = 0;
-    uint32_t row = 0;  // of the account: its instruction's
-    int cta = 0;
-    int warpgroup = 0;
-    uint64_t cta_serial = 0;
-    uint16_t columns = 0;
-    bool a_in_registers = false;
-    bool commit = false;  // ends a group
-    Delay delay{};        // Warp::delay of the warps that issued it, and what has held it up since
-    Cycle assembled = 0;
-    Cycle completion = 0;
-    bool writes_begun = false;
-    bool reads_begun = false;
-    std::array<RegisterPorts::Totals, kMaxSubCores> update{};  // per sub-core: port slots to wait for
-    std::vector<uint64_t> reads_before;                        // per sub-core and launch: port reads when the update began
-  };
-
-  bool has_room(uint64_t open_commands) const { return waiting_ + open_commands < spec_.wgmma_fifo_entries; }
-  void assembled(Command command, Cycle now);
-  // Event handlers.
-  void try_start(Cycle now);
-  void begin_writes(uint64_t id, Cycle now);
-  void begin_reads(uint64_t id, Cycle now);
-  void complete(uint64_t id, Cycle now);
+  // `entries`: of the FIFO; `open_commands`: not assembled yet.
+  bool has_room(uint32_t entries, uint64_t open_commands) const { return waiting_ + open_commands < entries; }
+  void assembled(Sm& sm, WgmmaCommand command, Cycle now);
+  void handle(Sm& sm, const WgmmaEvent& event, Cycle now);
 
   // No CTA is left: forgets whose commands were the last ones.
   void reset_arbiters() { history_.clear(); }
 
+  EventKey key_of(const WgmmaEvent& event) const;
   // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
-  void visit(StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);
+  void visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle blocked_since);
   // Port reads, per sub-core and launch, have been counted since `before` without having been made: commands in flight compare with
   // what was counted.
-  void add_port_reads(uint64_t oldest, const std::vector<uint64_t>& before);
-  std::vector<uint64_t> port_reads() const;
+  void add_port_reads(Sm& sm, uint64_t oldest, const std::vector<uint64_t>& before);
+  std::vector<uint64_t> port_reads(const Sm& sm) const;
   uint64_t started() const { return next_start_; }
 
   const HoldHistory& history() const { return history_; }
   uint64_t busy_cycles() const { return busy_; }
 
+  bool operator==(const WgmmaUnit&) const = default;
+
  private:
   static constexpr size_t kInFlight = 64;
 
-  void visit_command(Command& command, bool waits, StateVisitor& visitor);
-  Command& at(uint64_t id) { return commands_[id % kInFlight]; }
-  void start(uint64_t id, Cycle now);
-  Cycle interval(const Command& command) const;
-  Cycle latency(const Command& command) const;
-  uint32_t wavefronts(const Command& command) const;
-  Cycle read_window(const Command& command) const;
-  void delay_after(uint64_t id, Cycle delay, Cycle lost);
-  void charge_start(Command& command, Cycle now);
-  Cycle charge_reads(const Command& command, Cycle delay);
-  void visit_pipe(StateVisitor& visitor);
-  void schedule_start(Cycle now);
+  void visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVisitor& visitor);
+  WgmmaCommand& at(uint64_t id) { return commands_[id % kInFlight]; }
+  void try_start(Sm& sm, Cycle now);
+  void begin_writes(Sm& sm, uint64_t id, Cycle now);
+  void begin_reads(Sm& sm, uint64_t id, Cycle now);
+  void complete(Sm& sm, uint64_t id, Cycle now);
+  void start(Sm& sm, uint64_t id, Cycle now);
+  Cycle interval(const Sm& sm, const WgmmaCommand& command) const;
+  Cycle latency(const Sm& sm, const WgmmaCommand& command) const;
+  uint32_t wavefronts(const Sm& sm, const WgmmaCommand& command) const;
+  Cycle read_window(const Sm& sm, const WgmmaCommand& command) const;
+  void delay_after(Sm& sm, uint64_t id, Cycle delay, Cycle lost);
+  void charge_start(Sm& sm, WgmmaCommand& command, Cycle now);
+  Cycle charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay);
+  void visit_pipe(Sm& sm, StateVisitor& visitor);
+  void schedule_start(Sm& sm, Cycle now);
 
-  const Spec& spec_;
-  Sm* sm_;
-  Account* account_;
-  std::array<Command, kInFlight> commands_{};
+  std::array<WgmmaCommand, kInFlight> commands_{};
   uint64_t next_id_ = 0;     // assembled so far
   uint64_t next_start_ = 0;  // started so far
   uint64_t waiting_ = 0;     // assembled, not started
   Cycle free_at_ = 0;
-  Arrival pipe_;         // free after the last one started; late by what others cost that one and the pipe since
-  int pipe_launch_ = 0;  // whose that was
+  Arrival pipe_{};       // free after the last one started; its delay is that one's, and what has delayed the pipe since
+  int pipe_launch_ = 0;  // launch of the command started last
   int pipe_cta_ = 0;
   uint64_t pipe_serial_ = 0;
   Cycle start_at_ = kNever;
   uint64_t busy_ = 0;
-  HoldHistory history_;
+  HoldHistory history_{};
 };
 
 }  // namespace warpfold::sim

@@ -35,7 +35,7 @@ struct Trial {
 constexpr double kBound = 0.002;
 constexpr double kCoarseBound = 0.01;
 // Work is exact and cycles are bounded; how many warps are resident on average comes and goes in waves longer than a window, and
-// with it the states in which they wait (docs/folding.md).
+// with it the states in which they wait (docs/sampling.md).
 double counter_bound(double bound) { return std::max(0.01, 3 * bound); }
 constexpr double kMostOfACounter = 0.15;
 constexpr int kMostOffPercent = 20;

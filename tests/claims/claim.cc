@@ -28,7 +28,7 @@ void print(const Claim& claim) {
 }
 
 bool listed(const std::string& statement, const std::string& figure) {
-  std::ifstream document(WARPFOLD_SOURCE_DIR "/docs/validation.md");
+  std::ifstream document(WARPFOLD_SOURCE_DIR "/docs/validation/paper.md");
   for (std::string line; std::getline(document, line);) {
     if (line.starts_with("| " + statement + " |") && line.find(figure) != std::string::npos) return true;
   }
@@ -52,14 +52,14 @@ void expect_listed_miss(const Claim& claim, double low, double high) {
   print(claim);
   EXPECT_TRUE(claim.computed < low || claim.computed > high) << claim.statement << " is met: make it a check";
   EXPECT_TRUE(listed(claim.statement, decimals(claim.computed)))
-      << "docs/validation.md has no row \"| " << claim.statement << " |\" with " << decimals(claim.computed);
+      << "docs/validation/paper.md has no row \"| " << claim.statement << " |\" with " << decimals(claim.computed);
 }
 
 void expect_listed_miss(const std::string& statement, const std::vector<std::string>& published, const std::string& computed) {
   std::cout << statement << ": published " << published.front() << (published.size() > 1 ? " and others" : "") << ", computed "
             << computed << "\n";
   EXPECT_THAT(published, testing::Not(testing::Contains(computed))) << statement << " is met: make it a check";
-  EXPECT_TRUE(listed(statement, computed)) << "docs/validation.md has no row \"| " << statement << " |\" with " << computed;
+  EXPECT_TRUE(listed(statement, computed)) << "docs/validation/paper.md has no row \"| " << statement << " |\" with " << computed;
 }
 
 }  // namespace warpfold::test

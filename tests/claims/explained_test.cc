@@ -10,7 +10,7 @@
 #include "configs/load.h"
 #include "tests/claims/claim.h"
 #include "tests/source_dir.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/run/runner.h"
 
 namespace warpfold::test {
 namespace {

@@ -179,7 +179,7 @@ TEST(PaperModel, FusedAttentionByInstructionsIsBoundByIssueThenAluAndRegisterRea
   EXPECT_EQ(first_limiters(block(kLlama3Like, kByInstructions).fused_attention, 3), "issue, alu, register_read");
 }
 
-// ---- listed in docs/validation.md, section "The paper's limiter model"
+// ---- listed in docs/validation/paper.md, section "The paper's limiter model"
 
 TEST(PaperModelMisses, SpeedUpsByInstructions) {
   expect_listed_miss(

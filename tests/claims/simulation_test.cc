@@ -11,7 +11,7 @@
 #include "configs/load.h"
 #include "tests/claims/claim.h"
 #include "tests/source_dir.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/run/runner.h"
 
 namespace warpfold::test {
 namespace {
@@ -124,7 +124,7 @@ TEST(SimulatedBlock, RandomNumbersOutlastTheGemmsAtEmbedding6KAndSequence16K) {
   expect_between({"random numbers end behind the GEMMs at 6K/16K, simulated", 1, ratio}, 1, 10);
 }
 
-// ---- not met; docs/validation.md has the mechanisms suspected
+// ---- not met; docs/validation/paper.md has the mechanisms suspected
 
 // What CUTLASS and cuBLASLt do unless told otherwise; the paper does not say how its GEMMs keep their sums.
 TEST(SimulatedBlock, ListsOverlapOverSequentialOfALlama3LikeBlockWithPromotedSums) {

@@ -6,7 +6,7 @@
 
 #include "configs/resources.h"
 #include "tests/source_dir.h"
-#include "tools/warpfold/what_if_runs.h"
+#include "tools/warpfold/run/what_if_runs.h"
 
 namespace warpfold::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "configs/result.pb.h"
 #include "program.h"
 #include "tests/source_dir.h"
-#include "tools/warpfold/chain.h"
+#include "tools/warpfold/figures/chain.h"
 
 namespace warpfold::cli {
 namespace {

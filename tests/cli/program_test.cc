@@ -149,7 +149,7 @@ TEST_F(Invocations, WithKernelsThatDoNotFitNameTheKernel) {
   // 1024 threads, 32 warps, where an SM has four.
   EXPECT_THAT(error({"simulate", "s.textproto", "--set", "kernel.first.philox.threads_per_cta=1024", "--set",
                      "kernel.first.philox.ctas_per_sm=1", "--set", "gpu.sub_core.warp_slots=1", "--set", "gpu.sm.warp_slots=4"}),
-              AllOf(StartsWith("s.textproto: "), HasSubstr("first"), HasSubstr("fit")));
+              AllOf(StartsWith("s.textproto:3:1: "), HasSubstr("first"), HasSubstr("fit")));
 }
 
 TEST_F(Invocations, ThatDeadlockReportWhoWaits) {

@@ -1,4 +1,4 @@
-#include "tools/warpfold/reason.h"
+#include "tools/warpfold/figures/reason.h"
 
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "configs/result.pb.h"
-#include "tools/warpfold/json.h"
-#include "tools/warpfold/options.h"
-#include "tools/warpfold/table.h"
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/table.h"
+#include "tools/warpfold/run/options.h"
 
 namespace warpfold::cli {
 namespace {

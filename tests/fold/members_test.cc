@@ -175,16 +175,14 @@ TEST(Members, OfWarpsAndCtasAreInTheState) {
 // a size is another, a member was added or went: say in the part's visit() what it means to the state, then change this.
 TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
-                                queued, delay] = sim::MemoryStage::Request{};
+                                queued, delay] = sim::MemoryRequest{};
   [[maybe_unused]] const auto& [c_launch, c_row, c_cta, warpgroup, c_serial, columns, a_in_registers, commit, c_lost, assembled,
-                                completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaUnit::Command{};
-  [[maybe_unused]] const auto& [type, e_sub_core, e_slot, counter, e_cta, ring, e_stage, serial, value, e_lost] =
-      sim::Sm::Event{.type = sim::Sm::EventType::kPlace};
-  EXPECT_EQ(sizeof(sim::Sm), 17736);
-  EXPECT_EQ(sizeof(sim::SubCore), 3520);
-  EXPECT_EQ(sizeof(sim::MemoryStage), 4744);
-  EXPECT_EQ(sizeof(sim::WgmmaUnit), 9848);
-  EXPECT_EQ(sizeof(sim::MemoryShare), 2872);
+                                completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaCommand{};
+  EXPECT_EQ(sizeof(sim::SmState), 17152);
+  EXPECT_EQ(sizeof(sim::SubCore), 3456);
+  EXPECT_EQ(sizeof(sim::MemoryStage), 4712);
+  EXPECT_EQ(sizeof(sim::WgmmaUnit), 9824);
+  EXPECT_EQ(sizeof(sim::MemoryShare), 2864);
   EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (6 + sim::kContended));
 }
 

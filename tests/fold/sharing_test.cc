@@ -183,7 +183,7 @@ TEST(Sharing, ClassesMeetBesideWarpsThatRun) {
     both(with_launch_latency(2), {launch(looping("parameter t\n" + first + "grid a*1 b*1\n")), launch(next), other});
 }
 
-// By rates (docs/folding.md, section 7), with an error so large and a patience so short that few instructions need be measured.
+// By rates (docs/sampling.md), with an error so large and a patience so short that few instructions need be measured.
 sim::Outcome by_rates(const std::vector<sim::Launch>& launches) {
   return outcome(with_launch_latency(2), launches,
                  {.fold = {.mode = sim::FoldMode::kAuto, .error = kLargeError, .patience = 1000}});

@@ -29,7 +29,7 @@ TEST(FlashAttention3OnHopper, UsesThePipesInTheMeasuredProportion) {
 
 // The forward kernel under Nsight Compute (data/h100_flash_attention_3_profile.csv): the same work to the instruction where it is
 // told apart, pipes in the same proportion, and the cycles that an SM was active within 6 %: one SM against its share of memory is
-// 4 % slower here than all SMs together (docs/validation.md), which are 1 % off.
+// 4 % slower here than all SMs together (docs/validation/flash_attention_3.md), which are 1 % off.
 TEST(FlashAttention3OnHopper, TakesTheCyclesOfAProfile) {
   std::map<std::string, double> measured;
   for (const Row& row : read_rows("h100_flash_attention_3_profile.csv")) measured[row.text("counter")] = row.number("value");
@@ -65,7 +65,7 @@ TEST(FlashAttention3Ablation, EveryPartOfTheDesignPays) {
             << not_specialised << " TFLOPS\n";
   EXPECT_GT(all, no_overlap);
   EXPECT_GT(all, not_specialised);
-  // Missed, and listed in docs/validation.md: 0.880 and 0.862, the second above the third.
+  // Missed, and listed in docs/validation/flash_attention_3.md: 0.880 and 0.862, the second above the third.
   EXPECT_LT(no_overlap, not_specialised);
   EXPECT_NEAR(no_overlap / all, 0.948, 0.005);
   EXPECT_NEAR(not_specialised / all, 0.961, 0.005);

@@ -1,6 +1,6 @@
 // The QKV projection of a Llama-3-70B-like block with Philox dropout bits beside it, against silicon.
 // Source: Ma, Liu and Krashinsky, arXiv 2410.07531: the GEMM is 4 % slower, the random numbers 50 %; 6 % of the registers and 7 %
-// of shared memory taken away cost the GEMM 0.5 %. Required is the sign and the order of magnitude: docs/validation.md says
+// of shared memory taken away cost the GEMM 0.5 %. Required is the sign and the order of magnitude: docs/validation/co_run.md says
 // where the differences come from.
 
 #include <gmock/gmock.h>

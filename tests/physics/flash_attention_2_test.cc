@@ -34,8 +34,8 @@ TEST_P(DropoutInAttention, DroppingStoredBitsCosts12PercentWithin6Points) {
   EXPECT_THAT(cost, AllOf(Ge(0.06), Le(0.18)));
 }
 
-// Known gap (docs/validation.md): published is about 2, 1.7 to 2.3 required. One Philox call makes 16 elements here (8-bit
-// thresholds, as FlashAttention-2 has it), and compiled code hides it beside the exponentials.
+// Known gap (docs/validation/flash_attention_2.md): published is about 2, 1.7 to 2.3 required. One Philox call makes 16 elements
+// here (8-bit thresholds, as FlashAttention-2 has it), and compiled code hides it beside the exponentials.
 TEST_P(DropoutInAttention, KnownGapFusedPhiloxCostsAFifthInsteadOfDoubling) {
   const double ratio = cycles(simulate_with(GetParam(), "FUSED_PHILOX")) / cycles(simulate_with(GetParam(), "NONE"));
   std::cout << GetParam() << ": attention with fused Philox-7 takes " << ratio << " times as long, published about 2\n";

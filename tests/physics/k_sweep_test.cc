@@ -1,5 +1,5 @@
 // TileLang's GEMM over K (tests/validation/data/h800_tilelang.csv) in its two parts: what a launch costs whatever K is, and what
-// each step of K costs. Nothing is fitted to these rows; the table and what was tried stand in docs/validation.md.
+// each step of K costs. Nothing is fitted to these rows; the table and what was tried stand in docs/validation/gemm.md.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -109,7 +109,7 @@ TEST_F(KSweep, MoreOutputCostsWhatL2TakesForIt) {
   }
 }
 
-// Known gap: 12-20 % of the fixed part, 5 to 8 us of 14 to 16 waves of CTAs, are missing at either clock (docs/validation.md).
+// Known gap: 12-20 % of the fixed part, 5 to 8 us of 14 to 16 waves of CTAs, are missing at either clock (docs/validation/gemm.md).
 TEST_F(KSweep, KnownGapFixedOverheadIsUpToAFifthTooSmall) {
   for (const auto* points : {&sustained, &burst}) {
     for (const std::string type : {"fp16", "fp8"}) {

@@ -7,9 +7,9 @@
 
 #include "configs/load.h"
 #include "sim/gpu/simulate.h"
-#include "tools/warpfold/launches.h"
-#include "tools/warpfold/result.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/figures/result.h"
+#include "tools/warpfold/run/launches.h"
+#include "tools/warpfold/run/runner.h"
 
 namespace warpfold::test {
 namespace {

@@ -1,6 +1,6 @@
 // Wave quantisation: an SM holds `occupancy` CTAs at a time, so that the time over the number of CTAs is a staircase with a step
 // behind every whole number of CTAs (persistent: tiles) an SM. The shapes are grids of whole tiles around those numbers;
-// docs/validation.md has the table.
+// docs/validation/gemm.md has the table.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 
 #include "configs/load.h"
 #include "tests/source_dir.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/run/runner.h"
 #include "traces/trace_file.h"
 
 namespace warpfold::policies {

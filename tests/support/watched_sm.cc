@@ -6,27 +6,41 @@
 #include "sim/sm/make_spec.h"
 
 namespace warpfold::test {
+namespace {
 
-void run_watched(const Scenario& scenario, sim::SmObserver& observer) {
-  const auto spec = sim::make_spec(scenario.gpu);
+sim::Spec spec_of(const Scenario& scenario) {
+  auto spec = sim::make_spec(scenario.gpu);
   if (!spec) throw std::logic_error(spec.error().text());
+  return *spec;
+}
+
+}  // namespace
+
+WatchedSm::WatchedSm(const Scenario& scenario) : spec_(spec_of(scenario)) {
   std::vector<const traces::Kernel*> kernels;
-  std::vector<sim::KernelImage> images;
   for (const sim::Launch& launch : scenario.launches) {
     kernels.push_back(launch.kernel);
-    auto image = sim::make_image(*spec, *launch.kernel);
+    auto image = sim::make_image(spec_, *launch.kernel);
     if (!image) throw std::logic_error(image.error().text());
-    images.push_back(std::move(*image));
+    images_.push_back(std::move(*image));
   }
-  const sim::SmClass sm_class = sim::distribute(kernels, spec->memory.sm_count).front();
-  std::vector<sim::SmLaunch> launches;
-  for (size_t l = 0; l < images.size(); ++l) {
+  const sim::SmClass sm_class = sim::distribute(kernels, spec_.memory.sm_count).front();
+  for (size_t l = 0; l < images_.size(); ++l) {
     const sim::Launch& launch = scenario.launches[l];
-    launches.push_back({launch, &images[l], sm_class.ctas[l], static_cast<int>(l), launch.priority, images[l].ctas_per_sm});
+    launches_.push_back({launch, &images_[l], sm_class.ctas[l], static_cast<int>(l), launch.priority, images_[l].ctas_per_sm});
   }
-  sim::Sm sm(*spec, std::move(launches));
+}
+
+sim::Sm WatchedSm::start() const {
+  sim::Sm sm(spec_, launches_);
+  for (size_t l = 0; l < images_.size(); ++l) sm.release_launch(static_cast<int>(l), 0);
+  return sm;
+}
+
+void run_watched(const Scenario& scenario, sim::SmObserver& observer) {
+  const WatchedSm watched(scenario);
+  sim::Sm sm = watched.start();
   sm.observe_with(observer);
-  for (size_t l = 0; l < images.size(); ++l) sm.release_launch(static_cast<int>(l), 0);
   while (sm.run(sim::kNever) != sim::kNever) {
   }
 }

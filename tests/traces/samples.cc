@@ -6,6 +6,7 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "isa/architecture.h"
 #include "isa/assembler.h"
 #include "traces/trace_file.h"
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/kernels.h"
+#include "workloads/ampere_gemm/ampere_gemm.h"
 
 namespace warpfold::workloads {
 namespace {

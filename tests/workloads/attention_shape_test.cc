@@ -1,5 +1,5 @@
 // Attention cut into tiles: the numbers were worked out by hand from the triangle of visible keys.
-#include "workloads/attention_shape.h"
+#include "workloads/common/attention_shape.h"
 
 #include <gtest/gtest.h>
 

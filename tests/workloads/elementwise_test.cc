@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/kernels.h"
+#include "workloads/elementwise/elementwise.h"
 
 namespace warpfold::workloads {
 namespace {

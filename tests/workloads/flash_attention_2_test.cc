@@ -7,6 +7,7 @@
 #include "isa/control_code_assigner.h"
 #include "tests/source_dir.h"
 #include "tests/workloads/kernels.h"
+#include "workloads/flash_attention_2/flash_attention_2.h"
 
 namespace warpfold::workloads {
 namespace {

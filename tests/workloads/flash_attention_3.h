@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/workloads/kernels.h"
+#include "workloads/flash_attention_3/flash_attention_3.h"
 
 // FlashAttention-3's kernels on an H100, and places in their code.
 namespace warpfold::workloads {

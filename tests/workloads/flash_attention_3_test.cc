@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/workloads/flash_attention_3.h"
+#include "workloads/flash_attention_3/flash_attention_3.h"
 
 namespace warpfold::workloads {
 namespace {

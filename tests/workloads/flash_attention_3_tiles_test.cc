@@ -1,4 +1,4 @@
-#include "workloads/flash_attention_3_tiles.h"
+#include "workloads/flash_attention_3/tiles.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/kernels.h"
-#include "workloads/hopper_plan.h"
+#include "workloads/hopper_gemm/hopper_gemm.h"
+#include "workloads/hopper_gemm/plan.h"
 
 namespace warpfold::workloads {
 namespace {

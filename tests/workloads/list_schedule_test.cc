@@ -1,9 +1,9 @@
-#include "workloads/list_schedule.h"
+#include "workloads/common/list_schedule.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/workloads/kernels.h"
-#include "workloads/program.h"
+#include "workloads/common/program.h"
 
 namespace warpfold::workloads {
 namespace {

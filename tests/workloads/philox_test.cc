@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "tests/workloads/kernels.h"
+#include "workloads/philox/philox.h"
 
 namespace warpfold::workloads {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/raster_reuse.h"
+#include "workloads/common/raster_reuse.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@ namespace warpfold::cli {
 inline constexpr int kSuccess = 0;
 inline constexpr int kInternalError = 1;  // a defect of the program
 inline constexpr int kUserError = 2;      // one line on stderr
-inline constexpr int kDeadlock = 3;       // a report of who waits for what on stderr
+inline constexpr int kDeadlock = 3;       // a report of what each warp waits for on stderr
 
 // Why a command ends without a result.
 struct Failure {

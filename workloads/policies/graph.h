@@ -7,7 +7,7 @@
 
 namespace warpfold::policies {
 
-// Who waits for whom in a checked scenario: `after`, and the order within a stream. Kernels by position.
+// The order of the kernels of a checked scenario, by position: `after`, and the order within a stream.
 class Graph {
  public:
   explicit Graph(const configs::Scenario& scenario);
@@ -15,7 +15,7 @@ class Graph {
   int index(const std::string& name) const;
   bool precedes(int one, int other) const { return before_[other][one]; }
   bool may_overlap(int one, int other) const { return one != other && !precedes(one, other) && !precedes(other, one); }
-  // Those that may run beside a kernel.
+  // Kernels that may overlap with this one.
   std::vector<int> partners(int kernel) const;
 
  private:

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "isa/architecture.h"
-#include "workloads/program.h"
+#include "workloads/common/program.h"
 
 namespace warpfold::policies {
 namespace {
@@ -234,7 +234,7 @@ class Merger {
     workloads::Code code(architecture_);
     code.add(workloads::line({"USETMAXREG.", back ? "DEALLOC" : "TRY_ALLOC", ".CTAPOOL ", workloads::immediate(registers)}),
              {.count = static_cast<uint16_t>(registers)});
-    role_.body.insert(role_.body.begin(), workloads::straight(code));
+    role_.body.insert(role_.body.begin(), workloads::block_of(code));
   }
 
   const isa::Architecture& architecture_;

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "configs/resources.h"
-#include "workloads/occupancy.h"
+#include "workloads/common/occupancy.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
 

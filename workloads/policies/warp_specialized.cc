@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "traces/validate.h"
-#include "workloads/occupancy.h"
+#include "workloads/common/occupancy.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/merge.h"
 #include "workloads/policies/plan.h"
@@ -57,7 +57,7 @@ Expected<void> check_fit(const configs::Gpu& gpu, const traces::Kernel& merged, 
               std::to_string(gpu.sm().shared_memory().bytes_per_cta_max()));
 }
 
-// Removes the guest's launch. Hosts wait for what it waited for; who waited for it waits for all hosts.
+// Removes the guest's launch. Hosts inherit its predecessors; its successors wait for all hosts.
 void take_out(const Graph& graph, int guest, const std::vector<int>& hosts, Plan& plan) {
   const auto wait_for = [](PlannedKernel& kernel, int other) {
     if (std::ranges::find(kernel.after, other) == kernel.after.end()) kernel.after.push_back(other);

@@ -15,8 +15,8 @@
 #include <sstream>
 
 #include "tools/validation/statistics.h"
-#include "tools/warpfold/validation_report.h"
-#include "tools/warpfold/validation_run.h"
+#include "tools/warpfold/render/validation_report.h"
+#include "tools/warpfold/run/validation_run.h"
 
 namespace warpfold::cli {
 namespace {
@@ -31,7 +31,7 @@ constexpr const char* kTables = "docs/validation_tables.md";
 constexpr const char* kRegenerate =
     "build/release/warpfold validate tests/validation/data/*.csv --fold-error 0.05 --markdown docs/validation_tables.md";
 // Causal CTAs are unequal, so that no SM's work is another's. With this --fold-error those with most instructions, CTAs or bytes
-// stand for all within a twentieth (docs/validation.md says what that moves).
+// stand for all within a twentieth (docs/validation/flash_attention_2.md says what that moves).
 constexpr double kUnequalSms = 0.05;
 constexpr double kDrift = 0.005;  // of a figure; of percentages: half a point
 
@@ -135,8 +135,8 @@ TEST_F(PublishedRows, AreInTheDocumentAsTheyAreNow) {
   }
 }
 
-// Asked for: 10 % for GEMMs above 256 in every dimension and for attention forward. The second is not met (docs/validation.md);
-// these bounds hold what there is.
+// Asked for: 10 % for GEMMs above 256 in every dimension and for attention forward. The second is not met
+// (docs/validation/deviations.md); these bounds hold what there is.
 TEST_F(PublishedRows, GroupsAreWithinWhatTheDocumentSays) {
   EXPECT_LE(group("GEMM", "", "").mean(), 0.10);
   EXPECT_LE(group("attention forward", "", "").mean(), 0.12);

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "tools/warpfold/failure.h"
+#include "tools/warpfold/run/options.h"
+
+namespace warpfold::cli {
+
+// The subcommands. Each reads its own options and writes its own output.
+Outcome<void> simulate_command(const Invocation& invocation);
+Outcome<void> hot_command(const Invocation& invocation);
+Outcome<void> compare_command(const Invocation& invocation);
+Outcome<void> whatif_command(const Invocation& invocation);
+Outcome<void> study_command(const Invocation& invocation);
+Outcome<void> roofline_command(const Invocation& invocation);
+Outcome<void> model_command(const Invocation& invocation);
+Outcome<void> report_command(const Invocation& invocation);
+Outcome<void> trace_command(const Invocation& invocation);
+Outcome<void> check_command(const Invocation& invocation);
+Outcome<void> validate_command(const Invocation& invocation);
+
+}  // namespace warpfold::cli

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <vector>
+
+#include "configs/load.h"
+#include "tools/report/ranking.h"
+#include "tools/report/saved_result.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/policy_names.h"
+#include "tools/warpfold/figures/reason.h"
+#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/render/result_report.h"
+#include "tools/warpfold/run/request.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+// What --policies asks for.
+struct Wanted {
+  std::vector<configs::PolicyKind> kinds;
+  bool all = false;  // those that do not apply are left out
+};
+
+Outcome<Wanted> parse_policies(const std::string& list) {
+  Wanted wanted;
+  if (policy_option_name(list) == "all") {
+    wanted.all = true;
+    for (const policies::Policy* policy : policies::all()) wanted.kinds.push_back(policy->kind());
+    return wanted;
+  }
+  for (size_t at = 0; at <= list.size();) {
+    const size_t comma = std::min(list.find(',', at), list.size());
+    const std::string name = list.substr(at, comma - at);
+    if (policy_option_name(name) == "all") return user_error("--policies: all stands alone, not beside other policies");
+    const auto kind = policy_by_name("--policies", name, {"all"});
+    if (!kind) return std::unexpected(kind.error());
+    if (std::ranges::find(wanted.kinds, *kind) != wanted.kinds.end()) {
+      return user_error("--policies: " + name + " is given twice");
+    }
+    wanted.kinds.push_back(*kind);
+    at = comma + 1;
+  }
+  return wanted;
+}
+
+Expected<Planned> plan_policy(workloads::KernelMaker& kernels, std::vector<std::string> settings, configs::PolicyKind kind) {
+  settings.push_back("policy.kind=" + configs::PolicyKind_Name(kind));
+  configs::Places places;
+  auto scenario = configs::load_scenario(kernels.file(), settings, &places);
+  if (!scenario) return std::unexpected(scenario.error());
+  return plan_scenario(std::move(*scenario), kernels, places);
+}
+
+// Every policy is planned before the first one runs.
+Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& wanted, configs::Comparison& comparison) {
+  // What is wrong whatever the policy is no reason to leave one out.
+  if (const auto scenario = request.scenario(); !scenario) return std::unexpected(scenario.error());
+  std::vector<Planned> planned;
+  for (const configs::PolicyKind kind : wanted.kinds) {
+    auto each = plan_policy(request.kernels, request.settings, kind);
+    if (each) {
+      planned.push_back(std::move(*each));
+    } else if (wanted.all) {
+      configs::Skipped& skipped = *comparison.add_skipped();
+      skipped.set_policy(configs::PolicyKind_Name(kind));
+      skipped.set_reason(each.error().message);
+    } else {
+      return std::unexpected(Failure(each.error()));
+    }
+  }
+  if (planned.empty()) return user_error(request.kernels.file() + ": no policy applies; " + comparison.skipped(0).reason());
+  return planned;
+}
+
+// The page shows when what ran under the fastest policy; timelines of all of them would be megabytes.
+Outcome<void> write_page(const std::string& path, configs::Comparison comparison) {
+  const auto fastest = std::ranges::min_element(comparison.results(), {}, &configs::Result::total_cycles);
+  for (auto result = comparison.mutable_results()->begin(); result != comparison.mutable_results()->end(); ++result) {
+    if (&*result != &*fastest) result->clear_timeline();
+  }
+  return write_html(path, report::report_of(comparison));
+}
+
+std::string policy_help() {
+  std::string text = "Policies:\n";
+  for (const policies::Policy* policy : policies::all()) {
+    std::string name = policy_option_name(configs::PolicyKind_Name(policy->kind()));
+    name.resize(std::max<size_t>(name.size(), 18), ' ');
+    text += "  " + name + std::string(policy->help()) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Outcome<void> compare_command(const Invocation& invocation) {
+  Options options(
+      "warpfold compare SCENARIO [options]",
+      "Simulates the kernels of a scenario under several policies and prints one line for each: its place by time, how long\n"
+      "it takes, how much longer each kernel is busy than alone, and what the policy loses most by. Policies in one place\n"
+      "are nearer to each other than folding's bounds. Parameters of policies are fields of the scenario's policy\n"
+      "(configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
+          policy_help(),
+      "  warpfold compare configs/scenarios/qkv_philox_llama3_70b.textproto --policies all\n"
+      "  warpfold compare scenario.textproto --policies concurrent,pipelined --set policy.pipelined.segments=8\n"
+      "  warpfold compare scenario.textproto --set seq=8192 --format csv --output policies.csv\n");
+  options.add()("policies",
+                boost::program_options::value<std::string>()->default_value("sequential,concurrent")->value_name("LIST"),
+                "some of the policies above, with commas; the first is what the others are compared with. all: those that apply to "
+                "the scenario");
+  add_request(options);
+  options.add_html();
+  options.add_output(Format::kTable);
+  auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  Request& request = **asked;
+  request.how.timeline = options.has("html");
+  const auto wanted = parse_policies(options.text("policies"));
+  if (!wanted) return std::unexpected(wanted.error());
+
+  configs::Comparison comparison;
+  const auto planned = plan_policies(request, *wanted, comparison);
+  if (!planned) return std::unexpected(planned.error());
+  auto results = Runner(request.kernels, invocation.command_line, request.how).run(*planned);
+  if (!results) return std::unexpected(results.error());
+  for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
+  const auto places = report::ranks({comparison.results().pointer_begin(), comparison.results().pointer_end()});
+  for (int r = 0; r < comparison.results_size(); ++r) {
+    configs::Result& result = *comparison.mutable_results(r);
+    result.set_rank(places[static_cast<size_t>(r)]);
+    result.set_reason(reason_of(result));
+  }
+  if (options.has("html")) {
+    if (auto written = write_page(options.text("html"), comparison); !written) return written;
+    for (configs::Result& result : *comparison.mutable_results()) result.clear_timeline();
+  }
+  return write_output(request.destination.path, render_comparison(comparison, request.destination.format));
+}
+
+}  // namespace warpfold::cli

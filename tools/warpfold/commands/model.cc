@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "configs/near_miss.h"
+#include "sim/analytic/stored_bits.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/figures/chain.h"
+#include "tools/warpfold/figures/model_result.h"
+#include "tools/warpfold/render/model_report.h"
+#include "tools/warpfold/run/request.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+struct Split {
+  uint32_t gpus = 1;
+  sim::Parallelism parallelism = sim::Parallelism::kTensor;
+  uint32_t segments = 1;
+};
+
+Outcome<uint32_t> count_option(const Options& options, const std::string& name) {
+  constexpr uint32_t kMost = 1U << 20;
+  const std::string text = options.text(name);
+  uint32_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc() && end == text.data() + text.size() && count > 0 && count <= kMost) return count;
+  return user_error("--" + name + " takes a number from 1 to " + std::to_string(kMost) + ", not \"" + text + "\"");
+}
+
+Outcome<Split> split_options(const Options& options) {
+  const auto gpus = count_option(options, "gpus");
+  if (!gpus) return std::unexpected(gpus.error());
+  const auto segments = count_option(options, "segments");
+  if (!segments) return std::unexpected(segments.error());
+  const std::string name = options.text("parallelism");
+  if (name != "tensor" && name != "sequence") {
+    return user_error("--parallelism: unknown choice \"" + name + "\"" + suggestion(name, {"tensor", "sequence"}));
+  }
+  return Split{*gpus, name == "tensor" ? sim::Parallelism::kTensor : sim::Parallelism::kSequence, *segments};
+}
+
+Outcome<std::string> interference_option(const Options& options) {
+  std::string name = options.text("interference");
+  if (name == "simulated" || name == "paper" || name == "none") return name;
+  return user_error("--interference: unknown choice \"" + name + "\"" + suggestion(name, {"simulated", "paper", "none"}));
+}
+
+Outcome<MeasuredInterference> simulate_pair(const configs::Scenario& scenario, workloads::KernelMaker& kernels,
+                                            const Invocation& invocation, const RunOptions& how) {
+  const configs::Scenario pair = pair_of(scenario);
+  const auto planned = plan_scenario(pair, kernels);
+  if (!planned) return std::unexpected(planned.error());
+  const auto results = Runner(kernels, invocation.command_line, how).run({*planned});
+  if (!results) return std::unexpected(results.error());
+  MeasuredInterference measured{measured_interference(pair, results->front()), {}};
+  for (const configs::KernelResult& kernel : results->front().kernels()) measured.alone[kernel.name()] = kernel.solo_cycles();
+  return measured;
+}
+
+// By the source that the user chose.
+Outcome<MeasuredInterference> measure(const Chain& chain, const std::string& source, const configs::Scenario& scenario,
+                                      workloads::KernelMaker& kernels, const Invocation& invocation, const RunOptions& how) {
+  if (source == "paper") return MeasuredInterference{sim::paper_interference(), {}};
+  MeasuredInterference measured;
+  if (source == "simulated" && chain.has_gemm && chain.has_rng) {
+    auto simulated = simulate_pair(scenario, kernels, invocation, how);
+    if (!simulated) return std::unexpected(simulated.error());
+    measured = std::move(*simulated);
+  }
+  measured.interference.dropping = chain.dropping;
+  return measured;
+}
+
+Outcome<void> fill_stored_bits(const configs::Scenario& scenario, const Split& split, configs::Model& model) {
+  uint64_t bytes = 0;
+  uint64_t per_gpu = 0;
+  for (const configs::Kernel& kernel : scenario.kernel()) {
+    if (kind_of(kernel) != KernelKind::kRng) continue;
+    const configs::Philox& philox = kernel.philox();
+    const sim::StoredBits bits{.batch = std::max<uint64_t>(philox.batch(), 1),
+                               .heads = philox.heads(),
+                               .queries = philox.queries(),
+                               .keys = philox.keys(),
+                               .gpus = split.gpus,
+                               .segments = split.segments};
+    if (!sim::splits_evenly(bits, split.parallelism)) {
+      const bool heads = split.parallelism == sim::Parallelism::kTensor;
+      return user_error("--gpus " + std::to_string(split.gpus) + " does not divide the " +
+                        std::to_string(heads ? bits.heads : bits.queries) + (heads ? " heads" : " queries") + " of kernel \"" +
+                        kernel.name() + "\"");
+    }
+    const uint64_t queries = bits.queries / (split.parallelism == sim::Parallelism::kSequence ? split.gpus : 1);
+    if (queries % split.segments != 0) {  // PIPELINED has equal segments too
+      return user_error("--segments " + std::to_string(split.segments) + ": the " + std::to_string(queries) + " queries " +
+                        (queries < bits.queries ? "of each GPU " : "") + "of kernel \"" + kernel.name() +
+                        "\" cannot be cut into equal segments");
+    }
+    bytes += bits.bytes();
+    per_gpu += bits.bytes_per_gpu();
+  }
+  if (bytes == 0) return {};
+  configs::StoredBits& stored = *model.mutable_stored_bits();
+  stored.set_bytes(bytes);
+  stored.set_bytes_per_gpu(per_gpu);
+  stored.set_gpus(split.gpus);
+  stored.set_parallelism(split.parallelism == sim::Parallelism::kTensor ? "tensor" : "sequence");
+  stored.set_segments(split.segments);
+  return {};
+}
+
+}  // namespace
+
+Outcome<void> model_command(const Invocation& invocation) {
+  namespace po = boost::program_options;
+  Options options(
+      "warpfold model SCENARIO [options]",
+      "Says how long a scenario's kernels need at the least by what they ask of each resource, and what running GEMMs,\n"
+      "random numbers and attention in sequence, fused or overlapped makes of it.",
+      "  warpfold model configs/scenarios/qkv_philox_llama3_70b.textproto\n"
+      "  warpfold model configs/scenarios/qkv_philox_llama3_70b.textproto --interference paper --set seq=16384\n"
+      "  warpfold model scenario.textproto --interference none --gpus 8 --parallelism sequence --segments 4\n");
+  options.add()(
+      "interference", po::value<std::string>()->default_value("simulated")->value_name("SOURCE"),
+      "what kernels do to each other: simulated (the scenario's GEMMs and random numbers are simulated together), paper (what "
+      "Ma, Liu and Krashinsky measured), none");
+  options.add()("gpus", po::value<std::string>()->default_value("1")->value_name("N"), "GPUs that share the stored bits");
+  options.add()("parallelism", po::value<std::string>()->default_value("tensor")->value_name("HOW"),
+                "tensor: GPUs share the heads; sequence: the queries");
+  options.add()("segments", po::value<std::string>()->default_value("1")->value_name("N"),
+                "pieces of the sequence that random numbers, GEMM and attention are pipelined over");
+  add_request(options);
+  options.add_output(Format::kTable);
+  auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  Request& request = **asked;
+  const auto source = interference_option(options);
+  if (!source) return std::unexpected(source.error());
+  const auto split = split_options(options);
+  if (!split) return std::unexpected(split.error());
+  configs::Places places;
+  const auto scenario = request.scenario(&places);
+  if (!scenario) return std::unexpected(scenario.error());
+  const auto chain = make_chain(*scenario, request.kernels.file(), *source == "paper");
+  if (!chain) return std::unexpected(Failure(places.located(chain.error())));
+  const auto measured = measure(*chain, *source, *scenario, request.kernels, invocation, request.how);
+  if (!measured) return std::unexpected(measured.error());
+  configs::Result result = model_result(*scenario, *chain, *measured);
+  result.mutable_provenance()->set_command_line(invocation.command_line);
+  if (auto filled = fill_stored_bits(*scenario, *split, *result.mutable_model()); !filled) return filled;
+  return write_output(request.destination.path, render_model(result, request.destination.format));
+}
+
+}  // namespace warpfold::cli

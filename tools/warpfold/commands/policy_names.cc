@@ -1,0 +1,27 @@
+#include "tools/warpfold/commands/policy_names.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "configs/near_miss.h"
+#include "workloads/policies/policy.h"
+
+namespace warpfold::cli {
+
+std::string policy_option_name(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return name;
+}
+
+Outcome<configs::PolicyKind> policy_by_name(const std::string& option, const std::string& name,
+                                            const std::vector<std::string>& besides) {
+  std::vector<std::string> known;
+  for (const policies::Policy* policy : policies::all()) {
+    known.push_back(policy_option_name(configs::PolicyKind_Name(policy->kind())));
+    if (policy_option_name(name) == known.back()) return policy->kind();
+  }
+  known.insert(known.end(), besides.begin(), besides.end());
+  return user_error(option + ": unknown policy \"" + name + "\"" + suggestion(name, known));
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "tools/report/saved_result.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/model_report.h"
+#include "tools/warpfold/render/perfetto.h"
+#include "tools/warpfold/render/result_report.h"
+#include "tools/warpfold/render/summary.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+// The difference as JSON or CSV; a row for each mover.
+std::string render_difference(const configs::Difference& difference, Format format) {
+  constexpr int kDecimals = 6;
+  switch (format) {
+    case Format::kTable:
+      return difference_text(difference);
+    case Format::kJson:
+      return to_json(difference);
+    case Format::kCsv: {
+      Table table({"group", "what", "unit", "a", "b", "change", "relative", "share_of_total", "field_a", "field_b"});
+      for (const configs::Mover& mover : difference.mover()) {
+        table.add({mover.group(), mover.what(), mover.unit(), Cell(mover.a(), kDecimals), Cell(mover.b(), kDecimals),
+                   Cell(mover.change(), kDecimals), mover.has_relative() ? Cell(mover.relative(), kDecimals) : Cell(""),
+                   Cell(mover.share_of_total(), kDecimals), mover.field_a(), mover.field_b()});
+      }
+      return table.csv();
+    }
+  }
+  throw std::logic_error("a format without a rendering");
+}
+
+configs::Comparison comparison_of(const configs::Report& report) {
+  configs::Comparison comparison;
+  for (const configs::Run& run : report.run()) *comparison.add_results() = run.result();
+  *comparison.mutable_skipped() = report.skipped();
+  return comparison;
+}
+
+// Simulations of the same kernels have a line each.
+bool comparable(const configs::Comparison& comparison) {
+  const configs::Result& first = comparison.results(0);
+  return std::ranges::all_of(comparison.results(), [&first](const configs::Result& result) {
+    return !result.has_model() &&
+           std::ranges::equal(result.alone(), first.alone(), {}, &configs::Alone::name, &configs::Alone::name);
+  });
+}
+
+std::string summaries(const configs::Report& report) {
+  std::string text;
+  for (const configs::Run& run : report.run()) {
+    if (report.run_size() > 1) text += (text.empty() ? "" : "\n") + run.label() + "\n";
+    text += summary_text(run);
+  }
+  return text;
+}
+
+// One run: itself. Two of the same estimator: what changed. More: one line each, or all of them.
+std::string render_report(const configs::Report& report, Format format) {
+  const configs::Result& first = report.run(0).result();
+  if (report.has_difference()) return render_difference(report.difference(), format);
+  const configs::Comparison all = comparison_of(report);
+  if (format == Format::kTable)
+    return all.results_size() > 1 && comparable(all) ? render_comparison(all, format) : summaries(report);
+  if (report.run_size() > 1) return render_comparison(all, format);
+  return first.has_model() ? render_model(first, format) : render_result(first, format);
+}
+
+}  // namespace
+
+Outcome<void> report_command(const Invocation& invocation) {
+  Options options(
+      "warpfold report RESULT.json... [options]",
+      "Shows results that simulate, compare or model saved as JSON: one in plain words, of two what changed from the first\n"
+      "to the second with the largest movers on top, of more a line each. --html writes a page with charts of all of\n"
+      "them; a result of model beside one of simulate shows both estimates side by side.",
+      "  warpfold simulate scenario.textproto --output result.json && warpfold report result.json\n"
+      "  warpfold report result.json --html result.html\n"
+      "  warpfold report before.json after.json\n"
+      "  warpfold report before.json after.json --format csv --output movers.csv\n");
+  options.positional("RESULT.json", 1, -1);
+  options.add_html();
+  options.add_perfetto();
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const auto report = report::read_results(options.arguments());
+  if (!report) return std::unexpected(Failure(report.error()));
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), *report); !written) return written;
+  }
+  if (options.has("perfetto")) {
+    if (report->run_size() > 1) return user_error("--perfetto takes one result");
+    if (auto written = write_perfetto(options.text("perfetto"), report->run(0).result()); !written) return written;
+  }
+  const bool wrote = options.has("html") || options.has("perfetto");
+  if (wrote && !options.has("output") && !options.has("format")) return {};
+  return write_output(destination->path, render_report(*report, destination->format));
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,35 @@
+#include "tools/report/saved_result.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/render/roofline_report.h"
+#include "tools/warpfold/run/request.h"
+
+namespace warpfold::cli {
+
+Outcome<void> roofline_command(const Invocation& invocation) {
+  Options options(
+      "warpfold roofline SCENARIO [options]",
+      "Simulates a scenario and says of each kernel how many operations and bytes it moves a second at shared memory,\n"
+      "L2 and DRAM, and how much the GPU allows: the hierarchical roofline. Operations are the kernel's floating-point\n"
+      "operations; where it states none, its warp instructions.",
+      "  warpfold roofline configs/scenarios/qkv_philox_small.textproto\n"
+      "  warpfold roofline scenario.textproto --set sm.tensor.scale=2\n"
+      "  warpfold roofline scenario.textproto --format csv --output roofline.csv\n");
+  add_request(options);
+  options.add_html();
+  options.add_output(Format::kTable);
+  auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  Request& request = **asked;
+  const auto planned = request.plan();
+  if (!planned) return std::unexpected(planned.error());
+  const auto results = Runner(request.kernels, invocation.command_line, request.how).run({*planned});
+  if (!results) return std::unexpected(results.error());
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(results->front())); !written) return written;
+  }
+  return write_output(request.destination.path, render_roofline(results->front(), request.destination.format));
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,43 @@
+#include "tools/report/saved_result.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/render/perfetto.h"
+#include "tools/warpfold/render/result_report.h"
+#include "tools/warpfold/run/request.h"
+
+namespace warpfold::cli {
+
+Outcome<void> simulate_command(const Invocation& invocation) {
+  Options options("warpfold simulate SCENARIO [options]",
+                  "Simulates the kernels of a scenario together and says how long they take, what held them up and who took\n"
+                  "what from whom. Each kernel is also simulated alone, to say how much the others slow it down.",
+                  "  warpfold simulate configs/scenarios/qkv_philox_llama3_70b.textproto\n"
+                  "  warpfold simulate scenario.textproto --set policy.kind=CONCURRENT --set kernel.rng.philox.rounds=7\n"
+                  "  warpfold simulate scenario.textproto --gpu configs/gpus/h200_sxm.textproto --format json | jq .total_cycles\n"
+                  "  warpfold simulate scenario.textproto --set sm.tensor.scale=2 --output result.json\n");
+  add_request(options);
+  options.add()("timeline", "keep when what ran and what was busy in the result (JSON), bounded in size");
+  options.add_perfetto();
+  options.add_html();
+  options.add_output(Format::kTable);
+  auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  Request& request = **asked;
+  request.how.timeline = options.has("timeline") || options.has("perfetto") || options.has("html");
+  const auto planned = request.plan();
+  if (!planned) return std::unexpected(planned.error());
+  auto results = Runner(request.kernels, invocation.command_line, request.how).run({*planned});
+  if (!results) return std::unexpected(results.error());
+  configs::Result& result = results->front();
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(result)); !written) return written;
+  }
+  if (options.has("perfetto")) {
+    if (auto written = write_perfetto(options.text("perfetto"), result); !written) return written;
+  }
+  if (!options.has("timeline")) result.clear_timeline();
+  return write_output(request.destination.path, render_result(result, request.destination.format));
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,198 @@
+#include <filesystem>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "configs/load.h"
+#include "configs/near_miss.h"
+#include "isa/architecture.h"
+#include "isa/control_code_assigner.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/trace_tables.h"
+#include "tools/warpfold/run/kernels.h"
+#include "traces/trace_file.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+void add_kernel_option(Options& options) {
+  options.add()("kernel", po::value<std::string>()->value_name("NAME"), "only this kernel");
+}
+
+// Keeps the kernel that --kernel names, or all.
+Outcome<std::vector<traces::Kernel>> chosen(const Options& options, std::vector<traces::Kernel> kernels) {
+  if (!options.has("kernel")) return kernels;
+  const std::string name = options.text("kernel");
+  std::vector<std::string> known;
+  for (traces::Kernel& kernel : kernels) {
+    known.push_back(kernel.name);
+    if (kernel.name == name) return std::vector<traces::Kernel>{std::move(kernel)};
+  }
+  return user_error("--kernel: no kernel called \"" + name + "\"" + suggestion(name, known));
+}
+
+Outcome<void> dump(const Invocation& invocation) {
+  Options options("warpfold trace dump FILE [options]",
+                  "Prints the kernels of a trace as text (.wfs), which reads back as the same trace.",
+                  "  warpfold trace dump kernels.wft\n  warpfold trace dump kernels.wft --kernel rng --output rng.wfs\n");
+  options.positional("FILE", 1, 1);
+  add_kernel_option(options);
+  options.add()("output,o", po::value<std::string>()->value_name("FILE"), "write to this file instead of the terminal");
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  auto all = file_kernels(options.arguments().front());
+  if (!all) return std::unexpected(all.error());
+  const auto kernels = chosen(options, std::move(*all));
+  if (!kernels) return std::unexpected(kernels.error());
+  return write_output(options.has("output") ? options.text("output") : "", traces::format_kernels(*kernels));
+}
+
+Outcome<void> stats(const Invocation& invocation) {
+  Options options("warpfold trace stats FILE [options]",
+                  "Counts what the kernels of a trace issue and move, without simulating them.",
+                  "  warpfold trace stats kernels.wft\n  warpfold trace stats kernels.wft --by opcode --kernel rng --format csv\n");
+  options.positional("FILE", 1, 1);
+  add_kernel_option(options);
+  options.add()("by", po::value<std::string>()->default_value("kernel")->value_name("WHAT"),
+                "a row for each kernel, role, pipe or opcode");
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const auto maker = trace_table(options.text("by"));
+  if (!maker) return std::unexpected(maker.error());
+  auto all = file_kernels(options.arguments().front());
+  if (!all) return std::unexpected(all.error());
+  const auto kernels = chosen(options, std::move(*all));
+  if (!kernels) return std::unexpected(kernels.error());
+  return write_output(destination->path, (*maker)(*kernels).render(destination->format));
+}
+
+using BlockCheck = std::function<Outcome<void>(const traces::Block&, bool loop)>;
+
+Outcome<void> for_each_block(const std::vector<traces::Node>& nodes, bool loop, const BlockCheck& check) {
+  for (const traces::Node& node : nodes) {
+    if (const auto* block = std::get_if<traces::Block>(&node)) {
+      if (auto checked = check(*block, loop); !checked) return checked;
+    } else {
+      const auto& body = std::get<traces::Loop>(node).body;
+      // Only a body that is one block follows itself; of others the checker sees each block alone.
+      if (auto checked = for_each_block(body, body.size() == 1, check); !checked) return checked;
+    }
+  }
+  return {};
+}
+
+// Dependences that the control codes leave unprotected: the hardware would read stale registers there.
+Outcome<void> check_control(const traces::Kernel& kernel, const std::string& file, const traces::TextPlaces& places) {
+  const auto architecture = isa::Architecture::find(kernel.architecture);
+  if (!architecture) return std::unexpected(Failure(architecture.error()));
+  for (size_t r = 0; r < kernel.roles.size(); ++r) {
+    const traces::Role& role = kernel.roles[r];
+    uint64_t before = 0;  // instructions in front of the block
+    const auto checked = for_each_block(role.body, false, [&](const traces::Block& block, bool loop) -> Outcome<void> {
+      const auto broken = isa::check_control_codes(**architecture, block.code, loop);
+      const uint64_t in_front = std::exchange(before, before + block.code.size());
+      if (broken.empty()) return {};
+      const isa::BrokenDependence& first = broken.front();
+      const uint64_t number = in_front + first.consumer + 1;
+      const auto at = places.find({traces::Part::kRole, r, number});
+      const Diagnostic diagnostic{file, at.line, at.column,
+                                  "kernel \"" + kernel.name + "\", role " + role.name + ", instruction " + std::to_string(number) +
+                                      ": " + block.code[first.consumer].mnemonic + " may issue " + std::to_string(first.given) +
+                                      " cycles after " + block.code[first.producer].mnemonic + ", whose result takes " +
+                                      std::to_string(first.needed) +
+                                      "; such dependences in the block: " + std::to_string(broken.size())};
+      return std::unexpected(Failure(diagnostic));
+    });
+    if (!checked) return checked;
+  }
+  return {};
+}
+
+Outcome<void> check(const Invocation& invocation) {
+  Options options("warpfold trace check FILE...",
+                  "Reads traces and checks all that the simulator relies on, and that control codes protect every dependence.",
+                  "  warpfold trace check kernels.wft\n  warpfold trace check *.wfs\n");
+  options.positional("FILE", 1, -1);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  for (const std::string& file : options.arguments()) {
+    std::vector<traces::TextPlaces> places;
+    const auto kernels = file_kernels(file, &places);
+    if (!kernels) return std::unexpected(kernels.error());
+    for (size_t k = 0; k < kernels->size(); ++k) {
+      if (auto checked = check_control((*kernels)[k], file, places[k]); !checked) return checked;
+    }
+    const std::string line =
+        file + ": valid, " + std::to_string(kernels->size()) + (kernels->size() == 1 ? " kernel\n" : " kernels\n");
+    if (auto written = write_output("", line); !written) return written;
+  }
+  return {};
+}
+
+bool is_trace(const std::string& extension) { return extension == ".wft" || extension == ".wfs"; }
+
+Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
+  if (is_trace(std::filesystem::path(file).extension().string())) return file_kernels(file);
+  configs::Places places;
+  const auto scenario = configs::load_scenario(file, settings, &places);
+  if (!scenario) return std::unexpected(Failure(scenario.error()));
+  return scenario_kernels(*scenario, file, places);
+}
+
+Outcome<void> write(const Invocation& invocation) {
+  Options options("warpfold trace write SOURCE --output FILE [options]",
+                  "Writes the kernels of a scenario, or of another trace, to a trace file (.wft) or, as text, to a .wfs file.",
+                  "  warpfold trace write configs/scenarios/qkv_philox_llama3_70b.textproto --output kernels.wft\n"
+                  "  warpfold trace write scenario.textproto --set seq=4096 --kernel rng --output rng.wfs\n"
+                  "  warpfold trace write edited.wfs --output edited.wft\n");
+  options.positional("SOURCE", 1, 1);
+  options.add_settings();
+  add_kernel_option(options);
+  options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write: .wft or .wfs");
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  if (!options.has("output")) return user_error("--output is missing; see --help");
+  const std::string output = options.text("output");
+  const std::string extension = std::filesystem::path(output).extension().string();
+  if (!is_trace(extension)) return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
+
+  auto all = source_kernels(options.arguments().front(), options.settings());
+  if (!all) return std::unexpected(all.error());
+  const auto kernels = chosen(options, std::move(*all));
+  if (!kernels) return std::unexpected(kernels.error());
+  if (extension == ".wfs") return write_output(output, traces::format_kernels(*kernels));
+  if (auto written = traces::write_trace(output, *kernels); !written) return std::unexpected(Failure(written.error()));
+  return {};
+}
+
+constexpr const char* kUsage =
+    "Usage: warpfold trace dump|stats|check|write ...\n\n"
+    "  write  write the kernels of a scenario to a trace file\n"
+    "  dump   print a trace as text\n"
+    "  stats  count instructions, pipes and bytes of a trace\n"
+    "  check  check traces and their control codes\n\n"
+    "Each has its own --help.\n\nExamples:\n"
+    "  warpfold trace write configs/scenarios/qkv_philox_llama3_70b.textproto --output kernels.wft\n"
+    "  warpfold trace stats kernels.wft --by pipe\n";
+
+}  // namespace
+
+Outcome<void> trace_command(const Invocation& invocation) {
+  if (invocation.arguments.empty()) return user_error("trace: dump, stats, check or write is missing; see warpfold trace --help");
+  const std::string& action = invocation.arguments.front();
+  if (action == "--help" || action == "-h") return write_output("", kUsage);
+  const Invocation rest{{invocation.arguments.begin() + 1, invocation.arguments.end()}, invocation.command_line};
+  if (action == "dump") return dump(rest);
+  if (action == "stats") return stats(rest);
+  if (action == "check") return check(rest);
+  if (action == "write") return write(rest);
+  return user_error("unknown command \"trace " + action + "\"" + suggestion(action, {"dump", "stats", "check", "write"}));
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,100 @@
+#include <filesystem>
+
+#include "tools/report/saved_result.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/gnuplot.h"
+#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/render/validation_report.h"
+#include "tools/warpfold/run/validation_run.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+
+Outcome<void> draw_picture(const configs::Validation& validation, const std::string& picture) {
+  const fs::path path(picture);
+  if (path.extension() != ".svg") return user_error("--plot " + picture + ": expected a name that ends in .svg");
+  const std::string plot = validation_plot(validation, path.filename().string());
+  if (plot.empty()) return user_error("--plot " + picture + ": no time was simulated that could be drawn");
+  const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
+  const std::string script = path.stem().string() + ".gp";
+  if (auto written = write_output((fs::path(folder) / script).string(), plot); !written) return written;
+  const auto drawn = draw(folder, script);
+  if (!drawn) return std::unexpected(drawn.error());
+  if (!*drawn)
+    return user_error("gnuplot is not installed: " + (fs::path(folder) / script).string() + " is there, the picture is not");
+  return {};
+}
+
+Outcome<ValidationRequest> request_of(const Options& options, const Invocation& invocation) {
+  const auto how = run_options(options);
+  if (!how) return std::unexpected(how.error());
+  if (how->folding.shadow)
+    return user_error("--fold shadow compares one simulation with its replay; validate takes auto, exact or off");
+  ValidationRequest request;
+  request.data = options.arguments();
+  request.gpus = options.text("gpus");
+  if (options.has("gpu")) request.only_gpu = options.text("gpu");
+  if (options.has("kernel")) request.only_kernel = options.text("kernel");
+  if (options.has("resume")) request.resume = options.text("resume");
+  if (options.has("set")) request.settings = options.texts("set");
+  for (const std::string& setting : request.settings) {
+    if (!setting.starts_with("gpu."))
+      return user_error("--set " + setting + ": for all rows only the GPU can be set, as gpu.FIELD=VALUE");
+  }
+  request.command_line = invocation.command_line;
+  request.how = *how;
+  return request;
+}
+
+}  // namespace
+
+Outcome<void> validate_command(const Invocation& invocation) {
+  Options options(
+      "warpfold validate DATA.csv... [options]",
+      "Holds simulations against measurements: makes a scenario of every row, simulates each once, and reports errors by\n"
+      "kernel and GPU, the rows that are farthest off, and the rows that could not be simulated. docs/validate.md has the\n"
+      "columns.",
+      "  warpfold validate tests/validation/data/*.csv\n"
+      "  warpfold validate tests/validation/data/*.csv --gpu H100 --kernel GEMM --set gpu.clock_mhz=1830\n"
+      "  warpfold validate my_gpu.csv --output my_gpu.json --html my_gpu.html\n");
+  options.positional("DATA.csv", 1, -1);
+  options.add()("gpu", po::value<std::string>()->value_name("NAME"), "only rows of GPUs with this in their name");
+  options.add()("kernel", po::value<std::string>()->value_name("NAME"),
+                "only rows of kernels with this in their name, such as forward");
+  options.add()("gpus", po::value<std::string>()->default_value("configs/gpus")->value_name("FOLDER"), "where the GPU files are");
+  options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("gpu.FIELD=VALUE"),
+                "change the GPU of every row; may be given often");
+  options.add()("resume", po::value<std::string>()->value_name("FOLDER"),
+                "keep finished simulations there and take those that are there already");
+  options.add()("plot", po::value<std::string>()->value_name("FILE.svg"), "draw simulated over measured times (gnuplot)");
+  options.add()("markdown", po::value<std::string>()->value_name("FILE.md"), "write the tables as Markdown too");
+  options.writes_file("plot");
+  options.writes_file("markdown");
+  add_run_options(options);
+  options.add_html();
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const auto request = request_of(options, invocation);
+  if (!request) return std::unexpected(request.error());
+  const auto validation = run_validation(*request);
+  if (!validation) return std::unexpected(validation.error());
+  if (options.has("markdown")) {
+    if (auto written = write_output(options.text("markdown"), validation_markdown(*validation)); !written) return written;
+  }
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(*validation)); !written) return written;
+  }
+  if (auto written = write_output(destination->path, render_validation(*validation, destination->format)); !written) return written;
+  if (!options.has("plot")) return {};
+  return draw_picture(*validation, options.text("plot"));
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "configs/near_miss.h"
+#include "configs/resources.h"
+#include "tools/report/saved_result.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/policy_names.h"
+#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/render/what_if_report.h"
+#include "tools/warpfold/run/request.h"
+#include "tools/warpfold/run/what_if_runs.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr double kMostFactor = 8;  // as configs take it
+
+Outcome<double> factor_option(const Options& options) {
+  const std::string text = options.text("factor");
+  double factor = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
+  // Written so that a not-a-number fails too.
+  const bool good = error == std::errc() && end == text.data() + text.size() && factor > 1 && factor <= kMostFactor;
+  if (!good) return user_error("--factor takes a number above 1, up to 8, not \"" + text + "\"");
+  return factor;
+}
+
+Outcome<std::vector<const configs::ScalableResource*>> resources_option(const Options& options) {
+  std::vector<const configs::ScalableResource*> wanted;
+  const std::string list = options.text("resources");
+  if (list == "all") {
+    for (const configs::ScalableResource& resource : configs::scalable_resources()) {
+      if (!resource.many) wanted.push_back(&resource);
+    }
+    return wanted;
+  }
+  for (size_t at = 0; at <= list.size();) {
+    const size_t comma = std::min(list.find(',', at), list.size());
+    const std::string name = list.substr(at, comma - at);
+    const configs::ScalableResource* resource = configs::find_resource(name);
+    if (resource == nullptr) {
+      return user_error("--resources: unknown resource \"" + name + "\"" + suggestion(name, configs::resource_names()));
+    }
+    if (std::ranges::find(wanted, resource) != wanted.end()) return user_error("--resources: " + name + " is given twice");
+    wanted.push_back(resource);
+    at = comma + 1;
+  }
+  return wanted;
+}
+
+std::string resource_help() {
+  std::string text = "Resources:\n";
+  for (const configs::ScalableResource& resource : configs::scalable_resources()) {
+    std::string name(resource.name);
+    name.resize(std::max<size_t>(name.size(), 22), ' ');
+    text.append("  ").append(name).append(resource.what).append("\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+Outcome<void> whatif_command(const Invocation& invocation) {
+  Options options(
+      "warpfold whatif SCENARIO [options]",
+      "Simulates a scenario on machines that have more, and less, of one resource at a time, and ranks the resources by what\n"
+      "more of them would gain. Programs stay as they are, tiling and control codes included (docs/whatif.md). A machine that\n"
+      "differs in one resource alone is a setting of any other command: --set sm.tensor.scale=2.\n\n" +
+          resource_help(),
+      "  warpfold whatif configs/scenarios/qkv_philox_small.textproto\n"
+      "  warpfold whatif scenario.textproto --policy carve_out --resources tensor,issue_slot,l2_latency --factor 1.5\n"
+      "  warpfold whatif scenario.textproto --format csv --output sensitivity.csv\n"
+      "  warpfold simulate scenario.textproto --set sm.tensor.scale=2\n");
+  options.add()("policy", po::value<std::string>()->value_name("NAME"), "run under this policy instead of the scenario's");
+  options.add()("resources", po::value<std::string>()->default_value("all")->value_name("LIST"),
+                "some of the above, with commas; all: but sm_count and clock, which are many resources at once");
+  options.add()("factor", po::value<std::string>()->default_value("2")->value_name("F"),
+                "how many times as much, and as little; above 1, up to 8");
+  add_request(options);
+  options.add_html();
+  options.add_output(Format::kTable);
+  const auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  const Request& request = **asked;
+  WhatIfQuestion question{
+      .file = request.kernels.file(), .settings = request.settings, .resources = {}, .command_line = invocation.command_line};
+  const auto factor = factor_option(options);
+  if (!factor) return std::unexpected(factor.error());
+  question.factor = *factor;
+  auto resources = resources_option(options);
+  if (!resources) return std::unexpected(resources.error());
+  question.resources = std::move(*resources);
+  if (options.has("policy")) {
+    const auto kind = policy_by_name("--policy", options.text("policy"));
+    if (!kind) return std::unexpected(kind.error());
+    question.settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
+  }
+  const auto result = ask_what_if(question, request.how);
+  if (!result) return std::unexpected(result.error());
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(*result)); !written) return written;
+  }
+  return write_output(request.destination.path, render_what_if(*result, request.destination.format));
+}
+
+}  // namespace warpfold::cli

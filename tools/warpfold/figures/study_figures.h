@@ -1,0 +1,20 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "configs/study.pb.h"
+#include "tools/warpfold/figures/study_points.h"
+
+namespace warpfold::cli {
+
+using PointRecords = std::map<Point, configs::StudyPoint>;
+
+// The kernel that a quantity is of; none for a quantity of a whole run.
+const configs::Quantity::KernelOf* kernel_of(const configs::Quantity& quantity);
+
+// A quantity at a point by one estimator; none where the estimator does not give it.
+std::optional<double> value_of(const configs::Quantity& quantity, const configs::StudyPoint& point, const std::string& estimator);
+
+}  // namespace warpfold::cli

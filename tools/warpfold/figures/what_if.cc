@@ -1,0 +1,42 @@
+#include "tools/warpfold/figures/what_if.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace warpfold::cli {
+
+namespace {
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+}  // namespace
+
+void fill_variation(const configs::Result& base, const configs::Result& varied, configs::Variation& variation) {
+  variation.set_total_cycles(varied.total_cycles());
+  variation.set_total_time_us(varied.total_time_us());
+  variation.set_speedup(ratio(base.total_time_us(), varied.total_time_us()));
+  variation.set_fold(varied.fold().mode());
+  for (int k = 0; k < varied.kernels_size(); ++k) {
+    const configs::KernelResult& kernel = varied.kernels(k);
+    configs::VariedKernel& entry = *variation.add_kernels();
+    entry.set_name(kernel.name());
+    entry.set_cycles(kernel.cycles());
+    entry.set_time_us(kernel.time_us());
+    entry.set_bound_by(kernel.bound_by());
+    // A policy may launch other kernels on another machine: those have nothing to be compared with.
+    const auto before = std::ranges::find(base.kernels(), kernel.name(), &configs::KernelResult::name);
+    if (before != base.kernels().end()) entry.set_speedup(ratio(before->time_us(), kernel.time_us()));
+  }
+}
+
+void rank_resources(configs::WhatIf& what_if) {
+  std::vector<configs::VariedResource> resources(what_if.resources().begin(), what_if.resources().end());
+  std::ranges::stable_sort(resources, [](const auto& left, const auto& right) {
+    if (left.better().speedup() != right.better().speedup()) return left.better().speedup() > right.better().speedup();
+    return left.worse().speedup() < right.worse().speedup();
+  });
+  for (int r = 0; r < what_if.resources_size(); ++r) what_if.mutable_resources(r)->Swap(&resources[static_cast<size_t>(r)]);
+}
+
+}  // namespace warpfold::cli

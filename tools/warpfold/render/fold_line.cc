@@ -1,0 +1,20 @@
+#include "tools/warpfold/render/fold_line.h"
+
+#include "tools/report/number_text.h"
+
+namespace warpfold::cli {
+
+std::string fold_line(const configs::Result& result) {
+  const configs::Fold& fold = result.fold();
+  const double share = fold.instructions_of_classes() == 0 ? 0
+                                                           : static_cast<double>(result.instructions_replayed()) /
+                                                                 static_cast<double>(fold.instructions_of_classes());
+  std::string line = "folding: " + fold.mode();
+  if (fold.error_bound() > 0) line += ", cycles within " + report::fixed(100 * fold.error_bound(), 2) + " % of a full replay";
+  line += "; " + report::fixed(100 * share, 2) + " % of the instructions of " +
+          (result.whole_chip() ? "every SM" : "one SM of each class") + " replayed";
+  if (fold.shadow_error() > 0) line += "; off by " + report::fixed(100 * fold.shadow_error(), 3) + " %";
+  return line;
+}
+
+}  // namespace warpfold::cli

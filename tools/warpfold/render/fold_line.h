@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "configs/result.pb.h"
+
+namespace warpfold::cli {
+
+// One line for people: how the result came about and how far it may be off.
+std::string fold_line(const configs::Result& result);
+
+}  // namespace warpfold::cli

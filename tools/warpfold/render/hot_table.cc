@@ -1,0 +1,179 @@
+#include "tools/warpfold/render/hot_table.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "sim/account/states.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+using Account = configs::InstructionAccount;
+
+double percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+uint64_t warp_cycles(const Account& account) {
+  uint64_t sum = 0;
+  for (const configs::StateCycles& state : account.states()) sum += state.warp_cycles();
+  return sum;
+}
+
+uint64_t warp_cycles(const Account& account, const std::string& state) {
+  for (const configs::StateCycles& each : account.states()) {
+    if (each.state() == state) return each.warp_cycles();
+  }
+  return 0;
+}
+
+// What warps at it waited for, the two that took longest: "long_scoreboard 61 %, wait 20 %" of its warp-cycles.
+std::string stalls(const Account& account) {
+  constexpr size_t kMost = 2;
+  constexpr double kLeast = 1;  // percent
+  std::vector<configs::StateCycles> states(account.states().begin(), account.states().end());
+  std::erase_if(states, [&](const auto& state) {
+    return state.state() == "selected" || percent(state.warp_cycles(), warp_cycles(account)) < kLeast;
+  });
+  std::ranges::stable_sort(states, std::ranges::greater{}, &configs::StateCycles::warp_cycles);
+  std::string text;
+  for (size_t s = 0; s < std::min(states.size(), kMost); ++s) {
+    if (s > 0) text += ", ";
+    text.append(states[s].state())
+        .append(" ")
+        .append(fixed(percent(states[s].warp_cycles(), warp_cycles(account)), 0))
+        .append(" %");
+  }
+  return text;
+}
+
+// A line of a role's program: an instruction, or where a loop begins or ends.
+struct Line {
+  size_t depth = 0;  // loops around it
+  int position = -1;
+  std::string loop{};  // of lines that are no instruction
+};
+
+void add_lines(const traces::Kernel& kernel, const std::vector<traces::Node>& body, size_t depth, int& position,
+               std::vector<Line>& lines) {
+  for (const traces::Node& node : body) {
+    if (const auto* block = std::get_if<traces::Block>(&node)) {
+      for (size_t i = 0; i < block->code.size(); ++i) lines.push_back({.depth = depth, .position = position++});
+      continue;
+    }
+    const auto& loop = std::get<traces::Loop>(node);
+    const std::string trips = loop.trips.parameter < 0 ? std::to_string(loop.trips.literal)
+                                                       : kernel.parameters[static_cast<size_t>(loop.trips.parameter)];
+    lines.push_back({.depth = depth, .loop = "loop " + trips + " {"});
+    add_lines(kernel, loop.body, depth + 1, position, lines);
+    lines.push_back({.depth = depth, .loop = "}"});
+  }
+}
+
+std::vector<Line> lines_of(const traces::Kernel& kernel, const traces::Role& role) {
+  std::vector<Line> lines;
+  int position = 0;
+  add_lines(kernel, role.body, 0, position, lines);
+  return lines;
+}
+
+// One role's instructions by position, and what all of them together took.
+struct RoleView {
+  RoleView(const configs::KernelResult& result, const traces::Kernel& kernel, const traces::Role& role)
+      : lines(lines_of(kernel, role)) {
+    for (const Account& account : result.instructions()) {
+      if (account.role() != role.name) continue;
+      accounts.push_back(&account);
+      total += warp_cycles(account);
+    }
+  }
+  // The lines that are to be shown, in their order.
+  std::vector<Line> shown(const HotSelection& selection) const {
+    if (selection.listing) return lines;
+    std::vector<Line> instructions = lines;
+    std::erase_if(instructions, [](const Line& line) { return line.position < 0; });
+    std::ranges::stable_sort(instructions, std::ranges::greater{}, [&](const Line& line) { return warp_cycles(at(line)); });
+    instructions.resize(std::min(instructions.size(), selection.top));
+    std::erase_if(instructions, [&](const Line& line) { return warp_cycles(at(line)) == 0; });
+    return instructions;
+  }
+  const Account& at(const Line& line) const { return *accounts[static_cast<size_t>(line.position)]; }
+
+  std::vector<Line> lines;
+  std::vector<const Account*> accounts;
+  uint64_t total = 0;
+};
+
+// Calls visit(kernel's result, role, view) for what is selected.
+template <typename Visit>
+void for_each_role(const configs::Result& result, const std::vector<const traces::Kernel*>& kernels, const HotSelection& selection,
+                   Visit visit) {
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const configs::KernelResult& kernel = result.kernels(static_cast<int>(k));
+    if (!selection.kernel.empty() && kernel.name() != selection.kernel) continue;
+    for (const traces::Role& role : kernels[k]->roles) {
+      if (selection.role.empty() || role.name == selection.role) visit(kernel, role, RoleView(kernel, *kernels[k], role));
+    }
+  }
+}
+
+std::string bars(size_t depth) {
+  std::string text;
+  for (size_t d = 0; d < depth; ++d) text += "| ";
+  return text;
+}
+
+std::string for_people(const configs::KernelResult& kernel, const traces::Role& role, const RoleView& view,
+                       const HotSelection& selection) {
+  Table table({"at", "issued", "% of role", "waits for", "instruction"});
+  for (const Line& line : view.shown(selection)) {
+    if (line.position < 0) {
+      table.add({"", "", "", "", bars(line.depth) + line.loop});
+      continue;
+    }
+    const Account& account = view.at(line);
+    table.add({uint64_t{account.position()}, account.issued(), Cell(percent(warp_cycles(account), view.total), 2), stalls(account),
+               bars(line.depth) + account.text()});
+  }
+  std::string text = kernel.name() + ", role " + role.name + ": " + with_thousands(std::to_string(view.total)) + " warp-cycles, " +
+                     fixed(percent(view.total, kernel.resident_warp_cycles()), 1) + " % of the kernel's\n";
+  return text + table.aligned("  ") + "\n";
+}
+
+Table for_machines(const configs::Result& result, const std::vector<const traces::Kernel*>& kernels,
+                   const HotSelection& selection) {
+  std::vector<std::string> columns{"kernel", "role", "position", "phase", "loops", "issued", "warp_cycles", "percent_of_role"};
+  for (int s = 0; s < sim::kWarpStates; ++s) columns.emplace_back(sim::state_name(static_cast<sim::WarpState>(s)));
+  columns.emplace_back("text");
+  Table table(columns);
+  for_each_role(result, kernels, selection, [&](const auto& kernel, const auto& role, const RoleView& view) {
+    for (const Line& line : view.shown(selection)) {
+      if (line.position < 0) continue;
+      const Account& account = view.at(line);
+      std::vector<Cell> row{
+          kernel.name(),        role.name,        uint64_t{account.position()}, account.phase(),
+          uint64_t{line.depth}, account.issued(), warp_cycles(account),         Cell(percent(warp_cycles(account), view.total), 4)};
+      for (int s = 0; s < sim::kWarpStates; ++s)
+        row.emplace_back(warp_cycles(account, std::string(sim::state_name(static_cast<sim::WarpState>(s)))));
+      row.emplace_back(account.text());
+      table.add(std::move(row));
+    }
+  });
+  return table;
+}
+
+}  // namespace
+
+std::string render_hot(const configs::Result& result, const std::vector<const traces::Kernel*>& kernels,
+                       const HotSelection& selection, Format format) {
+  if (format != Format::kTable) return for_machines(result, kernels, selection).render(format);
+  std::string text = result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n\n";
+  for_each_role(result, kernels, selection, [&](const auto& kernel, const auto& role, const RoleView& view) {
+    text += for_people(kernel, role, view, selection);
+  });
+  return text;
+}
+
+}  // namespace warpfold::cli

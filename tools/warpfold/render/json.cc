@@ -1,0 +1,146 @@
+#include "tools/warpfold/render/json.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <stdexcept>
+
+#include "configs/printable.h"
+
+namespace warpfold::cli {
+
+namespace pb = google::protobuf;
+
+namespace {
+
+class Writer {
+ public:
+  void write_message(const pb::Message& message) {
+    const pb::Descriptor& type = *message.GetDescriptor();
+    const pb::Reflection& reflection = *message.GetReflection();
+    bool first = true;
+    open('{');
+    for (int i = 0; i < type.field_count(); ++i) {
+      const pb::FieldDescriptor& field = *type.field(i);
+      if (field.has_presence() && !reflection.HasField(message, &field)) continue;
+      separate(first);
+      text_ += json_string(field.name()) + ": ";
+      if (field.is_repeated()) {
+        write_list(message, field);
+      } else {
+        write_value(message, field, -1);
+      }
+    }
+    close('}', first);
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  void write_list(const pb::Message& message, const pb::FieldDescriptor& field) {
+    const int size = message.GetReflection()->FieldSize(message, &field);
+    bool first = true;
+    open('[');
+    for (int i = 0; i < size; ++i) {
+      separate(first);
+      write_value(message, field, i);
+    }
+    close(']', first);
+  }
+
+  // `index` -1: a singular field.
+  void write_value(const pb::Message& message, const pb::FieldDescriptor& field, int index) {
+    const pb::Reflection& r = *message.GetReflection();
+    const bool one = index < 0;
+    switch (field.cpp_type()) {
+      case pb::FieldDescriptor::CPPTYPE_UINT32:
+        text_ += std::to_string(one ? r.GetUInt32(message, &field) : r.GetRepeatedUInt32(message, &field, index));
+        return;
+      case pb::FieldDescriptor::CPPTYPE_UINT64:
+        text_ += std::to_string(one ? r.GetUInt64(message, &field) : r.GetRepeatedUInt64(message, &field, index));
+        return;
+      case pb::FieldDescriptor::CPPTYPE_INT32:
+        text_ += std::to_string(one ? r.GetInt32(message, &field) : r.GetRepeatedInt32(message, &field, index));
+        return;
+      case pb::FieldDescriptor::CPPTYPE_INT64:
+        text_ += std::to_string(one ? r.GetInt64(message, &field) : r.GetRepeatedInt64(message, &field, index));
+        return;
+      case pb::FieldDescriptor::CPPTYPE_DOUBLE:
+        text_ += json_number(one ? r.GetDouble(message, &field) : r.GetRepeatedDouble(message, &field, index));
+        return;
+      case pb::FieldDescriptor::CPPTYPE_BOOL:
+        text_ += (one ? r.GetBool(message, &field) : r.GetRepeatedBool(message, &field, index)) ? "true" : "false";
+        return;
+      case pb::FieldDescriptor::CPPTYPE_ENUM:
+        text_ += json_string((one ? r.GetEnum(message, &field) : r.GetRepeatedEnum(message, &field, index))->name());
+        return;
+      case pb::FieldDescriptor::CPPTYPE_STRING:
+        text_ += json_string(one ? r.GetString(message, &field) : r.GetRepeatedString(message, &field, index));
+        return;
+      case pb::FieldDescriptor::CPPTYPE_MESSAGE:
+        write_message(one ? r.GetMessage(message, &field) : r.GetRepeatedMessage(message, &field, index));
+        return;
+      default:
+        throw std::logic_error("a schema field of a type that no schema had: " + field.full_name());
+    }
+  }
+
+  void open(char bracket) {
+    text_ += bracket;
+    ++depth_;
+  }
+  void separate(bool& first) {
+    if (!first) text_ += ',';
+    first = false;
+    new_line();
+  }
+  void close(char bracket, bool empty) {
+    --depth_;
+    if (!empty) new_line();
+    text_ += bracket;
+  }
+  void new_line() { text_.append(1, '\n').append(2 * depth_, ' '); }
+
+  std::string text_;
+  size_t depth_ = 0;
+};
+
+}  // namespace
+
+std::string json_string(std::string_view text) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string quoted(1, '"');
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    const auto code = static_cast<unsigned char>(text.front());
+    if (length == 0) {
+      quoted.append("\\ufffd");  // JSON is UTF-8; a file's name on the command line need not be
+    } else if (code == '"' || code == '\\') {
+      quoted.append(1, '\\').append(text.substr(0, 1));
+    } else if (code == '\n') {
+      quoted.append("\\n");
+    } else if (code < 0x20) {
+      quoted.append("\\u00").append(1, digits[code >> 4]).append(1, digits[code & 15]);
+    } else {
+      quoted.append(text.substr(0, length));
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return quoted.append(1, '"');
+}
+
+std::string json_number(double number) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
+  return {buffer.data(), end};
+}
+
+std::string to_json(const pb::Message& message) {
+  Writer writer;
+  writer.write_message(message);
+  return writer.take() + "\n";
+}
+
+}  // namespace warpfold::cli

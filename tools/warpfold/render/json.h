@@ -1,0 +1,18 @@
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <string>
+#include <string_view>
+
+namespace warpfold::cli {
+
+std::string json_string(std::string_view text);
+std::string json_number(double number);  // the shortest digits that read back as the same number
+
+// A message as JSON with the schema's own field names, two spaces a level, a newline at the end. Fields without presence and
+// lists are always written; optional fields and groups only where they are set. Unlike protobuf's own mapping, 64-bit
+// integers are numbers, as jq and pandas expect; enums are names.
+std::string to_json(const google::protobuf::Message& message);
+
+}  // namespace warpfold::cli

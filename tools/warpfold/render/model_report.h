@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "configs/result.pb.h"
+#include "tools/warpfold/render/output.h"
+
+namespace warpfold::cli {
+
+// What the limiter model says: as tables for people, as JSON, or as CSV with a row for each limiter of each kernel.
+std::string render_model(const configs::Result& result, Format format);
+
+}  // namespace warpfold::cli

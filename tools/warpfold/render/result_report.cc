@@ -1,0 +1,257 @@
+#include "tools/warpfold/render/result_report.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "tools/warpfold/render/fold_line.h"
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/slowdown_table.h"
+#include "tools/warpfold/render/summary.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+double percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string total_line(const configs::Result& result) {
+  return with_thousands(std::to_string(result.total_cycles())) + " cycles = " + with_thousands(fixed(result.total_time_us(), 2)) +
+         " us, " + with_thousands(std::to_string(result.instructions_issued())) + " warp instructions";
+}
+
+std::string sm_line(const configs::Result& result) {
+  return result.whole_chip() ? std::to_string(result.sms_simulated()) + " SMs simulated, L2 and DRAM shared\n" : "";
+}
+
+// One simulated SM for each class has a fixed share of L2 and DRAM; the shares of idle SMs stay unused.
+std::string idle_line(const configs::Result& result) {
+  std::string names;
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    if (kernel.ctas() < kernel.sms()) names += (names.empty() ? "" : ", ") + kernel.name();
+  }
+  if (result.whole_chip() || names.empty()) return "";
+  return "fewer CTAs than SMs: " + names + "; what idle SMs leave of L2 and DRAM is used with --sms all alone\n";
+}
+
+Table kernel_table(const configs::Result& result) {
+  Table table({"kernel", "cycles", "time us", "start", "end", "alone", "slowdown", "TFLOPS", "CTAs", "CTAs/SM", "limited by",
+               "warps/SM", "bound by"});
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    const configs::Occupancy& occupancy = kernel.occupancy();
+    table.add({kernel.name(), kernel.cycles(), Cell(kernel.time_us(), 2), kernel.start_cycle(), kernel.end_cycle(),
+               kernel.solo_cycles(), Cell(kernel.slowdown_vs_solo(), 3), kernel.tflops() > 0 ? Cell(kernel.tflops(), 1) : Cell("-"),
+               kernel.ctas(), uint64_t{occupancy.ctas_per_sm_limit()}, occupancy.limiter(), Cell(occupancy.average_warps(), 2),
+               kernel.bound_by()});
+  }
+  return table;
+}
+
+// States down, kernels across; states in which no warp was are left out.
+Table state_table(const configs::Result& result) {
+  std::vector<std::string> columns{"state"};
+  for (const configs::KernelResult& kernel : result.kernels()) columns.push_back(kernel.name());
+  Table table(std::move(columns));
+  for (int s = 0; s < result.kernels(0).states_size(); ++s) {
+    std::vector<Cell> row{result.kernels(0).states(s).state()};
+    bool seen = false;
+    for (const configs::KernelResult& kernel : result.kernels()) {
+      seen = seen || kernel.states(s).warp_cycles() > 0;
+      row.emplace_back(percent(kernel.states(s).warp_cycles(), kernel.resident_warp_cycles()), 1);
+    }
+    if (seen) table.add(std::move(row));
+  }
+  return table;
+}
+
+Table resource_table(const configs::Result& result) {
+  Table table({"resource", "used %", "busy", "capacity"});
+  for (const configs::Resource& resource : result.resources()) {
+    if (resource.busy() > 0) {
+      table.add({resource.name(), Cell(100 * resource.utilization(), 1), resource.busy(), resource.capacity()});
+    }
+  }
+  return table;
+}
+
+// What kernels took from each other comes first, each kernel's own queueing after it; the largest on top.
+Table ledger_table(const configs::Result& result) {
+  std::vector<const configs::LedgerEntry*> entries;
+  for (const configs::LedgerEntry& entry : result.ledger()) entries.push_back(&entry);
+  std::ranges::stable_sort(entries, [](const auto* left, const auto* right) {
+    const bool left_own = left->victim() == left->culprit();
+    const bool right_own = right->victim() == right->culprit();
+    return left_own != right_own ? right_own : left->warp_cycles() > right->warp_cycles();
+  });
+  Table table({"victim", "culprit", "resource", "warp-cycles", "% of victim's"});
+  for (const configs::LedgerEntry* entry : entries) {
+    const auto victim = std::ranges::find(result.kernels(), entry->victim(), &configs::KernelResult::name);
+    table.add({entry->victim(), entry->victim() == entry->culprit() ? "itself" : entry->culprit(), entry->resource(),
+               entry->warp_cycles(), Cell(percent(entry->warp_cycles(), victim->resident_warp_cycles()), 2)});
+  }
+  return table;
+}
+
+std::string section(const std::string& title, const Table& table) {
+  return table.empty() ? "" : "\n" + title + "\n" + table.aligned("  ");
+}
+
+std::string result_text(const configs::Result& result) {
+  return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + total_line(result) + "\n" +
+         sm_line(result) + fold_line(result) + "\n" + idle_line(result) + "\n" + findings_text(result) +
+         section("Kernels", kernel_table(result)) +
+         section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
+         section("Resources, % of the chip's capacity", resource_table(result)) +
+         section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +
+         section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
+}
+
+std::vector<std::string> csv_columns(const configs::Result& result) {
+  std::vector<std::string> columns{"scenario",
+                                   "policy",
+                                   "gpu",
+                                   "total_cycles",
+                                   "total_time_us",
+                                   "kernel",
+                                   "cycles",
+                                   "time_us",
+                                   "start_cycle",
+                                   "end_cycle",
+                                   "solo_cycles",
+                                   "slowdown_vs_solo",
+                                   "ctas",
+                                   "ctas_per_sm_limit",
+                                   "limiter",
+                                   "average_warps",
+                                   "instructions_issued",
+                                   "tflops",
+                                   "l2_bytes",
+                                   "dram_bytes",
+                                   "bound_by",
+                                   "resident_warp_cycles",
+                                   "fold_mode",
+                                   "fold_error_bound",
+                                   "instructions_replayed"};
+  if (result.rank() > 0) columns.emplace_back("rank");  // of a comparison
+  for (const configs::StateCycles& state : result.kernels(0).states()) columns.push_back(state.state());
+  return columns;
+}
+
+void add_csv_rows(const configs::Result& result, Table& table) {
+  constexpr int kDecimals = 6;
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    const configs::Occupancy& occupancy = kernel.occupancy();
+    std::vector<Cell> row{result.scenario(),
+                          result.policy(),
+                          result.gpu(),
+                          result.total_cycles(),
+                          Cell(result.total_time_us(), kDecimals),
+                          kernel.name(),
+                          kernel.cycles(),
+                          Cell(kernel.time_us(), kDecimals),
+                          kernel.start_cycle(),
+                          kernel.end_cycle(),
+                          kernel.solo_cycles(),
+                          Cell(kernel.slowdown_vs_solo(), kDecimals),
+                          kernel.ctas(),
+                          uint64_t{occupancy.ctas_per_sm_limit()},
+                          occupancy.limiter(),
+                          Cell(occupancy.average_warps(), kDecimals),
+                          kernel.instructions_issued(),
+                          Cell(kernel.tflops(), kDecimals),
+                          kernel.l2_bytes(),
+                          kernel.dram_bytes(),
+                          kernel.bound_by(),
+                          kernel.resident_warp_cycles(),
+                          result.fold().mode(),
+                          Cell(result.fold().error_bound(), kDecimals),
+                          result.instructions_replayed()};
+    if (result.rank() > 0) row.emplace_back(uint64_t{result.rank()});
+    for (const configs::StateCycles& state : kernel.states()) row.emplace_back(uint64_t{state.warp_cycles()});
+    table.add(std::move(row));
+  }
+}
+
+// One line a policy.
+std::string fold_note(const configs::Comparison& comparison) {
+  std::string note;
+  for (const configs::Result& result : comparison.results())
+    note += result.policy() + " " + fold_line(result) + "\n" + idle_line(result);
+  return note;
+}
+
+// How much longer than alone a kernel of the scenario is busy, in all its parts; "-" where another kernel does its work.
+Cell slowdown_cell(const configs::Result& result, const configs::Alone& alone) {
+  uint64_t busy = 0;
+  for (const configs::KernelResult& kernel : result.kernels()) busy += kernel.of() == alone.name() ? kernel.cycles() : 0;
+  return busy == 0 ? Cell("-") : Cell(static_cast<double>(busy) / static_cast<double>(alone.cycles()), 3);
+}
+
+bool ties(const configs::Comparison& comparison) {
+  std::set<uint32_t> places;
+  return !std::ranges::all_of(comparison.results(), [&](const configs::Result& each) { return places.insert(each.rank()).second; });
+}
+
+std::string comparison_text(const configs::Comparison& comparison) {
+  const configs::Result& first = comparison.results(0);
+  std::vector<std::string> columns{"policy", "rank", "total us", "speed-up"};
+  for (const configs::Alone& alone : first.alone()) columns.push_back(alone.name() + " slowdown");
+  std::vector<uint64_t> stored;
+  for (const configs::Result& result : comparison.results()) stored.push_back(result.stored_bits_bytes());
+  const report::ByteUnit unit = report::byte_unit(stored);
+  columns.emplace_back("stored ").append(unit.name);
+  columns.emplace_back("loses most by");
+  Table table(std::move(columns));
+  for (const configs::Result& result : comparison.results()) {
+    std::vector<Cell> row{result.policy(), uint64_t{result.rank()}, Cell(result.total_time_us(), 2),
+                          Cell(first.total_time_us() / result.total_time_us(), 3)};
+    for (const configs::Alone& alone : result.alone()) row.push_back(slowdown_cell(result, alone));
+    row.emplace_back(static_cast<double>(result.stored_bits_bytes()) / unit.bytes, 1);
+    row.emplace_back(result.reason());
+    table.add(std::move(row));
+  }
+  std::string skipped;
+  for (const configs::Skipped& each : comparison.skipped()) skipped += "not run: " + each.reason() + "\n";
+  return first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
+         "\nSpeed-up is over the first policy, slowdown the kernel's busy time over what it needs alone on the same GPU.\n" +
+         (ties(comparison) ? "Equal rank: nearer to each other than folding leaves open.\n" : "") + skipped + fold_note(comparison);
+}
+
+}  // namespace
+
+std::string render_result(const configs::Result& result, Format format) {
+  switch (format) {
+    case Format::kTable:
+      return result_text(result);
+    case Format::kJson:
+      return to_json(result);
+    case Format::kCsv: {
+      Table table(csv_columns(result));
+      add_csv_rows(result, table);
+      return table.csv();
+    }
+  }
+  throw std::logic_error("a format without a rendering");
+}
+
+std::string render_comparison(const configs::Comparison& comparison, Format format) {
+  switch (format) {
+    case Format::kTable:
+      return comparison_text(comparison);
+    case Format::kJson:
+      return to_json(comparison);
+    case Format::kCsv: {
+      Table table(csv_columns(comparison.results(0)));
+      for (const configs::Result& result : comparison.results()) add_csv_rows(result, table);
+      return table.csv();
+    }
+  }
+  throw std::logic_error("a format without a rendering");
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,169 @@
+#include "tools/warpfold/render/study_plots.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "tools/warpfold/render/gnuplot.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+constexpr std::array<const char*, 2> kEstimators{"simulation", "limiter_model"};
+
+std::string label_of(const configs::Study& study, const std::string& axis) {
+  for (const configs::Axis& each : study.axis()) {
+    if (each.name() == axis) return each.has_label() ? each.label() : each.name();
+  }
+  return axis;
+}
+
+int index_of(const configs::Study& study, const std::string& axis) {
+  int index = 0;
+  while (study.axis(index).name() != axis) ++index;
+  return index;
+}
+
+// A number that gnuplot reads; "NaN" leaves a gap.
+std::string number(const std::optional<double>& value) { return value ? fixed(*value, 4) : "NaN"; }
+
+// The estimators that say something of this figure.
+std::vector<std::string> estimators_of(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  std::vector<std::string> known;
+  for (const char* estimator : kEstimators) {
+    const std::vector<Point> points = points_of(study, figure);
+    const bool any = std::ranges::any_of(points, [&](const Point& point) {
+      return std::ranges::any_of(
+          figure.quantity(), [&](const auto& quantity) { return value_of(quantity, records.at(point), estimator).has_value(); });
+    });
+    if (any) known.emplace_back(estimator);
+  }
+  return known;
+}
+
+// Values of a map in a block of gnuplot's own: a row for each y, names of columns and rows first.
+std::string map_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
+                      const configs::Quantity& quantity, const std::string& estimator) {
+  const configs::Axis& x = study.axis(index_of(study, figure.x()));
+  const configs::Axis& y = study.axis(index_of(study, figure.y()));
+  std::string block = "\"\"";
+  for (const std::string& value : x.value()) block.append(" ").append(in_quotes(value));
+  const std::vector<Point> points = points_of(study, figure);
+  size_t next = 0;
+  for (const std::string& row : y.value()) {
+    block.append("\n").append(in_quotes(row));
+    for (int column = 0; column < x.value_size(); ++column)
+      block.append(" ").append(number(value_of(quantity, records.at(points[next++]), estimator)));
+  }
+  return block + "\n";
+}
+
+// Curves in a block: a row for each x, a column for each curve.
+std::string lines_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
+                        const std::string& estimator) {
+  const configs::Axis& x = study.axis(index_of(study, figure.x()));
+  const std::vector<Point> points = points_of(study, figure);
+  const auto columns = static_cast<size_t>(x.value_size());
+  std::string block;
+  for (size_t column = 0; column < columns; ++column) {
+    block += in_quotes(x.value(static_cast<int>(column)));
+    for (size_t at = column; at < points.size(); at += columns) {
+      for (const configs::Quantity& quantity : figure.quantity())
+        block.append(" ").append(number(value_of(quantity, records.at(points[at]), estimator)));
+    }
+    block += "\n";
+  }
+  return block;
+}
+
+std::vector<std::string> curve_names(const configs::Study& study, const configs::Figure& figure) {
+  std::vector<std::string> names;
+  if (figure.has_series()) {
+    for (const std::string& value : study.axis(index_of(study, figure.series())).value())
+      names.push_back(label_of(study, figure.series()) + " " + value);
+  } else {
+    for (const configs::Quantity& quantity : figure.quantity()) names.push_back(quantity.label());
+  }
+  return names;
+}
+
+std::string plot_head(const configs::Figure& figure, size_t panels) {
+  const std::string width = std::to_string(120 + 480 * panels);
+  return "# gnuplot " + figure.name() + ".gp draws " + figure.name() + ".svg\n" + "set terminal svg size " + width +
+         ",420 font 'sans,13' background 'white'\n" + "set output " + gnuplot_quoted(figure.name() + ".svg") + "\n" +
+         "set encoding utf8\nset multiplot layout 1," + std::to_string(panels) + " title " + gnuplot_quoted(figure.title()) +
+         " noenhanced\n";
+}
+
+std::string map_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
+                     const std::vector<std::string>& estimators) {
+  std::string blocks;
+  std::string panels;
+  size_t count = 0;
+  for (const configs::Quantity& quantity : figure.quantity()) {
+    for (const std::string& estimator : estimators) {
+      const std::string block = "$map" + std::to_string(count++);
+      blocks += block + " << END\n" + map_block(study, figure, records, quantity, estimator) + "END\n";
+      panels += "set title " + gnuplot_quoted(quantity.label() + " (" + estimator + ")") + " noenhanced\nplot " + block +
+                " matrix rowheaders columnheaders using 1:2:3 with image notitle, " + block +
+                " matrix rowheaders columnheaders using 1:2:(sprintf('%.2f', $3)) with labels notitle\n";
+    }
+  }
+  return plot_head(figure, count) + blocks + "set xlabel " + gnuplot_quoted(label_of(study, figure.x())) + "\nset ylabel " +
+         gnuplot_quoted(label_of(study, figure.y())) +
+         "\nset xtics rotate by 45 right\nset palette defined (0 '#f7fbff', 0.5 '#9ecae1', 1 '#3182bd')\nset tics scale 0\n" +
+         panels;
+}
+
+std::string lines_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
+                       const std::vector<std::string>& estimators) {
+  const std::vector<std::string> names = curve_names(study, figure);
+  std::string blocks;
+  std::string panels;
+  for (size_t e = 0; e < estimators.size(); ++e) {
+    const std::string block = "$lines" + std::to_string(e);
+    blocks += block + " << END\n" + lines_block(study, figure, records, estimators[e]) + "END\n";
+    panels += "set title " + gnuplot_quoted(estimators[e]) + " noenhanced\nplot ";
+    for (size_t c = 0; c < names.size(); ++c) {
+      panels += (c == 0 ? "" : ", ") + block + " using 0:" + std::to_string(c + 2) + ":xtic(1) with linespoints lw 2 title " +
+                gnuplot_quoted(names[c]);
+    }
+    panels += "\n";
+  }
+  const std::string& unit = figure.quantity(0).label();
+  return plot_head(figure, estimators.size()) + blocks + "set xlabel " + gnuplot_quoted(label_of(study, figure.x())) +
+         "\nset ylabel " + gnuplot_quoted(figure.has_series() ? unit : "") + "\nset key top left\nset grid\nset yrange [0:*]\n" +
+         panels;
+}
+
+}  // namespace
+
+std::string figure_csv(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  std::vector<std::string> columns;
+  for (const configs::Axis& axis : study.axis()) columns.push_back(axis.name());
+  columns.emplace_back("estimator");
+  for (const configs::Quantity& quantity : figure.quantity()) columns.push_back(quantity.label());
+  Table table(columns);
+  for (const std::string& estimator : estimators_of(study, figure, records)) {
+    for (const Point& point : points_of(study, figure)) {
+      std::vector<Cell> row(point.begin(), point.end());
+      row.emplace_back(estimator);
+      for (const configs::Quantity& quantity : figure.quantity()) {
+        const std::optional<double> value = value_of(quantity, records.at(point), estimator);
+        row.push_back(value ? Cell(*value, 4) : Cell(""));
+      }
+      table.add(std::move(row));
+    }
+  }
+  return table.csv();
+}
+
+std::string figure_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  const std::vector<std::string> estimators = estimators_of(study, figure, records);
+  return figure.kind() == configs::MAP ? map_plot(study, figure, records, estimators)
+                                       : lines_plot(study, figure, records, estimators);
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/report/number_text.h"
+#include "tools/warpfold/render/output.h"
+
+namespace warpfold::cli {
+
+// What stands in a cell: a text, or a number with the digits after the point that people and files get.
+class Cell {
+ public:
+  Cell(std::string text);  // NOLINT(google-explicit-constructor): rows are written as lists
+  Cell(const char* text);  // NOLINT(google-explicit-constructor)
+  Cell(uint64_t number);   // NOLINT(google-explicit-constructor)
+  Cell(double number, int decimals);
+
+  bool is_number() const { return !digits_.empty(); }
+  const std::string& text() const { return text_; }      // for people: thousands are set apart by commas
+  const std::string& digits() const { return digits_; }  // for files
+
+ private:
+  std::string text_;
+  std::string digits_;
+};
+
+using report::fixed;
+using report::with_thousands;
+
+// Rows under column names, for people (aligned: numbers to the right, texts to the left), as CSV (RFC 4180) or as a JSON
+// list of objects.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+
+  void add(std::vector<Cell> row);
+  bool empty() const { return rows_.empty(); }
+
+  std::string aligned(const std::string& indent) const;
+  std::string csv() const;
+  std::string json() const;
+  std::string render(Format format) const;
+
+ private:
+  std::vector<std::string> columns_;
+  std::vector<std::vector<Cell>> rows_;
+};
+
+}  // namespace warpfold::cli

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/warpfold/failure.h"
+#include "tools/warpfold/render/table.h"
+#include "traces/kernel.h"
+
+namespace warpfold::cli {
+
+using TraceTable = Table (*)(const std::vector<traces::Kernel>& kernels);
+
+// The table of static counts with a row for each "kernel", "role", "pipe" or "opcode".
+Outcome<TraceTable> trace_table(const std::string& by);
+
+}  // namespace warpfold::cli

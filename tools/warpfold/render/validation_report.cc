@@ -1,0 +1,289 @@
+#include "tools/warpfold/render/validation_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "tools/warpfold/figures/validation_figures.h"
+#include "tools/warpfold/render/gnuplot.h"
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+Cell percent(double fraction) { return {100 * fraction, 1}; }
+
+std::string signed_percent(double fraction) {
+  std::string text = std::signbit(fraction) ? "" : "+";
+  return text.append(fixed(100 * fraction, 1)).append(" %");
+}
+
+// Four significant digits: times lie between microseconds and seconds, ratios near 1.
+std::string digits(double number) {
+  const int before = number > 0 ? static_cast<int>(std::floor(std::log10(number))) + 1 : 1;
+  return fixed(number, std::max(0, 4 - before));
+}
+
+std::string unit_of(const configs::ValidatedRow& row) { return row.quantity() == "time_us" ? "us" : "x"; }
+
+std::string limiter_of(const configs::ValidatedRow& row) {
+  return row.limiter() + " " + fixed(100 * row.limiter_utilization(), 0) + " %";
+}
+
+std::string rate_of(const configs::ErrorGroup& group, double rate) { return group.rate_unit().empty() ? "" : digits(rate); }
+
+Table group_table(const configs::Validation& validation) {
+  Table table({"kernel", "GPU", "rows", "mean %", "median %", "p90 %", "max %", "bias %", "measured", "simulated", "rate"});
+  for (const configs::ErrorGroup& group : validation.groups()) {
+    const bool whole = group.kernel().empty();
+    std::string name = group.family();
+    if (!whole && group.kernel() != group.family()) name.append(": ").append(group.kernel());
+    table.add({name, whole ? "all" : group.gpu(), uint64_t{group.rows()}, percent(group.mean()), percent(group.median()),
+               percent(group.p90()), percent(group.largest()), percent(group.bias()), rate_of(group, group.measured_rate()),
+               rate_of(group, group.simulated_rate()), group.rate_unit()});
+  }
+  return table;
+}
+
+Table row_table(const std::vector<const configs::ValidatedRow*>& rows) {
+  Table table({"row", "kernel", "GPU", "shape", "measured", "simulated", "unit", "error %", "busiest"});
+  for (const configs::ValidatedRow* row : rows) {
+    table.add({row->id() + (row->judged() ? "" : "*"), row->kernel(), row->gpu(), row->shape(), digits(row->measured()),
+               digits(row->simulated()), unit_of(*row), percent(row->error()), limiter_of(*row)});
+  }
+  return table;
+}
+
+std::vector<const configs::ValidatedRow*> worst_rows(const configs::Validation& validation, size_t most) {
+  std::vector<const configs::ValidatedRow*> rows;
+  for (const configs::ValidatedRow& row : validation.rows()) {
+    if (row.judged()) rows.push_back(&row);
+  }
+  std::ranges::stable_sort(rows, std::greater{}, [](const auto* row) { return std::abs(row->error()); });
+  if (rows.size() > most) rows.resize(most);
+  return rows;
+}
+
+// Reasons in the order in which they first appear, with the rows that they hold for.
+std::vector<std::pair<std::string, std::vector<std::string>>> rows_by_reason(const configs::Validation& validation) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+  for (const configs::UnmappedRow& row : validation.unmapped()) {
+    auto found = std::ranges::find(reasons, row.reason(), [](const auto& reason) { return reason.first; });
+    if (found == reasons.end()) found = reasons.insert(reasons.end(), {row.reason(), {}});
+    found->second.push_back(row.id());
+  }
+  return reasons;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : " ").append(word);
+  return text;
+}
+
+// 1, "row" -> "1 row"; 2, "row" -> "2 rows"
+std::string counted(int number, std::string_view what) {
+  return std::to_string(number).append(" ").append(what).append(number == 1 ? "" : "s");
+}
+
+std::string tables(const configs::Validation& validation) {
+  std::string text = counted(validation.rows_size(), "row") + " held against " +
+                     counted(static_cast<int>(validation.simulations()), "simulation") +
+                     "; errors are simulated over measured time, less 1: + is too slow\n\n";
+  if (validation.groups_size() > 0) text += group_table(validation).aligned("");
+  constexpr size_t kWorst = 10;
+  if (const auto worst = worst_rows(validation, kWorst); !worst.empty())
+    text.append("\nFarthest off\n").append(row_table(worst).aligned(""));
+  const auto unjudged = std::ranges::count_if(validation.rows(), [](const auto& row) { return !row.judged(); });
+  if (unjudged > 0)
+    text.append("\nNot judged (column judged), in no group: ").append(counted(static_cast<int>(unjudged), "row")).append("\n");
+  if (validation.unmapped_size() == 0) return text;
+  text.append("\nNot simulated: ").append(counted(validation.unmapped_size(), "row")).append("\n");
+  for (const auto& [reason, ids] : rows_by_reason(validation))
+    text.append("  ").append(reason).append(": ").append(joined(ids)).append("\n");
+  return text;
+}
+
+Table csv_table(const configs::Validation& validation) {
+  Table table({"id",
+               "family",
+               "kernel",
+               "gpu",
+               "implementation",
+               "shape",
+               "quantity",
+               "measured",
+               "simulated",
+               "error",
+               "rate_unit",
+               "measured_rate",
+               "simulated_rate",
+               "limiter",
+               "limiter_utilization",
+               "tensor_utilization",
+               "fold",
+               "judged",
+               "source",
+               "file",
+               "line",
+               "reason"});
+  for (const configs::ValidatedRow& row : validation.rows()) {
+    const auto rate = [&](double value) { return row.rate_unit().empty() ? Cell("") : Cell(value, 3); };
+    table.add({row.id(),
+               row.family(),
+               row.kernel(),
+               row.gpu(),
+               row.implementation(),
+               row.shape(),
+               row.quantity(),
+               Cell(row.measured(), 4),
+               Cell(row.simulated(), 4),
+               Cell(row.error(), 5),
+               row.rate_unit(),
+               rate(row.measured_rate()),
+               rate(row.simulated_rate()),
+               row.limiter(),
+               Cell(row.limiter_utilization(), 4),
+               Cell(row.tensor_utilization(), 4),
+               row.fold(),
+               row.judged() ? "yes" : "no",
+               row.source(),
+               row.file(),
+               uint64_t{row.line()},
+               ""});
+  }
+  for (const configs::UnmappedRow& row : validation.unmapped()) {
+    std::vector<Cell> cells(22, Cell(""));
+    cells.front() = row.id();
+    cells[19] = row.file();
+    cells[20] = uint64_t{row.line()};
+    cells[21] = row.reason();
+    table.add(std::move(cells));
+  }
+  return table;
+}
+
+// Rows of a table in Markdown; bars in cells would end them.
+class MarkdownTable {
+ public:
+  explicit MarkdownTable(const std::vector<std::string>& columns) {
+    add(columns);
+    text_ += "|";
+    for (size_t c = 0; c < columns.size(); ++c) text_ += "---|";
+    text_ += "\n";
+  }
+  void add(const std::vector<std::string>& cells) {
+    text_ += "|";
+    for (std::string cell : cells) {
+      std::ranges::replace(cell, '|', '/');
+      text_.append(" ").append(cell).append(cell.empty() ? "|" : " |");
+    }
+    text_ += "\n";
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+std::string without_plus(double fraction) { return fixed(100 * fraction, 1) + " %"; }
+
+// How to read the page.
+std::string heading(const configs::Validation& validation) {
+  std::string text =
+      "# Held against measurements\n\n"
+      "Every row of these files beside its simulation, written by `warpfold validate DATA.csv... --markdown FILE`:\n\n";
+  for (const std::string& file : validation.data()) text.append("- `").append(file).append("`\n");
+  return text.append(
+      "\n*Time* is simulated over measured time, less 1: + is too slow. Of a group: mean, median, 90th percentile and largest of "
+      "the\n"
+      "sizes of these errors, and their mean with its sign (bias). Rows marked \\* are not judged: what ran is not known, or they "
+      "are an\n"
+      "alternative to another row; they count for no group.\n\n");
+}
+
+std::string markdown_groups(const configs::Validation& validation) {
+  MarkdownTable table({"kernel", "GPU", "rows", "mean", "median", "p90", "max", "bias", "measured rate", "simulated rate"});
+  for (const configs::ErrorGroup& group : validation.groups()) {
+    const bool whole = group.kernel().empty();
+    std::string name = group.kernel();
+    if (whole) name = std::string("**").append(group.family()).append("**");
+    const auto rate = [&](double value) { return group.rate_unit().empty() ? "" : digits(value) + " " + group.rate_unit(); };
+    table.add({name, whole ? "all" : group.gpu(), std::to_string(group.rows()), without_plus(group.mean()),
+               without_plus(group.median()), without_plus(group.p90()), without_plus(group.largest()), signed_percent(group.bias()),
+               rate(group.measured_rate()), rate(group.simulated_rate())});
+  }
+  return table.text();
+}
+
+std::string markdown_rows(const configs::Validation& validation, const std::string& family) {
+  MarkdownTable table(
+      {"row", "GPU", "kernel", "shape", "measured", "simulated", "time", "rate", "simulated", "tensor pipe", "busiest"});
+  for (const configs::ValidatedRow& row : validation.rows()) {
+    if (row.family() != family) continue;
+    const std::string unit = row.quantity() == "time_us" ? " us" : " x";
+    const auto rate = [&](double value) { return row.rate_unit().empty() ? "" : digits(value) + " " + row.rate_unit(); };
+    table.add({row.id() + (row.judged() ? "" : "\\*"), row.gpu(), row.implementation(), row.shape(), digits(row.measured()) + unit,
+               digits(row.simulated()) + unit, signed_percent(row.error()), rate(row.measured_rate()), rate(row.simulated_rate()),
+               row.tensor_utilization() > 0 ? fixed(100 * row.tensor_utilization(), 0) + " %" : "", limiter_of(row)});
+  }
+  return table.text();
+}
+
+}  // namespace
+
+std::string render_validation(const configs::Validation& validation, Format format) {
+  switch (format) {
+    case Format::kTable:
+      return tables(validation);
+    case Format::kJson:
+      return to_json(validation);
+    case Format::kCsv:
+      return csv_table(validation).csv();
+  }
+  throw std::logic_error("a format without a rendering");
+}
+
+std::string validation_markdown(const configs::Validation& validation) {
+  std::string text = heading(validation).append("## Errors by kernel and GPU\n\n").append(markdown_groups(validation));
+  for (const std::string& family : families_of(validation))
+    text.append("\n## ").append(family).append("\n\n").append(markdown_rows(validation, family));
+  if (validation.unmapped_size() == 0) return text;
+  MarkdownTable table({"rows that could not be simulated", "why"});
+  for (const auto& [reason, ids] : rows_by_reason(validation)) table.add({joined(ids), reason});
+  return text.append("\n## Not simulated\n\n").append(table.text());
+}
+
+std::string validation_plot(const configs::Validation& validation, const std::string& picture) {
+  std::map<std::string, std::string> blocks;  // by family
+  double least = std::numeric_limits<double>::max();
+  double most = 0;
+  for (const configs::ValidatedRow& row : validation.rows()) {
+    if (!row.judged() || row.quantity() != "time_us") continue;
+    blocks[row.family()] += digits(row.measured()) + " " + digits(row.simulated()) + "\n";
+    least = std::min({least, row.measured(), row.simulated()});
+    most = std::max({most, row.measured(), row.simulated()});
+  }
+  if (blocks.empty()) return {};
+  // Both axes alike, with room around the points: one point by itself spans no axis.
+  const std::string range = "[" + digits(least / 2) + ":" + digits(most * 2) + "]";
+  std::string data;
+  std::string plots = "x notitle lc 'grey', 1.1*x title '10 % off' dt 2 lc 'grey', x/1.1 notitle dt 2 lc 'grey'";
+  size_t index = 0;
+  for (const auto& [family, points] : blocks) {
+    const std::string block = "$rows" + std::to_string(index++);
+    data += block + " << END\n" + points + "END\n";
+    plots += ", " + block + " using 1:2 with points pt " + std::to_string(index) + " title " + gnuplot_quoted(family);
+  }
+  return "set terminal svg size 720,640 font 'sans,13' background 'white'\nset output " + gnuplot_quoted(picture) +
+         "\nset encoding utf8\nset logscale xy\nset xrange " + range + "\nset yrange " + range +
+         "\nset grid\nset key top left noenhanced\nset xlabel 'measured, us'\n"
+         "set ylabel 'simulated, us'\n" +
+         data + "plot " + plots + "\n";
+}
+
+}  // namespace warpfold::cli

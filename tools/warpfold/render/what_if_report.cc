@@ -1,0 +1,175 @@
+#include "tools/warpfold/render/what_if_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+// A change below this many per cent of the time is shown as none.
+constexpr double kShownPercent = 0.05;
+constexpr int kBarWidth = 20;
+
+// Of the run's time: -20 is a fifth less, 25 a quarter more. 0 where the machine was not simulated.
+double change_percent(const configs::Variation& variation) {
+  return variation.speedup() > 0 ? 100 * (1 / variation.speedup() - 1) : 0;
+}
+
+bool ran(const configs::Variation& variation) { return variation.not_run().empty(); }
+
+bool changes_anything(const configs::VariedResource& resource) {
+  const auto changes = [](const configs::Variation& variation) { return std::abs(change_percent(variation)) >= kShownPercent; };
+  return changes(resource.better()) || changes(resource.worse()) || !ran(resource.better());
+}
+
+Cell change_cell(const configs::Variation& variation) {
+  if (!ran(variation)) return {"does not run"};
+  const double change = change_percent(variation);
+  std::string text(change >= kShownPercent ? "+" : "");
+  text.append(fixed(std::abs(change) < kShownPercent ? 0 : change, 1)).append(" %");
+  return {text};
+}
+
+// How much of one side of the chart a change takes; the widest takes all of it.
+int bar_length(double change, double widest) {
+  if (widest <= 0 || std::abs(change) < kShownPercent) return 0;
+  return std::max(1, static_cast<int>(std::lround(kBarWidth * std::min(1.0, std::abs(change) / widest))));
+}
+
+// "  ---|+++++": time saved to the left of the line, time lost to the right, where they are whoever causes them.
+std::string bars(const configs::VariedResource& resource, double widest) {
+  std::string left;
+  std::string right;
+  const auto draw = [&](const configs::Variation& variation, char mark) {
+    const double change = change_percent(variation);
+    std::string& side = change < 0 ? left : right;
+    side.resize(std::max<size_t>(side.size(), static_cast<size_t>(bar_length(change, widest))), mark);
+  };
+  draw(resource.worse(), '-');
+  draw(resource.better(), '+');
+  std::string text(kBarWidth - left.size(), ' ');
+  return text.append(left).append("|").append(right);
+}
+
+std::string factor_text(double factor) {
+  std::string text = fixed(factor, 3);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+Table tornado(const configs::Result& result) {
+  const configs::WhatIf& what_if = result.what_if();
+  double widest = 0;
+  for (const configs::VariedResource& resource : what_if.resources()) {
+    widest = std::max({widest, std::abs(change_percent(resource.better())), std::abs(change_percent(resource.worse()))});
+  }
+  std::string title("time saved");
+  title.insert(0, kBarWidth - title.size(), ' ').append("|time lost");
+  std::vector<std::string> columns{"resource", "better", "worse", title, "speed-up"};
+  for (const configs::KernelResult& kernel : result.kernels()) columns.push_back(kernel.name());
+  Table table(std::move(columns));
+  for (const configs::VariedResource& resource : what_if.resources()) {
+    if (!changes_anything(resource)) continue;
+    const configs::Variation& better = resource.better();
+    std::vector<Cell> row{resource.resource(), change_cell(better), change_cell(resource.worse()), bars(resource, widest),
+                          ran(better) ? Cell(better.speedup(), 3) : Cell("-")};
+    for (const configs::KernelResult& kernel : result.kernels()) {
+      const auto varied = std::ranges::find(better.kernels(), kernel.name(), &configs::VariedKernel::name);
+      row.push_back(varied != better.kernels().end() ? Cell(varied->speedup(), 3) : Cell("-"));
+    }
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+std::string unchanged_line(const configs::WhatIf& what_if) {
+  std::string names;
+  for (const configs::VariedResource& resource : what_if.resources()) {
+    if (!changes_anything(resource)) names.append(names.empty() ? "" : ", ").append(resource.resource());
+  }
+  return names.empty() ? "" : "Nothing changes by more than 0.05 % with: " + names + "\n";
+}
+
+std::string not_run_lines(const configs::WhatIf& what_if) {
+  std::string lines;
+  for (const configs::VariedResource& resource : what_if.resources()) {
+    for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
+      if (ran(*variation)) continue;
+      lines += resource.resource() + " x " + factor_text(variation->factor()) + " does not run: " + variation->not_run() + "\n";
+    }
+  }
+  return lines;
+}
+
+std::string noise_line(const configs::WhatIf& what_if) {
+  if (what_if.noise() == 0) return "";
+  return "Some runs were folded with a bound: changes below " + fixed(100 * what_if.noise(), 1) + " % are within it\n";
+}
+
+std::string setting_line(const configs::Result& result) {
+  const configs::VariedResource& first = result.what_if().resources(0);
+  std::string line("Each is one simulation: warpfold simulate SCENARIO");
+  for (const std::string& setting : first.better().setting()) line += " --set " + setting;
+  return line + " is the first one\n";
+}
+
+std::string what_if_text(const configs::Result& result) {
+  const configs::WhatIf& what_if = result.what_if();
+  const Table table = tornado(result);
+  std::string text = result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + ": " +
+                     with_thousands(fixed(result.total_time_us(), 2)) + " us\n\n";
+  text += "What if the GPU had " + factor_text(what_if.factor()) + " times as much of a resource (+), latencies " +
+          factor_text(1 / what_if.factor()) + " times as long; what if the other way round (-)\n";
+  text += table.empty() ? "" : table.aligned("  ");
+  text += "\nSpeed-up is the run's, then each kernel's, by the better machine.\n";
+  return text + unchanged_line(what_if) + not_run_lines(what_if) + noise_line(what_if) + setting_line(result);
+}
+
+std::string what_if_csv(const configs::Result& result) {
+  constexpr int kDecimals = 6;
+  Table table({"scenario", "policy", "gpu", "resource", "kind", "direction", "factor", "settings", "total_cycles", "total_time_us",
+               "speedup", "kernel", "cycles", "time_us", "kernel_speedup", "bound_by", "fold_mode", "not_run"});
+  const auto add = [&](const configs::VariedResource& resource, const configs::Variation& variation, const std::string& direction) {
+    std::string settings;
+    for (const std::string& setting : variation.setting()) settings += (settings.empty() ? "" : " ") + setting;
+    const configs::VariedKernel none;
+    const auto row = [&](const configs::VariedKernel& kernel) {
+      table.add({result.scenario(), result.policy(), result.gpu(), resource.resource(), resource.kind(), direction,
+                 Cell(variation.factor(), kDecimals), settings, uint64_t{variation.total_cycles()},
+                 Cell(variation.total_time_us(), kDecimals), Cell(variation.speedup(), kDecimals), kernel.name(),
+                 uint64_t{kernel.cycles()}, Cell(kernel.time_us(), kDecimals), Cell(kernel.speedup(), kDecimals), kernel.bound_by(),
+                 variation.fold(), variation.not_run()});
+    };
+    for (const configs::VariedKernel& kernel : variation.kernels()) row(kernel);
+    if (!ran(variation)) row(none);
+  };
+  for (const configs::VariedResource& resource : result.what_if().resources()) {
+    add(resource, resource.better(), "better");
+    add(resource, resource.worse(), "worse");
+  }
+  return table.csv();
+}
+
+}  // namespace
+
+std::string render_what_if(const configs::Result& result, Format format) {
+  switch (format) {
+    case Format::kTable:
+      return what_if_text(result);
+    case Format::kJson:
+      return to_json(result);
+    case Format::kCsv:
+      return what_if_csv(result);
+  }
+  throw std::logic_error("a format without a rendering");
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,153 @@
+#include "tools/warpfold/run/options.h"
+
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "configs/near_miss.h"
+
+namespace warpfold::cli {
+
+namespace po = boost::program_options;
+
+namespace {
+
+constexpr const char* kPlain = "positional-arguments";  // never typed: where Boost puts words without a flag
+
+constexpr unsigned kHelpColumns = 120;
+
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted(1, '\'');
+  for (const char letter : word) {
+    if (letter == '\'') {
+      quoted.append("'\\''");
+    } else {
+      quoted += letter;
+    }
+  }
+  return quoted.append(1, '\'');
+}
+
+std::vector<std::string> flag_names(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+  return names;
+}
+
+}  // namespace
+
+std::string command_line(int argc, const char* const* argv) {
+  std::string line;
+  for (int i = 0; i < argc; ++i) line.append(i == 0 ? "" : " ").append(shell_word(argv[i]));
+  return line;
+}
+
+Options::Options(std::string usage, std::string description, std::string examples)
+    : usage_(std::move(usage)), examples_(std::move(examples)), visible_("Options", kHelpColumns) {
+  usage_ = "Usage: " + usage_ + "\n\n" + description + "\n";
+  add()("help,h", "print this text");
+}
+
+void Options::positional(const std::string& what, int least, int most) {
+  positional_ = what;
+  least_ = least;
+  most_ = most;
+}
+
+void Options::add_settings() {
+  add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
+        "set a parameter or a field of the scenario; may be given often");
+  add()("gpu", po::value<std::string>()->value_name("FILE"), "run on this GPU instead of the scenario's gpu_file");
+}
+
+void Options::add_output(Format fallback) {
+  fallback_ = fallback;
+  add()("format", po::value<std::string>()->value_name("FORMAT"),
+        "table, json or csv (default: by the output file's name, else table)");
+  add()("output,o", po::value<std::string>()->value_name("FILE"), "write to this file (.txt, .json, .csv) instead of the terminal");
+  writes_file("output");
+}
+
+void Options::add_html() {
+  add()("html", po::value<std::string>()->value_name("FILE"),
+        "write a page with charts for a browser to this file as well; it needs no network");
+  writes_file("html");
+}
+
+void Options::add_perfetto() {
+  add()("perfetto", po::value<std::string>()->value_name("FILE"),
+        "write the timeline to this file as well, as a trace for ui.perfetto.dev");
+  writes_file("perfetto");
+}
+
+Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
+  po::options_description all;
+  all.add(visible_);
+  all.add_options()(kPlain, po::value<std::vector<std::string>>());
+  po::positional_options_description plain;
+  plain.add(kPlain, -1);
+  // Abbreviated flags are refused: what they mean would change with every flag that is added.
+  const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+  try {
+    po::store(po::command_line_parser(arguments).options(all).positional(plain).style(style).run(), values_);
+  } catch (const po::unknown_option& error) {
+    return user_error("unknown option " + error.get_option_name() + suggestion(error.get_option_name(), flag_names(visible_)));
+  } catch (const po::error& error) {
+    return user_error(error.what());
+  }
+  if (help_wanted()) return {};
+  if (has(kPlain)) arguments_ = values_[kPlain].as<std::vector<std::string>>();
+  const int given = static_cast<int>(arguments_.size());
+  if (given < least_) return user_error(positional_ + " is missing; see --help");
+  if (most_ >= 0 && given > most_) return user_error("unexpected argument \"" + arguments_[static_cast<size_t>(most_)] + "\"");
+  return check_written();
+}
+
+Outcome<void> Options::check_written() const {
+  std::map<std::filesystem::path, std::string> seen;
+  for (const std::string& option : written_) {
+    if (!has(option) || text(option).empty()) continue;
+    const auto file = file_behind(text(option));
+    if (!file) continue;
+    const std::string given = "--" + option + " " + text(option);
+    const auto [first, is_new] = seen.emplace(*file, given);
+    if (!is_new) return user_error(given + ": the same file as " + first->second);
+  }
+  return {};
+}
+
+std::string Options::help() const {
+  std::ostringstream out;
+  out << usage_ << "\n" << visible_ << "\nExamples:\n" << examples_;
+  return out.str();
+}
+
+std::vector<std::string> Options::settings() const {
+  std::vector<std::string> settings;
+  if (has("gpu")) settings.push_back("gpu_file=" + std::filesystem::absolute(text("gpu")).string());
+  if (!has("set")) return settings;
+  const auto& given = values_["set"].as<std::vector<std::string>>();
+  settings.insert(settings.end(), given.begin(), given.end());
+  return settings;
+}
+
+Outcome<Destination> Options::destination() const {
+  Destination destination;
+  destination.format = fallback_;
+  if (has("output")) destination.path = text("output");
+  if (has("format")) {
+    const auto format = format_by_name(text("format"));
+    if (!format) return std::unexpected(format.error());
+    destination.format = *format;
+  } else if (!destination.path.empty()) {
+    const auto format = format_by_file_name(destination.path);
+    if (!format) return std::unexpected(format.error());
+    destination.format = *format;
+  }
+  return destination;
+}
+
+}  // namespace warpfold::cli

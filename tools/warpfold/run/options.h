@@ -1,0 +1,65 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+
+#include <string>
+#include <vector>
+
+#include "tools/warpfold/failure.h"
+#include "tools/warpfold/render/output.h"
+
+namespace warpfold::cli {
+
+// How the program was called, for provenance: words with spaces or quotes are quoted as a shell would need them.
+std::string command_line(int argc, const char* const* argv);
+
+// What every subcommand is given.
+struct Invocation {
+  std::vector<std::string> arguments;  // after the subcommand
+  std::string command_line;
+};
+
+// One subcommand's options, read from its arguments. `--help` is among them always.
+class Options {
+ public:
+  Options(std::string usage, std::string description, std::string examples);
+
+  boost::program_options::options_description_easy_init add() { return visible_.add_options(); }
+  // What the arguments without a flag are called, and how many there may be; `most` -1: any number.
+  void positional(const std::string& what, int least, int most);
+  void add_settings();               // --set, --gpu
+  void add_output(Format fallback);  // --format, --output
+  void add_html();                   // --html
+  void add_perfetto();               // --perfetto
+  // The option names a file to write: no other one may name the same.
+  void writes_file(const std::string& option) { written_.push_back(option); }
+
+  Outcome<void> parse(const std::vector<std::string>& arguments);
+
+  bool help_wanted() const { return values_.count("help") > 0; }
+  std::string help() const;
+  const std::vector<std::string>& arguments() const { return arguments_; }
+  bool has(const std::string& name) const { return values_.count(name) > 0; }
+  std::string text(const std::string& name) const { return values_[name].as<std::string>(); }
+  std::vector<std::string> texts(const std::string& name) const { return values_[name].as<std::vector<std::string>>(); }
+
+  // In the order given; --gpu FILE is the setting gpu_file=FILE, relative to the current folder.
+  std::vector<std::string> settings() const;
+  Outcome<Destination> destination() const;
+
+ private:
+  Outcome<void> check_written() const;
+
+  std::string usage_;
+  std::string examples_;
+  boost::program_options::options_description visible_;
+  boost::program_options::variables_map values_;
+  std::vector<std::string> arguments_;
+  std::string positional_ = "argument";
+  std::vector<std::string> written_;  // options that name a file to write
+  int least_ = 0;
+  int most_ = 0;
+  Format fallback_ = Format::kTable;
+};
+
+}  // namespace warpfold::cli

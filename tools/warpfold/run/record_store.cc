@@ -1,0 +1,48 @@
+#include "tools/warpfold/run/record_store.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "configs/read_file.h"
+#include "tools/warpfold/figures/content_hash.h"
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/output.h"
+
+namespace warpfold::cli {
+
+namespace fs = std::filesystem;
+
+Outcome<void> RecordStore::open() const {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return user_error("cannot make the folder \"" + folder_ + "\": " + error.message());
+  return {};
+}
+
+// Names may be anything, field paths with indices for example; the hash keeps apart what then looks the same.
+std::string RecordStore::path(const std::string& name) const {
+  constexpr size_t kReadable = 120;
+  std::string readable = name.substr(0, kReadable);
+  std::ranges::replace_if(
+      readable, [](unsigned char c) { return std::isalnum(c) == 0 && c != '=' && c != ',' && c != '.' && c != '-'; }, '_');
+  return (fs::path(folder_) / (readable + "-" + content_hash(name).substr(0, 8) + ".json")).string();
+}
+
+bool RecordStore::find(const std::string& name, google::protobuf::Message& record) const {
+  const auto text = read_file(path(name));
+  return text && google::protobuf::util::JsonStringToMessage(*text, &record).ok();
+}
+
+Outcome<void> RecordStore::save(const std::string& name, const google::protobuf::Message& record) const {
+  return write_output(path(name), to_json(record));
+}
+
+std::string program_hash() {
+  const auto program = read_file("/proc/self/exe");
+  return program ? content_hash(*program) : WARPFOLD_VERSION;
+}
+
+}  // namespace warpfold::cli

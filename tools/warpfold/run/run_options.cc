@@ -1,0 +1,83 @@
+#include "tools/warpfold/run/run_options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <thread>
+
+#include "configs/near_miss.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+Outcome<double> fold_error(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value > 0 && value <= 0.1) return value;
+  return user_error("--fold-error takes a relative error above 0 and up to 0.1, such as 0.002 for 0.2 %, not \"" + text + "\"");
+}
+
+void add_fold_options(Options& options, const std::string& error) {
+  options.add()("fold", boost::program_options::value<std::string>()->default_value("auto")->value_name("MODE"),
+                "auto: skip what recurs, bit for bit where the state does, else within --fold-error; exact: only the former; "
+                "off: replay every instruction; shadow: auto, then replay everything and compare");
+  options.add()("fold-error", boost::program_options::value<std::string>()->default_value(error)->value_name("ERROR"),
+                "relative error that a kernel's cycles may have where the state does not recur");
+}
+
+Outcome<Folding> fold_options(const Options& options) {
+  Folding folding;
+  const std::string mode = options.text("fold");
+  if (mode == "exact") {
+    folding.options.mode = sim::FoldMode::kExact;
+  } else if (mode == "off") {
+    folding.options.mode = sim::FoldMode::kOff;
+  } else if (mode == "shadow") {
+    folding.shadow = true;
+  } else if (mode != "auto") {
+    return user_error("--fold: unknown mode \"" + mode + "\"" + suggestion(mode, {"auto", "exact", "off", "shadow"}));
+  }
+  const auto error = fold_error(options.text("fold-error"));
+  if (!error) return std::unexpected(error.error());
+  folding.options.error = *error;
+  return folding;
+}
+
+Outcome<bool> all_sms_option(const Options& options) {
+  const std::string which = options.text("sms");
+  if (which == "classes") return false;
+  if (which != "all") return user_error("--sms: unknown choice \"" + which + "\"" + suggestion(which, {"classes", "all"}));
+  const std::string fold = options.text("fold");
+  if (fold == "auto" || fold == "off") return true;
+  return user_error("--sms all replays every instruction; it takes --fold auto or off, not " + fold);
+}
+
+}  // namespace
+
+void add_run_options(Options& options, const std::string& fold_error) {
+  add_fold_options(options, fold_error);
+  options.add()(
+      "sms", boost::program_options::value<std::string>()->default_value("classes")->value_name("WHICH"),
+      "classes: one SM of each class of SMs that receive the same CTAs, against its exact share of L2 and DRAM; all: every "
+      "SM, L2 and DRAM shared, every instruction replayed (takes --fold auto or off)");
+  options.add()("jobs,j", boost::program_options::value<std::string>()->default_value("0")->value_name("N"),
+                "simulations at a time; 0: as many as there are cores. Results do not depend on it");
+}
+
+Outcome<RunOptions> run_options(const Options& options) {
+  const auto folding = fold_options(options);
+  if (!folding) return std::unexpected(folding.error());
+  const auto all_sms = all_sms_option(options);
+  if (!all_sms) return std::unexpected(all_sms.error());
+  const std::string text = options.text("jobs");
+  constexpr unsigned kMostJobs = 1024;
+  unsigned jobs = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), jobs);
+  if (error != std::errc() || end != text.data() + text.size() || jobs > kMostJobs) {
+    return user_error("--jobs takes a number from 0 to " + std::to_string(kMostJobs) + ", not \"" + text + "\"");
+  }
+  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
+  return RunOptions{.folding = *folding, .all_sms = *all_sms, .jobs = jobs};
+}
+
+}  // namespace warpfold::cli

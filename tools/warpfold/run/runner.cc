@@ -1,0 +1,218 @@
+#include "tools/warpfold/run/runner.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "tools/warpfold/figures/content_hash.h"
+#include "tools/warpfold/figures/fold.h"
+#include "tools/warpfold/figures/reason.h"
+#include "tools/warpfold/figures/result.h"
+#include "tools/warpfold/figures/slowdown.h"
+#include "tools/warpfold/run/launches.h"
+#include "tools/warpfold/run/parallel.h"
+#include "tools/warpfold/run/progress.h"
+#include "workloads/policies/plan.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+std::string busiest(const std::vector<sim::ResourceUse>& resources) {
+  const sim::ResourceUse* most = nullptr;
+  for (const sim::ResourceUse& use : resources) {
+    if (most == nullptr || utilization(use) > utilization(*most)) most = &use;
+  }
+  return most == nullptr ? "" : most->name;
+}
+
+}  // namespace
+
+// The distinct kernels of some plans: the same programs, whatever they are called, on as many SMs do the same alone.
+class Runner::Kernels {
+ public:
+  void add(const policies::PlannedKernel& planned) {
+    traces::Kernel program = traces::nameless(planned.kernel);
+    const auto same = [&](const Program& known) { return known.sms == planned.sms.count && known.kernel == program; };
+    const auto place = static_cast<size_t>(std::ranges::find_if(programs_, same) - programs_.begin());
+    of_[&planned] = place;
+    if (place < programs_.size()) return;
+    programs_.push_back({std::move(program), planned.sms.count});
+    distinct_.push_back(&planned);
+  }
+  void add_all(const std::vector<Planned>& planned, const policies::Plan& written) {
+    for (const policies::PlannedKernel& kernel : written.kernels) add(kernel);
+    for (const Planned& each : planned) {
+      for (const policies::PlannedKernel& kernel : each.plan.kernels) add(kernel);
+    }
+  }
+  const std::vector<const policies::PlannedKernel*>& distinct() const { return distinct_; }
+  size_t index(const policies::PlannedKernel& planned) const { return of_.at(&planned); }
+
+ private:
+  struct Program {
+    traces::Kernel kernel;  // nameless
+    uint32_t sms;
+  };
+  std::vector<Program> programs_;                        // of distinct_
+  std::map<const policies::PlannedKernel*, size_t> of_;  // looked up, never walked: its order is that of addresses
+  std::vector<const policies::PlannedKernel*> distinct_;
+};
+
+// `others` differ from it in bounds alone.
+Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
+                                       const sim::FoldOptions& fold) const {
+  report_progress(simulation.what);
+  sim::Options options{.serialise = simulation.serialise,
+                       .all_sms = options_.all_sms,
+                       .account = options_.account,
+                       .fold = fold,
+                       .timeline = simulation.timeline,
+                       .known = known_.get()};
+  for (const Simulation* other : others) options.other_bounds.push_back(sim::bounds_of(other->launches));
+  auto outcome = sim::simulate(simulation.gpu, simulation.launches, options);
+  if (!outcome) {
+    Diagnostic diagnostic = outcome.error();
+    if (diagnostic.file.empty()) diagnostic.file = kernels_.file();
+    return std::unexpected(Failure(diagnostic));
+  }
+  if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
+  return std::move(*outcome);
+}
+
+bool Runner::may_be_one(const Simulation& one, const Simulation& other) {
+  return one.serialise == other.serialise && one.timeline == other.timeline &&
+         one.gpu.SerializeAsString() == other.gpu.SerializeAsString() && sim::same_but_for_bounds(one.launches, other.launches);
+}
+
+// Simulations that may come out the same are run once, as far as they do.
+Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simulation>& simulations,
+                                                        const sim::FoldOptions& fold) const {
+  std::vector<std::optional<Outcome<sim::Outcome>>> ended(simulations.size());
+  std::vector<size_t> left(simulations.size());
+  std::iota(left.begin(), left.end(), size_t{0});
+  while (!left.empty()) {
+    std::vector<std::vector<size_t>> groups;  // the first one is run
+    for (const size_t i : left) {
+      const auto group =
+          std::ranges::find_if(groups, [&](const auto& each) { return may_be_one(simulations[each.front()], simulations[i]); });
+      if (group == groups.end()) {
+        groups.push_back({i});
+      } else {
+        group->push_back(i);
+      }
+    }
+    in_parallel(groups.size(), options_.jobs, [&](size_t g) {
+      std::vector<const Simulation*> others;
+      for (size_t n = 1; n < groups[g].size(); ++n) others.push_back(&simulations[groups[g][n]]);
+      ended[groups[g].front()] = simulate(simulations[groups[g].front()], others, fold);
+    });
+    left.clear();
+    for (const std::vector<size_t>& group : groups) {
+      const Outcome<sim::Outcome>& first = *ended[group.front()];
+      for (size_t n = 1; n < group.size(); ++n) {
+        auto same = first ? sim::under_other_bounds(*first, n - 1) : std::nullopt;
+        if (same) {
+          ended[group[n]] = std::move(*same);
+        } else {
+          left.push_back(group[n]);
+        }
+      }
+    }
+  }
+  std::vector<sim::Outcome> outcomes;
+  for (auto& each : ended) {
+    if (!*each) return std::unexpected(each->error());
+    outcomes.push_back(std::move(**each));
+  }
+  return outcomes;
+}
+
+// How much longer each kernel takes than alone, and why.
+void Runner::compare_with_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+                                const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes, configs::Result& result) {
+  const configs::Gpu& gpu = planned.scenario.gpu();
+  std::vector<const sim::Outcome*> used;
+  for (size_t k = 0; k < planned.plan.kernels.size(); ++k) {
+    const sim::Outcome& alone = outcomes[kernels.index(planned.plan.kernels[k])];
+    const uint64_t solo_cycles = alone.kernels.front().end_cycle - alone.kernels.front().start_cycle;
+    configs::KernelResult& kernel = *result.mutable_kernels(static_cast<int>(k));
+    kernel.set_solo_cycles(solo_cycles);
+    kernel.set_slowdown_vs_solo(static_cast<double>(kernel.cycles()) / static_cast<double>(solo_cycles));
+    kernel.set_bound_by(busiest(alone.resources));
+    fill_slowdown(planned.plan, k, together.kernels[k], alone.kernels.front(), kernel);
+    used.push_back(&alone);
+  }
+  for (const policies::PlannedKernel& kernel : written.kernels) {
+    const sim::Outcome& outcome = outcomes[kernels.index(kernel)];
+    const sim::KernelCounters& counters = outcome.kernels.front();
+    configs::Alone& alone = *result.add_alone();
+    alone.set_name(kernel.kernel.name);
+    alone.set_cycles(counters.end_cycle - counters.start_cycle);
+    alone.set_time_us(static_cast<double>(alone.cycles()) / gpu.clock_mhz());
+    alone.set_bound_by(busiest(outcome.resources));
+    alone.set_average_warps(average_warps(gpu, counters));
+    used.push_back(&outcome);
+  }
+  fill_fold(together, used, result);
+  result.set_reason(reason_of(result));
+}
+
+configs::Result Runner::result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+                                  const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes) const {
+  configs::Result result = make_result(planned.scenario, planned.plan, together);
+  for (const policies::PlannedKernel& kernel : planned.plan.kernels)
+    result.mutable_provenance()->add_trace_hash(kernel_hash(kernel.kernel));
+  result.mutable_provenance()->set_command_line(command_line_);
+  if (options_.alone) {
+    compare_with_alone(planned, written, kernels, together, outcomes, result);
+  } else {
+    fill_fold(together, {}, result);
+  }
+  return result;
+}
+
+// First each kernel alone, where that is wanted, then each policy.
+Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<Planned>& planned, const policies::Plan& written,
+                                                         const sim::FoldOptions& fold) const {
+  Kernels kernels;
+  if (options_.alone) kernels.add_all(planned, written);
+  std::vector<Simulation> simulations;
+  for (const policies::PlannedKernel* kernel : kernels.distinct()) {
+    simulations.push_back(
+        {planned.front().scenario.gpu(), {launch_alone(*kernel)}, false, false, "kernel " + kernel->kernel.name + " alone"});
+  }
+  const size_t first = simulations.size();
+  for (const Planned& each : planned) {
+    Simulation simulation{each.scenario.gpu(), make_launches(each.plan), each.plan.serialise, options_.timeline,
+                          "policy " + configs::PolicyKind_Name(each.scenario.policy().kind())};
+    if (each.plan.issue_by_priority) simulation.gpu.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
+    simulations.push_back(std::move(simulation));
+  }
+  auto outcomes = simulate_all(simulations, fold);
+  if (!outcomes) return std::unexpected(outcomes.error());
+  std::vector<configs::Result> results;
+  for (size_t p = 0; p < planned.size(); ++p) {
+    results.push_back(result_of(planned[p], written, kernels, (*outcomes)[first + p], *outcomes));
+  }
+  return results;
+}
+
+Outcome<std::vector<configs::Result>> Runner::run(const std::vector<Planned>& planned) const {
+  const auto written = policies::plan_as_written(planned.front().scenario, kernels_);
+  if (!written) return std::unexpected(Failure(written.error()));
+  auto results = run_folded(planned, *written, options_.folding.options);
+  if (!results || !options_.folding.shadow) return results;
+  const auto replayed = run_folded(planned, *written, {.mode = sim::FoldMode::kOff});
+  if (!replayed) return std::unexpected(replayed.error());
+  for (size_t p = 0; p < planned.size(); ++p) {
+    const auto error = compare_with_replay((*results)[p], (*replayed)[p]);
+    if (!error) return std::unexpected(error.error());
+    (*results)[p].mutable_fold()->set_shadow_error(*error);
+  }
+  return results;
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/result.pb.h"
+#include "sim/gpu/known_runs.h"
+#include "sim/gpu/simulate.h"
+#include "tools/warpfold/failure.h"
+#include "tools/warpfold/run/planned.h"
+#include "tools/warpfold/run/run_options.h"
+#include "workloads/policies/policy.h"
+#include "workloads/workloads.h"
+
+namespace warpfold::cli {
+
+// Runs one scenario under as many policies as wanted.
+class Runner {
+ public:
+  // `kernels` are made for the scenario's file, `command_line` goes into results. `known`: runs that others have made or may use;
+  // none: its own.
+  Runner(workloads::KernelMaker& kernels, std::string command_line, const RunOptions& options,
+         std::shared_ptr<sim::KnownRuns> known = std::make_shared<sim::KnownRuns>())
+      : kernels_(kernels), command_line_(std::move(command_line)), options_(options), known_(std::move(known)) {}
+
+  // One result for each of `planned`, which differ in their policies alone. What a kernel does alone is simulated once, whichever
+  // plans it is part of; so are the scenario's kernels as they are written. A deadlock is a failure with its report.
+  Outcome<std::vector<configs::Result>> run(const std::vector<Planned>& planned) const;
+
+ private:
+  struct Simulation {
+    configs::Gpu gpu;
+    std::vector<sim::Launch> launches;
+    bool serialise;
+    bool timeline;
+    std::string what;  // for progress
+  };
+  class Kernels;
+
+  Outcome<sim::Outcome> simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
+                                 const sim::FoldOptions& fold) const;
+  static bool may_be_one(const Simulation& one, const Simulation& other);
+  Outcome<std::vector<sim::Outcome>> simulate_all(const std::vector<Simulation>& simulations, const sim::FoldOptions& fold) const;
+  Outcome<std::vector<configs::Result>> run_folded(const std::vector<Planned>& planned, const policies::Plan& written,
+                                                   const sim::FoldOptions& fold) const;
+  configs::Result result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+                            const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes) const;
+  static void compare_with_alone(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
+                                 const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes, configs::Result& result);
+
+  workloads::KernelMaker& kernels_;
+  std::string command_line_;
+  RunOptions options_;
+  std::shared_ptr<sim::KnownRuns> known_;
+};
+
+}  // namespace warpfold::cli

@@ -1,0 +1,96 @@
+#include "tools/warpfold/run/validation_points.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "configs/read_file.h"
+#include "tools/warpfold/figures/content_hash.h"
+#include "tools/warpfold/figures/fold.h"
+#include "tools/warpfold/figures/result.h"
+#include "tools/warpfold/figures/validation_figures.h"
+#include "tools/warpfold/run/launches.h"
+#include "tools/warpfold/run/parallel.h"
+#include "tools/warpfold/run/progress.h"
+
+namespace warpfold::cli {
+
+ValidationPoints::ValidationPoints(const RunOptions& how, std::string command_line, const std::string& resume)
+    : how_(how), command_line_(std::move(command_line)), program_(program_hash()) {
+  if (!resume.empty()) records_.emplace(resume);
+}
+
+std::string ValidationPoints::key_of(const validation::Run& run, bool alone) const {
+  const sim::FoldOptions& fold = how_.folding.options;
+  std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
+                    std::to_string(fold.patience) + (how_.all_sms ? " all SMs" : "") + (alone ? " alone " : " ");
+  all += run.scenario.DebugString();
+  for (const configs::Kernel& kernel : run.scenario.kernel()) {
+    if (!kernel.has_trace()) continue;
+    const auto trace = read_file((std::filesystem::path(run.file).parent_path() / kernel.trace().path()).string());
+    if (trace) all += content_hash(*trace);
+  }
+  return content_hash(all);
+}
+
+void ValidationPoints::add(const validation::Run& run, bool alone) {
+  std::string key = key_of(run, alone);
+  if (index_.try_emplace(key, points_.size()).second) points_.push_back({run, alone, std::move(key)});
+}
+
+const Outcome<configs::SimulatedPoint>& ValidationPoints::find(const validation::Run& run, bool alone) const {
+  return *points_[index_.at(key_of(run, alone))].ended;
+}
+
+size_t ValidationPoints::simulated() const {
+  return static_cast<size_t>(std::ranges::count_if(points_, [](const Point& point) { return point.ended->has_value(); }));
+}
+
+Outcome<void> ValidationPoints::simulate_all() {
+  if (records_) {
+    if (auto opened = records_->open(); !opened) return opened;
+  }
+  ProgressBar bar("simulations", points_.size());
+  in_parallel(points_.size(), how_.jobs, [&](size_t i) {
+    points_[i].ended = finish(points_[i]);
+    bar.step();
+  });
+  for (const Point& point : points_) {
+    if (!*point.ended && point.ended->error().exit_code != kUserError) return std::unexpected(point.ended->error());
+  }
+  return {};
+}
+
+Outcome<configs::SimulatedPoint> ValidationPoints::finish(const Point& point) const {
+  configs::SimulatedPoint known;
+  if (records_ && records_->find(point.key, known) && known.key() == point.key) return known;
+  auto made = simulate(point);
+  if (!made) return made;
+  made->set_key(point.key);
+  if (records_) {
+    if (auto saved = records_->save(point.key, *made); !saved) return std::unexpected(saved.error());
+  }
+  return made;
+}
+
+Outcome<configs::SimulatedPoint> ValidationPoints::simulate(const Point& point) const {
+  workloads::KernelMaker kernels(point.run.file);
+  const auto planned = plan_scenario(point.run.scenario, kernels);
+  if (!planned) return std::unexpected(planned.error());
+  if (point.alone) {
+    RunOptions one = how_;
+    one.jobs = 1;  // points run beside each other
+    const auto results = Runner(kernels, command_line_, one).run({*planned});
+    if (!results) return std::unexpected(results.error());
+    return simulated_point(results->front());
+  }
+  const auto outcome = sim::simulate(planned->scenario.gpu(), make_launches(planned->plan),
+                                     {.serialise = planned->plan.serialise, .all_sms = how_.all_sms, .fold = how_.folding.options});
+  if (!outcome) return std::unexpected(Failure(outcome.error()));
+  if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
+  configs::Result result = make_result(planned->scenario, planned->plan, *outcome);
+  fill_fold(*outcome, {}, result);
+  return simulated_point(result);
+}
+
+}  // namespace warpfold::cli

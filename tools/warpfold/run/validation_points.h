@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "configs/validation.pb.h"
+#include "tools/validation/comparison.h"
+#include "tools/warpfold/run/record_store.h"
+#include "tools/warpfold/run/runner.h"
+
+namespace warpfold::cli {
+
+// The distinct simulations that rows ask for. First all are named, then all are run, then each is looked up.
+class ValidationPoints {
+ public:
+  // `resume`: the folder of finished ones; empty: none are kept.
+  ValidationPoints(const RunOptions& how, std::string command_line, const std::string& resume);
+
+  // `alone`: each kernel alone as well.
+  void add(const validation::Run& run, bool alone);
+  Outcome<void> simulate_all();
+  // A failure: the scenario cannot be carried out.
+  const Outcome<configs::SimulatedPoint>& find(const validation::Run& run, bool alone) const;
+  size_t simulated() const;  // those that could be carried out
+
+ private:
+  struct Point {
+    validation::Run run;
+    bool alone = false;
+    std::string key;
+    std::optional<Outcome<configs::SimulatedPoint>> ended{};
+  };
+
+  std::string key_of(const validation::Run& run, bool alone) const;
+  Outcome<configs::SimulatedPoint> finish(const Point& point) const;
+  Outcome<configs::SimulatedPoint> simulate(const Point& point) const;
+
+  RunOptions how_;
+  std::string command_line_;
+  std::string program_;
+  std::optional<RecordStore> records_;
+  std::vector<Point> points_;
+  std::map<std::string, size_t> index_;  // by key
+};
+
+}  // namespace warpfold::cli

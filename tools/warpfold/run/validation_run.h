@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/validation.pb.h"
+#include "tools/warpfold/run/runner.h"
+
+namespace warpfold::cli {
+
+// What is held against measurements, and how.
+struct ValidationRequest {
+  std::vector<std::string> data;      // CSV files
+  std::string gpus;                   // the folder of GPU files
+  std::string only_gpu;               // part of the GPU's name; empty: all
+  std::string only_kernel;            // part of the row's family or kernel; empty: all
+  std::vector<std::string> settings;  // of the GPU, for every row
+  std::string resume;                 // folder of finished simulations; empty: none are kept
+  std::string command_line;
+  RunOptions how;
+};
+
+// Every row with its simulation, or the reason why it has none, in the order of the files; then errors by group. Equal
+// simulations are made once. A mistake in any file is found before the first simulation.
+Outcome<configs::Validation> run_validation(const ValidationRequest& request);
+
+}  // namespace warpfold::cli

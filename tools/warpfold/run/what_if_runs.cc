@@ -1,0 +1,117 @@
+#include "tools/warpfold/run/what_if_runs.h"
+
+#include <algorithm>
+#include <optional>
+#include <regex>
+#include <utility>
+
+#include "configs/load.h"
+#include "tools/warpfold/figures/what_if.h"
+#include "tools/warpfold/run/parallel.h"
+#include "tools/warpfold/run/progress.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+using configs::ResourceKind;
+
+// One machine: the scenario's with `extra` set.
+Outcome<configs::Result> simulate_with(const WhatIfQuestion& question, const std::vector<std::string>& extra,
+                                       const RunOptions& how) {
+  std::vector<std::string> settings = question.settings;
+  settings.insert(settings.end(), extra.begin(), extra.end());
+  configs::Places places;
+  const auto scenario = configs::load_scenario(question.file, settings, &places);
+  if (!scenario) return std::unexpected(Failure(scenario.error()));
+  workloads::KernelMaker kernels(question.file);
+  const auto planned = plan_scenario(*scenario, kernels, places);
+  if (!planned) return std::unexpected(planned.error());
+  auto results = Runner(kernels, question.command_line, how).run({*planned});
+  if (!results) return std::unexpected(results.error());
+  return std::move(results->front());
+}
+
+// The first line of a failure, without the place or the setting that it was found at: the machine is at fault.
+std::string reason_of(const Failure& failure) {
+  static const std::regex kPlace(R"(--set [^:]*: |.*?:\d+:\d+: )");
+  const std::string text = failure.text.substr(0, failure.text.find('\n'));
+  std::smatch place;
+  return std::regex_search(text, place, kPlace, std::regex_constants::match_continuous) ? place.suffix().str() : text;
+}
+
+// A machine to be tried: which resource, in which direction.
+struct Trial {
+  size_t resource;
+  bool better;
+  configs::Variation variation;
+  double error_bound = 0;
+};
+
+std::vector<Trial> trials_of(const WhatIfQuestion& question, const configs::Gpu& gpu) {
+  std::vector<Trial> trials;
+  for (size_t r = 0; r < question.resources.size(); ++r) {
+    const configs::ScalableResource& resource = *question.resources[r];
+    for (const bool better : {true, false}) {
+      const bool more = better != (resource.kind == ResourceKind::kLatency);
+      Trial trial{r, better, {}};
+      trial.variation.set_factor(more ? question.factor : 1 / question.factor);
+      for (const std::string& setting : configs::scaled_by(gpu, resource, trial.variation.factor()))
+        trial.variation.add_setting(setting);
+      trials.push_back(std::move(trial));
+    }
+  }
+  return trials;
+}
+
+configs::WhatIf gather(const WhatIfQuestion& question, std::vector<Trial> trials) {
+  configs::WhatIf what_if;
+  what_if.set_factor(question.factor);
+  for (const configs::ScalableResource* resource : question.resources) {
+    configs::VariedResource& entry = *what_if.add_resources();
+    entry.set_resource(std::string(resource->name));
+    entry.set_kind(std::string(configs::resource_kind_name(resource->kind)));
+    entry.set_what(std::string(resource->what));
+  }
+  for (Trial& trial : trials) {
+    configs::VariedResource& entry = *what_if.mutable_resources(static_cast<int>(trial.resource));
+    *(trial.better ? entry.mutable_better() : entry.mutable_worse()) = std::move(trial.variation);
+    what_if.set_noise(std::max(what_if.noise(), trial.error_bound));
+  }
+  rank_resources(what_if);
+  return what_if;
+}
+
+}  // namespace
+
+Outcome<configs::Result> ask_what_if(const WhatIfQuestion& question, const RunOptions& how) {
+  auto base = simulate_with(question, {}, how);
+  if (!base) return base;
+  std::vector<Trial> trials = trials_of(question, base->provenance().scenario().gpu());
+  std::vector<std::optional<Failure>> failures(trials.size());
+  RunOptions one_at_a_time = how;
+  one_at_a_time.jobs = 1;
+  {
+    ProgressBar bar("what if", trials.size());
+    in_parallel(trials.size(), how.jobs, [&](size_t t) {
+      configs::Variation& variation = trials[t].variation;
+      const auto varied = simulate_with(question, {variation.setting().begin(), variation.setting().end()}, one_at_a_time);
+      if (varied) {
+        fill_variation(*base, *varied, variation);
+        trials[t].error_bound = base->fold().error_bound() + varied->fold().error_bound();
+      } else if (varied.error().exit_code == kInternalError) {
+        failures[t] = varied.error();
+      } else {
+        variation.set_not_run(reason_of(varied.error()));
+      }
+      bar.step();
+    });
+  }
+  for (const auto& failure : failures) {
+    if (failure) return std::unexpected(*failure);
+  }
+  *base->mutable_what_if() = gather(question, std::move(trials));
+  return base;
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,70 @@
+#include "workloads/ampere_gemm/ampere_gemm.h"
+
+#include <numeric>
+#include <sstream>
+
+#include "workloads/ampere_gemm/mma_warp.h"
+#include "workloads/ampere_gemm/plan.h"
+#include "workloads/common/occupancy.h"
+#include "workloads/common/program.h"
+#include "workloads/common/raster_reuse.h"
+
+namespace warpfold::workloads {
+namespace {
+
+using Plan = AmpereGemmPlan;
+
+RasterTraffic traffic(const Plan& plan, const configs::Gpu& gpu, uint32_t resident) {
+  Raster raster;
+  raster.clusters_m = plan.tiles_m();
+  raster.clusters_n = plan.tiles_n();
+  raster.along_m = plan.along_m;
+  raster.band_clusters = plan.swizzle;
+  raster.concurrent_clusters = uint64_t{resident} * gpu.sm_count();
+  raster.a_panel_bytes = plan.k_tiles() * plan.operand_bytes();
+  raster.b_panel_bytes = raster.a_panel_bytes;
+  raster.l2_bytes = gpu.l2().bytes();
+  return raster_traffic(raster);
+}
+
+traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes) {
+  const uint64_t divisor = std::gcd(bytes.dram, bytes.requested);
+  return {name, false, bytes.dram / divisor, bytes.requested / divisor};
+}
+
+std::string describe(const Plan& plan) {
+  std::ostringstream text;
+  text << "ampere_gemm m=" << plan.m << " n=" << plan.n << " k=" << plan.k << " " << configs::ElementType_Name(plan.type)
+       << " tile=128x128x" << plan.tile_k << " stages=" << plan.stages << (plan.along_m ? " along_m" : " along_n")
+       << " swizzle=" << plan.swizzle;
+  return text.str();
+}
+
+}  // namespace
+
+Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu) {
+  const auto plan = plan_ampere_gemm(gemm);
+  if (!plan) return std::unexpected(plan.error());
+  const auto found = isa::Architecture::find(gpu.architecture());
+  if (!found) return std::unexpected(found.error());
+  traces::Kernel kernel;
+  kernel.name = "ampere_gemm";
+  kernel.architecture = gpu.architecture();
+  kernel.source = describe(*plan);
+  kernel.flops = 2 * plan->m * plan->n * plan->k;
+  kernel.shared_memory_bytes = plan->stages * 2 * plan->operand_bytes();
+  kernel.roles = {{"mma", Plan::kWarps, mma_warp_body(**found, *plan)}};
+  kernel.registers_per_thread = registers_named(kernel.roles);
+  kernel.cta_classes = {{"tile", {}}};
+  kernel.grid = {{0, plan->tiles_m() * plan->tiles_n()}};
+  const uint32_t resident = ctas_per_sm(gpu, {Plan::kWarps, kernel.registers_per_thread, kernel.shared_memory_bytes});
+  if (resident == 0) {
+    return fail("ampere_gemm: a CTA of " + std::to_string(kernel.shared_memory_bytes) + " bytes of shared memory does not fit " +
+                gpu.name());
+  }
+  const RasterTraffic bytes = traffic(*plan, gpu, resident);
+  kernel.streams = {read_stream("A", bytes.a), read_stream("B", bytes.b), {"C", true, 1, 1}};
+  return kernel;
+}
+
+}  // namespace warpfold::workloads

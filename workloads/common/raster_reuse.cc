@@ -1,0 +1,118 @@
+#include "workloads/common/raster_reuse.h"
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+namespace warpfold::workloads {
+namespace {
+
+struct Position {
+  uint64_t m;
+  uint64_t n;
+};
+
+// Clusters in the order they are handed out: bands of band_clusters, and inside a band one row of the band after the other.
+std::vector<Position> handing_out_order(const Raster& raster) {
+  const uint64_t along = raster.along_m ? raster.clusters_m : raster.clusters_n;
+  const uint64_t across = raster.along_m ? raster.clusters_n : raster.clusters_m;
+  std::vector<Position> order;
+  order.reserve(along * across);
+  for (uint64_t band = 0; band < across; band += raster.band_clusters) {
+    const uint64_t end = std::min(across, band + raster.band_clusters);
+    for (uint64_t i = 0; i < along; ++i) {
+      for (uint64_t j = band; j < end; ++j) order.push_back(raster.along_m ? Position{i, j} : Position{j, i});
+    }
+  }
+  return order;
+}
+
+// Panels of one operand: which wave used each last, and which are in L2.
+struct Panels {
+  uint64_t bytes;
+  std::vector<uint64_t> last_wave;  // 0: never
+  std::vector<bool> resident;
+  OperandTraffic traffic;
+
+  Panels(uint64_t count, uint64_t panel_bytes) : bytes(panel_bytes), last_wave(count), resident(count) {}
+};
+
+struct Use {
+  Panels* panels;
+  uint64_t index;
+  uint64_t wave;
+};
+
+class Cache {
+ public:
+  explicit Cache(uint64_t capacity) : capacity_(capacity) {}
+
+  // All distinct panels of one wave. Panels read from DRAM are charged here.
+  void wave(const std::vector<Use>& uses) {
+    uint64_t size = 0;
+    for (const Use& use : uses) size += use.panels->bytes;
+    const bool fits = size <= capacity_;
+    for (const Use& use : uses) {
+      if (!fits || !use.panels->resident[use.index]) use.panels->traffic.dram += use.panels->bytes;
+    }
+    if (!fits) {
+      clear();
+      return;
+    }
+    for (const Use& use : uses) {
+      if (!use.panels->resident[use.index]) held_ += use.panels->bytes;
+      use.panels->resident[use.index] = true;
+      queue_.push_back(use);
+    }
+    while (held_ > capacity_) drop_oldest();
+  }
+
+ private:
+  void drop_oldest() {
+    const Use oldest = queue_.front();
+    queue_.pop_front();
+    if (oldest.panels->last_wave[oldest.index] != oldest.wave) return;  // used again since
+    oldest.panels->resident[oldest.index] = false;
+    held_ -= oldest.panels->bytes;
+  }
+
+  void clear() {
+    for (const Use& use : queue_) use.panels->resident[use.index] = false;
+    queue_.clear();
+    held_ = 0;
+  }
+
+  uint64_t capacity_;
+  uint64_t held_ = 0;
+  std::deque<Use> queue_;  // by last use, oldest first; entries used again later are stale
+};
+
+void touch(Panels& panels, uint64_t index, uint64_t wave, std::vector<Use>& uses) {
+  panels.traffic.requested += panels.bytes;
+  if (panels.last_wave[index] == wave) return;
+  panels.last_wave[index] = wave;
+  uses.push_back({&panels, index, wave});
+}
+
+}  // namespace
+
+RasterTraffic raster_traffic(const Raster& raster) {
+  Panels a(raster.clusters_m * raster.cluster_m, raster.a_panel_bytes);
+  Panels b(raster.clusters_n * raster.cluster_n, raster.b_panel_bytes);
+  Cache cache(raster.l2_bytes);
+  const std::vector<Position> order = handing_out_order(raster);
+  uint64_t wave = 0;
+  for (uint64_t first = 0; first < order.size(); first += raster.concurrent_clusters) {
+    ++wave;
+    std::vector<Use> uses;
+    const uint64_t end = std::min<uint64_t>(order.size(), first + raster.concurrent_clusters);
+    for (uint64_t c = first; c < end; ++c) {
+      for (uint32_t i = 0; i < raster.cluster_m; ++i) touch(a, order[c].m * raster.cluster_m + i, wave, uses);
+      for (uint32_t j = 0; j < raster.cluster_n; ++j) touch(b, order[c].n * raster.cluster_n + j, wave, uses);
+    }
+    cache.wave(uses);
+  }
+  return {a.traffic, b.traffic};
+}
+
+}  // namespace warpfold::workloads

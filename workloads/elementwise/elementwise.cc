@@ -1,0 +1,118 @@
+#include "workloads/elementwise/elementwise.h"
+
+#include <string>
+
+#include "workloads/common/program.h"
+#include "workloads/elementwise/plan.h"
+
+namespace warpfold::workloads {
+namespace {
+
+using Plan = ElementwisePlan;
+
+constexpr uint32_t kWarpThreads = Plan::kWarpThreads;
+constexpr uint32_t kFirstData = 12;  // registers below: index and addresses
+constexpr uint32_t kScalar = 10;     // the pair that holds s
+
+std::string_view width_of(const Plan& plan) { return plan.access_bytes == 16 ? ".128" : plan.access_bytes == 8 ? ".64" : ""; }
+
+uint32_t address(uint32_t array) { return 4 + 2 * array; }  // R4, R6, R8
+uint32_t data(const Plan& plan, uint32_t input, uint32_t access) {
+  return kFirstData + (input * plan.accesses + access) * plan.access_bytes / 4;
+}
+
+// A warp's accesses of one array follow each other.
+std::string place(const Plan& plan, uint32_t array, uint32_t access) {
+  const std::string offset = access == 0 ? "" : line({"+", immediate(uint64_t{access} * plan.access_bytes * kWarpThreads)});
+  return line({"[", general(address(array)), ".64", offset, "]"});
+}
+
+void add_addresses(const Plan& plan, Code& code) {
+  code.add("S2R R0, SR_CTAID.X").add("S2R R3, SR_TID.X").add("ULDC.64 UR4, c[0x0][0x160]").add("IMAD R0, R0, 0x100, R3");
+  for (uint32_t array = 0; array <= plan.inputs; ++array) {
+    const std::string low = general(address(array));
+    code.add(line({"IMAD.MOV.U32 ", low, ", RZ, RZ, UR4"}));
+    code.add(line({"IMAD.MOV.U32 ", general(address(array) + 1), ", RZ, RZ, UR5"}));
+    code.add(line({"IMAD.WIDE.U32 ", low, ", R0, ",
+                   plan.access_bytes == 16  ? "0x10"
+                   : plan.access_bytes == 8 ? "0x8"
+                                            : "0x4",
+                   ", ", low}));
+  }
+  if (plan.operation == configs::SCALE || plan.operation == configs::TRIAD) {
+    code.add("IMAD.MOV.U32 R10, RZ, RZ, UR4").add("IMAD.MOV.U32 R11, RZ, RZ, UR5");
+  }
+}
+
+// One step of `step` registers: doubles in pairs, floats and packed halves in single ones.
+std::string arithmetic(const Plan& plan, uint32_t first, uint32_t second) {
+  const std::string_view kind = plan.element_bytes == 8 ? "D" : plan.element_bytes == 4 ? "F" : "H";
+  const std::string_view packed = plan.element_bytes == 2 ? "2" : "";
+  const std::string one = general(first);
+  const std::string other = general(second);
+  const std::string scalar = general(kScalar);
+  switch (plan.operation) {
+    case configs::SCALE:
+      return line({kind, "MUL", packed, " ", one, ", ", one, ", ", scalar});
+    case configs::ADD:
+      return line({kind, "ADD", packed, " ", one, ", ", one, ", ", other});
+    default:
+      return line({kind, "FMA", packed, " ", one, ", ", other, ", ", scalar, ", ", one});
+  }
+}
+
+void add_arithmetic(const Plan& plan, Code& code) {
+  if (plan.operation == configs::COPY) return;
+  const uint32_t step = plan.element_bytes == 8 ? 2 : 1;
+  for (uint32_t access = 0; access < plan.accesses; ++access) {
+    for (uint32_t word = 0; word < plan.access_bytes / 4; word += step) {
+      const uint32_t other = plan.inputs > 1 ? data(plan, 1, access) : kFirstData;
+      code.add(arithmetic(plan, data(plan, 0, access) + word, other + word));
+    }
+  }
+}
+
+traces::Block body_of(const Plan& plan, const isa::Architecture& architecture) {
+  Code code(architecture);
+  add_addresses(plan, code);
+  const uint32_t bytes = plan.access_bytes * kWarpThreads;
+  for (uint32_t access = 0; access < plan.accesses; ++access) {
+    for (uint32_t input = 0; input < plan.inputs; ++input) {
+      code.add(line({"LDG.E", width_of(plan), " ", general(data(plan, input, access)), ", ", place(plan, input, access)}),
+               {.bytes = bytes, .stream = static_cast<int16_t>(input)});
+    }
+  }
+  add_arithmetic(plan, code);
+  for (uint32_t access = 0; access < plan.accesses; ++access) {
+    code.add(line({"STG.E", width_of(plan), " ", place(plan, plan.inputs, access), ", ", general(data(plan, 0, access))}),
+             {.bytes = bytes, .stream = static_cast<int16_t>(plan.inputs)});
+  }
+  code.add("EXIT");
+  return block_of(code);
+}
+
+}  // namespace
+
+Expected<traces::Kernel> make_elementwise(const configs::Elementwise& elementwise, const configs::Gpu& gpu) {
+  const auto architecture = isa::Architecture::find(gpu.architecture());
+  if (!architecture) return std::unexpected(architecture.error());
+  const Plan plan = plan_elementwise(elementwise);
+  traces::Kernel kernel;
+  kernel.name = "elementwise";
+  kernel.architecture = (*architecture)->name();
+  kernel.source = line({"elementwise ", configs::ElementwiseOperation_Name(plan.operation),
+                        " elements=", std::to_string(plan.elements), " element_bytes=", std::to_string(plan.element_bytes)});
+  for (uint32_t input = 0; input < plan.inputs; ++input) kernel.streams.push_back({input == 0 ? "in" : "in2", false, 1, 1});
+  kernel.streams.push_back({"out", true, 1, 1});
+  kernel.flops = plan.elements * plan.flops;
+  std::vector<traces::Node> body{body_of(plan, **architecture)};
+  connect(**architecture, body);
+  kernel.roles = {{"elements", plan.warps, std::move(body)}};
+  kernel.registers_per_thread = registers_named(kernel.roles);
+  const uint64_t cta_elements = uint64_t{plan.warps} * kWarpThreads * plan.accesses * (plan.access_bytes / plan.element_bytes);
+  kernel.cta_classes = {{"all", {}}};
+  kernel.grid = {{0, (plan.elements + cta_elements - 1) / cta_elements}};
+  return kernel;
+}
+
+}  // namespace warpfold::workloads

@@ -1,0 +1,155 @@
+#include "workloads/flash_attention_2/flash_attention_2.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+
+#include "workloads/common/occupancy.h"
+#include "workloads/flash_attention_2/plan.h"
+
+namespace warpfold::workloads {
+namespace {
+
+// Tiles of one head after another, as the library's grid (tiles, batch, heads) is launched: the tile index runs fastest and
+// upwards, so that of a causal head the short query tiles come first and, backward, the long key blocks.
+void add_grid(std::span<const QueryTile> tiles, uint64_t heads, traces::Kernel& kernel) {
+  kernel.parameters = {"blocks", "masked_blocks"};
+  std::vector<traces::CtaRun> head;
+  for (const QueryTile& tile : tiles) {
+    const std::vector<uint64_t> values = {tile.full_blocks + tile.masked_blocks, std::max<uint64_t>(1, tile.masked_blocks)};
+    const auto same = std::ranges::find(kernel.cta_classes, values, &traces::CtaClass::values);
+    const auto index = static_cast<uint32_t>(same - kernel.cta_classes.begin());
+    if (same == kernel.cta_classes.end()) {
+      kernel.cta_classes.push_back({"blocks_" + std::to_string(values[0]) + "_masked_" + std::to_string(values[1]), values});
+    }
+    if (!head.empty() && head.back().cta_class == index)
+      ++head.back().count;
+    else
+      head.push_back({index, 1});
+  }
+  if (head.size() == 1) {
+    kernel.grid = {{head.front().cta_class, head.front().count * heads}};
+    return;
+  }
+  for (uint64_t i = 0; i < heads; ++i) kernel.grid.insert(kernel.grid.end(), head.begin(), head.end());
+}
+
+traces::Kernel kernel_of(const std::string& pass, const FlashAttention2Plan& plan, const configs::Gpu& gpu) {
+  traces::Kernel kernel;
+  kernel.name = "flash_attention_2";
+  kernel.architecture = gpu.architecture();
+  kernel.source = "flash_attention_2 " + pass + describe(plan.shape) + " tile=" + std::to_string(plan.tile_queries) + "x" +
+                  std::to_string(plan.tile_keys) + " warps=" + std::to_string(plan.warps);
+  return kernel;
+}
+
+// CTAs that run at a time.
+Expected<uint64_t> concurrent_ctas(const traces::Kernel& kernel, const configs::Gpu& gpu) {
+  const uint32_t resident = ctas_per_sm(gpu, {kernel.warps_per_cta(), kernel.registers_per_thread, kernel.shared_memory_bytes});
+  if (resident == 0) {
+    return fail("flash_attention_2: a CTA of " + std::to_string(kernel.shared_memory_bytes) +
+                " bytes of shared memory does not fit " + gpu.name());
+  }
+  return std::min(uint64_t{resident} * gpu.sm_count(), kernel.ctas());
+}
+
+Expected<traces::Kernel> make_forward(const configs::AttentionShape& shape, const configs::Gpu& gpu) {
+  const auto plan = plan_flash_attention_2_forward(shape, gpu);
+  if (!plan) return std::unexpected(plan.error());
+  traces::Kernel kernel = kernel_of("", *plan, gpu);
+  kernel.flops = plan->tiles.forward_flops();
+  kernel.shared_memory_bytes = (plan->tile_queries + 2 * plan->tile_keys) * plan->head_dim() * 2;
+  kernel.roles = {{"mma", plan->warps, flash_attention_2_forward_body(*plan)}};
+  kernel.registers_per_thread = registers_named(kernel.roles);
+  add_grid(plan->tiles.query_tiles(), plan->tiles.heads() * plan->tiles.batch(), kernel);
+  const auto concurrent = concurrent_ctas(kernel, gpu);
+  if (!concurrent) return std::unexpected(concurrent.error());
+  kernel.streams = {{"Q", false, 1, 1},
+                    plan->tiles.key_stream("K", *concurrent, gpu.l2().bytes()),
+                    plan->tiles.key_stream("V", *concurrent, gpu.l2().bytes()),
+                    {"O", true, 1, 1}};
+  if (plan->shape.dropout() == configs::STORED_BITS) kernel.streams.push_back({"bits", false, 1, 1});
+  return kernel;
+}
+
+traces::MemoryStream stream(const std::string& name, bool write, uint64_t needed, uint64_t requested) {
+  const uint64_t divisor = std::gcd(needed, requested);
+  return {name, write, needed / divisor, requested / divisor};
+}
+
+// Query blocks are read by every key block that meets them, and dQ is added to as often; from and to DRAM they go once as long as
+// those of the heads that run at a time stay in L2 (Q, dO in 16 bits, dQ in 32). Heads that share keys read them one after the
+// other.
+std::vector<traces::MemoryStream> backward_streams(const FlashAttention2BackwardPlan& plan, std::span<const QueryTile> key_blocks,
+                                                   uint64_t concurrent, uint64_t l2_bytes) {
+  const AttentionTiles& tiles = plan.common.tiles;
+  const uint64_t needed = (tiles.queries() + plan.common.tile_queries - 1) / plan.common.tile_queries;
+  uint64_t requested = 0;
+  for (const QueryTile& block : key_blocks) requested += block.full_blocks + block.masked_blocks;
+  const uint64_t heads = (concurrent + key_blocks.size() - 1) / key_blocks.size();
+  const uint64_t bytes_of_head = tiles.queries() * tiles.head_dim() * (2 + 2 + 4);
+  const uint64_t once = heads * bytes_of_head <= l2_bytes ? std::min(needed, requested) : requested;
+  const uint64_t sharing = tiles.heads() / tiles.kv_heads();
+  return {stream("Q", false, once, requested),
+          stream("dO", false, once, requested),
+          stream("rows", false, once, requested),
+          stream("K", false, 1, sharing),
+          stream("V", false, 1, sharing),
+          stream("dQ", true, once, requested),
+          stream("dK", true, 1, 1),
+          stream("dV", true, 1, 1)};
+}
+
+Expected<traces::Kernel> make_backward(const configs::AttentionShape& shape, const configs::Gpu& gpu) {
+  const auto plan = plan_flash_attention_2_backward(shape, gpu);
+  if (!plan) return std::unexpected(plan.error());
+  traces::Kernel kernel = kernel_of("backward ", plan->common, gpu);
+  kernel.flops = plan->common.tiles.forward_flops() / 2 * 5;  // five products instead of two
+  kernel.shared_memory_bytes = plan->shared_memory_bytes();
+  kernel.roles = {{"mma", plan->common.warps, flash_attention_2_backward_body(*plan)}};
+  kernel.registers_per_thread = registers_named(kernel.roles);
+  std::vector<QueryTile> key_blocks;
+  for (uint64_t i = 0; i < plan->key_blocks(); ++i) key_blocks.push_back(plan->query_blocks(i));
+  add_grid(key_blocks, plan->common.tiles.heads() * plan->common.tiles.batch(), kernel);
+  const auto concurrent = concurrent_ctas(kernel, gpu);
+  if (!concurrent) return std::unexpected(concurrent.error());
+  kernel.streams = backward_streams(*plan, key_blocks, *concurrent, gpu.l2().bytes());
+  return kernel;
+}
+
+// The prepare and the convert kernel, before and behind the backward pass: one CTA a tile of queries.
+Expected<traces::Kernel> make_gradient_kernel(const configs::AttentionShape& shape, const configs::Gpu& gpu, bool prepares) {
+  const auto plan = plan_flash_attention_2_backward(shape, gpu);
+  if (!plan) return std::unexpected(plan.error());
+  traces::Kernel kernel = kernel_of(prepares ? "prepare " : "convert ", plan->common, gpu);
+  kernel.shared_memory_bytes = prepares ? 0 : plan->common.tile_queries * plan->common.head_dim() * 2;
+  kernel.roles = {
+      {"elements", plan->common.warps, prepares ? flash_attention_2_prepare_body(*plan) : flash_attention_2_convert_body(*plan)}};
+  kernel.registers_per_thread = registers_named(kernel.roles);
+  kernel.cta_classes = {{"tile", {}}};
+  const uint64_t tiles = (plan->common.tiles.queries() + plan->common.tile_queries - 1) / plan->common.tile_queries;
+  kernel.grid = {{0, tiles * plan->common.tiles.heads() * plan->common.tiles.batch()}};
+  if (prepares) {
+    kernel.streams = {{"O", false, 1, 1}, {"dO", false, 1, 1}, {"dQ_sums", true, 1, 1}, {"rows", true, 1, 1}};
+  } else {
+    kernel.streams = {{"dQ_sums", false, 1, 1}, {"dQ", true, 1, 1}};
+  }
+  return kernel;
+}
+
+}  // namespace
+
+Expected<traces::Kernel> make_flash_attention_2(const configs::FlashAttention2& attention, const configs::Gpu& gpu) {
+  switch (attention.pass()) {
+    case configs::BACKWARD:
+      return make_backward(attention.shape(), gpu);
+    case configs::BACKWARD_PREPARE:
+      return make_gradient_kernel(attention.shape(), gpu, true);
+    case configs::BACKWARD_CONVERT:
+      return make_gradient_kernel(attention.shape(), gpu, false);
+    default:
+      return make_forward(attention.shape(), gpu);
+  }
+}
+
+}  // namespace warpfold::workloads

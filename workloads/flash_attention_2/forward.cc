@@ -1,0 +1,161 @@
+// The forward pass, one warp: scores S = Q K^T in registers, softmax, O += P V. One pass of the loop is a block of keys.
+//
+// Which instructions a pass has is counted from compiled code (FlashAttention-2 @ head_dim 128, fp16, CUDA 13.0 ptxas, printed by
+// nvdisasm; tests/workloads/data/flash_attention_2_counts.csv). Their order and registers are ours, with the dependences that
+// the algorithm has. Matrix products, softmax and dropout scale with the tile by themselves: per score FMNMX, FFMA, MUFU, FADD and
+// half an F2FP; per element of O an FMUL; per row two SHFL, two FMNMX, FADD, FFMA, two FMUL, MUFU, FSETP, FSEL, a move. What is
+// left of the counts is address arithmetic and bookkeeping, in the table below, and does not scale: other head dimensions take the
+// column of the dropout mode (assumed: the pointers to a block are as many). Spills (LDL, STL and moves of n64) stay with the tile
+// in which they were counted, 128 x 64 at head_dim 128.
+#include "workloads/flash_attention_2/forward.h"
+
+#include <algorithm>
+
+namespace warpfold::workloads {
+
+FlashAttention2Forward::FlashAttention2Forward(const FlashAttention2Plan& plan) : plan_(plan) {
+  RegisterAllocator registers(4);
+  const auto take = [&registers](uint32_t count, uint32_t align = 1) { return registers.take(count, align); };
+  at_.maximum = take(rows());
+  at_.sum = take(rows());
+  at_.q = take(1);
+  at_.k = take(1);
+  at_.v = take(1);
+  at_.copy_to = take(1);
+  at_.output = take(outputs(), 4);
+  at_.scores = take(scores(), 4);
+  at_.k_from = take(2, 2);
+  at_.v_from = take(2, 2);
+  if (stored()) at_.bits_from = take(2, 2);
+  if (stored()) at_.bits = take(words(), 2);
+  if (fused()) at_.threshold = take(1);
+  const uint32_t wanted = std::max(2 * (plan.row_blocks() + plan.tile_keys / 16), 2 * plan.head_dim() / 16);
+  at_.slots = std::min(wanted, registers.fragments_left());
+  at_.ring = take(4 * at_.slots, 4);
+}
+
+std::vector<traces::Node> FlashAttention2Forward::body() const {
+  std::vector<traces::Node> body{prologue()};
+  if (plan_.tiles.causal() || plan_.tiles.keys() % plan_.tile_keys != 0) {
+    body.push_back(loop_of(masking(plan_, at_.scores, scores()), {.parameter = 1}));
+    body.push_back(block_of(Code(*plan_.architecture).add("NOP")));
+  }
+  body.push_back(loop_of(pass(), {.parameter = 0}));
+  body.push_back(epilogue());
+  connect(*plan_.architecture, body);
+  return body;
+}
+
+WarpProduct FlashAttention2Forward::score_product() const {
+  WarpProduct product;
+  product.blocks_m = plan_.row_blocks();
+  product.blocks_n = columns();
+  product.steps = plan_.head_dim() / 16;
+  product.accumulators = at_.scores;
+  product.fresh = true;
+  const uint32_t of_q = 2 * product.blocks_m;
+  product.a = {at_.ring, of_q, at_.q, false};
+  product.b = {at_.ring + 4 * of_q, std::min(at_.slots - of_q, columns()), at_.k, false};
+  return product;
+}
+
+WarpProduct FlashAttention2Forward::output_product() const {
+  WarpProduct product;
+  product.blocks_m = plan_.row_blocks();
+  product.blocks_n = plan_.head_dim() / 8;
+  product.steps = steps();
+  product.accumulators = at_.output;
+  product.a = {at_.scores, 0, 0, false};
+  product.a_stride = 8;
+  product.b = {at_.ring, at_.slots, at_.v, true};
+  return product;
+}
+
+Code FlashAttention2Forward::pass() const {
+  const ProductLines scores = lines_of(score_product());
+  const ProductLines output = lines_of(output_product());
+  const Lines addresses = bookkeeping(plan_, variant());
+  const auto middle = addresses.begin() + static_cast<ptrdiff_t>(addresses.size() / 2);
+
+  Code code(*plan_.architecture);
+  add_lines(code, copies_arrived(plan_));  // K
+  Lines lines = interleave(async_copies(at_.copy_to, at_.v_from, kStreamV, key_copies(), kCopyBytes), {addresses.begin(), middle});
+  if (stored()) {
+    const std::string width = words() == 2 ? "LDG.E.64.CONSTANT " : "LDG.E.CONSTANT ";
+    lines.push_back({line({width, r(at_.bits), ", [", r(at_.bits_from), ".64]"}), {.bytes = words() * 128, .stream = kStreamBits}});
+  }
+  append(lines, scores.first_loads);
+  add_scheduled(code, append(lines, scores.products));
+  add_lines(code, copies_arrived(plan_));                      // V
+  code.add("ISETP.GT.AND P0, PT, R3, RZ, PT").add("BRA 0x0");  // round the prefetch, not taken
+  lines = interleave(async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), kCopyBytes), {middle, addresses.end()});
+  append(lines, softmax());
+  append(lines, output.first_loads);
+  add_scheduled(code, append(lines, output.products));
+  return code.add("@P0 BRA 0x0");
+}
+
+traces::Block FlashAttention2Forward::prologue() const {
+  Code code(*plan_.architecture);
+  code.add("S2R R0, SR_TID.X").add("S2R R1, SR_CTAID.X").add("S2R R2, SR_CTAID.Y").add("ULDC.64 UR4, c[0x0][0x160]");
+  code.add("ULDC.64 UR6, c[0x0][0x168]")
+      .add("IMAD R0, R1, 0x80, R0")
+      .add("IMAD R2, R2, 0x200, R0")
+      .add("IMAD.SHL.U32 R3, R0, 0x10, RZ");
+  for (const uint32_t address : {at_.q, at_.k, at_.v, at_.copy_to}) code.add(line({"IADD3 ", r(address), ", R3, 0x800, RZ"}));
+  for (const uint32_t pointer : {at_.k_from, at_.v_from, stored() ? at_.bits_from : at_.k_from}) {
+    code.add(line({"IMAD.MOV.U32 ", r(pointer), ", RZ, RZ, UR4"})).add(line({"IMAD.MOV.U32 ", r(pointer + 1), ", RZ, RZ, UR5"}));
+    code.add(line({"IMAD.WIDE.U32 ", r(pointer), ", R2, 0x10, ", r(pointer)}));
+  }
+  if (fused()) code.add(line({"MOV ", r(at_.threshold), ", c[0x0][0x1a0]"}));
+  add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamQ, query_copies(), kCopyBytes));
+  // The first block of K. A pass of the loop fetches the block that the next one needs, the last pass one that is not there: the
+  // bytes of the launch are counted there, and this copy has only its latency.
+  add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), 0));
+  for (uint32_t i = 0; i < outputs(); i += 2) code.add(line({"CS2R ", r(at_.output + i), ", SRZ"}));
+  for (uint32_t i = 0; i < scores(); i += 2) code.add(line({"CS2R ", r(at_.scores + i), ", SRZ"}));
+  for (uint32_t row = 0; row < rows(); ++row) {
+    code.add(line({"MOV ", r(at_.maximum + row), ", 0xff800000"})).add(line({"MOV ", r(at_.sum + row), ", RZ"}));
+  }
+  code.add("NOP");
+  return block_of(code);
+}
+
+// Sums over the four threads of a row, O / sum, through shared memory so that rows are stored whole; Q's place is taken.
+traces::Block FlashAttention2Forward::epilogue() const {
+  Code code(*plan_.architecture);
+  for (const std::string_view distance : {"0x2", "0x1"}) {
+    for (uint32_t row = 0; row < rows(); ++row) {
+      code.add(line({"SHFL.BFLY PT, ", r(other(row)), ", ", r(at_.sum + row), ", ", distance, ", 0x1f"}));
+    }
+    for (uint32_t row = 0; row < rows(); ++row) {
+      code.add(line({"FADD.FTZ ", r(at_.sum + row), ", ", r(at_.sum + row), ", ", r(other(row))}));
+    }
+  }
+  for (uint32_t row = 0; row < rows(); ++row) code.add(line({"MUFU.RCP ", r(correction(row)), ", ", r(at_.sum + row)}));
+  add_lines(code, rescale());
+  for (uint32_t i = 0; i < outputs(); i += 2) {
+    const std::string low = r(at_.output + i);
+    code.add(line({pack_mnemonic(plan_), " ", low, ", ", r(at_.output + i + 1), ", ", low}));
+  }
+  for (uint32_t i = 0; i < outputs(); i += 2) {
+    code.add(line({"STS [", r(at_.q), "+", immediate(i * 64), "], ", r(at_.output + i)}));
+  }
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = static_cast<uint16_t>(plan_.threads())});
+  const uint32_t stores = query_copies();
+  for (uint32_t i = 0; i < stores; ++i) {
+    code.add(line({"LDS.128 ", r(at_.output + 4 * i), ", [", r(at_.q), "+", immediate(i * 512), "]"}));
+  }
+  for (uint32_t i = 0; i < stores; ++i) {
+    code.add(line({"STG.E.128 [", r(at_.k_from), ".64+", immediate(i * 512), "], ", r(at_.output + 4 * i)}),
+             {.bytes = kCopyBytes, .stream = kStreamO});
+  }
+  code.add("EXIT");
+  return block_of(code);
+}
+
+std::vector<traces::Node> flash_attention_2_forward_body(const FlashAttention2Plan& plan) {
+  return FlashAttention2Forward(plan).body();
+}
+
+}  // namespace warpfold::workloads

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "workloads/flash_attention_2/code.h"
+
+namespace warpfold::workloads {
+
+// The code of one warp of the forward pass.
+class FlashAttention2Forward {
+ public:
+  explicit FlashAttention2Forward(const FlashAttention2Plan& plan);
+  std::vector<traces::Node> body() const;
+
+ private:
+  // Where a warp keeps things. R0-R2 are scratch for addresses, R3 counts blocks.
+  struct Registers {
+    uint32_t maximum, sum;      // of each row
+    uint32_t q, k, v, copy_to;  // in shared memory
+    uint32_t output, scores;
+    uint32_t k_from, v_from, bits_from;  // global, pairs
+    uint32_t bits, threshold;
+    uint32_t ring, slots;  // fragments; during the softmax temporaries
+  };
+
+  // 16 rows x 32 keys: 16 scores of a thread, in eight pairs; what one Philox call makes bits for.
+  struct Group {
+    uint32_t m;
+    uint32_t keys;
+  };
+  static constexpr uint32_t kPairs = 8;
+
+  bool stored() const { return plan_.shape.dropout() == configs::STORED_BITS; }
+  bool fused() const { return plan_.shape.dropout() == configs::FUSED_PHILOX; }
+  uint32_t rows() const { return 2 * plan_.row_blocks(); }  // of a thread
+  uint32_t columns() const { return plan_.tile_keys / 8; }  // blocks of 8 keys
+  uint32_t steps() const { return plan_.tile_keys / 16; }
+  uint32_t scores() const { return plan_.row_blocks() * columns() * 4; }
+  uint32_t outputs() const { return plan_.row_blocks() * plan_.head_dim() / 8 * 4; }
+  uint32_t words() const { return scores() / 32; }  // of stored bits
+  uint32_t key_copies() const { return plan_.tile_keys * plan_.head_dim() * 2 / kCopyBytes / plan_.warps; }
+  uint32_t query_copies() const { return plan_.tile_queries * plan_.head_dim() * 2 / kCopyBytes / plan_.warps; }
+  uint32_t score(uint32_t m, uint32_t n, uint32_t half, uint32_t element) const {
+    return at_.scores + (m * columns() + n) * 4 + 2 * half + element;
+  }
+  uint32_t groups_of_row_block() const { return plan_.tile_keys / 32; }
+  // Pair `i` of probabilities of a group, packed where the scores were: a fragment in the first four of eight registers.
+  uint32_t probabilities(const Group& group, uint32_t i) const { return score(group.m, 4 * group.keys + i / 4 * 2, 0, 0) + i % 4; }
+  // Temporaries of a row and of the random bits, in the ring's last slots: the first ones may already take fragments of V.
+  uint32_t temporary(uint32_t i) const { return at_.ring + 4 * at_.slots - 1 - i; }
+  uint32_t fresh_maximum(uint32_t row) const { return temporary(row); }
+  uint32_t other(uint32_t row) const { return temporary(rows() + row); }
+  uint32_t scaled_maximum(uint32_t row) const { return temporary(2 * rows() + row); }
+  uint32_t correction(uint32_t row) const { return temporary(3 * rows() + row); }
+  uint32_t random(uint32_t i) const { return at_.ring + 4 * at_.slots - 4 * rows() - 16 + i; }
+
+  CountedVariant variant() const {
+    if (stored()) return CountedVariant::kStored;
+    if (fused()) return CountedVariant::kFused;
+    return plan_.head_dim() == 128 && plan_.tile_queries == 128 && plan_.tile_keys == 64 ? CountedVariant::kSpilled
+                                                                                         : CountedVariant::kPlain;
+  }
+  WarpProduct score_product() const;
+  WarpProduct output_product() const;
+  Lines row_maxima() const;
+  Lines exponentials(const Group& group) const;
+  Lines rescale() const;
+  Lines random_bits(uint32_t call) const;
+  Lines keep(const Group& group) const;
+  Lines pack(const Group& group) const;
+  Lines softmax() const;
+  Code pass() const;
+  traces::Block prologue() const;
+  traces::Block epilogue() const;
+
+  const FlashAttention2Plan& plan_;
+  Registers at_{};
+};
+
+}  // namespace warpfold::workloads

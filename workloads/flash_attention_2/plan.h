@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "configs/gpu.pb.h"
+#include "configs/scenario.pb.h"
+#include "isa/architecture.h"
+#include "workloads/common/attention_shape.h"
+#include "workloads/common/program.h"
+
+namespace warpfold::workloads {
+
+// FlashAttention-2 for one shape and GPU: tiles as the library ships them.
+//
+// Source of tiles, warps and shared memory: Dao-AILab/flash-attention, csrc/flash_attn/src/flash_fwd_launch_template.h (@01afd16d),
+// flash_bwd_launch_template.h (@073afd59), kernel_traits.h (@0a4755ed). Queries x keys, warps:
+//
+//   forward     without dropout                             with dropout
+//   64          128 x 128, 4                                128 x 64, 4
+//   128         128 x 64, 4; sm_86 128 x 32, causal 64 x 64  128 x 32, 4
+//   256         128 x 64, 8 (A100) or 64 x 64, 4 (others: two CTAs an SM, or what fits), with and without dropout
+struct FlashAttention2Plan {
+  const isa::Architecture* architecture;
+  configs::AttentionShape shape;
+  uint32_t tile_queries;
+  uint32_t tile_keys;
+  uint32_t warps;
+  uint32_t rounds;  // of Philox, where fused
+  AttentionTiles tiles;
+
+  bool hopper() const { return architecture->name() == "sm_90"; }
+  bool bf16() const { return shape.type() == configs::BF16; }
+  uint32_t head_dim() const { return tiles.head_dim(); }
+  uint32_t threads() const { return warps * 32; }
+  uint64_t ctas() const { return tiles.query_tiles().size() * tiles.heads() * tiles.batch(); }
+  // Of a warp, 16 rows each.
+  uint32_t row_blocks() const { return tile_queries / warps / 16; }
+};
+
+// The backward pass: a CTA holds a block of keys and goes through the queries. Source as above; queries x keys, always 8 warps,
+// which share the rows of S and dP (m x n warps), of dK and dV, and of dQ so:
+//
+//   64     128 x 128    4 x 2    4 x 2    4 x 2    two buffers of Q
+//   128     64 x 128    2 x 4    4 x 2    2 x 4    two
+//   256     64 x 64     4 x 2    2 x 4    2 x 4    two (H100), one (A100)
+struct FlashAttention2BackwardPlan {
+  FlashAttention2Plan common;  // tile and warps are those of the backward pass
+  uint32_t score_rows;         // warps along the rows of S and dP
+  uint32_t key_rows;           // of dK and dV
+  uint32_t query_rows;         // of dQ
+  bool two_q_buffers;
+
+  uint32_t shared_memory_bytes() const;
+  uint64_t key_blocks() const { return (common.tiles.keys() + common.tile_keys - 1) / common.tile_keys; }
+  // Query blocks that a key block meets, and how many of them causality or the end of the sequence cuts through.
+  QueryTile query_blocks(uint64_t key_block) const;
+};
+
+Expected<FlashAttention2Plan> plan_flash_attention_2_forward(const configs::AttentionShape& shape, const configs::Gpu& gpu);
+
+Expected<FlashAttention2BackwardPlan> plan_flash_attention_2_backward(const configs::AttentionShape& shape,
+                                                                      const configs::Gpu& gpu);
+
+// "F2FP.PACK_AB" as the architecture spells it for the element type.
+std::string pack_mnemonic(const FlashAttention2Plan& plan);
+
+// Streams of the forward pass, by index in the kernel.
+enum ForwardStream : int16_t { kStreamQ = 0, kStreamK = 1, kStreamV = 2, kStreamO = 3, kStreamBits = 4 };
+
+std::vector<traces::Node> flash_attention_2_forward_body(const FlashAttention2Plan& plan);
+
+// Of the backward pass. Rows: log-sum-exp and dot(O, dO), a number each for a query.
+enum BackwardStream : int16_t {
+  kStreamQueries = 0,
+  kStreamOutputGradient = 1,
+  kStreamRows = 2,
+  kStreamKeys = 3,
+  kStreamValues = 4,
+  kStreamQueryGradient = 5,
+  kStreamKeyGradient = 6,
+  kStreamValueGradient = 7,
+};
+
+std::vector<traces::Node> flash_attention_2_backward_body(const FlashAttention2BackwardPlan& plan);
+
+// Of the kernels before and behind it.
+enum PrepareStream : int16_t { kPrepareOutput = 0, kPrepareOutputGradient = 1, kPrepareQueryGradient = 2, kPrepareRows = 3 };
+enum ConvertStream : int16_t { kConvertSums = 0, kConvertQueryGradient = 1 };
+
+std::vector<traces::Node> flash_attention_2_prepare_body(const FlashAttention2BackwardPlan& plan);
+std::vector<traces::Node> flash_attention_2_convert_body(const FlashAttention2BackwardPlan& plan);
+
+}  // namespace warpfold::workloads

@@ -1,0 +1,183 @@
+// Softmax and dropout of the forward pass, between the scores and the products with V.
+#include <array>
+
+#include "workloads/flash_attention_2/forward.h"
+
+namespace warpfold::workloads {
+namespace {
+
+constexpr std::string_view kKey = "c[0x0][0x198]";  // of Philox
+
+}  // namespace
+
+// Row maxima over the thread's columns, then over the four threads of a row; the factor by which older sums shrink.
+Lines FlashAttention2Forward::row_maxima() const {
+  Lines lines;
+  for (uint32_t i = 0; i < 2 * columns(); ++i) {
+    for (uint32_t row = 0; row < rows(); ++row) {
+      const std::string maximum = r(fresh_maximum(row));
+      const std::string before = i == 0 ? r(at_.maximum + row) : maximum;
+      lines.push_back({line({"FMNMX.FTZ ", maximum, ", ", r(score(row / 2, i / 2, row % 2, i % 2)), ", ", before, ", !PT"}), {}});
+    }
+  }
+  for (const std::string_view distance : {"0x2", "0x1"}) {
+    for (uint32_t row = 0; row < rows(); ++row) {
+      lines.push_back({line({"SHFL.BFLY PT, ", r(other(row)), ", ", r(fresh_maximum(row)), ", ", distance, ", 0x1f"}), {}});
+    }
+    for (uint32_t row = 0; row < rows(); ++row) {
+      const std::string maximum = r(fresh_maximum(row));
+      lines.push_back({line({"FMNMX.FTZ ", maximum, ", ", maximum, ", ", r(other(row)), ", !PT"}), {}});
+    }
+  }
+  const auto each_row = [&](auto&& text) {
+    for (uint32_t row = 0; row < rows(); ++row) lines.push_back({text(row), {}});
+  };
+  // A row without any key yet has the maximum -inf, for which 0 is taken.
+  each_row([&](uint32_t row) {
+    return line({"FSETP.NEU.FTZ.AND P", immediate(2 + row), ", PT, ", r(fresh_maximum(row)), ", -INF , PT"});
+  });
+  each_row([&](uint32_t row) {
+    return line({"FSEL ", r(scaled_maximum(row)), ", ", r(fresh_maximum(row)), ", RZ, P", immediate(2 + row)});
+  });
+  each_row([&](uint32_t row) {
+    return line({"FADD.FTZ ", r(correction(row)), ", ", r(at_.maximum + row), ", -", r(scaled_maximum(row))});
+  });
+  each_row([&](uint32_t row) { return line({"FMUL.FTZ ", r(correction(row)), ", ", r(correction(row)), ", ", kScale}); });
+  each_row([&](uint32_t row) { return line({"FMUL.FTZ ", r(scaled_maximum(row)), ", ", r(scaled_maximum(row)), ", ", kScale}); });
+  each_row([&](uint32_t row) { return line({"MUFU.EX2 ", r(correction(row)), ", ", r(correction(row))}); });
+  const uint32_t on_fma = moves_on_fma(plan_, variant());
+  each_row([&](uint32_t row) {
+    const std::string to = r(at_.maximum + row);
+    const std::string from = r(fresh_maximum(row));
+    return row < on_fma ? line({"IMAD.MOV.U32 ", to, ", RZ, RZ, ", from}) : line({"MOV ", to, ", ", from});
+  });
+  return lines;
+}
+
+// exp2(score x scale - maximum) of 16 rows and 32 keys, and their sum. MUFU runs ahead of the additions by a few results.
+Lines FlashAttention2Forward::exponentials(const Group& group) const {
+  constexpr size_t kAhead = 4;
+  constexpr size_t kRows = 2;
+  std::vector<std::pair<uint32_t, uint32_t>> all;  // register, row
+  for (uint32_t n = 4 * group.keys; n < 4 * group.keys + 4; ++n) {
+    for (uint32_t i = 0; i < 4; ++i) all.emplace_back(score(group.m, n, i % 2, i / 2), 2 * group.m + i % 2);
+  }
+  Lines lines;
+  for (size_t i = 0; i < all.size() + kAhead; ++i) {
+    if (i < all.size()) {
+      const auto& [of, row] = all[i];
+      lines.push_back({line({"FFMA.FTZ ", r(of), ", ", r(of), ", ", kScale, ", -", r(scaled_maximum(row))}), {}});
+      lines.push_back({line({"MUFU.EX2 ", r(of), ", ", r(of)}), {}});
+    }
+    if (i < kAhead) continue;
+    const auto& [of, row] = all[i - kAhead];
+    const std::string sum = r(at_.sum + row);
+    const bool first = group.keys == 0 && i - kAhead < kRows;
+    lines.push_back({first ? line({"FFMA.FTZ ", sum, ", ", sum, ", ", r(correction(row)), ", ", r(of)})
+                           : line({"FADD.FTZ ", sum, ", ", sum, ", ", r(of)}),
+                     {}});
+  }
+  return lines;
+}
+
+Lines FlashAttention2Forward::rescale() const {
+  Lines lines;
+  for (uint32_t i = 0; i < outputs(); ++i) {
+    const uint32_t m = i / (plan_.head_dim() / 8 * 4);
+    const std::string of = r(at_.output + i);
+    lines.push_back({line({"FMUL.FTZ ", of, ", ", of, ", ", r(correction(2 * m + i / 2 % 2))}), {}});
+  }
+  return lines;
+}
+
+Lines FlashAttention2Forward::pack(const Group& group) const {
+  Lines lines;
+  const std::string mnemonic = pack_mnemonic(plan_);
+  for (uint32_t i = 0; i < kPairs; ++i) {
+    const uint32_t low = score(group.m, 4 * group.keys + i / 2, i % 2, 0);
+    lines.push_back({line({mnemonic, " ", r(probabilities(group, i)), ", ", r(low + 1), ", ", r(low)}), {}});
+  }
+  return lines;
+}
+
+// One Philox call: four words, a byte for each of 16 scores, compared with the threshold two at a time. A product of the first
+// round is shared by all calls of a pass (it does not depend on the rows), a word of the second by two neighbours.
+Lines FlashAttention2Forward::random_bits(uint32_t call) const {
+  Lines lines;
+  const uint32_t word = random(8);   // c0..c3
+  const uint32_t wide = random(12);  // two products
+  const std::array<std::string, 4> c = {r(word), r(word + 1), r(word + 2), r(word + 3)};
+  for (uint32_t round = 0; round < plan_.rounds; ++round) {
+    if (round > 0) lines.push_back({line({"IMAD.WIDE.U32 ", r(wide), ", ", c[0], ", -0x326172a9, RZ"}), {}});
+    lines.push_back({line({"IMAD.WIDE.U32 ", r(wide + 2), ", ", c[2], ", -0x2daee0ad, RZ"}), {}});
+    lines.push_back({line({"LOP3.LUT ", c[0], ", ", r(wide + 3), ", ", c[1], ", ", kKey, ", 0x96, !PT"}), {}});
+    if (round > 0 || call % 2 == 0) {
+      lines.push_back({line({"LOP3.LUT ", c[2], ", ", r(wide + 1), ", ", c[3], ", ", kKey, ", 0x96, !PT"}), {}});
+    }
+  }
+  // The last round's low words are c1 and c3.
+  const std::array<std::string, 4> words = {c[0], r(wide + 2), c[2], r(wide)};
+  const std::array<std::string, 3> bytes = {c[1], c[3], r(wide + 1)};
+  for (uint32_t i = 0; i < 4; ++i) {
+    for (uint32_t byte = 0; byte < 3; ++byte) {
+      lines.push_back({line({"SHF.R.U32.HI ", bytes[byte], ", RZ, ", immediate(8 * (byte + 1)), ", ", words[i]}), {}});
+    }
+    for (const std::string& one : {words[i], bytes[0], bytes[1]}) {
+      lines.push_back({line({"LOP3.LUT ", one, ", ", one, ", 0xff, RZ, 0xc0, !PT"}), {}});
+    }
+    for (uint32_t half = 0; half < 2; ++half) {
+      const std::string keep_mask = r(random(2 * i + half));
+      const std::string& low = half == 0 ? words[i] : bytes[1];
+      const std::string& high = half == 0 ? bytes[0] : bytes[2];
+      lines.push_back({line({"PRMT ", keep_mask, ", ", low, ", 0x5410, ", high}), {}});
+      lines.push_back({line({"HSET2.LE.AND ", keep_mask, ", ", keep_mask, ", ", r(at_.threshold), ", PT"}), {}});
+    }
+  }
+  return lines;
+}
+
+// The packed probabilities of a group, those dropped set to zero.
+Lines FlashAttention2Forward::keep(const Group& group) const {
+  Lines lines;
+  const uint32_t number = group.m * groups_of_row_block() + group.keys;
+  for (uint32_t i = 0; i < kPairs; ++i) {
+    const std::string of = r(probabilities(group, i));
+    const std::string keep_mask = r(random(i));
+    if (stored()) {
+      // Two bits are moved to the signs of their bytes, which PRMT spreads over half a register each.
+      const std::string bits = r(at_.bits + number / 2);
+      const std::string moved = r(random(kPairs));
+      const uint32_t shift = number % 2 * (kPairs / 2) + i / 2;
+      if (i % 2 == 0 && shift > 0) {
+        const bool on_fma = shift > (plan_.hopper() ? 5U : 4U);
+        lines.push_back({on_fma ? line({"IMAD.SHL.U32 ", moved, ", ", bits, ", ", immediate(uint64_t{1} << shift), ", RZ"})
+                                : line({"SHF.L.U32 ", moved, ", ", bits, ", ", immediate(shift), ", RZ"}),
+                         {}});
+      }
+      const std::string& from = shift == 0 ? bits : moved;
+      lines.push_back({line({"PRMT ", keep_mask, ", ", from, i % 2 == 0 ? ", 0x9988, " : ", 0xbbaa, ", from}), {}});
+    }
+    lines.push_back({line({"LOP3.LUT ", of, ", ", of, ", ", keep_mask, ", RZ, 0xc0, !PT"}), {}});
+  }
+  return lines;
+}
+
+// The exponentials bound it (XU, FMA); older outputs are scaled and random bits made between them. Row blocks one after the other,
+// as the library's loops have it, so that the products with V of the first can start beside the exponentials of the last.
+Lines FlashAttention2Forward::softmax() const {
+  Lines lines = row_maxima();
+  const Lines scaling = rescale();
+  const uint32_t groups = plan_.row_blocks() * groups_of_row_block();
+  const auto share = [&](uint32_t i) { return scaling.begin() + static_cast<ptrdiff_t>(scaling.size() * i / groups); };
+  for (uint32_t i = 0; i < groups; ++i) {
+    const Group group{i / groups_of_row_block(), i % groups_of_row_block()};
+    Lines beside(share(i), share(i + 1));
+    if (fused()) beside = interleave(random_bits(i), beside);
+    append(lines, interleave(exponentials(group), beside));
+    append(lines, pack(group));
+    if (plan_.shape.dropout() != configs::NONE) append(lines, keep(group));
+  }
+  return lines;
+}
+
+}  // namespace warpfold::workloads

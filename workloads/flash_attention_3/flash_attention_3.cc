@@ -1,0 +1,136 @@
+#include "workloads/flash_attention_3/flash_attention_3.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "workloads/flash_attention_3/roles.h"
+#include "workloads/flash_attention_3/tiles.h"
+
+namespace warpfold::workloads {
+namespace {
+
+using Plan = FlashAttention3Plan;
+
+std::string describe(const configs::AttentionShape& shape, const Plan& plan) {
+  std::ostringstream text;
+  text << "flash_attention_3 " << workloads::describe(shape) << " tile=" << plan.tile_queries << "x" << plan.tile_keys
+       << " stages=" << plan.stages << " cluster=" << plan.cluster << (plan.specialized ? " persistent" : "")
+       << (plan.longest_first ? " longest_first" : "") << (plan.pingpong ? " pingpong" : "") << (plan.overlap ? " overlap" : "")
+       << (plan.specialized ? "" : " consumers_load");
+  return text.str();
+}
+
+void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
+  const uint32_t warps = 4 * plan.consumers();
+  const uint32_t value_arrivals = plan.transposes() ? 4 : plan.loaders();
+  kernel.rings = {{"query", 1, plan.loaders(), false},       {"key_full", plan.stages, plan.loaders(), false},
+                  {"key_empty", plan.stages, warps, true},   {"value_full", plan.stages, value_arrivals, false},
+                  {"value_empty", plan.stages, warps, true}, {"output", 1, 4, false}};
+  kernel.cursors = {{"key_load", plan.stages, 0},
+                    {"value_load", plan.stages, 0},
+                    {"key", plan.stages, 0},
+                    {"value", plan.stages, 0},
+                    {"tile", 1, 0},
+                    {"output", 1, 0}};
+  if (!plan.transposes()) return;
+  kernel.rings.push_back({"raw_full", plan.stages, 1, false});
+  kernel.rings.push_back({"raw_empty", plan.stages, 4, true});
+  kernel.cursors.push_back({"transposed", plan.stages, 0});
+}
+
+void add_run(traces::Kernel& kernel, const std::string& name, const std::vector<uint64_t>& values, uint64_t ctas) {
+  if (ctas == 0) return;
+  const auto known = std::ranges::find(kernel.cta_classes, values, &traces::CtaClass::values);
+  const auto index = static_cast<uint32_t>(known - kernel.cta_classes.begin());
+  if (known == kernel.cta_classes.end()) kernel.cta_classes.push_back({name, values});
+  if (!kernel.grid.empty() && kernel.grid.back().cta_class == index) {
+    kernel.grid.back().count += ctas;
+  } else {
+    kernel.grid.push_back({index, ctas});
+  }
+}
+
+// Tiles of equal length, dealt to as many CTAs as there are SMs: the library's static persistent scheduler.
+void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gpu& gpu) {
+  const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
+  if (!plan.specialized) return add_run(kernel, "tile", {}, tiles);
+  const uint64_t running = std::min<uint64_t>(tiles, gpu.sm_count() / plan.cluster * plan.cluster);
+  kernel.parameters = {"tiles"};
+  add_run(kernel, "tiles" + std::to_string(tiles / running + 1), {tiles / running + 1}, tiles % running);
+  add_run(kernel, "tiles" + std::to_string(tiles / running), {tiles / running}, running - tiles % running);
+}
+
+// Parameters of so many tiles of `blocks` key blocks. The first one, at the diagonal, is apart; the library masks a fixed number of
+// blocks behind it, whether or not the diagonal cuts them.
+std::vector<uint64_t> parameters_of(const Plan& plan, const TilesOfLength& each) {
+  const uint64_t more = each.blocks - 1;
+  const uint64_t masked = std::min<uint64_t>(more, (plan.tile_queries + plan.tile_keys - 1) / plan.tile_keys);
+  return {each.tiles, masked, more - masked, more};
+}
+
+// Causal tiles, drawn from the library's queue by CTAs that stay. A tile's work is that of a consumer's warp in instructions.
+void add_causal_tiles(traces::Kernel& kernel, const isa::Architecture& architecture, Plan& plan, const configs::Gpu& gpu) {
+  const traces::Role consumer{"consumer", 4, attention_consumer_body(architecture, plan, 0)};
+  const auto work = [&](uint64_t blocks) {
+    return issued_instructions(kernel, consumer, {"tile", parameters_of(plan, {blocks, 1})});
+  };
+  const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
+  const auto queue = plan.longest_first ? longest_first(plan.tiles) : head_after_head(plan.tiles);
+  const auto drawn = draw_tiles(queue, std::min<uint64_t>(tiles, gpu.sm_count()), work);
+  for (const CtaTiles& each : drawn) plan.lengths = std::max(plan.lengths, static_cast<uint32_t>(each.lengths.size()));
+  for (uint32_t length = 0; length < plan.lengths; ++length) {
+    for (const std::string_view name : {"tiles", "masked", "full", "more"})
+      kernel.parameters.push_back(std::string(name) + std::to_string(length));
+  }
+  for (const auto& [ctas, lengths] : drawn) {
+    std::vector<uint64_t> values;
+    std::string name = "blocks";
+    for (const TilesOfLength& each : lengths) {
+      std::ranges::copy(parameters_of(plan, each), std::back_inserter(values));
+      name.append("_").append(std::to_string(each.blocks)).append("x").append(std::to_string(each.tiles));
+    }
+    values.resize(kernel.parameters.size(), 0);
+    add_run(kernel, name, values, ctas);
+  }
+}
+
+}  // namespace
+
+Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu) {
+  auto plan = plan_flash_attention_3(attention, gpu);
+  if (!plan) return std::unexpected(plan.error());
+  const auto architecture = isa::Architecture::find(gpu.architecture());
+  if (!architecture) return std::unexpected(architecture.error());
+  traces::Kernel kernel;
+  kernel.name = "flash_attention_3";
+  kernel.architecture = gpu.architecture();
+  kernel.source = describe(attention.shape(), *plan);
+  kernel.cluster_ctas = plan->cluster;
+  kernel.registers_per_thread = plan->registers_per_thread;
+  kernel.shared_memory_bytes = plan->shared_memory_bytes;
+  kernel.flops = plan->tiles.forward_flops();
+  kernel.streams = {{"Q", false, 1, 1},
+                    plan->tiles.key_stream("K", gpu.sm_count(), gpu.l2().bytes()),
+                    plan->tiles.key_stream("V", gpu.sm_count(), gpu.l2().bytes()),
+                    {"O", true, 1, 1},
+                    {"LSE", true, 1, 1}};
+  if (plan->tiles.causal()) kernel.streams.push_back({"tile_queue", false, 0, 1});
+  if (plan->dropout == configs::STORED_BITS) kernel.streams.push_back({"mask", false, 1, 1});
+  add_synchronisation(kernel, *plan);
+  if (plan->tiles.causal()) {
+    add_causal_tiles(kernel, **architecture, *plan, gpu);
+  } else {
+    add_equal_tiles(kernel, *plan, gpu);
+  }
+  if (plan->specialized) {
+    kernel.roles = {{"producer", 1, attention_producer_body(**architecture, *plan)},
+                    {plan->transposes() ? "transposer" : "producer_idle", 3, attention_helper_body(**architecture, *plan)}};
+  }
+  for (uint32_t group = 0; group < plan->consumers(); ++group) {
+    kernel.roles.push_back(
+        {"consumer" + std::to_string(group), 4, attention_consumer_body(**architecture, *plan, static_cast<int>(group))});
+  }
+  return kernel;
+}
+
+}  // namespace warpfold::workloads

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "configs/diagnostic.h"
+#include "configs/gpu.pb.h"
+#include "configs/scenario.pb.h"
+#include "traces/kernel.h"
+
+namespace warpfold::workloads {
+
+// softmax(Q K^T) V as the FlashAttention-3 library runs it on Hopper: a producer warp that copies Q, K and V by TMA, and two
+// consumer warpgroups (three at head_dim 64) of 64 query rows each, which take turns on the tensor cores.
+//
+//   warp 0            producer        Q of a tile, then K and V blocks into two rings
+//   warps 1-3         producer_idle   give their registers away and end
+//   warps 4-7, 8-11   consumers       wgmma, softmax, wgmma, epilogue
+//
+// Heads that share keys and values have tiles of their own, as in the library's first release; what they share, L2 serves.
+Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu);
+
+}  // namespace warpfold::workloads

@@ -1,0 +1,224 @@
+// A consumer warpgroup of a Hopper GEMM: wgmma from the filled stages, then the epilogue through shared memory and TMA.
+//
+// The instruction mix of one k-block is that of CUTLASS 4.7.0's sm_90 kernels (fp16, CUDA 13.0, counted in its disassembly: 48
+// instructions cooperative with 4 wgmma, 57 ping-pong 128x128 with 8; each further wgmma costs one UIADD3 and one UMOV for its
+// descriptors). The order and the registers are ours. All four warps of the group run every instruction. Code outside the
+// k-block was not counted: assumed, after CUTLASS's structure (peeled first k-block, one wgmma group in flight, release one
+// k-block behind, linear-combination epilogue without a source matrix).
+#include "workloads/common/program.h"
+#include "workloads/hopper_gemm/consumer_parts.h"
+#include "workloads/hopper_gemm/roles.h"
+
+namespace warpfold::workloads {
+namespace {
+
+constexpr uint32_t kDescriptorQuads = 8;  // UR4-UR35: four uniform registers hold the descriptors of A and B
+constexpr uint32_t kFirstQuad = 4;
+
+class Consumer {
+ public:
+  Consumer(const isa::Architecture& architecture, const HopperPlan& plan, int group)
+      : architecture_(architecture), plan_(plan), group_(static_cast<int16_t>(group)) {}
+
+  std::vector<traces::Node> body() const;
+
+ private:
+  // k-blocks of the other warpgroup's tile, which lie between two tiles of this one in the ring.
+  uint32_t skipped() const { return plan_.pingpong ? static_cast<uint32_t>(plan_.k_blocks) : 0; }
+  uint32_t wgmmas() const { return plan_.k_steps() * plan_.accumulator_blocks(); }
+
+  void add_entry(Code& code) const;
+  void add_tile_start(Code& code) const;
+  void add_tile_end(Code& code) const;
+  void add_k_block(Code& code, bool first) const;
+  void add_wait(Code& code) const;
+  void add_promotion(Code& code, bool first) const;
+  void add_release(Code& code, uint32_t advance) const;
+  void add_order_wait(Code& code, int16_t ring, int16_t cursor) const;
+  void add_order_arrive(Code& code, int16_t ring) const;
+  std::vector<traces::Node> tile() const;
+  std::vector<traces::Node> products() const;
+  std::vector<traces::Node> scaled_products() const;
+
+  const isa::Architecture& architecture_;
+  const HopperPlan& plan_;
+  int16_t group_;
+};
+
+void Consumer::add_entry(Code& code) const {
+  code.add("S2R R0, SR_TID.X").add("S2UR UR6, SR_CTAID.X").add("ULDC.64 UR42, c[0x0][0x210]").add("SHF.R.U32.HI R1, RZ, 0x5, R0");
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = HopperPlan::kThreads});
+  code.add(line({"USETMAXREG.TRY_ALLOC.CTAPOOL ", immediate(plan_.consumer_registers)}),
+           {.count = static_cast<uint16_t>(plan_.consumer_registers)});
+  code.add("MOV R2, RZ").add("MOV R6, RZ").add("MOV R7, UR6").add("LDC R16, c[0x0][0x520]").add("LDC R17, c[0x0][0x528]");
+  code.add("UMOV UR36, 0x400").add("UMOV UR37, 0x400").add("UMOV UR38, URZ").add("UMOV UR39, 0x800").add("UMOV UR40, 0x18800");
+  code.add("UMOV UR41, URZ")
+      .add("ULDC UR55, c[0x0][0x52c]")
+      .add("LOP3.LUT R5, R0, 0x7f, RZ, 0xc0, !PT")
+      .add("SHF.L.U32 R5, R5, 0x4, RZ");
+}
+
+// Tile coordinates from the linear tile number: two divisions by multiplication and the swizzle. assumed.
+void Consumer::add_tile_start(Code& code) const {
+  code.add("IMAD.HI.U32 R18, R7, R16, RZ").add("SHF.R.U32.HI R18, RZ, 0x5, R18").add("IMAD R19, R18, -0x21, R7");
+  code.add("IMAD.HI.U32 R20, R19, R16, RZ").add("LOP3.LUT R21, R19, 0x7, RZ, 0xc0, !PT").add("SHF.L.U32 R20, R20, 0x7, RZ");
+  code.add("SHF.L.U32 R21, R21, 0x7, RZ").add("MOV R4, R17");
+}
+
+void Consumer::add_tile_end(Code& code) const {
+  if (!plan_.persistent) return;
+  code.add("VIADD R7, R7, 0x84").add("ISETP.GE.AND P0, PT, R7, R17, PT").add("@!P0 BRA `(.L_tile)");
+}
+
+// The first check is the early look whose result CUTLASS carries as a token; it may already hold the warp for a while.
+void Consumer::add_wait(Code& code) const {
+  const auto read = static_cast<int16_t>(HopperCursors::kRead + group_);
+  code.add("SHF.L.U32 R3, R2, 0x1f, RZ").add("ULEA UR44, UR38, UR37, 0x3");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = HopperRings::kFull, .cursor = read});
+  code.add("@P0 BRA `(.L_ready)");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = HopperRings::kFull, .cursor = read, .advance = 1});
+  code.add("ULEA UR46, UR38, UR39, 0xa").add("ULEA UR47, UR38, UR40, 0xa");
+  code.add("UIADD3 UR46, UR46, 0x400, URZ").add("UIADD3 UR47, UR47, 0x400, URZ");
+  code.add("@!P0 BRA `(.L_wait_full)");
+}
+
+void Consumer::add_release(Code& code, uint32_t advance) const {
+  code.add("ULEA UR45, UR41, UR37, 0x3").add("UIADD3 UR45, UR45, 0x40, URZ").add("UPRMT UR45, UR36, 0x654, UR45");
+  code.add("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [UR45], RZ",
+           {.barrier = HopperRings::kEmpty, .cursor = static_cast<int16_t>(HopperCursors::kRelease + group_), .advance = advance});
+}
+
+// Adds the k-block's partial sums to the tile's, once the tensor core has finished them.
+void Consumer::add_promotion(Code& code, bool first) const {
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  for (uint32_t i = 0; i < plan_.accumulators(); ++i) {
+    const std::string sum = general(first_sum(plan_) + i);
+    code.add(line({"FADD ", sum, ", ", first ? "RZ" : sum, ", ", general(HopperRegisters::kFirstAccumulator + i)}));
+  }
+}
+
+// `first`: it starts the accumulators and has no stage to release yet.
+void Consumer::add_k_block(Code& code, bool first) const {
+  const bool counted_128 = !plan_.pingpong && plan_.tile_n <= 128;  // cooperative 128x128 recomputes its shared-memory window
+  if (counted_128) code.add("S2UR UR54, SR_CGACTAID").add("UMOV UR53, 0x400").add("ULEA UR37, UR54, UR53, 0x18");
+  add_wait(code);
+  code.add("WARPGROUP.ARRIVE");
+  for (uint32_t i = 0; i < wgmmas(); ++i) add_wgmma(code, plan_, i, first);
+  if (!plan_.pingpong && plan_.tile_n > 128) code.add("NOP").add("NOP").add("NOP");
+  code.add("UIADD3 UR38, UR38, 0x1, URZ").add(line({"UISETP.NE.AND UP0, UPT, UR38, ", immediate(plan_.stages), ", UPT"}));
+  code.add("USEL UR52, URZ, 0x1, UP0").add("USEL UR38, UR38, URZ, UP0").add("LOP3.LUT R2, R2, UR52, RZ, 0x3c, !PT");
+  if (plan_.promoted) add_promotion(code, first);
+  if (first) return;
+  if (!plan_.promoted) code.add("WARPGROUP.DEPBAR.LE gsb0, 0x1", {.count = 1});
+  add_release(code, 1);
+  code.add("UIADD3 UR41, UR41, 0x1, URZ")
+      .add(line({"UISETP.NE.AND UP1, UPT, UR41, ", immediate(plan_.stages), ", UPT"}))
+      .add("USEL UR41, UR41, URZ, UP1");
+  code.add("ISETP.GT.AND P1, PT, R4, 0x1, PT").add("VIADD R4, R4, -0x1").add("@P1 BRA `(.L_k_block)");
+}
+
+void Consumer::add_order_wait(Code& code, int16_t ring, int16_t cursor) const {
+  if (!plan_.pingpong) return;
+  code.add("SHF.L.U32 R22, R6, 0x1f, RZ").add("UIADD3 UR48, UR37, 0x80, URZ");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [UR48], R22",
+           {.barrier = static_cast<int16_t>(ring + group_), .cursor = cursor, .advance = 1});
+  code.add("@!P2 BRA `(.L_wait_order)");
+}
+
+void Consumer::add_order_arrive(Code& code, int16_t ring) const {
+  if (!plan_.pingpong) return;
+  code.add("UIADD3 UR48, UR37, 0x88, URZ");
+  code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR48], RZ", {.barrier = static_cast<int16_t>(ring + 1 - group_)});
+}
+
+// start, scales of B | k-blocks
+std::vector<traces::Node> Consumer::scaled_products() const {
+  Code head(architecture_);
+  add_tile_start(head);
+  add_scaled_tile_start(head, plan_);
+  if (plan_.whole_tile) add_whole_tile_wait(head);
+  Code pass(architecture_);
+  add_scaled_k_block(pass, plan_, group_);
+  return {block_of(head), loop_of(pass, {.literal = plan_.k_blocks})};
+}
+
+// start, first k-block | further k-blocks
+std::vector<traces::Node> Consumer::products() const {
+  Code head(architecture_);
+  add_tile_start(head);
+  if (plan_.whole_tile) add_whole_tile_wait(head);
+  add_order_wait(head, HopperRings::kMainOrder, HopperCursors::kMainOrder);
+  add_k_block(head, true);
+  std::vector<traces::Node> nodes{block_of(head)};
+  if (plan_.k_blocks > 1) {
+    Code pass(architecture_);
+    add_k_block(pass, false);
+    nodes.push_back(loop_of(pass, {.literal = plan_.k_blocks - 1}));
+  }
+  return nodes;
+}
+
+// products | wait for the last group, release its stage, epilogue
+std::vector<traces::Node> Consumer::tile() const {
+  std::vector<traces::Node> nodes = plan_.scaled ? scaled_products() : products();
+  Code rest(architecture_);
+  add_order_arrive(rest, HopperRings::kMainOrder);
+  if (!plan_.scaled) {
+    rest.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+    add_release(rest, 1 + skipped());
+  }
+  if (plan_.pingpong) {
+    rest.add(line({"UIADD3 UR38, UR38, ", immediate(skipped() % plan_.stages), ", URZ"}),
+             {.cursor = static_cast<int16_t>(HopperCursors::kRead + group_), .advance = skipped()});
+  }
+  add_order_wait(rest, HopperRings::kEpilogueOrder, HopperCursors::kEpilogueOrder);
+  if (plan_.whole_tile)
+    add_whole_tile_epilogue(rest, plan_);
+  else
+    add_sub_tile_epilogue(rest, plan_, group_);
+  add_order_arrive(rest, HopperRings::kEpilogueOrder);
+  rest.add("LOP3.LUT R6, R6, 0x1, RZ, 0x3c, !PT");
+  add_tile_end(rest);
+  nodes.push_back(block_of(rest));
+  return nodes;
+}
+
+std::vector<traces::Node> Consumer::body() const {
+  Code entry(architecture_);
+  add_entry(entry);
+  std::vector<traces::Node> nodes{block_of(entry)};
+  std::vector<traces::Node> tile_nodes = tile();
+  if (plan_.persistent) {
+    const int32_t tiles = plan_.pingpong ? HopperParameters::kTilesOfGroup + group_ : HopperParameters::kTiles;
+    nodes.push_back(traces::Loop{{.parameter = tiles}, std::move(tile_nodes)});
+  } else {
+    nodes.insert(nodes.end(), tile_nodes.begin(), tile_nodes.end());
+  }
+  nodes.push_back(block_of(Code(architecture_).add("UTMACMDFLUSH").add("EXIT")));
+  connect(architecture_, nodes);
+  return nodes;
+}
+
+}  // namespace
+
+void add_wgmma(Code& code, const HopperPlan& plan, uint32_t index, bool first) {
+  const uint32_t quad = kFirstQuad + 4 * (index % kDescriptorQuads);
+  const uint32_t step = index / plan.accumulator_blocks();
+  const uint32_t block = index % plan.accumulator_blocks();
+  code.add(line({"UIADD3 ", uniform(quad), ", UR46, ", immediate(2 * index), ", URZ"}));
+  code.add(line({"UMOV ", uniform(quad + 1), ", 0x40000040"}));
+  if (index < 4) code.add(line({"UMOV ", uniform(quad + 3), ", 0x40000040"}));
+  if (index < 2) code.add(line({"UMOV ", uniform(quad + 2), ", UR47"}));
+  const bool last = index + 1 == plan.k_steps() * plan.accumulator_blocks();
+  const std::string accumulator = general(HopperRegisters::kFirstAccumulator + block * plan.accumulators_per_block());
+  const bool clears = (first || plan.promoted) && step == 0;  // the accumulator's old value is ignored
+  code.add(line({wgmma_name(plan.type, plan.tile_n), " ", accumulator, ", gdesc[", uniform(quad), "], ", accumulator,
+                 clears ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
+           {.commit = last});
+}
+
+std::vector<traces::Node> consumer_body(const isa::Architecture& architecture, const HopperPlan& plan, int group) {
+  return Consumer(architecture, plan, group).body();
+}
+
+}  // namespace warpfold::workloads

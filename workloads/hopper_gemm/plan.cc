@@ -1,0 +1,186 @@
+#include "workloads/hopper_gemm/plan.h"
+
+#include <algorithm>
+#include <array>
+
+#include "workloads/common/occupancy.h"
+
+namespace warpfold::workloads {
+namespace {
+
+uint64_t ceil_div(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+uint32_t or_default(uint32_t value, uint32_t standard) { return value != 0 ? value : standard; }
+std::string text(uint64_t value) { return std::to_string(value); }
+uint32_t bytes_of(configs::ElementType type) { return type == configs::FP8 ? 1 : 2; }
+
+// Barriers of the pipelines and the tensor maps. assumed: CUTLASS aligns the tensors behind them to 1024 bytes.
+constexpr uint32_t kBarrierBytes = 1024;
+// PTX ISA: at most 8 CTAs in a cluster without opting in to non-portable sizes.
+constexpr uint32_t kPortableClusterCtas = 8;
+// Registers below the accumulators (R0-R23 in CUTLASS 4.7's sm_90 kernels) that hold addresses, phases and packed output.
+constexpr uint32_t kWorkingRegisters = 24;
+// Shared memory (CUDA programming guide): 32 banks of 4 bytes. STSM.x4 writes 16 rows of 32 bytes.
+constexpr uint32_t kBankedBytes = 128;
+constexpr uint32_t kMatrixRowBytes = 16;
+constexpr uint32_t kMatrixRows = 8;
+constexpr uint32_t kMatrices = 4;
+constexpr uint32_t kStoreColumnBytes = 32;
+
+HopperPlan with_defaults(const configs::HopperGemm& gemm) {
+  HopperPlan plan;
+  plan.type = gemm.type();
+  plan.element_bytes = bytes_of(plan.type);
+  // FP8 inputs with a 16-bit result, 16-bit inputs with their own type: what inference and training GEMMs write.
+  plan.output_type = gemm.has_output_type() ? gemm.output_type() : plan.type == configs::FP8 ? configs::BF16 : plan.type;
+  plan.output_bytes = bytes_of(plan.output_type);
+  plan.m = gemm.m();
+  plan.n = gemm.n();
+  plan.k = gemm.k();
+  plan.tile_m = or_default(gemm.tile_m(), 128);
+  plan.tile_n = or_default(gemm.tile_n(), 128);
+  plan.tile_k = or_default(gemm.tile_k(), 128 / plan.element_bytes);
+  // CUTLASS's automatic schedule: cooperative where both warpgroups get 64 rows, ping-pong below (sm90_gmma_builder.inl).
+  plan.pingpong = gemm.has_schedule() ? gemm.schedule() == configs::PINGPONG : plan.tile_m < 128;
+  const bool promotable = plan.type == configs::FP8 && !plan.pingpong && plan.accumulators() <= 64 && plan.tile_k == 128;
+  plan.promoted = gemm.has_fp8_accumulation() ? gemm.fp8_accumulation() != configs::FAST : promotable;
+  plan.scaled = gemm.fp8_accumulation() == configs::BLOCK_SCALED;
+  plan.whole_tile = gemm.epilogue() == configs::WHOLE_TILE;
+  plan.swizzled_store = gemm.has_swizzled_store() ? gemm.swizzled_store() : true;
+  plan.persistent = gemm.has_persistent() ? gemm.persistent() : true;
+  plan.cluster_m = or_default(gemm.cluster_m(), 2);
+  plan.cluster_n = or_default(gemm.cluster_n(), 1);
+  plan.along_m = gemm.rasterisation() == configs::ALONG_M;
+  // assumed: bands of 8 tiles, CUTLASS's largest; without bands a tall matrix would be read from DRAM again in every wave.
+  plan.swizzle = or_default(gemm.swizzle(), 8);
+  // 65536 registers / 384 threads, rounded down to a multiple of 8: what CUTLASS's launch bound makes ptxas report.
+  plan.registers_per_thread = or_default(gemm.registers_per_thread(), 168);
+  return plan;
+}
+
+Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
+  if (gpu.architecture() != "sm_90")
+    return fail("hopper_gemm needs a GPU of architecture sm_90, this one is " + gpu.architecture());
+  if (plan.m == 0 || plan.n == 0 || plan.k == 0) return fail("hopper_gemm: m, n and k must be at least 1");
+  if (plan.tile_n % 8 != 0 || plan.tile_n > 256) {
+    return fail("hopper_gemm: tile_n " + text(plan.tile_n) + " is not a wgmma width; expected a multiple of 8 up to 256");
+  }
+  const uint32_t row_unit = plan.pingpong ? 64 : 128;
+  if (plan.tile_m % row_unit != 0 || plan.tile_m > 256) {
+    return fail("hopper_gemm: tile_m " + text(plan.tile_m) + " must be a multiple of " + text(row_unit) + " up to 256 (" +
+                (plan.pingpong ? "PINGPONG: 64 rows a wgmma)" : "COOPERATIVE: two warpgroups of 64 rows a wgmma)"));
+  }
+  if (plan.tile_k * plan.element_bytes % HopperPlan::kStepBytes != 0) {
+    return fail("hopper_gemm: tile_k " + text(plan.tile_k) + " must be a multiple of " +
+                text(HopperPlan::kStepBytes / plan.element_bytes) + ", the depth of one wgmma");
+  }
+  if (plan.whole_tile && (plan.pingpong || plan.tile_n * plan.output_bytes % kStoreColumnBytes != 0)) {
+    return fail("hopper_gemm: epilogue WHOLE_TILE needs schedule COOPERATIVE and a tile_n that is a multiple of " +
+                text(kStoreColumnBytes / plan.output_bytes) + ", the columns of one STSM.x4");
+  }
+  if (!plan.whole_tile && plan.tile_n * plan.output_bytes % HopperPlan::kEpilogueRowBytes != 0) {
+    return fail("hopper_gemm: tile_n " + text(plan.tile_n) + " must be a multiple of " +
+                text(HopperPlan::kEpilogueRowBytes / plan.output_bytes) + ", the width of an epilogue sub-tile");
+  }
+  if (plan.cluster_ctas() > kPortableClusterCtas) {
+    return fail("hopper_gemm: a cluster of " + text(plan.cluster_m) + " x " + text(plan.cluster_n) + " CTAs is larger than the " +
+                text(kPortableClusterCtas) + " CTAs that every GPU can place");
+  }
+  if (plan.promoted && (plan.type != configs::FP8 || plan.tile_k != 128)) {
+    return fail("hopper_gemm: fp8_accumulation PROMOTED adds partial sums every 128 of k: it needs type FP8 and tile_k 128");
+  }
+  if (plan.scaled && plan.pingpong) return fail("hopper_gemm: fp8_accumulation BLOCK_SCALED needs schedule COOPERATIVE");
+  if (plan.pingpong && !plan.persistent) {
+    return fail("hopper_gemm: PINGPONG needs persistent: true, because a CTA alternates between two tiles");
+  }
+  return {};
+}
+
+// setmaxnreg moves registers from the producer warpgroup to the consumers; together they keep the launch's budget, so that
+// producer + 2 consumer = 3 x launch registers with all three multiples of 8. CUTLASS: 168 -> 40 / 232, where the consumers need
+// more 24 / 240 (FlashAttention-3). 160 -> 32 / 224.
+Expected<void> share_registers(HopperPlan& plan) {
+  const uint32_t budget = HopperPlan::kWarpgroups * plan.registers_per_thread;
+  if (plan.registers_per_thread % 8 != 0 || plan.registers_per_thread > 168 || plan.registers_per_thread < 32) {
+    return fail("hopper_gemm: registers_per_thread " + text(plan.registers_per_thread) +
+                " must be a multiple of 8 from 32 to 168 (65536 registers for 384 threads)");
+  }
+  const uint32_t shift = plan.scaled ? HopperPlan::kSumShift : 0;
+  const uint32_t needed = kWorkingRegisters + plan.accumulators() * (plan.promoted ? 2 : 1) + shift;
+  for (const uint32_t producer : {40U, 32U, 24U}) {
+    const uint32_t consumer = std::min((budget - producer) / 2 / 8 * 8, 240U);
+    const bool exact = producer + 2 * consumer == budget;
+    if (consumer < needed || (!exact && producer != 24)) continue;
+    plan.producer_registers = producer;
+    plan.consumer_registers = consumer;
+    return {};
+  }
+  return fail("hopper_gemm: a consumer thread needs " + text(needed) + " registers for a " + text(plan.warpgroup_rows()) + " x " +
+              text(plan.tile_n) + " accumulator, registers_per_thread " + text(plan.registers_per_thread) + " leaves " +
+              text((budget - 24) / 2 / 8 * 8));
+}
+
+Expected<void> share_memory(HopperPlan& plan, const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
+  const uint32_t most = gpu.sm().shared_memory().bytes_per_cta_max();
+  const uint32_t limit = std::min(or_default(gemm.shared_memory_limit_bytes(), most), most);
+  plan.k_blocks = ceil_div(plan.k, plan.tile_k);
+  const uint64_t scales = plan.b_scales() * HopperPlan::kScaleBytes;
+  if (scales >= limit) return fail("hopper_gemm: " + text(scales) + " bytes of scales of B exceed shared memory; use a smaller k");
+  const uint32_t fixed = plan.epilogue_bytes() + kBarrierBytes + static_cast<uint32_t>(scales);
+  const uint32_t fitting = limit > fixed ? (limit - fixed) / plan.stage_bytes() : 0;
+  plan.stages = or_default(gemm.stages(), fitting);
+  if (plan.stages < 2 || plan.stages > fitting) {
+    return fail("hopper_gemm: " + text(std::max(plan.stages, 2U)) + " stages of " + text(plan.stage_bytes()) + " bytes and " +
+                text(fixed) + " bytes for epilogue and barriers exceed the " + text(limit) +
+                " bytes of shared memory a CTA may have");
+  }
+  plan.shared_memory_bytes = fixed + plan.stages * plan.stage_bytes();
+  return {};
+}
+
+// Persistent: as many clusters as the chip holds take tiles in turn (round robin), so the first ones may have one more.
+Expected<void> share_tiles(HopperPlan& plan, const configs::Gpu& gpu) {
+  plan.clusters_m = ceil_div(plan.m, uint64_t{plan.tile_m} * plan.cluster_m);
+  plan.clusters_n = ceil_div(plan.n, uint64_t{plan.tile_n} * plan.cluster_n);
+  const uint64_t clusters = plan.clusters_m * plan.clusters_n;
+  const uint32_t resident = ctas_per_sm(gpu, {HopperPlan::kThreads / 32, plan.registers_per_thread, plan.shared_memory_bytes});
+  const uint64_t fitting = uint64_t{resident} * gpu.sm_count() / plan.cluster_ctas();
+  if (fitting == 0) return fail("hopper_gemm: not one cluster of " + text(plan.cluster_ctas()) + " CTAs fits the GPU");
+  const uint64_t running = std::min(fitting, clusters);
+  plan.concurrent_ctas = running * plan.cluster_ctas();
+  if (!plan.persistent) {
+    plan.shares = {{1, plan.tiles()}};
+    return {};
+  }
+  const uint64_t tiles = clusters / running;
+  const uint64_t longer = clusters % running;
+  if (longer > 0) plan.shares.push_back({tiles + 1, longer * plan.cluster_ctas()});
+  plan.shares.push_back({tiles, (running - longer) * plan.cluster_ctas()});
+  if (plan.pingpong && tiles < 2) {
+    return fail("hopper_gemm: PINGPONG needs two tiles for every CTA, the matrix has " + text(plan.tiles()) + " tiles for " +
+                text(plan.concurrent_ctas) + " CTAs; use COOPERATIVE or smaller tiles");
+  }
+  return {};
+}
+
+}  // namespace
+
+uint16_t unswizzled_store_wavefronts(uint32_t row_bytes) {
+  std::array<uint16_t, kBankedBytes / kMatrixRowBytes> rows{};
+  for (uint32_t row = 0; row < kMatrixRows; ++row) ++rows[row * row_bytes / kMatrixRowBytes % rows.size()];
+  return static_cast<uint16_t>(kMatrices * *std::ranges::max_element(rows));
+}
+
+uint16_t HopperPlan::store_wavefronts() const {
+  return swizzled_store ? kMatrices : unswizzled_store_wavefronts(epilogue_row_bytes());
+}
+
+Expected<HopperPlan> plan_hopper_gemm(const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
+  HopperPlan plan = with_defaults(gemm);
+  if (auto ok = check_shape(plan, gpu); !ok) return std::unexpected(ok.error());
+  if (auto ok = share_registers(plan); !ok) return std::unexpected(ok.error());
+  if (auto ok = share_memory(plan, gemm, gpu); !ok) return std::unexpected(ok.error());
+  if (auto ok = share_tiles(plan, gpu); !ok) return std::unexpected(ok.error());
+  return plan;
+}
+
+}  // namespace warpfold::workloads

@@ -1,0 +1,93 @@
+// FP8 products whose partial sums are scaled when they are promoted, one scale for each row and 128 of k of A and one for each 128
+// of k and 128 columns of B: DeepGEMM's loop (deep_gemm/include/deep_gemm/fp8_gemm.cuh at a6d97a1c, 2025-02-25, and 8002b769,
+// 2025-03-25).
+//
+// Counts and order are those of its source: before a tile every sum is cleared and all consumer threads but one warp's (of 256,
+// 224) copy the tile's scales of B from memory to shared memory; a k-block loads one or two scales of B, waits for its stage, loads
+// the scales of the thread's two rows of A, issues its products, waits for all of them, gives the stage back, multiplies scales,
+// and then adds every partial sum by one FFMA. Descriptors cost what they cost in CUTLASS's kernels. The source unrolls k-blocks
+// over the stages; a loop counter in each is 3 instructions more. A tile with two scales of B has the FFMAs of March, whose columns
+// are known when it is compiled; in February each choice between the two was a select. The registers are ours.
+#include "workloads/hopper_gemm/consumer_parts.h"
+#include "workloads/hopper_gemm/roles.h"
+
+namespace warpfold::workloads {
+namespace {
+
+constexpr uint32_t kScaleB = 8;    // R8, R9: the one or two scales of B
+constexpr uint32_t kScaleA = 10;   // R10, R11: of the thread's two rows
+constexpr uint32_t kProduct = 12;  // R12-R15: row + 2 x column block
+constexpr uint32_t kRows = 2;
+constexpr uint32_t kWarps = 8;
+constexpr uint64_t kScaleLoaders = 224;  // threads
+constexpr uint32_t kSector = 32;
+constexpr uint32_t kSumsAStep = 4;  // of 8 columns: two of each row
+
+// Each warp takes its part of the tile's scales; a warp's last ones may be fewer than its threads.
+void add_b_scale_loads(Code& code, const HopperPlan& plan) {
+  const uint64_t passes = (plan.b_scales() + kScaleLoaders - 1) / kScaleLoaders;
+  const uint64_t bytes = plan.b_scales() * HopperPlan::kScaleBytes / passes / kWarps;
+  const auto sectors = static_cast<uint32_t>((bytes + kSector - 1) / kSector);
+  for (uint64_t pass = 0; pass < passes; ++pass) {
+    const uint64_t offset = pass * kScaleLoaders * HopperPlan::kScaleBytes;
+    code.add(line({"LDG.E.CONSTANT R8, [R20.64+", immediate(offset), "]"}), {.bytes = sectors * kSector});
+    code.add(line({"STS [R5+", immediate(offset), "], R8"}));
+  }
+}
+
+void add_stage_wait(Code& code, int group) {
+  const auto read = static_cast<int16_t>(HopperCursors::kRead + group);
+  code.add("SHF.L.U32 R3, R2, 0x1f, RZ").add("ULEA UR44, UR38, UR37, 0x3");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.barrier = HopperRings::kFull, .cursor = read, .advance = 1});
+  code.add("@!P0 BRA `(.L_wait_full)");
+}
+
+void add_stage_release(Code& code, int group) {
+  code.add("UPRMT UR45, UR36, 0x654, UR44");
+  code.add("SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [UR45], RZ",
+           {.barrier = HopperRings::kEmpty, .cursor = static_cast<int16_t>(HopperCursors::kRelease + group), .advance = 1});
+}
+
+void add_scaled_promotion(Code& code, const HopperPlan& plan) {
+  for (uint32_t block = 0; block < plan.b_scale_rows(); ++block) {
+    for (uint32_t row = 0; row < kRows; ++row) {
+      code.add(line({"FMUL ", general(kProduct + row + 2 * block), ", ", general(kScaleA + row), ", ", general(kScaleB + block)}));
+    }
+  }
+  const uint32_t former = HopperPlan::kScaledColumns / 2;  // sums a thread of the tile's first 128 columns
+  for (uint32_t i = 0; i < plan.accumulators(); ++i) {
+    const uint32_t row = i % kSumsAStep / kRows;
+    const uint32_t block = i % plan.accumulators_per_block() < former ? 0 : 1;
+    const std::string sum = general(first_sum(plan) + i);
+    code.add(line({"FFMA ", sum, ", ", general(HopperRegisters::kFirstAccumulator + i), ", ", general(kProduct + row + 2 * block),
+                   ", ", sum}));
+  }
+}
+
+}  // namespace
+
+void add_scaled_tile_start(Code& code, const HopperPlan& plan) {
+  const uint32_t first = first_sum(plan);
+  code.add(line({"MOV ", general(first), ", RZ"}));
+  for (uint32_t i = 1; i + 1 < plan.accumulators(); i += 2) code.add(line({"CS2R ", general(first + i), ", SRZ"}));
+  code.add(line({"MOV ", general(first + plan.accumulators() - 1), ", RZ"}));
+  add_b_scale_loads(code, plan);
+}
+
+void add_scaled_k_block(Code& code, const HopperPlan& plan, int group) {
+  for (uint32_t block = 0; block < plan.b_scale_rows(); ++block) {
+    code.add(line({"LDS ", general(kScaleB + block), ", [UR41+", immediate(4 * plan.k_blocks * block), "]"}));
+  }
+  add_stage_wait(code, group);
+  code.add("ULEA UR46, UR38, UR39, 0xa").add("ULEA UR47, UR38, UR40, 0xa");
+  for (uint32_t row = 0; row < kRows; ++row) code.add(line({"LDS ", general(kScaleA + row), ", [R6+", immediate(32 * row), "]"}));
+  code.add("WARPGROUP.ARRIVE");
+  for (uint32_t i = 0; i < plan.k_steps() * plan.accumulator_blocks(); ++i) add_wgmma(code, plan, i, true);
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_stage_release(code, group);
+  add_scaled_promotion(code, plan);
+  code.add("UIADD3 UR41, UR41, 0x4, URZ").add("UIADD3 UR38, UR38, 0x1, URZ");
+  code.add("VIADD R4, R4, -0x1").add("ISETP.GT.AND P1, PT, R4, RZ, PT").add("@P1 BRA `(.L_k_block)");
+}
+
+}  // namespace warpfold::workloads
