@@ -353,10 +353,12 @@ const std::set<std::string> kTellApart = {"bandwidth_fraction",
 
 TEST(Key, AFieldAloneTellsStatesApart) {
   std::set<std::string> found;
-  for (uint64_t seed = 1; seed <= 2000 && !std::ranges::includes(found, kTellApart); ++seed) {
+  const auto look_at = [&](uint64_t seed) {
     Neighbours neighbours(found);
     run_watched(*recurring_scenario(seed), neighbours);
-  }
+  };
+  look_at(1884);  // two wgmmas of which the end alone differs: rare
+  for (uint64_t seed = 1; seed <= 2000 && !std::ranges::includes(found, kTellApart); ++seed) look_at(seed);
   std::set<std::string> told_apart;
   std::ranges::set_intersection(found, kTellApart, std::inserter(told_apart, told_apart.end()));
   EXPECT_EQ(differences(told_apart, kTellApart), "");
