@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/sampling/sampler.h"
+#include "sim/sm/make_spec.h"
 #include "tests/support/machine.h"
 
 namespace warpfold::test {
