@@ -29,6 +29,15 @@ TEST(JsonReader, ReadsNumbersTextsListsAndGroups) {
   EXPECT_EQ(result.kernels(0).cycles(), 7U);
 }
 
+TEST(JsonReader, ReadsAFieldUnderItsEarlierName) {
+  for (const std::string name : {"memo_hits", "shortcuts"}) {
+    configs::Result result;
+    ASSERT_TRUE(read_json("r.json", "{\"fold\": {\"" + name + "\": 3}}", result));
+    EXPECT_EQ(result.fold().memo_hits(), 3U);
+  }
+  EXPECT_EQ(refusal("{\"totalCycles\": 1}"), "r.json:1:2: unknown field \"totalCycles\" in Result; did you mean \"total_cycles\"?");
+}
+
 TEST(JsonReader, ReadsEnumsByName) {
   configs::Result result;
   ASSERT_TRUE(read_json("r.json", R"({"provenance": {"scenario": {"policy": {"kind": "CARVE_OUT"}}}})", result));

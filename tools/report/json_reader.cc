@@ -144,7 +144,7 @@ class MessageReader {
       if (!first) cursor_.expect(',', "or '}'");
       const size_t start = (cursor_.peek(), cursor_.at());
       const std::string name = cursor_.text();
-      const pb::FieldDescriptor* field = type.FindFieldByName(name);
+      const pb::FieldDescriptor* field = field_of(type, name);
       if (field == nullptr)
         cursor_.fail_at(start, "unknown field \"" + name + "\" in " + type.name() + suggestion(name, names(type)));
       cursor_.expect(':', "after the field's name");
@@ -157,6 +157,15 @@ class MessageReader {
   }
 
  private:
+  // By its name, or by the earlier name that the schema keeps as its json_name.
+  static const pb::FieldDescriptor* field_of(const pb::Descriptor& type, const std::string& name) {
+    if (const pb::FieldDescriptor* field = type.FindFieldByName(name)) return field;
+    for (int f = 0; f < type.field_count(); ++f) {
+      if (type.field(f)->has_json_name() && type.field(f)->json_name() == name) return type.field(f);
+    }
+    return nullptr;
+  }
+
   static std::vector<std::string> names(const pb::Descriptor& type) {
     std::vector<std::string> names;
     for (int f = 0; f < type.field_count(); ++f) names.push_back(type.field(f)->name());
