@@ -18,7 +18,7 @@ namespace warpfold::sim {
 // What one launch did on one SM, all segments together. Only sums, linear in time.
 struct LaunchAccount {
   uint64_t resident_warp_cycles = 0;  // counted where warps end; the states of all its segments sum to it
-  uint64_t absent_warp_cycles = 0;    // of warps that would be there if nobody else were
+  uint64_t absent_warp_cycles = 0;    // of warps that would be resident if the launch had the SM to itself
   uint64_t instructions = 0;
   uint64_t l2_requested_bytes = 0;
   uint64_t l2_served_bytes = 0;

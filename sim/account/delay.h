@@ -10,7 +10,7 @@ namespace warpfold::sim {
 // By how many cycles something comes later than it would have (sm_inherit.cc).
 struct Delay {
   uint64_t others = 0;  // had other launches held nothing
-  uint64_t all = 0;     // had nobody held anything, its own launch included
+  uint64_t all = 0;     // had no launch held anything, its own included
 
   bool operator==(const Delay&) const = default;
 };
@@ -31,8 +31,8 @@ inline Delay operator+(Delay late, uint64_t cycles) { return {late.others + cycl
 inline Delay least(Delay a, Delay b) { return {std::min(a.others, b.others), std::min(a.all, b.all)}; }
 inline Delay most(Delay a, Delay b) { return {std::max(a.others, b.others), std::max(a.all, b.all)}; }
 
-// When something came about, and how late that was. Who needs several things has them all when the last is there; how late that
-// makes it is said by the one that would have been last had nobody been held up.
+// The cycle of an event that warps wait for, and its delay. A warp that needs several of them has the delay of the one that would
+// have come last without contention.
 struct Arrival {
   Cycle at = kNever;  // kNever: there is none
   Delay delay{};

@@ -25,12 +25,12 @@ class HoldHistory {
     ++size_;
   }
 
-  // Nobody has held it.
+  // No launch has held it.
   void clear() { size_ = 0; }
 
   // Calls charge(launch, cycles) for the holders of [from, to), newest first.
   template <typename Charge>
-  void charge(Cycle from, Cycle to, int nobody, Charge charge) const {
+  void charge(Cycle from, Cycle to, int without_holder, Charge charge) const {
     if constexpr (!kAccounting) return;
     for (int i = size_ - 1; i >= 0 && to > from; --i) {
       const Segment& segment = segments_[(head_ + i) % kSegments];
@@ -39,7 +39,7 @@ class HoldHistory {
       charge(segment.launch, to - begin);
       to = begin;
     }
-    if (to > from) charge(nobody, to - from);
+    if (to > from) charge(without_holder, to - from);
   }
 
   // Only what a wait that began at `earliest` or later can be charged to; of the first of those segments the start is no matter.

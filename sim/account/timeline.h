@@ -81,7 +81,7 @@ struct LaunchSpan {
   uint64_t ctas_folded = 0;
 };
 
-// One SM that stands for those of its class. Windows tile its time from 0 to `end`.
+// The representative SM of a class. Windows tile its time from 0 to `end`.
 struct SmTimeline {
   uint64_t sms = 0;
   bool stands_for_others = false;  // SMs of classes with a little less work are among them

@@ -14,7 +14,7 @@
 
 namespace warpfold::sim {
 
-// The state of an SM before a cycle, taken apart into what folding needs (docs/folding.md):
+// The state of an SM before a cycle, taken apart into what folding needs (docs/folding_proof.md):
 //
 //   key      what influences the future, relative to the cycle; compared whole
 //   counts   what only counts: grows by the same amount in every period

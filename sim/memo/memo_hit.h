@@ -10,7 +10,7 @@
 namespace warpfold::sim {
 
 // Whether `sm`, whose state `own` equals the one at `from`, answers the program's questions up to `to`, a later checkpoint of the
-// same trajectory, as the trajectory's SM did (docs/folding.md, section 4). No further than to cycle `limit`.
+// same trajectory, as the trajectory's SM did (docs/folding_proof.md, "Memo hit"). No further than to cycle `limit`.
 std::optional<MemoHit> memo_hit(const Checkpoint& from, const Checkpoint& to, const Sm& sm, const Snapshot& own, Cycle limit);
 
 // Whether no warp of the launch enters or leaves, between the states of the hit, a loop that one of the parameters bounds: with

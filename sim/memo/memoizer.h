@@ -16,7 +16,7 @@
 
 namespace warpfold::sim {
 
-// All exact acceleration rests on one principle (docs/folding.md, section 4):
+// All exact acceleration rests on one principle (docs/folding_proof.md):
 //
 //   Equal state and equal answers to the program's questions have an equal future.
 //

@@ -8,7 +8,7 @@
 namespace warpfold::sim {
 
 // DRAM behind a write-back L2. A store is done when L2 has it; the dirty bytes leave for DRAM whenever no read wants it. Only where
-// more than `dirty_bytes` wait does the excess go first, and whoever wrote it waits.
+// more than `dirty_bytes` wait does the excess go first, and the launch that wrote it waits.
 //
 //   1 byte a cycle, 8 dirty bytes at most: 6 written at 0 are in L2 at 0, 3 read at 2 pass by 5 (2 of the 6 have left), 6 written
 //   at 5 make 10: 2 leave by 7, when the store is done, 8 stay

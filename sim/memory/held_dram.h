@@ -31,7 +31,7 @@ class HeldDram {
   double dirty_share() const { return server_.dirty_share(); }
   uint64_t requested_bytes() const { return server_.requested_bytes(); }
 
-  // Who holds it matters while somebody may have to wait.
+  // The holder matters while a request may have to wait.
   void visit(StateVisitor& visitor) {
     // Every field.
     [[maybe_unused]] const auto& [server, holders] = *this;

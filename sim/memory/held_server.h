@@ -33,7 +33,7 @@ class HeldServer {
 
   uint64_t served_bytes() const { return server_.served_bytes(); }
 
-  // Who holds it matters while somebody may have to wait.
+  // The holder matters while a request may have to wait.
   void visit(StateVisitor& visitor) {
     // Every field. resource is constant.
     [[maybe_unused]] const auto& [server, holders, resource] = *this;

@@ -63,7 +63,7 @@ std::vector<double> ends_of(const std::vector<EqualCtas>& order, size_t places) 
 
 // Which CTAs run side by side is not in `ends`: an SM may end earlier or later by so much, in instructions that have an SM to
 // themselves. fitted: to exact runs of 140 launches of attention with a mask, each for errors of 0.2, 1, 2 and 5 %
-// (docs/folding.md): of 560, 11 ended too early by more than the error without this rule, two with half of it, none with it.
+// (docs/sampling.md): of 560, 11 ended too early by more than the error without this rule, two with half of it, none with it.
 double order_scatter(const EqualCtas& shortest, const EqualCtas& longest, const KernelImage& image) {
   constexpr double kOrderScatter = 0.2;
   return kOrderScatter * static_cast<double>((longest.instructions - shortest.instructions) * image.ctas_per_sm);

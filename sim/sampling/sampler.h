@@ -32,7 +32,7 @@ enum class SamplingGate : uint8_t {
 inline constexpr int kSamplingGates = 13;
 std::string_view gate_name(SamplingGate gate);  // "launch_about_to_start"
 
-// Takes work away where no state recurs (docs/folding.md, "Bounded"). It measures how fast each launch gets on, over batches of
+// Takes work away where no state recurs (docs/sampling.md). It measures how fast each launch gets on, over batches of
 // cycles. Once the batches agree, it takes as much work from what every launch has left as it would have done in the cycles
 // skipped.
 //
@@ -50,7 +50,7 @@ class Sampler {
   struct Extrapolation {
     FastForward by;
     std::vector<Correction> corrections;  // per launch
-    Cycle period = 0;                     // what was measured and stands for the cycles skipped
+    Cycle period = 0;                     // the measured cycles, which represent the cycles skipped
     uint64_t instructions = 0;            // taken from all launches
     size_t first = 0;                     // the sample at which the window begins
     std::vector<Cycle> coarsest;          // per launch: the longest trip of those that may be taken

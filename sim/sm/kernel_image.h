@@ -35,7 +35,7 @@ struct KernelImage : Occupancy {
   std::vector<int> base_ring;     // per ring: the first ring that shares a cursor with it, through others or not; or itself
   std::vector<int> cursor_ring;   // per cursor: the first ring that it is used with, through others or not; -1: none
   bool coupled = false;           // warps of a CTA wait for each other: barriers, rings, wgmma, registers that move
-  std::vector<bool> waited_once;  // per ring: somebody waits for its first phase without a cursor
+  std::vector<bool> waited_once;  // per ring: an instruction waits for its first phase without a cursor
   std::vector<bool> rotates;  // per base ring: all who use it or those that share its cursors go by one, and no stage is the first
   std::vector<bool> loop_free;  // per CTA class: no warp goes round a loop, so that CTAs are all that comes again
 };

@@ -50,7 +50,7 @@ uint32_t MemoryStage::row_of(const Sm& sm, const MemoryRequest& request) const {
   return sm.ledger().row(request.launch, request.op->segment);
 }
 
-// What others cost a request, whoever waits for it inherits.
+// A warp that waits for a request inherits the request's delay.
 void MemoryStage::charge(Sm& sm, MemoryRequest& request, int culprit, Contended resource, Cycle cycles) {
   sm.ledger().charge_request(row_of(sm, request), culprit, resource, cycles);
   const bool by_others = culprit != request.launch;

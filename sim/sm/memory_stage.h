@@ -79,7 +79,7 @@ class MemoryStage {
   // wgmma takes `wavefronts` of the data stage from `start` on, before anyone else.
   void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
 
-  // No CTA is left: forgets whose turn it was, and who had what last.
+  // No CTA is left: forgets the turns of the arbiters and the last holders.
   void reset_arbiters();
 
   void visit(Sm& sm, StateVisitor& visitor);

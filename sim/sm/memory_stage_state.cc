@@ -18,7 +18,7 @@ void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisit
   visitor.value("request_op", static_cast<uint64_t>(request.launch) << 32 | request.op->place);
   visitor.value("request_warp", static_cast<uint64_t>(request.sub_core) << 32 | static_cast<uint64_t>(request.slot));
   visitor.value("request_cta", static_cast<uint64_t>(request.cta));
-  // Nobody may be there any more to receive the reply.
+  // The warp may have ended before the reply.
   const Warp& warp = sm.sub_core(request.sub_core).warp(request.slot);
   const bool live = warp.resident && warp.serial == request.warp_serial;
   visitor.value("request_warp_lives", live);

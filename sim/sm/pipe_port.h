@@ -42,7 +42,7 @@ class alignas(64) PipePort {
     last_ = -1;
     for (uint64_t& entry : entries_) entry |= kNobody;
   }
-  // Closed until somebody opens it by other means: the memory queue.
+  // Never open by itself: the memory queue, whose mask says when.
   void close() { admits_at_ = kNever; }
 
   Cycle admits_at() const { return admits_at_; }  // another instruction may be issued to the pipe
@@ -92,7 +92,7 @@ class alignas(64) PipePort {
   Cycle free_at_ = 0;
   Cycle admits_at_ = 0;
   int holder_ = 0;
-  int16_t last_ = -1;   // launch of the instruction issued last; -1: nobody
+  int16_t last_ = -1;   // launch of the instruction issued last; -1: none
   uint8_t issued_ = 0;  // modulo 2^8
   std::array<uint64_t, kHistory> entries_{};
 };

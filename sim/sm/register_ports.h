@@ -169,8 +169,8 @@ class RegisterPorts {
     // Every field. Up to by_table they are constant; base is brought to now; cached_places and pending follow from others; odd
     // shows in the cycles that are closed; of demanded and served the difference counts.
     [[maybe_unused]] const auto& [half_reads, half_writes, read_ports, half_ports, room, window, cache, by_table, base, read_busy,
-                                  write_busy, both_written, odd, cache_tags, cached_places, demanded, served, pending, commits_end] =
-        *this;
+                                  write_busy, both_written, odd, cache_tags, cached_places, demanded, served, pending,
+                                  commits_end] = *this;
     if (!visitor.recording()) {
       base_ += visitor.shift();
       commits_end_ = visitor.moved(commits_end_);

@@ -110,7 +110,7 @@ void Sm::release_launch(int launch, Cycle at) {
   state_.events.schedule_first(std::max(at, state_.now), PlacementEvent{PlacementEvent::Kind::kRelease});
 }
 
-// Whose turn it is in the arbiters, and who had what last. No source says that hardware keeps any of it from one kernel to the
+// The turns of the arbiters and the last holders. No source says that hardware keeps any of it from one kernel to the
 // next, or that it does not (assumed: it does not): so what runs by itself does what it does alone.
 void Sm::reset_arbiters(Cycle now) {
   for (SubCore& sub_core : state_.sub_cores) sub_core.reset_arbiters(now);

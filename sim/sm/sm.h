@@ -12,8 +12,8 @@
 #include "sim/account/account.h"
 #include "sim/account/timeline_recorder.h"
 #include "sim/sm/kernel_image.h"
-#include "sim/sm/memory_stage.h"
 #include "sim/sm/memo_hit.h"
+#include "sim/sm/memory_stage.h"
 #include "sim/sm/sm_state.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/sub_core.h"
@@ -64,7 +64,7 @@ class Sm {
   // what each class that it has placed is now.
   void exchange_classes(std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of);
   // Goes on where an equal state has led before, with what it has counted itself and has left.
-  void follow(const MemoHit& shortcut);
+  void follow(const MemoHit& hit);
 
   // Records every issue from now on.
   void log_issues(std::vector<IssueRecord>& log, uint32_t sm_class) {
@@ -92,7 +92,7 @@ class Sm {
   // Runs while the next thing to do lies before `limit` and until a launch's last CTA has ended; returns the time of the next
   // thing to do (kNever: nothing is pending).
   Cycle run(Cycle limit);
-  // The same for an SM beside others: does the next thing whatever it is, then goes on while what it does concerns nobody else,
+  // The same for an SM beside others: does the next thing whatever it is, then goes on while what it does concerns no other SM,
   // which is until something may ask L2 or DRAM for bandwidth. Called in order of the times returned, the SMs reach the memory
   // that they share in order of time.
   Cycle run_to_access(Cycle limit);
@@ -141,7 +141,7 @@ class Sm {
   void visit(StateVisitor& visitor);
   // Time is skipped: the SM goes on from the same state, later.
   void move_on(const FastForward& skip, bool exact);
-  // Where the stages of a ring are counted from, in steps of its cursors (docs/folding.md, "Rings").
+  // Where the stages of a ring are counted from, in steps of its cursors (docs/folding_proof.md, "Rings").
   uint64_t ring_origin(const Cta& cta, int ring) const;
   // A stage of a ring as many behind the first as it is behind the origin.
   uint32_t stage_from_origin(int cta, int ring, uint32_t stage) const;

@@ -23,7 +23,7 @@ void Sm::settle_absences(Cycle now) {
 }
 
 void Sm::assess_absences(Cycle now) {
-  if (!kAccounting || state_.launches.size() == 1) return;  // nobody to lose to
+  if (!kAccounting || state_.launches.size() == 1) return;  // no other launch to lose to
   settle_absences(now);
   for (int launch = 0; launch < state_.account.launches(); ++launch) state_.absences[launch] = absences(launch, now);
   assess_other_absences(now);
@@ -52,7 +52,8 @@ std::vector<Absence> Sm::absences(int launch, Cycle now) const {
   return result;
 }
 
-// What each other launch holds of a resource, or what is kept for it where that is more. Nobody holds anything: all that may come.
+// What each other launch holds of a resource, or what is kept for it where that is more. None holds anything: each that may still
+// place CTAs.
 std::vector<uint64_t> Sm::kept_from(int launch, uint32_t HeldResources::* held, uint32_t SmLaunch::* reserved) const {
   std::vector<uint64_t> kept;
   for (int other = 0; other < state_.account.launches(); ++other) {

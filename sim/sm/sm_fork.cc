@@ -66,34 +66,34 @@ void Sm::exchange_classes(std::vector<CtaList> ctas, const std::vector<ClassMap>
 
 // The other's state, at this one's time and with this one's work. What has been counted is what this one had counted and what the
 // other has on the way.
-void Sm::follow(const MemoHit& shortcut) {
+void Sm::follow(const MemoHit& hit) {
   const std::vector<LaunchProgress> own = state_.progress;
   const Account account = state_.account;
   std::vector<CtaList> ctas;
   for (const SmLaunch& launch : state_.launches) ctas.push_back(launch.ctas);
-  restore(*shortcut.to);
-  for (size_t l = 0; l < own.size(); ++l) state_.progress[l].placed = own[l].placed + shortcut.placed[l];
+  restore(*hit.to);
+  for (size_t l = 0; l < own.size(); ++l) state_.progress[l].placed = own[l].placed + hit.placed[l];
   receive(std::move(ctas));
   for (Cta& cta : state_.ctas) {
-    if (cta.resident) cta.cta_class = shortcut.class_of[cta.launch].at(cta.cta_class);
+    if (cta.resident) cta.cta_class = hit.class_of[cta.launch].at(cta.cta_class);
   }
   Snapshot state;
   StateVisitor recorder(state, state_.now + 1);
   visit(recorder);
   FastForward forward;
-  forward.cycles = shortcut.own->at - shortcut.state->at;
-  for (size_t i = 0; i < state.counts.size(); ++i) forward.counted.push_back(shortcut.own->counts[i] - shortcut.state->counts[i]);
-  for (size_t i = 0; i < state.trips.size(); ++i) forward.trips_taken.push_back(state.trips[i] - shortcut.trips[i]);
-  forward.moments = shortcut.moments;
+  forward.cycles = hit.own->at - hit.state->at;
+  for (size_t i = 0; i < state.counts.size(); ++i) forward.counted.push_back(hit.own->counts[i] - hit.state->counts[i]);
+  for (size_t i = 0; i < state.trips.size(); ++i) forward.trips_taken.push_back(state.trips[i] - hit.trips[i]);
+  forward.moments = hit.moments;
   forward.placed.assign(own.size(), 0);
   StateVisitor mover(forward);
   visit(mover);
   // All three were settled when their states were taken.
   state_.account.add_rows(account);
-  state_.account.subtract_rows(shortcut.from->account);
+  state_.account.subtract_rows(hit.from->account);
   for (size_t l = 0; l < own.size(); ++l) {
-    const LaunchProgress& from = shortcut.from->progress[l];
-    const LaunchProgress& to = shortcut.to->progress[l];
+    const LaunchProgress& from = hit.from->progress[l];
+    const LaunchProgress& to = hit.to->progress[l];
     LaunchProgress& progress = state_.progress[l];
     progress.ready = own[l].ready;
     progress.start = from.start != kNever ? own[l].start : to.start != kNever ? to.start + forward.cycles : kNever;

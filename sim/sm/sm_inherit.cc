@@ -1,6 +1,7 @@
-// Losses that warps pass on. A warp that another kernel holds up is late, and so is everyone of its own kernel who waits for it.
-// Warp::delay says by how many cycles others have made a warp late so far. Who has waited is as late as whom it waited for, whether
-// that is more (it inherits, no more than it waited) or less (its own lateness is hidden: it would have had to wait in any case):
+// Losses that warps pass on. A warp that another kernel holds up is late, and so is every warp of its own kernel that waits for it.
+// Warp::delay says by how many cycles others have made a warp late so far. A warp that has waited is as late as the one it waited
+// for, whether that is more (it inherits, no more than it waited) or less (its own lateness is hidden: it would have had to wait in
+// any case):
 //
 //   producer   loses 30 cycles to another kernel, then fills a stage                     delay 30
 //   consumer   waits 50 cycles for the stage: 30 of them are inherited                   delay 0 -> 30
@@ -25,8 +26,8 @@ uint64_t behind(Delay late, Delay most, uint32_t bits) {
 
 }  // namespace
 
-// The wait that has just ended took `waited` cycles and was for someone who is late by `delay`. Warps that wait for nobody but
-// their own requests have no history: the request's delay is what they inherit.
+// The wait that has just ended took `waited` cycles and was for a warp or request that is late by `delay`. Warps that wait for
+// their own requests alone have no history: the request's delay is what they inherit.
 void Sm::inherit(Warp& warp, Delay delay, Cycle waited) {
   if (!passes_on_) return;
   Delay& furthest = state_.ctas[warp.cta].most_delay;

@@ -85,7 +85,7 @@ bool Sm::fits_resource(int launch, uint32_t need, uint32_t capacity, uint32_t He
   return used + need <= capacity;
 }
 
-// With nobody beside it a launch may fill the SM, as both published schemes part an SM anew when a kernel comes or ends.
+// A launch without another beside it may fill the SM, as both published schemes part an SM anew when a kernel comes or ends.
 bool Sm::fits_quota(int launch) const {
   const SmQuota& quota = state_.launches[launch].quota;
   if (!quota.bounds() || !others_left(launch)) return true;

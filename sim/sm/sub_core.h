@@ -78,7 +78,7 @@ class SubCore {
 
   void start_warp(Sm& sm, int slot, Cycle now);
   // Something that a blocked warp may wait for has changed.
-  // `delay`: Warp::delay of whoever has changed it; none: what it waits for has no history of its own.
+  // `delay`: delay of the warp or request that has changed it; none: it has no history.
   void reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay = std::nullopt);
   void wgmma_room(Sm& sm, Cycle now);
   void end_warp(Sm& sm, int slot);
@@ -90,11 +90,11 @@ class SubCore {
   RegisterPorts& ports() { return ports_; }
   // An accumulator update begins to write back, for so many cycles.
   void begin_commits(Cycle now, Cycle cycles);
-  // The launch that wrote to the bank last; `nobody`: none since the arbiters were reset.
-  int last_writer(int bank, int nobody) const { return last_writer_[bank] >= 0 ? last_writer_[bank] : nobody; }
+  // The launch that wrote to the bank last; `otherwise`: none since the arbiters were reset.
+  int last_writer(int bank, int otherwise) const { return last_writer_[bank] >= 0 ? last_writer_[bank] : otherwise; }
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
 
-  // With no warp: forgets whose turn it was, and who had what last.
+  // With no warp: forgets the turns of the arbiters and the last holders.
   void reset_arbiters(Cycle now);
   // Everything that the sub-core keeps, warps included.
   void visit(Sm& sm, StateVisitor& visitor);

@@ -1,4 +1,4 @@
-// What a sub-core counts by the stretch: what its warps have issued and lost, charged to the account where somebody looks.
+// What a sub-core counts by the stretch: what its warps have issued and lost, charged to the account when it is read.
 #include <algorithm>
 #include <bit>
 #include <utility>
