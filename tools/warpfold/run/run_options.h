@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "sim/memo/fold.h"
 #include "sim/gpu/simulate.h"
+#include "sim/memo/fold.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/run/options.h"
 

@@ -131,7 +131,8 @@ class StudyRunner {
   std::string key(const std::vector<Variant>& scenarios) const {
     const sim::FoldOptions& fold = how_.folding.options;
     std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
-                      std::to_string(fold.sampling_delay) + (how_.folding.shadow ? " shadow" : "") + (how_.all_sms ? " all SMs" : "");
+                      std::to_string(fold.sampling_delay) + (how_.folding.shadow ? " shadow" : "") +
+                      (how_.all_sms ? " all SMs" : "");
     for (const auto& [scenario, places] : scenarios) {
       all += scenario.DebugString();
       for (const configs::Kernel& kernel : scenario.kernel()) {
