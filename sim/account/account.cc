@@ -96,8 +96,7 @@ void Account::check_warps(int l) const {
   const auto state = [&](WarpState s) { return cycles_of(l, s); };
   const auto waits = [&](Contended r) { return charged(l, Waiter::kWarp, r); };
   uint64_t pipes = waits(Contended::kWgmma);
-  for (int r = static_cast<int>(Contended::kAlu); r <= static_cast<int>(Contended::kFp16); ++r)
-    pipes += waits(static_cast<Contended>(r));
+  for (const configs::PipeRow& row : configs::kMathPipes) pipes += waits(kContendedPipe[static_cast<size_t>(row.pipe)]);
   expect_equal(l, "ledger against not_selected", waits(Contended::kIssueSlot), state(WarpState::kNotSelected));
   expect_equal(l, "ledger against math_pipe_throttle", pipes, state(WarpState::kMathPipeThrottle));
   expect_equal(l, "ledger against dispatch_stall", waits(Contended::kRegisterReadPort), state(WarpState::kDispatchStall));

@@ -34,6 +34,7 @@ std::string_view state_name(WarpState state);  // "selected", "wait", ...
 // What kernels can take from each other.
 enum class Contended : uint8_t {
   kIssueSlot,
+  // Math pipes of a sub-core, all before kWgmma (tensor: mma.sync).
   kAlu,
   kFmaHeavy,
   kFmaLite,
@@ -41,7 +42,7 @@ enum class Contended : uint8_t {
   kXu,
   kTensor,
   kUniform,
-  kFp16,   // math pipes (tensor: mma.sync)
+  kFp16,
   kWgmma,  // the SM's asynchronous tensor pipe
   kRegisterReadPort,
   kRegisterWritePort,
