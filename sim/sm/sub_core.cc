@@ -24,11 +24,11 @@ SubCore::SubCore(const Spec& spec, size_t launches, int index)
     : ports_(spec),
       warps_(spec.warp_slots_per_sub_core),
       wanted_port_(spec.warp_slots_per_sub_core, 0),
-      younger_(spec.warp_slots_per_sub_core, 0),
       of_launch_(launches, 0),
       culprit_of_(launches, ActiveRow::kCulprits),
       port_reads_(launches, 0),
       issued_(launches, 0),
+      arbiter_(spec.warp_slots_per_sub_core),
       plain_(spec.issue_width == 1 && spec.issue_interval == 1),
       index_(index) {
   pipes_[static_cast<int>(Pipe::kMemory)].close();
@@ -200,22 +200,6 @@ SubCore::Mask SubCore::find_dispatch_port(Sm& sm, Mask candidates, Cycle now) {
   return candidates != 0 ? find_dispatch_port(sm, candidates, now) : 0;
 }
 
-int SubCore::youngest(Mask candidates) const {
-  // Slots fill upwards, so the highest one is mostly the youngest already.
-  int w = 31 - std::countl_zero(candidates);
-  for (Mask later = younger_[w] & candidates; later != 0; later = younger_[w] & candidates) w = 31 - std::countl_zero(later);
-  return w;
-}
-
-int SubCore::oldest(Mask candidates) const {
-  int best = std::countr_zero(candidates);
-  for (candidates &= candidates - 1; candidates != 0; candidates &= candidates - 1) {
-    const int w = std::countr_zero(candidates);
-    if (warps_[w].serial < warps_[best].serial) best = w;
-  }
-  return best;
-}
-
 // Those of the kernels of highest priority.
 SubCore::Mask SubCore::most_urgent(const Sm& sm, Mask candidates) const {
   Mask best = 0;
@@ -231,14 +215,7 @@ SubCore::Mask SubCore::most_urgent(const Sm& sm, Mask candidates) const {
 }
 
 int SubCore::pick(const Sm& sm, Mask candidates) const {
-  const IssuePolicy policy = sm.spec().issue_policy;
-  if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(sm, candidates);
-  const Mask last = last_issued_ & candidates;
-  if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return youngest(last != 0 ? last : candidates);
-  if (policy == IssuePolicy::kGto) return oldest(last != 0 ? last : candidates);
-  if (policy == IssuePolicy::kOldestFirst) return oldest(candidates);
-  const Mask after = candidates & ~((Mask{2} << last_turn_) - 1);
-  return std::countr_zero(after != 0 ? after : candidates);
+  return arbiter_.pick(sm.spec().issue_policy, candidates, warps_, [&](Mask of_all) { return most_urgent(sm, of_all); });
 }
 
 // Those that lost to a warp whose instruction closed the very pipe they need would not have issued with a second issue slot
@@ -275,8 +252,7 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
   ++unsettled_;
   if (!op.straight) count(sm, warp, &op + 1);
   if (sm.issue_log() != nullptr) log(sm, warp, now);
-  last_issued_ = Mask{1} << slot;
-  last_turn_ = slot;
+  arbiter_.issued(slot);
   if (!plain_) {
     slot_free_ = now + sm.spec().issue_interval - (sm.spec().issue_width > 1 ? 1 : 0);
     slot_holder_ = warp.launch;

@@ -10,6 +10,7 @@
 #include "sim/account/issue_log.h"
 #include "sim/engine/state_visitor.h"
 #include "sim/sm/event.h"
+#include "sim/sm/issue_policy.h"
 #include "sim/sm/pipe_port.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
@@ -19,8 +20,6 @@
 namespace warpfold::sim {
 
 class Sm;
-
-using WarpMask = uint32_t;  // a bit for each warp slot of a sub-core
 
 // Behind the issue slot: a control and an allocate stage. A sub-core that issues from several warps a cycle has as many.
 struct DispatchPort {
@@ -131,8 +130,6 @@ class SubCore {
   Mask look_again(Sm& sm, Mask candidates, Cycle now);
   Mask most_urgent(const Sm& sm, Mask candidates) const;
   int pick(const Sm& sm, Mask candidates) const;
-  int youngest(Mask candidates) const;
-  int oldest(Mask candidates) const;
   void charge_losers(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
   void lose(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
   void lose_pipe(Sm& sm, Mask warps, isa::Pipe pipe);
@@ -167,7 +164,6 @@ class SubCore {
   TimerWheel timers_{};
   std::array<WarpMask, kPorts> wants_{};  // warps whose next instruction needs the port
   std::vector<uint8_t> wanted_port_;      // per slot
-  std::vector<WarpMask> younger_;         // per slot: resident warps that started later
   std::vector<WarpMask> of_launch_;       // resident warps per launch
   std::vector<int> active_launches_{};    // launches with resident warps here
 
@@ -192,10 +188,9 @@ class SubCore {
   std::vector<uint64_t> issued_;                   // per launch: warp instructions
   uint64_t unsettled_ = 0;                         // instructions issued that are not in the account
 
-  WarpMask last_issued_ = 0;  // the warp; none where it has exited
-  int last_turn_ = 0;         // the same for round robin, which goes on from there
-  Cycle next_ = kNever;       // the next cycle in which something can happen
-  Cycle stepped_ = kNever;    // the last cycle that was run
+  IssueArbiter arbiter_;
+  Cycle next_ = kNever;     // the next cycle in which something can happen
+  Cycle stepped_ = kNever;  // the last cycle that was run
   PipeUse use_{};
   bool plain_;  // one warp issues, in any cycle: there is one dispatch port, and the issue slot is always free
   int index_;

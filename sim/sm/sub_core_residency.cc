@@ -10,16 +10,14 @@ namespace warpfold::sim {
 void SubCore::reset_arbiters(Cycle now) {
   for (PipePort& pipe : pipes_) pipe.forget_holders(now);
   last_writer_.fill(-1);
-  last_issued_ = 0;
-  last_turn_ = 0;
+  arbiter_.reset();
 }
 
 void SubCore::start_warp(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const Mask bit = Mask{1} << slot;
   if (of_launch_[warp.launch] == 0) active_launches_.push_back(warp.launch);
-  for (Mask others = resident_; others != 0; others &= others - 1) younger_[std::countr_zero(others)] |= bit;
-  younger_[slot] = 0;
+  arbiter_.started(slot, resident_);
   resident_ |= bit;
   of_launch_[warp.launch] |= bit;
   coupled_ = sm.coupled(warp.launch) ? coupled_ | bit : coupled_ & ~bit;
@@ -39,14 +37,13 @@ void SubCore::end_warp(Sm& sm, int slot) {
   const int launch = warps_[slot].launch;
   awake_ &= ~bit;
   resident_ &= ~bit;
-  for (Mask& later : younger_) later &= ~bit;
   check_ &= ~bit;
   tentative_ &= ~bit;
   wants_[wanted_port_[slot]] &= ~bit;
   of_launch_[launch] &= ~bit;
   if (of_launch_[launch] == 0) std::erase(active_launches_, launch);
   leave_row(sm, bit, warps_[slot].row);
-  last_issued_ &= ~bit;
+  arbiter_.exited(slot);
 }
 
 }  // namespace warpfold::sim

@@ -14,10 +14,10 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   // wanted_port, of_launch, active_launches and busy_ports follow from the resident warps and the ports' times; active_rows,
   // losses, culprits, known_culprits, culprit_of and unsettled are settled; dispatch_port is chosen anew in every cycle; plain and
   // index are constant.
-  [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, wanted_port, younger, of_launch,
+  [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, wanted_port, of_launch,
                           active_launches, active_rows, losses, culprits, known_culprits, culprit_of, pipes, busy_ports, alu_until,
                           queue_entries, dispatch_ports, dispatch_port, slot_free, slot_holder, last_writer, port_reads, issued,
-                          unsettled, last_issued, last_turn, next, stepped, use, plain, index] = *this;
+                          unsettled, arbiter, next, stepped, use, plain, index] = *this;
   visitor.values("resident", resident_, "awake", awake_);
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
@@ -25,7 +25,6 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   // Tentative, also of blocked warps: they are looked at again when they wake up.
   visitor.values("check", check_, "tentative", tentative_);
   timers_.visit(visitor);
-  for (Mask left = resident_; left != 0; left &= left - 1) visitor.value("younger", younger_[std::countr_zero(left)]);
   for (int port = 0; port < kPorts; ++port) {
     if (port < isa::kPipes) pipes_[port].visit(visitor, sm.spec().admission[port]);
   }
@@ -47,7 +46,7 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   }
   ports_.visit(visitor);
   visitor.values("last_writer", last_writer_[0], "last_writer", last_writer_[1]);
-  visitor.values("last_issued", last_issued_, "last_turn", last_turn_);
+  arbiter_.visit(visitor, resident_);
   visitor.time("next_step", next_);
   stepped_ = visitor.moved(stepped_);
   visitor.counts(port_reads_);
