@@ -1,11 +1,12 @@
 #pragma once
 
-#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "sim/engine/state_visitor.h"
+#include "sim/engine/warp_mask.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/warp.h"
 

@@ -25,7 +25,7 @@ SubCore::SubCore(const Spec& spec, size_t launches, int index)
       warps_(spec.warp_slots_per_sub_core),
       wanted_port_(spec.warp_slots_per_sub_core, 0),
       of_launch_(launches, 0),
-      culprit_of_(launches, ActiveRow::kCulprits),
+      stalls_(launches),
       port_reads_(launches, 0),
       issued_(launches, 0),
       arbiter_(spec.warp_slots_per_sub_core),
@@ -231,13 +231,7 @@ void SubCore::charge_losers(Sm& sm, Mask losers, int launch, const MicroOp& op, 
 
 void SubCore::lose(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource) {
   if constexpr (!kAccounting) return;
-  const auto place =
-      static_cast<size_t>(culprit_of_[culprit] < ActiveRow::kCulprits ? culprit_of_[culprit] : know_culprit(sm, culprit));
-  const size_t loss = resource != Contended::kMemoryQueue ? static_cast<size_t>(resource)
-                      : state == WarpState::kLgThrottle   ? ActiveRow::kLosses - 1
-                                                          : ActiveRow::kLosses - 2;
-  losses_ = true;
-  for (ActiveRow& active : active_rows_) active.lost[place][loss] += static_cast<uint64_t>(std::popcount(warps & active.warps));
+  stalls_.stalled(sm.ledger(), warps, state, culprit, resource);
   if ((warps & coupled_) == 0) return;
   for (Mask late = warps & coupled_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
     sm.delay_warp(warps_[std::countr_zero(late)], &Delay::others, 1);
@@ -334,9 +328,9 @@ void SubCore::go_on(Sm& sm, Warp& warp, int slot, Cycle now) {
   warp.counted = warp.op;
   if (kAccounting && warp.op->segment != op.segment) {
     const Mask bit = Mask{1} << slot;
-    leave_row(sm, bit, warp.row);
+    stalls_.left(sm.ledger(), bit, warp.row);
     warp.row = sm.ledger().row(warp.launch, warp.op->segment);
-    enter_row(bit, warp.row);
+    stalls_.entered(bit, warp.row);
     if (sm.records_timeline()) sm.entered_segment(warp, op.segment, now + 1);
   }
   // The instruction that waits is the next one, as profilers show it.

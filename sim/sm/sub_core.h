@@ -8,7 +8,9 @@
 
 #include "sim/account/account.h"
 #include "sim/account/issue_log.h"
+#include "sim/account/stall_ledger.h"
 #include "sim/engine/state_visitor.h"
+#include "sim/engine/warp_mask.h"
 #include "sim/sm/event.h"
 #include "sim/sm/issue_policy.h"
 #include "sim/sm/pipe_port.h"
@@ -31,19 +33,6 @@ struct DispatchPort {
   bool operator==(const DispatchPort&) const = default;
 };
 inline constexpr uint32_t kMostDispatchPorts = 8;
-
-// A row of the account with resident warps on the sub-core, and what they have lost to each known culprit since it was charged
-// last, by resource; the memory queue is there twice, the last time for instructions that leave the SM.
-struct ActiveRow {
-  static constexpr int kLosses = static_cast<int>(Contended::kRegisterReadPort) + 3;
-  static constexpr int kCulprits = 4;
-
-  uint32_t row = 0;
-  WarpMask warps = 0;
-  std::array<std::array<uint64_t, kLosses>, kCulprits> lost{};
-
-  bool operator==(const ActiveRow&) const = default;
-};
 
 // Cycles that the sub-core's instructions have held its pipes.
 struct PipeUse {
@@ -133,13 +122,7 @@ class SubCore {
   void charge_losers(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
   void lose(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
   void lose_pipe(Sm& sm, Mask warps, isa::Pipe pipe);
-  int know_culprit(Sm& sm, int launch);
-  void charge(Sm& sm, ActiveRow& active);
-  void charge_losses(Sm& sm);
   void count_held_up(Sm& sm, int slot, Cycle now);
-  void leave_row(Sm& sm, Mask bit, uint32_t row);
-  void enter_row(Mask bit, uint32_t row);
-
   void issue(Sm& sm, int slot, Cycle now);
   void log(Sm& sm, const Warp& warp, Cycle now) const;
   void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
@@ -167,11 +150,7 @@ class SubCore {
   std::vector<WarpMask> of_launch_;       // resident warps per launch
   std::vector<int> active_launches_{};    // launches with resident warps here
 
-  std::vector<ActiveRow> active_rows_{};
-  bool losses_ = false;                               // some are not in the account
-  std::array<int, ActiveRow::kCulprits> culprits_{};  // launches
-  int known_culprits_ = 0;
-  std::vector<uint8_t> culprit_of_;  // per launch: its place in culprits; ActiveRow::kCulprits: none
+  StallLedger stalls_;
 
   std::array<PipePort, kPorts> pipes_{};
   uint32_t busy_ports_ = 0;  // of those that are seldom taken

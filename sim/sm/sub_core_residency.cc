@@ -24,7 +24,7 @@ void SubCore::start_warp(Sm& sm, int slot, Cycle now) {
   enter_loops(sm, warp, 0, -1);
   warp.counted = warp.op;
   warp.row = sm.ledger().row(warp.launch, warp.op->segment);
-  enter_row(bit, warp.row);
+  stalls_.entered(bit, warp.row);
   wanted_port_[slot] = warp.op->port;
   wants_[wanted_port_[slot]] |= bit;
   warp.started = now == stepped_ ? now + 1 : now;
@@ -42,7 +42,7 @@ void SubCore::end_warp(Sm& sm, int slot) {
   wants_[wanted_port_[slot]] &= ~bit;
   of_launch_[launch] &= ~bit;
   if (of_launch_[launch] == 0) std::erase(active_launches_, launch);
-  leave_row(sm, bit, warps_[slot].row);
+  stalls_.left(sm.ledger(), bit, warps_[slot].row);
   arbiter_.exited(slot);
 }
 

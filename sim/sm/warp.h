@@ -12,8 +12,6 @@
 
 namespace warpfold::sim {
 
-using WarpMask = uint32_t;  // a bit for each warp slot of a sub-core
-
 inline constexpr int kMaxCursors = 8;
 inline constexpr int kNamedBarriers = 16;
 

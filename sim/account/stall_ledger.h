@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "sim/account/account.h"
+#include "sim/account/states.h"
+#include "sim/engine/warp_mask.h"
+
+namespace warpfold::sim {
+
+// Listens to one sub-core: which of its warps stalled in a cycle, for what, and which launch held it. Sums by row of the account
+// and by holder are charged to the account when that is read (settle).
+//
+//   stalled(0b0110, math_pipe_throttle, launch 1, ALU)   warps 1 and 2 each lose a cycle on the ALU to launch 1
+class StallLedger {
+ public:
+  explicit StallLedger(size_t launches) : place_of_(launches, kHolders) {}
+
+  void stalled(Account& account, WarpMask warps, WarpState reason, int holder, Contended resource) {
+    if constexpr (!kAccounting) return;
+    const auto place = static_cast<size_t>(place_of_[holder] < kHolders ? place_of_[holder] : make_place(account, holder));
+    const size_t loss = resource != Contended::kMemoryQueue ? static_cast<size_t>(resource)
+                        : reason == WarpState::kLgThrottle  ? kLosses - 1
+                                                            : kLosses - 2;
+    unsettled_ = true;
+    for (Row& row : rows_) row.lost[place][loss] += static_cast<uint64_t>(std::popcount(warps & row.warps));
+  }
+
+  // A warp comes to a row of the account, or leaves it.
+  void entered(WarpMask warp, uint32_t row);
+  void left(Account& account, WarpMask warp, uint32_t row);
+  // Brings the account up to now. What a settled ledger keeps follows from the resident warps.
+  void settle(Account& account);
+
+  bool operator==(const StallLedger&) const = default;
+
+ private:
+  // By resource; the memory queue is there twice, the last time for instructions that leave the SM.
+  static constexpr int kLosses = static_cast<int>(Contended::kRegisterReadPort) + 3;
+  static constexpr int kHolders = 4;
+  // A row of the account with resident warps on the sub-core, and what they have lost to each holder since the last settling.
+  struct Row {
+    uint32_t row = 0;
+    WarpMask warps = 0;
+    std::array<std::array<uint64_t, kLosses>, kHolders> lost{};
+
+    bool operator==(const Row&) const = default;
+  };
+
+  int make_place(Account& account, int holder);
+  void charge(Account& account, Row& row);
+
+  std::vector<Row> rows_{};
+  bool unsettled_ = false;
+  std::array<int, kHolders> holders_{};  // launches
+  int known_ = 0;                        // of holders_
+  std::vector<uint8_t> place_of_;        // per launch: its place in holders_; kHolders: none
+};
+
+}  // namespace warpfold::sim
