@@ -47,8 +47,8 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
   stepped_ = now;
   expire_timers(sm, now);
   Mask candidates = awake_;
-  if (candidates != 0) candidates = throttle(sm, candidates, now);
-  if (candidates != 0) candidates = find_dispatch_port(sm, candidates, now);
+  if (candidates != 0) candidates = pass_pipe_latches(sm, candidates, now);
+  if (candidates != 0) candidates = pass_control_stage(sm, candidates, now);
   for (uint32_t issued = 0; candidates != 0;) {
     const int winner = pick(sm, candidates);
     const MicroOp& op = *warps_[winner].op;
@@ -61,7 +61,7 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
     issue(sm, winner, now);
     if (candidates == 0) break;
     if (plain_ || ++issued == sm.spec().issue_width) {
-      charge_losers(sm, candidates, warps_[winner].launch, op, now);
+      not_selected(sm, candidates, warps_[winner].launch, op, now);
       break;
     }
     candidates = look_again(sm, candidates, now);
@@ -137,9 +137,9 @@ void SubCore::set_timer(Warp& warp, int slot, Cycle at, bool check) {
   timers_.set(slot, at);
 }
 
-// ---- who goes, who waits
+// ---- pipe latches and control stage
 
-SubCore::Mask SubCore::throttle(Sm& sm, Mask candidates, Cycle now) {
+SubCore::Mask SubCore::pass_pipe_latches(Sm& sm, Mask candidates, Cycle now) {
   const auto losing_to = [&](Pipe pipe) {
     const auto port = static_cast<int>(pipe);
     return candidates & wants_[port] & (0U - static_cast<Mask>(pipes_[port].admits_at() > now));
@@ -149,9 +149,9 @@ SubCore::Mask SubCore::throttle(Sm& sm, Mask candidates, Cycle now) {
   const Mask lite = losing_to(Pipe::kFmaLite);
   if ((alu | heavy | lite) != 0) {
     candidates &= ~(alu | heavy | lite);
-    if (alu != 0) lose_pipe(sm, alu, Pipe::kAlu);
-    if (heavy != 0) lose_pipe(sm, heavy, Pipe::kFmaHeavy);
-    if (lite != 0) lose_pipe(sm, lite, Pipe::kFmaLite);
+    if (alu != 0) stalled_on_pipe(sm, alu, Pipe::kAlu);
+    if (heavy != 0) stalled_on_pipe(sm, heavy, Pipe::kFmaHeavy);
+    if (lite != 0) stalled_on_pipe(sm, lite, Pipe::kFmaLite);
   }
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
@@ -163,41 +163,42 @@ SubCore::Mask SubCore::throttle(Sm& sm, Mask candidates, Cycle now) {
     candidates &= ~held;
     if (port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory) {
       const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
-      lose(sm, held, state, sm.queue_holder(index_), Contended::kMemoryQueue);
+      stalled(sm, held, state, sm.queue_holder(index_), Contended::kMemoryQueue);
     } else {
-      lose_pipe(sm, held, static_cast<Pipe>(port));
+      stalled_on_pipe(sm, held, static_cast<Pipe>(port));
     }
   }
   return candidates;
 }
 
-void SubCore::lose_pipe(Sm& sm, Mask warps, Pipe pipe) {
+void SubCore::stalled_on_pipe(Sm& sm, Mask warps, Pipe pipe) {
   const auto port = static_cast<int>(pipe);
-  lose(sm, warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
+  stalled(sm, warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
 }
 
 // Candidates that find the issue slot and a control stage free: all or none.
-SubCore::Mask SubCore::find_dispatch_port(Sm& sm, Mask candidates, Cycle now) {
+SubCore::Mask SubCore::pass_control_stage(Sm& sm, Mask candidates, Cycle now) {
   if (plain_) {
     if (dispatch_ports_[0].control_free <= now) return candidates;
-    lose(sm, candidates, WarpState::kDispatchStall, dispatch_ports_[0].dispatch_culprit, Contended::kRegisterReadPort);
+    stalled(sm, candidates, WarpState::kDispatchStall, dispatch_ports_[0].dispatch_culprit, Contended::kRegisterReadPort);
     return 0;
   }
   if (slot_free_ > now) {
-    lose(sm, candidates, WarpState::kNotSelected, slot_holder_, Contended::kIssueSlot);
+    stalled(sm, candidates, WarpState::kNotSelected, slot_holder_, Contended::kIssueSlot);
     return 0;
   }
   dispatch_port_ = 0;
   while (dispatch_port_ + 1 < sm.spec().issue_width && dispatch_ports_[dispatch_port_].control_free > now) ++dispatch_port_;
   if (dispatch_ports_[dispatch_port_].control_free <= now) return candidates;
-  lose(sm, candidates, WarpState::kDispatchStall, dispatch_ports_[dispatch_port_].dispatch_culprit, Contended::kRegisterReadPort);
+  stalled(sm, candidates, WarpState::kDispatchStall, dispatch_ports_[dispatch_port_].dispatch_culprit,
+          Contended::kRegisterReadPort);
   return 0;
 }
 
 // For a second instruction of the same cycle, which meets what the first one has taken.
 [[gnu::noinline]] SubCore::Mask SubCore::look_again(Sm& sm, Mask candidates, Cycle now) {
-  candidates = throttle(sm, candidates, now);
-  return candidates != 0 ? find_dispatch_port(sm, candidates, now) : 0;
+  candidates = pass_pipe_latches(sm, candidates, now);
+  return candidates != 0 ? pass_control_stage(sm, candidates, now) : 0;
 }
 
 // Those of the kernels of highest priority.
@@ -220,16 +221,16 @@ int SubCore::pick(const Sm& sm, Mask candidates) const {
 
 // Those that lost to a warp whose instruction closed the very pipe they need would not have issued with a second issue slot
 // either: the pipe is what they lack. The others lack the issue slot.
-void SubCore::charge_losers(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now) {
+void SubCore::not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now) {
   if constexpr (!kAccounting) return;
   const auto port = static_cast<int>(op.pipe);
   const Mask closed = static_cast<Mask>(pipes_[port].admits_at() > now) & static_cast<Mask>(op.math);
   const Mask same = losers & wants_[port] & (0U - closed);
-  if (same != 0) lose(sm, same, WarpState::kMathPipeThrottle, launch, kContendedPipe[port]);
-  if (losers != same) lose(sm, losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
+  if (same != 0) stalled(sm, same, WarpState::kMathPipeThrottle, launch, kContendedPipe[port]);
+  if (losers != same) stalled(sm, losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
 }
 
-void SubCore::lose(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource) {
+void SubCore::stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource) {
   if constexpr (!kAccounting) return;
   stalls_.stalled(sm.ledger(), warps, state, culprit, resource);
   if ((warps & coupled_) == 0) return;

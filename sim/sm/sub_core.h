@@ -114,14 +114,14 @@ class SubCore {
   // What happens in a cycle that has been run already is seen in the next.
   void wake_at(Cycle cycle) { next_ = std::min(next_, cycle == stepped_ ? cycle + 1 : cycle); }
 
-  Mask throttle(Sm& sm, Mask candidates, Cycle now);
-  Mask find_dispatch_port(Sm& sm, Mask candidates, Cycle now);
+  Mask pass_pipe_latches(Sm& sm, Mask candidates, Cycle now);
+  Mask pass_control_stage(Sm& sm, Mask candidates, Cycle now);
   Mask look_again(Sm& sm, Mask candidates, Cycle now);
   Mask most_urgent(const Sm& sm, Mask candidates) const;
   int pick(const Sm& sm, Mask candidates) const;
-  void charge_losers(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
-  void lose(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
-  void lose_pipe(Sm& sm, Mask warps, isa::Pipe pipe);
+  void not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
+  void stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
+  void stalled_on_pipe(Sm& sm, Mask warps, isa::Pipe pipe);
   void count_held_up(Sm& sm, int slot, Cycle now);
   void issue(Sm& sm, int slot, Cycle now);
   void log(Sm& sm, const Warp& warp, Cycle now) const;

@@ -179,7 +179,7 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [c_launch, c_row, c_cta, warpgroup, c_serial, columns, a_in_registers, commit, c_lost, assembled,
                                 completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaCommand{};
   EXPECT_EQ(sizeof(sim::SmState), 17152);
-  EXPECT_EQ(sizeof(sim::SubCore), 3456);
+  EXPECT_EQ(sizeof(sim::SubCore), 3520);
   EXPECT_EQ(sizeof(sim::MemoryStage), 4712);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 9824);
   EXPECT_EQ(sizeof(sim::MemoryShare), 2864);

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/time.h"
+
+namespace warpfold::sim {
+
+// The state of an SM before a cycle, taken apart into what folding needs (docs/folding_proof.md):
+//
+//   key      what influences the future, relative to the cycle; compared whole
+//   counts   what only counts: grows by the same amount in every period
+//   charges  the same, of counters that an account makes as it needs them: a later state of an SM has no fewer, those of an earlier
+//            one first
+//   trips    per warp its serial, its launch, the number of loops it is in and the trips left of each, outermost first
+//   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on); whose
+//            they are
+//   classes  of the resident CTAs: a recurrence has the same, a state that is alike may have others
+struct Snapshot {
+  Cycle at = 0;
+  std::vector<uint64_t> key;
+  std::vector<uint64_t> classes;
+  std::vector<uint64_t> counts;
+  std::vector<uint64_t> charges;
+  std::vector<uint64_t> trips;
+  std::vector<Cycle> moments;
+  std::vector<uint64_t> whose;
+  std::vector<uint64_t> placed;  // per launch: CTAs placed so far
+  uint64_t instructions = 0;     // issued so far, all launches
+
+  void clear() {
+    for (auto* words : {&key, &classes, &counts, &charges, &trips, &moments, &whose, &placed}) words->clear();
+  }
+  // Begins anew, for a state about as large as another one.
+  void make_room(const Snapshot& like) {
+    clear();
+    for (const auto words : {&Snapshot::key, &Snapshot::classes, &Snapshot::counts, &Snapshot::charges, &Snapshot::trips,
+                             &Snapshot::moments, &Snapshot::whose})
+      (this->*words).reserve((like.*words).size() * 9 / 8);
+  }
+};
+
+// How a state moves on: what is added to what it counts and taken from what it has left.
+struct FastForward {
+  uint64_t periods = 0;
+  Cycle cycles = 0;                   // modulo 2^64: a state may be moved to an earlier time, before which nothing has been
+  std::vector<uint64_t> counted;      // in the order of Snapshot::counts
+  std::vector<uint64_t> charged;      // in the order of Snapshot::charges; what is beyond them stays as it is
+  std::vector<uint64_t> trips_taken;  // in the order of Snapshot::trips
+  std::vector<Cycle> moments;         // per moment: by how much it moves
+  std::vector<uint64_t> placed;       // per launch: CTAs
+};
+
+}  // namespace warpfold::sim
