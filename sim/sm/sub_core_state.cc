@@ -103,7 +103,7 @@ EventKey SubCore::key_of(const Sm& sm, const SubCoreEvent& event) {
   EventKey key{.kind = static_cast<uint8_t>(kind), .sub_core = sub_core, .slot = slot, .counter = counter};
   if (kind == SubCoreEvent::Kind::kQueueEntry) return key;
   const Warp& warp = *live_warp(event);
-  key.delay = {warp.launch, warp.cta, sm.cta(warp.cta).serial, delay};
+  key.delay = {warp.launch, warp.cta, sm.state().ctas[warp.cta].serial, delay};
   if (kind == SubCoreEvent::Kind::kAsyncCopied) {
     key.value = warp.async.committed - value;
   } else if (kind == SubCoreEvent::Kind::kLoadResult || kind == SubCoreEvent::Kind::kCounter) {

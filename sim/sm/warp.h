@@ -29,9 +29,9 @@ struct AsyncGroups {
 struct alignas(64) Warp {
   const MicroOp* op = nullptr;       // next instruction to issue
   const MicroOp* counted = nullptr;  // what it has issued before this one is in the account
-  Cycle last_issue = 0;
-  Cycle since = 0;  // it has been blocked, has been awake, or will be
-  Delay delay;      // cycles that it has been held up for so far, its own and inherited; beside its CTA's most_delay
+  Cycle last_issue = 0;  // in the state key: whether it was in the last cycle; of a warp that has exited, a moment (Snapshot)
+  Cycle since = 0;       // it has been blocked, has been awake, or will be; a moment while it is blocked or coupled and awake
+  Delay delay;           // cycles that it has been held up for so far, its own and inherited; beside its CTA's most_delay
   int launch = 0;
   uint32_t row = 0;  // of the account: that of the segment it is in
   int cta = 0;
