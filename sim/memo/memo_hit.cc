@@ -67,8 +67,6 @@ size_t common_loops(const Program& program, const MicroOp& one, const MicroOp& o
   return depth;
 }
 
-constexpr size_t kHeader = 3;  // of a warp in Snapshot::trips
-
 struct TripsOfWarp {
   const Warp* warp;
   std::span<const uint64_t> trips;
@@ -76,12 +74,8 @@ struct TripsOfWarp {
 
 std::vector<TripsOfWarp> trips_of(const SmState& sm, const Snapshot& state) {
   std::vector<TripsOfWarp> result;
-  size_t at = 0;
-  for (const Warp* warp : warps_of(sm)) {
-    const size_t depth = state.trips[at + 2];
-    result.push_back({warp, std::span(state.trips).subspan(at + kHeader, depth)});
-    at += kHeader + depth;
-  }
+  const std::vector<const Warp*> warps = warps_of(sm);
+  for (size_t w = 0; w < warps.size(); ++w) result.push_back({warps[w], state.trips.of(state.trips.warps[w])});
   return result;
 }
 
@@ -119,7 +113,6 @@ bool match_loops(const SmState& own, const Snapshot& after, MemoHit& hit) {
   for (size_t w = 0; w < there.size(); ++w) begun.emplace(there[w].warp->serial, w);
   std::vector<bool> stays(there.size(), false);
   for (const TripsOfWarp& each : later) {
-    hit.trips.insert(hit.trips.end(), kHeader, 0);
     const auto known = begun.find(each.warp->serial);
     if (known == begun.end() || !same_warp(*there[known->second].warp, *each.warp)) {
       hit.trips.insert(hit.trips.end(), each.trips.begin(), each.trips.end());

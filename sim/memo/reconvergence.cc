@@ -8,14 +8,10 @@ namespace warpfold::sim {
 namespace {
 
 // Warps in the same places with the same trips left. Their serial numbers are only names.
-bool same_trips(const std::vector<uint64_t>& one, const std::vector<uint64_t>& other) {
-  if (one.size() != other.size()) return false;
-  for (size_t i = 0; i < one.size(); i += 3 + one[i + 2]) {
-    const auto begin = one.begin() + static_cast<ptrdiff_t>(i);
-    if (!std::equal(begin + 1, begin + 3 + static_cast<ptrdiff_t>(one[i + 2]), other.begin() + static_cast<ptrdiff_t>(i) + 1))
-      return false;
-  }
-  return true;
+bool same_trips(const Trips& one, const Trips& other) {
+  return one.left == other.left && std::ranges::equal(one.warps, other.warps, [](const Trips::OfWarp& a, const Trips::OfWarp& b) {
+           return a.launch == b.launch && a.depth == b.depth;
+         });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "sim/sampling/sampler.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "sim/memo/recurrence.h"
@@ -169,12 +170,10 @@ bool Sampler::all_places_met(Cycle now) {
   StateVisitor visitor(places, now);
   visit_couplings(*sm_, visitor, coupled_);
   std::vector<uint64_t>& key = places.key;
-  for (size_t i = 0; i < places.trips.size();) {
-    const bool outermost_counts = sm_->state().ctas_left(static_cast<int>(places.trips[i + 1]));
-    const uint64_t depth = places.trips[i + 2];
-    i += 3;
-    for (uint64_t d = outermost_counts ? 0 : 1; d < depth; ++d) key.push_back(places.trips[i + d]);
-    i += depth;
+  for (const Trips::OfWarp& warp : places.trips.warps) {
+    const std::span<const uint64_t> left = places.trips.of(warp);
+    const bool outermost_counts = sm_->state().ctas_left(warp.launch);
+    for (size_t d = outermost_counts ? 0 : 1; d < left.size(); ++d) key.push_back(left[d]);
   }
   if (samples_.empty()) {
     anchor_ = std::move(key);

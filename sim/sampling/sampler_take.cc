@@ -1,6 +1,8 @@
 // What an extrapolation takes from what the launches have left.
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "sim/memo/recurrence.h"
@@ -49,7 +51,7 @@ SamplingGate Sampler::plan_window(size_t first, Cycle limit, Extrapolation& extr
   extrapolation.first = first;
   extrapolation.period = period;
   extrapolation.coarsest.assign(coupled_.size(), 0);
-  by.trips_taken.assign(to.state.trips.size(), 0);
+  by.trips_taken.assign(to.state.trips.left.size(), 0);
   uint64_t periods = limit == kNever ? kUnbounded : limit > to.state.at ? (limit - to.state.at) / period : 0;
   periods = std::min(periods, bound_by_launches(from, by));
   if (periods == 0 || periods == kUnbounded) return SamplingGate::kNothingLeftToTake;
@@ -110,21 +112,18 @@ void Sampler::apply(const Extrapolation& extrapolation) {
 uint64_t Sampler::bound_by_couplings(const Sample& from, FastForward& by) const {
   const Snapshot& before = from.state;
   const Snapshot& after = samples_.back().state;
-  std::vector<size_t> earlier;  // headers of coupled warps
-  for (size_t i = 0; i < before.trips.size(); i += 3 + before.trips[i + 2]) {
-    if (coupled_[before.trips[i + 1]]) earlier.push_back(i);
-  }
+  const auto is_coupled = [&](const Trips::OfWarp& warp) { return coupled_[warp.launch]; };
+  std::vector<Trips::OfWarp> earlier;
+  std::ranges::copy_if(before.trips.warps, std::back_inserter(earlier), is_coupled);
   uint64_t periods = kUnbounded;
   size_t next = 0;
-  for (size_t i = 0; i < after.trips.size(); i += 3 + after.trips[i + 2]) {
-    if (!coupled_[after.trips[i + 1]]) continue;
-    const size_t same = earlier.at(next++);
-    const bool same_warp = before.trips[same] == after.trips[i];
+  for (const Trips::OfWarp& now : after.trips.warps) {
+    if (!is_coupled(now)) continue;
+    const Trips::OfWarp& then = earlier.at(next++);
     std::vector<uint64_t> consumed;
-    periods = std::min(periods, bound_by_warp(before.trips.data() + same + 3, after.trips.data() + i + 3, same_warp,
-                                              after.trips[i + 2], consumed));
+    periods = std::min(periods, bound_by_warp(before.trips.of(then), after.trips.of(now), then.serial == now.serial, consumed));
     if (periods == 0) return 0;
-    std::ranges::copy(consumed, by.trips_taken.begin() + static_cast<ptrdiff_t>(i) + 3);
+    std::ranges::copy(consumed, by.trips_taken.begin() + static_cast<ptrdiff_t>(now.first));
   }
   for (size_t l = 0; l < coupled_.size(); ++l) {
     if (coupled_[l]) periods = std::min(periods, bound_by_ctas(sm_->state().launches[l].ctas, before.placed[l], after.placed[l]));
@@ -139,11 +138,10 @@ uint64_t Sampler::bound_by_rounds(const Sample& from, FastForward& by) const {
   const uint64_t rounds = from.rounds_left - to.rounds_left;
   uint64_t periods = kUnbounded;
   size_t next = 0;
-  const std::vector<uint64_t>& trips = to.state.trips;
-  for (size_t i = 0; i < trips.size(); i += 3 + trips[i + 2]) {
-    if (!coupled_[trips[i + 1]] || to.loops[next++] == nullptr) continue;
-    periods = std::min(periods, (trips[i + 3] - 1) / rounds);
-    by.trips_taken[i + 3] = rounds;
+  for (const Trips::OfWarp& warp : to.state.trips.warps) {
+    if (!coupled_[warp.launch] || to.loops[next++] == nullptr) continue;
+    periods = std::min(periods, (to.state.trips.left[warp.first] - 1) / rounds);
+    by.trips_taken[warp.first] = rounds;
   }
   return periods;
 }
@@ -293,7 +291,6 @@ Work Sampler::take_from_uncoupled_launch(const Sample& from, int launch, Extrapo
   uint64_t one_trip_each = 0;
   size_t at = 0;
   for_each_warp([&](const Warp& warp) {
-    at += 3;
     const size_t place = at;
     at += warp.op->depth;
     if (warp.launch != launch || spare_trips(warp) == 0) return;

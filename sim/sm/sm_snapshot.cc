@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -94,7 +95,7 @@ void visit_couplings(Sm& sm, StateVisitor& visitor, const std::vector<bool>& cou
         if (base == kNever) base = warp.cursors[c];
         visitor.relative("cursor", warp.cursors[c] - base);
       }
-      visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
+      visitor.trips(warp.serial, warp.launch, std::span(warp.trips_left).first(warp.op->depth));
     }
   }
 }
@@ -130,7 +131,7 @@ void follow(Sm& sm, const MemoHit& hit) {
   FastForward forward;
   forward.cycles = hit.own->at - hit.state->at;
   for (size_t i = 0; i < snapshot.counts.size(); ++i) forward.counted.push_back(hit.own->counts[i] - hit.state->counts[i]);
-  for (size_t i = 0; i < snapshot.trips.size(); ++i) forward.trips_taken.push_back(snapshot.trips[i] - hit.trips[i]);
+  for (size_t i = 0; i < snapshot.trips.left.size(); ++i) forward.trips_taken.push_back(snapshot.trips.left[i] - hit.trips[i]);
   forward.moments = hit.moments;
   forward.placed.assign(own.size(), 0);
   StateVisitor mover(forward);
@@ -163,7 +164,7 @@ void add_counts(Sm& sm, const std::vector<uint64_t>& counts, const Account& acco
   if (snapshot.counts.size() != counts.size()) throw std::logic_error("an SM counts something else than it did");
   FastForward skip;
   skip.counted = counts;
-  skip.trips_taken.assign(snapshot.trips.size(), 0);
+  skip.trips_taken.assign(snapshot.trips.left.size(), 0);
   skip.moments.assign(snapshot.moments.size(), 0);
   skip.placed.assign(state.launches.size(), 0);
   StateVisitor visitor(skip);

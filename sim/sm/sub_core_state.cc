@@ -1,4 +1,5 @@
 #include <bit>
+#include <span>
 
 #include "sim/sm/sm.h"
 
@@ -95,7 +96,7 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   } else {
     warp.last_issue = visitor.moved(warp.last_issue);
   }
-  visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
+  visitor.trips(warp.serial, warp.launch, std::span(warp.trips_left).first(warp.op->depth));
 }
 
 EventKey SubCore::key_of(const Sm& sm, const SubCoreEvent& event) {

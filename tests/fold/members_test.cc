@@ -48,7 +48,7 @@ class Perturbation : public sim::SmObserver {
         if (warp.resident) perturb(sm, now, before, warp, of_warps_);
       }
     }
-    for (sim::Cta& cta : sm.ctas()) {
+    for (sim::Cta& cta : sm.state().ctas) {
       if (cta.resident) perturb(sm, now, before, cta, of_ctas_);
     }
   }
