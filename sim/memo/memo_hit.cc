@@ -30,18 +30,12 @@ const Warp* find_warp(const SmState& sm, const Warp& warp) {
 
 // ---- CTAs
 
-bool same_ctas(const CtaList& one, const CtaList& other) {
-  return std::ranges::equal(one, other, [](const traces::CtaRun& a, const traces::CtaRun& b) {
-    return a.cta_class == b.cta_class && a.count == b.count;
-  });
-}
-
 // The CTAs that were placed on the trajectory come next on this SM as well, and after them both have some left or none.
 bool places_the_same(const SmState& from, const SmState& to, const SmState& own, int launch) {
   const CtaList& there = to.launches[launch].ctas;
   const CtaList& here = own.launches[launch].ctas;
   const uint64_t placed = to.ctas_placed(launch) - from.ctas_placed(launch);
-  if (!same_ctas(part_of(there, from.ctas_placed(launch), placed), part_of(here, own.ctas_placed(launch), placed))) return false;
+  if (part_of(there, from.ctas_placed(launch), placed) != part_of(here, own.ctas_placed(launch), placed)) return false;
   return to.ctas_left(launch) == (count_of(here) > own.ctas_placed(launch) + placed);
 }
 

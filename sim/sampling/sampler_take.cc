@@ -301,7 +301,7 @@ Work Sampler::take_from_uncoupled_launch(const Sample& from, int launch, Extrapo
     const auto after = std::ranges::lower_bound(to.warps, warp.serial, {}, &WarpSample::serial);
     const bool was_there = before != from.warps.end() && before->serial == warp.serial;
     const uint64_t own = was_there ? periods * (before->left.instructions - after->left.instructions) : 0;
-    const size_t sub_core = static_cast<size_t>(sm_->state().ctas[warp.cta].warp_slots[warp.index_in_cta]) % shares.size();
+    const int sub_core = sm_->state().place_of(sm_->state().ctas[warp.cta].warp_slots[warp.index_in_cta]).sub_core;
     shares[sub_core].spares.push_back({warp.serial, spare_trips(warp), own, trip, place});
   });
   Work taken;

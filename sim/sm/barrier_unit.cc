@@ -12,7 +12,9 @@ using isa::Behaviour;
 
 namespace {
 
-Mbarrier& mbarrier_of(Sm& sm, const BarrierEvent& event) { return sm.state().ctas[event.cta].rings[event.barrier][event.stage]; }
+Mbarrier& mbarrier_of(Sm& sm, const BarrierEvent& event) {
+  return sm.state().ctas[event.cta].rings[event.barrier][std::to_underlying(event.stage)];
+}
 
 // `event`: an arrival, or bytes that have come.
 void finish_phase(Sm& sm, const BarrierEvent& event, Cycle now) {
@@ -46,7 +48,7 @@ void mbarrier_bytes(Sm& sm, const BarrierEvent& event, Cycle now) {
 
 void release_barrier(Sm& sm, const BarrierEvent& event, Cycle now) {
   SmState& state = sm.state();
-  for (const int s : state.ctas[event.cta].warp_slots) {
+  for (const WarpSlot s : state.ctas[event.cta].warp_slots) {
     const WarpPlace place = state.place_of(s);
     SubCore& sub_core = sm.sub_core(place.sub_core);
     Warp& warp = sub_core.warp(place.slot);
@@ -111,7 +113,7 @@ void arrive_at_barrier(Sm& sm, Warp& warp, const MicroOp& op, Cycle now) {
 
 void reconsider_cta(Sm& sm, int cta, Delay delay, Cycle now) {
   SmState& state = sm.state();
-  for (const int s : state.ctas[cta].warp_slots) {
+  for (const WarpSlot s : state.ctas[cta].warp_slots) {
     const WarpPlace place = state.place_of(s);
     if (state.warp(place).resident) sm.sub_core(place.sub_core).reconsider(sm, place.slot, now, delay);
   }
@@ -125,7 +127,7 @@ uint64_t ring_origin(const Sm& sm, const Cta& cta, int ring) {
   const int base = image.base_ring[ring];
   const std::vector<Mbarrier>& stages = cta.rings[base];
   if (!image.rotates[base]) return stages.front().completed * stages.size();
-  for (const int s : cta.warp_slots) {
+  for (const WarpSlot s : cta.warp_slots) {
     const Warp& warp = state.warp(state.place_of(s));
     if (!warp.resident || warp.exited) continue;
     for (size_t c = 0; c < image.cursor_ring.size(); ++c) {
@@ -135,10 +137,11 @@ uint64_t ring_origin(const Sm& sm, const Cta& cta, int ring) {
   return stages.front().completed * stages.size();
 }
 
-uint32_t stage_from_origin(const Sm& sm, int cta, int ring, uint32_t stage) {
+RingStage stage_from_origin(const Sm& sm, int cta, int ring, RingStage stage) {
   const SmState& state = sm.state();
   const auto depth = static_cast<uint32_t>(state.ctas[cta].rings[ring].size());
-  return (stage + depth - static_cast<uint32_t>(ring_origin(sm, state.ctas[cta], ring) % depth)) % depth;
+  const auto origin = static_cast<uint32_t>(ring_origin(sm, state.ctas[cta], ring) % depth);
+  return RingStage{(std::to_underlying(stage) + depth - origin) % depth};
 }
 
 bool is_live(const Sm& sm, const BarrierEvent& event) { return sm.state().cta_lives(event.cta, event.serial); }
@@ -154,7 +157,7 @@ EventKey key_of(const Sm& sm, const BarrierEvent& event) {
     key.value = state.ctas[cta].barriers[barrier].completed - value;
   } else {
     key.stage = stage_from_origin(sm, cta, barrier, stage);
-    if (kind == kVisible) key.value = state.ctas[cta].rings[barrier][stage].completed - value;
+    if (kind == kVisible) key.value = state.ctas[cta].rings[barrier][std::to_underlying(stage)].completed - value;
   }
   return key;
 }

@@ -26,7 +26,7 @@ void reconsider_cta(Sm& sm, int cta, Delay delay, Cycle now);
 // Where the stages of a ring are counted from, in steps of its cursors (docs/folding_proof.md, "Rings").
 uint64_t ring_origin(const Sm& sm, const Cta& cta, int ring);
 // A stage of a ring as many behind the first as it is behind the origin.
-uint32_t stage_from_origin(const Sm& sm, int cta, int ring, uint32_t stage);
+RingStage stage_from_origin(const Sm& sm, int cta, int ring, RingStage stage);
 // Mbarriers and named barriers of a CTA; named barriers' phases count from where the waiting warps stand.
 void visit_barriers(Sm& sm, int cta_index, StateVisitor& visitor);
 

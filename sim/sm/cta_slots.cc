@@ -29,9 +29,9 @@ void start_warps(Sm& sm, Cta& cta, int index, Cycle now) {
   SmState& state = sm.state();
   const KernelImage& image = *state.launches[cta.launch].image;
   cta.warps_running = image.footprint.warps;
-  find_slots(sm, image.footprint.warps, cta.warp_slots);
+  cta.warp_slots = *find_slots(sm, image.footprint.warps);
   for (uint32_t w = 0; w < image.footprint.warps; ++w) {
-    state.slot_taken[cta.warp_slots[w]] = true;
+    state.slot_taken[std::to_underlying(cta.warp_slots[w])] = true;
     const WarpPlace place = state.place_of(cta.warp_slots[w]);
     SubCore& sub_core = sm.sub_core(place.sub_core);
     Warp& warp = sub_core.warp(place.slot);
@@ -114,7 +114,7 @@ void end_cta(Sm& sm, int index, Cycle now) {
   SmState& state = sm.state();
   Cta& cta = state.ctas[index];
   cta.resident = false;
-  for (const int s : cta.warp_slots) state.slot_taken[s] = false;
+  for (const WarpSlot slot : cta.warp_slots) state.slot_taken[std::to_underlying(slot)] = false;
   state.held[cta.launch].registers -= cta.registers;
   state.held[cta.launch].shared_memory -= cta.shared_memory;
   state.held[cta.launch].warps -= static_cast<uint32_t>(cta.warp_slots.size());
@@ -221,23 +221,22 @@ bool fits_quota(const Sm& sm, int launch) {
 bool fits(const Sm& sm, int launch) {
   const SmState& state = sm.state();
   const Footprint& need = state.launches[launch].image->footprint;
-  std::vector<int> slots;
   return std::ranges::any_of(state.ctas, [](const Cta& cta) { return !cta.resident; }) && fits_quota(sm, launch) &&
          fits_resource(sm, launch, need.registers, sm.spec().registers, &HeldResources::registers, &SmLaunch::reserved_registers) &&
          fits_resource(sm, launch, need.shared_memory, sm.spec().shared_memory_bytes, &HeldResources::shared_memory,
                        &SmLaunch::reserved_shared_memory) &&
          fits_resource(sm, launch, need.warps, sm.spec().warp_slots, &HeldResources::warps, &SmLaunch::reserved_warps) &&
-         find_slots(sm, need.warps, slots);
+         find_slots(sm, need.warps).has_value();
 }
 
 // Warp w of a CTA lives on sub-core (first + w) mod 4. A CTA of four warps or more starts at sub-core 0, so that a
 // warpgroup's four warps lie on four sub-cores; a smaller one starts where most slots are free.
-bool find_slots(const Sm& sm, uint32_t warps, std::vector<int>& slots) {
+std::optional<std::vector<WarpSlot>> find_slots(const Sm& sm, uint32_t warps) {
   const SmState& state = sm.state();
   const auto cores = static_cast<uint32_t>(state.sub_cores.size());
-  std::vector<std::vector<int>> free(cores);
-  for (size_t s = 0; s < state.slot_taken.size(); ++s) {
-    if (!state.slot_taken[s]) free[s % cores].push_back(static_cast<int>(s));
+  std::vector<std::vector<WarpSlot>> free(cores);
+  for (uint32_t s = 0; s < state.slot_taken.size(); ++s) {
+    if (!state.slot_taken[s]) free[s % cores].push_back(WarpSlot{s});
   }
   uint32_t first = 0;
   if (warps < cores) {
@@ -246,12 +245,13 @@ bool find_slots(const Sm& sm, uint32_t warps, std::vector<int>& slots) {
     }
   }
   std::vector<size_t> used(cores, 0);
+  std::vector<WarpSlot> slots;
   for (uint32_t w = 0; w < warps; ++w) {
     const uint32_t core = (first + w) % cores;
-    if (used[core] == free[core].size()) return false;
+    if (used[core] == free[core].size()) return std::nullopt;
     slots.push_back(free[core][used[core]++]);
   }
-  return true;
+  return slots;
 }
 
 }  // namespace warpfold::sim

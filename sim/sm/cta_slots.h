@@ -31,8 +31,8 @@ bool fits(const Sm& sm, int launch);
 bool fits_quota(const Sm& sm, int launch);
 bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::* held,
                    uint32_t SmLaunch::* reserved);
-// Warp slots for a CTA of so many warps; false: there are none.
-bool find_slots(const Sm& sm, uint32_t warps, std::vector<int>& slots);
+// Warp slots for a CTA of so many warps; none: there are not so many.
+std::optional<std::vector<WarpSlot>> find_slots(const Sm& sm, uint32_t warps);
 // Released by now, which an SM may know earlier, and with CTAs left.
 bool active(const Sm& sm, int launch);
 

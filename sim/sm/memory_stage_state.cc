@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "sim/sm/barrier_unit.h"
 #include "sim/sm/memory_stage.h"
@@ -29,7 +30,9 @@ void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisit
   // Others go to no stage.
   const bool arrives =
       request.op->behaviour == isa::Behaviour::kBulkLoad || request.op->behaviour == isa::Behaviour::kMbarrierArrive;
-  visitor.value("request_stage", cta_lives && arrives ? stage_from_origin(sm, request.cta, request.op->barrier, request.stage) : 0);
+  const RingStage behind =
+      cta_lives && arrives ? stage_from_origin(sm, request.cta, request.op->barrier, request.stage) : RingStage{};
+  visitor.value("request_stage", std::to_underlying(behind));
   if (live && request.op->behaviour == isa::Behaviour::kCopyAsync)
     visitor.relative("request_group", warp.async.committed - request.group);
   visitor.moment("request_issued", request.issued);

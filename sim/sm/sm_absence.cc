@@ -71,9 +71,8 @@ std::optional<Shortage> shortage(const Sm& sm, int launch, Cycle now) {
                      &SmLaunch::reserved_shared_memory))
     return Shortage{Contended::kSharedMemoryCapacity,
                     kept_from(sm, launch, &HeldResources::shared_memory, &SmLaunch::reserved_shared_memory)};
-  std::vector<int> slots;
   if (!fits_resource(sm, launch, need.warps, sm.spec().warp_slots, &HeldResources::warps, &SmLaunch::reserved_warps) ||
-      !find_slots(sm, need.warps, slots)) {
+      !find_slots(sm, need.warps)) {
     return Shortage{Contended::kWarpSlots, kept_from(sm, launch, &HeldResources::warps, &SmLaunch::reserved_warps)};
   }
   return std::nullopt;

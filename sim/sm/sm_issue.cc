@@ -39,8 +39,8 @@ void issue_memory(Sm& sm, Warp& warp, const MicroOp& op, int sub_core, int slot,
                         .issued = now,
                         .delay = warp.delay};
   if (op.cursor >= 0) {
-    request.stage =
-        static_cast<uint32_t>(warp.cursors[op.cursor] % state.launches[warp.launch].image->kernel->cursors[op.cursor].depth);
+    const uint64_t depth = state.launches[warp.launch].image->kernel->cursors[op.cursor].depth;
+    request.stage = RingStage{static_cast<uint32_t>(warp.cursors[op.cursor] % depth)};
   }
   switch (op.behaviour) {
     case Behaviour::kStoreGlobal:

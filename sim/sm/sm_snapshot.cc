@@ -81,7 +81,7 @@ void visit_couplings(Sm& sm, StateVisitor& visitor, const std::vector<bool>& cou
     visitor.value("cta_class", cta.cta_class);
     const KernelImage& image = *state.launches[cta.launch].image;
     std::vector<uint64_t> first(cta.rings.size(), kNever);  // per ring: a cursor round it that the others are compared with
-    for (const int s : cta.warp_slots) {
+    for (const WarpSlot s : cta.warp_slots) {
       const WarpPlace place = state.place_of(s);
       Warp& warp = sm.sub_core(place.sub_core).warp(place.slot);
       if (!warp.resident) continue;

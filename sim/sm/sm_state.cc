@@ -55,7 +55,7 @@ void visit_cta(Sm& sm, int index, StateVisitor& visitor) {
   visitor.cta_class(cta.cta_class);
   visitor.values("cta_warps_running", cta.warps_running, "cta_register_pool", cta.register_pool);
   visitor.value("cta_warps", cta.warp_slots.size());
-  for (const int slot : cta.warp_slots) visitor.value("cta_warp_slot", static_cast<uint64_t>(slot));
+  for (const WarpSlot slot : cta.warp_slots) visitor.value("cta_warp_slot", static_cast<uint64_t>(slot));
   visit_barriers(sm, index, visitor);
   for (Warpgroup& group : cta.warpgroups) {
     [[maybe_unused]] const auto& [opened, issued_by, last, done, started] = group;
@@ -122,7 +122,7 @@ void visit_events(Sm& sm, StateVisitor& visitor) {
     visitor.relative("event_time", event->time - visitor.now());
     visitor.values("event_type", type, "event_sub_core", key.sub_core, "event_slot", key.slot, "event_counter", key.counter,
                    "event_cta", key.cta, "event_ring", key.barrier);
-    visitor.value("event_stage", key.stage);
+    visitor.value("event_stage", std::to_underlying(key.stage));
     visitor.relative("event_value", key.value);
     if (key.delay)
       visit_delay(sm, "event_delay", key.delay->launch, key.delay->cta, key.delay->cta_serial, key.delay->delay, visitor);

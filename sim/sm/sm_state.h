@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/account/account.h"
@@ -80,7 +81,7 @@ struct SmState {
   MemoryStage memory;
   WgmmaUnit wgmma{};
   std::vector<Cta> ctas;         // by slot
-  std::vector<bool> slot_taken;  // SM-wide: slot s is on sub-core s mod the number of them
+  std::vector<bool> slot_taken;  // by WarpSlot
   uint64_t open_wgmma = 0;       // commands that not all four warps have issued yet
   bool loop_end = false;         // or the end of a CTA without loops: not told to the observer yet
   uint64_t next_serial = 1;      // of a warp or CTA
@@ -97,9 +98,10 @@ struct SmState {
   // Warps of a CTA of the launch wait for each other.
   bool coupled(int launch) const { return launches[launch].image->coupled; }
   bool cta_lives(int cta, uint64_t serial) const { return ctas[cta].resident && ctas[cta].serial == serial; }
-  WarpPlace place_of(int warp_slot) const {
-    const auto cores = static_cast<int>(sub_cores.size());
-    return {warp_slot % cores, warp_slot / cores};
+  // Slots go round the sub-cores.
+  WarpPlace place_of(WarpSlot slot) const {
+    const auto cores = static_cast<uint32_t>(sub_cores.size());
+    return {static_cast<int>(std::to_underlying(slot) % cores), static_cast<int>(std::to_underlying(slot) / cores)};
   }
   const Warp& warp(WarpPlace place) const { return sub_cores[place.sub_core].warp(place.slot); }
   uint64_t trips(const Warp& warp, const traces::TripCount& count) const;

@@ -59,7 +59,7 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
 // The loops' trips are apart: they only count, until the last.
 void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   Warp& warp = warps_[slot];
-  // Every field. Beside its CTA (Sm::visit_warp_in_cta): delay, barrier_phase, wgmma_sequence and cursors. Not visited: counted,
+  // Every field. Beside its CTA (sm_state.cc): delay, barrier_phase, wgmma_sequence and cursors. Not visited: counted,
   // which is op once settled; launch, its CTA's; row, which follows from op; program, in which op lies; number and barrier_op,
   // which only reports show.
   [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,

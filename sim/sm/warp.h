@@ -7,6 +7,7 @@
 #include "sim/account/delay.h"
 #include "sim/account/states.h"
 #include "sim/engine/time.h"
+#include "sim/sm/ids.h"
 #include "sim/sm/program.h"
 #include "traces/kernel.h"
 
@@ -103,9 +104,9 @@ struct Cta {
   uint32_t warps_running = 0;
   uint32_t registers = 0;  // allocated of the SM's
   uint32_t shared_memory = 0;
-  uint32_t register_pool = 0;   // given back by setmaxnreg, per CTA
-  Delay most_delay;             // Warp::delay, the largest so far
-  std::vector<int> warp_slots;  // SM-wide slot of each warp
+  uint32_t register_pool = 0;        // given back by setmaxnreg, per CTA
+  Delay most_delay;                  // Warp::delay, the largest so far
+  std::vector<WarpSlot> warp_slots;  // of each warp
   std::vector<std::vector<Mbarrier>> rings;
   std::array<NamedBarrier, kNamedBarriers> barriers{};
   std::vector<Warpgroup> warpgroups;
