@@ -111,15 +111,10 @@ class StateVisitor {
     for (uint64_t& total : totals.first(std::min(totals.size(), fast_forward_->charged.size() - next_charge_)))
       total += fast_forward_->charged[next_charge_++];
   }
-  // The loops a warp is in. A warp that took another's place has another serial.
-  void trips(uint64_t serial, int launch, uint64_t* left, uint32_t depth) {
-    if (recording()) {
-      for (const uint64_t word : {serial, static_cast<uint64_t>(launch), uint64_t{depth}}) snapshot_->trips.push_back(word);
-      snapshot_->trips.insert(snapshot_->trips.end(), left, left + depth);
-      return;
-    }
-    next_trip_ += 3;
-    for (uint32_t d = 0; d < depth; ++d) left[d] -= fast_forward_->trips_taken[next_trip_++];
+  // Of the loops that a warp is in.
+  void trips(uint64_t serial, int launch, std::span<uint64_t> left) {
+    if (recording()) return snapshot_->trips.add(serial, launch, left);
+    for (uint64_t& each : left) each -= fast_forward_->trips_taken[next_trip_++];
   }
   // CTAs of a launch placed so far. Returns how many more have been placed in the periods skipped.
   uint64_t placed(uint64_t ctas) {

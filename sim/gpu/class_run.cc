@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/memo/checkpoint.h"
+#include "sim/sm/sm_snapshot.h"
 
 namespace warpfold::sim {
 namespace {
@@ -57,15 +58,15 @@ uint64_t ClassRun::replayed() const {
 void ClassRun::settle() {
   if (past.counts.empty()) return;
   replayed_before = replayed();
-  sm->add_counts(past.counts, *past.account);
+  add_counts(*sm, past.counts, *past.account);
   not_replayed = sm->instructions() - folding->skipped_instructions() - replayed_before;
   for (size_t l = 0; l < past.launches.size(); ++l)
-    sm->had_launch(static_cast<int>(l), past.launches[l].start, past.launches[l].end);
+    had_launch(*sm, static_cast<int>(l), past.launches[l].start, past.launches[l].end);
 }
 
 void ClassRun::keep_timeline(Cycle at) {
-  if (!sm->records_timeline()) return;
-  TimelineRecorder until = sm->hand_over_timeline(at);
+  if (!sm->observation().timeline) return;
+  TimelineRecorder until = hand_over_timeline(*sm, at);
   if (timeline) {
     timeline->continue_with(until);
   } else {
@@ -74,11 +75,11 @@ void ClassRun::keep_timeline(Cycle at) {
 }
 
 void ClassRun::end_timeline() {
-  if (!sm->records_timeline()) return;
+  if (!sm->observation().timeline) return;
   if (timeline) {
-    timeline->continue_with(sm->end_timeline());
+    timeline->continue_with(sim::end_timeline(*sm));
   } else {
-    timeline = sm->end_timeline();
+    timeline = sim::end_timeline(*sm);
   }
 }
 
@@ -91,7 +92,7 @@ void share_sm(ClassRun& leader) {
   std::vector<const CommonPrefix*> prefixes;
   for (const ClassRun::Follower& follower : leader.followers) prefixes.push_back(&follower.prefix);
   leader.sm->receive(common_ctas(leader.ctas, prefixes));
-  leader.sm->share(!leader.followers.empty());
+  leader.sm->control().share(!leader.followers.empty());
 }
 
 void split(std::vector<ClassRun>& class_runs, ClassRun& leader, Divergence which, const FoldOptions& fold) {
@@ -101,7 +102,7 @@ void split(std::vector<ClassRun>& class_runs, ClassRun& leader, Divergence which
     return true;
   });
   if (left > 0) share_sm(leader);
-  if (which == Divergence::kWorkLeft) leader.sm->let_jump();
+  if (which == Divergence::kWorkLeft) leader.sm->control().may_jump = true;
 }
 
 void follow_memo_hit(std::vector<ClassRun>& class_runs, ClassRun& class_run, const FoldOptions& fold) {
@@ -112,7 +113,7 @@ void follow_memo_hit(std::vector<ClassRun>& class_runs, ClassRun& class_run, con
       get_own_sm(class_runs[follower.class_run], class_run, follower.prefix, fold);
       return true;
     });
-    class_run.sm->follow(*hit);
+    follow(*class_run.sm, *hit);
     class_run.folding->followed_memo_hit(hit->instructions);
     class_run.not_replayed += hit->instructions;
     ++class_run.memo_hits;

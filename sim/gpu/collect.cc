@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/gpu/gpu_run.h"
+#include "sim/sm/alternative_bounds.h"
 
 namespace warpfold::sim {
 namespace {
@@ -107,9 +108,9 @@ void GpuRun::collect_ledger(Outcome& outcome) const {
 
 Timeline GpuRun::collect_timeline() const {
   Timeline timeline;
-  timeline.lanes = Sm::use_lanes(spec_);
+  timeline.lanes = use_lanes(spec_);
   for (const ClassRun& class_run : class_runs_) {
-    SmTimeline& one = timeline.sms.emplace_back(class_run.timeline->timeline(class_run.sm->launch_spans()));
+    SmTimeline& one = timeline.sms.emplace_back(class_run.timeline->timeline(launch_spans(*class_run.sm)));
     one.sms = class_run.sms;
     one.stands_for_others = class_run.represents_others;
   }
@@ -131,10 +132,10 @@ std::vector<Losses> GpuRun::collect_absences(Lost lost) const {
 
 AlternativeBounds GpuRun::collect_alternative_bounds(size_t which) const {
   AlternativeBounds other;
-  other.same = std::ranges::all_of(class_runs_, [&](const ClassRun& class_run) { return class_run.sm->same_under(which); });
+  other.same = std::ranges::all_of(class_runs_, [&](const ClassRun& class_run) { return same_under(*class_run.sm, which); });
   for (int launch = 0; launch < static_cast<int>(released_.size()); ++launch) {
     other.absent.push_back(collect_absences(
-        [&](const Sm& sm, int culprit, Contended resource) { return sm.absent_under(which, launch, culprit, resource); }));
+        [&](const Sm& sm, int culprit, Contended resource) { return absent_under(sm, which, launch, culprit, resource); }));
   }
   return other;
 }
@@ -145,11 +146,11 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   counters.cta_limiter = images_[launch].limiter;
   for (const ClassRun& class_run : class_runs_) {
     const LaunchAccount& account = class_run.sm->account().launch(launch);
-    if (class_run.sm->ctas_done(launch) > 0)
-      counters.start_cycle = std::min(counters.start_cycle, class_run.sm->launch_start(launch));
-    counters.end_cycle = std::max(counters.end_cycle, class_run.sm->launch_end(launch));
+    if (class_run.sm->state().progress[launch].done > 0)
+      counters.start_cycle = std::min(counters.start_cycle, class_run.sm->state().progress[launch].start);
+    counters.end_cycle = std::max(counters.end_cycle, class_run.sm->state().progress[launch].end);
     const RepresentativeClass::Less& less = class_run.less[launch];
-    counters.ctas += class_run.sms * class_run.sm->ctas_done(launch) - less.ctas;
+    counters.ctas += class_run.sms * class_run.sm->state().progress[launch].done - less.ctas;
     counters.instructions += class_run.sms * account.instructions - less.work.instructions;
     counters.l2_bytes += class_run.sms * account.l2_requested_bytes - less.work.bytes;
     counters.l2_bytes_served += class_run.sms * account.l2_served_bytes - less.work.bytes;
@@ -221,7 +222,7 @@ void GpuRun::collect_resources(Outcome& outcome) const {
   add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }));
   for (const isa::PipeRow& row : isa::kMathPipes) add(std::string(row.name), pipe(row.pipe));
   add("wgmma", sum([](const Sm& sm) { return sm.wgmma().busy_cycles(); }));
-  add("register_read_ports", sum([](const Sm& sm) { return sm.port_reads(); }));
+  add("register_read_ports", sum([](const Sm& sm) { return port_reads(sm); }));
   add("memory_issue", pipe(isa::Pipe::kMemory) * spec_.memory_issue_interval);
   add("shared_memory", sum([](const Sm& sm) { return sm.memory().wavefronts(); }));
   add("sm_ingress", sum([](const Sm& sm) { return sm.memory().memory().ingress_bytes(); }));

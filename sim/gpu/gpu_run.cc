@@ -9,6 +9,8 @@
 
 #include "sim/gpu/distribution.h"
 #include "sim/plan/epochs.h"
+#include "sim/sm/alternative_bounds.h"
+#include "sim/sm/sm_snapshot.h"
 
 namespace warpfold::sim {
 namespace {
@@ -83,9 +85,10 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
                       epoch_of[l]});
   }
   class_run.sm = std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr);
-  class_run.sm->consider(alternative_bounds_);
-  if (issue_log != nullptr) class_run.sm->log_issues(*issue_log, static_cast<uint32_t>(&class_run - class_runs_.data()));
-  if (timeline_) class_run.sm->record_timeline(TimelineLimits::for_each_of(class_runs_.size()));
+  compare_with(*class_run.sm, alternative_bounds_);
+  class_run.sm->observation().issue_log = issue_log;
+  class_run.sm->observation().sm_class = static_cast<uint32_t>(&class_run - class_runs_.data());
+  if (timeline_) record_timeline(*class_run.sm, TimelineLimits::for_each_of(class_runs_.size()));
   if (fold_.mode == FoldMode::kOff) return;
   const bool memo_hits = !timeline_ && fold_.enables(Mechanism::kMemoHit);
   class_run.folding = std::make_unique<SmFolding>(fold_, *class_run.sm, memo_hits ? &trajectories_ : nullptr);
@@ -105,7 +108,7 @@ bool GpuRun::may_leave_idle() const { return !chip_ && spec_.kernel_launch > 0; 
 
 // What a run does up to its stop, it must do whatever launches come later: they bound no launch (SmLaunch::any).
 bool GpuRun::may_stop() const {
-  const std::vector<SmLaunch>& launches = class_runs_.front().sm->launches();
+  const std::vector<SmLaunch>& launches = class_runs_.front().sm->state().launches;
   return may_leave_idle() && !timeline_ && alternative_bounds_.empty() && std::ranges::none_of(launches, &SmLaunch::any);
 }
 
@@ -150,14 +153,14 @@ Outcome GpuRun::run() {
     check_conservation(outcome);
     const Cycle next = outcome.total_cycles + spec_.kernel_launch;
     outcome.left_idle = may_leave_idle() &&
-                        std::ranges::all_of(class_runs_, [next](ClassRun& class_run) { return class_run.sm->is_pristine(next); });
+                        std::ranges::all_of(class_runs_, [next](ClassRun& class_run) { return is_pristine(*class_run.sm, next); });
   }
   return outcome;
 }
 
 bool GpuRun::may_start_earlier(const Outcome& outcome) const {
   if (images_.size() == 1 || std::ranges::none_of(class_runs_, &ClassRun::represents_others)) return false;
-  const std::vector<SmLaunch>& launches = class_runs_.front().sm->launches();
+  const std::vector<SmLaunch>& launches = class_runs_.front().sm->state().launches;
   return std::ranges::any_of(outcome.ran, [&](size_t l) {
     const KernelCounters& kernel = outcome.kernels[l];
     const auto waited = static_cast<double>(kernel.start_cycle - released_at_[l]);
@@ -175,7 +178,7 @@ void GpuRun::advance(ClassRun& class_run) {
   if (class_run.next >= limit) return;
   class_run.next = class_run.sm->run(limit);
   if (class_run.folding && class_run.folding->at_memo_hit()) follow_memo_hit(class_runs_, class_run, fold_);
-  split(class_runs_, class_run, class_run.sm->ends_sharing() ? Divergence::kWorkLeft : Divergence::kAnswers, fold_);
+  split(class_runs_, class_run, class_run.sm->control().ends_sharing ? Divergence::kWorkLeft : Divergence::kAnswers, fold_);
 }
 
 // Until a launch has ended on an SM and all have done their part of that cycle. The SM whose next thing to do is the earliest goes
@@ -196,7 +199,7 @@ void GpuRun::run_together() {
     turns.pop();
     ClassRun& class_run = class_runs_[m];
     class_run.next = class_run.sm->run_to_access(all_released ? kNever : now + launch);
-    if (class_run.sm->stopped_at_launch_end()) until = now;
+    if (class_run.sm->control().launch_ended) until = now;
     if (class_run.next != kNever) turns.emplace(class_run.next, m);
   }
 }
@@ -260,7 +263,7 @@ bool GpuRun::idle_until(const std::vector<Cycle>& next) {
   for (ClassRun& class_run : class_runs_) {
     if (class_run.sm && class_run.next < at) class_run.next = class_run.sm->run(at);
   }
-  return std::ranges::all_of(class_runs_, [at](ClassRun& class_run) { return !class_run.sm || class_run.sm->is_pristine(at); });
+  return std::ranges::all_of(class_runs_, [at](ClassRun& class_run) { return !class_run.sm || is_pristine(*class_run.sm, at); });
 }
 
 // A launch begins at a time at which many SMs have nothing else to do: whatever they did before, they are in the same state then.
@@ -276,13 +279,13 @@ void GpuRun::reconverge_classes() {
 
 bool GpuRun::ended(int launch) const {
   return std::ranges::all_of(class_runs_,
-                             [&](const ClassRun& class_run) { return !class_run.sm || class_run.sm->launch_done(launch); });
+                             [&](const ClassRun& class_run) { return !class_run.sm || class_run.sm->state().launch_done(launch); });
 }
 
 Cycle GpuRun::end_of(int launch) const {
   Cycle end = 0;
   for (const ClassRun& class_run : class_runs_) {
-    if (class_run.sm != nullptr) end = std::max(end, class_run.sm->launch_end(launch));
+    if (class_run.sm != nullptr) end = std::max(end, class_run.sm->state().progress[launch].end);
   }
   return end;
 }
@@ -295,7 +298,7 @@ Cycle GpuRun::horizon(const ClassRun& class_run) const {
   for (size_t l = 0; l < released_.size(); ++l) {
     if (released_[l]) continue;
     const auto open_on = [&](const ClassRun& each) {
-      return std::ranges::any_of(depends_on_[l], [&](int d) { return !each.sm->launch_done(d); });
+      return std::ranges::any_of(depends_on_[l], [&](int d) { return !each.sm->state().launch_done(d); });
     };
     if (open_on(class_run)) continue;
     for (const ClassRun& other : class_runs_) {
@@ -315,7 +318,7 @@ bool GpuRun::deadlocked() const {
 std::string GpuRun::waiting_classes() const {
   std::string report;
   for (size_t m = 0; m < class_runs_.size(); ++m) {
-    const std::string waiting = class_runs_[m].sm->waiting_report();
+    const std::string waiting = waiting_report(*class_runs_[m].sm);
     if (!waiting.empty())
       report += "SM class " + std::to_string(m) + " (" + std::to_string(class_runs_[m].sms) + " SMs):\n" + waiting;
   }
@@ -326,7 +329,7 @@ std::string GpuRun::waiting_classes() const {
 std::string GpuRun::waiting_sms() const {
   std::vector<std::pair<std::string, std::vector<size_t>>> reports;
   for (size_t m = 0; m < class_runs_.size(); ++m) {
-    std::string waiting = class_runs_[m].sm->waiting_report();
+    std::string waiting = waiting_report(*class_runs_[m].sm);
     if (waiting.empty()) continue;
     auto same = std::ranges::find(reports, waiting, [](const auto& each) { return each.first; });
     if (same == reports.end()) same = reports.insert(same, {std::move(waiting), {}});

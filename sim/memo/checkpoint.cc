@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "sim/sm/sm_snapshot.h"
+
 namespace warpfold::sim {
 
 Checkpoint make_checkpoint(const Snapshot& state, uint64_t hash, const Sm& sm) {
@@ -10,7 +12,7 @@ Checkpoint make_checkpoint(const Snapshot& state, uint64_t hash, const Sm& sm) {
 
 std::unique_ptr<Sm> diverged_copy(const Sm& leader, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of) {
   auto copy = std::make_unique<Sm>(leader);
-  copy->exchange_classes(std::move(ctas), class_of);
+  exchange_classes(*copy, std::move(ctas), class_of);
   return copy;
 }
 

@@ -1,4 +1,5 @@
 #include "sim/memo/common_prefix.h"
+#include "sim/sm/sm_snapshot.h"
 
 #include <algorithm>
 
@@ -60,8 +61,8 @@ std::optional<CommonPrefix> common_prefix(const std::vector<CtaList>& leader, co
 bool diverges(const CommonPrefix& prefix, const Sm& leader) {
   for (size_t l = 0; l < prefix.launches.size(); ++l) {
     const CommonPrefix::OfLaunch& launch = prefix.launches[l];
-    if (prefix_exhausted(launch, leader.ctas_placed(static_cast<int>(l)))) return true;
-    if (leader.on_last_trip(static_cast<int>(l), launch.differs)) return true;
+    if (prefix_exhausted(launch, leader.state().progress[l].placed)) return true;
+    if (on_last_trip(leader, static_cast<int>(l), launch.differs)) return true;
   }
   return false;
 }
@@ -70,7 +71,7 @@ bool diverges(const CommonPrefix& prefix, const Sm& leader, const MemoHit& hit) 
   for (size_t l = 0; l < prefix.launches.size(); ++l) {
     const auto launch = static_cast<int>(l);
     const CommonPrefix::OfLaunch& of_launch = prefix.launches[l];
-    if (prefix_exhausted(of_launch, leader.ctas_placed(launch) + hit.placed[l])) return true;
+    if (prefix_exhausted(of_launch, leader.state().progress[launch].placed + hit.placed[l])) return true;
     if (!stays_in_loops(hit, launch, of_launch.differs)) return true;
   }
   return false;
@@ -79,7 +80,7 @@ bool diverges(const CommonPrefix& prefix, const Sm& leader, const MemoHit& hit) 
 bool equal_work_left(const CommonPrefix& prefix, const Sm& leader) {
   for (size_t l = 0; l < prefix.launches.size(); ++l) {
     const CommonPrefix::OfLaunch& launch = prefix.launches[l];
-    if (!leader.launch_released(static_cast<int>(l)) || leader.launch_done(static_cast<int>(l))) continue;
+    if (leader.state().progress[l].ready == kNever || leader.state().launch_done(static_cast<int>(l))) continue;
     const auto renamed = [](const auto& entry) { return entry.first != entry.second; };
     if (!launch.all || std::ranges::any_of(launch.class_of, renamed)) return false;
   }

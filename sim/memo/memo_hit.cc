@@ -30,18 +30,12 @@ const Warp* find_warp(const SmState& sm, const Warp& warp) {
 
 // ---- CTAs
 
-bool same_ctas(const CtaList& one, const CtaList& other) {
-  return std::ranges::equal(one, other, [](const traces::CtaRun& a, const traces::CtaRun& b) {
-    return a.cta_class == b.cta_class && a.count == b.count;
-  });
-}
-
 // The CTAs that were placed on the trajectory come next on this SM as well, and after them both have some left or none.
 bool places_the_same(const SmState& from, const SmState& to, const SmState& own, int launch) {
   const CtaList& there = to.launches[launch].ctas;
   const CtaList& here = own.launches[launch].ctas;
   const uint64_t placed = to.ctas_placed(launch) - from.ctas_placed(launch);
-  if (!same_ctas(part_of(there, from.ctas_placed(launch), placed), part_of(here, own.ctas_placed(launch), placed))) return false;
+  if (part_of(there, from.ctas_placed(launch), placed) != part_of(here, own.ctas_placed(launch), placed)) return false;
   return to.ctas_left(launch) == (count_of(here) > own.ctas_placed(launch) + placed);
 }
 
@@ -67,8 +61,6 @@ size_t common_loops(const Program& program, const MicroOp& one, const MicroOp& o
   return depth;
 }
 
-constexpr size_t kHeader = 3;  // of a warp in Snapshot::trips
-
 struct TripsOfWarp {
   const Warp* warp;
   std::span<const uint64_t> trips;
@@ -76,12 +68,8 @@ struct TripsOfWarp {
 
 std::vector<TripsOfWarp> trips_of(const SmState& sm, const Snapshot& state) {
   std::vector<TripsOfWarp> result;
-  size_t at = 0;
-  for (const Warp* warp : warps_of(sm)) {
-    const size_t depth = state.trips[at + 2];
-    result.push_back({warp, std::span(state.trips).subspan(at + kHeader, depth)});
-    at += kHeader + depth;
-  }
+  const std::vector<const Warp*> warps = warps_of(sm);
+  for (size_t w = 0; w < warps.size(); ++w) result.push_back({warps[w], state.trips.of(state.trips.warps[w])});
   return result;
 }
 
@@ -119,7 +107,6 @@ bool match_loops(const SmState& own, const Snapshot& after, MemoHit& hit) {
   for (size_t w = 0; w < there.size(); ++w) begun.emplace(there[w].warp->serial, w);
   std::vector<bool> stays(there.size(), false);
   for (const TripsOfWarp& each : later) {
-    hit.trips.insert(hit.trips.end(), kHeader, 0);
     const auto known = begun.find(each.warp->serial);
     if (known == begun.end() || !same_warp(*there[known->second].warp, *each.warp)) {
       hit.trips.insert(hit.trips.end(), each.trips.begin(), each.trips.end());

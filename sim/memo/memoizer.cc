@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/memo/recurrence.h"
+#include "sim/sm/sm_snapshot.h"
 
 namespace warpfold::sim {
 namespace {
@@ -108,7 +109,7 @@ size_t Memoizer::keep_snapshot(uint64_t hash) {
 }
 
 std::optional<Memoizer::FastForwarded> Memoizer::loop_ended(Cycle now, Cycle limit, uint64_t measured) {
-  const uint64_t print = sm_->fingerprint();
+  const uint64_t print = fingerprint(*sm_);
   if (!passes(print, sm_->instructions())) return std::nullopt;
   const bool checkpoint = options_.checkpoint_spacing > 0 || (print >> 32 & kCheckpoints) == 0;
   return look(now, limit, checkpoint, measured);
@@ -144,13 +145,13 @@ std::optional<Memoizer::FastForwarded> Memoizer::look(Cycle now, Cycle limit, bo
 
 // Pauses at a memo hit; else the SM's own trajectory gets a checkpoint.
 void Memoizer::look_up_trajectories(const Snapshot& state, uint64_t hash, Cycle limit, uint64_t measured) {
-  if (sm_->stopped_at_launch_end()) return;  // a launch of another SM may wait for this end
+  if (sm_->control().launch_ended) return;  // a launch of another SM may wait for this end
   if (std::exchange(trajectories_cleared_, trajectories_->cleared()) != trajectories_->cleared()) memo_hits_left_ = kMostMemoHits;
   const uint64_t least = std::max(trajectories_->worthwhile(), measured / kWorthMeasuring);
   const auto hit = memo_hits_left_ > 0 ? trajectories_->furthest(*sm_, state, hash, limit) : std::nullopt;
   if (hit && hit->instructions >= least) {
     pause_ = {state.at, limit};
-    sm_->pause();
+    sm_->control().paused = true;
   } else if (trajectories_->wants(trajectory_, state.instructions)) {
     trajectory_ = trajectories_->add(trajectory_, state, hash, *sm_);
   }
@@ -181,11 +182,11 @@ void Memoizer::state_replaced() {
 std::optional<Memoizer::FastForwarded> Memoizer::fast_forward(const Snapshot& before, const Snapshot& after, Cycle limit) {
   if (!options_.enables(Mechanism::kRecurrence)) return std::nullopt;
   std::vector<const CtaList*> ctas;
-  for (const SmLaunch& launch : sm_->launches()) ctas.push_back(&launch.ctas);
+  for (const SmLaunch& launch : sm_->state().launches) ctas.push_back(&launch.ctas);
   FastForward found = recurrence(before, after, ctas, limit);
   // Most keys that come back do not recur: what is left of loops is a few words, a key some thousand.
   if (found.periods == 0 || before.key != after.key || before.classes != after.classes) return std::nullopt;
-  sm_->move_on(found, true);
+  move_on(*sm_, found, true);
   Period& period = periods_[after.at - before.at];
   period.instructions = after.instructions - before.instructions;
   period.repeats += found.periods;

@@ -8,14 +8,10 @@ namespace warpfold::sim {
 namespace {
 
 // Warps in the same places with the same trips left. Their serial numbers are only names.
-bool same_trips(const std::vector<uint64_t>& one, const std::vector<uint64_t>& other) {
-  if (one.size() != other.size()) return false;
-  for (size_t i = 0; i < one.size(); i += 3 + one[i + 2]) {
-    const auto begin = one.begin() + static_cast<ptrdiff_t>(i);
-    if (!std::equal(begin + 1, begin + 3 + static_cast<ptrdiff_t>(one[i + 2]), other.begin() + static_cast<ptrdiff_t>(i) + 1))
-      return false;
-  }
-  return true;
+bool same_trips(const Trips& one, const Trips& other) {
+  return one.left == other.left && std::ranges::equal(one.warps, other.warps, [](const Trips::OfWarp& a, const Trips::OfWarp& b) {
+           return a.launch == b.launch && a.depth == b.depth;
+         });
 }
 
 }  // namespace
@@ -30,8 +26,8 @@ std::vector<CtaList> continued(const std::vector<CtaList>& leader_ctas, const Sm
   std::vector<CtaList> result;
   for (size_t l = 0; l < ctas.size(); ++l) {
     const auto launch = static_cast<int>(l);
-    CtaList list = part_of(leader_ctas[l], 0, leader.ctas_placed(launch));
-    std::ranges::copy(part_of(ctas[l], sm.ctas_placed(launch)), std::back_inserter(list));
+    CtaList list = part_of(leader_ctas[l], 0, leader.state().progress[launch].placed);
+    std::ranges::copy(part_of(ctas[l], sm.state().progress[launch].placed), std::back_inserter(list));
     result.push_back(part_of(list, 0));
   }
   return result;
@@ -40,7 +36,7 @@ std::vector<CtaList> continued(const std::vector<CtaList>& leader_ctas, const Sm
 uint64_t weight_of_what_is_left(const std::vector<CtaList>& ctas, const Sm& sm, const std::vector<KernelImage>& images) {
   uint64_t sum = 0;
   for (size_t l = 0; l < ctas.size(); ++l) {
-    for (const traces::CtaRun& run : part_of(ctas[l], sm.ctas_placed(static_cast<int>(l)))) {
+    for (const traces::CtaRun& run : part_of(ctas[l], sm.state().progress[l].placed)) {
       const std::vector<uint64_t>& values = images[l].kernel->cta_classes[run.cta_class].values;
       sum += run.count * std::accumulate(values.begin(), values.end(), uint64_t{1});
     }
@@ -57,13 +53,13 @@ void PastDifference::add_counts(Sm& own, const Snapshot& own_state, Sm& leader, 
     account = own.account();
   }
   account->subtract_rows(leader.account());
-  launches.resize(own.launches().size());
+  launches.resize(own.state().launches.size());
   for (size_t l = 0; l < launches.size(); ++l) {
-    const auto launch = static_cast<int>(l);
+    const LaunchProgress& progress = own.state().progress[l];
     Times& times = launches[l];
-    if (own.launch_start(launch) == kNever) continue;
-    if (times.start == kNever) times.start = own.launch_start(launch);
-    if (times.end == kNever && own.launch_done(launch)) times.end = own.launch_end(launch);
+    if (progress.start == kNever) continue;
+    if (times.start == kNever) times.start = progress.start;
+    if (times.end == kNever && own.state().launch_done(static_cast<int>(l))) times.end = progress.end;
   }
 }
 

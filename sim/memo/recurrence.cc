@@ -38,17 +38,13 @@ uint64_t repeated(const CtaList& runs, uint64_t first, uint64_t period) {
   return length;
 }
 
-uint64_t bound_by_loops(const std::vector<uint64_t>& before, const std::vector<uint64_t>& after, std::vector<uint64_t>& consumed) {
-  constexpr size_t kHeader = 3;
+uint64_t bound_by_loops(const Trips& before, const Trips& after, std::vector<uint64_t>& consumed) {
   uint64_t periods = kUnbounded;
-  for (size_t i = 0; i < after.size() && periods > 0;) {
-    if (before[i + 1] != after[i + 1] || before[i + 2] != after[i + 2]) return 0;
-    const bool same_warp = before[i] == after[i];
-    const uint64_t depth = after[i + 2];
-    consumed.insert(consumed.end(), kHeader, 0);
-    i += kHeader;
-    periods = std::min(periods, bound_by_warp(before.data() + i, after.data() + i, same_warp, depth, consumed));
-    i += depth;
+  for (size_t w = 0; w < after.warps.size() && periods > 0; ++w) {
+    const Trips::OfWarp& then = before.warps[w];
+    const Trips::OfWarp& now = after.warps[w];
+    if (then.launch != now.launch || then.depth != now.depth) return 0;
+    periods = std::min(periods, bound_by_warp(before.of(then), after.of(now), then.serial == now.serial, consumed));
   }
   return periods;
 }
@@ -66,7 +62,7 @@ bool moments_fit(const Snapshot& before, const Snapshot& after, std::vector<Cycl
 
 // Of equal keys only where a field was left out of them.
 bool same_shape(const Snapshot& before, const Snapshot& after) {
-  return before.counts.size() == after.counts.size() && before.trips.size() == after.trips.size() &&
+  return before.counts.size() == after.counts.size() && before.trips.as_many(after.trips) &&
          before.moments.size() == after.moments.size();
 }
 
@@ -90,10 +86,10 @@ uint64_t bound_by_ctas(const CtaList& runs, uint64_t placed_before, uint64_t pla
   return std::min((total - 1 - placed_after) / period, repeated(runs, placed_before, period) / period);
 }
 
-uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_warp, uint64_t depth,
+uint64_t bound_by_warp(std::span<const uint64_t> before, std::span<const uint64_t> after, bool same_warp,
                        std::vector<uint64_t>& consumed) {
   uint64_t periods = kUnbounded;
-  for (uint64_t d = 0; d < depth; ++d) {
+  for (size_t d = 0; d < after.size(); ++d) {
     consumed.push_back(before[d] - after[d]);
     if (before[d] == after[d]) continue;
     if (!same_warp || periods != kUnbounded || before[d] < after[d]) return 0;

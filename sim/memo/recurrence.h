@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "sim/engine/state_visitor.h"
@@ -23,7 +24,7 @@ constexpr uint64_t kUnbounded = ~uint64_t{0};  // periods that nothing bounds
 
 // The parts of it. Periods that a warp's loops allow, `depth` trip counts before and after: loops around the outermost one that has
 // moved are where they were, that one has trips left, and those inside it stand where they stood. Appends what a period consumes.
-uint64_t bound_by_warp(const uint64_t* before, const uint64_t* after, bool same_warp, uint64_t depth,
+uint64_t bound_by_warp(std::span<const uint64_t> before, std::span<const uint64_t> after, bool same_warp,
                        std::vector<uint64_t>& consumed);
 // Periods for which placements go on as in the last one, with a CTA left after them.
 uint64_t bound_by_ctas(const CtaList& runs, uint64_t placed_before, uint64_t placed_after);

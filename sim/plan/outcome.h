@@ -57,7 +57,7 @@ struct Deadlock {
   std::string report;
 };
 
-// What a run says of other bounds of its launches (Options::alternative_bounds).
+// What a run says of alternative bounds of its launches (Options::alternative_bounds).
 struct AlternativeBounds {
   bool same = false;                          // every CTA would have been placed when it was: the run is theirs as well,
   std::vector<std::vector<Losses>> absent{};  // [launch]: but for KernelCounters::absent

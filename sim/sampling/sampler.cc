@@ -1,9 +1,11 @@
 #include "sim/sampling/sampler.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "sim/memo/recurrence.h"
+#include "sim/sm/sm_snapshot.h"
 
 namespace warpfold::sim {
 namespace {
@@ -25,7 +27,7 @@ uint64_t sampling_delay_for(double error, uint64_t work) {
 }  // namespace
 
 Sampler::Sampler(const FoldOptions& options, Sm& sm) : sm_(&sm), error_(options.error) {
-  for (const SmLaunch& launch : sm.launches()) {
+  for (const SmLaunch& launch : sm.state().launches) {
     work_.emplace_back(*launch.image);
     coupled_.push_back(launch.image->coupled);
     spent_.push_back(0);
@@ -39,7 +41,7 @@ Sampler::Sampler(const Sampler& other, Sm& sm) : Sampler(other) { sm_ = &sm; }
 uint64_t Sampler::all_work() {
   uint64_t instructions = 0;
   for (size_t l = 0; l < work_.size(); ++l) {
-    for (const traces::CtaRun& run : sm_->launches()[l].ctas)
+    for (const traces::CtaRun& run : sm_->state().launches[l].ctas)
       instructions += work_[l].of_cta(run.cta_class).instructions * run.count;
   }
   return instructions;
@@ -54,8 +56,8 @@ std::optional<Sampler::Extrapolation> Sampler::loop_ended(Cycle now, Cycle limit
   if (!observe(now) || sm_->instructions() < sampling_due_) return std::nullopt;
   Extrapolation extrapolation = plan(limit);
   if (extrapolation.by.periods == 0) return std::nullopt;
-  if (!sm_->may_jump()) {
-    sm_->end_sharing();
+  if (!sm_->control().jumps()) {
+    sm_->control().end_sharing();
     return std::nullopt;
   }
   apply(extrapolation);
@@ -90,7 +92,7 @@ void Sampler::move_measurement(const FastForward& by) {
   // A warp has kept its serial where others have taken its place. Work is taken by serials of coupled launches and of those without
   // CTAs left; of others what warps have not done themselves, CTAs not placed yet do.
   for (size_t l = 0; l < by.placed.size(); ++l) {
-    if (by.placed[l] > 0 && (coupled_[l] || !sm_->ctas_left(static_cast<int>(l)))) return restart();
+    if (by.placed[l] > 0 && (coupled_[l] || !sm_->state().ctas_left(static_cast<int>(l)))) return restart();
   }
   if (pacer_) pacer_->rounds_left = rounds_left();
 }
@@ -108,9 +110,9 @@ bool Sampler::another_phase(Cycle now) {
   for_each_warp([&](const Warp& warp) { phase_[warp.launch] += warp.exited ? 0 : 1; });
   for (size_t l = 0; l < coupled_.size(); ++l) {
     const int launch = static_cast<int>(l);
-    if (!sm_->ctas_left(launch)) continue;
-    const bool may_begin = sm_->launch_ready(launch) <= now;
-    phase_[l] = kUnbounded - (sm_->ctas_placed(launch) > 0 ? 1 : 0) - (may_begin ? 2 : 0);
+    if (!sm_->state().ctas_left(launch)) continue;
+    const bool may_begin = sm_->state().progress[launch].ready <= now;
+    phase_[l] = kUnbounded - (sm_->state().progress[launch].placed > 0 ? 1 : 0) - (may_begin ? 2 : 0);
   }
   return phase_ != phase_before_;
 }
@@ -124,7 +126,7 @@ void Sampler::find_pacer() {
       const Warp& warp = sm_->sub_core(c).warp(slot);
       if (!warp.resident || warp.exited || !coupled_[warp.launch]) continue;
       const bool of_another = pacer_ && pacer_->launch != warp.launch;
-      if (of_another || sm_->ctas_left(warp.launch) || warp.program->loops.empty()) return pacer_.reset();
+      if (of_another || sm_->state().ctas_left(warp.launch) || warp.program->loops.empty()) return pacer_.reset();
       if (!pacer_) pacer_ = {warp.launch, c, slot, 0};
     }
   }
@@ -166,14 +168,12 @@ bool Sampler::in_step() {
 bool Sampler::all_places_met(Cycle now) {
   Snapshot places;
   StateVisitor visitor(places, now);
-  sm_->visit_couplings(visitor, coupled_);
+  visit_couplings(*sm_, visitor, coupled_);
   std::vector<uint64_t>& key = places.key;
-  for (size_t i = 0; i < places.trips.size();) {
-    const bool outermost_counts = sm_->ctas_left(static_cast<int>(places.trips[i + 1]));
-    const uint64_t depth = places.trips[i + 2];
-    i += 3;
-    for (uint64_t d = outermost_counts ? 0 : 1; d < depth; ++d) key.push_back(places.trips[i + d]);
-    i += depth;
+  for (const Trips::OfWarp& warp : places.trips.warps) {
+    const std::span<const uint64_t> left = places.trips.of(warp);
+    const bool outermost_counts = sm_->state().ctas_left(warp.launch);
+    for (size_t d = outermost_counts ? 0 : 1; d < left.size(); ++d) key.push_back(left[d]);
   }
   if (samples_.empty()) {
     anchor_ = std::move(key);
@@ -190,7 +190,8 @@ bool Sampler::all_places_met(Cycle now) {
 void Sampler::sample_warps(Cycle now, Sample& sample) {
   for_each_warp([&](const Warp& warp) {
     if (coupled_[warp.launch] && pacer_) sample.loops.push_back(warp.exited ? nullptr : &warp.program->loop_around(*warp.op, 0));
-    if (!coupled_[warp.launch]) sample.warps.push_back({warp.serial, work_[warp.launch].left(warp, sm_->cta(warp.cta).cta_class)});
+    if (!coupled_[warp.launch])
+      sample.warps.push_back({warp.serial, work_[warp.launch].left(warp, sm_->state().ctas[warp.cta].cta_class)});
   });
   std::ranges::sort(sample.warps, {}, &WarpSample::serial);
   sample.waiting.resize(coupled_.size());
@@ -218,7 +219,7 @@ void Sampler::add_sample(Cycle now) {
   for (size_t l = 0; l < coupled_.size(); ++l) {
     sample.launches.push_back(sm_->account().launch(static_cast<int>(l)));
     sample.states.push_back(sm_->account().cycles_of(static_cast<int>(l)));
-    sample.ctas_done.push_back(sm_->ctas_done(static_cast<int>(l)));
+    sample.ctas_done.push_back(sm_->state().progress[l].done);
     std::vector<uint64_t>& issued = sample.issued.emplace_back();
     for (int c = 0; c < sm_->sub_cores(); ++c) issued.push_back(sm_->sub_core(c).issued(*sm_, static_cast<int>(l)));
   }

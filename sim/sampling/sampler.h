@@ -10,6 +10,7 @@
 #include "sim/sampling/batch_means.h"
 #include "sim/sampling/work.h"
 #include "sim/sm/sm.h"
+#include "sim/sm/sm_snapshot.h"
 
 namespace warpfold::sim {
 

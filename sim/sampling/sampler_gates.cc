@@ -42,7 +42,7 @@ std::string_view gate_name(SamplingGate gate) {
 // A launch's cycles when `skipped` more have passed.
 double Sampler::cycles_after(Cycle skipped, size_t launch) const {
   const Cycle now = samples_.back().state.at;
-  return static_cast<double>(now - std::min(now, sm_->launch_start(static_cast<int>(launch))) + skipped);
+  return static_cast<double>(now - std::min(now, sm_->state().progress[launch].start) + skipped);
 }
 
 // What the rates leave open may come to half of the error, over all extrapolations of a launch together. The rest is for what
@@ -72,7 +72,7 @@ bool Sampler::progresses(size_t first, size_t launch) const {
 // Coupled warps wait for something that an extrapolation would put off.
 bool Sampler::coupled_launch_stalled(size_t first) const {
   for (size_t l = 0; l < coupled_.size(); ++l) {
-    if (sm_->ctas_running(static_cast<int>(l)) > 0 && coupled_[l] && !progresses(first, l)) return true;
+    if (sm_->state().progress[l].running > 0 && coupled_[l] && !progresses(first, l)) return true;
   }
   return false;
 }
@@ -81,8 +81,8 @@ bool Sampler::coupled_launch_stalled(size_t first) const {
 bool Sampler::launch_about_to_start() const {
   for (size_t l = 0; l < coupled_.size(); ++l) {
     const auto launch = static_cast<int>(l);
-    const Cycle ready = sm_->launch_ready(launch);
-    if (ready != kNever && sm_->ctas_left(launch) && ready >= samples_.back().state.at) return true;
+    const Cycle ready = sm_->state().progress[launch].ready;
+    if (ready != kNever && sm_->state().ctas_left(launch) && ready >= samples_.back().state.at) return true;
   }
   return false;
 }
@@ -97,13 +97,13 @@ bool Sampler::launch_waits_for_room(size_t first) const {
   bool keeps_its_room = true;
   for (size_t l = 0; l < coupled_.size(); ++l) {
     const auto launch = static_cast<int>(l);
-    if (sm_->launch_ready(launch) == kNever || !sm_->ctas_left(launch)) continue;
+    if (sm_->state().progress[launch].ready == kNever || !sm_->state().ctas_left(launch)) continue;
     const uint64_t placed = to.state.placed[l] - from.state.placed[l];
     const uint64_t gone = to.ctas_done[l] - from.ctas_done[l];
     if (placed == 0 && gone == 0) {
       waits_for_room = true;
     } else {
-      keeps_its_room = keeps_its_room && coupled_[l] && placed >= sm_->ctas_running(launch) && placed + 1 >= gone;
+      keeps_its_room = keeps_its_room && coupled_[l] && placed >= sm_->state().progress[launch].running && placed + 1 >= gone;
     }
   }
   return waits_for_room && !keeps_its_room;
@@ -141,10 +141,10 @@ bool Sampler::rate_drifts(const std::vector<Batch>& measured, size_t launch, Cyc
 bool Sampler::occupancy_unsettled(size_t first, size_t l, Cycle skipped) const {
   const auto launch = static_cast<int>(l);
   const double share = static_cast<double>(skipped) / cycles_after(skipped, l);
-  if (coupled_[l] || !sm_->ctas_left(launch)) return false;
+  if (coupled_[l] || !sm_->state().ctas_left(launch)) return false;
   const uint64_t gone = samples_.back().ctas_done[l] - samples_[first].ctas_done[l];
   if (gone == 0 && !progresses(first, l)) return false;
-  if (static_cast<double>(gone) < share * static_cast<double>(kGenerations * sm_->ctas_running(launch))) return true;
+  if (static_cast<double>(gone) < share * static_cast<double>(kGenerations * sm_->state().progress[launch].running)) return true;
   std::vector<Batch> measured;
   for (size_t i = first; i + 1 < samples_.size(); ++i) {
     const auto resident = [&](const Sample& sample) { return sample.states[l] + sum_of(sample.waiting[l]); };

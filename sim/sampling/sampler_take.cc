@@ -1,10 +1,13 @@
 // What an extrapolation takes from what the launches have left.
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "sim/memo/recurrence.h"
 #include "sim/sampling/sampler.h"
+#include "sim/sm/sm_snapshot.h"
 
 namespace warpfold::sim {
 namespace {
@@ -48,7 +51,7 @@ SamplingGate Sampler::plan_window(size_t first, Cycle limit, Extrapolation& extr
   extrapolation.first = first;
   extrapolation.period = period;
   extrapolation.coarsest.assign(coupled_.size(), 0);
-  by.trips_taken.assign(to.state.trips.size(), 0);
+  by.trips_taken.assign(to.state.trips.left.size(), 0);
   uint64_t periods = limit == kNever ? kUnbounded : limit > to.state.at ? (limit - to.state.at) / period : 0;
   periods = std::min(periods, bound_by_launches(from, by));
   if (periods == 0 || periods == kUnbounded) return SamplingGate::kNothingLeftToTake;
@@ -98,8 +101,8 @@ void Sampler::take_from_launch(const Sample& from, int launch, Extrapolation& ex
 void Sampler::apply(const Extrapolation& extrapolation) {
   for (size_t l = 0; l < coupled_.size(); ++l) spent_[l] += left_open(extrapolation.first, static_cast<int>(l), extrapolation);
   skipped_ += extrapolation.by.cycles;
-  sm_->move_on(extrapolation.by, false);
-  for (size_t l = 0; l < extrapolation.corrections.size(); ++l) sm_->correct(static_cast<int>(l), extrapolation.corrections[l]);
+  move_on(*sm_, extrapolation.by, false);
+  for (size_t l = 0; l < extrapolation.corrections.size(); ++l) correct(*sm_, static_cast<int>(l), extrapolation.corrections[l]);
   restart();
 }
 
@@ -109,24 +112,21 @@ void Sampler::apply(const Extrapolation& extrapolation) {
 uint64_t Sampler::bound_by_couplings(const Sample& from, FastForward& by) const {
   const Snapshot& before = from.state;
   const Snapshot& after = samples_.back().state;
-  std::vector<size_t> earlier;  // headers of coupled warps
-  for (size_t i = 0; i < before.trips.size(); i += 3 + before.trips[i + 2]) {
-    if (coupled_[before.trips[i + 1]]) earlier.push_back(i);
-  }
+  const auto is_coupled = [&](const Trips::OfWarp& warp) { return coupled_[warp.launch]; };
+  std::vector<Trips::OfWarp> earlier;
+  std::ranges::copy_if(before.trips.warps, std::back_inserter(earlier), is_coupled);
   uint64_t periods = kUnbounded;
   size_t next = 0;
-  for (size_t i = 0; i < after.trips.size(); i += 3 + after.trips[i + 2]) {
-    if (!coupled_[after.trips[i + 1]]) continue;
-    const size_t same = earlier.at(next++);
-    const bool same_warp = before.trips[same] == after.trips[i];
+  for (const Trips::OfWarp& now : after.trips.warps) {
+    if (!is_coupled(now)) continue;
+    const Trips::OfWarp& then = earlier.at(next++);
     std::vector<uint64_t> consumed;
-    periods = std::min(periods, bound_by_warp(before.trips.data() + same + 3, after.trips.data() + i + 3, same_warp,
-                                              after.trips[i + 2], consumed));
+    periods = std::min(periods, bound_by_warp(before.trips.of(then), after.trips.of(now), then.serial == now.serial, consumed));
     if (periods == 0) return 0;
-    std::ranges::copy(consumed, by.trips_taken.begin() + static_cast<ptrdiff_t>(i) + 3);
+    std::ranges::copy(consumed, by.trips_taken.begin() + static_cast<ptrdiff_t>(now.first));
   }
   for (size_t l = 0; l < coupled_.size(); ++l) {
-    if (coupled_[l]) periods = std::min(periods, bound_by_ctas(sm_->launches()[l].ctas, before.placed[l], after.placed[l]));
+    if (coupled_[l]) periods = std::min(periods, bound_by_ctas(sm_->state().launches[l].ctas, before.placed[l], after.placed[l]));
   }
   return periods;
 }
@@ -138,11 +138,10 @@ uint64_t Sampler::bound_by_rounds(const Sample& from, FastForward& by) const {
   const uint64_t rounds = from.rounds_left - to.rounds_left;
   uint64_t periods = kUnbounded;
   size_t next = 0;
-  const std::vector<uint64_t>& trips = to.state.trips;
-  for (size_t i = 0; i < trips.size(); i += 3 + trips[i + 2]) {
-    if (!coupled_[trips[i + 1]] || to.loops[next++] == nullptr) continue;
-    periods = std::min(periods, (trips[i + 3] - 1) / rounds);
-    by.trips_taken[i + 3] = rounds;
+  for (const Trips::OfWarp& warp : to.state.trips.warps) {
+    if (!coupled_[warp.launch] || to.loops[next++] == nullptr) continue;
+    periods = std::min(periods, (to.state.trips.left[warp.first] - 1) / rounds);
+    by.trips_taken[warp.first] = rounds;
   }
   return periods;
 }
@@ -151,7 +150,7 @@ uint64_t Sampler::bound_by_rounds(const Sample& from, FastForward& by) const {
 Work Sampler::work_of_round(int launch) {
   Work work;
   for_each_warp([&](const Warp& warp) {
-    if (warp.launch == launch && !warp.exited) work = work + work_[launch].of_trip(warp, sm_->cta(warp.cta).cta_class, 0);
+    if (warp.launch == launch && !warp.exited) work = work + work_[launch].of_trip(warp, sm_->state().ctas[warp.cta].cta_class, 0);
   });
   return work;
 }
@@ -184,8 +183,9 @@ uint64_t Sampler::bound_by_uncoupled_launch(const Sample& from, int launch) {
   const Sample& to = samples_.back();
   const uint64_t done = to.launches[launch].instructions - from.launches[launch].instructions;
   if (done == 0) return kUnbounded;
-  if (sm_->ctas_left(launch))
-    return work_not_placed(work_[launch], sm_->launches()[launch].ctas, sm_->ctas_placed(launch)).instructions / done;
+  if (sm_->state().ctas_left(launch))
+    return work_not_placed(work_[launch], sm_->state().launches[launch].ctas, sm_->state().progress[launch].placed).instructions /
+           done;
   uint64_t periods = kUnbounded;
   for_each_warp([&](const Warp& warp) {
     if (warp.launch != launch) return;
@@ -202,7 +202,7 @@ uint64_t Sampler::bound_by_uncoupled_launch(const Sample& from, int launch) {
       periods = 0;
       return;
     }
-    const Work trip = work_[launch].of_trip(warp, sm_->cta(warp.cta).cta_class, 0);
+    const Work trip = work_[launch].of_trip(warp, sm_->state().ctas[warp.cta].cta_class, 0);
     periods = std::min(periods, spare * trip.instructions / got_on);
   });
   return periods;
@@ -210,12 +210,12 @@ uint64_t Sampler::bound_by_uncoupled_launch(const Sample& from, int launch) {
 
 // Whole CTAs of at most `instructions` together, never the last one.
 Work Sampler::take_ctas(int launch, uint64_t instructions, Extrapolation& extrapolation) {
-  const std::vector<traces::CtaRun>& runs = sm_->launches()[launch].ctas;
-  uint64_t left = count_of(runs) - sm_->ctas_placed(launch);
+  const std::vector<traces::CtaRun>& runs = sm_->state().launches[launch].ctas;
+  uint64_t left = count_of(runs) - sm_->state().progress[launch].placed;
   Work taken;
   uint64_t first = 0;
   for (const traces::CtaRun& run : runs) {
-    const uint64_t placed = sm_->ctas_placed(launch) + extrapolation.by.placed[launch];
+    const uint64_t placed = sm_->state().progress[launch].placed + extrapolation.by.placed[launch];
     const uint64_t in_run = run.count - (std::clamp(placed, first, first + run.count) - first);
     const Work cta = work_[launch].of_cta(run.cta_class);
     const uint64_t ctas = std::min({in_run, left - 1, (instructions - taken.instructions) / cta.instructions});
@@ -291,22 +291,21 @@ Work Sampler::take_from_uncoupled_launch(const Sample& from, int launch, Extrapo
   uint64_t one_trip_each = 0;
   size_t at = 0;
   for_each_warp([&](const Warp& warp) {
-    at += 3;
     const size_t place = at;
     at += warp.op->depth;
     if (warp.launch != launch || spare_trips(warp) == 0) return;
-    const Work trip = work_[launch].of_trip(warp, sm_->cta(warp.cta).cta_class, 0);
+    const Work trip = work_[launch].of_trip(warp, sm_->state().ctas[warp.cta].cta_class, 0);
     one_trip_each += trip.instructions;
     extrapolation.coarsest[launch] = std::max(extrapolation.coarsest[launch], trip.cycles);
     const auto before = std::ranges::lower_bound(from.warps, warp.serial, {}, &WarpSample::serial);
     const auto after = std::ranges::lower_bound(to.warps, warp.serial, {}, &WarpSample::serial);
     const bool was_there = before != from.warps.end() && before->serial == warp.serial;
     const uint64_t own = was_there ? periods * (before->left.instructions - after->left.instructions) : 0;
-    const size_t sub_core = static_cast<size_t>(sm_->cta(warp.cta).warp_slots[warp.index_in_cta]) % shares.size();
+    const int sub_core = sm_->state().place_of(sm_->state().ctas[warp.cta].warp_slots[warp.index_in_cta]).sub_core;
     shares[sub_core].spares.push_back({warp.serial, spare_trips(warp), own, trip, place});
   });
   Work taken;
-  if (sm_->ctas_left(launch)) {
+  if (sm_->state().ctas_left(launch)) {
     uint64_t all = 0;
     for (const Share& share : shares) all += share.wanted;
     taken = take_ctas(launch, all, extrapolation);

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "sim/account/delay.h"
+#include "sim/sm/ids.h"
 
 namespace warpfold::sim {
 
@@ -48,7 +49,7 @@ struct BarrierEvent {
   Kind kind;
   uint16_t cta = 0;
   uint16_t barrier = 0;  // ring of mbarriers, or named barrier
-  uint32_t stage = 0;    // of the ring
+  RingStage stage{};     // of the ring
   uint64_t serial = 0;   // of the CTA
   uint64_t value = 0;    // bytes, or phase
   Delay delay{};
@@ -95,7 +96,7 @@ struct EventKey {
   uint8_t counter = 0;
   uint16_t cta = 0;
   uint16_t barrier = 0;
-  uint32_t stage = 0;
+  RingStage stage{};  // behind the ring's origin
   uint64_t value = 0;
   std::optional<PartDelay> delay{};
 };

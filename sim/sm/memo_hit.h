@@ -21,7 +21,7 @@ struct MemoHit {
   uint64_t instructions = 0;         // issued on the way
   std::vector<uint64_t> placed{};    // per launch: CTAs on the way
   std::vector<ClassMap> class_of{};  // per launch: the trajectory's CTA classes to this SM's
-  std::vector<uint64_t> trips{};     // in the order of Snapshot::trips, of `to`: what this SM has left then
+  std::vector<uint64_t> trips{};     // in the order of Trips::left, of `to`: what this SM has left then
   std::vector<Cycle> moments{};      // in the order of Snapshot::moments, of `to`: by how much later it is here
 };
 

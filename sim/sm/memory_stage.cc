@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/sm/sm.h"
+#include "sim/sm/sm_inherit.h"
 
 namespace warpfold::sim {
 namespace {
@@ -54,8 +55,8 @@ uint32_t MemoryStage::row_of(const Sm& sm, const MemoryRequest& request) const {
 void MemoryStage::charge(Sm& sm, MemoryRequest& request, int culprit, Contended resource, Cycle cycles) {
   sm.ledger().charge_request(row_of(sm, request), culprit, resource, cycles);
   const bool by_others = culprit != request.launch;
-  if (by_others || sm.coupled(request.launch))
-    sm.hold_up(request.delay, request.launch, request.cta, request.cta_serial, delay_by(cycles, by_others));
+  if (by_others || sm.state().coupled(request.launch))
+    hold_up(sm.state(), request.delay, request.launch, request.cta, request.cta_serial, delay_by(cycles, by_others));
 }
 
 void MemoryStage::charge(Sm& sm, MemoryRequest& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to) {

@@ -25,7 +25,7 @@ struct MemoryRequest {
   int cta = 0;
   uint64_t warp_serial = 0;
   uint64_t cta_serial = 0;
-  uint32_t stage = 0;  // ring stage that the cursor pointed at
+  RingStage stage{};   // ring stage that the cursor pointed at
   uint64_t group = 0;  // cp.async group
   Cycle issued = 0;
   Cycle ready = 0;     // earliest acceptance by the shared stage

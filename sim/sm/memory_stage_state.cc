@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <utility>
 
+#include "sim/sm/barrier_unit.h"
 #include "sim/sm/memory_stage.h"
 #include "sim/sm/sm.h"
+#include "sim/sm/sm_inherit.h"
 
 namespace warpfold::sim {
 namespace {
@@ -22,16 +25,18 @@ void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisit
   const Warp& warp = sm.sub_core(request.sub_core).warp(request.slot);
   const bool live = warp.resident && warp.serial == request.warp_serial;
   visitor.value("request_warp_lives", live);
-  const bool cta_lives = sm.cta_lives(request.cta, request.cta_serial);
+  const bool cta_lives = sm.state().cta_lives(request.cta, request.cta_serial);
   visitor.value("request_cta_lives", cta_lives);
   // Others go to no stage.
   const bool arrives =
       request.op->behaviour == isa::Behaviour::kBulkLoad || request.op->behaviour == isa::Behaviour::kMbarrierArrive;
-  visitor.value("request_stage", cta_lives && arrives ? sm.stage_from_origin(request.cta, request.op->barrier, request.stage) : 0);
+  const RingStage behind =
+      cta_lives && arrives ? stage_from_origin(sm, request.cta, request.op->barrier, request.stage) : RingStage{};
+  visitor.value("request_stage", std::to_underlying(behind));
   if (live && request.op->behaviour == isa::Behaviour::kCopyAsync)
     visitor.relative("request_group", warp.async.committed - request.group);
   visitor.moment("request_issued", request.issued);
-  sm.visit_delay("request_lost", request.launch, request.cta, request.cta_serial, request.delay, visitor);
+  visit_delay(sm, "request_delay", request.launch, request.cta, request.cta_serial, request.delay, visitor);
 }
 
 void MemoryStage::visit_queues(Sm& sm, StateVisitor& visitor) {

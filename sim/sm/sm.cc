@@ -2,40 +2,29 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+#include <variant>
+
+#include "sim/sm/barrier_unit.h"
+#include "sim/sm/cta_slots.h"
+#include "sim/sm/sm_absence.h"
 
 namespace warpfold::sim {
 namespace {
 
-std::vector<uint32_t> segments_of(const std::vector<SmLaunch>& launches) {
-  std::vector<uint32_t> segments;
-  for (const SmLaunch& launch : launches) segments.push_back(static_cast<uint32_t>(launch.image->segments.size()));
-  return segments;
-}
-
-std::vector<int> placement_order(const std::vector<SmLaunch>& launches) {
+std::vector<int> by_order(const std::vector<SmLaunch>& launches) {
   std::vector<int> order(launches.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](int l) { return launches[l].order; });
   return order;
 }
 
-}  // namespace
+// Each event goes to its unit; barrier_unit.h and cta_slots.h have the others.
+void handle(Sm& sm, const SubCoreEvent& event, Cycle now) { sm.sub_core(event.sub_core).handle(sm, event, now); }
+void handle(Sm& sm, const MemoryEvent& event, Cycle now) { sm.memory().handle(sm, event, now); }
+void handle(Sm& sm, const WgmmaEvent& event, Cycle now) { sm.wgmma().handle(sm, event, now); }
 
-SmState initial_state(const Spec& spec, std::vector<SmLaunch> launches) {
-  const size_t count = launches.size();
-  Account account(segments_of(launches));
-  MemoryStage memory(spec, launches);
-  SmState state{.launches = std::move(launches),
-                .progress = std::vector<LaunchProgress>(count),
-                .held = std::vector<HeldResources>(count),
-                .absences = std::vector<std::vector<Absence>>(count),
-                .account = std::move(account),
-                .memory = std::move(memory),
-                .ctas = std::vector<Cta>(spec.cta_slots),
-                .slot_taken = std::vector<bool>(size_t{spec.sub_cores} * spec.warp_slots_per_sub_core, false)};
-  for (uint32_t i = 0; i < spec.sub_cores; ++i) state.sub_cores.emplace_back(spec, count, static_cast<int>(i));
-  return state;
-}
+}  // namespace
 
 Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip)
     : Sm(spec, initial_state(spec, std::move(launches)), chip) {}
@@ -44,13 +33,13 @@ Sm::Sm(const Spec& spec, SmState state, ChipMemory* chip)
     : spec_(spec),
       chip_(chip),
       state_(std::move(state)),
-      order_(placement_order(state_.launches)),
+      order_(by_order(state_.launches)),
       passes_on_(kAccounting && (state_.launches.size() > 1 ||
                                  std::ranges::any_of(state_.launches, [](const SmLaunch& each) { return each.image->coupled; }))) {}
 
 Sm::Sm(const Sm& other) : Sm(other.spec_, other.state_, other.chip_) {
-  timeline_ = other.timeline_;
-  next_sample_ = other.next_sample_;
+  observation_.timeline = other.observation_.timeline;
+  observation_.next_sample = other.observation_.next_sample;
 }
 
 Cycle Sm::next_time() const {
@@ -61,33 +50,33 @@ Cycle Sm::next_time() const {
 
 void Sm::step(Cycle now) {
   state_.now = now;
-  while (state_.events.next_time() == now) handle(state_.events.pop(), now);
+  while (state_.events.next_time() == now) {
+    const Event event = state_.events.pop();
+    std::visit([&](const auto& each) { handle(*this, each, now); }, event);
+  }
   SubCore::step(*this, state_.sub_cores, now);
 }
 
 Cycle Sm::run(Cycle limit) {
-  launch_ended_ = false;
-  paused_ = false;
-  may_part_ = false;
-  ends_sharing_ = false;
+  control_.begin();
   while (true) {
     const Cycle next = next_time();
-    if (next >= limit || (launch_ended_ | paused_ | (shared_ & may_part_))) return next;  // nothing left to do: kNever
-    if (next >= next_sample_) sample_use(next);
+    if (next >= limit || (control_.launch_ended | control_.paused | (control_.shared & control_.may_diverge))) return next;
+    if (next >= observation_.next_sample) sample_use(*this, next);
     step(next);
     if (state_.loop_end && observer_ != nullptr) tell_observer(limit);
   }
 }
 
 Cycle Sm::run_to_access(Cycle limit) {
-  launch_ended_ = false;
+  control_.launch_ended = false;
   Cycle next = next_time();
   if (next == kNever) return next;
   do {
-    if (next >= next_sample_) sample_use(next);
+    if (next >= observation_.next_sample) sample_use(*this, next);
     step(next);
     next = next_time();
-  } while (next < limit && next < state_.memory.next_access() && !launch_ended_);
+  } while (next < limit && next < state_.memory.next_access() && !control_.launch_ended);
   return next;
 }
 
@@ -101,7 +90,7 @@ void Sm::tell_observer(Cycle limit) {
 
 void Sm::release_launch(int launch, Cycle at) {
   state_.progress[launch].ready = at;
-  if (timeline_) timeline_->launch_released(launch, at);
+  if (observation_.timeline) observation_.timeline->launch_released(launch, at);
   if (state_.launches[launch].ctas.empty()) {
     state_.progress[launch].start = at;
     state_.progress[launch].end = at;
@@ -118,22 +107,20 @@ void Sm::reset_arbiters(Cycle now) {
   state_.wgmma.reset_arbiters();
 }
 
-uint64_t Sm::port_reads() const {
-  uint64_t reads = 0;
-  for (const auto& sub_core : state_.sub_cores) {
-    for (int l = 0; l < state_.account.launches(); ++l) reads += sub_core.port_reads(l);
-  }
-  return reads;
+void Sm::receive(std::vector<CtaList> ctas) {
+  state_.receive(std::move(ctas));
+  assess_absences(*this, state_.now);  // other launches than before may have CTAs left
 }
 
-void Sm::handle(const Event& event, Cycle now) {
-  std::visit([&](const auto& each) { handle(each, now); }, event);
+void Sm::settle() {
+  for (SubCore& sub_core : state_.sub_cores) sub_core.settle(*this);
 }
 
-uint64_t Sm::trips(const Warp& warp, const traces::TripCount& count) const {
-  if (count.parameter < 0) return count.literal;
-  const traces::Kernel& kernel = *state_.launches[warp.launch].image->kernel;
-  return kernel.cta_classes[state_.ctas[warp.cta].cta_class].values[count.parameter];
+uint64_t Sm::instructions() const {
+  uint64_t issued = 0;
+  for (int l = 0; l < state_.account.launches(); ++l) issued += state_.account.launch(l).instructions;
+  for (const SubCore& sub_core : state_.sub_cores) issued += sub_core.unsettled();
+  return issued;
 }
 
 }  // namespace warpfold::sim

@@ -9,6 +9,8 @@
 //
 // What a warp starts, a copy, a load, a wgmma, starts with its warp's delay, and adds what delays it on its way. Only how
 // far apart they are counts, and no more than kMostApart of that.
+#include "sim/sm/sm_inherit.h"
+
 #include <algorithm>
 
 #include "sim/sm/sm.h"
@@ -28,55 +30,59 @@ uint64_t behind(Delay late, Delay most, uint32_t bits) {
 
 // The wait that has just ended took `waited` cycles and was for a warp or request that is late by `delay`. Warps that wait for
 // their own requests alone have no history: the request's delay is what they inherit.
-void Sm::inherit(Warp& warp, Delay delay, Cycle waited) {
-  if (!passes_on_) return;
-  Delay& furthest = state_.ctas[warp.cta].most_delay;
+void inherit(Sm& sm, Warp& warp, Delay delay, Cycle waited) {
+  SmState& state = sm.state();
+  if (!sm.passes_on()) return;
+  Delay& furthest = state.ctas[warp.cta].most_delay;
   const Delay own = within(warp.delay, furthest);
   const Delay late = least(within(delay, furthest), own + waited);
-  state_.account.inherit(warp.waiting_row, warp.reason, own, late);
-  if (!coupled(warp.launch)) return;
-  state_.account.hide(warp.waiting_row, warp.reason, own, late);
+  state.account.inherit(warp.waiting_row, warp.reason, own, late);
+  if (!state.coupled(warp.launch)) return;
+  state.account.hide(warp.waiting_row, warp.reason, own, late);
   warp.delay = late;
   furthest = most(furthest, late);
 }
 
 // It needed no waiting for what had come before: undisturbed it may have had to.
-void Sm::pass(Warp& warp, const Arrival& before, WarpState state, Cycle now) {
-  if (!remembered(before, now)) return;
-  const Delay own = within(warp.delay, state_.ctas[warp.cta].most_delay);
-  const Delay late = least(own, joined(before, warp.cta, now));
-  state_.account.hide(warp.row, state, own, late);
+void pass(Sm& sm, Warp& warp, const Arrival& before, WarpState waiting, Cycle now) {
+  if (!remembered(sm, before, now)) return;
+  const Delay own = within(warp.delay, sm.state().ctas[warp.cta].most_delay);
+  const Delay late = least(own, joined(sm, before, warp.cta, now));
+  sm.ledger().hide(warp.row, waiting, own, late);
   warp.delay = late;
 }
 
-bool Sm::remembered(const Arrival& arrival, Cycle now) const {
-  return passes_on_ && arrival.at != kNever && arrival.at + kMostApart > now;
+bool remembered(const Sm& sm, const Arrival& arrival, Cycle now) {
+  return sm.passes_on() && arrival.at != kNever && arrival.at + kMostApart > now;
 }
 
 // One more has arrived, with `delay`.
-void Sm::join(Arrival& arrival, int cta, Delay delay, Cycle now) {
-  arrival = {now, remembered(arrival, now) ? least(delay, joined(arrival, cta, now)) : delay};
+void join(const Sm& sm, Arrival& arrival, int cta, Delay delay, Cycle now) {
+  arrival = {now, remembered(sm, arrival, now) ? least(delay, joined(sm, arrival, cta, now)) : delay};
 }
 
 // How late those that have arrived are together, the last of them now.
-Delay Sm::joined(const Arrival& arrival, int cta, Cycle now) const {
-  return within(arrival.delay, state_.ctas[cta].most_delay) + (now - arrival.at);
+Delay joined(const Sm& sm, const Arrival& arrival, int cta, Cycle now) {
+  const SmState& state = sm.state();
+  return within(arrival.delay, state.ctas[cta].most_delay) + (now - arrival.at);
 }
 
-void Sm::visit_arrival(const char* name, int cta, Arrival& arrival, StateVisitor& visitor) const {
-  if (!passes_on_) return;
+void visit_arrival(const Sm& sm, const char* name, int cta, Arrival& arrival, StateVisitor& visitor) {
+  const SmState& state = sm.state();
+  if (!sm.passes_on()) return;
   if (!visitor.recording()) {
     arrival.at = visitor.moved(arrival.at, kNever);
     return;
   }
-  if (!remembered(arrival, visitor.now())) return visitor.relative(name, 0);
-  visitor.relative(name, (visitor.now() - arrival.at + kMostApart) << 48 | behind(arrival.delay, state_.ctas[cta].most_delay, 24));
+  if (!remembered(sm, arrival, visitor.now())) return visitor.relative(name, 0);
+  visitor.relative(name, (visitor.now() - arrival.at + kMostApart) << 48 | behind(arrival.delay, state.ctas[cta].most_delay, 24));
 }
 
-void Sm::visit_delay(const char* name, int launch, int cta, uint64_t cta_serial, Delay delay, StateVisitor& visitor) const {
-  if (!passes_on_) return;
-  if (!cta_lives(cta, cta_serial)) return visitor.relative(name, 0);
-  visitor.relative(name, coupled(launch) ? behind(delay, state_.ctas[cta].most_delay, 32) : delay.others);
+void visit_delay(const Sm& sm, const char* name, int launch, int cta, uint64_t cta_serial, Delay delay, StateVisitor& visitor) {
+  const SmState& state = sm.state();
+  if (!sm.passes_on()) return;
+  if (!state.cta_lives(cta, cta_serial)) return visitor.relative(name, 0);
+  visitor.relative(name, state.coupled(launch) ? behind(delay, state.ctas[cta].most_delay, 32) : delay.others);
 }
 
 }  // namespace warpfold::sim

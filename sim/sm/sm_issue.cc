@@ -1,50 +1,17 @@
-#include <utility>
+#include "sim/sm/sm_issue.h"
 
+#include "sim/sm/barrier_unit.h"
+#include "sim/sm/cta_slots.h"
 #include "sim/sm/sm.h"
+#include "sim/sm/sm_inherit.h"
 
 namespace warpfold::sim {
 
 using isa::Behaviour;
 
-void Sm::issued(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
-  switch (op.behaviour) {
-    case Behaviour::kVariableMath:
-      issue_variable_math(warp, op, sub_core, slot, now);
-      break;
-    case Behaviour::kWgmma:
-      issue_wgmma(warp, op, now);
-      break;
-    case Behaviour::kBarrierSync:
-    case Behaviour::kBarrierArrive:
-      issue_barrier(warp, op, now);
-      break;
-    case Behaviour::kMbarrierWait: {
-      uint64_t awaited = 0;
-      const Mbarrier& barrier = awaited_mbarrier(warp, op, awaited);
-      if (barrier.visible == awaited) pass(warp, barrier.seen, WarpState::kShortScoreboard, now);
-      break;
-    }
-    case Behaviour::kWgmmaWait:
-      if (warp.wgmma_groups == op.count)
-        pass(warp, state_.ctas[warp.cta].warpgroups[warp.index_in_cta / 4].done, WarpState::kGmma, now);
-      break;
-    case Behaviour::kSetMaxRegisters:
-      issue_set_registers(warp, op, now);
-      break;
-    case Behaviour::kCopyAsyncCommit:
-      commit_async_group(warp);
-      break;
-    case Behaviour::kExit:
-      issue_exit(warp, sub_core, slot, now);
-      break;
-    default:
-      break;
-  }
-  if (op.pipe == isa::Pipe::kMemory) issue_memory(warp, op, sub_core, slot, now);
-  if (op.cursor >= 0) warp.cursors[op.cursor] += op.advance;
-}
+namespace {
 
-void Sm::issue_variable_math(const Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
+void issue_variable_math(Sm& sm, const Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
   SubCoreEvent event{.kind = SubCoreEvent::Kind::kCounter,
                      .sub_core = static_cast<uint8_t>(sub_core),
                      .slot = static_cast<uint8_t>(slot),
@@ -52,27 +19,28 @@ void Sm::issue_variable_math(const Warp& warp, const MicroOp& op, int sub_core, 
                      .delay = warp.delay};
   if (op.write_counter < 6) {
     event.counter = op.write_counter;
-    schedule(now + op.result_cycles, event);
+    sm.schedule(now + op.result_cycles, event);
   }
   if (op.read_counter < 6) {
     event.counter = op.read_counter;
-    schedule(now + op.release_cycles, event);
+    sm.schedule(now + op.release_cycles, event);
   }
 }
 
-void Sm::issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
+void issue_memory(Sm& sm, Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
+  SmState& state = sm.state();
   MemoryRequest request{.op = &op,
                         .sub_core = sub_core,
                         .slot = slot,
                         .launch = warp.launch,
                         .cta = warp.cta,
                         .warp_serial = warp.serial,
-                        .cta_serial = state_.ctas[warp.cta].serial,
+                        .cta_serial = state.ctas[warp.cta].serial,
                         .issued = now,
                         .delay = warp.delay};
   if (op.cursor >= 0) {
-    request.stage =
-        static_cast<uint32_t>(warp.cursors[op.cursor] % state_.launches[warp.launch].image->kernel->cursors[op.cursor].depth);
+    const uint64_t depth = state.launches[warp.launch].image->kernel->cursors[op.cursor].depth;
+    request.stage = RingStage{static_cast<uint32_t>(warp.cursors[op.cursor] % depth)};
   }
   switch (op.behaviour) {
     case Behaviour::kStoreGlobal:
@@ -88,11 +56,11 @@ void Sm::issue_memory(Warp& warp, const MicroOp& op, int sub_core, int slot, Cyc
     default:
       break;
   }
-  state_.account.launch(warp.launch).l2_requested_bytes += op.bytes;
-  state_.memory.enqueue(*this, request);
+  state.account.launch(warp.launch).l2_requested_bytes += op.bytes;
+  state.memory.enqueue(sm, request);
 }
 
-void Sm::commit_async_group(Warp& warp) {
+void commit_async_group(Warp& warp) {
   AsyncGroups& groups = warp.async;
   groups.copies_left[groups.committed % groups.copies_left.size()] += groups.open_copies;
   groups.open_copies = 0;
@@ -102,76 +70,95 @@ void Sm::commit_async_group(Warp& warp) {
     ++groups.completed;
 }
 
-void Sm::issue_wgmma(Warp& warp, const MicroOp& op, Cycle now) {
-  Cta& cta = state_.ctas[warp.cta];
-  const int group = warp.index_in_cta / 4;
-  Warpgroup& warpgroup = cta.warpgroups[group];
-  const uint64_t sequence = warp.wgmma_sequence++;
-  if (sequence == warpgroup.opened) {
-    ++warpgroup.opened;
-    ++state_.open_wgmma;
-    for (int w = group * 4; w < group * 4 + 4 && w < static_cast<int>(cta.warp_slots.size()); ++w) {
-      const int s = cta.warp_slots[w];
-      state_.sub_cores[s % state_.sub_cores.size()].reconsider(*this, static_cast<int>(s / state_.sub_cores.size()), now);
-    }
-  }
-  if (op.commit) ++warp.wgmma_groups;
-  uint8_t& arrived = warpgroup.arrived[sequence % warpgroup.arrived.size()];
-  Arrival& last = warpgroup.last[sequence % warpgroup.last.size()];
-  join(last, warp.cta, warp.delay, now);
-  if (++arrived < 4) return;
-  arrived = 0;
-  --state_.open_wgmma;
-  WgmmaCommand command;
-  command.launch = warp.launch;
-  command.row = state_.account.row(warp.launch, op.segment);
-  command.cta = warp.cta;
-  command.warpgroup = group;
-  command.cta_serial = cta.serial;
-  command.columns = op.wgmma_n;
-  command.a_in_registers = op.wgmma_a_in_registers;
-  command.commit = op.commit;
-  command.delay = joined(std::exchange(last, {}), warp.cta, now);
-  state_.wgmma.assembled(*this, command, now);
-}
-
-void Sm::issue_barrier(Warp& warp, const MicroOp& op, Cycle now) {
-  Cta& cta = state_.ctas[warp.cta];
-  const int id = op.barrier < 0 ? 0 : op.barrier;
-  NamedBarrier& barrier = cta.barriers[id];
-  const uint32_t expected = op.count > 0 ? op.count / 32U : static_cast<uint32_t>(cta.warp_slots.size());
-  if (op.behaviour == Behaviour::kBarrierSync) {
-    warp.in_barrier = true;
-    warp.barrier = static_cast<uint8_t>(id);
-    warp.barrier_op = &op;
-    warp.waiting_row = state_.account.row(warp.launch, op.segment);
-    warp.barrier_phase = barrier.completed;
-  }
-  join(barrier.last, warp.cta, warp.delay, now);
-  if (++barrier.arrived < expected) return;
-  barrier.arrived = 0;
-  const uint64_t phase = barrier.completed++;
-  schedule(now + spec_.barrier_latency, BarrierEvent{.kind = BarrierEvent::Kind::kRelease,
-                                                     .cta = static_cast<uint16_t>(warp.cta),
-                                                     .barrier = static_cast<uint16_t>(id),
-                                                     .serial = cta.serial,
-                                                     .value = phase,
-                                                     .delay = joined(std::exchange(barrier.last, {}), warp.cta, now)});
-}
-
 // setmaxnreg: registers move between the warps of a CTA through its own pool.
-void Sm::issue_set_registers(Warp& warp, const MicroOp& op, Cycle now) {
-  Cta& cta = state_.ctas[warp.cta];
+void issue_set_registers(Sm& sm, Warp& warp, const MicroOp& op, Cycle now) {
+  SmState& state = sm.state();
+  Cta& cta = state.ctas[warp.cta];
   const auto change = (static_cast<int64_t>(op.count) - warp.registers) * 32;
   cta.register_pool = static_cast<uint32_t>(cta.register_pool - change);
   warp.registers = op.count;
-  if (change < 0) reconsider_cta(warp.cta, warp.delay, now);
+  if (change < 0) reconsider_cta(sm, warp.cta, warp.delay, now);
 }
 
-void Sm::issue_exit(Warp& warp, int sub_core, int slot, Cycle now) {
+void issue_exit(Sm& sm, Warp& warp, int sub_core, int slot, Cycle now) {
+  SmState& state = sm.state();
   warp.exited = true;
-  state_.sub_cores[sub_core].end_warp(*this, slot);
-  maybe_end_warp(sub_core, slot, warp.delay, now + 1);
+  state.sub_cores[sub_core].end_warp(sm, slot);
+  maybe_end_warp(sm, sub_core, slot, warp.delay, now + 1);
+}
+
+}  // namespace
+
+bool condition_holds(const Sm& sm, const Warp& warp, WarpState& reason) {
+  const SmState& state = sm.state();
+  const MicroOp& op = *warp.op;
+  switch (op.behaviour) {
+    case Behaviour::kDependenceWait:
+      reason = warp.long_counters >> op.depbar_counter & 1 ? WarpState::kLongScoreboard : WarpState::kShortScoreboard;
+      return warp.counters[op.depbar_counter] <= op.count;
+    case Behaviour::kMbarrierWait: {
+      // A failed try_wait is a shared-memory operation waited for: Nsight Compute counts it as short scoreboard.
+      reason = WarpState::kShortScoreboard;
+      uint64_t awaited = 0;
+      return awaited_mbarrier(sm, warp, op, awaited).visible >= awaited;
+    }
+    case Behaviour::kWgmma:
+      reason = WarpState::kMathPipeThrottle;
+      return state.wgmma.admits(sm, warp);
+    case Behaviour::kWgmmaWait:
+      reason = WarpState::kGmma;
+      return warp.wgmma_groups <= op.count;
+    case Behaviour::kCopyAsyncWait:
+      reason = WarpState::kLongScoreboard;
+      return warp.async.committed - warp.async.completed <= op.count;
+    case Behaviour::kBulkWait:
+      reason = WarpState::kLongScoreboard;
+      return warp.outstanding_bulk_stores <= op.count;
+    case Behaviour::kSetMaxRegisters:
+      reason = WarpState::kBarrier;
+      return op.count <= warp.registers || (op.count - warp.registers) * 32U <= state.ctas[warp.cta].register_pool;
+    default:
+      return true;
+  }
+}
+
+void execute(Sm& sm, Warp& warp, const MicroOp& op, int sub_core, int slot, Cycle now) {
+  SmState& state = sm.state();
+  switch (op.behaviour) {
+    case Behaviour::kVariableMath:
+      issue_variable_math(sm, warp, op, sub_core, slot, now);
+      break;
+    case Behaviour::kWgmma:
+      state.wgmma.issue(sm, warp, op, now);
+      break;
+    case Behaviour::kBarrierSync:
+    case Behaviour::kBarrierArrive:
+      arrive_at_barrier(sm, warp, op, now);
+      break;
+    case Behaviour::kMbarrierWait: {
+      uint64_t awaited = 0;
+      const Mbarrier& barrier = awaited_mbarrier(sm, warp, op, awaited);
+      if (barrier.visible == awaited) pass(sm, warp, barrier.seen, WarpState::kShortScoreboard, now);
+      break;
+    }
+    case Behaviour::kWgmmaWait:
+      if (warp.wgmma_groups == op.count)
+        pass(sm, warp, state.ctas[warp.cta].warpgroups[warp.index_in_cta / 4].done, WarpState::kGmma, now);
+      break;
+    case Behaviour::kSetMaxRegisters:
+      issue_set_registers(sm, warp, op, now);
+      break;
+    case Behaviour::kCopyAsyncCommit:
+      commit_async_group(warp);
+      break;
+    case Behaviour::kExit:
+      issue_exit(sm, warp, sub_core, slot, now);
+      break;
+    default:
+      break;
+  }
+  if (op.pipe == isa::Pipe::kMemory) issue_memory(sm, warp, op, sub_core, slot, now);
+  if (op.cursor >= 0) warp.cursors[op.cursor] += op.advance;
 }
 
 }  // namespace warpfold::sim

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/account/account.h"
@@ -47,7 +48,7 @@ struct Absence {
   bool operator==(const Absence&) const = default;
 };
 
-// What placement would have been under other bounds.
+// What placement would have been under alternative bounds.
 struct AlternativeRun {
   std::vector<PlacementBounds> bounds;  // by launch
   uint64_t differences = 0;             // CTAs that would have been placed earlier or later; after the first, nothing is counted
@@ -55,6 +56,12 @@ struct AlternativeRun {
   std::vector<uint64_t> absent;                // [launch][culprit][resource]: warp-cycles
 
   bool operator==(const AlternativeRun&) const = default;
+};
+
+// Where a warp slot of the SM lies.
+struct WarpPlace {
+  int sub_core;
+  int slot;
 };
 
 // Everything that an SM keeps, as plain data: assigned to another SM of the same spec and launches, that one goes on as this one
@@ -74,7 +81,7 @@ struct SmState {
   MemoryStage memory;
   WgmmaUnit wgmma{};
   std::vector<Cta> ctas;         // by slot
-  std::vector<bool> slot_taken;  // SM-wide: slot s is on sub-core s mod the number of them
+  std::vector<bool> slot_taken;  // by WarpSlot
   uint64_t open_wgmma = 0;       // commands that not all four warps have issued yet
   bool loop_end = false;         // or the end of a CTA without loops: not told to the observer yet
   uint64_t next_serial = 1;      // of a warp or CTA
@@ -88,7 +95,17 @@ struct SmState {
   bool launch_done(int launch) const { return progress[launch].running == 0 && !ctas_left(launch); }
   bool ctas_left(int launch) const { return progress[launch].next_run < launches[launch].ctas.size(); }
   uint64_t ctas_placed(int launch) const { return progress[launch].placed; }
-  // Equal answers to whether other bounds would have made a difference: nothing is counted of a run that would have.
+  // Warps of a CTA of the launch wait for each other.
+  bool coupled(int launch) const { return launches[launch].image->coupled; }
+  bool cta_lives(int cta, uint64_t serial) const { return ctas[cta].resident && ctas[cta].serial == serial; }
+  // Slots go round the sub-cores.
+  WarpPlace place_of(WarpSlot slot) const {
+    const auto cores = static_cast<uint32_t>(sub_cores.size());
+    return {static_cast<int>(std::to_underlying(slot) % cores), static_cast<int>(std::to_underlying(slot) / cores)};
+  }
+  const Warp& warp(WarpPlace place) const { return sub_cores[place.sub_core].warp(place.slot); }
+  uint64_t trips(const Warp& warp, const traces::TripCount& count) const;
+  // Equal answers to whether alternative bounds would have made a difference: nothing is counted of a run that would have.
   bool differs_from_alternatives_like(const SmState& other) const;
   // Another list of CTAs for each launch than so far; those that have been placed lead them.
   void receive(std::vector<CtaList> ctas);

@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "sim/sm/sm.h"
+#include "sim/sm/sm_inherit.h"
+#include "sim/sm/sm_issue.h"
 
 namespace warpfold::sim {
 namespace {
@@ -54,7 +56,7 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
     const MicroOp& op = *warps_[winner].op;
     candidates &= ~(Mask{1} << winner);
     WarpState reason{};
-    if (op.may_be_taken && !sm.condition_holds(warps_[winner], index_, winner, reason)) {
+    if (op.may_be_taken && !sim::condition_holds(sm, warps_[winner], reason)) {
       block(sm, winner, reason, now);
       continue;
     }
@@ -107,13 +109,14 @@ bool SubCore::condition_holds(Sm& sm, int slot, Cycle now, WarpState& reason) {
     }
     if (hidden) tentative_ |= Mask{1} << slot;
   }
-  return sm.condition_holds(warp, index_, slot, reason);
+  return sim::condition_holds(sm, warp, reason);
 }
 
 // Awake until now without having issued: in all of these cycles something was taken.
 void SubCore::count_held_up(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
-  if (kAccounting && (coupled_ & (Mask{now > warp.since} << slot)) != 0) sm.delay_warp(warp, &Delay::all, now - warp.since);
+  if (kAccounting && (coupled_ & (Mask{now > warp.since} << slot)) != 0)
+    delay_warp(sm.state(), warp, &Delay::all, now - warp.since);
 }
 
 void SubCore::block(Sm& sm, int slot, WarpState reason, Cycle since) {
@@ -163,7 +166,7 @@ SubCore::Mask SubCore::pass_pipe_latches(Sm& sm, Mask candidates, Cycle now) {
     candidates &= ~held;
     if (port == static_cast<int>(Pipe::kMemory) || port == kGlobalMemory) {
       const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
-      stalled(sm, held, state, sm.queue_holder(index_), Contended::kMemoryQueue);
+      stalled(sm, held, state, sm.memory().queue_holder(index_), Contended::kMemoryQueue);
     } else {
       stalled_on_pipe(sm, held, static_cast<Pipe>(port));
     }
@@ -207,7 +210,7 @@ SubCore::Mask SubCore::most_urgent(const Sm& sm, Mask candidates) const {
   int priority = 0;
   for (const int launch : active_launches_) {
     const Mask own = candidates & of_launch_[launch];
-    const int its = sm.launches()[launch].priority;
+    const int its = sm.state().launches[launch].priority;
     if (own == 0 || (best != 0 && its < priority)) continue;
     best = best != 0 && its == priority ? best | own : own;
     priority = its;
@@ -235,7 +238,7 @@ void SubCore::stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contende
   stalls_.stalled(sm.ledger(), warps, state, culprit, resource);
   if ((warps & coupled_) == 0) return;
   for (Mask late = warps & coupled_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
-    sm.delay_warp(warps_[std::countr_zero(late)], &Delay::others, 1);
+    delay_warp(sm.state(), warps_[std::countr_zero(late)], &Delay::others, 1);
 }
 
 // ---- issue
@@ -246,7 +249,7 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
   count_held_up(sm, slot, now);
   ++unsettled_;
   if (!op.straight) count(sm, warp, &op + 1);
-  if (sm.issue_log() != nullptr) log(sm, warp, now);
+  if (sm.observation().issue_log != nullptr) log(sm, warp, now);
   arbiter_.issued(slot);
   if (!plain_) {
     slot_free_ = now + sm.spec().issue_interval - (sm.spec().issue_width > 1 ? 1 : 0);
@@ -270,7 +273,7 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
     Cycle& control_free = dispatch_ports_[dispatch_port_].control_free;
     control_free = std::max(control_free, now + 1);
     if (releases_counters(op)) count_dependences(op, warp);
-    sm.issued(warp, op, index_, slot, now);
+    execute(sm, warp, op, index_, slot, now);
     if (op.behaviour == Behaviour::kExit) return;
   }
   if (op.straight) {
@@ -284,7 +287,8 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
 
 void SubCore::log(Sm& sm, const Warp& warp, Cycle now) const {
   const auto position = static_cast<uint32_t>(warp.op - warp.program->ops.data());
-  sm.issue_log()->push_back({now, sm.sm_class(), static_cast<uint32_t>(index_), warp.launch, warp.number, position});
+  sm.observation().issue_log->push_back(
+      {now, sm.observation().sm_class, static_cast<uint32_t>(index_), warp.launch, warp.number, position});
 }
 
 void SubCore::issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now) {
@@ -332,7 +336,7 @@ void SubCore::go_on(Sm& sm, Warp& warp, int slot, Cycle now) {
     stalls_.left(sm.ledger(), bit, warp.row);
     warp.row = sm.ledger().row(warp.launch, warp.op->segment);
     stalls_.entered(bit, warp.row);
-    if (sm.records_timeline()) sm.entered_segment(warp, op.segment, now + 1);
+    if (sm.observation().timeline) entered_segment(sm, warp, op.segment, now + 1);
   }
   // The instruction that waits is the next one, as profilers show it.
   const auto fixed_wait = op.behaviour == Behaviour::kBranch ? WarpState::kBranchResolving : WarpState::kWait;
@@ -351,8 +355,8 @@ void SubCore::step_program(Sm& sm, Warp& warp) {
     const LoopSpan& loop = program.loops[l];
     if (--warp.trips_left[loop.depth] > 0) {
       warp.op = &program.ops[loop.begin];
-      sm.at_loop_end();
-      if (loop.trips.parameter >= 0 && warp.trips_left[loop.depth] == 1) sm.at_last_trip();
+      sm.state().loop_end = true;
+      if (loop.trips.parameter >= 0 && warp.trips_left[loop.depth] == 1) sm.control().may_diverge = true;
       enter_loops(sm, warp, loop.begin, loop.depth);
       return;
     }
@@ -365,7 +369,7 @@ void SubCore::enter_loops(Sm& sm, Warp& warp, uint32_t at, int deeper_than) {
   for (const uint32_t l : warp.program->begins_at[at]) {
     const LoopSpan& loop = warp.program->loops[l];
     if (loop.depth <= deeper_than) continue;
-    warp.trips_left[loop.depth] = sm.trips(warp, loop.trips);
+    warp.trips_left[loop.depth] = sm.state().trips(warp, loop.trips);
     if (warp.trips_left[loop.depth] > 0) continue;
     // Skipped: the code behind it, in the same body, is next, and may begin loops of its own.
     warp.op = &warp.program->ops[loop.end + 1];

@@ -1,7 +1,9 @@
 // What reaches a sub-core from other parts of the SM: conditions that come to hold, free places, accumulators on their way back.
 #include <bit>
 
+#include "sim/sm/cta_slots.h"
 #include "sim/sm/sm.h"
+#include "sim/sm/sm_inherit.h"
 #include "sim/sm/sub_core.h"
 
 namespace warpfold::sim {
@@ -28,10 +30,10 @@ void SubCore::handle(Sm& sm, const SubCoreEvent& event, Cycle now) {
     case kBulkStored:
       --warp->outstanding_bulk_stores;
       reconsider(sm, event.slot, now, event.delay);
-      return sm.maybe_end_warp(index_, event.slot, event.delay, now);
+      return maybe_end_warp(sm, index_, event.slot, event.delay, now);
     case kStored:
       --warp->outstanding_stores;
-      return sm.maybe_end_warp(index_, event.slot, event.delay, now);
+      return maybe_end_warp(sm, index_, event.slot, event.delay, now);
     case kQueueEntry:
       return;
   }
@@ -46,8 +48,8 @@ void SubCore::load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, C
   sm.ledger().charge_request(warp.row, writer, Contended::kRegisterWritePort, 1);
   SubCoreEvent later = event;
   const bool by_others = writer != warp.launch;
-  if (by_others || sm.coupled(warp.launch))
-    sm.hold_up(later.delay, warp.launch, warp.cta, sm.cta(warp.cta).serial, delay_by(1, by_others));
+  if (by_others || sm.state().coupled(warp.launch))
+    hold_up(sm.state(), later.delay, warp.launch, warp.cta, sm.state().ctas[warp.cta].serial, delay_by(1, by_others));
   later.kind = SubCoreEvent::Kind::kCounter;
   sm.schedule(now + 1, later);
 }
@@ -74,9 +76,9 @@ void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay
   if (stepped_ == now) ++now;
   sm.ledger().spend(warp.waiting_row, warp.reason, now - warp.since);
   if (warp.reason == WarpState::kMathPipeThrottle) {
-    sm.charge_wgmma_wait(warp, now);
+    sm.wgmma().charge_wait(sm, warp, now);
   } else if (delay) {
-    sm.inherit(warp, *delay, now - warp.since);
+    inherit(sm, warp, *delay, now - warp.since);
   }
   if (!holds) return wait(warp, reason, now);
   warp.blocked = false;

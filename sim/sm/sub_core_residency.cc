@@ -20,7 +20,7 @@ void SubCore::start_warp(Sm& sm, int slot, Cycle now) {
   arbiter_.started(slot, resident_);
   resident_ |= bit;
   of_launch_[warp.launch] |= bit;
-  coupled_ = sm.coupled(warp.launch) ? coupled_ | bit : coupled_ & ~bit;
+  coupled_ = sm.state().coupled(warp.launch) ? coupled_ | bit : coupled_ & ~bit;
   enter_loops(sm, warp, 0, -1);
   warp.counted = warp.op;
   warp.row = sm.ledger().row(warp.launch, warp.op->segment);

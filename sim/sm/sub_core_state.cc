@@ -1,4 +1,5 @@
 #include <bit>
+#include <span>
 
 #include "sim/sm/sm.h"
 
@@ -56,7 +57,7 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
 // The loops' trips are apart: they only count, until the last.
 void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   Warp& warp = warps_[slot];
-  // Every field. Beside its CTA (Sm::visit_warp_in_cta): delay, barrier_phase, wgmma_sequence and cursors. Not visited: counted,
+  // Every field. Beside its CTA (sm_state.cc): delay, barrier_phase, wgmma_sequence and cursors. Not visited: counted,
   // which is op once settled; launch, its CTA's; row, which follows from op; program, in which op lies; number and barrier_op,
   // which only reports show.
   [[maybe_unused]] const auto& [op, counted, last_issue, since, delay, launch, row, cta, long_counters, fresh_counters, blocked,
@@ -93,7 +94,7 @@ void SubCore::visit_warp(int slot, StateVisitor& visitor) {
   } else {
     warp.last_issue = visitor.moved(warp.last_issue);
   }
-  visitor.trips(warp.serial, warp.launch, warp.trips_left.data(), warp.op->depth);
+  visitor.trips(warp.serial, warp.launch, std::span(warp.trips_left).first(warp.op->depth));
 }
 
 EventKey SubCore::key_of(const Sm& sm, const SubCoreEvent& event) {
@@ -101,7 +102,7 @@ EventKey SubCore::key_of(const Sm& sm, const SubCoreEvent& event) {
   EventKey key{.kind = static_cast<uint8_t>(kind), .sub_core = sub_core, .slot = slot, .counter = counter};
   if (kind == SubCoreEvent::Kind::kQueueEntry) return key;
   const Warp& warp = *live_warp(event);
-  key.delay = {warp.launch, warp.cta, sm.cta(warp.cta).serial, delay};
+  key.delay = {warp.launch, warp.cta, sm.state().ctas[warp.cta].serial, delay};
   if (kind == SubCoreEvent::Kind::kAsyncCopied) {
     key.value = warp.async.committed - value;
   } else if (kind == SubCoreEvent::Kind::kLoadResult || kind == SubCoreEvent::Kind::kCounter) {

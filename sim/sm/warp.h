@@ -7,6 +7,7 @@
 #include "sim/account/delay.h"
 #include "sim/account/states.h"
 #include "sim/engine/time.h"
+#include "sim/sm/ids.h"
 #include "sim/sm/program.h"
 #include "traces/kernel.h"
 
@@ -29,9 +30,9 @@ struct AsyncGroups {
 struct alignas(64) Warp {
   const MicroOp* op = nullptr;       // next instruction to issue
   const MicroOp* counted = nullptr;  // what it has issued before this one is in the account
-  Cycle last_issue = 0;
-  Cycle since = 0;  // it has been blocked, has been awake, or will be
-  Delay delay;      // cycles that it has been held up for so far, its own and inherited; beside its CTA's most_delay
+  Cycle last_issue = 0;  // in the state key: whether it was in the last cycle; of a warp that has exited, a moment (Snapshot)
+  Cycle since = 0;       // it has been blocked, has been awake, or will be; a moment while it is blocked or coupled and awake
+  Delay delay;           // cycles that it has been held up for so far, its own and inherited; beside its CTA's most_delay
   int launch = 0;
   uint32_t row = 0;  // of the account: that of the segment it is in
   int cta = 0;
@@ -103,9 +104,9 @@ struct Cta {
   uint32_t warps_running = 0;
   uint32_t registers = 0;  // allocated of the SM's
   uint32_t shared_memory = 0;
-  uint32_t register_pool = 0;   // given back by setmaxnreg, per CTA
-  Delay most_delay;             // Warp::delay, the largest so far
-  std::vector<int> warp_slots;  // SM-wide slot of each warp
+  uint32_t register_pool = 0;        // given back by setmaxnreg, per CTA
+  Delay most_delay;                  // Warp::delay, the largest so far
+  std::vector<WarpSlot> warp_slots;  // of each warp
   std::vector<std::vector<Mbarrier>> rings;
   std::array<NamedBarrier, kNamedBarriers> barriers{};
   std::vector<Warpgroup> warpgroups;

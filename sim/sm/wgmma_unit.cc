@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "sim/sm/sm.h"
+#include "sim/sm/sm_inherit.h"
 
 namespace warpfold::sim {
 namespace {
@@ -48,6 +50,71 @@ void WgmmaUnit::handle(Sm& sm, const WgmmaEvent& event, Cycle now) {
   }
 }
 
+// The first of a warpgroup's warps to reach a command needs a place in the FIFO; the others join it.
+bool WgmmaUnit::admits(const Sm& sm, const Warp& warp) const {
+  const SmState& state = sm.state();
+  const Warpgroup& group = state.ctas[warp.cta].warpgroups[warp.index_in_cta / 4];
+  return warp.wgmma_sequence < group.opened || waiting_ + state.open_wgmma < sm.spec().wgmma_fifo_entries;
+}
+
+void WgmmaUnit::issue(Sm& sm, Warp& warp, const MicroOp& op, Cycle now) {
+  SmState& state = sm.state();
+  Cta& cta = state.ctas[warp.cta];
+  const int group = warp.index_in_cta / 4;
+  Warpgroup& warpgroup = cta.warpgroups[group];
+  const uint64_t sequence = warp.wgmma_sequence++;
+  if (sequence == warpgroup.opened) {
+    ++warpgroup.opened;
+    ++state.open_wgmma;
+    for (int w = group * 4; w < group * 4 + 4 && w < static_cast<int>(cta.warp_slots.size()); ++w) {
+      const WarpPlace place = state.place_of(cta.warp_slots[w]);
+      sm.sub_core(place.sub_core).reconsider(sm, place.slot, now);
+    }
+  }
+  if (op.commit) ++warp.wgmma_groups;
+  uint8_t& arrived = warpgroup.arrived[sequence % warpgroup.arrived.size()];
+  Arrival& last = warpgroup.last[sequence % warpgroup.last.size()];
+  join(sm, last, warp.cta, warp.delay, now);
+  if (++arrived < 4) return;
+  arrived = 0;
+  --state.open_wgmma;
+  WgmmaCommand command;
+  command.launch = warp.launch;
+  command.row = state.account.row(warp.launch, op.segment);
+  command.cta = warp.cta;
+  command.warpgroup = group;
+  command.cta_serial = cta.serial;
+  command.columns = op.wgmma_n;
+  command.a_in_registers = op.wgmma_a_in_registers;
+  command.commit = op.commit;
+  command.delay = joined(sm, std::exchange(last, {}), warp.cta, now);
+  assembled(sm, command, now);
+}
+
+void WgmmaUnit::charge_wait(Sm& sm, Warp& warp, Cycle to) const {
+  SmState& state = sm.state();
+  history_.charge(warp.since, to, warp.launch, [&](int culprit, uint64_t cycles) {
+    state.account.charge(warp.row, culprit, Contended::kWgmma, cycles);
+    if (!kAccounting || !state.coupled(warp.launch)) return;
+    delay_warp(state, warp, &Delay::all, cycles);
+    if (culprit != warp.launch) delay_warp(state, warp, &Delay::others, cycles);
+  });
+}
+
+// `command`: the group's last.
+void WgmmaUnit::group_done(Sm& sm, const WgmmaCommand& command, Cycle now) {
+  SmState& state = sm.state();
+  if (!state.cta_lives(command.cta, command.cta_serial)) return;
+  Cta& cta = state.ctas[command.cta];
+  cta.warpgroups[command.warpgroup].done = {now, command.delay};
+  for (int w = command.warpgroup * 4; w < command.warpgroup * 4 + 4; ++w) {
+    const WarpPlace place = state.place_of(cta.warp_slots[w]);
+    SubCore& sub_core = sm.sub_core(place.sub_core);
+    --sub_core.warp(place.slot).wgmma_groups;
+    sub_core.reconsider(sm, place.slot, now, command.delay);
+  }
+}
+
 void WgmmaUnit::assembled(Sm& sm, WgmmaCommand command, Cycle now) {
   command.assembled = now;
   at(next_id_++) = std::move(command);
@@ -83,7 +150,7 @@ void WgmmaUnit::start(Sm& sm, uint64_t id, Cycle now) {
   sm.schedule(command.completion - command.columns / 2U, WgmmaEvent{WgmmaEvent::Kind::kWrites, id});
   sm.schedule(command.completion - read_window(sm, command), WgmmaEvent{WgmmaEvent::Kind::kReads, id});
   sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
-  sm.wgmma_room(now);
+  for (SubCore& sub_core : sm.state().sub_cores) sub_core.wgmma_room(sm, now);
 }
 
 // A command that waited for its own CTA's work in the pipe is as late as the later of the two would be undisturbed; behind other
@@ -96,15 +163,15 @@ void WgmmaUnit::charge_start(Sm& sm, WgmmaCommand& command, Cycle now) {
   });
   const uint64_t waited = now - command.assembled;
   Delay late = command.delay;
-  sm.hold_up(late, command.launch, command.cta, command.cta_serial, {lost, waited});
+  hold_up(sm.state(), late, command.launch, command.cta, command.cta_serial, {lost, waited});
   const bool behind_own = lost == 0 && pipe_cta_ == command.cta && pipe_serial_ == command.cta_serial;
-  if (behind_own && sm.remembered(pipe_, now))
-    late.others = std::min(late.others + waited, sm.joined(pipe_, command.cta, now).others);
+  if (behind_own && remembered(sm, pipe_, now))
+    late.others = std::min(late.others + waited, joined(sm, pipe_, command.cta, now).others);
   command.delay = late;
   pipe_ = {now + interval(sm, command), late};
-  if (sm.cta_lives(command.cta, command.cta_serial)) {
-    Arrival& before = sm.warpgroup(command.cta, command.warpgroup).started;
-    if (sm.remembered(before, now)) command.delay.all = std::min(late.all, sm.joined(before, command.cta, now).all);
+  if (sm.state().cta_lives(command.cta, command.cta_serial)) {
+    Arrival& before = sm.state().ctas[command.cta].warpgroups[command.warpgroup].started;
+    if (remembered(sm, before, now)) command.delay.all = std::min(late.all, joined(sm, before, command.cta, now).all);
     before = {pipe_.at, command.delay};
   }
   pipe_launch_ = command.launch;
@@ -168,7 +235,7 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
     sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
     return;
   }
-  if (command.commit) sm.wgmma_group_done(command, now);
+  if (command.commit) group_done(sm, command, now);
 }
 
 // The pipe stands still while an update waits: this command, those behind it and the next start all move. `lost` of the delay is
@@ -179,16 +246,16 @@ void WgmmaUnit::delay_after(Sm& sm, uint64_t id, Cycle delay, Cycle lost) {
     WgmmaCommand& command = at(later);
     const Cycle others = command.launch == launch ? lost : delay;
     command.completion += delay;
-    sm.hold_up(command.delay, command.launch, command.cta, command.cta_serial, {others, delay});
+    hold_up(sm.state(), command.delay, command.launch, command.cta, command.cta_serial, {others, delay});
   }
   free_at_ += delay;
   pipe_.at += delay;
-  sm.hold_up(pipe_.delay, pipe_launch_, pipe_cta_, pipe_serial_, {pipe_launch_ == launch ? lost : delay, 0});
+  hold_up(sm.state(), pipe_.delay, pipe_launch_, pipe_cta_, pipe_serial_, {pipe_launch_ == launch ? lost : delay, 0});
 }
 
 std::vector<uint64_t> WgmmaUnit::port_reads(const Sm& sm) const {
   std::vector<uint64_t> reads;
-  reads.reserve(static_cast<size_t>(sm.sub_cores()) * static_cast<size_t>(sm.ledger().launches()));
+  reads.reserve(sm.state().sub_cores.size() * static_cast<size_t>(sm.ledger().launches()));
   for (int c = 0; c < sm.sub_cores(); ++c) {
     for (int l = 0; l < sm.ledger().launches(); ++l) reads.push_back(sm.sub_core(c).port_reads(l));
   }

@@ -10,6 +10,7 @@
 #include "sim/sm/event.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
+#include "sim/sm/warp.h"
 
 namespace warpfold::sim {
 
@@ -50,9 +51,11 @@ struct WgmmaCommand {
 // FIFO, priority), CIC-rf (update through the ports, aperture), LUO (rates).
 class WgmmaUnit {
  public:
-  // `entries`: of the FIFO; `open_commands`: not assembled yet.
-  bool has_room(uint32_t entries, uint64_t open_commands) const { return waiting_ + open_commands < entries; }
-  void assembled(Sm& sm, WgmmaCommand command, Cycle now);
+  // The first of a warpgroup's warps to reach a command needs a place in the FIFO; the others join it.
+  bool admits(const Sm& sm, const Warp& warp) const;
+  void issue(Sm& sm, Warp& warp, const MicroOp& op, Cycle now);
+  // A warp has waited for a place until `to`.
+  void charge_wait(Sm& sm, Warp& warp, Cycle to) const;
   void handle(Sm& sm, const WgmmaEvent& event, Cycle now);
 
   // No CTA is left: forgets whose commands were the last ones.
@@ -67,7 +70,6 @@ class WgmmaUnit {
   std::vector<uint64_t> port_reads(const Sm& sm) const;
   uint64_t started() const { return next_start_; }
 
-  const HoldHistory& history() const { return history_; }
   uint64_t busy_cycles() const { return busy_; }
 
   bool operator==(const WgmmaUnit&) const = default;
@@ -77,6 +79,8 @@ class WgmmaUnit {
 
   void visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVisitor& visitor);
   WgmmaCommand& at(uint64_t id) { return commands_[id % kInFlight]; }
+  void assembled(Sm& sm, WgmmaCommand command, Cycle now);
+  static void group_done(Sm& sm, const WgmmaCommand& command, Cycle now);
   void try_start(Sm& sm, Cycle now);
   void begin_writes(Sm& sm, uint64_t id, Cycle now);
   void begin_reads(Sm& sm, uint64_t id, Cycle now);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "sim/sm/sm.h"
+#include "sim/sm/sm_inherit.h"
 #include "sim/sm/wgmma_unit.h"
 
 namespace warpfold::sim {
@@ -37,20 +38,20 @@ EventKey WgmmaUnit::key_of(const WgmmaEvent& event) const {
 
 // Whose command it did last matters to the next of the same CTA.
 void WgmmaUnit::visit_pipe(Sm& sm, StateVisitor& visitor) {
-  const bool lives = sm.cta_lives(pipe_cta_, pipe_serial_);
+  const bool lives = sm.state().cta_lives(pipe_cta_, pipe_serial_);
   visitor.value("pipe_cta", lives ? static_cast<uint64_t>(pipe_cta_) + 1 : 0);
   Arrival nobodys;
-  sm.visit_arrival("pipe_late", pipe_cta_, lives ? pipe_ : nobodys, visitor);
+  visit_arrival(sm, "pipe_late", pipe_cta_, lives ? pipe_ : nobodys, visitor);
 }
 
 void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVisitor& visitor) {
   [[maybe_unused]] const auto& [launch, row, cta, warpgroup, cta_serial, columns, a_in_registers, commit, delay, assembled_at,
                                 completion, writes_begun, reads_begun, update, reads_before] = command;
   visitor.values("command_launch", command.launch, "command_row", command.row);
-  visitor.values("command_cta", command.cta, "command_cta_lives", sm.cta_lives(command.cta, command.cta_serial));
+  visitor.values("command_cta", command.cta, "command_cta_lives", sm.state().cta_lives(command.cta, command.cta_serial));
   visitor.values("command_warpgroup", command.warpgroup, "command_columns", command.columns, "command_a_in_registers",
                  command.a_in_registers, "command_commit", command.commit);
-  sm.visit_delay("command_lost", command.launch, command.cta, command.cta_serial, command.delay, visitor);
+  visit_delay(sm, "command_delay", command.launch, command.cta, command.cta_serial, command.delay, visitor);
   if (waits) {
     visitor.moment("command_assembled", command.assembled);
     return;

@@ -1,5 +1,5 @@
-// A run that says that other bounds would have changed nothing is the run under those bounds, and one that would not be is told
-// apart.
+// A run that says that alternative bounds would have changed nothing is the run under those bounds, and one that would not be is
+// told apart.
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -48,7 +48,7 @@ class Perturbation : public sim::SmObserver {
         if (warp.resident) perturb(sm, now, before, warp, of_warps_);
       }
     }
-    for (sim::Cta& cta : sm.ctas()) {
+    for (sim::Cta& cta : sm.state().ctas) {
       if (cta.resident) perturb(sm, now, before, cta, of_ctas_);
     }
   }
@@ -138,7 +138,7 @@ std::map<std::string, Change<sim::Cta>> cta_changes() {
       {"register_pool", one_more(&Cta::register_pool)},
       {"most_delay to others", [](Cta& c) { return ++c.most_delay.others, true; }},
       {"most_delay in all", [](Cta& c) { return ++c.most_delay.all, true; }},
-      {"warp_slots", [](Cta& c) { return ++c.warp_slots[0], true; }},
+      {"warp_slots", [](Cta& c) { return c.warp_slots[0] = sim::WarpSlot{static_cast<uint32_t>(c.warp_slots[0]) + 1}, true; }},
       {"arrivals_left", of_ring([](sim::Mbarrier& b) { ++b.arrivals_left; })},
       {"bytes_left", of_ring([](sim::Mbarrier& b) { ++b.bytes_left; })},
       {"mbarrier completed", of_ring([](sim::Mbarrier& b) { ++b.completed; })},

@@ -68,7 +68,7 @@ class Chip {
 
   bool ended(size_t launch) const {
     return released_[launch] &&
-           std::ranges::all_of(sms_, [&](const auto& sm) { return sm->launch_done(static_cast<int>(launch)); });
+           std::ranges::all_of(sms_, [&](const auto& sm) { return sm->state().launch_done(static_cast<int>(launch)); });
   }
 
   void release() {
@@ -79,7 +79,7 @@ class Chip {
       for (size_t other = 0; other < launches_.size(); ++other) {
         if (!waits_for(l, other)) continue;
         ready = ready && ended(other);
-        for (const auto& sm : sms_) at = std::max(at, sm->launch_end(static_cast<int>(other)) + spec_.kernel_launch);
+        for (const auto& sm : sms_) at = std::max(at, sm->state().progress[other].end + spec_.kernel_launch);
       }
       if (!ready) continue;
       released_[l] = true;
@@ -96,8 +96,8 @@ class Chip {
       LockStepLaunch& launch = all.emplace_back();
       launch.start = kNever;
       for (const auto& sm : sms_) {
-        if (sm->ctas_done(l) > 0) launch.start = std::min(launch.start, sm->launch_start(l));
-        launch.end = std::max(launch.end, sm->launch_end(l));
+        if (sm->state().progress[l].done > 0) launch.start = std::min(launch.start, sm->state().progress[l].start);
+        launch.end = std::max(launch.end, sm->state().progress[l].end);
         launch.instructions += sm->account().launch(l).instructions;
         launch.resident_warp_cycles += sm->account().launch(l).resident_warp_cycles;
       }

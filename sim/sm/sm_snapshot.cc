@@ -1,0 +1,194 @@
+#include "sim/sm/sm_snapshot.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "sim/sm/sm.h"
+
+namespace warpfold::sim {
+namespace {
+
+// Which launches there are, and how far they have come, is not the SM's own.
+class OwnFields : public KeyFilter {
+ public:
+  bool keeps(const char* name, uint64_t /*word*/) override {
+    return std::ranges::find(kOfLaunches, std::string_view(name)) == kOfLaunches.end();
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 4> kOfLaunches = {"launch_ready", "launch_started", "launch_has_ctas_left",
+                                                                  "dram_fraction"};
+};
+
+// Where the launch has issued most: what is corrected is little beside it.
+uint32_t busiest_row(const Sm& sm, int launch) {
+  const SmState& state = sm.state();
+  uint32_t busiest = state.account.first_row(launch);
+  for (uint32_t row = busiest + 1; row < state.account.end_row(launch); ++row) {
+    if (state.account.cycles(row, WarpState::kSelected) > state.account.cycles(busiest, WarpState::kSelected)) busiest = row;
+  }
+  return busiest;
+}
+
+}  // namespace
+
+uint64_t fingerprint(const Sm& sm) {
+  const SmState& state = sm.state();
+  uint64_t print = state.events.size();
+  for (const auto& sub_core : state.sub_cores) print = std::rotl(print, 17) * 0x9e3779b97f4a7c15ULL ^ sub_core.fingerprint();
+  return print;
+}
+
+bool is_pristine(Sm& sm, Cycle at) {
+  OwnFields own_fields;
+  const auto key = [&](Sm& of) {
+    Snapshot snapshot;
+    StateVisitor visitor(snapshot, at, &own_fields);
+    of.visit(visitor);
+    return snapshot.key;
+  };
+  if (sm.spec().half_ports() && at % 2 != 0) return false;
+  Sm fresh(sm.spec(), sm.state().launches);
+  sm.reset_arbiters(at);
+  return key(sm) == key(fresh);
+}
+
+bool on_last_trip(const Sm& sm, int launch, const std::vector<bool>& parameters) {
+  const SmState& state = sm.state();
+  for (const SubCore& sub_core : state.sub_cores) {
+    for (int slot = 0; slot < sub_core.slots(); ++slot) {
+      const Warp& warp = sub_core.warp(slot);
+      if (!warp.resident || warp.exited || warp.launch != launch) continue;
+      for (uint32_t depth = 0; depth < warp.op->depth; ++depth) {
+        const int parameter = warp.program->loop_around(*warp.op, depth).trips.parameter;
+        if (warp.trips_left[depth] == 1 && parameter >= 0 && parameters[parameter]) return true;
+      }
+    }
+  }
+  return false;
+}
+
+void visit_couplings(Sm& sm, StateVisitor& visitor, const std::vector<bool>& coupled) {
+  SmState& state = sm.state();
+  for (Cta& cta : state.ctas) {
+    if (!cta.resident || !coupled[cta.launch]) continue;
+    visitor.value("cta_launch", static_cast<uint64_t>(cta.launch));
+    visitor.value("cta_class", cta.cta_class);
+    const KernelImage& image = *state.launches[cta.launch].image;
+    std::vector<uint64_t> first(cta.rings.size(), kNever);  // per ring: a cursor round it that the others are compared with
+    for (const WarpSlot s : cta.warp_slots) {
+      const WarpPlace place = state.place_of(s);
+      Warp& warp = sm.sub_core(place.sub_core).warp(place.slot);
+      if (!warp.resident) continue;
+      visitor.value("cta_warp_slot", static_cast<uint64_t>(s));
+      visitor.value("warp_op", warp.exited ? 0 : warp.op->place + 1);
+      visitor.value("wgmma_sequence", cta.warpgroups[warp.index_in_cta / 4].opened - warp.wgmma_sequence);
+      if (warp.exited) continue;
+      for (size_t c = 0; c < image.cursor_ring.size(); ++c) {
+        if (!warp.program->uses_cursor[c] || image.cursor_ring[c] < 0) continue;
+        uint64_t& base = first[image.cursor_ring[c]];
+        if (base == kNever) base = warp.cursors[c];
+        visitor.relative("cursor", warp.cursors[c] - base);
+      }
+      visitor.trips(warp.serial, warp.launch, std::span(warp.trips_left).first(warp.op->depth));
+    }
+  }
+}
+
+void move_on(Sm& sm, const FastForward& skip, bool exact) {
+  StateVisitor visitor(skip);
+  Observation& observation = sm.observation();
+  if (!observation.timeline) return sm.visit(visitor);
+  const Cycle start = sm.state().now + 1;
+  const std::vector<uint64_t> before = use_of(sm);
+  sm.visit(visitor);
+  observation.timeline->skipped({start, skip.cycles / skip.periods, skip.periods, exact, skip.placed}, before, use_of(sm));
+  observation.next_sample = observation.timeline->next_sample();
+}
+
+// The other's state, at this one's time and with this one's work. What has been counted is what this one had counted and what the
+// other has on the way.
+void follow(Sm& sm, const MemoHit& hit) {
+  SmState& state = sm.state();
+  const std::vector<LaunchProgress> own = state.progress;
+  const Account account = state.account;
+  std::vector<CtaList> ctas;
+  for (const SmLaunch& launch : state.launches) ctas.push_back(launch.ctas);
+  sm.restore(*hit.to);
+  for (size_t l = 0; l < own.size(); ++l) state.progress[l].placed = own[l].placed + hit.placed[l];
+  sm.receive(std::move(ctas));
+  for (Cta& cta : state.ctas) {
+    if (cta.resident) cta.cta_class = hit.class_of[cta.launch].at(cta.cta_class);
+  }
+  Snapshot snapshot;
+  StateVisitor recorder(snapshot, state.now + 1);
+  sm.visit(recorder);
+  FastForward forward;
+  forward.cycles = hit.own->at - hit.state->at;
+  for (size_t i = 0; i < snapshot.counts.size(); ++i) forward.counted.push_back(hit.own->counts[i] - hit.state->counts[i]);
+  for (size_t i = 0; i < snapshot.trips.left.size(); ++i) forward.trips_taken.push_back(snapshot.trips.left[i] - hit.trips[i]);
+  forward.moments = hit.moments;
+  forward.placed.assign(own.size(), 0);
+  StateVisitor mover(forward);
+  sm.visit(mover);
+  // All three were settled when their states were taken.
+  state.account.add_rows(account);
+  state.account.subtract_rows(hit.from->account);
+  for (size_t l = 0; l < own.size(); ++l) {
+    const LaunchProgress& from = hit.from->progress[l];
+    const LaunchProgress& to = hit.to->progress[l];
+    LaunchProgress& progress = state.progress[l];
+    progress.ready = own[l].ready;
+    progress.start = from.start != kNever ? own[l].start : to.start != kNever ? to.start + forward.cycles : kNever;
+    progress.end = to.done != from.done ? to.end + forward.cycles : own[l].end;
+  }
+}
+
+void exchange_classes(Sm& sm, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of) {
+  SmState& state = sm.state();
+  sm.receive(std::move(ctas));
+  state.exchange_classes(class_of);
+  if (sm.observation().timeline) sm.observation().timeline->exchange_classes(class_of);
+}
+
+void add_counts(Sm& sm, const std::vector<uint64_t>& counts, const Account& account) {
+  SmState& state = sm.state();
+  Snapshot snapshot;
+  StateVisitor taker(snapshot, state.now + 1);
+  sm.visit(taker);
+  if (snapshot.counts.size() != counts.size()) throw std::logic_error("an SM counts something else than it did");
+  FastForward skip;
+  skip.counted = counts;
+  skip.trips_taken.assign(snapshot.trips.left.size(), 0);
+  skip.moments.assign(snapshot.moments.size(), 0);
+  skip.placed.assign(state.launches.size(), 0);
+  StateVisitor visitor(skip);
+  sm.visit(visitor);
+  state.account.add_rows(account);
+}
+
+void had_launch(Sm& sm, int launch, Cycle start, Cycle end) {
+  SmState& state = sm.state();
+  if (start != kNever) state.progress[launch].start = start;
+  if (end != kNever) state.progress[launch].end = end;
+}
+
+void correct(Sm& sm, int launch, const Correction& correction) {
+  SmState& state = sm.state();
+  LaunchAccount& account = state.account.launch(launch);
+  account.instructions += correction.instructions;
+  state.account.set_estimated();
+  state.account.spend(busiest_row(sm, launch), WarpState::kSelected, correction.instructions);
+  for (const auto& [place, cycles] : correction.waits) state.account.spend(place.first, place.second, cycles);
+  account.resident_warp_cycles += correction.resident_warp_cycles;
+  account.l2_requested_bytes += correction.requested_bytes;
+  account.l2_served_bytes += correction.served_bytes;
+  state.progress[launch].done += correction.ctas;
+}
+
+}  // namespace warpfold::sim
