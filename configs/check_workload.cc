@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "configs/check.h"
+#include "configs/gemm_library.h"
 
 namespace warpfold::configs {
 
@@ -13,6 +14,9 @@ constexpr uint64_t kMostSize = uint64_t{1} << 26;      // rows, columns, tokens,
 constexpr uint64_t kMostElements = uint64_t{1} << 60;  // of random bits or scores: instruction counts stay below 2^64
 constexpr uint64_t kMostScores = uint64_t{1} << 48;    // attention: 4 x head_dim operations each stay below 2^60
 constexpr uint64_t kMostOutput = uint64_t{1} << 44;    // elements of a GEMM's result: its waves of tiles are walked one by one
+
+constexpr uint32_t kMostParts = 64;     // of a sum over k
+constexpr uint64_t kMostGroups = 4096;  // of products in one launch
 
 // Checks fields of one message; the first fault is kept.
 class Checker {
@@ -78,6 +82,29 @@ std::optional<Finding> check_philox(const Philox& philox, const std::string& pat
   return check.result();
 }
 
+// Products of groups, parts of k and the tile's choice.
+void check_splits(const HopperGemm& gemm, Checker& check) {
+  if (gemm.tile() == AUTO && find_gemm_library(gemm.library()) == nullptr) {
+    check.fault("library",
+                "tile AUTO needs the name of a library, not \"" + gemm.library() + "\"" + gemm_library_suggestion(gemm.library()));
+  }
+  if (gemm.has_library() && gemm.tile() != AUTO) check.fault("library", "library needs tile: AUTO");
+  if (gemm.has_split_k()) {
+    check.require(gemm.split_k() >= 1 && gemm.split_k() <= kMostParts, "split_k", "must be from 1 to 64", gemm.split_k());
+    check.no_larger_than("split_k", gemm.split_k(), "k", gemm.k());
+  }
+  if (!gemm.has_grouped()) return;
+  const GroupedGemm& grouped = gemm.grouped();
+  check.at_least_one("grouped.groups", grouped.groups());
+  check.at_most("grouped.groups", grouped.groups(), kMostGroups);
+  const auto given = static_cast<uint64_t>(grouped.rows_size());
+  if (given > 0) check.require(given == grouped.groups(), "grouped.rows", "must be as many as groups", given);
+  for (const uint64_t rows : grouped.rows()) check.no_larger_than("grouped.rows", rows, "m", gemm.m());
+}
+
+// Few rows (or columns, once operands have changed places) that every kernel of a library pads to its tile.
+bool pads(const HopperGemm& gemm) { return gemm.swap_operands() || gemm.has_grouped() || gemm.split_k() > 1 || gemm.m() < 64; }
+
 std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::string& path) {
   Checker check(path);
   check.size("m", gemm.m());
@@ -89,8 +116,11 @@ std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::stri
   if (gemm.has_tile_m()) check.multiple_of("tile_m", gemm.tile_m(), 64, 512);
   if (gemm.has_tile_n()) check.multiple_of("tile_n", gemm.tile_n(), 8, 512);
   if (gemm.has_tile_k()) check.multiple_of("tile_k", gemm.tile_k(), step, 1024);
-  if (gemm.has_tile_m()) check.no_larger_than("tile_m", gemm.tile_m(), "m", gemm.m());
-  if (gemm.has_tile_n()) check.no_larger_than("tile_n", gemm.tile_n(), "n", gemm.n());
+  // A tile may be higher or wider than the matrix only where the smallest is: 64 rows of one wgmma, 128 of two.
+  const uint64_t rows = gemm.swap_operands() ? gemm.n() : gemm.m();
+  const uint64_t columns = gemm.swap_operands() ? gemm.m() : gemm.n();
+  if (gemm.tile_m() > 64 && !pads(gemm)) check.no_larger_than("tile_m", gemm.tile_m(), gemm.swap_operands() ? "n" : "m", rows);
+  if (gemm.has_tile_n() && !pads(gemm)) check.no_larger_than("tile_n", gemm.tile_n(), gemm.swap_operands() ? "m" : "n", columns);
   if (gemm.has_tile_k()) check.no_larger_than("tile_k", gemm.tile_k(), "k", gemm.k());
   // One stage could not be filled while it is read.
   const bool ring = gemm.stages() == 0 || (gemm.stages() >= 2 && gemm.stages() <= 32);
@@ -104,6 +134,7 @@ std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::stri
   if (gemm.has_fp8_accumulation() && gemm.type() != FP8) {
     check.fault("fp8_accumulation", "fp8_accumulation is for type FP8, not " + ElementType_Name(gemm.type()));
   }
+  check_splits(gemm, check);
   if (gemm.has_registers_per_thread()) check.at_least_one("registers_per_thread", gemm.registers_per_thread());
   check.at_most("registers_per_thread", gemm.registers_per_thread(), 255);
   return check.result();
@@ -185,6 +216,17 @@ std::optional<Finding> check_elementwise(const Elementwise& elementwise, const s
   return check.result();
 }
 
+std::optional<Finding> check_gemm_reduction(const GemmReduction& reduction, const std::string& path) {
+  Checker check(path);
+  check.size("m", reduction.m());
+  check.size("n", reduction.n());
+  check.product("elements of the result", {reduction.m(), reduction.n()}, kMostOutput);
+  check.require(reduction.parts() >= 2 && reduction.parts() <= kMostParts, "parts", "must be from 2 to 64", reduction.parts());
+  if (reduction.output_type() == FP8 && reduction.has_output_type())
+    check.fault("output_type", "output_type must be BF16 or FP16, not FP8");
+  return check.result();
+}
+
 }  // namespace
 
 std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::string& path) {
@@ -204,12 +246,14 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
       return check_flash_attention_3(kernel.flash_attention_3(), path + ".flash_attention_3");
     case Kernel::kElementwise:
       return check_elementwise(kernel.elementwise(), path + ".elementwise");
+    case Kernel::kGemmReduction:
+      return check_gemm_reduction(kernel.gemm_reduction(), path + ".gemm_reduction");
     case Kernel::WORKLOAD_NOT_SET:
       break;
   }
   return Finding{path, "kernel \"" + kernel.name() +
                            "\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
-                           "flash_attention_3, elementwise, trace"};
+                           "flash_attention_3, elementwise, gemm_reduction, trace"};
 }
 
 }  // namespace warpfold::configs

@@ -10,6 +10,7 @@
 #include "workloads/elementwise/elementwise.h"
 #include "workloads/flash_attention_2/flash_attention_2.h"
 #include "workloads/flash_attention_3/flash_attention_3.h"
+#include "workloads/gemm_reduction/gemm_reduction.h"
 #include "workloads/hopper_gemm/hopper_gemm.h"
 #include "workloads/philox/philox.h"
 
@@ -48,13 +49,16 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       return make_flash_attention_3(kernel.flash_attention_3(), gpu);
     case configs::Kernel::kElementwise:
       return make_elementwise(kernel.elementwise(), gpu);
+    case configs::Kernel::kGemmReduction:
+      return make_gemm_reduction(kernel.gemm_reduction(), gpu);
     case configs::Kernel::kTrace:
       return from_trace(kernel.trace(), scenario_file);
     case configs::Kernel::WORKLOAD_NOT_SET:
       break;
   }
   return fail(
-      "no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, elementwise, trace");
+      "no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, elementwise, "
+      "gemm_reduction, trace");
 }
 
 // "hopper_gemm"

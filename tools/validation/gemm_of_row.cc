@@ -1,5 +1,10 @@
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
 #include <utility>
+
+#include "configs/gemm_library.h"
 
 #include "tools/validation/kernels_of_row.h"
 
@@ -9,7 +14,8 @@ namespace {
 
 constexpr uint64_t kFewRows = 256;
 
-void fill_hopper(const MeasuredRow& row, configs::ElementType type, configs::HopperGemm& gemm) {
+// Where no library made the row.
+void assume_hopper(const MeasuredRow& row, configs::ElementType type, configs::HopperGemm& gemm) {
   const bool fp8 = type == configs::FP8;
   const bool few = gemm.m() <= kFewRows;
   gemm.set_type(type);
@@ -31,6 +37,40 @@ void fill_ampere(configs::ElementType type, configs::AmpereGemm& gemm) {
   gemm.set_swizzle(8);
 }
 
+std::optional<uint64_t> count_in(const std::string& text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value == 0) return std::nullopt;
+  return value;
+}
+
+// dims_other: groups=8;M_per_group=4096; the kernel's name says how they lie.
+std::optional<configs::GroupedGemm> groups_of(const MeasuredRow& row) {
+  const auto groups = count_in(row.option("groups"));
+  if (!groups) return std::nullopt;
+  configs::GroupedGemm grouped;
+  grouped.set_groups(*groups);
+  const std::string& kernel = row.text("kernel");
+  const bool masked = kernel.find("masked") != std::string::npos;
+  grouped.set_layout(masked                                       ? configs::MASKED
+                     : kernel.find("atched") != std::string::npos ? configs::BATCHED
+                                                                  : configs::CONTIGUOUS);
+  return grouped;
+}
+
+// What the kernel's name says is fused: "GEMM+bias+GELU".
+void fuse(const MeasuredRow& row, configs::HopperGemm& gemm) {
+  std::string name = row.text("kernel");
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  const auto says = [&](std::string_view word) { return name.find("+" + std::string(word)) != std::string::npos; };
+  if (says("bias")) gemm.mutable_fused()->set_bias(true);
+  if (says("residual")) gemm.mutable_fused()->set_residual(true);
+  if (says("relu")) gemm.mutable_fused()->set_activation(configs::RELU);
+  if (says("gelu")) gemm.mutable_fused()->set_activation(configs::GELU);
+  if (says("silu")) gemm.mutable_fused()->set_activation(configs::SILU);
+  if (says("swiglu")) gemm.mutable_fused()->set_activation(configs::SWIGLU);
+}
+
 }  // namespace
 
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architecture) {
@@ -42,22 +82,38 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architect
   if (!k) return std::unexpected(k.error());
   const auto type = element_type_of(row);
   if (!type) return std::unexpected(type.error());
+  const auto grouped = groups_of(row);
+  const uint64_t rows = grouped ? count_in(row.option("M_per_group")).value_or(*m) : *m;
+  const uint64_t groups = grouped ? grouped->groups() : 1;
   RowWork work;
-  work.family = std::min({*m, *n, *k}) > kFewRows ? "GEMM" : "GEMM, a dimension of 256 or less";
+  const bool few = std::min({rows, *n, *k}) <= kFewRows;
+  work.family = grouped ? "GEMM, grouped" : few ? "GEMM, a dimension of 256 or less" : "GEMM";
   work.kernel = work.family;
   work.shape = row.text("dtype") + " " + row.text("M") + "x" + row.text("N") + "x" + row.text("K");
-  work.work = 2 * static_cast<double>(*m) * static_cast<double>(*n) * static_cast<double>(*k);
+  work.work = 2 * static_cast<double>(groups * rows) * static_cast<double>(*n) * static_cast<double>(*k);
   work.rate_unit = "TFLOPS";
   configs::Kernel kernel;
   kernel.set_name("gemm");
   const auto fill_shape = [&](auto& gemm) {
-    gemm.set_m(*m);
+    gemm.set_m(rows);
     gemm.set_n(*n);
     gemm.set_k(*k);
   };
   if (architecture == "sm_90") {
-    fill_shape(*kernel.mutable_hopper_gemm());
-    fill_hopper(row, *type, *kernel.mutable_hopper_gemm());
+    configs::HopperGemm& gemm = *kernel.mutable_hopper_gemm();
+    fill_shape(gemm);
+    if (grouped) *gemm.mutable_grouped() = *grouped;
+    if (const configs::GemmLibrary* library = configs::gemm_library_of(row.text("impl"))) {
+      gemm.set_type(*type);
+      gemm.set_tile(configs::AUTO);
+      gemm.set_library(library->name());
+      if (*type == configs::FP8 && row.text("dtype").ends_with("->fp8")) gemm.set_output_type(configs::FP8);
+    } else {
+      assume_hopper(row, *type, gemm);
+    }
+    fuse(row, gemm);
+  } else if (grouped) {
+    return not_mapped("no grouped GEMM for " + architecture);
   } else {
     if (*type == configs::FP8) return not_mapped("no FP8 GEMM for " + architecture);
     fill_shape(*kernel.mutable_ampere_gemm());

@@ -41,6 +41,17 @@ Mapped<void> set_at(configs::Scenario& scenario, const std::string& prefix, cons
   return {};
 }
 
+// A row that states its tile needs no library; what it leaves open then is the generator's default.
+bool states_tile(const std::vector<std::string>& words) {
+  return std::ranges::any_of(words,
+                             [](const std::string& word) { return word.starts_with("tile_m=") || word.starts_with("tile_n="); });
+}
+void take_as_stated(configs::Kernel& kernel) {
+  if (!kernel.has_hopper_gemm()) return;
+  kernel.mutable_hopper_gemm()->clear_tile();
+  kernel.mutable_hopper_gemm()->clear_library();
+}
+
 struct TimeUnit {
   std::string_view name;
   double us;
@@ -138,12 +149,14 @@ Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, c
   run.scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
   const std::string prefix = "kernel[0]." + workload_name(kernel) + ".";
   for (const std::string& column : columns) {
-    for (const std::string& word : words_of(row.text(column))) {
+    const std::vector<std::string> words = words_of(row.text(column));
+    if (states_tile(words)) take_as_stated(*run.scenario.mutable_kernel(0));
+    for (const std::string& word : words) {
       if (auto set = set_at(run.scenario, prefix, word, row.problem(column, {})); !set) return std::unexpected(set.error());
     }
   }
   configs::Kernel& set = *run.scenario.mutable_kernel(0);
-  if (set.has_hopper_gemm()) put_few_rows_in_columns(*set.mutable_hopper_gemm());
+  if (set.has_hopper_gemm() && set.hopper_gemm().tile() != configs::AUTO) put_few_rows_in_columns(*set.mutable_hopper_gemm());
   if (auto stated = expect_dropout_stated(row, set); !stated) return std::unexpected(stated.error());
   if (auto applied = apply_settings(row, run.scenario); !applied) return std::unexpected(applied.error());
   return run;

@@ -36,7 +36,9 @@ class Consumer {
   void add_release(Code& code, uint32_t advance) const;
   void add_order_wait(Code& code, int16_t ring, int16_t cursor) const;
   void add_order_arrive(Code& code, int16_t ring) const;
+  void add_epilogue(Code& code) const;
   std::vector<traces::Node> tile() const;
+  std::vector<traces::Node> serial_parts(const Code& epilogue) const;
   std::vector<traces::Node> products() const;
   std::vector<traces::Node> scaled_products() const;
 
@@ -47,7 +49,7 @@ class Consumer {
 
 void Consumer::add_entry(Code& code) const {
   code.add("S2R R0, SR_TID.X").add("S2UR UR6, SR_CTAID.X").add("ULDC.64 UR42, c[0x0][0x210]").add("SHF.R.U32.HI R1, RZ, 0x5, R0");
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = HopperPlan::kThreads});
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = static_cast<uint16_t>(plan_.threads())});
   code.add(line({"USETMAXREG.TRY_ALLOC.CTAPOOL ", immediate(plan_.consumer_registers)}),
            {.count = static_cast<uint16_t>(plan_.consumer_registers)});
   code.add("MOV R2, RZ").add("MOV R6, RZ").add("MOV R7, UR6").add("LDC R16, c[0x0][0x520]").add("LDC R17, c[0x0][0x528]");
@@ -63,6 +65,7 @@ void Consumer::add_tile_start(Code& code) const {
   code.add("IMAD.HI.U32 R18, R7, R16, RZ").add("SHF.R.U32.HI R18, RZ, 0x5, R18").add("IMAD R19, R18, -0x21, R7");
   code.add("IMAD.HI.U32 R20, R19, R16, RZ").add("LOP3.LUT R21, R19, 0x7, RZ, 0xc0, !PT").add("SHF.L.U32 R20, R20, 0x7, RZ");
   code.add("SHF.L.U32 R21, R21, 0x7, RZ").add("MOV R4, R17");
+  if (plan_.grouped && plan_.masked) add_group_lookup(code);
 }
 
 void Consumer::add_tile_end(Code& code) const {
@@ -136,7 +139,7 @@ std::vector<traces::Node> Consumer::scaled_products() const {
   Code head(architecture_);
   add_tile_start(head);
   add_scaled_tile_start(head, plan_);
-  if (plan_.whole_tile) add_whole_tile_wait(head);
+  if (plan_.whole_tile) add_whole_tile_wait(head, plan_);
   Code pass(architecture_);
   add_scaled_k_block(pass, plan_, group_);
   return {block_of(head), loop_of(pass, {.literal = plan_.k_blocks})};
@@ -146,7 +149,7 @@ std::vector<traces::Node> Consumer::scaled_products() const {
 std::vector<traces::Node> Consumer::products() const {
   Code head(architecture_);
   add_tile_start(head);
-  if (plan_.whole_tile) add_whole_tile_wait(head);
+  if (plan_.whole_tile) add_whole_tile_wait(head, plan_);
   add_order_wait(head, HopperRings::kMainOrder, HopperCursors::kMainOrder);
   add_k_block(head, true);
   std::vector<traces::Node> nodes{block_of(head)};
@@ -156,6 +159,29 @@ std::vector<traces::Node> Consumer::products() const {
     nodes.push_back(loop_of(pass, {.literal = plan_.k_blocks - 1}));
   }
   return nodes;
+}
+
+// wait for the turn | add the sums before | store them for the part behind | or hand the tile over
+std::vector<traces::Node> Consumer::serial_parts(const Code& epilogue) const {
+  Code poll(architecture_);
+  add_turn_poll(poll);
+  Code addition(architecture_);
+  add_part_addition(addition, plan_);
+  Code store(architecture_);
+  add_part_store(store, plan_, HopperStreams::kPartsWritten);
+  add_turn_end(store, group_);
+  using Parameters = HopperParameters;
+  return {loop_of(poll, {.parameter = Parameters::kTurns}), loop_of(addition, {.parameter = Parameters::kAdds}),
+          loop_of(store, {.parameter = Parameters::kStores}), loop_of(epilogue, {.parameter = Parameters::kEnds})};
+}
+
+void Consumer::add_epilogue(Code& code) const {
+  if (plan_.split() && plan_.parallel_parts)
+    add_part_store(code, plan_, HopperStreams::kC);
+  else if (plan_.whole_tile)
+    add_whole_tile_epilogue(code, plan_, group_);
+  else
+    add_sub_tile_epilogue(code, plan_, group_);
 }
 
 // products | wait for the last group, release its stage, epilogue
@@ -172,10 +198,15 @@ std::vector<traces::Node> Consumer::tile() const {
              {.cursor = static_cast<int16_t>(HopperCursors::kRead + group_), .advance = skipped()});
   }
   add_order_wait(rest, HopperRings::kEpilogueOrder, HopperCursors::kEpilogueOrder);
-  if (plan_.whole_tile)
-    add_whole_tile_epilogue(rest, plan_);
-  else
-    add_sub_tile_epilogue(rest, plan_, group_);
+  if (plan_.split() && !plan_.parallel_parts) {
+    nodes.push_back(block_of(rest));
+    Code epilogue(architecture_);
+    add_epilogue(epilogue);
+    std::vector<traces::Node> parts = serial_parts(epilogue);
+    nodes.insert(nodes.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
+    return nodes;
+  }
+  add_epilogue(rest);
   add_order_arrive(rest, HopperRings::kEpilogueOrder);
   rest.add("LOP3.LUT R6, R6, 0x1, RZ, 0x3c, !PT");
   add_tile_end(rest);
@@ -212,7 +243,7 @@ void add_wgmma(Code& code, const HopperPlan& plan, uint32_t index, bool first) {
   const bool last = index + 1 == plan.k_steps() * plan.accumulator_blocks();
   const std::string accumulator = general(HopperRegisters::kFirstAccumulator + block * plan.accumulators_per_block());
   const bool clears = (first || plan.promoted) && step == 0;  // the accumulator's old value is ignored
-  code.add(line({wgmma_name(plan.type, plan.tile_n), " ", accumulator, ", gdesc[", uniform(quad), "], ", accumulator,
+  code.add(line({wgmma_name(plan.type, plan.warpgroup_columns()), " ", accumulator, ", gdesc[", uniform(quad), "], ", accumulator,
                  clears ? ", !UPT" : ", UPT", last ? ", gsb0" : ""}),
            {.commit = last});
 }

@@ -4,6 +4,8 @@
 // 8002b769, 2025-03-25, which store alike): every warp packs and stores all its sums (an STSM.x4 for 16 columns), a fence, a
 // barrier of both consumer warpgroups, one TMA store, and a wait until it has read the buffer; then the next tile begins.
 // Instructions outside STSM and F2FP, whose number follows from the tile, were not counted: assumed.
+#include <algorithm>
+
 #include "workloads/hopper_gemm/consumer_parts.h"
 #include "workloads/hopper_gemm/roles.h"
 
@@ -11,9 +13,8 @@ namespace warpfold::workloads {
 namespace {
 
 constexpr uint16_t kGroupThreads = 128;
-constexpr uint16_t kConsumerThreads = 2 * kGroupThreads;
 constexpr uint32_t kRegistersAStore = 4;  // STSM.x4
-constexpr uint32_t kPackedRegisters = 8;
+constexpr uint32_t kPackedRegisters = 8;  // of them at a time in the whole tile's epilogue
 
 uint32_t sums_a_register(const HopperPlan& plan) { return 4 / plan.output_bytes; }
 
@@ -52,22 +53,46 @@ isa::Effect store_effect(const HopperPlan& plan) {
   return effect;
 }
 
+// Registers from `packed` on, as many as one STSM stores: four, or the two that are left.
+void add_store(Code& code, std::string_view offset, uint32_t packed, uint32_t registers, isa::Effect effect) {
+  const bool whole = registers == kRegistersAStore;
+  if (!whole && effect.wavefronts > 0) effect.wavefronts /= 2;
+  code.add(line({whole ? "STSM.16.M88.4 [R5+" : "STSM.16.M88.2 [R5+", offset, "], ", general(packed)}), effect);
+}
+
+// All that is fused, for every sum of the tile: where a row's scale follows from its results, and in an epilogue without sub-tiles.
+void add_whole_fusion(Code& code, const HopperPlan& plan, int group) {
+  constexpr uint32_t kAtATime = 16;
+  if (!plan.scaled) add_alpha(code, first_sum(plan), plan.accumulators());
+  for (uint32_t done = 0; done < plan.accumulators(); done += kAtATime) {
+    const uint32_t count = std::min(kAtATime, plan.accumulators() - done);
+    add_fusion(code, plan, group, {first_sum(plan) + done, count, first_sum(plan) + done / plan.sum_columns()});
+  }
+  if (plan.fused.quantisation() == configs::PER_ROW) add_row_quantisation(code, plan);
+}
+
 // One sub-tile of 64 rows x 64 bytes: pack, wait until TMA has read the buffer's last contents, write it, let TMA store it.
 // CUTLASS has one elected thread store for the warpgroup; here each of the four equal warps stores its 16 rows.
 void add_sub_tile(Code& code, const HopperPlan& plan, int group, uint32_t step) {
   const uint32_t steps_per_block = plan.epilogue_steps() / plan.accumulator_blocks();
   const uint32_t values = plan.accumulators_per_block() / steps_per_block;
+  const uint32_t registers = plan.packed_registers();
   const auto barrier = static_cast<int16_t>(1 + group);
-  const uint32_t sum = first_sum(plan) + step * values;
-  if (!plan.scaled) add_alpha(code, sum, kPackedRegisters * sums_a_register(plan));
-  add_pack(code, plan, sum, HopperRegisters::kFirstPacked, kPackedRegisters);
+  const bool ahead = plan.fused.quantisation() == configs::PER_ROW;  // every sum of the tile is a result already
+  const uint32_t sum = first_sum(plan) + step * (ahead ? values / plan.sum_columns() : values);
+  if (!plan.scaled && !ahead) add_alpha(code, sum, values);
+  if (plan.is_fused() && !ahead) add_fusion(code, plan, group, {sum, values, sum});
+  add_pack(code, plan, sum, HopperRegisters::kFirstPacked, registers);
   code.add("UTMACMDFLUSH", {.count = HopperPlan::kEpilogueBuffers - 1});
   code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = kGroupThreads});
-  code.add("STSM.16.M88.4 [R5+0x1000], R8", store_effect(plan)).add("STSM.16.M88.4 [R5+0x1200], R12", store_effect(plan));
+  for (uint32_t i = 0; i < registers; i += kRegistersAStore) {
+    const uint32_t stored = std::min(kRegistersAStore, registers - i);
+    add_store(code, i == 0 ? "0x1000" : "0x1200", HopperRegisters::kFirstPacked + i, stored, store_effect(plan));
+  }
   code.add("FENCE.VIEW.ASYNC.S");
   add_tensor_map(code);
   code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = kGroupThreads});
-  code.add("UTMASTG.3D [UR48], [UR50]", {.bytes = 16 * HopperPlan::kEpilogueRowBytes, .stream = HopperStreams::kC});
+  code.add("UTMASTG.3D [UR48], [UR50]", {.bytes = plan.used_bytes(16 * plan.epilogue_row_bytes()), .stream = HopperStreams::kC});
 }
 
 }  // namespace
@@ -78,31 +103,41 @@ uint32_t first_sum(const HopperPlan& plan) {
 }
 
 void add_sub_tile_epilogue(Code& code, const HopperPlan& plan, int group) {
+  if (plan.is_fused()) add_fusion_start(code, plan, group);
+  if (plan.fused.quantisation() == configs::PER_ROW) add_whole_fusion(code, plan, group);
   for (uint32_t step = 0; step < plan.epilogue_steps(); ++step) add_sub_tile(code, plan, group, step);
 }
 
-void add_whole_tile_epilogue(Code& code, const HopperPlan& plan) {
-  const uint32_t registers = plan.accumulators() / sums_a_register(plan);
-  if (!plan.scaled) add_alpha(code, first_sum(plan), plan.accumulators());
+void add_whole_tile_epilogue(Code& code, const HopperPlan& plan, int group) {
+  const uint32_t sums = plan.accumulators() / plan.sum_columns();
+  const uint32_t registers = sums / sums_a_register(plan);
+  if (plan.is_fused()) {
+    add_fusion_start(code, plan, group);
+    add_whole_fusion(code, plan, group);
+  } else if (!plan.scaled) {
+    add_alpha(code, first_sum(plan), plan.accumulators());
+  }
   isa::Effect store;
   store.wavefronts = plan.store_wavefronts();
   for (uint32_t i = 0; i < registers; i += kRegistersAStore) {
     const uint32_t packed = HopperRegisters::kFirstPacked + i % kPackedRegisters;
-    add_pack(code, plan, first_sum(plan) + i * sums_a_register(plan), packed, kRegistersAStore);
-    code.add(line({"STSM.16.M88.4 [R5+", immediate(0x1000 + 8 * i), "], ", general(packed)}), store);
+    const uint32_t stored = std::min(kRegistersAStore, registers - i);
+    add_pack(code, plan, first_sum(plan) + i * sums_a_register(plan), packed, stored);
+    add_store(code, immediate(0x1000 + 8 * i), packed, stored, store);
   }
   code.add("FENCE.VIEW.ASYNC.S");
   add_tensor_map(code);
   const auto barrier = HopperBarriers::kConsumers;
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = kConsumerThreads});
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = barrier, .count = static_cast<uint16_t>(plan.consumer_threads())});
   // One thread stores for both warpgroups; here each of the eight equal warps stores its rows.
-  const uint32_t bytes = plan.epilogue_bytes() / (kConsumerThreads / 32);
+  const uint32_t bytes = plan.used_bytes(plan.epilogue_bytes() / (plan.consumer_threads() / 32));
   code.add("UTMASTG.2D [UR48], [UR50]", {.bytes = bytes, .stream = HopperStreams::kC});
 }
 
-void add_whole_tile_wait(Code& code) {
+void add_whole_tile_wait(Code& code, const HopperPlan& plan) {
   code.add("UTMACMDFLUSH");
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x1", {.barrier = HopperBarriers::kConsumers, .count = kConsumerThreads});
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x1",
+           {.barrier = HopperBarriers::kConsumers, .count = static_cast<uint16_t>(plan.consumer_threads())});
 }
 
 }  // namespace warpfold::workloads

@@ -1,6 +1,7 @@
 #include "workloads/hopper_gemm/hopper_gemm.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <sstream>
 
@@ -18,22 +19,47 @@ std::string describe(const HopperPlan& plan) {
        << " stages=" << plan.stages << (plan.pingpong ? " pingpong" : " cooperative") << (plan.persistent ? " persistent" : "")
        << " cluster=" << plan.cluster_m << "x" << plan.cluster_n << (plan.along_m ? " along_m" : " along_n")
        << " swizzle=" << plan.swizzle;
+  if (plan.swapped) text << " swapped";
+  if (plan.split()) text << " split_k=" << plan.parts << (plan.parallel_parts ? " parallel" : " serial");
+  if (plan.grouped)
+    text << " groups=" << plan.group_rows.size() << (plan.batched ? " batched" : plan.masked ? " masked" : " contiguous");
+  if (plan.is_fused()) text << " fused { " << plan.fused.ShortDebugString() << "}";
   return text.str();
 }
 
-RasterTraffic traffic(const HopperPlan& plan, const configs::Gpu& gpu) {
+RasterTraffic traffic_of_group(const HopperPlan& plan, const configs::Gpu& gpu, uint64_t rows) {
+  const auto clusters = [](uint64_t extent, uint32_t tile, uint32_t cluster) {
+    const uint64_t unit = uint64_t{tile} * cluster;
+    return (extent + unit - 1) / unit;
+  };
   Raster raster;
-  raster.clusters_m = plan.clusters_m;
-  raster.clusters_n = plan.clusters_n;
+  raster.clusters_m = plan.swapped ? plan.clusters_m : clusters(rows, plan.tile_m, plan.cluster_m);
+  raster.clusters_n = plan.swapped ? clusters(rows, plan.tile_n, plan.cluster_n) : plan.clusters_n;
   raster.cluster_m = plan.cluster_m;
   raster.cluster_n = plan.cluster_n;
   raster.along_m = plan.along_m;
   raster.band_clusters = std::max(1U, plan.swizzle / (plan.along_m ? plan.cluster_n : plan.cluster_m));
-  raster.concurrent_clusters = plan.concurrent_ctas / plan.cluster_ctas();
-  raster.a_panel_bytes = plan.k_blocks * plan.a_stage_bytes();
-  raster.b_panel_bytes = plan.k_blocks * plan.b_stage_bytes();
+  raster.concurrent_clusters = std::max<uint64_t>(1, plan.concurrent_ctas / plan.cluster_ctas() / plan.parts);
+  raster.a_panel_bytes = plan.parts * plan.k_blocks * plan.a_load_bytes();
+  raster.b_panel_bytes = plan.parts * plan.k_blocks * plan.b_load_bytes();
   raster.l2_bytes = gpu.l2().bytes();
   return raster_traffic(raster);
+}
+
+// Each group has matrices of its own. A wave that begins in one and ends in the next is counted in both.
+RasterTraffic traffic(const HopperPlan& plan, const configs::Gpu& gpu) {
+  std::map<uint64_t, uint64_t> groups;  // by their rows
+  for (const uint64_t rows : plan.group_rows) groups[rows] += rows > 0 ? 1 : 0;
+  RasterTraffic all;
+  for (const auto& [rows, count] : groups) {
+    if (count == 0) continue;
+    const RasterTraffic one = traffic_of_group(plan, gpu, rows);
+    for (const auto operand : {&RasterTraffic::a, &RasterTraffic::b}) {
+      (all.*operand).requested += count * (one.*operand).requested;
+      (all.*operand).dram += count * (one.*operand).dram;
+    }
+  }
+  return all;
 }
 
 // Each of the `receivers` CTAs of a multicast counts the tile among its bytes, L2 and DRAM read it once.
@@ -44,7 +70,7 @@ traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& 
 }
 
 void add_synchronisation(traces::Kernel& kernel, const HopperPlan& plan) {
-  const uint32_t groups_a_stage = plan.pingpong ? 1 : 2;  // consumer warpgroups that read one stage
+  const uint32_t groups_a_stage = plan.pingpong ? 1 : plan.consumers;  // consumer warpgroups that read one stage
   kernel.rings = {{"full", plan.stages, 1, false}, {"empty", plan.stages, 4 * groups_a_stage, true}};
   const auto second = plan.pingpong ? static_cast<uint32_t>(plan.k_blocks) : 0;  // the second warpgroup starts at the second tile
   kernel.cursors = {{"producer", plan.stages, 0},
@@ -52,16 +78,59 @@ void add_synchronisation(traces::Kernel& kernel, const HopperPlan& plan) {
                     {"read1", plan.stages, second},
                     {"release0", plan.stages, 0},
                     {"release1", plan.stages, second}};
-  if (!plan.pingpong) return;
   // CUTLASS's ordered sequence: warpgroup 0 goes first, each one's four warps let the other one go.
   for (const char* name : {"main_order", "epilogue_order"}) {
+    if (!plan.pingpong) break;
     kernel.rings.push_back({std::string(name) + "0", 1, 4, true});
     kernel.rings.push_back({std::string(name) + "1", 1, 4, false});
     kernel.cursors.push_back({name, 1, 0});
   }
+  for (uint32_t group = 0; plan.fused.residual() && group < plan.consumers; ++group) {
+    const std::string number = std::to_string(group);
+    kernel.rings.push_back({"residual" + number, ResidualRings::kDepth, 1, false});
+    kernel.rings.push_back({"residual_free" + number, ResidualRings::kDepth, 4, true});
+  }
+  if (plan.fused.residual()) kernel.cursors.push_back({"residual", ResidualRings::kDepth, 0});
+}
+
+// Vectors come from DRAM once and are read again by every tile of their rows or columns; scales of results go where results go.
+void add_fusion_streams(traces::Kernel& kernel, const HopperPlan& plan) {
+  if (!plan.is_fused()) return;
+  const uint64_t again = std::max<uint64_t>(1, std::min(plan.clusters_m * plan.cluster_m, plan.clusters_n * plan.cluster_n));
+  kernel.streams.push_back({"vectors", false, 1, again});
+  kernel.streams.push_back({"residual", false, 1, 1});
+  kernel.streams.push_back({"scales", true, 1, 1});
+}
+
+// The warps of the producer warpgroup that have no tiles to load, and the consumers.
+void add_roles(traces::Kernel& kernel, const isa::Architecture& architecture, const HopperPlan& plan) {
+  const uint32_t residual_warps = plan.fused.residual() ? plan.consumers : 0;
+  kernel.roles = {{"producer", 1, producer_body(architecture, plan)},
+                  {"producer_idle", 3 - residual_warps, producer_idle_body(architecture, plan)}};
+  for (uint32_t group = 0; group < residual_warps; ++group)
+    kernel.roles.push_back({"residual" + std::to_string(group), 1, residual_body(architecture, plan, static_cast<int>(group))});
+  for (uint32_t group = 0; group < plan.consumers; ++group)
+    kernel.roles.push_back({"consumer" + std::to_string(group), 4, consumer_body(architecture, plan, static_cast<int>(group))});
+}
+
+// Parts of k: one after the other in launch order, as the grid's last dimension is.
+void add_parts(traces::Kernel& kernel, const HopperPlan& plan) {
+  if (plan.parallel_parts) {
+    kernel.cta_classes = {{"part", {}}};
+    kernel.grid = {{0, plan.tiles() * plan.parts}};
+    return;
+  }
+  kernel.parameters = {"turns", "adds", "stores", "ends"};
+  for (uint32_t part = 0; part < plan.parts; ++part) {
+    const uint64_t last = part + 1 == plan.parts ? 1 : 0;
+    kernel.cta_classes.push_back(
+        {"part" + std::to_string(part), {uint64_t{part} * plan.turn_polls, part > 0 ? 1U : 0U, 1 - last, last}});
+    kernel.grid.push_back({part, plan.tiles()});
+  }
 }
 
 void add_grid(traces::Kernel& kernel, const HopperPlan& plan) {
+  if (plan.split()) return add_parts(kernel, plan);
   if (plan.persistent) {
     kernel.parameters = {"tiles"};
     if (plan.pingpong) kernel.parameters = {"tiles", "tiles0", "tiles1"};
@@ -89,15 +158,17 @@ Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const
   kernel.cluster_ctas = plan->cluster_ctas();
   kernel.registers_per_thread = plan->registers_per_thread;
   kernel.shared_memory_bytes = plan->shared_memory_bytes;
-  kernel.flops = 2 * plan->m * plan->n * plan->k;
+  const uint64_t rows = std::accumulate(plan->group_rows.begin(), plan->group_rows.end(), uint64_t{0});
+  kernel.flops = 2 * rows * gemm.n() * plan->k;
   const RasterTraffic bytes = traffic(*plan, gpu);
   kernel.streams = {read_stream("A", bytes.a, plan->cluster_n), read_stream("B", bytes.b, plan->cluster_m), {"C", true, 1, 1}};
+  // What one part writes the next one reads, out of L2.
+  if (plan->split() || plan->is_fused())
+    kernel.streams.insert(kernel.streams.end(), {{"parts_written", true, 0, 1}, {"parts_read", false, 0, 1}});
+  add_fusion_streams(kernel, *plan);
   add_synchronisation(kernel, *plan);
   add_grid(kernel, *plan);
-  kernel.roles = {{"producer", 1, producer_body(**architecture, *plan)},
-                  {"producer_idle", 3, producer_idle_body(**architecture, *plan)},
-                  {"consumer0", 4, consumer_body(**architecture, *plan, 0)},
-                  {"consumer1", 4, consumer_body(**architecture, *plan, 1)}};
+  add_roles(kernel, **architecture, *plan);
   return kernel;
 }
 

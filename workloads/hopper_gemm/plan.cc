@@ -19,12 +19,22 @@ constexpr uint32_t kBarrierBytes = 1024;
 constexpr uint32_t kPortableClusterCtas = 8;
 // Registers below the accumulators (R0-R23 in CUTLASS 4.7's sm_90 kernels) that hold addresses, phases and packed output.
 constexpr uint32_t kWorkingRegisters = 24;
-// Shared memory (CUDA programming guide): 32 banks of 4 bytes. STSM.x4 writes 16 rows of 32 bytes.
+// Shared memory (CUDA programming guide): 32 banks of 4 bytes. STSM.x4 writes 16 rows of 32 bytes, STSM.x2 of 16.
+constexpr uint32_t kHighestTile = 512;  // cuBLAS's highest (configs/libraries/cublas.textproto)
 constexpr uint32_t kBankedBytes = 128;
 constexpr uint32_t kMatrixRowBytes = 16;
 constexpr uint32_t kMatrixRows = 8;
 constexpr uint32_t kMatrices = 4;
-constexpr uint32_t kStoreColumnBytes = 32;
+constexpr uint32_t kStoreColumnBytes = 16;
+
+// What belongs to a row of the result belongs to a column of the tile where the operands have changed places.
+configs::GemmFusion fusion_of_tile(const configs::HopperGemm& gemm) {
+  configs::GemmFusion fused = gemm.fused();
+  if (!gemm.swap_operands()) return fused;
+  fused.set_row_scales(gemm.fused().column_scales());
+  fused.set_column_scales(gemm.fused().row_scales());
+  return fused;
+}
 
 HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   HopperPlan plan;
@@ -33,17 +43,31 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   // FP8 inputs with a 16-bit result, 16-bit inputs with their own type: what inference and training GEMMs write.
   plan.output_type = gemm.has_output_type() ? gemm.output_type() : plan.type == configs::FP8 ? configs::BF16 : plan.type;
   plan.output_bytes = bytes_of(plan.output_type);
-  plan.m = gemm.m();
-  plan.n = gemm.n();
+  const bool swapped = gemm.swap_operands();
+  plan.m = swapped ? gemm.n() : gemm.m();
+  plan.n = swapped ? gemm.m() : gemm.n();
   plan.k = gemm.k();
+  plan.swapped = swapped;
+  plan.group_rows.assign(gemm.grouped().rows().begin(), gemm.grouped().rows().end());
+  if (plan.group_rows.empty()) plan.group_rows.assign(std::max<uint64_t>(gemm.grouped().groups(), 1), gemm.m());
+  plan.grouped = gemm.has_grouped();
+  plan.batched = gemm.grouped().layout() == configs::BATCHED;
+  plan.masked = gemm.grouped().layout() == configs::MASKED;
+  plan.parts = or_default(gemm.split_k(), 1);
+  plan.parallel_parts = gemm.reduction() == configs::PARALLEL;
+  plan.grid_ctas = gemm.grid_ctas();
   plan.tile_m = or_default(gemm.tile_m(), 128);
   plan.tile_n = or_default(gemm.tile_n(), 128);
   plan.tile_k = or_default(gemm.tile_k(), 128 / plan.element_bytes);
   // CUTLASS's automatic schedule: cooperative where both warpgroups get 64 rows, ping-pong below (sm90_gmma_builder.inl).
   plan.pingpong = gemm.has_schedule() ? gemm.schedule() == configs::PINGPONG : plan.tile_m < 128;
+  plan.by_columns = gemm.schedule() == configs::COOPERATIVE_COLUMNS;
+  plan.consumers = !plan.pingpong && !plan.by_columns && plan.tile_m == 64 ? 1 : 2;
+  plan.fused = fusion_of_tile(gemm);
   const bool promotable = plan.type == configs::FP8 && !plan.pingpong && plan.accumulators() <= 64 && plan.tile_k == 128;
   plan.promoted = gemm.has_fp8_accumulation() ? gemm.fp8_accumulation() != configs::FAST : promotable;
   plan.scaled = gemm.fp8_accumulation() == configs::BLOCK_SCALED;
+  plan.select_scales = gemm.select_scales();
   plan.whole_tile = gemm.epilogue() == configs::WHOLE_TILE;
   plan.swizzled_store = gemm.has_swizzled_store() ? gemm.swizzled_store() : true;
   plan.persistent = gemm.has_persistent() ? gemm.persistent() : true;
@@ -52,34 +76,53 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   plan.along_m = gemm.rasterisation() == configs::ALONG_M;
   // assumed: bands of 8 tiles, CUTLASS's largest; without bands a tall matrix would be read from DRAM again in every wave.
   plan.swizzle = or_default(gemm.swizzle(), 8);
-  // 65536 registers / 384 threads, rounded down to a multiple of 8: what CUTLASS's launch bound makes ptxas report.
-  plan.registers_per_thread = or_default(gemm.registers_per_thread(), 168);
+  // 65536 registers / 384 threads, rounded down to a multiple of 8: what CUTLASS's launch bound makes ptxas report. With one
+  // consumer warpgroup assumed: what leaves the two their 40 and 232.
+  plan.registers_per_thread = or_default(gemm.registers_per_thread(), plan.consumers == 2 ? 168 : 136);
+  plan.used_rows = static_cast<uint32_t>(std::min<uint64_t>(plan.tile_m, plan.m));
+  plan.used_columns = static_cast<uint32_t>(std::min<uint64_t>(plan.tile_n, plan.n));
   return plan;
+}
+
+Expected<void> check_fusion(const HopperPlan& plan) {
+  const configs::GemmFusion& fused = plan.fused;
+  if (fused.quantisation() != configs::UNQUANTISED && plan.output_type != configs::FP8) {
+    return fail("hopper_gemm: fused.quantisation " + configs::Quantisation_Name(fused.quantisation()) +
+                " needs output_type FP8, not " + configs::ElementType_Name(plan.output_type));
+  }
+  if (fused.residual() && fused.activation() == configs::SWIGLU) return fail("hopper_gemm: a residual has no place behind SWIGLU");
+  if (plan.split() && plan.persistent) return fail("hopper_gemm: split_k needs persistent: false, a CTA for each part");
+  if (plan.split() && plan.pingpong) return fail("hopper_gemm: split_k needs schedule COOPERATIVE");
+  if (plan.split() && plan.parallel_parts && plan.is_fused())
+    return fail("hopper_gemm: with reduction PARALLEL the epilogue is the gemm_reduction kernel's: fused has no place here");
+  if (fused.residual() && plan.whole_tile) return fail("hopper_gemm: fused.residual needs epilogue SUB_TILES");
+  return {};
 }
 
 Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
   if (gpu.architecture() != "sm_90")
     return fail("hopper_gemm needs a GPU of architecture sm_90, this one is " + gpu.architecture());
   if (plan.m == 0 || plan.n == 0 || plan.k == 0) return fail("hopper_gemm: m, n and k must be at least 1");
-  if (plan.tile_n % 8 != 0 || plan.tile_n > 256) {
+  if (plan.warpgroup_columns() % 8 != 0 || plan.warpgroup_columns() > 256) {
     return fail("hopper_gemm: tile_n " + text(plan.tile_n) + " is not a wgmma width; expected a multiple of 8 up to 256");
   }
-  const uint32_t row_unit = plan.pingpong ? 64 : 128;
-  if (plan.tile_m % row_unit != 0 || plan.tile_m > 256) {
-    return fail("hopper_gemm: tile_m " + text(plan.tile_m) + " must be a multiple of " + text(row_unit) + " up to 256 (" +
-                (plan.pingpong ? "PINGPONG: 64 rows a wgmma)" : "COOPERATIVE: two warpgroups of 64 rows a wgmma)"));
+  const uint32_t row_unit = plan.pingpong || plan.by_columns || plan.consumers == 1 ? 64 : 128;
+  if (plan.tile_m % row_unit != 0 || plan.tile_m > kHighestTile) {
+    return fail("hopper_gemm: tile_m " + text(plan.tile_m) + " must be a multiple of " + text(row_unit) + " up to " +
+                text(kHighestTile) + " (" +
+                (plan.pingpong     ? "PINGPONG: 64 rows a wgmma)"
+                 : plan.by_columns ? "COOPERATIVE_COLUMNS: 64 rows a wgmma)"
+                                   : "COOPERATIVE: two warpgroups of 64 rows a wgmma)"));
   }
   if (plan.tile_k * plan.element_bytes % HopperPlan::kStepBytes != 0) {
     return fail("hopper_gemm: tile_k " + text(plan.tile_k) + " must be a multiple of " +
                 text(HopperPlan::kStepBytes / plan.element_bytes) + ", the depth of one wgmma");
   }
-  if (plan.whole_tile && (plan.pingpong || plan.tile_n * plan.output_bytes % kStoreColumnBytes != 0)) {
-    return fail("hopper_gemm: epilogue WHOLE_TILE needs schedule COOPERATIVE and a tile_n that is a multiple of " +
-                text(kStoreColumnBytes / plan.output_bytes) + ", the columns of one STSM.x4");
-  }
-  if (!plan.whole_tile && plan.tile_n * plan.output_bytes % HopperPlan::kEpilogueRowBytes != 0) {
+  if (plan.whole_tile && (plan.pingpong || plan.by_columns))
+    return fail("hopper_gemm: epilogue WHOLE_TILE needs schedule COOPERATIVE");
+  if (plan.result_row_bytes() % kStoreColumnBytes != 0) {
     return fail("hopper_gemm: tile_n " + text(plan.tile_n) + " must be a multiple of " +
-                text(HopperPlan::kEpilogueRowBytes / plan.output_bytes) + ", the width of an epilogue sub-tile");
+                text(kStoreColumnBytes * plan.sum_columns() / plan.output_bytes) + ", the columns of one STSM.x2");
   }
   if (plan.cluster_ctas() > kPortableClusterCtas) {
     return fail("hopper_gemm: a cluster of " + text(plan.cluster_m) + " x " + text(plan.cluster_n) + " CTAs is larger than the " +
@@ -88,7 +131,9 @@ Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
   if (plan.promoted && (plan.type != configs::FP8 || plan.tile_k != 128)) {
     return fail("hopper_gemm: fp8_accumulation PROMOTED adds partial sums every 128 of k: it needs type FP8 and tile_k 128");
   }
-  if (plan.scaled && plan.pingpong) return fail("hopper_gemm: fp8_accumulation BLOCK_SCALED needs schedule COOPERATIVE");
+  if (plan.scaled && (plan.pingpong || plan.by_columns))
+    return fail("hopper_gemm: fp8_accumulation BLOCK_SCALED needs schedule COOPERATIVE");
+  if (auto ok = check_fusion(plan); !ok) return ok;
   if (plan.pingpong && !plan.persistent) {
     return fail("hopper_gemm: PINGPONG needs persistent: true, because a CTA alternates between two tiles");
   }
@@ -97,18 +142,20 @@ Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
 
 // setmaxnreg moves registers from the producer warpgroup to the consumers; together they keep the launch's budget, so that
 // producer + 2 consumer = 3 x launch registers with all three multiples of 8. CUTLASS: 168 -> 40 / 232, where the consumers need
-// more 24 / 240 (FlashAttention-3). 160 -> 32 / 224.
+// more 24 / 240 (FlashAttention-3). 160 -> 32 / 224. One consumer: 136 -> 40 / 232.
 Expected<void> share_registers(HopperPlan& plan) {
-  const uint32_t budget = HopperPlan::kWarpgroups * plan.registers_per_thread;
-  if (plan.registers_per_thread % 8 != 0 || plan.registers_per_thread > 168 || plan.registers_per_thread < 32) {
-    return fail("hopper_gemm: registers_per_thread " + text(plan.registers_per_thread) +
-                " must be a multiple of 8 from 32 to 168 (65536 registers for 384 threads)");
+  const uint32_t budget = plan.warpgroups() * plan.registers_per_thread;
+  const uint32_t most = std::min(65536 / plan.threads() / 8 * 8, 248U);
+  if (plan.registers_per_thread % 8 != 0 || plan.registers_per_thread > most || plan.registers_per_thread < 32) {
+    return fail("hopper_gemm: registers_per_thread " + text(plan.registers_per_thread) + " must be a multiple of 8 from 32 to " +
+                text(most) + " (65536 registers for " + text(plan.threads()) + " threads)");
   }
-  const uint32_t shift = plan.scaled ? HopperPlan::kSumShift : 0;
-  const uint32_t needed = kWorkingRegisters + plan.accumulators() * (plan.promoted ? 2 : 1) + shift;
+  const uint32_t more = (plan.scaled ? HopperPlan::kSumShift : 0) +
+                        (plan.is_fused() || (plan.split() && !plan.parallel_parts) ? HopperPlan::kFusionRegisters : 0);
+  const uint32_t needed = kWorkingRegisters + plan.accumulators() * (plan.promoted ? 2 : 1) + more;
   for (const uint32_t producer : {40U, 32U, 24U}) {
-    const uint32_t consumer = std::min((budget - producer) / 2 / 8 * 8, 240U);
-    const bool exact = producer + 2 * consumer == budget;
+    const uint32_t consumer = std::min((budget - producer) / plan.consumers / 8 * 8, 240U);
+    const bool exact = producer + plan.consumers * consumer == budget;
     if (consumer < needed || (!exact && producer != 24)) continue;
     plan.producer_registers = producer;
     plan.consumer_registers = consumer;
@@ -116,13 +163,13 @@ Expected<void> share_registers(HopperPlan& plan) {
   }
   return fail("hopper_gemm: a consumer thread needs " + text(needed) + " registers for a " + text(plan.warpgroup_rows()) + " x " +
               text(plan.tile_n) + " accumulator, registers_per_thread " + text(plan.registers_per_thread) + " leaves " +
-              text((budget - 24) / 2 / 8 * 8));
+              text((budget - 24) / plan.consumers / 8 * 8));
 }
 
 Expected<void> share_memory(HopperPlan& plan, const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
   const uint32_t most = gpu.sm().shared_memory().bytes_per_cta_max();
   const uint32_t limit = std::min(or_default(gemm.shared_memory_limit_bytes(), most), most);
-  plan.k_blocks = ceil_div(plan.k, plan.tile_k);
+  plan.k_blocks = ceil_div(ceil_div(plan.k, plan.tile_k), plan.parts);
   const uint64_t scales = plan.b_scales() * HopperPlan::kScaleBytes;
   if (scales >= limit) return fail("hopper_gemm: " + text(scales) + " bytes of scales of B exceed shared memory; use a smaller k");
   const uint32_t fixed = plan.epilogue_bytes() + kBarrierBytes + static_cast<uint32_t>(scales);
@@ -137,28 +184,44 @@ Expected<void> share_memory(HopperPlan& plan, const configs::HopperGemm& gemm, c
   return {};
 }
 
+// SERIAL: how often a CTA looks at its tile's semaphore while the part before reads, adds and stores its sums, each look a way to
+// L2 and back. Parts of a wave are ready together, so that each waits for all before it; in later waves they have ended. assumed:
+// CTAs of different SMs do not see each other's semaphores here.
+uint32_t polls_of_a_turn(const HopperPlan& plan, const configs::Gpu& gpu) {
+  if (!plan.split() || plan.parallel_parts || plan.tiles() >= plan.concurrent_ctas) return 0;
+  const double sums = 4.0 * plan.tile_m * plan.tile_n;
+  const double moved = sums * gpu.sm_count() * (1 / gpu.l2().read_bytes_per_clk() + 1 / gpu.l2().write_bytes_per_clk());
+  const double latency = gpu.l2().hit_latency_cycles();
+  return static_cast<uint32_t>((moved + 2 * latency) / latency) + 1;
+}
+
 // Persistent: as many clusters as the chip holds take tiles in turn (round robin), so the first ones may have one more.
 Expected<void> share_tiles(HopperPlan& plan, const configs::Gpu& gpu) {
   plan.clusters_m = ceil_div(plan.m, uint64_t{plan.tile_m} * plan.cluster_m);
   plan.clusters_n = ceil_div(plan.n, uint64_t{plan.tile_n} * plan.cluster_n);
-  const uint64_t clusters = plan.clusters_m * plan.clusters_n;
-  const uint32_t resident = ctas_per_sm(gpu, {HopperPlan::kThreads / 32, plan.registers_per_thread, plan.shared_memory_bytes});
+  plan.clusters = 0;
+  for (const uint64_t rows : plan.group_rows) {
+    const uint64_t along_m = plan.swapped ? plan.clusters_m : ceil_div(rows, uint64_t{plan.tile_m} * plan.cluster_m);
+    const uint64_t along_n = plan.swapped ? ceil_div(rows, uint64_t{plan.tile_n} * plan.cluster_n) : plan.clusters_n;
+    plan.clusters += along_m * along_n;
+  }
+  const uint64_t clusters = plan.clusters * plan.parts;
+  const uint32_t resident = ctas_per_sm(gpu, {plan.threads() / 32, plan.registers_per_thread, plan.shared_memory_bytes});
   const uint64_t fitting = uint64_t{resident} * gpu.sm_count() / plan.cluster_ctas();
+  if (clusters == 0) return fail("hopper_gemm: no group has any rows");
   if (fitting == 0) return fail("hopper_gemm: not one cluster of " + text(plan.cluster_ctas()) + " CTAs fits the GPU");
-  const uint64_t running = std::min(fitting, clusters);
+  const uint64_t most = plan.grid_ctas > 0 ? std::max<uint64_t>(plan.grid_ctas / plan.cluster_ctas(), 1) : fitting;
+  const uint64_t running = std::min({fitting, clusters, most});
   plan.concurrent_ctas = running * plan.cluster_ctas();
   if (!plan.persistent) {
     plan.shares = {{1, plan.tiles()}};
+    plan.turn_polls = polls_of_a_turn(plan, gpu);
     return {};
   }
   const uint64_t tiles = clusters / running;
   const uint64_t longer = clusters % running;
   if (longer > 0) plan.shares.push_back({tiles + 1, longer * plan.cluster_ctas()});
   plan.shares.push_back({tiles, (running - longer) * plan.cluster_ctas()});
-  if (plan.pingpong && tiles < 2) {
-    return fail("hopper_gemm: PINGPONG needs two tiles for every CTA, the matrix has " + text(plan.tiles()) + " tiles for " +
-                text(plan.concurrent_ctas) + " CTAs; use COOPERATIVE or smaller tiles");
-  }
   return {};
 }
 
@@ -175,6 +238,7 @@ uint16_t HopperPlan::store_wavefronts() const {
 }
 
 Expected<HopperPlan> plan_hopper_gemm(const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
+  if (gemm.tile() == configs::AUTO) return fail("hopper_gemm: tile AUTO has to be taken from a library first");
   HopperPlan plan = with_defaults(gemm);
   if (auto ok = check_shape(plan, gpu); !ok) return std::unexpected(ok.error());
   if (auto ok = share_registers(plan); !ok) return std::unexpected(ok.error());

@@ -40,13 +40,13 @@ void add_bulk_loads(Code& code, const HopperPlan& plan) {
       plan.cluster_n > 1 ? "UTMALDG.3D.MULTICAST [UR8], [UR24], UR28, desc[UR22]" : "UTMALDG.3D [UR8], [UR24], desc[UR22]";
   const std::string b =
       plan.cluster_m > 1 ? "UTMALDG.3D.MULTICAST [UR16], [UR26], UR29, desc[UR22]" : "UTMALDG.3D [UR16], [UR26], desc[UR22]";
-  code.add(a, bulk_load(plan.a_stage_bytes(), HopperStreams::kA, plan.cluster_n, 0));
+  code.add(a, bulk_load(plan.a_load_bytes(), HopperStreams::kA, plan.cluster_n, 0));
   if (plan.scaled) {
     const std::string scales =
         plan.cluster_n > 1 ? "UTMALDG.2D.MULTICAST [UR56], [UR58], UR28, desc[UR22]" : "UTMALDG.2D [UR56], [UR58], desc[UR22]";
-    code.add(scales, bulk_load(plan.a_scale_bytes(), HopperStreams::kA, plan.cluster_n, 0));
+    code.add(scales, bulk_load(plan.a_scale_load_bytes(), HopperStreams::kA, plan.cluster_n, 0));
   }
-  code.add(b, bulk_load(plan.b_stage_bytes(), HopperStreams::kB, plan.cluster_m, 1));
+  code.add(b, bulk_load(plan.b_load_bytes(), HopperStreams::kB, plan.cluster_m, 1));
 }
 
 Code k_block(const isa::Architecture& architecture, const HopperPlan& plan) {
@@ -73,7 +73,7 @@ Code k_block(const isa::Architecture& architecture, const HopperPlan& plan) {
       .add("R2UR UR19, R13");
   if (mix.separate_b_address) code.add("R2UR UR16, R9");
   code.add("@!P1 SYNCS.ARRIVE.TRANS64 RZ, [R6], R7",
-           {.barrier = HopperRings::kFull, .cursor = HopperCursors::kProducer, .tx_bytes = plan.stage_bytes()});
+           {.barrier = HopperRings::kFull, .cursor = HopperCursors::kProducer, .tx_bytes = plan.load_bytes()});
   code.add("VIADD R3, R3, 0x1").add(line({"VIADD R10, R10, ", immediate(plan.tile_k)}));
   code.add(line({"ISETP.NE.AND P2, PT, R3, ", immediate(plan.stages), ", PT"}));
   code.add(mix.separate_b_address ? "UIADD3 UR16, UR16, 0x18400, URZ" : "UIADD3 UR16, UR8, 0x18400, URZ");
@@ -110,7 +110,7 @@ void add_entry(Code& code, const HopperPlan& plan, bool initialises) {
     code.add("UMOV UR7, 0x400").add("UMOV UR30, 0x1");
     for (uint32_t i = 0; i < 2 * plan.stages; ++i) code.add("SYNCS.EXCH.64 URZ, [UR7], UR30");
   }
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = HopperPlan::kThreads});
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = static_cast<uint16_t>(plan.threads())});
   code.add(line({"USETMAXREG.DEALLOC.CTAPOOL ", immediate(plan.producer_registers)}),
            {.count = static_cast<uint16_t>(plan.producer_registers)});
 }
@@ -140,10 +140,16 @@ Code drain_pass(const isa::Architecture& architecture, const HopperPlan& plan) {
 
 }  // namespace
 
+void add_group_lookup(Code& code) {
+  code.add("LDG.E.CONSTANT R20, [R20.64]", {.bytes = 32}).add("IADD3 R22, R20, 0x7f, RZ").add("SHF.R.U32.HI R22, RZ, 0x7, R22");
+  code.add("IMAD R13, R22, R21, R13").add("ISETP.GE.AND P0, PT, R19, R22, PT");
+}
+
 std::vector<traces::Node> producer_body(const isa::Architecture& architecture, const HopperPlan& plan) {
   std::vector<traces::Node> tile;
   Code start(architecture);
   add_tile_start(start);
+  if (plan.grouped && !plan.batched) add_group_lookup(start);
   tile.push_back(block_of(start));
   tile.push_back(loop_of(k_block(architecture, plan), {.literal = plan.k_blocks}));
   std::vector<traces::Node> body{block_of(entry(architecture, plan))};

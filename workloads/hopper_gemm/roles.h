@@ -2,6 +2,7 @@
 
 #include "isa/architecture.h"
 #include "traces/kernel.h"
+#include "workloads/common/program.h"
 #include "workloads/hopper_gemm/plan.h"
 
 namespace warpfold::workloads {
@@ -27,15 +28,42 @@ struct HopperStreams {
   static constexpr int16_t kA = 0;
   static constexpr int16_t kB = 1;
   static constexpr int16_t kC = 2;
+  static constexpr int16_t kPartsWritten = 3;  // parts of k, SERIAL; unused otherwise
+  static constexpr int16_t kPartsRead = 4;
+  // Behind them where something is fused: factors and biases, the residual, the scales that a quantised result leaves.
+  static constexpr int16_t kVectors = 5;
+  static constexpr int16_t kResidual = 6;
+  static constexpr int16_t kScales = 7;
+};
+// The rings of a residual's sub-tiles, behind all others: filled, given back; of each warpgroup. Its cursors: read, given back,
+// loaded.
+struct ResidualRings {
+  static constexpr uint32_t kDepth = 2;  // sub-tiles, as buffers of the result, whose room CUTLASS gives them (ReuseSmemC)
+  explicit ResidualRings(const HopperPlan& plan, int group)
+      : full(static_cast<int16_t>((plan.pingpong ? 6 : 2) + 2 * group)), cursor(static_cast<int16_t>(plan.pingpong ? 7 : 5)) {}
+  int16_t full;
+  int16_t empty() const { return static_cast<int16_t>(full + 1); }
+  int16_t cursor;
 };
 struct HopperParameters {
   static constexpr int32_t kTiles = 0;         // of the CTA
   static constexpr int32_t kTilesOfGroup = 1;  // + warpgroup: PINGPONG deals the CTA's tiles out in turn
+  // SERIAL parts of k: looks at the semaphore; 1 where sums are added, are stored for the next part, are the tile's.
+  static constexpr int32_t kTurns = 0;
+  static constexpr int32_t kAdds = 1;
+  static constexpr int32_t kStores = 2;
+  static constexpr int32_t kEnds = 3;
 };
+
+// A tile's group from the table, which L2 holds: DeepGEMM's scheduler (get_next_block, get_global_idx) loads it for every tile,
+// with masked rows in every role, and sums up rows until the tile is reached. assumed: one group further a tile.
+void add_group_lookup(Code& code);
 
 // Bodies of the roles; `group` is 0 or 1.
 std::vector<traces::Node> producer_body(const isa::Architecture& architecture, const HopperPlan& plan);
 std::vector<traces::Node> producer_idle_body(const isa::Architecture& architecture, const HopperPlan& plan);
+// Loads the residual's sub-tiles for warpgroup `group`, as CUTLASS's epilogue load warp does.
+std::vector<traces::Node> residual_body(const isa::Architecture& architecture, const HopperPlan& plan, int group);
 std::vector<traces::Node> consumer_body(const isa::Architecture& architecture, const HopperPlan& plan, int group);
 
 }  // namespace warpfold::workloads

@@ -3,33 +3,34 @@
 // 2025-03-25).
 //
 // Counts and order are those of its source: before a tile every sum is cleared and all consumer threads but one warp's (of 256,
-// 224) copy the tile's scales of B from memory to shared memory; a k-block loads one or two scales of B, waits for its stage, loads
-// the scales of the thread's two rows of A, issues its products, waits for all of them, gives the stage back, multiplies scales,
-// and then adds every partial sum by one FFMA. Descriptors cost what they cost in CUTLASS's kernels. The source unrolls k-blocks
-// over the stages; a loop counter in each is 3 instructions more. A tile with two scales of B has the FFMAs of March, whose columns
-// are known when it is compiled; in February each choice between the two was a select. The registers are ours.
+// 224) (of 128, 96) copy the tile's scales of B from memory to shared memory; a k-block loads one or two scales of B, waits for its
+// stage, loads the scales of the thread's two rows of A, issues its products, waits for all of them, gives the stage back,
+// multiplies scales, and then adds every partial sum by one FFMA. Descriptors cost what they cost in CUTLASS's kernels. The source
+// unrolls k-blocks over the stages; a loop counter in each is 3 instructions more. Which of two scales of B a sum takes is known
+// when it is compiled, or (select_scales: February's kernels, and March's for columns that share fewer than 32 with 128) chosen for
+// 8 columns at a time by a comparison and a select for each row. The registers are ours.
 #include "workloads/hopper_gemm/consumer_parts.h"
 #include "workloads/hopper_gemm/roles.h"
 
 namespace warpfold::workloads {
 namespace {
 
-constexpr uint32_t kScaleB = 8;    // R8, R9: the one or two scales of B
-constexpr uint32_t kScaleA = 10;   // R10, R11: of the thread's two rows
-constexpr uint32_t kProduct = 12;  // R12-R15: row + 2 x column block
+constexpr uint32_t kScaleB = 8;     // R8, R9: the one or two scales of B
+constexpr uint32_t kScaleA = 10;    // R10, R11: of the thread's two rows
+constexpr uint32_t kProduct = 12;   // R12-R15: row + 2 x column block
+constexpr uint32_t kSelected = 18;  // R18-R21: of these, those that some columns take
 constexpr uint32_t kRows = 2;
-constexpr uint32_t kWarps = 8;
-constexpr uint64_t kScaleLoaders = 224;  // threads
+uint64_t scale_loaders(const HopperPlan& plan) { return plan.consumer_threads() - 32; }  // threads
 constexpr uint32_t kSector = 32;
 constexpr uint32_t kSumsAStep = 4;  // of 8 columns: two of each row
 
 // Each warp takes its part of the tile's scales; a warp's last ones may be fewer than its threads.
 void add_b_scale_loads(Code& code, const HopperPlan& plan) {
-  const uint64_t passes = (plan.b_scales() + kScaleLoaders - 1) / kScaleLoaders;
-  const uint64_t bytes = plan.b_scales() * HopperPlan::kScaleBytes / passes / kWarps;
+  const uint64_t passes = (plan.b_scales() + scale_loaders(plan) - 1) / scale_loaders(plan);
+  const uint64_t bytes = plan.b_scales() * HopperPlan::kScaleBytes / passes / (plan.consumer_threads() / 32);
   const auto sectors = static_cast<uint32_t>((bytes + kSector - 1) / kSector);
   for (uint64_t pass = 0; pass < passes; ++pass) {
-    const uint64_t offset = pass * kScaleLoaders * HopperPlan::kScaleBytes;
+    const uint64_t offset = pass * scale_loaders(plan) * HopperPlan::kScaleBytes;
     code.add(line({"LDG.E.CONSTANT R8, [R20.64+", immediate(offset), "]"}), {.bytes = sectors * kSector});
     code.add(line({"STS [R5+", immediate(offset), "], R8"}));
   }
@@ -48,17 +49,35 @@ void add_stage_release(Code& code, int group) {
            {.barrier = HopperRings::kEmpty, .cursor = static_cast<int16_t>(HopperCursors::kRelease + group), .advance = 1});
 }
 
+// The scales of a thread's two rows for 8 columns, in two pairs of registers by turns.
+uint32_t selected(uint32_t step) { return kSelected + kRows * (step % 2); }
+
+void add_scale_selection(Code& code, uint32_t step) {
+  code.add(line({"ISETP.GT.AND P2, PT, R22, ", immediate(step), ", PT"}));
+  for (uint32_t row = 0; row < kRows; ++row) {
+    code.add(line(
+        {"FSEL ", general(selected(step) + row), ", ", general(kProduct + row), ", ", general(kProduct + row + kRows), ", P2"}));
+  }
+}
+
 void add_scaled_promotion(Code& code, const HopperPlan& plan) {
   for (uint32_t block = 0; block < plan.b_scale_rows(); ++block) {
     for (uint32_t row = 0; row < kRows; ++row) {
       code.add(line({"FMUL ", general(kProduct + row + 2 * block), ", ", general(kScaleA + row), ", ", general(kScaleB + block)}));
     }
   }
+  const bool select = plan.select_scales && plan.b_scale_rows() > 1;
   const uint32_t former = HopperPlan::kScaledColumns / 2;  // sums a thread of the tile's first 128 columns
   for (uint32_t i = 0; i < plan.accumulators(); ++i) {
     const uint32_t row = i % kSumsAStep / kRows;
     const uint32_t block = i % plan.accumulators_per_block() < former ? 0 : 1;
     const std::string sum = general(first_sum(plan) + i);
+    if (select && i % kSumsAStep == 0) add_scale_selection(code, i / kSumsAStep);
+    if (select) {
+      code.add(line({"FFMA ", sum, ", ", general(HopperRegisters::kFirstAccumulator + i), ", ",
+                     general(selected(i / kSumsAStep) + row), ", ", sum}));
+      continue;
+    }
     code.add(line({"FFMA ", sum, ", ", general(HopperRegisters::kFirstAccumulator + i), ", ", general(kProduct + row + 2 * block),
                    ", ", sum}));
   }

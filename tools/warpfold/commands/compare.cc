@@ -43,12 +43,13 @@ Outcome<Wanted> parse_policies(const std::string& list) {
   return wanted;
 }
 
-Expected<Planned> plan_policy(workloads::KernelMaker& kernels, std::vector<std::string> settings, configs::PolicyKind kind) {
+Expected<Planned> plan_policy(workloads::KernelMaker& kernels, std::vector<std::string> settings, configs::PolicyKind kind,
+                              TileTuner& tuner) {
   settings.push_back("policy.kind=" + configs::PolicyKind_Name(kind));
   configs::Places places;
   auto scenario = configs::load_scenario(kernels.file(), settings, &places);
   if (!scenario) return std::unexpected(scenario.error());
-  return plan_scenario(std::move(*scenario), kernels, places);
+  return plan_scenario(std::move(*scenario), kernels, places, tuner);
 }
 
 // Every policy is planned before the first one runs.
@@ -56,8 +57,9 @@ Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& want
   // What is wrong whatever the policy is no reason to leave one out.
   if (const auto scenario = request.scenario(); !scenario) return std::unexpected(scenario.error());
   std::vector<Planned> planned;
+  TileTuner tuner(request.how.all_sms);
   for (const configs::PolicyKind kind : wanted.kinds) {
-    auto each = plan_policy(request.kernels, request.settings, kind);
+    auto each = plan_policy(request.kernels, request.settings, kind, tuner);
     if (each) {
       planned.push_back(std::move(*each));
     } else if (wanted.all) {

@@ -141,8 +141,9 @@ Outcome<void> model_command(const Invocation& invocation) {
   const auto split = split_options(options);
   if (!split) return std::unexpected(split.error());
   configs::Places places;
-  const auto scenario = request.scenario(&places);
+  auto scenario = request.scenario(&places);
   if (!scenario) return std::unexpected(scenario.error());
+  if (const auto tuned = TileTuner().tune(*scenario); !tuned) return std::unexpected(Failure(places.located(tuned.error())));
   const auto chain = make_chain(*scenario, request.kernels.file(), *source == "paper");
   if (!chain) return std::unexpected(Failure(places.located(chain.error())));
   const auto measured = measure(*chain, *source, *scenario, request.kernels, invocation, request.how);

@@ -10,6 +10,7 @@
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/trace_tables.h"
 #include "tools/warpfold/run/kernels.h"
+#include "tools/warpfold/run/tile_tuner.h"
 #include "traces/trace_file.h"
 
 namespace warpfold::cli {
@@ -140,8 +141,9 @@ bool is_trace(const std::string& extension) { return extension == ".wft" || exte
 Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
   if (is_trace(std::filesystem::path(file).extension().string())) return file_kernels(file);
   configs::Places places;
-  const auto scenario = configs::load_scenario(file, settings, &places);
+  auto scenario = configs::load_scenario(file, settings, &places);
   if (!scenario) return std::unexpected(Failure(scenario.error()));
+  if (const auto tuned = TileTuner().tune(*scenario); !tuned) return std::unexpected(Failure(places.located(tuned.error())));
   return scenario_kernels(*scenario, file, places);
 }
 

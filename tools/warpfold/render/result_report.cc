@@ -39,6 +39,33 @@ std::string idle_line(const configs::Result& result) {
   return "fewer CTAs than SMs: " + names + "; what idle SMs leave of L2 and DRAM is used with --sms all alone\n";
 }
 
+// What tile AUTO took, and the candidates that come nearest.
+Table choice_table(const configs::Result& result) {
+  constexpr int kShown = 6;
+  Table table({"kernel", "library", "slower %", "cycles", "candidate"});
+  for (const configs::TileChoice& choice : result.tile_choices().choice()) {
+    for (int i = 0; i < std::min(kShown, choice.candidates_size()); ++i) {
+      const configs::TileCandidate& candidate = choice.candidates(i);
+      const Cell cycles = candidate.cycles() > 0 ? Cell(candidate.cycles()) : Cell("-");
+      table.add({i == 0 ? choice.kernel() : "", i == 0 ? choice.library() : "", Cell(100 * candidate.slower(), 1), cycles,
+                 candidate.kernel()});
+    }
+  }
+  return table;
+}
+
+// How many there were, of which those that the bounds rule out were not simulated.
+std::string choice_title(const configs::Result& result) {
+  int candidates = 0;
+  int simulated = 0;
+  for (const configs::TileChoice& choice : result.tile_choices().choice()) {
+    candidates += choice.candidates_size();
+    for (const configs::TileCandidate& candidate : choice.candidates()) simulated += candidate.cycles() > 0 ? 1 : 0;
+  }
+  return "Tile AUTO: the kernel taken and the next ones, of " + std::to_string(candidates) + " candidates, " +
+         std::to_string(simulated) + " simulated";
+}
+
 Table kernel_table(const configs::Result& result) {
   Table table({"kernel", "cycles", "time us", "start", "end", "alone", "slowdown", "TFLOPS", "CTAs", "CTAs/SM", "limited by",
                "warps/SM", "bound by"});
@@ -104,7 +131,7 @@ std::string section(const std::string& title, const Table& table) {
 std::string result_text(const configs::Result& result) {
   return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + total_line(result) + "\n" +
          sm_line(result) + fold_line(result) + "\n" + idle_line(result) + "\n" + findings_text(result) +
-         section("Kernels", kernel_table(result)) +
+         section("Kernels", kernel_table(result)) + section(choice_title(result), choice_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +

@@ -53,6 +53,18 @@ Expected<void> check_launches(const configs::Scenario& scenario, const policies:
 }  // namespace
 
 Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places) {
+  TileTuner tuner;
+  return plan_scenario(std::move(scenario), kernels, places, tuner);
+}
+
+Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places,
+                                TileTuner& tuner) {
+  auto choices = tuner.tune(scenario);
+  if (!choices) {
+    Diagnostic problem = places.located(choices.error());
+    if (problem.file.empty()) problem.file = kernels.file();
+    return std::unexpected(std::move(problem));
+  }
   auto plan = policies::make_plan(scenario, kernels);
   if (!plan) return std::unexpected(places.located(plan.error()));
   if (const auto runs = check_launches(scenario, *plan); !runs) {
@@ -60,7 +72,7 @@ Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMak
     if (problem.file.empty()) problem.file = kernels.file();
     return std::unexpected(std::move(problem));
   }
-  return Planned{std::move(scenario), std::move(*plan)};
+  return Planned{std::move(scenario), std::move(*plan), std::move(*choices)};
 }
 
 }  // namespace warpfold::cli

@@ -3,6 +3,7 @@
 #include "configs/diagnostic.h"
 #include "configs/places.h"
 #include "configs/scenario.pb.h"
+#include "tools/warpfold/run/tile_tuner.h"
 #include "workloads/policies/policy.h"
 #include "workloads/workloads.h"
 
@@ -12,10 +13,13 @@ namespace warpfold::cli {
 struct Planned {
   configs::Scenario scenario;
   policies::Plan plan;
+  configs::TileChoices choices{};  // of GEMMs with tile AUTO, which `scenario` has as the kernels taken
 };
 
-// The scenario under the policy that it names. `kernels` are made for its file; `places` says where it was written. Fails where the
-// policy cannot be carried out or a CTA can never start.
+// The scenario under the policy that it names. `kernels` are made for its file; `places` says where it was written. `tuner`
+// remembers what it took; without one each call tunes anew. Fails where the policy cannot be carried out or a CTA can never start.
 Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places = {});
+Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places,
+                                TileTuner& tuner);
 
 }  // namespace warpfold::cli

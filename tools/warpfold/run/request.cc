@@ -33,7 +33,8 @@ Outcome<Planned> Request::plan() {
   configs::Places places;
   auto loaded = scenario(&places);
   if (!loaded) return std::unexpected(loaded.error());
-  return plan_scenario(std::move(*loaded), kernels, places);
+  TileTuner tuner(how.all_sms);
+  return plan_scenario(std::move(*loaded), kernels, places, tuner);
 }
 
 }  // namespace warpfold::cli

@@ -166,6 +166,7 @@ configs::Result Runner::result_of(const Planned& planned, const policies::Plan& 
   for (const policies::PlannedKernel& kernel : planned.plan.kernels)
     result.mutable_provenance()->add_trace_hash(kernel_hash(kernel.kernel));
   result.mutable_provenance()->set_command_line(command_line_);
+  if (planned.choices.choice_size() > 0) *result.mutable_tile_choices() = planned.choices;
   if (options_.alone) {
     compare_with_alone(planned, written, kernels, together, outcomes, result);
   } else {

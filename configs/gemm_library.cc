@@ -1,0 +1,67 @@
+#include "configs/gemm_library.h"
+
+#include <algorithm>
+#include <cctype>
+#include <span>
+#include <stdexcept>
+
+#include "configs/embedded_file.h"
+#include "configs/load.h"
+#include "configs/near_miss.h"
+
+namespace warpfold {
+
+std::span<const EmbeddedFile> gemm_library_files();  // generated from configs/libraries
+
+namespace configs {
+namespace {
+
+std::vector<GemmLibrary> read_tables() {
+  std::vector<GemmLibrary> libraries;
+  for (const EmbeddedFile& file : gemm_library_files()) {
+    GemmLibraries table;
+    if (auto parsed = parse_text(std::string(file.name), file.content, table); !parsed)
+      throw std::logic_error(parsed.error().text());
+    for (GemmLibrary& library : *table.mutable_library()) libraries.push_back(std::move(library));
+  }
+  return libraries;
+}
+
+bool same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+}  // namespace
+
+const std::vector<GemmLibrary>& gemm_libraries() {
+  static const std::vector<GemmLibrary> tables = read_tables();
+  return tables;
+}
+
+const GemmLibrary* find_gemm_library(std::string_view name) {
+  const auto found = std::ranges::find_if(
+      gemm_libraries(), [&](const GemmLibrary& library) { return std::ranges::equal(library.name(), name, same_letter); });
+  return found == gemm_libraries().end() ? nullptr : &*found;
+}
+
+std::string gemm_library_suggestion(std::string_view wrong) {
+  std::vector<std::string> names;
+  for (const GemmLibrary& library : gemm_libraries()) names.push_back(library.name());
+  return suggestion(wrong, names);
+}
+
+const GemmLibrary* gemm_library_of(std::string_view implementation) {
+  const GemmLibrary* best = nullptr;
+  size_t longest = 0;
+  for (const GemmLibrary& library : gemm_libraries()) {
+    for (const std::string& word : library.implementation()) {
+      if (word.size() <= longest || std::ranges::search(implementation, word, same_letter).empty()) continue;
+      longest = word.size();
+      best = &library;
+    }
+  }
+  return best;
+}
+
+}  // namespace configs
+}  // namespace warpfold

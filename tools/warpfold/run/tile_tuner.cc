@@ -1,0 +1,167 @@
+#include "tools/warpfold/run/tile_tuner.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "configs/gemm_library.h"
+#include "sim/analytic/limiters.h"
+#include "workloads/hopper_gemm/candidates.h"
+#include "workloads/policies/plan.h"
+#include "workloads/workloads.h"
+
+namespace warpfold::cli {
+namespace {
+
+// Candidates are compared at this relative error, far below what tells two kernels apart that anybody would choose between.
+constexpr double kFoldError = 0.01;
+
+// Without the shape, which the scenario has.
+std::string fields_of(const configs::HopperGemm& gemm) {
+  configs::HopperGemm shown = gemm;
+  shown.clear_m();
+  shown.clear_n();
+  shown.clear_k();
+  std::string text = shown.ShortDebugString();
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text;
+}
+
+configs::Kernel named(const configs::HopperGemm& gemm) {
+  configs::Kernel kernel;
+  kernel.set_name("candidate");
+  *kernel.mutable_hopper_gemm() = gemm;
+  return kernel;
+}
+
+// A candidate with its programs and what no run of them is faster than.
+struct Candidate {
+  configs::HopperGemm gemm;
+  std::vector<traces::Kernel> kernels;
+  double bound = 0;
+  std::optional<uint64_t> cycles{};
+
+  // What is known of its time.
+  double at_least() const { return cycles ? static_cast<double>(*cycles) : bound; }
+};
+
+Expected<Candidate> candidate_of(const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
+  Candidate candidate{gemm, {}};
+  for (const configs::Kernel& kernel : kernels_of_gemm(named(gemm))) {
+    auto made = workloads::make_kernel(kernel, gpu, "");
+    if (!made) return std::unexpected(made.error());
+    const auto limiters = sim::limiters_of(gpu, *made);
+    if (!limiters) return std::unexpected(limiters.error());
+    candidate.bound += limiters->lower_bound();
+    candidate.kernels.push_back(std::move(*made));
+  }
+  return candidate;
+}
+
+Expected<uint64_t> simulated_cycles(const Candidate& candidate, const configs::Gpu& gpu, bool all_sms) {
+  std::vector<sim::Launch> launches(candidate.kernels.size());
+  for (size_t i = 0; i < launches.size(); ++i) {
+    launches[i].kernel = &candidate.kernels[i];
+    if (i > 0) launches[i].after = {static_cast<int>(i) - 1};
+  }
+  sim::FoldOptions fold;
+  fold.error = kFoldError;
+  const auto outcome = sim::simulate(gpu, launches, {.serialise = true, .all_sms = all_sms, .fold = fold});
+  if (!outcome) return std::unexpected(outcome.error());
+  if (outcome->deadlocked) return fail("a candidate of tile AUTO does not end: " + fields_of(candidate.gemm));
+  return outcome->total_cycles;
+}
+
+}  // namespace
+
+std::vector<configs::Kernel> kernels_of_gemm(const configs::Kernel& kernel) {
+  std::vector<configs::Kernel> kernels{kernel};
+  const configs::HopperGemm& gemm = kernel.hopper_gemm();
+  if (gemm.split_k() < 2 || gemm.reduction() != configs::PARALLEL) return kernels;
+  configs::Kernel& adds = kernels.emplace_back();
+  adds.set_name(kernel.name() + "_reduction");
+  if (kernel.has_stream()) adds.set_stream(kernel.stream());
+  if (kernel.has_priority()) adds.set_priority(kernel.priority());
+  adds.add_after(kernel.name());
+  adds.mutable_gemm_reduction()->set_m(gemm.m());
+  adds.mutable_gemm_reduction()->set_n(gemm.n());
+  adds.mutable_gemm_reduction()->set_parts(gemm.split_k());
+  adds.mutable_gemm_reduction()->set_output_type(gemm.type() == configs::FP16 ? configs::FP16 : configs::BF16);
+  return kernels;
+}
+
+Expected<TileTuner::Choice> TileTuner::choose(const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
+  const configs::GemmLibrary* library = configs::find_gemm_library(gemm.library());
+  if (library == nullptr) return fail("hopper_gemm: no library called \"" + gemm.library() + "\"");
+  const auto offered = workloads::gemm_candidates(gemm, *library, gpu);
+  if (!offered) return std::unexpected(offered.error());
+  std::vector<Candidate> candidates;
+  for (const configs::HopperGemm& each : *offered) {
+    auto candidate = candidate_of(each, gpu);
+    if (!candidate) return std::unexpected(candidate.error());
+    candidates.push_back(std::move(*candidate));
+  }
+  std::ranges::stable_sort(candidates, {}, &Candidate::bound);
+  double fastest = std::numeric_limits<double>::max();
+  for (Candidate& candidate : candidates) {
+    if (candidate.bound >= fastest || candidates.size() == 1) break;
+    const auto cycles = simulated_cycles(candidate, gpu, all_sms_);
+    if (!cycles) return std::unexpected(cycles.error());
+    candidate.cycles = *cycles;
+    fastest = std::min(fastest, static_cast<double>(*cycles));
+  }
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& each) { return std::pair(!each.cycles, each.at_least()); });
+  Choice choice{candidates.front().gemm, {}};
+  choice.said.set_library(library->name());
+  choice.said.set_rule(configs::GemmSelection_Name(library->selection()));
+  choice.said.set_taken(fields_of(choice.taken));
+  for (const Candidate& candidate : candidates) {
+    configs::TileCandidate& said = *choice.said.add_candidates();
+    said.set_kernel(fields_of(candidate.gemm));
+    said.set_cycles(candidate.cycles.value_or(0));
+    said.set_lower_bound_cycles(candidate.bound);
+    said.set_slower(candidate.at_least() / candidates.front().at_least() - 1);
+  }
+  return choice;
+}
+
+Expected<configs::TileChoices> TileTuner::tune(configs::Scenario& scenario) {
+  configs::TileChoices choices;
+  configs::Scenario tuned = scenario;
+  tuned.clear_kernel();
+  for (int i = 0; i < scenario.kernel_size(); ++i) {
+    configs::Kernel kernel = scenario.kernel(i);
+    if (!kernel.has_hopper_gemm() || kernel.hopper_gemm().tile() != configs::AUTO) {
+      *tuned.add_kernel() = std::move(kernel);
+      continue;
+    }
+    const std::lock_guard lock(guard_);
+    const std::pair key(kernel.hopper_gemm().SerializeAsString(), scenario.gpu().SerializeAsString());
+    auto known = known_.find(key);
+    if (known == known_.end()) {
+      auto choice = choose(kernel.hopper_gemm(), scenario.gpu());
+      if (!choice) return std::unexpected(choice.error().inside(policies::path_of_kernel(i) + ".hopper_gemm"));
+      known = known_.emplace(key, std::move(*choice)).first;
+    }
+    *kernel.mutable_hopper_gemm() = known->second.taken;
+    for (configs::Kernel& each : kernels_of_gemm(kernel)) *tuned.add_kernel() = std::move(each);
+    configs::TileChoice& choice = *choices.add_choice();
+    choice = known->second.said;
+    choice.set_kernel(kernel.name());
+  }
+  // Whatever waited for a GEMM waits for the kernel that adds its parts.
+  for (configs::Kernel& kernel : *tuned.mutable_kernel()) {
+    for (std::string& name : *kernel.mutable_after()) {
+      const std::string adds = name + "_reduction";
+      const bool added = kernel.name() != adds &&
+                         std::ranges::find(tuned.kernel(), adds, &configs::Kernel::name) != tuned.kernel().end() &&
+                         std::ranges::find(scenario.kernel(), adds, &configs::Kernel::name) == scenario.kernel().end();
+      if (added) name = adds;
+    }
+  }
+  if (choices.choice_size() > 0) scenario = std::move(tuned);
+  return choices;
+}
+
+}  // namespace warpfold::cli

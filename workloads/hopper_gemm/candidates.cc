@@ -1,0 +1,145 @@
+#include "workloads/hopper_gemm/candidates.h"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+#include "workloads/hopper_gemm/plan.h"
+
+namespace warpfold::workloads {
+namespace {
+
+using configs::GemmOffer;
+using configs::HopperGemm;
+
+uint64_t ceil_div(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+// The shape as a library's rules see it: contiguous groups are one matrix of all rows.
+struct Shape {
+  uint64_t m;
+  uint64_t n;
+  uint64_t groups;
+
+  explicit Shape(const HopperGemm& gemm) : m(gemm.m()), n(gemm.n()), groups(std::max<uint64_t>(gemm.grouped().groups(), 1)) {
+    if (gemm.grouped().layout() != configs::CONTIGUOUS) return;
+    m *= groups;
+    groups = 1;
+  }
+};
+
+bool within(uint64_t value, uint64_t from, uint64_t to) { return value >= from && (to == 0 || value <= to); }
+
+bool is_for(const GemmOffer& offer, const HopperGemm& gemm, const Shape& shape) {
+  const bool type = offer.type().empty() || std::ranges::find(offer.type(), gemm.type()) != offer.type().end();
+  return type && within(shape.m, offer.m_from(), offer.m_to()) && within(shape.n, offer.n_from(), offer.n_to()) &&
+         within(shape.groups, offer.groups_from(), offer.groups_to());
+}
+
+// "2x1"
+std::pair<uint32_t, uint32_t> cluster_of(const std::string& text) {
+  const size_t by = text.find('x');
+  if (by == std::string::npos) throw std::logic_error("a library's cluster is not MxN: " + text);
+  return {static_cast<uint32_t>(std::stoul(text.substr(0, by))), static_cast<uint32_t>(std::stoul(text.substr(by + 1)))};
+}
+
+// Each of `kernels` once for every value; as they are where there is none.
+template <typename Values, typename Set>
+void multiply(std::vector<HopperGemm>& kernels, const Values& values, const Set& set) {
+  if (values.empty()) return;
+  std::vector<HopperGemm> all;
+  for (const HopperGemm& kernel : kernels) {
+    for (const auto& value : values) {
+      all.push_back(kernel);
+      set(all.back(), value);
+    }
+  }
+  kernels = std::move(all);
+}
+
+// A cluster of DeepGEMM's rule: it must tile the matrix without a rest.
+bool tiles_evenly(const HopperGemm& kernel, const configs::GemmLibrary& library, const Shape& shape) {
+  if (kernel.cluster_m() * kernel.cluster_n() == 1) return true;
+  return shape.m >= library.multicast_from_m() && shape.groups == 1 &&
+         shape.m % (uint64_t{kernel.tile_m()} * kernel.cluster_m()) == 0 &&
+         shape.n % (uint64_t{kernel.tile_n()} * kernel.cluster_n()) == 0;
+}
+
+// The kernels of one offer that fit the GPU, each with the first number of stages that does.
+void add_offer(const GemmOffer& offer, const HopperGemm& gemm, const configs::GemmLibrary& library, const configs::Gpu& gpu,
+               std::vector<HopperGemm>& all) {
+  std::vector<HopperGemm> kernels{library.common()};
+  kernels.front().MergeFrom(offer.common());
+  multiply(kernels, offer.tile_m(), [](HopperGemm& kernel, uint32_t value) { kernel.set_tile_m(value); });
+  multiply(kernels, offer.tile_n(), [](HopperGemm& kernel, uint32_t value) { kernel.set_tile_n(value); });
+  multiply(kernels, offer.tile_k(), [](HopperGemm& kernel, uint32_t value) { kernel.set_tile_k(value); });
+  multiply(kernels, offer.split_k(), [](HopperGemm& kernel, uint32_t value) { kernel.set_split_k(value); });
+  multiply(kernels, offer.swizzle(), [](HopperGemm& kernel, uint32_t value) { kernel.set_swizzle(value); });
+  multiply(kernels, offer.cluster(), [](HopperGemm& kernel, const std::string& value) {
+    const auto [m, n] = cluster_of(value);
+    kernel.set_cluster_m(m);
+    kernel.set_cluster_n(n);
+  });
+  HopperGemm stated = gemm;
+  stated.clear_tile();
+  stated.clear_library();
+  for (HopperGemm& kernel : kernels) {
+    kernel.MergeFrom(stated);
+    if (library.multicast_from_m() > 0 && !tiles_evenly(kernel, library, Shape(gemm))) continue;
+    std::vector<HopperGemm> by_stages{kernel};
+    if (!kernel.has_stages()) multiply(by_stages, offer.stages(), [](HopperGemm& each, uint32_t value) { each.set_stages(value); });
+    const auto fits =
+        std::ranges::find_if(by_stages, [&](const HopperGemm& each) { return plan_hopper_gemm(each, gpu).has_value(); });
+    if (fits != by_stages.end()) all.push_back(std::move(*fits));
+  }
+}
+
+struct Waves {
+  uint64_t tiles;
+  uint64_t waves;
+  uint64_t last;  // tiles of the last one
+
+  Waves(const HopperGemm& kernel, const Shape& shape, uint64_t sms)
+      : tiles(ceil_div(shape.m, kernel.tile_m()) * ceil_div(shape.n, kernel.tile_n()) * shape.groups),
+        waves(ceil_div(tiles, sms)),
+        last(tiles % sms == 0 ? sms : tiles % sms) {}
+};
+
+// DeepGEMM's rule (get_best_configs). Among clusters of one tile the first stands.
+HopperGemm by_waves(const std::vector<HopperGemm>& kernels, const configs::GemmLibrary& library, const Shape& shape, uint64_t sms) {
+  const bool narrow = library.selection() == configs::FEWEST_WAVES_NARROW;
+  const auto rank = [&](const HopperGemm& kernel) {
+    const Waves waves(kernel, shape, sms);
+    const int64_t width = kernel.tile_n();
+    return std::tuple(waves.waves, -static_cast<int64_t>(waves.last), narrow ? width : -width);
+  };
+  HopperGemm best = *std::ranges::min_element(kernels, std::less<>(), rank);
+  if (library.raster_by_cluster()) best.set_rasterisation(best.cluster_m() > 1 ? configs::ALONG_N : configs::ALONG_M);
+  if (library.idle_sms() > 0) {
+    const Waves waves(best, shape, sms);
+    const uint64_t cluster = uint64_t{best.cluster_m()} * best.cluster_n();
+    const uint64_t least = std::max<uint64_t>(ceil_div(waves.tiles, waves.waves), sms - library.idle_sms());
+    best.set_grid_ctas(static_cast<uint32_t>(ceil_div(least, cluster) * cluster));
+  }
+  return best;
+}
+
+}  // namespace
+
+Expected<std::vector<HopperGemm>> gemm_candidates(const HopperGemm& gemm, const configs::GemmLibrary& library,
+                                                  const configs::Gpu& gpu) {
+  const Shape shape(gemm);
+  std::vector<HopperGemm> kernels;
+  for (const GemmOffer& offer : library.offer()) {
+    if (is_for(offer, gemm, shape)) add_offer(offer, gemm, library, gpu, kernels);
+  }
+  if (kernels.empty()) {
+    return fail("hopper_gemm: " + library.name() + " has no kernel for " + std::to_string(shape.m) + " x " +
+                std::to_string(shape.n) + " of type " + configs::ElementType_Name(gemm.type()) + " that this GPU can run");
+  }
+  if (library.selection() == configs::FASTEST) return kernels;
+  return std::vector{by_waves(kernels, library, shape, gpu.sm_count())};
+}
+
+}  // namespace warpfold::workloads
