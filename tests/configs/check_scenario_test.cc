@@ -61,7 +61,7 @@ TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
             "s.textproto:2:10: a kernel's name is made of letters, digits, _ and - and does not start with a digit, not \"a.b\"");
   EXPECT_EQ(error("kernel { name: \"a\" }"),
             "s.textproto:2:1: kernel \"a\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
-            "flash_attention_3, elementwise, trace");
+            "flash_attention_3, elementwise, gemm_reduction, trace");
   EXPECT_EQ(error("kernel { name: \"a\" trace {} }"), "s.textproto:2:20: path is missing");
   const std::string kernel = "kernel { name: \"a\" philox { heads: 1 queries: 8 keys: 8 } }\n";
   EXPECT_EQ(error(kernel + kernel), "s.textproto:3:10: a second kernel called \"a\"");
@@ -107,6 +107,21 @@ TEST_F(CheckScenario, ChecksHopperGemms) {
   EXPECT_EQ(hopper("type: BF16 fp8_accumulation: FAST"), "s.textproto:3:12: fp8_accumulation is for type FP8, not BF16");
   EXPECT_EQ(hopper("registers_per_thread: 0"), "s.textproto:3:1: registers_per_thread must be at least 1, not 0");
   EXPECT_EQ(hopper("registers_per_thread: 256"), "s.textproto:3:1: registers_per_thread must be at most 255, not 256");
+}
+
+TEST_F(CheckScenario, ChecksTilesGroupsAndPartsOfGemms) {
+  EXPECT_EQ(hopper("tile: AUTO library: \"cuBLAS\""), "no error");
+  EXPECT_EQ(hopper("tile: AUTO library: \"tilelan\""),
+            "s.textproto:3:12: tile AUTO needs the name of a library, not \"tilelan\"; did you mean \"TileLang\"?");
+  EXPECT_EQ(hopper("library: \"cuBLAS\""), "s.textproto:3:1: library needs tile: AUTO");
+  EXPECT_EQ(hopper("split_k: 65"), "s.textproto:3:1: split_k must be from 1 to 64, not 65");
+  EXPECT_EQ(hopper("grouped { groups: 4 layout: MASKED rows: 1 rows: 2 rows: 3 rows: 4 }"), "no error");
+  EXPECT_EQ(hopper("grouped { groups: 4 rows: 1 }"), "s.textproto:3:21: grouped.rows must be as many as groups, not 1");
+  EXPECT_EQ(hopper("grouped { layout: MASKED }"), "s.textproto:3:1: grouped.groups must be at least 1, not 0");
+  // One row in a tile of 64 or 128: what every library does with few rows.
+  EXPECT_EQ(error("kernel { name: \"g\" hopper_gemm { m: 1 n: 128 k: 64 tile_m: 128 } }"), "no error");
+  EXPECT_EQ(error("kernel { name: \"g\" gemm_reduction { m: 8 n: 8 parts: 1 } }"),
+            "s.textproto:2:47: parts must be from 2 to 64, not 1");
 }
 
 TEST_F(CheckScenario, ChecksAmpereGemms) {

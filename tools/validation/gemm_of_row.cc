@@ -87,8 +87,8 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architect
   const uint64_t groups = grouped ? grouped->groups() : 1;
   RowWork work;
   const bool few = std::min({rows, *n, *k}) <= kFewRows;
-  work.family = grouped ? "GEMM, grouped" : few ? "GEMM, a dimension of 256 or less" : "GEMM";
-  work.kernel = work.family;
+  work.family = few ? "GEMM, a dimension of 256 or less" : "GEMM";
+  work.kernel = grouped ? "grouped GEMM" : work.family;
   work.shape = row.text("dtype") + " " + row.text("M") + "x" + row.text("N") + "x" + row.text("K");
   work.work = 2 * static_cast<double>(groups * rows) * static_cast<double>(*n) * static_cast<double>(*k);
   work.rate_unit = "TFLOPS";

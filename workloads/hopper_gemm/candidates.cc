@@ -31,9 +31,10 @@ struct Shape {
 
 bool within(uint64_t value, uint64_t from, uint64_t to) { return value >= from && (to == 0 || value <= to); }
 
-bool is_for(const GemmOffer& offer, const HopperGemm& gemm, const Shape& shape) {
+bool is_for(const GemmOffer& offer, const configs::GemmLibrary& library, const HopperGemm& gemm, const Shape& shape) {
   const bool type = offer.type().empty() || std::ranges::find(offer.type(), gemm.type()) != offer.type().end();
-  return type && within(shape.m, offer.m_from(), offer.m_to()) && within(shape.n, offer.n_from(), offer.n_to()) &&
+  const bool common = !library.common().has_type() || library.common().type() == gemm.type();
+  return type && common && within(shape.m, offer.m_from(), offer.m_to()) && within(shape.n, offer.n_from(), offer.n_to()) &&
          within(shape.groups, offer.groups_from(), offer.groups_to());
 }
 
@@ -58,12 +59,13 @@ void multiply(std::vector<HopperGemm>& kernels, const Values& values, const Set&
   kernels = std::move(all);
 }
 
-// A cluster of DeepGEMM's rule: it must tile the matrix without a rest.
+// A cluster of DeepGEMM's rule (is_tma_multicast_legal): tiles that share an operand must come out even.
 bool tiles_evenly(const HopperGemm& kernel, const configs::GemmLibrary& library, const Shape& shape) {
   if (kernel.cluster_m() * kernel.cluster_n() == 1) return true;
-  return shape.m >= library.multicast_from_m() && shape.groups == 1 &&
-         shape.m % (uint64_t{kernel.tile_m()} * kernel.cluster_m()) == 0 &&
-         shape.n % (uint64_t{kernel.tile_n()} * kernel.cluster_n()) == 0;
+  if (shape.m < library.multicast_from_m() || shape.groups > 1) return false;
+  const bool along_m = kernel.cluster_m() == 1 || shape.m % (uint64_t{kernel.tile_m()} * kernel.cluster_m()) == 0;
+  const bool along_n = kernel.cluster_n() == 1 || shape.n % (uint64_t{kernel.tile_n()} * kernel.cluster_n()) == 0;
+  return along_m && along_n;
 }
 
 // The kernels of one offer that fit the GPU, each with the first number of stages that does.
@@ -132,7 +134,7 @@ Expected<std::vector<HopperGemm>> gemm_candidates(const HopperGemm& gemm, const 
   const Shape shape(gemm);
   std::vector<HopperGemm> kernels;
   for (const GemmOffer& offer : library.offer()) {
-    if (is_for(offer, gemm, shape)) add_offer(offer, gemm, library, gpu, kernels);
+    if (is_for(offer, library, gemm, shape)) add_offer(offer, gemm, library, gpu, kernels);
   }
   if (kernels.empty()) {
     return fail("hopper_gemm: " + library.name() + " has no kernel for " + std::to_string(shape.m) + " x " +

@@ -39,8 +39,10 @@ class Consumer {
   void add_epilogue(Code& code) const;
   std::vector<traces::Node> tile() const;
   std::vector<traces::Node> serial_parts(const Code& epilogue) const;
-  std::vector<traces::Node> products() const;
-  std::vector<traces::Node> scaled_products() const;
+  std::vector<traces::Node> products(traces::TripCount further) const;
+  std::vector<traces::Node> scaled_products(traces::TripCount k_blocks) const;
+  void add_products_end(Code& code) const;
+  std::vector<traces::Node> piece(bool ends) const;
 
   const isa::Architecture& architecture_;
   const HopperPlan& plan_;
@@ -135,28 +137,28 @@ void Consumer::add_order_arrive(Code& code, int16_t ring) const {
 }
 
 // start, scales of B | k-blocks
-std::vector<traces::Node> Consumer::scaled_products() const {
+std::vector<traces::Node> Consumer::scaled_products(traces::TripCount k_blocks) const {
   Code head(architecture_);
   add_tile_start(head);
   add_scaled_tile_start(head, plan_);
   if (plan_.whole_tile) add_whole_tile_wait(head, plan_);
   Code pass(architecture_);
   add_scaled_k_block(pass, plan_, group_);
-  return {block_of(head), loop_of(pass, {.literal = plan_.k_blocks})};
+  return {block_of(head), loop_of(pass, k_blocks)};
 }
 
 // start, first k-block | further k-blocks
-std::vector<traces::Node> Consumer::products() const {
+std::vector<traces::Node> Consumer::products(traces::TripCount further) const {
   Code head(architecture_);
   add_tile_start(head);
   if (plan_.whole_tile) add_whole_tile_wait(head, plan_);
   add_order_wait(head, HopperRings::kMainOrder, HopperCursors::kMainOrder);
   add_k_block(head, true);
   std::vector<traces::Node> nodes{block_of(head)};
-  if (plan_.k_blocks > 1) {
+  if (further.parameter >= 0 || further.literal > 0) {
     Code pass(architecture_);
     add_k_block(pass, false);
-    nodes.push_back(loop_of(pass, {.literal = plan_.k_blocks - 1}));
+    nodes.push_back(loop_of(pass, further));
   }
   return nodes;
 }
@@ -184,15 +186,39 @@ void Consumer::add_epilogue(Code& code) const {
     add_sub_tile_epilogue(code, plan_, group_);
 }
 
+void Consumer::add_products_end(Code& code) const {
+  if (plan_.scaled) return;
+  code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
+  add_release(code, 1 + skipped());
+}
+
+// Stream-K: a part of a tile, whose sums go to the CTA that ends it, or that takes the others' and hands the tile over.
+std::vector<traces::Node> Consumer::piece(bool ends) const {
+  using Parameters = HopperParameters;
+  const int32_t all = ends ? Parameters::kEnded : Parameters::kBegun;
+  const int32_t rest_of_them = ends ? Parameters::kEndedRest : Parameters::kBegunRest;
+  std::vector<traces::Node> nodes = plan_.scaled ? scaled_products({.parameter = all}) : products({.parameter = rest_of_them});
+  Code rest(architecture_);
+  add_products_end(rest);
+  if (ends) {
+    add_turn_poll(rest);
+    add_part_addition(rest, plan_);
+    add_epilogue(rest);
+  } else {
+    add_part_store(rest, plan_, HopperStreams::kPartsWritten);
+    add_turn_end(rest, group_);
+  }
+  nodes.push_back(block_of(rest));
+  return {traces::Loop{{.parameter = ends ? Parameters::kHasEnded : Parameters::kHasBegun}, std::move(nodes)}};
+}
+
 // products | wait for the last group, release its stage, epilogue
 std::vector<traces::Node> Consumer::tile() const {
-  std::vector<traces::Node> nodes = plan_.scaled ? scaled_products() : products();
+  std::vector<traces::Node> nodes =
+      plan_.scaled ? scaled_products({.literal = plan_.k_blocks}) : products({.literal = plan_.k_blocks - 1});
   Code rest(architecture_);
   add_order_arrive(rest, HopperRings::kMainOrder);
-  if (!plan_.scaled) {
-    rest.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
-    add_release(rest, 1 + skipped());
-  }
+  add_products_end(rest);
   if (plan_.pingpong) {
     rest.add(line({"UIADD3 UR38, UR38, ", immediate(skipped() % plan_.stages), ", URZ"}),
              {.cursor = static_cast<int16_t>(HopperCursors::kRead + group_), .advance = skipped()});
@@ -222,6 +248,11 @@ std::vector<traces::Node> Consumer::body() const {
   if (plan_.persistent) {
     const int32_t tiles = plan_.pingpong ? HopperParameters::kTilesOfGroup + group_ : HopperParameters::kTiles;
     nodes.push_back(traces::Loop{{.parameter = tiles}, std::move(tile_nodes)});
+    for (const bool ends : {true, false}) {
+      if (!plan_.stream_k) break;
+      std::vector<traces::Node> part = piece(ends);
+      nodes.insert(nodes.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+    }
   } else {
     nodes.insert(nodes.end(), tile_nodes.begin(), tile_nodes.end());
   }

@@ -134,11 +134,18 @@ void add_grid(traces::Kernel& kernel, const HopperPlan& plan) {
   if (plan.persistent) {
     kernel.parameters = {"tiles"};
     if (plan.pingpong) kernel.parameters = {"tiles", "tiles0", "tiles1"};
+    if (plan.stream_k) kernel.parameters = {"tiles", "ended", "begun", "has_ended", "has_begun", "ended_rest", "begun_rest"};
   }
   for (const TileShare& share : plan.shares) {
     traces::CtaClass cta_class{"tiles" + std::to_string(share.tiles_per_cta), {}};
     if (plan.persistent) cta_class.values = {share.tiles_per_cta};
     if (plan.pingpong) cta_class.values = {share.tiles_per_cta, (share.tiles_per_cta + 1) / 2, share.tiles_per_cta / 2};
+    if (plan.stream_k) {
+      const auto rest = [](uint64_t blocks) { return blocks > 0 ? blocks - 1 : 0; };
+      cta_class.name += "_" + std::to_string(share.ended) + "_" + std::to_string(share.begun);
+      cta_class.values = {share.tiles_per_cta,       share.ended,       share.begun,      share.ended > 0 ? 1U : 0U,
+                          share.begun > 0 ? 1U : 0U, rest(share.ended), rest(share.begun)};
+    }
     kernel.grid.push_back({static_cast<uint32_t>(kernel.cta_classes.size()), share.ctas});
     kernel.cta_classes.push_back(std::move(cta_class));
   }

@@ -56,6 +56,7 @@ HopperPlan with_defaults(const configs::HopperGemm& gemm) {
   plan.parts = or_default(gemm.split_k(), 1);
   plan.parallel_parts = gemm.reduction() == configs::PARALLEL;
   plan.grid_ctas = gemm.grid_ctas();
+  plan.stream_k = gemm.stream_k();
   plan.tile_m = or_default(gemm.tile_m(), 128);
   plan.tile_n = or_default(gemm.tile_n(), 128);
   plan.tile_k = or_default(gemm.tile_k(), 128 / plan.element_bytes);
@@ -91,6 +92,9 @@ Expected<void> check_fusion(const HopperPlan& plan) {
                 " needs output_type FP8, not " + configs::ElementType_Name(plan.output_type));
   }
   if (fused.residual() && fused.activation() == configs::SWIGLU) return fail("hopper_gemm: a residual has no place behind SWIGLU");
+  if (plan.stream_k && (!plan.persistent || plan.pingpong || plan.split()))
+    return fail("hopper_gemm: stream_k needs persistent: true and schedule COOPERATIVE");
+  if (plan.stream_k && fused.residual()) return fail("hopper_gemm: fused.residual has no place with stream_k");
   if (plan.split() && plan.persistent) return fail("hopper_gemm: split_k needs persistent: false, a CTA for each part");
   if (plan.split() && plan.pingpong) return fail("hopper_gemm: split_k needs schedule COOPERATIVE");
   if (plan.split() && plan.parallel_parts && plan.is_fused())
@@ -150,8 +154,9 @@ Expected<void> share_registers(HopperPlan& plan) {
     return fail("hopper_gemm: registers_per_thread " + text(plan.registers_per_thread) + " must be a multiple of 8 from 32 to " +
                 text(most) + " (65536 registers for " + text(plan.threads()) + " threads)");
   }
-  const uint32_t more = (plan.scaled ? HopperPlan::kSumShift : 0) +
-                        (plan.is_fused() || (plan.split() && !plan.parallel_parts) ? HopperPlan::kFusionRegisters : 0);
+  const uint32_t more =
+      (plan.scaled ? HopperPlan::kSumShift : 0) +
+      (plan.is_fused() || plan.stream_k || (plan.split() && !plan.parallel_parts) ? HopperPlan::kFusionRegisters : 0);
   const uint32_t needed = kWorkingRegisters + plan.accumulators() * (plan.promoted ? 2 : 1) + more;
   for (const uint32_t producer : {40U, 32U, 24U}) {
     const uint32_t consumer = std::min((budget - producer) / plan.consumers / 8 * 8, 240U);
@@ -195,6 +200,34 @@ uint32_t polls_of_a_turn(const HopperPlan& plan, const configs::Gpu& gpu) {
   return static_cast<uint32_t>((moved + 2 * latency) / latency) + 1;
 }
 
+// Stream-K as CUTLASS has it (include/cutlass/gemm/kernel/sm90_tile_scheduler_stream_k.hpp): all waves but the last full one as
+// whole tiles; the tiles of that one and of the broken one behind it are cut into one even share of k-blocks a cluster.
+Expected<void> share_k_blocks(HopperPlan& plan, uint64_t running) {
+  const uint64_t waves = plan.clusters / running;
+  const uint64_t rest = plan.clusters % running;
+  const uint64_t whole = rest == 0 ? waves : waves > 0 ? waves - 1 : 0;
+  const uint64_t shared = (plan.clusters - whole * running) * plan.k_blocks;
+  running = std::min(running, std::max(shared, plan.clusters));
+  plan.concurrent_ctas = running * plan.cluster_ctas();
+  for (uint64_t cluster = 0; cluster < running; ++cluster) {
+    const uint64_t begin = shared * cluster / running;
+    const uint64_t blocks = shared * (cluster + 1) / running - begin;
+    const uint64_t ended = std::min((plan.k_blocks - begin % plan.k_blocks) % plan.k_blocks, blocks);
+    TileShare share{whole + (blocks - ended) / plan.k_blocks, plan.cluster_ctas(), ended, (blocks - ended) % plan.k_blocks};
+    // The middle of a tile: another CTA ends it.
+    if (begin % plan.k_blocks + blocks < plan.k_blocks) std::swap(share.ended, share.begun);
+    TileShare* last = plan.shares.empty() ? nullptr : &plan.shares.back();
+    const bool same =
+        last != nullptr && last->tiles_per_cta == share.tiles_per_cta && last->ended == share.ended && last->begun == share.begun;
+    if (same) {
+      last->ctas += share.ctas;
+    } else {
+      plan.shares.push_back(share);
+    }
+  }
+  return {};
+}
+
 // Persistent: as many clusters as the chip holds take tiles in turn (round robin), so the first ones may have one more.
 Expected<void> share_tiles(HopperPlan& plan, const configs::Gpu& gpu) {
   plan.clusters_m = ceil_div(plan.m, uint64_t{plan.tile_m} * plan.cluster_m);
@@ -211,6 +244,7 @@ Expected<void> share_tiles(HopperPlan& plan, const configs::Gpu& gpu) {
   if (clusters == 0) return fail("hopper_gemm: no group has any rows");
   if (fitting == 0) return fail("hopper_gemm: not one cluster of " + text(plan.cluster_ctas()) + " CTAs fits the GPU");
   const uint64_t most = plan.grid_ctas > 0 ? std::max<uint64_t>(plan.grid_ctas / plan.cluster_ctas(), 1) : fitting;
+  if (plan.stream_k) return share_k_blocks(plan, std::min(fitting, most));
   const uint64_t running = std::min({fitting, clusters, most});
   plan.concurrent_ctas = running * plan.cluster_ctas();
   if (!plan.persistent) {

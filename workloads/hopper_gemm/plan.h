@@ -16,6 +16,9 @@ namespace warpfold::workloads {
 struct TileShare {
   uint64_t tiles_per_cta;
   uint64_t ctas;
+  // Stream-K: k-blocks of a tile that other CTAs begin, and of one that others end.
+  uint64_t ended = 0;
+  uint64_t begun = 0;
 };
 
 // A Hopper GEMM with every default filled in and every limit checked: what CUTLASS decides before it launches.
@@ -47,10 +50,11 @@ struct HopperPlan {
   uint32_t stages = 1;
   uint32_t shared_memory_bytes = 0;
 
-  uint32_t parts = 1;  // of k, each a CTA's; PARALLEL: stored as they are
+  bool stream_k = false;  // CTAs have equal numbers of k-blocks
+  uint32_t parts = 1;     // of k, each a CTA's; PARALLEL: stored as they are
   bool parallel_parts = false;
   uint32_t turn_polls = 0;           // SERIAL: looks at the semaphore until one part has added its sums
-  bool grouped = false;         // several products in the launch, or one in a kernel for several
+  bool grouped = false;              // several products in the launch, or one in a kernel for several
   bool batched = false;              // groups: products behind each other; else tables say which group a tile is of
   bool masked = false;               // looked up by every role
   std::vector<uint64_t> group_rows;  // of the result, before operands change places

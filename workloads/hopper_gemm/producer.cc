@@ -156,6 +156,10 @@ std::vector<traces::Node> producer_body(const isa::Architecture& architecture, c
   if (plan.persistent) {
     tile.push_back(block_of(tile_end(architecture)));
     body.push_back(traces::Loop{{.parameter = HopperParameters::kTiles}, std::move(tile)});
+    if (plan.stream_k) {
+      body.push_back(loop_of(k_block(architecture, plan), {.parameter = HopperParameters::kEnded}));
+      body.push_back(loop_of(k_block(architecture, plan), {.parameter = HopperParameters::kBegun}));
+    }
   } else {
     body.insert(body.end(), tile.begin(), tile.end());
   }

@@ -53,6 +53,14 @@ struct HopperParameters {
   static constexpr int32_t kAdds = 1;
   static constexpr int32_t kStores = 2;
   static constexpr int32_t kEnds = 3;
+  // Stream-K, behind kTiles: k-blocks of the tile that is ended, of the one that is begun; 1 where there is one; k-blocks but the
+  // first.
+  static constexpr int32_t kEnded = 1;
+  static constexpr int32_t kBegun = 2;
+  static constexpr int32_t kHasEnded = 3;
+  static constexpr int32_t kHasBegun = 4;
+  static constexpr int32_t kEndedRest = 5;
+  static constexpr int32_t kBegunRest = 6;
 };
 
 // A tile's group from the table, which L2 holds: DeepGEMM's scheduler (get_next_block, get_global_idx) loads it for every tile,

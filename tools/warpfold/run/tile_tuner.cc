@@ -14,8 +14,8 @@
 namespace warpfold::cli {
 namespace {
 
-// Candidates are compared at this relative error, far below what tells two kernels apart that anybody would choose between.
-constexpr double kFoldError = 0.01;
+// Candidates are compared at this relative error, and a kernel stands once no bound lies further below it.
+constexpr double kTolerance = 0.01;
 
 // Without the shape, which the scenario has.
 std::string fields_of(const configs::HopperGemm& gemm) {
@@ -66,7 +66,7 @@ Expected<uint64_t> simulated_cycles(const Candidate& candidate, const configs::G
     if (i > 0) launches[i].after = {static_cast<int>(i) - 1};
   }
   sim::FoldOptions fold;
-  fold.error = kFoldError;
+  fold.error = kTolerance;
   const auto outcome = sim::simulate(gpu, launches, {.serialise = true, .all_sms = all_sms, .fold = fold});
   if (!outcome) return std::unexpected(outcome.error());
   if (outcome->deadlocked) return fail("a candidate of tile AUTO does not end: " + fields_of(candidate.gemm));
@@ -105,7 +105,7 @@ Expected<TileTuner::Choice> TileTuner::choose(const configs::HopperGemm& gemm, c
   std::ranges::stable_sort(candidates, {}, &Candidate::bound);
   double fastest = std::numeric_limits<double>::max();
   for (Candidate& candidate : candidates) {
-    if (candidate.bound >= fastest || candidates.size() == 1) break;
+    if (candidate.bound * (1 + kTolerance) >= fastest || candidates.size() == 1) break;
     const auto cycles = simulated_cycles(candidate, gpu, all_sms_);
     if (!cycles) return std::unexpected(cycles.error());
     candidate.cycles = *cycles;

@@ -13,7 +13,7 @@
 namespace warpfold::cli {
 
 // Takes a kernel for each GEMM with `tile: AUTO`, as an autotuner does: the library's candidates for the shape are ordered by their
-// limiters' lower bounds and simulated alone, until no bound is below the fastest time found. What is left out cannot be faster. A
+// limiters' lower bounds and simulated alone, until no bound lies more than 1 % below the fastest time found. A
 // choice once made stands for every scenario with the same GEMM and GPU.
 class TileTuner {
  public:

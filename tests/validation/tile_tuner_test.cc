@@ -1,0 +1,88 @@
+#include "tools/warpfold/run/tile_tuner.h"
+
+#include <gmock/gmock.h>
+
+#include "configs/load.h"
+#include "tests/source_dir.h"
+
+namespace warpfold::cli {
+namespace {
+
+using testing::HasSubstr;
+
+configs::Scenario scenario(const std::string& gemm) {
+  configs::Scenario made;
+  *made.mutable_gpu() = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/h100_sxm.textproto").value();
+  EXPECT_TRUE(
+      configs::parse_text("test", "kernel { name: \"g\" hopper_gemm { " + gemm + " } } kernel { name: \"h\" after: \"g\" }", made));
+  return made;
+}
+
+TEST(TileTuner, TakesTheFastestAndSaysByHowMuchTheOthersLose) {
+  configs::Scenario tuned = scenario("m: 1024 n: 4096 k: 4096 type: FP16 tile: AUTO library: \"Pallas Mosaic GPU\"");
+  TileTuner tuner;
+  const auto choices = tuner.tune(tuned);
+  ASSERT_TRUE(choices) << choices.error().message;
+  ASSERT_EQ(choices->choice_size(), 1);
+  const configs::TileChoice& choice = choices->choice(0);
+  EXPECT_EQ(choice.kernel(), "g");
+  EXPECT_EQ(choice.rule(), "FASTEST");
+  EXPECT_EQ(choice.candidates_size(), 6);
+  EXPECT_EQ(choice.taken(), choice.candidates(0).kernel());
+  EXPECT_EQ(tuned.kernel(0).hopper_gemm().tile(), configs::STATED);
+  EXPECT_EQ(tuned.kernel(0).hopper_gemm().tile_n(), 256);
+  for (const configs::TileCandidate& candidate : choice.candidates()) {
+    EXPECT_GE(candidate.slower(), candidate.cycles() > 0 ? 0 : -0.01);
+    if (candidate.cycles() == 0) continue;
+    EXPECT_GE(static_cast<double>(candidate.cycles()), candidate.lower_bound_cycles());
+  }
+  // What is not simulated cannot be faster by more than the tolerance.
+  const double fastest = static_cast<double>(choice.candidates(0).cycles());
+  for (const configs::TileCandidate& candidate : choice.candidates()) {
+    if (candidate.cycles() > 0) continue;
+    EXPECT_GE(candidate.lower_bound_cycles() * 1.01, fastest);
+  }
+}
+
+TEST(TileTuner, LeavesStatedTilesAlone) {
+  configs::Scenario stated = scenario("m: 4096 n: 4096 k: 4096 type: FP16");
+  const std::string before = stated.SerializeAsString();
+  const auto choices = TileTuner().tune(stated);
+  ASSERT_TRUE(choices);
+  EXPECT_EQ(choices->choice_size(), 0);
+  EXPECT_EQ(stated.SerializeAsString(), before);
+}
+
+TEST(TileTuner, PartsAreAddedByAKernelThatOthersWaitFor) {
+  configs::Kernel kernel;
+  kernel.set_name("g");
+  kernel.set_stream(2);
+  kernel.mutable_hopper_gemm()->set_m(16);
+  kernel.mutable_hopper_gemm()->set_n(4096);
+  kernel.mutable_hopper_gemm()->set_split_k(4);
+  EXPECT_EQ(kernels_of_gemm(kernel).size(), 1);
+  kernel.mutable_hopper_gemm()->set_reduction(configs::PARALLEL);
+  const auto kernels = kernels_of_gemm(kernel);
+  ASSERT_EQ(kernels.size(), 2);
+  EXPECT_EQ(kernels[1].name(), "g_reduction");
+  EXPECT_EQ(kernels[1].stream(), 2);
+  EXPECT_EQ(kernels[1].after(0), "g");
+  EXPECT_EQ(kernels[1].gemm_reduction().parts(), 4);
+  // One row and much of k for few SMs: cuBLAS's kernel in parts is the fastest here, and "h" waits for both.
+  configs::Scenario tuned = scenario("m: 1 n: 512 k: 65536 type: BF16 tile: AUTO library: \"cuBLAS\"");
+  ASSERT_TRUE(TileTuner().tune(tuned));
+  ASSERT_EQ(tuned.kernel_size(), 3);
+  EXPECT_EQ(tuned.kernel(1).name(), "g_reduction");
+  EXPECT_EQ(tuned.kernel(2).after(0), "g_reduction");
+}
+
+TEST(TileTuner, UnknownLibrariesAndShapesFailAtTheirPlace) {
+  configs::Scenario none = scenario("m: 4096 n: 4096 k: 4096 type: BF16 tile: AUTO library: \"vLLM CUTLASS\"");
+  const auto choices = TileTuner().tune(none);
+  ASSERT_FALSE(choices);
+  EXPECT_EQ(choices.error().path, "kernel[0].hopper_gemm");
+  EXPECT_THAT(choices.error().message, HasSubstr("has no kernel for"));
+}
+
+}  // namespace
+}  // namespace warpfold::cli
