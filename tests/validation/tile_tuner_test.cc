@@ -12,9 +12,9 @@ using testing::HasSubstr;
 
 configs::Scenario scenario(const std::string& gemm) {
   configs::Scenario made;
-  *made.mutable_gpu() = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/h100_sxm.textproto").value();
   EXPECT_TRUE(
       configs::parse_text("test", "kernel { name: \"g\" hopper_gemm { " + gemm + " } } kernel { name: \"h\" after: \"g\" }", made));
+  *made.mutable_gpu() = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/h100_sxm.textproto").value();
   return made;
 }
 

@@ -107,6 +107,11 @@ TEST(FusedGemm, WhatHasNoPlaceFails) {
   gemm.mutable_fused()->set_activation(configs::RELU);
   gemm.set_epilogue(configs::WHOLE_TILE);
   EXPECT_EQ(error_of(gemm), "hopper_gemm: fused.residual needs epilogue SUB_TILES");
+  gemm = bf16();
+  gemm.mutable_fused()->set_activation(configs::SWIGLU);
+  gemm.set_swap_operands(true);
+  EXPECT_EQ(error_of(gemm),
+            "hopper_gemm: SWIGLU and quantisation PER_ROW need the result's rows in the tile's: swap_operands has no place here");
 }
 
 TEST(SmallTiles, SixtyFourRowsHaveOneConsumerWarpgroup) {

@@ -5,6 +5,7 @@
 // it (CUTLASS, Sm90RowBroadcast: sm90_visitor_load_tma_warpspecialized.hpp); row values are loaded into registers
 // (Sm90ColBroadcast).
 //
+// A bias costs the same where operands have changed places and it belongs to rows: assumed.
 // assumed: no compiled epilogue was counted. The sequences are the shortest that ptxas makes of the formulas with fast math:
 //   scale 1 FMUL; bias 1 FADD, and 2 to widen a pair of 16-bit values; RELU 1 FMNMX
 //   GELU   FMUL FFMA FMUL MUFU.TANH FMUL FFMA    x^2, 0.7979 + 0.0357 x^2, times x, tanh, x / 2, (x / 2) tanh + x / 2

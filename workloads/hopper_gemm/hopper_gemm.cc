@@ -21,6 +21,7 @@ std::string describe(const HopperPlan& plan) {
        << " swizzle=" << plan.swizzle;
   if (plan.swapped) text << " swapped";
   if (plan.split()) text << " split_k=" << plan.parts << (plan.parallel_parts ? " parallel" : " serial");
+  if (plan.stream_k) text << " stream_k";
   if (plan.grouped)
     text << " groups=" << plan.group_rows.size() << (plan.batched ? " batched" : plan.masked ? " masked" : " contiguous");
   if (plan.is_fused()) text << " fused { " << plan.fused.ShortDebugString() << "}";
@@ -170,7 +171,7 @@ Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const
   const RasterTraffic bytes = traffic(*plan, gpu);
   kernel.streams = {read_stream("A", bytes.a, plan->cluster_n), read_stream("B", bytes.b, plan->cluster_m), {"C", true, 1, 1}};
   // What one part writes the next one reads, out of L2.
-  if (plan->split() || plan->is_fused())
+  if (plan->split() || plan->stream_k || plan->is_fused())
     kernel.streams.insert(kernel.streams.end(), {{"parts_written", true, 0, 1}, {"parts_read", false, 0, 1}});
   add_fusion_streams(kernel, *plan);
   add_synchronisation(kernel, *plan);

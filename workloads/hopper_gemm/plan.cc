@@ -31,8 +31,10 @@ constexpr uint32_t kStoreColumnBytes = 16;
 configs::GemmFusion fusion_of_tile(const configs::HopperGemm& gemm) {
   configs::GemmFusion fused = gemm.fused();
   if (!gemm.swap_operands()) return fused;
-  fused.set_row_scales(gemm.fused().column_scales());
-  fused.set_column_scales(gemm.fused().row_scales());
+  fused.clear_row_scales();
+  fused.clear_column_scales();
+  if (gemm.fused().column_scales()) fused.set_row_scales(true);
+  if (gemm.fused().row_scales()) fused.set_column_scales(true);
   return fused;
 }
 
@@ -91,6 +93,9 @@ Expected<void> check_fusion(const HopperPlan& plan) {
     return fail("hopper_gemm: fused.quantisation " + configs::Quantisation_Name(fused.quantisation()) +
                 " needs output_type FP8, not " + configs::ElementType_Name(plan.output_type));
   }
+  if (plan.swapped && (fused.activation() == configs::SWIGLU || fused.quantisation() == configs::PER_ROW))
+    return fail(
+        "hopper_gemm: SWIGLU and quantisation PER_ROW need the result's rows in the tile's: swap_operands has no place here");
   if (fused.residual() && fused.activation() == configs::SWIGLU) return fail("hopper_gemm: a residual has no place behind SWIGLU");
   if (plan.stream_k && (!plan.persistent || plan.pingpong || plan.split()))
     return fail("hopper_gemm: stream_k needs persistent: true and schedule COOPERATIVE");
@@ -215,7 +220,7 @@ Expected<void> share_k_blocks(HopperPlan& plan, uint64_t running) {
     const uint64_t ended = std::min((plan.k_blocks - begin % plan.k_blocks) % plan.k_blocks, blocks);
     TileShare share{whole + (blocks - ended) / plan.k_blocks, plan.cluster_ctas(), ended, (blocks - ended) % plan.k_blocks};
     // The middle of a tile: another CTA ends it.
-    if (begin % plan.k_blocks + blocks < plan.k_blocks) std::swap(share.ended, share.begun);
+    if (begin % plan.k_blocks > 0 && begin % plan.k_blocks + blocks < plan.k_blocks) std::swap(share.ended, share.begun);
     TileShare* last = plan.shares.empty() ? nullptr : &plan.shares.back();
     const bool same =
         last != nullptr && last->tiles_per_cta == share.tiles_per_cta && last->ended == share.ended && last->begun == share.begun;

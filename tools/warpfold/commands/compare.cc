@@ -57,7 +57,7 @@ Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& want
   // What is wrong whatever the policy is no reason to leave one out.
   if (const auto scenario = request.scenario(); !scenario) return std::unexpected(scenario.error());
   std::vector<Planned> planned;
-  TileTuner tuner(request.how.all_sms);
+  TileTuner tuner;
   for (const configs::PolicyKind kind : wanted.kinds) {
     auto each = plan_policy(request.kernels, request.settings, kind, tuner);
     if (each) {

@@ -33,8 +33,7 @@ Outcome<Planned> Request::plan() {
   configs::Places places;
   auto loaded = scenario(&places);
   if (!loaded) return std::unexpected(loaded.error());
-  TileTuner tuner(how.all_sms);
-  return plan_scenario(std::move(*loaded), kernels, places, tuner);
+  return plan_scenario(std::move(*loaded), kernels, places);
 }
 
 }  // namespace warpfold::cli

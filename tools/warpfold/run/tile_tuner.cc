@@ -59,7 +59,7 @@ Expected<Candidate> candidate_of(const configs::HopperGemm& gemm, const configs:
   return candidate;
 }
 
-Expected<uint64_t> simulated_cycles(const Candidate& candidate, const configs::Gpu& gpu, bool all_sms) {
+Expected<uint64_t> simulated_cycles(const Candidate& candidate, const configs::Gpu& gpu) {
   std::vector<sim::Launch> launches(candidate.kernels.size());
   for (size_t i = 0; i < launches.size(); ++i) {
     launches[i].kernel = &candidate.kernels[i];
@@ -67,7 +67,7 @@ Expected<uint64_t> simulated_cycles(const Candidate& candidate, const configs::G
   }
   sim::FoldOptions fold;
   fold.error = kTolerance;
-  const auto outcome = sim::simulate(gpu, launches, {.serialise = true, .all_sms = all_sms, .fold = fold});
+  const auto outcome = sim::simulate(gpu, launches, {.serialise = true, .fold = fold});
   if (!outcome) return std::unexpected(outcome.error());
   if (outcome->deadlocked) return fail("a candidate of tile AUTO does not end: " + fields_of(candidate.gemm));
   return outcome->total_cycles;
@@ -106,7 +106,7 @@ Expected<TileTuner::Choice> TileTuner::choose(const configs::HopperGemm& gemm, c
   double fastest = std::numeric_limits<double>::max();
   for (Candidate& candidate : candidates) {
     if (candidate.bound * (1 + kTolerance) >= fastest || candidates.size() == 1) break;
-    const auto cycles = simulated_cycles(candidate, gpu, all_sms_);
+    const auto cycles = simulated_cycles(candidate, gpu);
     if (!cycles) return std::unexpected(cycles.error());
     candidate.cycles = *cycles;
     fastest = std::min(fastest, static_cast<double>(*cycles));
@@ -141,7 +141,11 @@ Expected<configs::TileChoices> TileTuner::tune(configs::Scenario& scenario) {
     auto known = known_.find(key);
     if (known == known_.end()) {
       auto choice = choose(kernel.hopper_gemm(), scenario.gpu());
-      if (!choice) return std::unexpected(choice.error().inside(policies::path_of_kernel(i) + ".hopper_gemm"));
+      if (!choice) {
+        Diagnostic problem = choice.error();
+        problem.path = policies::path_of_kernel(i) + ".hopper_gemm";
+        return std::unexpected(std::move(problem));
+      }
       known = known_.emplace(key, std::move(*choice)).first;
     }
     *kernel.mutable_hopper_gemm() = known->second.taken;

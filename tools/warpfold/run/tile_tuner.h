@@ -17,8 +17,6 @@ namespace warpfold::cli {
 // choice once made stands for every scenario with the same GEMM and GPU.
 class TileTuner {
  public:
-  explicit TileTuner(bool all_sms = false) : all_sms_(all_sms) {}
-
   // Replaces such GEMMs by the kernels taken, with the kernel behind one whose parts of k are added by another. Nothing where the
   // scenario has none.
   Expected<configs::TileChoices> tune(configs::Scenario& scenario);
@@ -30,7 +28,6 @@ class TileTuner {
   };
   Expected<Choice> choose(const configs::HopperGemm& gemm, const configs::Gpu& gpu);
 
-  bool all_sms_;
   std::mutex guard_;
   std::map<std::pair<std::string, std::string>, Choice> known_;  // by GEMM and GPU, serialized
 };

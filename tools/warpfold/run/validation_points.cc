@@ -75,8 +75,7 @@ Outcome<configs::SimulatedPoint> ValidationPoints::finish(const Point& point) co
 
 Outcome<configs::SimulatedPoint> ValidationPoints::simulate(const Point& point) const {
   workloads::KernelMaker kernels(point.run.file);
-  TileTuner tuner(how_.all_sms);
-  const auto planned = plan_scenario(point.run.scenario, kernels, {}, tuner);
+  const auto planned = plan_scenario(point.run.scenario, kernels);
   if (!planned) return std::unexpected(planned.error());
   if (point.alone) {
     RunOptions one = how_;
