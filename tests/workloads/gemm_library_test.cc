@@ -105,6 +105,16 @@ TEST(GemmLibraries, EveryKernelOnOfferCanBeMadeAndKeepsWhatTheScenarioStates) {
   EXPECT_GT(kernels, 400);
 }
 
+// Two widths of a tile in three clusters; a stated width leaves the clusters.
+TEST(GemmLibraries, WhatIsStatedIsOneCandidate) {
+  configs::HopperGemm gemm = automatic(4096, 4096, 4096, configs::BF16);
+  gemm.set_stages(2);
+  EXPECT_EQ(candidates(gemm, "ThunderKittens").size(), 1);
+  EXPECT_EQ(candidates(gemm, "Pallas Mosaic GPU").size(), 6);
+  gemm.set_tile_n(128);
+  EXPECT_EQ(candidates(gemm, "Pallas Mosaic GPU").size(), 3);
+}
+
 TEST(GemmLibraries, WhatNoKernelIsForFails) {
   const auto none =
       gemm_candidates(automatic(4096, 4096, 4096, configs::BF16), *configs::find_gemm_library("vLLM CUTLASS"), gpu("h100_sxm"));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -97,6 +98,12 @@ void add_offer(const GemmOffer& offer, const HopperGemm& gemm, const configs::Ge
   }
 }
 
+// What several offers have, or what the scenario states itself, is one candidate.
+void drop_repeated(std::vector<HopperGemm>& kernels) {
+  std::set<std::string> seen;
+  std::erase_if(kernels, [&](const HopperGemm& kernel) { return !seen.insert(kernel.SerializeAsString()).second; });
+}
+
 struct Waves {
   uint64_t tiles;
   uint64_t waves;
@@ -136,6 +143,7 @@ Expected<std::vector<HopperGemm>> gemm_candidates(const HopperGemm& gemm, const 
   for (const GemmOffer& offer : library.offer()) {
     if (is_for(offer, library, gemm, shape)) add_offer(offer, gemm, library, gpu, kernels);
   }
+  drop_repeated(kernels);
   if (kernels.empty()) {
     return fail("hopper_gemm: " + library.name() + " has no kernel for " + std::to_string(shape.m) + " x " +
                 std::to_string(shape.n) + " of type " + configs::ElementType_Name(gemm.type()) + " that this GPU can run");
