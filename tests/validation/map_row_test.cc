@@ -70,6 +70,47 @@ TEST_F(Rows, FewRowsBecomeColumns) {
   EXPECT_EQ(gemm.family, "GEMM, a dimension of 256 or less");
 }
 
+const char* const kMade = "id,category,gpu,kernel,impl,dtype,M,N,K,dims_other,value,unit,set";
+
+TEST_F(Rows, AGemmIsRunByWhatItsMakersLibraryHas) {
+  const auto gemm_of = [&](const std::string& cells) {
+    return map(kMade, "S1,GEMM,H100," + cells).runs.front().scenario.kernel(0).hopper_gemm();
+  };
+  const configs::HopperGemm made = gemm_of(",torch.mm,bf16,1,12288,5376,,1,ms,");
+  EXPECT_EQ(made.tile(), configs::AUTO);
+  EXPECT_EQ(made.library(), "cuBLAS");
+  EXPECT_EQ(made.m(), 1);
+  EXPECT_FALSE(made.has_tile_m());
+  // A stated tile needs no library; what is not a tile is stated for every candidate.
+  EXPECT_EQ(gemm_of(",torch.mm,bf16,4096,4096,4096,,1,ms,tile_m=128").tile(), configs::STATED);
+  const configs::HopperGemm staged = gemm_of(",torch.mm,bf16,4096,4096,4096,,1,ms,stages=3");
+  EXPECT_EQ(staged.tile(), configs::AUTO);
+  EXPECT_EQ(staged.stages(), 3);
+  const configs::HopperGemm fused = gemm_of("GEMM+bias+GELU,ThunderKittens,bf16,4096,4096,4096,,1,ms,");
+  EXPECT_TRUE(fused.fused().bias());
+  EXPECT_EQ(fused.fused().activation(), configs::GELU);
+}
+
+TEST_F(Rows, GroupsCountRowsOfEach) {
+  const Comparison grouped =
+      map(kMade, "S1,GEMM,H800,Grouped GEMM (masked),DeepGEMM,fp8,8192,4096,7168,groups=4;M_per_group=2048,1,ms,");
+  const configs::HopperGemm& gemm = grouped.runs.front().scenario.kernel(0).hopper_gemm();
+  EXPECT_EQ(gemm.m(), 2048);
+  EXPECT_EQ(gemm.grouped().groups(), 4);
+  EXPECT_EQ(gemm.grouped().layout(), configs::MASKED);
+  EXPECT_DOUBLE_EQ(grouped.work, 2.0 * 8192 * 4096 * 7168);
+  EXPECT_EQ(grouped.family, "GEMM");
+  EXPECT_EQ(grouped.kernel, "grouped GEMM");
+}
+
+TEST_F(Rows, AQuantisationInTheTimeIsAKernelInFront) {
+  const Comparison with = map(kMade, "S1,GEMM,H100,,vLLM CUTLASS fp8 (dyn token quant incl.),fp8,128,4096,4096,,1,ms,");
+  ASSERT_EQ(with.runs.size(), 2);
+  EXPECT_EQ(with.runs.back().scenario.kernel(0).elementwise().elements(), 128 * 4096);
+  EXPECT_DOUBLE_EQ(with.launches_us, 0.9375);
+  EXPECT_EQ(map(kMade, "S1,GEMM,H100,,vLLM CUTLASS fp8 noquant,fp8,128,4096,4096,,1,ms,").runs.size(), 1);
+}
+
 TEST_F(Rows, AnAmpereGpuRunsAnAmpereGemm) {
   EXPECT_TRUE(map(kGemm, "S1,GEMM,A100-SXM4-80GB,fp16,4096,4096,4096,1,ms,").runs.front().scenario.kernel(0).has_ampere_gemm());
 }

@@ -71,6 +71,19 @@ void fuse(const MeasuredRow& row, configs::HopperGemm& gemm) {
   if (says("swiglu")) gemm.mutable_fused()->set_activation(configs::SWIGLU);
 }
 
+// Activations that are quantised while the clock runs ("dyn token quant incl."): a kernel in front, which reads each in 16 bits.
+// assumed: a pass like SCALE, which writes 16 bits too.
+void quantise_first(const MeasuredRow& row, uint64_t activations, RowWork& work) {
+  const std::string& implementation = row.text("impl");
+  if (implementation.find("dyn") == std::string::npos || implementation.find("quant") == std::string::npos) return;
+  configs::Kernel& kernel = work.around.emplace_back();
+  kernel.set_name("quantisation");
+  kernel.mutable_elementwise()->set_operation(configs::SCALE);
+  kernel.mutable_elementwise()->set_elements(activations);
+  kernel.mutable_elementwise()->set_element_bytes(2);
+  work.gaps = true;
+}
+
 }  // namespace
 
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architecture) {
@@ -120,6 +133,7 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architect
     fill_ampere(*type, *kernel.mutable_ampere_gemm());
   }
   work.kernels.push_back(std::move(kernel));
+  quantise_first(row, groups * rows * *k, work);
   return work;
 }
 

@@ -16,6 +16,7 @@ struct RowWork {
   std::string shape;
   std::vector<configs::Kernel> kernels;
   std::vector<configs::Kernel> around;  // in the measured time as well; no settings of the row are theirs
+  bool gaps = false;                    // between kernels, a launch lies in the measured time
   bool launches = false;                // the measured time holds the kernels' launches: calls one behind the other
   double work = 0;
   std::string rate_unit;

@@ -192,7 +192,8 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     if (!us) return std::unexpected(us.error());
     comparison.measured = *us;
     const double launch_us = simulated.kernel_launch_cycles() / simulated.clock_mhz();
-    if (work->launches) comparison.launches_us = static_cast<double>(comparison.runs.size()) * launch_us;
+    const size_t launches = work->launches ? comparison.runs.size() : work->gaps ? comparison.runs.size() - 1 : 0;
+    comparison.launches_us = static_cast<double>(launches) * launch_us;
     return comparison;
   }
   if (work->kernels.size() != 1) return not_mapped("a ratio of rows with several kernels");
