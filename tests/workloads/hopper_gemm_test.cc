@@ -372,8 +372,7 @@ TEST(HopperGemm, WhatDoesNotFitFails) {
             "hopper_gemm: a consumer thread needs 280 registers for a 128 x 128 accumulator, registers_per_thread 168 leaves 240");
   shape = pingpong(2048, 8192, 2048);
   shape.set_epilogue(configs::WHOLE_TILE);
-  EXPECT_EQ(error_of(shape),
-            "hopper_gemm: epilogue WHOLE_TILE needs schedule COOPERATIVE");
+  EXPECT_EQ(error_of(shape), "hopper_gemm: epilogue WHOLE_TILE needs schedule COOPERATIVE");
   shape.clear_epilogue();
   shape.set_tile_m(64);
   shape.set_fp8_accumulation(configs::BLOCK_SCALED);
