@@ -5,6 +5,8 @@
 // descriptors). The order and the registers are ours. All four warps of the group run every instruction. Code outside the
 // k-block was not counted: assumed, after CUTLASS's structure (peeled first k-block, one wgmma group in flight, release one
 // k-block behind, linear-combination epilogue without a source matrix).
+#include <iterator>
+
 #include "workloads/common/program.h"
 #include "workloads/hopper_gemm/consumer_parts.h"
 #include "workloads/hopper_gemm/roles.h"
