@@ -6,6 +6,7 @@
 
 #include "configs/scenario.pb.h"
 #include "traces/kernel.h"
+#include "workloads/common/key_reuse.h"
 
 namespace warpfold::workloads {
 
@@ -14,6 +15,19 @@ struct QueryTile {
   uint64_t full_blocks = 0;    // key blocks without a masked element
   uint64_t masked_blocks = 0;  // key blocks that causality or the end of the sequence cuts through
   bool operator==(const QueryTile&) const = default;
+};
+
+// Which tiles run at a time, and in which order a launch hands them out.
+struct KeyReaders {
+  enum class Order : uint8_t {
+    kHeadByHead,    // the tiles of a head, of the next head, of the next sequence: FlashAttention-3
+    kBatchByBatch,  // the tiles of a head, of the same head in the next sequence, of the next head: FlashAttention-2
+    kLongestFirst,  // `section` heads at a time: the last tile of each, the one before of each: FlashAttention-3 from 2025 on
+  };
+  uint64_t concurrent = 1;
+  uint64_t l2_bytes = 0;
+  Order order = Order::kHeadByHead;
+  uint64_t section = 1;
 };
 
 // Attention cut into tiles of `tile_queries` x `tile_keys`, with every default filled in.
@@ -38,11 +52,13 @@ class AttentionTiles {
   // counts them.
   uint64_t forward_flops() const;
 
-  // K or V: every query tile reads all it needs of its head's; from DRAM they come once, as long as those of the heads that run
-  // at a time stay in L2 (`l2_bytes`), which `concurrent_tiles` query tiles do. Rounded down to a fraction of requested bytes.
-  traces::MemoryStream key_stream(const std::string& name, uint64_t concurrent_tiles, uint64_t l2_bytes) const;
+  // K or V, which all query tiles of all heads of a KV head read: what of the requested bytes comes from DRAM, from the reuse
+  // distances in L2 (key_reuse.h).
+  traces::MemoryStream key_stream(const std::string& name, const KeyReaders& readers) const;
 
  private:
+  std::vector<KeyWalk> walks(const KeyReaders& readers, uint64_t pieces) const;
+
   uint64_t batch_, heads_, kv_heads_, queries_, keys_;
   uint32_t head_dim_, element_bytes_, tile_queries_, tile_keys_;
   bool causal_;

@@ -64,10 +64,9 @@ Expected<traces::Kernel> make_forward(const configs::AttentionShape& shape, cons
   add_grid(plan->tiles.query_tiles(), plan->tiles.heads() * plan->tiles.batch(), kernel);
   const auto concurrent = concurrent_ctas(kernel, gpu);
   if (!concurrent) return std::unexpected(concurrent.error());
-  kernel.streams = {{"Q", false, 1, 1},
-                    plan->tiles.key_stream("K", *concurrent, gpu.l2().bytes()),
-                    plan->tiles.key_stream("V", *concurrent, gpu.l2().bytes()),
-                    {"O", true, 1, 1}};
+  const KeyReaders readers{.concurrent = *concurrent, .l2_bytes = gpu.l2().bytes(), .order = KeyReaders::Order::kBatchByBatch};
+  kernel.streams = {
+      {"Q", false, 1, 1}, plan->tiles.key_stream("K", readers), plan->tiles.key_stream("V", readers), {"O", true, 1, 1}};
   if (plan->shape.dropout() == configs::STORED_BITS) kernel.streams.push_back({"bits", false, 1, 1});
   return kernel;
 }

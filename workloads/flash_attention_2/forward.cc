@@ -110,7 +110,7 @@ traces::Block FlashAttention2Forward::prologue() const {
   if (fused()) code.add(line({"MOV ", r(at_.threshold), ", c[0x0][0x1a0]"}));
   add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamQ, query_copies(), kCopyBytes));
   // The first block of K. A pass of the loop fetches the block that the next one needs, the last pass one that is not there: the
-  // bytes of the launch are counted there, and this copy has only its latency.
+  // bytes of the launch are counted there, and this copy is predicated off; Q's, of the same latency, are waited for.
   add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), 0));
   for (uint32_t i = 0; i < outputs(); i += 2) code.add(line({"CS2R ", r(at_.output + i), ", SRZ"}));
   for (uint32_t i = 0; i < scores(); i += 2) code.add(line({"CS2R ", r(at_.scores + i), ", SRZ"}));

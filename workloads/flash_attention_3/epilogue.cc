@@ -10,6 +10,12 @@ using Registers = AttentionRegisters;
 constexpr uint32_t kRows = 2;
 constexpr uint32_t kScaleUniform = 37;  // UR37: softmax scale
 
+// Of a warp: the tile's rows, shared evenly.
+uint32_t output_bytes(const FlashAttention3Plan& plan) {
+  const uint32_t warps = 4 * plan.consumers();
+  return (plan.rows() * plan.head_dim() * FlashAttention3Plan::kOutputBytes + warps - 1) / warps;
+}
+
 }  // namespace
 
 void add_finish(Code& code) {
@@ -54,8 +60,7 @@ void add_epilogue(Code& code, const FlashAttention3Plan& plan) {
   code.add("@!P5 STG.E desc[UR42][R12.64+0x20], R15", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
   code.add("UIADD3 UR49, UR39, 0x1000, URZ").add("UIADD3 UR50, UR42, 0x2f0, URZ").add("UMOV UR51, UR43");
   code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
-  code.add("UTMASTG.4D [UR48], [UR50]",
-           {.bytes = 16 * plan.head_dim() * FlashAttention3Plan::kOutputBytes, .stream = AttentionStreams::kOutput});
+  code.add("UTMASTG.4D [UR48], [UR50]", {.bytes = output_bytes(plan), .stream = AttentionStreams::kOutput});
 }
 
 void add_output_release(Code& code) {

@@ -109,9 +109,12 @@ Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& 
   kernel.registers_per_thread = plan->registers_per_thread;
   kernel.shared_memory_bytes = plan->shared_memory_bytes;
   kernel.flops = plan->tiles.forward_flops();
+  KeyReaders readers{.concurrent = gpu.sm_count(), .l2_bytes = gpu.l2().bytes()};
+  if (plan->longest_first) readers.order = KeyReaders::Order::kLongestFirst;
+  if (plan->longest_first) readers.section = heads_of_section(plan->tiles);
   kernel.streams = {{"Q", false, 1, 1},
-                    plan->tiles.key_stream("K", gpu.sm_count(), gpu.l2().bytes()),
-                    plan->tiles.key_stream("V", gpu.sm_count(), gpu.l2().bytes()),
+                    plan->tiles.key_stream("K", readers),
+                    plan->tiles.key_stream("V", readers),
                     {"O", true, 1, 1},
                     {"LSE", true, 1, 1}};
   if (plan->tiles.causal()) kernel.streams.push_back({"tile_queue", false, 0, 1});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "configs/diagnostic.h"
@@ -55,8 +56,10 @@ struct FlashAttention3Plan {
   bool packs_among_exponentials() const { return dropout == configs::NONE; }
   // The words of a Philox call and what they are made of; or the mask's.
   uint32_t dropout_registers() const { return dropout == configs::NONE ? 0 : dropout == configs::FUSED_PHILOX ? 12 : 4; }
-  uint32_t query_bytes() const { return tile_queries * head_dim() * element_bytes(); }
-  uint32_t key_bytes() const { return tile_keys * head_dim() * element_bytes(); }  // of one block of K, and of V
+  // TMA moves no rows behind the last one; of several tiles all are taken to be whole.
+  uint32_t rows() const { return static_cast<uint32_t>(std::min<uint64_t>(tiles.queries(), tile_queries)); }
+  uint32_t query_bytes() const { return tile_queries * head_dim() * element_bytes(); }  // in shared memory
+  uint32_t key_bytes() const { return tile_keys * head_dim() * element_bytes(); }       // of one block of K, and of V
   // TMA boxes are as wide as the 128-byte swizzle of shared memory.
   uint32_t boxes() const { return head_dim() * element_bytes() > 128 ? head_dim() * element_bytes() / 128 : 1; }
   uint32_t score_steps() const { return head_dim() * element_bytes() / kStepBytes; }  // wgmma of Q K^T

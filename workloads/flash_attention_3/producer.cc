@@ -167,7 +167,7 @@ void add_block_load(Code& code, const Plan& plan, Operand operand, const LoadReg
 void add_query_load(Code& code, const Plan& plan, const LoadRegisters& registers) {
   const auto r = [&registers](uint32_t i) { return general(registers.general + i); };
   const auto u = [&registers](uint32_t i) { return uniform(registers.uniform + i); };
-  const Boxes boxes = boxes_of(plan, plan.query_bytes());
+  const Boxes boxes = boxes_of(plan, plan.rows() * plan.head_dim() * plan.element_bytes());
   code.add(line({"IMAD.HI.U32 ", r(6), ", ", r(7), ", ", r(8), ", RZ"})).add(line({"SHF.R.U32.HI ", r(7), ", RZ, 0x5, ", r(6)}));
   code.add(line({"R2UR ", u(3), ", ", r(6)})).add(line({"R2UR ", u(4), ", ", r(7)}));
   code.add(line({"UMOV ", u(6), ", 0x0"})).add(line({"UMOV ", u(7), ", 0x10000000"}));
