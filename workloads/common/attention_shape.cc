@@ -12,11 +12,12 @@ uint64_t divide_up(uint64_t whole, uint64_t part) { return (whole + part - 1) / 
 
 }  // namespace
 
-AttentionTiles::AttentionTiles(const configs::AttentionShape& shape, uint32_t tile_queries, uint32_t tile_keys)
+AttentionTiles::AttentionTiles(const configs::AttentionShape& shape, uint32_t tile_queries, uint32_t tile_keys, bool packed)
     : batch_(or_else(shape.batch(), 1)),
-      heads_(shape.heads()),
+      heads_(packed ? or_else(shape.kv_heads(), shape.heads()) : shape.heads()),
       kv_heads_(or_else(shape.kv_heads(), shape.heads())),
-      queries_(shape.queries()),
+      rows_of_query_(packed ? shape.heads() / kv_heads_ : 1),
+      queries_(shape.queries() * rows_of_query_),
       keys_(or_else(shape.keys(), shape.queries())),
       head_dim_(shape.head_dim()),
       element_bytes_(shape.type() == configs::FP8 ? 1 : 2),
@@ -29,9 +30,13 @@ AttentionTiles::AttentionTiles(const configs::AttentionShape& shape, uint32_t ti
     uint64_t most = keys_;
     if (causal_) {
       const uint64_t last = std::min(queries_, first + tile_queries_);
-      const auto seen = [&](uint64_t query) { return query + keys_ > queries_ ? std::min(keys_, query + keys_ - queries_) : 0; };
-      all = seen(first + 1);
-      most = seen(last);
+      const uint64_t queries = queries_ / rows_of_query_;
+      const auto seen = [&](uint64_t row) {
+        const uint64_t query = row / rows_of_query_;
+        return query + 1 + keys_ > queries ? std::min(keys_, query + 1 + keys_ - queries) : 0;
+      };
+      all = seen(first);
+      most = seen(last - 1);
     }
     const uint64_t full = all / tile_keys_;
     query_tiles_.push_back({full, divide_up(most, tile_keys_) - full});
@@ -45,7 +50,11 @@ uint64_t AttentionTiles::key_blocks() const {
 
 uint64_t AttentionTiles::forward_flops() const {
   const uint64_t all = 4 * batch_ * heads_ * queries_ * keys_ * head_dim_;
-  return causal_ ? all / 2 : all;
+  const uint64_t queries = queries_ / rows_of_query_;
+  if (!causal_) return all;
+  if (queries >= keys_) return all / 2;
+  const uint64_t unseen = queries * (queries - 1) / 2;  // keys behind a query, over all queries
+  return all - 4 * batch_ * heads_ * rows_of_query_ * unseen * head_dim_;
 }
 
 namespace {
@@ -80,7 +89,11 @@ std::vector<KeyWalk> AttentionTiles::walks(const KeyReaders& readers, uint64_t p
     }
     const uint64_t kv_head = readers.order == kBatchByBatch ? head / batch_ / sharing * batch_ + head % batch_ : head / sharing;
     const uint64_t end = query_tiles_[tile].full_blocks + query_tiles_[tile].masked_blocks;
-    result.push_back({kv_head, 0, divide_up(end * pieces, blocks)});
+    const uint64_t part = divide_up(end, readers.splits);
+    for (uint64_t begin = 0; begin < end; begin += part) {
+      const uint64_t part_end = std::min(end, begin + part);
+      result.push_back({kv_head, divide_up(begin * pieces, blocks), divide_up(part_end * pieces, blocks)});
+    }
   }
   return result;
 }

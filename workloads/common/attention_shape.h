@@ -28,17 +28,20 @@ struct KeyReaders {
   uint64_t l2_bytes = 0;
   Order order = Order::kHeadByHead;
   uint64_t section = 1;
+  uint64_t splits = 1;  // parts of a tile's keys, a tile each
 };
 
 // Attention cut into tiles of `tile_queries` x `tile_keys`, with every default filled in.
 class AttentionTiles {
  public:
-  AttentionTiles(const configs::AttentionShape& shape, uint32_t tile_queries, uint32_t tile_keys);
+  // `packed`: the heads of a KV head are one head, of as many times more queries; row r is of query r / heads of a KV head.
+  AttentionTiles(const configs::AttentionShape& shape, uint32_t tile_queries, uint32_t tile_keys, bool packed = false);
 
   uint64_t batch() const { return batch_; }
   uint64_t heads() const { return heads_; }
   uint64_t kv_heads() const { return kv_heads_; }
-  uint64_t queries() const { return queries_; }
+  uint64_t queries() const { return queries_; }  // rows, where packed
+  uint64_t rows_of_query() const { return rows_of_query_; }
   uint64_t keys() const { return keys_; }
   uint32_t head_dim() const { return head_dim_; }
   uint32_t element_bytes() const { return element_bytes_; }
@@ -49,7 +52,7 @@ class AttentionTiles {
   uint64_t key_blocks() const;  // of all query tiles of one head
 
   // Useful operations of the forward pass: 4 x queries x keys x head_dim for each head, half of it where causal, as FlashAttention
-  // counts them.
+  // counts them; with more keys than queries 4 x head_dim for each key that a query sees.
   uint64_t forward_flops() const;
 
   // K or V, which all query tiles of all heads of a KV head read: what of the requested bytes comes from DRAM, from the reuse
@@ -59,7 +62,7 @@ class AttentionTiles {
  private:
   std::vector<KeyWalk> walks(const KeyReaders& readers, uint64_t pieces) const;
 
-  uint64_t batch_, heads_, kv_heads_, queries_, keys_;
+  uint64_t batch_, heads_, kv_heads_, rows_of_query_, queries_, keys_;
   uint32_t head_dim_, element_bytes_, tile_queries_, tile_keys_;
   bool causal_;
   std::vector<QueryTile> query_tiles_;

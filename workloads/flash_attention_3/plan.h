@@ -26,7 +26,11 @@ struct FlashAttention3Plan {
   // A producer warpgroup loads and persistent CTAs work through many tiles; else consumers load and each CTA has one tile.
   bool specialized = true;
   bool longest_first = false;  // of causal tiles
-  uint32_t lengths = 1;        // distinct lengths of a persistent CTA's tiles: one loop each
+  uint32_t splits = 1;         // of a tile's keys
+  uint32_t page_keys = 0;      // 0: no pages
+  // Pages are found by a table and copied by cp.async, by four producer warps; else TMA loads.
+  bool copies = false;
+  uint32_t lengths = 1;  // distinct lengths of a persistent CTA's tiles: one loop each
   uint32_t registers_per_thread = 168;
   uint32_t producer_registers = 24;   // a thread, after setmaxnreg
   uint32_t consumer_registers = 240;  // a thread, after setmaxnreg
@@ -42,10 +46,15 @@ struct FlashAttention3Plan {
   bool transposes() const { return eight_bit(); }
   // A block's keys are loaded before the values of the block in front of it; else its own values follow them.
   bool keys_ahead() const { return overlap || eight_bit(); }
-  // Warps that issue bulk loads: one producer, or the four of the first consumer warpgroup, a quarter of a block each. (In the
-  // library's kernels without a producer one thread of warp 0 loads, flash_bwd_kernel.h, compute_dqkv; here the warps of a
-  // warpgroup have one program.)
-  uint32_t loaders() const { return specialized ? 1 : 4; }
+  bool packed() const { return tiles.rows_of_query() > 1; }
+  // CTAs draw causal tiles from a queue; with splits each has one tile, or part of one.
+  bool queued() const { return tiles.causal() && splits == 1; }
+  // Key blocks of a tile are a parameter of its CTA.
+  bool varies() const { return tiles.causal() || splits > 1; }
+  // Warps that issue loads: one producer, or its four where it copies; or the four of the first consumer warpgroup, a quarter of a
+  // block each. (In the library's kernels without a producer one thread of warp 0 loads, flash_bwd_kernel.h, compute_dqkv; here
+  // the warps of a warpgroup have one program.)
+  uint32_t loaders() const { return specialized && !copies ? 1 : 4; }
   uint64_t blocks() const { return tiles.query_tiles().front().full_blocks + tiles.query_tiles().front().masked_blocks; }
   uint32_t threads() const { return kGroupThreads * warpgroups(); }
   uint32_t scores() const { return tile_keys / 2; }  // of a thread: 64 x keys over 128 threads, in as many registers
@@ -71,6 +80,18 @@ struct FlashAttention3Plan {
   static constexpr uint32_t kOutputBytes = 2;        // O is written as 16-bit elements, also from FP8 inputs
   static constexpr uint32_t kWorkingRegisters = 16;  // below the accumulators: row statistics, addresses, counters
 };
+
+// What decides into how many parts keys are split.
+struct SplitQuestion {
+  uint64_t tiles = 0;  // of all heads and sequences
+  uint64_t sms = 0;
+  uint64_t key_blocks = 0;     // of a tile
+  uint64_t query_tiles = 0;    // of a head
+  uint64_t kv_head_bytes = 0;  // keys and values
+  bool causal = false;
+};
+// The library's rule, as its repository describes it (Dao-AILab/flash-attention, hopper/heuristics.h, num_splits_heuristic).
+uint32_t splits_by_rule(const SplitQuestion& question);
 
 // Fails with what does not fit: the architecture, the options together, registers, shared memory.
 Expected<FlashAttention3Plan> plan_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu);
