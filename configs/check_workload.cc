@@ -165,6 +165,10 @@ std::optional<Finding> check_flash_attention_3(const FlashAttention3& attention,
 std::optional<Finding> check_flash_attention_2(const FlashAttention2& attention, const std::string& path) {
   Checker check(path + ".shape");
   if (attention.shape().type() == FP8) check.fault("type", "type must be BF16 or FP16, not FP8");
+  Checker options(path);
+  options.at_most("splits", attention.splits(), 256);
+  if (attention.has_page_keys()) options.size("page_keys", attention.page_keys());
+  if (options.result()) return options.result();
   if (check.result()) return check.result();
   return check_attention(attention.shape(), path + ".shape");
 }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/flash_attention_3.h"
-#include "workloads/flash_attention_3/plan.h"
+#include "workloads/common/key_splits.h"
 
 namespace warpfold::workloads {
 namespace {

@@ -44,33 +44,48 @@ Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
   return shape;
 }
 
+template <typename Attention>
+void set_options(Attention& attention, const configs::AttentionShape& shape, std::string_view implementation) {
+  *attention.mutable_shape() = shape;
+  attention.set_splits(number_before(implementation, " splits"));
+  if (const uint32_t page = number_behind(implementation, "page "); page > 0) attention.set_page_keys(page);
+}
+
 }  // namespace
 
 Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (row.text("kernel").find("decode attention") == std::string::npos)
     return not_mapped("no generator for \"" + row.text("kernel") + "\"");
   const std::string& by = row.text("impl");
-  if (!by.starts_with("FlashAttention-3") && !by.starts_with("flash_attention_3"))
-    return not_mapped("no generator for decode attention by \"" + by + "\"");
+  const bool three = by.starts_with("FlashAttention-3") || by.starts_with("flash_attention_3");
+  const bool two = by.starts_with("FlashAttention-2") || by.starts_with("flash_attention_2");
+  const bool flash_infer = by.starts_with("FlashInfer");
+  if (!three && !two && !flash_infer) return not_mapped("no generator for decode attention by \"" + by + "\"");
   const auto shape = shape_of(row);
   if (!shape) return std::unexpected(shape.error());
   RowWork work;
   work.family = "decode attention";
-  work.kernel = "flash_attention_3";
+  work.kernel = three ? "flash_attention_3" : two ? "flash_attention_2" : "flash_attention_2, FlashInfer's tile";
   work.shape = row.text("dtype") + " " + std::to_string(shape->batch()) + "x" + std::to_string(shape->heads()) + "/" +
                std::to_string(shape->kv_heads()) + "x" + std::to_string(shape->keys()) + "x" + std::to_string(shape->head_dim()) +
                " queries=" + std::to_string(shape->queries());
   configs::Kernel& attention = work.kernels.emplace_back();
   attention.set_name("attention");
-  *attention.mutable_flash_attention_3()->mutable_shape() = *shape;
-  if (const uint32_t page = number_behind(by, "page "); page > 0) attention.mutable_flash_attention_3()->set_page_keys(page);
-  // Not stated, the library's rule decides. It splits only where tiles, one for each KV head, are fewer than 0.8 of the SMs.
+  if (three) {
+    set_options(*attention.mutable_flash_attention_3(), *shape, by);
+  } else {
+    set_options(*attention.mutable_flash_attention_2(), *shape, by);
+    if (flash_infer) attention.mutable_flash_attention_2()->set_warps_share_keys(true);
+  }
+  // Where the row does not say into how many parts keys are split, the library's rule decides. It takes one where tiles, one for
+  // each KV head, are 0.8 of the CTAs that run at a time: one an SM, or two.
   const uint32_t splits = number_before(by, " splits");
-  attention.mutable_flash_attention_3()->set_splits(splits);
-  if (splits > 1 || (splits == 0 && 10 * shape->batch() * shape->kv_heads() < uint64_t{8} * gpu.sm_count())) {
+  const uint64_t ctas = uint64_t{three ? 1U : 2U} * gpu.sm_count();
+  if (splits > 1 || (splits == 0 && 10 * shape->batch() * shape->kv_heads() < 8 * ctas)) {
     configs::Kernel combine = attention;
     combine.set_name("combine");
-    combine.mutable_flash_attention_3()->set_combine(true);
+    if (three) combine.mutable_flash_attention_3()->set_combine(true);
+    if (!three) combine.mutable_flash_attention_2()->set_combine(true);
     work.kernels.push_back(combine);
   }
   work.launches = true;

@@ -48,6 +48,12 @@ uint64_t AttentionTiles::key_blocks() const {
                          [](uint64_t sum, const QueryTile& tile) { return sum + tile.full_blocks + tile.masked_blocks; });
 }
 
+uint64_t AttentionTiles::parts(uint64_t splits) const {
+  const uint64_t blocks = query_tiles_.back().full_blocks + query_tiles_.back().masked_blocks;
+  const uint64_t part = divide_up(blocks, splits);
+  return divide_up(blocks, part);
+}
+
 uint64_t AttentionTiles::forward_flops() const {
   const uint64_t all = 4 * batch_ * heads_ * queries_ * keys_ * head_dim_;
   const uint64_t queries = queries_ / rows_of_query_;

@@ -51,6 +51,9 @@ class AttentionTiles {
   const std::vector<QueryTile>& query_tiles() const { return query_tiles_; }
   uint64_t key_blocks() const;  // of all query tiles of one head
 
+  // Parts with keys, of so many that the key blocks of the tile with the most are cut into, equally but for the last.
+  uint64_t parts(uint64_t splits) const;
+
   // Useful operations of the forward pass: 4 x queries x keys x head_dim for each head, half of it where causal, as FlashAttention
   // counts them; with more keys than queries 4 x head_dim for each key that a query sees.
   uint64_t forward_flops() const;

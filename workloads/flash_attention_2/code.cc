@@ -57,10 +57,9 @@ uint32_t moves_on_fma(const FlashAttention2Plan& plan, CountedVariant variant) {
 
 Lines async_copies(uint32_t to, uint32_t from, int16_t stream, uint32_t count, uint32_t bytes) {
   Lines lines;
-  const std::string_view guard = bytes == 0 ? "@!PT " : "";
   for (uint32_t i = 0; i < count; ++i) {
-    lines.push_back({line({guard, "LDGSTS.E.BYPASS.LTC128B.128 [", r(to), "+", immediate(i * 2048), "], [", r(from), ".64]"}),
-                     {.bytes = bytes, .stream = bytes == 0 ? int16_t{-1} : stream}});
+    lines.push_back({line({"LDGSTS.E.BYPASS.LTC128B.128 [", r(to), "+", immediate(i * 2048), "], [", r(from), ".64]"}),
+                     {.bytes = bytes, .stream = bytes == 0 ? int16_t{-1} : stream, .l1_hit = bytes == 0}});
   }
   lines.push_back({"LDGDEPBAR", {.commit = true}});
   return lines;

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "workloads/flash_attention_3/combine.h"
+#include "workloads/common/attention_combine.h"
 #include "workloads/flash_attention_3/roles.h"
 #include "workloads/flash_attention_3/tiles.h"
 
@@ -138,9 +138,19 @@ void add_causal_tiles(traces::Kernel& kernel, const isa::Architecture& architect
 Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu) {
   auto plan = plan_flash_attention_3(attention, gpu);
   if (!plan) return std::unexpected(plan.error());
-  if (attention.combine()) return make_attention_combine(attention, *plan, gpu);
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
+  if (attention.combine()) {
+    if (plan->splits < 2 && attention.splits() != 0) {
+      return fail(
+          "flash_attention_3: combine adds up the parts of splits, of which there is one; expected splits: 0 or more than 1");
+    }
+    return make_attention_combine({.rows = plan->tiles.batch() * plan->tiles.heads() * plan->tiles.queries(),
+                                   .parts = plan->tiles.parts(plan->splits),
+                                   .head_dim = plan->head_dim(),
+                                   .fp16 = plan->type == configs::FP16},
+                                  **architecture, gpu);
+  }
   traces::Kernel kernel;
   kernel.name = "flash_attention_3";
   kernel.architecture = gpu.architecture();

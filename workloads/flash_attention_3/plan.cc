@@ -1,7 +1,8 @@
 #include "workloads/flash_attention_3/plan.h"
 
-#include <algorithm>
 #include <string>
+
+#include "workloads/common/key_splits.h"
 
 namespace warpfold::workloads {
 namespace {
@@ -180,35 +181,6 @@ Expected<void> share_memory(FlashAttention3Plan& plan, const configs::Gpu& gpu) 
 }
 
 }  // namespace
-
-uint32_t splits_by_rule(const SplitQuestion& question) {
-  constexpr uint64_t kMost = 128;
-  constexpr uint64_t kL2 = 50ULL << 20;
-  // Most SMs have a tile: splitting only helps where a KV head outgrows L2 and is walked twice at least.
-  if (10 * question.tiles >= 8 * question.sms) {
-    const bool walked_again = question.query_tiles >= 2 * question.sms && !question.causal;
-    if (question.kv_head_bytes <= kL2 || !walked_again) return 1;
-    return static_cast<uint32_t>(std::min(kMost, (question.kv_head_bytes + kL2 - 1) / kL2));
-  }
-  if (question.key_blocks <= 4) return 1;
-  // The fewest that fill the SMs of their waves at least 0.85 times as well as the best.
-  struct Filled {
-    uint64_t tiles, slots;
-    bool reaches(const Filled& other, uint64_t percent) const { return 100 * tiles * other.slots >= percent * other.tiles * slots; }
-  };
-  const auto filled = [&question](uint64_t splits) {
-    const uint64_t tiles = question.tiles * splits;
-    return Filled{tiles, (tiles + question.sms - 1) / question.sms * question.sms};
-  };
-  const uint64_t most = std::min({kMost, question.sms, question.key_blocks});
-  Filled best = filled(1);
-  for (uint64_t splits = 2; splits <= most; ++splits) {
-    if (!best.reaches(filled(splits), 100)) best = filled(splits);
-  }
-  uint64_t splits = 1;
-  while (!filled(splits).reaches(best, 85)) ++splits;
-  return static_cast<uint32_t>(splits);
-}
 
 Expected<FlashAttention3Plan> plan_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu) {
   if (gpu.architecture() != "sm_90") {

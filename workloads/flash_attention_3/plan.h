@@ -81,18 +81,6 @@ struct FlashAttention3Plan {
   static constexpr uint32_t kWorkingRegisters = 16;  // below the accumulators: row statistics, addresses, counters
 };
 
-// What decides into how many parts keys are split.
-struct SplitQuestion {
-  uint64_t tiles = 0;  // of all heads and sequences
-  uint64_t sms = 0;
-  uint64_t key_blocks = 0;     // of a tile
-  uint64_t query_tiles = 0;    // of a head
-  uint64_t kv_head_bytes = 0;  // keys and values
-  bool causal = false;
-};
-// The library's rule, as its repository describes it (Dao-AILab/flash-attention, hopper/heuristics.h, num_splits_heuristic).
-uint32_t splits_by_rule(const SplitQuestion& question);
-
 // Fails with what does not fit: the architecture, the options together, registers, shared memory.
 Expected<FlashAttention3Plan> plan_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu);
 
