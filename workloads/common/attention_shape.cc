@@ -71,8 +71,10 @@ constexpr uint64_t kMostSteps = uint64_t{1} << 18;  // of all tiles
 constexpr uint64_t kFewestPieces = 8;               // of a KV head
 constexpr uint64_t kMostPieces = 64;
 
-// Tiles that are walked: whole rounds after which the order begins anew with other keys.
-uint64_t walked(uint64_t tiles, uint64_t round) { return std::min(tiles, std::max<uint64_t>(1, kMostTiles / round) * round); }
+// Tiles that are walked: whole rounds after which the order begins anew with other keys, unless one round alone is too long.
+uint64_t walked(uint64_t tiles, uint64_t round) {
+  return std::min({tiles, std::max<uint64_t>(1, kMostTiles / round) * round, 4 * kMostTiles});
+}
 
 }  // namespace
 

@@ -109,8 +109,10 @@ Expected<traces::Kernel> make_forward(const configs::FlashAttention2& attention,
                            .l2_bytes = gpu.l2().bytes(),
                            .order = plan->splits > 1 ? KeyReaders::Order::kHeadByHead : KeyReaders::Order::kBatchByBatch,
                            .splits = plan->splits};
-  kernel.streams = {row_stream("Q", false, *plan), plan->tiles.key_stream("K", readers), plan->tiles.key_stream("V", readers),
-                    row_stream("O", true, *plan)};
+  const traces::MemoryStream keys = plan->tiles.key_stream("K", readers);
+  traces::MemoryStream values = keys;
+  values.name = "V";
+  kernel.streams = {row_stream("Q", false, *plan), keys, values, row_stream("O", true, *plan)};
   if (plan->shape.dropout() == configs::STORED_BITS) kernel.streams.push_back({"bits", false, 1, 1});
   return kernel;
 }

@@ -163,8 +163,10 @@ Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& 
   if (plan->longest_first) readers.order = KeyReaders::Order::kLongestFirst;
   if (plan->longest_first) readers.section = heads_of_section(plan->tiles);
   readers.splits = plan->splits;
-  kernel.streams = {row_stream("Q", false, *plan), plan->tiles.key_stream("K", readers), plan->tiles.key_stream("V", readers),
-                    row_stream("O", true, *plan), row_stream("LSE", true, *plan)};
+  const traces::MemoryStream keys = plan->tiles.key_stream("K", readers);
+  traces::MemoryStream values = keys;
+  values.name = "V";
+  kernel.streams = {row_stream("Q", false, *plan), keys, values, row_stream("O", true, *plan), row_stream("LSE", true, *plan)};
   if (plan->queued()) kernel.streams.push_back({"tile_queue", false, 0, 1});
   if (plan->copies) kernel.streams.push_back({"page_table", false, 1, plan->tiles.kv_heads()});
   if (plan->dropout == configs::STORED_BITS) kernel.streams.push_back({"mask", false, 1, 1});
