@@ -187,6 +187,8 @@ std::optional<Finding> check_flash_attention_3(const FlashAttention3& attention,
   // columns.
   const bool by_16 = attention.shape().type() != FP8 && attention.shape().dropout() == NONE;
   if (attention.has_tile_keys()) check.multiple_of("tile_keys", attention.tile_keys(), by_16 ? 16 : 32, 256);
+  check.at_most("splits", attention.splits(), 256);  // the library's limit (hopper/flash_api.cpp)
+  if (attention.has_page_keys()) check.size("page_keys", attention.page_keys());
   if (check.result()) return check.result();
   return check_attention(attention.shape(), path + ".shape");
 }
@@ -194,6 +196,10 @@ std::optional<Finding> check_flash_attention_3(const FlashAttention3& attention,
 std::optional<Finding> check_flash_attention_2(const FlashAttention2& attention, const std::string& path) {
   Checker check(path + ".shape");
   if (attention.shape().type() == FP8) check.fault("type", "type must be BF16 or FP16, not FP8");
+  Checker options(path);
+  options.at_most("splits", attention.splits(), 256);
+  if (attention.has_page_keys()) options.size("page_keys", attention.page_keys());
+  if (options.result()) return options.result();
   if (check.result()) return check.result();
   return check_attention(attention.shape(), path + ".shape");
 }

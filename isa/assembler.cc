@@ -44,6 +44,7 @@ constexpr std::array kEffectFields{
     effect_field<&Effect::cursor>("cursor"),       effect_field<&Effect::advance>("advance"),
     effect_field<&Effect::tx_bytes>("tx_bytes"),   effect_field<&Effect::count>("count"),
     effect_field<&Effect::multicast>("multicast"), effect_field<&Effect::commit>("commit"),
+    effect_field<&Effect::l1_hit>("l1_hit"),
 };
 
 // A line and how far it has been read; makes diagnostics that point at the token.

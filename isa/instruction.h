@@ -58,6 +58,7 @@ struct Effect {
   uint16_t count = 0;       // DEPBAR.LE n, WARPGROUP.DEPBAR n, LDGDEPBAR groups left, BAR threads, setmaxnreg registers
   uint8_t multicast = 1;    // CTAs of the cluster that receive the same bulk load: L2 serves bytes / multicast for each
   bool commit = false;      // HGMMA: ends a wgmma group (gsb0); LDGDEPBAR: ends a cp.async group
+  bool l1_hit = false;      // a load, store or LDGSTS whose lines L1 has: no bytes move
   bool operator==(const Effect&) const = default;
 };
 
@@ -67,6 +68,9 @@ struct Guard {
   bool negated = false;
   bool uniform = false;  // @UP0
   uint8_t predicate = kTruePredicate;
+
+  // @!PT: written by compilers as padding and by generators for ragged ends. Other guards are taken as true: traces hold what ran.
+  bool never() const { return present && negated && predicate == kTruePredicate; }
   bool operator==(const Guard&) const = default;
 };
 

@@ -64,6 +64,23 @@ Problem check_data(Behaviour behaviour, const isa::Effect& effect, const Kernel&
   return {};
 }
 
+bool hits_l1(Behaviour behaviour) {
+  return behaviour == Behaviour::kLoadGlobal || behaviour == Behaviour::kStoreGlobal || behaviour == Behaviour::kCopyAsync;
+}
+
+// Spills stay in L1.
+bool local(std::string_view mnemonic) { return mnemonic.starts_with("LDL") || mnemonic.starts_with("STL"); }
+
+Problem check_bytes(Behaviour behaviour, const isa::Instruction& instruction) {
+  const isa::Effect& effect = instruction.effect;
+  if (effect.l1_hit && (!hits_l1(behaviour) || effect.bytes > 0 || effect.stream != -1)) {
+    return "l1_hit belongs to global loads and stores and LDGSTS that move no bytes of a stream";
+  }
+  if (!moves_global_data(behaviour) || effect.bytes > 0 || effect.l1_hit) return {};
+  if (instruction.guard.never() || local(instruction.mnemonic)) return {};
+  return "no bytes: state bytes=N, what the instruction moves for its warp, or l1_hit";
+}
+
 Problem check_barrier(Behaviour behaviour, const isa::Effect& effect, const Kernel& kernel) {
   if (uses_ring(behaviour)) {
     if (effect.barrier == -1) return "no ring: state barrier=N, an index into the kernel's rings";
@@ -124,10 +141,11 @@ Problem check_count(Behaviour behaviour, const isa::Effect& effect, const Kernel
 
 }  // namespace
 
-Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Effect& effect, const Kernel& kernel) {
+Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Instruction& instruction, const Kernel& kernel) {
+  if (Problem problem = check_bytes(opcode.behaviour, instruction)) return problem;
   // In this order: the cursor's check relies on the ring's.
   for (const auto check : {check_data, check_barrier, check_cursor, check_count}) {
-    if (Problem problem = check(opcode.behaviour, effect, kernel)) return problem;
+    if (Problem problem = check(opcode.behaviour, instruction.effect, kernel)) return problem;
   }
   return {};
 }

@@ -148,7 +148,7 @@ class RoleCheck {
     if (opcode.behaviour == isa::Behaviour::kDependenceWait) {
       if (Problem problem = check_counter(instruction)) return problem;
     }
-    return check_effect(opcode, instruction.effect, kernel_);
+    return check_effect(opcode, instruction, kernel_);
   }
 
   static Problem check_counter(const isa::Instruction& instruction) {

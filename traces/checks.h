@@ -29,6 +29,6 @@ using Problem = std::optional<Fault>;
 // The program of role number `index`, whose first warp is warp `first_warp` of the CTA.
 Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, size_t index, uint32_t first_warp);
 // What an instruction moves and synchronises with.
-Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Effect& effect, const Kernel& kernel);
+Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Instruction& instruction, const Kernel& kernel);
 
 }  // namespace warpfold::traces

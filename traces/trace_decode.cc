@@ -141,6 +141,7 @@ class KernelDecoder {
     effect.count = narrow<uint16_t>(message.count(), "count");
     if (message.has_multicast()) effect.multicast = narrow<uint8_t>(message.multicast(), "multicast");
     effect.commit = message.commit();
+    effect.l1_hit = message.l1_hit();
     return effect;
   }
 

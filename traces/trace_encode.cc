@@ -43,6 +43,7 @@ void encode(const isa::Effect& effect, file::Effect& out) {
   if (effect.count != usual.count) out.set_count(effect.count);
   if (effect.multicast != usual.multicast) out.set_multicast(effect.multicast);
   if (effect.commit) out.set_commit(true);
+  if (effect.l1_hit) out.set_l1_hit(true);
 }
 
 void encode(const isa::Guard& guard, file::Guard& out) {

@@ -107,11 +107,6 @@ void add_wait(const isa::Instruction& instruction, MicroOp& op) {
   }
 }
 
-// @!PT: written by compilers as padding and by generators for ragged ends. Other guards are taken as true: traces hold what ran.
-bool never_executes(const isa::Instruction& instruction) {
-  return instruction.guard.present && instruction.guard.negated && instruction.guard.predicate == isa::kTruePredicate;
-}
-
 // Predicated off: it issues and takes its pipe's latch, but reads, writes and moves nothing.
 void switch_off(MicroOp& op) {
   if (op.pipe == isa::Pipe::kMemory || op.pipe == isa::Pipe::kWgmma) op.pipe = isa::Pipe::kNone;
@@ -164,7 +159,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
     op.wgmma_a_in_registers = instruction.operands.size() > 1 && instruction.operands[1].kind == isa::OperandKind::kRegister;
   }
   op.needs_check = has_condition(op);
-  if (never_executes(instruction)) switch_off(op);
+  if (instruction.guard.never()) switch_off(op);
   add_reads(op);
   for (uint8_t bank = 0; bank < 2; ++bank) {
     op.written[bank] = op.writes[bank] > 0 ? bank : 2;

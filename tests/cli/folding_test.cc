@@ -25,6 +25,8 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"block_llama3_405b", {"seq=1024", "embedding=1024"}},
     {"block_llama3_70b", {"seq=512", "embedding=512", "policy.kind=PIPELINED"}},
     {"block_llama3_8b", {"seq=512", "embedding=512", "policy.kind=WARP_SPECIALIZED"}},
+    {"decode_h100", {}},
+    {"decode_paged_a100", {"batch=8"}},
     {"flash_attention_2_a100", {"seq=1024", "batch=1"}},
     {"flash_attention_3_dropout_h100", {"seq=1024"}},
     {"flash_attention_3_h100", {"seq=2048"}},

@@ -149,6 +149,18 @@ TEST_F(CheckScenario, ChecksBlocksOfKeys) {
   EXPECT_EQ(keys("type: FP16 dropout: FUSED_PHILOX", 80), "s.textproto:3:1: tile_keys must be a multiple of 32 up to 256, not 80");
 }
 
+TEST_F(CheckScenario, ChecksSplitsAndPages) {
+  for (const std::string family : {"flash_attention_2", "flash_attention_3"}) {
+    const auto with = [&family](const std::string& field) {
+      return error("kernel { name: \"a\" " + family + " { shape { heads: 1 queries: 1 keys: 512 head_dim: 128 type: FP16 }\n" +
+                   field + " } }");
+    };
+    EXPECT_EQ(with("splits: 0 page_keys: 16"), "no error");
+    EXPECT_EQ(with("splits: 257"), "s.textproto:3:1: splits must be at most 256, not 257");
+    EXPECT_EQ(with("page_keys: 0"), "s.textproto:3:1: page_keys must be at least 1, not 0");
+  }
+}
+
 TEST_F(CheckScenario, ChecksDependences) {
   EXPECT_EQ(two("", "after: \"a\"", ""), "no error");
   EXPECT_EQ(two("", "after: \"c\"", ""), "s.textproto:3:20: no kernel called \"c\"; did you mean \"a\"?");

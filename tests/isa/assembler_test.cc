@@ -62,7 +62,7 @@ TEST(Assembler, RegisterWordsAgreeWithTheMachineCode) {
 }
 
 TEST(Assembler, ControlCodeAndEffectRoundTrip) {
-  const std::string line = "[B0----5:R1:W4:Y:S15] @!UP0 LDG.E.128 R4, desc[UR4][R2.64+0x10] ; {bytes=512 stream=0 commit}";
+  const std::string line = "[B0----5:R1:W4:Y:S15] @!UP0 LDG.E.128 R4, desc[UR4][R2.64+0x10] ; {bytes=512 stream=0 commit l1_hit}";
   const Instruction instruction = parse(line);
   EXPECT_EQ(instruction.control.wait_mask, 0b100001);
   EXPECT_EQ(instruction.control.read_counter, 1);
@@ -73,6 +73,7 @@ TEST(Assembler, ControlCodeAndEffectRoundTrip) {
   EXPECT_EQ(instruction.effect.bytes, 512U);
   EXPECT_EQ(instruction.effect.stream, 0);
   EXPECT_TRUE(instruction.effect.commit);
+  EXPECT_TRUE(instruction.effect.l1_hit);
   EXPECT_EQ(format_instruction(instruction), line);
 }
 

@@ -49,6 +49,32 @@ TEST(FlashAttention3OnHopper, TakesTheCyclesOfAProfile) {
   EXPECT_NEAR(cycles, measured["active_cycles"], 0.06 * measured["active_cycles"]);
 }
 
+// A decode step moves the keys and values of its KV heads, whatever the heads that share them, and takes the time of DRAM for that.
+TEST(FlashAttention3OnHopper, DecodesAtTheRateOfDram) {
+  const std::string shape = kAttention + "shape.";
+  const auto decode = [&](uint64_t kv_heads, uint64_t queries) {
+    return simulate(kScenario, {shape + "batch=16", shape + "heads=64", shape + "kv_heads=" + std::to_string(kv_heads),
+                                shape + "queries=" + std::to_string(queries), shape + "keys=8192", shape + "head_dim=128"})
+        .kernels(0);
+  };
+  double before_us = 0;
+  for (const uint64_t kv_heads : {8, 16, 64}) {
+    const configs::KernelResult kernel = decode(kv_heads, 1);
+    const double bytes = 16.0 * static_cast<double>(kv_heads) * 8192 * 2 * 128 * 2;
+    EXPECT_NEAR(static_cast<double>(kernel.dram_bytes()), bytes, 0.02 * bytes) << kv_heads;
+    EXPECT_GT(kernel.time_us(), bytes / (3350e3 * 0.88)) << kv_heads;  // the GPU file's DRAM
+    EXPECT_LT(kernel.time_us(), 1.1 * bytes / (3350e3 * 0.88)) << kv_heads;
+    EXPECT_GT(kernel.time_us(), before_us) << kv_heads;
+    before_us = kernel.time_us();
+  }
+  before_us = 0;
+  for (const uint64_t queries : {1, 16, 64, 128, 256, 512}) {
+    const double us = decode(8, queries).time_us();
+    EXPECT_GT(us, before_us) << queries;
+    before_us = us;
+  }
+}
+
 double throughput(const Settings& settings) {
   Settings all = {kAttention + "shape.batch=4", kAttention + "shape.queries=8448"};
   all.insert(all.end(), settings.begin(), settings.end());

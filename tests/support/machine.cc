@@ -52,7 +52,10 @@ std::string op(std::string_view instruction, const Control& control, std::string
   code[18] = static_cast<char>('0' + control.stall / 10);
   code[19] = static_cast<char>('0' + control.stall % 10);
   code.append(instruction).append(" ;");
-  if (!effect.empty()) code.append(" {").append(effect).append("}");
+  const bool moves = effect.find("bytes=") != std::string_view::npos;
+  const bool global = instruction.starts_with("LDG") || instruction.starts_with("STG");
+  const std::string_view l1 = global && !moves && !instruction.starts_with("LDGDEPBAR") ? "l1_hit" : "";
+  if (!effect.empty() || !l1.empty()) code.append(" {").append(effect).append(l1).append("}");
   return code;
 }
 

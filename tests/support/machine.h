@@ -31,7 +31,8 @@ std::string text(std::initializer_list<std::string_view> pieces);
 // `what` as the name of a test with parameters: letters, digits and single underscores.
 std::string test_name(std::string_view what);
 
-// One instruction in the text form: op("LDS R4, [R2]", {.stall = 2, .write = 0}), effects in `effect`: "bytes=512".
+// One instruction in the text form: op("LDS R4, [R2]", {.stall = 2, .write = 0}), effects in `effect`: "bytes=512". Global
+// accesses without effects hit L1.
 std::string op(std::string_view instruction, const Control& control = {}, std::string_view effect = "");
 Lines repeat(int times, const Lines& lines);
 Lines loop(uint64_t trips, const Lines& lines);

@@ -34,7 +34,7 @@ std::string any_instruction() {
   if (kind == 11) return fixed({"NOP"});
   if (one_in(2)) control.read = between(0, 5);
   const std::string wavefronts = text({"wavefronts=", std::to_string(between(1, 8))});
-  const std::string bytes = text({"bytes=", std::to_string(32 * between(0, 16)), " stream=0"});
+  const std::string bytes = text({"bytes=", std::to_string(32 * between(1, 16)), " stream=0"});
   if (kind == 12) return op(text({"STS [", reg(), "], ", reg()}), control, wavefronts);
   if (kind == 13) return op(text({"STG.E [", pair(), ".64], ", reg()}), control, bytes);
   control.write = between(0, 5);

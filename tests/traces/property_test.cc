@@ -99,8 +99,11 @@ class RandomKernel {
       made = instruction(guard + *rc::gen::elementOf(plain));
     } else if (kind == 1) {
       made = instruction(guard + "LDG.E.128 R4, desc[UR4][R2.64]");
-      made.effect.bytes = *rc::gen::arbitrary<uint32_t>();
-      made.effect.stream = between<int16_t>(-1, static_cast<int16_t>(kernel_.streams.size() - 1));
+      made.effect.l1_hit = coin();
+      if (!made.effect.l1_hit) {
+        made.effect.bytes = between(1U, ~0U);
+        made.effect.stream = between<int16_t>(-1, static_cast<int16_t>(kernel_.streams.size() - 1));
+      }
       made.effect.wavefronts = *rc::gen::arbitrary<uint16_t>();
     } else {
       made = instruction(guard + "SYNCS.ARRIVE.TRANS64 RZ, [R2], R3");

@@ -64,8 +64,8 @@ TEST(Statistics, CountsRegistersByWidthAndAddressesAsRead) {
   role only warps=2
     [B------:R-:W-:-:S04] IADD3 R4, R5, R6, RZ ;
     loop 5
-      [B------:R-:W0:-:S02] LDG.E.128 R8, desc[UR4][R2.64] ;
-      [B0-----:R-:W-:-:S02] STG.E.64 desc[UR4][R2.64], R8 ;
+      [B------:R-:W0:-:S02] LDG.E.128 R8, desc[UR4][R2.64] ; {bytes=512}
+      [B0-----:R-:W-:-:S02] STG.E.64 desc[UR4][R2.64], R8 ; {bytes=256}
     end
     [B------:R-:W-:-:S05] EXIT ;
   end

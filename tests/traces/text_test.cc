@@ -140,6 +140,8 @@ const std::vector<Case>& cases() {
       {"InvalidGrid", "edge*2", "edge*0", 6, 3, "kernel sample: grid: 0 CTAs of class edge"},
       {"SecondRole", "role consumer", "role producer", 25, 3, "kernel sample: the role producer exists twice"},
       {"InvalidInstruction", "stream=1}", "stream=7}", 37, 7, "kernel sample: role consumer: instruction 8 (STG.E.128): stream 7"},
+      {"NoBytes", "{bytes=512 stream=1}", "{stream=1}", 37, 7,
+       "kernel sample: role consumer: instruction 8 (STG.E.128): no bytes: state bytes=N"},
       {"InvalidLoop", "loop 2", "loop 0", 30, 9, "kernel sample: role consumer: loop before instruction 2: 0 trips"},
       {"InvalidWhole", "cluster=2", "cluster=3", 1, 1, "kernel sample: 10 CTAs are not whole clusters of 3"},
       {"ExtraEnd", "end\nend\n", "end\nend\nend\n", 43, 1, R"(unknown statement "end")"},

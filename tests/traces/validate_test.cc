@@ -133,6 +133,15 @@ const std::vector<Case>& cases() {
       {"WgmmaColumns", "12 columns; wgmma has 8-256", [](Kernel& k) { consumer_step(k)[2].mnemonic = "HGMMA.64x12x16"; }},
       {"BytesElsewhere", "instruction 1 (LDS.128): bytes and stream belong to",
        [](Kernel& k) { code(k, 1, 0)[0].effect.bytes = 512; }},
+      {"NoBytesLoaded", "role producer: instruction 5 (UTMALDG.2D.MULTICAST): no bytes: state bytes=N",
+       [](Kernel& k) { producer_step(k)[2].effect.bytes = 0; }},
+      {"NoBytesStored", "(STG.E.128): no bytes: state bytes=N", [](Kernel& k) { consumer_tail(k)[1].effect.bytes = 0; }},
+      {"HitWithBytes", "(STG.E.128): l1_hit belongs to", [](Kernel& k) { consumer_tail(k)[1].effect.l1_hit = true; }},
+      {"HitElsewhere", "(UTMALDG.2D.MULTICAST): l1_hit belongs to",
+       [](Kernel& k) {
+         producer_step(k)[2].effect.bytes = 0;
+         producer_step(k)[2].effect.l1_hit = true;
+       }},
       {"StreamElsewhere", "bytes and stream belong to", [](Kernel& k) { code(k, 1, 0)[0].effect.stream = 0; }},
       {"Stream", "stream 2; the kernel has 2 streams", [](Kernel& k) { producer_step(k)[2].effect.stream = 2; }},
       {"NegativeStream", "stream -2; the kernel has 2 streams", [](Kernel& k) { producer_step(k)[2].effect.stream = -2; }},
@@ -186,6 +195,19 @@ INSTANTIATE_TEST_SUITE_P(Validate, RefusedKernel, testing::ValuesIn(cases()), []
 TEST(Validate, AcceptsTheSample) {
   const Expected<void> valid = validate(sample(), "sample.wft");
   EXPECT_TRUE(valid) << valid.error().text();
+}
+
+// A spill stays in L1; what is predicated off moves nothing.
+TEST(Validate, AcceptsLocalAndUnexecutedLoadsWithoutBytes) {
+  Kernel kernel = sample();
+  for (const char* text : {"LDL R4, [R2] ;", "STL [R2], R4 ;", "@!PT LDG.E R4, desc[UR4][R2.64] ;"})
+    code(kernel, 1, 0).push_back(instruction(text));
+  const Expected<void> valid = validate(kernel, "");
+  EXPECT_TRUE(valid) << valid.error().text();
+  code(kernel, 1, 0).push_back(instruction("LDG.E R4, desc[UR4][R2.64] ; {l1_hit}"));
+  EXPECT_TRUE(validate(kernel, ""));
+  code(kernel, 1, 0).push_back(instruction("@!P0 LDG.E R4, desc[UR4][R2.64] ;"));
+  EXPECT_FALSE(validate(kernel, ""));
 }
 
 TEST(Validate, AcceptsLoopsUpToTheDeepest) {

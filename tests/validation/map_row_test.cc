@@ -160,6 +160,31 @@ TEST_F(Rows, DropoutIsTheLibrarysOrWhatTheRowSays) {
   EXPECT_EQ(mistake(row + "bwd,FlashAttention-2," + shape + "0.17,\n"), "reason: the backward pass with dropout has no generator");
 }
 
+TEST_F(Rows, ADecodeStepTakesItsPagesAndSplitsFromItsNames) {
+  const std::string header = "id,category,gpu,kernel,impl,dtype,batch,heads,kv_heads,seqlen,head_dim,dims_other,causal,value,unit";
+  const Comparison split =
+      map(header, "S1,DECODE,H100,\"decode attention, MQA\",\"FlashAttention-3, 22 splits\",fp16,4,16,1,16384,128,q=4,1,27,us");
+  ASSERT_EQ(split.runs.size(), 2);
+  const configs::FlashAttention3& attention = split.runs.front().scenario.kernel(0).flash_attention_3();
+  EXPECT_EQ(attention.splits(), 22);
+  EXPECT_EQ(attention.shape().queries(), 4);
+  EXPECT_EQ(attention.shape().keys(), 16384);
+  EXPECT_TRUE(attention.shape().causal());
+  EXPECT_FALSE(attention.combine());
+  EXPECT_TRUE(split.runs.back().scenario.kernel(0).flash_attention_3().combine());
+  EXPECT_DOUBLE_EQ(split.work, 4.0 * 4 * 16384 * 128);  // bytes of keys and values
+  // Enough tiles: the rule takes one part.
+  const Comparison paged =
+      map(header, "S1,DECODE,H100,paged decode attention,\"FlashAttention-2 paged, page 256\",fp16,64,64,8,128,128,,,27,us");
+  ASSERT_EQ(paged.runs.size(), 1);
+  EXPECT_EQ(paged.runs.front().scenario.kernel(0).flash_attention_2().page_keys(), 256);
+  const Comparison few = map(header, "S1,DECODE,H100,decode attention,FlashInfer 0.2,fp16,1,64,8,4096,128,,,27,us");
+  ASSERT_EQ(few.runs.size(), 2);
+  EXPECT_TRUE(few.runs.front().scenario.kernel(0).flash_attention_2().warps_share_keys());
+  EXPECT_EQ(mistake(header + "\nS1,DECODE,H100,decode attention,XQA,fp16,1,64,8,4096,128,,,27,us\n"),
+            "reason: no generator for decode attention by \"XQA\"");
+}
+
 TEST_F(Rows, AReadClockReplacesTheGpuFiles) {
   const Comparison gemm = map("id,category,gpu,dtype,M,N,K,time_ms,clock_mhz", "S1,GEMM,H100,bf16,4096,4096,4096,0.2,1754.6");
   EXPECT_EQ(gemm.runs.front().scenario.gpu().clock_mhz(), 1755);

@@ -39,6 +39,9 @@ void put_few_rows_in_columns(configs::HopperGemm& gemm);
 // (flash_attn/utils/benchmark.py), so that launches are in the time, and what a call launches besides: the kernels round a backward
 // pass; the filling of FlashAttention-3's tile counter where causal (hopper/flash_api.cpp, torch::zeros).
 Mapped<RowWork> attention_of_row(const MeasuredRow& row);
+// Attention of a decode step by FlashAttention-2, -3 or FlashInfer: one query a head, or dims_other's q=N; `seqlen` keys. "page N"
+// and "N splits" in the name of the implementation count. Work is the bytes of keys and values.
+Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // FlashAttention-3 has no dropout of its own (hopper/flash_attn_interface.py takes no probability): once its settings are applied,
 // a kernel of a row with dropout says where its bits come from, or is not mapped.
 Mapped<void> expect_dropout_stated(const MeasuredRow& row, const configs::Kernel& kernel);

@@ -77,10 +77,11 @@ Mapped<void> check(const configs::Scenario& scenario) {
   return {};
 }
 
-Mapped<RowWork> work_of(const MeasuredRow& row, const std::string& architecture) {
+Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& category = row.text("category");
-  if (category == "GEMM") return gemm_of_row(row, architecture);
+  if (category == "GEMM") return gemm_of_row(row, gpu.architecture());
   if (category == "ATTN") return attention_of_row(row);
+  if (category == "DECODE") return decode_of_row(row, gpu);
   if (category == "RNG") return philox_of_row(row);
   if (category == "MEM") return memory_of_row(row);
   if (category == "CORUN") return not_mapped("kernels beside each other need a scenario (column scenario)");
@@ -163,7 +164,7 @@ Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, c
 }
 
 Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs::Gpu& gpu) {
-  auto work = work_of(row, gpu.architecture());
+  auto work = work_of(row, gpu);
   if (!work) return std::unexpected(work.error());
   Comparison comparison{.family = work->family,
                         .kernel = work->kernel,

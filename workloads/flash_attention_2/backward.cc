@@ -207,7 +207,7 @@ traces::Block Backward::prologue() const {
     code.add(line({"IMAD.MOV.U32 ", r(pointer), ", RZ, RZ, UR4"})).add(line({"IMAD.MOV.U32 ", r(pointer + 1), ", RZ, RZ, UR5"}));
     code.add(line({"IMAD.WIDE.U32 ", r(pointer), ", R2, 0x10, ", r(pointer)}));
   }
-  // The first block of Q and dO: as the forward pass's first block of K, only their latency; a pass fetches the next one's.
+  // The first block of Q and dO: as the forward pass's first block of K, only L1's latency; a pass fetches the next one's.
   add_lines(code, async_copies(at_.copy_to, at_.q_from, kStreamQueries, 2 * query_copies(), 0));
   add_lines(code, row_loads(at_.log_sum));
   add_lines(code, async_copies(at_.copy_to, at_.q_from, kStreamKeys, key_copies(), kCopyBytes));

@@ -59,7 +59,7 @@ Lines async_copies(uint32_t to, uint32_t from, int16_t stream, uint32_t count, u
   Lines lines;
   for (uint32_t i = 0; i < count; ++i) {
     lines.push_back({line({"LDGSTS.E.BYPASS.LTC128B.128 [", r(to), "+", immediate(i * 2048), "], [", r(from), ".64]"}),
-                     {.bytes = bytes, .stream = bytes == 0 ? int16_t{-1} : stream}});
+                     {.bytes = bytes, .stream = bytes == 0 ? int16_t{-1} : stream, .l1_hit = bytes == 0}});
   }
   lines.push_back({"LDGDEPBAR", {.commit = true}});
   return lines;

@@ -40,7 +40,7 @@ Lines bookkeeping(const FlashAttention2Plan& plan, CountedVariant variant);
 // A row's old maximum is kept by a move, which the compiler puts on the ALU or, for this many rows, on the FMA pipe.
 uint32_t moves_on_fma(const FlashAttention2Plan& plan, CountedVariant variant);
 
-// `count` copies of a warp from global to shared memory, as one group. No bytes: only the latency counts.
+// `count` copies of a warp from global to shared memory, as one group. No bytes: as from L1.
 Lines async_copies(uint32_t to, uint32_t from, int16_t stream, uint32_t count, uint32_t bytes);
 // Waits until all copies of all warps of the CTA are there.
 Lines copies_arrived(const FlashAttention2Plan& plan);

@@ -4,11 +4,27 @@
 #include <numeric>
 #include <span>
 
+#include "workloads/common/attention_combine.h"
 #include "workloads/common/occupancy.h"
 #include "workloads/flash_attention_2/plan.h"
 
 namespace warpfold::workloads {
 namespace {
+
+// A tile's key blocks in parts, equal but for the last; parts without keys are left out.
+std::vector<QueryTile> parts_of(const FlashAttention2Plan& plan) {
+  std::vector<QueryTile> parts;
+  for (const QueryTile& tile : plan.tiles.query_tiles()) {
+    const uint64_t blocks = tile.full_blocks + tile.masked_blocks;
+    const uint64_t part = std::max<uint64_t>(1, (blocks + plan.splits - 1) / plan.splits);
+    for (uint64_t begin = 0; begin < blocks; begin += part) {
+      const uint64_t end = std::min(blocks, begin + part);
+      const uint64_t masked = end - std::min(end, std::max(begin, tile.full_blocks));
+      parts.push_back({end - begin - masked, masked});
+    }
+  }
+  return parts;
+}
 
 // Tiles of one head after another, as the library's grid (tiles, batch, heads) is launched: the tile index runs fastest and
 // upwards, so that of a causal head the short query tiles come first and, backward, the long key blocks.
@@ -40,6 +56,10 @@ traces::Kernel kernel_of(const std::string& pass, const FlashAttention2Plan& pla
   kernel.architecture = gpu.architecture();
   kernel.source = "flash_attention_2 " + pass + describe(plan.shape) + " tile=" + std::to_string(plan.tile_queries) + "x" +
                   std::to_string(plan.tile_keys) + " warps=" + std::to_string(plan.warps);
+  if (plan.tiles.rows_of_query() > 1) kernel.source += " pack_gqa";
+  if (plan.splits > 1) kernel.source += " splits=" + std::to_string(plan.splits);
+  if (plan.page_keys > 0) kernel.source += " page_keys=" + std::to_string(plan.page_keys);
+  if (plan.key_warps > 1) kernel.source += " warps_share_keys";
   return kernel;
 }
 
@@ -53,21 +73,46 @@ Expected<uint64_t> concurrent_ctas(const traces::Kernel& kernel, const configs::
   return std::min(uint64_t{resident} * gpu.sm_count(), kernel.ctas());
 }
 
-Expected<traces::Kernel> make_forward(const configs::AttentionShape& shape, const configs::Gpu& gpu) {
-  const auto plan = plan_flash_attention_2_forward(shape, gpu);
+// The rows that there are, of those that tiles ask for.
+traces::MemoryStream row_stream(const std::string& name, bool write, const FlashAttention2Plan& plan) {
+  const uint64_t asked = plan.tiles.query_tiles().size() * plan.rows();
+  const uint64_t divisor = std::gcd(plan.tiles.queries(), asked);
+  return {name, write, plan.tiles.queries() / divisor, asked / divisor};
+}
+
+Expected<traces::Kernel> make_combine(const configs::FlashAttention2& attention, const FlashAttention2Plan& plan,
+                                      const configs::Gpu& gpu) {
+  if (plan.splits < 2 && (!attention.has_splits() || attention.splits() != 0)) {
+    return fail("flash_attention_2: combine adds up the parts of splits, of which there is one; expected splits: 0 or more than 1");
+  }
+  return make_attention_combine({.rows = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.queries(),
+                                 .parts = plan.tiles.parts(plan.splits),
+                                 .head_dim = plan.head_dim(),
+                                 .fp16 = !plan.bf16(),
+                                 .warps = 4},
+                                *plan.architecture, gpu);
+}
+
+Expected<traces::Kernel> make_forward(const configs::FlashAttention2& attention, const configs::Gpu& gpu) {
+  const auto plan = plan_flash_attention_2_forward(attention, gpu);
   if (!plan) return std::unexpected(plan.error());
+  if (attention.combine()) return make_combine(attention, *plan, gpu);
   traces::Kernel kernel = kernel_of("", *plan, gpu);
   kernel.flops = plan->tiles.forward_flops();
   kernel.shared_memory_bytes = (plan->tile_queries + 2 * plan->tile_keys) * plan->head_dim() * 2;
   kernel.roles = {{"mma", plan->warps, flash_attention_2_forward_body(*plan)}};
   kernel.registers_per_thread = registers_named(kernel.roles);
-  add_grid(plan->tiles.query_tiles(), plan->tiles.heads() * plan->tiles.batch(), kernel);
+  add_grid(plan->splits > 1 ? parts_of(*plan) : plan->tiles.query_tiles(), plan->tiles.heads() * plan->tiles.batch(), kernel);
   const auto concurrent = concurrent_ctas(kernel, gpu);
   if (!concurrent) return std::unexpected(concurrent.error());
-  kernel.streams = {{"Q", false, 1, 1},
-                    plan->tiles.key_stream("K", *concurrent, gpu.l2().bytes()),
-                    plan->tiles.key_stream("V", *concurrent, gpu.l2().bytes()),
-                    {"O", true, 1, 1}};
+  const KeyReaders readers{.concurrent = *concurrent,
+                           .l2_bytes = gpu.l2().bytes(),
+                           .order = plan->splits > 1 ? KeyReaders::Order::kHeadByHead : KeyReaders::Order::kBatchByBatch,
+                           .splits = plan->splits};
+  const traces::MemoryStream keys = plan->tiles.key_stream("K", readers);
+  traces::MemoryStream values = keys;
+  values.name = "V";
+  kernel.streams = {row_stream("Q", false, *plan), keys, values, row_stream("O", true, *plan)};
   if (plan->shape.dropout() == configs::STORED_BITS) kernel.streams.push_back({"bits", false, 1, 1});
   return kernel;
 }
@@ -140,6 +185,11 @@ Expected<traces::Kernel> make_gradient_kernel(const configs::AttentionShape& sha
 }  // namespace
 
 Expected<traces::Kernel> make_flash_attention_2(const configs::FlashAttention2& attention, const configs::Gpu& gpu) {
+  const bool decodes = attention.has_splits() || attention.has_page_keys() || attention.has_pack_gqa() || attention.combine() ||
+                       attention.warps_share_keys();
+  if (decodes && attention.pass() != configs::FORWARD) {
+    return fail("flash_attention_2: splits, page_keys, pack_gqa, combine and warps_share_keys belong to the forward pass");
+  }
   switch (attention.pass()) {
     case configs::BACKWARD:
       return make_backward(attention.shape(), gpu);
@@ -148,7 +198,7 @@ Expected<traces::Kernel> make_flash_attention_2(const configs::FlashAttention2& 
     case configs::BACKWARD_CONVERT:
       return make_gradient_kernel(attention.shape(), gpu, false);
     default:
-      return make_forward(attention.shape(), gpu);
+      return make_forward(attention, gpu);
   }
 }
 

@@ -29,7 +29,7 @@ FlashAttention2Forward::FlashAttention2Forward(const FlashAttention2Plan& plan) 
   if (stored()) at_.bits_from = take(2, 2);
   if (stored()) at_.bits = take(words(), 2);
   if (fused()) at_.threshold = take(1);
-  const uint32_t wanted = std::max(2 * (plan.row_blocks() + plan.tile_keys / 16), 2 * plan.head_dim() / 16);
+  const uint32_t wanted = std::max(2 * (plan.row_blocks() + plan.warp_keys() / 16), 2 * plan.head_dim() / 16);
   at_.slots = std::min(wanted, registers.fragments_left());
   at_.ring = take(4 * at_.slots, 4);
 }
@@ -79,6 +79,7 @@ Code FlashAttention2Forward::pass() const {
 
   Code code(*plan_.architecture);
   add_lines(code, copies_arrived(plan_));  // K
+  add_lines(code, page_lookup());
   Lines lines = interleave(async_copies(at_.copy_to, at_.v_from, kStreamV, key_copies(), kCopyBytes), {addresses.begin(), middle});
   if (stored()) {
     const std::string width = words() == 2 ? "LDG.E.64.CONSTANT " : "LDG.E.CONSTANT ";
@@ -88,6 +89,7 @@ Code FlashAttention2Forward::pass() const {
   add_scheduled(code, append(lines, scores.products));
   add_lines(code, copies_arrived(plan_));                      // V
   code.add("ISETP.GT.AND P0, PT, R3, RZ, PT").add("BRA 0x0");  // round the prefetch, not taken
+  add_lines(code, page_lookup());
   lines = interleave(async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), kCopyBytes), {middle, addresses.end()});
   append(lines, softmax());
   append(lines, output.first_loads);
@@ -108,9 +110,9 @@ traces::Block FlashAttention2Forward::prologue() const {
     code.add(line({"IMAD.WIDE.U32 ", r(pointer), ", R2, 0x10, ", r(pointer)}));
   }
   if (fused()) code.add(line({"MOV ", r(at_.threshold), ", c[0x0][0x1a0]"}));
-  add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamQ, query_copies(), kCopyBytes));
+  add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamQ, query_copies(), plan_.bytes_of_rows(kCopyBytes)));
   // The first block of K. A pass of the loop fetches the block that the next one needs, the last pass one that is not there: the
-  // bytes of the launch are counted there, and this copy has only its latency.
+  // bytes of the launch are counted there, and this copy has only L1's latency.
   add_lines(code, async_copies(at_.copy_to, at_.k_from, kStreamK, key_copies(), 0));
   for (uint32_t i = 0; i < outputs(); i += 2) code.add(line({"CS2R ", r(at_.output + i), ", SRZ"}));
   for (uint32_t i = 0; i < scores(); i += 2) code.add(line({"CS2R ", r(at_.scores + i), ", SRZ"}));
@@ -132,8 +134,13 @@ traces::Block FlashAttention2Forward::epilogue() const {
       code.add(line({"FADD.FTZ ", r(at_.sum + row), ", ", r(at_.sum + row), ", ", r(other(row))}));
     }
   }
+  if (plan_.key_warps > 1) add_shared_sums(code);
   for (uint32_t row = 0; row < rows(); ++row) code.add(line({"MUFU.RCP ", r(correction(row)), ", ", r(at_.sum + row)}));
   add_lines(code, rescale());
+  if (plan_.splits > 1) {
+    add_partial_output(code);
+    return block_of(code);
+  }
   for (uint32_t i = 0; i < outputs(); i += 2) {
     const std::string low = r(at_.output + i);
     code.add(line({pack_mnemonic(plan_), " ", low, ", ", r(at_.output + i + 1), ", ", low}));
@@ -148,10 +155,56 @@ traces::Block FlashAttention2Forward::epilogue() const {
   }
   for (uint32_t i = 0; i < stores; ++i) {
     code.add(line({"STG.E.128 [", r(at_.k_from), ".64+", immediate(i * 512), "], ", r(at_.output + 4 * i)}),
-             {.bytes = kCopyBytes, .stream = kStreamO});
+             {.bytes = plan_.bytes_of_rows(kCopyBytes), .stream = kStreamO});
   }
   code.add("EXIT");
   return block_of(code);
+}
+
+// assumed: the table's entries are in L1, where neighbouring blocks find them; one for each block, as pages hold whole blocks.
+Lines FlashAttention2Forward::page_lookup() const {
+  if (plan_.page_keys == 0) return {};
+  return {{line({"LDG.E.CONSTANT R0, [", r(at_.k_from), ".64]"}), {.l1_hit = true}},
+          {line({"IMAD.WIDE R0, R0, 0x100, ", r(at_.k_from)}), {}},
+          {line({"IADD3 R2, P1, R0, ", r(at_.v_from), ", RZ"}), {}}};
+}
+
+// What the warps have of O and its sums, each of its own keys, through shared memory to the first (FlashInfer,
+// threadblock_sync_mdo_states). assumed: two values at a time.
+void FlashAttention2Forward::add_shared_sums(Code& code) const {
+  for (uint32_t i = 0; i < outputs(); i += 2)
+    code.add(line({"STS.64 [", r(at_.q), "+", immediate(i * 128), "], ", r(at_.output + i)}));
+  for (uint32_t row = 0; row < rows(); ++row)
+    code.add(line({"STS [", r(at_.k), "+", immediate(row * 128), "], ", r(at_.sum + row)}));
+  add_lines(code, {cta_barrier(plan_)});
+  for (uint32_t warp = 0; warp < plan_.key_warps; ++warp) {
+    for (uint32_t row = 0; row < rows(); ++row) {
+      code.add(line({"LDS ", r(other(row)), ", [", r(at_.k), "+", immediate(warp * 1024 + row * 128), "]"}));
+      code.add(line({"MUFU.EX2 ", r(correction(row)), ", ", r(other(row))}));
+      code.add(line({"FFMA.FTZ ", r(at_.sum + row), ", ", r(other(row)), ", ", r(correction(row)), ", ", r(at_.sum + row)}));
+    }
+    for (uint32_t i = 0; i < outputs(); i += 2) {
+      code.add(line({"LDS.64 ", r(at_.scores + i % 8), ", [", r(at_.q), "+", immediate(i * 128), "]"}));
+      for (uint32_t half = 0; half < 2; ++half) {
+        code.add(line({"FFMA.FTZ ", r(at_.output + i + half), ", ", r(at_.scores + i % 8 + half), ", ",
+                       r(correction(i / 2 % rows())), ", ", r(at_.output + i + half)}));
+      }
+    }
+  }
+}
+
+// With splits: O in FP32 through shared memory, rows that there are.
+void FlashAttention2Forward::add_partial_output(Code& code) const {
+  for (uint32_t i = 0; i < outputs(); i += 2)
+    code.add(line({"STS.64 [", r(at_.q), "+", immediate(i * 128), "], ", r(at_.output + i)}));
+  add_lines(code, {cta_barrier(plan_)});
+  for (uint32_t i = 0; i < 2 * query_copies(); ++i) {
+    const uint32_t value = at_.output + 4 * (i % (outputs() / 4));
+    code.add(line({"LDS.128 ", r(value), ", [", r(at_.q), "+", immediate(i * 512), "]"}));
+    code.add(line({"STG.E.128 [", r(at_.k_from), ".64+", immediate(i * 512), "], ", r(value)}),
+             {.bytes = plan_.bytes_of_rows(kCopyBytes), .stream = kStreamO});
+  }
+  code.add("EXIT");
 }
 
 std::vector<traces::Node> flash_attention_2_forward_body(const FlashAttention2Plan& plan) {

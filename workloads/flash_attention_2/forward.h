@@ -30,9 +30,9 @@ class FlashAttention2Forward {
 
   bool stored() const { return plan_.shape.dropout() == configs::STORED_BITS; }
   bool fused() const { return plan_.shape.dropout() == configs::FUSED_PHILOX; }
-  uint32_t rows() const { return 2 * plan_.row_blocks(); }  // of a thread
-  uint32_t columns() const { return plan_.tile_keys / 8; }  // blocks of 8 keys
-  uint32_t steps() const { return plan_.tile_keys / 16; }
+  uint32_t rows() const { return 2 * plan_.row_blocks(); }    // of a thread
+  uint32_t columns() const { return plan_.warp_keys() / 8; }  // blocks of 8 keys
+  uint32_t steps() const { return plan_.warp_keys() / 16; }
   uint32_t scores() const { return plan_.row_blocks() * columns() * 4; }
   uint32_t outputs() const { return plan_.row_blocks() * plan_.head_dim() / 8 * 4; }
   uint32_t words() const { return scores() / 32; }  // of stored bits
@@ -41,7 +41,7 @@ class FlashAttention2Forward {
   uint32_t score(uint32_t m, uint32_t n, uint32_t half, uint32_t element) const {
     return at_.scores + (m * columns() + n) * 4 + 2 * half + element;
   }
-  uint32_t groups_of_row_block() const { return plan_.tile_keys / 32; }
+  uint32_t groups_of_row_block() const { return plan_.warp_keys() / 32; }
   // Pair `i` of probabilities of a group, packed where the scores were: a fragment in the first four of eight registers.
   uint32_t probabilities(const Group& group, uint32_t i) const { return score(group.m, 4 * group.keys + i / 4 * 2, 0, 0) + i % 4; }
   // Temporaries of a row and of the random bits, in the ring's last slots: the first ones may already take fragments of V.
@@ -67,6 +67,9 @@ class FlashAttention2Forward {
   Lines keep(const Group& group) const;
   Lines pack(const Group& group) const;
   Lines softmax() const;
+  Lines page_lookup() const;
+  void add_shared_sums(Code& code) const;
+  void add_partial_output(Code& code) const;
   Code pass() const;
   traces::Block prologue() const;
   traces::Block epilogue() const;

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "workloads/common/key_splits.h"
+
 namespace warpfold::workloads {
 namespace {
 
@@ -49,20 +51,46 @@ std::optional<std::string> mistake(const configs::AttentionShape& shape) {
   return std::nullopt;
 }
 
-Expected<FlashAttention2Plan> plan_of(const configs::AttentionShape& shape, const configs::Gpu& gpu, const Tile& tile) {
+Tile decode_tile(const configs::FlashAttention2& attention) {
+  const uint32_t head_dim = attention.shape().head_dim();
+  if (attention.warps_share_keys()) return {16, head_dim == 256 ? 64U : 128U, 4};
+  return {64, head_dim == 64 ? 256U : head_dim == 128 ? 128U : 64U, 4};
+}
+
+Expected<FlashAttention2Plan> plan_of(const configs::AttentionShape& shape, const configs::Gpu& gpu, const Tile& tile,
+                                      bool packed = false) {
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
   configs::AttentionShape typed = shape;
   if (!shape.has_type()) typed.set_type(configs::FP16);
-  AttentionTiles tiles(typed, tile.queries, tile.keys);
+  AttentionTiles tiles(typed, tile.queries, tile.keys, packed);
   return FlashAttention2Plan{*architecture, typed, tile.queries, tile.keys, tile.warps, rounds_of(shape), std::move(tiles)};
 }
 
 }  // namespace
 
-Expected<FlashAttention2Plan> plan_flash_attention_2_forward(const configs::AttentionShape& shape, const configs::Gpu& gpu) {
+Expected<FlashAttention2Plan> plan_flash_attention_2_forward(const configs::FlashAttention2& attention, const configs::Gpu& gpu) {
+  const configs::AttentionShape& shape = attention.shape();
   if (const auto wrong = mistake(shape)) return fail("flash_attention_2: " + *wrong);
-  return plan_of(shape, gpu, forward_tile(shape, gpu));
+  const bool decodes = attention.has_splits() || attention.has_page_keys() || attention.pack_gqa() || attention.warps_share_keys();
+  if (!decodes) return plan_of(shape, gpu, forward_tile(shape, gpu));
+  if (shape.dropout() != configs::NONE) {
+    return fail("flash_attention_2: splits, page_keys, pack_gqa and warps_share_keys have kernels without dropout only");
+  }
+  const bool packed = attention.has_pack_gqa() ? attention.pack_gqa() : shape.queries() == 1 || attention.warps_share_keys();
+  auto plan = plan_of(shape, gpu, decode_tile(attention), packed);
+  if (!plan) return plan;
+  plan->page_keys = attention.page_keys();
+  if (attention.warps_share_keys()) plan->key_warps = plan->warps;
+  plan->splits = attention.has_splits() ? attention.splits() : 1;
+  if (plan->splits == 0) {
+    // The library counts two CTAs an SM.
+    plan->splits = splits_by_rule({.tiles = plan->ctas(),
+                                   .sms = 2 * uint64_t{gpu.sm_count()},
+                                   .key_blocks = (plan->tiles.keys() + plan->tile_keys - 1) / plan->tile_keys,
+                                   .only_shorter = true});
+  }
+  return plan;
 }
 
 uint32_t FlashAttention2BackwardPlan::shared_memory_bytes() const {

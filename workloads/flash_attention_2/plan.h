@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,6 +21,10 @@ namespace warpfold::workloads {
 //   64          128 x 128, 4                                128 x 64, 4
 //   128         128 x 64, 4; sm_86 128 x 32, causal 64 x 64  128 x 32, 4
 //   256         128 x 64, 8 (A100) or 64 x 64, 4 (others: two CTAs an SM, or what fits), with and without dropout
+//
+// Split keys or pages (run_mha_fwd_splitkv_dispatch): 64 x 256, 64 x 128 and 64 x 64, 4 warps, the queries of all heads of a KV
+// head in one tile. Warps that share keys: 16 x 128, at 256 16 x 64, after flashinfer-ai/flashinfer, include/flashinfer/utils.cuh
+// (FA2DetermineCtaTileQ) and attention/prefill.cuh (KernelTraits); assumed: so many keys that two CTAs fit an SM.
 struct FlashAttention2Plan {
   const isa::Architecture* architecture;
   configs::AttentionShape shape;
@@ -28,6 +33,9 @@ struct FlashAttention2Plan {
   uint32_t warps;
   uint32_t rounds;  // of Philox, where fused
   AttentionTiles tiles;
+  uint32_t splits = 1;     // of a tile's keys
+  uint32_t page_keys = 0;  // 0: no pages
+  uint32_t key_warps = 1;  // that share the keys of a block; the others share its rows
 
   bool hopper() const { return architecture->name() == "sm_90"; }
   bool bf16() const { return shape.type() == configs::BF16; }
@@ -35,7 +43,12 @@ struct FlashAttention2Plan {
   uint32_t threads() const { return warps * 32; }
   uint64_t ctas() const { return tiles.query_tiles().size() * tiles.heads() * tiles.batch(); }
   // Of a warp, 16 rows each.
-  uint32_t row_blocks() const { return tile_queries / warps / 16; }
+  uint32_t row_blocks() const { return tile_queries * key_warps / warps / 16; }
+  uint32_t warp_keys() const { return tile_keys / key_warps; }
+  // Rows of a tile that there are; of several tiles all are taken to be whole.
+  uint32_t rows() const { return static_cast<uint32_t>(std::min<uint64_t>(tiles.queries(), tile_queries)); }
+  // Of `bytes` that a warp moves for a whole tile.
+  uint32_t bytes_of_rows(uint32_t bytes) const { return (bytes * rows() + tile_queries - 1) / tile_queries; }
 };
 
 // The backward pass: a CTA holds a block of keys and goes through the queries. Source as above; queries x keys, always 8 warps,
@@ -57,7 +70,7 @@ struct FlashAttention2BackwardPlan {
   QueryTile query_blocks(uint64_t key_block) const;
 };
 
-Expected<FlashAttention2Plan> plan_flash_attention_2_forward(const configs::AttentionShape& shape, const configs::Gpu& gpu);
+Expected<FlashAttention2Plan> plan_flash_attention_2_forward(const configs::FlashAttention2& attention, const configs::Gpu& gpu);
 
 Expected<FlashAttention2BackwardPlan> plan_flash_attention_2_backward(const configs::AttentionShape& shape,
                                                                       const configs::Gpu& gpu);

@@ -93,6 +93,10 @@ void AttentionConsumer::add_blocks(std::vector<traces::Node>& nodes, uint32_t le
     nodes.push_back(loop_of(block(Mask::kNone, Loads::kNone), {.parameter = AttentionParameters::full(length)}));
     return;
   }
+  if (plan_.varies()) {
+    nodes.push_back(loop_of(block(Mask::kNone, Loads::kNone), {.parameter = AttentionParameters::full(length)}));
+    return;
+  }
   // Consumers that load have no keys to load in their last block.
   const uint64_t last = plan_.specialized ? 0 : 1;
   const uint64_t more = plan_.blocks() - 1 - last;
@@ -108,7 +112,11 @@ std::vector<traces::Node> AttentionConsumer::tile(uint32_t length) const {
   add_blocks(nodes, length);
   Code rest(architecture_);
   add_last_products(rest);
-  add_epilogue(rest, plan_);
+  if (plan_.splits > 1) {
+    add_partial_epilogue(rest, plan_);
+  } else {
+    add_epilogue(rest, plan_);
+  }
   if (!plan_.specialized) add_output_release(rest);
   add_tile_number(rest, plan_);
   if (plan_.specialized) rest.add("VIADD R2, R2, 0x84").add("ISETP.GE.AND P4, PT, R2, R1, PT").add("@!P4 BRA `(.L_tile)");

@@ -10,8 +10,7 @@ using Plan = FlashAttention3Plan;
 
 void AttentionConsumer::add_query_released(Code& code) const {
   if (!plan_.specialized) return;
-  code.add("BAR.ARV 0x1, 0x120", {.barrier = AttentionBarriers::kQueryEmpty,
-                                  .count = static_cast<uint16_t>(Plan::kGroupThreads * plan_.consumers() + 32)});
+  code.add("BAR.ARV 0x1, 0x120", {.barrier = AttentionBarriers::kQueryEmpty, .count = query_room_threads(plan_)});
 }
 
 // The first check is an early look whose result is carried as a token; it may already hold the warp for a while.

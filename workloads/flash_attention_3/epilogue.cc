@@ -10,6 +10,12 @@ using Registers = AttentionRegisters;
 constexpr uint32_t kRows = 2;
 constexpr uint32_t kScaleUniform = 37;  // UR37: softmax scale
 
+// Of a warp: the tile's rows, shared evenly.
+uint32_t output_bytes(const FlashAttention3Plan& plan) {
+  const uint32_t warps = 4 * plan.consumers();
+  return (plan.rows() * plan.head_dim() * FlashAttention3Plan::kOutputBytes + warps - 1) / warps;
+}
+
 }  // namespace
 
 void add_finish(Code& code) {
@@ -54,8 +60,27 @@ void add_epilogue(Code& code, const FlashAttention3Plan& plan) {
   code.add("@!P5 STG.E desc[UR42][R12.64+0x20], R15", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
   code.add("UIADD3 UR49, UR39, 0x1000, URZ").add("UIADD3 UR50, UR42, 0x2f0, URZ").add("UMOV UR51, UR43");
   code.add("BAR.SYNC.DEFER_BLOCKING 0x5", {.barrier = barrier, .count = all});
-  code.add("UTMASTG.4D [UR48], [UR50]",
-           {.bytes = 16 * plan.head_dim() * FlashAttention3Plan::kOutputBytes, .stream = AttentionStreams::kOutput});
+  code.add("UTMASTG.4D [UR48], [UR50]", {.bytes = output_bytes(plan), .stream = AttentionStreams::kOutput});
+}
+
+// assumed: 16 bytes of a thread at a time, as its neighbours exchange their halves (hopper/epilogue_fwd.hpp, pack_gqa.h,
+// store_O_direct); rows behind the last one are not stored.
+void add_partial_epilogue(Code& code, const FlashAttention3Plan& plan) {
+  const uint32_t stores = plan.outputs() / 4;
+  const uint32_t warps = 4 * plan.consumers();
+  const uint32_t bytes = (plan.rows() * plan.head_dim() * 4 + stores * warps - 1) / (stores * warps);
+  code.add("@!P5 STG.E desc[UR42][R12.64], R14", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
+  code.add("@!P5 STG.E desc[UR42][R12.64+0x20], R15", {.bytes = 32, .stream = AttentionStreams::kRowStatistics});
+  for (uint32_t i = 0; i < stores; ++i) {
+    const uint32_t value = Registers::kOutput + 4 * i;
+    for (uint32_t word = 0; word < 2; ++word) {
+      code.add(line({"SHFL.BFLY PT, ", general(Registers::score(plan) + word), ", ", general(value + 2 * word), ", 0x1, 0x1f"}));
+      code.add(line({"SEL ", general(value + 2 * word), ", ", general(value + 2 * word), ", ",
+                     general(Registers::score(plan) + word), ", P1"}));
+    }
+    code.add(line({"STG.E.128 desc[UR42][R12.64+", immediate(512 * i), "], ", general(value)}),
+             {.bytes = bytes, .stream = AttentionStreams::kOutput});
+  }
 }
 
 void add_output_release(Code& code) {

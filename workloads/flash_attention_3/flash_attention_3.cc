@@ -1,8 +1,10 @@
 #include "workloads/flash_attention_3/flash_attention_3.h"
 
 #include <algorithm>
+#include <numeric>
 #include <sstream>
 
+#include "workloads/common/attention_combine.h"
 #include "workloads/flash_attention_3/roles.h"
 #include "workloads/flash_attention_3/tiles.h"
 
@@ -16,7 +18,9 @@ std::string describe(const configs::AttentionShape& shape, const Plan& plan) {
   text << "flash_attention_3 " << workloads::describe(shape) << " tile=" << plan.tile_queries << "x" << plan.tile_keys
        << " stages=" << plan.stages << " cluster=" << plan.cluster << (plan.specialized ? " persistent" : "")
        << (plan.longest_first ? " longest_first" : "") << (plan.pingpong ? " pingpong" : "") << (plan.overlap ? " overlap" : "")
-       << (plan.specialized ? "" : " consumers_load");
+       << (plan.specialized ? "" : " consumers_load") << (plan.packed() ? " pack_gqa" : "");
+  if (plan.splits > 1) text << " splits=" << plan.splits;
+  if (plan.page_keys > 0) text << " page_keys=" << plan.page_keys << (plan.copies ? " copied" : "");
   return text.str();
 }
 
@@ -38,6 +42,13 @@ void add_synchronisation(traces::Kernel& kernel, const Plan& plan) {
   kernel.cursors.push_back({"transposed", plan.stages, 0});
 }
 
+// TMA moves no rows behind the last query, of which the last tile asks.
+traces::MemoryStream row_stream(const std::string& name, bool write, const Plan& plan) {
+  const uint64_t asked = plan.tiles.query_tiles().size() * plan.rows();
+  const uint64_t divisor = std::gcd(plan.tiles.queries(), asked);
+  return {name, write, plan.tiles.queries() / divisor, asked / divisor};
+}
+
 void add_run(traces::Kernel& kernel, const std::string& name, const std::vector<uint64_t>& values, uint64_t ctas) {
   if (ctas == 0) return;
   const auto known = std::ranges::find(kernel.cta_classes, values, &traces::CtaClass::values);
@@ -50,6 +61,42 @@ void add_run(traces::Kernel& kernel, const std::string& name, const std::vector<
   }
 }
 
+// Parameters of so many tiles of `blocks` key blocks. The first one, at the diagonal, is apart; the library masks a fixed number of
+// blocks behind it, whether or not the diagonal cuts them.
+std::vector<uint64_t> parameters_of(const Plan& plan, const TilesOfLength& each) {
+  const uint64_t more = each.blocks - 1;
+  const uint64_t queries = (plan.tile_queries + plan.tiles.rows_of_query() - 1) / plan.tiles.rows_of_query();
+  const uint64_t masked = std::min<uint64_t>(more, (queries + plan.tile_keys - 1) / plan.tile_keys);
+  return {each.tiles, masked, more - masked, more};
+}
+
+// A CTA for each part of a tile's keys, as equal as whole blocks are: the library's scheduler without persistence. Parts without
+// keys, whose CTAs end at once, are left out. Only the part in front of the diagonal is masked.
+void add_parts(traces::Kernel& kernel, const Plan& plan) {
+  kernel.parameters = {"tiles", "masked", "full", "more"};
+  const auto heads = plan.tiles.batch() * plan.tiles.heads();
+  std::vector<traces::CtaRun> head;
+  for (const QueryTile& tile : plan.tiles.query_tiles()) {
+    const uint64_t blocks = tile.full_blocks + tile.masked_blocks;
+    const uint64_t part = (blocks + plan.splits - 1) / plan.splits;
+    for (uint64_t begin = 0; begin < blocks; begin += part) {
+      const uint64_t size = std::min(part, blocks - begin);
+      std::vector<uint64_t> values = parameters_of(plan, {size, 1});
+      if (!plan.tiles.causal() || begin + size < blocks) values = {1, 0, size - 1, size - 1};
+      add_run(kernel, "blocks" + std::to_string(size) + "_masked" + std::to_string(values[1]), values, 1);
+    }
+  }
+  std::swap(head, kernel.grid);
+  for (uint64_t i = 0; i < heads; ++i) {
+    for (const traces::CtaRun& run : head) {
+      if (!kernel.grid.empty() && kernel.grid.back().cta_class == run.cta_class)
+        kernel.grid.back().count += run.count;
+      else
+        kernel.grid.push_back(run);
+    }
+  }
+}
+
 // Tiles of equal length, dealt to as many CTAs as there are SMs: the library's static persistent scheduler.
 void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gpu& gpu) {
   const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
@@ -58,14 +105,6 @@ void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gp
   kernel.parameters = {"tiles"};
   add_run(kernel, "tiles" + std::to_string(tiles / running + 1), {tiles / running + 1}, tiles % running);
   add_run(kernel, "tiles" + std::to_string(tiles / running), {tiles / running}, running - tiles % running);
-}
-
-// Parameters of so many tiles of `blocks` key blocks. The first one, at the diagonal, is apart; the library masks a fixed number of
-// blocks behind it, whether or not the diagonal cuts them.
-std::vector<uint64_t> parameters_of(const Plan& plan, const TilesOfLength& each) {
-  const uint64_t more = each.blocks - 1;
-  const uint64_t masked = std::min<uint64_t>(more, (plan.tile_queries + plan.tile_keys - 1) / plan.tile_keys);
-  return {each.tiles, masked, more - masked, more};
 }
 
 // Causal tiles, drawn from the library's queue by CTAs that stay. A tile's work is that of a consumer's warp in instructions.
@@ -101,6 +140,17 @@ Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& 
   if (!plan) return std::unexpected(plan.error());
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
+  if (attention.combine()) {
+    if (plan->splits < 2 && attention.splits() != 0) {
+      return fail(
+          "flash_attention_3: combine adds up the parts of splits, of which there is one; expected splits: 0 or more than 1");
+    }
+    return make_attention_combine({.rows = plan->tiles.batch() * plan->tiles.heads() * plan->tiles.queries(),
+                                   .parts = plan->tiles.parts(plan->splits),
+                                   .head_dim = plan->head_dim(),
+                                   .fp16 = plan->type == configs::FP16},
+                                  **architecture, gpu);
+  }
   traces::Kernel kernel;
   kernel.name = "flash_attention_3";
   kernel.architecture = gpu.architecture();
@@ -109,20 +159,28 @@ Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& 
   kernel.registers_per_thread = plan->registers_per_thread;
   kernel.shared_memory_bytes = plan->shared_memory_bytes;
   kernel.flops = plan->tiles.forward_flops();
-  kernel.streams = {{"Q", false, 1, 1},
-                    plan->tiles.key_stream("K", gpu.sm_count(), gpu.l2().bytes()),
-                    plan->tiles.key_stream("V", gpu.sm_count(), gpu.l2().bytes()),
-                    {"O", true, 1, 1},
-                    {"LSE", true, 1, 1}};
-  if (plan->tiles.causal()) kernel.streams.push_back({"tile_queue", false, 0, 1});
+  KeyReaders readers{.concurrent = gpu.sm_count(), .l2_bytes = gpu.l2().bytes()};
+  if (plan->longest_first) readers.order = KeyReaders::Order::kLongestFirst;
+  if (plan->longest_first) readers.section = heads_of_section(plan->tiles);
+  readers.splits = plan->splits;
+  const traces::MemoryStream keys = plan->tiles.key_stream("K", readers);
+  traces::MemoryStream values = keys;
+  values.name = "V";
+  kernel.streams = {row_stream("Q", false, *plan), keys, values, row_stream("O", true, *plan), row_stream("LSE", true, *plan)};
+  if (plan->queued()) kernel.streams.push_back({"tile_queue", false, 0, 1});
+  if (plan->copies) kernel.streams.push_back({"page_table", false, 1, plan->tiles.kv_heads()});
   if (plan->dropout == configs::STORED_BITS) kernel.streams.push_back({"mask", false, 1, 1});
   add_synchronisation(kernel, *plan);
-  if (plan->tiles.causal()) {
+  if (plan->splits > 1) {
+    add_parts(kernel, *plan);
+  } else if (plan->tiles.causal()) {
     add_causal_tiles(kernel, **architecture, *plan, gpu);
   } else {
     add_equal_tiles(kernel, *plan, gpu);
   }
-  if (plan->specialized) {
+  if (plan->copies) {
+    kernel.roles = {{"producer", 4, attention_copier_body(**architecture, *plan)}};
+  } else if (plan->specialized) {
     kernel.roles = {{"producer", 1, attention_producer_body(**architecture, *plan)},
                     {plan->transposes() ? "transposer" : "producer_idle", 3, attention_helper_body(**architecture, *plan)}};
   }

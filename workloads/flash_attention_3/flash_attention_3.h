@@ -14,7 +14,9 @@ namespace warpfold::workloads {
 //   warps 1-3         producer_idle   give their registers away and end
 //   warps 4-7, 8-11   consumers       wgmma, softmax, wgmma, epilogue
 //
-// Heads that share keys and values have tiles of their own, as in the library's first release; what they share, L2 serves.
+// Heads that share keys and values have tiles of their own, as in the library's first release, and L2 serves what they share; or
+// their queries are packed into the rows of one tile. With splits the keys of a tile are parts with a CTA each, which leave FP32
+// sums to a kernel with `combine`; keys in pages are copied by the producer's four warps.
 Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "workloads/common/key_splits.h"
+
 namespace warpfold::workloads {
 namespace {
 
@@ -18,7 +20,8 @@ struct Tile {
 // Tiles of the library's first release (July 2024), whose figures most published rows are: Dao-AILab/flash-attention,
 // hopper/flash_fwd_launch_template.h. Dropout, which the library has not, was counted at 128x128; at head_dim 256, where 80 keys
 // are not whole Philox calls of 16 scores, 64 keys are taken.
-Tile tile_of(const configs::AttentionShape& shape) {
+// `copies`: 128 keys, as the library from 2025 on (hopper/tile_size.h, paged_kv_non_TMA; at head_dim 256 no others).
+Tile tile_of(const configs::AttentionShape& shape, bool copies) {
   const bool dropout = shape.dropout() != configs::NONE;
   if (shape.type() == configs::FP8) {
     if (shape.head_dim() == 64) return {192, 128};
@@ -26,7 +29,51 @@ Tile tile_of(const configs::AttentionShape& shape) {
   }
   if (shape.head_dim() == 64) return {192, 128};
   if (shape.head_dim() == 256) return {128, dropout ? 64U : 80U};
-  return {128, shape.causal() || dropout ? 128U : 176U};
+  return {128, shape.causal() || dropout || copies ? 128U : 176U};
+}
+
+// What pages, splits and packing make of a shape.
+struct Layout {
+  Tile tile;
+  bool copies = false;
+  bool packed = false;
+  uint32_t splits = 1;
+};
+
+// Tiles of one head filled less than 0.9 times as well as tiles of all heads that share its keys (hopper/heuristics.h,
+// should_pack_gqa).
+bool fills_better(uint64_t queries, uint64_t sharing, uint64_t tile) {
+  const auto filled = [tile](uint64_t rows) {
+    return static_cast<double>(rows) / static_cast<double>((rows + tile - 1) / tile * tile);
+  };
+  return filled(queries) < 0.9 * filled(queries * sharing);
+}
+
+// Choices of the library from 2025 on (hopper/flash_api.cpp: get_pagedkv_tma, get_num_splits, get_pack_gqa).
+Layout layout_of(const configs::FlashAttention3& attention, const configs::Gpu& gpu) {
+  const configs::AttentionShape& shape = attention.shape();
+  const uint64_t kv_heads = shape.kv_heads() == 0 ? shape.heads() : shape.kv_heads();
+  const uint64_t sharing = shape.heads() / kv_heads;
+  const uint64_t rows = shape.queries() * sharing;
+  Layout layout{.tile = tile_of(shape, false)};
+  // Whole blocks of a page by TMA, but for tiles of few rows.
+  const uint32_t page = attention.page_keys();
+  layout.copies = page > 0 && (page % layout.tile.keys != 0 || rows <= layout.tile.queries);
+  layout.tile = tile_of(shape, layout.copies);
+  if (attention.has_tile_keys()) layout.tile.keys = attention.tile_keys();
+  const AttentionTiles tiles(shape, layout.tile.queries, layout.tile.keys, true);
+  layout.splits = attention.has_splits() ? attention.splits() : 1;
+  if (layout.splits == 0) {
+    layout.splits = splits_by_rule({.tiles = tiles.batch() * tiles.heads() * tiles.query_tiles().size(),
+                                    .sms = gpu.sm_count(),
+                                    .key_blocks = (tiles.keys() + layout.tile.keys - 1) / layout.tile.keys,
+                                    .query_tiles = tiles.query_tiles().size(),
+                                    .kv_head_bytes = 2 * tiles.keys() * tiles.head_dim() * tiles.element_bytes(),
+                                    .causal = tiles.causal()});
+  }
+  const bool better = shape.dropout() == configs::NONE && fills_better(shape.queries(), sharing, layout.tile.queries);
+  layout.packed = attention.has_pack_gqa() ? attention.pack_gqa() : layout.copies || layout.splits > 1 || better;
+  return layout;
 }
 
 // Pairs of CTAs share K and V by multicast where query tiles come in pairs of equal length, in the same release. assumed: also
@@ -34,14 +81,17 @@ Tile tile_of(const configs::AttentionShape& shape) {
 uint32_t cluster_of(const FlashAttention3Plan& plan) {
   const bool pairs = !plan.tiles.causal() && plan.tiles.query_tiles().size() % 2 == 0;
   const bool pairing = plan.eight_bit() || plan.head_dim() >= 128;
-  return pairs && pairing ? 2 : 1;
+  return pairs && pairing && plan.splits == 1 && !plan.copies ? 2 : 1;
 }
 
-FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention) {
+FlashAttention3Plan with_defaults(const configs::FlashAttention3& attention, const configs::Gpu& gpu) {
   const configs::AttentionShape& shape = attention.shape();
-  Tile tile = tile_of(shape);
-  if (attention.has_tile_keys()) tile.keys = attention.tile_keys();
-  FlashAttention3Plan plan{.tiles = AttentionTiles(shape, tile.queries, tile.keys)};
+  const Layout layout = layout_of(attention, gpu);
+  const Tile& tile = layout.tile;
+  FlashAttention3Plan plan{.tiles = AttentionTiles(shape, tile.queries, tile.keys, layout.packed)};
+  plan.splits = layout.splits;
+  plan.page_keys = attention.page_keys();
+  plan.copies = layout.copies;
   plan.type = shape.type();
   plan.dropout = shape.dropout();
   if (shape.has_philox_rounds()) plan.philox_rounds = shape.philox_rounds();
@@ -75,6 +125,17 @@ Expected<void> check_options(const FlashAttention3Plan& plan) {
         "flash_attention_3: warp_specialized: false is the ablation of the FlashAttention-3 paper: BF16 or FP16, head_dim 128 or "
         "256, not causal, more than one block of keys");
   }
+  const bool decodes = plan.splits > 1 || plan.page_keys > 0 || plan.packed();
+  if (decodes && (!plan.specialized || plan.dropout != configs::NONE)) {
+    return fail(
+        "flash_attention_3: splits, page_keys and pack_gqa have kernels with warp_specialized: true and without dropout only");
+  }
+  if (plan.copies && plan.eight_bit()) {
+    return fail("flash_attention_3: pages that are copied have no kernel for FP8; expected BF16 or FP16");
+  }
+  if (plan.longest_first && plan.splits > 1) {
+    return fail("flash_attention_3: longest_first is an order of a queue; with splits each CTA has one tile");
+  }
   if (plan.longest_first && !plan.tiles.causal()) {
     return fail("flash_attention_3: longest_first is an order of causal tiles; without causal all tiles are of one length");
   }
@@ -93,6 +154,10 @@ Expected<void> share_registers(FlashAttention3Plan& plan) {
   if (!plan.specialized) {
     plan.registers_per_thread = 255;
     plan.consumer_registers = 255;
+  } else if (plan.copies && plan.consumers() == 2) {
+    // hopper/flash_fwd_kernel_sm90.h, from 2025 on.
+    plan.producer_registers = 40;
+    plan.consumer_registers = 232;
   } else if (plan.consumers() == 3) {
     plan.registers_per_thread = 128;
     plan.producer_registers = 32;
@@ -121,7 +186,7 @@ Expected<FlashAttention3Plan> plan_flash_attention_3(const configs::FlashAttenti
   if (gpu.architecture() != "sm_90") {
     return fail("flash_attention_3 needs a GPU of architecture sm_90, this one is " + gpu.architecture());
   }
-  FlashAttention3Plan plan = with_defaults(attention);
+  FlashAttention3Plan plan = with_defaults(attention, gpu);
   if (auto ok = check_options(plan); !ok) return std::unexpected(ok.error());
   if (auto ok = share_registers(plan); !ok) return std::unexpected(ok.error());
   if (auto ok = share_memory(plan, gpu); !ok) return std::unexpected(ok.error());

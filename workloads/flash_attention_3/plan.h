@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "configs/diagnostic.h"
@@ -25,7 +26,11 @@ struct FlashAttention3Plan {
   // A producer warpgroup loads and persistent CTAs work through many tiles; else consumers load and each CTA has one tile.
   bool specialized = true;
   bool longest_first = false;  // of causal tiles
-  uint32_t lengths = 1;        // distinct lengths of a persistent CTA's tiles: one loop each
+  uint32_t splits = 1;         // of a tile's keys
+  uint32_t page_keys = 0;      // 0: no pages
+  // Pages are found by a table and copied by cp.async, by four producer warps; else TMA loads.
+  bool copies = false;
+  uint32_t lengths = 1;  // distinct lengths of a persistent CTA's tiles: one loop each
   uint32_t registers_per_thread = 168;
   uint32_t producer_registers = 24;   // a thread, after setmaxnreg
   uint32_t consumer_registers = 240;  // a thread, after setmaxnreg
@@ -41,10 +46,15 @@ struct FlashAttention3Plan {
   bool transposes() const { return eight_bit(); }
   // A block's keys are loaded before the values of the block in front of it; else its own values follow them.
   bool keys_ahead() const { return overlap || eight_bit(); }
-  // Warps that issue bulk loads: one producer, or the four of the first consumer warpgroup, a quarter of a block each. (In the
-  // library's kernels without a producer one thread of warp 0 loads, flash_bwd_kernel.h, compute_dqkv; here the warps of a
-  // warpgroup have one program.)
-  uint32_t loaders() const { return specialized ? 1 : 4; }
+  bool packed() const { return tiles.rows_of_query() > 1; }
+  // CTAs draw causal tiles from a queue; with splits each has one tile, or part of one.
+  bool queued() const { return tiles.causal() && splits == 1; }
+  // Key blocks of a tile are a parameter of its CTA.
+  bool varies() const { return tiles.causal() || splits > 1; }
+  // Warps that issue loads: one producer, or its four where it copies; or the four of the first consumer warpgroup, a quarter of a
+  // block each. (In the library's kernels without a producer one thread of warp 0 loads, flash_bwd_kernel.h, compute_dqkv; here
+  // the warps of a warpgroup have one program.)
+  uint32_t loaders() const { return specialized && !copies ? 1 : 4; }
   uint64_t blocks() const { return tiles.query_tiles().front().full_blocks + tiles.query_tiles().front().masked_blocks; }
   uint32_t threads() const { return kGroupThreads * warpgroups(); }
   uint32_t scores() const { return tile_keys / 2; }  // of a thread: 64 x keys over 128 threads, in as many registers
@@ -55,8 +65,10 @@ struct FlashAttention3Plan {
   bool packs_among_exponentials() const { return dropout == configs::NONE; }
   // The words of a Philox call and what they are made of; or the mask's.
   uint32_t dropout_registers() const { return dropout == configs::NONE ? 0 : dropout == configs::FUSED_PHILOX ? 12 : 4; }
-  uint32_t query_bytes() const { return tile_queries * head_dim() * element_bytes(); }
-  uint32_t key_bytes() const { return tile_keys * head_dim() * element_bytes(); }  // of one block of K, and of V
+  // TMA moves no rows behind the last one; of several tiles all are taken to be whole.
+  uint32_t rows() const { return static_cast<uint32_t>(std::min<uint64_t>(tiles.queries(), tile_queries)); }
+  uint32_t query_bytes() const { return tile_queries * head_dim() * element_bytes(); }  // in shared memory
+  uint32_t key_bytes() const { return tile_keys * head_dim() * element_bytes(); }       // of one block of K, and of V
   // TMA boxes are as wide as the 128-byte swizzle of shared memory.
   uint32_t boxes() const { return head_dim() * element_bytes() > 128 ? head_dim() * element_bytes() / 128 : 1; }
   uint32_t score_steps() const { return head_dim() * element_bytes() / kStepBytes; }  // wgmma of Q K^T

@@ -49,13 +49,6 @@ Boxes boxes_of(const Plan& plan, uint32_t bytes) {
   return {count, share / count};
 }
 
-void add_output_wait(Code& code) {
-  code.add("SHF.L.U32 R15, R4, 0x1f, RZ");
-  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R14], R15",
-           {.barrier = AttentionRings::kOutput, .cursor = AttentionCursors::kOutput, .advance = 1});
-  code.add("@!P0 BRA `(.L_wait_output)");
-}
-
 // A quarter of a block of V: 8x8 matrices of 16-bit pairs are read transposed, their bytes sorted, and written back. Not counted:
 // assumed, after the library's structure: for every 512 bytes of a warp a load, four permutations and a store.
 void add_transpose(Code& code, const Plan& plan) {
@@ -94,7 +87,16 @@ void add_coordinates(Code& code) {
   code.add("UIADD3 UR34, UR34, 0x400, URZ").add("UIADD3 UR35, UR35, 0x400, URZ").add("BSYNC B0").add("NOP");
 }
 
-void add_entry(Code& code, const Plan& plan, bool initialises) {
+}  // namespace
+
+void add_output_wait(Code& code) {
+  code.add("SHF.L.U32 R15, R4, 0x1f, RZ");
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R14], R15",
+           {.barrier = AttentionRings::kOutput, .cursor = AttentionCursors::kOutput, .advance = 1});
+  code.add("@!P0 BRA `(.L_wait_output)");
+}
+
+void add_producer_entry(Code& code, const Plan& plan, bool initialises) {
   code.add("S2R R0, SR_TID.X").add("S2UR UR6, SR_CTAID.X").add("ULDC.64 UR4, c[0x0][0x210]").add("SHF.R.U32.HI R2, RZ, 0x5, R0");
   if (initialises) {
     code.add("UMOV UR7, 0x400").add("UMOV UR50, 0x1");
@@ -106,15 +108,14 @@ void add_entry(Code& code, const Plan& plan, bool initialises) {
   for (uint32_t i = 0; i < 12; ++i) code.add(line({"MOV ", general(kRegisters.general + i), ", RZ"}));
 }
 
-// The tiles' blocks: `first`, `more` behind it, `last`.
-std::vector<traces::Node> body_of(const isa::Architecture& architecture, const Plan& plan, const Code& entry, const Code& first,
-                                  const Code& more, const Code& last) {
+std::vector<traces::Node> producer_body(const isa::Architecture& architecture, const Plan& plan, const Code& entry,
+                                        const ProducerTile& parts) {
   std::vector<traces::Node> body{block_of(entry)};
   for (uint32_t length = 0; length < plan.lengths; ++length) {
-    std::vector<traces::Node> tile{block_of(first)};
-    if (plan.tiles.causal()) tile.push_back(loop_of(more, {.parameter = AttentionParameters::more(length)}));
-    if (!plan.tiles.causal() && plan.blocks() > 1) tile.push_back(loop_of(more, {.literal = plan.blocks() - 1}));
-    tile.push_back(block_of(last));
+    std::vector<traces::Node> tile{block_of(parts.first)};
+    if (plan.varies()) tile.push_back(loop_of(parts.more, {.parameter = AttentionParameters::more(length)}));
+    if (!plan.varies() && plan.blocks() > 1) tile.push_back(loop_of(parts.more, {.literal = plan.blocks() - 1}));
+    tile.push_back(block_of(parts.last));
     add_tiles(body, plan, length, std::move(tile));
   }
   body.push_back(block_of(Code(architecture).add("EXIT")));
@@ -122,11 +123,9 @@ std::vector<traces::Node> body_of(const isa::Architecture& architecture, const P
   return body;
 }
 
-void add_loop_end(Code& code) {
+void add_producer_loop_end(Code& code) {
   code.add("VIADD R15, R15, -0x1").add("ISETP.GT.AND P3, PT, R15, 0x1, PT").add("@P3 BRA `(.L_block)");
 }
-
-}  // namespace
 
 void add_block_load(Code& code, const Plan& plan, Operand operand, const LoadRegisters& registers) {
   const Load load = load_of(plan, operand);
@@ -167,13 +166,12 @@ void add_block_load(Code& code, const Plan& plan, Operand operand, const LoadReg
 void add_query_load(Code& code, const Plan& plan, const LoadRegisters& registers) {
   const auto r = [&registers](uint32_t i) { return general(registers.general + i); };
   const auto u = [&registers](uint32_t i) { return uniform(registers.uniform + i); };
-  const Boxes boxes = boxes_of(plan, plan.query_bytes());
+  const Boxes boxes = boxes_of(plan, plan.rows() * plan.head_dim() * plan.element_bytes());
   code.add(line({"IMAD.HI.U32 ", r(6), ", ", r(7), ", ", r(8), ", RZ"})).add(line({"SHF.R.U32.HI ", r(7), ", RZ, 0x5, ", r(6)}));
   code.add(line({"R2UR ", u(3), ", ", r(6)})).add(line({"R2UR ", u(4), ", ", r(7)}));
   code.add(line({"UMOV ", u(6), ", 0x0"})).add(line({"UMOV ", u(7), ", 0x10000000"}));
   if (plan.specialized) {
-    code.add("BAR.SYNC.DEFER_BLOCKING 0x1, 0x120", {.barrier = AttentionBarriers::kQueryEmpty,
-                                                    .count = static_cast<uint16_t>(Plan::kGroupThreads * plan.consumers() + 32)});
+    code.add("BAR.SYNC.DEFER_BLOCKING 0x1, 0x120", {.barrier = AttentionBarriers::kQueryEmpty, .count = query_room_threads(plan)});
   }
   code.add(line({"SYNCS.ARRIVE.TRANS64 RZ, [", r(10), "], ", r(4)}),
            {.barrier = AttentionRings::kQuery, .tx_bytes = boxes.count * boxes.bytes});
@@ -186,7 +184,7 @@ void add_query_load(Code& code, const Plan& plan, const LoadRegisters& registers
 
 std::vector<traces::Node> attention_producer_body(const isa::Architecture& architecture, const Plan& plan) {
   Code entry(architecture);
-  add_entry(entry, plan, true);
+  add_producer_entry(entry, plan, true);
   Code first(architecture);
   add_block_load(first, plan, Operand::kKey, kRegisters);
   add_query_load(first, plan, kRegisters);
@@ -197,7 +195,7 @@ std::vector<traces::Node> attention_producer_body(const isa::Architecture& archi
   add_block_load(more, plan, Operand::kKey, kRegisters);
   add_block_load(more, plan, Operand::kValue, kRegisters);
   if (plan.transposes()) add_transpose(more, plan);
-  add_loop_end(more);
+  add_producer_loop_end(more);
   Code last(architecture);
   add_tile_draw(last, plan);
   if (plan.keys_ahead()) add_block_load(last, plan, Operand::kValue, kRegisters);
@@ -206,22 +204,22 @@ std::vector<traces::Node> attention_producer_body(const isa::Architecture& archi
   // Addresses of the next tile, once those of this one have been read.
   last.add("MOV R6, RZ").add("UMOV UR14, 0x0").add("UMOV UR15, 0x10000000");
   last.add("VIADD R10, R10, 0x84").add("ISETP.GE.AND P0, PT, R10, R11, PT").add("@!P0 BRA `(.L_tile)");
-  return body_of(architecture, plan, entry, first, more, last);
+  return producer_body(architecture, plan, entry, {first, more, last});
 }
 
 std::vector<traces::Node> attention_helper_body(const isa::Architecture& architecture, const Plan& plan) {
   Code entry(architecture);
-  add_entry(entry, plan, false);
+  add_producer_entry(entry, plan, false);
   if (!plan.transposes()) return {block_of(entry.add("EXIT"))};
   Code first(architecture);
   add_output_wait(first);
   Code more(architecture);
   add_transpose(more, plan);
-  add_loop_end(more);
+  add_producer_loop_end(more);
   Code last(architecture);
   add_tile_notice(last, plan);
   add_transpose(last, plan);
-  return body_of(architecture, plan, entry, first, more, last);
+  return producer_body(architecture, plan, entry, {first, more, last});
 }
 
 }  // namespace warpfold::workloads

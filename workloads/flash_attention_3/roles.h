@@ -35,6 +35,7 @@ struct AttentionStreams {
   static constexpr int16_t kOutput = 3;
   static constexpr int16_t kRowStatistics = 4;
   static constexpr int16_t kTileQueue = 5;  // causal
+  static int16_t page_table(const FlashAttention3Plan& plan) { return plan.queued() ? 6 : 5; }
   static int16_t mask(const FlashAttention3Plan& plan) { return plan.tiles.causal() ? 6 : 5; }
 };
 // Trip counts of a persistent CTA, four for each length of its tiles (one length without a causal mask): the tiles, and of a causal
@@ -81,10 +82,11 @@ void add_probabilities(Code& code, const FlashAttention3Plan& plan);
 void add_rescale(Code& code, const FlashAttention3Plan& plan);
 void add_rescale(Code& code, uint32_t begin, uint32_t end);
 std::string rescale(uint32_t output);
-void add_finish(Code& code);                                      // what O is divided by, log-sum-exp of the rows
-void add_epilogue(Code& code, const FlashAttention3Plan& plan);   // O and the rows' statistics to memory
-void add_output_release(Code& code);                              // once that has been read: the room for V is free again
-void add_mask_load(Code& code, const FlashAttention3Plan& plan);  // stored dropout bits of a block
+void add_finish(Code& code);                                             // what O is divided by, log-sum-exp of the rows
+void add_epilogue(Code& code, const FlashAttention3Plan& plan);          // O and the rows' statistics to memory
+void add_partial_epilogue(Code& code, const FlashAttention3Plan& plan);  // with splits: O in FP32, straight to memory
+void add_output_release(Code& code);                                     // once that has been read: the room for V is free again
+void add_mask_load(Code& code, const FlashAttention3Plan& plan);         // stored dropout bits of a block
 // Dropout of the probabilities: of 32 random bits each before they are packed, of 8 or stored bits behind that.
 void add_dropout_to_scores(Code& code, const FlashAttention3Plan& plan);
 void add_dropout(Code& code, const FlashAttention3Plan& plan);
@@ -108,6 +110,21 @@ void add_tile_number_free(Code& code, const FlashAttention3Plan& plan);
 // All tiles of one length: a loop in a persistent CTA.
 void add_tiles(std::vector<traces::Node>& body, const FlashAttention3Plan& plan, uint32_t length, std::vector<traces::Node> tile);
 
+// Threads that meet where the room for Q is free: the consumers and the warps that load.
+inline uint16_t query_room_threads(const FlashAttention3Plan& plan) {
+  return static_cast<uint16_t>(FlashAttention3Plan::kGroupThreads * plan.consumers() + 32 * (plan.copies ? 4 : 1));
+}
+void add_output_wait(Code& code);  // a loading warp, for O to have been stored
+// A producer warp's start and what it does between tiles; its tiles, with a first and a last part and a loop over blocks between.
+void add_producer_entry(Code& code, const FlashAttention3Plan& plan, bool initialises);
+void add_producer_loop_end(Code& code);
+struct ProducerTile {
+  Code first, more, last;
+};
+std::vector<traces::Node> producer_body(const isa::Architecture& architecture, const FlashAttention3Plan& plan, const Code& entry,
+                                        const ProducerTile& tile);
+
+std::vector<traces::Node> attention_copier_body(const isa::Architecture& architecture, const FlashAttention3Plan& plan);
 std::vector<traces::Node> attention_producer_body(const isa::Architecture& architecture, const FlashAttention3Plan& plan);
 // The producer's other three warps: they transpose V, or end at once.
 std::vector<traces::Node> attention_helper_body(const isa::Architecture& architecture, const FlashAttention3Plan& plan);

@@ -17,12 +17,12 @@ isa::Effect all_at(int16_t barrier, const Plan& plan) {
 }  // namespace
 
 void add_tile_draw(Code& code, const Plan& plan) {
-  if (!plan.tiles.causal()) return;
+  if (!plan.queued()) return;
   code.add("@!P1 ATOMG.E.ADD.STRONG.GPU PT, R1, desc[UR4][R16.64], R11", {.bytes = 32, .stream = AttentionStreams::kTileQueue});
 }
 
 void add_tile_notice(Code& code, const Plan& plan) {
-  if (!plan.tiles.causal()) return;
+  if (!plan.queued()) return;
   code.add("BAR.SYNC.DEFER_BLOCKING 0x6", all_at(AttentionBarriers::kTileNumberEmpty, plan));
   code.add("@!P1 VIADD R2, R1, 0x84").add("@!P1 STS [R14], R2");
   code.add("BAR.ARV 0x7", all_at(AttentionBarriers::kTileNumberFull, plan));
@@ -30,14 +30,14 @@ void add_tile_notice(Code& code, const Plan& plan) {
 }
 
 void add_tile_number(Code& code, const Plan& plan) {
-  if (!plan.tiles.causal()) return;
+  if (!plan.queued()) return;
   code.add("BAR.SYNC.DEFER_BLOCKING 0x7", all_at(AttentionBarriers::kTileNumberFull, plan));
   code.add("LDS R2, [UR39+0x20]");
   add_tile_number_free(code, plan);
 }
 
 void add_tile_number_free(Code& code, const Plan& plan) {
-  if (!plan.tiles.causal()) return;
+  if (!plan.queued()) return;
   code.add("BAR.ARV 0x6", all_at(AttentionBarriers::kTileNumberEmpty, plan));
 }
 

@@ -83,11 +83,14 @@ std::vector<uint64_t> head_after_head(const AttentionTiles& tiles) {
   return queue;
 }
 
+uint64_t heads_of_section(const AttentionTiles& tiles) {
+  const uint64_t bytes_of_head = 2 * tiles.keys() * tiles.head_dim() * tiles.element_bytes();
+  return std::bit_floor(std::max<uint64_t>(1, kSectionBytes / bytes_of_head)) * (tiles.heads() / tiles.kv_heads());
+}
+
 std::vector<uint64_t> longest_first(const AttentionTiles& tiles) {
   const uint64_t heads = tiles.batch() * tiles.heads();
-  const uint64_t bytes_of_head = 2 * tiles.keys() * tiles.head_dim() * tiles.element_bytes();
-  const uint64_t section =
-      std::bit_floor(std::max<uint64_t>(1, kSectionBytes / bytes_of_head)) * (tiles.heads() / tiles.kv_heads());
+  const uint64_t section = heads_of_section(tiles);
   std::vector<uint64_t> queue;
   for (uint64_t first = 0; first < heads; first += section) {
     const uint64_t sharing = std::min(section, heads - first);

@@ -26,6 +26,7 @@ struct CtaTiles {
 // October 2024: head after head, from a head's first query on. From January 2025 on the longest first, within sections of as many
 // heads as have keys and values of 32 MB together, rounded down to a power of two, and as many times more as heads share them.
 std::vector<uint64_t> head_after_head(const AttentionTiles& tiles);
+uint64_t heads_of_section(const AttentionTiles& tiles);
 std::vector<uint64_t> longest_first(const AttentionTiles& tiles);
 
 // What the CTAs of a persistent launch draw from the queue. The CTA whose tiles have been the least work draws next; `work` is a
