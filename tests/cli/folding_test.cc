@@ -33,6 +33,7 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"gemm_a100_fp16_4096", {"size=2048"}},
     {"gemm_h100_bf16_8192", {"size=4096"}},
     {"gemm_h100_fp8_8192", {"size=4096"}},
+    {"moe_up_h100", {}},
     {"philox_h100", {"seq=1024"}},
     {"qkv_philox_llama3_70b", {"seq=2048", "embedding=2048"}},
     {"qkv_philox_small", {}},

@@ -32,10 +32,30 @@ struct Point {
   double error() const { return simulated_us / published_us - 1; }
 };
 
+// One kernel for all K, so that K alone changes: 128 x 256 with one tile a CTA, the largest in the library's search space that
+// fits.
+void hold_kernel(configs::HopperGemm& gemm) {
+  const bool fp8 = gemm.type() == configs::FP8;
+  gemm.clear_tile();
+  gemm.clear_library();
+  gemm.set_tile_m(128);
+  gemm.set_tile_n(256);
+  gemm.set_tile_k(fp8 ? 128 : 64);
+  gemm.set_schedule(configs::COOPERATIVE);
+  gemm.set_persistent(false);
+  gemm.set_cluster_m(1);
+  gemm.set_cluster_n(1);
+  gemm.set_swizzle(8);
+  if (!fp8) return;
+  gemm.set_fp8_accumulation(configs::FAST);
+  gemm.set_output_type(configs::FP8);
+}
+
 Point simulate_point(const validation::MeasuredRow& row, int mhz) {
   validation::RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {"gpu.clock_mhz=" + std::to_string(mhz)});
   const validation::Comparison comparison = mapper.map(row).value();
-  const configs::Scenario& scenario = comparison.runs.front().scenario;
+  configs::Scenario scenario = comparison.runs.front().scenario;
+  hold_kernel(*scenario.mutable_kernel(0)->mutable_hopper_gemm());
   const configs::Result result = simulate(scenario);
   // Between two events lie the kernel and its launch.
   const double launch_us = scenario.gpu().kernel_launch_cycles() / static_cast<double>(mhz);
