@@ -15,7 +15,7 @@ constexpr uint64_t kMostElements = uint64_t{1} << 60;  // of random bits or scor
 constexpr uint64_t kMostScores = uint64_t{1} << 48;    // attention: 4 x head_dim operations each stay below 2^60
 constexpr uint64_t kMostOutput = uint64_t{1} << 44;    // elements of a GEMM's result: its waves of tiles are walked one by one
 
-constexpr uint32_t kMostParts = 64;     // of a sum over k
+constexpr uint32_t kMostParts = 64;     // of a sum over k; assumed: above what libraries split into
 constexpr uint64_t kMostGroups = 4096;  // of products in one launch
 
 // Checks fields of one message; the first fault is kept.

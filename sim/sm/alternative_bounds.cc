@@ -1,6 +1,6 @@
 // Several runs that differ in reservations and quotas alone are one as long as every CTA is placed when it would be in each: all
 // else that an SM does follows from its state, in which bounds have no part. So each time it is asked whether a CTA may be placed,
-// it is asked under the alternative bounds as well. What must be kept apart is whom missing warps are charged to.
+// it is asked under the alternative bounds as well. The launches that missing warps are charged to are kept apart.
 #include "sim/sm/alternative_bounds.h"
 
 #include <utility>

@@ -7,7 +7,8 @@ namespace warpfold::workloads {
 namespace {
 
 // assumed: as the L2 of Volta, 16 ways (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018);
-// nobody measured Ampere or Hopper. More ways make the step from hits to misses steeper, its middle stays at the capacity.
+// no measurement of Ampere or Hopper is known. More ways make the step from hits to misses steeper, its middle stays at the
+// capacity.
 constexpr uint32_t kWays = 16;
 
 // Sums of bytes over steps (a Fenwick tree).

@@ -2,8 +2,8 @@
 // shapes. The known one is among the candidates, so that the one taken may be faster here, but not slower than the tolerance
 // allows.
 //
-// Shapes: 248320 x M x 2560 in BF16 (the head of a language model; nvidia-cublas 13.1.1 on a GH200, kernels listed for 20 values of
-// M: H100's die, simulated as H100 SXM), and four of H100 profiles: 8192 x 8192 x 512 in FP16, 4096^3, 16384 x 4096 x 16384 and
+// Shapes: 248320 x M x 2560 in BF16 (a projection to a vocabulary; cuBLAS 13.1.1 on a GH200, kernels listed for 20 values of M:
+// H100's die, simulated as H100 SXM), and four of H100 profiles: 8192 x 8192 x 512 in FP16, 4096^3, 16384 x 4096 x 16384 and
 // 1024^3.
 
 #include <gtest/gtest.h>
