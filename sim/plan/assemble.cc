@@ -39,14 +39,10 @@ void add_resources(const Outcome& outcome, Outcome& whole) {
   for (size_t r = 0; r < whole.resources.size(); ++r) whole.resources[r].busy += outcome.resources[r].busy;
 }
 
-// `first_class`: the number that its first SM class has in the whole.
-void add_fold(const FoldReport& fold, uint32_t first_class, FoldReport& whole) {
+void add_fold(const FoldReport& fold, FoldReport& whole) {
   whole.mode = std::max(whole.mode, fold.mode);
   whole.error_bound = std::max(whole.error_bound, fold.error_bound);
-  for (FoldedPeriod period : fold.periods) {
-    period.sm_class += first_class;
-    whole.periods.push_back(period);
-  }
+  std::ranges::copy(fold.periods, std::back_inserter(whole.periods));
   whole.instructions_replayed += fold.instructions_replayed;
   whole.instructions_shared += fold.instructions_shared;
   whole.memo_hits += fold.memo_hits;
@@ -77,10 +73,10 @@ Outcome empty_outcome(size_t launches, size_t alternative_bounds) {
 }
 
 // Some of its launches, begun at `begin`.
-void add_part(const Outcome& outcome, const Epoch& part, uint64_t begin, uint32_t first_class, Outcome& whole) {
+void add_part(const Outcome& outcome, const Epoch& part, uint64_t begin, Outcome& whole) {
   add_kernels(outcome, part, begin, whole);
   add_resources(outcome, whole);
-  add_fold(outcome.fold, first_class, whole.fold);
+  add_fold(outcome.fold, whole.fold);
   std::ranges::copy(outcome.folds, std::back_inserter(whole.folds));
   add_alternative_bounds(outcome, part, whole);
   whole.total_cycles = std::max(whole.total_cycles, begin + outcome.total_cycles);
@@ -116,25 +112,11 @@ Outcome in_sequence(size_t launches, const std::vector<Epoch>& epochs, const std
   Outcome whole = empty_outcome(launches, alternative_bounds);
   for (size_t e = 0; e < epochs.size(); ++e) {
     const Outcome& outcome = *outcomes[e];
-    add_part(outcome, epochs[e], e == 0 ? 0 : whole.total_cycles + kernel_launch, 0, whole);
+    add_part(outcome, epochs[e], e == 0 ? 0 : whole.total_cycles + kernel_launch, whole);
     whole.sms_simulated = std::max(whole.sms_simulated, outcome.sms_simulated);
     whole.left_idle = outcome.left_idle;
     whole.deadlocked = outcome.deadlocked;
     whole.deadlock = outcome.deadlock;
-  }
-  return whole;
-}
-
-Outcome side_by_side(size_t launches, const std::vector<Epoch>& groups, const std::vector<Outcome>& outcomes,
-                     size_t alternative_bounds) {
-  Outcome whole = empty_outcome(launches, alternative_bounds);
-  whole.left_idle = true;
-  for (size_t s = 0; s < groups.size(); ++s) {
-    const Outcome& outcome = outcomes[s];
-    add_part(outcome, groups[s], 0, whole.sms_simulated, whole);
-    whole.sms_simulated += outcome.sms_simulated;
-    whole.left_idle = whole.left_idle && outcome.left_idle;
-    whole.deadlocked = whole.deadlocked || outcome.deadlocked;
   }
   return whole;
 }

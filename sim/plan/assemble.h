@@ -18,8 +18,4 @@ Outcome of_those_that_ran(Outcome outcome);
 Outcome in_sequence(size_t launches, const std::vector<Epoch>& epochs, const std::vector<std::shared_ptr<const Outcome>>& outcomes,
                     size_t alternative_bounds, Cycle kernel_launch);
 
-// The same of independent groups, all of which begin at once.
-Outcome side_by_side(size_t launches, const std::vector<Epoch>& groups, const std::vector<Outcome>& outcomes,
-                     size_t alternative_bounds);
-
 }  // namespace warpfold::sim

@@ -24,11 +24,6 @@ std::vector<boost::dynamic_bitset<>> closure(const std::vector<std::vector<int>>
   return waits;
 }
 
-bool overlap(const traces::SmRange& one, const traces::SmRange& other) {
-  if (one.count == 0 || other.count == 0) return true;
-  return one.first < other.first + other.count && other.first < one.first + one.count;
-}
-
 }  // namespace
 
 std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise) {
@@ -68,33 +63,6 @@ std::vector<Epoch> epochs_of(const std::vector<Launch>& launches, bool serialise
   }
   for (Epoch& epoch : epochs) std::ranges::sort(epoch);
   return epochs;
-}
-
-std::vector<Epoch> independent_groups(const Spec& spec, const std::vector<Launch>& launches, bool serialise) {
-  Epoch all(launches.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  // Bounds keep room of an SM for launches that have no CTA on it. With half ports an SM may be pristine in one cycle and not in
-  // the next: the end of each group would be another group's.
-  if (spec.half_ports() || std::ranges::any_of(launches, &Launch::any)) return {all};
-  const auto waits_for = dependences(launches, serialise);
-  Epoch group(all);  // per launch, the first launch of its group
-  const auto join = [&group](size_t one, size_t other) {
-    const auto [first, second] = std::minmax(group[one], group[other]);
-    std::ranges::replace(group, second, first);
-  };
-  for (size_t l = 0; l < launches.size(); ++l) {
-    for (const int other : waits_for[l]) join(l, static_cast<size_t>(other));
-    for (size_t other = 0; other < l; ++other) {
-      if (overlap(launches[l].sms, launches[other].sms)) join(l, other);
-    }
-  }
-  std::vector<Epoch> groups;
-  for (const size_t first : all) {
-    Epoch own;
-    std::ranges::copy_if(all, std::back_inserter(own), [&](size_t l) { return group[l] == first; });
-    if (!own.empty()) groups.push_back(std::move(own));
-  }
-  return groups;
 }
 
 std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch& epoch) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "sim/sm/sm_launch.h"
-#include "sim/sm/spec.h"
 #include "traces/launch.h"
 
 namespace warpfold::sim {
@@ -23,12 +22,7 @@ using Epoch = std::vector<size_t>;
 //   stream 0: qkv, attention; stream 1: rng; attention after rng    {qkv, rng}, {attention}
 std::vector<Epoch> epochs_of(const std::vector<Launch>& launches, bool serialise);
 
-// Groups of launches of which no two share an SM, and none waits for a launch of another. They do not influence each other.
-//
-//   SM_PARTITION: proj, fc1, fc2 on the SMs 0 to 65, rng on the others    {proj, fc1, fc2}, {rng}
-std::vector<Epoch> independent_groups(const Spec& spec, const std::vector<Launch>& launches, bool serialise);
-
-// The launches of an epoch, or of a group, as a run of their own, streams by number.
+// The launches of an epoch as a run of their own, streams by number.
 std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch& epoch);
 // The same of bounds that they might have had instead; a launch that has the GPU to itself has none.
 std::vector<std::vector<PlacementBounds>> bounds_of_epoch(const std::vector<std::vector<PlacementBounds>>& bounds,

@@ -20,7 +20,7 @@ struct RunInputs {
   Options options;
 };
 
-// Runs a plan: leaves through the run cache, which Options names.
+// Runs a plan: epochs through the run cache, which Options names.
 class Executor {
  public:
   // Simulates launches; `until_idle`: no further than to where all that has been released has ended and every SM is pristine.
@@ -35,11 +35,8 @@ class Executor {
  private:
   using Shared = std::shared_ptr<const Outcome>;
 
-  Outcome run_sequence(RunPlan plan) const;
-  Shared run_epoch(const RunPlan& plan) const;
-  Shared repeated(const RunPlan& sequence, size_t e, const std::vector<Shared>& outcomes) const;
-  Outcome run_in_one(const Epoch& launches) const;
-  size_t alternative_bounds_of(const RunPlan& sequence) const;
+  Shared run_epoch(const Epoch& launches) const;
+  Shared repeated(const RunPlan& plan, size_t e, const std::vector<Shared>& outcomes) const;
   Options options_of(const Epoch& launches) const;
   RunInputs inputs_of(const Epoch& launches) const;
 

@@ -6,56 +6,32 @@
 #include <utility>
 
 namespace warpfold::sim {
-namespace {
-
-// Launches given by their places in `of`.
-Epoch at_places(const Epoch& of, const Epoch& places) {
-  Epoch launches;
-  for (const size_t place : places) launches.push_back(of[place]);
-  return launches;
-}
-
-}  // namespace
 
 RunPlan RunPlanner::plan() const {
-  Epoch all(launches_.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  return sequence(all);
-}
-
-RunPlan RunPlanner::sequence(const Epoch& launches) const {
-  RunPlan plan{.kind = RunPlan::Kind::kSequence, .launches = launches};
-  for (const Epoch& each : epochs_of(launches_of(launches_, launches), serialise_))
-    plan.parts.push_back(epoch(at_places(launches, each)));
+  RunPlan plan;
+  plan.launches.resize(launches_.size());
+  std::iota(plan.launches.begin(), plan.launches.end(), size_t{0});
+  plan.epochs = epochs_of(launches_, serialise_);
   // Where launches take no time, no epoch is known to leave an idle GPU (GpuRun::may_leave_idle).
-  if (spec_.kernel_launch == 0 && plan.parts.size() > 1) join_epochs(plan, 0);
+  if (spec_.kernel_launch == 0 && plan.epochs.size() > 1) join_epochs(plan, 0);
   return plan;
 }
 
-RunPlan RunPlanner::epoch(Epoch launches) const {
-  const auto groups = independent_groups(spec_, launches_of(launches_, launches), serialise_ && launches.size() > 1);
-  RunPlan plan{.kind = groups.size() > 1 ? RunPlan::Kind::kSideBySide : RunPlan::Kind::kLeaf, .launches = std::move(launches)};
-  if (plan.kind == RunPlan::Kind::kLeaf) return plan;
-  for (const Epoch& group : groups) plan.parts.push_back(sequence(at_places(plan.launches, group)));
-  return plan;
-}
-
-void RunPlanner::split_epoch(RunPlan& sequence, size_t e, const std::vector<size_t>& ran) const {
-  RunPlan& part = sequence.parts[e];
-  Epoch first = at_places(part.launches, ran);
+void split_epoch(RunPlan& plan, size_t e, const std::vector<size_t>& ran) {
+  Epoch first;
+  for (const size_t place : ran) first.push_back(plan.epochs[e][place]);
   Epoch rest;
-  std::ranges::set_difference(part.launches, first, std::back_inserter(rest));
-  part.launches = std::move(first);
-  if (!rest.empty()) sequence.parts.insert(sequence.parts.begin() + static_cast<ptrdiff_t>(e) + 1, epoch(std::move(rest)));
+  std::ranges::set_difference(plan.epochs[e], first, std::back_inserter(rest));
+  plan.epochs[e] = std::move(first);
+  if (!rest.empty()) plan.epochs.insert(plan.epochs.begin() + static_cast<ptrdiff_t>(e) + 1, std::move(rest));
 }
 
-void RunPlanner::join_epochs(RunPlan& sequence, size_t e) const {
+void join_epochs(RunPlan& plan, size_t e) {
   Epoch all;
-  for (size_t later = e; later < sequence.parts.size(); ++later)
-    std::ranges::copy(sequence.parts[later].launches, std::back_inserter(all));
+  for (size_t later = e; later < plan.epochs.size(); ++later) std::ranges::copy(plan.epochs[later], std::back_inserter(all));
   std::ranges::sort(all);
-  sequence.parts.resize(e);
-  sequence.parts.push_back(epoch(std::move(all)));
+  plan.epochs.resize(e);
+  plan.epochs.push_back(std::move(all));
 }
 
 }  // namespace warpfold::sim

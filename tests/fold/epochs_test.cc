@@ -53,31 +53,6 @@ TEST(Epochs, AreOneWhereLaunchesWaitForThemselves) {
   EXPECT_EQ(sim::epochs_of({waiting(0), waiting(1, {0, 1})}, false), (std::vector<Epoch>{{0, 1}}));
 }
 
-sim::Launch on(traces::SmRange sms, int stream, std::vector<int> after = {}) {
-  sim::Launch launch = waiting(stream, std::move(after));
-  launch.sms = sms;
-  return launch;
-}
-
-TEST(Sides, ShareNoSmAndWaitForNoLaunchOfOthers) {
-  const traces::SmRange left{.first = 0, .count = 4};
-  const traces::SmRange right{.first = 4, .count = 4};
-  const traces::SmRange middle{.first = 3, .count = 2};
-  sim::Spec spec;
-  const auto sides = [&](const std::vector<sim::Launch>& launches) { return sim::independent_groups(spec, launches, false); };
-  EXPECT_EQ(sides({on(left, 0), on(right, 1), on(left, 0)}), (std::vector<Epoch>{{0, 2}, {1}}));
-  EXPECT_EQ(sides({on(left, 0), on(right, 1, {0})}), (std::vector<Epoch>{{0, 1}})) << "one waits";
-  EXPECT_EQ(sides({on(left, 0), on(right, 0)}), (std::vector<Epoch>{{0, 1}})) << "one stream";
-  EXPECT_EQ(sides({on(left, 0), on(right, 1), on(middle, 2)}), (std::vector<Epoch>{{0, 1, 2}})) << "by way of a third";
-  EXPECT_EQ(sides({on(left, 0), on({}, 1)}), (std::vector<Epoch>{{0, 1}})) << "one has all SMs";
-  EXPECT_EQ(sim::independent_groups(spec, {on(left, 0), on(right, 1)}, true), (std::vector<Epoch>{{0, 1}})) << "serialised";
-  std::vector<sim::Launch> bounded = {on(left, 0), on(right, 1)};
-  bounded[1].quota.ctas = 1;
-  EXPECT_EQ(sides(bounded), (std::vector<Epoch>{{0, 1}})) << "bounds part all SMs";
-  spec.half_write_ports_per_bank = 1;
-  EXPECT_EQ(sides({on(left, 0), on(right, 1)}), (std::vector<Epoch>{{0, 1}})) << "what is new depends on the cycle";
-}
-
 // Some launches wait for all before them: the last one, or the last two, which are side by side then.
 void follow(Scenario& scenario) {
   const size_t launches = scenario.launches.size();
@@ -106,13 +81,6 @@ void keep_apart(Scenario& scenario) {
   }
 }
 
-bool has_sides(const Scenario& scenario) {
-  const auto spec = sim::make_spec(scenario.gpu);
-  return std::ranges::any_of(sim::epochs_of(scenario.launches, scenario.serialise), [&](const Epoch& epoch) {
-    return sim::independent_groups(*spec, sim::launches_of(scenario.launches, epoch), scenario.serialise).size() > 1;
-  });
-}
-
 // All launches again, behind one of them, which others may outlast or not; nothing parts an SM.
 void repeat(Scenario& scenario) {
   const size_t launches = scenario.launches.size();
@@ -135,7 +103,6 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
   int stopped = 0;
   int repeated = 0;
   int left_idle = 0;
-  int apart = 0;
   const bool same = rc::check([&] {
     Scenario scenario = any_recurring_scenario();
     bound_machine(scenario);
@@ -154,13 +121,7 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     options.run_cache = &known;
     for (int again = 0; again < 2; ++again) {
       sim::Outcome by_epochs = outcome(scenario.gpu, scenario.launches, options);
-      by_epochs.sms_simulated = in_one.sms_simulated;  // the most of any epoch, and the sum over its sides
-      // A side, which may be one of what is left in the middle of an epoch, is asked when it has ended itself: that may be too
-      // early for what is still under way.
-      RC_ASSERT(in_one.left_idle || !by_epochs.left_idle);
-      const bool kept_apart =
-          std::ranges::any_of(scenario.launches, [](const sim::Launch& launch) { return launch.sms.count > 0; });
-      if (kept_apart) by_epochs.left_idle = in_one.left_idle;
+      by_epochs.sms_simulated = in_one.sms_simulated;  // the most of any epoch
       const std::set<std::shared_ptr<const sim::FoldReport>> made(by_epochs.folds.begin(), by_epochs.folds.end());
       const bool more = by_epochs.folds.size() > sim::epochs_of(scenario.launches, scenario.serialise).size();
       if (again == 0) stopped += more;
@@ -176,13 +137,10 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     ++runs;
     cut += sim::epochs_of(scenario.launches, scenario.serialise).size() > 1;
     left_idle += in_one.left_idle;
-    apart += has_sides(scenario);
   });
-  std::cout << cut << " of " << runs << " programs have several epochs, " << apart << " several sides; " << left_idle
-            << " left an idle GPU, " << stopped << " in the middle of an epoch, of which " << repeated << " went on as before\n";
+  std::cout << cut << " of " << runs << " programs have several epochs; " << left_idle << " left an idle GPU, " << stopped << " in the middle of an epoch, of which " << repeated << " went on as before\n";
   ASSERT_TRUE(same);
   EXPECT_TRUE(can_be_a_share(cut, runs, 0.15, "have several epochs"));
-  EXPECT_TRUE(can_be_a_share(apart, runs, 0.02, "have several sides"));
   EXPECT_TRUE(can_be_a_share(left_idle, runs, 0.15, "leave an idle GPU"));
   EXPECT_TRUE(can_be_a_share(stopped, runs, 0.01, "leave it in the middle of an epoch"));
   EXPECT_TRUE(can_be_a_share(repeated, runs, 0.005, "go on as before"));
@@ -268,24 +226,6 @@ TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
   EXPECT_FALSE(left_idle(sim::FoldMode::kOff));
   EXPECT_FALSE(left_idle(sim::FoldMode::kExact));
   EXPECT_EQ(epochs(), 1);
-}
-
-// Each side is looked up by itself: what a kernel did alone on its SMs, it does beside a chain on the others.
-TEST(RunCache, AreOfTheSidesOfAnEpoch) {
-  configs::Gpu gpu = launching();
-  gpu.set_sm_count(2);
-  const std::vector<traces::Kernel> kernels = {adder("first", 90), adder("second", 50), adder("beside", 400)};
-  std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1]), launch(kernels[2], 1)};
-  launches[0].sms = launches[1].sms = {.first = 0, .count = 1};
-  launches[2].sms = {.first = 1, .count = 1};
-  const sim::Outcome in_one = outcome(gpu, launches, {});
-  sim::RunCache known;
-  const sim::Outcome alone = outcome(gpu, {launches[2]}, {.run_cache = &known});
-  sim::Outcome by_sides = outcome(gpu, launches, {.run_cache = &known});
-  EXPECT_EQ(difference(in_one, by_sides), "");
-  ASSERT_EQ(by_sides.folds.size(), 3);
-  EXPECT_EQ(by_sides.folds[2], alone.folds[0]);
-  EXPECT_EQ(by_sides.sms_simulated, 2);
 }
 
 // Kernels with other names are the same kernels; what they did alone they do again behind another.
