@@ -46,6 +46,8 @@ class BandwidthServer {
     advance(work);
     return free_at_ + (fraction_ > 0 ? 1 : 0);
   }
+  // Work takes 1/2^shift cycles.
+  uint32_t shift() const { return shift_; }
   // How long `bytes` take on a server that is idle.
   Cycle duration(uint64_t bytes) const { return (work_of(bytes) + (uint64_t{1} << shift_) - 1) >> shift_; }
   // The first cycle in which there is time left.
@@ -70,6 +72,32 @@ class BandwidthServer {
   }
 
   uint64_t served_bytes() const { return served_bytes_; }
+  // Bytes that another server has moved for this one.
+  void count(uint64_t bytes) { served_bytes_ += bytes; }
+
+  // Bytes that it has yet to move.
+  uint64_t backlog(Cycle now) const {
+    return free_at_ < now ? 0 : static_cast<uint64_t>(((Wide{free_at_ - now} << shift_) + fraction_) / cost_);
+  }
+  void set_backlog(Cycle now, uint64_t bytes) {
+    free_at_ = now;
+    fraction_ = 0;
+    if (bytes == 0 && now > 0) --free_at_;  // free before
+    advance(work_of(bytes));
+  }
+  // From `now` on the server moves `numerator / denominator` bytes a cycle. What it has yet to move takes as much longer or
+  // shorter.
+  void set_rate(Cycle now, uint64_t numerator, uint64_t denominator) {
+    BandwidthServer other(numerator, denominator);
+    other.served_bytes_ = served_bytes_;
+    other.free_at_ = std::min(free_at_, now);
+    if (free_at_ >= now) {
+      other.free_at_ = now;
+      const Wide left = (Wide{free_at_ - now} << shift_) + fraction_;
+      other.advance(static_cast<uint64_t>(left * other.cost_ / cost_));
+    }
+    *this = other;
+  }
 
   void visit(StateVisitor& visitor, const char* fraction = "bandwidth_fraction", const char* free = "bandwidth_free") {
     // Every field. cost and shift are constant.

@@ -19,7 +19,7 @@ void get_own_sm(ClassRun& follower, const ClassRun& leader, const CommonPrefix& 
   // A state with the leader's class in it is no state that a follower of another class has passed.
   follower.folding = prefix.same_classes ? std::make_unique<SmFolding>(*leader.folding, *follower.sm)
                                          : std::make_unique<SmFolding>(fold, *follower.sm, *leader.folding);
-  follower.sm->observe_with(*follower.folding);
+  if (fold.mode != FoldMode::kOff) follower.sm->observe_with(*follower.folding);
   follower.not_replayed = follower.sm->instructions() - follower.folding->skipped_instructions() - replayed;
 }
 
@@ -88,6 +88,28 @@ uint64_t ClassRun::shared() const { return sm->instructions() - folding->skipped
 Periods ClassRun::periods() const { return sum(folding->periods(), past.periods); }
 Periods ClassRun::sampled_periods() const { return sum(folding->sampled_periods(), past.sampled_periods); }
 
+ClassRun checkpoint(const ClassRun& class_run, const FoldOptions& fold) {
+  ClassRun copy{.sms = class_run.sms,
+                .ctas = class_run.ctas,
+                .next = class_run.next,
+                .represents_others = class_run.represents_others,
+                .less = class_run.less,
+                .followers = class_run.followers,
+                .past = class_run.past,
+                .timeline = class_run.timeline,
+                .replayed_before = class_run.replayed_before,
+                .not_replayed = class_run.not_replayed,
+                .memo_hits = class_run.memo_hits};
+  if (class_run.sm == nullptr) return copy;
+  copy.sm = std::make_unique<Sm>(*class_run.sm);
+  copy.sm->control() = class_run.sm->control();
+  copy.sm->observation() = class_run.sm->observation();
+  if (class_run.folding == nullptr) return copy;
+  copy.folding = class_run.folding->checkpoint(fold, *copy.sm);
+  copy.sm->observe_with(*copy.folding);
+  return copy;
+}
+
 void share_sm(ClassRun& leader) {
   std::vector<const CommonPrefix*> prefixes;
   for (const ClassRun::Follower& follower : leader.followers) prefixes.push_back(&follower.prefix);
@@ -105,14 +127,13 @@ void split(std::vector<ClassRun>& class_runs, ClassRun& leader, Divergence which
   if (which == Divergence::kWorkLeft) leader.sm->control().may_jump = true;
 }
 
-void follow_memo_hit(std::vector<ClassRun>& class_runs, ClassRun& class_run, const FoldOptions& fold) {
+void follow_memo_hit(ClassRun& class_run) {
   class_run.sm->receive(class_run.ctas);  // followers may have fewer
-  if (const std::optional<MemoHit> hit = class_run.folding->memo_hit()) {
-    std::erase_if(class_run.followers, [&](const ClassRun::Follower& follower) {
-      if (!diverges(follower.prefix, *class_run.sm, *hit)) return false;
-      get_own_sm(class_runs[follower.class_run], class_run, follower.prefix, fold);
-      return true;
-    });
+  const std::optional<MemoHit> hit = class_run.folding->memo_hit();
+  const bool together = hit && std::ranges::none_of(class_run.followers, [&](const ClassRun::Follower& follower) {
+                          return diverges(follower.prefix, *class_run.sm, *hit);
+                        });
+  if (together) {
     follow(*class_run.sm, *hit);
     class_run.folding->followed_memo_hit(hit->instructions);
     class_run.not_replayed += hit->instructions;

@@ -46,6 +46,9 @@ struct ClassRun {
   void end_timeline();           // the same at the end; before it settles
 };
 
+// The class as it is, with an Sm of its own where it has one.
+ClassRun checkpoint(const ClassRun& class_run, const FoldOptions& fold);
+
 // `leader`, which has an Sm, goes on with what it has in common with its followers.
 void share_sm(ClassRun& leader);
 
@@ -54,9 +57,9 @@ void share_sm(ClassRun& leader);
 enum class Divergence { kAll, kAnswers, kWorkLeft };
 void split(std::vector<ClassRun>& class_runs, ClassRun& leader, Divergence which, const FoldOptions& fold);
 
-// The class's Sm has paused at a memo hit and follows it. Followers for which a question on the way would have another answer get
-// an Sm of their own before.
-void follow_memo_hit(std::vector<ClassRun>& class_runs, ClassRun& class_run, const FoldOptions& fold);
+// The class's Sm has paused at a memo hit and follows it, unless a question on the way would have another answer for a follower:
+// classes diverge where a replay has them diverge, since from there on they meet each other in L2 and DRAM.
+void follow_memo_hit(ClassRun& class_run);
 
 // All Sms have done what comes before cycle `at`. Classes in equal states with a common prefix of what is left get one leader.
 void reconverge(std::vector<ClassRun>& class_runs, Cycle at, const std::vector<KernelImage>& images, bool one_at_a_time,

@@ -66,7 +66,9 @@ FoldReport GpuRun::fold_report() const {
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, false});
     }
   }
-  if (report.mode == Folded::kBounded) report.error_bound = fold_.error;
+  const bool estimated = sharing_->estimated();
+  if (estimated) report.mode = Folded::kBounded;
+  if (report.mode == Folded::kBounded) report.error_bound = fold_.error + (estimated ? kSharedBandwidthError : 0);
   return report;
 }
 
@@ -76,7 +78,7 @@ Outcome GpuRun::collect() const {
   outcome.folds = {std::make_shared<const FoldReport>(outcome.fold)};
   outcome.sm_classes = static_cast<uint32_t>(sm_classes_);
   outcome.sms_simulated = static_cast<uint32_t>(class_runs_.size());
-  outcome.whole_chip = chip_.has_value();
+  outcome.whole_chip = all_sms_;
   const size_t launches = released_.size();
   for (size_t l = 0; l < launches; ++l) {
     KernelCounters counters;
@@ -215,9 +217,6 @@ void GpuRun::collect_resources(Outcome& outcome) const {
       return total;
     });
   };
-  const auto beyond = [&](auto of) {
-    return chip_ ? of(*chip_) : sum([&](const Sm& sm) { return of(sm.memory().memory().own()); });
-  };
   const auto add = [&](std::string name, uint64_t busy) { outcome.resources.push_back({std::move(name), busy, 0}); };
   add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }));
   for (const isa::PipeRow& row : isa::kMathPipes) add(std::string(row.name), pipe(row.pipe));
@@ -226,9 +225,9 @@ void GpuRun::collect_resources(Outcome& outcome) const {
   add("memory_issue", pipe(isa::Pipe::kMemory) * spec_.memory_issue_interval);
   add("shared_memory", sum([](const Sm& sm) { return sm.memory().wavefronts(); }));
   add("sm_ingress", sum([](const Sm& sm) { return sm.memory().memory().ingress_bytes(); }));
-  add("l2_read", beyond([](const ChipMemory& of) { return of.l2_read.served_bytes(); }));
-  add("l2_write", beyond([](const ChipMemory& of) { return of.l2_write.served_bytes(); }));
-  add("dram", beyond([](const ChipMemory& of) { return of.dram.requested_bytes(); }));
+  add("l2_read", sum([](const Sm& sm) { return sm.memory().memory().l2_read_bytes(); }));
+  add("l2_write", sum([](const Sm& sm) { return sm.memory().memory().l2_write_bytes(); }));
+  add("dram", sum([](const Sm& sm) { return sm.memory().memory().dram_read_bytes() + sm.memory().memory().dram_written_bytes(); }));
 }
 
 void settle_resources(const Spec& spec, Outcome& outcome) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <queue>
 #include <stdexcept>
 #include <utility>
 
@@ -45,6 +44,8 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       depends_on_(dependences(launches, options.serialise)),
       released_(launches.size(), false),
       released_at_(launches.size(), 0),
+      all_sms_(options.all_sms),
+      shares_sms_(!options.all_sms && options.issue_log == nullptr),
       trajectories_(fold_.checkpoint_spacing) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
   std::vector<const traces::Kernel*> kernels;
@@ -57,7 +58,6 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   sm_classes_ = classes.size();
   if (options.all_sms) {
     fold_.mode = FoldMode::kOff;
-    chip_.emplace(spec.memory, 1);
     classes = each_sm(kernels, spec.memory.sm_count, ranges);
   }
   const double difference = with_representatives ? representable_difference() : 0;
@@ -73,6 +73,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
   }
   for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options.issue_log);
+  sharing_.emplace(spec_, images_, class_runs_);
 }
 
 void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
@@ -84,15 +85,15 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
                       ctas_alone(images_[l], launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count),
                       epoch_of[l]});
   }
-  class_run.sm = std::make_unique<Sm>(spec_, std::move(shares), chip_ ? &*chip_ : nullptr);
+  class_run.sm = std::make_unique<Sm>(spec_, std::move(shares));
   compare_with(*class_run.sm, alternative_bounds_);
   class_run.sm->observation().issue_log = issue_log;
   class_run.sm->observation().sm_class = static_cast<uint32_t>(&class_run - class_runs_.data());
   if (timeline_) record_timeline(*class_run.sm, TimelineLimits::for_each_of(class_runs_.size()));
-  if (fold_.mode == FoldMode::kOff) return;
+  if (!shares_sms_) return;
   const bool memo_hits = !timeline_ && fold_.enables(Mechanism::kMemoHit);
   class_run.folding = std::make_unique<SmFolding>(fold_, *class_run.sm, memo_hits ? &trajectories_ : nullptr);
-  class_run.sm->observe_with(*class_run.folding);
+  if (fold_.mode != FoldMode::kOff) class_run.sm->observe_with(*class_run.folding);
 }
 
 // A class that represents others has more work: when the last SM ends is not touched, only sums over SMs are.
@@ -104,7 +105,7 @@ Outcome GpuRun::until_idle() {
 }
 
 // Where launches take no time the next one begins in a cycle that has been run, and what an SM was before that is gone.
-bool GpuRun::may_leave_idle() const { return !chip_ && spec_.kernel_launch > 0; }
+bool GpuRun::may_leave_idle() const { return !all_sms_ && spec_.kernel_launch > 0; }
 
 // What a run does up to its stop, it must do whatever launches come later: they bound no launch (SmLaunch::any).
 bool GpuRun::may_stop() const {
@@ -117,17 +118,14 @@ Outcome GpuRun::run() {
     release_ready();
     if (stopped_) break;
     reconverge_classes();
-    if (std::ranges::all_of(class_runs_, [](const ClassRun& class_run) { return class_run.next == kNever; })) break;
-    if (chip_) {
-      run_together();
-      continue;
-    }
-    for (ClassRun& class_run : class_runs_) {
-      if (class_run.sm != nullptr) advance(class_run);
-      release_ready();  // before the next one runs: it may have waited for just this
-      if (stopped_) break;
+    if (!sharing_->pending()) break;
+    if (all_sms_) {
+      sharing_->run_together({.ahead = most_ahead(), .while_many = false}, fold_);
+    } else {
+      run_classes();
     }
   }
+  sharing_->part();
   // In a deadlock classes that have not diverged hang alike.
   for (ClassRun& class_run : class_runs_) {
     if (class_run.sm != nullptr) split(class_runs_, class_run, Divergence::kAll, fold_);
@@ -172,36 +170,40 @@ bool GpuRun::may_start_earlier(const Outcome& outcome) const {
   });
 }
 
-void GpuRun::advance(ClassRun& class_run) {
-  const Cycle limit =
-      reconvergence_points_.empty() ? horizon(class_run) : std::min(horizon(class_run), *reconvergence_points_.begin());
+// Classes that use no memory run by themselves; so does one that does, until another one begins to.
+void GpuRun::run_classes() {
+  const std::vector<size_t> asking = sharing_->asking();
+  const Cycle point = reconvergence_points_.empty() ? kNever : *reconvergence_points_.begin();
+  if (asking.size() > 1) {
+    const uint64_t together = sharing_->instructions_together(asking, fold_);
+    if (together == 0) return run_slice(asking, point);
+    return sharing_->run_together({.until = point, .ahead = most_ahead(), .instructions = together}, fold_);
+  }
+  sharing_->part();
+  const Cycle until = std::min(point, sharing_->others_begin(asking));
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    ClassRun& class_run = class_runs_[m];
+    if (class_run.sm == nullptr) continue;
+    const bool alone = !asking.empty() && asking.front() == m;
+    if (!alone && sharing_->uses_memory(class_run)) continue;
+    if (alone) sharing_->run_alone(class_run);
+    advance(class_run, alone ? until : point);
+    release_ready();  // before the next one runs: it may have waited for just this
+    if (stopped_) break;
+  }
+}
+
+void GpuRun::advance(ClassRun& class_run, Cycle until) {
+  const Cycle limit = std::min(horizon(class_run), until);
   if (class_run.next >= limit) return;
   class_run.next = class_run.sm->run(limit);
-  if (class_run.folding && class_run.folding->at_memo_hit()) follow_memo_hit(class_runs_, class_run, fold_);
+  if (class_run.folding && class_run.folding->at_memo_hit()) follow_memo_hit(class_run);
   split(class_runs_, class_run, class_run.sm->control().ends_sharing ? Divergence::kWorkLeft : Divergence::kAnswers, fold_);
 }
 
-// Until a launch has ended on an SM and all have done their part of that cycle. The SM whose next thing to do is the earliest goes
-// first, the lower index where two are even, up to where it may meet the others in memory; no SM gets behind the time that another
-// has reached by more than what concerns it alone. Where launches wait for others, no SM runs further ahead than a launch end may
-// take effect.
-void GpuRun::run_together() {
-  using Turn = std::pair<Cycle, size_t>;  // next thing to do, index
-  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
-  for (size_t m = 0; m < class_runs_.size(); ++m) {
-    if (class_runs_[m].next != kNever) turns.emplace(class_runs_[m].next, m);
-  }
-  const bool all_released = std::ranges::all_of(released_, std::identity{});
-  const Cycle launch = std::max<Cycle>(spec_.kernel_launch, 1);
-  Cycle until = kNever;
-  while (!turns.empty() && turns.top().first <= until) {
-    const auto [now, m] = turns.top();
-    turns.pop();
-    ClassRun& class_run = class_runs_[m];
-    class_run.next = class_run.sm->run_to_access(all_released ? kNever : now + launch);
-    if (class_run.sm->control().launch_ended) until = now;
-    if (class_run.next != kNever) turns.emplace(class_run.next, m);
-  }
+// Where launches wait for others, no SM runs further ahead of the rest than a launch end may take effect.
+Cycle GpuRun::most_ahead() const {
+  return std::ranges::all_of(released_, std::identity{}) ? kNever : std::max<Cycle>(spec_.kernel_launch, 1);
 }
 
 // What was issued is what the programs hold.
@@ -243,7 +245,7 @@ void GpuRun::release_ready() {
 
 // Classes are compared at the start (common prefix) and where a launch begins later (reconvergence).
 bool GpuRun::may_share_from(Cycle at) const {
-  if (fold_.mode == FoldMode::kOff || !fold_.enables(Mechanism::kCommonPrefix)) return false;
+  if (!shares_sms_ || !fold_.enables(Mechanism::kCommonPrefix)) return false;
   return at == 0 || (spec_.kernel_launch > 0 && fold_.enables(Mechanism::kReconvergence));
 }
 
@@ -259,6 +261,7 @@ bool GpuRun::idle_until(const std::vector<Cycle>& next) {
     end = std::max(end, end_of(static_cast<int>(l)));
   }
   if (at != end + spec_.kernel_launch) return false;
+  sharing_->part();
   // What is still under way comes first: looking at an SM's state brings the write-back of its L2 up to that time.
   for (ClassRun& class_run : class_runs_) {
     if (class_run.sm && class_run.next < at) class_run.next = class_run.sm->run(at);
@@ -272,6 +275,10 @@ void GpuRun::reconverge_classes() {
     const Cycle at = *reconvergence_points_.begin();
     if (std::ranges::any_of(class_runs_, [&](const ClassRun& class_run) { return class_run.sm != nullptr && class_run.next < at; }))
       return;
+    sharing_->part();
+    for (ClassRun& class_run : class_runs_) {
+      if (class_run.sm != nullptr) class_run.sm->memory().set_rates(at, even_rates(spec_.memory, spec_.memory.sm_count));
+    }
     reconverge(class_runs_, at, images_, spec_.cta_launch > 0, fold_);
     reconvergence_points_.erase(at);
   }
@@ -346,7 +353,7 @@ std::string GpuRun::waiting_sms() const {
 
 std::string GpuRun::deadlock_report() const {
   std::string report = "deadlock: nothing is left to happen, but not all CTAs have ended\n";
-  report += chip_ ? waiting_sms() : waiting_classes();
+  report += all_sms_ ? waiting_sms() : waiting_classes();
   for (size_t l = 0; l < released_.size(); ++l) {
     if (!ended(static_cast<int>(l))) {
       report += "  " + images_[l].kernel->name +

@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "sim/gpu/chip_sharing.h"
 #include "sim/gpu/class_run.h"
 #include "sim/memo/trajectory_cache.h"
 #include "sim/plan/options.h"
@@ -20,8 +21,8 @@ using traces::Launch;
 // class. SMs influence each other only through launch ends, which take `kernel_launch` cycles to act: no SM runs further ahead of
 // another than that.
 //
-// With Options::all_sms every SM that receives a CTA, against L2 and DRAM that they share: what they ask of them comes in order of
-// (time, SM index).
+// L2 and DRAM they share (ChipSharing). With Options::all_sms every SM that receives a CTA is simulated, and all meet each other
+// there from the start to the end.
 class GpuRun {
  public:
   // `with_representatives`: SM classes may represent others where the options allow it (choose_representatives).
@@ -40,8 +41,11 @@ class GpuRun {
  private:
   void start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
              std::vector<IssueRecord>* issue_log);
-  void advance(ClassRun& class_run);
-  void run_together();
+  void run_classes();
+  void run_slice(const std::vector<size_t>& asking, Cycle point);
+  Cycle advance_all(const std::vector<size_t>& asking, Cycle until);
+  void advance(ClassRun& class_run, Cycle until);
+  Cycle most_ahead() const;
   void release_ready();
   bool may_share_from(Cycle at) const;
   bool may_leave_idle() const;
@@ -79,10 +83,12 @@ class GpuRun {
   bool stops_when_idle_ = false;
   bool stopped_ = false;
   std::set<Cycle> reconvergence_points_;  // before each of these cycles all stop, and equal states are looked for
-  std::optional<ChipMemory> chip_;        // none: every SM has its share for itself
+  bool all_sms_;
+  bool shares_sms_;  // classes in equal states are replayed on one SM; also without folding, so that the same SMs meet in memory
   size_t sm_classes_ = 0;
   TrajectoryCache trajectories_;
   std::vector<ClassRun> class_runs_;  // one SM of each class, or each SM
+  std::optional<ChipSharing> sharing_;
 };
 
 // What resources could have done in the time that all has taken.

@@ -16,6 +16,12 @@ SmFolding::SmFolding(const FoldOptions& options, Sm& sm, const SmFolding& other)
   if (options.mode == FoldMode::kAuto) sampler_.emplace(options, sm);
 }
 
+std::unique_ptr<SmFolding> SmFolding::checkpoint(const FoldOptions& options, Sm& copy) const {
+  auto of_copy = std::make_unique<SmFolding>(options, copy, *this);
+  if (sampler_) of_copy->sampler_.emplace(*sampler_, copy);
+  return of_copy;
+}
+
 void SmFolding::loop_ended(Sm& /*sm*/, Cycle now, Cycle limit) {
   const auto skipped = memoizer_.loop_ended(now, limit, sampler_ ? sampler_->measured() : 0);
   if (!sampler_) return;
@@ -31,6 +37,11 @@ void SmFolding::sample(Cycle now, Cycle limit) {
   period.instructions = taken->instructions / taken->by.periods;
   period.repeats += taken->by.periods;
   sampled_ += taken->instructions;
+}
+
+void SmFolding::disturbed() {
+  memoizer_.disturbed();
+  if (sampler_) sampler_->disturbed();
 }
 
 void SmFolding::followed_memo_hit(uint64_t instructions) {

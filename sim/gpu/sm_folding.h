@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "sim/memo/memoizer.h"
@@ -20,12 +21,18 @@ class SmFolding : public SmObserver {
   // For an SM that has skipped what `other`'s has, though it has passed other states.
   SmFolding(const FoldOptions& options, Sm& sm, const SmFolding& other);
 
+  // For `copy`, a copy of the SM as it is. What has been measured is kept, states passed are not.
+  std::unique_ptr<SmFolding> checkpoint(const FoldOptions& options, Sm& copy) const;
+
   void loop_ended(Sm& sm, Cycle now, Cycle limit) override;
 
   bool at_memo_hit() const { return memoizer_.paused(); }
   std::optional<MemoHit> memo_hit() { return memoizer_.memo_hit(); }
   // The SM is in the state that the hit of so many instructions leads to.
   void followed_memo_hit(uint64_t instructions);
+
+  // The SM has been influenced from outside: no state before leads to one behind.
+  void disturbed();
 
   const Periods& periods() const { return memoizer_.periods(); }
   const Periods& sampled_periods() const { return sampled_periods_; }

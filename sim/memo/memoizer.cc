@@ -178,6 +178,11 @@ void Memoizer::state_replaced() {
   burst_ = kFirstKeys;
 }
 
+void Memoizer::disturbed() {
+  by_hash_.clear();
+  state_replaced();
+}
+
 // None where not one period may follow.
 std::optional<Memoizer::FastForwarded> Memoizer::fast_forward(const Snapshot& before, const Snapshot& after, Cycle limit) {
   if (!options_.enables(Mechanism::kRecurrence)) return std::nullopt;

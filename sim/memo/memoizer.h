@@ -60,6 +60,9 @@ class Memoizer {
   // Work has been taken away from the SM: no trajectory leads to its state.
   void state_replaced();
 
+  // The SM has been influenced from outside: no state before recurs behind, and no trajectory leads there.
+  void disturbed();
+
   const Periods& periods() const { return periods_; }
   uint64_t skipped_instructions() const { return skipped_; }
 

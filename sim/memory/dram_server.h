@@ -36,6 +36,27 @@ class DramServer {
     return server_.work(now, excess);
   }
 
+  // From `now` on.
+  void set_rate(Cycle now, uint64_t numerator, uint64_t denominator, uint64_t dirty_bytes) {
+    catch_up(now);
+    const uint64_t dirty = server_.bytes_of(dirty_);
+    server_.set_rate(now, numerator, denominator);
+    most_dirty_ = server_.work_of(dirty_bytes);
+    dirty_ = std::min(most_dirty_, server_.work_of(dirty));
+  }
+  // Bytes that it has yet to move, those in L2 aside.
+  uint64_t backlog(Cycle now) const { return server_.backlog(now); }
+  uint64_t dirty_bytes() const { return server_.bytes_of(dirty_); }
+  void set_backlog(Cycle now, uint64_t bytes, uint64_t dirty_bytes) {
+    server_.set_backlog(now, bytes);
+    dirty_ = std::min(most_dirty_, server_.work_of(dirty_bytes));
+  }
+  // What another server has moved for this one.
+  void count(uint64_t read, uint64_t written) {
+    server_.count(read);
+    written_bytes_ += written;
+  }
+
   // Writes back what there has been time for.
   void catch_up(Cycle now) { dirty_ = server_.work_while_idle(now, dirty_); }
 
@@ -45,11 +66,12 @@ class DramServer {
   // Of the room that L2 has for what waits to be written back, the share that is taken.
   double dirty_share() const { return dirty_ == 0 ? 0 : static_cast<double>(dirty_) / static_cast<double>(most_dirty_); }
 
-  // Read, and written to L2 for it: some of the latter may not have left yet.
-  uint64_t requested_bytes() const { return server_.served_bytes() + written_bytes_; }
+  uint64_t read_bytes() const { return server_.served_bytes(); }
+  // To L2: some of them may not have left yet.
+  uint64_t written_bytes() const { return written_bytes_; }
 
   void visit(StateVisitor& visitor) {
-    // Every field. most_dirty is constant.
+    // Every field. most_dirty is as the rate.
     [[maybe_unused]] const auto& [server, most_dirty, dirty, written_bytes] = *this;
     if (visitor.recording()) catch_up(visitor.now());  // so that equal states look equal
     visitor.value("dram_dirty", dirty_);

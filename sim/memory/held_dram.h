@@ -28,8 +28,20 @@ class HeldDram {
     return {end, now, end, Contended::kDram, &holders_};
   }
 
+  void set_rate(Cycle now, uint64_t numerator, uint64_t denominator, uint64_t dirty_bytes) {
+    server_.set_rate(now, numerator, denominator, dirty_bytes);
+  }
+  uint64_t backlog(Cycle now) const { return server_.backlog(now); }
+  uint64_t dirty_bytes(Cycle now) {
+    server_.catch_up(now);
+    return server_.dirty_bytes();
+  }
+  void set_backlog(Cycle now, uint64_t bytes, uint64_t dirty_bytes) { server_.set_backlog(now, bytes, dirty_bytes); }
+  void count(uint64_t read, uint64_t written) { server_.count(read, written); }
+
   double dirty_share() const { return server_.dirty_share(); }
-  uint64_t requested_bytes() const { return server_.requested_bytes(); }
+  uint64_t read_bytes() const { return server_.read_bytes(); }
+  uint64_t written_bytes() const { return server_.written_bytes(); }
 
   // The holder matters while a request may have to wait.
   void visit(StateVisitor& visitor) {

@@ -6,17 +6,9 @@
 #include "sim/account/hold_history.h"
 #include "sim/account/states.h"
 #include "sim/engine/bandwidth_server.h"
+#include "sim/memory/passage.h"
 
 namespace warpfold::sim {
-
-// How a transfer passed a server, and behind whom it waited.
-struct Passage {
-  Cycle end = 0;       // the last byte has passed
-  Cycle idle_end = 0;  // the same, had the server been idle
-  Cycle wait_end = 0;  // until then it waited; holders says for whom
-  Contended resource = Contended::kDram;
-  const HoldHistory* holders = nullptr;
-};
 
 // A bandwidth server that knows whose bytes take its time.
 class HeldServer {
@@ -32,6 +24,11 @@ class HeldServer {
   }
 
   uint64_t served_bytes() const { return server_.served_bytes(); }
+  void count(uint64_t bytes) { server_.count(bytes); }
+  void set_rate(Cycle now, uint64_t numerator, uint64_t denominator) { server_.set_rate(now, numerator, denominator); }
+  // Bytes that it has yet to move.
+  uint64_t backlog(Cycle now) const { return server_.backlog(now); }
+  void set_backlog(Cycle now, uint64_t bytes) { server_.set_backlog(now, bytes); }
 
   // The holder matters while a request may have to wait.
   void visit(StateVisitor& visitor) {

@@ -3,67 +3,82 @@
 #include <cstdint>
 
 #include "sim/engine/time.h"
+#include "sim/memory/chip_memory.h"
 #include "sim/memory/held_dram.h"
 #include "sim/memory/held_server.h"
 #include "sim/memory/memory_spec.h"
+#include "sim/memory/passage.h"
 
 namespace warpfold::sim {
 
-// What lies beyond the SMs' network ports: L2 and DRAM bandwidth, of the whole chip or of 1/sm_count of it.
-struct ChipMemory {
-  ChipMemory(const MemorySpec& spec, uint32_t shares);
+// Rates of L2 and DRAM that one SM has to itself, in 1/1000 byte and 1/`sms` of a cycle: those of the chip divided among so many
+// SMs, unless others leave it more.
+struct MemoryRates {
+  uint64_t l2_read = 0;
+  uint64_t l2_write = 0;
+  uint64_t dram = 0;
+  uint64_t dirty_bytes = 0;  // that may wait in L2, for all of these SMs
+  uint64_t sms = 1;
 
-  // Throws where a request comes behind one of a later cycle: first come first served would not be what happens.
-  void arrive(Cycle now);
-
-  Cycle latest = 0;  // request so far
-  HeldServer l2_read;
-  HeldServer l2_write;
-  HeldDram dram;
-
-  bool operator==(const ChipMemory&) const = default;
+  bool operator==(const MemoryRates&) const = default;
 };
+// Of the chip, divided evenly among `sms` SMs.
+MemoryRates even_rates(const MemorySpec& spec, uint64_t sms);
 
-// The memory system as one SM sees it: its own network ports, and behind them either its exact share of L2 and DRAM or the chip's,
-// where it meets the other SMs. Requests to a shared one must come in order of time over all SMs.
-// A transfer passes all servers it needs at once and is done when the slowest has passed it; latency comes on top. A store is done
-// in L2: DRAM only holds it up where L2 has too much to write back.
+// The memory system as one SM sees it: its own network ports, and behind them either rates of L2 and DRAM that it has to itself
+// (where all SMs that ask do the same, or where the others' demand is known), or the chip's L2 and DRAM (ChipMemory), where it
+// meets the other SMs. A transfer passes all servers it needs at once and is done when the slowest has passed it; latency comes on
+// top. A store is done in L2: DRAM only holds it up where L2 has too much to write back.
 class MemoryShare {
  public:
   explicit MemoryShare(const MemorySpec& spec);
 
-  struct Reply {
-    Cycle transferred;  // bandwidth only
-    Cycle uncontended;  // the same with all servers idle
-    Passage slowest;
+  struct Transfer {
+    bool write = false;
+    uint32_t bytes = 0;
+    uint32_t multicast = 1;  // SMs that receive the same bytes, so that L2 and DRAM serve 1/multicast of them for this SM
+    uint64_t dram_bytes = 0;
+    int launch = 0;
   };
+  // L2 to SM, or SM to L2 (and from there to DRAM for the share that is evicted), at the SM's own rates.
+  Reply pass(Cycle now, const Transfer& transfer);
+  // The same, by the chip's L2 and DRAM, which give the reply when it has passed.
+  void pass_to(ChipMemory& chip, size_t lane, uint32_t number, Cycle now, const Transfer& transfer);
 
-  // `chip`: L2 and DRAM shared with other SMs; none: this SM has 1/sm_count of them for itself.
-  //
-  // L2 to SM, for `launch`. `multicast` SMs receive the same bytes, so that L2 and DRAM serve 1/multicast of them for this SM.
-  Reply read(ChipMemory* chip, Cycle now, uint32_t bytes, uint32_t multicast, uint64_t dram_bytes, int launch);
-  // SM to L2 (and from there to DRAM for the share that is evicted).
-  Reply write(ChipMemory* chip, Cycle now, uint32_t bytes, uint64_t dram_bytes, int launch);
+  const MemoryRates& rates() const { return rates_; }
+  void set_rates(Cycle now, const MemoryRates& rates);
+  // What L2 and DRAM have yet to move for the SM at its own rates; set_backlog: moves it, and nothing else, from `now` on.
+  ChipMemory::Backlog backlog(Cycle now);
+  void set_backlog(Cycle now, const ChipMemory::Backlog& backlog);
 
-  const ChipMemory& own() const { return own_; }
   uint64_t ingress_bytes() const { return ingress_.served_bytes(); }
+  uint64_t l2_read_bytes() const { return l2_read_.served_bytes(); }
+  uint64_t l2_write_bytes() const { return l2_write_.served_bytes(); }
+  uint64_t dram_read_bytes() const { return dram_.read_bytes(); }
+  uint64_t dram_written_bytes() const { return dram_.written_bytes(); }
+  double dirty_share() const { return dram_.dirty_share(); }
 
-  // Of an SM with a share of its own.
+  // Of an SM with rates of its own.
   void visit(StateVisitor& visitor) {
-    // Every field; of what lies beyond too.
-    [[maybe_unused]] const auto& [ingress, egress, own] = *this;
-    [[maybe_unused]] const auto& [latest, l2_read, l2_write, dram] = own_;
-    for (HeldServer* server : {&ingress_, &egress_, &own_.l2_read, &own_.l2_write}) server->visit(visitor);
-    own_.dram.visit(visitor);
-    own_.latest = visitor.moved(own_.latest);
+    // Every field.
+    [[maybe_unused]] const auto& [spec, rates, ingress, egress, l2_read, l2_write, dram] = *this;
+    [[maybe_unused]] const auto& [read_rate, write_rate, dram_rate, dirty_bytes, sms] = rates_;
+    for (const uint64_t rate : {rates_.l2_read, rates_.l2_write, rates_.dram, rates_.dirty_bytes, rates_.sms})
+      visitor.value("memory_rate", rate);
+    for (HeldServer* server : {&ingress_, &egress_, &l2_read_, &l2_write_}) server->visit(visitor);
+    dram_.visit(visitor);
   }
 
   bool operator==(const MemoryShare&) const = default;
 
  private:
+  MemorySpec spec_;
+  MemoryRates rates_;
   HeldServer ingress_;
   HeldServer egress_;
-  ChipMemory own_;  // its exact share of L2 and DRAM
+  HeldServer l2_read_;
+  HeldServer l2_write_;
+  HeldDram dram_;
 };
 
 // Splits a stream's bytes into L2 hits and DRAM accesses in an evenly spread order. The share that goes to DRAM is rounded to

@@ -213,7 +213,7 @@ void Sampler::add_sample(Cycle now) {
   StateVisitor visitor(sample.state, now);
   sm_->visit(visitor);
   sample.state.instructions = sm_->instructions();
-  sample.dirty_share = sm_->memory().memory().own().dram.dirty_share();
+  sample.dirty_share = sm_->memory().memory().dirty_share();
   sample.rounds_left = pacer_ ? pacer_->rounds_left : 0;
   sample_warps(now, sample);
   for (size_t l = 0; l < coupled_.size(); ++l) {

@@ -65,6 +65,9 @@ class Sampler {
   // The SM is so many instructions further. What was measured no longer holds.
   void followed_memo_hit(uint64_t instructions);
 
+  // The SM has been influenced from outside. What was measured no longer holds.
+  void disturbed() { restart(); }
+
   // Instructions over which rates have been measured so far.
   uint64_t measured() const { return samples_.empty() ? 0 : sm_->instructions() - samples_.front().state.instructions; }
   // The gate that was closed when work was last asked for: of all windows the one that came furthest.

@@ -52,11 +52,16 @@ SamplingGate Sampler::plan_window(size_t first, Cycle limit, Extrapolation& extr
   extrapolation.period = period;
   extrapolation.coarsest.assign(coupled_.size(), 0);
   by.trips_taken.assign(to.state.trips.left.size(), 0);
-  uint64_t periods = limit == kNever ? kUnbounded : limit > to.state.at ? (limit - to.state.at) / period : 0;
-  periods = std::min(periods, bound_by_launches(from, by));
-  if (periods == 0 || periods == kUnbounded) return SamplingGate::kNothingLeftToTake;
-  const SamplingGate gate = gate_of_rates(first, periods * period);
-  if (gate != SamplingGate::kOpen) return gate;
+  const uint64_t left = bound_by_launches(from, by);
+  if (left == 0 || left == kUnbounded) return SamplingGate::kNothingLeftToTake;
+  const uint64_t in_time = limit == kNever ? left : limit > to.state.at ? (limit - to.state.at) / period : 0;
+  const uint64_t periods = std::min(left, in_time);
+  if (periods == 0) return SamplingGate::kNothingLeftToTake;
+  // What may not be taken at once may not be taken by pieces either, which all rest on the same belief.
+  for (const uint64_t each : {left, periods}) {
+    const SamplingGate gate = gate_of_rates(first, each * period);
+    if (gate != SamplingGate::kOpen) return gate;
+  }
   by.periods = periods;
   by.cycles = periods * period;
   by.moments.assign(to.state.moments.size(), by.cycles);

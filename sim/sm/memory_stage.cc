@@ -63,9 +63,19 @@ void MemoryStage::charge(Sm& sm, MemoryRequest& request, const HoldHistory& hold
   holders.charge(from, to, request.launch, [&](int culprit, uint64_t cycles) { charge(sm, request, culprit, resource, cycles); });
 }
 
-// The last `delay` cycles that the transfer waited, which are those that its reply is late by.
-void MemoryStage::charge_transfer(Sm& sm, MemoryRequest& request, const Passage& passage, Cycle delay) {
-  charge(sm, request, *passage.holders, passage.resource, passage.wait_end - delay, passage.wait_end);
+// The `delay` cycles that its reply is late by. What other SMs that asked for the slowest server took of the transfer's time counts
+// in proportion, and is charged to the launches that asked; the rest are the last cycles in which the transfer waited behind the
+// SM's own requests.
+void MemoryStage::charge_transfer(Sm& sm, MemoryRequest& request, const Reply& reply, Cycle delay) {
+  const Passage& passage = reply.slowest;
+  Cycle left = delay;
+  const Cycle late = reply.transferred - reply.uncontended;
+  for (size_t l = 0; l < reply.lost_to.size() && late > 0; ++l) {
+    const Cycle lost = std::min(left, reply.lost_to[l] * delay / late);
+    left -= lost;
+    if (lost > 0) charge(sm, request, static_cast<int>(l), passage.resource, lost);
+  }
+  if (left > 0) charge(sm, request, *passage.holders, passage.resource, passage.wait_end - left, passage.wait_end);
 }
 
 int MemoryStage::queue_holder(int sub_core) const { return queues_[sub_core].front().launch; }
@@ -250,46 +260,96 @@ uint64_t MemoryStage::dram_share(const MemoryRequest& request, uint64_t bytes) {
   return fractions_[request.launch][request.op->stream].take(bytes);
 }
 
-void MemoryStage::finish_global(Sm& sm, MemoryRequest& request, Cycle now) {
+// Asks L2 and DRAM for what the request needs of them: the reply comes at once where the SM has rates of its own.
+void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
-  SubCoreEvent to_warp{.kind = SubCoreEvent::Kind::kStored,
-                       .sub_core = static_cast<uint8_t>(request.sub_core),
-                       .slot = static_cast<uint8_t>(request.slot),
-                       .serial = request.warp_serial,
-                       .value = request.group};
   const bool writes = op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore;
-  LaunchAccount& account = sm.ledger().launch(request.launch);
   const uint64_t dram = dram_share(request, op.bytes);
-  const MemoryShare::Reply moved = writes ? memory_.write(sm.chip(), now, op.bytes, dram, request.launch)
-                                          : memory_.read(sm.chip(), now, op.bytes, op.multicast, dram, request.launch);
+  LaunchAccount& account = sm.ledger().launch(request.launch);
   account.l2_served_bytes += op.bytes;
   account.dram_bytes += dram;
-  // The buffer is held until the transfer has passed the ports, so that a saturated memory pushes back.
-  const Cycle soonest = now + std::max<Cycle>(sm.spec().data_stage_rate.at_rate(op.wavefronts), 1);
-  const Cycle left = std::max(moved.transferred, soonest);
-  sm.schedule(left, MemoryEvent{MemoryEvent::Kind::kCredit});
+  const MemoryShare::Transfer transfer{
+      .write = writes, .bytes = op.bytes, .multicast = writes ? 1U : op.multicast, .dram_bytes = dram, .launch = request.launch};
+  if (sm.chip() == nullptr || op.bytes == 0) {  // nothing is to be served of what moves nothing
+    const Reply reply = memory_.pass(now, transfer);
+    TransferUnderWay passed{request, now, dram > 0, false};
+    transfer_passed(sm, passed, reply);
+    return;
+  }
+  const auto free = std::ranges::find_if(transfers_, [](const auto& each) { return !each.under_way; });
+  const auto number = static_cast<uint32_t>(free - transfers_.begin());
+  if (free == transfers_.end()) transfers_.emplace_back();
+  transfers_[number] = {request, now, dram > 0, true};
+  memory_.pass_to(*sm.chip(), sm.lane(), number, now, transfer);
+}
+
+void MemoryStage::transferred(Sm& sm, uint32_t transfer, const Reply& reply) {
+  transfers_[transfer].under_way = false;
+  TransferUnderWay passed = transfers_[transfer];
+  transfer_passed(sm, passed, reply);
+}
+
+void MemoryStage::transfer_passed(Sm& sm, TransferUnderWay& transfer, const Reply& reply) {
+  switch (transfer.request.op->behaviour) {
+    case Behaviour::kBulkLoad:
+      return pass_bulk(sm, transfer, reply);
+    case Behaviour::kStoreGlobal:
+    case Behaviour::kBulkStore:
+      return pass_store(sm, transfer, reply);
+    default:
+      return pass_load(sm, transfer, reply);
+  }
+}
+
+void MemoryStage::finish_global(Sm& sm, MemoryRequest& request, Cycle now) {
   release_late(sm, request);
-  if (writes) {
-    charge_transfer(sm, request, moved.slowest, left - std::max(moved.uncontended, soonest));
-    if (op.behaviour == Behaviour::kBulkStore) to_warp.kind = SubCoreEvent::Kind::kBulkStored;
-    to_warp.delay = request.delay;
-    sm.schedule(left, to_warp);
-    return;
-  }
-  const uint32_t from_memory = dram > 0 ? sm.spec().memory.dram_latency : sm.spec().memory.l2_hit_latency;
+  ask_memory(sm, request, now);
+}
+
+namespace {
+
+// A buffer is held until the transfer has passed the ports, so that a saturated memory pushes back.
+Cycle soonest_of(const Sm& sm, const TransferUnderWay& transfer) {
+  return transfer.asked + std::max<Cycle>(sm.spec().data_stage_rate.at_rate(transfer.request.op->wavefronts), 1);
+}
+
+SubCoreEvent to_warp(SubCoreEvent::Kind kind, const MemoryRequest& request) {
+  return {.kind = kind,
+          .sub_core = static_cast<uint8_t>(request.sub_core),
+          .slot = static_cast<uint8_t>(request.slot),
+          .serial = request.warp_serial,
+          .value = request.group,
+          .delay = request.delay};
+}
+
+}  // namespace
+
+void MemoryStage::pass_store(Sm& sm, TransferUnderWay& transfer, const Reply& reply) {
+  MemoryRequest& request = transfer.request;
+  const Cycle soonest = soonest_of(sm, transfer);
+  const Cycle left = std::max(reply.transferred, soonest);
+  sm.schedule(left, MemoryEvent{MemoryEvent::Kind::kCredit});
+  charge_transfer(sm, request, reply, left - std::max(reply.uncontended, soonest));
+  using enum SubCoreEvent::Kind;
+  sm.schedule(left, to_warp(request.op->behaviour == Behaviour::kBulkStore ? kBulkStored : kStored, request));
+}
+
+void MemoryStage::pass_load(Sm& sm, TransferUnderWay& transfer, const Reply& reply) {
+  MemoryRequest& request = transfer.request;
+  const MicroOp& op = *request.op;
+  sm.schedule(std::max(reply.transferred, soonest_of(sm, transfer)), MemoryEvent{MemoryEvent::Kind::kCredit});
+  const uint32_t latency = transfer.from_dram ? sm.spec().memory.dram_latency : sm.spec().memory.l2_hit_latency;
   const Cycle hit = request.issued + request.queued + op.result_cycles;
-  const auto arrives = [&](Cycle transferred) { return std::max(hit, transferred + from_memory - sm.spec().memory_transit); };
-  const Cycle arrival = op.bytes == 0 ? hit : arrives(moved.transferred);
-  if (op.bytes > 0) charge_transfer(sm, request, moved.slowest, arrival - arrives(moved.uncontended));
+  const auto arrives = [&](Cycle passed) { return std::max(hit, passed + latency - sm.spec().memory_transit); };
+  const Cycle arrival = op.bytes == 0 ? hit : arrives(reply.transferred);
+  if (op.bytes > 0) charge_transfer(sm, request, reply, arrival - arrives(reply.uncontended));
   if (op.behaviour == Behaviour::kCopyAsync) {
-    to_warp.kind = SubCoreEvent::Kind::kAsyncCopied;
-    to_warp.delay = request.delay;
-    sm.schedule(arrival, to_warp);
-    reply(sm, request, arrival);
+    sm.schedule(arrival, to_warp(SubCoreEvent::Kind::kAsyncCopied, request));
+    this->reply(sm, request, arrival);
     return;
   }
-  reply(sm, request, return_load(sm, request, arrival));
+  this->reply(sm, request, return_load(sm, request, arrival));
 }
 
 // Back to the register file: a 32-bit register of a warp is 128 bytes. Returns when the last has come.
@@ -324,23 +384,35 @@ void MemoryStage::start_bulk(Sm& sm, Cycle now) {
   copy_bulk(sm, request, now);
 }
 
-void MemoryStage::copy_bulk(Sm& sm, MemoryRequest& request, Cycle now) {
+void MemoryStage::copy_bulk(Sm& sm, MemoryRequest& request, Cycle now) { ask_memory(sm, request, now); }
+
+void MemoryStage::pass_bulk(Sm& sm, TransferUnderWay& transfer, const Reply& reply) {
+  MemoryRequest& request = transfer.request;
   const MicroOp& op = *request.op;
-  --outbound_;
-  LaunchAccount& account = sm.ledger().launch(request.launch);
-  const uint64_t dram = dram_share(request, op.bytes);
-  const MemoryShare::Reply moved = memory_.read(sm.chip(), now, op.bytes, op.multicast, dram, request.launch);
-  charge_transfer(sm, request, moved.slowest, moved.transferred - moved.uncontended);
-  account.l2_served_bytes += op.bytes;
-  account.dram_bytes += dram;
-  const uint32_t latency = dram > 0 ? sm.spec().memory.bulk_dram_latency : sm.spec().memory.bulk_hit_latency;
-  sm.schedule(moved.transferred + latency, BarrierEvent{.kind = BarrierEvent::Kind::kBytes,
+  charge_transfer(sm, request, reply, reply.transferred - reply.uncontended);
+  const uint32_t latency = transfer.from_dram ? sm.spec().memory.bulk_dram_latency : sm.spec().memory.bulk_hit_latency;
+  sm.schedule(reply.transferred + latency, BarrierEvent{.kind = BarrierEvent::Kind::kBytes,
                                                         .cta = static_cast<uint16_t>(request.cta),
                                                         .barrier = static_cast<uint16_t>(op.barrier),
                                                         .stage = request.stage,
                                                         .serial = request.cta_serial,
                                                         .value = op.bytes,
                                                         .delay = request.delay});
+}
+
+// ---- between the chip's memory and rates of its own
+
+// What has been asked for at the SM's own rates arrives as it would have; what is asked for next comes behind it.
+void MemoryStage::join_chip(Sm& sm, Cycle now, uint64_t sms) {
+  // Classes that have run apart are not all at the same time.
+  sm.chip()->open_lane(now, sm.lane(), sms, memory_.backlog(std::max(now, sm.state().now)));
+}
+
+// All that the chip was asked for has been given back (transferred).
+void MemoryStage::leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog) {
+  transfers_.clear();
+  memory_.set_rates(now, rates);
+  memory_.set_backlog(now, backlog);
 }
 
 // ---- back to the warp

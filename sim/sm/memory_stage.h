@@ -53,6 +53,16 @@ struct MemoryQueue {
   bool operator==(const MemoryQueue&) const = default;
 };
 
+// A request that L2 and DRAM of the chip are serving.
+struct TransferUnderWay {
+  MemoryRequest request;
+  Cycle asked = 0;
+  bool from_dram = false;  // some of its bytes
+  bool under_way = false;
+
+  bool operator==(const TransferUnderWay&) const = default;
+};
+
 // A bulk copy that the engine takes up at `start`.
 struct BulkCopy {
   MemoryRequest request;
@@ -76,6 +86,14 @@ class MemoryStage {
 
   void enqueue(Sm& sm, const MemoryRequest& request);
   void handle(Sm& sm, const MemoryEvent& event, Cycle now);
+  // Transfer number `transfer`, which the chip's memory has been asked for, has passed.
+  void transferred(Sm& sm, uint32_t transfer, const Reply& reply);
+  // From rates of its own to the chip's memory, where the SM counts `sms` times, and back. What is under way goes on: at the rates
+  // at which it was asked for, and ahead of what is asked for next.
+  void join_chip(Sm& sm, Cycle now, uint64_t sms);
+  void leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog);
+  void set_rates(Cycle now, const MemoryRates& rates) { memory_.set_rates(now, rates); }
+
   // wgmma takes `wavefronts` of the data stage from `start` on, before anyone else.
   void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
 
@@ -98,7 +116,7 @@ class MemoryStage {
   uint32_t row_of(const Sm& sm, const MemoryRequest& request) const;
   void charge(Sm& sm, MemoryRequest& request, int culprit, Contended resource, Cycle cycles);
   void charge(Sm& sm, MemoryRequest& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to);
-  void charge_transfer(Sm& sm, MemoryRequest& request, const Passage& passage, Cycle delay);
+  void charge_transfer(Sm& sm, MemoryRequest& request, const Reply& reply, Cycle delay);
   void visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const;
   void visit_queues(Sm& sm, StateVisitor& visitor);
   void arbitrate(Sm& sm, Cycle now);
@@ -116,6 +134,11 @@ class MemoryStage {
   void finish_global(Sm& sm, MemoryRequest& request, Cycle now);
   void queue_bulk(Sm& sm, MemoryRequest& request, Cycle now);
   void copy_bulk(Sm& sm, MemoryRequest& request, Cycle now);
+  void ask_memory(Sm& sm, MemoryRequest& request, Cycle now);
+  void transfer_passed(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
+  void pass_store(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
+  void pass_load(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
+  void pass_bulk(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
   Cycle return_load(Sm& sm, MemoryRequest& request, Cycle arrival);
   void reply(Sm& sm, const MemoryRequest& request, Cycle at);
   void release_sources(Sm& sm, const MemoryRequest& request, Cycle at);
@@ -142,6 +165,7 @@ class MemoryStage {
   HoldHistory stage_history_{};
   HoldHistory data_history_{};
   std::vector<std::vector<DramFraction>> fractions_;  // [launch][stream]
+  std::vector<TransferUnderWay> transfers_{};         // by number; those that the chip's memory serves
 };
 
 }  // namespace warpfold::sim

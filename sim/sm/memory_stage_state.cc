@@ -64,10 +64,11 @@ void MemoryStage::visit_queues(Sm& sm, StateVisitor& visitor) {
 }
 
 void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
-  // Every field. Not visited: data_head, the place of a ring's first entry.
+  // Every field. Not visited: data_head, the place of a ring's first entry; transfers, which there are only where the chip's memory
+  // is shared, where no key is taken.
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, credits, stage, arbitration_at, last_sub_core, data,
                           data_at, bulk_free, bulk_queue, outbound, return_free, return_holder, bulk_history, stage_history,
-                          data_history, fractions] = *this;
+                          data_history, fractions, transfers] = *this;
   Cycle ready = visitor.now();
   for (const MemoryQueue& queue : queues_) {
     if (queue.size > 0) ready = std::min(ready, queue.front().ready);

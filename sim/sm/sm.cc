@@ -26,18 +26,16 @@ void handle(Sm& sm, const WgmmaEvent& event, Cycle now) { sm.wgmma().handle(sm, 
 
 }  // namespace
 
-Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip)
-    : Sm(spec, initial_state(spec, std::move(launches)), chip) {}
+Sm::Sm(const Spec& spec, std::vector<SmLaunch> launches) : Sm(spec, initial_state(spec, std::move(launches))) {}
 
-Sm::Sm(const Spec& spec, SmState state, ChipMemory* chip)
+Sm::Sm(const Spec& spec, SmState state)
     : spec_(spec),
-      chip_(chip),
       state_(std::move(state)),
       order_(by_order(state_.launches)),
       passes_on_(kAccounting && (state_.launches.size() > 1 ||
                                  std::ranges::any_of(state_.launches, [](const SmLaunch& each) { return each.image->coupled; }))) {}
 
-Sm::Sm(const Sm& other) : Sm(other.spec_, other.state_, other.chip_) {
+Sm::Sm(const Sm& other) : Sm(other.spec_, other.state_) {
   observation_.timeline = other.observation_.timeline;
   observation_.next_sample = other.observation_.next_sample;
 }
@@ -69,14 +67,17 @@ Cycle Sm::run(Cycle limit) {
 }
 
 Cycle Sm::run_to_access(Cycle limit) {
-  control_.launch_ended = false;
+  control_.begin();
   Cycle next = next_time();
   if (next == kNever) return next;
+  Cycle passed = 0;  // nothing that was asked for passes before
   do {
     if (next >= observation_.next_sample) sample_use(*this, next);
     step(next);
     next = next_time();
-  } while (next < limit && next < state_.memory.next_access() && !control_.launch_ended);
+    if (passed == 0) passed = std::min(limit, chip_->earliest(lane_));
+  } while (next < passed && next < state_.memory.next_access() && !control_.launch_ended &&
+           !(control_.shared && control_.may_diverge));
   return next;
 }
 

@@ -41,16 +41,18 @@ class SmObserver {
 // the sub-cores in order of their index.
 class Sm {
  public:
-  // `chip`: L2 and DRAM that this SM shares with others, which outlives it; none: it has its exact share for itself.
-  Sm(const Spec& spec, std::vector<SmLaunch> launches, ChipMemory* chip = nullptr);
-  // An SM of the same spec and chip in the state `state`.
-  Sm(const Spec& spec, SmState state, ChipMemory* chip);
+  Sm(const Spec& spec, std::vector<SmLaunch> launches);
+  // An SM of the same spec in the state `state`.
+  Sm(const Spec& spec, SmState state);
   // The same SM in the same state, with the same timeline so far. Nothing observes it.
   Sm(const Sm& other);
   Sm& operator=(const Sm&) = delete;
 
   const Spec& spec() const { return spec_; }
+  // L2 and DRAM that it shares with other SMs, and its lane there; none: it has rates of its own.
   ChipMemory* chip() const { return chip_; }
+  size_t lane() const { return lane_; }
+  void share(ChipMemory* chip, size_t lane) { chip_ = chip, lane_ = lane; }
   const std::vector<int>& placement_order() const { return order_; }  // launches: CTAs of the first are placed first
   bool passes_on() const { return passes_on_; }                       // some warp may wait for what has been held up
 
@@ -84,8 +86,8 @@ class Sm {
   // time of the next thing to do (kNever: nothing is pending).
   Cycle run(Cycle limit);
   // The same for an SM beside others: does the next thing whatever it is, then goes on while what it does concerns no other SM,
-  // which is until something may ask L2 or DRAM for bandwidth. Called in order of the times returned, the SMs reach the memory
-  // that they share in order of time.
+  // which is until something may ask L2 or DRAM for bandwidth or what was asked for may have passed. Called in order of the times
+  // returned, the SMs reach the memory that they share in order of time.
   Cycle run_to_access(Cycle limit);
   // The time of the next thing to do; kNever: nothing is pending.
   Cycle next_time() const;
@@ -113,7 +115,8 @@ class Sm {
   void tell_observer(Cycle limit);
 
   const Spec& spec_;
-  ChipMemory* chip_;
+  ChipMemory* chip_ = nullptr;  // outlives it
+  size_t lane_ = 0;
   SmState state_;
   const std::vector<int> order_;
   const bool passes_on_;

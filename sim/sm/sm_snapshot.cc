@@ -13,7 +13,7 @@
 namespace warpfold::sim {
 namespace {
 
-// Which launches there are, and how far they have come, is not the SM's own.
+// Which launches there are, how far they have come, and what other SMs leave of the chip's bandwidth is not the SM's own.
 class OwnFields : public KeyFilter {
  public:
   bool keeps(const char* name, uint64_t /*word*/) override {
@@ -21,8 +21,8 @@ class OwnFields : public KeyFilter {
   }
 
  private:
-  static constexpr std::array<std::string_view, 4> kOfLaunches = {"launch_ready", "launch_started", "launch_has_ctas_left",
-                                                                  "dram_fraction"};
+  static constexpr std::array<std::string_view, 5> kOfLaunches = {"launch_ready", "launch_started", "launch_has_ctas_left",
+                                                                  "dram_fraction", "memory_rate"};
 };
 
 // Where the launch has issued most: what is corrected is little beside it.

@@ -138,6 +138,7 @@ const std::set<std::string> kFields = {
     "mbarrier_completed",
     "mbarrier_seen",
     "mbarrier_visible",
+    "memory_rate",
     "next_cta_at",
     "next_step",
     "open_wgmma",

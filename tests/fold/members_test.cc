@@ -17,7 +17,7 @@ template <typename Part>
 using Change = std::function<bool(Part&)>;
 
 template <typename Member, typename Part>
-Change<Part> one_more(Member Part::* member) {
+Change<Part> one_more(Member Part::*member) {
   return [member](Part& part) { return ++(part.*member), true; };
 }
 
@@ -178,11 +178,11 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 queued, delay] = sim::MemoryRequest{};
   [[maybe_unused]] const auto& [c_launch, c_row, c_cta, warpgroup, c_serial, columns, a_in_registers, commit, c_lost, assembled,
                                 completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaCommand{};
-  EXPECT_EQ(sizeof(sim::SmState), 17152);
+  EXPECT_EQ(sizeof(sim::SmState), 17280);
   EXPECT_EQ(sizeof(sim::SubCore), 3520);
-  EXPECT_EQ(sizeof(sim::MemoryStage), 4712);
+  EXPECT_EQ(sizeof(sim::MemoryStage), 4840);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 9824);
-  EXPECT_EQ(sizeof(sim::MemoryShare), 2864);
+  EXPECT_EQ(sizeof(sim::MemoryShare), 2968);
   EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (6 + sim::kContended));
 }
 

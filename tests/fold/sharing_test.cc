@@ -36,7 +36,8 @@ traces::Kernel looping(const std::string& grid, const Lines& lines = loop("t", b
 // Folds and replays, compares, returns what folding says.
 sim::FoldReport both(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches) {
   const sim::Outcome exact = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
-  const sim::Outcome off = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}});
+  constexpr uint32_t kNoSharing = 1U << static_cast<int>(sim::Mechanism::kCommonPrefix);
+  const sim::Outcome off = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff, .disabled = kNoSharing}});
   EXPECT_EQ(difference(exact, off), "");
   EXPECT_EQ(exact.fold.instructions_of_classes, off.fold.instructions_of_classes);
   EXPECT_EQ(off.fold.instructions_replayed, off.fold.instructions_of_classes) << "a full replay shares nothing";

@@ -1,4 +1,4 @@
-// Every SM of a chip against L2 and DRAM that they share, beside the view of one SM for each class against its share.
+// Every SM of a chip against L2 and DRAM that they share, beside one SM for each class.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -155,7 +155,7 @@ TEST(WholeChip, AgreesExactlyWithoutMemory) {
   EXPECT_EQ(counters(whole(chip(6), kernel)), counters(classes(chip(6), kernel)));
 }
 
-// Where even an SM's share is faster than its port, the port alone says when bytes arrive.
+// Where even an SM's part is faster than its port, the port alone says when bytes arrive.
 TEST(WholeChip, AgreesExactlyWhereThePortsAreTheNarrowestPlace) {
   constexpr double kPlenty = 40;
   for (const traces::Kernel& kernel : {stream(9, 30, "read dram=1/3"), bulk(6, 30)}) {
@@ -165,52 +165,75 @@ TEST(WholeChip, AgreesExactlyWhereThePortsAreTheNarrowestPlace) {
 
 // ---- where they part
 
-// First come first served instead of a fixed share: all SMs ask for the same, so that each gets about the same. What is left is the
-// start of a wave, where the first requests do not wait for the pace of a share, and the end: about 1 % of these short kernels.
-TEST(WholeChip, SharesASaturatedMemoryEvenly) {
+// Equal SMs get equal service, so that one SM of a class represents all of them, up to the 1/4096 to which a class's rate is
+// rounded.
+TEST(WholeChip, AgreesWhereEqualSmsSaturateMemory) {
+  constexpr double kRounding = 1.0 / 4096;
   for (const std::string_view what : {"read dram=0/1", "read dram=1/1", "read dram=1/4"}) {
-    EXPECT_NEAR(whole_over_classes(chip(8), stream(16, 100, what)), 1, 0.015) << what;
+    EXPECT_NEAR(whole_over_classes(chip(8), stream(16, 100, what)), 1, kRounding) << what;
   }
-  EXPECT_NEAR(whole_over_classes(chip(8), bulk(8, 40)), 1, 0.01);
-  EXPECT_NEAR(whole_over_classes(chip(8, 0.25), bulk(8, 40)), 1, 0.01);
+  EXPECT_NEAR(whole_over_classes(chip(8), bulk(8, 40)), 1, kRounding);
+  EXPECT_NEAR(whole_over_classes(chip(8, 0.25), bulk(8, 40)), 1, kRounding);
 }
 
-// Five CTAs on four SMs: in the second wave one SM has the memory for itself. The class view gives it its share of 14 bytes a
-// cycle; the 30 requests of 512 bytes that an SM has room for fetch about 27 in the 570 cycles that DRAM takes. So the wave takes
-// half as long, both together 0.75 times.
+// Five CTAs on four SMs: in the second wave one SM has the memory for itself. Of the chip's four shares of 14 bytes a cycle it uses
+// two: the 30 requests of 512 bytes that an SM has room for fetch about 27 in the 570 cycles that DRAM takes. So the wave takes
+// half as long as the first, both together 0.75 times.
 TEST(WholeChip, GivesATailWaveTheBandwidthOfIdleSms) {
-  EXPECT_NEAR(whole_over_classes(chip(4), stream(4, 200, "read dram=1/1")), 1, 0.01);
-  EXPECT_NEAR(whole_over_classes(chip(4), stream(5, 200, "read dram=1/1")), 0.75, 0.01);
+  const uint64_t wave = classes(chip(4), stream(4, 200, "read dram=1/1")).total_cycles;
+  EXPECT_NEAR(ratio(classes(chip(4), stream(5, 200, "read dram=1/1")).total_cycles, 2 * wave), 0.75, 0.01);
+  EXPECT_NEAR(whole_over_classes(chip(4), stream(5, 200, "read dram=1/1")), 1, 0.001);
 }
 
 // Two of four SMs saturate the memory, which has twice their shares; one alone is bound by its requests under way.
 TEST(WholeChip, GivesFewSmsTheBandwidthOfIdleSms) {
-  EXPECT_NEAR(whole_over_classes(chip(4), stream(2, 200, "read dram=1/1")), 0.5, 0.01);
-  EXPECT_NEAR(whole_over_classes(chip(4), stream(1, 200, "read dram=1/1")), 0.5, 0.01);
+  const uint64_t wave = classes(chip(4), stream(4, 200, "read dram=1/1")).total_cycles;
+  for (const uint64_t ctas : {1, 2}) {
+    EXPECT_NEAR(ratio(classes(chip(4), stream(ctas, 200, "read dram=1/1")).total_cycles, wave), 0.5, 0.01);
+    EXPECT_NEAR(whole_over_classes(chip(4), stream(ctas, 200, "read dram=1/1")), 1, 0.001);
+  }
+}
+
+// A class that saturates memory beside one that does not: both views give both kernels the same cycles.
+TEST(WholeChip, AgreesOnClassesThatMeetInMemory) {
+  const traces::Kernel load = stream(3, 120, "read dram=1/1");
+  const traces::Kernel copy = bulk(5, 30);
+  std::vector<sim::Launch> launches{launch(load, 0), launch(copy, 1)};
+  launches[0].sms = {.first = 0, .count = 3};
+  launches[1].sms = {.first = 3, .count = 5};
+  const sim::Outcome of_all = whole(chip(8), launches);
+  const sim::Outcome of_classes = classes(chip(8), launches);
+  for (size_t l = 0; l < launches.size(); ++l) {
+    EXPECT_NEAR(ratio(of_all.kernels[l].end_cycle, of_classes.kernels[l].end_cycle), 1, 0.002);
+  }
 }
 
 // ---- order
 
-// Two SMs ask in the same cycle: the lower index goes first. 512 bytes take 64 cycles.
-TEST(WholeChip, ServesTheLowerIndexFirst) {
+// Three SMs ask in the same cycle and get the same service: 3 x 512 bytes take 192 cycles, after which all have theirs.
+TEST(WholeChip, ServesEqualSmsAlike) {
   configs::Gpu gpu = chip(3);
   gpu.mutable_l2()->set_read_bytes_per_clk(8);
-  const traces::Kernel kernel =
-      KernelText("one", "sm_90")
-          .declare("stream data read dram=0/1")
-          .ctas(3)
-          .role("load", 1, {op("LDG.E.128 R8, [R2.64]", {.stall = 2, .write = 0}, "bytes=512 stream=0"), op("NOP", {.wait = {0}})})
-          .kernel();
-  std::vector<sim::IssueRecord> log;
-  ASSERT_TRUE(sim::simulate(gpu, {launch(kernel)}, {.all_sms = true, .issue_log = &log}));
-  std::vector<std::vector<uint64_t>> issues(3);
-  for (const sim::IssueRecord& record : log) issues.at(record.sm_class).push_back(record.cycle);
-  for (const auto& of_sm : issues) {
+  const auto kernel = [](uint64_t ctas) {
+    return KernelText("one", "sm_90")
+        .declare("stream data read dram=0/1")
+        .ctas(ctas)
+        .role("load", 1, {op("LDG.E.128 R8, [R2.64]", {.stall = 2, .write = 0}, "bytes=512 stream=0"), op("NOP", {.wait = {0}})})
+        .kernel();
+  };
+  const auto issues = [&](const traces::Kernel& of) {
+    std::vector<sim::IssueRecord> log;
+    EXPECT_TRUE(sim::simulate(gpu, {launch(of)}, {.all_sms = true, .issue_log = &log}));
+    std::vector<std::vector<uint64_t>> by_sm(of.ctas());
+    for (const sim::IssueRecord& record : log) by_sm.at(record.sm_class).push_back(record.cycle);
+    return by_sm;
+  };
+  const auto alone = issues(kernel(1));
+  for (const auto& of_sm : issues(kernel(3))) {
     ASSERT_EQ(of_sm.size(), 3);
-    EXPECT_EQ(of_sm[0], issues[0][0]);
+    EXPECT_EQ(of_sm[0], alone[0][0]);
+    EXPECT_EQ(of_sm[1] - alone[0][1], 128);
   }
-  EXPECT_EQ(issues[1][1] - issues[0][1], 64);
-  EXPECT_EQ(issues[2][1] - issues[0][1], 128);
 }
 
 TEST(WholeChip, IsTheSameTwice) {

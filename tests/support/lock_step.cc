@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <tuple>
 
 #include "sim/gpu/distribution.h"
@@ -17,11 +18,7 @@ using sim::kNever;
 class Chip {
  public:
   Chip(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise)
-      : spec_(*sim::make_spec(gpu)),
-        memory_(spec_.memory, 1),
-        launches_(launches),
-        serialise_(serialise),
-        released_(launches.size(), false) {
+      : spec_(*sim::make_spec(gpu)), launches_(launches), serialise_(serialise), released_(launches.size(), false) {
     std::vector<const traces::Kernel*> kernels;
     std::vector<traces::SmRange> ranges;
     for (const sim::Launch& each : launches) {
@@ -34,7 +31,12 @@ class Chip {
       for (size_t l = 0; l < launches.size(); ++l) {
         shares.push_back({launches[l], &images_[l], receives.ctas[l], rank(l), launches[l].priority});
       }
-      sms_.push_back(std::make_unique<sim::Sm>(spec_, std::move(shares), &memory_));
+      sms_.push_back(std::make_unique<sim::Sm>(spec_, std::move(shares)));
+    }
+    memory_.emplace(spec_.memory, sms_.size(), launches.size());
+    for (size_t s = 0; s < sms_.size(); ++s) {
+      sms_[s]->share(&*memory_, s);
+      sms_[s]->memory().join_chip(*sms_[s], 0, 1);
     }
     next_.assign(sms_.size(), kNever);
   }
@@ -42,6 +44,7 @@ class Chip {
   std::vector<LockStepLaunch> run() {
     release();
     for (Cycle now = earliest(); now != kNever; now = earliest()) {
+      deliver(now);
       for (size_t s = 0; s < sms_.size(); ++s) {
         while (next_[s] == now) next_[s] = sms_[s]->run(now + 1);
       }
@@ -51,7 +54,18 @@ class Chip {
   }
 
  private:
-  Cycle earliest() const { return *std::ranges::min_element(next_); }
+  Cycle earliest() const { return std::min(*std::ranges::min_element(next_), memory_->next()); }
+
+  // What the memory has passed by then.
+  void deliver(Cycle now) {
+    while (memory_->next() <= now) {
+      sim::ChipMemory::Passed passed;
+      if (!memory_->pop(passed)) continue;
+      sim::Sm& sm = *sms_[passed.lane];
+      sm.memory().transferred(sm, passed.transfer, passed.reply);
+      next_[passed.lane] = sm.next_time();
+    }
+  }
 
   // Launches placed before this one: of higher priority, or of an equal one and a lower stream, or written earlier.
   int rank(size_t launch) const {
@@ -106,7 +120,7 @@ class Chip {
   }
 
   const sim::Spec spec_;
-  sim::ChipMemory memory_;
+  std::optional<sim::ChipMemory> memory_;
   const std::vector<sim::Launch>& launches_;
   bool serialise_;
   std::vector<sim::KernelImage> images_;

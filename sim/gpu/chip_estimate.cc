@@ -1,0 +1,142 @@
+// Classes that ask for bandwidth at the same time, each by itself: for how long they are replayed together first, slices of time,
+// and what is measured in each.
+#include <algorithm>
+
+#include "sim/gpu/chip_sharing.h"
+
+namespace warpfold::sim {
+namespace {
+
+// Instructions that are replayed together: in all, and of that what is left goes by halves to the phases as they come. assumed: of
+// a run so short nothing need be estimated, and of a longer one each phase shows its demand.
+constexpr uint64_t kTogether = 4'000'000;
+constexpr uint64_t kTogetherCoarse = 2'000'000;  // where an error of 0.5 % and more is allowed
+constexpr double kCoarseError = 0.005;
+constexpr uint64_t kPhasePart = 2;
+
+// Slices grow while demands stay what they are. What a slice at other rates can be off is a part of it: one that is no longer than
+// a 64th of the run so far is not run again (assumed).
+constexpr Cycle kGrowth = 4;
+constexpr Cycle kNegligiblePart = 64;
+constexpr Cycle kShortestSlice = 8192;
+
+}  // namespace
+
+uint64_t ChipSharing::instructions() const {
+  uint64_t sum = 0;
+  for (const ClassRun& class_run : class_runs_) sum += class_run.replayed();
+  return sum;
+}
+
+// Which launches have CTAs left or running on each of the classes.
+std::vector<uint64_t> ChipSharing::phase_of(const std::vector<size_t>& asking) const {
+  std::vector<uint64_t> phase;
+  for (const size_t m : asking) {
+    phase.push_back(m);
+    const SmState& state = class_runs_[m].sm->state();
+    for (size_t l = 0; l < launch_uses_memory_.size(); ++l) {
+      const LaunchProgress& progress = state.progress[l];
+      phase.push_back((progress.placed > 0 ? 1U : 0U) + (state.launch_done(static_cast<int>(l)) ? 2U : 0U));
+    }
+  }
+  return phase;
+}
+
+uint64_t ChipSharing::instructions_together(const std::vector<size_t>& asking, const FoldOptions& fold) {
+  if (fold.mode != FoldMode::kAuto) return UINT64_MAX;
+  const uint64_t done = instructions();
+  if (!started_) {
+    started_ = true;
+    together_left_ = fold.error < kCoarseError ? kTogether : kTogetherCoarse;
+  }
+  std::vector<uint64_t> phase = phase_of(asking);
+  if (phase != phase_) {
+    phase_ = std::move(phase);
+    phase_begin_ = kNever;
+    for (const size_t m : asking) phase_begin_ = std::min(phase_begin_, class_runs_[m].next);
+    slice_ = kShortestSlice;
+    const uint64_t part = together_left_ / kPhasePart;
+    together_left_ -= part;
+    together_in_phase_ = done + part;
+    begin_measurement(phase_begin_);
+  }
+  return together_in_phase_ > done ? together_in_phase_ : 0;
+}
+
+void ChipSharing::begin_measurement(Cycle now) {
+  measured_from_ = now;
+  asked_.assign(class_runs_.size(), {});
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    if (class_runs_[m].sm == nullptr) continue;
+    const MemoryShare& memory = class_runs_[m].sm->memory().memory();
+    asked_[m] = {memory.l2_read_bytes(), memory.l2_write_bytes(), memory.dram_read_bytes(), memory.dram_written_bytes()};
+  }
+}
+
+void ChipSharing::measure(Cycle now) {
+  demands_.resize(class_runs_.size());
+  if (now <= measured_from_) return;
+  const Cycle cycles = now - measured_from_;
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    if (class_runs_[m].sm == nullptr) continue;
+    const MemoryShare& memory = class_runs_[m].sm->memory().memory();
+    const Asked& before = asked_[m];
+    // A class that has got an Sm of its own since has asked for what its leader had.
+    const auto rate = [&](uint64_t bytes, uint64_t from) { return 1000 * (bytes - std::min(bytes, from)) / cycles; };
+    demands_[m] = {.sms = represented_sms(class_runs_, class_runs_[m]),
+                   .l2_read = rate(memory.l2_read_bytes(), before.l2_read),
+                   .l2_write = rate(memory.l2_write_bytes(), before.l2_write),
+                   .dram_read = rate(memory.dram_read_bytes(), before.dram_read),
+                   .dram_write = rate(memory.dram_written_bytes(), before.dram_write)};
+  }
+}
+
+std::vector<MemoryRates> ChipSharing::rates_of(const std::vector<size_t>& asking) const {
+  std::vector<MemoryDemand> demands;
+  for (const size_t m : asking) {
+    demands.push_back(demands_[m]);
+    demands.back().sms = represented_sms(class_runs_, class_runs_[m]);
+  }
+  return rates_beside(spec_.memory, demands);
+}
+
+Cycle ChipSharing::begin_slice(const std::vector<size_t>& asking) {
+  part();
+  estimated_ = true;
+  apart_ = asking;
+  Cycle begin = kNever;
+  for (const size_t m : asking) begin = std::min(begin, class_runs_[m].next);
+  if (demands_.empty() || measured_from_ == phase_begin_) measure(begin);
+  const std::vector<MemoryRates> rates = rates_of(asking);
+  for (size_t i = 0; i < asking.size(); ++i) {
+    ClassRun& class_run = class_runs_[asking[i]];
+    if (serve_alike(class_run.sm->memory().memory().rates(), rates[i], demands_[asking[i]])) continue;
+    class_run.sm->memory().set_rates(class_run.next, rates[i]);
+    if (class_run.folding) class_run.folding->disturbed();
+  }
+  begin_measurement(begin);
+  if (launch_end_ <= begin) launch_end_ = kNever;
+  return std::min(begin + slice_, launch_end_);
+}
+
+bool ChipSharing::too_far(Cycle until) {
+  launch_end_ = until;
+  return std::ranges::any_of(apart_, [&](size_t m) {
+    const ClassRun& class_run = class_runs_[m];
+    return class_run.sm != nullptr && class_run.sm->state().now > until + kShortestSlice;
+  });
+}
+
+bool ChipSharing::end_slice(Cycle until) {
+  measure(until);
+  const std::vector<MemoryRates> rates = rates_of(apart_);
+  const bool consistent = std::ranges::equal(apart_, rates, [&](size_t m, const MemoryRates& rate) {
+    return serve_alike(class_runs_[m].sm->memory().memory().rates(), rate, demands_[m]);
+  });
+  if (consistent) slice_ *= kGrowth;
+  return consistent || until - measured_from_ <= std::max(kShortestSlice, until / kNegligiblePart);
+}
+
+void ChipSharing::shorten_slice() { slice_ = std::max(slice_ / kGrowth, kShortestSlice); }
+
+}  // namespace warpfold::sim

@@ -1,0 +1,188 @@
+#include "sim/gpu/chip_sharing.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <utility>
+
+namespace warpfold::sim {
+
+// What each class does next, the earliest first. Entries that have been overtaken are passed over.
+struct ChipSharing::Turns {
+  using Turn = std::pair<Cycle, size_t>;  // next thing to do, index
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> queue{};
+
+  void add(const std::vector<ClassRun>& class_runs, size_t m) {
+    if (class_runs[m].next != kNever) queue.emplace(class_runs[m].next, m);
+  }
+  Cycle next(const std::vector<ClassRun>& class_runs) {
+    while (!queue.empty() && class_runs[queue.top().second].next != queue.top().first) queue.pop();
+    return queue.empty() ? kNever : queue.top().first;
+  }
+};
+
+uint64_t represented_sms(const std::vector<ClassRun>& class_runs, const ClassRun& leader) {
+  uint64_t sms = leader.sms;
+  for (const ClassRun::Follower& follower : leader.followers) sms += class_runs[follower.class_run].sms;
+  return sms;
+}
+
+ChipSharing::ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs)
+    : spec_(spec), class_runs_(class_runs), chip_(spec.memory, class_runs.size(), images.size()) {
+  for (const KernelImage& image : images) {
+    launch_uses_memory_.push_back(std::ranges::any_of(
+        image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, &MicroOp::global); }));
+  }
+}
+
+bool ChipSharing::uses_memory(const ClassRun& class_run) const {
+  const SmState& state = class_run.sm->state();
+  for (size_t l = 0; l < launch_uses_memory_.size(); ++l) {
+    if (launch_uses_memory_[l] && !state.launch_done(static_cast<int>(l))) return true;
+  }
+  return state.memory.next_access() != kNever;
+}
+
+bool ChipSharing::begun(size_t m) const {
+  const SmState& state = class_runs_[m].sm->state();
+  return std::ranges::any_of(state.ctas, &Cta::resident) || state.memory.next_access() != kNever || (joined_ && !chip_.quiet(m));
+}
+
+std::vector<size_t> ChipSharing::asking() const {
+  std::vector<size_t> users;
+  Cycle first = kNever;
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    const ClassRun& class_run = class_runs_[m];
+    if (class_run.sm == nullptr) continue;
+    const bool under_way = joined_ && !chip_.quiet(m);
+    if (class_run.next == kNever && !under_way) continue;
+    if (!uses_memory(class_run) && !under_way) continue;
+    users.push_back(m);
+    first = std::min(first, class_run.next);
+  }
+  std::erase_if(users, [&](size_t m) { return !begun(m) && class_runs_[m].next > first; });
+  return users;
+}
+
+Cycle ChipSharing::others_begin(const std::vector<size_t>& asking) const {
+  Cycle first = kNever;
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    if (class_runs_[m].sm == nullptr || std::ranges::find(asking, m) != asking.end() || !uses_memory(class_runs_[m])) continue;
+    first = std::min(first, class_runs_[m].next);
+  }
+  return first;
+}
+
+void ChipSharing::run_alone(ClassRun& class_run) {
+  const MemoryRates rates = even_rates(spec_.memory, represented_sms(class_runs_, class_run));
+  if (class_run.sm->memory().memory().rates() == rates) return;
+  class_run.sm->memory().set_rates(class_run.next, rates);
+  if (class_run.folding) class_run.folding->disturbed();
+}
+
+bool ChipSharing::pending() const {
+  return (joined_ && chip_.next() != kNever) ||
+         std::ranges::any_of(class_runs_, [](const ClassRun& class_run) { return class_run.next != kNever; });
+}
+
+void ChipSharing::join() {
+  if (std::exchange(joined_, true)) return;
+  now_ = kNever;
+  for (const ClassRun& class_run : class_runs_) now_ = std::min(now_, class_run.next);
+  chip_ = ChipMemory(spec_.memory, class_runs_.size(), launch_uses_memory_.size());
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    Sm* sm = class_runs_[m].sm.get();
+    if (sm == nullptr) continue;
+    sm->share(&chip_, m);
+    sm->memory().join_chip(*sm, now_, represented_sms(class_runs_, class_runs_[m]));
+  }
+}
+
+// Followers that have got an Sm of their own are served as the leader's was.
+void ChipSharing::give_lanes(size_t leader) {
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    ClassRun& class_run = class_runs_[m];
+    if (class_run.sm == nullptr || class_run.sm->chip() != nullptr) continue;
+    class_run.sm->share(&chip_, m);
+    chip_.copy_lane(leader, m, represented_sms(class_runs_, class_run));
+  }
+  chip_.set_weight(leader, represented_sms(class_runs_, class_runs_[leader]));
+}
+
+void ChipSharing::deliver(Turns& turns) {
+  ChipMemory::Passed passed;
+  if (!chip_.pop(passed)) return;
+  ClassRun& class_run = class_runs_[passed.lane];
+  class_run.sm->memory().transferred(*class_run.sm, passed.transfer, passed.reply);
+  class_run.next = class_run.sm->next_time();
+  turns.add(class_runs_, passed.lane);
+}
+
+void ChipSharing::run_turn(Turns& turns, size_t m, Cycle limit, const FoldOptions& fold) {
+  ClassRun& class_run = class_runs_[m];
+  class_run.next = class_run.sm->run_to_access(limit);
+  const RunControl& control = class_run.sm->control();
+  if (control.shared && control.may_diverge) {
+    const size_t followers = class_run.followers.size();
+    split(class_runs_, class_run, Divergence::kAnswers, fold);
+    if (class_run.followers.size() != followers) {
+      give_lanes(m);
+      for (size_t other = 0; other < class_runs_.size(); ++other) turns.add(class_runs_, other);
+    }
+  }
+  turns.add(class_runs_, m);
+}
+
+void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
+  join();
+  estimated_ |= std::ranges::any_of(class_runs_, &ClassRun::represents_others);
+  Turns turns;
+  for (size_t m = 0; m < class_runs_.size(); ++m) turns.add(class_runs_, m);
+  constexpr uint32_t kTurnsBetweenLooks = 1024;
+  uint32_t turns_taken = 0;
+  Cycle until = limits.until;
+  while (true) {
+    const Cycle turn = turns.next(class_runs_);
+    const Cycle passed = chip_.next();
+    const Cycle at = std::min(turn, passed);
+    if (at >= until) break;
+    now_ = at;
+    if (passed <= turn) {
+      deliver(turns);
+      continue;
+    }
+    const size_t m = turns.queue.top().second;
+    turns.queue.pop();
+    run_turn(turns, m, std::min(limits.until, limits.ahead == kNever ? kNever : at + limits.ahead), fold);
+    const ClassRun& class_run = class_runs_[m];
+    if (class_run.sm->control().launch_ended) until = std::min(until, at + 1);
+    if (limits.while_many && class_run.next == kNever && asking().size() <= 1) break;
+    if (++turns_taken % kTurnsBetweenLooks == 0 && limits.instructions != UINT64_MAX && instructions() >= limits.instructions)
+      break;
+  }
+}
+
+// Transfers that are under way pass as if nothing else were asked for.
+void ChipSharing::part() {
+  if (!joined_) return;
+  const uint64_t dirty = chip_.dirty_bytes(now_);
+  std::vector<ChipMemory::Backlog> backlogs;
+  for (size_t m = 0; m < class_runs_.size(); ++m) backlogs.push_back(chip_.backlog(now_, m));
+  Turns turns;
+  while (chip_.next() != kNever) deliver(turns);
+  uint64_t sms = 0;
+  for (const size_t m : asking()) sms += represented_sms(class_runs_, class_runs_[m]);
+  if (sms == 0) sms = spec_.memory.sm_count;
+  joined_ = false;
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    ClassRun& class_run = class_runs_[m];
+    if (class_run.sm == nullptr) continue;
+    backlogs[m].dirty = dirty / sms;
+    class_run.sm->memory().leave_chip(now_, even_rates(spec_.memory, sms), backlogs[m]);
+    class_run.sm->share(nullptr, 0);
+    class_run.next = class_run.sm->next_time();
+    if (class_run.folding) class_run.folding->disturbed();
+  }
+}
+
+}  // namespace warpfold::sim

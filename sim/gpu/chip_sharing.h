@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/time.h"
+#include "sim/gpu/class_run.h"
+#include "sim/memory/chip_memory.h"
+#include "sim/sampling/bandwidth_estimate.h"
+#include "sim/sm/kernel_image.h"
+#include "sim/sm/spec.h"
+
+namespace warpfold::sim {
+
+// How SM classes share L2 and DRAM of the chip.
+//
+//   one class asks for bandwidth    its SMs have all of it, evenly: an SM of it runs by itself, at fixed rates, and is folded
+//   several ask                     they run in order of time against ChipMemory, each in a lane that counts as many SMs as the
+//   class
+//                                   has. Equal SMs get equal service there, so that one of them represents the class exactly.
+//   the same, in a long bounded run  each runs by itself and is folded, at rates that the others leave (bandwidth_estimate.h), for
+//   a
+//                                   slice of time after which demands are measured anew
+class ChipSharing {
+ public:
+  ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs);
+
+  // The classes that ask for bandwidth from here on, each before any other class begins to.
+  std::vector<size_t> asking() const;
+  // The class has CTAs on its SMs, or requests under way.
+  bool begun(size_t m) const;
+  // When another class begins to (kNever: none does).
+  Cycle others_begin(const std::vector<size_t>& asking) const;
+  // No other class asks for anything: its SMs have all of L2 and DRAM.
+  void run_alone(ClassRun& class_run);
+
+  // Something is left to do, or to pass.
+  bool pending() const;
+  struct Limits {
+    Cycle until = kNever;                // no class does what comes in this cycle or later
+    Cycle ahead = kNever;                // no class gets further ahead of another
+    uint64_t instructions = UINT64_MAX;  // stops after about so many
+    bool while_many = true;              // stops where only one class asks
+  };
+  // Runs all classes in order of time, the lower index first where two are even. Stops where a launch has ended on an SM and all
+  // have done their part of that cycle.
+  void run_together(const Limits& limits, const FoldOptions& fold);
+  // Every class has rates of its own again.
+  void part();
+
+  // ---- estimates (chip_estimate.cc)
+
+  // Instructions that classes may replay together from here on, before their bandwidth is estimated.
+  uint64_t instructions_together(const std::vector<size_t>& asking, const FoldOptions& fold);
+  // The classes run apart from here on, at estimated rates; returns until when.
+  Cycle begin_slice(const std::vector<size_t>& asking);
+  // A launch has ended at `until`: whether some class has got further by so much that it matters.
+  bool too_far(Cycle until);
+  // Measures what the classes asked for up to `until`; false where they are to be run again, in a shorter slice: their rates were
+  // made for something else.
+  bool end_slice(Cycle until);
+  void shorten_slice();
+  // Some result rests on estimated rates, or on representatives that others met in memory.
+  bool estimated() const { return estimated_; }
+
+  // The class has something left to do that may ask L2 or DRAM for bandwidth.
+  bool uses_memory(const ClassRun& class_run) const;
+
+ private:
+  struct Turns;
+  void join();
+  void deliver(Turns& turns);
+  void run_turn(Turns& turns, size_t m, Cycle limit, const FoldOptions& fold);
+  void give_lanes(size_t leader);
+  uint64_t instructions() const;
+  std::vector<uint64_t> phase_of(const std::vector<size_t>& asking) const;
+  void measure(Cycle now);
+  std::vector<MemoryRates> rates_of(const std::vector<size_t>& asking) const;
+  void begin_measurement(Cycle now);
+
+  const Spec& spec_;
+  std::vector<ClassRun>& class_runs_;
+  std::vector<bool> launch_uses_memory_;
+  ChipMemory chip_;
+  bool joined_ = false;
+  Cycle now_ = 0;
+
+  struct Asked {
+    uint64_t l2_read = 0;
+    uint64_t l2_write = 0;
+    uint64_t dram_read = 0;
+    uint64_t dram_write = 0;
+  };
+  bool estimated_ = false;
+  std::vector<MemoryDemand> demands_;  // per class, as last measured
+  std::vector<Asked> asked_;           // per class, when the measurement began
+  Cycle measured_from_ = 0;
+  std::vector<uint64_t> phase_;  // which classes ask, and for which launches
+  Cycle phase_begin_ = 0;
+  uint64_t together_left_ = 0;      // instructions, of all phases
+  uint64_t together_in_phase_ = 0;  // instructions, until which classes run together in this phase
+  bool started_ = false;
+  Cycle slice_ = 0;            // cycles
+  std::vector<size_t> apart_;  // classes of the slice
+  Cycle launch_end_ = kNever;  // when a launch ended that a slice went past
+};
+
+// SMs that a leader's Sm represents: its own and its followers'.
+uint64_t represented_sms(const std::vector<ClassRun>& class_runs, const ClassRun& leader);
+
+}  // namespace warpfold::sim

@@ -1,0 +1,164 @@
+#include "sim/memory/chip_memory.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace warpfold::sim {
+namespace {
+
+constexpr Contended kResource[] = {Contended::kL2Read, Contended::kL2Write, Contended::kDram};
+
+}  // namespace
+
+ChipMemory::ChipMemory(const MemorySpec& spec, size_t lanes, size_t launches)
+    : servers_{FairServer(spec.l2_read_milli_bytes_per_clk, 1000, lanes, launches),
+               FairServer(spec.l2_write_milli_bytes_per_clk, 1000, lanes, launches),
+               FairServer(spec.dram_milli_bytes_per_clk, 1000, lanes, launches)},
+      lanes_(lanes),
+      most_dirty_(server(kDram).work_of(spec.l2_dirty_bytes)) {}
+
+// DRAM writes dirty bytes back whenever no read wants it.
+void ChipMemory::catch_up(Cycle now) {
+  FairServer& dram = server(kDram);
+  dirty_ = dram.work_while_idle(now, dirty_);
+  dram.advance(now);
+}
+
+uint64_t ChipMemory::dirty_bytes(Cycle now) {
+  catch_up(now);
+  return server(kDram).bytes_of(dirty_);
+}
+
+// Returns the work that each SM of the lane waits for: what exceeds the room of L2.
+uint64_t ChipMemory::write_back(Cycle now, size_t lane, uint64_t bytes) {
+  catch_up(now);
+  const uint64_t sms = server(kDram).weight(lane);
+  dirty_ += sms * server(kDram).work_of(bytes);
+  if (dirty_ <= most_dirty_) return 0;
+  const uint64_t excess = dirty_ - most_dirty_;
+  dirty_ = most_dirty_;
+  return (excess + sms - 1) / sms;
+}
+
+void ChipMemory::add(Cycle now, size_t lane, Part part, uint64_t work, uint64_t bytes, const Request& request, Transfer& transfer) {
+  FairServer& of = server(part);
+  of.advance(now);
+  ++transfer.parts;
+  transfer.idle_end = std::max(transfer.idle_end, now + of.duration(lane, bytes));
+  transfer.virtual_start[part] = of.virtual_time();
+  transfer.held_before[part] = of.held();
+  of.add(lane, std::max<uint64_t>(work, 1), request.transfer, request.launch);
+}
+
+void ChipMemory::request(Cycle now, size_t lane, const Request& request) {
+  if (now < latest_) {
+    throw std::logic_error("memory: a request of cycle " + std::to_string(now) + " behind one of " + std::to_string(latest_));
+  }
+  latest_ = now;
+  std::vector<Transfer>& transfers = lanes_[lane].transfers;
+  if (transfers.size() <= request.transfer) transfers.resize(request.transfer + 1);
+  Transfer& transfer = transfers[request.transfer];
+  transfer.parts = 0;
+  transfer.under_way = true;
+  transfer.asked = now;
+  transfer.idle_end = now;
+  transfer.port = request.port;
+  transfer.end = 0;
+  transfer.slowest = request.port;
+  transfer.lost_to.clear();
+  transfer.launch = request.launch;
+  ++lanes_[lane].under_way;
+  const Part l2 = request.write ? kL2Write : kL2Read;
+  add(now, lane, l2, server(l2).work_of(request.l2_bytes), request.l2_bytes, request, transfer);
+  if (request.dram_bytes == 0) return;
+  if (request.write) {
+    const uint64_t excess = write_back(now, lane, request.dram_bytes);
+    if (excess > 0) add(now, lane, kDram, excess, 0, request, transfer);
+  } else {
+    catch_up(now);
+    add(now, lane, kDram, server(kDram).work_of(request.dram_bytes), request.dram_bytes, request, transfer);
+  }
+}
+
+Cycle ChipMemory::next() const { return std::min({server(kL2Read).next(), server(kL2Write).next(), server(kDram).next()}); }
+
+// The slowest part so far says what the transfer waited for.
+void ChipMemory::passed_part(Cycle at, size_t lane, int part, Cycle start, Transfer& transfer) {
+  --transfer.parts;
+  if (at <= std::max(transfer.end, transfer.port.end)) return;
+  transfer.end = at;
+  const FairServer& of = server(part);
+  const bool written = part == kDram && transfer.slowest.resource == Contended::kSmEgress;
+  transfer.slowest = {at, transfer.idle_end, written ? at : start, kResource[part], &of.holders(lane)};
+  transfer.lost_to.assign(of.held().size(), 0);
+  for (size_t l = 0; l < transfer.lost_to.size(); ++l) {
+    uint64_t held = of.held()[l] - transfer.held_before[part][l];
+    if (static_cast<int>(l) == transfer.launch)  // less what the lane itself was served
+      held -= std::min(held, of.weight(lane) * (of.virtual_time() - transfer.virtual_start[part]));
+    transfer.lost_to[l] = of.cycles_of(held);
+  }
+}
+
+bool ChipMemory::pop(Passed& passed) {
+  int part = kL2Read;
+  for (const int other : {kL2Write, kDram}) {
+    if (server(other).next() < server(part).next()) part = other;
+  }
+  const Cycle at = server(part).next();
+  const FairServer::Passed of = server(part).pop();
+  if (of.transfer == kNoTransfer) return false;
+  Lane& lane = lanes_[of.lane];
+  Transfer& transfer = lane.transfers[of.transfer];
+  passed_part(at, of.lane, part, of.start, transfer);
+  if (transfer.parts > 0) return false;
+  transfer.under_way = false;
+  --lane.under_way;
+  passed.lane = of.lane;
+  passed.transfer = of.transfer;
+  passed.reply = {std::max(transfer.end, transfer.port.end), std::max(transfer.idle_end, transfer.port.idle_end), transfer.slowest,
+                  transfer.lost_to};
+  return true;
+}
+
+Cycle ChipMemory::earliest(size_t lane) const {
+  const Lane& of = lanes_[lane];
+  if (of.under_way == 0) return kNever;
+  Cycle served = kNever;
+  for (const FairServer& each : servers_) served = std::min(served, each.earliest(lane));
+  Cycle port = kNever;
+  for (const Transfer& transfer : of.transfers) {
+    if (transfer.under_way) port = std::min(port, transfer.port.end);
+  }
+  return std::max(served, port);
+}
+
+void ChipMemory::set_weight(size_t lane, uint64_t sms) {
+  for (FairServer& each : servers_) each.set_weight(lane, sms);
+}
+
+void ChipMemory::copy_lane(size_t from, size_t to, uint64_t sms) {
+  lanes_[to] = lanes_[from];
+  for (FairServer& each : servers_) each.copy_lane(from, to, sms);
+}
+
+void ChipMemory::open_lane(Cycle now, size_t lane, uint64_t sms, const Backlog& backlog) {
+  lanes_[lane] = {};
+  set_weight(lane, sms);
+  catch_up(now);
+  const uint64_t bytes[] = {backlog.l2_read, backlog.l2_write, backlog.dram};
+  for (int part = 0; part < kParts; ++part) {
+    server(part).advance(now);
+    if (bytes[part] > 0) server(part).add(lane, server(part).work_of(bytes[part]), kNoTransfer, 0);
+  }
+  dirty_ = std::min(most_dirty_, dirty_ + sms * server(kDram).work_of(backlog.dirty));
+}
+
+ChipMemory::Backlog ChipMemory::backlog(Cycle now, size_t lane) {
+  catch_up(now);
+  for (FairServer& each : servers_) each.advance(now);
+  const auto bytes = [&](Part part) { return server(part).bytes_of(server(part).backlog(lane)); };
+  return {bytes(kL2Read), bytes(kL2Write), bytes(kDram), 0};
+}
+
+}  // namespace warpfold::sim

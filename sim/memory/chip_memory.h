@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/engine/time.h"
+#include "sim/memory/fair_server.h"
+#include "sim/memory/memory_spec.h"
+#include "sim/memory/passage.h"
+
+namespace warpfold::sim {
+
+// L2 and DRAM of the chip as SMs share them. A lane is one SM under simulation; it represents as many as its weight says, which all
+// ask for the same at the same time.
+//
+// A transfer passes its SM's port, L2 and, for its DRAM bytes, DRAM at once, and has passed when the slowest has. When that is
+// depends on what others ask meanwhile: request() hands it over, pop() returns it when it has passed, in order of time. Requests
+// come in order of time over all lanes.
+//
+// DRAM behind a write-back L2: as DramServer, with the dirty bytes of all SMs in one place.
+class ChipMemory {
+ public:
+  ChipMemory(const MemorySpec& spec, size_t lanes, size_t launches);
+
+  struct Request {
+    uint32_t transfer;  // its number in the lane
+    bool write;
+    uint64_t l2_bytes;
+    uint64_t dram_bytes;
+    int launch;
+    Passage port;
+  };
+  // Throws where one comes behind one of a later cycle.
+  void request(Cycle now, size_t lane, const Request& request);
+
+  // When the next transfer, or a part of one, has passed.
+  Cycle next() const;
+  struct Passed {
+    size_t lane;
+    uint32_t transfer;
+    Reply reply;
+  };
+  // Takes what has passed at next(); fails where that was a part of a transfer alone.
+  bool pop(Passed& passed);
+  // No transfer of the lane passes before this cycle, whatever others ask.
+  Cycle earliest(size_t lane) const;
+  // Nothing of the lane is under way.
+  bool quiet(size_t lane) const { return lanes_[lane].under_way == 0; }
+
+  // ---- lanes: the SMs that one under simulation represents
+
+  void set_weight(size_t lane, uint64_t sms);
+  // The SM of lane `to` is a copy of the one of lane `from`.
+  void copy_lane(size_t from, size_t to, uint64_t sms);
+  // What L2 and DRAM have yet to move for each SM of a lane, and what of its stores has yet to leave L2: bytes.
+  struct Backlog {
+    uint64_t l2_read = 0;
+    uint64_t l2_write = 0;
+    uint64_t dram = 0;
+    uint64_t dirty = 0;
+  };
+  void open_lane(Cycle now, size_t lane, uint64_t sms, const Backlog& backlog);
+  Backlog backlog(Cycle now, size_t lane);
+  // Bytes in L2 that have yet to be written to DRAM.
+  uint64_t dirty_bytes(Cycle now);
+
+ private:
+  enum Part : uint8_t { kL2Read, kL2Write, kDram };
+  static constexpr int kParts = 3;
+  static constexpr uint32_t kNoTransfer = UINT32_MAX;  // a backlog that nothing waits for
+
+  struct Transfer {
+    int parts = 0;  // under way
+    bool under_way = false;
+    Cycle idle_end = 0;  // L2 and DRAM with all other lanes idle
+    Passage port;
+    Cycle end = 0;  // of the parts that have passed, the latest
+    Passage slowest;
+    uint64_t virtual_start[kParts] = {};
+    Cycle asked = 0;
+    std::vector<uint64_t> held_before[kParts];
+    std::vector<uint64_t> lost_to;
+    int launch = 0;
+  };
+  struct Lane {
+    std::vector<Transfer> transfers;
+    uint32_t under_way = 0;
+  };
+
+  FairServer& server(int part) { return servers_[static_cast<size_t>(part)]; }
+  const FairServer& server(int part) const { return servers_[static_cast<size_t>(part)]; }
+  void add(Cycle now, size_t lane, Part part, uint64_t work, uint64_t bytes, const Request& request, Transfer& transfer);
+  uint64_t write_back(Cycle now, size_t lane, uint64_t bytes);
+  void catch_up(Cycle now);
+  void passed_part(Cycle at, size_t lane, int part, Cycle start, Transfer& transfer);
+
+  std::vector<FairServer> servers_;  // [Part]
+  std::vector<Lane> lanes_;
+  uint64_t most_dirty_;
+  uint64_t dirty_ = 0;  // in L2, in DRAM's units of work
+  Cycle latest_ = 0;    // request so far
+};
+
+}  // namespace warpfold::sim

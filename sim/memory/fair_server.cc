@@ -1,0 +1,120 @@
+#include "sim/memory/fair_server.h"
+
+#include <algorithm>
+
+namespace warpfold::sim {
+
+FairServer::FairServer(uint64_t numerator, uint64_t denominator, size_t lanes, size_t launches)
+    : unit_(numerator, denominator), shift_(unit_.shift()), lanes_(lanes), asking_of_(launches, 0), held_(launches, 0) {}
+
+// The SMs of a lane that asks count among those that share the rate.
+void FairServer::asks(const Lane& lane, bool more) {
+  const auto launch = static_cast<size_t>(lane.parts.front().launch);
+  asking_ = more ? asking_ + lane.sms : asking_ - lane.sms;
+  asking_of_[launch] = more ? asking_of_[launch] + lane.sms : asking_of_[launch] - lane.sms;
+}
+
+void FairServer::set_weight(size_t lane, uint64_t sms) {
+  Lane& of = lanes_[lane];
+  if (queued(lane)) asks(of, false);
+  of.sms = sms;
+  if (queued(lane)) asks(of, true);
+  find_next();
+}
+
+void FairServer::copy_lane(size_t from, size_t to, uint64_t sms) {
+  lanes_[to] = lanes_[from];
+  lanes_[to].sms = sms;
+  if (queued(to)) asks(lanes_[to], true);
+  find_next();
+}
+
+Cycle FairServer::duration(size_t lane, uint64_t bytes) const {
+  const Wide work = Wide{work_of(bytes)} * lanes_[lane].sms;
+  return static_cast<Cycle>((work + (Wide{1} << shift_) - 1) >> shift_);
+}
+
+void FairServer::serve_until(Wide clock) {
+  if (clock <= clock_) return;
+  if (asking_ > 0) {
+    const auto units = static_cast<uint64_t>(clock - clock_);
+    for (size_t l = 0; l < held_.size(); ++l) {
+      if (asking_of_[l] > 0) held_[l] += static_cast<uint64_t>(Wide{units} * asking_of_[l] / asking_);
+    }
+    const Wide served = Wide{units} + remainder_;
+    virtual_ += static_cast<uint64_t>(served / asking_);
+    remainder_ = static_cast<uint64_t>(served % asking_);
+  }
+  clock_ = clock;
+}
+
+void FairServer::advance(Cycle now) { serve_until(Wide{now} << shift_); }
+
+uint64_t FairServer::work_while_idle(Cycle now, uint64_t work) {
+  const Wide until = Wide{now} << shift_;
+  if (asking_ > 0 || until <= clock_) return work;
+  const Wide idle = until - clock_;
+  clock_ = until;
+  return idle >= work ? 0 : work - static_cast<uint64_t>(idle);
+}
+
+void FairServer::add(size_t lane, uint64_t work, uint32_t transfer, int launch) {
+  Lane& of = lanes_[lane];
+  const auto now = static_cast<Cycle>(clock_ >> shift_);
+  if (of.parts.empty()) {
+    if (of.free_at < now) of.holders.clear();
+    of.holders.hold(now, launch);
+    of.finish = virtual_ + work;
+    of.parts.push_back({of.finish, transfer, launch, now});
+    if (asking_ == 0) remainder_ = 0;
+    asks(of, true);
+  } else {
+    of.finish += work;
+    of.parts.push_back({of.finish, transfer, launch, now});
+  }
+  find_next();
+}
+
+void FairServer::find_next() {
+  next_ = kNever;
+  uint64_t least = 0;
+  for (size_t lane = 0; lane < lanes_.size(); ++lane) {
+    if (!queued(lane)) continue;
+    const uint64_t finish = lanes_[lane].parts.front().finish;
+    if (next_ != kNever && finish >= least) continue;
+    least = finish;
+    next_lane_ = lane;
+    next_ = 0;
+  }
+  if (next_ == kNever) return;
+  const Wide left = Wide{least - virtual_} * asking_;
+  const Wide at = clock_ + (left > remainder_ ? left - remainder_ : 0);
+  next_ = static_cast<Cycle>((at + (Wide{1} << shift_) - 1) >> shift_);
+}
+
+FairServer::Passed FairServer::pop() {
+  Lane& lane = lanes_[next_lane_];
+  const Part part = lane.parts.front();
+  const Wide left = Wide{part.finish - virtual_} * asking_;
+  serve_until(clock_ + (left > remainder_ ? left - remainder_ : 0));
+  asks(lane, false);
+  lane.parts.pop_front();
+  lane.free_at = static_cast<Cycle>(clock_ >> shift_);
+  if (!lane.parts.empty()) {
+    asks(lane, true);
+    Part& next = lane.parts.front();
+    next.start = std::max(next.start, lane.free_at);
+    lane.holders.hold(next.start, next.launch);
+  }
+  const Passed passed{next_lane_, part.transfer, part.start};
+  find_next();
+  return passed;
+}
+
+Cycle FairServer::earliest(size_t lane) const {
+  if (!queued(lane)) return kNever;
+  const Wide left = Wide{lanes_[lane].parts.front().finish - virtual_} * lanes_[lane].sms;
+  return static_cast<Cycle>((clock_ + (left > remainder_ ? left - remainder_ : 0) + (Wide{1} << shift_) - 1) >> shift_);
+}
+
+}  // namespace warpfold::sim

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/account/hold_history.h"
+#include "sim/account/states.h"
+#include "sim/engine/time.h"
+
+namespace warpfold::sim {
+
+// How a transfer passed a server, and behind whom it waited.
+struct Passage {
+  Cycle end = 0;       // the last byte has passed
+  Cycle idle_end = 0;  // the same, had the server been idle
+  Cycle wait_end = 0;  // until then it waited; holders says for whom
+  Contended resource = Contended::kDram;
+  const HoldHistory* holders = nullptr;
+};
+
+// How a transfer passed all the servers that it needs.
+struct Reply {
+  Cycle transferred = 0;  // bandwidth only
+  Cycle uncontended = 0;  // the same with all servers idle
+  Passage slowest{};
+  // Per launch: cycles that it took longer because other SMs asked for the slowest server too. Empty: no other SM shares it.
+  std::vector<uint64_t> lost_to{};
+};
+
+}  // namespace warpfold::sim
