@@ -80,8 +80,8 @@ void visit_arrival(const Sm& sm, const char* name, int cta, Arrival& arrival, St
 
 void visit_delay(const Sm& sm, const char* name, int launch, int cta, uint64_t cta_serial, Delay delay, StateVisitor& visitor) {
   const SmState& state = sm.state();
-  if (!sm.passes_on()) return;
-  if (!state.cta_lives(cta, cta_serial)) return visitor.relative(name, 0);
+  // Whether the CTA is still there is shown beside it.
+  if (!sm.passes_on() || !state.cta_lives(cta, cta_serial)) return;
   visitor.relative(name, state.coupled(launch) ? behind(delay, state.ctas[cta].most_delay, 32) : delay.others);
 }
 

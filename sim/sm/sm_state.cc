@@ -193,7 +193,7 @@ uint64_t SmState::trips(const Warp& warp, const traces::TripCount& count) const 
 
 void Sm::visit(StateVisitor& visitor) {
   // Every field. Not visited: held and slot_taken follow from the resident CTAs, absences from the launches; next_serial is a name;
-  // loop_end is about the observer.
+  // loop_end is about the observer; warps_started numbers the warps of the issue log, which only full replays write.
   [[maybe_unused]] auto& [launches, progress, held, absences, absent_since, alternatives, account, events, sub_cores, memory, wgmma,
                           ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at, place_due, last_cycle] =
       state_;
@@ -225,7 +225,6 @@ void Sm::visit(StateVisitor& visitor) {
   state_.wgmma.visit(*this, visitor, oldest_command, blocked_since);
   if (!visitor.recording()) state_.wgmma.add_port_reads(*this, oldest_command, reads);
   visit_events(*this, visitor);
-  visitor.count(state_.warps_started);
   if (visitor.recording()) settle_absences(*this, visitor.now());
   state_.absent_since += visitor.shift();
   visit_alternatives(*this, visitor);

@@ -45,7 +45,7 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
     slot_free_ = visitor.moved(slot_free_);  // past
   }
   ports_.visit(visitor);
-  visitor.values("last_writer", last_writer_[0], "last_writer", last_writer_[1]);
+  visitor.values("last_writer_even", last_writer_[0], "last_writer_odd", last_writer_[1]);
   arbiter_.visit(visitor, resident_);
   visitor.time("next_step", next_);
   stepped_ = visitor.moved(stepped_);

@@ -5,6 +5,7 @@
 
 #include "configs/result.pb.h"
 #include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/slowdown_table.h"
 #include "tools/warpfold/render/table.h"
 #include "tools/warpfold/run/options.h"
 
@@ -54,6 +55,25 @@ TEST(Tables, AreObjectsInJson) {
 TEST(Tables, RefuseRowsOfAnotherLength) {
   Table table({"one", "two"});
   EXPECT_THROW(table.add({"only"}), std::logic_error);
+}
+
+TEST(Slowdowns, SumToAllWithTheCausesThatAreTooSmallForARow) {
+  configs::Result result;
+  configs::KernelResult& kernel = *result.add_kernels();
+  kernel.set_name("gemm");
+  configs::Slowdown& slowdown = *kernel.mutable_slowdown();
+  slowdown.set_solo_cycles(9000);
+  slowdown.set_cycles(10000);
+  for (const double cycles : {991.0, 5.0, 4.0}) {
+    configs::Loss& loss = *slowdown.add_losses();
+    loss.set_kind("rest");
+    loss.set_cycles(cycles);
+  }
+  EXPECT_EQ(slowdown_table(result).csv(),
+            "kernel,cause,culprit,resource,cycles,% of slowdown\n"
+            "gemm,rest,-,-,991,99.1\n"
+            "gemm,smaller ones,-,-,9,0.9\n"
+            "gemm,all,-,-,1000,100.0\n");
 }
 
 TEST(Json, EscapesText) { EXPECT_EQ(json_string("a\"b\\c\nd\te\x01"), "\"a\\\"b\\\\c\\nd\\u0009e\\u0001\""); }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "tests/support/sets.h"
 #include "tests/support/watched_sm.h"
@@ -169,6 +170,79 @@ TEST(Members, OfWarpsAndCtasAreInTheState) {
   Perturbation perturbation(of_warps, of_ctas);
   for (uint64_t seed = 1; seed <= 60 && perturbation.noticed() != all; ++seed) run_watched(*recurring_scenario(seed), perturbation);
   EXPECT_EQ(differences(perturbation.noticed(), all), "");
+}
+
+// A phase of an mbarrier more, completed and seen, in the states of a run in which none has been completed yet.
+class OnePhaseMore : public sim::SmObserver {
+ public:
+  void loop_ended(sim::Sm& sm, sim::Cycle now, sim::Cycle /*limit*/) override {
+    for (sim::Cta& cta : sm.state().ctas) {
+      if (!cta.resident) continue;
+      sim::Mbarrier& barrier = cta.rings[0][0];
+      if (barrier.completed > 0) continue;
+      const sim::Snapshot before = state_of(sm, now);
+      const sim::Mbarrier original = barrier;
+      ++barrier.completed;
+      ++barrier.visible;
+      ++(same(before, state_of(sm, now)) ? unnoticed : noticed);
+      barrier = original;
+    }
+  }
+
+  int noticed = 0;
+  int unnoticed = 0;
+};
+
+// A warp arrives once at an mbarrier for which another one waits without a cursor.
+Scenario waiting_once() {
+  Scenario scenario;
+  scenario.gpu = one_sm("h100_sxm");
+  const Lines some_time = loop(3, {op("FFMA R4, R8, R9, R4", {.stall = 4})});
+  const Lines arrive = {op("SYNCS.ARRIVE.TRANS64 RZ, [R2], R3", {.stall = 2}, "barrier=0")};
+  const Lines wait = {op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.stall = 2}, "barrier=0")};
+  scenario.kernels.push_back(KernelText("once", "sm_90")
+                                 .declare("ring full depth=1 arrivals=1")
+                                 .role("producer", 1, join(some_time, arrive))
+                                 .role("consumer", 1, join(some_time, wait))
+                                 .kernel());
+  scenario.launches.push_back(launch(scenario.kernels[0]));
+  return scenario;
+}
+
+// Phases count from those completed. A wait without a cursor is for the first one, and passes at once when that has been.
+TEST(Members, ThatAnMbarriersFirstPhaseHasBeenIsInTheState) {
+  OnePhaseMore one_more;
+  run_watched(waiting_once(), one_more);
+  EXPECT_GT(one_more.noticed, 0);
+  EXPECT_EQ(one_more.unnoticed, 0);
+}
+
+// An arrival that is remembered moves from one of an mbarrier's two to the other.
+class OtherArrival : public sim::SmObserver {
+ public:
+  void loop_ended(sim::Sm& sm, sim::Cycle now, sim::Cycle /*limit*/) override {
+    for (sim::Cta& cta : sm.state().ctas) {
+      if (!cta.resident) continue;
+      sim::Mbarrier& barrier = cta.rings[0][0];
+      const sim::Mbarrier original = barrier;
+      barrier.arrived = {now - 5, {}};
+      barrier.seen = {};
+      const sim::Snapshot before = state_of(sm, now);
+      std::swap(barrier.arrived, barrier.seen);
+      ++(same(before, state_of(sm, now)) ? unnoticed : noticed);
+      barrier = original;
+    }
+  }
+
+  int noticed = 0;
+  int unnoticed = 0;
+};
+
+TEST(Members, ThatNoArrivalIsRememberedIsInTheState) {
+  OtherArrival other;
+  run_watched(waiting_once(), other);
+  EXPECT_GT(other.noticed, 0);
+  EXPECT_EQ(other.unnoticed, 0);
 }
 
 // The members of what is under way, and the sizes of the large parts, whose members are private. Where this does not compile or

@@ -10,6 +10,8 @@
 #include "sim/account/hold_history.h"
 #include "sim/engine/bandwidth_server.h"
 #include "sim/memory/dram_server.h"
+#include "sim/memory/held_dram.h"
+#include "sim/memory/held_server.h"
 #include "sim/memory/memory_share.h"
 #include "sim/sm/pipe_port.h"
 #include "sim/sm/register_ports.h"
@@ -23,9 +25,9 @@ namespace {
 constexpr sim::Cycle kNow = 1'000'000;
 
 template <typename Part, typename Visit>
-sim::Snapshot state_of(Part part, Visit visit) {
+sim::Snapshot state_of(Part part, Visit visit, sim::Cycle now = kNow) {
   sim::Snapshot state;
-  sim::StateVisitor visitor(state, kNow);
+  sim::StateVisitor visitor(state, now);
   visit(part, visitor);
   return state;
 }
@@ -59,12 +61,26 @@ std::string unnoticed(const Part& part, Visit visit, size_t first = 0, size_t la
   return bytes;
 }
 
+// Moved on by a skip, which counts nothing, the part is in the same state so many cycles later.
+template <typename Part, typename Visit>
+void expect_same_after_skip(Part part, Visit visit) {
+  constexpr sim::Cycle kCycles = 4999;  // a prime number, of no meaning
+  const sim::Snapshot before = state_of(part, visit);
+  sim::FastForward skip;
+  skip.cycles = kCycles;
+  skip.counted.assign(before.counts.size(), 0);
+  sim::StateVisitor mover(skip);
+  visit(part, mover);
+  EXPECT_EQ(state_of(part, visit, kNow + kCycles).key, before.key);
+}
+
 constexpr auto kVisit = [](auto& part, sim::StateVisitor& visitor) { part.visit(visitor); };
 
 TEST(Parts, BandwidthServer) {
   sim::BandwidthServer server(5050, 132);
   server.serve(kNow, 4097);
   EXPECT_EQ(unnoticed(server, kVisit), "0-15");  // the rate: cost_, shift_ and padding
+  expect_same_after_skip(server, kVisit);
 }
 
 TEST(Parts, DramServer) {
@@ -72,6 +88,7 @@ TEST(Parts, DramServer) {
   server.write(kNow, 2000);
   // The server within it, its rate first; then most_dirty_, dirty_ and written_bytes_.
   EXPECT_EQ(unnoticed(server, kVisit), "0-15 40-47");
+  expect_same_after_skip(server, kVisit);
 }
 
 // How long it has been idle is not in the key: it makes no difference to what is written later.
@@ -81,6 +98,28 @@ TEST(Parts, DramServersThatHaveBeenIdleForDifferentTimes) {
   other.read(kNow - 10, 5);
   for (sim::DramServer* server : {&one, &other}) server->write(kNow - 3, 200);
   EXPECT_EQ(state_of(one, kVisit).key, state_of(other, kVisit).key);
+}
+
+// Whose bytes take a server's time is in the key while a request would have to wait for them.
+template <typename Server, typename Take>
+void expect_holder_in_key_while_busy(const Server& idle, Take take) {
+  Server one = idle;
+  Server other = idle;
+  take(one, 0);
+  take(other, 1);
+  EXPECT_NE(state_of(one, kVisit).key, state_of(other, kVisit).key);
+  EXPECT_EQ(state_of(one, kVisit, kNow + 1000).key, state_of(other, kVisit, kNow + 1000).key);
+  expect_same_after_skip(one, kVisit);
+}
+
+TEST(Parts, HeldServer) {
+  expect_holder_in_key_while_busy(sim::HeldServer(1, 1, sim::Contended::kL2Read),
+                                  [](sim::HeldServer& server, int launch) { server.serve(kNow, 100, launch); });
+}
+
+TEST(Parts, HeldDram) {
+  expect_holder_in_key_while_busy(sim::HeldDram(1, 1, 1000),
+                                  [](sim::HeldDram& server, int launch) { server.read(kNow, 100, launch); });
 }
 
 TEST(Parts, DramFraction) {
@@ -93,22 +132,27 @@ TEST(Parts, TimerWheel) {
   sim::TimerWheel wheel;
   for (sim::Cycle ahead = 0; ahead < 64; ++ahead) wheel.set(static_cast<int>(ahead % 16), kNow + ahead);
   EXPECT_EQ(unnoticed(wheel, kVisit), "");
+  expect_same_after_skip(wheel, kVisit);
 }
 
 TEST(Parts, PipePortWithoutPlaces) {
   sim::PipePort port;
   port.occupy(kNow, 4, 1, 0);
   // last_, issued_ and the history with padding, which nobody asks for without places in front of the latch.
-  EXPECT_EQ(unnoticed(port, [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 0); }), "20-191");
+  const auto visit = [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 0); };
+  EXPECT_EQ(unnoticed(port, visit), "20-191");
+  expect_same_after_skip(port, visit);
 }
 
 // The instructions issued last wait in front of the latch: those that issue waits for, and the one ahead of each.
 TEST(Parts, PipePortWithPlaces) {
   sim::PipePort port;
   for (int i = 0; i < 16; ++i) port.occupy(kNow, 4, i, 14);
-  EXPECT_EQ(unnoticed(port, [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 14); }),
+  const auto visit = [](sim::PipePort& each, sim::StateVisitor& visitor) { each.visit(visitor, 14); };
+  EXPECT_EQ(unnoticed(port, visit),
             "23-39 "     // padding, and the two instructions that are no longer waited for
             "152-191");  // padding
+  expect_same_after_skip(port, visit);
 }
 
 // What entered before cycle 0, where a state has been moved to an earlier time, is past.
@@ -140,6 +184,7 @@ TEST(Parts, RegisterPorts) {
             "104-105 "   // odd_ and padding
             "118-119 "   // cached_places_ and padding
             "144-151");  // pending_ and padding
+  expect_same_after_skip(ports, visit);
 }
 
 TEST(Parts, HoldHistory) {
@@ -152,6 +197,7 @@ TEST(Parts, HoldHistory) {
     expected += text({std::to_string(16 * i + 12), "-", std::to_string(16 * i + (i == 7 ? 23 : 15)), " "});
   // Bytes of head_ that count multiples of the ring's size. Up to the lowest byte of size_: with others it is no history.
   EXPECT_EQ(unnoticed(history, visit, 0, 517), expected + "513-515");
+  expect_same_after_skip(history, visit);
 }
 
 }  // namespace

@@ -184,6 +184,26 @@ TEST(Sharing, ClassesMeetBesideWarpsThatRun) {
     both(with_launch_latency(2), {launch(looping("parameter t\n" + first + "grid a*1 b*1\n")), launch(next), other});
 }
 
+// Of `first` SM 0 has two CTAs at a time, which a quota of one would not let it have. At `next`, of which it has one more, it meets
+// SM 1 and follows it, while SM 2 still runs.
+TEST(Sharing, WhatOtherBoundsWouldHaveChangedBeforeTheClassesMetIsNotForgotten) {
+  const traces::Kernel first = looping("parameter t\nclass a t=60\nclass b t=40\ngrid a*3 b*1\n");
+  const traces::Kernel next = looping("parameter t\nclass a t=90\ngrid a*16\n");
+  const traces::Kernel beside = KernelText("beside", "sm_86")
+                                    .options("registers=32 shared_memory=1024")
+                                    .classes("parameter t\nclass a t=10\nclass b t=9000\ngrid a*2 b*1\n")
+                                    .role("warps", 4, loop("t", body()))
+                                    .kernel();
+  sim::Launch other = launch(beside);
+  other.stream = 1;
+  std::vector<sim::PlacementBounds> bounds(3);
+  bounds[0].quota.ctas = 1;
+  const sim::Outcome run = outcome(with_launch_latency(3), {launch(first), launch(next), other},
+                                   {.fold = {.mode = sim::FoldMode::kExact}, .alternative_bounds = {bounds}});
+  EXPECT_GT(run.fold.instructions_shared, 0);
+  EXPECT_FALSE(run.alternative_bounds[0].same);
+}
+
 // By rates (docs/sampling.md), with an error so large and a patience so short that few instructions need be measured.
 sim::Outcome by_rates(const std::vector<sim::Launch>& launches) {
   return outcome(with_launch_latency(2), launches,

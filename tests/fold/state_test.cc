@@ -1,10 +1,15 @@
-// An SM's state is a value: assigned to another SM of the same spec and launches, that one goes on as the first one does.
+// An SM's state is a value: assigned to another SM of the same spec and launches, that one goes on as the first one does, also
+// where it has been moved to another cycle.
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "tests/support/watched_sm.h"
+#include "tests/support/wgmma.h"
 
 namespace warpfold::test {
 namespace {
@@ -52,6 +57,131 @@ TEST(State, AssignedToAnotherSmGoesOnAlike) {
     EXPECT_TRUE(end == one.state()) << seed;
   }
   EXPECT_GT(checkpoints, 10);
+}
+
+// The fast-forward that moves a state by so many cycles and changes nothing else.
+sim::FastForward shift_of(const sim::Snapshot& state, sim::Cycle cycles) {
+  sim::FastForward skip;
+  skip.cycles = cycles;
+  skip.counted.assign(state.counts.size(), 0);
+  skip.trips_taken.assign(state.trips.left.size(), 0);
+  skip.moments.assign(state.moments.size(), cycles);
+  skip.placed.assign(state.placed.size(), 0);
+  return skip;
+}
+
+sim::Snapshot taken(const WatchedSm& watched, const sim::SmState& of) {
+  sim::Sm sm = watched.start();
+  sm.restore(of);
+  sim::Snapshot state;
+  sim::StateVisitor taker(state, sm.state().now + 1);
+  sm.visit(taker);
+  return state;
+}
+
+// The run goes on alike from its `loop_end`-th loop end moved to a later cycle, and to an earlier one. False: it has no such end.
+bool goes_on_alike_in_another_cycle(const Scenario& scenario, int loop_end) {
+  const WatchedSm watched(scenario);
+  sim::Sm one = watched.start();
+  Checkpoint checkpoint(loop_end);
+  one.observe_with(checkpoint);
+  run_to_end(one);
+  if (!checkpoint.state()) return false;
+  const sim::Snapshot state = taken(watched, *checkpoint.state());
+  // Back by no more than to where the first of the waits that go on began.
+  const sim::Cycle earliest = std::ranges::min(state.moments);
+  for (const sim::Cycle by : {sim::Cycle{5000}, sim::Cycle{0} - earliest / 2 * 2}) {
+    sim::Sm other = watched.start();
+    other.restore(*checkpoint.state());
+    const sim::FastForward skip = shift_of(state, by);
+    sim::StateVisitor mover(skip);
+    other.visit(mover);
+    run_to_end(other);
+    EXPECT_TRUE(other.state().account == one.state().account) << loop_end;
+    for (size_t l = 0; l < one.state().progress.size(); ++l) {
+      const sim::LaunchProgress& progress = one.state().progress[l];
+      EXPECT_EQ(other.state().progress[l].end, progress.done > 0 ? progress.end + by : progress.end) << loop_end;
+    }
+  }
+  return true;
+}
+
+// A state is the same in every cycle: moved to a later or an earlier one, the SM does and charges what it would have.
+TEST(State, MovedToAnotherCycleGoesOnAlike) {
+  int checkpoints = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed)
+    checkpoints += goes_on_alike_in_another_cycle(*recurring_scenario(seed), static_cast<int>(seed % 7) * 5 + 3) ? 1 : 0;
+  EXPECT_GT(checkpoints, 10);
+}
+
+// Shared memory at a quarter of its rate holds the tensor pipe for longer than a short wgmma takes to complete.
+TEST(State, MovedWhileTheTensorPipeIsTakenByNoCommandInFlightGoesOnAlike) {
+  Scenario scenario;
+  scenario.gpu = one_sm("h100_sxm");
+  scenario.gpu.mutable_sm()->mutable_shared_memory()->set_scale(0.25);
+  const Lines twice = join(wgmma_lines({.columns = 8, .count = 1}), loop(3, {op("FFMA R4, R8, R9, R4", {.stall = 2})}));
+  scenario.kernels.push_back(on_all_sub_cores("sm_90", 4, join(twice, wgmma_lines({.columns = 8, .count = 1})), "twice"));
+  scenario.launches.push_back(launch(scenario.kernels[0]));
+  EXPECT_TRUE(goes_on_alike_in_another_cycle(scenario, 0));
+  EXPECT_TRUE(goes_on_alike_in_another_cycle(scenario, 1));
+}
+
+// Two kernels of one SM, moved at every one of their first loop ends.
+void expect_alike_wherever_moved(const configs::Gpu& gpu, std::vector<traces::Kernel> kernels) {
+  Scenario scenario;
+  scenario.gpu = gpu;
+  scenario.kernels = std::move(kernels);
+  for (size_t k = 0; k < scenario.kernels.size(); ++k)
+    scenario.launches.push_back(launch(scenario.kernels[k], static_cast<int>(k)));
+  for (int loop_end = 0; loop_end < 20; ++loop_end) EXPECT_TRUE(goes_on_alike_in_another_cycle(scenario, loop_end));
+}
+
+// A copy waits for those of both kernels that the engine takes up before it, and is charged for each.
+TEST(State, MovedWhileBulkCopiesWaitForTwoKernelsGoesOnAlike) {
+  const auto copying = [](const std::string& name) {
+    return KernelText(name, "sm_90")
+        .options("registers=32 shared_memory=4096")
+        .declare("ring full depth=1 arrivals=1")
+        .declare("cursor use depth=1")
+        .ctas(3)
+        .role("producer", 1,
+              loop(20, {op("SYNCS.ARRIVE.TRANS64 RZ, [R2], R3", {.stall = 2}, "barrier=0 cursor=0 tx_bytes=128"),
+                        op("UTMALDG.2D [UR8], [UR4]", {.stall = 2}, "bytes=128 barrier=0 cursor=0"),
+                        op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR44], R3", {.stall = 2}, "barrier=0 cursor=0 advance=1")}))
+        .kernel();
+  };
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.mutable_sm()->set_bulk_copy_issue_cycles(100);
+  expect_alike_wherever_moved(gpu, {copying("one"), copying("other")});
+}
+
+// Loads wait in front of the memory stage, and behind it in front of the data stage, for those of both kernels.
+TEST(State, MovedWhileLoadsWaitForTwoKernelsGoesOnAlike) {
+  const auto loading = [](const std::string& name) {
+    return KernelText(name, "sm_90")
+        .options("registers=32")
+        .ctas(2)
+        .role("warps", 4,
+              loop(20, join(repeat(3, {op("LDS R4, [R2]", {.stall = 2, .write = 0}, "wavefronts=4")}), {op("NOP", {.wait = {0}})})))
+        .kernel();
+  };
+  expect_alike_wherever_moved(one_sm("h100_sxm"), {loading("one"), loading("other")});
+}
+
+// Of a launch of which CTAs end in what is skipped, the last one so far has ended that much later; else its end is as it was.
+TEST(State, TheEndOfALaunchMovesWithTheCtasThatEnd) {
+  const auto scenario = recurring_scenario(1);
+  const WatchedSm watched(*scenario);
+  for (const uint64_t ended : {0, 1}) {
+    sim::Sm sm = watched.start();
+    run_to_end(sm);
+    const std::vector<sim::LaunchProgress> before = sm.state().progress;
+    sim::FastForward skip = shift_of(taken(watched, sm.state()), 5000);
+    std::ranges::fill(skip.counted, ended);
+    sim::StateVisitor mover(skip);
+    sm.visit(mover);
+    for (size_t l = 0; l < before.size(); ++l) EXPECT_EQ(sm.state().progress[l].end, before[l].end + 5000 * ended);
+  }
 }
 
 }  // namespace

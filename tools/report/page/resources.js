@@ -1,13 +1,12 @@
 // Speed of light: how near each pipe, port and memory came to its capacity over the whole run.
 const resourceGroups = [
-  {name: 'issue and math pipes', colour: 'blue', pattern: 'solid',
-    has: ['issue_slot', 'alu', 'fma_heavy', 'fma_lite', 'fp64', 'fp16', 'xu', 'uniform', 'tensor', 'wgmma', 'register_read_ports', 'register_write_ports']},
+  {name: 'issue and math pipes', colour: 'blue', pattern: 'solid', has: []},  // what is in no other group, so that a new pipe is here
   {name: 'memory of the SM', colour: 'orange', pattern: 'rising', has: ['memory_issue', 'memory_queue', 'shared_memory', 'l1', 'bulk_copy', 'sm_ingress', 'sm_egress']},
-  {name: 'memory of the chip', colour: 'purple', pattern: 'dots', has: []},
+  {name: 'memory of the chip', colour: 'purple', pattern: 'dots', has: ['l2_read', 'l2_write', 'dram']},
 ];
 
 function groupOf(resource) {
-  return resourceGroups.find((group) => group.has.includes(resource)) ?? resourceGroups.at(-1);
+  return resourceGroups.find((group) => group.has.includes(resource)) ?? resourceGroups[0];
 }
 
 function resourcesSection(run, prefix) {

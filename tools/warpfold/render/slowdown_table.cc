@@ -9,6 +9,7 @@ namespace {
 constexpr int kMostRows = 8;              // of a kernel
 constexpr double kLeastShare = 0.01;      // of the slowdown
 constexpr double kLeastSlowdown = 0.001;  // of the time alone
+constexpr double kLeastCycles = 0.5;      // fewer would be printed as 0
 
 void add_kernel(const configs::KernelResult& kernel, Table& table) {
   const configs::Slowdown& slowdown = kernel.slowdown();
@@ -29,7 +30,7 @@ void add_kernel(const configs::KernelResult& kernel, Table& table) {
       others += loss.cycles();
     }
   }
-  if (std::abs(others) >= kLeastShare * more) row("smaller ones", "-", "-", others);
+  if (std::abs(others) >= kLeastCycles) row("smaller ones", "-", "-", others);
   table.add({kernel.name(), "all", "-", "-", Cell(more, 0), Cell(100.0, 1)});
 }
 
