@@ -14,7 +14,7 @@ namespace {
 enum class Needed {
   kAlways,
   kWithBulkCopies,  // wgmma and bulk copies: architectures from sm_90 on
-  kNever,           // left out, it is 0
+  kNever,           // left out, it is 0 or not known
 };
 
 // What a number may be. Upper limits are no claim about hardware. Those with a reason beside them are what the machine's structures
@@ -33,6 +33,8 @@ constexpr std::array kLimits{
     Limit{"sm_count", 1, 4096},
     Limit{"clock_mhz", 1, 1e5},
     Limit{"kernel_launch_cycles", 0, kMany},
+    Limit{"graph_launch_cycles", 0, kMany, Needed::kNever},
+    Limit{"programmatic_launch_cycles", 0, kMany, Needed::kNever},
     Limit{"sub_core.warp_slots", 1, 32},          // bits of a mask
     Limit{"sub_core.read_ports_per_bank", 1, 2},  // masks of reservations
     Limit{"sub_core.read_window_cycles", 1, 16},
@@ -82,6 +84,10 @@ constexpr std::array kLimits{
     Limit{"dram.efficiency_percent", 1, 100},
     Limit{"dram.latency_cycles", 1, kMany},
     Limit{"dram.bulk_latency_cycles", 1, kMany, kBulk},
+    Limit{"data_sheet.fp16_tflops", 1, kMany, Needed::kNever},
+    Limit{"data_sheet.fp8_tflops", 1, kMany, Needed::kNever},
+    Limit{"data_sheet.tensor_clock_mhz", 1, 1e5, Needed::kNever},
+    Limit{"data_sheet.memory_gb_per_s", 1, kMany, Needed::kNever},
 };
 
 // What-if factors. Far enough for any question; what they make must stay within the limits of the machine's structures.

@@ -139,8 +139,20 @@ std::optional<Finding> find_parameter_fault(const Scenario& scenario) {
   return std::nullopt;
 }
 
+std::optional<Finding> find_launch_fault(const Scenario& scenario) {
+  const Gpu& gpu = scenario.gpu();
+  const std::string kind = LaunchKind_Name(scenario.launch());
+  if (scenario.launch() == GRAPH && !gpu.has_graph_launch_cycles())
+    return Finding{"launch", "launch " + kind + " needs a GPU that states graph_launch_cycles"};
+  if (scenario.launch() == PROGRAMMATIC && !gpu.has_programmatic_launch_cycles()) {
+    return Finding{"launch", "launch " + kind + " needs a GPU that states programmatic_launch_cycles: sm_90 and later have it"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> find_scenario_fault(const Scenario& scenario) {
   if (auto fault = find_parameter_fault(scenario)) return fault;
+  if (auto fault = find_launch_fault(scenario)) return fault;
   if (auto fault = check_kernels(scenario)) return fault;
   if (auto fault = OrderCheck(scenario).run()) return fault;
   return find_policy_fault(scenario);

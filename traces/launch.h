@@ -44,6 +44,9 @@ struct LaunchPlan : PlacementBounds {
   int stream = 0;          // launches of one stream run in the order given
   int priority = 0;        // higher first
   std::vector<int> after;  // launches (by index) that must have ended
+  // Launched early (programmatic dependent launch): as many of its CTAs as find room begin at once when it is released, for they
+  // were started while what it waits for still ran.
+  bool early = false;
   SmRange sms;             // SM_PARTITION: its CTAs are dealt round these alone, for as long as it runs
 
   bool operator==(const LaunchPlan&) const = default;

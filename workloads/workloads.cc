@@ -7,6 +7,7 @@
 #include "traces/trace_file.h"
 #include "traces/validate.h"
 #include "workloads/ampere_gemm/ampere_gemm.h"
+#include "workloads/common/warm_l2.h"
 #include "workloads/elementwise/elementwise.h"
 #include "workloads/flash_attention_2/flash_attention_2.h"
 #include "workloads/flash_attention_3/flash_attention_3.h"
@@ -81,6 +82,7 @@ Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const config
     return std::unexpected(std::move(problem));
   }
   made->name = kernel.name();
+  if (kernel.l2() == configs::WARM) warm_l2(*made, gpu.l2().bytes());
   if (auto valid = traces::validate(*made, scenario_file); !valid) return std::unexpected(valid.error());
   return made;
 }

@@ -42,6 +42,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       timeline_(options.timeline),
       alternative_bounds_(options.alternative_bounds),
       depends_on_(dependences(launches, options.serialise)),
+      places_one_at_a_time_(spec.cta_launch > 0 && std::ranges::none_of(launches, &Launch::early)),
       released_(launches.size(), false),
       released_at_(launches.size(), 0),
       all_sms_(options.all_sms),
@@ -83,7 +84,7 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
   for (size_t l = 0; l < launches.size(); ++l) {
     shares.push_back({launches[l], &images_[l], class_run.ctas[l], rank[l], launches[l].priority,
                       ctas_alone(images_[l], launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count),
-                      epoch_of[l]});
+                      epoch_of[l], launches[l].early});
   }
   class_run.sm = std::make_unique<Sm>(spec_, std::move(shares));
   compare_with(*class_run.sm, alternative_bounds_);
@@ -279,7 +280,7 @@ void GpuRun::reconverge_classes() {
     for (ClassRun& class_run : class_runs_) {
       if (class_run.sm != nullptr) class_run.sm->memory().set_rates(at, even_rates(spec_.memory, spec_.memory.sm_count));
     }
-    reconverge(class_runs_, at, images_, spec_.cta_launch > 0, fold_);
+    reconverge(class_runs_, at, images_, places_one_at_a_time_, fold_);
     reconvergence_points_.erase(at);
   }
 }

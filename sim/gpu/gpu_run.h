@@ -78,6 +78,7 @@ class GpuRun {
   bool timeline_;
   const std::vector<std::vector<PlacementBounds>>& alternative_bounds_;
   std::vector<std::vector<int>> depends_on_;  // per launch
+  bool places_one_at_a_time_;                 // no two CTAs begin on an SM in one cycle
   std::vector<bool> released_;
   std::vector<Cycle> released_at_;  // per launch, where released
   bool stops_when_idle_ = false;

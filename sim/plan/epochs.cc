@@ -85,6 +85,7 @@ std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch
   if (own.size() == 1) {
     Launch alone;
     alone.kernel = own.front().kernel;
+    alone.early = own.front().early;
     alone.sms = own.front().sms;
     own.front() = std::move(alone);
   }

@@ -89,16 +89,18 @@ void place_what_fits(Sm& sm, Cycle now) {
   SmState& state = sm.state();
   for (const int launch : sm.placement_order()) {
     if (state.progress[launch].ready > now) continue;
+    // Its CTAs were started before: they wait for nothing but the release.
+    const bool started = state.launches[launch].early && state.progress[launch].ready == now;
     while (state.progress[launch].next_run < state.launches[launch].ctas.size()) {
       if (!may_place(sm, launch, now)) break;
-      if (state.next_cta_at > now) {
+      if (state.next_cta_at > now && !started) {
         // One for all who ask: each would ask again as long as there is room.
         if (std::exchange(state.place_due, state.next_cta_at) != state.next_cta_at)
           sm.schedule(state.next_cta_at, PlacementEvent{PlacementEvent::Kind::kPlace});
         return;
       }
       launch_cta(sm, launch, now);
-      state.next_cta_at = now + sm.spec().cta_launch;
+      if (!started) state.next_cta_at = now + sm.spec().cta_launch;
     }
   }
 }

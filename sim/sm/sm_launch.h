@@ -28,6 +28,7 @@ struct SmLaunch : PlacementBounds {
   int priority = 0;         // higher first, where warps issue by it
   uint32_t ctas_alone = 0;  // CTAs that an SM would hold at a time if there were no other launch
   int epoch = 0;            // launches of one may be on an SM together (sim/plan/epochs.h)
+  bool early = false;       // its CTAs that find room when it is released begin together
 };
 
 }  // namespace warpfold::sim

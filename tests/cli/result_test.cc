@@ -121,6 +121,21 @@ TEST_F(Results, OfSequentialRunsAreNotSlowedDown) {
   EXPECT_GE(result.kernels(1).start_cycle(), result.kernels(0).end_cycle());
 }
 
+// Two in a row: the gap between them is the GPU's for the kind of launch, and a kernel alone waits for nothing.
+TEST_F(Results, HaveTheGapOfTheirLaunches) {
+  const auto gap = [this](const std::string& kind) {
+    const configs::Result result = simulate({"--set", "policy.kind=SEQUENTIAL", "--set", "launch=" + kind});
+    EXPECT_EQ(result.kernels(0).start_cycle(), 0);
+    return result.kernels(1).start_cycle() - result.kernels(0).end_cycle();
+  };
+  const configs::Gpu gpu = simulate({}).provenance().scenario().gpu();
+  EXPECT_EQ(gap("STREAM"), gpu.kernel_launch_cycles());
+  EXPECT_EQ(gap("GRAPH"), gpu.graph_launch_cycles());
+  EXPECT_EQ(gap("PROGRAMMATIC"), gpu.programmatic_launch_cycles());
+  const configs::Result early = simulate({"--set", "policy.kind=SEQUENTIAL", "--set", "launch=PROGRAMMATIC"});
+  EXPECT_EQ(early.kernels(0).cycles(), early.kernels(0).solo_cycles());
+}
+
 TEST_F(Results, RecordHowTheyCameAbout) {
   const configs::Result result = simulate({"--set", "heads=16"});
   EXPECT_EQ(result.scenario(), "s");

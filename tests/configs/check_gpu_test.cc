@@ -48,7 +48,8 @@ TEST(CheckGpu, MissesEveryFieldThatTheMachineReads) {
   for (const std::string& wanted : paths) {
     // No base, and what has a default.
     if (wanted.ends_with("scale") || wanted == "base" || wanted == "sub_core.issue_policy" ||
-        wanted.ends_with("_admission_entries"))
+        wanted.ends_with("_admission_entries") || wanted.starts_with("data_sheet.") || wanted == "graph_launch_cycles" ||
+        wanted == "programmatic_launch_cycles")
       continue;
     const std::string message = fault([&](Gpu& gpu) {
       for_each_field(gpu, "", [&](pb::Message& owner, const pb::FieldDescriptor& field, const std::string& path) {
@@ -57,6 +58,12 @@ TEST(CheckGpu, MissesEveryFieldThatTheMachineReads) {
     });
     EXPECT_EQ(message, "g: " + wanted + " is missing");
   }
+}
+
+TEST(CheckGpu, TakesADataSheetOrNone) {
+  EXPECT_EQ(fault([](Gpu& gpu) { gpu.clear_data_sheet(); }), "no error");
+  EXPECT_EQ(fault([](Gpu& gpu) { gpu.mutable_data_sheet()->set_fp16_tflops(0); }),
+            "g: data_sheet.fp16_tflops must be from 1 to 1000000, not 0");
 }
 
 TEST(CheckGpu, KnowsEveryFactorAsAResource) {
@@ -172,6 +179,21 @@ TEST(GpuFiles, ReachThePublishedTensorPeak) {
   const Gpu gpu = h100();
   const double per_clk = 2.0 * 64 * 16 * gpu.sm().tensor().wgmma_columns_per_clk();
   EXPECT_NEAR(per_clk * gpu.sm_count() * 1.83e9 / 1e12, 989.4, 0.5);
+}
+
+// A file's clock is what the part sustains: at most that of its tensor peaks, at which kernels cannot be faster than the data
+// sheet.
+TEST(GpuFiles, RunNoFasterThanTheClockOfTheirTensorPeaks) {
+  for (const std::string& file : gpu_files()) {
+    const Gpu gpu = load_gpu(file).value();
+    ASSERT_GT(gpu.data_sheet().tensor_clock_mhz(), 0) << file;
+    EXPECT_LE(gpu.clock_mhz(), gpu.data_sheet().tensor_clock_mhz()) << file;
+    EXPECT_LE(gpu.dram().bandwidth_gb_per_s(), gpu.data_sheet().memory_gb_per_s()) << file;
+    if (gpu.sm().tensor().wgmma_columns_per_clk() == 0) continue;
+    const double per_clk = 2.0 * 64 * 16 * gpu.sm().tensor().wgmma_columns_per_clk();
+    EXPECT_NEAR(per_clk * gpu.sm_count() * gpu.data_sheet().tensor_clock_mhz() / 1e6, gpu.data_sheet().fp16_tflops(), 0.5) << file;
+    EXPECT_NEAR(gpu.data_sheet().fp8_tflops() / gpu.data_sheet().fp16_tflops(), 2, 0.002) << file;
+  }
 }
 
 }  // namespace

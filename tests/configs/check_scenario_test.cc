@@ -161,6 +161,19 @@ TEST_F(CheckScenario, ChecksSplitsAndPages) {
   }
 }
 
+TEST_F(CheckScenario, ChecksThatTheGpuHasTheKindOfLaunch) {
+  EXPECT_EQ(error("launch: GRAPH\nkernel { name: \"g\" gemm_reduction { m: 8 n: 8 parts: 2 } }"), "no error");
+  EXPECT_EQ(error("launch: PROGRAMMATIC\nkernel { name: \"g\" gemm_reduction { m: 8 n: 8 parts: 2 } }"), "no error");
+  const auto on_a100 = [](const std::string& kind) {
+    write("s.textproto", "gpu_file: \"" + gpu_path("a100_sxm.textproto") + "\"\n  launch: " + kind +
+                             "\nkernel { name: \"rng\" philox { heads: 1 queries: 8 keys: 8 } }");
+    return scenario_error("s.textproto");
+  };
+  EXPECT_EQ(on_a100("GRAPH"), "no error");
+  EXPECT_EQ(on_a100("PROGRAMMATIC"),
+            "s.textproto:2:3: launch PROGRAMMATIC needs a GPU that states programmatic_launch_cycles: sm_90 and later have it");
+}
+
 TEST_F(CheckScenario, ChecksDependences) {
   EXPECT_EQ(two("", "after: \"a\"", ""), "no error");
   EXPECT_EQ(two("", "after: \"c\"", ""), "s.textproto:3:20: no kernel called \"c\"; did you mean \"a\"?");

@@ -29,7 +29,7 @@ class Chip {
     for (const sim::SmClass& receives : sim::each_sm(kernels, spec_.memory.sm_count, ranges)) {
       std::vector<sim::SmLaunch> shares;
       for (size_t l = 0; l < launches.size(); ++l) {
-        shares.push_back({launches[l], &images_[l], receives.ctas[l], rank(l), launches[l].priority});
+        shares.push_back({launches[l], &images_[l], receives.ctas[l], rank(l), launches[l].priority, 0, 0, launches[l].early});
       }
       sms_.push_back(std::make_unique<sim::Sm>(spec_, std::move(shares)));
     }

@@ -183,6 +183,7 @@ Scenario any_scenario() {
   scenario.serialise = one_in(4);
   share_machine(scenario);
   bound_machine(scenario);
+  for (sim::Launch& each : scenario.launches) each.early = one_in(4);
   return scenario;
 }
 

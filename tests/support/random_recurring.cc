@@ -204,6 +204,7 @@ Scenario any_recurring_scenario() {
                                                     kInstructions / static_cast<uint64_t>(kernels), scenario.gpu.sm_count()));
   scenario.serialise = one_in(6);
   share_machine(scenario);
+  for (sim::Launch& each : scenario.launches) each.early = one_in(6);
   return scenario;
 }
 

@@ -84,6 +84,13 @@ std::vector<int> by_time(const configs::Result& result) {
   return order;
 }
 
+std::vector<configs::Statement> warnings_of(const configs::Result& result) {
+  std::vector<configs::Statement> found;
+  for (int w = 0; w < result.warnings_size(); ++w)
+    found.push_back(finding(result.warnings(w), {text_of({"warnings[", std::to_string(w), "]"})}));
+  return found;
+}
+
 configs::Statement composition_finding(const configs::Model& model, int index) {
   const configs::Composition& each = model.compositions(index);
   return finding(text_of({"Run ", each.name() == "sequential" ? "in sequence" : each.name(), ", all kernels take ",
@@ -134,12 +141,15 @@ std::vector<Theft> thefts(const configs::Result& result) {
 }
 
 std::vector<configs::Statement> findings(const configs::Result& result, size_t most) {
+  const std::vector<configs::Statement> warned = warnings_of(result);
   if (result.has_model()) {
     auto found = of_model(result);
+    found.insert(found.begin(), warned.begin(), warned.end());
     found.resize(std::min(found.size(), most));
     return found;
   }
   std::vector<configs::Statement> found{total_of(result)};
+  found.insert(found.end(), warned.begin(), warned.end());
   const std::vector<Theft> taken = thefts(result);
   const bool theft = !taken.empty() && taken.front().share >= kWorthTelling;
   const bool loss = result.kernels_size() > 1 && !result.reason().empty();

@@ -23,8 +23,8 @@ struct Theft {
 // All pairs of two different kernels in the ledger, the largest share first.
 std::vector<Theft> thefts(const configs::Result& result);
 
-// What a reader should know first, in plain words, the most important on top: the total, what each kernel is bound by, the
-// largest theft, what the policy loses most by. At most `most` statements.
+// What a reader should know first, in plain words, the most important on top: the total, warnings, what each kernel is bound by,
+// the largest theft, what the policy loses most by. At most `most` statements.
 std::vector<configs::Statement> findings(const configs::Result& result, size_t most);
 
 }  // namespace warpfold::report

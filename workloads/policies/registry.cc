@@ -23,12 +23,27 @@ const std::vector<const Policy*>& all() {
   return policies;
 }
 
+namespace {
+
+// What waits for another launch is launched before that one's end.
+void launch_early(Plan& plan) {
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    PlannedKernel& kernel = plan.kernels[k];
+    const auto in_stream = [&kernel](const PlannedKernel& other) { return other.stream == kernel.stream; };
+    const auto earlier = plan.kernels.begin() + static_cast<ptrdiff_t>(k);
+    kernel.early = !kernel.after.empty() || (plan.serialise && k > 0) || std::any_of(plan.kernels.begin(), earlier, in_stream);
+  }
+}
+
+}  // namespace
+
 Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) {
   const configs::PolicyKind kind = scenario.policy().kind();
   const auto policy = std::ranges::find(all(), kind, [](const Policy* each) { return each->kind(); });
   if (policy == all().end())
     return fail_at(kernels.file(), 0, 0, "policy " + configs::PolicyKind_Name(kind) + " is not among the policies");
   auto plan = (*policy)->plan(scenario, kernels);
+  if (plan && scenario.launch() == configs::PROGRAMMATIC) launch_early(*plan);
   if (plan) return plan;
   Diagnostic problem = plan.error();
   if (problem.file.empty()) {

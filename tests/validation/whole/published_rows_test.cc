@@ -1,5 +1,5 @@
 // Every published row against its simulation, as `warpfold validate` does it: tests/validation/data. Nothing is fitted to these
-// figures. Clocks are those of the GPU files: A100 at 1410 MHz, its boost clock, Hopper at 1600, what it sustains under GEMMs.
+// figures. Clocks are those of the GPU files: A100 at 1275 MHz, Hopper SXM at 1600, PCIe at 1424: what they sustain under GEMMs.
 //
 // docs/validation_tables.md holds every figure. A figure that moves is either a change of the model that was meant, and then the
 // page is written anew and looked at, or a mistake.

@@ -7,6 +7,7 @@
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/study_plots.h"
+#include "tools/warpfold/render/warning_lines.h"
 #include "tools/warpfold/run/study_run.h"
 
 namespace warpfold::cli {
@@ -90,7 +91,7 @@ Outcome<void> study_command(const Invocation& invocation) {
   if (!records) return std::unexpected(records.error());
   const auto lines = write_figures(*study, *records, folder);
   if (!lines) return std::unexpected(lines.error());
-  return write_output("", *lines);
+  return write_output("", *lines + warning_lines(*study, *records));
 }
 
 }  // namespace warpfold::cli

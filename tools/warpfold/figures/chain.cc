@@ -38,6 +38,7 @@ class ChainCounter {
     const auto limiters = sim::limiters_of(gpu_, *program);
     if (!limiters) return std::unexpected(in_file(limiters.error(), file_));
     chain_.limiters.push_back(*limiters);
+    chain_.work.push_back(tensor_work(*program));
     programs_.push_back(std::move(*program));
     switch (kind_of(kernel)) {
       case KernelKind::kGemm:

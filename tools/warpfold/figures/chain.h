@@ -8,6 +8,7 @@
 #include "configs/scenario.pb.h"
 #include "sim/analytic/composition.h"
 #include "sim/analytic/limiters.h"
+#include "tools/warpfold/figures/data_sheet.h"
 
 namespace warpfold::cli {
 
@@ -17,6 +18,7 @@ KernelKind kind_of(const configs::Kernel& kernel);
 // A scenario's kernels as the limiter model sees them.
 struct Chain {
   std::vector<sim::Limiters> limiters;  // by kernel of the scenario
+  std::vector<TensorWork> work;         // the same
   sim::Limiters any_policy{{}};         // of all of them together
   sim::ChainTimes times;                // cycles
   double dropping = 1;                  // attention with stored bits over attention without dropout, by their limiters

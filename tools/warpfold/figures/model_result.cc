@@ -43,6 +43,8 @@ configs::Result model_result(const configs::Scenario& scenario, const Chain& cha
     fill_kernel(scenario.kernel(static_cast<int>(k)), chain.limiters[k], clock_mhz, kernel);
     const auto simulated = measured.alone.find(kernel.name());
     if (simulated != measured.alone.end()) kernel.set_solo_cycles(simulated->second);
+    const auto warning = tensor_warning(scenario.gpu(), kernel.name(), chain.work[k], kernel.time_us());
+    if (warning) result.add_warnings(*warning);
   }
   configs::Model& model = *result.mutable_model();
   fill_interference(interference, *model.mutable_interference());

@@ -5,6 +5,7 @@
 #include "isa/architecture.h"
 #include "sim/account/states.h"
 #include "tools/warpfold/figures/accounts.h"
+#include "tools/warpfold/figures/data_sheet.h"
 #include "tools/warpfold/figures/roofline.h"
 #include "tools/warpfold/figures/timeline.h"
 #include "traces/stats.h"
@@ -70,6 +71,19 @@ void fill_kernel(const configs::Gpu& gpu, const policies::PlannedKernel& planned
   }
 }
 
+// Of each kernel's operations, and of all bytes that DRAM served.
+void fill_warnings(const policies::Plan& plan, const sim::Outcome& outcome, const configs::Gpu& gpu, configs::Result& result) {
+  const auto add = [&](const std::optional<std::string>& warning) {
+    if (warning) result.add_warnings(*warning);
+  };
+  for (size_t k = 0; k < plan.kernels.size(); ++k) {
+    const configs::KernelResult& kernel = result.kernels(static_cast<int>(k));
+    add(tensor_warning(gpu, kernel.name(), tensor_work(plan.kernels[k].kernel), kernel.time_us()));
+  }
+  const auto dram = std::ranges::find(outcome.resources, "dram", &sim::ResourceUse::name);
+  if (dram != outcome.resources.end()) add(memory_warning(gpu, static_cast<double>(dram->busy), result.total_time_us()));
+}
+
 void fill_ledger(const policies::Plan& plan, const sim::Outcome& outcome, configs::Result& result) {
   for (size_t victim = 0; victim < outcome.ledger.size(); ++victim) {
     for (size_t culprit = 0; culprit < outcome.ledger[victim].size(); ++culprit) {
@@ -121,6 +135,7 @@ configs::Result make_result(const configs::Scenario& scenario, const policies::P
     resource.set_capacity(use.capacity);
     resource.set_utilization(utilization(use));
   }
+  fill_warnings(plan, outcome, scenario.gpu(), result);
   fill_ledger(plan, outcome, result);
   if (!outcome.timeline.sms.empty()) *result.mutable_timeline() = make_timeline(plan, outcome.timeline);
   result.set_stored_bits_bytes(plan.stored_bits_bytes);

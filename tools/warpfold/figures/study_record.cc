@@ -54,6 +54,7 @@ void add_simulated_run(const configs::Result& result, configs::StudyPoint& recor
   run.set_total_time_us(result.total_time_us());
   run.set_fold(result.fold().mode());
   run.set_stored_bits_bytes(result.stored_bits_bytes());
+  *run.mutable_warnings() = result.warnings();
   for (const configs::KernelResult& kernel : result.kernels()) {
     configs::StudyKernel& entry = *run.add_kernel();
     entry.set_name(kernel.name());

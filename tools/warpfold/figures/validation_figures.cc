@@ -109,6 +109,7 @@ configs::SimulatedPoint simulated_point(const configs::Result& result) {
   point.set_total_cycles(result.total_cycles());
   point.set_clock_mhz(static_cast<double>(result.total_cycles()) / result.total_time_us());
   point.set_fold(result.fold().mode());
+  *point.mutable_warnings() = result.warnings();
   for (const configs::KernelResult& kernel : result.kernels()) {
     configs::SimulatedKernel& entry = *point.add_kernel();
     entry.set_name(kernel.name());
@@ -162,6 +163,7 @@ configs::ValidatedRow validated_row(const MeasuredRow& measured, const Compariso
   row.set_limiter_utilization(point.limiter_utilization());
   row.set_tensor_utilization(point.tensor_utilization());
   row.set_fold(point.fold());
+  for (const configs::SimulatedPoint* each : points) row.mutable_warnings()->MergeFrom(each->warnings());
   row.set_judged(measured.text("judged") != "no");
   return row;
 }

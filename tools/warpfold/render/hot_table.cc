@@ -5,6 +5,7 @@
 
 #include "sim/account/states.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/render/warning_lines.h"
 
 namespace warpfold::cli {
 
@@ -169,7 +170,8 @@ Table for_machines(const configs::Result& result, const std::vector<const traces
 std::string render_hot(const configs::Result& result, const std::vector<const traces::Kernel*>& kernels,
                        const HotSelection& selection, Format format) {
   if (format != Format::kTable) return for_machines(result, kernels, selection).render(format);
-  std::string text = result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n\n";
+  std::string text =
+      result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + warning_lines(result) + "\n";
   for_each_role(result, kernels, selection, [&](const auto& kernel, const auto& role, const RoleView& view) {
     text += for_people(kernel, role, view, selection);
   });

@@ -8,6 +8,7 @@
 
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/render/warning_lines.h"
 
 namespace warpfold::cli {
 
@@ -88,8 +89,8 @@ std::string stored_line(const configs::StoredBits& stored) {
 
 std::string model_text(const configs::Result& result) {
   const configs::Model& model = result.model();
-  std::string text = result.scenario() + " on " + result.gpu() +
-                     ", limiter model\n\nKernels alone, by the largest limiter; % of it\n" + kernel_table(result).aligned("  ") +
+  std::string text = result.scenario() + " on " + result.gpu() + ", limiter model\n" + warning_lines(result) +
+                     "\nKernels alone, by the largest limiter; % of it\n" + kernel_table(result).aligned("  ") +
                      "\nCompositions; speed-up is over the first\n" + composition_table(model).aligned("  ");
   if (model.compositions_size() > 1) {
     const bool attention = model.compositions(0).attention_us() > 0;

@@ -11,6 +11,7 @@
 #include "tools/warpfold/render/slowdown_table.h"
 #include "tools/warpfold/render/summary.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/render/warning_lines.h"
 
 namespace warpfold::cli {
 
@@ -246,7 +247,8 @@ std::string comparison_text(const configs::Comparison& comparison) {
   for (const configs::Skipped& each : comparison.skipped()) skipped += "not run: " + each.reason() + "\n";
   return first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
          "\nSpeed-up is over the first policy, slowdown the kernel's busy time over what it needs alone on the same GPU.\n" +
-         (ties(comparison) ? "Equal rank: nearer to each other than folding leaves open.\n" : "") + skipped + fold_note(comparison);
+         (ties(comparison) ? "Equal rank: nearer to each other than folding leaves open.\n" : "") + skipped +
+         fold_note(comparison) + warning_lines(comparison);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "tools/warpfold/render/fold_line.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/render/warning_lines.h"
 
 namespace warpfold::cli {
 
@@ -57,9 +58,10 @@ Table ceiling_table(const configs::Result& result) {
 }
 
 std::string roofline_text(const configs::Result& result) {
-  return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + fold_line(result) +
-         "\n\nKernels, over the time that each runs\n" + kernel_table(result).aligned("  ") + "\nBytes, by level of memory\n" +
-         level_table(result).aligned("  ") + "\nInside the SMs: what each resource allows, for the kernel's mix of instructions\n" +
+  return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + fold_line(result) + "\n" +
+         warning_lines(result) + "\nKernels, over the time that each runs\n" + kernel_table(result).aligned("  ") +
+         "\nBytes, by level of memory\n" + level_table(result).aligned("  ") +
+         "\nInside the SMs: what each resource allows, for the kernel's mix of instructions\n" +
          ceiling_table(result).aligned("  ");
 }
 

@@ -10,6 +10,7 @@
 #include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/render/warning_lines.h"
 
 namespace warpfold::cli {
 
@@ -94,6 +95,7 @@ std::string tables(const configs::Validation& validation) {
   std::string text = counted(validation.rows_size(), "row") + " held against " +
                      counted(static_cast<int>(validation.simulations()), "simulation") +
                      "; errors are simulated over measured time, less 1: + is too slow\n\n";
+  if (const std::string warnings = warning_lines(validation); !warnings.empty()) text += warnings + "\n";
   if (validation.groups_size() > 0) text += group_table(validation).aligned("");
   constexpr size_t kWorst = 10;
   if (const auto worst = worst_rows(validation, kWorst); !worst.empty())

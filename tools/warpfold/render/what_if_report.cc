@@ -8,6 +8,7 @@
 
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/render/warning_lines.h"
 
 namespace warpfold::cli {
 
@@ -125,7 +126,7 @@ std::string what_if_text(const configs::Result& result) {
   const configs::WhatIf& what_if = result.what_if();
   const Table table = tornado(result);
   std::string text = result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + ": " +
-                     with_thousands(fixed(result.total_time_us(), 2)) + " us\n\n";
+                     with_thousands(fixed(result.total_time_us(), 2)) + " us\n" + warning_lines(result) + "\n";
   text += "What if the GPU had " + factor_text(what_if.factor()) + " times as much of a resource (+), latencies " +
           factor_text(1 / what_if.factor()) + " times as long; what if the other way round (-)\n";
   text += table.empty() ? "" : table.aligned("  ");

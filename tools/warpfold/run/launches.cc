@@ -2,6 +2,13 @@
 
 namespace warpfold::cli {
 
+configs::Gpu gpu_of(const configs::Scenario& scenario) {
+  configs::Gpu gpu = scenario.gpu();
+  if (scenario.launch() == configs::GRAPH) gpu.set_kernel_launch_cycles(gpu.graph_launch_cycles());
+  if (scenario.launch() == configs::PROGRAMMATIC) gpu.set_kernel_launch_cycles(gpu.programmatic_launch_cycles());
+  return gpu;
+}
+
 sim::Launch launch_alone(const policies::PlannedKernel& kernel) {
   sim::Launch launch;
   launch.kernel = &kernel.kernel;

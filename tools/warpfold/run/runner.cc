@@ -183,11 +183,11 @@ Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<Plann
   std::vector<Simulation> simulations;
   for (const policies::PlannedKernel* kernel : kernels.distinct()) {
     simulations.push_back(
-        {planned.front().scenario.gpu(), {launch_alone(*kernel)}, false, false, "kernel " + kernel->kernel.name + " alone"});
+        {gpu_of(planned.front().scenario), {launch_alone(*kernel)}, false, false, "kernel " + kernel->kernel.name + " alone"});
   }
   const size_t first = simulations.size();
   for (const Planned& each : planned) {
-    Simulation simulation{each.scenario.gpu(), make_launches(each.plan), each.plan.serialise, options_.timeline,
+    Simulation simulation{gpu_of(each.scenario), make_launches(each.plan), each.plan.serialise, options_.timeline,
                           "policy " + configs::PolicyKind_Name(each.scenario.policy().kind())};
     if (each.plan.issue_by_priority) simulation.gpu.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
     simulations.push_back(std::move(simulation));
