@@ -144,6 +144,33 @@ std::optional<Finding> check_names(const Scenario& scenario) {
   return std::nullopt;
 }
 
+// A policy that joins two kernels names both or none.
+std::optional<Finding> check_pair(const Scenario& scenario, const google::protobuf::RepeatedPtrField<std::string>& kernels,
+                                  const std::string& path) {
+  if (!kernels.empty() && kernels.size() != 2) {
+    return Finding{path, "expected two kernels, not " + std::to_string(kernels.size())};
+  }
+  Named pair(scenario, "part");
+  for (int i = 0; i < kernels.size(); ++i) {
+    if (auto fault = pair.add(kernels.Get(i), indexed(path, i))) return fault;
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> check_interleaved(const Scenario& scenario) {
+  const CtaInterleaved& ctas = scenario.policy().cta_interleaved();
+  if (auto fault = check_pair(scenario, ctas.kernel(), "policy.cta_interleaved.kernel")) return fault;
+  if (!ctas.tickets().empty() && ctas.tickets_size() != 2) {
+    return Finding{"policy.cta_interleaved.tickets",
+                   "expected tickets of two kernels, not of " + std::to_string(ctas.tickets_size())};
+  }
+  for (int i = 0; i < ctas.tickets_size(); ++i) {
+    if (ctas.tickets(i) > 0) continue;
+    return Finding{indexed("policy.cta_interleaved.tickets", i), "tickets must be above 0: both kernels have their turn"};
+  }
+  return check_pair(scenario, scenario.policy().warp_interleaved().kernel(), "policy.warp_interleaved.kernel");
+}
+
 std::optional<Finding> check_counts(const Scenario& scenario) {
   const Policy& policy = scenario.policy();
   if (policy.warp_specialized().has_warps() && (policy.warp_specialized().warps() == 0 || policy.warp_specialized().warps() > 32)) {
@@ -162,7 +189,7 @@ std::optional<Finding> check_counts(const Scenario& scenario) {
 }  // namespace
 
 std::optional<Finding> find_policy_fault(const Scenario& scenario) {
-  for (const auto check : {check_reservations, check_sm_shares, check_quotas, check_names, check_counts}) {
+  for (const auto check : {check_reservations, check_sm_shares, check_quotas, check_names, check_interleaved, check_counts}) {
     if (auto fault = check(scenario)) return fault;
   }
   return std::nullopt;

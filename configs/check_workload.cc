@@ -193,12 +193,29 @@ std::optional<Finding> check_flash_attention_3(const FlashAttention3& attention,
   return check_attention(attention.shape(), path + ".shape");
 }
 
+// mma.sync multiplies 16 rows by 16 keys at a time; a warp has at most the 32 rows of the library's tiles, whose scores and sums
+// fit its registers.
+void check_tile(const FlashAttention2& attention, Checker& check) {
+  if (!attention.has_tile_queries() && !attention.has_tile_keys() && !attention.has_warps()) return;
+  if (!attention.has_tile_queries() || !attention.has_tile_keys() || !attention.has_warps()) {
+    check.fault("", "a tile is tile_queries, tile_keys and warps");
+    return;
+  }
+  if (attention.pass() != FORWARD) check.fault("tile_queries", "only the forward pass takes a tile");
+  if (attention.warps_share_keys()) check.fault("warps_share_keys", "warps_share_keys has a tile of its own");
+  check.one_of("warps", attention.warps(), {1, 2, 4, 8});
+  check.multiple_of("tile_queries", attention.tile_queries(), 16 * std::max(attention.warps(), 1U),
+                    32 * std::max(attention.warps(), 1U));
+  check.multiple_of("tile_keys", attention.tile_keys(), 32, 128);
+}
+
 std::optional<Finding> check_flash_attention_2(const FlashAttention2& attention, const std::string& path) {
   Checker check(path + ".shape");
   if (attention.shape().type() == FP8) check.fault("type", "type must be BF16 or FP16, not FP8");
   Checker options(path);
   options.at_most("splits", attention.splits(), 256);
   if (attention.has_page_keys()) options.size("page_keys", attention.page_keys());
+  check_tile(attention, options);
   if (options.result()) return options.result();
   if (check.result()) return check.result();
   return check_attention(attention.shape(), path + ".shape");

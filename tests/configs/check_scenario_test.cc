@@ -224,6 +224,37 @@ TEST_F(CheckScenario, ChecksWhatOtherPoliciesName) {
   EXPECT_EQ(policy("pipelined { buffers: 0 }"), "s.textproto:5:13: buffers must be above 0");
 }
 
+TEST_F(CheckScenario, ChecksPoliciesThatJoinTwoKernels) {
+  const auto policy = [](const std::string& fields) { return two("", "", "\n" + fields); };
+  EXPECT_EQ(policy("cta_interleaved { kernel: \"a\" kernel: \"b\" tickets: 1 tickets: 2 }"), "no error");
+  EXPECT_EQ(policy("warp_interleaved { kernel: \"a\" kernel: \"b\" }"), "no error");
+  EXPECT_THAT(policy("cta_interleaved { kernel: \"a\" }"), testing::EndsWith("expected two kernels, not 1"));
+  EXPECT_THAT(policy("warp_interleaved { kernel: \"a\" kernel: \"a\" }"), testing::EndsWith("a second part for kernel \"a\""));
+  EXPECT_THAT(policy("warp_interleaved { kernel: \"a\" kernel: \"c\" }"),
+              testing::EndsWith("no kernel called \"c\"; did you mean \"a\"?"));
+  EXPECT_THAT(policy("cta_interleaved { tickets: 1 }"), testing::EndsWith("expected tickets of two kernels, not of 1"));
+  EXPECT_THAT(policy("cta_interleaved { tickets: 1 tickets: 0 }"),
+              testing::EndsWith("tickets must be above 0: both kernels have their turn"));
+}
+
+TEST_F(CheckScenario, ChecksTheTileOfFlashAttention2) {
+  const auto with = [](const std::string& fields) {
+    return error("kernel {\nname: \"a\"\nflash_attention_2 { shape { heads: 1 queries: 64 head_dim: 128 type: FP16 }\n" + fields +
+                 " } }");
+  };
+  EXPECT_EQ(with("tile_queries: 64 tile_keys: 32 warps: 2"), "no error");
+  EXPECT_THAT(with("tile_queries: 64"), testing::EndsWith("a tile is tile_queries, tile_keys and warps"));
+  EXPECT_THAT(with("tile_queries: 64 tile_keys: 32 warps: 3"), testing::EndsWith("warps must be one of 1, 2, 4, 8, not 3"));
+  EXPECT_THAT(with("tile_queries: 16 tile_keys: 32 warps: 2"),
+              testing::EndsWith("tile_queries must be a multiple of 32 up to 64, not 16"));
+  EXPECT_THAT(with("tile_queries: 16 tile_keys: 40 warps: 1"),
+              testing::EndsWith("tile_keys must be a multiple of 32 up to 128, not 40"));
+  EXPECT_THAT(with("warps_share_keys: true tile_queries: 16 tile_keys: 32 warps: 1"),
+              testing::EndsWith("warps_share_keys has a tile of its own"));
+  EXPECT_THAT(with("pass: BACKWARD tile_queries: 16 tile_keys: 32 warps: 1"),
+              testing::EndsWith("only the forward pass takes a tile"));
+}
+
 TEST_F(CheckScenario, ChecksReservations) {
   const auto carve = [](const std::string& reserves) { return two("", "", "kind: CARVE_OUT\n" + reserves); };
   const std::string a = "reserve { kernel: \"a\" register_percent: 60 warp_slot_percent: 50 }\n";

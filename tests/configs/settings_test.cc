@@ -137,7 +137,7 @@ TEST_F(Settings, WithTextThatDoesNotStayInItsLineAreRefused) {
 TEST_F(Settings, NameOneField) {
   EXPECT_EQ(error("policy=3"),
             "--set policy=3: policy is a group; name one of its fields: kind, reserve, sm_share, quota, by_priority, "
-            "warp_specialized, pipelined");
+            "warp_specialized, pipelined, cta_interleaved, warp_interleaved");
   EXPECT_EQ(error("policy.reserve.rng=3"),
             "--set policy.reserve.rng=3: reserve is a group; name one of its fields: kernel, register_percent, "
             "shared_memory_percent, warp_slot_percent");

@@ -35,7 +35,7 @@ TEST(ParseText, SaysWhereAnUnknownFieldStandsAndWhatIsNear) {
 TEST(ParseText, ListsTheFieldsWhereNoneIsNear) {
   EXPECT_EQ(parse_error("policy { banana: 1 }"),
             "s.textproto:1:10: unknown field \"banana\" in Policy; known: kind, reserve, sm_share, quota, by_priority, "
-            "warp_specialized, pipelined");
+            "warp_specialized, pipelined, cta_interleaved, warp_interleaved");
 }
 
 // The parser notices at the token behind the name, which here is in another line, after a comment that says the same word.

@@ -201,6 +201,18 @@ TEST_F(Rows, ARatioHasTwoRuns) {
   EXPECT_EQ(ratio.runs[1].scenario.kernel(0).philox().rounds(), 7);
 }
 
+TEST_F(Rows, ARatioMayBeOfTwoScenarios) {
+  const std::string scenarios = WARPFOLD_SOURCE_DIR "/configs/scenarios/";
+  const Comparison ratio = map("id,category,gpu,value,unit,set,over_set,scenario,over_scenario",
+                               "P,CORUN,a100_sxm,1.3,x,sequences=8,sequences=16," + scenarios + "prefill_decode_a100.textproto," +
+                                   scenarios + "pod_attention_a100.textproto");
+  ASSERT_EQ(ratio.runs.size(), 2);
+  EXPECT_EQ(ratio.quantity, Quantity::kTimeRatio);
+  EXPECT_EQ(ratio.runs[0].scenario.kernel(2).flash_attention_2().shape().batch(), 8);
+  EXPECT_EQ(ratio.runs[1].scenario.name(), "pod_attention_a100");
+  EXPECT_EQ(ratio.runs[1].scenario.kernel(1).flash_attention_2().shape().batch(), 16);
+}
+
 TEST_F(Rows, WhatCannotBeSimulatedHasAReason) {
   const std::string gemm = kGemm + "\n";
   EXPECT_EQ(mistake(gemm + "S1,GEMM,V100,bf16,1,1,1,1,ms,\n"), "reason: no GPU file for V100");

@@ -97,5 +97,24 @@ TEST(FlashAttention2Decode, RefusesWhatHasNoKernel) {
   EXPECT_THAT(error_of(alone), HasSubstr("of which there is one"));
 }
 
+// POD-Attention's tile of few queries: a CTA of one warp moves what a CTA of four does.
+TEST(FlashAttention2Decode, TakesAStatedTile) {
+  configs::FlashAttention2 attention = decode(4, 512);
+  attention.clear_splits();
+  attention.mutable_shape()->set_heads(8);
+  attention.mutable_shape()->set_queries(8);
+  const traces::Kernel library = make(attention);
+  EXPECT_THAT(library.source, HasSubstr("tile=128x64 warps=4"));
+  attention.set_tile_queries(16);
+  attention.set_tile_keys(32);
+  attention.set_warps(1);
+  const traces::Kernel stated = make(attention);
+  EXPECT_THAT(stated.source, HasSubstr("tile=16x32 warps=1"));
+  EXPECT_EQ(stated.warps_per_cta(), 1);
+  EXPECT_EQ(stated.shared_memory_bytes, (16 + 2 * 32) * 128 * 2);
+  EXPECT_EQ(bytes_by_stream(stated), bytes_by_stream(library));
+  EXPECT_LT(issued(stated, "HMMA"), issued(library, "HMMA") / 4);
+}
+
 }  // namespace
 }  // namespace warpfold::workloads

@@ -207,16 +207,17 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
   return comparison;
 }
 
-Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::vector<std::string>& columns) const {
+Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::string& scenario_column,
+                            const std::vector<std::string>& columns) const {
   Run run;
-  run.file = (fs::path(row.file()).parent_path() / row.text("scenario")).lexically_normal().string();
+  run.file = (fs::path(row.file()).parent_path() / row.text(scenario_column)).lexically_normal().string();
   std::vector<std::string> settings;
   if (const auto gpu = gpu_file_of(row.text("gpu"))) settings.push_back("gpu_file=" + fs::absolute(gpu_path(*gpu)).string());
   for (const std::string& column : columns) {
     for (std::string& word : words_of(row.text(column))) settings.push_back(std::move(word));
   }
   auto scenario = configs::load_scenario(run.file, settings);
-  if (!scenario) return mistaken(row.problem(fs::exists(run.file) ? columns.back() : "scenario", scenario.error().text()));
+  if (!scenario) return mistaken(row.problem(fs::exists(run.file) ? columns.back() : scenario_column, scenario.error().text()));
   run.scenario = std::move(*scenario);
   if (auto applied = apply_settings(row, run.scenario); !applied) return std::unexpected(applied.error());
   return run;
@@ -224,7 +225,7 @@ Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::vector<std::strin
 
 // Kernels beside each other, or any other scenario that somebody measured.
 Mapped<Comparison> RowMapper::map_scenario(const MeasuredRow& row) {
-  auto run = load(row, {"set"});
+  auto run = load(row, "scenario", {"set"});
   if (!run) return std::unexpected(run.error());
   if (auto checked = check(run->scenario); !checked) return std::unexpected(checked.error());
   Comparison comparison;
@@ -235,8 +236,9 @@ Mapped<Comparison> RowMapper::map_scenario(const MeasuredRow& row) {
   comparison.beside = row.option("beside");
   const double clock_mhz = run->scenario.gpu().clock_mhz();
   comparison.runs.push_back(std::move(*run));
-  if (!row.text("over_set").empty()) {
-    auto over = load(row, {"set", "over_set"});
+  const bool other = !row.text("over_scenario").empty();
+  if (other || !row.text("over_set").empty()) {
+    auto over = other ? load(row, "over_scenario", {"over_set"}) : load(row, "scenario", {"set", "over_set"});
     if (!over) return std::unexpected(over.error());
     if (auto checked = check(over->scenario); !checked) return std::unexpected(checked.error());
     comparison.runs.push_back(std::move(*over));

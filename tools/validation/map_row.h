@@ -28,7 +28,7 @@ class RowMapper {
   Mapped<Run> run_of(const MeasuredRow& row, const configs::Gpu& gpu, const configs::Kernel& kernel,
                      const std::vector<std::string>& columns) const;
   Mapped<void> apply_settings(const MeasuredRow& row, configs::Scenario& scenario) const;
-  Mapped<Run> load(const MeasuredRow& row, const std::vector<std::string>& columns) const;
+  Mapped<Run> load(const MeasuredRow& row, const std::string& scenario_column, const std::vector<std::string>& columns) const;
   std::string gpu_path(const std::string& name) const;
 
   std::string gpus_;

@@ -11,6 +11,11 @@ struct Tile {
   uint32_t queries, keys, warps;
 };
 
+std::optional<Tile> stated_tile(const configs::FlashAttention2& attention) {
+  if (!attention.has_tile_queries()) return std::nullopt;
+  return Tile{attention.tile_queries(), attention.tile_keys(), attention.warps()};
+}
+
 Tile forward_tile(const configs::AttentionShape& shape, const configs::Gpu& gpu) {
   const bool dropout = shape.dropout() != configs::NONE;
   if (shape.head_dim() == 64) return {128, dropout ? 64U : 128U, 4};
@@ -73,12 +78,13 @@ Expected<FlashAttention2Plan> plan_flash_attention_2_forward(const configs::Flas
   const configs::AttentionShape& shape = attention.shape();
   if (const auto wrong = mistake(shape)) return fail("flash_attention_2: " + *wrong);
   const bool decodes = attention.has_splits() || attention.has_page_keys() || attention.pack_gqa() || attention.warps_share_keys();
-  if (!decodes) return plan_of(shape, gpu, forward_tile(shape, gpu));
+  const auto stated = stated_tile(attention);
+  if (!decodes) return plan_of(shape, gpu, stated.value_or(forward_tile(shape, gpu)));
   if (shape.dropout() != configs::NONE) {
     return fail("flash_attention_2: splits, page_keys, pack_gqa and warps_share_keys have kernels without dropout only");
   }
   const bool packed = attention.has_pack_gqa() ? attention.pack_gqa() : shape.queries() == 1 || attention.warps_share_keys();
-  auto plan = plan_of(shape, gpu, decode_tile(attention), packed);
+  auto plan = plan_of(shape, gpu, stated.value_or(decode_tile(attention)), packed);
   if (!plan) return plan;
   plan->page_keys = attention.page_keys();
   if (attention.warps_share_keys()) plan->key_warps = plan->warps;

@@ -7,32 +7,18 @@
 
 #include "isa/architecture.h"
 #include "workloads/common/program.h"
+#include "workloads/policies/instructions.h"
 
 namespace warpfold::policies {
 namespace {
 
-constexpr uint32_t kWarpThreads = 32;
-constexpr uint32_t kWarpgroup = 4;                // setmaxnreg is for a warpgroup; PTX ISA
-constexpr uint32_t kRegisterStep = 8;             // PTX ISA, setmaxnreg: 24-256 in steps of 8
-constexpr uint32_t kFewestRegisters = 24;         // the same
-constexpr uint32_t kSharedMemoryAlignment = 128;  // bytes, of a TMA destination; PTX ISA, cp.async.bulk.tensor
-constexpr int16_t kNamedBarriers = 16;            // of a CTA; PTX ISA, "bar, barrier"
+constexpr uint32_t kWarpgroup = 4;         // setmaxnreg is for a warpgroup; PTX ISA
+constexpr uint32_t kRegisterStep = 8;      // PTX ISA, setmaxnreg: 24-256 in steps of 8
+constexpr uint32_t kFewestRegisters = 24;  // the same
 
 uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
 bool is_loop(const traces::Node& node) { return std::holds_alternative<traces::Loop>(node); }
-
-// Calls `visit` with every instruction of a body.
-template <typename Visit>
-void for_each(std::vector<traces::Node>& body, Visit visit) {
-  for (traces::Node& node : body) {
-    if (auto* loop = std::get_if<traces::Loop>(&node)) {
-      for_each(loop->body, visit);
-      continue;
-    }
-    for (isa::Instruction& instruction : std::get<traces::Block>(node).code) visit(instruction);
-  }
-}
 
 bool has_parameter(const std::vector<traces::Node>& body) {
   return std::ranges::any_of(body, [](const traces::Node& node) {
@@ -49,10 +35,6 @@ Expected<const traces::Loop*> guest_loop(const traces::Kernel& guest) {
   const auto& loop = std::get<traces::Loop>(*std::ranges::find_if(body, is_loop));
   if (has_parameter(loop.body)) return fail(name + " has loops of its own inside each pass");
   return &loop;
-}
-
-bool is_named_barrier(isa::Behaviour behaviour) {
-  return behaviour == isa::Behaviour::kBarrierSync || behaviour == isa::Behaviour::kBarrierArrive;
 }
 
 class Merger {
@@ -89,7 +71,7 @@ class Merger {
 
   // A barrier of "all threads" meant those of its own kernel.
   void own_threads(std::vector<traces::Node>& body, uint32_t warps) const {
-    for_each(body, [&](isa::Instruction& instruction) {
+    for_each_instruction(body, [&](isa::Instruction& instruction) {
       if (!is_named_barrier(behaviour(instruction))) return;
       instruction.effect.barrier = std::max<int16_t>(instruction.effect.barrier, 0);
       if (instruction.effect.count == 0) instruction.effect.count = static_cast<uint16_t>(warps * kWarpThreads);
@@ -100,13 +82,13 @@ class Merger {
     std::set<int16_t> taken;
     for (traces::Role& role : merged_.roles) {
       own_threads(role.body, host_warps_);
-      for_each(role.body, [&](const isa::Instruction& instruction) {
+      for_each_instruction(role.body, [&](const isa::Instruction& instruction) {
         if (is_named_barrier(behaviour(instruction))) taken.insert(instruction.effect.barrier);
       });
     }
     own_threads(role_.body, warps_);
     std::map<int16_t, int16_t> moved;
-    for_each(role_.body, [&](isa::Instruction& instruction) {
+    for_each_instruction(role_.body, [&](isa::Instruction& instruction) {
       if (!is_named_barrier(behaviour(instruction))) return;
       const auto [place, is_new] = moved.try_emplace(instruction.effect.barrier, int16_t{0});
       if (is_new) {
@@ -120,7 +102,7 @@ class Merger {
   }
 
   void move_effects() {
-    for_each(role_.body, [&](isa::Instruction& instruction) {
+    for_each_instruction(role_.body, [&](isa::Instruction& instruction) {
       isa::Effect& effect = instruction.effect;
       if (effect.stream >= 0) effect.stream = static_cast<int16_t>(effect.stream + merged_.streams.size());
       if (effect.cursor >= 0) effect.cursor = static_cast<int16_t>(effect.cursor + merged_.cursors.size());
@@ -189,7 +171,7 @@ class Merger {
   // What a role's setmaxnreg asks for; 0: it has none.
   uint32_t wanted_registers(traces::Role& role) const {
     uint32_t wanted = 0;
-    for_each(role.body, [&](const isa::Instruction& instruction) {
+    for_each_instruction(role.body, [&](const isa::Instruction& instruction) {
       if (behaviour(instruction) == isa::Behaviour::kSetMaxRegisters) wanted = instruction.effect.count;
     });
     return wanted;

@@ -14,11 +14,13 @@ const Policy& priority();
 const Policy& warp_specialized();
 const Policy& pipelined();
 const Policy& sliced();
+const Policy& cta_interleaved();
+const Policy& warp_interleaved();
 
 const std::vector<const Policy*>& all() {
   static const std::vector<const Policy*> policies = {
-      &sequential(), &concurrent(),       &carve_out(), &fused(),  &sm_partition(),
-      &priority(),   &warp_specialized(), &pipelined(), &sliced(),
+      &sequential(),       &concurrent(), &carve_out(), &fused(),           &sm_partition(),     &priority(),
+      &warp_specialized(), &pipelined(),  &sliced(),    &cta_interleaved(), &warp_interleaved(),
   };
   return policies;
 }
