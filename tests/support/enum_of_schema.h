@@ -1,5 +1,6 @@
 #pragma once
 
+#include <google/protobuf/descriptor.h>
 #include <google/protobuf/generated_enum_reflection.h>
 
 #include <vector>
