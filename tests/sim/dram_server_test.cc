@@ -12,12 +12,12 @@ TEST(DramServer, StoresEndInL2AndLeaveWhenNothingIsRead) {
   DramServer dram(1, 1, 8);        // a byte a cycle, 8 dirty bytes at most
   EXPECT_EQ(dram.write(0, 6), 0);  // all of it fits
   EXPECT_EQ(dram.read(2, 3), 5);   // goes first: two of the six have left
-  EXPECT_EQ(dram.requested_bytes(), 9);
+  EXPECT_EQ(dram.read_bytes() + dram.written_bytes(), 9);
   EXPECT_EQ(dram.write(5, 6), 7);  // ten are dirty, two of them too many
   EXPECT_EQ(dram.read(7, 1), 8);
-  EXPECT_EQ(dram.requested_bytes(), 16);
+  EXPECT_EQ(dram.read_bytes() + dram.written_bytes(), 16);
   EXPECT_EQ(dram.read(100, 1), 101);  // everything has left long ago
-  EXPECT_EQ(dram.requested_bytes(), 17);
+  EXPECT_EQ(dram.read_bytes() + dram.written_bytes(), 17);
 }
 
 TEST(DramServer, IdleTimeBeforeAStoreIsNoUseToIt) {
