@@ -128,19 +128,13 @@ void split(std::vector<ClassRun>& class_runs, ClassRun& leader, Divergence which
 }
 
 void follow_memo_hit(ClassRun& class_run) {
-  class_run.sm->receive(class_run.ctas);  // followers may have fewer
-  const std::optional<MemoHit> hit = class_run.folding->memo_hit();
-  const bool together = hit && std::ranges::none_of(class_run.followers, [&](const ClassRun::Follower& follower) {
-                          return diverges(follower.prefix, *class_run.sm, *hit);
-                        });
-  if (together) {
+  if (const std::optional<MemoHit> hit = class_run.folding->memo_hit()) {
     follow(*class_run.sm, *hit);
     class_run.folding->followed_memo_hit(hit->instructions);
     class_run.not_replayed += hit->instructions;
     ++class_run.memo_hits;
     class_run.next = class_run.sm->next_time();
   }
-  share_sm(class_run);
 }
 
 void reconverge(std::vector<ClassRun>& class_runs, Cycle at, const std::vector<KernelImage>& images, bool one_at_a_time,

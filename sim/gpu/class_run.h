@@ -57,8 +57,7 @@ void share_sm(ClassRun& leader);
 enum class Divergence { kAll, kAnswers, kWorkLeft };
 void split(std::vector<ClassRun>& class_runs, ClassRun& leader, Divergence which, const FoldOptions& fold);
 
-// The class's Sm has paused at a memo hit and follows it, unless a question on the way would have another answer for a follower:
-// classes diverge where a replay has them diverge, since from there on they meet each other in L2 and DRAM.
+// The class's Sm, which it shares with no other, has paused at a memo hit and follows it.
 void follow_memo_hit(ClassRun& class_run);
 
 // All Sms have done what comes before cycle `at`. Classes in equal states with a common prefix of what is left get one leader.

@@ -174,7 +174,7 @@ bool GpuRun::may_start_earlier(const Outcome& outcome) const {
 // Classes that use no memory run by themselves; so does one that does, until another one begins to.
 void GpuRun::run_classes() {
   const std::vector<size_t> asking = sharing_->asking();
-  const Cycle point = reconvergence_points_.empty() ? kNever : *reconvergence_points_.begin();
+  const Cycle point = next_reconvergence();
   if (asking.size() > 1) {
     const uint64_t together = sharing_->instructions_together(asking, fold_);
     if (together == 0) return run_slice(asking, point);
@@ -195,12 +195,15 @@ void GpuRun::run_classes() {
 }
 
 void GpuRun::advance(ClassRun& class_run, Cycle until) {
-  const Cycle limit = std::min(horizon(class_run), until);
+  const Cycle limit = std::min({horizon(class_run), until, next_reconvergence()});
   if (class_run.next >= limit) return;
   class_run.next = class_run.sm->run(limit);
   if (class_run.folding && class_run.folding->at_memo_hit()) follow_memo_hit(class_run);
   split(class_runs_, class_run, class_run.sm->control().ends_sharing ? Divergence::kWorkLeft : Divergence::kAnswers, fold_);
 }
+
+// Before it all stop (kNever: at none).
+Cycle GpuRun::next_reconvergence() const { return reconvergence_points_.empty() ? kNever : *reconvergence_points_.begin(); }
 
 // Where launches wait for others, no SM runs further ahead of the rest than a launch end may take effect.
 Cycle GpuRun::most_ahead() const {

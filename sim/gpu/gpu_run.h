@@ -45,6 +45,7 @@ class GpuRun {
   void run_slice(const std::vector<size_t>& asking, Cycle point);
   Cycle advance_all(const std::vector<size_t>& asking, Cycle until);
   void advance(ClassRun& class_run, Cycle until);
+  Cycle next_reconvergence() const;
   Cycle most_ahead() const;
   void release_ready();
   bool may_share_from(Cycle at) const;

@@ -18,8 +18,8 @@ namespace warpfold::sim {
 using traces::Launch;
 using traces::SmRange;
 
-// Runs the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, against its exact share
-// of L2 and DRAM; or, with Options::all_sms, every SM. Fails where a CTA can never fit or a kernel is for another architecture.
+// Runs the launches on the GPU: one representative SM for each class of SMs that receive the same CTAs, or, with Options::all_sms,
+// every SM. They share L2 and DRAM. Fails where a CTA can never fit or a kernel is for another architecture.
 Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches, const Options& options = {});
 // On the machine that make_spec makes of `gpu`.
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options = {});

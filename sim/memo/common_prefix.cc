@@ -67,16 +67,6 @@ bool diverges(const CommonPrefix& prefix, const Sm& leader) {
   return false;
 }
 
-bool diverges(const CommonPrefix& prefix, const Sm& leader, const MemoHit& hit) {
-  for (size_t l = 0; l < prefix.launches.size(); ++l) {
-    const auto launch = static_cast<int>(l);
-    const CommonPrefix::OfLaunch& of_launch = prefix.launches[l];
-    if (prefix_exhausted(of_launch, leader.state().progress[launch].placed + hit.placed[l])) return true;
-    if (!stays_in_loops(hit, launch, of_launch.differs)) return true;
-  }
-  return false;
-}
-
 bool equal_work_left(const CommonPrefix& prefix, const Sm& leader) {
   for (size_t l = 0; l < prefix.launches.size(); ++l) {
     const CommonPrefix::OfLaunch& launch = prefix.launches[l];

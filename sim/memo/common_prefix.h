@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "sim/memo/memo_hit.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/sm.h"
 
@@ -37,9 +36,6 @@ bool prefix_exhausted(const CommonPrefix::OfLaunch& launch, uint64_t placed);
 // The next answer may be another for the follower. While it is not, what the leader may skip the follower may too: it has no fewer
 // trips and CTAs left, and what recurs in the leader's classes recurs in the follower's.
 bool diverges(const CommonPrefix& prefix, const Sm& leader);
-
-// The same of a memo hit that the leader is about to follow. What the follower has left beyond the leader does not matter.
-bool diverges(const CommonPrefix& prefix, const Sm& leader, const MemoHit& hit);
 
 // Work that is taken from the leader by rates may be taken from the follower as well: neither has more left of any launch released.
 bool equal_work_left(const CommonPrefix& prefix, const Sm& leader);

@@ -172,13 +172,6 @@ std::optional<std::vector<uint64_t>> trips_after(std::span<const uint64_t> befor
   return left;
 }
 
-bool stays_in_loops(const MemoHit& hit, int launch, const std::vector<bool>& parameters) {
-  if (std::ranges::none_of(parameters, std::identity{})) return true;
-  return hit.placed[launch] == 0 && std::ranges::all_of(warps_of(*hit.from), [&](const Warp* warp) {
-           return warp->launch != launch || begins_no_other_loop(*warp, find_warp(*hit.to, *warp), parameters);
-         });
-}
-
 std::optional<MemoHit> memo_hit(const Checkpoint& from, const Checkpoint& to, const Sm& sm, const Snapshot& own, Cycle limit) {
   MemoHit hit{.from = from.sm.get(),
               .to = to.sm.get(),

@@ -13,10 +13,6 @@ namespace warpfold::sim {
 // same trajectory, as the trajectory's SM did (docs/folding_proof.md, "Memo hit"). No further than to cycle `limit`.
 std::optional<MemoHit> memo_hit(const Checkpoint& from, const Checkpoint& to, const Sm& sm, const Snapshot& own, Cycle limit);
 
-// Whether no warp of the launch enters or leaves, between the states of the hit, a loop that one of the parameters bounds: with
-// other values of these the questions have the same answers.
-bool stays_in_loops(const MemoHit& hit, int launch, const std::vector<bool>& parameters);
-
 // What a warp with `own` trips left of its loops, outermost first, has left where another with `before` has come to `after`; none:
 // some test between would have had another answer. `common`: so many loops, from the outermost on, are the same before and after.
 std::optional<std::vector<uint64_t>> trips_after(std::span<const uint64_t> before, std::span<const uint64_t> after,

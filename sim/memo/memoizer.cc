@@ -146,9 +146,11 @@ std::optional<Memoizer::FastForwarded> Memoizer::look(Cycle now, Cycle limit, bo
 // Pauses at a memo hit; else the SM's own trajectory gets a checkpoint.
 void Memoizer::look_up_trajectories(const Snapshot& state, uint64_t hash, Cycle limit, uint64_t measured) {
   if (sm_->control().launch_ended) return;  // a launch of another SM may wait for this end
+  // Classes that share the SM diverge where a replay has them diverge, since from there on they meet each other in L2 and DRAM.
   if (std::exchange(trajectories_cleared_, trajectories_->cleared()) != trajectories_->cleared()) memo_hits_left_ = kMostMemoHits;
   const uint64_t least = std::max(trajectories_->worthwhile(), measured / kWorthMeasuring);
-  const auto hit = memo_hits_left_ > 0 ? trajectories_->furthest(*sm_, state, hash, limit) : std::nullopt;
+  const bool follows = !sm_->control().shared && memo_hits_left_ > 0;
+  const auto hit = follows ? trajectories_->furthest(*sm_, state, hash, limit) : std::nullopt;
   if (hit && hit->instructions >= least) {
     pause_ = {state.at, limit};
     sm_->control().paused = true;
@@ -188,7 +190,8 @@ std::optional<Memoizer::FastForwarded> Memoizer::fast_forward(const Snapshot& be
   if (!options_.enables(Mechanism::kRecurrence)) return std::nullopt;
   std::vector<const CtaList*> ctas;
   for (const SmLaunch& launch : sm_->state().launches) ctas.push_back(&launch.ctas);
-  FastForward found = recurrence(before, after, ctas, limit);
+  // SM classes that share the SM diverge on a last trip or CTA, which lies inside the last period that may follow.
+  FastForward found = recurrence(before, after, ctas, limit, sm_->control().shared ? 1 : 0);
   // Most keys that come back do not recur: what is left of loops is a few words, a key some thousand.
   if (found.periods == 0 || before.key != after.key || before.classes != after.classes) return std::nullopt;
   move_on(*sm_, found, true);

@@ -98,7 +98,8 @@ uint64_t bound_by_warp(std::span<const uint64_t> before, std::span<const uint64_
   return periods;
 }
 
-FastForward recurrence(const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas, Cycle limit) {
+FastForward recurrence(const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas, Cycle limit,
+                       uint64_t kept) {
   const Cycle period = after.at - before.at;
   FastForward by;
   if (!same_shape(before, after)) return by;
@@ -110,7 +111,8 @@ FastForward recurrence(const Snapshot& before, const Snapshot& after, const std:
     periods = std::min(periods, bound_by_ctas(*ctas[l], before.placed[l], after.placed[l]));
   }
   // Nothing is consumed: a machine that goes round without getting on. It never ends, and replaying it shows that.
-  if (periods == kUnbounded || periods == 0) return {};
+  if (periods == kUnbounded || periods <= kept) return {};
+  periods -= kept;
   by.periods = periods;
   by.cycles = periods * period;
   for (uint64_t& ctas_placed : by.placed) ctas_placed *= periods;

@@ -14,7 +14,8 @@ namespace warpfold::sim {
 // first period already may not follow, or where the states count other things (a warp is elsewhere in its loops).
 //
 // `ctas`: per launch the classes that the SM receives, in order. `limit`: no period may reach it.
-FastForward recurrence(const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas, Cycle limit);
+FastForward recurrence(const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas, Cycle limit,
+                       uint64_t kept = 0);
 
 // What the periods, repetitions of what happened between the two states, count. A charge that was made for the first time in
 // between starts at 0.

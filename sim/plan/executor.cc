@@ -55,8 +55,7 @@ Executor::Shared Executor::repeated(const RunPlan& plan, size_t e, const std::ve
   if (!all_.options.alternative_bounds.empty() || !all_.options.fold.enables(Mechanism::kRunCache)) return nullptr;
   const Epoch& launches = plan.epochs[e];
   for (size_t before = 0; before < outcomes.size(); ++before) {
-    const auto prefix =
-        repeated_prefix(all_.launches, launches, plan.epochs[before], *outcomes[before], all_.options.serialise);
+    const auto prefix = repeated_prefix(all_.launches, launches, plan.epochs[before], *outcomes[before], all_.options.serialise);
     if (!prefix) continue;
     auto again = std::make_shared<Outcome>(*outcomes[before]);
     again->ran = places_in(launches, *prefix);

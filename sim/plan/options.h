@@ -13,7 +13,7 @@ class RunCache;
 
 struct Options {
   bool serialise = false;  // a launch starts only when the one before it has ended
-  bool all_sms = false;    // every SM against L2 and DRAM that all share, instead of one of each class; nothing is folded then
+  bool all_sms = false;    // every SM instead of one of each class; nothing is folded then
   AccountGranularity account = AccountGranularity::kByPhase;
   FoldOptions fold{};
   // Bounds that the launches might have had instead, [which][launch]: where they would have changed nothing, the outcome says so.

@@ -44,7 +44,7 @@ TEST(JsonReader, ReadsEnumsByName) {
   EXPECT_EQ(result.provenance().scenario().policy().kind(), configs::CARVE_OUT);
   EXPECT_EQ(refusal(R"({"provenance": {"scenario": {"policy": {"kind": "CARVE"}}}})"),
             "r.json:1:49: unknown PolicyKind \"CARVE\"; known: SEQUENTIAL, CONCURRENT, CARVE_OUT, FUSED, SM_PARTITION, PRIORITY, "
-            "WARP_SPECIALIZED, PIPELINED, SLICED");
+            "WARP_SPECIALIZED, PIPELINED, SLICED, CTA_INTERLEAVED, WARP_INTERLEAVED");
 }
 
 TEST(JsonReader, NamesTheNearestFieldWithItsPlace) {

@@ -27,17 +27,7 @@ std::string total_line(const configs::Result& result) {
 }
 
 std::string sm_line(const configs::Result& result) {
-  return result.whole_chip() ? std::to_string(result.sms_simulated()) + " SMs simulated, L2 and DRAM shared\n" : "";
-}
-
-// One simulated SM for each class has a fixed share of L2 and DRAM; the shares of idle SMs stay unused.
-std::string idle_line(const configs::Result& result) {
-  std::string names;
-  for (const configs::KernelResult& kernel : result.kernels()) {
-    if (kernel.ctas() < kernel.sms()) names += (names.empty() ? "" : ", ") + kernel.name();
-  }
-  if (result.whole_chip() || names.empty()) return "";
-  return "fewer CTAs than SMs: " + names + "; what idle SMs leave of L2 and DRAM is used with --sms all alone\n";
+  return result.whole_chip() ? std::to_string(result.sms_simulated()) + " SMs simulated\n" : "";
 }
 
 // What tile AUTO took, and the candidates that come nearest.
@@ -131,8 +121,8 @@ std::string section(const std::string& title, const Table& table) {
 
 std::string result_text(const configs::Result& result) {
   return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + total_line(result) + "\n" +
-         sm_line(result) + fold_line(result) + "\n" + idle_line(result) + "\n" + findings_text(result) +
-         section("Kernels", kernel_table(result)) + section(choice_title(result), choice_table(result)) +
+         sm_line(result) + fold_line(result) + "\n" + "\n" + findings_text(result) + section("Kernels", kernel_table(result)) +
+         section(choice_title(result), choice_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +
@@ -208,8 +198,7 @@ void add_csv_rows(const configs::Result& result, Table& table) {
 // One line a policy.
 std::string fold_note(const configs::Comparison& comparison) {
   std::string note;
-  for (const configs::Result& result : comparison.results())
-    note += result.policy() + " " + fold_line(result) + "\n" + idle_line(result);
+  for (const configs::Result& result : comparison.results()) note += result.policy() + " " + fold_line(result) + "\n";
   return note;
 }
 

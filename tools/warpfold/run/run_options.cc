@@ -56,10 +56,9 @@ Outcome<bool> all_sms_option(const Options& options) {
 
 void add_run_options(Options& options, const std::string& fold_error) {
   add_fold_options(options, fold_error);
-  options.add()(
-      "sms", boost::program_options::value<std::string>()->default_value("classes")->value_name("WHICH"),
-      "classes: one SM of each class of SMs that receive the same CTAs, against its exact share of L2 and DRAM; all: every "
-      "SM, L2 and DRAM shared, every instruction replayed (takes --fold auto or off)");
+  options.add()("sms", boost::program_options::value<std::string>()->default_value("classes")->value_name("WHICH"),
+                "classes: one SM of each class of SMs that receive the same CTAs; all: every SM, every instruction replayed (takes "
+                "--fold auto or off). L2 and DRAM are shared by those that ask in both");
   options.add()("jobs,j", boost::program_options::value<std::string>()->default_value("0")->value_name("N"),
                 "simulations at a time; 0: as many as there are cores. Results do not depend on it");
 }
