@@ -138,7 +138,8 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     cut += sim::epochs_of(scenario.launches, scenario.serialise).size() > 1;
     left_idle += in_one.left_idle;
   });
-  std::cout << cut << " of " << runs << " programs have several epochs; " << left_idle << " left an idle GPU, " << stopped << " in the middle of an epoch, of which " << repeated << " went on as before\n";
+  std::cout << cut << " of " << runs << " programs have several epochs; " << left_idle << " left an idle GPU, " << stopped
+            << " in the middle of an epoch, of which " << repeated << " went on as before\n";
   ASSERT_TRUE(same);
   EXPECT_TRUE(can_be_a_share(cut, runs, 0.15, "have several epochs"));
   EXPECT_TRUE(can_be_a_share(left_idle, runs, 0.15, "leave an idle GPU"));

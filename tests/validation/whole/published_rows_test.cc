@@ -168,8 +168,7 @@ TEST_F(PublishedRows, OfPrefillBesideDecodeHaveThePublishedSign) {
   for (const configs::ValidatedRow& row : pairs.rows()) {
     if (sign(row.measured()) != sign(row.simulated())) missed.push_back(row.id());
   }
-  EXPECT_THAT(missed, testing::ElementsAre("POD-T8-28-split", "POD-T8-29-split", "POD-T8-30-split", "POD-T8-31-split",
-                                           "POD-F6-streams-54-of-55", "FI2079-1x2048", "NF-T3-0.9"));
+  EXPECT_THAT(missed, testing::ElementsAre("POD-F6-streams-54-of-55", "YI-gemm-120"));
 }
 
 // Asked for: 10 % for GEMMs above 256 in every dimension and for attention forward. The second is not met
