@@ -9,11 +9,11 @@
 
 namespace warpfold::sim {
 
-// How a transfer passed a server, and behind whom it waited.
+// How a transfer passed a server, and behind which launches it waited.
 struct Passage {
   Cycle end = 0;       // the last byte has passed
   Cycle idle_end = 0;  // the same, had the server been idle
-  Cycle wait_end = 0;  // until then it waited; holders says for whom
+  Cycle wait_end = 0;  // until then it waited; holders has the launches that held the server
   Contended resource = Contended::kDram;
   const HoldHistory* holders = nullptr;
 };
