@@ -21,6 +21,14 @@ sim::Outcome run(const Scenario& scenario, sim::FoldMode mode, bool timeline = t
   return outcome(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .fold = {.mode = mode}, .timeline = timeline});
 }
 
+// A timeline keeps as many of the first folded spans as of the last ones: those left out lie between the two halves.
+bool in_spans_left_out(const SmTimeline& sm, Cycle at) {
+  if (sm.folds_left_out == 0) return false;
+  const size_t half = sm.folds.size() / 2;
+  const sim::FoldedSpan& last_of_first = sm.folds[half - 1];
+  return at >= last_of_first.start + last_of_first.cycles && at <= sm.folds[half].start;
+}
+
 // Windows tile the time from 0; CTAs of one slot do not overlap; folded spans are in order, and whoever is cut off is cut off at
 // one.
 std::string inconsistency(const SmTimeline& sm) {
@@ -44,13 +52,16 @@ std::string inconsistency(const SmTimeline& sm) {
   }
   // What the spans left out skipped is in the windows all the same.
   if (sm.folds_left_out == 0 ? folded != 0 : folded > sm.end) return "windows have other folded cycles than the spans";
+  const auto left_out = [&](Cycle cut) { return in_spans_left_out(sm, cut); };
   std::map<uint32_t, Cycle> free;
   for (const sim::CtaSlice& cta : sm.ctas) {
     const std::string place = "CTA at " + std::to_string(cta.start) + " in slot " + std::to_string(cta.slot);
     if (cta.start < free[cta.slot] || cta.end < cta.start) return place + " overlaps";
     free[cta.slot] = cta.end;
-    if (cta.placed != cta.start && !ends.contains(cta.start)) return place + " does not begin where a folded span ends";
-    if (cta.ended_folded && !starts.contains(cta.end)) return place + " does not end where a folded span begins";
+    if (cta.placed != cta.start && !ends.contains(cta.start) && !left_out(cta.start))
+      return place + " does not begin where a folded span ends";
+    if (cta.ended_folded && !starts.contains(cta.end) && !left_out(cta.end))
+      return place + " does not end where a folded span begins";
   }
   std::map<std::tuple<uint32_t, int, uint32_t>, Cycle> left;
   for (const sim::PhaseSlice& phase : sm.phases) {
@@ -175,7 +186,7 @@ TEST(Timeline, OfAFoldedRunIsThatOfTheReplay) {
   });
   ASSERT_TRUE(holds);
   EXPECT_TRUE(can_be_a_share(folded, runs, 0.6, "recur"));
-  EXPECT_TRUE(can_be_a_share(shared, runs, 0.2, "have classes that begin alike"));
+  EXPECT_TRUE(can_be_a_share(shared, runs, 0.13, "have classes that begin alike"));
   EXPECT_TRUE(can_be_a_share(cut, runs, 0.15, "have CTAs that end in skipped time"));
 }
 
