@@ -101,6 +101,7 @@ class ChipSharing {
   uint64_t together_in_phase_ = 0;  // instructions, until which classes run together in this phase
   bool started_ = false;
   Cycle slice_ = 0;            // cycles
+  int accepted_to_grow_ = 0;   // slices to accept before the next is longer: one of that length was run again
   std::vector<size_t> apart_;  // classes of the slice
   Cycle launch_end_ = kNever;  // when a launch ended that a slice went past
 };
