@@ -20,7 +20,8 @@ std::string quoted(std::string_view text) { return std::string("\"").append(text
 // One key of the effect braces.
 struct EffectField {
   std::string_view name;
-  bool flag;  // written as the bare key
+  std::vector<std::string> EffectNames::* names;  // of what the value is an index into; null: a plain number
+  bool flag;                                      // written as the bare key
   int64_t least;
   int64_t most;
   int64_t (*get)(const Effect&);
@@ -28,9 +29,10 @@ struct EffectField {
 };
 
 template <auto Member>
-constexpr EffectField effect_field(std::string_view name) {
+constexpr EffectField effect_field(std::string_view name, std::vector<std::string> EffectNames::* names = nullptr) {
   using Value = std::remove_cvref_t<decltype(std::declval<Effect>().*Member)>;
   return {name,
+          names,
           std::is_same_v<Value, bool>,
           std::numeric_limits<Value>::min(),
           std::numeric_limits<Value>::max(),
@@ -39,11 +41,16 @@ constexpr EffectField effect_field(std::string_view name) {
 }
 
 constexpr std::array kEffectFields{
-    effect_field<&Effect::bytes>("bytes"),         effect_field<&Effect::wavefronts>("wavefronts"),
-    effect_field<&Effect::stream>("stream"),       effect_field<&Effect::barrier>("barrier"),
-    effect_field<&Effect::cursor>("cursor"),       effect_field<&Effect::advance>("advance"),
-    effect_field<&Effect::tx_bytes>("tx_bytes"),   effect_field<&Effect::count>("count"),
-    effect_field<&Effect::multicast>("multicast"), effect_field<&Effect::commit>("commit"),
+    effect_field<&Effect::bytes>("bytes"),
+    effect_field<&Effect::wavefronts>("wavefronts"),
+    effect_field<&Effect::stream>("stream", &EffectNames::streams),
+    effect_field<&Effect::barrier>("barrier", &EffectNames::rings),
+    effect_field<&Effect::cursor>("cursor", &EffectNames::cursors),
+    effect_field<&Effect::advance>("advance"),
+    effect_field<&Effect::tx_bytes>("tx_bytes"),
+    effect_field<&Effect::count>("count"),
+    effect_field<&Effect::multicast>("multicast"),
+    effect_field<&Effect::commit>("commit"),
     effect_field<&Effect::l1_hit>("l1_hit"),
 };
 
@@ -172,7 +179,12 @@ Expected<void> parse_operands(Cursor& cursor, Instruction& instruction) {
   return {};
 }
 
-Expected<void> parse_effect_entry(Cursor& cursor, Effect& effect) {
+bool starts_a_name(std::string_view text) {
+  const char first = text.empty() ? '0' : text.front();
+  return first == '_' || (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+}
+
+Expected<void> parse_effect_entry(Cursor& cursor, Effect& effect, const EffectNames& names) {
   const size_t start = cursor.position();
   const std::string_view name = cursor.until(" \t=}");
   const auto at = std::ranges::find(kEffectFields, name, &EffectField::name);
@@ -188,6 +200,15 @@ Expected<void> parse_effect_entry(Cursor& cursor, Effect& effect) {
   if (!cursor.take('=')) return cursor.fail_at_position(cursor.position(), "expected =NUMBER after " + quoted(name));
   const size_t value_start = cursor.position();
   const std::string_view text = cursor.until(" \t}");
+  if (at->names != nullptr && starts_a_name(text)) {
+    const std::vector<std::string>& known = names.*(at->names);
+    const auto named = std::ranges::find(known, text);
+    if (named == known.end()) {
+      return cursor.fail_at_position(value_start, "unknown " + std::string(name) + " " + quoted(text) + suggestion(text, known));
+    }
+    at->set(effect, named - known.begin());
+    return {};
+  }
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < at->least || value > at->most) {
@@ -198,26 +219,36 @@ Expected<void> parse_effect_entry(Cursor& cursor, Effect& effect) {
   return {};
 }
 
-Expected<void> parse_effect(Cursor& cursor, Effect& effect) {
+Expected<void> parse_effect(Cursor& cursor, Effect& effect, const EffectNames& names) {
   while (!cursor.take('}')) {
     if (cursor.done()) return cursor.fail_at_position(cursor.position(), "expected } at the end of the effect");
-    if (auto entry = parse_effect_entry(cursor, effect); !entry) return entry;
+    if (auto entry = parse_effect_entry(cursor, effect, names); !entry) return entry;
   }
   return {};
 }
 
-std::string format_effect(const Effect& effect) {
+std::string value_text(const EffectField& field, int64_t value, const EffectNames& names) {
+  if (field.names == nullptr || value < 0) return std::to_string(value);
+  const std::vector<std::string>& known = names.*(field.names);
+  return static_cast<size_t>(value) < known.size() ? known[static_cast<size_t>(value)] : std::to_string(value);
+}
+
+std::string format_effect(const Effect& effect, const EffectNames& names) {
   std::string text;
   for (const EffectField& field : kEffectFields) {
     if (field.get(effect) == field.get(Effect{})) continue;
     text += text.empty() ? " {" : " ";
     text += field.name;
-    if (!field.flag) text.append("=").append(std::to_string(field.get(effect)));
+    if (!field.flag) text.append("=").append(value_text(field, field.get(effect), names));
   }
   return text.empty() ? text : text + "}";
 }
 
 }  // namespace
+
+bool names_barriers_by_number(Behaviour behaviour) {
+  return behaviour == Behaviour::kBarrierSync || behaviour == Behaviour::kBarrierArrive;
+}
 
 std::string format_control(const ControlCode& control) {
   std::string text(kControlForm);
@@ -233,7 +264,7 @@ std::string format_control(const ControlCode& control) {
   return text;
 }
 
-std::string format_instruction(const Instruction& instruction) {
+std::string format_instruction(const Instruction& instruction, const EffectNames& names) {
   std::string text = format_control(instruction.control) + " ";
   const Guard& guard = instruction.guard;
   if (guard.present) {
@@ -247,11 +278,11 @@ std::string format_instruction(const Instruction& instruction) {
     text += operand.text;
     separator = ", ";
   }
-  return text + " ;" + format_effect(instruction.effect);
+  return text + " ;" + format_effect(instruction.effect, names);
 }
 
-Expected<Instruction> parse_instruction(const Architecture& architecture, std::string_view text, const std::string& file,
-                                        int line) {
+Expected<Instruction> parse_instruction(const Architecture& architecture, std::string_view text, const std::string& file, int line,
+                                        const EffectNames& names) {
   Cursor cursor(text, file, line);
   Instruction instruction;
   cursor.skip_space();
@@ -278,7 +309,9 @@ Expected<Instruction> parse_instruction(const Architecture& architecture, std::s
   }
   cursor.take(';');
   if (cursor.take('{')) {
-    if (auto effect = parse_effect(cursor, instruction.effect); !effect) return std::unexpected(effect.error());
+    const bool by_number = names_barriers_by_number(architecture.info(instruction).behaviour);
+    const EffectNames known = by_number ? EffectNames{names.streams, {}, names.cursors} : names;
+    if (auto effect = parse_effect(cursor, instruction.effect, known); !effect) return std::unexpected(effect.error());
   }
   if (!cursor.done())
     return cursor.fail_at_position(cursor.position(), "unexpected text after the instruction: " + quoted(cursor.rest()));

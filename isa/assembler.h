@@ -2,8 +2,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "configs/diagnostic.h"
+#include "isa/behaviour.h"
 #include "isa/instruction.h"
 
 namespace warpfold::isa {
@@ -22,10 +24,22 @@ class Architecture;
 //
 // The bracket may be left out on input: the control code is then the default one (the assigner sets it).
 // Effect keys are the field names of isa::Effect; booleans are written as the bare key.
-std::string format_instruction(const Instruction& instruction);
+//
+// With names, an effect refers to a stream, ring or cursor by name, "{barrier=empty cursor=producer}"; without, by index. Where
+// `rings` is empty, `barrier` is the number of a named barrier (BAR) and stays one.
+struct EffectNames {
+  std::vector<std::string> streams;
+  std::vector<std::string> rings;
+  std::vector<std::string> cursors;
+};
+// Whether an opcode's `barrier` is a named barrier (BAR), and not a ring.
+bool names_barriers_by_number(Behaviour behaviour);
+std::string format_instruction(const Instruction& instruction, const EffectNames& names = {});
 std::string format_control(const ControlCode& control);
 
-// Parses one line. `file` and `line` go into the diagnostic; its column points at the offending token.
-Expected<Instruction> parse_instruction(const Architecture& architecture, std::string_view text, const std::string& file, int line);
+// Parses one line. `file` and `line` go into the diagnostic; its column points at the offending token. Indices are read where names
+// are expected as well.
+Expected<Instruction> parse_instruction(const Architecture& architecture, std::string_view text, const std::string& file, int line,
+                                        const EffectNames& names = {});
 
 }  // namespace warpfold::isa

@@ -32,6 +32,14 @@ uint64_t issued(const std::vector<Node>& body, const CtaClass& cta_class) {
 
 }  // namespace
 
+isa::EffectNames effect_names(const Kernel& kernel) {
+  isa::EffectNames names;
+  for (const MemoryStream& stream : kernel.streams) names.streams.push_back(stream.name);
+  for (const Ring& ring : kernel.rings) names.rings.push_back(ring.name);
+  for (const Cursor& cursor : kernel.cursors) names.cursors.push_back(cursor.name);
+  return names;
+}
+
 uint64_t trips(const TripCount& count, const CtaClass& cta_class) {
   return count.parameter < 0 ? count.literal : cta_class.values.at(static_cast<size_t>(count.parameter));
 }

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "isa/assembler.h"
 #include "isa/instruction.h"
 
 namespace warpfold::traces {
@@ -105,6 +106,9 @@ struct Kernel {
 
 // Without name and source: kernels that do the same are equal.
 Kernel nameless(Kernel kernel);
+
+// What effects of the kernel's instructions refer to.
+isa::EffectNames effect_names(const Kernel& kernel);
 
 // Value of a trip count for CTAs of one class.
 uint64_t trips(const TripCount& count, const CtaClass& cta_class);

@@ -231,6 +231,7 @@ class Parser {
     read_options(line, {"warps"}, [&](size_t) { role.warps = value32(line, "warps"); });
     mark({Part::kRole, kernel().roles.size()});
     instructions_ = 0;
+    effect_names_ = effect_names(kernel());
     kernel().roles.push_back(std::move(role));
     bodies_.push_back(&kernel().roles.back().body);
   }
@@ -255,7 +256,7 @@ class Parser {
   void end_kernel(LineReader& /*line*/) { kernel_open_ = false; }
 
   Expected<void> parse_instruction(std::string_view content) {
-    Expected<isa::Instruction> instruction = isa::parse_instruction(*architecture_, content, file_, line_number_);
+    Expected<isa::Instruction> instruction = isa::parse_instruction(*architecture_, content, file_, line_number_, effect_names_);
     if (!instruction) return std::unexpected(instruction.error());
     mark({Part::kRole, kernel().roles.size() - 1, ++instructions_});
     std::vector<Node>& body = *bodies_.back();
@@ -280,6 +281,7 @@ class Parser {
   std::vector<TextPlaces> places_;
   uint64_t instructions_ = 0;                        // of the open role
   const isa::Architecture* architecture_ = nullptr;  // of the open kernel
+  isa::EffectNames effect_names_;                    // what stands before the open role
   std::vector<std::vector<Node>*> bodies_;           // the open role's body, then those of the open loops
 };
 

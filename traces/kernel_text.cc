@@ -1,3 +1,4 @@
+#include "isa/architecture.h"
 #include "isa/assembler.h"
 #include "traces/line_reader.h"
 #include "traces/trace_file.h"
@@ -12,6 +13,10 @@ constexpr size_t kRunsPerLine = 8;
 
 class Formatter {
  public:
+  explicit Formatter(const Kernel& kernel) : names_(effect_names(kernel)), names_of_bar_{names_.streams, {}, names_.cursors} {
+    if (const auto found = isa::Architecture::find(kernel.architecture)) architecture_ = *found;
+  }
+
   std::string take() { return std::move(text_); }
 
   void kernel(const Kernel& kernel) {
@@ -77,7 +82,8 @@ class Formatter {
       if (const auto* block = std::get_if<Block>(&node)) {
         // Only where the text would not show it by itself: an empty block, or one that follows another.
         if (after_block || block->code.empty()) line(depth, "block");
-        for (const isa::Instruction& instruction : block->code) line(depth, isa::format_instruction(instruction));
+        for (const isa::Instruction& instruction : block->code)
+          line(depth, isa::format_instruction(instruction, names_for(instruction)));
         after_block = true;
       } else {
         const Loop& loop = std::get<Loop>(node);
@@ -90,15 +96,30 @@ class Formatter {
     }
   }
 
+  // Of an unknown architecture, by index.
+  const isa::EffectNames& names_for(const isa::Instruction& instruction) const {
+    if (architecture_ == nullptr || instruction.opcode >= architecture_->opcodes().size()) return no_names_;
+    const bool bar = isa::names_barriers_by_number(architecture_->info(instruction).behaviour);
+    return bar ? names_of_bar_ : names_;
+  }
+
   std::string text_;
+  isa::EffectNames names_;
+  isa::EffectNames names_of_bar_;
+  isa::EffectNames no_names_;
+  const isa::Architecture* architecture_ = nullptr;
 };
 
 }  // namespace
 
 std::string format_kernels(const std::vector<Kernel>& kernels) {
-  Formatter formatter;
-  for (const Kernel& kernel : kernels) formatter.kernel(kernel);
-  return formatter.take();
+  std::string text;
+  for (const Kernel& kernel : kernels) {
+    Formatter formatter(kernel);
+    formatter.kernel(kernel);
+    text += formatter.take();
+  }
+  return text;
 }
 
 }  // namespace warpfold::traces

@@ -30,9 +30,9 @@ const std::string kSampleText =
     loop tiles
       [B------:R-:W-:-:S04] IADD3 R4, R4, 0x1, RZ ;
       loop steps
-        [B------:R-:W0:-:S02] SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3 ; {barrier=1 cursor=0}
-        [B0-----:R1:W-:-:S02] SYNCS.ARRIVE.TRANS64 RZ, [R2], R3 ; {barrier=0 cursor=0 tx_bytes=32768}
-        [B-1----:R-:W-:Y:S04] @!P1 UTMALDG.2D.MULTICAST [UR8], [UR4], UR6 ; {bytes=32768 stream=0 barrier=0 cursor=0 advance=1 multicast=2}
+        [B------:R-:W0:-:S02] SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3 ; {barrier=empty cursor=load}
+        [B0-----:R1:W-:-:S02] SYNCS.ARRIVE.TRANS64 RZ, [R2], R3 ; {barrier=full cursor=load tx_bytes=32768}
+        [B-1----:R-:W-:Y:S04] @!P1 UTMALDG.2D.MULTICAST [UR8], [UR4], UR6 ; {bytes=32768 stream=A barrier=full cursor=load advance=1 multicast=2}
       end
     end
     [B------:R-:W-:-:S05] EXIT ;
@@ -42,14 +42,14 @@ const std::string kSampleText =
     block
     loop tiles
       loop 2
-        [B------:R-:W0:-:S02] SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3 ; {barrier=0 cursor=1}
+        [B------:R-:W0:-:S02] SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3 ; {barrier=full cursor=use}
         [B0-----:R-:W-:-:S01] WARPGROUP.ARRIVE ;
         [B------:R-:W-:-:S01] HGMMA.64x128x16.F32.BF16 R24, gdesc[UR8], R24, gsb0 ; {commit}
         [B------:R-:W-:-:S02] WARPGROUP.DEPBAR.LE gsb0, 0x0 ; {count=1}
-        [B------:R-:W-:-:S02] SYNCS.ARRIVE.TRANS64 RZ, [R2], R3 ; {barrier=1 cursor=1 advance=1}
+        [B------:R-:W-:-:S02] SYNCS.ARRIVE.TRANS64 RZ, [R2], R3 ; {barrier=empty cursor=use advance=1}
       end
       [B------:R-:W-:-:S05] BAR.SYNC.DEFER_BLOCKING 0x1, 0x80 ; {barrier=1 count=128}
-      [B------:R0:W-:-:S02] @UP0 STG.E.128 desc[UR4][R2.64+0x10], R24 ; {bytes=512 stream=1}
+      [B------:R0:W-:-:S02] @UP0 STG.E.128 desc[UR4][R2.64+0x10], R24 ; {bytes=512 stream=C}
       [B------:R-:W-:-:S04] IMAD.MOV.U32 R6, RZ, RZ, R5.reuse ;
     end
     [B------:R-:W-:-:S05] EXIT ;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <ostream>
+#include <utility>
 
 #include "samples.h"
 #include "traces/trace_file.h"
@@ -15,6 +16,20 @@ TEST(Text, PrintsTheBytesItWasReadFrom) {
   const Expected<std::vector<Kernel>> kernels = parse_kernels("sample.wfs", kSampleText);
   ASSERT_TRUE(kernels) << kernels.error().text();
   EXPECT_EQ(format_kernels(*kernels), kSampleText);
+}
+
+TEST(Text, NamesAndIndicesOfRingsCursorsAndStreamsAreTheSame) {
+  std::string by_index = kSampleText;
+  const std::pair<std::string, std::string> names[] = {{"barrier=full", "barrier=0"}, {"barrier=empty", "barrier=1"},
+                                                       {"cursor=load", "cursor=0"},   {"cursor=use", "cursor=1"},
+                                                       {"stream=A", "stream=0"},      {"stream=C", "stream=1"}};
+  for (const auto& [name, index] : names) {
+    for (size_t at = by_index.find(name); at != std::string::npos; at = by_index.find(name))
+      by_index.replace(at, name.size(), index);
+  }
+  const Expected<std::vector<Kernel>> kernels = parse_kernels("sample.wfs", by_index);
+  ASSERT_TRUE(kernels) << kernels.error().text();
+  EXPECT_EQ(kernels->at(0), sample());
 }
 
 TEST(Text, ReadsWhatItSays) {
@@ -133,14 +148,18 @@ const std::vector<Case>& cases() {
       {"Operand", "R4, R4, 0x1", "R4, R999, 0x1", 16, 39, "R999"},
       {"Control", "S04] IADD3", "S44] IADD3", 16, 25, "bad control code"},
       {"Effect", "{count=24}", "{cuont=24}", 14, 62, R"(unknown effect "cuont"; did you mean "count"?)"},
+      {"StreamName", "stream=C}", "stream=D}", 37, 91, R"(unknown stream "D")"},
+      {"RingName", "barrier=empty cursor=load", "barrier=emtpy cursor=load", 18, 86,
+       R"(unknown barrier "emtpy"; did you mean "empty"?)"},
+      {"NamedBarrierByName", "{barrier=1 count", "{barrier=full count", 36, 74, R"(unknown barrier "full")"},
       {"Invalid", "count=24", "count=23", 14, 5,
        "kernel sample: role producer: instruction 1 (USETMAXREG.DEALLOC.CTAPOOL): count=23"},
       {"InvalidRing", "full depth=4", "full depth=0", 9, 3, "kernel sample: ring full: depth 0"},
       {"InvalidStream", "dram=1/1", "dram=2/1", 8, 3, "kernel sample: stream C: 2/1"},
       {"InvalidGrid", "edge*2", "edge*0", 6, 3, "kernel sample: grid: 0 CTAs of class edge"},
       {"SecondRole", "role consumer", "role producer", 25, 3, "kernel sample: the role producer exists twice"},
-      {"InvalidInstruction", "stream=1}", "stream=7}", 37, 7, "kernel sample: role consumer: instruction 8 (STG.E.128): stream 7"},
-      {"NoBytes", "{bytes=512 stream=1}", "{stream=1}", 37, 7,
+      {"InvalidInstruction", "stream=C}", "stream=7}", 37, 7, "kernel sample: role consumer: instruction 8 (STG.E.128): stream 7"},
+      {"NoBytes", "{bytes=512 stream=C}", "{stream=C}", 37, 7,
        "kernel sample: role consumer: instruction 8 (STG.E.128): no bytes: state bytes=N"},
       {"InvalidLoop", "loop 2", "loop 0", 30, 9, "kernel sample: role consumer: loop before instruction 2: 0 trips"},
       {"InvalidWhole", "cluster=2", "cluster=3", 1, 1, "kernel sample: 10 CTAs are not whole clusters of 3"},
