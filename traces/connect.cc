@@ -5,6 +5,7 @@
 #include <string>
 
 #include "isa/assembler.h"
+#include "isa/control_code_assigner.h"
 #include "isa/dependences.h"
 
 namespace warpfold::traces {
@@ -81,9 +82,7 @@ struct End {
 End first_end(std::vector<Node>& nodes, bool innermost = false);
 End last_end(std::vector<Node>& nodes, bool innermost = false);
 
-bool is_innermost(const Loop& loop) {
-  return loop.body.size() == 1 && std::holds_alternative<Block>(loop.body.front());
-}
+bool is_innermost(const Loop& loop) { return loop.body.size() == 1 && std::holds_alternative<Block>(loop.body.front()); }
 
 End end_of(Node& node, bool innermost, bool first) {
   if (auto* block = std::get_if<Block>(&node)) return {block, innermost};
@@ -125,6 +124,23 @@ void connect_ends(const isa::Architecture& architecture, End before, End after) 
   // A loop straight behind a loop is the same recording with other effects: what holds round the loop holds here.
 }
 
+void erase_empty_blocks(std::vector<Node>& body) {
+  std::erase_if(body, [](const Node& node) { return std::holds_alternative<Block>(node) && std::get<Block>(node).code.empty(); });
+}
+
+void assign_blocks(const isa::Architecture& architecture, std::vector<Node>& body, bool innermost) {
+  for (Node& node : body) {
+    if (auto* loop = std::get_if<Loop>(&node)) {
+      erase_empty_blocks(loop->body);
+      assign_blocks(architecture, loop->body, is_innermost(*loop));
+      continue;
+    }
+    std::vector<Instruction>& code = std::get<Block>(node).code;
+    isa::assign_control_codes(architecture, code, innermost);
+    uncount_copies(architecture, code);
+  }
+}
+
 }  // namespace
 
 void uncount_copies(const isa::Architecture& architecture, std::vector<isa::Instruction>& code) {
@@ -149,6 +165,12 @@ void connect(const isa::Architecture& architecture, std::vector<Node>& body) {
     const bool skippable = next != nullptr && next->trips.parameter >= 0 && i + 2 < body.size();
     if (skippable) connect_ends(architecture, end_of(body[i], false, false), end_of(body[i + 2], false, true));
   }
+}
+
+void assign_control_codes(const isa::Architecture& architecture, std::vector<Node>& body) {
+  erase_empty_blocks(body);
+  assign_blocks(architecture, body, false);
+  connect(architecture, body);
 }
 
 }  // namespace warpfold::traces

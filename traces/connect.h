@@ -16,4 +16,7 @@ void uncount_copies(const isa::Architecture& architecture, std::vector<isa::Inst
 // into its body: a pass of the loop stays as the compiler (or the recording) made it.
 void connect(const isa::Architecture& architecture, std::vector<Node>& body);
 
+// Gives each block the control codes that a compiler would, then connects them. Empty blocks go; every loop issues something.
+void assign_control_codes(const isa::Architecture& architecture, std::vector<Node>& body);
+
 }  // namespace warpfold::traces

@@ -6,6 +6,7 @@
 #include "configs/near_miss.h"
 #include "isa/architecture.h"
 #include "isa/assembler.h"
+#include "traces/connect.h"
 #include "traces/line_reader.h"
 #include "traces/trace_file.h"
 #include "traces/validate.h"
@@ -102,7 +103,7 @@ class Parser {
     (this->*statement->parse)(line);
     line.expect_end();
     if (line.error()) return std::unexpected(*line.error());
-    return keyword == "end" && !kernel_open_ ? check_kernel() : Expected<void>();
+    return keyword == "end" && !kernel_open_ ? finish_kernel() : Expected<void>();
   }
 
   std::span<const Statement> known_statements() const {
@@ -231,6 +232,7 @@ class Parser {
     read_options(line, {"warps"}, [&](size_t) { role.warps = value32(line, "warps"); });
     mark({Part::kRole, kernel().roles.size()});
     instructions_ = 0;
+    controlled_ = 0;
     effect_names_ = effect_names(kernel());
     kernel().roles.push_back(std::move(role));
     bodies_.push_back(&kernel().roles.back().body);
@@ -252,21 +254,37 @@ class Parser {
   }
 
   void parse_block(LineReader& /*line*/) { bodies_.back()->emplace_back(Block{}); }
-  void end_body(LineReader& /*line*/) { bodies_.pop_back(); }
+  void end_body(LineReader& line) {
+    bodies_.pop_back();
+    if (!bodies_.empty()) return;
+    if (controlled_ == 0) {
+      to_assign_.push_back(kernel().roles.size() - 1);
+    } else if (controlled_ < instructions_) {
+      const std::string missing = std::to_string(instructions_ - controlled_);
+      line.fail_here("role " + kernel().roles.back().name + " has " + missing + " instructions without a control code and " +
+                     std::to_string(controlled_) + " with one; state all, or none to have them assigned");
+    }
+  }
   void end_kernel(LineReader& /*line*/) { kernel_open_ = false; }
 
   Expected<void> parse_instruction(std::string_view content) {
     Expected<isa::Instruction> instruction = isa::parse_instruction(*architecture_, content, file_, line_number_, effect_names_);
     if (!instruction) return std::unexpected(instruction.error());
     mark({Part::kRole, kernel().roles.size() - 1, ++instructions_});
+    if (content[content.find_first_not_of(" \t")] == '[') ++controlled_;
     std::vector<Node>& body = *bodies_.back();
     if (body.empty() || !std::holds_alternative<Block>(body.back())) body.emplace_back(Block{});
     std::get<Block>(body.back()).code.push_back(*std::move(instruction));
     return {};
   }
 
-  // What single lines cannot show.
-  Expected<void> check_kernel() const { return validate(kernels_.back(), file_, places_.back()); }
+  // What single lines cannot show; then control codes where the text has none.
+  Expected<void> finish_kernel() {
+    if (Expected<void> valid = validate(kernel(), file_, places_.back()); !valid) return valid;
+    for (const size_t role : to_assign_) assign_control_codes(*architecture_, kernel().roles[role].body);
+    to_assign_.clear();
+    return {};
+  }
 
   void mark(const Place& place) { places_.back().add(place, {line_number_, column_}); }
 
@@ -280,6 +298,8 @@ class Parser {
   int column_ = 0;  // where the present statement begins
   std::vector<TextPlaces> places_;
   uint64_t instructions_ = 0;                        // of the open role
+  uint64_t controlled_ = 0;                          // of those, with a control code
+  std::vector<size_t> to_assign_;                    // roles of the open kernel without control codes
   const isa::Architecture* architecture_ = nullptr;  // of the open kernel
   isa::EffectNames effect_names_;                    // what stands before the open role
   std::vector<std::vector<Node>*> bodies_;           // the open role's body, then those of the open loops

@@ -90,10 +90,53 @@ TEST(Text, TakesCommentsBlankLinesAndOtherLayouts) {
   class all
   grid all*2
   role a warps=1
-    [B------:R-:W-:-:S01] EXIT ;
+    [B------:R-:W-:-:S05] EXIT ;
   end
 end
 )");
+}
+
+// The load's counter is waited for where its result is used; fixed latencies, four cycles from one FADD to the next, become stall
+// counts, and a NOP where they reach across the end of the loop.
+TEST(Text, GetsControlCodesWhereARoleHasNone) {
+  const std::string text = R"(kernel x architecture=sm_90
+  class all
+  grid all*1
+  stream A read dram=0/1
+  role a
+    MOV R2, 0x10
+    loop 8
+      block
+      LDG.E R4, [R2.64] ; {bytes=128 stream=A}
+      FADD R5, R4, R5
+    end
+    FADD R6, R5, R5
+    EXIT
+  end
+end)";
+  const Expected<std::vector<Kernel>> kernels = parse_kernels("bare.wfs", text);
+  ASSERT_TRUE(kernels) << kernels.error().text();
+  EXPECT_THAT(format_kernels(*kernels), HasSubstr(R"(  role a warps=1
+    [B------:R-:W-:-:S05] MOV R2, 0x10 ;
+    loop 8
+      [B------:R-:W0:-:S02] LDG.E R4, [R2.64] ; {bytes=128 stream=A}
+      [B0-----:R-:W-:-:S02] FADD R5, R4, R5 ;
+    end
+    [B------:R-:W-:-:S02] NOP ;
+    [B------:R-:W-:-:S01] FADD R6, R5, R5 ;
+    [B------:R-:W-:-:S05] EXIT ;
+  end
+)"));
+}
+
+TEST(Text, RefusesARoleThatHasControlCodesInPart) {
+  std::string text = kSampleText;
+  const std::string code = "[B------:R-:W-:-:S04] IADD3";
+  text.replace(text.find(code), code.size(), "IADD3");
+  const Expected<std::vector<Kernel>> kernels = parse_kernels("part.wfs", text);
+  ASSERT_FALSE(kernels);
+  EXPECT_THAT(kernels.error().message, HasSubstr("role producer has 1 instructions without a control code and 5 with one"));
+  EXPECT_EQ(kernels.error().line, 24);
 }
 
 // The sample with `from` replaced by `to` fails at line:column with a message.
