@@ -1,0 +1,1 @@
+autocmd BufRead,BufNewFile *.wfs set filetype=wfs
