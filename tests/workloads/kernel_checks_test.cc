@@ -101,11 +101,30 @@ std::vector<traces::Kernel> attention_3_kernels() {
   return kernels;
 }
 
+std::vector<traces::Kernel> attention_3_backward_kernels() {
+  std::vector<traces::Kernel> kernels;
+  for (const uint32_t head_dim : {64U, 128U}) {
+    for (const bool causal : {false, true}) {
+      for (const auto pass : {configs::BACKWARD_PREPARE, configs::BACKWARD, configs::BACKWARD_CONVERT}) {
+        configs::FlashAttention3 attention;
+        attention.mutable_shape()->set_heads(8);
+        attention.mutable_shape()->set_queries(1000);
+        attention.mutable_shape()->set_head_dim(head_dim);
+        attention.mutable_shape()->set_type(configs::BF16);
+        attention.mutable_shape()->set_causal(causal);
+        attention.set_pass(pass);
+        kernels.push_back(make_flash_attention_3(attention, gpu("h100_sxm")).value());
+      }
+    }
+  }
+  return kernels;
+}
+
 // Generated once for all tests.
 const std::vector<traces::Kernel>& all_kernels() {
   static const std::vector<traces::Kernel> all = [] {
     std::vector<traces::Kernel> kernels = philox_kernels();
-    for (auto* make : {&ampere_kernels, &hopper_kernels, &attention_3_kernels}) {
+    for (auto* make : {&ampere_kernels, &hopper_kernels, &attention_3_kernels, &attention_3_backward_kernels}) {
       for (traces::Kernel& kernel : (*make)()) kernels.push_back(std::move(kernel));
     }
     return kernels;

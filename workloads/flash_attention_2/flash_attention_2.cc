@@ -5,6 +5,7 @@
 #include <span>
 
 #include "workloads/common/attention_combine.h"
+#include "workloads/common/gradient_streams.h"
 #include "workloads/common/occupancy.h"
 #include "workloads/flash_attention_2/plan.h"
 
@@ -117,34 +118,6 @@ Expected<traces::Kernel> make_forward(const configs::FlashAttention2& attention,
   return kernel;
 }
 
-traces::MemoryStream stream(const std::string& name, bool write, uint64_t needed, uint64_t requested) {
-  const uint64_t divisor = std::gcd(needed, requested);
-  return {name, write, needed / divisor, requested / divisor};
-}
-
-// Query blocks are read by every key block that meets them, and dQ is added to as often; from and to DRAM they go once as long as
-// those of the heads that run at a time stay in L2 (Q, dO in 16 bits, dQ in 32). Heads that share keys read them one after the
-// other.
-std::vector<traces::MemoryStream> backward_streams(const FlashAttention2BackwardPlan& plan, std::span<const QueryTile> key_blocks,
-                                                   uint64_t concurrent, uint64_t l2_bytes) {
-  const AttentionTiles& tiles = plan.common.tiles;
-  const uint64_t needed = (tiles.queries() + plan.common.tile_queries - 1) / plan.common.tile_queries;
-  uint64_t requested = 0;
-  for (const QueryTile& block : key_blocks) requested += block.full_blocks + block.masked_blocks;
-  const uint64_t heads = (concurrent + key_blocks.size() - 1) / key_blocks.size();
-  const uint64_t bytes_of_head = tiles.queries() * tiles.head_dim() * (2 + 2 + 4);
-  const uint64_t once = heads * bytes_of_head <= l2_bytes ? std::min(needed, requested) : requested;
-  const uint64_t sharing = tiles.heads() / tiles.kv_heads();
-  return {stream("Q", false, once, requested),
-          stream("dO", false, once, requested),
-          stream("rows", false, once, requested),
-          stream("K", false, 1, sharing),
-          stream("V", false, 1, sharing),
-          stream("dQ", true, once, requested),
-          stream("dK", true, 1, 1),
-          stream("dV", true, 1, 1)};
-}
-
 Expected<traces::Kernel> make_backward(const configs::AttentionShape& shape, const configs::Gpu& gpu) {
   const auto plan = plan_flash_attention_2_backward(shape, gpu);
   if (!plan) return std::unexpected(plan.error());
@@ -158,7 +131,7 @@ Expected<traces::Kernel> make_backward(const configs::AttentionShape& shape, con
   add_grid(key_blocks, plan->common.tiles.heads() * plan->common.tiles.batch(), kernel);
   const auto concurrent = concurrent_ctas(kernel, gpu);
   if (!concurrent) return std::unexpected(concurrent.error());
-  kernel.streams = backward_streams(*plan, key_blocks, *concurrent, gpu.l2().bytes());
+  kernel.streams = gradient_streams(plan->common.tiles, plan->common.tile_queries, key_blocks, *concurrent, gpu.l2().bytes());
   return kernel;
 }
 

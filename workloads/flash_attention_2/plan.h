@@ -8,6 +8,7 @@
 #include "configs/scenario.pb.h"
 #include "isa/architecture.h"
 #include "workloads/common/attention_shape.h"
+#include "workloads/common/gradient_streams.h"
 #include "workloads/common/program.h"
 
 namespace warpfold::workloads {
@@ -82,18 +83,6 @@ std::string pack_mnemonic(const FlashAttention2Plan& plan);
 enum ForwardStream : int16_t { kStreamQ = 0, kStreamK = 1, kStreamV = 2, kStreamO = 3, kStreamBits = 4 };
 
 std::vector<traces::Node> flash_attention_2_forward_body(const FlashAttention2Plan& plan);
-
-// Of the backward pass. Rows: log-sum-exp and dot(O, dO), a number each for a query.
-enum BackwardStream : int16_t {
-  kStreamQueries = 0,
-  kStreamOutputGradient = 1,
-  kStreamRows = 2,
-  kStreamKeys = 3,
-  kStreamValues = 4,
-  kStreamQueryGradient = 5,
-  kStreamKeyGradient = 6,
-  kStreamValueGradient = 7,
-};
 
 std::vector<traces::Node> flash_attention_2_backward_body(const FlashAttention2BackwardPlan& plan);
 

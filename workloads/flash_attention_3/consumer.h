@@ -46,12 +46,7 @@ class AttentionConsumer {
   // A turn is the scores of a block alone.
   bool short_turns() const { return plan_.eight_bit() && plan_.head_dim() == 256; }
 
-  // Rings, one barrier for a stage: a look, the wait for what it has not found, and the stage's release.
-  void add_wait(Code& code, int16_t ring, int16_t cursor) const;
-  void add_look(Code& code, int16_t ring, int16_t cursor) const;
-  void add_wait_behind_look(Code& code, int16_t ring, int16_t cursor) const;
-  void add_release(Code& code, int16_t ring, int16_t cursor) const;
-  void add_next_stage(Code& code) const;
+  // The rooms for Q and O, and for V.
   void add_query_released(Code& code) const;
   void add_output_room(Code& code) const;
   void add_products_wait(Code& code) const;

@@ -151,7 +151,7 @@ void AttentionConsumer::add_staggered_softmax(Code& code) const {
 }
 
 void AttentionConsumer::add_block(Code& code, Mask mask, Loads what) const {
-  add_next_stage(code);
+  add_next_stage(code, plan_.stages);
   add_loads(code, what);
   if (plan_.overlap) {
     add_overlapped_block(code, mask);

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "workloads/common/attention_combine.h"
+#include "workloads/flash_attention_3/backward.h"
 #include "workloads/flash_attention_3/roles.h"
 #include "workloads/flash_attention_3/tiles.h"
 
@@ -136,6 +137,7 @@ void add_causal_tiles(traces::Kernel& kernel, const isa::Architecture& architect
 }  // namespace
 
 Expected<traces::Kernel> make_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu) {
+  if (attention.pass() != configs::FORWARD) return make_flash_attention_3_backward(attention, gpu);
   auto plan = plan_flash_attention_3(attention, gpu);
   if (!plan) return std::unexpected(plan.error());
   const auto architecture = isa::Architecture::find(gpu.architecture());

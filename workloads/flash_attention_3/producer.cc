@@ -22,20 +22,14 @@ using Plan = FlashAttention3Plan;
 constexpr LoadRegisters kRegisters{3, 8};
 
 // The place of a load: its rings and cursor.
-struct Load {
-  int16_t full;
-  int16_t empty;
-  int16_t cursor;
-  int16_t stream;
-};
-Load load_of(const Plan& plan, Operand operand) {
+StageLoad load_of(const Plan& plan, Operand operand) {
   if (operand == Operand::kKey) {
-    return {AttentionRings::kKeyFull, AttentionRings::kKeyEmpty, AttentionCursors::kKeyLoad, AttentionStreams::kKey};
+    return {AttentionRings::kKeyFull, AttentionRings::kKeyEmpty, AttentionCursors::kKeyLoad, plan.stages, plan.cluster, {}};
   }
   if (plan.transposes()) {
-    return {AttentionRings::kRawFull, AttentionRings::kRawEmpty, AttentionCursors::kValueLoad, AttentionStreams::kValue};
+    return {AttentionRings::kRawFull, AttentionRings::kRawEmpty, AttentionCursors::kValueLoad, plan.stages, plan.cluster, {}};
   }
-  return {AttentionRings::kValueFull, AttentionRings::kValueEmpty, AttentionCursors::kValueLoad, AttentionStreams::kValue};
+  return {AttentionRings::kValueFull, AttentionRings::kValueEmpty, AttentionCursors::kValueLoad, plan.stages, plan.cluster, {}};
 }
 
 // Boxes that one of the loading warps asks for, and their bytes.
@@ -128,39 +122,11 @@ void add_producer_loop_end(Code& code) {
 }
 
 void add_block_load(Code& code, const Plan& plan, Operand operand, const LoadRegisters& registers) {
-  const Load load = load_of(plan, operand);
-  const auto r = [&registers](uint32_t i) { return general(registers.general + i); };
-  const auto u = [&registers](uint32_t i) { return uniform(registers.uniform + i); };
+  StageLoad load = load_of(plan, operand);
   const Boxes boxes = boxes_of(plan, plan.key_bytes());
-  code.add(line({"IMAD ", r(3), ", ", r(0), ", 0x8, ", r(10)})).add(line({"SHF.L.U32 ", r(2), ", ", r(1), ", 0x1f, RZ"}));
-  code.add(line({"SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [", r(3), "+0x40], ", r(2)}), {.barrier = load.empty, .cursor = load.cursor});
-  code.add("ISETP.NE.AND P1, PT, R0, RZ, PT").add(line({"IMAD ", r(5), ", ", r(0), ", 0x2c00, ", r(11)}));
-  code.add("@!P0 BRA `(.L_wait_empty)");
-  code.add(line({"@!P1 LDC ", r(4), ", c[0x0][0x500]"}));  // transaction bytes
-  code.add(line({"UMOV ", u(6), ", 0x0"})).add(line({"UMOV ", u(7), ", 0x10000000"}));
-  code.add(line({"UIADD3 ", u(8), ", UP0, UR4, 0xf0, URZ"})).add(line({"UIADD3.X ", u(9), ", URZ, UR5, URZ, UP0, !UPT"}));
-  code.add(line({"R2UR ", u(1), ", ", r(3)})).add(line({"R2UR ", u(0), ", ", r(5)}));
-  for (uint32_t i = 0; i < 3; ++i) code.add(line({"R2UR ", u(3 + i), ", ", r(6 + i)}));
-  code.add(line({"@!P1 SYNCS.ARRIVE.TRANS64 RZ, [", r(3), "], ", r(4)}),
-           {.barrier = load.full, .cursor = load.cursor, .tx_bytes = boxes.count * boxes.bytes});
-  code.add(line({"VIADD ", r(0), ", ", r(0), ", 0x1"}))
-      .add(line({"ISETP.NE.AND P2, PT, ", r(0), ", ", immediate(plan.stages), ", PT"}));
-  code.add(line({"SEL ", r(9), ", RZ, 0x1, P2"})).add(line({"SEL ", r(0), ", ", r(0), ", RZ, P2"}));
-  code.add(line({"LOP3.LUT ", r(1), ", ", r(1), ", ", r(9), ", RZ, 0x3c, !PT"}));
-  for (uint32_t box = 0; box < boxes.count; ++box) {
-    code.add(line({"UIADD3 ", u(0), ", ", u(0), ", ", immediate(box * 0x2c00), ", URZ"}));
-    code.add(line({"UMOV ", u(2), ", ", immediate(64 * box)}));
-    isa::Effect effect;
-    effect.bytes = boxes.bytes;
-    effect.stream = load.stream;
-    effect.barrier = load.full;
-    effect.cursor = load.cursor;
-    effect.advance = box + 1 == boxes.count ? 1 : 0;
-    effect.multicast = static_cast<uint8_t>(plan.cluster);
-    const std::string_view name = plan.cluster > 1 ? "UTMALDG.4D.MULTICAST [" : "UTMALDG.4D [";
-    const std::string_view mask = plan.cluster > 1 ? "], UR47, desc[" : "], desc[";
-    code.add(line({name, u(0), "], [", u(8), mask, u(6), "]"}), effect);
-  }
+  const int16_t stream = operand == Operand::kKey ? AttentionStreams::kKey : AttentionStreams::kValue;
+  load.boxes.assign(boxes.count, {boxes.bytes, stream});
+  add_stage_load(code, load, registers);
 }
 
 void add_query_load(Code& code, const Plan& plan, const LoadRegisters& registers) {

@@ -4,6 +4,7 @@
 #include "traces/kernel.h"
 #include "workloads/common/program.h"
 #include "workloads/flash_attention_3/plan.h"
+#include "workloads/flash_attention_3/rings.h"
 
 namespace warpfold::workloads {
 
@@ -91,11 +92,6 @@ void add_mask_load(Code& code, const FlashAttention3Plan& plan);         // stor
 void add_dropout_to_scores(Code& code, const FlashAttention3Plan& plan);
 void add_dropout(Code& code, const FlashAttention3Plan& plan);
 
-// Loads by one warp: the registers that it keeps its place in, from `general` and `uniform` on.
-struct LoadRegisters {
-  uint32_t general;
-  uint32_t uniform;
-};
 enum class Operand { kKey, kValue };
 void add_block_load(Code& code, const FlashAttention3Plan& plan, Operand operand, const LoadRegisters& registers);
 void add_query_load(Code& code, const FlashAttention3Plan& plan, const LoadRegisters& registers);

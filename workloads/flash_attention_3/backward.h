@@ -1,0 +1,63 @@
+#pragma once
+
+#include "traces/kernel.h"
+#include "workloads/common/gradient_streams.h"
+#include "workloads/common/program.h"
+#include "workloads/flash_attention_3/backward_plan.h"
+#include "workloads/flash_attention_3/rings.h"
+
+namespace warpfold::workloads {
+
+// The parts of the backward pass that its roles refer to by index.
+struct BackwardRings {
+  static constexpr int16_t kKeys = 0;       // K and V have arrived
+  static constexpr int16_t kQueryFull = 1;  // Q and its rows' log-sum-exp
+  static constexpr int16_t kQueryEmpty = 2;
+  static constexpr int16_t kGradientFull = 3;  // dO and its rows' dot(O, dO)
+  static constexpr int16_t kGradientEmpty = 4;
+};
+struct BackwardCursors {
+  static constexpr int16_t kQueryLoad = 0;
+  static constexpr int16_t kGradientLoad = 1;
+  static constexpr int16_t kQuery = 2;
+  static constexpr int16_t kGradient = 3;
+};
+struct BackwardBarriers {
+  static constexpr int16_t kKeysRead = 6;             // K and V have been read: dK and dV have room
+  static constexpr int16_t kQueryGradientEmpty = 12;  // dQ in shared memory is on its way
+  static constexpr int16_t kQueryGradientFull = 13;
+};
+// Trip counts of a CTA: blocks of queries, all of them, those behind the first, those that the diagonal cuts, and the others.
+struct BackwardParameters {
+  static constexpr int32_t kBlocks = 0;
+  static constexpr int32_t kMore = 1;
+  static constexpr int32_t kMasked = 2;
+  static constexpr int32_t kFull = 3;
+};
+
+// dQ's writer and the consumers, who meet where its room is full and where it is empty.
+constexpr uint16_t kQueryGradientThreads = FlashAttention3BackwardPlan::kConsumerThreads + 32;
+
+std::vector<traces::Node> backward_producer_body(const FlashAttention3BackwardPlan& plan);
+std::vector<traces::Node> backward_writer_body(const FlashAttention3BackwardPlan& plan);
+std::vector<traces::Node> backward_idle_body(const FlashAttention3BackwardPlan& plan);
+std::vector<traces::Node> backward_consumer_body(const FlashAttention3BackwardPlan& plan, uint32_t group);
+
+// The kernels before and behind it, a tile of queries a CTA.
+struct BackwardPrepareStreams {
+  static constexpr int16_t kOutput = 0;
+  static constexpr int16_t kOutputGradient = 1;
+  static constexpr int16_t kQueryGradient = 2;
+  static constexpr int16_t kRows = 3;
+  static constexpr int16_t kLogSum = 4;
+};
+struct BackwardConvertStreams {
+  static constexpr int16_t kSums = 0;
+  static constexpr int16_t kQueryGradient = 1;
+};
+std::vector<traces::Node> backward_prepare_body(const FlashAttention3BackwardPlan& plan);
+std::vector<traces::Node> backward_convert_body(const FlashAttention3BackwardPlan& plan);
+
+Expected<traces::Kernel> make_flash_attention_3_backward(const configs::FlashAttention3& attention, const configs::Gpu& gpu);
+
+}  // namespace warpfold::workloads

@@ -1,0 +1,99 @@
+// The two kernels round the backward pass, a tile of queries and eight warps a CTA. Before: dot(O, dO) for each row, its
+// log-sum-exp in base 2, and dQ's FP32 sums cleared; behind: dQ from FP32, by TMA, to 16 bits, scaled. Loads, stores and arithmetic
+// are those of the compiled kernels (flash-attention bafe2530, sm_90a, CUDA 13.0: 440 and 296 instructions, which memory binds);
+// what remains of those counts is address arithmetic, here as integer instructions of as many, order and registers ours.
+#include "workloads/flash_attention_3/backward_scores.h"
+
+namespace warpfold::workloads {
+namespace {
+
+using Plan = FlashAttention3BackwardPlan;
+
+constexpr uint32_t kWarps = 8;
+constexpr uint32_t kAccessBytes = 512;  // 16 of a thread
+constexpr uint32_t kFirst = 16;         // registers of the tile
+constexpr uint32_t kPrepareAddresses = 280;
+constexpr uint32_t kConvertAddresses = 217;
+
+uint32_t accesses(uint32_t bytes) { return bytes / kAccessBytes / kWarps; }
+
+void add_addresses(Code& code, uint32_t count) {
+  code.add("S2R R0, SR_TID.X").add("S2R R1, SR_CTAID.X").add("S2R R2, SR_CTAID.Y").add("ULDC.64 UR4, c[0x0][0x210]");
+  constexpr std::string_view kMix[] = {"IADD3 R4, P1, R0, R1, RZ", "LEA R6, P2, R0, R4, 0x1", "IMAD R8, R1, 0x80, R0",
+                                       "SHF.R.S32.HI R3, RZ, 0x1f, R0", "ISETP.GE.AND P3, PT, R0, R3, PT"};
+  for (uint32_t i = 0; i < count; ++i) code.add(kMix[i % std::size(kMix)]);
+}
+
+void add_load(Code& code, uint32_t to, uint32_t index, int16_t stream) {
+  code.add(line({"LDG.E.128 ", general(to), ", desc[UR4][R4.64+", immediate(512 * index), "]"}),
+           {.bytes = kAccessBytes, .stream = stream});
+}
+void add_store(Code& code, const std::string& from, uint32_t index, int16_t stream) {
+  code.add(line({"STG.E.128 desc[UR4][R6.64+", immediate(512 * index), "], ", from}), {.bytes = kAccessBytes, .stream = stream});
+}
+
+// Sixteen threads, at head_dim 64 eight, share a row.
+void add_row_sum(Code& code, const std::string& sum, uint32_t threads) {
+  for (uint32_t distance = threads / 2; distance > 0; distance /= 2) {
+    code.add(line({"SHFL.BFLY PT, R2, ", sum, ", ", immediate(distance), ", 0x1f"}));
+    code.add(line({"FADD.FTZ ", sum, ", ", sum, ", R2"}));
+  }
+  code.add(line({"STG.E desc[UR4][R8.64], ", sum}), {.bytes = 4 * 32 / threads, .stream = BackwardPrepareStreams::kRows});
+}
+
+void add_products(Code& code, uint32_t output, uint32_t gradient, const std::string& sum) {
+  for (uint32_t word = 0; word < 4; ++word) {
+    for (const std::string_view half : {".H0_H0", ".H1_H1"}) {
+      code.add(line({"HADD2.F32 R2, -RZ, ", general(output + word), half}));
+      code.add(line({"HADD2.F32 R3, -RZ, ", general(gradient + word), half}));
+      code.add(line({"FFMA.FTZ ", sum, ", R2, R3, ", sum}));
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<traces::Node> backward_prepare_body(const Plan& plan) {
+  Code code(*plan.architecture);
+  add_addresses(code, kPrepareAddresses);
+  const uint32_t log_sum_bytes = plan.tile_queries * 4 / kWarps;
+  code.add("LDG.E R12, desc[UR4][R8.64]", {.bytes = log_sum_bytes, .stream = BackwardPrepareStreams::kLogSum});
+  const uint32_t loads = accesses(plan.query_tile_bytes());
+  for (uint32_t i = 0; i < loads; ++i) add_load(code, kFirst + 8 * i, i, BackwardPrepareStreams::kOutput);
+  for (uint32_t i = 0; i < loads; ++i) add_load(code, kFirst + 8 * i + 4, i, BackwardPrepareStreams::kOutputGradient);
+  for (uint32_t i = 0; i < loads; ++i) {
+    code.add("MOV R10, RZ");
+    add_products(code, kFirst + 8 * i, kFirst + 8 * i + 4, "R10");
+    add_row_sum(code, "R10", plan.head_dim() / 8);
+  }
+  code.add("FMUL.FTZ R12, R12, 1.4426950216293335")
+      .add("STG.E desc[UR4][R8.64], R12", {.bytes = log_sum_bytes, .stream = BackwardPrepareStreams::kRows});
+  for (uint32_t i = 0; i < 2 * loads; ++i) add_store(code, "RZ", i, BackwardPrepareStreams::kQueryGradient);
+  return {block_of(code.add("EXIT"))};
+}
+
+std::vector<traces::Node> backward_convert_body(const Plan& plan) {
+  Code code(*plan.architecture);
+  add_addresses(code, kConvertAddresses);
+  const auto together = [&code] { code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = 32 * kWarps}); };
+  together();
+  // In the library one warp asks for all of it; here each for its eighth.
+  const uint32_t bytes = 2 * plan.query_tile_bytes() / kWarps;
+  code.add("SYNCS.ARRIVE.TRANS64 RZ, [R9], R10", {.barrier = 0, .tx_bytes = bytes});
+  code.add("UTMALDG.4D [UR8], [UR16], desc[UR14]", {.bytes = bytes, .stream = BackwardConvertStreams::kSums, .barrier = 0});
+  code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R9], R10", {.barrier = 0}).add("@!P0 BRA `(.L_wait)");
+  const uint32_t values = plan.query_gradients();
+  for (uint32_t i = 0; i < values; i += 4) code.add(line({"LDS.128 ", general(kFirst + i), ", [R0+", immediate(1024 * i), "]"}));
+  for (uint32_t i = 0; i < values; ++i) {
+    code.add(line({"FMUL.FTZ ", general(kFirst + i), ", ", general(kFirst + i), ", UR5"}));
+  }
+  for (uint32_t i = 0; i < values; i += 2) add_pack(code, plan, kFirst, i);
+  for (uint32_t i = 0; i < values / 2; i += 4)
+    code.add(line({"STSM.16.M88.4 [R0+", immediate(256 * i), "], ", general(kFirst + i)}));
+  together();
+  for (uint32_t i = 0; i < values / 2; i += 4) code.add(line({"LDS.128 ", general(kFirst + i), ", [R1+", immediate(256 * i), "]"}));
+  for (uint32_t i = 0; i < values / 2; i += 4) add_store(code, general(kFirst + i), i / 4, BackwardConvertStreams::kQueryGradient);
+  return {block_of(code.add("EXIT"))};
+}
+
+}  // namespace warpfold::workloads
