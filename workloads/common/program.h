@@ -7,6 +7,7 @@
 
 #include "configs/scenario.pb.h"
 #include "isa/architecture.h"
+#include "traces/connect.h"
 #include "traces/kernel.h"
 
 namespace warpfold::workloads {
@@ -40,14 +41,8 @@ traces::Block block_of(const Code& code);
 // The code as the whole body of a loop: its first instructions also depend on its last ones.
 traces::Loop loop_of(const Code& code, traces::TripCount trips);
 
-// Removes the dependence counter of LDGDEPBAR and the waits for it. Hardware counts cp.async groups in that counter; the machine
-// counts them by effect (commit, and count at DEPBAR.LE.LDGSTS) and would never release it.
-void uncount_copies(const isa::Architecture& architecture, std::vector<isa::Instruction>& code);
-
-// Adds the waits that control codes inside a block cannot express, where blocks and loops of a role meet: for dependence counters
-// that are still held where a block ends, and for fixed latencies that reach across. Waits go into the code around a loop, never
-// into its body: a pass of the loop stays as the compiler (or the recording) made it.
-void connect(const isa::Architecture& architecture, std::vector<traces::Node>& body);
+using traces::connect;
+using traces::uncount_copies;
 
 // General registers that the kernel needs for one thread: the highest one named plus one, rounded up to the multiple of 8 that
 // hardware allocates (256 registers a warp), at most the 255 that code can name.
