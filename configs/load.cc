@@ -243,6 +243,23 @@ Expected<Scenario> load_scenario(const std::string& path, const std::vector<std:
   return scenario;
 }
 
+Expected<KernelLaunch> load_kernel_launch(const std::string& path, const std::vector<std::string>& settings, Places* written) {
+  KernelLaunch launch;
+  Places places;
+  if (auto loaded = Chain(launch, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
+  for (const std::string& setting : settings) {
+    const Diagnostic place{"--set " + printable(setting), 0, 0, {}};
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0) return fail_at(place.file, 0, 0, "expected PATH=VALUE");
+    const auto resolved = set_field(launch, setting.substr(0, equals), setting.substr(equals + 1));
+    if (!resolved) return fail_at(place.file, 0, 0, resolved.error().message);
+    if (*resolved == "base") return fail_at(place.file, 0, 0, "base is merged before settings and cannot be set");
+    places.add_value(*resolved, place);
+  }
+  if (written != nullptr) *written = std::move(places);
+  return launch;
+}
+
 Expected<Study> load_study(const std::string& path, Places* written) {
   const auto text = read_file(path);
   if (!text) return std::unexpected(text.error());

@@ -8,6 +8,7 @@
 
 #include "configs/diagnostic.h"
 #include "configs/gpu.pb.h"
+#include "configs/kernel_launch.pb.h"
 #include "configs/places.h"
 #include "configs/scenario.pb.h"
 #include "configs/study.pb.h"
@@ -28,6 +29,9 @@ Expected<Scenario> load_scenario(const std::string& path, const std::vector<std:
 
 // Reads a study and checks it; its scenario_file becomes relative to the current folder.
 Expected<Study> load_study(const std::string& path, Places* places = nullptr);
+
+// Reads a launch description: `base:` chain, then `settings`, "PATH=VALUE" each: grid.x=64, parameter.n.value=4096.
+Expected<KernelLaunch> load_kernel_launch(const std::string& path, const std::vector<std::string>& settings, Places* places = nullptr);
 
 // Field checks that need no simulation: zero clocks, negative or more than 100 % shares, unknown kernels in policies and
 // dependences, cycles in `after`, tiles larger than the matrix, values outside the lists in the schema's comments.

@@ -133,7 +133,7 @@ class RoleCheck {
     if (Problem problem = check_opcode(instruction)) return problem;
     if (Problem problem = check_control(instruction.control)) return problem;
     const isa::OpcodeInfo& opcode = architecture_.info(instruction);
-    if (opcode.behaviour == isa::Behaviour::kExit) {
+    if (opcode.behaviour == isa::Behaviour::kExit && !instruction.guard.never()) {
       if (position_ != last_ || depth > 0) return "EXIT before the end of the role";
       if (instruction.guard.present) return "the EXIT that ends a role cannot have a guard";
       ended_ = true;

@@ -29,6 +29,7 @@ constexpr std::array kSubcommands{
     Subcommand{"model", "the limiter model: what each kernel is bound by, in sequence, fused and overlapped", model_command},
     Subcommand{"roofline", "operations and bytes of each kernel against what the GPU allows", roofline_command},
     Subcommand{"report", "show saved results again, as tables or a page; the difference of two", report_command},
+    Subcommand{"import", "make a kernel of a SASS listing, without a GPU", import_command},
     Subcommand{"trace", "write, dump, measure and check kernel traces", trace_command},
     Subcommand{"validate", "hold simulations against measured rows (CSV)", validate_command},
     Subcommand{"check", "check scenarios, GPU files and traces without running them", check_command},

@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "isa/architecture.h"
+#include "support.h"
+#include "workloads/workloads.h"
+
+// Our own kernels from their listings, against what their sources compute.
+
+namespace warpfold::sass {
+namespace {
+
+std::map<std::string, uint64_t> counts_of(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
+  std::map<std::string, uint64_t> counts;
+  for (const traces::Node& node : body) {
+    if (const auto* block = std::get_if<traces::Block>(&node)) {
+      for (const isa::Instruction& instruction : block->code) counts[instruction.mnemonic] += instruction.guard.never() ? 0 : 1;
+      continue;
+    }
+    const auto& loop = std::get<traces::Loop>(node);
+    for (const auto& [name, count] : counts_of(loop.body, cta_class)) counts[name] += count * traces::trips(loop.trips, cta_class);
+  }
+  return counts;
+}
+
+// Of the whole launch.
+std::map<std::string, uint64_t> counts_of(const traces::Kernel& kernel) {
+  std::map<std::string, uint64_t> counts;
+  const std::vector<uint64_t> ctas = traces::ctas_by_class(kernel);
+  for (size_t c = 0; c < ctas.size(); ++c) {
+    for (const traces::Role& role : kernel.roles) {
+      for (const auto& [name, count] : counts_of(role.body, kernel.cta_classes[c])) counts[name] += count * ctas[c] * role.warps;
+    }
+  }
+  return counts;
+}
+
+TEST(Import, PhiloxGoesRoundAsItsSourceDoes) {
+  const auto imported = import_files("philox_sm_80.sass", "philox_7.textproto");
+  ASSERT_TRUE(imported) << imported.error().text();
+  const traces::Kernel& kernel = imported->kernel;
+  constexpr uint64_t kWords = 2097152;
+  constexpr uint64_t kThreads = 1728 * 128;
+  uint64_t passes = 0;  // of warps: the words of a warp's first thread decide
+  for (uint64_t warp = 0; warp < kThreads / 32; ++warp) passes += (kWords - warp * 32 + kThreads - 1) / kThreads;
+  const auto counts = counts_of(kernel);
+  EXPECT_EQ(counts.at("STG.E"), passes);
+  EXPECT_EQ(counts.at("IMAD.WIDE.U32"), passes * 27);  // 14 a call, of which the two calls share the first
+  EXPECT_EQ(imported->report.arrays.at(0).touched, kWords * 4);
+  EXPECT_EQ(imported->report.arrays.at(0).requested, kWords * 4);
+  EXPECT_EQ(kernel.cta_classes.size(), 2U);
+  EXPECT_EQ(imported->report.followed_ctas, 2U);
+  EXPECT_TRUE(imported->report.control_codes);
+}
+
+TEST(Import, GemmHasTheProductsAndCopiesOfItsShape) {
+  const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto");
+  ASSERT_TRUE(imported) << imported.error().text();
+  const auto counts = counts_of(imported->kernel);
+  constexpr uint64_t kSide = 4096;
+  EXPECT_EQ(counts.at("HMMA.16816.F32"), kSide / 16 * (kSide / 8) * (kSide / 16));
+  EXPECT_EQ(counts.at("LDGSTS.E.BYPASS.LTC128B.128"), 2 * (kSide / 128) * (kSide / 128) * (kSide / 32) * 4 * 4);
+  for (const size_t operand : {0U, 1U}) {
+    EXPECT_EQ(imported->report.arrays.at(operand).touched, kSide * kSide * 2);
+    EXPECT_EQ(imported->report.arrays.at(operand).requested, kSide * kSide * 2 * (kSide / 128));
+  }
+  EXPECT_EQ(imported->report.arrays.at(2).touched, kSide * kSide * 2);
+  EXPECT_EQ(imported->report.followed_ctas, 1U);
+  ASSERT_EQ(imported->kernel.roles.size(), 1U);
+  // The last two passes have nothing left to fetch.
+  EXPECT_EQ(std::get<traces::Loop>(imported->kernel.roles[0].body.at(1)).trips.literal, 126U);
+}
+
+TEST(Import, GemmLoopIsThatOfTheGenerator) {
+  const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto");
+  ASSERT_TRUE(imported);
+  configs::Kernel gemm;
+  configs::Gpu gpu = configs::load_gpu(data_file("configs/gpus/a100_sxm.textproto")).value();
+  gemm.mutable_ampere_gemm()->set_m(4096);
+  gemm.mutable_ampere_gemm()->set_n(4096);
+  gemm.mutable_ampere_gemm()->set_k(4096);
+  const traces::Kernel generated = workloads::make_kernel(gemm, gpu, "").value();
+  const auto ours = counts_of(imported->kernel);
+  const auto theirs = counts_of(generated);
+  for (const char* name : {"HMMA.16816.F32", "LDGSTS.E.BYPASS.LTC128B.128", "LDSM.16.M88.4", "LDGDEPBAR", "BAR.SYNC.DEFER_BLOCKING"}) {
+    EXPECT_EQ(ours.at(name), theirs.at(name)) << name;
+  }
+}
+
+TEST(Import, RaggedEndsAreClassesOfTheirOwn) {
+  // 10,000 rows, four a CTA: the last of 2,501 CTAs leaves at once.
+  const auto imported = import_files("configs/kernels/elementwise_sm_80.sass", "configs/kernels/row_sums.textproto");
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_EQ(traces::ctas_by_class(imported->kernel), (std::vector<uint64_t>{2500, 1}));
+  const auto counts = counts_of(imported->kernel);
+  EXPECT_EQ(counts.at("LDG.E"), 10000U * 125);  // 4,000 columns
+  EXPECT_EQ(counts.at("STG.E"), 10000U);
+  EXPECT_EQ(counts.at("SHFL.BFLY"), 10000U * 5);
+  EXPECT_EQ(imported->report.arrays.at(0).touched, 160'000'000U);
+}
+
+TEST(Import, LanesLeaveLoopsOneAfterTheOther) {
+  // 4,010 columns: ten lanes go round once more.
+  const auto imported = import_files("configs/kernels/elementwise_sm_80.sass", "configs/kernels/row_sums.textproto", {"parameter.columns.value=4010"});
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_EQ(counts_of(imported->kernel).at("LDG.E"), 10000U * 126);
+}
+
+TEST(Import, TenTimesTheTripsCostNoMore) {
+  const auto executed = [](const std::string& columns) {
+    return import_files("configs/kernels/elementwise_sm_80.sass", "configs/kernels/row_sums.textproto", {"parameter.columns.value=" + columns})->report.executed;
+  };
+  EXPECT_LE(executed("320000"), executed("32000") * 12 / 10);
+  const auto gemm = [](const std::string& k) {
+    return import_files("gemm_sm_80.sass", "gemm.textproto", {"parameter.k.value=" + k})->report.executed;
+  };
+  EXPECT_LE(gemm("40960"), gemm("4096") * 12 / 10);
+}
+
+TEST(Import, ManyCtasCostNoMore) {
+  const auto imported = import_files("configs/kernels/elementwise_sm_80.sass", "configs/kernels/scale_add.textproto", {"grid.x=1000000", "parameter.n.value=256000000",
+                                                                                        "array.x.bytes=4096000000"});
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_EQ(imported->report.followed_ctas, 1U);
+  EXPECT_EQ(imported->kernel.ctas(), 1'000'000U);
+}
+
+TEST(Import, WrittenTextReadsBack) {
+  const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto");
+  ASSERT_TRUE(imported);
+  EXPECT_EQ(imported->kernel.streams.size(), 3U);
+  EXPECT_TRUE(imported->kernel.streams[2].write);
+  EXPECT_EQ(imported->kernel.streams[0].dram_denominator, 32U);  // each tile of A is read by 32 CTAs
+}
+
+}  // namespace
+}  // namespace warpfold::sass

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "configs/load.h"
+#include "traces/import/import.h"
+#include "traces/import/warp.h"
+
+namespace warpfold::sass {
+
+// NAME from the top, or in tests/import/data where it has no folder.
+std::string data_file(const std::string& name);
+
+// The listing and the launch description of tests/import/data, with settings as --set has them.
+Expected<Imported> import_files(const std::string& listing, const std::string& launch, const std::vector<std::string>& settings = {});
+
+// A function of these lines, launched with `launch` in text form.
+Expected<Imported> import_lines(const std::string& lines, const std::string& launch);
+// The message of what must fail.
+std::string message_of(const Expected<Imported>& imported);
+
+// Executes the lines, in which the lanes of R0 have `r0`, R1 `r1`, R2 `r2`, one after the other in one warp of CTA `cta`.
+struct Executed {
+  std::vector<Op> ops;
+  Listing listing;
+  LaunchFacts launch;
+  std::vector<Warp> warp;  // one
+  const Word& reg(size_t number) const { return warp.front().state.registers.at(number); }
+  const Bits& predicate(size_t number) const { return warp.front().state.predicates.at(number); }
+};
+std::unique_ptr<Executed> execute_lines(const std::string& lines, const std::vector<uint32_t>& registers, uint32_t cta = 0,
+                                        uint32_t ctas = 1000);
+
+}  // namespace warpfold::sass

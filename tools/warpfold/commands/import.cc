@@ -1,0 +1,55 @@
+#include "traces/import/import.h"
+
+#include <filesystem>
+
+#include "configs/load.h"
+#include "configs/read_file.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/import_tables.h"
+#include "traces/trace_file.h"
+
+namespace warpfold::cli {
+
+namespace po = boost::program_options;
+
+Outcome<void> import_command(const Invocation& invocation) {
+  Options options("warpfold import LISTING --launch FILE [options]",
+                  "Makes a kernel of a SASS listing (the text of cuobjdump -sass or nvdisasm) and a launch description, without a GPU: "
+                  "every warp's path, loops, addresses and barriers follow from executing the listing's integer and control "
+                  "instructions. docs/import.md shows how to begin.",
+                  "  warpfold import kernel.sass --launch kernel.textproto\n"
+                  "  warpfold import kernel.sass --launch kernel.textproto --output kernel.wft\n"
+                  "  warpfold import kernel.sass --launch kernel.textproto --function softmax --set parameter.columns.value=4096\n");
+  options.positional("LISTING", 1, 1);
+  options.add()("launch", po::value<std::string>()->value_name("FILE"), "the launch description")(
+      "function", po::value<std::string>()->value_name("NAME"), "the function, where the listing has several")(
+      "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
+      "set a field of the launch description, such as grid.x=64; may be given often")(
+      "output,o", po::value<std::string>()->value_name("FILE"), "write the kernel to this file: .wft, or .wfs for text");
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  if (!options.has("launch")) return user_error("--launch is missing: the file that says grid, block and parameters; see --help");
+  const std::string output = options.has("output") ? options.text("output") : "";
+  const std::string extension = std::filesystem::path(output).extension().string();
+  if (!output.empty() && extension != ".wft" && extension != ".wfs") {
+    return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
+  }
+
+  configs::Places places;
+  auto launch = configs::load_kernel_launch(options.text("launch"), options.settings(), &places);
+  if (!launch) return std::unexpected(Failure(launch.error()));
+  if (options.has("function")) launch->set_function(options.text("function"));
+  const std::string& file = options.arguments().front();
+  const auto text = read_file(file);
+  if (!text) return std::unexpected(Failure(text.error()));
+  const auto imported = sass::import_listing(file, *text, *launch, places);
+  if (!imported) return std::unexpected(Failure(imported.error()));
+  if (auto shown = write_output("", import_tables(*imported)); !shown) return shown;
+  if (output.empty()) return {};
+  const std::vector<traces::Kernel> kernels{imported->kernel};
+  if (extension == ".wfs") return write_output(output, traces::format_kernels(kernels));
+  if (auto written = traces::write_trace(output, kernels); !written) return std::unexpected(Failure(written.error()));
+  return {};
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,79 @@
+#include "tools/warpfold/render/import_tables.h"
+
+#include <algorithm>
+
+#include "tools/warpfold/render/table.h"
+#include "traces/stats.h"
+
+namespace warpfold::cli {
+namespace {
+
+constexpr const char* kIndent = "  ";
+
+std::string grouped(uint64_t number) { return with_thousands(std::to_string(number)); }
+
+std::string trips_text(const traces::Kernel& kernel, const traces::TripCount& trips) {
+  if (trips.parameter < 0) return grouped(trips.literal);
+  const auto parameter = static_cast<size_t>(trips.parameter);
+  uint64_t least = UINT64_MAX;
+  uint64_t most = 0;
+  for (const traces::CtaClass& cta_class : kernel.cta_classes) {
+    least = std::min(least, cta_class.values[parameter]);
+    most = std::max(most, cta_class.values[parameter]);
+  }
+  return grouped(least) + " to " + grouped(most);
+}
+
+uint64_t instructions_in(const std::vector<traces::Node>& body) {
+  uint64_t count = 0;
+  for (const traces::Node& node : body) {
+    const auto* block = std::get_if<traces::Block>(&node);
+    count += block != nullptr ? block->code.size() : instructions_in(std::get<traces::Loop>(node).body);
+  }
+  return count;
+}
+
+void add_loops(const traces::Kernel& kernel, const std::string& role, const std::vector<traces::Node>& body, int depth, Table& table) {
+  for (const traces::Node& node : body) {
+    const auto* loop = std::get_if<traces::Loop>(&node);
+    if (loop == nullptr) continue;
+    table.add({role, static_cast<uint64_t>(depth), trips_text(kernel, loop->trips), instructions_in(loop->body)});
+    add_loops(kernel, role, loop->body, depth + 1, table);
+  }
+}
+
+std::string paragraph(const std::string& title, const Table& table) {
+  return table.empty() ? "" : "\n" + title + "\n" + table.aligned(kIndent);
+}
+
+}  // namespace
+
+std::string import_tables(const sass::Imported& imported) {
+  const traces::Kernel& kernel = imported.kernel;
+  const traces::KernelStatistics counts = traces::statistics(kernel);
+  std::string text = kernel.name + ", " + kernel.architecture + ": " + grouped(counts.ctas) + " CTAs of " +
+                     std::to_string(kernel.warps_per_cta()) + " warps, " + std::to_string(kernel.registers_per_thread) +
+                     " registers a thread, " + grouped(kernel.shared_memory_bytes) + " bytes of shared memory\n" +
+                     grouped(counts.instructions.issued) + " warp instructions, kept as " +
+                     grouped(counts.instructions.in_text) + "; control codes " +
+                     (imported.report.control_codes ? "from the listing" : "assigned") + "; CTAs executed: " +
+                     grouped(imported.report.followed_ctas) + ", which stand for all\n";
+  Table roles({"role", "warps", "in_text", "issued"});
+  Table loops({"role", "depth", "trips", "instructions"});
+  for (size_t i = 0; i < kernel.roles.size(); ++i) {
+    const traces::Role& role = kernel.roles[i];
+    roles.add({role.name, uint64_t{role.warps}, counts.roles[i].instructions.in_text, counts.roles[i].instructions.issued});
+    add_loops(kernel, role.name, role.body, 1, loops);
+  }
+  Table classes({"class", "ctas"});
+  const std::vector<uint64_t> ctas = traces::ctas_by_class(kernel);
+  for (size_t c = 0; c < ctas.size() && ctas.size() > 1; ++c) classes.add({kernel.cta_classes[c].name, ctas[c]});
+  Table arrays({"array", "bytes", "touched", "requested", "written"});
+  for (const sass::ArrayReport& array : imported.report.arrays) {
+    arrays.add({array.name, array.bytes, array.touched, array.requested, array.written ? "yes" : "no"});
+  }
+  return text + paragraph("Roles", roles) + paragraph("Loops", loops) + paragraph("Classes of CTAs", classes) +
+         paragraph("Arrays, in bytes", arrays);
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,177 @@
+#include "traces/import/execute.h"
+
+// Integer arithmetic. Semantics: CUDA Binary Utilities, "Instruction Set Reference", and what compiled code shows.
+
+namespace warpfold::sass {
+namespace {
+
+using Kind = Source::Kind;
+
+// Predicates among the sources, in written order, behind the first `words` that are not.
+std::vector<Bits> carries_in(const Warp& warp, const Op& op) {
+  std::vector<Bits> carries;
+  for (const Source& source : op.sources) {
+    if (is_predicate(source)) carries.push_back(warp.read_bits(source));
+  }
+  return carries;
+}
+
+// -R4 of an addition is ~R4 + 1, whose carry counts.
+Word addend(const Warp& warp, const Op& op, Source source, Bits& one) {
+  one = Bits::of(source.negated);
+  source.inverted ^= source.negated;
+  source.negated = false;
+  return warp.read(source, op);
+}
+
+void iadd3(Warp& warp, const Op& op, uint32_t mask) {
+  std::vector<Bits> in = op.has("X") ? carries_in(warp, op) : std::vector<Bits>{};
+  Word total = Word::of(0);
+  Bits out = Bits::of(false);
+  Bits again = Bits::of(false);
+  const auto add = [&](const Word& word, const Bits& carry) {
+    const Carried step = add_carrying(total, word, carry, warp.extents);
+    total = step.sum;
+    again = either(again, both(out, step.carry));
+    out = either(out, step.carry);
+  };
+  size_t words = 0;
+  for (const Source& source : op.sources) {
+    if (is_predicate(source)) continue;
+    Bits one = Bits::of(false);
+    const Word word = addend(warp, op, source, one);
+    if (words == 0 && one.lanes == 0) {
+      total = word;
+    } else {
+      add(word, one);
+    }
+    ++words;
+  }
+  for (const Bits& carry : in) add(Word::of(0), carry);
+  size_t predicates = 0;
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      warp.write(destination, predicates++ == 0 ? out : again, mask);
+    } else {
+      warp.write(destination, total, mask);
+    }
+  }
+}
+
+void iadd(Warp& warp, const Op& op, uint32_t mask) {
+  warp.write(op.destinations.at(0), sum(warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op)), mask);
+}
+
+void imad_wide(Warp& warp, const Op& op, uint32_t mask) {
+  const Source& addend = word_source(op, 2);
+  const Halves result = wide_product(warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op), warp.read(addend, op),
+                                     warp.read_next(addend, op, 1), !op.has("U32"), warp.extents);
+  Halves carried = result;
+  for (const Bits& carry : op.has("X") ? carries_in(warp, op) : std::vector<Bits>{}) {
+    const Carried low = add_carrying(carried.low, Word::of(0), carry, warp.extents);
+    carried = {low.sum, with_carry(carried.high, low.carry)};
+  }
+  const Source& destination = op.destinations.at(0);
+  if (op.has("HI")) {
+    warp.write(destination, carried.high, mask);
+  } else {
+    warp.write(destination, carried.low, mask);
+    warp.write(destination, carried.high, mask, 1);
+  }
+  for (size_t i = 1; i < op.destinations.size(); ++i) {
+    // The carry out of 64 bits is that of the addend.
+    if (is_predicate(op.destinations[i])) warp.write(op.destinations[i], carry_of_sum(warp, op, result), mask);
+  }
+}
+
+void imad(Warp& warp, const Op& op, uint32_t mask) {
+  if (op.has("WIDE") || op.has("HI")) return imad_wide(warp, op, mask);
+  Word result = sum(product(warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op)), warp.read(word_source(op, 2), op));
+  if (op.has("X")) {
+    for (const Bits& carry : carries_in(warp, op)) result = with_carry(result, carry);
+  }
+  warp.write(op.destinations.at(0), result, mask);
+}
+
+// LEA: (a << s) + b; LEA.HI: the high word of ({c, a} << s), plus b.
+void lea(Warp& warp, const Op& op, uint32_t mask) {
+  const bool high = op.has("HI");
+  const Word a = warp.read(word_source(op, 0), op);
+  const bool extended = op.has("SX32");
+  const uint32_t shift = word_source(op, high && !extended ? 3 : 2).immediate & 31;
+  Bits one = Bits::of(false);
+  const Word b = addend(warp, op, word_source(op, 1), one);
+  Word shifted = scaled(a, uint32_t{1} << shift);
+  if (high) {
+    const Word upper = extended ? shifted_right(a, 31, true, warp.extents) : warp.read(word_source(op, 2), op);
+    // The bits of `a` that reach the high word, and those of `upper` that stay in it.
+    const Word low_part = shift == 0 ? Word::of(0) : shifted_right(a, 32 - shift, false, warp.extents);
+    shifted = sum(scaled(upper, uint32_t{1} << shift), low_part);
+  }
+  Bits carry = one;
+  if (op.has("X")) {
+    for (const Bits& in : carries_in(warp, op)) carry = either(carry, in);
+  }
+  const Carried result = add_carrying(shifted, b, carry, warp.extents);
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      warp.write(destination, result.carry, mask);
+    } else {
+      warp.write(destination, result.sum, mask);
+    }
+  }
+}
+
+Relation relation_of(const Op& op) {
+  constexpr std::array<std::pair<std::string_view, Relation>, 8> kNames{{{"F", Relation::kFalse},
+                                                                        {"LT", Relation::kLess},
+                                                                        {"EQ", Relation::kEqual},
+                                                                        {"LE", Relation::kLessEqual},
+                                                                        {"GT", Relation::kGreater},
+                                                                        {"NE", Relation::kNotEqual},
+                                                                        {"GE", Relation::kGreaterEqual},
+                                                                        {"T", Relation::kTrue}}};
+  for (const auto& [name, relation] : kNames) {
+    if (op.has(name)) return relation;
+  }
+  return Relation::kTrue;
+}
+
+void isetp(Warp& warp, const Op& op, uint32_t mask) {
+  const Word a = warp.read(word_source(op, 0), op);
+  const Word b = warp.read(word_source(op, 1), op);
+  const std::vector<Bits> in = carries_in(warp, op);
+  const bool is_signed = !op.has("U32");
+  Bits result = op.has("EX") && in.size() > 1 ? compared_high(a, b, relation_of(op), is_signed, in[1], warp.extents)
+                                              : compared(a, b, relation_of(op), is_signed, warp.extents);
+  write_combined(warp, op, result, in.empty() ? Bits::of(true) : in[0], mask);
+}
+
+// The smaller where the predicate is true, else the larger.
+void imnmx(Warp& warp, const Op& op, uint32_t mask) {
+  const Word a = warp.read(word_source(op, 0), op);
+  const Word b = warp.read(word_source(op, 1), op);
+  const std::vector<Bits> in = carries_in(warp, op);
+  const Bits less = compared(a, b, Relation::kLess, !op.has("U32"), warp.extents);
+  const Bits first = differ(less, inverted_bits(in.empty() ? Bits::of(true) : in[0]));
+  warp.write(op.destinations.at(0), selected(a, b, first), mask);
+}
+
+void iabs(Warp& warp, const Op& op, uint32_t mask) {
+  const Word a = warp.read(word_source(op, 0), op);
+  const Bits negative = compared(a, Word::of(0), Relation::kLess, true, warp.extents);
+  warp.write(op.destinations.at(0), selected(negated(a), a, negative), mask);
+}
+
+}  // namespace
+
+std::span<const Executor> integer_executors() {
+  static constexpr std::array kTable{
+      Executor{"IADD3", iadd3},   Executor{"IADD32I", iadd}, Executor{"VIADD", iadd},   Executor{"IMAD", imad},
+      Executor{"LEA", lea},       Executor{"ISETP", isetp},  Executor{"IMNMX", imnmx},  Executor{"VIMNMX", imnmx},
+      Executor{"IABS", iabs},
+  };
+  return kTable;
+}
+
+}  // namespace warpfold::sass

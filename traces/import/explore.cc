@@ -1,0 +1,179 @@
+#include "traces/import/explore.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "traces/import/follower.h"
+
+namespace warpfold::sass {
+namespace {
+
+constexpr uint64_t kMostFollowed = 20'000;  // CTAs executed one by one; some milliseconds each
+
+struct Box {
+  std::array<uint32_t, 3> corner;
+  std::array<uint32_t, 3> extent;
+};
+
+class Explorer {
+ public:
+  Explorer(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch)
+      : file_(file), ops_(ops), flow_(flow), launch_(launch), registers_(registers_named(ops)) {
+    found_.traffic.resize(launch.arrays.size());
+    found_.written.resize(launch.arrays.size(), false);
+  }
+
+  Expected<Exploration> explore() {
+    std::vector<Box> open{{{0, 0, 0}, launch_.grid}};
+    while (!open.empty()) {
+      Box box = open.back();
+      open.pop_back();
+      const Box whole = box;
+      if (auto followed = follow_box(box); !followed) return std::unexpected(followed.error());
+      push_rest(whole, box, open);
+      if (found_.followed_ctas > kMostFollowed) {
+        return fail_at(file_, 0, 0,
+                       "more than " + std::to_string(kMostFollowed) +
+                           " CTAs go different ways that are no matter of linear inequalities in the CTA's index; import a smaller "
+                           "grid, or record a trace");
+      }
+    }
+    return std::move(found_);
+  }
+
+ private:
+  static int registers_named(const std::vector<Op>& ops) {
+    int most = 0;
+    const auto see = [&most](int index, int width) {
+      if (index != isa::kZeroRegister) most = std::max(most, index + std::max(width, 2));
+    };
+    for (const Op& op : ops) {
+      for (const isa::Operand& operand : op.instruction->operands) {
+        if (operand.kind != isa::OperandKind::kUniformRegister) see(operand.index, operand.width);
+      }
+    }
+    return std::min(most + 1, 256);
+  }
+
+  // Cuts the box to what goes the way of its corner.
+  Expected<void> follow_box(Box& box) {
+    for (;;) {
+      try {
+        follow_corner(box);
+        return {};
+      } catch (const NotLinear& decision) {
+        for (size_t v = 0; v < 3; ++v) {
+          if ((decision.variables >> v & 1) != 0) box.extent[v] = 1;
+        }
+      } catch (const UnknownValue& value) {
+        if (const auto loop = lost_in(value)) {
+          if (literal_.insert(*loop).second) continue;
+        }
+        return std::unexpected(unknown(value));
+      } catch (const EndlessLoop& loop) {
+        return fail_at(file_, ops_[static_cast<size_t>(loop.op)].line, 0,
+                       "the loop here does not end, or goes round too often in a way that the importer cannot skip. If it waits for "
+                       "another warp or CTA, answer for the branch that leaves it: answer { line: N taken: 1 }");
+      }
+    }
+  }
+
+  std::optional<int> lost_in(const UnknownValue& value) const {
+    if (value.origin > kLost) return std::nullopt;
+    return kLost - value.origin;
+  }
+
+  Diagnostic unknown(const UnknownValue& value) const {
+    const Op& op = ops_[static_cast<size_t>(value.op)];
+    const bool memory = op.behaviour == isa::Behaviour::kLoadGlobal || op.behaviour == isa::Behaviour::kStoreGlobal ||
+                        op.behaviour == isa::Behaviour::kCopyAsync;
+    const bool guarded = op.instruction->guard.present && op.behaviour != isa::Behaviour::kBranch;
+    std::string text = op.instruction->mnemonic;
+    text += op.behaviour == isa::Behaviour::kBranch ? ": whether it is taken hangs on " : ": its guard or address hangs on ";
+    if (value.origin < 0) {
+      text += "a register that nothing has written";
+    } else {
+      const Op& origin = ops_[static_cast<size_t>(value.origin)];
+      text += origin.instruction->mnemonic + " in line " + std::to_string(origin.line) + ", which the listing does not know";
+      if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; })) {
+        text += " (a constant or parameter that the launch description does not give)";
+      } else {
+        text += ". Say what it loads: answer { line: " + std::to_string(origin.line) + " value: N }";
+      }
+    }
+    const std::string line = std::to_string(op.line);
+    text += memory && !guarded ? ", or what this touches: answer { line: " + line + " sectors: N }"
+                               : ", or how often this is taken: answer { line: " + line + " taken: N of: M }";
+    return {file_, op.line, 0, text};
+  }
+
+  void follow_corner(Box& box) {
+    CtaBox result{box.corner, {}, {}};
+    std::vector<Touch> touches;
+    Extents extents = kNoLimit;
+    std::copy(box.extent.begin(), box.extent.end(), extents.begin());
+    for (uint32_t index = 0; index < launch_.warps(); ++index) {
+      Warp warp(launch_, box.corner, index, registers_);
+      warp.extents = extents;
+      Follower follower(ops_, flow_, warp, literal_);
+      const uint32_t threads = std::min<uint32_t>(kLanes, launch_.threads() - index * kLanes);
+      Path path = follower.follow(threads == kLanes ? kAllLanes : (1U << threads) - 1);
+      extents = warp.extents;
+      for (Touch& touch : follower.take_touches()) touches.push_back(std::move(touch));
+      found_.executed += follower.executed();
+      result.paths.push_back(intern(std::move(path)));
+    }
+    ++found_.followed_ctas;
+    std::copy_n(extents.begin(), 3, box.extent.begin());
+    result.extent = box.extent;
+    found_.boxes.push_back(std::move(result));
+    for (const Touch& touch : touches) add_traffic(touch, box.extent);
+  }
+
+  void add_traffic(const Touch& touch, const std::array<uint32_t, 3>& ctas) {
+    if (touch.array < 0) return;
+    const auto array = static_cast<size_t>(touch.array);
+    const ArrayTraffic traffic = traffic_of(touch, ctas);
+    found_.traffic[array].requested += traffic.requested;
+    found_.traffic[array].touched += traffic.touched;
+    if (ops_[static_cast<size_t>(touch.op)].behaviour == isa::Behaviour::kStoreGlobal) found_.written[array] = true;
+  }
+
+  int intern(Path path) {
+    const auto known = std::ranges::find(found_.paths, path);
+    if (known != found_.paths.end()) return static_cast<int>(known - found_.paths.begin());
+    found_.paths.push_back(std::move(path));
+    return static_cast<int>(found_.paths.size()) - 1;
+  }
+
+  // What of `whole` lies outside `box`, which begins at the same corner: up to three boxes, x first.
+  static void push_rest(const Box& whole, const Box& box, std::vector<Box>& open) {
+    Box part = whole;
+    for (const size_t v : {2U, 1U, 0U}) {
+      if (box.extent[v] < part.extent[v]) {
+        Box rest = part;
+        rest.corner[v] += box.extent[v];
+        rest.extent[v] -= box.extent[v];
+        open.push_back(rest);
+      }
+      part.extent[v] = box.extent[v];
+    }
+  }
+
+  const std::string& file_;
+  const std::vector<Op>& ops_;
+  const Flow& flow_;
+  const LaunchFacts& launch_;
+  int registers_;
+  std::set<int> literal_;
+  Exploration found_;
+};
+
+}  // namespace
+
+Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch) {
+  return Explorer(file, ops, flow, launch).explore();
+}
+
+}  // namespace warpfold::sass

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "traces/import/flow.h"
+#include "traces/import/footprint.h"
+#include "traces/import/launch_facts.h"
+#include "traces/import/path.h"
+
+namespace warpfold::sass {
+
+// CTAs of which every warp goes the same way as in all others of the box.
+struct CtaBox {
+  std::array<uint32_t, 3> corner{};
+  std::array<uint32_t, 3> extent{};
+  std::vector<int> paths;  // of each warp, an index into Exploration::paths
+
+  uint64_t ctas() const { return uint64_t{extent[0]} * extent[1] * extent[2]; }
+};
+
+struct Exploration {
+  std::vector<Path> paths;  // different ones
+  std::vector<CtaBox> boxes;
+  std::vector<ArrayTraffic> traffic;  // of each array
+  std::vector<bool> written;          // arrays
+  uint64_t followed_ctas = 0;         // executed one by one
+  uint64_t executed = 0;              // instructions
+};
+
+// Follows every warp of every CTA. One CTA stands for all that decide in the same way as far as that is a matter of linear
+// inequalities in its index; CTAs whose way hangs on their index otherwise (a remainder, a table) are followed one by one.
+Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch);
+
+}  // namespace warpfold::sass

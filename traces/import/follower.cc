@@ -1,0 +1,142 @@
+#include "traces/import/follower.h"
+
+#include <bit>
+
+#include "traces/import/effects.h"
+#include "traces/import/execute.h"
+
+namespace warpfold::sass {
+namespace {
+
+constexpr uint64_t kMostInstructions = 20'000'000;  // of one warp, executed one by one
+constexpr size_t kMostTouches = 200'000;
+
+bool decides_memory(const Op& op) {
+  const isa::Behaviour behaviour = op.behaviour;
+  return behaviour == isa::Behaviour::kLoadGlobal || behaviour == isa::Behaviour::kStoreGlobal ||
+         behaviour == isa::Behaviour::kCopyAsync || behaviour == isa::Behaviour::kBarrierSync ||
+         behaviour == isa::Behaviour::kBarrierArrive;
+}
+
+}  // namespace
+
+Path Follower::follow(uint32_t mask) {
+  Path path;
+  alive_ = mask;
+  run_region(-1, 0, mask, path);
+  return path;
+}
+
+Follower::Lanes Follower::run_region(int loop, int entry, uint32_t mask, Path& path) {
+  Lanes lanes;
+  std::map<int, uint32_t> pending{{flow_.blocks[static_cast<size_t>(entry)].rank, mask}};
+  std::map<int, int> at_rank{{pending.begin()->first, entry}};
+  const auto arrive = [&](int block, uint32_t who) {
+    if (who == 0) return;
+    const bool inside = loop < 0 || flow_.loops[static_cast<size_t>(loop)].members[static_cast<size_t>(block)];
+    if (loop >= 0 && block == flow_.loops[static_cast<size_t>(loop)].header) {
+      lanes.back |= who;
+    } else if (!inside) {
+      lanes.left[block] |= who;
+    } else {
+      const int rank = flow_.blocks[static_cast<size_t>(block)].rank;
+      pending[rank] |= who;
+      at_rank[rank] = block;
+    }
+  };
+  bool first = true;
+  while (!pending.empty()) {
+    const auto [rank, who] = *pending.begin();
+    pending.erase(pending.begin());
+    const int block = at_rank.at(rank);
+    const int inner = flow_.loop_at(block);
+    std::map<int, uint32_t> next;
+    if (inner >= 0 && !(first && inner == loop)) {
+      next = run_loop(inner, who, path);
+    } else {
+      run_block(flow_.blocks[static_cast<size_t>(block)], who, path, next);
+    }
+    first = false;
+    for (const auto& [to, lanes_there] : next) arrive(to, lanes_there & alive_);
+  }
+  return lanes;
+}
+
+void Follower::run_block(const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next) {
+  for (int i = block.first; i < block.end; ++i) {
+    const Op& op = ops_[static_cast<size_t>(i)];
+    if (++executed_ > kMostInstructions) throw EndlessLoop{i};
+    if (i + 1 == block.end && (op.behaviour == isa::Behaviour::kBranch || op.behaviour == isa::Behaviour::kExit)) {
+      return finish_block(op, block, mask, path, next);
+    }
+    execute(op, mask, path);
+  }
+  next[flow_.block_at[static_cast<size_t>(block.end)]] |= mask;
+}
+
+// The branch or EXIT at the end of a block. BRA P0, L (a predicate as an operand) goes where both it and the guard hold.
+void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next) {
+  uint32_t taken = op.has("DIV") ? 0 : warp_.guarded(op, mask);
+  for (const Source& source : op.sources) {
+    if (op.behaviour == isa::Behaviour::kBranch && !op.has("DIV") && is_predicate(source)) taken &= warp_.decide(warp_.read_bits(source), taken, op);
+  }
+  if (op.behaviour == isa::Behaviour::kExit) {
+    alive_ &= ~taken;
+    add_step(path, {.op = op.index, .off = alive_ != 0, .ends = alive_ == 0, .effect = {}});
+  } else {
+    add_step(path, {.op = op.index, .off = false, .ends = false, .effect = {}});
+    if (taken != 0) next[flow_.block_at[static_cast<size_t>(op.target)]] |= taken;
+  }
+  if ((mask & ~taken) != 0) next[flow_.block_at[static_cast<size_t>(block.end)]] |= mask & ~taken;
+}
+
+void Follower::execute(const Op& op, uint32_t mask, Path& path) {
+  const Bits guard = warp_.guard_bits(op);
+  uint32_t active = mask;
+  // What computes alone may be executed where its guard is not known: its results are not known either.
+  const bool open = (guard.unknown & mask) != 0 || guard.varies != 0;
+  const bool answered = warp_.launch.answers.contains(op.line);
+  if (open && !decides_memory(op) && !answered) {
+    for (const Source& destination : op.destinations) {
+      if (is_predicate(destination)) {
+        Bits bits = Bits::nothing(guard.unknown != 0 ? guard.origin : op.index);
+        bits.varies = guard.varies;
+        if (guard.unknown == 0) bits.unknown = 0;
+        warp_.write(destination, bits, mask);
+      } else {
+        for (uint32_t i = 0; i < std::max<uint32_t>(1, destination_words(op)); ++i) {
+          Word word = guard.unknown != 0 ? Word::nothing(guard.origin) : Word{};
+          word.varies = guard.varies;
+          warp_.write(destination, word, mask, i);
+        }
+      }
+    }
+    add_step(path, {.op = op.index, .off = false, .ends = false, .effect = effect_of(warp_, op, mask, nullptr)});
+    return;
+  }
+  active = warp_.guarded(op, mask);
+  std::vector<Touch>* touches = touches_.size() < kMostTouches ? &touches_ : nullptr;
+  add_step(path, {.op = op.index, .off = active == 0, .ends = false, .effect = effect_of(warp_, op, active, touches)});
+  if (active == 0) return;
+  if (const auto answer = warp_.launch.answers.find(op.line);
+      answer != warp_.launch.answers.end() && answer->second.kind == AnswerFacts::Kind::kValue) {
+    const auto value = static_cast<uint64_t>(answer->second.value);
+    for (uint32_t i = 0; i < destination_words(op) && !op.destinations.empty(); ++i) {
+      warp_.write(op.destinations.front(), Word::of(static_cast<uint32_t>(i == 0 ? value : i == 1 ? value >> 32 : 0)), active, i);
+    }
+    return;
+  }
+  if (op.execute != nullptr) {
+    op.execute(warp_, op, active);
+    return;
+  }
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      warp_.write(destination, Bits::nothing(op.index), active);
+    } else {
+      for (uint32_t i = 0; i < destination_words(op); ++i) warp_.write(destination, Word::nothing(op.index), active, i);
+    }
+  }
+}
+
+}  // namespace warpfold::sass

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "traces/import/flow.h"
+#include "traces/import/path.h"
+#include "traces/import/warp.h"
+
+namespace warpfold::sass {
+
+// A loop goes round too often to be followed pass by pass.
+struct EndlessLoop {
+  int op;
+};
+
+// Follows one warp through the function.
+//
+// Inside a loop, and in the function outside all loops, blocks run in the order of their ranks, each with all the lanes that reach
+// it: lanes that took different ways meet again where their ways do. A loop runs pass by pass until the registers move by the same
+// amount from pass to pass (or from one group of up to eight passes to the next: rings of buffers). Then one such group is executed
+// with the registers as linear functions of the number of groups. Every decision in it holds up to some number of groups, which are
+// skipped: the path repeats, and the registers are known behind it. What is decided by a value that moves in another way, or where
+// nothing moves linearly, is followed pass by pass.
+class Follower {
+ public:
+  Follower(const std::vector<Op>& ops, const Flow& flow, Warp& warp, const std::set<int>& literal_loops)
+      : ops_(ops), flow_(flow), warp_(warp), literal_(literal_loops) {}
+
+  // The warp's path from the first instruction to its end. Throws UnknownValue, NotLinear, EndlessLoop.
+  Path follow(uint32_t mask);
+  std::vector<Touch> take_touches() { return std::move(touches_); }
+  uint64_t executed() const { return executed_; }
+
+ private:
+  struct Lanes {
+    std::map<int, uint32_t> left;  // by the block outside the region to which they went
+    uint32_t back = 0;             // those that went back to the header
+  };
+  struct Snapshot {
+    WarpState state;
+    uint32_t mask;
+  };
+  // A group of passes that repeats.
+  struct Fold {
+    std::vector<Path> bodies;
+    uint64_t groups = 0;
+    WarpState after;
+    std::vector<Touch> touches;
+    Extents extents;
+  };
+
+  Lanes run_region(int loop, int entry, uint32_t mask, Path& path);
+  void run_block(const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next);
+  void finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next);
+  std::map<int, uint32_t> run_loop(int loop, uint32_t mask, Path& path);
+  bool try_fold(int loop, uint32_t mask, const std::vector<Snapshot>& history, Path& passes);
+  bool fold(int loop, uint32_t mask, const WarpState& two_before, const WarpState& before, size_t period, Fold& result);
+  void execute(const Op& op, uint32_t mask, Path& path);
+
+  const std::vector<Op>& ops_;
+  const Flow& flow_;
+  Warp& warp_;
+  const std::set<int>& literal_;
+  int folding_ = 0;       // loops around that are being folded
+  uint32_t alive_ = 0;    // lanes that have not ended
+  std::vector<Touch> touches_;
+  uint64_t executed_ = 0;
+};
+
+// Origins of values that were lost when passes of loop l were skipped: kLost - l.
+inline constexpr int kLost = -1000;
+
+}  // namespace warpfold::sass

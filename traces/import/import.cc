@@ -1,0 +1,195 @@
+#include "traces/import/import.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "configs/near_miss.h"
+#include "isa/architecture.h"
+#include "traces/import/explore.h"
+#include "traces/import/flow.h"
+#include "traces/import/listing.h"
+#include "traces/import/roll.h"
+#include "traces/validate.h"
+
+namespace warpfold::sass {
+namespace {
+
+constexpr uint32_t kMostStreams = 1U << 14;
+
+class Importer {
+ public:
+  Importer(const std::string& file, const configs::KernelLaunch& launch, const configs::Places& places)
+      : file_(file), launch_(launch), places_(places) {}
+
+  Expected<Imported> import(std::string_view text) {
+    for (const auto step : {&Importer::find_architecture, &Importer::find_function, &Importer::follow}) {
+      if (auto done = (this->*step)(text); !done) return std::unexpected(done.error());
+    }
+    finish();
+    if (auto valid = traces::validate(result_.kernel, file_); !valid) return std::unexpected(valid.error());
+    return std::move(result_);
+  }
+
+ private:
+  Expected<void> find_architecture(std::string_view text) {
+    std::string name = launch_.has_architecture() ? launch_.architecture() : architecture_of(text);
+    while (!name.empty() && std::isalpha(static_cast<unsigned char>(name.back())) != 0) name.pop_back();  // sm_90a is sm_90
+    if (name.empty()) {
+      return places_.fail({"", "the listing does not name its architecture; state it, as architecture: \"sm_80\""});
+    }
+    auto found = isa::Architecture::find(name);
+    if (!found) return places_.fail({launch_.has_architecture() ? "architecture" : "", found.error().message});
+    architecture_ = *found;
+    return {};
+  }
+
+  Expected<void> find_function(std::string_view text) {
+    auto listing = read_listing(file_, text, *architecture_);
+    if (!listing) return std::unexpected(listing.error());
+    listing_ = *std::move(listing);
+    std::vector<std::string> names;
+    for (Function& function : listing_.functions) {
+      names.push_back(function.name);
+      if (function.name == launch_.function()) function_ = &function;
+    }
+    if (launch_.has_function() && function_ == nullptr) {
+      return places_.fail({"function", "the listing has no function " + in_quotes(launch_.function()) +
+                                           suggestion(launch_.function(), names)});
+    }
+    if (function_ != nullptr) return {};
+    if (listing_.functions.size() > 1) {
+      std::string all;
+      for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+      return places_.fail({"", "the listing has several functions; state one, as function: " + in_quotes(names.front()) +
+                                   ". It has: " + all});
+    }
+    function_ = &listing_.functions.front();
+    return {};
+  }
+
+  // cp.async groups are counted in the dependence counter of LDGDEPBAR (SB0 where the listing does not say): DEPBAR of that counter
+  // waits for groups.
+  void name_copy_waits() {
+    uint8_t counter = isa::kNoCounter;
+    for (const ListedInstruction& listed : function_->code) {
+      if (architecture_->info(listed.instruction).behaviour != isa::Behaviour::kCopyAsyncCommit) continue;
+      counter = listed.has_control && listed.instruction.control.write_counter != isa::kNoCounter
+                    ? listed.instruction.control.write_counter
+                    : uint8_t{0};
+    }
+    const auto waits = architecture_->resolve("DEPBAR.LE.LDGSTS");
+    if (counter == isa::kNoCounter || !waits) return;
+    for (ListedInstruction& listed : function_->code) {
+      isa::Instruction& instruction = listed.instruction;
+      if (architecture_->info(instruction).behaviour != isa::Behaviour::kDependenceWait || instruction.operands.empty()) continue;
+      if (instruction.operands.front().text != "SB" + std::to_string(counter)) continue;
+      instruction.mnemonic = "DEPBAR.LE.LDGSTS";
+      instruction.opcode = *waits;
+    }
+  }
+
+  Expected<void> follow(std::string_view /*text*/) {
+    auto facts = launch_facts(launch_, architecture_->name(), places_);
+    if (!facts) return std::unexpected(facts.error());
+    name_copy_waits();
+    auto ops = decode(listing_, *function_, *architecture_);
+    if (!ops) return std::unexpected(ops.error());
+    if (auto inlined = inline_calls(file_, *ops); !inlined) return inlined;
+    const auto flow = make_flow(file_, *ops);
+    if (!flow) return std::unexpected(flow.error());
+    if (auto checked = check_answers(*facts); !checked) return checked;
+    auto found = explore(file_, *ops, *flow, *facts);
+    if (!found) return std::unexpected(found.error());
+    result_.report.control_codes = std::ranges::all_of(function_->code, &ListedInstruction::has_control);
+    result_.report.followed_ctas = found->followed_ctas;
+    result_.report.executed = found->executed;
+    describe(*facts);
+    roll(*found, *ops, *facts, *architecture_, result_.report.control_codes, result_.kernel);
+    add_streams(*found, *facts);
+    return {};
+  }
+
+  Expected<void> check_answers(const LaunchFacts& facts) const {
+    for (int i = 0; i < launch_.answer_size(); ++i) {
+      const int line = static_cast<int>(launch_.answer(i).line());
+      if (!facts.answers.contains(line) || std::ranges::find(function_->code, line, &ListedInstruction::line) != function_->code.end()) {
+        continue;
+      }
+      return places_.fail({"answer[" + std::to_string(i) + "].line",
+                           "line " + std::to_string(line) + " of " + file_ + " has no instruction of " + function_->name});
+    }
+    return {};
+  }
+
+  void describe(const LaunchFacts& facts) {
+    traces::Kernel& kernel = result_.kernel;
+    kernel.name = kernel_name();
+    kernel.architecture = architecture_->name();
+    kernel.source = "SASS listing " + file_ + ", function " + function_->name;
+    kernel.cluster_ctas = facts.cluster[0] * facts.cluster[1] * facts.cluster[2];
+    kernel.flops = launch_.flops();
+    kernel.shared_memory_bytes = launch_.has_shared_memory_bytes() ? launch_.shared_memory_bytes() : function_->shared_bytes;
+    kernel.registers_per_thread = launch_.has_registers() ? launch_.registers() : function_->registers;
+    if (kernel.registers_per_thread == 0) kernel.registers_per_thread = highest_register() + 1;
+    // Registers are allocated eight a thread (256 a warp).
+    if (!launch_.has_registers()) kernel.registers_per_thread = std::min<uint32_t>((kernel.registers_per_thread + 7) / 8 * 8, 255);
+    result_.report.function = function_->name;
+  }
+
+  uint32_t highest_register() const {
+    uint32_t highest = 0;
+    for (const ListedInstruction& listed : function_->code) {
+      for (const isa::Operand& operand : listed.instruction.operands) {
+        if (operand.kind == isa::OperandKind::kRegister && operand.index != isa::kZeroRegister) {
+          highest = std::max<uint32_t>(highest, operand.index + std::max<uint32_t>(operand.width, 1) - 1);
+        }
+      }
+    }
+    return highest;
+  }
+
+  // Names of C++ functions may be anything; a kernel's is what a trace allows.
+  std::string kernel_name() const {
+    std::string name;
+    for (const char c : function_->name) {
+      const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+      if (plain || (!name.empty() && name.back() != '_')) name += plain ? c : '_';
+      if (name.size() == 60) break;
+    }
+    return name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "kernel_" + name : name;
+  }
+
+  void add_streams(const Exploration& found, const LaunchFacts& facts) {
+    for (size_t i = 0; i < facts.arrays.size(); ++i) {
+      const ArrayFacts& array = facts.arrays[i];
+      const uint64_t requested = found.traffic[i].requested;
+      const uint64_t whole_sectors = (array.bytes + 31) / 32 * 32;
+      const uint64_t touched = std::min({found.traffic[i].touched, whole_sectors, requested});
+      result_.report.arrays.push_back({array.name, array.bytes, touched, requested, found.written[i]});
+      const uint64_t divisor = std::max<uint64_t>(1, std::gcd(touched, requested));
+      const uint64_t of = std::max<uint64_t>(1, requested / divisor);
+      result_.kernel.streams.push_back({array.name, found.written[i], requested == 0 ? 0 : touched / divisor, of});
+    }
+  }
+
+  void finish() {
+    if (result_.kernel.streams.size() > kMostStreams) result_.kernel.streams.resize(kMostStreams);
+  }
+
+  const std::string& file_;
+  const configs::KernelLaunch& launch_;
+  const configs::Places& places_;
+  const isa::Architecture* architecture_ = nullptr;
+  Listing listing_;
+  Function* function_ = nullptr;
+  Imported result_;
+};
+
+}  // namespace
+
+Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
+                                  const configs::Places& places) {
+  return Importer(file, launch, places).import(text);
+}
+
+}  // namespace warpfold::sass

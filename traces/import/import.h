@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/kernel_launch.pb.h"
+#include "configs/places.h"
+#include "traces/kernel.h"
+
+namespace warpfold::sass {
+
+// What was found besides the kernel, for a table.
+struct ArrayReport {
+  std::string name;
+  uint64_t bytes = 0;
+  uint64_t touched = 0;    // of it
+  uint64_t requested = 0;  // by all accesses
+  bool written = false;
+};
+struct ImportReport {
+  std::string function;
+  bool control_codes = false;  // the listing's own; else assigned
+  uint64_t followed_ctas = 0;
+  uint64_t executed = 0;  // instructions that the importer executed
+  std::vector<ArrayReport> arrays;
+};
+struct Imported {
+  traces::Kernel kernel;
+  ImportReport report;
+};
+
+// The kernel that a function of a SASS listing is when it is launched as described. No GPU takes part: integer, predicate, uniform and
+// control instructions are executed for every warp; loaded data and most floating point are unknown, and what hangs on them is asked
+// for (answers of the launch description). The result is checked as every trace is.
+//
+// Arrays are streams. Their share from DRAM is what is touched at all of what is requested: each byte comes once, later accesses hit
+// in L2.
+Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
+                                  const configs::Places& places);
+
+}  // namespace warpfold::sass

@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "traces/import/flow.h"
+
+namespace warpfold::sass {
+namespace {
+
+constexpr size_t kLargestProgram = 1'000'000;
+
+// Instructions that control can reach from `first` without going through a RET, in order of their place. Calls inside come back.
+std::set<int> reached_from(const std::vector<Op>& ops, int first) {
+  std::set<int> reached;
+  std::vector<int> open{first};
+  while (!open.empty()) {
+    const int at = open.back();
+    open.pop_back();
+    if (at < 0 || static_cast<size_t>(at) >= ops.size() || !reached.insert(at).second) continue;
+    const Op& op = ops[static_cast<size_t>(at)];
+    if (op.base == "RET") continue;
+    if (op.base == "CALL" || may_fall_through(op)) open.push_back(at + 1);
+    if (op.base != "CALL" && may_jump(op)) open.push_back(op.target);
+  }
+  return reached;
+}
+
+bool returns(const std::vector<Op>& ops, const std::set<int>& reached) {
+  return std::ranges::any_of(reached, [&ops](int at) { return ops[static_cast<size_t>(at)].base == "RET"; });
+}
+
+}  // namespace
+
+Expected<void> inline_calls(const std::string& file, std::vector<Op>& ops) {
+  const size_t listed = ops.size();
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (ops[i].base != "CALL" || ops[i].target < 0 || static_cast<size_t>(ops[i].target) >= listed) continue;
+    const std::set<int> body = reached_from(ops, ops[i].target);
+    if (!returns(ops, body)) continue;  // a jump: compilers leave a loop by CALL where the target never comes back
+    if (ops.size() + body.size() > kLargestProgram) {
+      return fail_at(file, ops[i].line, 0, "calls inside each other without end; the importer follows no recursion");
+    }
+    const int back = static_cast<int>(i) + 1;
+    std::map<int, int> moved;
+    for (const int at : body) moved.emplace(at, static_cast<int>(ops.size() + moved.size()));
+    for (const int at : body) {
+      Op copy = ops[static_cast<size_t>(at)];
+      copy.index = static_cast<int>(ops.size());
+      if (copy.base == "RET") {
+        copy.target = back;
+      } else if (copy.base != "CALL" && copy.target >= 0) {
+        const auto place = moved.find(copy.target);
+        if (place != moved.end()) copy.target = place->second;
+      }
+      ops.push_back(std::move(copy));
+    }
+    ops[i].target = moved.at(ops[i].target);
+  }
+  return {};
+}
+
+}  // namespace warpfold::sass

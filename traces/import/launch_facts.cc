@@ -1,0 +1,178 @@
+#include "traces/import/launch_facts.h"
+
+#include <bit>
+
+namespace warpfold::sass {
+namespace {
+
+constexpr uint32_t kMostThreads = 1024;       // of a CTA; CUDA programming guide, compute capabilities table
+constexpr uint32_t kMostGrid = 0x7fffffff;    // in x, the same table
+constexpr uint64_t kFirstArray = 0x7f0010000000;  // any address: the low word has room before it wraps, below and above
+constexpr uint64_t kArrayDistance = uint64_t{1} << 40;
+constexpr uint32_t kStack = 0xfffdc0;  // any address: local memory lies below it
+
+// Where the ABI has what a launch fills in. Compiled code of CUDA 13.0: sm_80 and sm_90 read blockDim at c[0x0][0x0], gridDim at
+// 0xc, the stack pointer at 0x28; sm_100 at 0x360, 0x370 and 0x37c.
+struct Abi {
+  uint32_t block;
+  uint32_t grid;
+  uint32_t stack;
+  uint32_t descriptor;  // of global memory: two words whose value does not matter
+  uint32_t parameters;
+};
+
+Abi abi_of(const std::string& architecture) {
+  const int number = std::atoi(architecture.c_str() + std::min<size_t>(3, architecture.size()));
+  if (number >= 100) return {0x360, 0x370, 0x37c, 0x358, 0x380};
+  if (number >= 90) return {0x0, 0xc, 0x28, 0x208, 0x210};
+  return {0x0, 0xc, 0x28, 0x118, 0x160};
+}
+
+std::array<uint32_t, 3> extents_of(const configs::Extent3& extent) {
+  const auto or_one = [](bool has, uint32_t value) { return has ? value : 1; };
+  return {or_one(extent.has_x(), extent.x()), or_one(extent.has_y(), extent.y()), or_one(extent.has_z(), extent.z())};
+}
+
+std::string indexed(const std::string& field, int index, const std::string& rest) {
+  return field + "[" + std::to_string(index) + "]" + rest;
+}
+
+class Layout {
+ public:
+  Layout(const configs::KernelLaunch& launch, const std::string& architecture, const configs::Places& places)
+      : launch_(launch), places_(places), abi_(abi_of(architecture)) {}
+
+  Expected<LaunchFacts> make() {
+    facts_.grid = extents_of(launch_.grid());
+    facts_.block = extents_of(launch_.block());
+    facts_.cluster = extents_of(launch_.cluster());
+    for (const auto step : {&Layout::check_geometry, &Layout::add_arrays, &Layout::add_parameters, &Layout::add_answers}) {
+      if (auto done = (this->*step)(); !done) return std::unexpected(done.error());
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+      put(abi_.block + 4 * i, {facts_.block[i]});
+      put(abi_.grid + 4 * i, {facts_.grid[i]});
+    }
+    put(abi_.stack, {kStack});
+    put(abi_.descriptor, {0});
+    put(abi_.descriptor + 4, {0});
+    return std::move(facts_);
+  }
+
+ private:
+  void put(uint32_t offset, ConstantWord word) { facts_.constants[offset] = word; }
+
+  Expected<void> check_geometry() {
+    if (!launch_.has_grid()) return places_.fail({"", "grid is missing: how many CTAs the launch has, as grid { x: 512 }"});
+    if (!launch_.has_block()) return places_.fail({"", "block is missing: how many threads a CTA has, as block { x: 128 }"});
+    for (int i = 0; i < 3; ++i) {
+      if (facts_.grid[i] == 0 || facts_.grid[i] > kMostGrid) return places_.fail({"grid", "a grid has 1 to 2147483647 CTAs each way"});
+      if (facts_.cluster[i] == 0 || facts_.grid[i] % facts_.cluster[i] != 0) {
+        return places_.fail({"cluster", "the grid is not made of whole clusters"});
+      }
+    }
+    const uint64_t threads = uint64_t{facts_.block[0]} * facts_.block[1] * facts_.block[2];
+    if (threads == 0 || threads > kMostThreads) {
+      return places_.fail({"block", std::to_string(threads) + " threads in a CTA; it has 1 to 1024"});
+    }
+    return {};
+  }
+
+  Expected<void> add_arrays() {
+    for (int i = 0; i < launch_.array_size(); ++i) {
+      const configs::KernelArray& array = launch_.array(i);
+      if (array.name().empty()) return places_.fail({indexed("array", i, ""), "an array needs a name"});
+      if (array.bytes() == 0) return places_.fail({indexed("array", i, ""), "array " + array.name() + " needs bytes, its size"});
+      if (find(array.name()) >= 0) return places_.fail({indexed("array", i, ".name"), "the array " + array.name() + " exists twice"});
+      facts_.arrays.push_back({array.name(), kFirstArray + static_cast<uint64_t>(i) * kArrayDistance, array.bytes()});
+    }
+    return {};
+  }
+
+  int find(const std::string& name) const {
+    for (size_t i = 0; i < facts_.arrays.size(); ++i) {
+      if (facts_.arrays[i].name == name) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  Expected<void> add_parameters() {
+    uint32_t next = 0;
+    for (int i = 0; i < launch_.parameter_size(); ++i) {
+      const configs::KernelParameter& parameter = launch_.parameter(i);
+      const bool pointer = parameter.has_array();
+      const uint32_t bytes = pointer ? 8 : parameter.has_bytes() ? parameter.bytes() : 4;
+      if (bytes != 4 && bytes != 8) return places_.fail({indexed("parameter", i, ".bytes"), "a parameter has 4 or 8 bytes"});
+      const uint32_t offset = parameter.has_offset() ? parameter.offset() : (next + bytes - 1) / bytes * bytes;
+      if (offset % 4 != 0) return places_.fail({indexed("parameter", i, ".offset"), "parameters begin at multiples of 4 bytes"});
+      if (parameter.content_case() == configs::KernelParameter::CONTENT_NOT_SET) {
+        return places_.fail({indexed("parameter", i, ""), "a parameter needs one of array, value and real"});
+      }
+      if (auto added = add_parameter(parameter, i, abi_.parameters + offset, bytes); !added) return added;
+      next = offset + bytes;
+    }
+    return {};
+  }
+
+  Expected<void> add_parameter(const configs::KernelParameter& parameter, int index, uint32_t at, uint32_t bytes) {
+    if (parameter.has_real()) {
+      put(at, {std::bit_cast<uint32_t>(parameter.real())});
+      return {};
+    }
+    uint64_t value = static_cast<uint64_t>(parameter.value());
+    int array = -1;
+    if (parameter.has_array()) {
+      array = find(parameter.array());
+      if (array < 0) return places_.fail({indexed("parameter", index, ".array"), "no array is called " + in_quotes(parameter.array())});
+      value = facts_.arrays[static_cast<size_t>(array)].address + parameter.array_offset();
+    }
+    put(at, {static_cast<uint32_t>(value), static_cast<int16_t>(array)});
+    if (bytes == 8) put(at + 4, {static_cast<uint32_t>(value >> 32), static_cast<int16_t>(array)});
+    return {};
+  }
+
+  Expected<void> add_answers() {
+    for (int i = 0; i < launch_.answer_size(); ++i) {
+      const configs::Answer& answer = launch_.answer(i);
+      const auto wrong = [&](const std::string& message) { return places_.fail({indexed("answer", i, ""), message}); };
+      if (answer.line() == 0) return wrong("an answer needs the line of the listing that it is for");
+      AnswerFacts facts;
+      facts.of = answer.has_of() ? answer.of() : 1;
+      if (facts.of == 0) return wrong("of must be at least 1");
+      switch (answer.content_case()) {
+        case configs::Answer::kTaken:
+          if (answer.taken() > facts.of) return wrong("taken must be at most of");
+          facts.value = answer.taken();
+          break;
+        case configs::Answer::kValue:
+          facts.kind = AnswerFacts::Kind::kValue;
+          facts.value = answer.value();
+          break;
+        case configs::Answer::kSectors:
+          facts.kind = AnswerFacts::Kind::kSectors;
+          facts.value = answer.sectors();
+          break;
+        case configs::Answer::CONTENT_NOT_SET:
+          return wrong("an answer needs one of taken, value and sectors");
+      }
+      if (!facts_.answers.emplace(static_cast<int>(answer.line()), facts).second) {
+        return wrong("line " + std::to_string(answer.line()) + " is answered twice");
+      }
+    }
+    return {};
+  }
+
+  const configs::KernelLaunch& launch_;
+  const configs::Places& places_;
+  Abi abi_;
+  LaunchFacts facts_;
+};
+
+}  // namespace
+
+Expected<LaunchFacts> launch_facts(const configs::KernelLaunch& launch, const std::string& architecture,
+                                   const configs::Places& places) {
+  return Layout(launch, architecture, places).make();
+}
+
+}  // namespace warpfold::sass

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/kernel_launch.pb.h"
+#include "configs/places.h"
+
+namespace warpfold::sass {
+
+// One 32-bit word of constant bank 0.
+struct ConstantWord {
+  uint32_t value = 0;
+  int16_t array = -1;  // into which it points, as the low or high half of an address
+};
+
+struct ArrayFacts {
+  std::string name;
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
+struct AnswerFacts {
+  enum class Kind : uint8_t { kTaken, kValue, kSectors };
+  Kind kind = Kind::kTaken;
+  int64_t value = 0;  // executions taken, the value, or the sectors
+  uint32_t of = 1;
+};
+
+// A launch as the executor needs it: every default filled in, parameters laid out in constant bank 0.
+struct LaunchFacts {
+  std::array<uint32_t, 3> grid{1, 1, 1};
+  std::array<uint32_t, 3> block{1, 1, 1};
+  std::array<uint32_t, 3> cluster{1, 1, 1};
+  std::map<uint32_t, ConstantWord> constants;
+  std::vector<ArrayFacts> arrays;
+  std::map<int, AnswerFacts> answers;  // by line of the listing
+
+  uint32_t threads() const { return block[0] * block[1] * block[2]; }
+  uint32_t warps() const { return (threads() + 31) / 32; }
+  uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
+};
+
+// Lays out the parameters where the architecture's ABI has them: from c[0x0][0x160] on before sm_90, 0x210 on sm_90, 0x380 behind it.
+Expected<LaunchFacts> launch_facts(const configs::KernelLaunch& launch, const std::string& architecture,
+                                   const configs::Places& places);
+
+}  // namespace warpfold::sass

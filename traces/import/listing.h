@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "isa/architecture.h"
+#include "isa/instruction.h"
+
+namespace warpfold::sass {
+
+// One instruction of a listing, and where control goes from it.
+struct ListedInstruction {
+  isa::Instruction instruction;
+  int line = 0;           // of the listing, from 1
+  uint64_t offset = 0;    // from the start of the function, in bytes
+  std::string label;      // that its operands name: "L_x_2"; empty: none, or an offset
+  int64_t target = -1;    // offset that its operands name; -1: none
+  bool has_control = false;  // the listing has its encoding, from which the control code was decoded
+};
+
+struct Function {
+  std::string name;
+  int line = 0;
+  uint32_t registers = 0;     // a thread; 0: the listing does not say
+  uint32_t shared_bytes = 0;  // static shared memory; 0: none, or the listing does not say
+  std::vector<ListedInstruction> code;
+  std::map<std::string, uint64_t, std::less<>> labels;  // offset of each
+};
+
+// The text of `cuobjdump -sass` or `nvdisasm`, with or without offsets and encodings.
+struct Listing {
+  std::string file;
+  std::string architecture;  // "sm_80"; empty: the listing does not say
+  std::vector<Function> functions;
+};
+
+// The architecture that a listing names, as its headers have it: "sm_90" for sm_90a; empty where it names none.
+std::string architecture_of(std::string_view text);
+
+// Reads every function. Fails with file:line at text that is no instruction, an opcode that the architecture does not have, a
+// label that does not exist, or a listing that breaks off inside an encoding.
+Expected<Listing> read_listing(const std::string& file, std::string_view text, const isa::Architecture& architecture);
+
+}  // namespace warpfold::sass

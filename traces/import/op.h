@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/architecture.h"
+#include "traces/import/listing.h"
+
+namespace warpfold::sass {
+
+// An operand as the executor reads it.
+struct Source {
+  enum class Kind : uint8_t { kRegister, kUniform, kPredicate, kUniformPredicate, kImmediate, kConstant, kMemory, kSpecial };
+  Kind kind = Kind::kSpecial;
+  uint8_t index = isa::kZeroRegister;  // register or predicate; of a constant or an address the register inside, RZ: none
+  uint8_t uniform = isa::kZeroRegister;  // uniform register of an address
+  bool negated = false;                  // -R4
+  bool inverted = false;                 // ~R4, !P0
+  bool absolute = false;                 // |R4|
+  bool wide = false;                     // [R2.64]: the register pair is the address
+  bool unsigned_index = false;           // [UR4+R2.U32]
+  uint8_t scale = 1;                     // [R2.X4]
+  uint32_t immediate = 0;                // value, or the offset of a constant or an address
+  uint8_t bank = 0;                      // c[bank][...]
+  std::string_view text;
+};
+
+class Warp;
+struct Op;
+using Execute = void (*)(Warp&, const Op&, uint32_t mask);
+
+// An instruction of a function, decoded.
+struct Op {
+  const isa::Instruction* instruction = nullptr;
+  int line = 0;
+  int index = 0;          // position in the program
+  std::string_view base;  // "IMAD" of "IMAD.WIDE.U32", without the U of the uniform datapath
+  std::vector<std::string_view> modifiers;
+  std::vector<Source> destinations;
+  std::vector<Source> sources;
+  isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
+  bool uniform = false;   // of the uniform datapath
+  int target = -1;        // position that its operands name
+  Execute execute = nullptr;  // nullptr: its results are unknown
+
+  bool has(std::string_view modifier) const;
+};
+
+// `all` becomes the instructions of the function, targets resolved; fails where a branch leaves the function.
+Expected<std::vector<Op>> decode(const Listing& listing, const Function& function, const isa::Architecture& architecture);
+
+}  // namespace warpfold::sass

@@ -1,0 +1,164 @@
+#include "traces/import/warp.h"
+
+#include "traces/import/arithmetic.h"
+
+namespace warpfold::sass {
+namespace {
+
+using Kind = Source::Kind;
+
+const Word kZero{};
+
+bool of_register(const Source& source) { return source.kind == Kind::kRegister || source.kind == Kind::kUniform; }
+
+}  // namespace
+
+Warp::Warp(const LaunchFacts& facts, std::array<uint32_t, 3> place, uint32_t warp, int registers)
+    : launch(facts), cta(place), index(warp) {
+  state.registers.assign(static_cast<size_t>(registers), Word::nothing(-1));
+  state.uniform.fill(Word::nothing(-1));
+  state.predicates.fill(Bits::nothing(-1));
+  state.uniform_predicates.fill(Bits::nothing(-1));
+}
+
+const Word& Warp::word(const Source& source, uint32_t further) const {
+  if (source.index == isa::kZeroRegister) return kZero;
+  const size_t number = size_t{source.index} + further;
+  if (source.kind == Kind::kUniform) return number < state.uniform.size() ? state.uniform[number] : kZero;
+  return number < state.registers.size() ? state.registers[number] : kZero;
+}
+
+Word Warp::read(const Source& source, const Op& op) const { return read_next(source, op, 0); }
+
+Word Warp::read_next(const Source& source, const Op& op, uint32_t further) const {
+  if (source.kind == Kind::kImmediate) {
+    // An immediate of a 64-bit operand is extended by its sign.
+    return Word::of(further == 0 ? source.immediate : 0 - (source.immediate >> 31));
+  }
+  Word value = source.kind == Kind::kConstant ? constant(source, op, further)
+               : of_register(source)          ? word(source, further)
+                                              : Word::nothing(op.index);
+  if (source.negated) value = negated(value);
+  if (source.inverted) value = inverted(value);
+  return value;
+}
+
+Word Warp::constant(const Source& source, const Op& op, uint32_t further) const {
+  Word offset = Word::of(source.immediate + 4 * further);
+  if (source.index != isa::kZeroRegister && static_cast<size_t>(source.index) < state.registers.size()) {
+    offset = sum(offset, state.registers[source.index]);
+  }
+  if (source.uniform != isa::kZeroRegister && source.uniform < state.uniform.size()) {
+    offset = sum(offset, state.uniform[source.uniform]);
+  }
+  Word result = tainted({&offset});
+  if (source.bank != 0) return Word::nothing(op.index);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if ((result.unknown >> lane & 1) != 0) continue;
+    const auto found = launch.constants.find(offset.lane[lane]);
+    if (found == launch.constants.end()) {
+      result.unknown |= 1U << lane;
+      result.origin = op.index;
+      continue;
+    }
+    result.lane[lane] = found->second.value;
+    result.array = found->second.array;
+  }
+  return result;
+}
+
+Bits Warp::read_bits(const Source& source) const {
+  Bits bits = Bits::of(true);
+  if (source.index < isa::kTruePredicate) {
+    bits = source.kind == Kind::kUniformPredicate ? state.uniform_predicates[source.index] : state.predicates[source.index];
+  }
+  if (source.inverted) bits.lanes = ~bits.lanes;
+  return bits;
+}
+
+void Warp::write(const Source& destination, const Word& value, uint32_t mask, uint32_t further) {
+  if (destination.index == isa::kZeroRegister || !of_register(destination)) return;
+  const size_t number = size_t{destination.index} + further;
+  if (destination.kind == Kind::kUniform) {
+    if (number < state.uniform.size()) merge(state.uniform[number], value, mask != 0 ? kAllLanes : 0);
+  } else if (number < state.registers.size()) {
+    merge(state.registers[number], value, mask);
+  }
+}
+
+void Warp::write(const Source& destination, const Bits& value, uint32_t mask) {
+  if (destination.index >= isa::kTruePredicate) return;
+  if (destination.kind == Kind::kUniformPredicate) {
+    merge(state.uniform_predicates[destination.index], value, mask != 0 ? kAllLanes : 0);
+  } else if (destination.kind == Kind::kPredicate) {
+    merge(state.predicates[destination.index], value, mask);
+  }
+}
+
+Warp::Address Warp::address(const Source& source) const {
+  Address address{Word::of(source.immediate), Word::of(0 - (source.immediate >> 31))};
+  const auto add = [&](const Word& low, const Word& high) {
+    const Carried added = add_carrying(address.low, low, Bits::of(false), extents);
+    address.high = with_carry(sum(address.high, high), added.carry);
+    address.low = added.sum;
+  };
+  const bool has_register = source.index != isa::kZeroRegister;
+  const auto at = [this](const std::vector<Word>& words, size_t number) { return number < words.size() ? words[number] : Word{}; };
+  if (has_register) {
+    const Word low = at(state.registers, source.index);
+    const Word high = source.wide ? at(state.registers, source.index + 1U) : Word{};
+    add(source.scale > 1 ? scaled(low, source.scale) : low, high);
+  }
+  if (source.uniform < state.uniform.size()) {
+    const bool pair = source.wide || (has_register && source.unsigned_index) || source.text.find("UR") < source.text.find(".64");
+    const bool wide = pair && source.text.find(".64") != std::string_view::npos;
+    add(state.uniform[source.uniform], wide && source.uniform + 1U < state.uniform.size() ? state.uniform[source.uniform + 1U] : Word{});
+  }
+  return address;
+}
+
+Bits Warp::guard_bits(const Op& op) const {
+  const isa::Guard& guard = op.instruction->guard;
+  if (!guard.present) return Bits::of(true);
+  Source source;
+  source.kind = guard.uniform ? Kind::kUniformPredicate : Kind::kPredicate;
+  source.index = guard.predicate;
+  source.inverted = guard.negated;
+  return read_bits(source);
+}
+
+uint32_t Warp::decide(const Bits& bits, uint32_t mask, const Op& op) {
+  if ((bits.unknown & mask) != 0) {
+    const auto answer = launch.answers.find(op.line);
+    if (answer == launch.answers.end() || answer->second.kind != AnswerFacts::Kind::kTaken) throw UnknownValue{op.index, bits.origin};
+    // Evenly spread: of 4 executions with 1 taken, the last of each four.
+    uint32_t& count = state.executions[op.index];
+    const uint64_t taken = static_cast<uint64_t>(answer->second.value);
+    const bool now = (count + 1) * taken / answer->second.of > count * taken / answer->second.of;
+    count = (count + 1) % answer->second.of;
+    return now ? mask : mask & bits.lanes & ~bits.unknown;
+  }
+  if (bits.varies != 0) throw NotLinear{bits.varies};
+  extents = smaller(extents, bits.limit);
+  return bits.lanes & mask;
+}
+
+uint32_t Warp::guarded(const Op& op, uint32_t mask) { return op.instruction->guard.present ? decide(guard_bits(op), mask, op) : mask; }
+
+Word Warp::thread_index(int dimension) const {
+  Word word;
+  const std::array<uint32_t, 3>& block = launch.block;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    const uint32_t thread = index * kLanes + lane;
+    word.lane[lane] = dimension == 0 ? thread % block[0] : dimension == 1 ? thread / block[0] % block[1] : thread / block[0] / block[1];
+  }
+  return word;
+}
+
+Word Warp::lane_index() const {
+  Word word;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) word.lane[lane] = lane;
+  return word;
+}
+
+}  // namespace warpfold::sass

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "traces/import/launch_facts.h"
+#include "traces/import/op.h"
+#include "traces/import/word.h"
+
+namespace warpfold::sass {
+
+// A value that decides the path, or an address, is not known.
+struct UnknownValue {
+  int op;         // the instruction that needs it
+  int origin;     // the instruction that it hangs on; -1: a register that nothing has written
+};
+
+// A decision depends on these variables other than linearly: the path is that of the executed CTA, or pass, alone.
+struct NotLinear {
+  uint8_t variables;
+};
+
+// What a warp's instructions have left behind.
+struct WarpState {
+  std::vector<Word> registers;  // R0.. as far as the function names them
+  std::array<Word, 63> uniform;
+  std::array<Bits, 7> predicates;
+  std::array<Bits, 7> uniform_predicates;
+  std::map<uint32_t, Word> local;       // local memory by address
+  std::map<int, uint32_t> executions;   // of answered instructions, modulo `of`
+  bool operator==(const WarpState&) const = default;
+};
+
+// A warp that is executed: its state, the launch around it, and how far the variables may go for what was decided so far.
+class Warp {
+ public:
+  Warp(const LaunchFacts& launch, std::array<uint32_t, 3> cta, uint32_t index, int registers);
+
+  // Operands. A word is read as it is, with its sign or inversion applied as the integer instructions have it.
+  Word read(const Source& source, const Op& op) const;
+  Word read_next(const Source& source, const Op& op, uint32_t further) const;  // of a tuple: R5 of R4
+  Bits read_bits(const Source& source) const;
+  void write(const Source& destination, const Word& value, uint32_t mask, uint32_t further = 0);
+  void write(const Source& destination, const Bits& value, uint32_t mask);
+  Word constant(const Source& source, const Op& op, uint32_t further) const;
+
+  // The two halves of the address that a memory operand names; `high` is zero where the address has 32 bits.
+  struct Address {
+    Word low;
+    Word high;
+  };
+  Address address(const Source& source) const;
+
+  // The lanes of `mask` in which the predicate is true. What was decided bounds the variables from here on.
+  uint32_t decide(const Bits& bits, uint32_t mask, const Op& op);
+  // `guard` of the instruction; the same, with the launch's answer where there is one.
+  uint32_t guarded(const Op& op, uint32_t mask);
+  Bits guard_bits(const Op& op) const;
+
+  Word thread_index(int dimension) const;
+  Word lane_index() const;
+
+  const LaunchFacts& launch;
+  const std::array<uint32_t, 3> cta;
+  const uint32_t index;  // in the CTA
+  Extents extents = kNoLimit;
+  WarpState state;
+
+ private:
+  const Word& word(const Source& source, uint32_t further) const;
+};
+
+}  // namespace warpfold::sass
