@@ -159,8 +159,8 @@ class Importer : private LaunchClasses::Maker {
   // In a .traceg: what was announced must have come.
   Expected<void> end_warp() {
     if (warp_ && announced_ && *announced_ != counted_) {
-      return lines_.fail_here("warp " + std::to_string(*warp_) + " has " + std::to_string(counted_) + " instructions; its insts line says " +
-                              std::to_string(*announced_) + ". The file is damaged");
+      return lines_.fail_here("warp " + std::to_string(*warp_) + " has " + std::to_string(counted_) +
+                              " instructions; its insts line says " + std::to_string(*announced_) + ". The file is damaged");
     }
     announced_.reset();
     return {};
@@ -248,8 +248,8 @@ class Importer : private LaunchClasses::Maker {
     Kernel& kernel = imported.kernel;
     kernel.name = header_.kernel_name.empty() ? "kernel" + std::to_string(header_.kernel_id) : header_.kernel_name;
     kernel.architecture = architecture_->name();
-    kernel.source = "trace of Accel-Sim's tracer, version " + std::to_string(header_.version) + ", kernel " +
-                    std::to_string(header_.kernel_id);
+    kernel.source =
+        "trace of Accel-Sim's tracer, version " + std::to_string(header_.version) + ", kernel " + std::to_string(header_.kernel_id);
     kernel.registers_per_thread = static_cast<uint32_t>(header_.registers);
     kernel.shared_memory_bytes = shared_bytes();
     effects_ = sites_->effects(*code_, header_, kernel);
@@ -314,7 +314,7 @@ class Importer : private LaunchClasses::Maker {
   std::optional<SiteTotals> sites_;
   ProgramArena arena_;
   LaunchClasses classes_;
-  Warps warps_;  // of a .traceg those of one CTA, of a raw trace all that have not ended
+  Warps warps_;               // of a .traceg those of one CTA, of a raw trace all that have not ended
   OpenWarp* open_ = nullptr;  // of open_at_
   std::pair<uint64_t, uint32_t> open_at_;
   std::array<uint32_t, 16> barrier_warps_{};

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "configs/diagnostic.h"
-#include "traces/access/reuse.h"
 #include "traces/accelsim/byte_source.h"
+#include "traces/access/reuse.h"
 #include "traces/kernel.h"
 
 namespace warpfold::traces::accelsim {
@@ -30,8 +30,8 @@ struct ImportedKernel {
   double kept_share = 1;      // of the lines whose reuse was followed
 };
 
-// Reads one kernel's trace (.traceg, or .trace as the tracer writes it) and rolls it again: programs are those of the warps, exactly;
-// addresses become bytes, wavefronts and shares of hits. `file` names it in messages.
+// Reads one kernel's trace (.traceg, or .trace as the tracer writes it) and rolls it again: programs are those of the warps,
+// exactly; addresses become bytes, wavefronts and shares of hits. `file` names it in messages.
 Expected<ImportedKernel> import_kernel(const std::string& file, std::unique_ptr<ByteSource> source, const ImportOptions& options);
 Expected<ImportedKernel> import_kernel(const std::string& path, const ImportOptions& options);
 

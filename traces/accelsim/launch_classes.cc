@@ -79,10 +79,10 @@ class Builder {
       variant.trips.resize(shape.trips.size());
       for (size_t l = 0; l < shape.trips.size(); ++l) variant.trips[l].push_back(shape.trips[l]);
     }
-    Role role{.name = first + 1 == end ? "warp" + std::to_string(first)
-                                       : "warps" + std::to_string(first) + "-" + std::to_string(end - 1),
-              .warps = static_cast<uint32_t>(end - first),
-              .body = {}};
+    Role role{
+        .name = first + 1 == end ? "warp" + std::to_string(first) : "warps" + std::to_string(first) + "-" + std::to_string(end - 1),
+        .warps = static_cast<uint32_t>(end - first),
+        .body = {}};
     for (const auto& [words, variant] : by_shape) {
       const bool alone = by_shape.size() == 1;
       const int depth = arena_.depth(variant.program) + (alone ? 0 : 1);

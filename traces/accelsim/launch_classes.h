@@ -10,10 +10,12 @@
 
 namespace warpfold::traces::accelsim {
 
-// Which programs the warps of all CTAs ran, as a launch has them: roles of warps, CTA classes, trip counts as numbers or parameters.
+// Which programs the warps of all CTAs ran, as a launch has them: roles of warps, CTA classes, trip counts as numbers or
+// parameters.
 //
-// Programs that differ in trip counts alone are one program with parameters. Warps of one place in the CTA that ran programs of another
-// shape in other CTAs have all of them in their role, each in a loop of one trip that the other classes skip; the EXIT is behind them.
+// Programs that differ in trip counts alone are one program with parameters. Warps of one place in the CTA that ran programs of
+// another shape in other CTAs have all of them in their role, each in a loop of one trip that the other classes skip; the EXIT is
+// behind them.
 class LaunchClasses {
  public:
   explicit LaunchClasses(const ProgramArena& arena) : arena_(arena) {}

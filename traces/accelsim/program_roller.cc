@@ -26,13 +26,16 @@ void ProgramRoller::append(Frame& frame, Symbol symbol) {
   frame.pass.push_back(symbol);
 }
 
-void ProgramRoller::end_pass(Frame& frame) {
-  const uint32_t list = arena_.list(frame.pass);
+void ProgramRoller::add_pass(Frame& frame, uint32_t list) {
   if (!frame.passes.empty() && frame.passes.back().list == list) {
     ++frame.passes.back().count;
   } else {
     frame.passes.push_back({list, 1});
   }
+}
+
+void ProgramRoller::end_pass(Frame& frame) {
+  add_pass(frame, arena_.list(frame.pass));
   frame.pass.clear();
   frame.serial = ++serials_;
 }
@@ -70,15 +73,19 @@ void ProgramRoller::go_back_to(uint32_t place) {
 void ProgramRoller::close_frame() {
   Frame frame = std::move(frames_.back());
   frames_.pop_back();
+  // The present pass may begin with a complete one: as the last, or where passes take turns as one of those before.
   size_t taken = 0;
-  if (!frame.passes.empty()) {
-    const SymbolList& last = arena_.list(frame.passes.back().list);
-    const bool complete = last.size() <= frame.pass.size() && std::equal(last.begin(), last.end(), frame.pass.begin());
-    if (complete) {
-      ++frame.passes.back().count;
-      taken = last.size();
-    }
+  uint32_t complete = 0;
+  const size_t compared = std::min(frame.passes.size(), kLongestRow);
+  for (size_t back = 1; back <= compared; ++back) {
+    const uint32_t list = frame.passes[frame.passes.size() - back].list;
+    const SymbolList& before = arena_.list(list);
+    const bool begins = before.size() <= frame.pass.size() && std::equal(before.begin(), before.end(), frame.pass.begin());
+    if (!begins || before.size() <= taken) continue;
+    taken = before.size();
+    complete = list;
   }
+  if (taken > 0) add_pass(frame, complete);
   Frame& outer = frames_.back();
   for (const Symbol symbol : rolled(frame.passes)) append(outer, symbol);
   for (size_t i = taken; i < frame.pass.size(); ++i) append(outer, frame.pass[i]);

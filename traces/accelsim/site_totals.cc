@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "traces/accelsim/synthetic_addresses.h"
 #include "traces/access/coalesce.h"
 #include "traces/access/shared_wavefronts.h"
 
@@ -81,9 +82,8 @@ void SiteTotals::add(const StaticInstruction& instruction, uint32_t site, uint64
   }
   totals.sectors += access::sector_count(touched_);
   totals.wavefronts += std::max<size_t>(touched_.size(), fewest_wavefronts(instruction));
-  if (!header.streams.empty()) {
-    const uint64_t region = (address - kFirstRegion) / kStreamRegion;
-    if (address >= kFirstRegion && region < header.streams.size()) totals.stream = static_cast<int64_t>(region);
+  if (header.synthetic) {
+    totals.region = (address - kFirstRegion) / kStreamRegion;
     return;
   }
   reuse_.add(cta, warp, step, site, kind_of(instruction.access), touched_);
@@ -118,10 +118,12 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
     const access::SiteReuse used = site < reuse.size() ? reuse[site] : access::SiteReuse{};
     if (totals.sectors == 0) {
       effect.l1_hit = true;  // of no addresses, or in shared memory
-    } else if (totals.stream >= 0) {
+    } else if (header.synthetic && totals.region == l1_region(header.streams.size())) {
+      effect.l1_hit = true;
+    } else if (header.synthetic) {
       effect.bytes = static_cast<uint32_t>(
           clamped(nearest(totals.sectors * access::kSectorBytes, totals.requests), std::numeric_limits<uint32_t>::max()));
-      effect.stream = static_cast<int16_t>(totals.stream);
+      if (totals.region < header.streams.size()) effect.stream = static_cast<int16_t>(totals.region);
     } else if (used.sectors > 0 && used.l1_requests == used.requests) {
       effect.l1_hit = true;
     } else {

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "traces/access/reuse.h"
 #include "traces/accelsim/static_code.h"
 #include "traces/accelsim/trace_header.h"
+#include "traces/access/reuse.h"
 #include "traces/kernel.h"
 
 namespace warpfold::traces::accelsim {
@@ -35,7 +35,7 @@ class SiteTotals {
     uint64_t sectors = 0;     // of global memory
     uint64_t wavefronts = 0;  // passes through the data stage
     uint64_t in_shared = 0;   // of generic accesses, those that went to shared memory
-    int64_t stream = -1;      // of header.streams, by address
+    uint64_t region = 0;      // of synthetic addresses
   };
 
   access::ReuseAnalysis reuse_;
@@ -43,8 +43,8 @@ class SiteTotals {
   std::vector<access::LineTouch> touched_;
 };
 
-// The simplest fraction within half a percent of numerator / denominator, or within 1/1000 where the share is small or nearly whole:
-// what accumulates comes back the sooner, the smaller the denominator.
+// The simplest fraction within half a percent of numerator / denominator, or within 1/1000 where the share is small or nearly
+// whole: what accumulates comes back the sooner, the smaller the denominator.
 struct Fraction {
   uint64_t numerator = 0;
   uint64_t denominator = 1;

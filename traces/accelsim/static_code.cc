@@ -26,27 +26,6 @@ bool off_matters(const isa::OpcodeInfo& info) {
 
 bool has(std::string_view opcode, std::string_view part) { return opcode.find(part) != std::string_view::npos; }
 
-Access access_of(const isa::OpcodeInfo& info, std::string_view opcode) {
-  const bool local = opcode.starts_with("LDL") || opcode.starts_with("STL");
-  // Atomic operations are done in L2, strong accesses must see what other SMs wrote, .BYPASS says it (cp.async.cg).
-  const bool past_l1 = opcode.starts_with("ATOM") || has(opcode, ".STRONG") || has(opcode, ".BYPASS");
-  switch (info.behaviour) {
-    case Behaviour::kLoadGlobal:
-      return local ? Access::kLocal : past_l1 ? Access::kGlobalLoadPastL1 : Access::kGlobalLoad;
-    case Behaviour::kCopyAsync:
-      return past_l1 ? Access::kGlobalLoadPastL1 : Access::kGlobalLoad;
-    case Behaviour::kStoreGlobal:
-      return local ? Access::kLocal : Access::kGlobalStore;
-    case Behaviour::kLoadShared:
-    case Behaviour::kStoreShared:
-      return opcode.starts_with("STSM") ? Access::kMatrix : Access::kShared;
-    case Behaviour::kLoadMatrix:
-      return Access::kMatrix;
-    default:
-      return Access::kNone;
-  }
-}
-
 uint32_t matrices_of(std::string_view opcode) { return opcode.ends_with(".4") ? 4 : opcode.ends_with(".2") ? 2 : 1; }
 
 // "R255" is RZ, "P7" PT.
@@ -83,6 +62,27 @@ bool writes_predicates(const isa::OpcodeInfo& info) { return info.destinations >
 
 }  // namespace
 
+Access access_of(const isa::OpcodeInfo& info, std::string_view opcode) {
+  const bool local = opcode.starts_with("LDL") || opcode.starts_with("STL");
+  // Atomic operations are done in L2, strong accesses must see what other SMs wrote, .BYPASS says it (cp.async.cg).
+  const bool past_l1 = opcode.starts_with("ATOM") || has(opcode, ".STRONG") || has(opcode, ".BYPASS");
+  switch (info.behaviour) {
+    case Behaviour::kLoadGlobal:
+      return local ? Access::kLocal : past_l1 ? Access::kGlobalLoadPastL1 : Access::kGlobalLoad;
+    case Behaviour::kCopyAsync:
+      return past_l1 ? Access::kGlobalLoadPastL1 : Access::kGlobalLoad;
+    case Behaviour::kStoreGlobal:
+      return local ? Access::kLocal : Access::kGlobalStore;
+    case Behaviour::kLoadShared:
+    case Behaviour::kStoreShared:
+      return opcode.starts_with("STSM") ? Access::kMatrix : Access::kShared;
+    case Behaviour::kLoadMatrix:
+      return Access::kMatrix;
+    default:
+      return Access::kNone;
+  }
+}
+
 Expected<uint32_t> StaticCode::find(const TraceLine& line) {
   const Key key{line.pc, line.has_addresses ? 0 : line.immediate, line.text, line.mask == 0};
   const auto known = known_.find(key);
@@ -118,7 +118,9 @@ Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
   // The machine counts groups of LDGSTS by themselves; real code waits for them by the dependence counter that they hold.
   if (mnemonic == "DEPBAR.LE" || mnemonic == "DEPBAR") mnemonic = "DEPBAR.LE.LDGSTS";
   const auto opcode = architecture_.resolve(mnemonic);
-  if (!opcode) return fail(opcode.error().message + "; the instruction set is " + architecture_.name() + ", another one is named by --architecture");
+  if (!opcode)
+    return fail(opcode.error().message + "; the instruction set is " + architecture_.name() +
+                ", another one is named by --architecture");
   const isa::OpcodeInfo& info = architecture_.opcodes()[*opcode];
 
   std::vector<std::string> operands;
@@ -145,12 +147,25 @@ Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
     }
     source = append_address(line.sources, source, !shared && access != Access::kLocal, operands);
   }
-  for (; source < line.sources.count; ++source) operands.push_back(register_text(line.sources.names[source]));
   const bool control = info.pipe == isa::Pipe::kNone;
   const bool has_immediate = !line.has_addresses && !control && line.immediate != 0 && mnemonic != "S2R";
-  if (has_immediate) operands.push_back(std::to_string(line.immediate));
+  const size_t first_source = operands.size();
+  std::string guard;
+  for (; source < line.sources.count; ++source) {
+    const std::string name = register_text(line.sources.names[source]);
+    if (info.behaviour == Behaviour::kBranch && predicate(name)) {
+      guard = "@" + name + " ";
+    } else {
+      operands.push_back(name);
+    }
+  }
+  // The encodings have it in the second place of the sources, but for a few that add one.
+  if (has_immediate) {
+    const auto place = static_cast<std::ptrdiff_t>(std::min(first_source + 1, operands.size()));
+    operands.insert(operands.begin() + place, std::to_string(line.immediate));
+  }
 
-  std::string text = mnemonic;
+  std::string text = guard + mnemonic;
   for (size_t i = 0; i < operands.size(); ++i) text += (i == 0 ? " " : ", ") + operands[i];
   auto parsed = isa::parse_instruction(architecture_, text + " ;", "", 0);
   if (!parsed) return fail(parsed.error().message + " in " + text);
@@ -176,8 +191,9 @@ Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
     case Behaviour::kWgmma:
     case Behaviour::kWgmmaArrive:
     case Behaviour::kWgmmaWait:
-      return fail(mnemonic + ": traces of kernels with mbarriers, bulk copies or wgmma are not imported: a trace does not say which "
-                             "stages of a ring its barriers are. Import the kernel from its listing instead");
+      return fail(mnemonic +
+                  ": traces of kernels with mbarriers, bulk copies or wgmma are not imported: a trace does not say which "
+                  "stages of a ring its barriers are. Import the kernel from its listing instead");
     default:
       break;
   }

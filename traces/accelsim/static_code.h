@@ -17,6 +17,8 @@ namespace warpfold::traces::accelsim {
 // What an instruction does with addresses.
 enum class Access : uint8_t { kNone, kGlobalLoad, kGlobalLoadPastL1, kGlobalStore, kLocal, kShared, kMatrix };
 
+Access access_of(const isa::OpcodeInfo& info, std::string_view opcode);
+
 // An instruction of the kernel's code, however often it was executed. One that some warps or passes executed with no lane active is
 // there twice where that makes a difference: predicated off it moves nothing and synchronises nothing.
 struct StaticInstruction {
@@ -31,9 +33,9 @@ struct StaticInstruction {
 
 // Finds the instruction that a line executes, and makes it from the line where it is new.
 //
-// A line names registers and little else. Written registers come first; up to version 5 predicates and uniform registers are left out,
-// so that a comparison writes PT here and a uniform instruction URZ, and where an instruction's first operand is a predicate that it
-// writes (SHFL, LOP3 with a predicate, ATOMG), the register it writes stands among the sources: it is taken as written.
+// A line names registers and little else. Written registers come first; up to version 5 predicates and uniform registers are left
+// out, so that a comparison writes PT here and a uniform instruction URZ, and where an instruction's first operand is a predicate
+// that it writes (SHFL, LOP3 with a predicate, ATOMG), the register it writes stands among the sources: it is taken as written.
 class StaticCode {
  public:
   StaticCode(const isa::Architecture& architecture, int version) : architecture_(architecture), version_(version) {}
@@ -55,7 +57,8 @@ class StaticCode {
   };
   struct Hash {
     size_t operator()(const Key& key) const {
-      return std::hash<std::string_view>()(key.text) ^ (key.pc * 0x9e3779b97f4a7c15ULL + static_cast<uint64_t>(key.immediate) * 31 + key.off);
+      return std::hash<std::string_view>()(key.text) ^
+             (key.pc * 0x9e3779b97f4a7c15ULL + static_cast<uint64_t>(key.immediate) * 31 + key.off);
     }
   };
 

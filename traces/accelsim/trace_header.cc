@@ -133,6 +133,7 @@ Expected<bool> read_header(LineSource& lines, TraceHeader& header, std::string_v
   while (lines.next(line)) {
     if (line.empty()) continue;
     if (line.starts_with("#traces format")) read_format(line, header);
+    header.synthetic = header.synthetic || line.starts_with("#warpfold");
     if (line.starts_with("#warpfold stream") && !read_stream(line, header)) {
       return lines.fail_here("expected #warpfold stream NAME read|write dram=N/M l1=N/M");
     }

@@ -29,11 +29,12 @@ struct TraceHeader {
   bool line_numbers = false;
 
   // From "#traces format = ...": numbers before the PC. Of raw traces they name the CTA and the warp.
-  size_t leading = 0;        // without the line number
+  size_t leading = 0;  // without the line number
   bool format_known = false;
 
   // Written by warpfold: what addresses alone do not say (see exporter.h).
   std::vector<MemoryStream> streams;
+  bool synthetic = false;  // there are such lines
 
   int registers_line = 0;
   int binary_line = 0;
@@ -42,8 +43,8 @@ struct TraceHeader {
   uint64_t threads() const { return block[0] * block[1] * block[2]; }
 };
 
-// Reads lines up to the one that begins a thread block or, in a raw trace, the first instruction, which is left in `line`; false: the
-// file ends there.
+// Reads lines up to the one that begins a thread block or, in a raw trace, the first instruction, which is left in `line`; false:
+// the file ends there.
 Expected<bool> read_header(LineSource& lines, TraceHeader& header, std::string_view& line);
 
 // "sm_80" for binary version 80; fails at the header's line where no table of opcodes fits.

@@ -55,7 +55,8 @@ class Parser {
   bool registers(RegisterList& list, const char* kind) {
     size_t count = 0;
     if (!words_.number(count)) return wrong(std::string("expected the number of ") + kind + " registers");
-    if (count > kMostRegistersOfLine) return wrong(std::to_string(count) + " " + kind + " registers; an instruction has at most 16");
+    if (count > kMostRegistersOfLine)
+      return wrong(std::to_string(count) + " " + kind + " registers; an instruction has at most 16");
     list.count = count;
     for (size_t i = 0; i < count; ++i) {
       list.names[i] = words_.next();
@@ -162,7 +163,8 @@ class Parser {
       return out_.has_addresses ? mismatch() : wrong("the line ends before its immediate");
     }
     std::string_view word = words_.next();
-    if (word != "Val" && word != "NoVal" && !immediate(word)) return wrong("expected an immediate, not \"" + std::string(word) + "\"");
+    if (word != "Val" && word != "NoVal" && !immediate(word))
+      return wrong("expected an immediate, not \"" + std::string(word) + "\"");
     if (words_.ended()) return true;
     if (form_.version < 6) return out_.has_addresses ? mismatch() : wrong("more on the line than an instruction has");
     return true;

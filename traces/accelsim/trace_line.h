@@ -26,11 +26,11 @@ struct TraceLine {
   RegisterList destinations;
   std::string_view opcode;
   RegisterList sources;
-  std::string_view text;         // from the destinations' number to the last source: the same for all lines of an instruction
-  uint32_t width = 0;            // bytes a lane as the tracer has them; 0: no memory
-  bool has_addresses = false;    // access.addresses of active lanes
+  std::string_view text;       // from the destinations' number to the last source: the same for all lines of an instruction
+  uint32_t width = 0;          // bytes a lane as the tracer has them; 0: no memory
+  bool has_addresses = false;  // access.addresses of active lanes
   access::LaneAccess access;
-  bool bulk = false;             // a bulk copy: bytes instead of addresses
+  bool bulk = false;  // a bulk copy: bytes instead of addresses
   uint64_t bulk_bytes = 0;
   int64_t immediate = 0;
 };
