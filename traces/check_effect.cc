@@ -55,7 +55,8 @@ Problem check_data(Behaviour behaviour, const isa::Effect& effect, const Kernel&
     return out_of_range("stream", effect.stream, kernel.streams.size());
   }
   if (effect.stream != -1 && kernel.streams[static_cast<size_t>(effect.stream)].l1_numerator > 0 && !looks_into_l1(behaviour)) {
-    return "stream " + kernel.streams[static_cast<size_t>(effect.stream)].name + " hits in L1, into which only loads and LDGSTS look";
+    return "stream " + kernel.streams[static_cast<size_t>(effect.stream)].name +
+           " hits in L1, into which only loads and LDGSTS look";
   }
   if (effect.multicast == 0 || effect.multicast > kernel.cluster_ctas) {
     return "multicast=" + number(effect.multicast) + " in a cluster of " + number(kernel.cluster_ctas);

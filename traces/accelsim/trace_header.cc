@@ -11,6 +11,7 @@ namespace {
 
 constexpr uint64_t kMostRegisters = 255;
 constexpr uint64_t kMostThreads = 1024;
+constexpr uint64_t kMostCtasAcross = 65535;  // in y and z; CUDA C Programming Guide, technical specifications
 
 // "(128,1,1)"
 bool dimensions(std::string_view text, std::array<uint64_t, 3>& value) {
@@ -148,6 +149,7 @@ Expected<bool> read_header(LineSource& lines, TraceHeader& header, std::string_v
     if (field == fields().end()) continue;  // later tracers add lines
     if (key == "nregs") header.registers_line = lines.number();
     if (key == "binary version") header.binary_line = lines.number();
+    if (key == "grid dim") header.grid_line = lines.number();
     if (key == "block dim") header.block_line = lines.number();
     if (field->second(header, value)) continue;
     if (key == "accelsim tracer version") {
@@ -176,9 +178,16 @@ Expected<void> check_header(const TraceHeader& header, const std::string& file) 
                    "nregs = " + std::to_string(header.registers) +
                        "; a thread has 1 to 255 registers. The header is damaged: correct the line, or trace again");
   }
-  if (header.threads() > kMostThreads) {
+  if (header.grid[1] > kMostCtasAcross || header.grid[2] > kMostCtasAcross) {
+    return fail_at(file, header.grid_line, 0,
+                   "a grid of " + std::to_string(header.grid[1]) + " x " + std::to_string(header.grid[2]) +
+                       " in y and z; both are at most 65535. The header is damaged");
+  }
+  const bool small = header.block[0] <= kMostThreads && header.block[1] <= kMostThreads && header.block[2] <= kMostThreads;
+  if (!small || header.threads() > kMostThreads) {
     return fail_at(file, header.block_line, 0,
-                   "a block of " + std::to_string(header.threads()) + " threads; it has at most 1024. The header is damaged");
+                   "a block of " + (small ? std::to_string(header.threads()) : "too many") +
+                       " threads; it has at most 1024. The header is damaged");
   }
   return {};
 }

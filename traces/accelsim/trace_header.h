@@ -39,6 +39,7 @@ struct TraceHeader {
   int registers_line = 0;
   int binary_line = 0;
   int block_line = 0;
+  int grid_line = 0;
 
   uint64_t threads() const { return block[0] * block[1] * block[2]; }
 };

@@ -163,8 +163,9 @@ class Parser {
       return out_.has_addresses ? mismatch() : wrong("the line ends before its immediate");
     }
     std::string_view word = words_.next();
-    if (word != "Val" && word != "NoVal" && !immediate(word))
-      return wrong("expected an immediate, not \"" + std::string(word) + "\"");
+    const bool number = word == "Val" || word == "NoVal" || immediate(word);
+    if (!number && out_.has_addresses) return mismatch();
+    if (!number) return wrong("expected an immediate, not \"" + std::string(word) + "\"");
     if (words_.ended()) return true;
     if (form_.version < 6) return out_.has_addresses ? mismatch() : wrong("more on the line than an instruction has");
     return true;

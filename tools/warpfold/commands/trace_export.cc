@@ -4,35 +4,30 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <tuple>
+#include <utility>
 
 #include "tools/warpfold/commands/trace_verbs.h"
 #include "traces/accelsim/exporter.h"
 
 namespace warpfold::cli {
-namespace {
-
 namespace po = boost::program_options;
 namespace fs = std::filesystem;
 
-// "16" or "16-23"
-bool cta_range(std::string_view text, traces::accelsim::ExportOptions& options) {
+Outcome<std::pair<uint64_t, uint64_t>> cta_range(const std::string& text) {
   const auto number = [](std::string_view word, uint64_t& value) {
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     return error == std::errc{} && end == word.data() + word.size();
   };
-  const size_t dash = text.find('-');
+  const std::string_view all = text;
+  const size_t dash = all.find('-');
+  uint64_t first = 0;
   uint64_t last = 0;
-  if (!number(text.substr(0, dash), options.first_cta)) return false;
-  if (dash == std::string_view::npos) {
-    options.ctas = 1;
-    return true;
-  }
-  if (!number(text.substr(dash + 1), last) || last < options.first_cta) return false;
-  options.ctas = last - options.first_cta + 1;
-  return true;
+  const bool read = number(all.substr(0, dash), first) && (dash == std::string_view::npos || number(all.substr(dash + 1), last));
+  if (dash == std::string_view::npos) last = first;
+  if (!read || last < first) return user_error("--ctas " + text + ": expected a number or a range such as 0-15");
+  return std::pair(first, last - first + 1);
 }
-
-}  // namespace
 
 Outcome<void> trace_export(const Invocation& invocation) {
   Options options(
@@ -50,8 +45,10 @@ Outcome<void> trace_export(const Invocation& invocation) {
   if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("output")) return user_error("--output is missing; see --help");
   traces::accelsim::ExportOptions exported;
-  if (options.has("ctas") && !cta_range(options.text("ctas"), exported)) {
-    return user_error("--ctas " + options.text("ctas") + ": expected a number or a range such as 0-15");
+  if (options.has("ctas")) {
+    const auto ctas = cta_range(options.text("ctas"));
+    if (!ctas) return std::unexpected(ctas.error());
+    std::tie(exported.first_cta, exported.ctas) = *ctas;
   }
   auto all = source_kernels(options.arguments().front(), options.settings());
   if (!all) return std::unexpected(all.error());
