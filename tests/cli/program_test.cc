@@ -37,7 +37,7 @@ TEST_F(Invocations, ForHelpSucceed) {
     }
   }
   EXPECT_THAT(run({"trace", "--help"}).out, HasSubstr("dump|stats|check|write|slice|diff|export"));
-  for (const std::string action : {"dump", "stats", "check", "write"}) {
+  for (const std::string action : {"dump", "stats", "check", "write", "slice", "diff", "export"}) {
     EXPECT_THAT(run({"trace", action, "--help"}).out, AllOf(StartsWith("Usage: warpfold trace " + action), HasSubstr("Examples:")));
   }
 }
