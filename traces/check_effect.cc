@@ -45,12 +45,18 @@ bool uses_count(Behaviour behaviour) {
          behaviour == Behaviour::kSetMaxRegisters;
 }
 
+bool looks_into_l1(Behaviour behaviour) { return behaviour == Behaviour::kLoadGlobal || behaviour == Behaviour::kCopyAsync; }
+
 Problem check_data(Behaviour behaviour, const isa::Effect& effect, const Kernel& kernel) {
   if (!moves_global_data(behaviour) && (effect.bytes != 0 || effect.stream != -1)) {
     return "bytes and stream belong to global loads and stores, LDGSTS and bulk copies";
   }
   if (effect.stream != -1 && !in_range(effect.stream, kernel.streams.size())) {
     return out_of_range("stream", effect.stream, kernel.streams.size());
+  }
+  if (effect.stream != -1 && kernel.streams[static_cast<size_t>(effect.stream)].l1_numerator > 0 && !looks_into_l1(behaviour)) {
+    return "stream " + kernel.streams[static_cast<size_t>(effect.stream)].name +
+           " hits in L1, into which only loads and LDGSTS look";
   }
   if (effect.multicast == 0 || effect.multicast > kernel.cluster_ctas) {
     return "multicast=" + number(effect.multicast) + " in a cluster of " + number(kernel.cluster_ctas);

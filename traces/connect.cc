@@ -5,54 +5,20 @@
 #include <string>
 
 #include "isa/assembler.h"
+#include "isa/block_border.h"
 #include "isa/control_code_assigner.h"
-#include "isa/dependences.h"
 
 namespace warpfold::traces {
 namespace {
 
+using isa::held_counters;
 using isa::Instruction;
+using isa::missing_cycles;
 
 constexpr int kLongestStall = 15;  // the encoding's four bits
 
-// Counters that may still be above zero when the code ends.
-uint8_t held_counters(const std::vector<Instruction>& code) {
-  unsigned held = 0;
-  for (const Instruction& instruction : code) {
-    held &= ~unsigned{instruction.control.wait_mask};
-    for (const uint8_t counter : {instruction.control.write_counter, instruction.control.read_counter}) {
-      if (counter != isa::kNoCounter) held |= 1U << counter;
-    }
-  }
-  return static_cast<uint8_t>(held);
-}
-
 bool holds_counter(const Instruction& instruction) {
   return instruction.control.write_counter != isa::kNoCounter || instruction.control.read_counter != isa::kNoCounter;
-}
-
-// Cycles by which the last instruction of `before` must be held back for fixed-latency results that `after` uses.
-int missing_cycles(const isa::Architecture& architecture, const std::vector<Instruction>& before,
-                   const std::vector<Instruction>& after) {
-  // Further from where they meet every result is there in time.
-  size_t first = before.size();
-  for (int cycles = 0; first > 0 && cycles < architecture.longest_latency();)
-    cycles += std::max<int>(1, before[--first].control.stall);
-  size_t end = 0;
-  for (int cycles = 0; end < after.size() && cycles < architecture.longest_latency();)
-    cycles += std::max<int>(1, after[end++].control.stall);
-  std::vector<Instruction> joined(before.begin() + static_cast<std::ptrdiff_t>(first), before.end());
-  const size_t border = joined.size();
-  joined.insert(joined.end(), after.begin(), after.begin() + static_cast<std::ptrdiff_t>(end));
-  std::vector<int> times(joined.size(), 0);
-  for (size_t i = 1; i < joined.size(); ++i) times[i] = times[i - 1] + std::max<int>(1, joined[i - 1].control.stall);
-  int missing = 0;
-  for (const isa::Dependence& dependence : isa::find_dependences(architecture, joined, false)) {
-    const bool across = dependence.producer < border && dependence.consumer >= border;
-    if (!across || dependence.protection != isa::Protection::kStall) continue;
-    missing = std::max(missing, dependence.cycles - (times[dependence.consumer] - times[dependence.producer]));
-  }
-  return missing;
 }
 
 Instruction no_operation(const isa::Architecture& architecture) {
@@ -137,21 +103,11 @@ void assign_blocks(const isa::Architecture& architecture, std::vector<Node>& bod
     }
     std::vector<Instruction>& code = std::get<Block>(node).code;
     isa::assign_control_codes(architecture, code, innermost);
-    uncount_copies(architecture, code);
+    isa::uncount_copies(architecture, code);
   }
 }
 
 }  // namespace
-
-void uncount_copies(const isa::Architecture& architecture, std::vector<isa::Instruction>& code) {
-  unsigned counted = 0;
-  for (Instruction& instruction : code) {
-    if (architecture.info(instruction).behaviour != isa::Behaviour::kCopyAsyncCommit) continue;
-    counted |= 1U << instruction.control.write_counter;
-    instruction.control.write_counter = isa::kNoCounter;
-  }
-  for (Instruction& instruction : code) instruction.control.wait_mask &= static_cast<uint8_t>(~counted);
-}
 
 void connect(const isa::Architecture& architecture, std::vector<Node>& body) {
   for (size_t i = 0; i < body.size(); ++i) {

@@ -59,12 +59,16 @@ struct Cursor {
   bool operator==(const Cursor&) const = default;
 };
 
-// Where global bytes go. The share that misses in L2 is a fraction, served by a deterministic accumulator.
+// Where global bytes go. The shares that hit in L1 and miss in L2 are fractions, served by deterministic accumulators.
 struct MemoryStream {
   std::string name;  // "A", "B", "C", "mask"
   bool write = false;
   uint64_t dram_numerator = 0;  // dram_numerator / dram_denominator of the bytes go to DRAM; the rest is served by L2
   uint64_t dram_denominator = 1;
+  // l1_numerator / l1_denominator of the requests of loads and LDGSTS find all they ask for in L1 and move nothing. The others move
+  // their Effect::bytes.
+  uint64_t l1_numerator = 0;
+  uint64_t l1_denominator = 1;
   bool operator==(const MemoryStream&) const = default;
 };
 

@@ -193,8 +193,13 @@ class Parser {
 
   void parse_stream(LineReader& line) {
     MemoryStream stream{.name = line.name("the stream's name")};
-    read_options(line, {"read", "write", "dram"}, [&](size_t option) {
+    read_options(line, {"read", "write", "dram", "l1"}, [&](size_t option) {
       if (option == 1) stream.write = true;
+      if (option == 3) {
+        stream.l1_numerator = value64(line, "l1");
+        line.expect('/');
+        stream.l1_denominator = line.number("l1");
+      }
       if (option == 2) {
         stream.dram_numerator = value64(line, "dram");
         line.expect('/');

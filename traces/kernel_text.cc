@@ -64,8 +64,13 @@ class Formatter {
 
   void resources(const Kernel& kernel) {
     for (const MemoryStream& stream : kernel.streams) {
-      line(1, "stream " + stream.name + (stream.write ? " write" : " read") + " dram=" + std::to_string(stream.dram_numerator) +
-                  "/" + std::to_string(stream.dram_denominator));
+      const auto share = [](const char* of, uint64_t numerator, uint64_t denominator) {
+        return std::string(of) + std::to_string(numerator) + "/" + std::to_string(denominator);
+      };
+      const bool in_l1 = stream.l1_numerator != 0 || stream.l1_denominator != 1;
+      line(1, "stream " + stream.name + (stream.write ? " write" : " read") +
+                  share(" dram=", stream.dram_numerator, stream.dram_denominator) +
+                  (in_l1 ? share(" l1=", stream.l1_numerator, stream.l1_denominator) : ""));
     }
     for (const Ring& ring : kernel.rings) {
       line(1, "ring " + ring.name + " depth=" + std::to_string(ring.depth) + " arrivals=" + std::to_string(ring.arrivals) +

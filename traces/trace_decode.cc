@@ -62,8 +62,9 @@ class KernelDecoder {
       kernel.cursors.push_back({cursor.name(), cursor.has_depth() ? cursor.depth() : 1, cursor.start()});
     }
     for (const file::MemoryStream& stream : message.streams()) {
-      kernel.streams.push_back(
-          {stream.name(), stream.write(), stream.dram_numerator(), stream.has_dram_denominator() ? stream.dram_denominator() : 1});
+      kernel.streams.push_back({stream.name(), stream.write(), stream.dram_numerator(),
+                                stream.has_dram_denominator() ? stream.dram_denominator() : 1, stream.l1_numerator(),
+                                stream.has_l1_denominator() ? stream.l1_denominator() : 1});
     }
   }
 

@@ -105,6 +105,8 @@ class KernelEncoder {
       if (stream.write) message.set_write(true);
       if (stream.dram_numerator != 0) message.set_dram_numerator(stream.dram_numerator);
       if (stream.dram_denominator != 1) message.set_dram_denominator(stream.dram_denominator);
+      if (stream.l1_numerator != 0) message.set_l1_numerator(stream.l1_numerator);
+      if (stream.l1_denominator != 1) message.set_l1_denominator(stream.l1_denominator);
     }
   }
 

@@ -23,7 +23,7 @@ Expected<std::vector<Kernel>> read_trace(const std::string& path);
 //     parameter trips
 //     class full trips=64
 //     grid full*1056
-//     stream mask write dram=1/1                  (or read)
+//     stream mask write dram=1/1                  (or read; l1=1/2: so many of the requests hit in L1)
 //     ring empty depth=4 arrivals=256 free
 //     cursor load depth=4 start=0
 //     role rng warps=4

@@ -68,6 +68,11 @@ Problem check_stream(const MemoryStream& stream) {
     return "stream " + stream.name + ": " + std::to_string(stream.dram_numerator) + "/" + std::to_string(stream.dram_denominator) +
            " of the bytes from DRAM; a share is between 0/1 and 1/1";
   }
+  if (stream.l1_denominator == 0 || stream.l1_numerator > stream.l1_denominator) {
+    return "stream " + stream.name + ": " + std::to_string(stream.l1_numerator) + "/" + std::to_string(stream.l1_denominator) +
+           " of the requests hit in L1; a share is between 0/1 and 1/1";
+  }
+  if (stream.write && stream.l1_numerator > 0) return "stream " + stream.name + ": stores go to L2; l1 belongs to a read stream";
   return {};
 }
 

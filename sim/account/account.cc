@@ -124,7 +124,7 @@ void Account::check_inherited(int l) const {
 void Account::check() const {
   for (int l = 0; l < launches(); ++l) {
     const LaunchAccount& launch = launch_[l];
-    expect_equal(l, "bytes requested against served", launch.l2_requested_bytes, launch.l2_served_bytes);
+    expect_equal(l, "bytes requested against served", launch.requested_bytes, launch.served_bytes);
     if (!kAccounting) continue;
     expect_equal(l, "states against resident warp-cycles", cycles_of(l), launch.resident_warp_cycles);
     expect_equal(l, "selected cycles against instructions", cycles_of(l, WarpState::kSelected), launch.instructions);

@@ -20,8 +20,9 @@ struct LaunchAccount {
   uint64_t resident_warp_cycles = 0;  // counted where warps end; the states of all its segments sum to it
   uint64_t absent_warp_cycles = 0;    // of warps that would be resident if the launch had the SM to itself
   uint64_t instructions = 0;
-  uint64_t l2_requested_bytes = 0;
-  uint64_t l2_served_bytes = 0;
+  uint64_t requested_bytes = 0;  // of L1, and where it has not got them of L2
+  uint64_t served_bytes = 0;     // by L1 or L2
+  uint64_t l1_bytes = 0;         // of them, by L1
   uint64_t dram_bytes = 0;
   // Waits of requests (not of warps) for a contended resource: memory stage, data stage, L2, DRAM, wgmma pipe, write-backs.
   std::array<uint64_t, kContended> request_waits{};
@@ -30,9 +31,9 @@ struct LaunchAccount {
 
   void visit(StateVisitor& visitor) {
     // Every field.
-    [[maybe_unused]] const auto& [resident, absent, issued, requested, served, dram, waits] = *this;
+    [[maybe_unused]] const auto& [resident, absent, issued, requested, served, in_l1, dram, waits] = *this;
     for (uint64_t* total :
-         {&resident_warp_cycles, &absent_warp_cycles, &instructions, &l2_requested_bytes, &l2_served_bytes, &dram_bytes})
+         {&resident_warp_cycles, &absent_warp_cycles, &instructions, &requested_bytes, &served_bytes, &l1_bytes, &dram_bytes})
       visitor.count(*total);
     visitor.counts(request_waits);
   }

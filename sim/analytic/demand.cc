@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/memory/memory_share.h"
 #include "sim/sm/register_ports.h"
 
 namespace warpfold::sim {
@@ -29,7 +30,7 @@ uint64_t wgmma_wavefronts_of(const Spec& spec, const MicroOp& op) {
 class Walk {
  public:
   Walk(const Spec& spec, const KernelImage& image, const Program& program, const traces::CtaClass& values, Demand& demand)
-      : spec_(spec), program_(program), values_(values), demand_(demand), ports_(spec) {
+      : spec_(spec), image_(image), program_(program), values_(values), demand_(demand), ports_(spec) {
     demand_.stream_read_bytes.resize(image.kernel->streams.size());
     demand_.stream_written_bytes.resize(image.kernel->streams.size());
   }
@@ -78,14 +79,23 @@ class Walk {
     demand_.wavefronts += times * wavefronts_of(op);
     demand_.bulk_loads += op.behaviour == Behaviour::kBulkLoad ? times : 0;
     if (!op.global) return;
-    (writes_memory(op) ? demand_.bytes_out : demand_.bytes_in) += times * op.bytes;
-    if (!writes_memory(op)) demand_.l2_read_bytes += times * (op.bytes / op.multicast);
+    const uint64_t moving = times - in_l1(op, times);
+    (writes_memory(op) ? demand_.bytes_out : demand_.bytes_in) += moving * op.bytes;
+    if (!writes_memory(op)) demand_.l2_read_bytes += moving * (op.bytes / op.multicast);
     if (op.stream < 0) return;
     auto& by_stream = writes_memory(op) ? demand_.stream_written_bytes : demand_.stream_read_bytes;
-    by_stream[static_cast<size_t>(op.stream)] += times * op.bytes;
+    by_stream[static_cast<size_t>(op.stream)] += moving * op.bytes;
+  }
+
+  // Requests that L1 serves.
+  uint64_t in_l1(const MicroOp& op, uint64_t times) const {
+    if (op.stream < 0) return 0;
+    const traces::MemoryStream& stream = image_.kernel->streams[static_cast<size_t>(op.stream)];
+    return SpreadShare(stream.l1_numerator, stream.l1_denominator).take(times);
   }
 
   const Spec& spec_;
+  const KernelImage& image_;
   const Program& program_;
   const traces::CtaClass& values_;
   Demand& demand_;

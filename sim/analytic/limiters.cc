@@ -130,7 +130,7 @@ class Counter {
     uint64_t written = 0;
     for (size_t s = 0; s < image_.kernel->streams.size(); ++s) {
       const traces::MemoryStream& stream = image_.kernel->streams[s];
-      const auto to_dram = [&](uint64_t bytes) { return DramFraction(stream.dram_numerator, stream.dram_denominator).take(bytes); };
+      const auto to_dram = [&](uint64_t bytes) { return SpreadShare(stream.dram_numerator, stream.dram_denominator).take(bytes); };
       read += to_dram(chip_.stream_read_bytes[s]);
       written += to_dram(chip_.stream_written_bytes[s]);
     }

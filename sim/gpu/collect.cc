@@ -154,8 +154,9 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
     const RepresentativeClass::Less& less = class_run.less[launch];
     counters.ctas += class_run.sms * class_run.sm->state().progress[launch].done - less.ctas;
     counters.instructions += class_run.sms * account.instructions - less.work.instructions;
-    counters.l2_bytes += class_run.sms * account.l2_requested_bytes - less.work.bytes;
-    counters.l2_bytes_served += class_run.sms * account.l2_served_bytes - less.work.bytes;
+    const uint64_t from_l1 = of_class(class_run, launch)(account.l1_bytes);
+    counters.l2_bytes += class_run.sms * account.requested_bytes - less.work.bytes - from_l1;
+    counters.l2_bytes_served += class_run.sms * account.served_bytes - less.work.bytes - from_l1;
     counters.dram_bytes += of_class(class_run, launch)(account.dram_bytes);
   }
   if (counters.start_cycle == kNever) counters.start_cycle = 0;

@@ -81,27 +81,27 @@ class MemoryShare {
   HeldDram dram_;
 };
 
-// Splits a stream's bytes into L2 hits and DRAM accesses in an evenly spread order. The share that goes to DRAM is rounded to
-// 1/16384, so that what is left over comes back after few requests.
-class DramFraction {
+// Takes a share of what passes in an evenly spread order: of a stream's bytes those that go to DRAM, of its requests those that hit in
+// L1. The share is rounded to 1/16384, so that what is left over comes back after few requests.
+class SpreadShare {
  public:
-  DramFraction() = default;
-  DramFraction(uint64_t numerator, uint64_t denominator)
+  SpreadShare() = default;
+  SpreadShare(uint64_t numerator, uint64_t denominator)
       : numerator_(static_cast<uint64_t>((static_cast<Wide>(numerator) * kUnits * 2 / denominator + 1) / 2)) {}
 
-  // Of the next `bytes`, how many go to DRAM.
-  uint64_t take(uint64_t bytes) {
-    const uint64_t sum = bytes * numerator_ + accumulated_;
+  // Of the next `amount`, how many.
+  uint64_t take(uint64_t amount) {
+    const uint64_t sum = amount * numerator_ + accumulated_;
     accumulated_ = sum % kUnits;
     return sum / kUnits;
   }
 
-  void visit(StateVisitor& visitor) {
+  void visit(StateVisitor& visitor, const char* name) {
     // Every field. numerator is constant.
     [[maybe_unused]] const auto& [numerator, accumulated] = *this;
-    visitor.value("dram_fraction", accumulated_);
+    visitor.value(name, accumulated_);
   }
-  bool operator==(const DramFraction&) const = default;
+  bool operator==(const SpreadShare&) const = default;
 
  private:
   __extension__ using Wide = unsigned __int128;

@@ -88,7 +88,7 @@ void Sampler::take_from_launch(const Sample& from, int launch, Extrapolation& ex
   const LaunchAccount& after = to.launches[launch];
   extrapolation.by.placed.push_back(coupled_[launch] ? periods * (to.state.placed[launch] - from.state.placed[launch]) : 0);
   const Work measured =
-      Work{after.instructions - before.instructions, after.l2_requested_bytes - before.l2_requested_bytes} * periods;
+      Work{after.instructions - before.instructions, after.requested_bytes - before.requested_bytes} * periods;
   Work taken = measured;
   Correction& correction = extrapolation.corrections.emplace_back();
   if (!coupled_[launch]) taken = take_from_uncoupled_launch(from, launch, extrapolation);
@@ -96,7 +96,7 @@ void Sampler::take_from_launch(const Sample& from, int launch, Extrapolation& ex
   extrapolation.instructions += taken.instructions;
   correction.instructions = taken.instructions - measured.instructions;
   correction.requested_bytes = taken.bytes - measured.bytes;
-  correction.served_bytes = taken.bytes - periods * (after.l2_served_bytes - before.l2_served_bytes);
+  correction.served_bytes = taken.bytes - periods * (after.served_bytes - before.served_bytes);
   for (const auto& [cell, cycles] : to.waiting[launch]) correction.waits[cell] += periods * cycles;
   for (const auto& [cell, cycles] : from.waiting[launch]) correction.waits[cell] -= periods * cycles;
   correction.resident_warp_cycles = periods * (to.states[launch] - from.states[launch]) + sum_of(correction.waits) +

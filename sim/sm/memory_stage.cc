@@ -39,11 +39,14 @@ MemoryStage::MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches
       data_(spec.data_stage_rate.thousandths(), Factor::kOne),
       return_free_(spec.sub_cores, 0),
       return_holder_(spec.sub_cores, 0),
-      fractions_(launches.size()) {
+      to_dram_(launches.size()),
+      in_l1_(launches.size()) {
   for (MemoryQueue& queue : queues_) queue.entries.resize(spec.memory_queue_entries);
   for (size_t l = 0; l < launches.size(); ++l) {
-    for (const traces::MemoryStream& stream : launches[l].image->kernel->streams)
-      fractions_[l].emplace_back(stream.dram_numerator, stream.dram_denominator);
+    for (const traces::MemoryStream& stream : launches[l].image->kernel->streams) {
+      to_dram_[l].emplace_back(stream.dram_numerator, stream.dram_denominator);
+      in_l1_[l].emplace_back(stream.l1_numerator, stream.l1_denominator);
+    }
   }
 }
 
@@ -257,7 +260,13 @@ void MemoryStage::finish_shared(Sm& sm, const MemoryRequest& request) {
 
 uint64_t MemoryStage::dram_share(const MemoryRequest& request, uint64_t bytes) {
   if (request.op->stream < 0) return 0;
-  return fractions_[request.launch][request.op->stream].take(bytes);
+  return to_dram_[request.launch][request.op->stream].take(bytes);
+}
+
+// L1 has all that the request asks for.
+bool MemoryStage::hits_l1(const MemoryRequest& request) {
+  if (request.op->stream < 0) return false;
+  return in_l1_[request.launch][request.op->stream].take(1) != 0;
 }
 
 // Asks L2 and DRAM for what the request needs of them: the reply comes at once where the SM has rates of its own.
@@ -265,22 +274,29 @@ void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
   const bool writes = op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore;
-  const uint64_t dram = dram_share(request, op.bytes);
+  const bool in_l1 = hits_l1(request);
+  const uint64_t dram = in_l1 ? 0 : dram_share(request, op.bytes);
   LaunchAccount& account = sm.ledger().launch(request.launch);
-  account.l2_served_bytes += op.bytes;
+  account.served_bytes += op.bytes;
+  account.l1_bytes += in_l1 ? op.bytes : 0;
   account.dram_bytes += dram;
+  if (in_l1) {
+    TransferUnderWay passed{.request = request, .asked = now, .in_l1 = true};
+    transfer_passed(sm, passed, {});
+    return;
+  }
   const MemoryShare::Transfer transfer{
       .write = writes, .bytes = op.bytes, .multicast = writes ? 1U : op.multicast, .dram_bytes = dram, .launch = request.launch};
   if (sm.chip() == nullptr || op.bytes == 0) {  // nothing is to be served of what moves nothing
     const Reply reply = memory_.pass(now, transfer);
-    TransferUnderWay passed{request, now, dram > 0, false};
+    TransferUnderWay passed{.request = request, .asked = now, .from_dram = dram > 0};
     transfer_passed(sm, passed, reply);
     return;
   }
   const auto free = std::ranges::find_if(transfers_, [](const auto& each) { return !each.under_way; });
   const auto number = static_cast<uint32_t>(free - transfers_.begin());
   if (free == transfers_.end()) transfers_.emplace_back();
-  transfers_[number] = {request, now, dram > 0, true};
+  transfers_[number] = {.request = request, .asked = now, .from_dram = dram > 0, .under_way = true};
   memory_.pass_to(*sm.chip(), sm.lane(), number, now, transfer);
 }
 
@@ -342,8 +358,9 @@ void MemoryStage::pass_load(Sm& sm, TransferUnderWay& transfer, const Reply& rep
   const uint32_t latency = transfer.from_dram ? sm.spec().memory.dram_latency : sm.spec().memory.l2_hit_latency;
   const Cycle hit = request.issued + request.queued + op.result_cycles;
   const auto arrives = [&](Cycle passed) { return std::max(hit, passed + latency - sm.spec().memory_transit); };
-  const Cycle arrival = op.bytes == 0 ? hit : arrives(reply.transferred);
-  if (op.bytes > 0) charge_transfer(sm, request, reply, arrival - arrives(reply.uncontended));
+  const bool moves = op.bytes > 0 && !transfer.in_l1;
+  const Cycle arrival = moves ? arrives(reply.transferred) : hit;
+  if (moves) charge_transfer(sm, request, reply, arrival - arrives(reply.uncontended));
   if (op.behaviour == Behaviour::kCopyAsync) {
     sm.schedule(arrival, to_warp(SubCoreEvent::Kind::kAsyncCopied, request));
     this->reply(sm, request, arrival);

@@ -59,6 +59,7 @@ struct TransferUnderWay {
   Cycle asked = 0;
   bool from_dram = false;  // some of its bytes
   bool under_way = false;
+  bool in_l1 = false;  // moves nothing
 
   bool operator==(const TransferUnderWay&) const = default;
 };
@@ -144,6 +145,7 @@ class MemoryStage {
   void release_sources(Sm& sm, const MemoryRequest& request, Cycle at);
   void release_late(Sm& sm, const MemoryRequest& request);
   uint64_t dram_share(const MemoryRequest& request, uint64_t bytes);
+  bool hits_l1(const MemoryRequest& request);
 
   MemoryShare memory_;
   std::vector<MemoryQueue> queues_;        // per sub-core
@@ -164,7 +166,8 @@ class MemoryStage {
   HoldHistory bulk_history_{};
   HoldHistory stage_history_{};
   HoldHistory data_history_{};
-  std::vector<std::vector<DramFraction>> fractions_;  // [launch][stream]
+  std::vector<std::vector<SpreadShare>> to_dram_;  // [launch][stream], of bytes
+  std::vector<std::vector<SpreadShare>> in_l1_;    // [launch][stream], of requests
   std::vector<TransferUnderWay> transfers_{};         // by number; those that the chip's memory serves
 };
 

@@ -68,7 +68,7 @@ void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
   // is shared, where no key is taken.
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, credits, stage, arbitration_at, last_sub_core, data,
                           data_at, bulk_free, bulk_queue, outbound, return_free, return_holder, bulk_history, stage_history,
-                          data_history, fractions, transfers] = *this;
+                          data_history, to_dram, in_l1, transfers] = *this;
   Cycle ready = visitor.now();
   for (const MemoryQueue& queue : queues_) {
     if (queue.size > 0) ready = std::min(ready, queue.front().ready);
@@ -99,8 +99,11 @@ void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
   }
   stage_history_.visit(visitor, ready);
   data_history_.visit(visitor, enqueued);
-  for (auto& streams : fractions_) {
-    for (DramFraction& fraction : streams) fraction.visit(visitor);
+  for (auto& streams : to_dram_) {
+    for (SpreadShare& share : streams) share.visit(visitor, "dram_fraction");
+  }
+  for (auto& streams : in_l1_) {
+    for (SpreadShare& share : streams) share.visit(visitor, "l1_fraction");
   }
   memory_.visit(visitor);
 }

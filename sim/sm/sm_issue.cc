@@ -56,7 +56,7 @@ void issue_memory(Sm& sm, Warp& warp, const MicroOp& op, int sub_core, int slot,
     default:
       break;
   }
-  state.account.launch(warp.launch).l2_requested_bytes += op.bytes;
+  state.account.launch(warp.launch).requested_bytes += op.bytes;
   state.memory.enqueue(sm, request);
 }
 

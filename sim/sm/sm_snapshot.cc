@@ -21,8 +21,8 @@ class OwnFields : public KeyFilter {
   }
 
  private:
-  static constexpr std::array<std::string_view, 5> kOfLaunches = {"launch_ready", "launch_started", "launch_has_ctas_left",
-                                                                  "dram_fraction", "memory_rate"};
+  static constexpr std::array<std::string_view, 6> kOfLaunches = {"launch_ready", "launch_started", "launch_has_ctas_left",
+                                                                  "dram_fraction", "l1_fraction", "memory_rate"};
 };
 
 // Where the launch has issued most: what is corrected is little beside it.
@@ -186,8 +186,8 @@ void correct(Sm& sm, int launch, const Correction& correction) {
   state.account.spend(busiest_row(sm, launch), WarpState::kSelected, correction.instructions);
   for (const auto& [place, cycles] : correction.waits) state.account.spend(place.first, place.second, cycles);
   account.resident_warp_cycles += correction.resident_warp_cycles;
-  account.l2_requested_bytes += correction.requested_bytes;
-  account.l2_served_bytes += correction.served_bytes;
+  account.requested_bytes += correction.requested_bytes;
+  account.served_bytes += correction.served_bytes;
   state.progress[launch].done += correction.ctas;
 }
 

@@ -251,7 +251,7 @@ TEST_F(Traces, AreWrittenPrintedMeasuredAndChecked) {
   const std::string rng = run({"trace", "dump", "k.wft", "--kernel", "rng"}).out;
   EXPECT_THAT(rng, AllOf(HasSubstr("kernel rng"), Not(HasSubstr("kernel first"))));
   EXPECT_EQ(run({"trace", "check", "k.wft", "k.wfs"}).out, "k.wft: valid, 2 kernels\nk.wfs: valid, 2 kernels\n");
-  for (const std::string by : {"kernel", "role", "pipe", "opcode"}) {
+  for (const std::string by : {"kernel", "role", "pipe", "opcode", "loop", "stream"}) {
     const Ended stats = run({"trace", "stats", "k.wft", "--by", by, "--format", "csv"});
     EXPECT_EQ(stats.exit_code, 0) << stats.err;
     EXPECT_THAT(lines_of(stats.out).at(1), testing::StartsWith("first,"));

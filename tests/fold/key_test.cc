@@ -127,6 +127,7 @@ const std::set<std::string> kFields = {
     "holds",
     "in_barrier",
     "just_issued",
+    "l1_fraction",
     "last_issued",
     "last_sub_core",
     "last_turn",

@@ -254,10 +254,10 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaCommand{};
   EXPECT_EQ(sizeof(sim::SmState), 17280);
   EXPECT_EQ(sizeof(sim::SubCore), 3520);
-  EXPECT_EQ(sizeof(sim::MemoryStage), 4840);
+  EXPECT_EQ(sizeof(sim::MemoryStage), 4864);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 9824);
   EXPECT_EQ(sizeof(sim::MemoryShare), 2968);
-  EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (6 + sim::kContended));
+  EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (7 + sim::kContended));
 }
 
 }  // namespace

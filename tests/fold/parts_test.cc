@@ -122,10 +122,11 @@ TEST(Parts, HeldDram) {
                                   [](sim::HeldDram& server, int launch) { server.read(kNow, 100, launch); });
 }
 
-TEST(Parts, DramFraction) {
-  sim::DramFraction fraction(1, 3);
-  fraction.take(100);
-  EXPECT_EQ(unnoticed(fraction, kVisit), "0-7");  // the share: numerator_
+TEST(Parts, SpreadShare) {
+  sim::SpreadShare share(1, 3);
+  share.take(100);
+  const auto visit = [](auto& part, sim::StateVisitor& visitor) { part.visit(visitor, "share"); };
+  EXPECT_EQ(unnoticed(share, visit), "0-7");  // numerator_
 }
 
 TEST(Parts, TimerWheel) {

@@ -99,6 +99,8 @@ const std::vector<Case>& cases() {
        }},
       {"GuardedExit", "role producer: instruction 6 (EXIT): the EXIT that ends a role cannot have a guard",
        [](Kernel& k) { code(k, 0, 2)[0] = instruction("@P0 EXIT ;"); }},
+      {"LastExitPassedBy", "role producer: instruction 6 (EXIT): the EXIT that ends a role cannot have a guard",
+       [](Kernel& k) { code(k, 0, 2)[0] = instruction("@!PT EXIT ;"); }},
       {"ZeroTrips", "role producer: loop before instruction 2: 0 trips",
        [](Kernel& k) { std::get<Loop>(k.roles[0].body[1]).trips = {.literal = 0}; }},
       {"TripParameter", "loop before instruction 2: parameter 2 of 2",

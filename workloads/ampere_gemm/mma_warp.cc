@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "isa/block_border.h"
 #include "workloads/common/program.h"
 #include "workloads/common/recorded_loop.h"
 
@@ -53,7 +54,7 @@ std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture
         break;
     }
   }
-  uncount_copies(architecture, code);
+  isa::uncount_copies(architecture, code);
   return code;
 }
 

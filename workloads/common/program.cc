@@ -5,6 +5,7 @@
 #include <string>
 
 #include "isa/assembler.h"
+#include "isa/block_border.h"
 #include "isa/control_code_assigner.h"
 #include "isa/operand.h"
 
@@ -51,7 +52,7 @@ Code& Code::add(const std::vector<isa::Instruction>& more) {
 traces::Block block_of(const Code& code) {
   traces::Block block{code.instructions()};
   isa::assign_control_codes(code.architecture(), block.code, false);
-  uncount_copies(code.architecture(), block.code);
+  isa::uncount_copies(code.architecture(), block.code);
   return block;
 }
 

@@ -42,7 +42,6 @@ traces::Block block_of(const Code& code);
 traces::Loop loop_of(const Code& code, traces::TripCount trips);
 
 using traces::connect;
-using traces::uncount_copies;
 
 // General registers that the kernel needs for one thread: the highest one named plus one, rounded up to the multiple of 8 that
 // hardware allocates (256 registers a warp), at most the 255 that code can name.

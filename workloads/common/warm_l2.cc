@@ -12,6 +12,10 @@ namespace {
 
 constexpr double kShares = 256;
 
+double in_l1(const traces::MemoryStream& stream) {
+  return static_cast<double>(stream.l1_numerator) / static_cast<double>(stream.l1_denominator);
+}
+
 // By stream: bytes that the launch asks for. `times[c]`: how often all warps in CTAs of class c together run the body.
 void add_bytes(const traces::Kernel& kernel, const std::vector<traces::Node>& body, const std::vector<uint64_t>& times,
                std::vector<double>& bytes) {
@@ -20,7 +24,9 @@ void add_bytes(const traces::Kernel& kernel, const std::vector<traces::Node>& bo
     if (const auto* block = std::get_if<traces::Block>(&node)) {
       for (const isa::Instruction& instruction : block->code) {
         const auto& effect = instruction.effect;
-        if (effect.stream >= 0) bytes[static_cast<size_t>(effect.stream)] += issued * static_cast<double>(effect.bytes);
+        if (effect.stream < 0) continue;
+        const auto stream = static_cast<size_t>(effect.stream);
+        bytes[stream] += issued * (1 - in_l1(kernel.streams[stream])) * static_cast<double>(effect.bytes);
       }
       continue;
     }

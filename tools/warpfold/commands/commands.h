@@ -15,6 +15,7 @@ Outcome<void> roofline_command(const Invocation& invocation);
 Outcome<void> model_command(const Invocation& invocation);
 Outcome<void> report_command(const Invocation& invocation);
 Outcome<void> import_command(const Invocation& invocation);
+Outcome<void> import_trace_command(const Invocation& invocation);
 Outcome<void> trace_command(const Invocation& invocation);
 Outcome<void> check_command(const Invocation& invocation);
 Outcome<void> validate_command(const Invocation& invocation);

@@ -30,6 +30,7 @@ constexpr std::array kSubcommands{
     Subcommand{"roofline", "operations and bytes of each kernel against what the GPU allows", roofline_command},
     Subcommand{"report", "show saved results again, as tables or a page; the difference of two", report_command},
     Subcommand{"import", "make a kernel of a SASS listing, without a GPU", import_command},
+    Subcommand{"import-trace", "traces of Accel-Sim's tracer as kernels of scenarios, rolled again", import_trace_command},
     Subcommand{"trace", "write, dump, measure and check kernel traces", trace_command},
     Subcommand{"validate", "hold simulations against measured rows (CSV)", validate_command},
     Subcommand{"check", "check scenarios, GPU files and traces without running them", check_command},
@@ -40,7 +41,7 @@ std::string usage() {
       "Usage: warpfold COMMAND [arguments]\n\n"
       "A discrete-event, cycle-approximate simulator of kernels that share GPU streaming multiprocessors.\n\nCommands\n";
   for (const Subcommand& command : kSubcommands) {
-    text.append("  ").append(command.name).append(10 - command.name.size(), ' ').append(command.summary).append("\n");
+    text.append("  ").append(command.name).append(14 - command.name.size(), ' ').append(command.summary).append("\n");
   }
   text +=
       "\nOptions\n  --help     this text; warpfold COMMAND --help says more\n  --version  the version\n\n"

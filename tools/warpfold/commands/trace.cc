@@ -7,7 +7,7 @@
 #include "configs/near_miss.h"
 #include "isa/architecture.h"
 #include "isa/control_code_assigner.h"
-#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/trace_verbs.h"
 #include "tools/warpfold/render/trace_tables.h"
 #include "tools/warpfold/run/kernels.h"
 #include "tools/warpfold/run/tile_tuner.h"
@@ -19,12 +19,15 @@ namespace {
 
 namespace po = boost::program_options;
 
+bool is_trace(const std::string& extension) { return extension == ".wft" || extension == ".wfs"; }
+
+}  // namespace
+
 void add_kernel_option(Options& options) {
   options.add()("kernel", po::value<std::string>()->value_name("NAME"), "only this kernel");
 }
 
-// Keeps the kernel that --kernel names, or all.
-Outcome<std::vector<traces::Kernel>> chosen(const Options& options, std::vector<traces::Kernel> kernels) {
+Outcome<std::vector<traces::Kernel>> chosen_kernels(const Options& options, std::vector<traces::Kernel> kernels) {
   if (!options.has("kernel")) return kernels;
   const std::string name = options.text("kernel");
   std::vector<std::string> known;
@@ -34,6 +37,17 @@ Outcome<std::vector<traces::Kernel>> chosen(const Options& options, std::vector<
   }
   return user_error("--kernel: no kernel called \"" + name + "\"" + suggestion(name, known));
 }
+
+Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
+  if (is_trace(std::filesystem::path(file).extension().string())) return file_kernels(file);
+  configs::Places places;
+  auto scenario = configs::load_scenario(file, settings, &places);
+  if (!scenario) return std::unexpected(Failure(scenario.error()));
+  if (const auto tuned = TileTuner().tune(*scenario); !tuned) return std::unexpected(Failure(places.located(tuned.error())));
+  return scenario_kernels(*scenario, file, places);
+}
+
+namespace {
 
 Outcome<void> dump(const Invocation& invocation) {
   Options options("warpfold trace dump FILE [options]",
@@ -46,7 +60,7 @@ Outcome<void> dump(const Invocation& invocation) {
   if (options.help_wanted()) return write_output("", options.help());
   auto all = file_kernels(options.arguments().front());
   if (!all) return std::unexpected(all.error());
-  const auto kernels = chosen(options, std::move(*all));
+  const auto kernels = chosen_kernels(options, std::move(*all));
   if (!kernels) return std::unexpected(kernels.error());
   return write_output(options.has("output") ? options.text("output") : "", traces::format_kernels(*kernels));
 }
@@ -58,7 +72,7 @@ Outcome<void> stats(const Invocation& invocation) {
   options.positional("FILE", 1, 1);
   add_kernel_option(options);
   options.add()("by", po::value<std::string>()->default_value("kernel")->value_name("WHAT"),
-                "a row for each kernel, role, pipe or opcode");
+                "a row for each kernel, role, pipe, opcode, loop or stream");
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -68,7 +82,7 @@ Outcome<void> stats(const Invocation& invocation) {
   if (!maker) return std::unexpected(maker.error());
   auto all = file_kernels(options.arguments().front());
   if (!all) return std::unexpected(all.error());
-  const auto kernels = chosen(options, std::move(*all));
+  const auto kernels = chosen_kernels(options, std::move(*all));
   if (!kernels) return std::unexpected(kernels.error());
   return write_output(destination->path, (*maker)(*kernels).render(destination->format));
 }
@@ -136,17 +150,6 @@ Outcome<void> check(const Invocation& invocation) {
   return {};
 }
 
-bool is_trace(const std::string& extension) { return extension == ".wft" || extension == ".wfs"; }
-
-Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
-  if (is_trace(std::filesystem::path(file).extension().string())) return file_kernels(file);
-  configs::Places places;
-  auto scenario = configs::load_scenario(file, settings, &places);
-  if (!scenario) return std::unexpected(Failure(scenario.error()));
-  if (const auto tuned = TileTuner().tune(*scenario); !tuned) return std::unexpected(Failure(places.located(tuned.error())));
-  return scenario_kernels(*scenario, file, places);
-}
-
 Outcome<void> write(const Invocation& invocation) {
   Options options("warpfold trace write SOURCE --output FILE [options]",
                   "Writes the kernels of a scenario, or of another trace, to a trace file (.wft) or, as text, to a .wfs file.",
@@ -166,7 +169,7 @@ Outcome<void> write(const Invocation& invocation) {
 
   auto all = source_kernels(options.arguments().front(), options.settings());
   if (!all) return std::unexpected(all.error());
-  const auto kernels = chosen(options, std::move(*all));
+  const auto kernels = chosen_kernels(options, std::move(*all));
   if (!kernels) return std::unexpected(kernels.error());
   if (extension == ".wfs") return write_output(output, traces::format_kernels(*kernels));
   if (auto written = traces::write_trace(output, *kernels); !written) return std::unexpected(Failure(written.error()));
@@ -174,11 +177,14 @@ Outcome<void> write(const Invocation& invocation) {
 }
 
 constexpr const char* kUsage =
-    "Usage: warpfold trace dump|stats|check|write ...\n\n"
+    "Usage: warpfold trace dump|stats|check|write|slice|diff|export ...\n\n"
     "  write  write the kernels of a scenario to a trace file\n"
     "  dump   print a trace as text\n"
     "  stats  count instructions, pipes and bytes of a trace\n"
-    "  check  check traces and their control codes\n\n"
+    "  check  check traces and their control codes\n"
+    "  slice  write a part of kernels: a role, a loop, some CTAs\n"
+    "  diff   compare two kernels, opcode by opcode or loop by loop\n"
+    "  export write kernels as Accel-Sim reads them\n\n"
     "Each has its own --help.\n\nExamples:\n"
     "  warpfold trace write configs/scenarios/qkv_philox_llama3_70b.textproto --output kernels.wft\n"
     "  warpfold trace stats kernels.wft --by pipe\n";
@@ -186,7 +192,8 @@ constexpr const char* kUsage =
 }  // namespace
 
 Outcome<void> trace_command(const Invocation& invocation) {
-  if (invocation.arguments.empty()) return user_error("trace: dump, stats, check or write is missing; see warpfold trace --help");
+  if (invocation.arguments.empty())
+    return user_error("trace: dump, stats, check, write, slice, diff or export is missing; see warpfold trace --help");
   const std::string& action = invocation.arguments.front();
   if (action == "--help" || action == "-h") return write_output("", kUsage);
   const Invocation rest{{invocation.arguments.begin() + 1, invocation.arguments.end()}, invocation.command_line};
@@ -194,7 +201,11 @@ Outcome<void> trace_command(const Invocation& invocation) {
   if (action == "stats") return stats(rest);
   if (action == "check") return check(rest);
   if (action == "write") return write(rest);
-  return user_error("unknown command \"trace " + action + "\"" + suggestion(action, {"dump", "stats", "check", "write"}));
+  if (action == "slice") return trace_slice(rest);
+  if (action == "diff") return trace_diff(rest);
+  if (action == "export") return trace_export(rest);
+  return user_error("unknown command \"trace " + action + "\"" +
+                    suggestion(action, {"dump", "stats", "check", "write", "slice", "diff", "export"}));
 }
 
 }  // namespace warpfold::cli

@@ -1,5 +1,6 @@
 #include "tools/warpfold/render/trace_tables.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "configs/near_miss.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/figures/content_hash.h"
+#include "traces/loop_stats.h"
 #include "traces/stats.h"
 
 namespace warpfold::cli {
@@ -70,8 +72,37 @@ Table by_opcode(const std::vector<traces::Kernel>& kernels) {
   return table;
 }
 
-constexpr std::array<std::pair<std::string_view, TraceTable>, 4> kTables{
-    {{"kernel", by_kernel}, {"role", by_role}, {"pipe", by_pipe}, {"opcode", by_opcode}}};
+// How the launch is rolled: "rolled" is how often an instruction of the text is issued.
+Table by_loop(const std::vector<traces::Kernel>& kernels) {
+  Table table({"kernel", "role", "loop", "least_trips", "most_trips", "in_text", "issued", "percent", "rolled"});
+  for (const traces::Kernel& kernel : kernels) {
+    for (const traces::Role& role : kernel.roles) {
+      const auto loops = traces::loop_statistics(kernel, role);
+      for (const traces::LoopStatistics& loop : loops) {
+        table.add({kernel.name, role.name, loop.place.empty() ? "all" : loop.place, loop.least_trips, loop.most_trips, loop.in_text,
+                   loop.issued, percent(loop.issued, loops.front().issued),
+                   Cell(static_cast<double>(loop.issued) / static_cast<double>(std::max<uint64_t>(loop.in_text, 1)), 1)});
+      }
+    }
+  }
+  return table;
+}
+
+// Footprints: what comes from DRAM is what a stream touches for the first time, or again after it has left L2.
+Table by_stream(const std::vector<traces::Kernel>& kernels) {
+  Table table({"kernel", "stream", "way", "requests", "l1_percent", "bytes", "dram_percent", "dram_bytes"});
+  for (const traces::Kernel& kernel : kernels) {
+    for (const traces::StreamStatistics& stream : traces::stream_statistics(kernel)) {
+      table.add({kernel.name, stream.name, stream.write ? "write" : "read", stream.requests,
+                 percent(stream.l1_requests, stream.requests), stream.bytes, percent(stream.dram_bytes, stream.bytes),
+                 stream.dram_bytes});
+    }
+  }
+  return table;
+}
+
+constexpr std::array<std::pair<std::string_view, TraceTable>, 6> kTables{
+    {{"kernel", by_kernel}, {"role", by_role}, {"pipe", by_pipe}, {"opcode", by_opcode}, {"loop", by_loop}, {"stream", by_stream}}};
 
 }  // namespace
 

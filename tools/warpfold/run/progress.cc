@@ -19,6 +19,16 @@ void report_progress(const std::string& what) {
   logger->info("{}", what);
 }
 
+ProgressLine::ProgressLine(std::string what) : what_(std::move(what)), shown_(isatty(STDERR_FILENO) != 0) {}
+
+ProgressLine::~ProgressLine() {
+  if (shown_) std::cerr << "\r\x1b[K" << std::flush;
+}
+
+void ProgressLine::draw(const std::string& state) const {
+  if (shown_) std::cerr << '\r' << what_ << ": " << state << "\x1b[K" << std::flush;
+}
+
 ProgressBar::ProgressBar(std::string what, size_t steps)
     : what_(std::move(what)), steps_(steps), shown_(isatty(STDERR_FILENO) != 0) {
   draw();

@@ -9,6 +9,21 @@ namespace warpfold::cli {
 // Writes the step that begins to stderr where that is a terminal; silent in a pipe.
 void report_progress(const std::string& what);
 
+// What is known so far of a step, as one line on stderr that is redrawn and gone at the end; silent in a pipe.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::string what);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void draw(const std::string& state) const;
+
+ private:
+  std::string what_;
+  bool shown_;
+};
+
 // Steps done out of all, as one line on stderr that is redrawn; silent in a pipe. Steps may come from several threads.
 class ProgressBar {
  public:

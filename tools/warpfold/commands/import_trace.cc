@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "configs/load.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/run/gpu_caches.h"
+#include "tools/warpfold/run/progress.h"
+#include "traces/accelsim/byte_source.h"
+#include "traces/accelsim/importer.h"
+#include "traces/accelsim/kernel_list.h"
+#include "traces/trace_file.h"
+
+namespace warpfold::cli {
+namespace {
+
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+using traces::accelsim::ImportedKernel;
+using traces::accelsim::ImportOptions;
+using traces::accelsim::ListEntry;
+
+constexpr const char* kScenario = "scenario.textproto";
+
+std::string fixed(double value, int digits) {
+  std::ostringstream text;
+  text.setf(std::ios::fixed);
+  text.precision(digits);
+  text << value;
+  return text.str();
+}
+
+// One line for each kernel, beside the progress on a terminal.
+std::string summary(const std::string& name, const ImportedKernel& imported, uint64_t text, double seconds) {
+  const double megabytes = static_cast<double>(imported.bytes) / 1e6;
+  std::string line = name + ": " + std::to_string(imported.instructions) + " instructions of " +
+                     std::to_string(imported.kernel.ctas()) + " CTAs, " + fixed(megabytes, 1) + " MB at " +
+                     fixed(megabytes / std::max(seconds, 1e-9), 0) + " MB/s; rolled into " + std::to_string(text) + " instructions";
+  if (imported.kernel.ctas() < imported.ctas_of_grid) {
+    line += "; " + std::to_string(imported.ctas_of_grid - imported.kernel.ctas()) + " CTAs of the grid have no instructions";
+  }
+  if (imported.kept_share < 1) line += "; reuse followed for " + fixed(100 * imported.kept_share, 3) + " % of the lines";
+  return line + "\n";
+}
+
+uint64_t instructions_in(const std::vector<traces::Node>& body) {
+  uint64_t count = 0;
+  for (const traces::Node& node : body) {
+    const auto* block = std::get_if<traces::Block>(&node);
+    count += block != nullptr ? block->code.size() : instructions_in(std::get<traces::Loop>(node).body);
+  }
+  return count;
+}
+
+// A trace, imported and told of on stderr's terminal and in `lines`.
+Outcome<ImportedKernel> import_one(const std::string& path, ImportOptions options, std::string& lines) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+  std::optional<ProgressLine> progress;
+  progress.emplace(path);
+  options.progress = [&](uint64_t bytes) {
+    const double megabytes = static_cast<double>(bytes) / 1e6;
+    progress->draw(fixed(megabytes, 0) + " MB, " + fixed(megabytes / seconds(), 0) + " MB/s");
+  };
+  auto imported = traces::accelsim::import_kernel(path, options);
+  progress.reset();
+  if (!imported) return std::unexpected(Failure(imported.error()));
+  uint64_t text = 0;
+  for (const traces::Role& role : imported->kernel.roles) text += instructions_in(role.body);
+  lines += summary(fs::path(path).filename().string(), *imported, text, seconds());
+  return *std::move(imported);
+}
+
+Outcome<void> write_kernel(const std::string& path, const traces::Kernel& kernel) {
+  if (fs::path(path).extension() == ".wfs") return write_output(path, traces::format_kernels({kernel}));
+  if (auto written = traces::write_trace(path, {kernel}); !written) return std::unexpected(Failure(written.error()));
+  return {};
+}
+
+// The list names kernel-1.traceg where the file may have been compressed since.
+Outcome<std::string> file_of(const std::string& list, const ListEntry& entry) {
+  const fs::path named = fs::path(list).parent_path() / entry.text;
+  for (const char* more : {"", ".xz", ".gz", ".zst"}) {
+    std::error_code error;
+    if (const std::string path = named.string() + more; fs::exists(path, error)) return path;
+  }
+  return std::unexpected(
+      Failure(Diagnostic{list, entry.line, 1, named.string() + " does not exist, nor compressed as .xz, .gz or .zst"}));
+}
+
+std::string in_text_format(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
+
+// Kernels of a list as a scenario: streams are numbered in the order in which the list comes to them.
+Outcome<void> import_list(const std::string& list, const std::string& folder, const std::string& gpu_file,
+                          const ImportOptions& options) {
+  auto source = traces::accelsim::open_source(list);
+  if (!source) return std::unexpected(Failure(source.error()));
+  const auto entries = traces::accelsim::read_kernel_list(list, *std::move(source));
+  if (!entries) return std::unexpected(Failure(entries.error()));
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return user_error("--output " + folder + ": " + error.message());
+
+  const fs::path gpu = fs::absolute(gpu_file).lexically_relative(fs::absolute(folder));
+  std::string scenario = "# Kernels of " + list + ", imported by warpfold import-trace.\nname: " +
+                         in_text_format(fs::absolute(list).parent_path().filename().string()) +
+                         "\ngpu_file: " + in_text_format(gpu.string()) + "\npolicy { kind: CONCURRENT }\n";
+  std::string lines;
+  std::map<uint64_t, uint32_t> streams;
+  uint64_t kernels = 0;
+  for (const ListEntry& entry : *entries) {
+    if (entry.copy) {
+      scenario += "# " + entry.text + "\n";
+      continue;
+    }
+    const auto path = file_of(list, entry);
+    if (!path) return std::unexpected(path.error());
+    const auto imported = import_one(*path, options, lines);
+    if (!imported) return std::unexpected(imported.error());
+    const std::string name = "kernel-" + std::to_string(++kernels);
+    if (auto written = write_kernel((fs::path(folder) / (name + ".wft")).string(), imported->kernel); !written) return written;
+    const uint32_t stream = streams.try_emplace(imported->stream, static_cast<uint32_t>(streams.size())).first->second;
+    scenario +=
+        "kernel {\n  name: \"" + name + "\"\n  stream: " + std::to_string(stream) + "\n  trace { path: \"" + name + ".wft\" }\n}\n";
+  }
+  if (auto written = write_output((fs::path(folder) / kScenario).string(), scenario); !written) return written;
+  return write_output("", lines);
+}
+
+}  // namespace
+
+Outcome<void> import_trace_command(const Invocation& invocation) {
+  Options options(
+      "warpfold import-trace LIST|TRACE --output FOLDER|FILE [options]",
+      "Reads traces of Accel-Sim's tracer (NVBit) and rolls them again: a list (kernelslist.g) becomes a folder with a trace\n"
+      "for each kernel and a scenario, one trace (.traceg or .trace, also as .xz, .gz or .zst) a .wft or .wfs file.",
+      "  warpfold import-trace traces/kernelslist.g --output imported\n"
+      "  warpfold import-trace traces/kernel-1.traceg.xz --gpu configs/gpus/a100_sxm.textproto --output rng.wft\n");
+  options.positional("LIST|TRACE", 1, 1);
+  options.add()("output,o", po::value<std::string>()->value_name("PATH"), "the folder, or the .wft or .wfs file, to write");
+  options.add()("gpu", po::value<std::string>()->default_value("configs/gpus/a100_sxm.textproto")->value_name("FILE"),
+                "whose L1 and L2 the addresses meet");
+  options.add()("architecture", po::value<std::string>()->value_name("NAME"),
+                "opcode table to read the trace with, if its header does not say one that exists");
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  if (!options.has("output")) return user_error("--output is missing; see --help");
+  const std::string input = options.arguments().front();
+  const std::string output = options.text("output");
+  const auto gpu = configs::load_gpu(options.text("gpu"));
+  if (!gpu) return std::unexpected(Failure(gpu.error()));
+  ImportOptions import;
+  if (options.has("architecture")) import.architecture = options.text("architecture");
+  import.caches = [&gpu](uint32_t warps, uint32_t registers, uint32_t shared_bytes) {
+    return caches_for(*gpu, warps, registers, shared_bytes);
+  };
+  if (fs::path(input).extension() == ".g") return import_list(input, output, options.text("gpu"), import);
+  const std::string extension = fs::path(output).extension().string();
+  if (extension != ".wft" && extension != ".wfs") return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
+  std::string lines;
+  const auto imported = import_one(input, import, lines);
+  if (!imported) return std::unexpected(imported.error());
+  if (auto written = write_kernel(output, imported->kernel); !written) return written;
+  return write_output("", lines);
+}
+
+}  // namespace warpfold::cli

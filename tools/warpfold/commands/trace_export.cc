@@ -1,0 +1,81 @@
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "tools/warpfold/commands/trace_verbs.h"
+#include "traces/accelsim/exporter.h"
+
+namespace warpfold::cli {
+namespace po = boost::program_options;
+namespace fs = std::filesystem;
+
+Outcome<std::pair<uint64_t, uint64_t>> cta_range(const std::string& text) {
+  const auto number = [](std::string_view word, uint64_t& value) {
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    return error == std::errc{} && end == word.data() + word.size();
+  };
+  const std::string_view all = text;
+  const size_t dash = all.find('-');
+  uint64_t first = 0;
+  uint64_t last = 0;
+  const bool read = number(all.substr(0, dash), first) && (dash == std::string_view::npos || number(all.substr(dash + 1), last));
+  if (dash == std::string_view::npos) last = first;
+  if (!read || last < first) return user_error("--ctas " + text + ": expected a number or a range such as 0-15");
+  return std::pair(first, last - first + 1);
+}
+
+Outcome<void> trace_export(const Invocation& invocation) {
+  Options options(
+      "warpfold trace export SOURCE --output FOLDER [options]",
+      "Writes the kernels of a scenario or a trace as Accel-Sim reads them: a .traceg file for each, with every instruction of\n"
+      "every warp, and kernelslist.g. A large grid makes large files: --ctas takes some of it.",
+      "  warpfold trace export kernels.wft --kernel rng --output traces\n"
+      "  warpfold trace export configs/scenarios/qkv_philox_small.textproto --kernel rng --ctas 0-15 --output traces\n");
+  options.positional("SOURCE", 1, 1);
+  options.add_settings();
+  add_kernel_option(options);
+  options.add()("ctas", po::value<std::string>()->value_name("FIRST-LAST"), "only these CTAs, counted from 0");
+  options.add()("output,o", po::value<std::string>()->value_name("FOLDER"), "the folder to write");
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  if (!options.has("output")) return user_error("--output is missing; see --help");
+  traces::accelsim::ExportOptions exported;
+  if (options.has("ctas")) {
+    const auto ctas = cta_range(options.text("ctas"));
+    if (!ctas) return std::unexpected(ctas.error());
+    std::tie(exported.first_cta, exported.ctas) = *ctas;
+  }
+  auto all = source_kernels(options.arguments().front(), options.settings());
+  if (!all) return std::unexpected(all.error());
+  const auto kernels = chosen_kernels(options, std::move(*all));
+  if (!kernels) return std::unexpected(kernels.error());
+  const fs::path folder = options.text("output");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return user_error("--output " + folder.string() + ": " + error.message());
+  std::string list;
+  for (const traces::Kernel& kernel : *kernels) {
+    const std::string name = "kernel-" + std::to_string(exported.id) + ".traceg";
+    const std::string path = (folder / name).string();
+    std::ofstream file(path, std::ios::binary);
+    const auto done = traces::accelsim::export_kernel(
+        kernel, exported, [&](std::string_view text) { file.write(text.data(), static_cast<std::streamsize>(text.size())); });
+    if (!done) {
+      file.close();
+      fs::remove(path, error);
+      return std::unexpected(Failure(done.error()));
+    }
+    file.flush();
+    if (!file) return user_error(path + ": cannot be written");
+    list += name + "\n";
+    ++exported.id;
+  }
+  return write_output((folder / "kernelslist.g").string(), list);
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,55 @@
+#include <filesystem>
+
+#include "tools/warpfold/commands/trace_verbs.h"
+#include "traces/slice.h"
+#include "traces/trace_file.h"
+#include "traces/validate.h"
+
+namespace warpfold::cli {
+
+namespace po = boost::program_options;
+
+Outcome<void> trace_slice(const Invocation& invocation) {
+  Options options("warpfold trace slice SOURCE --output FILE [options]",
+                  "Writes a part of each kernel as a trace: one role, one loop of it, some CTAs.",
+                  "  warpfold trace slice kernels.wft --kernel gemm --role consumer0 --loop 1.1 --output loop.wfs\n"
+                  "  warpfold trace slice kernels.wft --ctas 0-131 --output wave.wft\n");
+  options.positional("SOURCE", 1, 1);
+  options.add_settings();
+  add_kernel_option(options);
+  options.add()("role", po::value<std::string>()->value_name("NAME"), "only the warps of this role");
+  options.add()("loop", po::value<std::string>()->value_name("PLACE"),
+                "only this loop of the role, as trace stats --by loop has them");
+  options.add()("ctas", po::value<std::string>()->value_name("FIRST-LAST"), "only these CTAs, counted from 0");
+  options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write: .wft or .wfs");
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  if (!options.has("output")) return user_error("--output is missing; see --help");
+  const std::string output = options.text("output");
+  const std::string extension = std::filesystem::path(output).extension().string();
+  if (extension != ".wft" && extension != ".wfs") return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");
+  traces::Slice part;
+  if (options.has("role")) part.role = options.text("role");
+  if (options.has("loop")) part.loop = options.text("loop");
+  if (options.has("ctas")) {
+    const auto ctas = cta_range(options.text("ctas"));
+    if (!ctas) return std::unexpected(ctas.error());
+    part.ctas = {ctas->first, ctas->second};
+  }
+  const std::string source = options.arguments().front();
+  auto all = source_kernels(source, options.settings());
+  if (!all) return std::unexpected(all.error());
+  auto kernels = chosen_kernels(options, std::move(*all));
+  if (!kernels) return std::unexpected(kernels.error());
+  for (traces::Kernel& kernel : *kernels) {
+    auto kept = traces::slice(std::move(kernel), part);
+    if (!kept) return user_error(source + ": " + kept.error().message);
+    kernel = *std::move(kept);
+    if (auto valid = traces::validate(kernel, source); !valid) return std::unexpected(Failure(valid.error()));
+  }
+  if (extension == ".wfs") return write_output(output, traces::format_kernels(*kernels));
+  if (auto written = traces::write_trace(output, *kernels); !written) return std::unexpected(Failure(written.error()));
+  return {};
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "traces/accelsim/byte_source.h"
+
+namespace warpfold::traces::accelsim {
+
+// The lines of a source, one at a time.
+class LineSource {
+ public:
+  LineSource(std::string file, std::unique_ptr<ByteSource> bytes) : file_(std::move(file)), bytes_(std::move(bytes)) {}
+
+  // The next line without its end, valid until the next call; false at the end, and where the source fails.
+  bool next(std::string_view& line);
+  const std::optional<Diagnostic>& error() const { return error_; }
+
+  const std::string& file() const { return file_; }
+  int number() const { return static_cast<int>(std::min<uint64_t>(number_, 0x7fffffff)); }  // of the line read last, from 1
+  uint64_t bytes_read() const { return read_; }                                             // decompressed
+  std::unexpected<Diagnostic> fail_here(std::string message) const { return fail_at(file_, number(), 0, std::move(message)); }
+
+ private:
+  bool refill();
+
+  std::string file_;
+  std::unique_ptr<ByteSource> bytes_;
+  std::vector<char> buffer_;
+  size_t begin_ = 0;  // of what is not given yet
+  size_t end_ = 0;
+  bool ended_ = false;
+  uint64_t number_ = 0;
+  uint64_t read_ = 0;
+  std::optional<Diagnostic> error_;
+};
+
+}  // namespace warpfold::traces::accelsim

@@ -1,0 +1,61 @@
+#include "traces/access/coalesce.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace warpfold::traces::access {
+namespace {
+
+void touch(uint64_t sector, std::vector<LineTouch>& touched) {
+  const uint64_t line = sector / kSectorsPerLine;
+  const auto bit = static_cast<uint8_t>(1U << sector % kSectorsPerLine);
+  if (!touched.empty() && touched.back().line == line) {
+    touched.back().sectors = static_cast<uint8_t>(touched.back().sectors | bit);
+  } else {
+    touched.push_back({line, bit});
+  }
+}
+
+void merge_sorted(std::vector<LineTouch>& touched) {
+  std::ranges::sort(touched, {}, &LineTouch::line);
+  size_t kept = 0;
+  for (const LineTouch& each : touched) {
+    if (kept > 0 && touched[kept - 1].line == each.line) {
+      touched[kept - 1].sectors = static_cast<uint8_t>(touched[kept - 1].sectors | each.sectors);
+    } else {
+      touched[kept++] = each;
+    }
+  }
+  touched.resize(kept);
+}
+
+}  // namespace
+
+void coalesce(const LaneAccess& access, std::vector<LineTouch>& touched) {
+  touched.clear();
+  bool rising = true;
+  for (uint32_t left = access.mask; left != 0; left &= left - 1) {
+    const uint64_t first = access.addresses[std::countr_zero(left)];
+    const uint64_t last = first + std::max<uint32_t>(access.bytes, 1) - 1;
+    if (last < first) continue;  // past the end of the address space
+    for (uint64_t sector = first / kSectorBytes; sector <= last / kSectorBytes; ++sector) {
+      rising = rising && (touched.empty() || touched.back().line <= sector / kSectorsPerLine);
+      touch(sector, touched);
+    }
+  }
+  if (!rising) merge_sorted(touched);
+}
+
+std::vector<LineTouch> coalesce(const LaneAccess& access) {
+  std::vector<LineTouch> touched;
+  coalesce(access, touched);
+  return touched;
+}
+
+uint32_t sector_count(const std::vector<LineTouch>& touched) {
+  uint32_t count = 0;
+  for (const LineTouch& each : touched) count += static_cast<uint32_t>(std::popcount(each.sectors));
+  return count;
+}
+
+}  // namespace warpfold::traces::access
