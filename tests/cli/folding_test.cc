@@ -30,6 +30,7 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"decode_h100", {}},
     {"decode_paged_a100", {"batch=8"}},
     {"flash_attention_2_a100", {"seq=1024", "batch=1"}},
+    {"flash_attention_3_backward_h100", {"seq=1024", "batch=1"}},
     {"flash_attention_3_dropout_h100", {"seq=1024"}},
     {"flash_attention_3_h100", {"seq=2048"}},
     {"gemm_a100_fp16_4096", {"size=2048"}},

@@ -121,6 +121,11 @@ TEST_F(Rows, ABackwardPassHasThreeKernelsAndBothHaveFour) {
   EXPECT_EQ(backward.runs.size(), 3);
   EXPECT_DOUBLE_EQ(backward.work, 2.5 * 0.5 * 4 * 8192.0 * 8192 * 128 * 16 * 2);
   EXPECT_EQ(map(kAttention, "S1,ATTN,H100,attention fwd+bwd," + shape).runs.size(), 4);
+  const Comparison third = map(kAttention, "S1,ATTN,H100,attention bwd,FlashAttention-3,fp16,2,16,8192,128,1,300,TFLOPS");
+  ASSERT_EQ(third.runs.size(), 3);  // no tile counter to clear: CTAs have a block of keys each
+  EXPECT_EQ(third.runs[0].scenario.kernel(0).flash_attention_3().pass(), configs::BACKWARD_PREPARE);
+  EXPECT_EQ(third.runs[1].scenario.kernel(0).flash_attention_3().pass(), configs::BACKWARD);
+  EXPECT_DOUBLE_EQ(third.launches_us, 3 * 0.9375);
 }
 
 // 1500 cycles at 1600 MHz each; a GEMM's time is its kernel's.
@@ -228,8 +233,8 @@ TEST_F(Rows, WhatCannotBeSimulatedHasAReason) {
   const std::string attention = kAttention + "\n";
   EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention fwd,cuDNN,fp16,1,1,1,128,0,1,ms\n"),
             "reason: no generator for attention by \"cuDNN\"");
-  EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention bwd,FA3,fp16,1,1,1,128,0,1,ms\n"),
-            "reason: FlashAttention-3's backward pass has no generator");
+  EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention bwd,FA3,fp16,1,1,512,256,0,1,ms\n"),
+            "reason: FlashAttention-3's backward pass has a generator for head_dim 64 and 128 only");
   EXPECT_THAT(mistake(attention + "S1,ATTN,H100,attention fwd,FA3,fp16,1,1,1024,96,0,1,ms\n"), HasSubstr("head_dim"));
   EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention fwd,FA3,fp16,1,1,1,128,unstated,1,ms\n"),
             "reason: whether it is causal is not stated: \"unstated\"");

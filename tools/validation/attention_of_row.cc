@@ -66,30 +66,32 @@ Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
   return shape;
 }
 
-configs::Kernel pass_kernel(const configs::AttentionShape& shape, configs::AttentionPass pass) {
+configs::Kernel pass_kernel(std::string_view generator, const configs::AttentionShape& shape, configs::AttentionPass pass) {
   configs::Kernel kernel;
   kernel.set_name("attention");
-  *kernel.mutable_flash_attention_2()->mutable_shape() = shape;
-  kernel.mutable_flash_attention_2()->set_pass(pass);
+  const auto fill = [&](auto& attention) {
+    *attention.mutable_shape() = shape;
+    if (pass != configs::FORWARD) attention.set_pass(pass);
+  };
+  if (generator == "flash_attention_3") {
+    fill(*kernel.mutable_flash_attention_3());
+  } else {
+    fill(*kernel.mutable_flash_attention_2());
+  }
   return kernel;
 }
 
 std::vector<configs::Kernel> kernels_of(std::string_view generator, const Pass& pass, const configs::AttentionShape& shape) {
   std::vector<configs::Kernel> kernels;
-  if (generator == "flash_attention_3") {
-    kernels.emplace_back().set_name("attention");
-    *kernels.back().mutable_flash_attention_3()->mutable_shape() = shape;
-    return kernels;
-  }
-  if (pass.forward) kernels.push_back(pass_kernel(shape, configs::FORWARD));
+  if (pass.forward) kernels.push_back(pass_kernel(generator, shape, configs::FORWARD));
   if (pass.backward) {
     for (const auto step : {configs::BACKWARD_PREPARE, configs::BACKWARD, configs::BACKWARD_CONVERT})
-      kernels.push_back(pass_kernel(shape, step));
+      kernels.push_back(pass_kernel(generator, shape, step));
   }
   return kernels;
 }
 
-// FlashAttention-3 draws causal tiles from a counter, which is cleared before. A copy of four bytes stands for it.
+// FlashAttention-3's forward pass draws causal tiles from a counter, which is cleared before. A copy of four bytes stands for it.
 configs::Kernel clearing() {
   configs::Kernel kernel;
   kernel.set_name("tile_counter");
@@ -110,9 +112,10 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
   if (pass == nullptr) return not_mapped("no generator for \"" + row.text("kernel") + "\"");
   const std::string_view generator = generator_of(row.text("impl"));
   if (generator.empty()) return not_mapped("no generator for attention by \"" + row.text("impl") + "\"");
-  if (generator == "flash_attention_3" && pass->backward) return not_mapped("FlashAttention-3's backward pass has no generator");
   auto shape = shape_of(row);
   if (!shape) return std::unexpected(shape.error());
+  if (generator == "flash_attention_3" && pass->backward && shape->head_dim() != 64 && shape->head_dim() != 128)
+    return not_mapped("FlashAttention-3's backward pass has a generator for head_dim 64 and 128 only");
   const bool drops = dropout_of(row) > 0;
   if (drops && pass->backward) return not_mapped("the backward pass with dropout has no generator");
   // FlashAttention-2 draws its bits itself: Philox of seven rounds, eight bits an element (csrc/flash_attn/src: philox.cuh,
@@ -124,7 +127,7 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
   work.shape = row.text("dtype") + " " + std::to_string(shape->batch()) + "x" + std::to_string(shape->heads()) + "x" +
                std::to_string(shape->queries()) + "x" + std::to_string(shape->head_dim()) + (shape->causal() ? " causal" : "");
   work.kernels = kernels_of(generator, *pass, *shape);
-  if (generator == "flash_attention_3" && shape->causal()) work.around.push_back(clearing());
+  if (generator == "flash_attention_3" && pass->forward && shape->causal()) work.around.push_back(clearing());
   work.launches = true;
   const auto queries = static_cast<double>(shape->queries());
   work.work = 4 * queries * queries * shape->head_dim() * static_cast<double>(shape->heads()) *
