@@ -18,7 +18,6 @@ namespace warpfold::workloads {
 namespace {
 
 using Plan = FlashAttention3BackwardPlan;
-using Registers = BackwardRegisters;
 
 constexpr uint32_t kFirstQuad = 4;  // UR4-UR35: four uniform registers hold the descriptors of A and B
 constexpr uint32_t kQuads = 8;
@@ -62,7 +61,7 @@ void BackwardConsumer::add_product(Code& code, const Product& product, const std
     const std::string accumulators = general(product.accumulators);
     const bool last = step + 1 == product.steps;
     if (last) beside();
-    code.add(line({"UIADD3 ", uniform(quad + 2), ", UR45, ", immediate(2 * step), ", URZ"}));
+    code.add(line({"UIADD3 ", uniform(quad + 2), ", UR45, ", immediate(2ULL * step), ", URZ"}));
     code.add(line({"UMOV ", uniform(quad + 3), ", 0x40000040"}));
     if (product.left == 0) code.add(line({"UMOV ", uniform(quad + 1), ", 0x40000040"}));
     if (product.moved) code.add("UIADD3 UR54, UR45, 0x2, URZ").add("UMOV UR55, UR54");
@@ -84,7 +83,7 @@ void BackwardConsumer::add_query_gradient(Code& code, bool moved) const {
   add_next_stage(code, Plan::kStages);
   code.add("WARPGROUP.DEPBAR.LE gsb0, 0x0");
   for (uint32_t i = 0; i < plan_.query_gradients(); i += 4) {
-    code.add(line({"STS.128 [R5+", immediate(1024 * i), "], ", general(at_.query_gradient() + i)}));
+    code.add(line({"STS.128 [R5+", immediate(1024ULL * i), "], ", general(at_.query_gradient() + i)}));
   }
   add_fence(code);
   code.add("BAR.ARV 0xd, 0x120", {.barrier = BackwardBarriers::kQueryGradientFull, .count = kQueryGradientThreads});
@@ -146,7 +145,7 @@ Code BackwardConsumer::epilogue() const {
   };
   together();
   for (uint32_t i = 0; i < plan_.key_gradients() / 4; ++i) {
-    code.add(line({"STSM.16.M88.4 [R5+", immediate(512 * i), "], ", general(at_.value_gradient() + 4 * i)}));
+    code.add(line({"STSM.16.M88.4 [R5+", immediate(512ULL * i), "], ", general(at_.value_gradient() + 4 * i)}));
   }
   add_fence(code);
   together();

@@ -4,6 +4,8 @@
 //
 //   producer   K, V, Q0 | dO0, Q1 | dO1, Q2 | ... | dO last
 //   writer     dQ0 full, add, read, empty | dQ1 full ...
+#include <algorithm>
+
 #include "workloads/flash_attention_3/backward.h"
 
 namespace warpfold::workloads {
@@ -19,7 +21,8 @@ StageLoad load_of(const Plan& plan, bool queries) {
           ? StageLoad{BackwardRings::kQueryFull, BackwardRings::kQueryEmpty, BackwardCursors::kQueryLoad, Plan::kStages, 1, {}}
           : StageLoad{
                 BackwardRings::kGradientFull, BackwardRings::kGradientEmpty, BackwardCursors::kGradientLoad, Plan::kStages, 1, {}};
-  load.boxes.assign(plan.boxes(), {plan.query_tile_bytes() / plan.boxes(), queries ? kStreamQueries : kStreamOutputGradient});
+  load.boxes.assign(plan.boxes(),
+                    {plan.query_tile_bytes() / std::max(1U, plan.boxes()), queries ? kStreamQueries : kStreamOutputGradient});
   load.boxes.push_back({plan.tile_queries * 4, kStreamRows});
   return load;
 }
@@ -29,7 +32,7 @@ void add_keys_load(Code& code, const Plan& plan) {
   code.add("SYNCS.ARRIVE.TRANS64 RZ, [R13], R7", {.barrier = BackwardRings::kKeys, .tx_bytes = 2 * plan.key_tile_bytes()});
   for (const int16_t stream : {kStreamKeys, kStreamValues}) {
     for (uint32_t box = 0; box < plan.boxes(); ++box) {
-      code.add("UIADD3 UR8, UR8, 0x2c00, URZ").add(line({"UMOV UR10, ", immediate(64 * box)}));
+      code.add("UIADD3 UR8, UR8, 0x2c00, URZ").add(line({"UMOV UR10, ", immediate(64ULL * box)}));
       code.add("UTMALDG.4D [UR8], [UR16], desc[UR14]",
                {.bytes = plan.key_tile_bytes() / plan.boxes(), .stream = stream, .barrier = BackwardRings::kKeys});
     }

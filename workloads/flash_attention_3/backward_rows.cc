@@ -25,11 +25,11 @@ void add_addresses(Code& code, uint32_t count) {
 }
 
 void add_load(Code& code, uint32_t to, uint32_t index, int16_t stream) {
-  code.add(line({"LDG.E.128 ", general(to), ", desc[UR4][R4.64+", immediate(512 * index), "]"}),
+  code.add(line({"LDG.E.128 ", general(to), ", desc[UR4][R4.64+", immediate(512ULL * index), "]"}),
            {.bytes = kAccessBytes, .stream = stream});
 }
 void add_store(Code& code, const std::string& from, uint32_t index, int16_t stream) {
-  code.add(line({"STG.E.128 desc[UR4][R6.64+", immediate(512 * index), "], ", from}), {.bytes = kAccessBytes, .stream = stream});
+  code.add(line({"STG.E.128 desc[UR4][R6.64+", immediate(512ULL * index), "], ", from}), {.bytes = kAccessBytes, .stream = stream});
 }
 
 // Sixteen threads, at head_dim 64 eight, share a row.
@@ -83,15 +83,16 @@ std::vector<traces::Node> backward_convert_body(const Plan& plan) {
   code.add("UTMALDG.4D [UR8], [UR16], desc[UR14]", {.bytes = bytes, .stream = BackwardConvertStreams::kSums, .barrier = 0});
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R9], R10", {.barrier = 0}).add("@!P0 BRA `(.L_wait)");
   const uint32_t values = plan.query_gradients();
-  for (uint32_t i = 0; i < values; i += 4) code.add(line({"LDS.128 ", general(kFirst + i), ", [R0+", immediate(1024 * i), "]"}));
+  for (uint32_t i = 0; i < values; i += 4) code.add(line({"LDS.128 ", general(kFirst + i), ", [R0+", immediate(1024ULL * i), "]"}));
   for (uint32_t i = 0; i < values; ++i) {
     code.add(line({"FMUL.FTZ ", general(kFirst + i), ", ", general(kFirst + i), ", UR5"}));
   }
   for (uint32_t i = 0; i < values; i += 2) add_pack(code, plan, kFirst, i);
   for (uint32_t i = 0; i < values / 2; i += 4)
-    code.add(line({"STSM.16.M88.4 [R0+", immediate(256 * i), "], ", general(kFirst + i)}));
+    code.add(line({"STSM.16.M88.4 [R0+", immediate(256ULL * i), "], ", general(kFirst + i)}));
   together();
-  for (uint32_t i = 0; i < values / 2; i += 4) code.add(line({"LDS.128 ", general(kFirst + i), ", [R1+", immediate(256 * i), "]"}));
+  for (uint32_t i = 0; i < values / 2; i += 4)
+    code.add(line({"LDS.128 ", general(kFirst + i), ", [R1+", immediate(256ULL * i), "]"}));
   for (uint32_t i = 0; i < values / 2; i += 4) add_store(code, general(kFirst + i), i / 4, BackwardConvertStreams::kQueryGradient);
   return {block_of(code.add("EXIT"))};
 }

@@ -49,13 +49,13 @@ std::string BackwardScores::row(uint32_t pair, uint32_t score) const {
 // Pairs as far as there are registers, when `used` pairs are done with.
 void BackwardScores::add_rows(uint32_t used) {
   const uint32_t end = std::min(pairs(), used + BackwardRegisters::kHeldPairs);
-  for (; read_ < end; ++read_) code_->add(line({"LDS.64 ", row(read_, 0), ", [R20+", immediate(32 * read_), "]"}));
+  for (; read_ < end; ++read_) code_->add(line({"LDS.64 ", row(read_, 0), ", [R20+", immediate(32ULL * read_), "]"}));
 }
 
 void BackwardScores::add_first_rows() {
   code_->add("IMAD.U32 R20, RZ, RZ, UR38").add("IMAD.SHL.U32 R20, R20, 0x2, RZ");
   const uint32_t end = std::min(plan_.row_pairs(), BackwardRegisters::kHeldPairs);
-  for (; read_ < end; ++read_) code_->add(line({"LDS.64 ", row(read_, 0), ", [R20+", immediate(32 * read_), "]"}));
+  for (; read_ < end; ++read_) code_->add(line({"LDS.64 ", row(read_, 0), ", [R20+", immediate(32ULL * read_), "]"}));
 }
 
 // Keys end alike for all queries. The diagonal does not: counted, a smallest of two a query, a comparison a score, and at head_dim
@@ -82,7 +82,7 @@ void BackwardScores::add_exponential() {
 // Counted: an addition, a swizzle of three instructions and a carry for each.
 void BackwardScores::add_store_address(uint32_t store) {
   const std::string to = general(BackwardRegisters::kStores + store % 8);
-  code_->add(line({"IADD3 ", to, ", P4, R14, ", immediate(2048 * store), ", RZ"}));
+  code_->add(line({"IADD3 ", to, ", P4, R14, ", immediate(2048ULL * store), ", RZ"}));
   code_->add(line({"LOP3.LUT R15, ", to, ", 0x380, RZ, 0xc0, !PT"})).add("SHF.R.U64 R15, R15, 0x3, RZ");
   code_->add(line({"LOP3.LUT ", to, ", R15, ", to, ", RZ, 0x3c, !PT"})).add("IMAD.X R4, RZ, RZ, R0, P4");
 }
