@@ -81,9 +81,7 @@ struct End {
 End first_end(std::vector<Node>& nodes, bool innermost = false);
 End last_end(std::vector<Node>& nodes, bool innermost = false);
 
-bool is_innermost(const Loop& loop) {
-  return loop.body.size() == 1 && std::holds_alternative<Block>(loop.body.front());
-}
+bool is_innermost(const Loop& loop) { return loop.body.size() == 1 && std::holds_alternative<Block>(loop.body.front()); }
 
 End end_of(Node& node, bool innermost, bool first) {
   if (auto* block = std::get_if<Block>(&node)) return {block, innermost};

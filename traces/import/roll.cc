@@ -90,8 +90,9 @@ class Roller {
       uncount(role.body);
       traces::connect(architecture_, role.body);
     }
-    role.name = warps == launch_.warps() ? "all" : warps == 1 ? "warp" + std::to_string(first)
-                                                              : "warps" + std::to_string(first) + "-" + std::to_string(first + warps - 1);
+    role.name = warps == launch_.warps() ? "all"
+                : warps == 1             ? "warp" + std::to_string(first)
+                                         : "warps" + std::to_string(first) + "-" + std::to_string(first + warps - 1);
     kernel_.roles.push_back(std::move(role));
   }
 
@@ -121,7 +122,8 @@ class Roller {
     auto* block = std::get_if<traces::Block>(&node);
     if (block != nullptr && !nodes.empty()) {
       if (auto* last = std::get_if<traces::Block>(&nodes.back())) {
-        last->code.insert(last->code.end(), std::make_move_iterator(block->code.begin()), std::make_move_iterator(block->code.end()));
+        last->code.insert(last->code.end(), std::make_move_iterator(block->code.begin()),
+                          std::make_move_iterator(block->code.end()));
         return;
       }
     }
@@ -211,8 +213,11 @@ class Roller {
 
   size_t box_of(uint32_t x, uint32_t y, uint32_t z) {
     const auto inside = [&](const CtaBox& box) {
-      const auto within = [](uint32_t value, uint32_t corner, uint32_t extent) { return value >= corner && value - corner < extent; };
-      return within(x, box.corner[0], box.extent[0]) && within(y, box.corner[1], box.extent[1]) && within(z, box.corner[2], box.extent[2]);
+      const auto within = [](uint32_t value, uint32_t corner, uint32_t extent) {
+        return value >= corner && value - corner < extent;
+      };
+      return within(x, box.corner[0], box.extent[0]) && within(y, box.corner[1], box.extent[1]) &&
+             within(z, box.corner[2], box.extent[2]);
     };
     // The next one is mostly beside the last one.
     for (size_t i = 0; i < found_.boxes.size(); ++i) {
