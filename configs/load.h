@@ -31,7 +31,8 @@ Expected<Scenario> load_scenario(const std::string& path, const std::vector<std:
 Expected<Study> load_study(const std::string& path, Places* places = nullptr);
 
 // Reads a launch description: `base:` chain, then `settings`, "PATH=VALUE" each: grid.x=64, parameter.n.value=4096.
-Expected<KernelLaunch> load_kernel_launch(const std::string& path, const std::vector<std::string>& settings, Places* places = nullptr);
+Expected<KernelLaunch> load_kernel_launch(const std::string& path, const std::vector<std::string>& settings,
+                                          Places* places = nullptr);
 
 // Field checks that need no simulation: zero clocks, negative or more than 100 % shares, unknown kernels in policies and
 // dependences, cycles in `after`, tiles larger than the matrix, values outside the lists in the schema's comments.

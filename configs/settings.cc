@@ -77,6 +77,10 @@ class Writer {
         return store(integer_value<uint64_t>(field_, value), &pb::Reflection::SetUInt64, &pb::Reflection::AddUInt64);
       case pb::FieldDescriptor::CPPTYPE_INT32:
         return store(integer_value<int32_t>(field_, value), &pb::Reflection::SetInt32, &pb::Reflection::AddInt32);
+      case pb::FieldDescriptor::CPPTYPE_INT64:
+        return store(integer_value<int64_t>(field_, value), &pb::Reflection::SetInt64, &pb::Reflection::AddInt64);
+      case pb::FieldDescriptor::CPPTYPE_FLOAT:
+        return store(float_value(value), &pb::Reflection::SetFloat, &pb::Reflection::AddFloat);
       case pb::FieldDescriptor::CPPTYPE_DOUBLE:
         return store(double_value(value), &pb::Reflection::SetDouble, &pb::Reflection::AddDouble);
       case pb::FieldDescriptor::CPPTYPE_BOOL:
@@ -100,6 +104,12 @@ class Writer {
       (reflection_.*set)(&message_, &field_, *value);
     }
     return {};
+  }
+
+  Expected<float> float_value(std::string_view value) const {
+    const auto number = double_value(value);
+    if (!number) return std::unexpected(number.error());
+    return static_cast<float>(*number);
   }
 
   Expected<double> double_value(std::string_view value) const {

@@ -37,12 +37,14 @@ TEST(Diagnostics, AnswersDecide) {
   EXPECT_EQ(issued("answer { line: 6 taken: 0 }"), 7U);
   EXPECT_EQ(issued("answer { line: 4 value: 9 }"), 6U);
   EXPECT_EQ(issued("answer { line: 4 value: 3 }"), 7U);
-  EXPECT_THAT(message_of(import_lines(kLoads, kLaunch + "answer { line: 40 value: 3 }")), HasSubstr("line 40 of kernel.sass has no instruction"));
+  EXPECT_THAT(message_of(import_lines(kLoads, kLaunch + "answer { line: 40 value: 3 }")),
+              HasSubstr("line 40 of kernel.sass has no instruction"));
 }
 
 TEST(Diagnostics, UnknownAddressesAskForSectors) {
-  const std::string gather = "MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E R4, [R2.64] ;\nIMAD.WIDE R2, R4, 0x4, R2 ;\n"
-                             "LDG.E R6, [R2.64] ;\nEXIT ;\n";
+  const std::string gather =
+      "MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E R4, [R2.64] ;\nIMAD.WIDE R2, R4, 0x4, R2 ;\n"
+      "LDG.E R6, [R2.64] ;\nEXIT ;\n";
   EXPECT_THAT(message_of(import_lines(gather, kLaunch)), HasSubstr("answer { line: 6 sectors: N }"));
   const auto imported = import_lines(gather, kLaunch + "answer { line: 6 sectors: 7 }");
   ASSERT_TRUE(imported) << message_of(imported);
@@ -55,10 +57,11 @@ TEST(Diagnostics, MissingParametersAreNamed) {
 }
 
 TEST(Diagnostics, IrreducibleLoops) {
-  EXPECT_THAT(message_of(import_lines("ISETP.GT.AND P0, PT, RZ, c[0x0][0x168], PT ;\n@P0 BRA `(.L_2) ;\n.L_1:\nIADD3 R1, R1, 0x1, RZ ;\n"
-                                      ".L_2:\nISETP.GT.AND P0, PT, R1, 0x9, PT ;\n@!P0 BRA `(.L_1) ;\nEXIT ;\n",
-                                      kLaunch)),
-              HasSubstr("irreducible loop"));
+  EXPECT_THAT(
+      message_of(import_lines("ISETP.GT.AND P0, PT, RZ, c[0x0][0x168], PT ;\n@P0 BRA `(.L_2) ;\n.L_1:\nIADD3 R1, R1, 0x1, RZ ;\n"
+                              ".L_2:\nISETP.GT.AND P0, PT, R1, 0x9, PT ;\n@!P0 BRA `(.L_1) ;\nEXIT ;\n",
+                              kLaunch)),
+      HasSubstr("irreducible loop"));
 }
 
 TEST(Diagnostics, LoopsThatNeverEnd) {
@@ -71,9 +74,11 @@ TEST(Diagnostics, BrokenListings) {
   EXPECT_THAT(message_of(import_lines("MOV R1, RZ ;\n", kLaunch)), HasSubstr("runs past its last instruction"));
   EXPECT_THAT(message_of(import_lines("BRA `(.L_9) ;\nEXIT ;\n", kLaunch)), HasSubstr("no label .L_9"));
   EXPECT_THAT(message_of(import_lines("BRX R4 -0x10 ;\nEXIT ;\n", kLaunch)), HasSubstr("hangs on a register"));
-  EXPECT_THAT(message_of(import_lines("/*0000*/ MOV R1, RZ ; /* 0x123 */\nEXIT ;\n", kLaunch)), HasSubstr("second word of the encoding"));
+  EXPECT_THAT(message_of(import_lines("/*0000*/ MOV R1, RZ ; /* 0x123 */\nEXIT ;\n", kLaunch)),
+              HasSubstr("second word of the encoding"));
   EXPECT_THAT(message_of(import_lines("/*0008*/ MOV R1, RZ ;\nEXIT ;\n", kLaunch)), HasSubstr("before sm_70"));
-  EXPECT_THAT(message_of(import_lines("/*0000*/ MOV R1, RZ ;\n/*0030*/ EXIT ;\n", kLaunch)), HasSubstr("an instruction is missing"));
+  EXPECT_THAT(message_of(import_lines("/*0000*/ MOV R1, RZ ;\n/*0030*/ EXIT ;\n", kLaunch)),
+              HasSubstr("an instruction is missing"));
   EXPECT_THAT(message_of(import_lines("", kLaunch)), HasSubstr("no function"));
 }
 
@@ -99,7 +104,8 @@ TEST(Diagnostics, BrokenLaunches) {
 TEST(Diagnostics, SeveralFunctionsNeedAName) {
   configs::KernelLaunch launch;
   ASSERT_TRUE(configs::parse_text("launch", kLaunch, launch));
-  const auto imported = import_listing("e.sass", read_file(data_file("configs/kernels/elementwise_sm_80.sass")).value(), launch, {});
+  const auto imported =
+      import_listing("e.sass", read_file(data_file("configs/kernels/elementwise_sm_80.sass")).value(), launch, {});
   EXPECT_THAT(message_of(imported), HasSubstr("row_sums, scale_add"));
 }
 

@@ -30,7 +30,8 @@ RC_GTEST_PROP(Executor, SubtractsWithBorrows, (uint32_t a, uint32_t b, uint32_t 
 
 RC_GTEST_PROP(Executor, MultipliesWide, (uint32_t a, uint32_t b, uint64_t c)) {
   const std::vector<uint32_t> in{a, b, static_cast<uint32_t>(c), static_cast<uint32_t>(c >> 32)};
-  const auto run = execute_lines("IMAD.WIDE.U32 R10, R0, R1, R2 ;\nIMAD.WIDE R12, R0, R1, R2 ;\nIMAD.HI.U32 R14, R0, R1, R2 ;\n", in);
+  const auto run =
+      execute_lines("IMAD.WIDE.U32 R10, R0, R1, R2 ;\nIMAD.WIDE R12, R0, R1, R2 ;\nIMAD.HI.U32 R14, R0, R1, R2 ;\n", in);
   const uint64_t product = uint64_t{a} * b + c;
   const uint64_t with_sign = static_cast<uint64_t>(int64_t{static_cast<int32_t>(a)} * static_cast<int32_t>(b)) + c;
   RC_ASSERT((uint64_t{run->reg(11).lane[0]} << 32 | run->reg(10).lane[0]) == product);
@@ -94,7 +95,8 @@ TEST(Executor, ComparesHalvesOf64Bits) {
 
 TEST(Executor, ExchangesLanesAndVotes) {
   const auto run = execute_lines(
-      "S2R R3, SR_LANEID ;\nSHFL.BFLY PT, R10, R3, 0x10, 0x1f ;\nSHFL.IDX PT, R11, R3, 0x7, 0x1f ;\nSHFL.UP P2, R12, R3, 0x1, 0x0 ;\n"
+      "S2R R3, SR_LANEID ;\nSHFL.BFLY PT, R10, R3, 0x10, 0x1f ;\nSHFL.IDX PT, R11, R3, 0x7, 0x1f ;\nSHFL.UP P2, R12, R3, 0x1, 0x0 "
+      ";\n"
       "ISETP.LT.AND P0, PT, R3, 0x4, PT ;\nVOTE.ANY R13, PT, P0 ;\n",
       {0, 0, 0, 0});
   EXPECT_EQ(run->reg(10).lane[3], 19U);
@@ -120,11 +122,21 @@ TEST(Executor, BytesBitsAndConstants) {
 
 // What the lanes have in CTA `cta`, from the linear function that the executor found in CTA 0.
 RC_GTEST_PROP(Executor, LinearValuesHoldInOtherCtas, ()) {
-  static const std::vector<std::string> kSteps{
-      "IADD3 R{d}, R{a}, R{b}, {i}", "IMAD R{d}, R{a}, {i}, R{b}", "SHF.L.U32 R{d}, R{a}, 0x3, RZ", "SHF.R.U32.HI R{d}, RZ, 0x2, R{a}",
-      "LOP3.LUT R{d}, R{a}, {i}, RZ, 0xc0, !PT", "LOP3.LUT R{d}, R{a}, R{b}, RZ, 0xfc, !PT", "IMAD.WIDE R{d}, R{a}, {i}, R{b}",
-      "LEA R{d}, R{a}, R{b}, 0x4", "IMNMX R{d}, R{a}, R{b}, PT", "IADD3 R{d}, P0, R{a}, R{b}, RZ", "IADD3.X R{d}, R{a}, R{b}, RZ, P0, !PT",
-      "SEL R{d}, R{a}, R{b}, P0", "ISETP.GT.AND P0, PT, R{a}, R{b}, PT", "IABS R{d}, R{a}", "SHF.R.S32.HI R{d}, RZ, 0x1f, R{a}"};
+  static const std::vector<std::string> kSteps{"IADD3 R{d}, R{a}, R{b}, {i}",
+                                               "IMAD R{d}, R{a}, {i}, R{b}",
+                                               "SHF.L.U32 R{d}, R{a}, 0x3, RZ",
+                                               "SHF.R.U32.HI R{d}, RZ, 0x2, R{a}",
+                                               "LOP3.LUT R{d}, R{a}, {i}, RZ, 0xc0, !PT",
+                                               "LOP3.LUT R{d}, R{a}, R{b}, RZ, 0xfc, !PT",
+                                               "IMAD.WIDE R{d}, R{a}, {i}, R{b}",
+                                               "LEA R{d}, R{a}, R{b}, 0x4",
+                                               "IMNMX R{d}, R{a}, R{b}, PT",
+                                               "IADD3 R{d}, P0, R{a}, R{b}, RZ",
+                                               "IADD3.X R{d}, R{a}, R{b}, RZ, P0, !PT",
+                                               "SEL R{d}, R{a}, R{b}, P0",
+                                               "ISETP.GT.AND P0, PT, R{a}, R{b}, PT",
+                                               "IABS R{d}, R{a}",
+                                               "SHF.R.S32.HI R{d}, RZ, 0x1f, R{a}"};
   std::string text = "S2R R0, SR_CTAID.X ;\nS2R R1, SR_LANEID ;\nISETP.GT.AND P0, PT, R0, 0x3, PT ;\n";
   const int length = *rc::gen::inRange(1, 12);
   for (int i = 0; i < length; ++i) {

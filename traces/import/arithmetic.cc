@@ -8,7 +8,9 @@ namespace {
 
 constexpr int64_t kTwo32 = int64_t{1} << 32;
 
-bool constant(const Word& word) { return std::ranges::all_of(word.slope, [](uint32_t slope) { return slope == 0; }); }
+bool constant(const Word& word) {
+  return std::ranges::all_of(word.slope, [](uint32_t slope) { return slope == 0; });
+}
 bool same_lanes(const Word& word) {
   return std::ranges::all_of(word.lane, [&word](uint32_t value) { return value == word.lane.front(); });
 }
@@ -39,7 +41,8 @@ int64_t most_of(bool is_signed) { return is_signed ? kTwo32 / 2 - 1 : kTwo32 - 1
 Extents unwrapped(const Word& word, bool is_signed, Extents extents) {
   if (constant(word)) return extents;
   for (int lane = 0; lane < kLanes; ++lane) {
-    if (known(word, lane)) extents = within(linear(word, lane, is_signed), least_of(is_signed), most_of(is_signed), extents);
+    if (known(word, lane))
+      extents = within(linear(word, lane, is_signed), least_of(is_signed), most_of(is_signed), extents, Keep::kPasses);
   }
   return extents;
 }
@@ -161,7 +164,7 @@ Carried add_carrying(const Word& a, const Word& b, const Bits& carry, const Exte
     total.base += carry.lanes >> lane & 1;
     const bool out = total.base >= kTwo32;
     if (out) result.carry.lanes |= 1U << lane;
-    part = out ? within(total, kTwo32, 2 * kTwo32, part) : within(total, 0, kTwo32 - 1, part);
+    part = out ? within(total, kTwo32, 2 * kTwo32, part, Keep::kPasses) : within(total, 0, kTwo32 - 1, part, Keep::kPasses);
   }
   result.carry.limit = smaller(result.carry.limit, limit_of(part, extents));
   return result;
@@ -209,7 +212,7 @@ Halves wide_product(const Word& a, const Word& b, const Word& c_low, const Word&
     result.high.slope[v] = static_cast<uint32_t>((slope - static_cast<uint64_t>(low_slope[v])) >> 32);
   }
   for (int lane = 0; lane < kLanes; ++lane) {
-    if (known(result.low, lane)) part = within({result.low.lane[lane], low_slope}, 0, kTwo32 - 1, part);
+    if (known(result.low, lane)) part = within({result.low.lane[lane], low_slope}, 0, kTwo32 - 1, part, Keep::kPasses);
   }
   result.high.limit = smaller(result.high.limit, limit_of(part, extents));
   return result;
@@ -219,7 +222,7 @@ Bits compared(const Word& a, const Word& b, Relation relation, bool is_signed, c
   Bits result = bits_of(a, b);
   const bool fixed = constant(a) && constant(b);
   const bool modular = relation == Relation::kEqual || relation == Relation::kNotEqual;
-  Extents part = fixed || modular ? extents : unwrapped(b, is_signed, unwrapped(a, is_signed, extents));
+  Extents part = extents;
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((result.unknown >> lane & 1) != 0) continue;
     Linear difference = linear(a, lane, is_signed) - linear(b, lane, is_signed);
@@ -231,6 +234,8 @@ Bits compared(const Word& a, const Word& b, Relation relation, bool is_signed, c
     if (holds(relation, difference.base)) result.lanes |= 1U << lane;
     if (!fixed) part = unchanged(relation, difference, part);
   }
+  // Behind the decision itself, which bounds how far the operands go.
+  if (!fixed && !modular) part = unwrapped(b, is_signed, unwrapped(a, is_signed, part));
   result.limit = smaller(result.limit, limit_of(part, extents));
   return result;
 }

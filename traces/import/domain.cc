@@ -13,18 +13,30 @@ int64_t reach_of(int64_t growth, uint32_t steps) {
   return __builtin_mul_overflow(growth, static_cast<int64_t>(steps), &reach) ? kEndless : std::min(reach, kEndless);
 }
 
-// Cuts `extents` until the sum of the positive growths stays within `room`.
-void cut(const std::array<int64_t, kVariables>& growth, int64_t room, Extents& extents) {
+using Growth = std::array<int64_t, kVariables>;
+
+int64_t reach_of(const Growth& growth, const Extents& extents) {
   int64_t reach = 0;
   for (int v = 0; v < kVariables; ++v) reach += reach_of(growth[v], extents[v] - 1);
-  for (int v = kVariables - 1; v >= 0 && reach > room; --v) {
-    if (growth[v] <= 0 || extents[v] <= 1) continue;
-    const int64_t others = reach - reach_of(growth[v], extents[v] - 1);
-    const int64_t left = std::max<int64_t>(room - others, 0);
-    const auto steps = static_cast<uint32_t>(std::min<int64_t>(left / growth[v], extents[v] - 1));
-    reach = others + reach_of(growth[v], steps);
-    extents[v] = steps + 1;
+  return reach;
+}
+
+// Cuts variable `v`, to `least` values at the most, until the sum of the positive growths stays within `room`.
+void cut(int v, const Growth& growth, int64_t room, uint32_t least, Extents& extents) {
+  const int64_t reach = reach_of(growth, extents);
+  if (reach <= room || growth[v] <= 0 || extents[v] <= least) return;
+  const int64_t left = std::max<int64_t>(room - (reach - reach_of(growth[v], extents[v] - 1)), 0);
+  const auto steps = static_cast<uint32_t>(std::min<int64_t>(left / growth[v], extents[v] - 1));
+  extents[v] = std::max(steps + 1, least);
+}
+
+void cut(const Growth& growth, int64_t room, Keep keep, Extents& extents) {
+  constexpr uint32_t kManyPasses = 1U << 16;  // longer loops are skipped in several steps
+  if (keep == Keep::kPasses) {
+    for (int v = kVariables - 1; v >= kCtaVariables; --v) cut(v, growth, room, kManyPasses, extents);
+    for (int v = kCtaVariables - 1; v >= 0; --v) cut(v, growth, room, 1, extents);
   }
+  for (int v = kVariables - 1; v >= 0; --v) cut(v, growth, room, 1, extents);
 }
 
 }  // namespace
@@ -47,12 +59,12 @@ Linear operator+(const Linear& a, const Linear& b) {
   return result;
 }
 
-Extents within(const Linear& value, int64_t least, int64_t most, const Extents& extents) {
+Extents within(const Linear& value, int64_t least, int64_t most, const Extents& extents, Keep keep) {
   Extents result = extents;
-  cut(value.slope, most - value.base, result);
+  cut(value.slope, most - value.base, keep, result);
   std::array<int64_t, kVariables> falls{};
   for (int v = 0; v < kVariables; ++v) falls[v] = -value.slope[v];
-  cut(falls, value.base - least, result);
+  cut(falls, value.base - least, keep, result);
   return result;
 }
 

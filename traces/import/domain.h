@@ -27,8 +27,11 @@ struct Linear {
 Linear operator-(const Linear& a, const Linear& b);
 Linear operator+(const Linear& a, const Linear& b);
 
-// The part of `extents` in which least <= value <= most holds, given that it holds at the origin. Loop variables are cut before
-// CTA variables, so that a path stays valid for as many CTAs as it can.
-Extents within(const Linear& value, int64_t least, int64_t most, const Extents& extents);
+// Which variables are cut first. Decisions keep the CTAs together: a path stays valid for as many as it can. What is only a matter
+// of 32 bits (a carry, a wrap) keeps passes together: an array beyond 4 GiB is cut into few ranges of CTAs, but loops go on.
+enum class Keep : uint8_t { kCtas, kPasses };
+
+// The part of `extents` in which least <= value <= most holds, given that it holds at the origin.
+Extents within(const Linear& value, int64_t least, int64_t most, const Extents& extents, Keep keep = Keep::kCtas);
 
 }  // namespace warpfold::sass

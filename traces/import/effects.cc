@@ -67,8 +67,8 @@ Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t a
   touch.varies = address.low.varies | address.high.varies;
   for (int v = 0; v < kVariables; ++v) {
     const auto slope = static_cast<size_t>(v);
-    touch.slope[slope] = static_cast<int64_t>(uint64_t{address.high.slope[slope]} << 32) +
-                         static_cast<int32_t>(address.low.slope[slope]);
+    touch.slope[slope] =
+        static_cast<int64_t>(uint64_t{address.high.slope[slope]} << 32) + static_cast<int32_t>(address.low.slope[slope]);
   }
   for (int lane = 0; lane < kLanes && touch.known; ++lane) {
     if ((active >> lane & 1) == 0) continue;
@@ -100,7 +100,8 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
 uint16_t conflicts(const std::vector<uint64_t>& addresses, uint32_t bytes) {
   std::array<std::set<uint64_t>, kBanks> words;
   for (const uint64_t address : addresses) {
-    for (uint64_t word = address / kBankBytes; word <= (address + bytes - 1) / kBankBytes; ++word) words[word % kBanks].insert(word);
+    for (uint64_t word = address / kBankBytes; word <= (address + bytes - 1) / kBankBytes; ++word)
+      words[word % kBanks].insert(word);
   }
   size_t most = 0;
   for (const auto& bank : words) most = std::max(most, bank.size());

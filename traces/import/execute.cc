@@ -40,7 +40,9 @@ Bits inverted_bits(Bits bits) {
 }
 
 void write_combined(Warp& warp, const Op& op, const Bits& result, const Bits& with, uint32_t mask) {
-  const auto combined = [&](const Bits& one) { return op.has("OR") ? either(one, with) : op.has("XOR") ? differ(one, with) : both(one, with); };
+  const auto combined = [&](const Bits& one) {
+    return op.has("OR") ? either(one, with) : op.has("XOR") ? differ(one, with) : both(one, with);
+  };
   if (!op.destinations.empty()) warp.write(op.destinations[0], combined(result), mask);
   if (op.destinations.size() > 1) warp.write(op.destinations[1], combined(inverted_bits(result)), mask);
 }

@@ -52,17 +52,22 @@ void lop3(Warp& warp, const Op& op, uint32_t mask) {
   const std::array<Word, 3> in{warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op),
                                three ? warp.read(word_source(op, 2), op) : Word::of(0)};
   const uint32_t table = word_source(op, three ? 3 : 2).immediate;
-  Word result = lane_by_lane({&in[0], &in[1], &in[2]}, [&](int l) { return looked_up(in[0].lane[l], in[1].lane[l], in[2].lane[l], table); });
+  Word result =
+      lane_by_lane({&in[0], &in[1], &in[2]}, [&](int l) { return looked_up(in[0].lane[l], in[1].lane[l], in[2].lane[l], table); });
   result.limit = smaller(in[0].limit, smaller(in[1].limit, in[2].limit));
   if (std::ranges::count_if(in, constant) == 2) {
     const auto moving = static_cast<size_t>(std::ranges::find_if_not(in, constant) - in.begin());
-    keep_linear(in[moving], [&](uint32_t value, int l) {
-      std::array<uint32_t, 3> bits{in[0].lane[l], in[1].lane[l], in[2].lane[l]};
-      bits[moving] = value;
-      return looked_up(bits[0], bits[1], bits[2], table);
-    }, result);
+    keep_linear(
+        in[moving],
+        [&](uint32_t value, int l) {
+          std::array<uint32_t, 3> bits{in[0].lane[l], in[1].lane[l], in[2].lane[l]};
+          bits[moving] = value;
+          return looked_up(bits[0], bits[1], bits[2], table);
+        },
+        result);
   }
-  const Bits nonzero = compared(result, Word::of(0), Relation::kNotEqual, false, warp.extents);
+  const bool tested = std::ranges::any_of(op.destinations, is_predicate);
+  const Bits nonzero = tested ? compared(result, Word::of(0), Relation::kNotEqual, false, warp.extents) : Bits{};
   Bits with = Bits::of(false);
   for (const Source& source : op.sources) {
     if (is_predicate(source)) with = warp.read_bits(source);
@@ -81,9 +86,12 @@ void lop32i(Warp& warp, const Op& op, uint32_t mask) {
   const Word b = warp.read(word_source(op, 1), op);
   const bool is_and = op.has("AND");
   const bool is_or = op.has("OR");
-  warp.write(op.destinations.at(0), lane_by_lane({&a, &b}, [&](int l) {
-               return is_and ? a.lane[l] & b.lane[l] : is_or ? a.lane[l] | b.lane[l] : a.lane[l] ^ b.lane[l];
-             }), mask);
+  warp.write(op.destinations.at(0),
+             lane_by_lane({&a, &b},
+                          [&](int l) {
+                            return is_and ? a.lane[l] & b.lane[l] : is_or ? a.lane[l] | b.lane[l] : a.lane[l] ^ b.lane[l];
+                          }),
+             mask);
 }
 
 // {high, low} shifted as 64 bits; .HI keeps the upper half of the result.
@@ -108,19 +116,22 @@ void shf(Warp& warp, const Op& op, uint32_t mask) {
     const Word carried = shifted_right(low, 32 - fixed_count, false, warp.extents);
     return warp.write(op.destinations.at(0), sum(scaled(high, uint32_t{1} << fixed_count), carried), mask);
   }
-  warp.write(op.destinations.at(0), lane_by_lane({&low, &count, &high}, [&](int l) {
-               const uint64_t value = uint64_t{high.lane[l]} << 32 | low.lane[l];
-               const uint32_t n = amount(count.lane[l]);
-               uint64_t shifted = 0;
-               if (left) {
-                 shifted = n >= 64 ? 0 : value << n;
-               } else if (is_signed) {
-                 shifted = static_cast<uint64_t>(static_cast<int64_t>(value) >> std::min<uint32_t>(n, 63));
-               } else {
-                 shifted = n >= 64 ? 0 : value >> n;
-               }
-               return static_cast<uint32_t>(upper ? shifted >> 32 : shifted);
-             }), mask);
+  warp.write(op.destinations.at(0),
+             lane_by_lane({&low, &count, &high},
+                          [&](int l) {
+                            const uint64_t value = uint64_t{high.lane[l]} << 32 | low.lane[l];
+                            const uint32_t n = amount(count.lane[l]);
+                            uint64_t shifted = 0;
+                            if (left) {
+                              shifted = n >= 64 ? 0 : value << n;
+                            } else if (is_signed) {
+                              shifted = static_cast<uint64_t>(static_cast<int64_t>(value) >> std::min<uint32_t>(n, 63));
+                            } else {
+                              shifted = n >= 64 ? 0 : value >> n;
+                            }
+                            return static_cast<uint32_t>(upper ? shifted >> 32 : shifted);
+                          }),
+             mask);
 }
 
 // Each nibble of the selector takes one of eight bytes; its top bit repeats that byte's sign instead.
@@ -150,22 +161,29 @@ void sgxt(Warp& warp, const Op& op, uint32_t mask) {
   const Word a = warp.read(word_source(op, 0), op);
   const Word width = warp.read(word_source(op, 1), op);
   const bool is_unsigned = op.has("U32");
-  warp.write(op.destinations.at(0), lane_by_lane({&a, &width}, [&](int l) -> uint32_t {
-               const uint32_t bits = op.has("W") ? width.lane[l] & 31 : std::min<uint32_t>(width.lane[l], 32);
-               if (bits == 0) return 0;
-               const uint32_t moved = a.lane[l] << (32 - bits);
-               return is_unsigned ? moved >> (32 - bits) : static_cast<uint32_t>(static_cast<int32_t>(moved) >> (32 - bits));
-             }), mask);
+  warp.write(op.destinations.at(0),
+             lane_by_lane({&a, &width},
+                          [&](int l) -> uint32_t {
+                            const uint32_t bits = op.has("W") ? width.lane[l] & 31 : std::min<uint32_t>(width.lane[l], 32);
+                            if (bits == 0) return 0;
+                            const uint32_t moved = a.lane[l] << (32 - bits);
+                            return is_unsigned ? moved >> (32 - bits)
+                                               : static_cast<uint32_t>(static_cast<int32_t>(moved) >> (32 - bits));
+                          }),
+             mask);
 }
 
 void bmsk(Warp& warp, const Op& op, uint32_t mask) {
   const Word place = warp.read(word_source(op, 0), op);
   const Word width = warp.read(word_source(op, 1), op);
   const auto bounded = [&](uint32_t value) { return op.has("W") ? value & 31 : std::min<uint32_t>(value, 32); };
-  warp.write(op.destinations.at(0), lane_by_lane({&place, &width}, [&](int l) {
-               const uint64_t ones = (uint64_t{1} << bounded(width.lane[l])) - 1;
-               return static_cast<uint32_t>(ones << bounded(place.lane[l]));
-             }), mask);
+  warp.write(op.destinations.at(0),
+             lane_by_lane({&place, &width},
+                          [&](int l) {
+                            const uint64_t ones = (uint64_t{1} << bounded(width.lane[l])) - 1;
+                            return static_cast<uint32_t>(ones << bounded(place.lane[l]));
+                          }),
+             mask);
 }
 
 template <typename Function>
@@ -241,9 +259,9 @@ void r2p(Warp& warp, const Op& op, uint32_t mask) {
 
 std::span<const Executor> bit_executors() {
   static constexpr std::array kTable{
-      Executor{"LOP3", lop3}, Executor{"LOP32I", lop32i}, Executor{"SHF", shf},   Executor{"PRMT", prmt}, Executor{"SGXT", sgxt},
-      Executor{"BMSK", bmsk}, Executor{"POPC", popc},     Executor{"BREV", brev}, Executor{"FLO", flo},   Executor{"PLOP3", plop3},
-      Executor{"R2P", r2p},
+      Executor{"LOP3", lop3}, Executor{"LOP32I", lop32i}, Executor{"SHF", shf},   Executor{"PRMT", prmt},
+      Executor{"SGXT", sgxt}, Executor{"BMSK", bmsk},     Executor{"POPC", popc}, Executor{"BREV", brev},
+      Executor{"FLO", flo},   Executor{"PLOP3", plop3},   Executor{"R2P", r2p},
   };
   return kTable;
 }

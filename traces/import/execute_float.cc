@@ -89,7 +89,9 @@ void i2f(Warp& warp, const Op& op, uint32_t mask) {
 
 // Towards zero, and to the ends of the range where it is left.
 uint64_t to_integer(float value, bool is_unsigned, bool wide, bool up, bool down) {
-  double whole = up ? std::ceil(static_cast<double>(value)) : down ? std::floor(static_cast<double>(value)) : std::trunc(static_cast<double>(value));
+  double whole = up     ? std::ceil(static_cast<double>(value))
+                 : down ? std::floor(static_cast<double>(value))
+                        : std::trunc(static_cast<double>(value));
   if (std::isnan(whole)) return 0;
   const double most = is_unsigned ? (wide ? 18446744073709549568.0 : 4294967295.0) : (wide ? 9223372036854774784.0 : 2147483647.0);
   const double least = is_unsigned ? 0 : (wide ? -9223372036854775808.0 : -2147483648.0);
@@ -108,12 +110,15 @@ void f2i(Warp& warp, const Op& op, uint32_t mask) {
   }
   const auto value = [&](int l) { return to_integer(real(a, l), is_unsigned, wide, op.has("CEIL"), op.has("FLOOR")); };
   warp.write(op.destinations.at(0), lane_by_lane({&a}, [&](int l) { return static_cast<uint32_t>(value(l)); }), mask);
-  if (wide) warp.write(op.destinations.at(0), lane_by_lane({&a}, [&](int l) { return static_cast<uint32_t>(value(l) >> 32); }), mask, 1);
+  if (wide)
+    warp.write(op.destinations.at(0), lane_by_lane({&a}, [&](int l) { return static_cast<uint32_t>(value(l) >> 32); }), mask, 1);
 }
 
 // HFMA2.MMA R0, -RZ, RZ, 0, 5.96e-08: compilers move constants by it. Other half-precision arithmetic is not followed.
 void hfma2(Warp& warp, const Op& op, uint32_t mask) {
-  const auto zero = [&op](size_t i) { return word_source(op, i).kind == Source::Kind::kRegister && word_source(op, i).index == isa::kZeroRegister; };
+  const auto zero = [&op](size_t i) {
+    return word_source(op, i).kind == Source::Kind::kRegister && word_source(op, i).index == isa::kZeroRegister;
+  };
   const bool two = word_source(op, 2).kind == Source::Kind::kImmediate && word_source(op, 3).kind == Source::Kind::kImmediate;
   const bool moves = zero(0) && zero(1) && two;
   warp.write(op.destinations.at(0),

@@ -86,7 +86,8 @@ void imad_wide(Warp& warp, const Op& op, uint32_t mask) {
 
 void imad(Warp& warp, const Op& op, uint32_t mask) {
   if (op.has("WIDE") || op.has("HI")) return imad_wide(warp, op, mask);
-  Word result = sum(product(warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op)), warp.read(word_source(op, 2), op));
+  Word result =
+      sum(product(warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op)), warp.read(word_source(op, 2), op));
   if (op.has("X")) {
     for (const Bits& carry : carries_in(warp, op)) result = with_carry(result, carry);
   }
@@ -124,13 +125,13 @@ void lea(Warp& warp, const Op& op, uint32_t mask) {
 
 Relation relation_of(const Op& op) {
   constexpr std::array<std::pair<std::string_view, Relation>, 8> kNames{{{"F", Relation::kFalse},
-                                                                        {"LT", Relation::kLess},
-                                                                        {"EQ", Relation::kEqual},
-                                                                        {"LE", Relation::kLessEqual},
-                                                                        {"GT", Relation::kGreater},
-                                                                        {"NE", Relation::kNotEqual},
-                                                                        {"GE", Relation::kGreaterEqual},
-                                                                        {"T", Relation::kTrue}}};
+                                                                         {"LT", Relation::kLess},
+                                                                         {"EQ", Relation::kEqual},
+                                                                         {"LE", Relation::kLessEqual},
+                                                                         {"GT", Relation::kGreater},
+                                                                         {"NE", Relation::kNotEqual},
+                                                                         {"GE", Relation::kGreaterEqual},
+                                                                         {"T", Relation::kTrue}}};
   for (const auto& [name, relation] : kNames) {
     if (op.has(name)) return relation;
   }
@@ -167,9 +168,8 @@ void iabs(Warp& warp, const Op& op, uint32_t mask) {
 
 std::span<const Executor> integer_executors() {
   static constexpr std::array kTable{
-      Executor{"IADD3", iadd3},   Executor{"IADD32I", iadd}, Executor{"VIADD", iadd},   Executor{"IMAD", imad},
-      Executor{"LEA", lea},       Executor{"ISETP", isetp},  Executor{"IMNMX", imnmx},  Executor{"VIMNMX", imnmx},
-      Executor{"IABS", iabs},
+      Executor{"IADD3", iadd3}, Executor{"IADD32I", iadd}, Executor{"VIADD", iadd},   Executor{"IMAD", imad}, Executor{"LEA", lea},
+      Executor{"ISETP", isetp}, Executor{"IMNMX", imnmx},  Executor{"VIMNMX", imnmx}, Executor{"IABS", iabs},
   };
   return kTable;
 }

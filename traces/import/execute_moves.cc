@@ -30,7 +30,9 @@ Word special(const Warp& warp, const Op& op, std::string_view name) {
   if (name == "SR_LANEID") return warp.lane_index();
   for (int dimension = 0; dimension < 3; ++dimension) {
     const char letter = static_cast<char>('X' + dimension);
-    const auto is = [&](std::string_view stem) { return name.starts_with(stem) && name.size() == stem.size() + 1 && name.back() == letter; };
+    const auto is = [&](std::string_view stem) {
+      return name.starts_with(stem) && name.size() == stem.size() + 1 && name.back() == letter;
+    };
     if (is("SR_TID.")) return warp.thread_index(dimension);
     if (is("SR_CTAID.")) return cta_index(warp, dimension);
     if (is("SR_NTID.")) return Word::of(warp.launch.block[static_cast<size_t>(dimension)]);
@@ -54,7 +56,8 @@ Word special(const Warp& warp, const Op& op, std::string_view name) {
 void s2r(Warp& warp, const Op& op, uint32_t mask) {
   const std::string_view name = op.sources.empty() ? std::string_view() : op.sources.front().text;
   warp.write(op.destinations.at(0), special(warp, op, name), mask);
-  if (op.base == "CS2R" && !op.has("32")) warp.write(op.destinations.at(0), name == "SRZ" ? Word::of(0) : Word::nothing(op.index), mask, 1);
+  if (op.base == "CS2R" && !op.has("32"))
+    warp.write(op.destinations.at(0), name == "SRZ" ? Word::of(0) : Word::nothing(op.index), mask, 1);
 }
 
 void ldc(Warp& warp, const Op& op, uint32_t mask) {
@@ -189,9 +192,9 @@ void ldl(Warp& warp, const Op& op, uint32_t mask) {
 
 std::span<const Executor> move_executors() {
   static constexpr std::array kTable{
-      Executor{"MOV", mov},   Executor{"MOV32I", mov}, Executor{"SEL", sel},   Executor{"S2R", s2r},   Executor{"S2UR", s2r},
-      Executor{"CS2R", s2r},  Executor{"LDC", ldc},    Executor{"R2UR", r2ur}, Executor{"SHFL", shfl}, Executor{"VOTE", vote},
-      Executor{"ELECT", elect}, Executor{"STL", stl},  Executor{"LDL", ldl},   Executor{"VOTEU", vote},
+      Executor{"MOV", mov},     Executor{"MOV32I", mov}, Executor{"SEL", sel},   Executor{"S2R", s2r},    Executor{"S2UR", s2r},
+      Executor{"CS2R", s2r},    Executor{"LDC", ldc},    Executor{"R2UR", r2ur}, Executor{"SHFL", shfl},  Executor{"VOTE", vote},
+      Executor{"ELECT", elect}, Executor{"STL", stl},    Executor{"LDL", ldl},   Executor{"VOTEU", vote},
   };
   return kTable;
 }

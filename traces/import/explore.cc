@@ -72,9 +72,10 @@ class Explorer {
         }
         return std::unexpected(unknown(value));
       } catch (const EndlessLoop& loop) {
-        return fail_at(file_, ops_[static_cast<size_t>(loop.op)].line, 0,
-                       "the loop here does not end, or goes round too often in a way that the importer cannot skip. If it waits for "
-                       "another warp or CTA, answer for the branch that leaves it: answer { line: N taken: 1 }");
+        return fail_at(
+            file_, ops_[static_cast<size_t>(loop.op)].line, 0,
+            "the loop here does not end, or goes round too often in a way that the importer cannot skip. If it waits for "
+            "another warp or CTA, answer for the branch that leaves it: answer { line: N taken: 1 }");
       }
     }
   }

@@ -94,9 +94,10 @@ class Builder {
       const Op& last = ops_[static_cast<size_t>(block.end) - 1];
       const auto wrong = [&](const std::string& message) { return fail_at(file_, last.line, 0, message); };
       if (last.behaviour == isa::Behaviour::kBranch && last.target < 0 && !last.has("DIV")) {
-        return wrong(last.instruction->mnemonic +
-                     ": its target hangs on a register, which the importer does not follow; write the kernel in Warpfold's own text "
-                     "(.wfs), or record a trace");
+        return wrong(
+            last.instruction->mnemonic +
+            ": its target hangs on a register, which the importer does not follow; write the kernel in Warpfold's own text "
+            "(.wfs), or record a trace");
       }
       if (may_fall_through(last) && static_cast<size_t>(block.end) == ops_.size()) {
         return wrong("the function runs past its last instruction; the listing may have been cut off");
@@ -141,9 +142,10 @@ class Builder {
     for (const auto& [from, header] : back_edges_) {
       if (!dominates(header, from)) {
         const Op& entry = ops_[static_cast<size_t>(flow_.blocks[static_cast<size_t>(header)].first)];
-        return fail_at(file_, entry.line, 0,
-                       "an irreducible loop: control comes into the loop here and in other places. Compile with fewer jumps into loops "
-                       "(no goto, no switch across a loop), or record a trace");
+        return fail_at(
+            file_, entry.line, 0,
+            "an irreducible loop: control comes into the loop here and in other places. Compile with fewer jumps into loops "
+            "(no goto, no switch across a loop), or record a trace");
       }
       auto loop = std::ranges::find(flow_.loops, header, &FlowLoop::header);
       if (loop == flow_.loops.end()) {
@@ -167,7 +169,8 @@ class Builder {
     std::ranges::sort(flow_.loops, std::less<>(), [](const FlowLoop& loop) { return -std::ranges::count(loop.members, true); });
     for (size_t inner = 0; inner < flow_.loops.size(); ++inner) {
       for (size_t outer = 0; outer < inner; ++outer) {
-        if (flow_.loops[outer].members[static_cast<size_t>(flow_.loops[inner].header)]) flow_.loops[inner].parent = static_cast<int>(outer);
+        if (flow_.loops[outer].members[static_cast<size_t>(flow_.loops[inner].header)])
+          flow_.loops[inner].parent = static_cast<int>(outer);
       }
       for (size_t block = 0; block < flow_.blocks.size(); ++block) {
         if (flow_.loops[inner].members[block]) flow_.blocks[block].loop = static_cast<int>(inner);

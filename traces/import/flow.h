@@ -19,7 +19,7 @@ struct FlowBlock {
 // A natural loop: control comes in at the header alone, and the loop goes round by edges back to it.
 struct FlowLoop {
   int header = 0;
-  int parent = -1;  // the next loop around it
+  int parent = -1;            // the next loop around it
   std::vector<bool> members;  // blocks, those of inner loops included
 };
 
@@ -37,7 +37,8 @@ struct Flow {
 bool may_jump(const Op& op);
 bool may_fall_through(const Op& op);
 
-// A subroutine (CALL to code that ends in RET) becomes part of each place that calls it. Fails at calls inside each other without end.
+// A subroutine (CALL to code that ends in RET) becomes part of each place that calls it. Fails at calls inside each other without
+// end.
 Expected<void> inline_calls(const std::string& file, std::vector<Op>& ops);
 
 // Fails where a branch's target hangs on a register, code runs past its end, or a loop has more than one way in.

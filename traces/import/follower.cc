@@ -8,7 +8,7 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kMostInstructions = 20'000'000;  // of one warp, executed one by one
+constexpr uint64_t kMostInstructions = 4'000'000;  // of one warp, executed one by one
 constexpr size_t kMostTouches = 200'000;
 
 bool decides_memory(const Op& op) {
@@ -78,7 +78,8 @@ void Follower::run_block(const FlowBlock& block, uint32_t mask, Path& path, std:
 void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next) {
   uint32_t taken = op.has("DIV") ? 0 : warp_.guarded(op, mask);
   for (const Source& source : op.sources) {
-    if (op.behaviour == isa::Behaviour::kBranch && !op.has("DIV") && is_predicate(source)) taken &= warp_.decide(warp_.read_bits(source), taken, op);
+    if (op.behaviour == isa::Behaviour::kBranch && !op.has("DIV") && is_predicate(source))
+      taken &= warp_.decide(warp_.read_bits(source), taken, op);
   }
   if (op.behaviour == isa::Behaviour::kExit) {
     alive_ &= ~taken;
@@ -90,53 +91,63 @@ void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask,
   if ((mask & ~taken) != 0) next[flow_.block_at[static_cast<size_t>(block.end)]] |= mask & ~taken;
 }
 
+// The results of an instruction of which it is not known whether it runs.
+void Follower::forget_results(const Op& op, const Bits& guard, uint32_t mask) {
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      warp_.write(destination, Bits::nothing(guard.origin), mask);
+    } else {
+      for (uint32_t i = 0; i < destination_words(op); ++i) warp_.write(destination, Word::nothing(guard.origin), mask, i);
+    }
+  }
+}
+
+// Executed or not, the results depend on what the guard depends on.
+void Follower::vary_results(const Op& op, uint8_t varies, uint32_t mask) {
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      Bits bits = warp_.read_bits(destination);
+      bits.varies |= varies;
+      warp_.write(destination, bits, mask);
+      continue;
+    }
+    for (uint32_t i = 0; i < destination_words(op); ++i) {
+      Word word = warp_.read_next(destination, op, i);
+      word.varies |= varies;
+      warp_.write(destination, word, mask, i);
+    }
+  }
+}
+
 void Follower::execute(const Op& op, uint32_t mask, Path& path) {
   const Bits guard = warp_.guard_bits(op);
-  uint32_t active = mask;
-  // What computes alone may be executed where its guard is not known: its results are not known either.
-  const bool open = (guard.unknown & mask) != 0 || guard.varies != 0;
-  const bool answered = warp_.launch.answers.contains(op.line);
-  if (open && !decides_memory(op) && !answered) {
-    for (const Source& destination : op.destinations) {
-      if (is_predicate(destination)) {
-        Bits bits = Bits::nothing(guard.unknown != 0 ? guard.origin : op.index);
-        bits.varies = guard.varies;
-        if (guard.unknown == 0) bits.unknown = 0;
-        warp_.write(destination, bits, mask);
-      } else {
-        for (uint32_t i = 0; i < std::max<uint32_t>(1, destination_words(op)); ++i) {
-          Word word = guard.unknown != 0 ? Word::nothing(guard.origin) : Word{};
-          word.varies = guard.varies;
-          warp_.write(destination, word, mask, i);
-        }
-      }
-    }
+  const bool alone = !decides_memory(op) && !warp_.launch.answers.contains(op.line);
+  // What computes alone needs no decision.
+  if (alone && (guard.unknown & mask) != 0) {
+    forget_results(op, guard, mask);
     add_step(path, {.op = op.index, .off = false, .ends = false, .effect = effect_of(warp_, op, mask, nullptr)});
     return;
   }
-  active = warp_.guarded(op, mask);
+  const bool open = alone && guard.varies != 0;
+  const uint32_t active = open ? guard.lanes & mask : warp_.guarded(op, mask);
   std::vector<Touch>* touches = touches_.size() < kMostTouches ? &touches_ : nullptr;
-  add_step(path, {.op = op.index, .off = active == 0, .ends = false, .effect = effect_of(warp_, op, active, touches)});
-  if (active == 0) return;
-  if (const auto answer = warp_.launch.answers.find(op.line);
-      answer != warp_.launch.answers.end() && answer->second.kind == AnswerFacts::Kind::kValue) {
+  add_step(path, {.op = op.index, .off = active == 0 && !open, .ends = false, .effect = effect_of(warp_, op, active, touches)});
+  if (active != 0) compute(op, active);
+  if (open) vary_results(op, guard.varies, mask);
+}
+
+void Follower::compute(const Op& op, uint32_t active) {
+  const auto answer = warp_.launch.answers.find(op.line);
+  if (answer != warp_.launch.answers.end() && answer->second.kind == AnswerFacts::Kind::kValue) {
     const auto value = static_cast<uint64_t>(answer->second.value);
     for (uint32_t i = 0; i < destination_words(op) && !op.destinations.empty(); ++i) {
       warp_.write(op.destinations.front(), Word::of(static_cast<uint32_t>(i == 0 ? value : i == 1 ? value >> 32 : 0)), active, i);
     }
     return;
   }
-  if (op.execute != nullptr) {
-    op.execute(warp_, op, active);
-    return;
-  }
-  for (const Source& destination : op.destinations) {
-    if (is_predicate(destination)) {
-      warp_.write(destination, Bits::nothing(op.index), active);
-    } else {
-      for (uint32_t i = 0; i < destination_words(op); ++i) warp_.write(destination, Word::nothing(op.index), active, i);
-    }
-  }
+  if (op.execute != nullptr) return op.execute(warp_, op, active);
+  Bits nothing = Bits::nothing(op.index);
+  forget_results(op, nothing, active);
 }
 
 }  // namespace warpfold::sass

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <deque>
 #include <map>
 #include <set>
 
@@ -54,16 +55,19 @@ class Follower {
   void run_block(const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next);
   void finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next);
   std::map<int, uint32_t> run_loop(int loop, uint32_t mask, Path& path);
-  bool try_fold(int loop, uint32_t mask, const std::vector<Snapshot>& history, Path& passes);
+  bool try_fold(int loop, uint32_t mask, const std::deque<Snapshot>& history, Path& path);
   bool fold(int loop, uint32_t mask, const WarpState& two_before, const WarpState& before, size_t period, Fold& result);
   void execute(const Op& op, uint32_t mask, Path& path);
+  void compute(const Op& op, uint32_t active);
+  void forget_results(const Op& op, const Bits& guard, uint32_t mask);
+  void vary_results(const Op& op, uint8_t varies, uint32_t mask);
 
   const std::vector<Op>& ops_;
   const Flow& flow_;
   Warp& warp_;
   const std::set<int>& literal_;
-  int folding_ = 0;       // loops around that are being folded
-  uint32_t alive_ = 0;    // lanes that have not ended
+  int folding_ = 0;     // loops around that are being folded
+  uint32_t alive_ = 0;  // lanes that have not ended
   std::vector<Touch> touches_;
   uint64_t executed_ = 0;
 };

@@ -53,15 +53,15 @@ class Importer {
       if (function.name == launch_.function()) function_ = &function;
     }
     if (launch_.has_function() && function_ == nullptr) {
-      return places_.fail({"function", "the listing has no function " + in_quotes(launch_.function()) +
-                                           suggestion(launch_.function(), names)});
+      return places_.fail(
+          {"function", "the listing has no function " + in_quotes(launch_.function()) + suggestion(launch_.function(), names)});
     }
     if (function_ != nullptr) return {};
     if (listing_.functions.size() > 1) {
       std::string all;
       for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-      return places_.fail({"", "the listing has several functions; state one, as function: " + in_quotes(names.front()) +
-                                   ". It has: " + all});
+      return places_.fail(
+          {"", "the listing has several functions; state one, as function: " + in_quotes(names.front()) + ". It has: " + all});
     }
     function_ = &listing_.functions.front();
     return {};
@@ -112,7 +112,8 @@ class Importer {
   Expected<void> check_answers(const LaunchFacts& facts) const {
     for (int i = 0; i < launch_.answer_size(); ++i) {
       const int line = static_cast<int>(launch_.answer(i).line());
-      if (!facts.answers.contains(line) || std::ranges::find(function_->code, line, &ListedInstruction::line) != function_->code.end()) {
+      if (!facts.answers.contains(line) ||
+          std::ranges::find(function_->code, line, &ListedInstruction::line) != function_->code.end()) {
         continue;
       }
       return places_.fail({"answer[" + std::to_string(i) + "].line",

@@ -31,12 +31,12 @@ struct Imported {
   ImportReport report;
 };
 
-// The kernel that a function of a SASS listing is when it is launched as described. No GPU takes part: integer, predicate, uniform and
-// control instructions are executed for every warp; loaded data and most floating point are unknown, and what hangs on them is asked
-// for (answers of the launch description). The result is checked as every trace is.
+// The kernel that a function of a SASS listing is when it is launched as described. No GPU takes part: integer, predicate, uniform
+// and control instructions are executed for every warp; loaded data and most floating point are unknown, and what hangs on them is
+// asked for (answers of the launch description). The result is checked as every trace is.
 //
-// Arrays are streams. Their share from DRAM is what is touched at all of what is requested: each byte comes once, later accesses hit
-// in L2.
+// Arrays are streams. Their share from DRAM is what is touched at all of what is requested: each byte comes once, later accesses
+// hit in L2.
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
                                   const configs::Places& places);
 

@@ -5,8 +5,8 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint32_t kMostThreads = 1024;       // of a CTA; CUDA programming guide, compute capabilities table
-constexpr uint32_t kMostGrid = 0x7fffffff;    // in x, the same table
+constexpr uint32_t kMostThreads = 1024;           // of a CTA; CUDA programming guide, compute capabilities table
+constexpr uint32_t kMostGrid = 0x7fffffff;        // in x, the same table
 constexpr uint64_t kFirstArray = 0x7f0010000000;  // any address: the low word has room before it wraps, below and above
 constexpr uint64_t kArrayDistance = uint64_t{1} << 40;
 constexpr uint32_t kStack = 0xfffdc0;  // any address: local memory lies below it
@@ -66,7 +66,8 @@ class Layout {
     if (!launch_.has_grid()) return places_.fail({"", "grid is missing: how many CTAs the launch has, as grid { x: 512 }"});
     if (!launch_.has_block()) return places_.fail({"", "block is missing: how many threads a CTA has, as block { x: 128 }"});
     for (int i = 0; i < 3; ++i) {
-      if (facts_.grid[i] == 0 || facts_.grid[i] > kMostGrid) return places_.fail({"grid", "a grid has 1 to 2147483647 CTAs each way"});
+      if (facts_.grid[i] == 0 || facts_.grid[i] > kMostGrid)
+        return places_.fail({"grid", "a grid has 1 to 2147483647 CTAs each way"});
       if (facts_.cluster[i] == 0 || facts_.grid[i] % facts_.cluster[i] != 0) {
         return places_.fail({"cluster", "the grid is not made of whole clusters"});
       }
@@ -83,7 +84,8 @@ class Layout {
       const configs::KernelArray& array = launch_.array(i);
       if (array.name().empty()) return places_.fail({indexed("array", i, ""), "an array needs a name"});
       if (array.bytes() == 0) return places_.fail({indexed("array", i, ""), "array " + array.name() + " needs bytes, its size"});
-      if (find(array.name()) >= 0) return places_.fail({indexed("array", i, ".name"), "the array " + array.name() + " exists twice"});
+      if (find(array.name()) >= 0)
+        return places_.fail({indexed("array", i, ".name"), "the array " + array.name() + " exists twice"});
       facts_.arrays.push_back({array.name(), kFirstArray + static_cast<uint64_t>(i) * kArrayDistance, array.bytes()});
     }
     return {};
@@ -123,7 +125,8 @@ class Layout {
     int array = -1;
     if (parameter.has_array()) {
       array = find(parameter.array());
-      if (array < 0) return places_.fail({indexed("parameter", index, ".array"), "no array is called " + in_quotes(parameter.array())});
+      if (array < 0)
+        return places_.fail({indexed("parameter", index, ".array"), "no array is called " + in_quotes(parameter.array())});
       value = facts_.arrays[static_cast<size_t>(array)].address + parameter.array_offset();
     }
     put(at, {static_cast<uint32_t>(value), static_cast<int16_t>(array)});

@@ -45,7 +45,8 @@ struct LaunchFacts {
   uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
 };
 
-// Lays out the parameters where the architecture's ABI has them: from c[0x0][0x160] on before sm_90, 0x210 on sm_90, 0x380 behind it.
+// Lays out the parameters where the architecture's ABI has them: from c[0x0][0x160] on before sm_90, 0x210 on sm_90, 0x380 behind
+// it.
 Expected<LaunchFacts> launch_facts(const configs::KernelLaunch& launch, const std::string& architecture,
                                    const configs::Places& places);
 

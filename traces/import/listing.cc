@@ -103,10 +103,10 @@ class Reader {
     return read_instruction(line);
   }
 
-  // What is neither an instruction nor a directive: headers of cuobjdump. A line cut short in the middle of code is not.
+  // What is neither an instruction nor a directive: headers of cuobjdump. An instruction without its end is not.
   Expected<void> read_remark(std::string_view line, bool whole) const {
-    if (!whole || (!function_.code.empty() && std::isupper(static_cast<unsigned char>(line.front())) != 0 &&
-                   architecture_.resolve(line.substr(0, line.find(' '))).has_value())) {
+    const bool cut = line.front() == '@' || architecture_.resolve(line.substr(0, line.find(' '))).has_value();
+    if (!whole || cut) {
       return wrong("the listing breaks off: expected ; at the end of an instruction");
     }
     return {};
@@ -127,7 +127,9 @@ class Reader {
   }
 
   // nvdisasm prints the label of a section behind its header; without a header the label is the beginning.
-  Expected<void> begin_text(std::string_view name) { return open_ && function_.code.empty() ? Expected<void>{} : begin_function(name); }
+  Expected<void> begin_text(std::string_view name) {
+    return open_ && function_.code.empty() ? Expected<void>{} : begin_function(name);
+  }
 
   Expected<void> begin_function(std::string_view name) {
     finish_function();

@@ -15,10 +15,10 @@ namespace warpfold::sass {
 // One instruction of a listing, and where control goes from it.
 struct ListedInstruction {
   isa::Instruction instruction;
-  int line = 0;           // of the listing, from 1
-  uint64_t offset = 0;    // from the start of the function, in bytes
-  std::string label;      // that its operands name: "L_x_2"; empty: none, or an offset
-  int64_t target = -1;    // offset that its operands name; -1: none
+  int line = 0;              // of the listing, from 1
+  uint64_t offset = 0;       // from the start of the function, in bytes
+  std::string label;         // that its operands name: "L_x_2"; empty: none, or an offset
+  int64_t target = -1;       // offset that its operands name; -1: none
   bool has_control = false;  // the listing has its encoding, from which the control code was decoded
 };
 

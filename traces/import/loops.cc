@@ -5,9 +5,9 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr size_t kLongestPeriod = 8;       // passes of a group: stages of a ring, phases of its barriers
-constexpr uint64_t kWorthFolding = 4;      // groups; fewer are followed
-constexpr uint64_t kMostPasses = 1'000'000;
+constexpr size_t kLongestPeriod = 8;   // passes of a group: stages of a ring, phases of its barriers
+constexpr uint64_t kWorthFolding = 4;  // groups; fewer are followed
+constexpr uint64_t kMostPasses = 200'000;
 
 uint8_t bit_of(int variable) { return static_cast<uint8_t>(1U << variable); }
 
@@ -37,7 +37,8 @@ Word as_function(const Word& two_before, const Word& before, const Word& now, in
 
 Bits as_function(const Bits& two_before, const Bits& before, const Bits& now, int variable) {
   Bits bits = now;
-  const bool same = two_before.lanes == now.lanes && before.lanes == now.lanes && two_before.unknown == now.unknown && before.unknown == now.unknown;
+  const bool same = two_before.lanes == now.lanes && before.lanes == now.lanes && two_before.unknown == now.unknown &&
+                    before.unknown == now.unknown;
   if (!same) bits.varies |= bit_of(variable);
   return bits;
 }
@@ -131,24 +132,25 @@ bool same_places(const WarpState& a, const WarpState& b) {
 std::map<int, uint32_t> Follower::run_loop(int loop, uint32_t mask, Path& path) {
   const int header = flow_.loops[static_cast<size_t>(loop)].header;
   std::map<int, uint32_t> left;
-  std::vector<Snapshot> history;
+  std::deque<Snapshot> history;  // before each of the last passes
   uint64_t passes = 0;
-  size_t next_try = 3;
+  uint64_t since = 0;  // passes since the last fold
+  uint64_t next_try = 3;
+  const bool may_fold = folding_ < kLoopVariables && !literal_.contains(loop);
   while (mask != 0) {
-    if (history.size() >= next_try && folding_ < kLoopVariables && !literal_.contains(loop)) {
+    if (may_fold && since >= next_try) {
       if (try_fold(loop, mask, history, path)) {
         history.clear();
+        since = 0;
         next_try = 3;
       } else {
-        next_try = history.size() < 2 * kLongestPeriod ? history.size() * 2 : history.size() + 16;
+        next_try = 2 * since;
       }
     }
-    if (history.size() > 256) {
-      history.erase(history.begin(), history.end() - 2 * kLongestPeriod);
-      next_try = history.size() + 16;
-    }
-    history.push_back({warp_.state, mask});
+    if (may_fold && next_try - since <= 2 * kLongestPeriod) history.push_back({warp_.state, mask});
+    if (history.size() > 2 * kLongestPeriod) history.pop_front();
     if (++passes > kMostPasses) throw EndlessLoop{flow_.blocks[static_cast<size_t>(header)].first};
+    ++since;
     Path body;
     const Lanes lanes = run_region(loop, header, mask, body);
     add_loop(path, std::move(body), 1);
@@ -158,7 +160,7 @@ std::map<int, uint32_t> Follower::run_loop(int loop, uint32_t mask, Path& path) 
   return left;
 }
 
-bool Follower::try_fold(int loop, uint32_t mask, const std::vector<Snapshot>& history, Path& path) {
+bool Follower::try_fold(int loop, uint32_t mask, const std::deque<Snapshot>& history, Path& path) {
   Fold best;
   const size_t now = history.size();
   for (size_t period = 1; period <= kLongestPeriod && 2 * period <= now; ++period) {
@@ -204,8 +206,8 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
   const size_t touched = touches_.size();
   const uint32_t alive = alive_;
   WarpState start = now;
-  for_each_value([&](auto& value, const auto& one, const auto& two) { value = as_function(one, two, value, variable); }, start, two_before,
-                 before);
+  for_each_value([&](auto& value, const auto& one, const auto& two) { value = as_function(one, two, value, variable); }, start,
+                 two_before, before);
   const auto restore = [&] {
     warp_.state = now;
     warp_.extents = extents;
@@ -242,13 +244,17 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
     }
     result.groups = warp_.extents[v];
     settled = true;
-    for_each_value([&](auto& value, const auto& end) { settled &= agrees(value, end, variable, result.groups); }, start, warp_.state);
+    for_each_value([&](auto& value, const auto& end) { settled &= agrees(value, end, variable, result.groups); }, start,
+                   warp_.state);
   }
   --folding_;
-  if (!settled || !repeats || result.groups >= kUnbounded) {
+  if (!settled || !repeats) {
     restore();
     return false;
   }
+  // No decision in the group hangs on how often it ran.
+  if (result.groups >= kUnbounded)
+    throw EndlessLoop{flow_.blocks[static_cast<size_t>(flow_.loops[static_cast<size_t>(loop)].header)].first};
   result.extents = warp_.extents;
   result.extents[v] = kUnbounded;
   for (size_t i = touched; i < touches_.size(); ++i) {

@@ -57,7 +57,8 @@ void take_part(MergedNode& node, const PathNode& other) {
   for (size_t i = 0; i < node.body.size(); ++i) take_part(node.body[i], loop.body[i]);
 }
 
-// Where the first (from the front, or from the back) nodes that differ are blocks, what they have in common becomes a block of its own.
+// Where the first (from the front, or from the back) nodes that differ are blocks, what they have in common becomes a block of its
+// own.
 void split_front(std::vector<MergedNode>& nodes, Path& path) {
   size_t at = 0;
   while (at < nodes.size() && at < path.size() && alike(nodes[at], path[at])) ++at;

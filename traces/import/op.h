@@ -14,7 +14,7 @@ namespace warpfold::sass {
 struct Source {
   enum class Kind : uint8_t { kRegister, kUniform, kPredicate, kUniformPredicate, kImmediate, kConstant, kMemory, kSpecial };
   Kind kind = Kind::kSpecial;
-  uint8_t index = isa::kZeroRegister;  // register or predicate; of a constant or an address the register inside, RZ: none
+  uint8_t index = isa::kZeroRegister;    // register or predicate; of a constant or an address the register inside, RZ: none
   uint8_t uniform = isa::kZeroRegister;  // uniform register of an address
   bool negated = false;                  // -R4
   bool inverted = false;                 // ~R4, !P0
@@ -41,8 +41,8 @@ struct Op {
   std::vector<Source> destinations;
   std::vector<Source> sources;
   isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
-  bool uniform = false;   // of the uniform datapath
-  int target = -1;        // position that its operands name
+  bool uniform = false;       // of the uniform datapath
+  int target = -1;            // position that its operands name
   Execute execute = nullptr;  // nullptr: its results are unknown
 
   bool has(std::string_view modifier) const;

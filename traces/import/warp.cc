@@ -112,7 +112,8 @@ Warp::Address Warp::address(const Source& source) const {
   if (source.uniform < state.uniform.size()) {
     const bool pair = source.wide || (has_register && source.unsigned_index) || source.text.find("UR") < source.text.find(".64");
     const bool wide = pair && source.text.find(".64") != std::string_view::npos;
-    add(state.uniform[source.uniform], wide && source.uniform + 1U < state.uniform.size() ? state.uniform[source.uniform + 1U] : Word{});
+    add(state.uniform[source.uniform],
+        wide && source.uniform + 1U < state.uniform.size() ? state.uniform[source.uniform + 1U] : Word{});
   }
   return address;
 }
@@ -130,27 +131,32 @@ Bits Warp::guard_bits(const Op& op) const {
 uint32_t Warp::decide(const Bits& bits, uint32_t mask, const Op& op) {
   if ((bits.unknown & mask) != 0) {
     const auto answer = launch.answers.find(op.line);
-    if (answer == launch.answers.end() || answer->second.kind != AnswerFacts::Kind::kTaken) throw UnknownValue{op.index, bits.origin};
+    if (answer == launch.answers.end() || answer->second.kind != AnswerFacts::Kind::kTaken)
+      throw UnknownValue{op.index, bits.origin};
     // Evenly spread: of 4 executions with 1 taken, the last of each four.
     uint32_t& count = state.executions[op.index];
     const uint64_t taken = static_cast<uint64_t>(answer->second.value);
     const bool now = (count + 1) * taken / answer->second.of > count * taken / answer->second.of;
     count = (count + 1) % answer->second.of;
-    return now ? mask : mask & bits.lanes & ~bits.unknown;
+    return mask & (now ? bits.lanes | bits.unknown : bits.lanes & ~bits.unknown);
   }
   if (bits.varies != 0) throw NotLinear{bits.varies};
   extents = smaller(extents, bits.limit);
   return bits.lanes & mask;
 }
 
-uint32_t Warp::guarded(const Op& op, uint32_t mask) { return op.instruction->guard.present ? decide(guard_bits(op), mask, op) : mask; }
+uint32_t Warp::guarded(const Op& op, uint32_t mask) {
+  return op.instruction->guard.present ? decide(guard_bits(op), mask, op) : mask;
+}
 
 Word Warp::thread_index(int dimension) const {
   Word word;
   const std::array<uint32_t, 3>& block = launch.block;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     const uint32_t thread = index * kLanes + lane;
-    word.lane[lane] = dimension == 0 ? thread % block[0] : dimension == 1 ? thread / block[0] % block[1] : thread / block[0] / block[1];
+    word.lane[lane] = dimension == 0   ? thread % block[0]
+                      : dimension == 1 ? thread / block[0] % block[1]
+                                       : thread / block[0] / block[1];
   }
   return word;
 }

@@ -11,8 +11,8 @@ namespace warpfold::sass {
 
 // A value that decides the path, or an address, is not known.
 struct UnknownValue {
-  int op;         // the instruction that needs it
-  int origin;     // the instruction that it hangs on; -1: a register that nothing has written
+  int op;      // the instruction that needs it
+  int origin;  // the instruction that it hangs on; -1: a register that nothing has written
 };
 
 // A decision depends on these variables other than linearly: the path is that of the executed CTA, or pass, alone.
@@ -26,8 +26,8 @@ struct WarpState {
   std::array<Word, 63> uniform;
   std::array<Bits, 7> predicates;
   std::array<Bits, 7> uniform_predicates;
-  std::map<uint32_t, Word> local;       // local memory by address
-  std::map<int, uint32_t> executions;   // of answered instructions, modulo `of`
+  std::map<uint32_t, Word> local;      // local memory by address
+  std::map<int, uint32_t> executions;  // of answered instructions, modulo `of`
   bool operator==(const WarpState&) const = default;
 };
 

@@ -13,13 +13,14 @@ namespace warpfold::cli {
 namespace po = boost::program_options;
 
 Outcome<void> import_command(const Invocation& invocation) {
-  Options options("warpfold import LISTING --launch FILE [options]",
-                  "Makes a kernel of a SASS listing (the text of cuobjdump -sass or nvdisasm) and a launch description, without a GPU: "
-                  "every warp's path, loops, addresses and barriers follow from executing the listing's integer and control "
-                  "instructions. docs/import.md shows how to begin.",
-                  "  warpfold import kernel.sass --launch kernel.textproto\n"
-                  "  warpfold import kernel.sass --launch kernel.textproto --output kernel.wft\n"
-                  "  warpfold import kernel.sass --launch kernel.textproto --function softmax --set parameter.columns.value=4096\n");
+  Options options(
+      "warpfold import LISTING --launch FILE [options]",
+      "Makes a kernel of a SASS listing (the text of cuobjdump -sass or nvdisasm) and a launch description, without a GPU: "
+      "every warp's path, loops, addresses and barriers follow from executing the listing's integer and control "
+      "instructions. docs/import.md shows how to begin.",
+      "  warpfold import kernel.sass --launch kernel.textproto\n"
+      "  warpfold import kernel.sass --launch kernel.textproto --output kernel.wft\n"
+      "  warpfold import kernel.sass --launch kernel.textproto --function softmax --set parameter.columns.value=4096\n");
   options.positional("LISTING", 1, 1);
   options.add()("launch", po::value<std::string>()->value_name("FILE"), "the launch description")(
       "function", po::value<std::string>()->value_name("NAME"), "the function, where the listing has several")(

@@ -33,7 +33,8 @@ uint64_t instructions_in(const std::vector<traces::Node>& body) {
   return count;
 }
 
-void add_loops(const traces::Kernel& kernel, const std::string& role, const std::vector<traces::Node>& body, int depth, Table& table) {
+void add_loops(const traces::Kernel& kernel, const std::string& role, const std::vector<traces::Node>& body, int depth,
+               Table& table) {
   for (const traces::Node& node : body) {
     const auto* loop = std::get_if<traces::Loop>(&node);
     if (loop == nullptr) continue;
@@ -54,10 +55,9 @@ std::string import_tables(const sass::Imported& imported) {
   std::string text = kernel.name + ", " + kernel.architecture + ": " + grouped(counts.ctas) + " CTAs of " +
                      std::to_string(kernel.warps_per_cta()) + " warps, " + std::to_string(kernel.registers_per_thread) +
                      " registers a thread, " + grouped(kernel.shared_memory_bytes) + " bytes of shared memory\n" +
-                     grouped(counts.instructions.issued) + " warp instructions, kept as " +
-                     grouped(counts.instructions.in_text) + "; control codes " +
-                     (imported.report.control_codes ? "from the listing" : "assigned") + "; CTAs executed: " +
-                     grouped(imported.report.followed_ctas) + ", which stand for all\n";
+                     grouped(counts.instructions.issued) + " warp instructions, kept as " + grouped(counts.instructions.in_text) +
+                     "; control codes " + (imported.report.control_codes ? "from the listing" : "assigned") +
+                     "; CTAs executed: " + grouped(imported.report.followed_ctas) + ", which stand for all\n";
   Table roles({"role", "warps", "in_text", "issued"});
   Table loops({"role", "depth", "trips", "instructions"});
   for (size_t i = 0; i < kernel.roles.size(); ++i) {
