@@ -81,7 +81,7 @@ TEST(Export, AmpereGemmIsTheSameAgain) {
 }
 
 TEST(Export, HopperKernelsAreRefused) {
-  const Kernel kernel = generated("name: \"g\" hopper_gemm { m: 256 n: 256 k: 128 }", "h100_sxm");
+  const Kernel kernel = generated("name: \"g\" hopper_gemm { m: 256 n: 256 k: 128 cluster_m: 1 cluster_n: 1 }", "h100_sxm");
   std::string text;
   const auto done = traces::accelsim::export_kernel(kernel, {}, [&](std::string_view piece) { text += piece; });
   ASSERT_FALSE(done);

@@ -37,7 +37,8 @@ std::string without_notes(std::string text) {
 }
 
 constexpr const char* kPhilox =
-    "philox { heads: 16 queries: 256 keys: 256 rounds: 7 threshold_bits: 32 threads_per_cta: 128 calls_per_thread: 64 }";
+    "name: \"rng\" philox { heads: 16 queries: 256 keys: 256 rounds: 7 threshold_bits: 32 threads_per_cta: 128 calls_per_thread: "
+    "64 }";
 
 TEST(ImportedPhilox, IsRolledToAPartInAThousandAndRunsAsLong) {
   configs::Gpu gpu = one_sm("h100_sxm");
@@ -54,8 +55,10 @@ TEST(ImportedPhilox, IsRolledToAPartInAThousandAndRunsAsLong) {
 
 TEST(ImportedPhilox, SlowsTheGemmAsTheGeneratedOneDoes) {
   const configs::Gpu gpu = one_sm("h100_sxm");
-  const Kernel gemm =
-      generated("hopper_gemm { m: 256 n: 512 k: 1024 type: BF16 tile_m: 128 tile_n: 128 registers_per_thread: 128 }", gpu);
+  const Kernel gemm = generated(
+      "name: \"gemm\" hopper_gemm { m: 256 n: 512 k: 1024 cluster_m: 1 cluster_n: 1 type: BF16 tile_m: 128 tile_n: 128 "
+      "registers_per_thread: 128 }",
+      gpu);
   const Kernel kernel = generated(kPhilox, gpu);
   const Kernel again = imported(exported(kernel));
   const auto pair = [&](const Kernel& rng) { return replay_together(gpu, {gemm, rng}).outcome; };
