@@ -64,6 +64,7 @@ struct MemoryStream {
   bool write = false;
   uint64_t dram_numerator = 0;  // dram_numerator / dram_denominator of the bytes go to DRAM; the rest is served by L2
   uint64_t dram_denominator = 1;
+  uint64_t footprint = 0;  // bytes of the array that the stream touches, each once; 0: not stated
   bool operator==(const MemoryStream&) const = default;
 };
 
@@ -103,7 +104,7 @@ struct Kernel {
   uint64_t ctas() const;
 };
 
-// Without name and source: kernels that do the same are equal.
+// Without name, source and footprints: kernels that do the same are equal.
 Kernel nameless(Kernel kernel);
 
 // Value of a trip count for CTAs of one class.

@@ -192,13 +192,14 @@ class Parser {
 
   void parse_stream(LineReader& line) {
     MemoryStream stream{.name = line.name("the stream's name")};
-    read_options(line, {"read", "write", "dram"}, [&](size_t option) {
+    read_options(line, {"read", "write", "dram", "footprint"}, [&](size_t option) {
       if (option == 1) stream.write = true;
       if (option == 2) {
         stream.dram_numerator = value64(line, "dram");
         line.expect('/');
         stream.dram_denominator = line.number("dram");
       }
+      if (option == 3) stream.footprint = value64(line, "footprint");
     });
     mark({Part::kStream, kernel().streams.size()});
     kernel().streams.push_back(std::move(stream));

@@ -60,7 +60,8 @@ class Formatter {
   void resources(const Kernel& kernel) {
     for (const MemoryStream& stream : kernel.streams) {
       line(1, "stream " + stream.name + (stream.write ? " write" : " read") + " dram=" + std::to_string(stream.dram_numerator) +
-                  "/" + std::to_string(stream.dram_denominator));
+                  "/" + std::to_string(stream.dram_denominator) +
+                  (stream.footprint == 0 ? "" : " footprint=" + std::to_string(stream.footprint)));
     }
     for (const Ring& ring : kernel.rings) {
       line(1, "ring " + ring.name + " depth=" + std::to_string(ring.depth) + " arrivals=" + std::to_string(ring.arrivals) +

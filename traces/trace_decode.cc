@@ -64,6 +64,7 @@ class KernelDecoder {
     for (const file::MemoryStream& stream : message.streams()) {
       kernel.streams.push_back(
           {stream.name(), stream.write(), stream.dram_numerator(), stream.has_dram_denominator() ? stream.dram_denominator() : 1});
+      kernel.streams.back().footprint = stream.footprint();
     }
   }
 

@@ -105,6 +105,7 @@ class KernelEncoder {
       if (stream.write) message.set_write(true);
       if (stream.dram_numerator != 0) message.set_dram_numerator(stream.dram_numerator);
       if (stream.dram_denominator != 1) message.set_dram_denominator(stream.dram_denominator);
+      if (stream.footprint != 0) message.set_footprint(stream.footprint);
     }
   }
 

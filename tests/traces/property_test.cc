@@ -42,7 +42,8 @@ class RandomKernel {
   void make_resources() {
     for (uint32_t s = between(1U, 3U); s > 0; --s) {
       const uint64_t denominator = between(uint64_t{1}, uint64_t{1} << 40U);
-      kernel_.streams.push_back({"stream" + std::to_string(s), coin(), between(uint64_t{0}, denominator), denominator});
+      kernel_.streams.push_back({"stream" + std::to_string(s), coin(), between(uint64_t{0}, denominator), denominator,
+                                 coin() ? between(uint64_t{1}, uint64_t{1} << 50U) : 0});
     }
     const uint32_t depth = between(1U, 9U);
     for (uint32_t r = between(1U, 3U); r > 0; --r) {
