@@ -35,6 +35,7 @@ constexpr std::array kLimits{
     Limit{"kernel_launch_cycles", 0, kMany},
     Limit{"graph_launch_cycles", 0, kMany, Needed::kNever},
     Limit{"programmatic_launch_cycles", 0, kMany, Needed::kNever},
+    Limit{"timed_launch_us", 0, 1e3, Needed::kNever},
     Limit{"sub_core.warp_slots", 1, 32},          // bits of a mask
     Limit{"sub_core.read_ports_per_bank", 1, 2},  // masks of reservations
     Limit{"sub_core.read_window_cycles", 1, 16},

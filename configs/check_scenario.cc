@@ -39,6 +39,26 @@ std::optional<Finding> unknown_kernel(const std::string& name, const std::vector
   return Finding{path, "no kernel called " + in_quotes(name) + suggestion(name, known)};
 }
 
+// `known`: the kernels that are written before.
+std::optional<Finding> check_tensors(const Kernel& kernel, const std::vector<std::string>& known, const std::string& path) {
+  std::vector<std::string> streams;
+  for (int t = 0; t < kernel.tensor_size(); ++t) {
+    const SharedTensor& tensor = kernel.tensor(t);
+    const std::string at = indexed(path + ".tensor", t);
+    if (tensor.stream().empty()) return Finding{at, "no stream: a tensor names one of the kernel's streams"};
+    if (std::ranges::find(streams, tensor.stream()) != streams.end())
+      return Finding{at + ".stream", "a second tensor for stream " + in_quotes(tensor.stream())};
+    streams.push_back(tensor.stream());
+    const size_t dot = tensor.of().find('.');
+    if (dot == std::string::npos || dot + 1 == tensor.of().size())
+      return Finding{tensor.has_of() ? at + ".of" : at, "expected KERNEL.STREAM, not " + in_quotes(tensor.of())};
+    const std::string of = tensor.of().substr(0, dot);
+    if (std::ranges::find(known, of) == known.end())
+      return Finding{at + ".of", "no kernel called " + in_quotes(of) + " is written before this one" + suggestion(of, known)};
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> check_kernels(const Scenario& scenario) {
   if (scenario.kernel().empty()) return Finding{"kernel", "no kernel: a scenario has at least one"};
   const std::vector<std::string> names = kernel_names(scenario);
@@ -50,6 +70,7 @@ std::optional<Finding> check_kernels(const Scenario& scenario) {
       return Finding{path + ".name", "a second kernel called " + in_quotes(kernel.name())};
     }
     if (auto fault = find_workload_fault(kernel, path)) return fault;
+    if (auto fault = check_tensors(kernel, {names.begin(), names.begin() + i}, path)) return fault;
     for (int a = 0; a < kernel.after_size(); ++a) {
       if (auto fault = unknown_kernel(kernel.after(a), names, indexed(path + ".after", a))) return fault;
     }

@@ -65,6 +65,7 @@ struct MemoryStream {
   bool write = false;
   uint64_t dram_numerator = 0;  // dram_numerator / dram_denominator of the bytes go to DRAM; the rest is served by L2
   uint64_t dram_denominator = 1;
+  uint64_t footprint = 0;  // bytes of the array that the stream touches, each once; 0: not stated
   // l1_numerator / l1_denominator of the requests of loads and LDGSTS find all they ask for in L1 and move nothing. The others move
   // their Effect::bytes.
   uint64_t l1_numerator = 0;
@@ -108,7 +109,7 @@ struct Kernel {
   uint64_t ctas() const;
 };
 
-// Without name and source: kernels that do the same are equal.
+// Without name, source and footprints: kernels that do the same are equal.
 Kernel nameless(Kernel kernel);
 
 // What effects of the kernel's instructions refer to.

@@ -193,7 +193,7 @@ class Parser {
 
   void parse_stream(LineReader& line) {
     MemoryStream stream{.name = line.name("the stream's name")};
-    read_options(line, {"read", "write", "dram", "l1"}, [&](size_t option) {
+    read_options(line, {"read", "write", "dram", "l1", "footprint"}, [&](size_t option) {
       if (option == 1) stream.write = true;
       if (option == 3) {
         stream.l1_numerator = value64(line, "l1");
@@ -205,6 +205,7 @@ class Parser {
         line.expect('/');
         stream.dram_denominator = line.number("dram");
       }
+      if (option == 4) stream.footprint = value64(line, "footprint");
     });
     mark({Part::kStream, kernel().streams.size()});
     kernel().streams.push_back(std::move(stream));

@@ -70,7 +70,8 @@ class Formatter {
       const bool in_l1 = stream.l1_numerator != 0 || stream.l1_denominator != 1;
       line(1, "stream " + stream.name + (stream.write ? " write" : " read") +
                   share(" dram=", stream.dram_numerator, stream.dram_denominator) +
-                  (in_l1 ? share(" l1=", stream.l1_numerator, stream.l1_denominator) : ""));
+                  (in_l1 ? share(" l1=", stream.l1_numerator, stream.l1_denominator) : "") +
+                  (stream.footprint == 0 ? "" : " footprint=" + std::to_string(stream.footprint)));
     }
     for (const Ring& ring : kernel.rings) {
       line(1, "ring " + ring.name + " depth=" + std::to_string(ring.depth) + " arrivals=" + std::to_string(ring.arrivals) +

@@ -107,6 +107,7 @@ class KernelEncoder {
       if (stream.dram_denominator != 1) message.set_dram_denominator(stream.dram_denominator);
       if (stream.l1_numerator != 0) message.set_l1_numerator(stream.l1_numerator);
       if (stream.l1_denominator != 1) message.set_l1_denominator(stream.l1_denominator);
+      if (stream.footprint != 0) message.set_footprint(stream.footprint);
     }
   }
 

@@ -93,6 +93,7 @@ Expected<traces::Kernel> KernelMaker::make(const configs::Kernel& kernel, const 
   workload.clear_stream();
   workload.clear_priority();
   workload.clear_after();
+  workload.clear_tensor();
   const std::pair key(workload.SerializeAsString(), gpu.SerializeAsString());
   auto known = made_.find(key);
   if (known == made_.end()) {

@@ -36,6 +36,7 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"gemm_a100_fp16_4096", {"size=2048"}},
     {"gemm_h100_bf16_8192", {"size=4096"}},
     {"gemm_h100_fp8_8192", {"size=4096"}},
+    {"gemm_relu_h100", {}},
     {"moe_up_h100", {}},
     {"philox_h100", {"seq=1024"}},
     {"pod_attention_a100", {"prompt=2048", "sequences=8", "keys=2048"}},

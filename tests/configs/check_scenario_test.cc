@@ -25,6 +25,18 @@ class CheckScenario : public InScratchFolder {
   }
 };
 
+TEST_F(CheckScenario, ATensorIsAStreamOfAKernelWrittenBefore) {
+  const auto named = [](const std::string& tensor) { return two("", "\ntensor { " + tensor + " }\n", ""); };
+  EXPECT_EQ(named(R"(stream: "mask" of: "a.mask")"), "no error");
+  EXPECT_EQ(named(R"(of: "a.mask")"), "s.textproto:4:1: no stream: a tensor names one of the kernel's streams");
+  EXPECT_EQ(named(R"(stream: "mask")"), "s.textproto:4:1: expected KERNEL.STREAM, not \"\"");
+  EXPECT_EQ(named(R"(stream: "mask" of: "a")"), "s.textproto:4:25: expected KERNEL.STREAM, not \"a\"");
+  EXPECT_EQ(named(R"(stream: "mask" of: "b.mask")"),
+            "s.textproto:4:25: no kernel called \"b\" is written before this one; did you mean \"a\"?");
+  EXPECT_EQ(named("stream: \"mask\" of: \"a.mask\" } tensor { stream: \"mask\" of: \"a.mask\""),
+            "s.textproto:4:47: a second tensor for stream \"mask\"");
+}
+
 TEST_F(CheckScenario, TakesItsNameFromTheFileWhereItHasNone) {
   write("small.textproto", small_scenario());
   EXPECT_EQ(load_scenario("small.textproto", {}).value().name(), "small");

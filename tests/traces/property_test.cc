@@ -44,6 +44,7 @@ class RandomKernel {
       const uint64_t denominator = between(uint64_t{1}, uint64_t{1} << 40U);
       const bool write = coin();
       kernel_.streams.push_back({"stream" + std::to_string(s), write, between(uint64_t{0}, denominator), denominator,
+                                 coin() ? between(uint64_t{1}, uint64_t{1} << 50U) : 0,
                                  write ? 0 : between(uint64_t{0}, denominator), denominator});
     }
     const uint32_t depth = between(1U, 9U);

@@ -20,7 +20,7 @@ const std::string kSampleText =
   class edge tiles=1 steps=3
   grid full*6 edge*2 full*2
   stream A read dram=1/8
-  stream C write dram=1/1
+  stream C write dram=1/1 footprint=4194304
   ring full depth=4 arrivals=1
   ring empty depth=4 arrivals=256 free
   cursor load depth=4 start=0

@@ -40,7 +40,7 @@ TEST(Text, ReadsWhatItSays) {
   EXPECT_EQ(kernel.cluster_ctas, 2);
   EXPECT_EQ(kernel.cta_classes, (std::vector<CtaClass>{{"full", {2, 16}}, {"edge", {1, 3}}}));
   EXPECT_EQ(kernel.grid, (std::vector<CtaRun>{{0, 6}, {1, 2}, {0, 2}}));
-  EXPECT_EQ(kernel.streams, (std::vector<MemoryStream>{{"A", false, 1, 8}, {"C", true, 1, 1}}));
+  EXPECT_EQ(kernel.streams, (std::vector<MemoryStream>{{"A", false, 1, 8}, {"C", true, 1, 1, 4194304}}));
   EXPECT_EQ(kernel.rings, (std::vector<Ring>{{"full", 4, 1, false}, {"empty", 4, 256, true}}));
   EXPECT_EQ(kernel.cursors, (std::vector<Cursor>{{"load", 4, 0}, {"use", 4, 1}}));
   EXPECT_EQ(std::get<Loop>(kernel.roles[1].body[2]).trips, (TripCount{.literal = 1, .parameter = 0}));

@@ -111,6 +111,30 @@ TEST_F(Rows, AQuantisationInTheTimeIsAKernelInFront) {
   EXPECT_EQ(map(kMade, "S1,GEMM,H100,,vLLM CUTLASS fp8 noquant,fp8,128,4096,4096,,1,ms,").runs.size(), 1);
 }
 
+// 4.7 us beside the kernel instead of its launch; a memset of 256 MB in front, whose time does not count.
+TEST_F(Rows, AFlushAndEventsAreSimulatedAsTheRowSays) {
+  const std::string header = "id,category,gpu,dims_other,value,unit";
+  const std::string pass = "operation=COPY;elements=1024;element_bytes=4";
+  EXPECT_DOUBLE_EQ(map(header, "S1,MEM,H100," + pass + ",1,us").launches_us, 0);
+  const Comparison timed = map(header, "S1,MEM,H100," + pass + ";timer=events;flush_bytes=268435456,1,us");
+  EXPECT_DOUBLE_EQ(timed.launches_us, 4.7);
+  EXPECT_EQ(timed.of, "pass");
+  const configs::Scenario& scenario = timed.runs.front().scenario;
+  ASSERT_EQ(scenario.kernel_size(), 2);
+  EXPECT_EQ(scenario.kernel(0).elementwise().operation(), configs::FILL);
+  EXPECT_EQ(scenario.kernel(0).elementwise().elements() * scenario.kernel(0).elementwise().element_bytes(), 268435456);
+  EXPECT_EQ(scenario.kernel(1).name(), "pass");
+  const std::string text = header + "\nS1,MEM,";
+  EXPECT_EQ(mistake(text + "H100," + pass + ";timer=host,1,us\n"), "reason: dims_other: timer=host; expected timer=events");
+  EXPECT_EQ(mistake(text + "H100," + pass + ";flush_bytes=all,1,us\n"),
+            "reason: dims_other: flush_bytes=all; expected a whole number from 16 on");
+  EXPECT_EQ(mistake(text + "RTX A6000," + pass + ";timer=events,1,us\n"),
+            "reason: timer=events needs a GPU that states timed_launch_us");
+  EXPECT_EQ(mistake(kAttention + ",dims_other\nS1,ATTN,H100,attention bwd,FlashAttention-2,fp16,2,16,8192,128,1,300,TFLOPS," +
+                    "flush_bytes=64\n"),
+            "reason: flush_bytes of a row with several kernels");
+}
+
 TEST_F(Rows, AnAmpereGpuRunsAnAmpereGemm) {
   EXPECT_TRUE(map(kGemm, "S1,GEMM,A100-SXM4-80GB,fp16,4096,4096,4096,1,ms,").runs.front().scenario.kernel(0).has_ampere_gemm());
 }

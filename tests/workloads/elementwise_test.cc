@@ -42,6 +42,19 @@ TEST(Elementwise, ComputesWhatItSays) {
   EXPECT_EQ(count(configs::COPY, 4, "FADD"), 0U);
 }
 
+TEST(Elementwise, FillsWithoutReading) {
+  configs::Elementwise fill = stream(configs::FILL, 4, 16);
+  fill.set_accesses_per_thread(4);
+  const traces::Kernel kernel = make_elementwise(fill, gpu("h100_sxm")).value();
+  ASSERT_EQ(kernel.streams.size(), 1U);
+  EXPECT_TRUE(kernel.streams[0].write);
+  EXPECT_EQ(kernel.streams[0].footprint, 4U << 20);
+  EXPECT_EQ(bytes_by_stream(kernel).at("out"), 4U << 20);
+  EXPECT_EQ(issued(kernel, "STG.E.128"), (1U << 20) / 32 / 4);
+  EXPECT_EQ(issued(kernel, "LDG.E.128"), 0U);
+  EXPECT_EQ(kernel.flops, 0U);
+}
+
 TEST(Elementwise, LoadsAllOfAThreadBeforeItStores) {
   configs::Elementwise elementwise = stream(configs::ADD, 4, 16);
   elementwise.set_accesses_per_thread(4);

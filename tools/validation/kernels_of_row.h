@@ -26,6 +26,17 @@ Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
 // A whole number of the column; not mapped where it is missing or another text.
 Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column);
 
+// How a row was timed, as far as dims_other says so.
+struct RowTiming {
+  bool events = false;       // timer=events: between two events, so that the time holds what lies between them and the kernel
+  uint64_t flush_bytes = 0;  // written before each call, so that L2 holds nothing of the inputs, and is full of dirty lines
+};
+Mapped<RowTiming> timing_of_row(const MeasuredRow& row);
+// The memset that a row's one kernel runs behind.
+Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparison& comparison);
+// What lies between events besides the kernel; not mapped where the GPU does not state it.
+Mapped<double> events_us(const configs::Gpu& gpu);
+
 // Sets every field of `message` that dims_other names, and says so in `shape`.
 Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message& message, std::string& shape);
 

@@ -183,6 +183,9 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     comparison.runs.push_back(std::move(*run));
   }
   if (!ratio) {
+    const auto timing = timing_of_row(row);
+    if (!timing) return std::unexpected(timing.error());
+    if (auto flushed = flush_before(*timing, *work, comparison); !flushed) return std::unexpected(flushed.error());
     for (const configs::Kernel& kernel : work->around) {
       auto run = run_of(row, gpu, kernel, {});
       if (!run) return std::unexpected(run.error());
@@ -193,8 +196,10 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     if (!us) return std::unexpected(us.error());
     comparison.measured = *us;
     const double launch_us = simulated.kernel_launch_cycles() / simulated.clock_mhz();
-    const size_t launches = work->launches ? comparison.runs.size() : work->gaps ? comparison.runs.size() - 1 : 0;
-    comparison.launches_us = static_cast<double>(launches) * launch_us;
+    const size_t gaps = work->launches || work->gaps ? comparison.runs.size() - 1 : 0;
+    const auto first_us = timing->events ? events_us(simulated) : Mapped<double>(work->launches ? launch_us : 0);
+    if (!first_us) return std::unexpected(first_us.error());
+    comparison.launches_us = *first_us + static_cast<double>(gaps) * launch_us;
     return comparison;
   }
   if (work->kernels.size() != 1) return not_mapped("a ratio of rows with several kernels");

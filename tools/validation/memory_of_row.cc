@@ -19,7 +19,8 @@ Mapped<RowWork> memory_of_row(const MeasuredRow& row) {
   work.shape = configs::ElementwiseOperation_Name(pass.operation());
   work.shape.append(" ").append(std::to_string(pass.elements())).append(" x ").append(std::to_string(pass.element_bytes()));
   const bool two_inputs = pass.operation() == configs::ADD || pass.operation() == configs::TRIAD;
-  work.work = static_cast<double>(pass.elements()) * pass.element_bytes() * (two_inputs ? 3 : 2);
+  const int arrays = two_inputs ? 3 : pass.operation() == configs::FILL ? 1 : 2;
+  work.work = static_cast<double>(pass.elements()) * pass.element_bytes() * arrays;
   return work;
 }
 

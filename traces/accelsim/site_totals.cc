@@ -98,7 +98,7 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
                                                    static_cast<int16_t>(kernel.streams.size()));
     if (made) {
       kernel.streams.push_back({(write ? "stores" : "loads") + std::to_string(kernel.streams.size()), write, dram.numerator,
-                                dram.denominator, l1.numerator, l1.denominator});
+                                dram.denominator, 0, l1.numerator, l1.denominator});
     }
     return known->second;
   };

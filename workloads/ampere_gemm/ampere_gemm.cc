@@ -27,9 +27,9 @@ RasterTraffic traffic(const Plan& plan, const configs::Gpu& gpu, uint32_t reside
   return raster_traffic(raster);
 }
 
-traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes) {
+traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint64_t matrix_bytes) {
   const uint64_t divisor = std::gcd(bytes.dram, bytes.requested);
-  return {name, false, bytes.dram / divisor, bytes.requested / divisor};
+  return {name, false, bytes.dram / divisor, bytes.requested / divisor, matrix_bytes};
 }
 
 std::string describe(const Plan& plan) {
@@ -63,7 +63,9 @@ Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const
                 gpu.name());
   }
   const RasterTraffic bytes = traffic(*plan, gpu, resident);
-  kernel.streams = {read_stream("A", bytes.a), read_stream("B", bytes.b), {"C", true, 1, 1}};
+  kernel.streams = {read_stream("A", bytes.a, 2 * plan->m * plan->k),
+                    read_stream("B", bytes.b, 2 * plan->n * plan->k),
+                    {"C", true, 1, 1, 2 * plan->m * plan->n}};
   return kernel;
 }
 

@@ -119,7 +119,7 @@ traces::MemoryStream AttentionTiles::key_stream(const std::string& name, const K
   const double again = reuse.read_again / static_cast<double>(reuse.requested) * static_cast<double>(requested);
   const uint64_t dram = std::min(requested, std::min(keys_, requested) + static_cast<uint64_t>(again + 0.5));
   const uint64_t divisor = std::gcd(dram, requested);
-  return {name, false, dram / divisor, requested / divisor};
+  return {name, false, dram / divisor, requested / divisor, batch_ * kv_heads_ * keys_ * head_dim_ * element_bytes_};
 }
 
 std::string describe(const configs::AttentionShape& shape) {

@@ -42,6 +42,8 @@ void add_addresses(const Plan& plan, Code& code) {
   if (plan.operation == configs::SCALE || plan.operation == configs::TRIAD) {
     code.add("IMAD.MOV.U32 R10, RZ, RZ, UR4").add("IMAD.MOV.U32 R11, RZ, RZ, UR5");
   }
+  for (uint32_t word = 0; plan.operation == configs::FILL && word < plan.access_bytes / 4; ++word)
+    code.add(line({"IMAD.MOV.U32 ", general(kFirstData + word), ", RZ, RZ, UR4"}));
 }
 
 // One step of `step` registers: doubles in pairs, floats and packed halves in single ones.
@@ -62,7 +64,7 @@ std::string arithmetic(const Plan& plan, uint32_t first, uint32_t second) {
 }
 
 void add_arithmetic(const Plan& plan, Code& code) {
-  if (plan.operation == configs::COPY) return;
+  if (plan.operation == configs::COPY || plan.operation == configs::FILL) return;
   const uint32_t step = plan.element_bytes == 8 ? 2 : 1;
   for (uint32_t access = 0; access < plan.accesses; ++access) {
     for (uint32_t word = 0; word < plan.access_bytes / 4; word += step) {
@@ -84,7 +86,8 @@ traces::Block body_of(const Plan& plan, const isa::Architecture& architecture) {
   }
   add_arithmetic(plan, code);
   for (uint32_t access = 0; access < plan.accesses; ++access) {
-    code.add(line({"STG.E", width_of(plan), " ", place(plan, plan.inputs, access), ", ", general(data(plan, 0, access))}),
+    const uint32_t stored = plan.operation == configs::FILL ? kFirstData : data(plan, 0, access);
+    code.add(line({"STG.E", width_of(plan), " ", place(plan, plan.inputs, access), ", ", general(stored)}),
              {.bytes = bytes, .stream = static_cast<int16_t>(plan.inputs)});
   }
   code.add("EXIT");
@@ -102,8 +105,9 @@ Expected<traces::Kernel> make_elementwise(const configs::Elementwise& elementwis
   kernel.architecture = (*architecture)->name();
   kernel.source = line({"elementwise ", configs::ElementwiseOperation_Name(plan.operation),
                         " elements=", std::to_string(plan.elements), " element_bytes=", std::to_string(plan.element_bytes)});
-  for (uint32_t input = 0; input < plan.inputs; ++input) kernel.streams.push_back({input == 0 ? "in" : "in2", false, 1, 1});
-  kernel.streams.push_back({"out", true, 1, 1});
+  const uint64_t bytes = plan.elements * plan.element_bytes;  // of an array
+  for (uint32_t input = 0; input < plan.inputs; ++input) kernel.streams.push_back({input == 0 ? "in" : "in2", false, 1, 1, bytes});
+  kernel.streams.push_back({"out", true, 1, 1, bytes});
   kernel.flops = plan.elements * plan.flops;
   std::vector<traces::Node> body{body_of(plan, **architecture)};
   connect(**architecture, body);

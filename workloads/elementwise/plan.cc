@@ -6,8 +6,9 @@ ElementwisePlan plan_elementwise(const configs::Elementwise& elementwise) {
   const auto or_default = [](uint32_t value, uint32_t otherwise) { return value != 0 ? value : otherwise; };
   ElementwisePlan plan{};
   plan.operation = elementwise.operation();
-  plan.inputs = plan.operation == configs::ADD || plan.operation == configs::TRIAD ? 2 : 1;
-  plan.flops = plan.operation == configs::COPY ? 0 : plan.operation == configs::TRIAD ? 2 : 1;
+  const auto is = [&plan](auto... operations) { return ((plan.operation == operations) || ...); };
+  plan.inputs = is(configs::ADD, configs::TRIAD) ? 2 : is(configs::FILL) ? 0 : 1;
+  plan.flops = is(configs::COPY, configs::FILL) ? 0 : is(configs::TRIAD) ? 2 : 1;
   plan.element_bytes = or_default(elementwise.element_bytes(), 4);
   plan.access_bytes = or_default(elementwise.access_bytes(), 16);
   plan.accesses = or_default(elementwise.accesses_per_thread(), 1);

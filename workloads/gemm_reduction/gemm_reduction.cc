@@ -61,7 +61,7 @@ Expected<traces::Kernel> make_gemm_reduction(const configs::GemmReduction& reduc
   kernel.architecture = (*architecture)->name();
   kernel.source = line({"gemm_reduction m=", std::to_string(reduction.m()), " n=", std::to_string(reduction.n()),
                         " parts=", std::to_string(reduction.parts())});
-  kernel.streams = {{"parts", false, in_l2 ? 0U : 1U, 1}, {"C", true, 1, 1}};
+  kernel.streams = {{"parts", false, in_l2 ? 0U : 1U, 1, values * kPartBytes * reduction.parts()}, {"C", true, 1, 1}};
   kernel.flops = values * (reduction.parts() - 1);
   std::vector<traces::Node> body{body_of(**architecture, reduction)};
   connect(**architecture, body);

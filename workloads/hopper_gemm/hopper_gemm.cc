@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "workloads/common/raster_reuse.h"
 #include "workloads/hopper_gemm/plan.h"
@@ -64,10 +65,23 @@ RasterTraffic traffic(const HopperPlan& plan, const configs::Gpu& gpu) {
 }
 
 // Each of the `receivers` CTAs of a multicast counts the tile among its bytes, L2 and DRAM read it once.
-traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint32_t receivers) {
+traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint32_t receivers, uint64_t matrix_bytes) {
   const uint64_t received = bytes.requested * receivers;
   const uint64_t divisor = std::gcd(bytes.dram, received);
-  return {name, false, bytes.dram / divisor, received / divisor};
+  return {name, false, bytes.dram / divisor, received / divisor, matrix_bytes};
+}
+
+struct Matrices {
+  uint64_t a, b, c;  // bytes
+};
+
+// Of all groups, which have matrices of their own. Operands that have changed places have changed names: A is what has the columns.
+Matrices matrices_of(const HopperPlan& plan, uint64_t rows, uint64_t columns) {
+  const auto groups = static_cast<uint64_t>(std::ranges::count_if(plan.group_rows, [](uint64_t of_group) { return of_group > 0; }));
+  Matrices bytes{rows * plan.k * plan.element_bytes, groups * columns * plan.k * plan.element_bytes,
+                 rows * columns / plan.sum_columns() * plan.output_bytes * (plan.parallel_parts ? plan.parts : 1)};
+  if (plan.swapped) std::swap(bytes.a, bytes.b);
+  return bytes;
 }
 
 void add_synchronisation(traces::Kernel& kernel, const HopperPlan& plan) {
@@ -169,7 +183,10 @@ Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const
   const uint64_t rows = std::accumulate(plan->group_rows.begin(), plan->group_rows.end(), uint64_t{0});
   kernel.flops = 2 * rows * gemm.n() * plan->k;
   const RasterTraffic bytes = traffic(*plan, gpu);
-  kernel.streams = {read_stream("A", bytes.a, plan->cluster_n), read_stream("B", bytes.b, plan->cluster_m), {"C", true, 1, 1}};
+  const Matrices matrices = matrices_of(*plan, rows, gemm.n());
+  kernel.streams = {read_stream("A", bytes.a, plan->cluster_n, matrices.a),
+                    read_stream("B", bytes.b, plan->cluster_m, matrices.b),
+                    {"C", true, 1, 1, matrices.c}};
   // What one part writes the next one reads, out of L2.
   if (plan->split() || plan->stream_k || plan->is_fused())
     kernel.streams.insert(kernel.streams.end(), {{"parts_written", true, 0, 1}, {"parts_read", false, 0, 1}});

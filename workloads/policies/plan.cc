@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workloads/policies/graph.h"
+#include "workloads/policies/l2_left.h"
 
 namespace warpfold::policies {
 
@@ -33,6 +34,14 @@ Expected<Plan> plan_as_written(const configs::Scenario& scenario, workloads::Ker
     for (const std::string& name : description.after()) planned.after.push_back(graph.index(name));
     plan.kernels.push_back(std::move(planned));
   }
+  return plan;
+}
+
+Expected<Plan> plan_in_sequence(const configs::Scenario& scenario, workloads::KernelMaker& kernels) {
+  auto plan = plan_as_written(scenario, kernels);
+  if (!plan) return plan;
+  plan->serialise = true;
+  if (auto begun = begin_as_left(scenario, scenario.gpu().l2().bytes(), *plan); !begun) return std::unexpected(begun.error());
   return plan;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "workloads/policies/l2_left.h"
 #include "workloads/policies/policy.h"
 
 namespace warpfold::policies {
@@ -45,6 +46,10 @@ Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMak
   if (policy == all().end())
     return fail_at(kernels.file(), 0, 0, "policy " + configs::PolicyKind_Name(kind) + " is not among the policies");
   auto plan = (*policy)->plan(scenario, kernels);
+  if (plan) {
+    if (const auto begun = begin_as_left(scenario, scenario.gpu().l2().bytes(), *plan); !begun)
+      plan = std::unexpected(begun.error());
+  }
   if (plan && scenario.launch() == configs::PROGRAMMATIC) launch_early(*plan);
   if (plan) return plan;
   Diagnostic problem = plan.error();

@@ -10,7 +10,11 @@
 
 namespace warpfold::cli {
 
-std::string kernel_hash(const traces::Kernel& kernel) { return content_hash(traces::format_kernels({kernel})); }
+std::string kernel_hash(const traces::Kernel& kernel) {
+  traces::Kernel run = kernel;
+  for (traces::MemoryStream& stream : run.streams) stream.footprint = 0;
+  return content_hash(traces::format_kernels({run}));
+}
 
 std::string content_hash(const std::string& bytes) {
   std::ostringstream digits;

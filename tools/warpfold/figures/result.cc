@@ -71,6 +71,14 @@ void fill_kernel(const configs::Gpu& gpu, const policies::PlannedKernel& planned
   }
 }
 
+// How L2 began, where not COLD.
+void fill_l2(const configs::Scenario& scenario, const policies::PlannedKernel& planned, configs::KernelResult& result) {
+  const auto kernel = std::ranges::find(scenario.kernel(), planned.of, [](const configs::Kernel& each) { return each.name(); });
+  if (kernel == scenario.kernel().end() || kernel->l2() == configs::COLD) return;
+  result.set_l2(configs::L2State_Name(kernel->l2()));
+  result.set_found_in_l2_bytes(planned.found_in_l2_bytes);
+}
+
 // Of each kernel's operations, and of all bytes that DRAM served.
 void fill_warnings(const policies::Plan& plan, const sim::Outcome& outcome, const configs::Gpu& gpu, configs::Result& result) {
   const auto add = [&](const std::optional<std::string>& warning) {
@@ -123,6 +131,7 @@ configs::Result make_result(const configs::Scenario& scenario, const policies::P
   uint64_t instructions = 0;
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     fill_kernel(scenario.gpu(), plan.kernels[k], outcome.kernels[k], *result.add_kernels());
+    fill_l2(scenario, plan.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
     fill_accounts(plan, k, outcome.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
     fill_roofline(scenario.gpu(), plan.kernels[k].kernel, *result.mutable_kernels(static_cast<int>(k)));
     instructions += outcome.kernels[k].instructions;

@@ -119,10 +119,23 @@ std::string section(const std::string& title, const Table& table) {
   return table.empty() ? "" : "\n" + title + "\n" + table.aligned("  ");
 }
 
+// Of each kernel that did not begin with a cold L2.
+std::string l2_lines(const configs::Result& result) {
+  std::string lines;
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    if (kernel.l2().empty()) continue;
+    lines += kernel.name() + " begins with L2 " + kernel.l2();
+    if (kernel.found_in_l2_bytes() > 0)
+      lines += ", " + fixed(static_cast<double>(kernel.found_in_l2_bytes()) / 1e6, 1) + " MB of its inputs there";
+    lines += "\n";
+  }
+  return lines;
+}
+
 std::string result_text(const configs::Result& result) {
   return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + total_line(result) + "\n" +
-         sm_line(result) + fold_line(result) + "\n" + "\n" + findings_text(result) + section("Kernels", kernel_table(result)) +
-         section(choice_title(result), choice_table(result)) +
+         sm_line(result) + fold_line(result) + "\n" + l2_lines(result) + "\n" + findings_text(result) +
+         section("Kernels", kernel_table(result)) + section(choice_title(result), choice_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +

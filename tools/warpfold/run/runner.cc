@@ -202,7 +202,7 @@ Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<Plann
 }
 
 Outcome<std::vector<configs::Result>> Runner::run(const std::vector<Planned>& planned) const {
-  const auto written = policies::plan_as_written(planned.front().scenario, kernels_);
+  const auto written = policies::plan_in_sequence(planned.front().scenario, kernels_);
   if (!written) return std::unexpected(Failure(written.error()));
   auto results = run_folded(planned, *written, options_.folding.options);
   if (!results || !options_.folding.shadow) return results;

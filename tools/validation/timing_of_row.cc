@@ -1,0 +1,42 @@
+#include <charconv>
+
+#include "configs/check.h"
+#include "tools/validation/kernels_of_row.h"
+
+namespace warpfold::validation {
+
+Mapped<RowTiming> timing_of_row(const MeasuredRow& row) {
+  RowTiming timing;
+  const std::string timer = row.option("timer");
+  if (!timer.empty() && timer != "events") return not_mapped("dims_other: timer=" + timer + "; expected timer=events");
+  timing.events = !timer.empty();
+  const std::string bytes = row.option("flush_bytes");
+  if (bytes.empty()) return timing;
+  const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), timing.flush_bytes);
+  if (error != std::errc{} || end != bytes.data() + bytes.size() || timing.flush_bytes < 16)
+    return not_mapped("dims_other: flush_bytes=" + bytes + "; expected a whole number from 16 on");
+  return timing;
+}
+
+Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparison& comparison) {
+  if (timing.flush_bytes == 0) return {};
+  if (work.kernels.size() + work.around.size() != 1) return not_mapped("flush_bytes of a row with several kernels");
+  configs::Scenario& scenario = comparison.runs.front().scenario;
+  comparison.of = scenario.kernel(0).name();
+  configs::Kernel& flush = *scenario.add_kernel();
+  flush.set_name("flush");
+  configs::Elementwise& fill = *flush.mutable_elementwise();
+  fill.set_operation(configs::FILL);
+  fill.set_element_bytes(4);
+  fill.set_elements(timing.flush_bytes / 4);
+  scenario.mutable_kernel()->SwapElements(0, 1);
+  if (const auto fault = configs::find_scenario_fault(scenario)) return not_mapped(fault->path + ": " + fault->message);
+  return {};
+}
+
+Mapped<double> events_us(const configs::Gpu& gpu) {
+  if (gpu.has_timed_launch_us()) return gpu.timed_launch_us();
+  return not_mapped("timer=events needs a GPU that states timed_launch_us");
+}
+
+}  // namespace warpfold::validation
