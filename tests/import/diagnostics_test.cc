@@ -109,6 +109,17 @@ TEST(Diagnostics, SeveralFunctionsNeedAName) {
   EXPECT_THAT(message_of(imported), HasSubstr("row_sums, scale_add"));
 }
 
+// x & 5 is no linear function of the CTA's index: CTAs are followed one by one where it decides.
+TEST(Diagnostics, DecisionsByRemaindersFollowEveryCta) {
+  const auto imported = import_lines(
+      "S2R R0, SR_CTAID.X ;\nLOP3.LUT R1, R0, 0x5, RZ, 0xc0, !PT ;\n"
+      "ISETP.EQ.AND P0, PT, R1, 0x5, PT ;\n@P0 EXIT ;\nMOV R2, RZ ;\nEXIT ;\n",
+      "architecture: \"sm_80\" grid { x: 16 } block { x: 32 }");
+  ASSERT_TRUE(imported) << message_of(imported);
+  EXPECT_EQ(imported->report.followed_ctas, 16U);
+  EXPECT_EQ(traces::ctas_by_class(imported->kernel), (std::vector<uint64_t>{12, 4}));
+}
+
 // Every prefix is either a listing or one message; nothing of it crashes or hangs.
 TEST(Diagnostics, EveryPrefixOfAListing) {
   configs::KernelLaunch launch;

@@ -21,7 +21,8 @@ void sel(Warp& warp, const Op& op, uint32_t mask) {
 
 Word cta_index(const Warp& warp, int dimension) {
   Word word = Word::of(warp.cta[static_cast<size_t>(dimension)]);
-  word.slope[static_cast<size_t>(dimension)] = 1;
+  // Alone in its box, the CTA has an index like any other number.
+  if (warp.extents[static_cast<size_t>(dimension)] > 1) word.slope[static_cast<size_t>(dimension)] = 1;
   return word;
 }
 

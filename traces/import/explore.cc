@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <stdexcept>
 
 #include "traces/import/follower.h"
 
@@ -63,9 +64,13 @@ class Explorer {
         follow_corner(box);
         return {};
       } catch (const NotLinear& decision) {
+        bool cut = false;
         for (size_t v = 0; v < 3; ++v) {
-          if ((decision.variables >> v & 1) != 0) box.extent[v] = 1;
+          if ((decision.variables >> v & 1) == 0 || box.extent[v] == 1) continue;
+          box.extent[v] = 1;
+          cut = true;
         }
+        if (!cut) throw std::logic_error("a CTA alone in its box decides by its index");
       } catch (const UnknownValue& value) {
         if (const auto loop = lost_in(value)) {
           if (literal_.insert(*loop).second) continue;
