@@ -13,15 +13,15 @@ traces::Kernel loads(const std::string& stream, const std::string& effect = "byt
       .ctas(2)
       .declare("stream in read " + stream)
       .role("warps", 4,
-            loop(trips, {op("LDG.E.128 R4, [R2.64]", {.stall = 2, .write = 0}, effect),
-                         op("FADD R8, R4, R5", {.stall = 4, .wait = {0}})}))
+            loop(trips,
+                 {op("LDG.E.128 R4, [R2.64]", {.stall = 2, .write = 0}, effect), op("FADD R8, R4, R5", {.stall = 4, .wait = {0}})}))
       .kernel();
 }
 
 TEST(L1Share, AllHitsAreAnL1Hit) {
   const configs::Gpu gpu = one_sm("h100_sxm");
   const Replay all = replay(gpu, loads("dram=1/1 l1=1/1"));
-  const Replay hit = replay(gpu, loads("dram=0/1", "l1_hit"));
+  const Replay hit = replay(gpu, loads("dram=0/1", ""));
   EXPECT_EQ(all.outcome.total_cycles, hit.outcome.total_cycles);
   EXPECT_EQ(all.outcome.kernels[0].l2_bytes, 0);
   EXPECT_EQ(all.outcome.kernels[0].dram_bytes, 0);
@@ -38,24 +38,32 @@ TEST(L1Share, OnlyMissesMoveBytesAndWaitForThem) {
   EXPECT_EQ(share.busy("l2_read"), missed);
   const uint64_t none = replay(gpu, loads("dram=1/2")).outcome.total_cycles;
   const uint64_t all = replay(gpu, loads("dram=1/2 l1=1/1")).outcome.total_cycles;
-  EXPECT_LT(share.outcome.total_cycles, (none + all) / 2);
+  EXPECT_LT(share.outcome.total_cycles, none * 7 / 10);
   EXPECT_GT(share.outcome.total_cycles, all);
 }
 
-TEST(L1Share, Folds) {
-  const configs::Gpu gpu = one_sm("h100_sxm");
-  bool noticed = false;
-  for (const char* stream : {"dram=1/2 l1=1/3", "dram=1/5 l1=2/7", "dram=0/1 l1=5/8", "dram=1/1 l1=1/17"}) {
+sim::Outcome folded(const traces::Kernel& kernel, sim::FoldMode mode, const std::string& omitted = "") {
+  return outcome(one_sm("h100_sxm"), {launch(kernel)}, {.fold = {.mode = mode, .omitted_field = omitted}});
+}
+
+TEST(L1Share, FoldsWhereItIsAFractionOfAPowerOfTwo) {
+  for (const char* stream : {"dram=1/2 l1=3/4", "dram=0/1 l1=5/8", "dram=1/1 l1=1/16"}) {
     const traces::Kernel kernel = loads(stream, "bytes=512 stream=0", 4000);
-    const auto run = [&](sim::FoldMode mode, const std::string& omitted = "") {
-      return outcome(gpu, {launch(kernel)}, {.fold = {.mode = mode, .omitted_field = omitted}});
-    };
-    const sim::Outcome replayed = run(sim::FoldMode::kOff);
-    const sim::Outcome folded = run(sim::FoldMode::kExact);
-    EXPECT_EQ(difference(folded, replayed), "") << stream;
-    EXPECT_EQ(folded.fold.mode, sim::Folded::kExact) << stream;
+    const sim::Outcome exact = folded(kernel, sim::FoldMode::kExact);
+    EXPECT_EQ(difference(exact, folded(kernel, sim::FoldMode::kOff)), "") << stream;
+    EXPECT_EQ(exact.fold.mode, sim::Folded::kExact) << stream;
+  }
+}
+
+// Others recur after 16,384 requests: what takes the state for the same before is wrong.
+TEST(L1Share, IsPartOfTheKey) {
+  bool noticed = false;
+  for (const char* stream : {"dram=1/2 l1=1/3", "dram=1/5 l1=2/7", "dram=1/1 l1=1/17"}) {
+    const traces::Kernel kernel = loads(stream, "bytes=512 stream=0", 4000);
+    const sim::Outcome replayed = folded(kernel, sim::FoldMode::kOff);
+    EXPECT_EQ(difference(folded(kernel, sim::FoldMode::kExact), replayed), "") << stream;
     try {
-      noticed = noticed || !difference(run(sim::FoldMode::kExact, "l1_fraction"), replayed).empty();
+      noticed = noticed || !difference(folded(kernel, sim::FoldMode::kExact, "l1_fraction"), replayed).empty();
     } catch (const std::logic_error&) {
       noticed = true;
     }

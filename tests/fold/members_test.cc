@@ -252,7 +252,7 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 queued, delay] = sim::MemoryRequest{};
   [[maybe_unused]] const auto& [c_launch, c_row, c_cta, warpgroup, c_serial, columns, a_in_registers, commit, c_lost, assembled,
                                 completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaCommand{};
-  EXPECT_EQ(sizeof(sim::SmState), 17280);
+  EXPECT_EQ(sizeof(sim::SmState), 17304);
   EXPECT_EQ(sizeof(sim::SubCore), 3520);
   EXPECT_EQ(sizeof(sim::MemoryStage), 4864);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 9824);

@@ -59,6 +59,19 @@ Fraction simplest(uint64_t numerator, uint64_t denominator) {
   return {high_n, high_d};
 }
 
+Fraction simplest_binary(uint64_t numerator, uint64_t denominator) {
+  if (denominator == 0 || numerator == 0) return {};
+  if (numerator >= denominator) return {1, 1};
+  const double share = static_cast<double>(numerator) / static_cast<double>(denominator);
+  constexpr double kAllowed = 0.005;
+  constexpr uint64_t kMost = 4096;
+  for (uint64_t below = 2;; below *= 2) {
+    const auto above = static_cast<uint64_t>(std::round(share * static_cast<double>(below)));
+    const double off = std::abs(static_cast<double>(above) / static_cast<double>(below) - share);
+    if (below == kMost || (off <= kAllowed && above < below)) return {std::min(above, below - 1), below};
+  }
+}
+
 void SiteTotals::add(const StaticInstruction& instruction, uint32_t site, uint64_t cta, uint32_t warp, uint64_t step,
                      const TraceLine& line, const TraceHeader& header) {
   if (site >= totals_.size()) totals_.resize(site + 1);
@@ -127,15 +140,14 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
     } else if (used.sectors > 0 && used.l1_requests == used.requests) {
       effect.l1_hit = true;
     } else {
-      const uint64_t missing = used.requests - used.l1_requests;
-      const Fraction l1 = simplest(used.l1_requests, used.requests);
+      const Fraction l1 = simplest_binary(used.l1_requests, used.requests);
       const uint64_t moved_share_n = used.requests == 0 ? 1 : used.l2_sectors();
       const uint64_t moved_share_d = used.requests == 0 ? 1 : used.sectors;
       // Of all requests, counted exactly; the shares are those of the lines that were kept.
       const double moved = static_cast<double>(totals.sectors) * access::kSectorBytes * static_cast<double>(moved_share_n) /
                            static_cast<double>(moved_share_d);
-      const double requests = static_cast<double>(totals.requests) * static_cast<double>(std::max<uint64_t>(missing, 1)) /
-                              static_cast<double>(std::max<uint64_t>(used.requests, 1));
+      const double requests =
+          static_cast<double>(totals.requests) * (1 - static_cast<double>(l1.numerator) / static_cast<double>(l1.denominator));
       effect.bytes = static_cast<uint32_t>(std::clamp(std::round(moved / requests), 1.0, 4.0e9));
       const Fraction dram = simplest(used.dram_sectors, std::max<uint64_t>(used.l2_sectors(), 1));
       effect.stream = stream_of(write, dram, l1);

@@ -51,6 +51,8 @@ struct Fraction {
   bool operator==(const Fraction&) const = default;
 };
 Fraction simplest(uint64_t numerator, uint64_t denominator);
+// The same with a power of two below, up to 4096, which is what shares of single requests recur with.
+Fraction simplest_binary(uint64_t numerator, uint64_t denominator);
 
 // Addresses that the exporter gives the accesses of stream s lie in the region that begins here, of kStreamRegion bytes.
 inline constexpr uint64_t kFirstRegion = 0x7e00'0000'0000;

@@ -1,0 +1,29 @@
+// Shares as fractions that recur soon.
+
+#include <gtest/gtest.h>
+
+#include "traces/accelsim/site_totals.h"
+
+namespace warpfold::traces::accelsim {
+namespace {
+
+TEST(Fractions, AreTheSimplestNearby) {
+  EXPECT_EQ(simplest(0, 10), (Fraction{0, 1}));
+  EXPECT_EQ(simplest(10, 10), (Fraction{1, 1}));
+  EXPECT_EQ(simplest(501, 1000), (Fraction{1, 2}));
+  EXPECT_EQ(simplest(333, 1000), (Fraction{1, 3}));
+  // Small ones keep their size: one tile for all SMs.
+  const Fraction small = simplest(1000, 132'000);
+  EXPECT_NEAR(static_cast<double>(small.numerator) / static_cast<double>(small.denominator), 1.0 / 132, 0.25 / 132);
+}
+
+TEST(Fractions, OfRequestsHaveAPowerOfTwoBelow) {
+  EXPECT_EQ(simplest_binary(7, 8), (Fraction{7, 8}));
+  EXPECT_EQ(simplest_binary(1, 3), (Fraction{43, 128}));
+  EXPECT_EQ(simplest_binary(0, 5), (Fraction{0, 1}));
+  EXPECT_EQ(simplest_binary(5, 5), (Fraction{1, 1}));
+  EXPECT_LT(simplest_binary(9'999, 10'000).numerator, simplest_binary(9'999, 10'000).denominator);  // the rest still moves
+}
+
+}  // namespace
+}  // namespace warpfold::traces::accelsim
