@@ -81,8 +81,8 @@ class MemoryShare {
   HeldDram dram_;
 };
 
-// Takes a share of what passes in an evenly spread order: of a stream's bytes those that go to DRAM, of its requests those that hit in
-// L1. The share is rounded to 1/16384, so that what is left over comes back after few requests.
+// Takes a share of what passes in an evenly spread order: of a stream's bytes those that go to DRAM, of its requests those that hit
+// in L1. The share is rounded to 1/16384, so that what is left over comes back after few requests.
 class SpreadShare {
  public:
   SpreadShare() = default;

@@ -87,8 +87,7 @@ void Sampler::take_from_launch(const Sample& from, int launch, Extrapolation& ex
   const LaunchAccount& before = from.launches[launch];
   const LaunchAccount& after = to.launches[launch];
   extrapolation.by.placed.push_back(coupled_[launch] ? periods * (to.state.placed[launch] - from.state.placed[launch]) : 0);
-  const Work measured =
-      Work{after.instructions - before.instructions, after.requested_bytes - before.requested_bytes} * periods;
+  const Work measured = Work{after.instructions - before.instructions, after.requested_bytes - before.requested_bytes} * periods;
   Work taken = measured;
   Correction& correction = extrapolation.corrections.emplace_back();
   if (!coupled_[launch]) taken = take_from_uncoupled_launch(from, launch, extrapolation);

@@ -168,7 +168,7 @@ class MemoryStage {
   HoldHistory data_history_{};
   std::vector<std::vector<SpreadShare>> to_dram_;  // [launch][stream], of bytes
   std::vector<std::vector<SpreadShare>> in_l1_;    // [launch][stream], of requests
-  std::vector<TransferUnderWay> transfers_{};         // by number; those that the chip's memory serves
+  std::vector<TransferUnderWay> transfers_{};      // by number; those that the chip's memory serves
 };
 
 }  // namespace warpfold::sim
