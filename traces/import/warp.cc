@@ -103,7 +103,7 @@ Warp::Address Warp::address(const Source& source) const {
     address.low = added.sum;
   };
   const bool has_register = source.index != isa::kZeroRegister;
-  const auto at = [this](const std::vector<Word>& words, size_t number) { return number < words.size() ? words[number] : Word{}; };
+  const auto at = [](const std::vector<Word>& words, size_t number) { return number < words.size() ? words[number] : Word{}; };
   if (has_register) {
     const Word low = at(state.registers, source.index);
     const Word high = source.wide ? at(state.registers, source.index + 1U) : Word{};
