@@ -79,6 +79,7 @@ TEST(Diagnostics, BrokenListings) {
   EXPECT_THAT(message_of(import_lines("/*0008*/ MOV R1, RZ ;\nEXIT ;\n", kLaunch)), HasSubstr("before sm_70"));
   EXPECT_THAT(message_of(import_lines("/*0000*/ MOV R1, RZ ;\n/*0030*/ EXIT ;\n", kLaunch)),
               HasSubstr("an instruction is missing"));
+  EXPECT_THAT(message_of(import_lines("MOV 0x1 ;\nEXIT ;\n", kLaunch)), HasSubstr("operands are missing"));
   EXPECT_THAT(message_of(import_lines("", kLaunch)), HasSubstr("no function"));
 }
 

@@ -167,6 +167,15 @@ void find_executor(Op& op, const isa::OpcodeInfo& info) {
   op.execute = executor_of(op.base);
 }
 
+// What the executor counts on: somewhere to write, and an address where one is read.
+bool has_operands(const Op& op) {
+  if (op.execute == nullptr) return true;
+  const bool stores = op.base == "STL";
+  if (stores) return op.sources.size() > 1;
+  if (op.base == "LDL" || op.base == "LDC") return !op.destinations.empty() && !op.sources.empty();
+  return op.base == "R2P" || !op.destinations.empty();
+}
+
 }  // namespace
 
 bool Op::has(std::string_view modifier) const { return std::ranges::find(modifiers, modifier) != modifiers.end(); }
@@ -186,6 +195,7 @@ Expected<std::vector<Op>> decode(const Listing& listing, const Function& functio
     for (const isa::Operand& operand : listed.instruction.operands) {
       (operand.destination ? op.destinations : op.sources).push_back(source_of(operand, op.base));
     }
+    if (!has_operands(op)) return fail_at(listing.file, listed.line, 0, op.instruction->mnemonic + ": operands are missing");
     const auto label = function.labels.find(listed.label);
     const int64_t offset = label != function.labels.end() ? static_cast<int64_t>(label->second) : listed.target;
     if (offset < 0 || op.base == "RET") continue;
