@@ -81,7 +81,7 @@ TEST(L2AsLeft, AKernelBetweenDrivesItOut) {
   EXPECT_EQ(with(200 * kMB, "FILL"), 0);
 }
 
-// Two kernels that read one tensor: the second one finds it whoever wrote it.
+// Two kernels that read one tensor: the second one finds what the first one read.
 TEST(L2AsLeft, WhatWasReadIsThereToo) {
   Bench bench(132);
   bench.add(pass("fill", "FILL", 8 * kMB, ""))
