@@ -34,7 +34,7 @@ TEST_F(CheckScenario, ATensorIsAStreamOfAKernelWrittenBefore) {
   EXPECT_EQ(named(R"(stream: "mask" of: "b.mask")"),
             "s.textproto:4:25: no kernel called \"b\" is written before this one; did you mean \"a\"?");
   EXPECT_EQ(named("stream: \"mask\" of: \"a.mask\" } tensor { stream: \"mask\" of: \"a.mask\""),
-            "s.textproto:4:47: a second tensor for stream \"mask\"");
+            "s.textproto:4:49: a second tensor for stream \"mask\"");
 }
 
 TEST_F(CheckScenario, TakesItsNameFromTheFileWhereItHasNone) {
