@@ -106,6 +106,7 @@ TEST(Json, WritesCountersAsNumbersAndEnumsAsNames) {
             "        \"after\": [\n"
             "          \"first\"\n"
             "        ],\n"
+            "        \"tensor\": [],\n"
             "        \"philox\": {\n"
             "          \"heads\": 18446744073709551615\n"
             "        }\n"

@@ -107,26 +107,30 @@ configs::AttentionShape decode(uint64_t kv_heads, uint64_t queries = 1) {
 
 // 8 tiles of 128 queries read the same keys: an eighth comes from DRAM.
 TEST(AttentionKeys, ComeFromDramOnce) {
-  EXPECT_EQ(AttentionTiles(shape_of(16, 1024, 128), 128, 128).key_stream("K", on_h100()), (traces::MemoryStream{"K", false, 1, 8}));
+  EXPECT_EQ(AttentionTiles(shape_of(16, 1024, 128), 128, 128).key_stream("K", on_h100()),
+            (traces::MemoryStream{"K", false, 1, 8, 16 * 1024 * 128 * 2}));
 }
 
 // Four heads share a head of keys and values: 32 tiles read it.
 TEST(AttentionKeys, ServeAllHeadsOfTheirGroup) {
   configs::AttentionShape shape = shape_of(16, 1024, 128);
   shape.set_kv_heads(4);
-  EXPECT_EQ(AttentionTiles(shape, 128, 128).key_stream("K", on_h100()), (traces::MemoryStream{"K", false, 1, 32}));
+  EXPECT_EQ(AttentionTiles(shape, 128, 128).key_stream("K", on_h100()),
+            (traces::MemoryStream{"K", false, 1, 32, 4 * 1024 * 128 * 2}));
 }
 
 // Causal tiles read 1 + 2 + 3 + 4 blocks of the four.
 TEST(AttentionKeys, AreReadLessOftenWhereCausal) {
-  EXPECT_EQ(AttentionTiles(causal_of(512), 128, 128).key_stream("V", on_h100()), (traces::MemoryStream{"V", false, 2, 5}));
+  EXPECT_EQ(AttentionTiles(causal_of(512), 128, 128).key_stream("V", on_h100()),
+            (traces::MemoryStream{"V", false, 2, 5, 512 * 64 * 2}));
 }
 
 // One query tile a head: 132 heads run at a time, of 2 x 4096 x 128 x 2 bytes each, 277 MB.
 TEST(AttentionKeys, ComeFromDramEveryTimeWhereTheHeadsThatRunDoNotFitL2) {
   configs::AttentionShape shape = shape_of(256, 128, 128);
   shape.set_keys(4096);
-  EXPECT_EQ(AttentionTiles(shape, 128, 128).key_stream("K", on_h100()), (traces::MemoryStream{"K", false, 1, 1}));
+  EXPECT_EQ(AttentionTiles(shape, 128, 128).key_stream("K", on_h100()),
+            (traces::MemoryStream{"K", false, 1, 1, 256 * 4096 * 128 * 2}));
 }
 
 // The heads of a group run together and read the same keys: what they need comes once, but for the groups that the end of a wave

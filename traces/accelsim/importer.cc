@@ -69,7 +69,7 @@ class Importer : private LaunchClasses::Maker {
     const auto found = isa::Architecture::find(name);
     if (!found) return fail("--architecture: " + found.error().message);
     architecture_ = *found;
-    code_.emplace(*architecture_, header_.version);
+    code_.emplace(*architecture_);
     const auto warps = static_cast<uint32_t>((header_.threads() + kWarpThreads - 1) / kWarpThreads);
     sites_.emplace(options_.caches ? options_.caches(warps, static_cast<uint32_t>(header_.registers), shared_bytes())
                                    : access::CacheSpec{.l1_bytes = 0, .l2_bytes = 0});

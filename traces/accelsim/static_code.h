@@ -38,7 +38,7 @@ struct StaticInstruction {
 // that it writes (SHFL, LOP3 with a predicate, ATOMG), the register it writes stands among the sources: it is taken as written.
 class StaticCode {
  public:
-  StaticCode(const isa::Architecture& architecture, int version) : architecture_(architecture), version_(version) {}
+  explicit StaticCode(const isa::Architecture& architecture) : architecture_(architecture) {}
 
   // Its number; the message says what is wrong with the line.
   Expected<uint32_t> find(const TraceLine& line);
@@ -66,7 +66,6 @@ class StaticCode {
   Expected<StaticInstruction> make(const TraceLine& line) const;
 
   const isa::Architecture& architecture_;
-  int version_;
   std::deque<StaticInstruction> code_;
   std::deque<std::string> texts_;  // that keys point to
   std::unordered_map<Key, uint32_t, Hash> known_;

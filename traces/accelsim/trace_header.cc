@@ -94,7 +94,7 @@ void read_format(std::string_view line, TraceHeader& header) {
   }
 }
 
-// "#warpfold stream A read dram=1/8 l1=0/1": in the words of the text form.
+// "#warpfold stream A read dram=1/8 l1=0/1 footprint=4096": in the words of the text form.
 bool read_stream(std::string_view line, TraceHeader& header) {
   Tokens words(line);
   words.next();
@@ -107,6 +107,10 @@ bool read_stream(std::string_view line, TraceHeader& header) {
   while (!words.ended()) {
     const std::string_view word = words.next();
     const size_t equals = word.find('=');
+    if (word.starts_with("footprint=")) {
+      if (!Tokens::whole(word.substr(equals + 1), stream.footprint)) return false;
+      continue;
+    }
     const size_t slash = word.find('/');
     if (equals == std::string_view::npos || slash == std::string_view::npos || slash < equals) return false;
     uint64_t numerator = 0;
@@ -136,7 +140,7 @@ Expected<bool> read_header(LineSource& lines, TraceHeader& header, std::string_v
     if (line.starts_with("#traces format")) read_format(line, header);
     header.synthetic = header.synthetic || line.starts_with("#warpfold");
     if (line.starts_with("#warpfold stream") && !read_stream(line, header)) {
-      return lines.fail_here("expected #warpfold stream NAME read|write dram=N/M l1=N/M");
+      return lines.fail_here("expected #warpfold stream NAME read|write dram=N/M l1=N/M footprint=N");
     }
     if (line.front() == '#' && !begins_body(line)) continue;
     if (begins_body(line)) {
