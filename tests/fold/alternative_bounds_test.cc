@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 
 #include "tests/support/random_programs.h"
 #include "tests/support/same_outcome.h"
@@ -83,6 +84,33 @@ TEST(AlternativeBounds, AQuotaIsToldApartWhereItBinds) {
   EXPECT_TRUE(run.alternative_bounds[0].same);
   EXPECT_FALSE(run.alternative_bounds[1].same);
   EXPECT_FALSE(sim::under_alternative_bounds(run, 1).has_value());
+}
+
+// Warps that find no room beside another kernel are missed under the other bounds for all of the time that is skipped as well.
+TEST(AlternativeBounds, AbsencesAreThoseOfTheReplayWhereTheRunIsFolded) {
+  const auto adder = [](const std::string& name, uint64_t ctas) {
+    return KernelText(name, "sm_90")
+        .options("registers=64 shared_memory=100000")
+        .ctas(ctas)
+        .role("all", 4, loop(20'000, {op("FADD R4, R4, R5", {.stall = 4})}))
+        .kernel();
+  };
+  const std::vector<traces::Kernel> kernels = {adder("first", 2), adder("second", 2)};
+  const std::vector<sim::Launch> launches = {launch(kernels[0], 0), launch(kernels[1], 1)};
+  Bounds wide(2);
+  wide[0].quota.ctas = 6;
+  const auto run = [&](sim::FoldMode mode) {
+    return outcome(one_sm("h100_sxm"), launches, {.fold = {.mode = mode}, .alternative_bounds = {wide}});
+  };
+  const sim::Outcome folded = run(sim::FoldMode::kExact);
+  ASSERT_EQ(folded.fold.mode, sim::Folded::kExact);
+  ASSERT_TRUE(folded.alternative_bounds[0].same);
+  EXPECT_EQ(folded.alternative_bounds[0].absent, run(sim::FoldMode::kOff).alternative_bounds[0].absent);
+  uint64_t missed = 0;
+  for (const std::vector<sim::Losses>& of_launch : folded.alternative_bounds[0].absent) {
+    for (const sim::Losses& losses : of_launch) missed = std::accumulate(losses.begin(), losses.end(), missed);
+  }
+  EXPECT_GT(missed, 0U);
 }
 
 // Bounds that a CTA does not fit are a mistake to be reported, whatever they would do.

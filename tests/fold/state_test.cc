@@ -96,6 +96,7 @@ bool goes_on_alike_in_another_cycle(const Scenario& scenario, int loop_end) {
     const sim::FastForward skip = shift_of(state, by);
     sim::StateVisitor mover(skip);
     other.visit(mover);
+    EXPECT_EQ(other.state().now, checkpoint.state()->now + by) << loop_end;
     run_to_end(other);
     EXPECT_TRUE(other.state().account == one.state().account) << loop_end;
     for (size_t l = 0; l < one.state().progress.size(); ++l) {
@@ -166,6 +167,18 @@ TEST(State, MovedWhileLoadsWaitForTwoKernelsGoesOnAlike) {
         .kernel();
   };
   expect_alike_wherever_moved(one_sm("h100_sxm"), {loading("one"), loading("other")});
+}
+
+// Products wait in the tensor pipe for those of both kernels, and are charged for each.
+TEST(State, MovedWhileProductsWaitForTwoKernelsGoesOnAlike) {
+  const auto multiplying = [](const std::string& name) {
+    return KernelText(name, "sm_90")
+        .options("registers=128")
+        .ctas(2)
+        .role("consumer", 4, loop(20, wgmma_lines({.columns = 128, .count = 3})))
+        .kernel();
+  };
+  expect_alike_wherever_moved(one_sm("h100_sxm"), {multiplying("one"), multiplying("other")});
 }
 
 // Of a launch of which CTAs end in what is skipped, the last one so far has ended that much later; else its end is as it was.
