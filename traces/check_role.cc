@@ -5,6 +5,7 @@
 
 #include "isa/architecture.h"
 #include "traces/checks.h"
+#include "traces/stats.h"
 #include "traces/validate.h"
 
 namespace warpfold::traces {
@@ -12,15 +13,6 @@ namespace warpfold::traces {
 namespace {
 
 constexpr uint32_t kWarpgroup = 4;  // warps that execute wgmma together; PTX ISA, "warpgroup"
-
-uint64_t static_instructions(std::span<const Node> body) {
-  uint64_t count = 0;
-  for (const Node& node : body) {
-    const auto* block = std::get_if<Block>(&node);
-    count += block != nullptr ? block->code.size() : static_instructions(std::get<Loop>(node).body);
-  }
-  return count;
-}
 
 Problem check_control(const isa::ControlCode& control) {
   const auto counter_exists = [](uint8_t counter) { return counter < isa::kDependenceCounters || counter == isa::kNoCounter; };

@@ -97,4 +97,13 @@ KernelStatistics statistics(const Kernel& kernel) {
   return all;
 }
 
+uint64_t static_instructions(std::span<const Node> body) {
+  uint64_t count = 0;
+  for (const Node& node : body) {
+    const auto* block = std::get_if<Block>(&node);
+    count += block != nullptr ? block->code.size() : static_instructions(std::get<Loop>(node).body);
+  }
+  return count;
+}
+
 }  // namespace warpfold::traces

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@
 #include "traces/kernel.h"
 
 namespace warpfold::traces {
+
+// Instructions of a body's text, loop bodies once.
+uint64_t static_instructions(std::span<const Node> body);
 
 struct InstructionCount {
   uint64_t in_text = 0;  // instructions in the program text of one warp, loop bodies once

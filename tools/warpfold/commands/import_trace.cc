@@ -17,6 +17,7 @@
 #include "traces/accelsim/byte_source.h"
 #include "traces/accelsim/importer.h"
 #include "traces/accelsim/kernel_list.h"
+#include "traces/stats.h"
 #include "traces/trace_file.h"
 
 namespace warpfold::cli {
@@ -51,15 +52,6 @@ std::string summary(const std::string& name, const ImportedKernel& imported, uin
   return line + "\n";
 }
 
-uint64_t instructions_in(const std::vector<traces::Node>& body) {
-  uint64_t count = 0;
-  for (const traces::Node& node : body) {
-    const auto* block = std::get_if<traces::Block>(&node);
-    count += block != nullptr ? block->code.size() : instructions_in(std::get<traces::Loop>(node).body);
-  }
-  return count;
-}
-
 // A trace, imported and told of on stderr's terminal and in `lines`.
 Outcome<ImportedKernel> import_one(const std::string& path, ImportOptions options, std::string& lines) {
   const auto start = std::chrono::steady_clock::now();
@@ -74,7 +66,7 @@ Outcome<ImportedKernel> import_one(const std::string& path, ImportOptions option
   progress.reset();
   if (!imported) return std::unexpected(Failure(imported.error()));
   uint64_t text = 0;
-  for (const traces::Role& role : imported->kernel.roles) text += instructions_in(role.body);
+  for (const traces::Role& role : imported->kernel.roles) text += traces::static_instructions(role.body);
   lines += summary(fs::path(path).filename().string(), *imported, text, seconds());
   return *std::move(imported);
 }

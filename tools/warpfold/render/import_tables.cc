@@ -24,21 +24,12 @@ std::string trips_text(const traces::Kernel& kernel, const traces::TripCount& tr
   return grouped(least) + " to " + grouped(most);
 }
 
-uint64_t instructions_in(const std::vector<traces::Node>& body) {
-  uint64_t count = 0;
-  for (const traces::Node& node : body) {
-    const auto* block = std::get_if<traces::Block>(&node);
-    count += block != nullptr ? block->code.size() : instructions_in(std::get<traces::Loop>(node).body);
-  }
-  return count;
-}
-
 void add_loops(const traces::Kernel& kernel, const std::string& role, const std::vector<traces::Node>& body, int depth,
                Table& table) {
   for (const traces::Node& node : body) {
     const auto* loop = std::get_if<traces::Loop>(&node);
     if (loop == nullptr) continue;
-    table.add({role, static_cast<uint64_t>(depth), trips_text(kernel, loop->trips), instructions_in(loop->body)});
+    table.add({role, static_cast<uint64_t>(depth), trips_text(kernel, loop->trips), traces::static_instructions(loop->body)});
     add_loops(kernel, role, loop->body, depth + 1, table);
   }
 }
