@@ -13,8 +13,10 @@ namespace {
 
 enum class Needed {
   kAlways,
-  kWithBulkCopies,  // wgmma and bulk copies: architectures from sm_90 on
-  kNever,           // left out, it is 0 or not known
+  kWithBulkCopies,    // bulk copies: architectures from sm_90 on
+  kWithWgmma,         // sm_90
+  kWithTensorMemory,  // GPUs that state sm.tcgen05
+  kNever,             // left out, it is 0 or not known
 };
 
 // What a number may be. Upper limits are no claim about hardware. Those with a reason beside them are what the machine's structures
@@ -28,6 +30,8 @@ struct Limit {
 
 constexpr double kMany = 1e6;
 constexpr Needed kBulk = Needed::kWithBulkCopies;
+constexpr Needed kWgmma = Needed::kWithWgmma;
+constexpr Needed kTensorMemory = Needed::kWithTensorMemory;
 
 constexpr std::array kLimits{
     Limit{"sm_count", 1, 4096},
@@ -59,15 +63,22 @@ constexpr std::array kLimits{
     Limit{"sm.shared_memory.bytes_per_clk", 1, 1 << 16},
     Limit{"sm.memory_issue_interval_cycles", 1, 64},
     Limit{"sm.memory_credits", 1, 1024},
-    Limit{"sm.tensor.wgmma_columns_per_clk", 1, 1024, kBulk},
-    Limit{"sm.tensor.wgmma_fifo_entries", 1, 16, kBulk},                       // commands that a warpgroup may have open
-    Limit{"sm.tensor.wgmma_completion_cycles", 0, 512, kBulk},                 // with a command every 10 cycles: 64 in flight hold
-    Limit{"sm.tensor.wgmma_completion_a_in_registers_cycles", 0, 512, kBulk},  // the same
-    Limit{"sm.tensor.wgmma_command_floor_cycles", 10, 1024, kBulk},            // the same
-    Limit{"sm.tensor.wgmma_a_wavefronts", 0, 1024, kBulk},
-    Limit{"sm.tensor.wgmma_columns_per_b_wavefront", 1, 1024, kBulk},
-    Limit{"sm.tensor.accumulator_commit_window_cycles", 1, 1024, kBulk},
-    Limit{"sm.tensor.accumulator_commit_reads", 0, 1024, kBulk},
+    Limit{"sm.tensor.wgmma_columns_per_clk", 1, 1024, kWgmma},
+    Limit{"sm.tensor.wgmma_fifo_entries", 1, 16, kWgmma},                       // commands that a warpgroup may have open
+    Limit{"sm.tensor.wgmma_completion_cycles", 0, 512, kWgmma},                 // with a command every 10 cycles: 64 in flight hold
+    Limit{"sm.tensor.wgmma_completion_a_in_registers_cycles", 0, 512, kWgmma},  // the same
+    Limit{"sm.tensor.wgmma_command_floor_cycles", 10, 1024, kWgmma},            // the same
+    Limit{"sm.tensor.wgmma_a_wavefronts", 0, 1024, kWgmma},
+    Limit{"sm.tensor.wgmma_columns_per_b_wavefront", 1, 1024, kWgmma},
+    Limit{"sm.tensor.accumulator_commit_window_cycles", 1, 1024, kWgmma},
+    Limit{"sm.tensor.accumulator_commit_reads", 0, 1024, kWgmma},
+    Limit{"sm.tcgen05.columns_per_clk", 1, 1024, kTensorMemory},
+    Limit{"sm.tcgen05.queue_entries_per_sub_core", 1, 16, kTensorMemory},  // four sub-cores' are kept in 64 places
+    Limit{"sm.tcgen05.completion_cycles", 0, kMany, kTensorMemory},
+    Limit{"sm.tcgen05.pair_completion_cycles", 0, kMany, kTensorMemory},
+    Limit{"sm.tcgen05.rows_per_a_wavefront", 1, 1024, kTensorMemory},
+    Limit{"sm.tcgen05.columns_per_b_wavefront", 1, 1024, kTensorMemory},
+    Limit{"sm.tcgen05.tensor_memory_columns", 32, 1 << 20, kTensorMemory},
     Limit{"sm.barrier_latency_cycles", 0, kMany},
     Limit{"sm.mbarrier_latency_cycles", 0, kMany, kBulk},
     Limit{"sm.ingress_bytes_per_clk", 1, 1 << 16},
@@ -113,12 +124,27 @@ int architecture_number(const std::string& name) {
   return number;
 }
 
-std::optional<Finding> check_limits(const Gpu& gpu, bool bulk_copies) {
+bool is_needed(Needed needed, const Gpu& gpu, int architecture) {
+  switch (needed) {
+    case Needed::kAlways:
+      return true;
+    case Needed::kWithBulkCopies:
+      return architecture >= 90;
+    case Needed::kWithWgmma:
+      return architecture == 90;
+    case Needed::kWithTensorMemory:
+      return gpu.sm().has_tcgen05();
+    case Needed::kNever:
+      return false;
+  }
+  return false;
+}
+
+std::optional<Finding> check_limits(const Gpu& gpu, int architecture) {
   for (const Limit& limit : kLimits) {
     const std::string path(limit.path);
     const auto number = number_at(gpu, limit.path);
-    const bool needed = limit.needed == Needed::kAlways || (limit.needed == Needed::kWithBulkCopies && bulk_copies);
-    if (!number && needed) return Finding{path, path + " is missing"};
+    if (!number && is_needed(limit.needed, gpu, architecture)) return Finding{path, path + " is missing"};
     if (!number) continue;
     // Written so that a not-a-number fails too.
     if (!(*number >= limit.least && *number <= limit.most)) {
@@ -226,7 +252,7 @@ std::optional<Finding> find_fault(const Gpu& gpu) {
   if (architecture == 0) {
     return Finding{"architecture", "architecture must look like \"sm_90\", not \"" + gpu.architecture() + "\""};
   }
-  if (auto fault = check_limits(gpu, architecture >= 90)) return fault;
+  if (auto fault = check_limits(gpu, architecture)) return fault;
   if (!gpu.sub_core().has_register_file_cache()) {
     return Finding{"sub_core.register_file_cache", "sub_core.register_file_cache is missing"};
   }

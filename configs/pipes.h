@@ -11,7 +11,21 @@
 namespace warpfold::configs {
 
 // Numbered as PipeName in isa/opcode_table.proto, where each is described.
-enum class Pipe : uint8_t { kNone, kAlu, kFmaHeavy, kFmaLite, kFp64, kXu, kTensor, kUniform, kMemory, kWgmma, kFp16 };
+enum class Pipe : uint8_t {
+  kNone,
+  kAlu,
+  kFmaHeavy,
+  kFmaLite,
+  kFp64,
+  kXu,
+  kTensor,
+  kUniform,
+  kMemory,
+  kWgmma,
+  kFp16,
+  kTcgen05,
+  kTensorMemory
+};
 inline constexpr int kPipes = enum_size<Pipe>();
 
 enum class PipePlace : uint8_t {
@@ -48,11 +62,15 @@ inline constexpr std::array kPipeTable{
     PipeRow{Pipe::kXu, "xu", PipePlace::kSubCore, "xu", "the transcendental pipe (XU)", "throughput of the special-function pipe",
             "sub_core.xu.scale", "sub_core.xu.latency_scale", "sub_core.xu_admission_entries"},
     PipeRow{Pipe::kTensor, "tensor", PipePlace::kSubCore, "tensor", "the tensor pipe (mma.sync)",
-            "throughput of the tensor cores: mma.sync and wgmma", "sm.tensor.scale"},
+            "throughput of the tensor cores: mma.sync, wgmma and tcgen05.mma", "sm.tensor.scale"},
     PipeRow{Pipe::kUniform, "uniform", PipePlace::kSubCore, "uniform", "the uniform pipe", "throughput of the uniform pipe",
             "sub_core.uniform.scale"},
     PipeRow{Pipe::kMemory, "memory", PipePlace::kSm, "memory_queue", "", ""},
     PipeRow{Pipe::kWgmma, "wgmma", PipePlace::kSm, "wgmma", "the tensor cores (wgmma)", ""},
+    PipeRow{Pipe::kTcgen05, "tcgen05", PipePlace::kSm, "tcgen05", "the tensor cores (tcgen05)", ""},
+    PipeRow{Pipe::kTensorMemory, "tensor_memory", PipePlace::kSubCore, "tensor_memory", "the path to tensor memory",
+            "throughput of the path between registers and tensor memory", "sub_core.tensor_memory.scale",
+            "sub_core.tensor_memory.latency_scale"},
 };
 
 // Where each pipe's row is. The build stops here where a pipe has no row or two, or the row of a math pipe is not complete.

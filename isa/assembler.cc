@@ -20,8 +20,8 @@ std::string quoted(std::string_view text) { return std::string("\"").append(text
 // One key of the effect braces.
 struct EffectField {
   std::string_view name;
-  std::vector<std::string> EffectNames::* names;  // of what the value is an index into; null: a plain number
-  bool flag;                                      // written as the bare key
+  std::vector<std::string> EffectNames::*names;  // of what the value is an index into; null: a plain number
+  bool flag;                                     // written as the bare key
   int64_t least;
   int64_t most;
   int64_t (*get)(const Effect&);
@@ -29,7 +29,7 @@ struct EffectField {
 };
 
 template <auto Member>
-constexpr EffectField effect_field(std::string_view name, std::vector<std::string> EffectNames::* names = nullptr) {
+constexpr EffectField effect_field(std::string_view name, std::vector<std::string> EffectNames::*names = nullptr) {
   using Value = std::remove_cvref_t<decltype(std::declval<Effect>().*Member)>;
   return {name,
           names,
@@ -52,6 +52,8 @@ constexpr std::array kEffectFields{
     effect_field<&Effect::multicast>("multicast"),
     effect_field<&Effect::commit>("commit"),
     effect_field<&Effect::l1_hit>("l1_hit"),
+    effect_field<&Effect::rows>("rows"),
+    effect_field<&Effect::columns>("columns"),
 };
 
 // A line and how far it has been read; makes diagnostics that point at the token.

@@ -34,6 +34,8 @@ enum class Behaviour : uint8_t {
   kCopyAsyncWait,
   kReadSpecial,
   kBulkWait,
+  kTcgen05Mma,
+  kTcgen05Commit,
 };
 
 }  // namespace warpfold::isa

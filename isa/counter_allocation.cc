@@ -132,7 +132,7 @@ void hand_out(const Architecture& architecture, std::span<Instruction> code, boo
   const FirstWaiters reads = first_waiters(dependences, size, Protection::kReadCounter);
   for (size_t i = 0; i < size; ++i) {
     const OpcodeInfo& info = architecture.info(code[i]);
-    if (info.fixed_latency() || info.behaviour == Behaviour::kWgmma) continue;
+    if (info.fixed_latency() || info.pipe == Pipe::kWgmma || info.pipe == Pipe::kTcgen05) continue;
     std::optional<size_t> result = results[i];
     // A result that nobody here needs is for the code behind: the last instruction waits for it.
     if (!loop && !result && writes_registers(code[i]) && i + 1 < size) result = size - 1;

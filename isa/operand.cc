@@ -166,7 +166,8 @@ Expected<Operand> parse_operand(std::string_view text) {
     operand.kind = OperandKind::kConstant;
     return parse_address(operand, core);
   }
-  if (core.starts_with('[') || core.starts_with("desc[") || core.starts_with("gdesc[")) {
+  if (core.starts_with('[') || core.starts_with("desc[") || core.starts_with("gdesc[") || core.starts_with("tmem[") ||
+      core.starts_with("idesc[")) {
     operand.kind = OperandKind::kMemory;
     return parse_address(operand, core);
   }

@@ -32,7 +32,8 @@ bool moves_global_data(Behaviour behaviour) {
 }
 
 bool uses_ring(Behaviour behaviour) {
-  return behaviour == Behaviour::kBulkLoad || behaviour == Behaviour::kMbarrierWait || behaviour == Behaviour::kMbarrierArrive;
+  return behaviour == Behaviour::kBulkLoad || behaviour == Behaviour::kMbarrierWait || behaviour == Behaviour::kMbarrierArrive ||
+         behaviour == Behaviour::kTcgen05Commit;
 }
 
 bool uses_named_barrier(Behaviour behaviour) {
@@ -95,7 +96,7 @@ Problem check_barrier(Behaviour behaviour, const isa::Effect& effect, const Kern
     if (effect.barrier == -1) return "no barrier: state barrier=N, a named barrier";
     if (!in_range(effect.barrier, kNamedBarriers)) return "named barrier " + number(effect.barrier) + "; a CTA has 0-15";
   } else if (effect.barrier != -1) {
-    return "barrier belongs to BAR, mbarrier operations and bulk loads";
+    return "barrier belongs to BAR, mbarrier operations, bulk loads and tcgen05.commit";
   }
   if (effect.tx_bytes != 0 && behaviour != Behaviour::kMbarrierArrive) {
     return "tx_bytes belongs to mbarrier arrivals";
@@ -145,12 +146,27 @@ Problem check_count(Behaviour behaviour, const isa::Effect& effect, const Kernel
   return {};
 }
 
+// PTX ISA, tcgen05.mma: D has 64 or 128 rows in an SM's tensor memory; N is 8..256 in steps of 8, of 16 with 128 rows or two SMs.
+Problem check_shape(Behaviour behaviour, const isa::Effect& effect, const Kernel& kernel) {
+  constexpr int kMostColumns = 256;
+  if (behaviour != Behaviour::kTcgen05Mma) {
+    return effect.rows == 0 && effect.columns == 0 ? Problem{} : "rows and columns belong to tcgen05.mma";
+  }
+  if (effect.rows != 64 && effect.rows != 128) return "rows=" + number(effect.rows) + "; tcgen05.mma has 64 or 128 in an SM";
+  const int step = effect.rows == 64 ? 8 : 16;
+  if (effect.columns < step || effect.columns > kMostColumns || effect.columns % step != 0) {
+    return "columns=" + number(effect.columns) + "; tcgen05.mma has " + number(step) + "-256 in steps of " + number(step);
+  }
+  if (kernel.tensor_memory_columns == 0) return "a kernel without tensor memory: state tensor_memory=N";
+  return {};
+}
+
 }  // namespace
 
 Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Instruction& instruction, const Kernel& kernel) {
   if (Problem problem = check_bytes(opcode.behaviour, instruction)) return problem;
   // In this order: the cursor's check relies on the ring's.
-  for (const auto check : {check_data, check_barrier, check_cursor, check_count}) {
+  for (const auto check : {check_data, check_barrier, check_cursor, check_count, check_shape}) {
     if (Problem problem = check(opcode.behaviour, instruction.effect, kernel)) return problem;
   }
   return {};

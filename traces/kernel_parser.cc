@@ -131,17 +131,19 @@ class Parser {
     Kernel kernel;
     kernel.name = line.at_quote() ? line.quoted("the kernel's name") : line.name("the kernel's name");
     architecture_ = nullptr;
-    read_options(line, {"architecture", "registers", "shared_memory", "cluster", "flops", "source"}, [&](size_t option) {
-      if (option == 0) kernel.architecture = parse_architecture(line);
-      if (option == 1) kernel.registers_per_thread = value32(line, "registers");
-      if (option == 2) kernel.shared_memory_bytes = value32(line, "shared_memory");
-      if (option == 3) kernel.cluster_ctas = value32(line, "cluster");
-      if (option == 4) kernel.flops = value64(line, "flops");
-      if (option == 5) {
-        line.expect('=');
-        kernel.source = line.quoted("source");
-      }
-    });
+    read_options(line, {"architecture", "registers", "shared_memory", "cluster", "flops", "source", "tensor_memory"},
+                 [&](size_t option) {
+                   if (option == 0) kernel.architecture = parse_architecture(line);
+                   if (option == 1) kernel.registers_per_thread = value32(line, "registers");
+                   if (option == 2) kernel.shared_memory_bytes = value32(line, "shared_memory");
+                   if (option == 3) kernel.cluster_ctas = value32(line, "cluster");
+                   if (option == 4) kernel.flops = value64(line, "flops");
+                   if (option == 5) {
+                     line.expect('=');
+                     kernel.source = line.quoted("source");
+                   }
+                   if (option == 6) kernel.tensor_memory_columns = value32(line, "tensor_memory");
+                 });
     if (architecture_ == nullptr)
       line.fail_here("kernel " + kernel.name + " needs architecture=..." + suggestion("", isa::Architecture::known()));
     kernels_.push_back(std::move(kernel));

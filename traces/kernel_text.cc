@@ -23,6 +23,7 @@ class Formatter {
     line(0, "kernel " + (is_name(kernel.name) ? kernel.name : quote(kernel.name)) + " architecture=" + kernel.architecture +
                 " registers=" + std::to_string(kernel.registers_per_thread) +
                 " shared_memory=" + std::to_string(kernel.shared_memory_bytes) + " cluster=" + std::to_string(kernel.cluster_ctas) +
+                (kernel.tensor_memory_columns == 0 ? "" : " tensor_memory=" + std::to_string(kernel.tensor_memory_columns)) +
                 (kernel.flops == 0 ? "" : " flops=" + std::to_string(kernel.flops)) +
                 (kernel.source.empty() ? "" : " source=" + quote(kernel.source)));
     for (const std::string& parameter : kernel.parameters) line(1, "parameter " + parameter);

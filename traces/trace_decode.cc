@@ -35,6 +35,7 @@ class KernelDecoder {
     if (message.has_cluster_ctas()) kernel.cluster_ctas = message.cluster_ctas();
     if (message.has_registers_per_thread()) kernel.registers_per_thread = message.registers_per_thread();
     kernel.shared_memory_bytes = message.shared_memory_bytes();
+    kernel.tensor_memory_columns = message.tensor_memory_columns();
     kernel.flops = message.flops();
     decode_resources(message, kernel);
     kernel.parameters.assign(message.parameters().begin(), message.parameters().end());
@@ -143,6 +144,8 @@ class KernelDecoder {
     if (message.has_multicast()) effect.multicast = narrow<uint8_t>(message.multicast(), "multicast");
     effect.commit = message.commit();
     effect.l1_hit = message.l1_hit();
+    effect.rows = narrow<uint16_t>(message.rows(), "rows");
+    effect.columns = narrow<uint16_t>(message.columns(), "columns");
     return effect;
   }
 

@@ -44,6 +44,8 @@ void encode(const isa::Effect& effect, file::Effect& out) {
   if (effect.multicast != usual.multicast) out.set_multicast(effect.multicast);
   if (effect.commit) out.set_commit(true);
   if (effect.l1_hit) out.set_l1_hit(true);
+  if (effect.rows != usual.rows) out.set_rows(effect.rows);
+  if (effect.columns != usual.columns) out.set_columns(effect.columns);
 }
 
 void encode(const isa::Guard& guard, file::Guard& out) {
@@ -63,6 +65,7 @@ class KernelEncoder {
     if (kernel.cluster_ctas != usual.cluster_ctas) out.set_cluster_ctas(kernel.cluster_ctas);
     if (kernel.registers_per_thread != usual.registers_per_thread) out.set_registers_per_thread(kernel.registers_per_thread);
     if (kernel.shared_memory_bytes != 0) out.set_shared_memory_bytes(kernel.shared_memory_bytes);
+    if (kernel.tensor_memory_columns != 0) out.set_tensor_memory_columns(kernel.tensor_memory_columns);
     if (kernel.flops != 0) out.set_flops(kernel.flops);
     encode_resources(kernel, out);
     for (const std::string& parameter : kernel.parameters) out.add_parameters(parameter);

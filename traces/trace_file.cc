@@ -82,16 +82,19 @@ Expected<void> write_trace(const std::string& path, const std::vector<Kernel>& k
   return replace_file(path, compress(*content));
 }
 
-Expected<std::vector<Kernel>> read_trace(const std::string& path) {
+Expected<std::vector<Kernel>> read_trace(const std::string& path, std::vector<TextPlaces>* places) {
   const Expected<std::string> bytes = read_bytes(path);
   if (!bytes) {
     return std::unexpected(bytes.error());
   }
+  if (std::filesystem::path(path).extension() == ".wfs") return parse_kernels(path, *bytes, places);
   const Expected<std::string> content = decompress(path, *bytes, kLargestContent);
   if (!content) {
     return std::unexpected(content.error());
   }
-  return decode_kernels(path, *content);
+  Expected<std::vector<Kernel>> kernels = decode_kernels(path, *content);
+  if (kernels && places != nullptr) places->resize(kernels->size());
+  return kernels;
 }
 
 }  // namespace warpfold::traces

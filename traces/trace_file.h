@@ -13,9 +13,10 @@ namespace warpfold::traces {
 // trace.proto). Writing goes to a temporary file that is renamed, so that a failure leaves an existing file alone. The kernels must
 // be valid and of one architecture.
 Expected<void> write_trace(const std::string& path, const std::vector<Kernel>& kernels);
-// Reads and validates. Truncated, corrupt or foreign files, contents above 64 MiB, unknown versions, opcodes and architectures fail
-// with one message.
-Expected<std::vector<Kernel>> read_trace(const std::string& path);
+// Reads and validates a trace file, or the text of one where the name ends in .wfs. Truncated, corrupt or foreign files, contents above
+// 64 MiB, unknown versions, opcodes and architectures fail with one message. `places` is given where the parts of each kernel stand in
+// the text.
+Expected<std::vector<Kernel>> read_trace(const std::string& path, std::vector<TextPlaces>* places = nullptr);
 
 // The readable text of kernels (.wfs), which parses back to the same kernels and prints again to the same bytes:
 //

@@ -1,6 +1,7 @@
 #include "traces/validate.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <set>
 
@@ -11,9 +12,11 @@ namespace warpfold::traces {
 
 namespace {
 
-constexpr uint32_t kMostWarps = 32;          // 1024 threads; CUDA programming guide, compute capabilities table
-constexpr uint32_t kMostRegisters = 255;     // a thread, the same table
-constexpr uint32_t kMostClusterCtas = 16;    // H100, non-portable size; CUDA programming guide, "Thread Block Clusters"
+constexpr uint32_t kMostWarps = 32;            // 1024 threads; CUDA programming guide, compute capabilities table
+constexpr uint32_t kMostRegisters = 255;       // a thread, the same table
+constexpr uint32_t kMostClusterCtas = 16;      // H100, non-portable size; CUDA programming guide, "Thread Block Clusters"
+constexpr uint32_t kFewestTensorColumns = 32;  // PTX ISA, tcgen05.alloc: powers of two from 32 to 512
+constexpr uint32_t kMostTensorColumns = 512;
 constexpr uint32_t kMostArrivals = 0xfffff;  // 2^20 - 1; PTX ISA, "mbarrier": range of the pending count
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -87,6 +90,11 @@ Problem check_each(Part part, const std::vector<Each>& all, Problem (*check)(con
 Problem check_resources(const Kernel& kernel) {
   if (kernel.registers_per_thread < 1 || kernel.registers_per_thread > kMostRegisters) {
     return std::to_string(kernel.registers_per_thread) + " registers a thread; 1-255 exist";
+  }
+  if (kernel.tensor_memory_columns != 0 &&
+      (!std::has_single_bit(kernel.tensor_memory_columns) || kernel.tensor_memory_columns < kFewestTensorColumns ||
+       kernel.tensor_memory_columns > kMostTensorColumns)) {
+    return std::to_string(kernel.tensor_memory_columns) + " columns of tensor memory; a CTA allocates 32, 64, 128, 256 or 512";
   }
   if (Problem problem = check_each(Part::kRing, kernel.rings, check_ring)) return problem;
   if (kernel.cursors.size() > static_cast<size_t>(kMostCursors)) {

@@ -95,7 +95,7 @@ uint64_t Account::charged(int victim, Waiter waiter, Contended resource) const {
 void Account::check_warps(int l) const {
   const auto state = [&](WarpState s) { return cycles_of(l, s); };
   const auto waits = [&](Contended r) { return charged(l, Waiter::kWarp, r); };
-  uint64_t pipes = waits(Contended::kWgmma);
+  uint64_t pipes = waits(Contended::kWgmma) + waits(Contended::kTcgen05);
   for (const configs::PipeRow& row : configs::kMathPipes) pipes += waits(kContendedPipe[static_cast<size_t>(row.pipe)]);
   expect_equal(l, "ledger against not_selected", waits(Contended::kIssueSlot), state(WarpState::kNotSelected));
   expect_equal(l, "ledger against math_pipe_throttle", pipes, state(WarpState::kMathPipeThrottle));

@@ -16,7 +16,7 @@ enum class WarpState : uint8_t {
   kWait,              // fixed stall count of the previous instruction
   kNotSelected,       // eligible, the sub-core issued another warp
   kDispatchStall,     // the allocate stage was held: register read ports
-  kMathPipeThrottle,  // the pipe's input latch (or the wgmma FIFO) was taken
+  kMathPipeThrottle,  // the pipe's input latch (or the queue of wgmma or tcgen05) was taken
   kMioThrottle,       // memory-I/O queue full (shared memory, shuffles, mbarriers)
   kLgThrottle,        // memory-I/O queue full (global memory)
   kShortScoreboard,   // dependence on shared memory, MUFU, mbarrier
@@ -43,7 +43,9 @@ enum class Contended : uint8_t {
   kTensor,
   kUniform,
   kFp16,
-  kWgmma,  // the SM's asynchronous tensor pipe
+  kTensorMemory,  // a sub-core's path to tensor memory
+  kWgmma,         // the SM's asynchronous tensor pipe
+  kTcgen05,       // the same, of architectures with tensor memory
   kRegisterReadPort,
   kRegisterWritePort,
   kMemoryQueue,   // sub-core memory-I/O queue and the SM-shared stage
@@ -58,6 +60,7 @@ enum class Contended : uint8_t {
   // What CTAs occupy for as long as they are there.
   kRegisters,
   kSharedMemoryCapacity,
+  kTensorMemoryCapacity,
   kWarpSlots,
   kCtaSlots,
 };
@@ -72,7 +75,9 @@ inline constexpr auto kContendedNames = by_enum<Contended, std::string_view>({
     {Contended::kTensor, "tensor"},
     {Contended::kUniform, "uniform"},
     {Contended::kFp16, "fp16"},
+    {Contended::kTensorMemory, "tensor_memory"},
     {Contended::kWgmma, "wgmma"},
+    {Contended::kTcgen05, "tcgen05"},
     {Contended::kRegisterReadPort, "register_read_port"},
     {Contended::kRegisterWritePort, "register_write_port"},
     {Contended::kMemoryQueue, "memory_queue"},
@@ -86,6 +91,7 @@ inline constexpr auto kContendedNames = by_enum<Contended, std::string_view>({
     {Contended::kDram, "dram"},
     {Contended::kRegisters, "registers"},
     {Contended::kSharedMemoryCapacity, "shared_memory_capacity"},
+    {Contended::kTensorMemoryCapacity, "tensor_memory_capacity"},
     {Contended::kWarpSlots, "warp_slots"},
     {Contended::kCtaSlots, "cta_slots"},
 });

@@ -22,7 +22,7 @@ uint64_t wavefronts_of(const MicroOp& op) {
 }
 
 uint64_t wgmma_wavefronts_of(const Spec& spec, const MicroOp& op) {
-  return (op.wgmma_a_in_registers ? 0 : spec.wgmma_a_wavefronts) + round_up_divide(op.wgmma_n, spec.wgmma_columns_per_b_wavefront);
+  return (op.a_elsewhere ? 0 : spec.wgmma_a_wavefronts) + round_up_divide(op.columns, spec.wgmma_columns_per_b_wavefront);
 }
 
 // Walks one warp's program and counts. A loop is walked twice, for its first pass and for all later ones: what the register-file
@@ -59,8 +59,12 @@ class Walk {
     if (op.pipe == Pipe::kMemory) {
       count_memory(op, times);
     } else if (op.pipe == Pipe::kWgmma) {
-      demand_.wgmma_quarter_cycles += times * spec_.wgmma_cycles(op.wgmma_n);
+      demand_.wgmma_quarter_cycles += times * spec_.wgmma_cycles(op.columns);
       demand_.wgmma_quarter_wavefronts += times * wgmma_wavefronts_of(spec_, op);
+    } else if (op.pipe == Pipe::kTcgen05) {
+      if (op.behaviour != Behaviour::kTcgen05Mma) return;
+      demand_.tcgen05_cycles += times * tcgen05_cycles(spec_, op);
+      demand_.tcgen05_wavefronts += times * tcgen05_wavefronts(spec_, op);
     } else if (op.pipe != Pipe::kNone) {
       demand_.pipe_cycles[static_cast<int>(op.pipe)] += times * op.interval;
       if (op.blocks_lite) demand_.pipe_cycles[static_cast<int>(Pipe::kFmaLite)] += times * op.interval;
@@ -119,8 +123,12 @@ LargestRequest largest_of(const Spec& spec, const KernelImage& image) {
       uint64_t& interval = largest.pipe_cycles[static_cast<int>(op.pipe)];
       interval = std::max<uint64_t>(interval, op.interval);
       if (op.pipe == Pipe::kWgmma) {
-        largest.wgmma_cycles = std::max<uint64_t>(largest.wgmma_cycles, spec.wgmma_cycles(op.wgmma_n));
+        largest.wgmma_cycles = std::max<uint64_t>(largest.wgmma_cycles, spec.wgmma_cycles(op.columns));
         largest.wgmma_wavefronts = std::max(largest.wgmma_wavefronts, wgmma_wavefronts_of(spec, op));
+      }
+      if (op.behaviour == Behaviour::kTcgen05Mma) {
+        largest.tcgen05_cycles = std::max<uint64_t>(largest.tcgen05_cycles, tcgen05_cycles(spec, op));
+        largest.tcgen05_wavefronts = std::max<uint64_t>(largest.tcgen05_wavefronts, tcgen05_wavefronts(spec, op));
       }
       if (op.pipe != Pipe::kMemory) continue;
       largest.wavefronts = std::max(largest.wavefronts, wavefronts_of(op));
@@ -138,6 +146,8 @@ void Demand::add(const Demand& other, uint64_t times) {
   for (size_t p = 0; p < pipe_cycles.size(); ++p) pipe_cycles[p] += other.pipe_cycles[p] * times;
   wgmma_quarter_cycles += other.wgmma_quarter_cycles * times;
   wgmma_quarter_wavefronts += other.wgmma_quarter_wavefronts * times;
+  tcgen05_cycles += other.tcgen05_cycles * times;
+  tcgen05_wavefronts += other.tcgen05_wavefronts * times;
   for (size_t b = 0; b < register_reads.size(); ++b) register_reads[b] += other.register_reads[b] * times;
   memory_requests += other.memory_requests * times;
   wavefronts += other.wavefronts * times;

@@ -7,6 +7,7 @@
 #include "isa/pipe.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/spec.h"
+#include "sim/sm/tcgen05_unit.h"
 
 namespace warpfold::sim {
 
@@ -17,6 +18,8 @@ struct Demand {
   std::array<uint64_t, isa::kPipes> pipe_cycles{};  // input latch held, by isa::Pipe
   uint64_t wgmma_quarter_cycles = 0;                // tensor core, of a command that four warps issue together
   uint64_t wgmma_quarter_wavefronts = 0;            // shared memory, likewise
+  uint64_t tcgen05_cycles = 0;                      // tensor core
+  uint64_t tcgen05_wavefronts = 0;                  // shared memory
   std::array<uint64_t, 2> register_reads{};         // warp-wide registers, per bank, that the register-file cache does not hold
   uint64_t memory_requests = 0;                     // to the SM-shared stage
   uint64_t wavefronts = 0;                          // passes through the data stage of shared memory
@@ -38,6 +41,8 @@ struct LargestRequest {
   uint64_t wgmma_cycles = 0;
   uint64_t wavefronts = 0;  // of a request
   uint64_t wgmma_wavefronts = 0;
+  uint64_t tcgen05_cycles = 0;
+  uint64_t tcgen05_wavefronts = 0;
   uint64_t bytes_in = 0;  // of a request that is no bulk copy
   uint64_t bulk_bytes = 0;
   bool wgmma_waited_for = true;  // no role exits with a wgmma of its own unfinished

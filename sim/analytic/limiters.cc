@@ -59,6 +59,7 @@ class Counter {
     const double slots = number(spec_.issue_width) / spec_.issue_interval * sub_cores;
     offer("issue_slot", number(demand.instructions) / slots, spec_.issue_interval - 1);
     for (const isa::PipeRow& row : isa::kMathPipes) {
+      if (!spec_.has(row.pipe)) continue;
       const auto p = static_cast<size_t>(row.pipe);
       // The pipe's last instructions: one in the latch and those in front of it.
       const uint64_t queued = (spec_.admission[p] + uint64_t{1}) * longest_interval(row.pipe);
@@ -97,10 +98,15 @@ class Counter {
     const LargestRequest& largest = demand_.largest;
     const uint64_t commands = largest.wgmma_waited_for ? 0 : spec_.wgmma_fifo_entries + uint64_t{1};
     offer("wgmma", number(demand.wgmma_quarter_cycles) / 4 / sms, number(commands * largest.wgmma_cycles));
-    const double left_over = number(outstanding() * largest.wavefronts + commands * largest.wgmma_wavefronts);
+    // Products that no warp has waited for: as many as the queues hold, and the one in the tensor cores.
+    const uint64_t products = uint64_t{spec_.sub_cores} * spec_.tcgen05_queue_entries + 1;
+    if (spec_.has(Pipe::kTcgen05)) offer("tcgen05", number(demand.tcgen05_cycles) / sms, number(products * largest.tcgen05_cycles));
+    const double left_over =
+        number(outstanding() * largest.wavefronts + commands * largest.wgmma_wavefronts + products * largest.tcgen05_wavefronts);
     const auto at = [](Factor rate) { return number(Factor::kOne) / number(rate.thousandths()); };
     const double wavefront = at(spec_.data_stage_rate) / sms;
-    offer("shared_memory", (number(demand.wavefronts) + number(demand.wgmma_quarter_wavefronts) / 4) * wavefront,
+    offer("shared_memory",
+          (number(demand.wavefronts) + number(demand.wgmma_quarter_wavefronts) / 4 + number(demand.tcgen05_wavefronts)) * wavefront,
           left_over * at(spec_.data_stage_rate));
     const double request = spec_.memory_issue_interval * at(spec_.memory_issue_rate);
     offer("memory_issue", number(demand.memory_requests) * request / sms, number(outstanding()) * request);

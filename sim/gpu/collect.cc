@@ -220,8 +220,11 @@ void GpuRun::collect_resources(Outcome& outcome) const {
   };
   const auto add = [&](std::string name, uint64_t busy) { outcome.resources.push_back({std::move(name), busy, 0}); };
   add("issue_slot", sum([](const Sm& sm) { return sm.instructions(); }));
-  for (const isa::PipeRow& row : isa::kMathPipes) add(std::string(row.name), pipe(row.pipe));
+  for (const isa::PipeRow& row : isa::kMathPipes) {
+    if (spec_.has(row.pipe)) add(std::string(row.name), pipe(row.pipe));
+  }
   add("wgmma", sum([](const Sm& sm) { return sm.wgmma().busy_cycles(); }));
+  if (spec_.has(isa::Pipe::kTcgen05)) add("tcgen05", sum([](const Sm& sm) { return sm.tcgen05().busy_cycles(); }));
   add("register_read_ports", sum([](const Sm& sm) { return port_reads(sm); }));
   add("memory_issue", pipe(isa::Pipe::kMemory) * spec_.memory_issue_interval);
   add("shared_memory", sum([](const Sm& sm) { return sm.memory().wavefronts(); }));
@@ -239,6 +242,7 @@ void settle_resources(const Spec& spec, Outcome& outcome) {
   std::map<std::string, uint64_t> capacities = {
       {"issue_slot", sub_core_cycles * spec.issue_width / spec.issue_interval},
       {"wgmma", sm_cycles},
+      {"tcgen05", sm_cycles},
       {"register_read_ports", spec.half_read_ports_per_bank * sub_core_cycles},
       {"memory_issue", spec.memory_issue_rate.of(sm_cycles)},
       {"shared_memory", spec.data_stage_rate.of(sm_cycles)},

@@ -70,6 +70,7 @@ void launch_cta(Sm& sm, int launch, Cycle now) {
   cta.cta_class = run.cta_class;
   cta.registers = need.registers;
   cta.shared_memory = need.shared_memory;
+  cta.tensor_memory = need.tensor_memory;
   for (const traces::Ring& ring : from.image->kernel->rings) {
     const uint64_t passed = ring.starts_free ? 1 : 0;
     cta.rings.emplace_back(ring.depth, Mbarrier{ring.arrivals, 0, passed, passed});
@@ -77,6 +78,7 @@ void launch_cta(Sm& sm, int launch, Cycle now) {
   cta.warpgroups.resize((need.warps + 3) / 4);
   state.held[launch].registers += need.registers;
   state.held[launch].shared_memory += need.shared_memory;
+  state.held[launch].tensor_memory += need.tensor_memory;
   state.held[launch].warps += need.warps;
   if (progress.start == kNever) progress.start = now;
   if (sm.observation().timeline) sm.observation().timeline->cta_placed(static_cast<size_t>(index), launch, cta.cta_class, now);
@@ -119,6 +121,7 @@ void end_cta(Sm& sm, int index, Cycle now) {
   for (const WarpSlot slot : cta.warp_slots) state.slot_taken[std::to_underlying(slot)] = false;
   state.held[cta.launch].registers -= cta.registers;
   state.held[cta.launch].shared_memory -= cta.shared_memory;
+  state.held[cta.launch].tensor_memory -= cta.tensor_memory;
   state.held[cta.launch].warps -= static_cast<uint32_t>(cta.warp_slots.size());
   LaunchProgress& progress = state.progress[cta.launch];
   --progress.running;
@@ -193,8 +196,8 @@ bool active(const Sm& sm, int launch) {
 
 // What an SM's launches hold and have reserved, seen by `launch`. A reservation bounds its launch in the resources that it
 // names, and keeps others out of them, as long as both have CTAs left.
-bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::* held,
-                   uint32_t SmLaunch::* reserved) {
+bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::*held,
+                   uint32_t SmLaunch::*reserved) {
   const SmState& state = sm.state();
   const SmLaunch& own = state.launches[launch];
   const bool bound = own.reserved && own.*reserved > 0 && others_left(sm, launch);
@@ -220,6 +223,13 @@ bool fits_quota(const Sm& sm, int launch) {
          within(held.registers + need.registers, quota.registers);
 }
 
+// No policy reserves it.
+bool tensor_memory_fits(const Sm& sm, int launch) {
+  uint32_t used = sm.state().launches[launch].image->footprint.tensor_memory;
+  for (const HeldResources& held : sm.state().held) used += held.tensor_memory;
+  return used <= sm.spec().tensor_memory_columns;
+}
+
 bool fits(const Sm& sm, int launch) {
   const SmState& state = sm.state();
   const Footprint& need = state.launches[launch].image->footprint;
@@ -227,6 +237,7 @@ bool fits(const Sm& sm, int launch) {
          fits_resource(sm, launch, need.registers, sm.spec().registers, &HeldResources::registers, &SmLaunch::reserved_registers) &&
          fits_resource(sm, launch, need.shared_memory, sm.spec().shared_memory_bytes, &HeldResources::shared_memory,
                        &SmLaunch::reserved_shared_memory) &&
+         tensor_memory_fits(sm, launch) &&
          fits_resource(sm, launch, need.warps, sm.spec().warp_slots, &HeldResources::warps, &SmLaunch::reserved_warps) &&
          find_slots(sm, need.warps).has_value();
 }

@@ -29,8 +29,9 @@ std::optional<int> held_back_by(const Sm& sm, int launch, Cycle now);
 // The launch's next CTA: of all that it takes there is enough.
 bool fits(const Sm& sm, int launch);
 bool fits_quota(const Sm& sm, int launch);
-bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::* held,
-                   uint32_t SmLaunch::* reserved);
+bool tensor_memory_fits(const Sm& sm, int launch);
+bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::*held,
+                   uint32_t SmLaunch::*reserved);
 // Warp slots for a CTA of so many warps; none: there are not so many.
 std::optional<std::vector<WarpSlot>> find_slots(const Sm& sm, uint32_t warps);
 // Released by now, which an SM may know earlier, and with CTAs left.

@@ -65,6 +65,11 @@ struct WgmmaEvent {
   bool operator==(const WgmmaEvent&) const = default;
 };
 
+// The next command may leave the queues.
+struct Tcgen05Event {
+  bool operator==(const Tcgen05Event&) const = default;
+};
+
 struct PlacementEvent {
   enum class Kind : uint8_t {
     kRelease,  // a launch may place CTAs
@@ -78,7 +83,7 @@ struct PlacementEvent {
 };
 
 // {unit, payload}: the alternative is the unit.
-using Event = std::variant<SubCoreEvent, MemoryEvent, BarrierEvent, WgmmaEvent, PlacementEvent>;
+using Event = std::variant<SubCoreEvent, MemoryEvent, BarrierEvent, WgmmaEvent, PlacementEvent, Tcgen05Event>;
 
 // A delay of a part of a CTA, in a key relative to the CTA's most delayed warp.
 struct PartDelay {

@@ -21,6 +21,7 @@ Footprint footprint_of(const Spec& spec, const traces::Kernel& kernel) {
   footprint.registers = footprint.warps * round_up(kernel.registers_per_thread * 32, spec.register_allocation_unit);
   footprint.shared_memory =
       round_up(kernel.shared_memory_bytes + spec.shared_memory_reserved_per_cta, spec.shared_memory_allocation);
+  footprint.tensor_memory = kernel.tensor_memory_columns;
   return footprint;
 }
 
@@ -33,7 +34,7 @@ uint32_t warp_slot_limit(const Spec& spec, uint32_t warps) {
 
 bool on_ring(const MicroOp& op) {
   return op.barrier >= 0 && (op.behaviour == isa::Behaviour::kMbarrierWait || op.behaviour == isa::Behaviour::kMbarrierArrive ||
-                             op.behaviour == isa::Behaviour::kBulkLoad);
+                             op.behaviour == isa::Behaviour::kBulkLoad || op.behaviour == isa::Behaviour::kTcgen05Commit);
 }
 
 // Rings that are passed with the same cursor go round together: what counts is how far one is ahead of the other.
@@ -100,6 +101,8 @@ bool ties(const MicroOp& op) {
     case isa::Behaviour::kMbarrierArrive:
     case isa::Behaviour::kBulkLoad:
     case isa::Behaviour::kWgmma:
+    case isa::Behaviour::kTcgen05Mma:
+    case isa::Behaviour::kTcgen05Commit:
     case isa::Behaviour::kSetMaxRegisters:
       return true;
     default:
@@ -115,10 +118,12 @@ Expected<Occupancy> occupancy_of(const Spec& spec, const traces::Kernel& kernel)
   }
   Occupancy alone;
   alone.footprint = footprint_of(spec, kernel);
-  const std::array<std::pair<uint32_t, const char*>, 4> limits = {{
+  const std::array<std::pair<uint32_t, const char*>, 5> limits = {{
       {spec.registers / alone.footprint.registers, "registers"},
       {alone.footprint.shared_memory == 0 ? spec.cta_slots : spec.shared_memory_bytes / alone.footprint.shared_memory,
        "shared_memory"},
+      {alone.footprint.tensor_memory == 0 ? spec.cta_slots : spec.tensor_memory_columns / alone.footprint.tensor_memory,
+       "tensor_memory"},
       {warp_slot_limit(spec, alone.footprint.warps), "warp_slots"},
       {spec.cta_slots, "cta_slots"},
   }};

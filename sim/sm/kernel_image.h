@@ -17,6 +17,7 @@ struct Footprint {
   uint32_t warps = 0;
   uint32_t registers = 0;      // 32-bit, allocation granularity included
   uint32_t shared_memory = 0;  // bytes, granularity and the system's share included
+  uint32_t tensor_memory = 0;  // columns
 };
 
 // CTAs of a kernel that has an SM to itself.

@@ -67,6 +67,19 @@ void set_pipes(const configs::Gpu& gpu, Spec& spec) {
   spec.issue_interval = issue >= Factor::kOne ? 1 : small((Factor::kOne + issue / 2) / issue);
 }
 
+void set_tcgen05(const configs::Sm& sm, Spec& spec) {
+  if (!sm.has_tcgen05()) return;
+  const configs::Tcgen05& tcgen05 = sm.tcgen05();
+  const Factor latency = latency_of(sm.tensor());
+  spec.tcgen05_milli_columns_per_clk = rate_of(sm.tensor()).thousandths() * tcgen05.columns_per_clk();
+  spec.tcgen05_queue_entries = tcgen05.queue_entries_per_sub_core();
+  spec.tcgen05_completion = small(latency.longer(tcgen05.completion_cycles()));
+  spec.tcgen05_pair_completion = small(latency.longer(tcgen05.pair_completion_cycles()));
+  spec.tcgen05_rows_per_a_wavefront = tcgen05.rows_per_a_wavefront();
+  spec.tcgen05_columns_per_b_wavefront = tcgen05.columns_per_b_wavefront();
+  spec.tensor_memory_columns = tcgen05.tensor_memory_columns();
+}
+
 // What CTAs take up, and how much of it there is.
 void set_capacities(const configs::SubCore& sub_core, const configs::Sm& sm, Spec& spec) {
   spec.registers = sm.registers();
@@ -116,6 +129,7 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   spec.wgmma_floor = tensor.wgmma_command_floor_cycles();
   spec.wgmma_a_wavefronts = tensor.wgmma_a_wavefronts();
   spec.wgmma_columns_per_b_wavefront = tensor.wgmma_columns_per_b_wavefront();
+  set_tcgen05(sm, spec);
   spec.commit_window = tensor.accumulator_commit_window_cycles();
   spec.commit_reads = tensor.accumulator_commit_reads();
   const Factor barriers = latency_of(sm.barriers());

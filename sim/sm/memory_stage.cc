@@ -210,7 +210,7 @@ void MemoryStage::dispatch(Sm& sm, MemoryRequest& request, Cycle now) {
 
 // ---- data stage
 
-void MemoryStage::reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch) {
+void MemoryStage::reserve_for_tensor(Cycle start, uint32_t wavefronts, int launch) {
   data_.serve(start, wavefronts);
   data_history_.hold(start, launch);
 }

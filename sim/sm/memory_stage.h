@@ -77,10 +77,10 @@ struct BulkCopy {
 //   sub-core queue -> address generation -> SM-shared stage -> data stage (128 B wavefronts) -> L1 hit, or L2 and DRAM
 //                                              \-> bulk copy engine -> L2 and DRAM -> shared memory, mbarrier
 //
-// Latencies are the opcode table's, from issue; every wait on this way comes on top. The data stage serves wgmma's operands
-// first (reserve_for_wgmma).
-// Stall reasons it causes: mio_throttle, lg_throttle (queue full); short_scoreboard, long_scoreboard (waiting for a reply).
-// Sources: Huerta et al., MICRO 2025 (queue, intervals); CIC-mio, CIC-wg (Hopper's credits, wavefronts, priority).
+// Latencies are the opcode table's, from issue; every wait on this way comes on top. The data stage serves the tensor cores'
+// operands first (reserve_for_tensor). Stall reasons it causes: mio_throttle, lg_throttle (queue full); short_scoreboard,
+// long_scoreboard (waiting for a reply). Sources: Huerta et al., MICRO 2025 (queue, intervals); CIC-mio, CIC-wg (Hopper's credits,
+// wavefronts, priority).
 class MemoryStage {
  public:
   MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches);
@@ -95,8 +95,8 @@ class MemoryStage {
   void leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog);
   void set_rates(Cycle now, const MemoryRates& rates) { memory_.set_rates(now, rates); }
 
-  // wgmma takes `wavefronts` of the data stage from `start` on, before anyone else.
-  void reserve_for_wgmma(Cycle start, uint32_t wavefronts, int launch);
+  // A tensor product takes `wavefronts` of the data stage from `start` on, before anyone else.
+  void reserve_for_tensor(Cycle start, uint32_t wavefronts, int launch);
 
   // No CTA is left: forgets the turns of the arbiters and the last holders.
   void reset_arbiters();

@@ -23,6 +23,8 @@ bool has_condition(const MicroOp& op) {
     case Behaviour::kMbarrierWait:
     case Behaviour::kWgmma:
     case Behaviour::kWgmmaWait:
+    case Behaviour::kTcgen05Mma:
+    case Behaviour::kTcgen05Commit:
     case Behaviour::kCopyAsyncWait:
     case Behaviour::kSetMaxRegisters:
     case Behaviour::kBulkWait:
@@ -96,6 +98,15 @@ uint16_t wgmma_columns(std::string_view mnemonic) {
   return n;
 }
 
+// "UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR4], ...": A, B, D; the shape stands in a descriptor that the effect gives.
+void add_tcgen05_shape(const isa::Instruction& instruction, const isa::OpcodeInfo& info, MicroOp& op) {
+  op.columns = instruction.effect.columns;
+  op.half_rows = instruction.effect.rows == 64;
+  op.pair = instruction.mnemonic.find(".2CTA") != std::string::npos;
+  op.a_elsewhere = !instruction.operands.empty() && instruction.operands[0].text.starts_with("tmem[");
+  op.next_after = std::max(op.next_after, static_cast<uint8_t>(info.issue_interval));
+}
+
 // "DEPBAR.LE SB0, 0x1", "WARPGROUP.DEPBAR.LE gsb0, 0x1": what may be left stands in the operands or in the effect.
 void add_wait(const isa::Instruction& instruction, MicroOp& op) {
   for (const isa::Operand& operand : instruction.operands) {
@@ -109,7 +120,7 @@ void add_wait(const isa::Instruction& instruction, MicroOp& op) {
 
 // Predicated off: it issues and takes its pipe's latch, but reads, writes and moves nothing.
 void switch_off(MicroOp& op) {
-  if (op.pipe == isa::Pipe::kMemory || op.pipe == isa::Pipe::kWgmma) op.pipe = isa::Pipe::kNone;
+  if (op.pipe == isa::Pipe::kMemory || op.pipe == isa::Pipe::kWgmma || op.pipe == isa::Pipe::kTcgen05) op.pipe = isa::Pipe::kNone;
   op.behaviour = Behaviour::kNoOperation;
   op.global = false;
   op.write_counter = isa::kNoCounter;
@@ -154,10 +165,11 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.commit = instruction.effect.commit;
   if (op.behaviour == Behaviour::kDependenceWait || op.behaviour == Behaviour::kWgmmaWait) add_wait(instruction, op);
   if (op.behaviour == Behaviour::kWgmma) {
-    op.wgmma_n = wgmma_columns(instruction.mnemonic);
+    op.columns = wgmma_columns(instruction.mnemonic);
     // Accumulator, A, B: A is a descriptor in shared memory ("gdesc[UR8]") or registers.
-    op.wgmma_a_in_registers = instruction.operands.size() > 1 && instruction.operands[1].kind == isa::OperandKind::kRegister;
+    op.a_elsewhere = instruction.operands.size() > 1 && instruction.operands[1].kind == isa::OperandKind::kRegister;
   }
+  if (op.behaviour == Behaviour::kTcgen05Mma) add_tcgen05_shape(instruction, info, op);
   op.needs_check = has_condition(op);
   if (instruction.guard.never()) switch_off(op);
   add_reads(op);
@@ -170,7 +182,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.alu_result = op.pipe == isa::Pipe::kAlu && op.load_registers > 0;
   op.allocates =
       op.pipe != isa::Pipe::kMemory && (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);
-  op.may_be_taken = op.behaviour == Behaviour::kWgmma || op.behaviour == Behaviour::kSetMaxRegisters;
+  op.may_be_taken = op.behaviour == Behaviour::kWgmma || op.behaviour == Behaviour::kSetMaxRegisters || queues_tcgen05(op);
   return op;
 }
 

@@ -54,8 +54,8 @@ struct alignas(64) MicroOp {
   bool math = false;         // has a pipe of the sub-core: neither the memory's nor wgmma's
   bool alu_result = false;   // writes registers from the ALU
   bool allocates = false;    // passes the allocate stage; the others leave the control stage for a queue of their own
-  // It has a condition that another warp's issue in the same cycle can undo: the last place in the wgmma FIFO, the last registers
-  // of a pool.
+  // It has a condition that another warp's issue in the same cycle can undo: the last place in a queue of tensor products, the last
+  // registers of a pool.
   bool may_be_taken = false;
   bool blocks_lite = false;  // holds FMA lite together with FMA heavy
   uint8_t source_count = 0;
@@ -86,10 +86,18 @@ struct alignas(64) MicroOp {
   uint8_t multicast = 1;
   bool commit = false;
   uint8_t depbar_counter = 0;
-  uint16_t wgmma_n = 0;
-  bool wgmma_a_in_registers = false;
+  uint16_t columns = 0;    // wgmma, tcgen05.mma: N
+  bool half_rows = false;  // tcgen05.mma: 64 rows, not 128
+  bool pair = false;       // the same: cta_group::2
+  // A does not come from shared memory: wgmma from registers, tcgen05.mma from tensor memory.
+  bool a_elsewhere = false;
 };
 static_assert(offsetof(MicroOp, segment) + sizeof(uint32_t) <= 64 && sizeof(MicroOp) == 128);
+
+// Takes a place in the queue of the tensor cores with tensor memory.
+constexpr bool queues_tcgen05(const MicroOp& op) {
+  return op.behaviour == isa::Behaviour::kTcgen05Mma || op.behaviour == isa::Behaviour::kTcgen05Commit;
+}
 
 struct LoopSpan {
   uint32_t begin = 0;

@@ -23,6 +23,7 @@ std::vector<int> by_order(const std::vector<SmLaunch>& launches) {
 void handle(Sm& sm, const SubCoreEvent& event, Cycle now) { sm.sub_core(event.sub_core).handle(sm, event, now); }
 void handle(Sm& sm, const MemoryEvent& event, Cycle now) { sm.memory().handle(sm, event, now); }
 void handle(Sm& sm, const WgmmaEvent& event, Cycle now) { sm.wgmma().handle(sm, event, now); }
+void handle(Sm& sm, const Tcgen05Event& event, Cycle now) { sm.tcgen05().handle(sm, event, now); }
 
 }  // namespace
 
@@ -105,7 +106,8 @@ void Sm::release_launch(int launch, Cycle at) {
 void Sm::reset_arbiters(Cycle now) {
   for (SubCore& sub_core : state_.sub_cores) sub_core.reset_arbiters(now);
   state_.memory.reset_arbiters();
-  state_.wgmma.reset_arbiters();
+  state_.wgmma.pipe().forget_holders();
+  state_.tcgen05.pipe().forget_holders();
 }
 
 void Sm::receive(std::vector<CtaList> ctas) {

@@ -12,6 +12,7 @@
 #include "sim/sm/sm_state.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/sub_core.h"
+#include "sim/sm/tcgen05_unit.h"
 #include "sim/sm/wgmma_unit.h"
 
 namespace warpfold::sim {
@@ -32,6 +33,7 @@ class SmObserver {
 //   sub_core         issues, at most one warp instruction a cycle
 //   memory_stage     takes memory requests of the sub-cores in turn
 //   wgmma_unit       runs matrix products of warpgroups
+//   tcgen05_unit     runs matrix products into tensor memory
 //   barrier_unit     mbarriers of rings, named barriers
 //   sm_inherit       delay that warps pass on; sm_absence: warps that are not there; alternative_bounds: the same under others
 //   sm_observation   timeline, issue log, report of what waits
@@ -70,6 +72,8 @@ class Sm {
   const SubCore& sub_core(int index) const { return state_.sub_cores[index]; }
   MemoryStage& memory() { return state_.memory; }
   const MemoryStage& memory() const { return state_.memory; }
+  Tcgen05Unit& tcgen05() { return state_.tcgen05; }
+  const Tcgen05Unit& tcgen05() const { return state_.tcgen05; }
   WgmmaUnit& wgmma() { return state_.wgmma; }
   const WgmmaUnit& wgmma() const { return state_.wgmma; }
 

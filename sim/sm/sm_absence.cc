@@ -26,7 +26,7 @@ struct Shortage {
 
 // What each other launch holds of a resource, or what is kept for it where that is more. None holds anything: each that may still
 // place CTAs.
-std::vector<uint64_t> kept_from(const Sm& sm, int launch, uint32_t HeldResources::* held, uint32_t SmLaunch::* reserved) {
+std::vector<uint64_t> kept_from(const Sm& sm, int launch, uint32_t HeldResources::*held, uint32_t SmLaunch::*reserved) {
   const SmState& state = sm.state();
   std::vector<uint64_t> kept;
   for (int other = 0; other < state.account.launches(); ++other) {
@@ -71,6 +71,8 @@ std::optional<Shortage> shortage(const Sm& sm, int launch, Cycle now) {
                      &SmLaunch::reserved_shared_memory))
     return Shortage{Contended::kSharedMemoryCapacity,
                     kept_from(sm, launch, &HeldResources::shared_memory, &SmLaunch::reserved_shared_memory)};
+  if (!tensor_memory_fits(sm, launch))
+    return Shortage{Contended::kTensorMemoryCapacity, kept_from(sm, launch, &HeldResources::tensor_memory, nullptr)};
   if (!fits_resource(sm, launch, need.warps, sm.spec().warp_slots, &HeldResources::warps, &SmLaunch::reserved_warps) ||
       !find_slots(sm, need.warps)) {
     return Shortage{Contended::kWarpSlots, kept_from(sm, launch, &HeldResources::warps, &SmLaunch::reserved_warps)};

@@ -15,7 +15,7 @@ namespace warpfold::sim {
 class Sm;
 
 // A warp is held up.
-inline void delay_warp(SmState& state, Warp& warp, uint64_t Delay::* history, Cycle cycles) {
+inline void delay_warp(SmState& state, Warp& warp, uint64_t Delay::*history, Cycle cycles) {
   uint64_t& furthest = state.ctas[warp.cta].most_delay.*history;
   uint64_t& delay = warp.delay.*history;
   delay = within(delay, furthest) + cycles;

@@ -105,6 +105,10 @@ bool condition_holds(const Sm& sm, const Warp& warp, WarpState& reason) {
     case Behaviour::kWgmma:
       reason = WarpState::kMathPipeThrottle;
       return state.wgmma.admits(sm, warp);
+    case Behaviour::kTcgen05Mma:
+    case Behaviour::kTcgen05Commit:
+      reason = WarpState::kMathPipeThrottle;
+      return state.tcgen05.admits(sm, state.place_of(state.ctas[warp.cta].warp_slots[warp.index_in_cta]).sub_core);
     case Behaviour::kWgmmaWait:
       reason = WarpState::kGmma;
       return warp.wgmma_groups <= op.count;
@@ -130,6 +134,10 @@ void execute(Sm& sm, Warp& warp, const MicroOp& op, int sub_core, int slot, Cycl
       break;
     case Behaviour::kWgmma:
       state.wgmma.issue(sm, warp, op, now);
+      break;
+    case Behaviour::kTcgen05Mma:
+    case Behaviour::kTcgen05Commit:
+      state.tcgen05.issue(sm, warp, op, sub_core, now);
       break;
     case Behaviour::kBarrierSync:
     case Behaviour::kBarrierArrive:

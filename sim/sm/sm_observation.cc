@@ -11,9 +11,12 @@ std::vector<UseLane> use_lanes(const Spec& spec) {
   std::vector<UseLane> lanes;
   for (int c = 0; c < static_cast<int>(spec.sub_cores); ++c) {
     lanes.push_back({"issue_slot", c, 1000 * spec.issue_width / spec.issue_interval});
-    for (const isa::PipeRow& row : isa::kMathPipes) lanes.push_back({std::string(row.name), c});
+    for (const isa::PipeRow& row : isa::kMathPipes) {
+      if (spec.has(row.pipe)) lanes.push_back({std::string(row.name), c});
+    }
   }
   lanes.push_back({"wgmma"});
+  if (spec.tensor_memory_columns > 0) lanes.push_back({"tcgen05"});
   lanes.push_back({"memory_issue", -1, spec.memory_issue_rate.thousandths()});
   lanes.push_back({"shared_memory", -1, spec.data_stage_rate.thousandths()});
   lanes.push_back({"sm_ingress", -1, spec.memory.ingress_milli_bytes_per_clk});
@@ -27,10 +30,13 @@ std::vector<uint64_t> use_of(Sm& sm) {
   for (SubCore& sub_core : state.sub_cores) {
     uint64_t& issued = totals.emplace_back(0);
     for (int l = 0; l < state.account.launches(); ++l) issued += sub_core.issued(sm, l);
-    for (const isa::PipeRow& row : isa::kMathPipes) totals.push_back(sub_core.use(sm).pipe_cycles[static_cast<size_t>(row.pipe)]);
+    for (const isa::PipeRow& row : isa::kMathPipes) {
+      if (sm.spec().has(row.pipe)) totals.push_back(sub_core.use(sm).pipe_cycles[static_cast<size_t>(row.pipe)]);
+    }
     memory_instructions += sub_core.use(sm).pipe_cycles[static_cast<int>(isa::Pipe::kMemory)];
   }
   totals.push_back(state.wgmma.busy_cycles());
+  if (sm.spec().tensor_memory_columns > 0) totals.push_back(state.tcgen05.busy_cycles());
   totals.push_back(memory_instructions * sm.spec().memory_issue_interval);
   totals.push_back(state.memory.wavefronts());
   totals.push_back(state.memory.memory().ingress_bytes());

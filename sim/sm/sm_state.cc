@@ -48,9 +48,10 @@ void visit_launch(Sm& sm, int launch, StateVisitor& visitor) {
 void visit_cta(Sm& sm, int index, StateVisitor& visitor) {
   Cta& cta = sm.state().ctas[index];
   if (!cta.resident) return;
-  // Every field of a CTA. Not visited: serial, a name; registers and shared_memory, its launch's.
-  [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, register_pool,
-                                most_delay, warp_slots, rings, barriers, warpgroups] = cta;
+  // Every field of a CTA. Not visited: serial, a name; registers, shared_memory and tensor_memory, its launch's.
+  [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, tensor_memory,
+                                register_pool, most_delay, warp_slots, rings, barriers, warpgroups, product_started,
+                                products_complete, product_delay] = cta;
   visitor.values("cta_slot", index, "cta_launch", cta.launch);
   visitor.cta_class(cta.cta_class);
   visitor.values("cta_warps_running", cta.warps_running, "cta_register_pool", cta.register_pool);
@@ -71,6 +72,10 @@ void visit_cta(Sm& sm, int index, StateVisitor& visitor) {
     visit_arrival(sm, "wgmma_done", index, group.done, visitor);
     visit_arrival(sm, "wgmma_started", index, group.started, visitor);
   }
+  visit_arrival(sm, "tcgen05_started", index, cta.product_started, visitor);
+  if (cta.products_complete > visitor.now())
+    visit_delay(sm, "product_delay", cta.launch, index, cta.serial, cta.product_delay, visitor);
+  visitor.time("products_complete", cta.products_complete);
 }
 
 // What of a warp only means something beside its CTA.
@@ -101,6 +106,7 @@ bool is_live(const Sm& /*sm*/, const Other& /*event*/) {
 EventKey key_of(Sm& sm, const SubCoreEvent& event) { return sm.sub_core(event.sub_core).key_of(sm, event); }
 EventKey key_of(const Sm& /*sm*/, const MemoryEvent& event) { return {.kind = static_cast<uint8_t>(event.kind)}; }
 EventKey key_of(const Sm& sm, const WgmmaEvent& event) { return sm.wgmma().key_of(event); }
+EventKey key_of(const Sm& /*sm*/, const Tcgen05Event& /*event*/) { return {}; }
 EventKey key_of(const Sm& /*sm*/, const PlacementEvent& event) {
   return {.kind = static_cast<uint8_t>(event.kind), .cta = event.cta};
 }
@@ -195,8 +201,8 @@ void Sm::visit(StateVisitor& visitor) {
   // Every field. Not visited: held and slot_taken follow from the resident CTAs, absences from the launches; next_serial is a name;
   // loop_end is about the observer; warps_started numbers the warps of the issue log, which only full replays write.
   [[maybe_unused]] auto& [launches, progress, held, absences, absent_since, alternatives, account, events, sub_cores, memory, wgmma,
-                          ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at, place_due, last_cycle] =
-      state_;
+                          tcgen05, ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at, place_due,
+                          last_cycle] = state_;
   settle();
   const std::vector<uint64_t> reads = visitor.recording() ? std::vector<uint64_t>{} : state_.wgmma.port_reads(*this);
   for (size_t l = 0; l < state_.launches.size(); ++l) visit_launch(*this, static_cast<int>(l), visitor);
@@ -223,6 +229,7 @@ void Sm::visit(StateVisitor& visitor) {
       oldest_command = std::min(oldest_command, of_wgmma->command);
   });
   state_.wgmma.visit(*this, visitor, oldest_command, blocked_since);
+  state_.tcgen05.visit(*this, visitor, blocked_since);
   if (!visitor.recording()) state_.wgmma.add_port_reads(*this, oldest_command, reads);
   visit_events(*this, visitor);
   if (visitor.recording()) settle_absences(*this, visitor.now());

@@ -11,6 +11,7 @@
 #include "sim/sm/memory_stage.h"
 #include "sim/sm/sm_launch.h"
 #include "sim/sm/sub_core.h"
+#include "sim/sm/tcgen05_unit.h"
 #include "sim/sm/warp.h"
 #include "sim/sm/wgmma_unit.h"
 
@@ -35,6 +36,7 @@ struct HeldResources {
   uint32_t registers = 0;
   uint32_t shared_memory = 0;
   uint32_t warps = 0;
+  uint32_t tensor_memory = 0;  // columns
 
   bool operator==(const HeldResources&) const = default;
 };
@@ -80,6 +82,7 @@ struct SmState {
   std::vector<SubCore> sub_cores{};
   MemoryStage memory;
   WgmmaUnit wgmma{};
+  Tcgen05Unit tcgen05{};
   std::vector<Cta> ctas;         // by slot
   std::vector<bool> slot_taken;  // by WarpSlot
   uint64_t open_wgmma = 0;       // commands that not all four warps have issued yet

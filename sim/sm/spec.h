@@ -55,6 +55,13 @@ struct Spec {
   uint32_t wgmma_floor = 12;
   uint32_t wgmma_a_wavefronts = 16;
   uint32_t wgmma_columns_per_b_wavefront = 4;
+  uint64_t tcgen05_milli_columns_per_clk = 2'000;
+  uint32_t tcgen05_queue_entries = 6;  // of a sub-core
+  uint32_t tcgen05_completion = 84;
+  uint32_t tcgen05_pair_completion = 118;
+  uint32_t tcgen05_rows_per_a_wavefront = 4;
+  uint32_t tcgen05_columns_per_b_wavefront = 4;
+  uint32_t tensor_memory_columns = 0;
   uint32_t commit_window = 12;
   uint32_t commit_reads = 3;
   uint32_t barrier_latency = 20;
@@ -69,6 +76,10 @@ struct Spec {
 
   // Half a port is open in every second cycle: of the clock, not of a run.
   bool half_ports() const { return half_read_ports_per_bank < 2 || half_write_ports_per_bank < 2; }
+  // Pipes of tensor memory are those of the SMs that have one.
+  bool has(isa::Pipe pipe) const {
+    return tensor_memory_columns > 0 || (pipe != isa::Pipe::kTcgen05 && pipe != isa::Pipe::kTensorMemory);
+  }
   // Tensor core time of an m64nN command.
   uint32_t wgmma_cycles(uint32_t columns) const {
     return static_cast<uint32_t>((uint64_t{columns} * 1000 + wgmma_milli_columns_per_clk - 1) / wgmma_milli_columns_per_clk);

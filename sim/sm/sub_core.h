@@ -68,7 +68,8 @@ class SubCore {
   // Something that a blocked warp may wait for has changed.
   // `delay`: delay of the warp or request that has changed it; none: it has no history.
   void reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay = std::nullopt);
-  void wgmma_room(Sm& sm, Cycle now);
+  // A queue of tensor products has a place again.
+  void tensor_room(Sm& sm, isa::Pipe pipe, Cycle now);
   void end_warp(Sm& sm, int slot);
 
   const std::vector<Warp>& warps() const { return warps_; }

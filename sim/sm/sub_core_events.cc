@@ -76,7 +76,8 @@ void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay
   if (stepped_ == now) ++now;
   sm.ledger().spend(warp.waiting_row, warp.reason, now - warp.since);
   if (warp.reason == WarpState::kMathPipeThrottle) {
-    sm.wgmma().charge_wait(sm, warp, now);
+    TensorPipe& pipe = warp.op->pipe == Pipe::kTcgen05 ? sm.tcgen05().pipe() : sm.wgmma().pipe();
+    pipe.charge_wait(sm, warp, now);
   } else if (delay) {
     inherit(sm, warp, *delay, now - warp.since);
   }
@@ -101,8 +102,8 @@ void SubCore::free_queue_entry(const Sm& sm, Cycle now) {
   }
 }
 
-void SubCore::wgmma_room(Sm& sm, Cycle now) {
-  for (Mask waiting = wants_[static_cast<int>(Pipe::kWgmma)] & ~awake_; waiting != 0; waiting &= waiting - 1) {
+void SubCore::tensor_room(Sm& sm, Pipe pipe, Cycle now) {
+  for (Mask waiting = wants_[static_cast<int>(pipe)] & ~awake_; waiting != 0; waiting &= waiting - 1) {
     const int slot = std::countr_zero(waiting);
     if (warps_[slot].blocked && warps_[slot].reason == WarpState::kMathPipeThrottle) reconsider(sm, slot, now);
   }

@@ -104,12 +104,16 @@ struct Cta {
   uint32_t warps_running = 0;
   uint32_t registers = 0;  // allocated of the SM's
   uint32_t shared_memory = 0;
+  uint32_t tensor_memory = 0;        // columns
   uint32_t register_pool = 0;        // given back by setmaxnreg, per CTA
   Delay most_delay;                  // Warp::delay, the largest so far
   std::vector<WarpSlot> warp_slots;  // of each warp
   std::vector<std::vector<Mbarrier>> rings;
   std::array<NamedBarrier, kNamedBarriers> barriers{};
   std::vector<Warpgroup> warpgroups;
+  Arrival product_started{};    // the last tcgen05.mma's place in the tensor pipe is free again
+  Cycle products_complete = 0;  // tcgen05.mma that have started
+  Delay product_delay{};        // of the last of them to complete
 
   bool operator==(const Cta&) const = default;
 };

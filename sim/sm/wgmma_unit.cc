@@ -79,33 +79,20 @@ void WgmmaUnit::issue(Sm& sm, Warp& warp, const MicroOp& op, Cycle now) {
   arrived = 0;
   --state.open_wgmma;
   WgmmaCommand command;
-  command.launch = warp.launch;
-  command.row = state.account.row(warp.launch, op.segment);
-  command.cta = warp.cta;
+  command.owner = {warp.launch, state.account.row(warp.launch, op.segment), warp.cta, cta.serial};
   command.warpgroup = group;
-  command.cta_serial = cta.serial;
-  command.columns = op.wgmma_n;
-  command.a_in_registers = op.wgmma_a_in_registers;
+  command.columns = op.columns;
+  command.a_in_registers = op.a_elsewhere;
   command.commit = op.commit;
   command.delay = joined(sm, std::exchange(last, {}), warp.cta, now);
   assembled(sm, command, now);
 }
 
-void WgmmaUnit::charge_wait(Sm& sm, Warp& warp, Cycle to) const {
-  SmState& state = sm.state();
-  history_.charge(warp.since, to, warp.launch, [&](int culprit, uint64_t cycles) {
-    state.account.charge(warp.row, culprit, Contended::kWgmma, cycles);
-    if (!kAccounting || !state.coupled(warp.launch)) return;
-    delay_warp(state, warp, &Delay::all, cycles);
-    if (culprit != warp.launch) delay_warp(state, warp, &Delay::others, cycles);
-  });
-}
-
 // `command`: the group's last.
 void WgmmaUnit::group_done(Sm& sm, const WgmmaCommand& command, Cycle now) {
   SmState& state = sm.state();
-  if (!state.cta_lives(command.cta, command.cta_serial)) return;
-  Cta& cta = state.ctas[command.cta];
+  if (!state.cta_lives(command.owner.cta, command.owner.cta_serial)) return;
+  Cta& cta = state.ctas[command.owner.cta];
   cta.warpgroups[command.warpgroup].done = {now, command.delay};
   for (int w = command.warpgroup * 4; w < command.warpgroup * 4 + 4; ++w) {
     const WarpPlace place = state.place_of(cta.warp_slots[w]);
@@ -124,7 +111,7 @@ void WgmmaUnit::assembled(Sm& sm, WgmmaCommand command, Cycle now) {
 
 void WgmmaUnit::schedule_start(Sm& sm, Cycle now) {
   if (waiting_ == 0) return;
-  const Cycle next = std::max(now, free_at_);
+  const Cycle next = std::max(now, pipe_.free_at());
   if (next >= start_at_) return;
   start_at_ = next;
   sm.schedule(next, WgmmaEvent{WgmmaEvent::Kind::kStart});
@@ -133,50 +120,24 @@ void WgmmaUnit::schedule_start(Sm& sm, Cycle now) {
 void WgmmaUnit::try_start(Sm& sm, Cycle now) {
   if (now != start_at_) return;
   start_at_ = kNever;
-  if (waiting_ > 0 && free_at_ <= now) start(sm, next_start_++, now);
+  if (waiting_ > 0 && pipe_.free_at() <= now) start(sm, next_start_++, now);
   schedule_start(sm, now);
 }
 
 void WgmmaUnit::start(Sm& sm, uint64_t id, Cycle now) {
   WgmmaCommand& command = at(id);
   --waiting_;
-  charge_start(sm, command, now);
-  history_.hold(now, command.launch);
+  const bool lives = sm.state().cta_lives(command.owner.cta, command.owner.cta_serial);
+  Arrival* const before = lives ? &sm.state().ctas[command.owner.cta].warpgroups[command.warpgroup].started : nullptr;
+  command.delay = pipe_.start(sm, command.owner, command.delay, command.assembled, interval(sm, command), before, now);
   busy_ += sm.spec().wgmma_cycles(command.columns);
-  free_at_ = now + interval(sm, command);
-  sm.memory().reserve_for_wgmma(now, wavefronts(sm, command), command.launch);
+  sm.memory().reserve_for_tensor(now, wavefronts(sm, command), command.owner.launch);
   command.completion = now + latency(sm, command);
   // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
   sm.schedule(command.completion - command.columns / 2U, WgmmaEvent{WgmmaEvent::Kind::kWrites, id});
   sm.schedule(command.completion - read_window(sm, command), WgmmaEvent{WgmmaEvent::Kind::kReads, id});
   sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
-  for (SubCore& sub_core : sm.state().sub_cores) sub_core.wgmma_room(sm, now);
-}
-
-// A command that waited for its own CTA's work in the pipe is as late as the later of the two would be undisturbed; behind other
-// launches' work it loses what they took. The rest of its wait is the kernel's own.
-void WgmmaUnit::charge_start(Sm& sm, WgmmaCommand& command, Cycle now) {
-  Cycle lost = 0;
-  history_.charge(command.assembled, now, command.launch, [&](int culprit, uint64_t cycles) {
-    sm.ledger().charge_request(command.row, culprit, Contended::kWgmma, cycles);
-    if (culprit != command.launch) lost += cycles;
-  });
-  const uint64_t waited = now - command.assembled;
-  Delay late = command.delay;
-  hold_up(sm.state(), late, command.launch, command.cta, command.cta_serial, {lost, waited});
-  const bool behind_own = lost == 0 && pipe_cta_ == command.cta && pipe_serial_ == command.cta_serial;
-  if (behind_own && remembered(sm, pipe_, now))
-    late.others = std::min(late.others + waited, joined(sm, pipe_, command.cta, now).others);
-  command.delay = late;
-  pipe_ = {now + interval(sm, command), late};
-  if (sm.state().cta_lives(command.cta, command.cta_serial)) {
-    Arrival& before = sm.state().ctas[command.cta].warpgroups[command.warpgroup].started;
-    if (remembered(sm, before, now)) command.delay.all = std::min(late.all, joined(sm, before, command.cta, now).all);
-    before = {pipe_.at, command.delay};
-  }
-  pipe_launch_ = command.launch;
-  pipe_cta_ = command.cta;
-  pipe_serial_ = command.cta_serial;
+  for (SubCore& sub_core : sm.state().sub_cores) sub_core.tensor_room(sm, isa::Pipe::kWgmma, now);
 }
 
 void WgmmaUnit::begin_writes(Sm& sm, uint64_t id, Cycle now) {
@@ -215,13 +176,13 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
   }
   Cycle reads = 0;
   Cycle writes = 0;
-  int written_by = command.launch;
+  int written_by = command.owner.launch;
   for (int c = 0; c < sm.sub_cores(); ++c) {
     const auto [missing_reads, missing_writes] = sm.sub_core(c).ports().missing(now, command.update[c]);
     reads = std::max<Cycle>(reads, missing_reads);
     if (missing_writes > writes) {
       writes = missing_writes;
-      written_by = sm.sub_core(c).last_writer(0, command.launch);
+      written_by = sm.sub_core(c).last_writer(0, command.owner.launch);
     }
   }
   const Cycle delay = std::max(reads, writes);
@@ -229,8 +190,8 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
     if (reads >= writes) {
       delay_after(sm, id, delay, charge_reads(sm, command, delay));
     } else {
-      sm.ledger().charge_request(command.row, written_by, Contended::kRegisterWritePort, delay);
-      delay_after(sm, id, delay, written_by != command.launch ? delay : 0);
+      sm.ledger().charge_request(command.owner.row, written_by, Contended::kRegisterWritePort, delay);
+      delay_after(sm, id, delay, written_by != command.owner.launch ? delay : 0);
     }
     sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
     return;
@@ -241,16 +202,14 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
 // The pipe stands still while an update waits: this command, those behind it and the next start all move. `lost` of the delay is
 // due to other launches, for which all of it is due to this one; the rest is the launch's own.
 void WgmmaUnit::delay_after(Sm& sm, uint64_t id, Cycle delay, Cycle lost) {
-  const int launch = at(id).launch;
+  const int launch = at(id).owner.launch;
   for (uint64_t later = id; later < next_start_; ++later) {
     WgmmaCommand& command = at(later);
-    const Cycle others = command.launch == launch ? lost : delay;
+    const Cycle others = command.owner.launch == launch ? lost : delay;
     command.completion += delay;
-    hold_up(sm.state(), command.delay, command.launch, command.cta, command.cta_serial, {others, delay});
+    hold_up(sm.state(), command.delay, command.owner.launch, command.owner.cta, command.owner.cta_serial, {others, delay});
   }
-  free_at_ += delay;
-  pipe_.at += delay;
-  hold_up(sm.state(), pipe_.delay, pipe_launch_, pipe_cta_, pipe_serial_, {pipe_launch_ == launch ? lost : delay, 0});
+  pipe_.stand_still(sm, launch, delay, lost);
 }
 
 std::vector<uint64_t> WgmmaUnit::port_reads(const Sm& sm) const {
@@ -277,14 +236,14 @@ Cycle WgmmaUnit::charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay) 
   for (int c = 0; c < sm.sub_cores(); ++c) {
     uint64_t others = 0;
     for (size_t l = 0; l < launches; ++l) {
-      if (static_cast<int>(l) == command.launch) continue;
+      if (static_cast<int>(l) == command.owner.launch) continue;
       const size_t i = static_cast<size_t>(c) * launches + l;
       others += reads[i] - command.reads_before[i];
       of_launch[l] += reads[i] - command.reads_before[i];
     }
     own = std::max<Cycle>(own, sm.sub_core(c).ports().missing_without(command.update[c], others));
   }
-  sm.ledger().charge_request(command.row, command.launch, Contended::kRegisterReadPort, own);
+  sm.ledger().charge_request(command.owner.row, command.owner.launch, Contended::kRegisterReadPort, own);
   const uint64_t total = std::accumulate(of_launch.begin(), of_launch.end(), uint64_t{0});
   if (own == delay) return 0;
   const auto most = static_cast<size_t>(std::ranges::max_element(of_launch) - of_launch.begin());
@@ -292,10 +251,10 @@ Cycle WgmmaUnit::charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay) 
   for (size_t l = 0; l < launches; ++l) {
     if (l == most) continue;
     const uint64_t share = (delay - own) * of_launch[l] / total;
-    sm.ledger().charge_request(command.row, static_cast<int>(l), Contended::kRegisterReadPort, share);
+    sm.ledger().charge_request(command.owner.row, static_cast<int>(l), Contended::kRegisterReadPort, share);
     left -= share;
   }
-  sm.ledger().charge_request(command.row, static_cast<int>(most), Contended::kRegisterReadPort, left);
+  sm.ledger().charge_request(command.owner.row, static_cast<int>(most), Contended::kRegisterReadPort, left);
   return delay - own;
 }
 

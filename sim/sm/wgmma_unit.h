@@ -6,10 +6,10 @@
 
 #include "sim/account/account.h"
 #include "sim/account/delay.h"
-#include "sim/account/hold_history.h"
 #include "sim/sm/event.h"
 #include "sim/sm/register_ports.h"
 #include "sim/sm/spec.h"
+#include "sim/sm/tensor_pipe.h"
 #include "sim/sm/warp.h"
 
 namespace warpfold::sim {
@@ -20,11 +20,8 @@ class Sm;
 struct WgmmaCommand {
   static constexpr int kMaxSubCores = 4;
 
-  int launch = 0;
-  uint32_t row = 0;  // of the account: its instruction's
-  int cta = 0;
+  ProductOwner owner{};
   int warpgroup = 0;
-  uint64_t cta_serial = 0;
   uint16_t columns = 0;
   bool a_in_registers = false;
   bool commit = false;  // ends a group
@@ -54,12 +51,9 @@ class WgmmaUnit {
   // The first of a warpgroup's warps to reach a command needs a place in the FIFO; the others join it.
   bool admits(const Sm& sm, const Warp& warp) const;
   void issue(Sm& sm, Warp& warp, const MicroOp& op, Cycle now);
-  // A warp has waited for a place until `to`.
-  void charge_wait(Sm& sm, Warp& warp, Cycle to) const;
   void handle(Sm& sm, const WgmmaEvent& event, Cycle now);
 
-  // No CTA is left: forgets whose commands were the last ones.
-  void reset_arbiters() { history_.clear(); }
+  TensorPipe& pipe() { return pipe_; }
 
   EventKey key_of(const WgmmaEvent& event) const;
   // `oldest`: the first command that has events to come; `blocked_since`: since when a warp waits for room.
@@ -91,23 +85,16 @@ class WgmmaUnit {
   uint32_t wavefronts(const Sm& sm, const WgmmaCommand& command) const;
   Cycle read_window(const Sm& sm, const WgmmaCommand& command) const;
   void delay_after(Sm& sm, uint64_t id, Cycle delay, Cycle lost);
-  void charge_start(Sm& sm, WgmmaCommand& command, Cycle now);
   Cycle charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay);
-  void visit_pipe(Sm& sm, StateVisitor& visitor);
   void schedule_start(Sm& sm, Cycle now);
 
   std::array<WgmmaCommand, kInFlight> commands_{};
   uint64_t next_id_ = 0;     // assembled so far
   uint64_t next_start_ = 0;  // started so far
   uint64_t waiting_ = 0;     // assembled, not started
-  Cycle free_at_ = 0;
-  Arrival pipe_{};       // free after the last one started; its delay is that one's, and what has delayed the pipe since
-  int pipe_launch_ = 0;  // launch of the command started last
-  int pipe_cta_ = 0;
-  uint64_t pipe_serial_ = 0;
+  TensorPipe pipe_{Contended::kWgmma};
   Cycle start_at_ = kNever;
   uint64_t busy_ = 0;
-  HoldHistory history_{};
 };
 
 }  // namespace warpfold::sim

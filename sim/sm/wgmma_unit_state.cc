@@ -7,9 +7,8 @@
 namespace warpfold::sim {
 
 void WgmmaUnit::visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle blocked_since) {
-  // Every field. Numbers of commands count from the oldest; pipe_launch is its CTA's.
-  [[maybe_unused]] auto& [commands, next_id, next_start, waiting, free_at, pipe, pipe_launch, pipe_cta, pipe_serial, start_at, busy,
-                          history] = *this;
+  // Every field. Numbers of commands count from the oldest.
+  [[maybe_unused]] auto& [commands, next_id, next_start, waiting, pipe, start_at, busy] = *this;
   visitor.relative("wgmma_waiting", waiting_);
   visitor.relative("wgmma_in_flight", next_start_ - oldest);
   Cycle earliest = std::min(visitor.now(), blocked_since);
@@ -18,15 +17,8 @@ void WgmmaUnit::visit(Sm& sm, StateVisitor& visitor, uint64_t oldest, Cycle bloc
     if (waits) earliest = std::min(earliest, at(id).assembled);
     visit_command(sm, at(id), waits, visitor);
   }
-  history_.visit(visitor, earliest);
-  // A delay moves it even when it is past, as long as a command is in flight.
-  if (oldest < next_start_) {
-    visitor.moment("wgmma_free", free_at_);
-  } else {
-    visitor.time("wgmma_free", free_at_);
-  }
+  pipe_.visit(sm, visitor, oldest < next_start_, earliest);
   visitor.time("wgmma_start", start_at_);
-  visit_pipe(sm, visitor);
   visitor.count(busy_);
 }
 
@@ -36,22 +28,14 @@ EventKey WgmmaUnit::key_of(const WgmmaEvent& event) const {
   return {.kind = static_cast<uint8_t>(event.kind), .value = of_command ? next_start_ - event.command : 0};
 }
 
-// Whose command it did last matters to the next of the same CTA.
-void WgmmaUnit::visit_pipe(Sm& sm, StateVisitor& visitor) {
-  const bool lives = sm.state().cta_lives(pipe_cta_, pipe_serial_);
-  visitor.value("pipe_cta", lives ? static_cast<uint64_t>(pipe_cta_) + 1 : 0);
-  Arrival nobodys;
-  visit_arrival(sm, "pipe_late", pipe_cta_, lives ? pipe_ : nobodys, visitor);
-}
-
 void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVisitor& visitor) {
-  [[maybe_unused]] const auto& [launch, row, cta, warpgroup, cta_serial, columns, a_in_registers, commit, delay, assembled_at,
-                                completion, writes_begun, reads_begun, update, reads_before] = command;
-  visitor.values("command_launch", command.launch, "command_row", command.row);
-  visitor.values("command_cta", command.cta, "command_cta_lives", sm.state().cta_lives(command.cta, command.cta_serial));
+  [[maybe_unused]] const auto& [owner, warpgroup, columns, a_in_registers, commit, delay, assembled_at, completion, writes_begun,
+                                reads_begun, update, reads_before] = command;
+  visitor.values("command_launch", owner.launch, "command_row", owner.row);
+  visitor.values("command_cta", owner.cta, "command_cta_lives", sm.state().cta_lives(owner.cta, owner.cta_serial));
   visitor.values("command_warpgroup", command.warpgroup, "command_columns", command.columns, "command_a_in_registers",
                  command.a_in_registers, "command_commit", command.commit);
-  visit_delay(sm, "command_delay", command.launch, command.cta, command.cta_serial, command.delay, visitor);
+  visit_delay(sm, "command_delay", owner.launch, owner.cta, owner.cta_serial, command.delay, visitor);
   if (waits) {
     visitor.moment("command_assembled", command.assembled);
     return;

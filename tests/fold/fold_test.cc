@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tests/support/same_outcome.h"
+#include "tests/support/tcgen05.h"
 #include "tests/support/wgmma.h"
 
 namespace warpfold::test {
@@ -208,6 +209,12 @@ KernelText pipeline(int depth, int columns, bool producer_first = false) {
   kernel.role("consumer", 4, consumer);
   if (!producer_first) kernel.role("producer", 1, producer);
   return kernel;
+}
+
+TEST(Folding, ProductsIntoTensorMemory) {
+  const Scenario scenario = tcgen05_scenario(2000);
+  expect_replayed(both(scenario.gpu, {launch(scenario.kernels[0])}), 10);
+  expect_replayed(both(scenario.gpu, scenario.launches), 2);
 }
 
 TEST(Folding, RingsOfMbarriersAndWgmma) {

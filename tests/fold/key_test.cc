@@ -194,7 +194,7 @@ const std::set<std::string> kFields = {
     "warp_registers",
     "wgmma_arrived",
     "wgmma_done",
-    "wgmma_free",
+    "tensor_pipe_free",
     "wgmma_groups",
     "wgmma_in_flight",
     "wgmma_last",

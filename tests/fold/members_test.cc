@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tests/support/sets.h"
+#include "tests/support/tcgen05.h"
 #include "tests/support/watched_sm.h"
 
 namespace warpfold::test {
@@ -18,7 +19,7 @@ template <typename Part>
 using Change = std::function<bool(Part&)>;
 
 template <typename Member, typename Part>
-Change<Part> one_more(Member Part::* member) {
+Change<Part> one_more(Member Part::*member) {
   return [member](Part& part) { return ++(part.*member), true; };
 }
 
@@ -120,12 +121,13 @@ std::map<std::string, Change<sim::Warp>> warp_changes() {
   };
 }
 
-// The same for Cta. Without: serial (what is under way for it is alive or not), launch (its warps' programs say so), registers and
-// shared_memory (the launch's).
+// The same for Cta. Without: serial (what is under way for it is alive or not), launch (its warps' programs say so), registers,
+// shared_memory and tensor_memory (the launch's).
 std::map<std::string, Change<sim::Cta>> cta_changes() {
   using sim::Cta;
-  [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, register_pool,
-                                most_delay, warp_slots, rings, barriers, warpgroups] = Cta{};
+  [[maybe_unused]] const auto& [resident, serial, launch, cta_class, warps_running, registers, shared_memory, tensor_memory,
+                                register_pool, most_delay, warp_slots, rings, barriers, warpgroups, product_started,
+                                products_complete, product_delay] = Cta{};
   [[maybe_unused]] const auto& [arrivals_left, bytes_left, completed, visible, ring_arrived, seen] = sim::Mbarrier{};
   [[maybe_unused]] const auto& [arrived, phases, barrier_last] = sim::NamedBarrier{};
   [[maybe_unused]] const auto& [opened, open_arrived, open_last, done, started] = sim::Warpgroup{};
@@ -169,6 +171,22 @@ TEST(Members, OfWarpsAndCtasAreInTheState) {
   for (const auto& [name, change] : of_ctas) all.insert(name);
   Perturbation perturbation(of_warps, of_ctas);
   for (uint64_t seed = 1; seed <= 60 && perturbation.noticed() != all; ++seed) run_watched(*recurring_scenario(seed), perturbation);
+  EXPECT_EQ(differences(perturbation.noticed(), all), "");
+}
+
+// Those of tcgen05.mma, of which random programs have none.
+TEST(Members, OfProductsAreInTheState) {
+  using sim::Cta;
+  const std::map<std::string, Change<Cta>> changes = {
+      {"product started", [](Cta& c) { return --c.product_started.at, true; }},
+      {"products complete", [](Cta& c) { return ++c.products_complete, true; }},
+      {"product delay", [](Cta& c) { return ++c.product_delay.others, true; }},
+  };
+  std::set<std::string> all;
+  for (const auto& [name, change] : changes) all.insert(name);
+  const std::map<std::string, Change<sim::Warp>> none;
+  Perturbation perturbation(none, changes);
+  run_watched(tcgen05_scenario(), perturbation);
   EXPECT_EQ(differences(perturbation.noticed(), all), "");
 }
 
@@ -250,8 +268,8 @@ TEST(Members, ThatNoArrivalIsRememberedIsInTheState) {
 TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
                                 queued, delay] = sim::MemoryRequest{};
-  [[maybe_unused]] const auto& [c_launch, c_row, c_cta, warpgroup, c_serial, columns, a_in_registers, commit, c_lost, assembled,
-                                completion, writes_begun, reads_begun, update, reads_before] = sim::WgmmaCommand{};
+  [[maybe_unused]] const auto& [owner, warpgroup, columns, a_in_registers, commit, c_lost, assembled, completion, writes_begun,
+                                reads_begun, update, reads_before] = sim::WgmmaCommand{};
   EXPECT_EQ(sizeof(sim::SmState), 17304);
   EXPECT_EQ(sizeof(sim::SubCore), 3520);
   EXPECT_EQ(sizeof(sim::MemoryStage), 4864);

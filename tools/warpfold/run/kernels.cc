@@ -1,8 +1,5 @@
 #include "tools/warpfold/run/kernels.h"
 
-#include <filesystem>
-
-#include "configs/read_file.h"
 #include "traces/trace_file.h"
 #include "workloads/policies/plan.h"
 #include "workloads/workloads.h"
@@ -22,15 +19,7 @@ Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& s
 }
 
 Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path, std::vector<traces::TextPlaces>* places) {
-  if (std::filesystem::path(path).extension() != ".wfs") {
-    auto kernels = traces::read_trace(path);
-    if (!kernels) return std::unexpected(Failure(kernels.error()));
-    if (places != nullptr) places->resize(kernels->size());
-    return std::move(*kernels);
-  }
-  const auto text = read_file(path);
-  if (!text) return std::unexpected(Failure(text.error()));
-  auto kernels = traces::parse_kernels(path, *text, places);
+  auto kernels = traces::read_trace(path, places);
   if (!kernels) return std::unexpected(Failure(kernels.error()));
   return std::move(*kernels);
 }

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+
+#include "tests/support/machine.h"
+#include "tests/support/random_programs.h"
+
+namespace warpfold::test {
+
+// The shape of a tcgen05.mma as one SM sees it, k of 32 bytes.
+struct Product {
+  int rows = 128;  // of D in the SM's tensor memory
+  int columns = 256;
+  bool a_in_tensor_memory = false;
+  bool pair = false;  // cta_group::2
+};
+
+std::string product_line(const Product& product);
+// An arrival at the first stage of the ring once all products are complete.
+std::string commit_line(const std::string& effect);
+// Waits for the ring's next phase.
+Lines wait_lines(const std::string& effect);
+
+// One warp issues `count` products, commits and waits.
+traces::Kernel chain_of(const Product& product, int count);
+
+// Two launches side by side, each a copier, an issuer of products and a warp that reads the sums, in rings of two stages.
+Scenario tcgen05_scenario(uint64_t tiles = 60);
+
+}  // namespace warpfold::test
