@@ -76,6 +76,9 @@ class Explorer {
           if (literal_.insert(*loop).second) continue;
         }
         return std::unexpected(unknown(value));
+      } catch (const NotFollowed& refused) {
+        const Op& op = ops_[static_cast<size_t>(refused.op)];
+        return fail_at(file_, op.line, 0, op.instruction->mnemonic + ": " + refused.message);
       } catch (const EndlessLoop& loop) {
         return fail_at(
             file_, ops_[static_cast<size_t>(loop.op)].line, 0,
@@ -143,7 +146,9 @@ class Explorer {
     const ArrayTraffic traffic = traffic_of(touch, ctas);
     found_.traffic[array].requested += traffic.requested;
     found_.traffic[array].touched += traffic.touched;
-    if (ops_[static_cast<size_t>(touch.op)].behaviour == isa::Behaviour::kStoreGlobal) found_.written[array] = true;
+    if (ops_[static_cast<size_t>(touch.op)].behaviour == isa::Behaviour::kStoreGlobal ||
+        ops_[static_cast<size_t>(touch.op)].behaviour == isa::Behaviour::kBulkStore)
+      found_.written[array] = true;
   }
 
   int intern(Path path) {
