@@ -103,6 +103,7 @@ class Importer {
     const auto flow = make_flow(file_, *ops);
     if (!flow) return std::unexpected(flow.error());
     if (auto checked = check_answers(*facts); !checked) return checked;
+    if (auto checked = check_registers(); !checked) return checked;
     auto found = explore(file_, *ops, *flow, *facts);
     if (!found) return std::unexpected(found.error());
     result_.report.control_codes = std::ranges::all_of(function_->code, &ListedInstruction::has_control);
@@ -124,6 +125,19 @@ class Importer {
       }
       return places_.fail({"answer[" + std::to_string(i) + "].line",
                            "line " + std::to_string(line) + " of " + file_ + " has no instruction of " + function_->name});
+    }
+    return {};
+  }
+
+  // setmaxnreg gives and takes out of the launch's registers, which may be more than the highest one that is named.
+  Expected<void> check_registers() const {
+    if (launch_.has_registers() || function_->registers != 0) return {};
+    for (const ListedInstruction& listed : function_->code) {
+      if (architecture_->info(listed.instruction).behaviour != isa::Behaviour::kSetMaxRegisters) continue;
+      return fail_at(file_, listed.line, 0,
+                     listed.instruction.mnemonic +
+                         ": warps give and take registers of the launch, of which the listing does not say the number; state what "
+                         "ptxas -v prints, as registers: 168");
     }
     return {};
   }

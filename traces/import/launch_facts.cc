@@ -16,6 +16,7 @@ constexpr uint32_t kTensorMapBytes = 128;           // CUDA driver API, CUtensor
 constexpr uint32_t kTensorMapAlignment = 64;
 constexpr int kMostDimensions = 5;  // CUDA driver API, cuTensorMapEncodeTiled: rank 1 to 5, boxes of up to 256 each way
 constexpr uint32_t kLargestBoxSide = 256;
+constexpr uint64_t kLargestBox = 227 * 1024;  // bytes of shared memory of a CTA on sm_90; CUDA programming guide, table of features
 
 // Where the ABI has what a launch fills in. Compiled code of CUDA 13.0: sm_80 and sm_90 read blockDim at c[0x0][0x0], gridDim at
 // 0xc, the stack pointer at 0x28; sm_100 at 0x360, 0x370 and 0x37c.
@@ -169,11 +170,15 @@ class Layout {
     const auto array = static_cast<int16_t>(find(map.array()));
     TensorMapFacts facts{array, element, {}, {map.box().begin(), map.box().end()}};
     uint64_t bytes = element;
+    uint64_t box_bytes = element;
     for (int i = 0; i < map.extent_size(); ++i) {
       if (map.box(i) == 0 || map.box(i) > kLargestBoxSide)
         return wrong(".tensor_map.box[" + std::to_string(i) + "]", "a box has 1 to 256 elements each way");
       if (map.extent(i) == 0 || map.extent(i) > facts_.arrays[static_cast<size_t>(array)].bytes / bytes)
         return wrong(".tensor_map.extent[" + std::to_string(i) + "]", "the tensor does not fit into array " + map.array());
+      box_bytes *= map.box(i);
+      if (box_bytes > kLargestBox)
+        return wrong(".tensor_map", "a box of more bytes than shared memory has, " + std::to_string(kLargestBox));
       facts.pitch.push_back(bytes);
       bytes *= map.extent(i);
     }
