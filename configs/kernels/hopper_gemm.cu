@@ -10,7 +10,9 @@ constexpr uint32_t kBuffers = kStages * (kABytes + kBBytes);  // where the buffe
 constexpr uint32_t kBarriers = kBuffers + 2 * 2 * 4096;       // behind two of 64 rows x 64 bytes for each consumer
 constexpr int kAccumulators = kTileN / 2;                     // a thread
 
-struct alignas(64) TensorMap { uint64_t words[16]; };  // as CUtensorMap
+struct alignas(64) TensorMap {
+  uint64_t words[16];
+};  // as CUtensorMap
 
 __device__ __forceinline__ void initialise(uint32_t barrier, uint32_t count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count));
@@ -19,7 +21,8 @@ __device__ __forceinline__ void initialise(uint32_t barrier, uint32_t count) {
 __device__ __forceinline__ void wait(uint32_t barrier, uint32_t parity) {
   asm volatile(
       "{\n .reg .pred done;\n wait_again_%=:\n"
-      " mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n @!done bra wait_again_%=;\n}" ::"r"(barrier), "r"(parity)
+      " mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n @!done bra wait_again_%=;\n}" ::"r"(barrier),
+      "r"(parity)
       : "memory");
 }
 
@@ -32,13 +35,17 @@ __device__ __forceinline__ void arrive(uint32_t barrier) {
 }
 
 __device__ __forceinline__ void load(uint32_t to, const TensorMap* map, int x, int y, uint32_t barrier) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(
-                   to), "l"(map), "r"(x), "r"(y), "r"(barrier) : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
+      "l"(map), "r"(x), "r"(y), "r"(barrier)
+      : "memory");
 }
 
 __device__ __forceinline__ void store(const TensorMap* map, int x, int y, uint32_t from) {
-  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];\ncp.async.bulk.commit_group;" ::"l"(
-                   map), "r"(x), "r"(y), "r"(from) : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];\ncp.async.bulk.commit_group;" ::"l"(map),
+      "r"(x), "r"(y), "r"(from)
+      : "memory");
 }
 
 __device__ __forceinline__ bool elected() {
@@ -52,9 +59,11 @@ __device__ __forceinline__ uint64_t descriptor(uint32_t address) {
   return uint64_t{address >> 4 & 0x3fff} | uint64_t{1} << 16 | uint64_t{64} << 32 | uint64_t{1} << 62;
 }
 
-#define EIGHT(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
-#define SIXTY_FOUR(d, i) \
-  EIGHT(d, i), EIGHT(d, i + 8), EIGHT(d, i + 16), EIGHT(d, i + 24), EIGHT(d, i + 32), EIGHT(d, i + 40), EIGHT(d, i + 48), EIGHT(d, i + 56)
+#define EIGHT(d, i) \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define SIXTY_FOUR(d, i)                                                                                                  \
+  EIGHT(d, i), EIGHT(d, i + 8), EIGHT(d, i + 16), EIGHT(d, i + 24), EIGHT(d, i + 32), EIGHT(d, i + 40), EIGHT(d, i + 48), \
+      EIGHT(d, i + 56)
 
 __device__ __forceinline__ void multiply(float (&d)[kAccumulators], uint64_t a, uint64_t b, int adds) {
   asm volatile(
@@ -96,7 +105,8 @@ __device__ __forceinline__ void products(float (&d)[kAccumulators], uint32_t a, 
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
 
-__device__ __forceinline__ void hand_over(float (&d)[kAccumulators], const TensorMap* c, uint32_t shared, int group, int warp, int lane) {
+__device__ __forceinline__ void hand_over(float (&d)[kAccumulators], const TensorMap* c, uint32_t shared, int group, int warp,
+                                          int lane) {
   const int y = blockIdx.y * kTileM + 64 * group + 16 * warp;
 #pragma unroll
   for (int step = 0; step < kTileN / 32; ++step) {
@@ -138,7 +148,8 @@ __device__ __forceinline__ void consume(const TensorMap* c, uint32_t shared, int
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
-    hopper_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c, int k_blocks) {
+    hopper_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,
+                int k_blocks) {
   extern __shared__ __align__(1024) uint8_t memory[];
   const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(memory));
   const int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), lane = threadIdx.x % 32;

@@ -189,6 +189,8 @@ TEST(Rings, WhatIsNotExpressedIsNamedWithItsLine) {
               HasSubstr("kernel.sass:4: SYNCS.EXCH.64: mbarriers in a cluster"));
   EXPECT_THAT(refused("UMOV UR4, 0x400 ;\nUMOV UR5, 0x400 ;\nUMOV UR6, 0x0 ;\nUMOV UR7, 0x0 ;\nUTMALDG.1D [UR4], [UR6] ;\n"),
               StartsWith("kernel.sass:6: UTMALDG.1D: its tensor map is no parameter of the launch description"));
+  EXPECT_THAT(refused(kInitialised + "UMOV UR8, UR9 ;\nSYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8], RZ ;\n"),
+              testing::EndsWith("its guard or address hangs on a register that nothing has written"));
   EXPECT_THAT(refused("USETMAXREG.DEALLOC.CTAPOOL 0x28 ;\n"), StartsWith("kernel.sass:2: USETMAXREG.DEALLOC.CTAPOOL: warps give"));
 }
 

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "traces/import/follower.h"
+#include "traces/import/mbarriers.h"
 
 namespace warpfold::sass {
 namespace {
@@ -111,6 +112,9 @@ class Explorer {
         text += ". Say what it loads: answer { line: " + std::to_string(origin.line) + " value: N }";
       }
     }
+    // No answer says which mbarrier or box an instruction means.
+    const bool asynchronous = uses_mbarrier(op) || op.behaviour == isa::Behaviour::kBulkStore;
+    if (asynchronous && !guarded) return {file_, op.line, 0, text};
     const std::string line = std::to_string(op.line);
     text += memory && !guarded ? ", or what this touches: answer { line: " + line + " sectors: N }"
                                : ", or how often this is taken: answer { line: " + line + " taken: N of: M }";
