@@ -4,15 +4,31 @@
 #include "configs/load.h"
 #include "traces/import/import.h"
 
+namespace {
+
+void add_tensor_map(warpfold::configs::KernelLaunch& launch) {
+  launch.add_array()->set_name("x");
+  launch.mutable_array(0)->set_bytes(8192);
+  warpfold::configs::TensorMap& map = *launch.add_parameter()->mutable_tensor_map();
+  map.set_array("x");
+  map.set_element_bytes(2);
+  for (const uint32_t extent : {64U, 32U}) map.add_extent(extent);
+  for (const uint32_t side : {16U, 8U}) map.add_box(side);
+}
+
+}  // namespace
+
 // Any text is a listing that imports, or one diagnostic. libFuzzer's entry.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace warpfold;
   configs::KernelLaunch launch;
-  launch.set_architecture("sm_80");
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const bool asynchronous = text.find("SYNCS") != std::string_view::npos || text.find("UTMA") != std::string_view::npos;
+  launch.set_architecture(asynchronous ? "sm_90" : "sm_80");
   launch.mutable_grid()->set_x(3);
   launch.mutable_block()->set_x(40);
   for (const uint32_t value : {64U, 5U, 0U, 7U}) launch.add_parameter()->set_value(value);
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (asynchronous) add_tensor_map(launch);
   (void)sass::import_listing("fuzz.sass", text, launch, {});
   return 0;
 }

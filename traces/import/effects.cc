@@ -4,7 +4,9 @@
 #include <numeric>
 #include <set>
 
+#include "traces/import/bulk_copies.h"
 #include "traces/import/execute.h"
+#include "traces/import/mbarriers.h"
 
 namespace warpfold::sass {
 namespace {
@@ -12,6 +14,7 @@ namespace {
 constexpr uint32_t kSectorBytes = 32;
 constexpr uint32_t kBankBytes = 4;
 constexpr uint32_t kBanks = 32;
+constexpr uint16_t kNoLimitOfGroups = 0xffff;
 
 using Behaviour = isa::Behaviour;
 
@@ -114,10 +117,11 @@ void add_shared(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
   if (operand == nullptr || active == 0) return;
   const Warp::Address address = warp.address(*operand);
   if ((address.low.unknown & active) != 0) return;  // as without conflicts
-  const uint32_t bytes = op.behaviour == Behaviour::kLoadMatrix ? 16 : access_bytes(op);
+  const bool matrices = op.behaviour == Behaviour::kLoadMatrix || op.base == "STSM";
+  const uint32_t bytes = matrices ? 16 : access_bytes(op);
   const int group = bytes >= 16 ? 8 : bytes == 8 ? 16 : 32;
   int lanes = kLanes;
-  if (op.behaviour == Behaviour::kLoadMatrix) lanes = op.has("4") ? 32 : op.has("2") ? 16 : 8;  // addresses of rows
+  if (matrices) lanes = op.has("4") ? 32 : op.has("2") ? 16 : 8;  // addresses of rows
   uint32_t wavefronts = 0;
   for (int first = 0; first < lanes; first += group) {
     std::vector<uint64_t> addresses;
@@ -185,6 +189,26 @@ isa::Effect effect_of(const Warp& warp, const Op& op, uint32_t active, std::vect
       break;
     case Behaviour::kCopyAsyncWait:
       effect.count = static_cast<uint16_t>(word_source(op, 1).immediate);
+      break;
+    case Behaviour::kBulkLoad:
+    case Behaviour::kBulkStore:
+      add_bulk_copy(warp, op, active, effect, touches);
+      break;
+    case Behaviour::kBulkWait:
+      // UTMACMDFLUSH ends a group and waits for none.
+      effect.count = op.base == "DEPBAR" ? static_cast<uint16_t>(word_source(op, 1).immediate) : kNoLimitOfGroups;
+      break;
+    case Behaviour::kMbarrierArrive:
+      if (active != 0) effect.tx_bytes = expected_bytes(warp, op, active);
+      break;
+    case Behaviour::kWgmma:
+      effect.commit = std::ranges::any_of(op.sources, [](const Source& source) { return source.text.starts_with("gsb"); });
+      break;
+    case Behaviour::kWgmmaWait:
+      effect.count = static_cast<uint16_t>(word_source(op, 1).immediate);
+      break;
+    case Behaviour::kSetMaxRegisters:
+      effect.count = static_cast<uint16_t>(word_source(op, 0).immediate);
       break;
     default:
       break;

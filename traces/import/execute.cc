@@ -7,7 +7,7 @@ namespace warpfold::sass {
 Execute executor_of(std::string_view base) {
   static const std::map<std::string_view, Execute> kAll = [] {
     std::map<std::string_view, Execute> all;
-    for (const auto table : {integer_executors(), bit_executors(), move_executors(), float_executors()}) {
+    for (const auto table : {integer_executors(), bit_executors(), move_executors(), float_executors(), async_executors()}) {
       for (const Executor& one : table) all.emplace(one.base, one.execute);
     }
     return all;

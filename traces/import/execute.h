@@ -15,6 +15,7 @@ std::span<const Executor> integer_executors();
 std::span<const Executor> bit_executors();
 std::span<const Executor> move_executors();
 std::span<const Executor> float_executors();
+std::span<const Executor> async_executors();
 
 bool is_predicate(const Source& source);
 // The `position`-th source that is no predicate; RZ where the text has fewer.

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "traces/import/follower.h"
+#include "traces/import/mbarriers.h"
 
 namespace warpfold::sass {
 namespace {
@@ -76,6 +77,9 @@ class Explorer {
           if (literal_.insert(*loop).second) continue;
         }
         return std::unexpected(unknown(value));
+      } catch (const NotFollowed& refused) {
+        const Op& op = ops_[static_cast<size_t>(refused.op)];
+        return fail_at(file_, op.line, 0, op.instruction->mnemonic + ": " + refused.message);
       } catch (const EndlessLoop& loop) {
         return fail_at(
             file_, ops_[static_cast<size_t>(loop.op)].line, 0,
@@ -108,6 +112,9 @@ class Explorer {
         text += ". Say what it loads: answer { line: " + std::to_string(origin.line) + " value: N }";
       }
     }
+    // No answer says which mbarrier or box an instruction means.
+    const bool asynchronous = uses_mbarrier(op) || op.behaviour == isa::Behaviour::kBulkStore;
+    if (asynchronous && !guarded) return {file_, op.line, 0, text};
     const std::string line = std::to_string(op.line);
     text += memory && !guarded ? ", or what this touches: answer { line: " + line + " sectors: N }"
                                : ", or how often this is taken: answer { line: " + line + " taken: N of: M }";
@@ -143,7 +150,9 @@ class Explorer {
     const ArrayTraffic traffic = traffic_of(touch, ctas);
     found_.traffic[array].requested += traffic.requested;
     found_.traffic[array].touched += traffic.touched;
-    if (ops_[static_cast<size_t>(touch.op)].behaviour == isa::Behaviour::kStoreGlobal) found_.written[array] = true;
+    if (ops_[static_cast<size_t>(touch.op)].behaviour == isa::Behaviour::kStoreGlobal ||
+        ops_[static_cast<size_t>(touch.op)].behaviour == isa::Behaviour::kBulkStore)
+      found_.written[array] = true;
   }
 
   int intern(Path path) {

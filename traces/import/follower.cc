@@ -4,6 +4,7 @@
 
 #include "traces/import/effects.h"
 #include "traces/import/execute.h"
+#include "traces/import/mbarriers.h"
 
 namespace warpfold::sass {
 namespace {
@@ -15,7 +16,8 @@ bool decides_memory(const Op& op) {
   const isa::Behaviour behaviour = op.behaviour;
   return behaviour == isa::Behaviour::kLoadGlobal || behaviour == isa::Behaviour::kStoreGlobal ||
          behaviour == isa::Behaviour::kCopyAsync || behaviour == isa::Behaviour::kBarrierSync ||
-         behaviour == isa::Behaviour::kBarrierArrive;
+         behaviour == isa::Behaviour::kBarrierArrive || behaviour == isa::Behaviour::kBulkLoad ||
+         behaviour == isa::Behaviour::kBulkStore || uses_mbarrier(op);
 }
 
 }  // namespace
@@ -131,7 +133,9 @@ void Follower::execute(const Op& op, uint32_t mask, Path& path) {
   const bool open = alone && guard.varies != 0;
   const uint32_t active = open ? guard.lanes & mask : warp_.guarded(op, mask);
   std::vector<Touch>* touches = touches_.size() < kMostTouches ? &touches_ : nullptr;
-  add_step(path, {.op = op.index, .off = active == 0 && !open, .ends = false, .effect = effect_of(warp_, op, active, touches)});
+  Step step{.op = op.index, .off = active == 0 && !open, .ends = false, .effect = effect_of(warp_, op, active, touches)};
+  if (active != 0) step.mbarrier = mbarrier_use(warp_, op, active);
+  add_step(path, step);
   if (active != 0) compute(op, active);
   if (open) vary_results(op, guard.varies, mask);
 }

@@ -19,7 +19,7 @@ struct EndlessLoop {
 //
 // Inside a loop, and in the function outside all loops, blocks run in the order of their ranks, each with all the lanes that reach
 // it: lanes that took different ways meet again where their ways do. A loop runs pass by pass until the registers move by the same
-// amount from pass to pass (or from one group of up to eight passes to the next: rings of buffers). Then one such group is executed
+// amount from pass to pass (or from one group of up to 16 passes to the next: rings of buffers). Then one such group is executed
 // with the registers as linear functions of the number of groups. Every decision in it holds up to some number of groups, which are
 // skipped: the path repeats, and the registers are known behind it. What is decided by a value that moves in another way, or where
 // nothing moves linearly, is followed pass by pass.

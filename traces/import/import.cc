@@ -8,6 +8,7 @@
 #include "traces/import/explore.h"
 #include "traces/import/flow.h"
 #include "traces/import/listing.h"
+#include "traces/import/rings.h"
 #include "traces/import/roll.h"
 #include "traces/validate.h"
 
@@ -67,23 +68,26 @@ class Importer {
     return {};
   }
 
-  // cp.async groups are counted in the dependence counter of LDGDEPBAR (SB0 where the listing does not say): DEPBAR of that counter
-  // waits for groups.
-  void name_copy_waits() {
+  // cp.async groups are counted in the dependence counter of LDGDEPBAR, groups of bulk copies in that of UTMACMDFLUSH (SB0 where
+  // the listing does not say): DEPBAR of that counter waits for groups.
+  void name_group_waits(isa::Behaviour commits, std::string_view name) {
     uint8_t counter = isa::kNoCounter;
     for (const ListedInstruction& listed : function_->code) {
-      if (architecture_->info(listed.instruction).behaviour != isa::Behaviour::kCopyAsyncCommit) continue;
+      if (architecture_->info(listed.instruction).behaviour != commits) continue;
       counter = listed.has_control && listed.instruction.control.write_counter != isa::kNoCounter
                     ? listed.instruction.control.write_counter
                     : uint8_t{0};
     }
-    const auto waits = architecture_->resolve("DEPBAR.LE.LDGSTS");
+    const auto waits = architecture_->resolve(name);
     if (counter == isa::kNoCounter || !waits) return;
     for (ListedInstruction& listed : function_->code) {
       isa::Instruction& instruction = listed.instruction;
+      // The machine counts these groups itself and would never release the counter.
+      if (commits == isa::Behaviour::kBulkWait && architecture_->info(instruction).behaviour == commits)
+        instruction.control.write_counter = isa::kNoCounter;
       if (architecture_->info(instruction).behaviour != isa::Behaviour::kDependenceWait || instruction.operands.empty()) continue;
       if (instruction.operands.front().text != "SB" + std::to_string(counter)) continue;
-      instruction.mnemonic = "DEPBAR.LE.LDGSTS";
+      instruction.mnemonic = name;
       instruction.opcode = *waits;
     }
   }
@@ -91,19 +95,22 @@ class Importer {
   Expected<void> follow(std::string_view /*text*/) {
     auto facts = launch_facts(launch_, architecture_->name(), places_);
     if (!facts) return std::unexpected(facts.error());
-    name_copy_waits();
+    name_group_waits(isa::Behaviour::kCopyAsyncCommit, "DEPBAR.LE.LDGSTS");
+    name_group_waits(isa::Behaviour::kBulkWait, "DEPBAR.LE.BULK");
     auto ops = decode(listing_, *function_, *architecture_);
     if (!ops) return std::unexpected(ops.error());
     if (auto inlined = inline_calls(file_, *ops); !inlined) return inlined;
     const auto flow = make_flow(file_, *ops);
     if (!flow) return std::unexpected(flow.error());
     if (auto checked = check_answers(*facts); !checked) return checked;
+    if (auto checked = check_registers(); !checked) return checked;
     auto found = explore(file_, *ops, *flow, *facts);
     if (!found) return std::unexpected(found.error());
     result_.report.control_codes = std::ranges::all_of(function_->code, &ListedInstruction::has_control);
     result_.report.followed_ctas = found->followed_ctas;
     result_.report.executed = found->executed;
     describe(*facts);
+    if (auto rings = find_rings(file_, *ops, *found, result_.kernel); !rings) return rings;
     roll(*found, *ops, *facts, *architecture_, result_.report.control_codes, result_.kernel);
     add_streams(*found, *facts);
     return {};
@@ -118,6 +125,19 @@ class Importer {
       }
       return places_.fail({"answer[" + std::to_string(i) + "].line",
                            "line " + std::to_string(line) + " of " + file_ + " has no instruction of " + function_->name});
+    }
+    return {};
+  }
+
+  // setmaxnreg gives and takes out of the launch's registers, which may be more than the highest one that is named.
+  Expected<void> check_registers() const {
+    if (launch_.has_registers() || function_->registers != 0) return {};
+    for (const ListedInstruction& listed : function_->code) {
+      if (architecture_->info(listed.instruction).behaviour != isa::Behaviour::kSetMaxRegisters) continue;
+      return fail_at(file_, listed.line, 0,
+                     listed.instruction.mnemonic +
+                         ": warps give and take registers of the launch, of which the listing does not say the number; state what "
+                         "ptxas -v prints, as registers: 168");
     }
     return {};
   }

@@ -11,21 +11,30 @@ constexpr uint64_t kFirstArray = 0x7f0010000000;  // any address: the low word h
 constexpr uint64_t kArrayDistance = uint64_t{1} << 40;
 constexpr uint32_t kStack = 0xfffdc0;  // any address: local memory lies below it
 
+constexpr uint64_t kConstantBank = 0x7e0010000000;  // any address: of constant bank 0, for what takes a parameter's address
+constexpr uint32_t kTensorMapBytes = 128;           // CUDA driver API, CUtensorMap: 128 bytes, aligned to 64
+constexpr uint32_t kTensorMapAlignment = 64;
+constexpr int kMostDimensions = 5;  // CUDA driver API, cuTensorMapEncodeTiled: rank 1 to 5, boxes of up to 256 each way
+constexpr uint32_t kLargestBoxSide = 256;
+constexpr uint64_t kLargestBox = 227 * 1024;  // bytes of shared memory of a CTA on sm_90; CUDA programming guide, table of features
+
 // Where the ABI has what a launch fills in. Compiled code of CUDA 13.0: sm_80 and sm_90 read blockDim at c[0x0][0x0], gridDim at
 // 0xc, the stack pointer at 0x28; sm_100 at 0x360, 0x370 and 0x37c.
+// The address of the parameters is read at 0x198 on sm_90, for tensor maps.
 struct Abi {
   uint32_t block;
   uint32_t grid;
   uint32_t stack;
   uint32_t descriptor;  // of global memory: two words whose value does not matter
   uint32_t parameters;
+  uint32_t address_of_parameters;  // 0: not known
 };
 
 Abi abi_of(const std::string& architecture) {
   const int number = std::atoi(architecture.c_str() + std::min<size_t>(3, architecture.size()));
-  if (number >= 100) return {0x360, 0x370, 0x37c, 0x358, 0x380};
-  if (number >= 90) return {0x0, 0xc, 0x28, 0x208, 0x210};
-  return {0x0, 0xc, 0x28, 0x118, 0x160};
+  if (number >= 100) return {0x360, 0x370, 0x37c, 0x358, 0x380, 0};
+  if (number >= 90) return {0x0, 0xc, 0x28, 0x208, 0x210, 0x198};
+  return {0x0, 0xc, 0x28, 0x118, 0x160, 0};
 }
 
 std::array<uint32_t, 3> extents_of(const configs::Extent3& extent) {
@@ -54,6 +63,11 @@ class Layout {
       put(abi_.grid + 4 * i, {facts_.grid[i]});
     }
     put(abi_.stack, {kStack});
+    if (abi_.address_of_parameters != 0) {
+      const uint64_t address = kConstantBank + abi_.parameters;
+      put(abi_.address_of_parameters, {static_cast<uint32_t>(address)});
+      put(abi_.address_of_parameters + 4, {static_cast<uint32_t>(address >> 32)});
+    }
     put(abi_.descriptor, {0});
     put(abi_.descriptor + 4, {0});
     return std::move(facts_);
@@ -103,6 +117,10 @@ class Layout {
     for (int i = 0; i < launch_.parameter_size(); ++i) {
       const configs::KernelParameter& parameter = launch_.parameter(i);
       const bool pointer = parameter.has_array();
+      if (parameter.has_tensor_map()) {
+        if (auto added = add_tensor_map(parameter, i, next); !added) return added;
+        continue;
+      }
       const uint32_t bytes = pointer ? 8 : parameter.has_bytes() ? parameter.bytes() : 4;
       if (bytes != 4 && bytes != 8) return places_.fail({indexed("parameter", i, ".bytes"), "a parameter has 4 or 8 bytes"});
       const uint32_t offset = parameter.has_offset() ? parameter.offset() : (next + bytes - 1) / bytes * bytes;
@@ -131,6 +149,43 @@ class Layout {
     }
     put(at, {static_cast<uint32_t>(value), static_cast<int16_t>(array)});
     if (bytes == 8) put(at + 4, {static_cast<uint32_t>(value >> 32), static_cast<int16_t>(array)});
+    return {};
+  }
+
+  // Aligned where it lies in the constant bank, not from the first parameter on.
+  Expected<void> add_tensor_map(const configs::KernelParameter& parameter, int index, uint32_t& next) {
+    const configs::TensorMap& map = parameter.tensor_map();
+    const auto wrong = [&](const std::string& field, const std::string& message) {
+      return places_.fail({indexed("parameter", index, field), message});
+    };
+    if (abi_.address_of_parameters == 0) return wrong("", "tensor maps are known on sm_90 alone");
+    if (find(map.array()) < 0) return wrong(".tensor_map.array", "no array is called " + in_quotes(map.array()));
+    if (map.extent_size() == 0 || map.extent_size() > kMostDimensions || map.extent_size() != map.box_size()) {
+      return wrong(".tensor_map",
+                   "a tensor map needs extent and box, one to five each, as extent: 8192 extent: 4096 box: 64 box: 128");
+    }
+    const uint32_t element = map.element_bytes();
+    if (element != 1 && element != 2 && element != 4 && element != 8)
+      return wrong(".tensor_map.element_bytes", "elements of a tensor map have 1, 2, 4 or 8 bytes");
+    const auto array = static_cast<int16_t>(find(map.array()));
+    TensorMapFacts facts{array, element, {}, {map.box().begin(), map.box().end()}};
+    uint64_t bytes = element;
+    uint64_t box_bytes = element;
+    for (int i = 0; i < map.extent_size(); ++i) {
+      if (map.box(i) == 0 || map.box(i) > kLargestBoxSide)
+        return wrong(".tensor_map.box[" + std::to_string(i) + "]", "a box has 1 to 256 elements each way");
+      if (map.extent(i) == 0 || map.extent(i) > facts_.arrays[static_cast<size_t>(array)].bytes / bytes)
+        return wrong(".tensor_map.extent[" + std::to_string(i) + "]", "the tensor does not fit into array " + map.array());
+      box_bytes *= map.box(i);
+      if (box_bytes > kLargestBox)
+        return wrong(".tensor_map", "a box of more bytes than shared memory has, " + std::to_string(kLargestBox));
+      facts.pitch.push_back(bytes);
+      bytes *= map.extent(i);
+    }
+    const uint32_t behind = abi_.parameters + (parameter.has_offset() ? parameter.offset() : next);
+    const uint32_t at = (behind + kTensorMapAlignment - 1) / kTensorMapAlignment * kTensorMapAlignment;
+    facts_.tensor_maps.emplace(kConstantBank + at, std::move(facts));
+    next = at + kTensorMapBytes - abi_.parameters;
     return {};
   }
 

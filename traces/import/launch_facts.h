@@ -24,6 +24,14 @@ struct ArrayFacts {
   uint64_t bytes = 0;
 };
 
+// A tensor map: TMA moves boxes of an array.
+struct TensorMapFacts {
+  int16_t array = -1;
+  uint32_t element_bytes = 0;
+  std::vector<uint64_t> pitch;  // bytes from one element to the next each way
+  std::vector<uint32_t> box;    // elements each way
+};
+
 struct AnswerFacts {
   enum class Kind : uint8_t { kTaken, kValue, kSectors };
   Kind kind = Kind::kTaken;
@@ -38,7 +46,8 @@ struct LaunchFacts {
   std::array<uint32_t, 3> cluster{1, 1, 1};
   std::map<uint32_t, ConstantWord> constants;
   std::vector<ArrayFacts> arrays;
-  std::map<int, AnswerFacts> answers;  // by line of the listing
+  std::map<uint64_t, TensorMapFacts> tensor_maps;  // by address
+  std::map<int, AnswerFacts> answers;              // by line of the listing
 
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
   uint32_t warps() const { return (threads() + 31) / 32; }

@@ -5,7 +5,7 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr size_t kLongestPeriod = 8;   // passes of a group: stages of a ring, phases of its barriers
+constexpr size_t kLongestPeriod = 16;  // passes of a group: stages of a ring, twice, for the parity of its barriers
 constexpr uint64_t kWorthFolding = 4;  // groups; fewer are followed
 constexpr uint64_t kMostPasses = 200'000;
 

@@ -9,12 +9,20 @@
 
 namespace warpfold::sass {
 
+// What an instruction does with an mbarrier of the CTA, before mbarriers are known to be stages of rings.
+struct MbarrierUse {
+  int32_t address = -1;  // in shared memory; -1: it uses none
+  uint32_t value = 0;    // of a wait the parity, of an arrival the lanes that arrive, of an initialisation the arrivals of a phase
+  bool operator==(const MbarrierUse&) const = default;
+};
+
 // An instruction that a warp issued.
 struct Step {
   int32_t op = 0;
   bool off = false;   // its guard was false in every lane
   bool ends = false;  // the EXIT behind which no lane is left
   isa::Effect effect;
+  MbarrierUse mbarrier = {};
   bool operator==(const Step&) const = default;
 };
 

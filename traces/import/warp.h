@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "traces/import/launch_facts.h"
@@ -18,6 +19,12 @@ struct UnknownValue {
 // A decision depends on these variables other than linearly: the path is that of the executed CTA, or pass, alone.
 struct NotLinear {
   uint8_t variables;
+};
+
+// What the importer cannot express, at an instruction.
+struct NotFollowed {
+  int op;
+  std::string message;
 };
 
 // What a warp's instructions have left behind.

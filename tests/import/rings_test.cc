@@ -1,0 +1,216 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "configs/load.h"
+#include "sim/gpu/simulate.h"
+#include "support.h"
+#include "workloads/workloads.h"
+
+// Mbarriers, TMA, wgmma and setmaxnreg of SASS kernels: roles and rings.
+
+namespace warpfold::sass {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Expected<Imported> import_gemm(const std::vector<std::string>& settings = {}) {
+  return import_files("configs/kernels/hopper_gemm_sm_90a.sass", "configs/kernels/hopper_gemm.textproto", settings);
+}
+
+uint64_t issued(const traces::Kernel& kernel, const std::vector<traces::Node>& body, std::string_view mnemonic) {
+  uint64_t count = 0;
+  for (const traces::Node& node : body) {
+    if (const auto* block = std::get_if<traces::Block>(&node)) {
+      for (const isa::Instruction& instruction : block->code) count += instruction.mnemonic == mnemonic ? 1 : 0;
+      continue;
+    }
+    const auto& loop = std::get<traces::Loop>(node);
+    count += issued(kernel, loop.body, mnemonic) * traces::trips(loop.trips, kernel.cta_classes.front());
+  }
+  return count;
+}
+
+TEST(Rings, WarpSpecialisedGemmHasItsRolesAndRings) {
+  const auto imported = import_gemm();
+  ASSERT_TRUE(imported) << imported.error().text();
+  const traces::Kernel& kernel = imported->kernel;
+  ASSERT_EQ(kernel.roles.size(), 4U);
+  EXPECT_EQ(kernel.roles[0].warps, 1U);
+  EXPECT_EQ(kernel.roles[1].warps, 3U);
+  EXPECT_EQ(kernel.roles[2].warps, 4U);
+  EXPECT_EQ(kernel.roles[3].warps, 4U);
+  ASSERT_EQ(kernel.rings.size(), 2U);
+  EXPECT_EQ(kernel.rings[0], (traces::Ring{"ring0", 4, 1, false}));
+  EXPECT_EQ(kernel.rings[1], (traces::Ring{"ring1", 4, 8, true}));
+  EXPECT_EQ(issued(kernel, kernel.roles[0].body, "UTMALDG.2D"), 2 * 128U);
+  EXPECT_EQ(issued(kernel, kernel.roles[2].body, "HGMMA.64x256x16.F32.BF16"), 4 * 128U);
+  EXPECT_EQ(issued(kernel, kernel.roles[2].body, "UTMASTG.2D"), 8U);
+  EXPECT_EQ(imported->report.followed_ctas, 1U);
+}
+
+TEST(Rings, StagesAreOneBodyWhateverTheLoopsTripsAre) {
+  for (const uint64_t blocks : {128U, 131U, 1000U}) {
+    const auto imported = import_gemm({"parameter.k_blocks.value=" + std::to_string(blocks)});
+    ASSERT_TRUE(imported) << imported.error().text();
+    const traces::Kernel& kernel = imported->kernel;
+    // All passes but the last, behind which no cursor moves.
+    EXPECT_EQ(std::get<traces::Loop>(kernel.roles[0].body.at(1)).trips.literal, blocks - 1);
+    EXPECT_EQ(issued(kernel, kernel.roles[0].body, "UTMALDG.2D"), 2 * blocks);
+    EXPECT_EQ(kernel.rings.size(), 2U);
+  }
+}
+
+TEST(Rings, BoxesOfTensorMapsAreWhatArraysAreAskedFor) {
+  const auto imported = import_gemm();
+  ASSERT_TRUE(imported);
+  constexpr uint64_t kMatrix = 8192ULL * 8192 * 2;
+  EXPECT_EQ(imported->report.arrays[0].requested, kMatrix * 32);  // by each of 32 columns of tiles
+  EXPECT_EQ(imported->report.arrays[1].requested, kMatrix * 64);
+  for (const ArrayReport& array : imported->report.arrays) EXPECT_EQ(array.touched, kMatrix) << array.name;
+  EXPECT_TRUE(imported->report.arrays[2].written);
+}
+
+sim::Outcome simulated(const traces::Kernel& kernel, const configs::Gpu& gpu) {
+  sim::Launch launch;
+  launch.kernel = &kernel;
+  return sim::simulate(gpu, {launch}).value();
+}
+
+TEST(Rings, ImportedGemmIsAsFastAsTheGenerators) {
+  const auto imported = import_gemm();
+  ASSERT_TRUE(imported);
+  configs::Gpu gpu = configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value();
+  configs::Kernel described;
+  described.set_name("gemm");
+  configs::HopperGemm& gemm = *described.mutable_hopper_gemm();
+  gemm.set_m(8192);
+  gemm.set_n(8192);
+  gemm.set_k(8192);
+  gemm.set_type(configs::BF16);
+  gemm.set_tile_m(128);
+  gemm.set_tile_n(256);
+  gemm.set_tile_k(64);
+  gemm.set_stages(4);
+  gemm.set_schedule(configs::COOPERATIVE);
+  gemm.set_persistent(false);
+  gemm.set_cluster_m(1);
+  gemm.set_cluster_n(1);
+  // Bound by L2 reads, then by wgmma.
+  for (const double l2 : {1.0, 2.0}) {
+    gpu.mutable_l2()->set_scale(l2);
+    const traces::Kernel generated = workloads::make_kernel(described, gpu, "").value();
+    const auto ours = static_cast<double>(simulated(imported->kernel, gpu).kernels[0].end_cycle);
+    const auto theirs = static_cast<double>(simulated(generated, gpu).kernels[0].end_cycle);
+    EXPECT_NEAR(ours / theirs, 1, 0.03) << l2;
+  }
+}
+
+const std::string kLaunch = "architecture: \"sm_90\" grid { x: 4 } block { x: 64 }\n";
+
+// Lines 2 to 4: an mbarrier at 0x400 whose phase takes 64 arrivals, (0x100000 - 64) << 1.
+const std::string kInitialised = "UMOV UR4, 0x400 ;\nUMOV UR6, 0x1fff80 ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n";
+const std::string kArrives = "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR4], RZ ;\n";
+const std::string kWaits = "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], RZ ;\n@!P0 EXIT ;\n";
+
+TEST(Rings, LanesOfAWarpArriveTogether) {
+  const auto imported = import_lines(kInitialised + kArrives + kWaits + "EXIT ;\n", kLaunch);
+  ASSERT_TRUE(imported) << imported.error().text();
+  ASSERT_EQ(imported->kernel.rings.size(), 1U);
+  EXPECT_EQ(imported->kernel.rings[0], (traces::Ring{"ring0", 1, 2, false}));
+}
+
+TEST(Rings, FirstWaitForTheOtherParityPasses) {
+  const std::string waits = "MOV R4, 0x80000000 ;\nSYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R4 ;\n@!P0 EXIT ;\n";
+  const auto imported = import_lines(kInitialised + waits + kArrives + kWaits + "EXIT ;\n", kLaunch);
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_TRUE(imported->kernel.rings[0].starts_free);
+  // The second wait is for the phase behind: one step.
+  const auto& code = std::get<traces::Block>(imported->kernel.roles[0].body[0]).code;
+  EXPECT_EQ(code[4].effect.advance, 1U);
+}
+
+TEST(Rings, WaitsWithoutArrivalsKeepTheirRing) {
+  const auto imported = import_lines(kInitialised + kWaits + "EXIT ;\n", kLaunch);
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_EQ(imported->kernel.rings[0].arrivals, 64U);
+  const auto gpu = configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value();
+  const sim::Outcome outcome = simulated(imported->kernel, gpu);
+  EXPECT_TRUE(outcome.deadlocked);
+  EXPECT_THAT(outcome.deadlock.report, HasSubstr("waits for ring ring0"));
+}
+
+TEST(Rings, WarpsWithAnMbarrierEachStayAtTheirStage) {
+  const std::string each =
+      "S2R R0, SR_TID.X ;\nSHF.R.U32.HI R0, RZ, 0x5, R0 ;\nR2UR UR8, R0 ;\nUMOV UR4, 0x400 ;\nUMOV UR6, 0x1fffc0 ;\n"
+      "ULEA UR4, UR8, UR4, 0x3 ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\nMOV R2, RZ ;\nMOV R3, RZ ;\n.L_1:\n" +
+      kArrives + "SHF.L.U32 R4, R3, 0x1f, RZ ;\nSYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R4 ;\n@!P0 EXIT ;\n" +
+      "LOP3.LUT R3, R3, 0x1, RZ, 0x3c, !PT ;\nVIADD R2, R2, 0x1 ;\nISETP.LT.AND P1, PT, R2, 0x64, PT ;\n@P1 BRA `(.L_1) ;\nEXIT "
+      ";\n";
+  const auto imported = import_lines(each, kLaunch);
+  ASSERT_TRUE(imported) << imported.error().text();
+  const traces::Kernel& kernel = imported->kernel;
+  EXPECT_EQ(kernel.rings, (std::vector<traces::Ring>{{"ring0", 2, 1, false}}));
+  ASSERT_EQ(kernel.roles.size(), 2U);
+  ASSERT_EQ(kernel.cursors.size(), 4U);
+  EXPECT_EQ(kernel.cursors[0].start, 0U);
+  EXPECT_EQ(kernel.cursors[2].start, 1U);
+  const auto& loop = std::get<traces::Loop>(kernel.roles[1].body.at(1));
+  EXPECT_EQ(loop.trips.literal, 99U);
+  EXPECT_EQ(std::get<traces::Block>(loop.body[0]).code[2].effect.advance, 2U);
+  EXPECT_FALSE(simulated(kernel, configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value()).deadlocked);
+}
+
+TEST(Rings, MbarriersThatAreNotPassedInTurnAreRingsOfTheirOwn) {
+  const std::string stays =
+      "UMOV UR4, 0x400 ;\nUMOV UR6, 0x1fff80 ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\nSYNCS.EXCH.64 URZ, [UR4+0x8], UR6 ;\n.L_1:\n"
+      "MOV R2, RZ ;\n.L_2:\n" +
+      kArrives +
+      "VIADD R2, R2, 0x1 ;\nISETP.LT.AND P1, PT, R2, 0x64, PT ;\n@P1 BRA `(.L_2) ;\nUIADD3 UR4, UR4, 0x8, URZ ;\n"
+      "UISETP.LT.AND UP0, UPT, UR4, 0x410, UPT ;\nPLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x0 ;\n@P0 BRA `(.L_1) ;\nEXIT ;\n";
+  const auto imported = import_lines(stays, kLaunch);
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_EQ(imported->kernel.rings, (std::vector<traces::Ring>{{"ring0", 1, 2, false}, {"ring1", 1, 2, false}}));
+}
+
+TEST(Rings, WhatIsNotExpressedIsNamedWithItsLine) {
+  const auto refused = [](const std::string& lines, const std::string& launch = kLaunch) {
+    return message_of(import_lines(lines + "EXIT ;\n", launch));
+  };
+  EXPECT_THAT(refused("UMOV UR4, 0x400 ;\n" + kWaits),
+              StartsWith("kernel.sass:3: the mbarrier at 1024 in shared memory is initialised by no instruction"));
+  EXPECT_THAT(refused(kInitialised + "SYNCS.ARRIVE.TRANS64.A0TR RZ, [UR4], R2 ;\n"),
+              StartsWith("kernel.sass:5: SYNCS.ARRIVE.TRANS64.A0TR: an arrival of this form"));
+  EXPECT_THAT(refused("UMOV UR4, 0x400 ;\nUMOV UR6, 0x1fff82 ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n" + kArrives),
+              StartsWith("kernel.sass:5: a phase of the mbarrier at 1024 in shared memory takes 63 arrivals, of which 32"));
+  EXPECT_THAT(refused(kInitialised, kLaunch + "cluster { x: 2 }"),
+              HasSubstr("kernel.sass:4: SYNCS.EXCH.64: mbarriers in a cluster"));
+  EXPECT_THAT(refused("UMOV UR4, 0x400 ;\nUMOV UR5, 0x400 ;\nUMOV UR6, 0x0 ;\nUMOV UR7, 0x0 ;\nUTMALDG.1D [UR4], [UR6] ;\n"),
+              StartsWith("kernel.sass:6: UTMALDG.1D: its tensor map is no parameter of the launch description"));
+  EXPECT_THAT(refused(kInitialised + "UMOV UR8, UR9 ;\nSYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8], RZ ;\n"),
+              testing::EndsWith("its guard or address hangs on a register that nothing has written"));
+  EXPECT_THAT(refused("USETMAXREG.DEALLOC.CTAPOOL 0x28 ;\n"), StartsWith("kernel.sass:2: USETMAXREG.DEALLOC.CTAPOOL: warps give"));
+}
+
+TEST(Rings, BrokenTensorMaps) {
+  const auto refused = [](const std::string& map) {
+    return message_of(
+        import_lines("EXIT ;\n", kLaunch + "array { name: \"x\" bytes: 4096 }\nparameter { tensor_map { " + map + " } }"));
+  };
+  EXPECT_THAT(refused("array: \"y\""), HasSubstr("no array is called \"y\""));
+  EXPECT_THAT(refused("array: \"x\" element_bytes: 2"), HasSubstr("needs extent and box"));
+  EXPECT_THAT(refused("array: \"x\" element_bytes: 3 extent: 8 box: 8"), HasSubstr("1, 2, 4 or 8 bytes"));
+  EXPECT_THAT(refused("array: \"x\" element_bytes: 2 extent: 8 box: 300"), HasSubstr("1 to 256 elements"));
+  EXPECT_THAT(refused("array: \"x\" element_bytes: 2 extent: 64 extent: 64 box: 8 box: 8"), HasSubstr("does not fit into array x"));
+  EXPECT_THAT(refused("array: \"x\" element_bytes: 8 extent: 1 extent: 1 extent: 1 box: 256 box: 256 box: 256"),
+              HasSubstr("more bytes than shared memory has"));
+  EXPECT_THAT(message_of(import_lines("EXIT ;\n",
+                                      "architecture: \"sm_80\" grid { x: 4 } block { x: 64 }\n"
+                                      "parameter { tensor_map { array: \"x\" } }")),
+              HasSubstr("sm_90 alone"));
+}
+
+}  // namespace
+}  // namespace warpfold::sass

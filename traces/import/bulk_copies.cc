@@ -1,0 +1,86 @@
+#include "traces/import/bulk_copies.h"
+
+#include "traces/import/mbarriers.h"
+
+namespace warpfold::sass {
+namespace {
+
+const Source& memory_operand(const Op& op, size_t position) {
+  for (const Source& source : op.sources) {
+    if (source.kind != Source::Kind::kMemory) continue;
+    if (position == 0) return source;
+    --position;
+  }
+  throw NotFollowed{op.index, "operands are missing"};
+}
+
+Word uniform_word(const Warp& warp, const Op& op, const Source& source, uint32_t position) {
+  const size_t number = size_t{source.uniform} + position;
+  if (number >= warp.state.uniform.size()) throw NotFollowed{op.index, "it names no uniform registers"};
+  return warp.state.uniform[number];
+}
+
+const TensorMapFacts& tensor_map(const Warp& warp, const Op& op, uint32_t active) {
+  const Source& source = memory_operand(op, 1);
+  const uint64_t low = fixed_value(uniform_word(warp, op, source, 0), op, active);
+  const uint64_t address = uint64_t{fixed_value(uniform_word(warp, op, source, 1), op, active)} << 32 | low;
+  const auto found = warp.launch.tensor_maps.find(address);
+  if (found != warp.launch.tensor_maps.end()) return found->second;
+  throw NotFollowed{op.index,
+                    "its tensor map is no parameter of the launch description; state it in its place, as parameter { tensor_map { "
+                    "array: \"a\" element_bytes: 2 extent: 8192 extent: 8192 box: 64 box: 128 } }"};
+}
+
+void check_form(const Op& op, const TensorMapFacts& map) {
+  for (const std::string_view form : {"IM2COL", "MULTICAST", "REDUCE", "GATHER4", "SCATTER4"}) {
+    if (op.has(form)) throw NotFollowed{op.index, "TMA of this form is not followed; tiles for one CTA are"};
+  }
+  if (op.base != "UTMALDG" && op.base != "UTMASTG") throw NotFollowed{op.index, "this form of TMA is not followed"};
+  if (!op.has(std::to_string(map.box.size()) + "D")) {
+    throw NotFollowed{op.index, "its tensor map has " + std::to_string(map.box.size()) + " dimensions in the launch description"};
+  }
+}
+
+// Where each row of the box lies, and how coordinates move it.
+Touch touch_of(const Warp& warp, const Op& op, const TensorMapFacts& map, uint32_t active) {
+  const uint32_t first = op.behaviour == isa::Behaviour::kBulkLoad ? 2 : 1;
+  Touch touch;
+  touch.op = op.index;
+  touch.array = map.array;
+  touch.access_bytes = map.box[0] * map.element_bytes;
+  uint64_t corner = warp.launch.arrays[static_cast<size_t>(map.array)].address;
+  for (uint32_t d = 0; d < map.box.size(); ++d) {
+    const Word coordinate = bulk_word(warp, op, first + d);
+    if ((coordinate.unknown & active) != 0) throw UnknownValue{op.index, coordinate.origin};
+    corner += static_cast<uint64_t>(int64_t{static_cast<int32_t>(coordinate.lane[0])}) * map.pitch[d];
+    touch.varies |= coordinate.varies;
+    for (size_t v = 0; v < touch.slope.size(); ++v)
+      touch.slope[v] += int64_t{static_cast<int32_t>(coordinate.slope[v])} * static_cast<int64_t>(map.pitch[d]);
+  }
+  touch.lanes = {corner};
+  for (size_t d = 1; d < map.box.size(); ++d) {
+    const size_t rows = touch.lanes.size();
+    for (uint64_t i = 1; i < map.box[d]; ++i) {
+      for (size_t row = 0; row < rows; ++row) touch.lanes.push_back(touch.lanes[row] + i * map.pitch[d]);
+    }
+  }
+  return touch;
+}
+
+}  // namespace
+
+Word bulk_word(const Warp& warp, const Op& op, uint32_t position) {
+  return uniform_word(warp, op, memory_operand(op, 0), position);
+}
+
+void add_bulk_copy(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
+  if (active == 0) return;
+  const TensorMapFacts& map = tensor_map(warp, op, active);
+  check_form(op, map);
+  effect.bytes = map.element_bytes;
+  for (const uint32_t side : map.box) effect.bytes *= side;
+  effect.stream = map.array;
+  if (touches != nullptr) touches->push_back(touch_of(warp, op, map, active));
+}
+
+}  // namespace warpfold::sass

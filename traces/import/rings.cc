@@ -1,0 +1,186 @@
+#include "traces/import/rings.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "traces/import/mbarriers.h"
+#include "traces/import/reroll.h"
+#include "traces/import/ring_positions.h"
+
+namespace warpfold::sass {
+namespace {
+
+template <typename Each>
+void for_each_step(Path& path, const Each& each) {
+  for (PathNode& node : path) {
+    if (auto* steps = std::get_if<std::vector<Step>>(&node)) {
+      for (Step& step : *steps) each(step);
+    } else {
+      for_each_step(std::get<PathLoop>(node).body, each);
+    }
+  }
+}
+
+class RingFinder {
+ public:
+  RingFinder(const std::string& file, const std::vector<Op>& ops, Exploration& found, traces::Kernel& kernel)
+      : file_(file), ops_(ops), found_(found), kernel_(kernel) {}
+
+  Expected<void> find() {
+    for (const auto step : {&RingFinder::find_mbarriers, &RingFinder::check_mbarriers}) {
+      if (auto done = (this->*step)(); !done) return done;
+    }
+    if (mbarriers_.empty()) return {};
+    std::map<int32_t, std::vector<int32_t>> groups;
+    for (const auto& [address, mbarrier] : mbarriers_) groups[root(address)].push_back(address);
+    for (const auto& [first, stages] : groups) add_ring(stages);
+    return place_accesses();
+  }
+
+ private:
+  struct Mbarrier {
+    explicit Mbarrier(int32_t address) : parent(address) {}
+    int32_t parent;  // of the union-find, a lower address; itself: the ring's first
+    int used_by = -1;
+    std::set<uint32_t> counts;  // of its initialisations
+    std::set<uint32_t> lanes;   // that arrive together
+    int arrives = -1;
+  };
+
+  const Op& op_of(const Step& step) const { return ops_[static_cast<size_t>(step.op)]; }
+  int line_of(int op) const { return ops_[static_cast<size_t>(op)].line; }
+
+  Expected<void> find_mbarriers() {
+    std::map<int, int32_t> first_of;  // mbarrier that an instruction used first
+    for (Path& path : found_.paths) {
+      for_each_step(path, [&](Step& step) {
+        const int32_t address = step.mbarrier.address;
+        if (address < 0) return;
+        Mbarrier& mbarrier = mbarriers_.try_emplace(address, Mbarrier(address)).first->second;
+        if (initialises_mbarrier(op_of(step))) {
+          mbarrier.counts.insert(step.mbarrier.value);
+          step.mbarrier = {};
+          return;
+        }
+        mbarrier.used_by = step.op;
+        if (op_of(step).behaviour == isa::Behaviour::kMbarrierArrive) {
+          mbarrier.lanes.insert(step.mbarrier.value);
+          mbarrier.arrives = step.op;
+        }
+        join(address, first_of.try_emplace(step.op, address).first->second);
+      });
+    }
+    return {};
+  }
+
+  int32_t root(int32_t address) const {
+    while (mbarriers_.at(address).parent != address) address = mbarriers_.at(address).parent;
+    return address;
+  }
+
+  void join(int32_t one, int32_t other) {
+    one = root(one);
+    other = root(other);
+    mbarriers_.at(std::max(one, other)).parent = std::min(one, other);
+  }
+
+  Expected<void> check_mbarriers() {
+    std::erase_if(mbarriers_, [](const auto& entry) { return entry.second.used_by < 0; });
+    for (const auto& [address, mbarrier] : mbarriers_) {
+      const std::string which = "the mbarrier at " + std::to_string(address) + " in shared memory";
+      if (mbarrier.counts.size() != 1) {
+        return fail_at(file_, line_of(mbarrier.used_by), 0,
+                       which + (mbarrier.counts.empty() ? " is initialised by no instruction"
+                                                        : " is initialised more than once, for different numbers of arrivals"));
+      }
+      if (mbarrier.lanes.size() > 1) {
+        return fail_at(file_, line_of(mbarrier.arrives), 0,
+                       "warps arrive at " + which + " with different numbers of lanes, which the trace language does not express");
+      }
+      if (!mbarrier.lanes.empty() && *mbarrier.counts.begin() % *mbarrier.lanes.begin() != 0) {
+        return fail_at(file_, line_of(mbarrier.arrives), 0,
+                       "a phase of " + which + " takes " + std::to_string(*mbarrier.counts.begin()) + " arrivals, of which " +
+                           std::to_string(*mbarrier.lanes.begin()) + " come at a time");
+      }
+    }
+    return {};
+  }
+
+  uint32_t arrivals(int32_t address) const {
+    const Mbarrier& mbarrier = mbarriers_.at(address);
+    return *mbarrier.counts.begin() / (mbarrier.lanes.empty() ? 1 : *mbarrier.lanes.begin());
+  }
+
+  // Mbarriers of a group that differ are rings of one stage each.
+  void add_ring(const std::vector<int32_t>& stages) {
+    const bool alike = std::ranges::all_of(stages, [&](int32_t stage) { return arrivals(stage) == arrivals(stages.front()); });
+    if (alike) return rings_.push_back({stages, arrivals(stages.front()), false});
+    for (const int32_t stage : stages) rings_.push_back({{stage}, arrivals(stage), false});
+  }
+
+  // Stages that some warp passes in no fixed order are rings of one stage each.
+  Expected<void> place_accesses() {
+    for (;;) {
+      std::vector<RingCursor> cursors;
+      std::vector<Path> paths = found_.paths;
+      try {
+        find_free_ones();
+        for (Path& path : paths) place_on_rings(ops_, rings_, path, cursors);
+      } catch (const OutOfOrder& access) {
+        if (split(access.ring)) continue;
+        return fail_at(file_, line_of(access.op), 0,
+                       ops_[static_cast<size_t>(access.op)].instruction->mnemonic +
+                           ": the phases of its mbarrier are passed in no fixed order, which the trace language does not express");
+      }
+      for (size_t i = 0; i < paths.size(); ++i) found_.paths[i] = rerolled(paths[i]);
+      return describe(cursors);
+    }
+  }
+
+  bool split(size_t index) {
+    if (rings_[index].stages.size() == 1) return false;
+    const MbarrierRing whole = rings_[index];
+    rings_.erase(rings_.begin() + static_cast<std::ptrdiff_t>(index));
+    for (const int32_t stage : whole.stages) rings_.push_back({{stage}, whole.arrivals, false});
+    return true;
+  }
+
+  // A warp whose first wait is for the parity of the phase before the first one passes at once.
+  void find_free_ones() {
+    for (Path& path : found_.paths) {
+      std::set<size_t> seen;
+      for_each_step(path, [&](const Step& step) {
+        if (op_of(step).behaviour != isa::Behaviour::kMbarrierWait || step.mbarrier.address < 0) return;
+        const size_t ring = ring_of(rings_, step.mbarrier.address);
+        if (seen.insert(ring).second) rings_[ring].free |= step.mbarrier.value == 1;
+      });
+    }
+  }
+
+  Expected<void> describe(const std::vector<RingCursor>& cursors) {
+    for (const MbarrierRing& ring : rings_) {
+      kernel_.rings.push_back(
+          {"ring" + std::to_string(kernel_.rings.size()), static_cast<uint32_t>(ring.stages.size()), ring.arrivals, ring.free});
+    }
+    for (const RingCursor& cursor : cursors) {
+      kernel_.cursors.push_back({"cursor" + std::to_string(kernel_.cursors.size()), cursor.depth, cursor.start});
+    }
+    return {};
+  }
+
+  const std::string& file_;
+  const std::vector<Op>& ops_;
+  Exploration& found_;
+  traces::Kernel& kernel_;
+  std::map<int32_t, Mbarrier> mbarriers_;  // by address
+  std::vector<MbarrierRing> rings_;
+};
+
+}  // namespace
+
+Expected<void> find_rings(const std::string& file, const std::vector<Op>& ops, Exploration& found, traces::Kernel& kernel) {
+  return RingFinder(file, ops, found, kernel).find();
+}
+
+}  // namespace warpfold::sass
