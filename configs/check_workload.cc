@@ -263,6 +263,12 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
     case Kernel::kTrace:
       if (kernel.trace().path().empty()) return Finding{path + ".trace", "path is missing"};
       return std::nullopt;
+    case Kernel::kListing:
+      if (kernel.listing().path().empty()) return Finding{path + ".listing", "path is missing"};
+      if (!kernel.listing().has_description()) {
+        return Finding{path + ".listing", "launch is missing: the file that says grid, block and parameters"};
+      }
+      return std::nullopt;
     case Kernel::kFlashAttention2:
       return check_flash_attention_2(kernel.flash_attention_2(), path + ".flash_attention_2");
     case Kernel::kFlashAttention3:
@@ -276,7 +282,7 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
   }
   return Finding{path, "kernel \"" + kernel.name() +
                            "\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
-                           "flash_attention_3, elementwise, gemm_reduction, trace"};
+                           "flash_attention_3, elementwise, gemm_reduction, trace, listing"};
 }
 
 }  // namespace warpfold::configs

@@ -2,11 +2,13 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include "configs/base_chain.h"
 #include "configs/check.h"
 #include "configs/near_miss.h"
 #include "configs/places.h"
@@ -22,94 +24,30 @@ namespace {
 namespace fs = std::filesystem;
 namespace pb = google::protobuf;
 
-// A path written in a file of folder `from` names the same file when written in one of folder `to`.
-std::string rebased(const std::string& path, const fs::path& from, const fs::path& to) {
-  if (fs::path(path).is_absolute() || from == to) return path;
-  return fs::proximate(fs::absolute(from / path), fs::absolute(to.empty() ? "." : to)).lexically_normal().string();
-}
-
-void rebase_paths(pb::Message& message, const fs::path& from, const fs::path& to) {
-  auto* scenario = dynamic_cast<Scenario*>(&message);
-  if (scenario == nullptr) return;
-  if (scenario->has_gpu_file()) scenario->set_gpu_file(rebased(scenario->gpu_file(), from, to));
-  for (Kernel& kernel : *scenario->mutable_kernel()) {
-    if (kernel.has_trace()) kernel.mutable_trace()->set_path(rebased(kernel.trace().path(), from, to));
-  }
-}
-
-// Protobuf's merge appends repeated fields; here those of a derived file replace the base's, so that a list can get shorter.
-void clear_replaced(const pb::Message& derived, pb::Message& merged) {
-  const pb::Reflection& reflection = *derived.GetReflection();
-  std::vector<const pb::FieldDescriptor*> fields;
-  reflection.ListFields(derived, &fields);
-  for (const pb::FieldDescriptor* field : fields) {
-    if (field->is_repeated()) {
-      reflection.ClearField(&merged, field);
-    } else if (field->message_type() != nullptr && reflection.HasField(merged, field)) {
-      clear_replaced(reflection.GetMessage(derived, field), *reflection.MutableMessage(&merged, field));
-    }
-  }
-}
-
-// One `base:` chain, merged into `merged` from the innermost base outwards.
-class Chain {
- public:
-  Chain(pb::Message& merged, Places& places, std::string prefix) : merged_(merged), places_(places), prefix_(std::move(prefix)) {}
-
-  // `wanted_by`: where the file was named, for a message about a file that cannot be read.
-  Expected<void> load(const std::string& path, const Diagnostic& wanted_by) {
-    const std::string file = fs::path(path).lexically_normal().string();
-    if (files_.empty()) folder_ = fs::path(file).parent_path();
-    std::error_code ignored;  // a missing file is reported when it is read
-    const fs::path identity = fs::weakly_canonical(file, ignored);
-    for (const auto& open : files_) {
-      if (open.second == identity) return cycle(file, wanted_by);
-    }
-    files_.emplace_back(file, identity);
-
-    const auto text = read_file(file);
-    if (!text) return fail_at(wanted_by.file, wanted_by.line, wanted_by.column, text.error().message);
-    const std::unique_ptr<pb::Message> own(merged_.New());
-    auto locations = std::make_unique<pb::TextFormat::ParseInfoTree>();
-    if (auto parsed = parse_located_text(file, *text, *own, *locations); !parsed) return parsed;
-    if (auto merged = load_base(file, *own, *locations); !merged) return merged;
-
-    rebase_paths(*own, fs::path(file).parent_path(), folder_);
-    clear_replaced(*own, merged_);
-    merged_.MergeFrom(*own);
-    places_.add_file(file, prefix_, *merged_.GetDescriptor(), std::move(locations));
-    return {};
-  }
-
- private:
-  Expected<void> load_base(const std::string& file, pb::Message& own, const pb::TextFormat::ParseInfoTree& locations) {
-    const pb::FieldDescriptor* field = own.GetDescriptor()->FindFieldByName("base");
-    const pb::Reflection& reflection = *own.GetReflection();
-    if (!reflection.HasField(own, field)) return {};
-    const std::string base = reflection.GetString(own, field);
-    reflection.ClearField(&own, field);
-    const auto place = locations.GetLocation(field, -1);
-    return load((fs::path(file).parent_path() / base).string(), Diagnostic{file, place.line + 1, place.column + 1, {}});
-  }
-
-  Expected<void> cycle(const std::string& file, const Diagnostic& wanted_by) const {
-    std::string chain;
-    for (const auto& open : files_) chain += open.first + " -> ";
-    return fail_at(wanted_by.file, wanted_by.line, wanted_by.column, "base: files form a cycle: " + chain + file);
-  }
-
-  pb::Message& merged_;
-  Places& places_;
-  std::string prefix_;
-  fs::path folder_;
-  std::vector<std::pair<std::string, fs::path>> files_;  // as written, and what it is
-};
-
 // Values that are set after the files have been merged.
 class Setter {
  public:
   Setter(Scenario& scenario, Places& places) : scenario_(scenario), places_(places) {}
 
+  using Setting = std::vector<std::string>::const_iterator;
+  Expected<void> apply_settings(Setting first, Setting end) {
+    for (; first != end; ++first) {
+      if (auto applied = apply_setting(*first); !applied) return applied;
+    }
+    return {};
+  }
+
+  Expected<void> apply_parameters() {
+    const auto parameters = scenario_.parameter();  // a copy: a target may not change what the loop runs over
+    for (int i = 0; i < parameters.size(); ++i) {
+      for (int t = 0; t < parameters[i].sets_size(); ++t) {
+        if (auto applied = apply_target(parameters[i], i, t); !applied) return applied;
+      }
+    }
+    return {};
+  }
+
+ private:
   Expected<void> apply_setting(const std::string& setting) {
     const Diagnostic place{"--set " + printable(setting), 0, 0, {}};
     const size_t equals = setting.find('=');
@@ -125,17 +63,6 @@ class Setter {
     return set(path, value, place);
   }
 
-  Expected<void> apply_parameters() {
-    const auto parameters = scenario_.parameter();  // a copy: a target may not change what the loop runs over
-    for (int i = 0; i < parameters.size(); ++i) {
-      for (int t = 0; t < parameters[i].sets_size(); ++t) {
-        if (auto applied = apply_target(parameters[i], i, t); !applied) return applied;
-      }
-    }
-    return {};
-  }
-
- private:
   bool is_parameter(const std::string& name) const {
     for (const Parameter& parameter : scenario_.parameter()) {
       if (parameter.name() == name) return true;
@@ -204,21 +131,47 @@ Expected<void> resolve_gpu(const std::string& scenario_path, Scenario& scenario,
   if (scenario.has_gpu_file()) {
     const std::string path = (fs::path(scenario_path).parent_path() / scenario.gpu_file()).string();
     Places gpu_places;
-    if (auto loaded = Chain(gpu, gpu_places, "gpu.").load(path, places.find("gpu_file")); !loaded) return loaded;
+    if (auto loaded = BaseChain(gpu, gpu_places, "gpu.").load(path, places.find("gpu_file")); !loaded) return loaded;
     places.put_below(std::move(gpu_places));
   }
-  gpu.MergeFrom(scenario.gpu());  // a GPU has no repeated fields
+  merge_over(scenario.gpu(), gpu);
   *scenario.mutable_gpu() = gpu;
   scenario.clear_gpu_file();
   return {};
 }
+
+// Launch descriptions of listings, from their files and what the scenario merges over them.
+Expected<void> resolve_listings(const std::string& scenario_path, Scenario& scenario, Places& places) {
+  for (int k = 0; k < scenario.kernel_size(); ++k) {
+    if (!scenario.kernel(k).has_listing()) continue;
+    ListingFile& listing = *scenario.mutable_kernel(k)->mutable_listing();
+    const std::string path = "kernel[" + std::to_string(k) + "].listing";
+    if (listing.description().has_base()) {
+      return places.fail({path + ".description.base", "a listing's description has no base; name the file in launch"});
+    }
+    if (!listing.has_launch()) continue;
+    const std::string file = (fs::path(scenario_path).parent_path() / listing.launch()).string();
+    KernelLaunch description;
+    Places launch_places;
+    BaseChain chain(description, launch_places, path + ".description.");
+    if (auto loaded = chain.load(file, places.find(path + ".launch")); !loaded) return loaded;
+    places.put_below(std::move(launch_places));
+    merge_over(listing.description(), description);
+    *listing.mutable_description() = std::move(description);
+    listing.clear_launch();
+  }
+  return {};
+}
+
+// The description is there before its fields are set.
+bool names_launch_file(const std::string& setting) { return setting.substr(0, setting.find('=')).ends_with(".listing.launch"); }
 
 }  // namespace
 
 Expected<Gpu> load_gpu(const std::string& path) {
   Gpu gpu;
   Places places;
-  if (auto loaded = Chain(gpu, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
+  if (auto loaded = BaseChain(gpu, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
   if (const auto fault = find_gpu_fault(gpu, "")) return places.fail(*fault);
   return gpu;
 }
@@ -226,11 +179,13 @@ Expected<Gpu> load_gpu(const std::string& path) {
 Expected<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings, Places* written) {
   Scenario scenario;
   Places places;
-  if (auto loaded = Chain(scenario, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
+  if (auto loaded = BaseChain(scenario, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
   Setter setter(scenario, places);
-  for (const std::string& setting : settings) {
-    if (auto applied = setter.apply_setting(setting); !applied) return std::unexpected(applied.error());
-  }
+  std::vector<std::string> in_order = settings;
+  const auto rest = std::ranges::stable_partition(in_order, names_launch_file).begin();
+  if (auto applied = setter.apply_settings(in_order.begin(), rest); !applied) return std::unexpected(applied.error());
+  if (auto resolved = resolve_listings(path, scenario, places); !resolved) return std::unexpected(resolved.error());
+  if (auto applied = setter.apply_settings(rest, in_order.end()); !applied) return std::unexpected(applied.error());
   if (const auto fault = find_parameter_fault(scenario)) return places.fail(*fault);
   if (auto applied = setter.apply_parameters(); !applied) return std::unexpected(applied.error());
   if (!scenario.has_gpu_file() && !scenario.has_gpu()) return places.fail({"", "gpu_file is missing"});
@@ -246,7 +201,7 @@ Expected<Scenario> load_scenario(const std::string& path, const std::vector<std:
 Expected<KernelLaunch> load_kernel_launch(const std::string& path, const std::vector<std::string>& settings, Places* written) {
   KernelLaunch launch;
   Places places;
-  if (auto loaded = Chain(launch, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
+  if (auto loaded = BaseChain(launch, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
   for (const std::string& setting : settings) {
     const Diagnostic place{"--set " + printable(setting), 0, 0, {}};
     const size_t equals = setting.find('=');

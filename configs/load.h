@@ -21,10 +21,10 @@ Expected<void> parse_text(const std::string& file, std::string_view text, google
 // Reads a GPU file: `base:` files first (a cycle fails), this file merged over them, then checked (check_gpu).
 Expected<Gpu> load_gpu(const std::string& path);
 
-// Reads a scenario: `base:` chain, then `settings` ("PATH=VALUE" each, in order: a declared parameter's name or a field path
-// such as kernel.qkv.hopper_gemm.tile_n or gpu.sm.tensor.scale, which sm.tensor.scale means too), then parameter targets, then the
-// GPU file with the scenario's `gpu` merged over it. The result is fully resolved (no base, gpu complete) and checked.
-// `places` is given where everything was written, for what is found to be wrong later.
+// Reads a scenario: `base:` chain, launch descriptions of listings, then `settings` ("PATH=VALUE" each, in order: a declared
+// parameter's name or a field path such as kernel.qkv.hopper_gemm.tile_n or gpu.sm.tensor.scale, which sm.tensor.scale means too),
+// then parameter targets, then the GPU file with the scenario's `gpu` merged over it. The result is fully resolved (no base, gpu
+// complete) and checked. `places` is given where everything was written, for what is found to be wrong later.
 Expected<Scenario> load_scenario(const std::string& path, const std::vector<std::string>& settings, Places* places = nullptr);
 
 // Reads a study and checks it; its scenario_file becomes relative to the current folder.

@@ -40,15 +40,16 @@ std::vector<Step> split(std::string_view path) {
 struct Trail {
   size_t depth = 0;  // steps that the file gives
   pb::TextFormat::ParseLocation location;
-  bool final = false;  // the file gives a repeated field on the way, which replaces what files before it gave
+  size_t replaced = 0;  // steps up to the innermost repeated field that the file gives: it replaces what files before it gave
 };
 
 Trail follow(const std::vector<Step>& steps, const pb::Descriptor* type, const Locations* locations) {
   Trail trail;
-  for (const Step& step : steps) {
+  for (size_t s = 0; s < steps.size(); ++s) {
+    const Step& step = steps[s];
     const pb::FieldDescriptor* field = type == nullptr || locations == nullptr ? nullptr : type->FindFieldByName(step.field);
     if (field == nullptr) break;
-    if (field->is_repeated() && locations->GetLocation(field, 0).line >= 0) trail.final = true;
+    if (field->is_repeated() && locations->GetLocation(field, 0).line >= 0) trail.replaced = s + 1;
     const int index = field->is_repeated() ? std::max(step.index, 0) : -1;
     const auto location = locations->GetLocation(field, index);
     if (location.line < 0) break;
@@ -81,16 +82,18 @@ Diagnostic Places::find(const std::string& path) const {
   }
   Diagnostic place{files_.empty() ? std::string() : files_.back().name, 0, 0, {}};
   size_t deepest = 0;
+  size_t replaced = 0;
   for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
     if (!path.starts_with(file->prefix)) continue;
     const std::vector<Step> outer = split(file->prefix);
+    if (outer.size() < replaced) continue;
     const Trail trail = follow(split(std::string_view(path).substr(file->prefix.size())), file->type, file->locations.get());
     const size_t depth = trail.depth == 0 ? 0 : outer.size() + trail.depth;
     if (depth > deepest) {
       deepest = depth;
       place = {file->name, trail.location.line + 1, trail.location.column + 1, {}};
     }
-    if (trail.final) break;
+    if (trail.replaced != 0) replaced = std::max(replaced, outer.size() + trail.replaced);
   }
   return place;
 }
@@ -106,6 +109,7 @@ Diagnostic Places::located(Diagnostic diagnostic) const {
 std::unexpected<Diagnostic> Places::fail(const Finding& finding) const {
   Diagnostic diagnostic = find(finding.path);
   diagnostic.message = finding.message;
+  if (diagnostic.file.empty()) diagnostic.path = finding.path;
   return std::unexpected(std::move(diagnostic));
 }
 

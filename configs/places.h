@@ -32,6 +32,7 @@ class Places {
 
   // The place of `path`, or of the innermost group around it that was written somewhere; otherwise the last file.
   Diagnostic find(const std::string& path) const;
+  // At that place; a finding about a message that no file gave keeps its path.
   std::unexpected<Diagnostic> fail(const Finding& finding) const;
   // The same diagnostic at the place of the field that it names, if it names one that was written.
   Diagnostic located(Diagnostic diagnostic) const;

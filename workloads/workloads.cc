@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include "configs/read_file.h"
+#include "traces/import/import.h"
 #include "traces/trace_file.h"
 #include "traces/validate.h"
 #include "workloads/ampere_gemm/ampere_gemm.h"
@@ -24,8 +26,13 @@ std::string names_of(const std::vector<traces::Kernel>& kernels) {
   return names;
 }
 
+// A file that the scenario names.
+std::string beside(const std::string& scenario_file, const std::string& name) {
+  return (std::filesystem::path(scenario_file).parent_path() / name).lexically_normal().string();
+}
+
 Expected<traces::Kernel> from_trace(const configs::TraceFile& trace, const std::string& scenario_file) {
-  const std::string path = (std::filesystem::path(scenario_file).parent_path() / trace.path()).lexically_normal().string();
+  const std::string path = beside(scenario_file, trace.path());
   auto kernels = traces::read_trace(path);
   if (!kernels) return std::unexpected(kernels.error());
   if (!trace.has_kernel() && kernels->size() == 1) return std::move(kernels->front());
@@ -34,6 +41,15 @@ Expected<traces::Kernel> from_trace(const configs::TraceFile& trace, const std::
   }
   const std::string wanted = trace.has_kernel() ? "no kernel " + trace.kernel() : "name one of the kernels";
   return fail_at(path, 0, 0, wanted + "; the file has: " + names_of(*kernels));
+}
+
+Expected<traces::Kernel> from_listing(const configs::ListingFile& listing, const std::string& scenario_file) {
+  const std::string path = beside(scenario_file, listing.path());
+  const auto text = read_file(path);
+  if (!text) return fail_in("path", text.error().message);
+  auto imported = sass::import_listing(path, *text, listing.description(), {});
+  if (!imported) return std::unexpected(imported.error().inside("description"));
+  return std::move(imported->kernel);
 }
 
 Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file) {
@@ -54,12 +70,14 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       return make_gemm_reduction(kernel.gemm_reduction(), gpu);
     case configs::Kernel::kTrace:
       return from_trace(kernel.trace(), scenario_file);
+    case configs::Kernel::kListing:
+      return from_listing(kernel.listing(), scenario_file);
     case configs::Kernel::WORKLOAD_NOT_SET:
       break;
   }
   return fail(
       "no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, elementwise, "
-      "gemm_reduction, trace");
+      "gemm_reduction, trace, listing");
 }
 
 // "hopper_gemm"
@@ -76,7 +94,8 @@ Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const config
     Diagnostic problem = made.error();
     if (problem.file.empty()) {
       problem.file = scenario_file;
-      problem.path = workload_field(kernel);
+      const std::string field = workload_field(kernel);
+      problem.path = problem.path.empty() ? field : problem.inside(field).path;
     }
     problem.message = "kernel " + kernel.name() + ": " + problem.message;
     return std::unexpected(std::move(problem));

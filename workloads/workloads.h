@@ -12,9 +12,8 @@
 namespace warpfold::workloads {
 
 // The rolled program of one kernel of a scenario for a GPU: dispatches to the generators of the kernel families, or reads the trace
-// file
-// (`scenario_file` is what a trace path is relative to). Inconsistent shapes and CTAs that cannot fit fail: at the
-// workload, where it is generated.
+// or imports the listing (`scenario_file` is what their paths are relative to). Inconsistent shapes and CTAs that cannot fit fail:
+// at the workload, where it is generated.
 Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file);
 
 // Makes kernels of one scenario and of its variants. Each is made once: a workload for a GPU that has been asked for before, under

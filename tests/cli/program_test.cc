@@ -36,8 +36,8 @@ TEST_F(Invocations, ForHelpSucceed) {
       EXPECT_THAT(result.out, AllOf(StartsWith("Usage: warpfold " + command), HasSubstr("Examples:")));
     }
   }
-  EXPECT_THAT(run({"trace", "--help"}).out, HasSubstr("dump|stats|check|write|slice|diff|export"));
-  for (const std::string action : {"dump", "stats", "check", "write", "slice", "diff", "export"}) {
+  EXPECT_THAT(run({"trace", "--help"}).out, HasSubstr("dump|stats|check|write|format|slice|diff|export"));
+  for (const std::string action : {"dump", "stats", "check", "write", "format", "slice", "diff", "export"}) {
     EXPECT_THAT(run({"trace", action, "--help"}).out, AllOf(StartsWith("Usage: warpfold trace " + action), HasSubstr("Examples:")));
   }
 }
@@ -55,7 +55,8 @@ TEST_F(Invocations, WithUnknownWordsGetANearMiss) {
   EXPECT_EQ(error({"simulate", "s.textproto", "--fromat", "json"}), "unknown option --fromat; did you mean \"--format\"?");
   EXPECT_EQ(error({"simulate", "s.textproto", "--forma", "json"}), "unknown option --forma; did you mean \"--format\"?");
   EXPECT_EQ(error({"trace", "dumb", "x"}), "unknown command \"trace dumb\"; did you mean \"dump\"?");
-  EXPECT_EQ(error({"trace"}), "trace: dump, stats, check, write, slice, diff or export is missing; see warpfold trace --help");
+  EXPECT_EQ(error({"trace"}),
+            "trace: dump, stats, check, write, format, slice, diff or export is missing; see warpfold trace --help");
   EXPECT_EQ(error({"simulate", "s.textproto", "--format", "jsn"}), "unknown format \"jsn\"; did you mean \"json\"?");
   EXPECT_EQ(error({"compare", "s.textproto", "--policies", "concurent"}),
             "--policies: unknown policy \"concurent\"; did you mean \"concurrent\"?");

@@ -76,7 +76,7 @@ TEST(MakeKernel, SaysWhichKernelIsWrong) {
   kernel.set_name("mask");
   EXPECT_EQ(make_kernel(kernel, gpu("h100_sxm"), "s.textproto").error().text(),
             "s.textproto: kernel mask: no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
-            "flash_attention_3, elementwise, gemm_reduction, trace");
+            "flash_attention_3, elementwise, gemm_reduction, trace, listing");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace warpfold::cli {
 // Exit codes of the program.
 inline constexpr int kSuccess = 0;
 inline constexpr int kInternalError = 1;  // a defect of the program
+inline constexpr int kUnformatted = 1;    // trace format --check: a file would change
 inline constexpr int kUserError = 2;      // one line on stderr
 inline constexpr int kDeadlock = 3;       // a report of what each warp waits for on stderr
 

@@ -81,7 +81,7 @@ class Layout {
     if (!launch_.has_block()) return places_.fail({"", "block is missing: how many threads a CTA has, as block { x: 128 }"});
     for (int i = 0; i < 3; ++i) {
       if (facts_.grid[i] == 0 || facts_.grid[i] > kMostGrid)
-        return places_.fail({"grid", "a grid has 1 to 2147483647 CTAs each way"});
+        return places_.fail({std::string("grid.") + "xyz"[i], "a grid has 1 to 2147483647 CTAs each way"});
       if (facts_.cluster[i] == 0 || facts_.grid[i] % facts_.cluster[i] != 0) {
         return places_.fail({"cluster", "the grid is not made of whole clusters"});
       }

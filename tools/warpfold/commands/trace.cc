@@ -177,11 +177,12 @@ Outcome<void> write(const Invocation& invocation) {
 }
 
 constexpr const char* kUsage =
-    "Usage: warpfold trace dump|stats|check|write|slice|diff|export ...\n\n"
+    "Usage: warpfold trace dump|stats|check|write|format|slice|diff|export ...\n\n"
     "  write  write the kernels of a scenario to a trace file\n"
     "  dump   print a trace as text\n"
     "  stats  count instructions, pipes and bytes of a trace\n"
     "  check  check traces and their control codes\n"
+    "  format lay out the text of traces\n"
     "  slice  write a part of kernels: a role, a loop, some CTAs\n"
     "  diff   compare two kernels, opcode by opcode or loop by loop\n"
     "  export write kernels as Accel-Sim reads them\n\n"
@@ -193,7 +194,7 @@ constexpr const char* kUsage =
 
 Outcome<void> trace_command(const Invocation& invocation) {
   if (invocation.arguments.empty())
-    return user_error("trace: dump, stats, check, write, slice, diff or export is missing; see warpfold trace --help");
+    return user_error("trace: dump, stats, check, write, format, slice, diff or export is missing; see warpfold trace --help");
   const std::string& action = invocation.arguments.front();
   if (action == "--help" || action == "-h") return write_output("", kUsage);
   const Invocation rest{{invocation.arguments.begin() + 1, invocation.arguments.end()}, invocation.command_line};
@@ -201,11 +202,12 @@ Outcome<void> trace_command(const Invocation& invocation) {
   if (action == "stats") return stats(rest);
   if (action == "check") return check(rest);
   if (action == "write") return write(rest);
+  if (action == "format") return trace_format(rest);
   if (action == "slice") return trace_slice(rest);
   if (action == "diff") return trace_diff(rest);
   if (action == "export") return trace_export(rest);
   return user_error("unknown command \"trace " + action + "\"" +
-                    suggestion(action, {"dump", "stats", "check", "write", "slice", "diff", "export"}));
+                    suggestion(action, {"dump", "stats", "check", "write", "format", "slice", "diff", "export"}));
 }
 
 }  // namespace warpfold::cli

@@ -14,6 +14,7 @@ namespace warpfold::cli {
 // The verbs of `warpfold trace`, a file each besides those of trace.cc, and what they share.
 Outcome<void> trace_diff(const Invocation& invocation);
 Outcome<void> trace_export(const Invocation& invocation);
+Outcome<void> trace_format(const Invocation& invocation);
 Outcome<void> trace_slice(const Invocation& invocation);
 
 // --kernel NAME, and the kernel that it names, or all.

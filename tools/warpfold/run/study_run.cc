@@ -1,7 +1,6 @@
 #include "tools/warpfold/run/study_run.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -10,9 +9,9 @@
 #include "configs/load.h"
 #include "configs/near_miss.h"
 #include "configs/printable.h"
-#include "configs/read_file.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/study_record.h"
+#include "tools/warpfold/run/input_files.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/point_store.h"
 #include "tools/warpfold/run/progress.h"
@@ -22,8 +21,6 @@
 namespace warpfold::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 class StudyRunner {
  public:
@@ -133,14 +130,8 @@ class StudyRunner {
     std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
                       std::to_string(fold.sampling_delay) + (how_.folding.shadow ? " shadow" : "") +
                       (how_.all_sms ? " all SMs" : "");
-    for (const auto& [scenario, places] : scenarios) {
-      all += scenario.DebugString();
-      for (const configs::Kernel& kernel : scenario.kernel()) {
-        if (!kernel.has_trace()) continue;
-        const auto trace = read_file((fs::path(study_.scenario_file()).parent_path() / kernel.trace().path()).string());
-        if (trace) all += content_hash(*trace);
-      }
-    }
+    for (const auto& [scenario, places] : scenarios)
+      all += scenario.DebugString() + hash_of_inputs(scenario, study_.scenario_file());
     return content_hash(all);
   }
 

@@ -1,14 +1,13 @@
 #include "tools/warpfold/run/validation_points.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
-#include "configs/read_file.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/fold.h"
 #include "tools/warpfold/figures/result.h"
 #include "tools/warpfold/figures/validation_figures.h"
+#include "tools/warpfold/run/input_files.h"
 #include "tools/warpfold/run/launches.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
@@ -24,12 +23,7 @@ std::string ValidationPoints::key_of(const validation::Run& run, bool alone) con
   const sim::FoldOptions& fold = how_.folding.options;
   std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
                     std::to_string(fold.sampling_delay) + (how_.all_sms ? " all SMs" : "") + (alone ? " alone " : " ");
-  all += run.scenario.DebugString();
-  for (const configs::Kernel& kernel : run.scenario.kernel()) {
-    if (!kernel.has_trace()) continue;
-    const auto trace = read_file((std::filesystem::path(run.file).parent_path() / kernel.trace().path()).string());
-    if (trace) all += content_hash(*trace);
-  }
+  all += run.scenario.DebugString() + hash_of_inputs(run.scenario, run.file);
   return content_hash(all);
 }
 

@@ -1,0 +1,97 @@
+#include "configs/base_chain.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <memory>
+
+#include "configs/read_file.h"
+#include "configs/scenario.pb.h"
+#include "configs/text.h"
+
+namespace warpfold::configs {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace pb = google::protobuf;
+
+// A path written in a file of folder `from` names the same file when written in one of folder `to`.
+std::string rebased(const std::string& path, const fs::path& from, const fs::path& to) {
+  if (fs::path(path).is_absolute() || from == to) return path;
+  return fs::proximate(fs::absolute(from / path), fs::absolute(to.empty() ? "." : to)).lexically_normal().string();
+}
+
+void rebase_paths(pb::Message& message, const fs::path& from, const fs::path& to) {
+  auto* scenario = dynamic_cast<Scenario*>(&message);
+  if (scenario == nullptr) return;
+  if (scenario->has_gpu_file()) scenario->set_gpu_file(rebased(scenario->gpu_file(), from, to));
+  for (Kernel& kernel : *scenario->mutable_kernel()) {
+    if (kernel.has_trace()) kernel.mutable_trace()->set_path(rebased(kernel.trace().path(), from, to));
+    if (!kernel.has_listing()) continue;
+    ListingFile& listing = *kernel.mutable_listing();
+    listing.set_path(rebased(listing.path(), from, to));
+    if (listing.has_launch()) listing.set_launch(rebased(listing.launch(), from, to));
+  }
+}
+
+// The lists of `merged` that `derived` has as well.
+void clear_replaced(const pb::Message& derived, pb::Message& merged) {
+  const pb::Reflection& reflection = *derived.GetReflection();
+  std::vector<const pb::FieldDescriptor*> fields;
+  reflection.ListFields(derived, &fields);
+  for (const pb::FieldDescriptor* field : fields) {
+    if (field->is_repeated()) {
+      reflection.ClearField(&merged, field);
+    } else if (field->message_type() != nullptr && reflection.HasField(merged, field)) {
+      clear_replaced(reflection.GetMessage(derived, field), *reflection.MutableMessage(&merged, field));
+    }
+  }
+}
+
+}  // namespace
+
+void merge_over(const pb::Message& derived, pb::Message& merged) {
+  clear_replaced(derived, merged);
+  merged.MergeFrom(derived);
+}
+
+Expected<void> BaseChain::load(const std::string& path, const Diagnostic& wanted_by) {
+  const std::string file = fs::path(path).lexically_normal().string();
+  if (files_.empty()) folder_ = fs::path(file).parent_path();
+  std::error_code ignored;  // a missing file is reported when it is read
+  const fs::path identity = fs::weakly_canonical(file, ignored);
+  for (const auto& open : files_) {
+    if (open.second == identity) return cycle(file, wanted_by);
+  }
+  files_.emplace_back(file, identity);
+
+  const auto text = read_file(file);
+  if (!text) return fail_at(wanted_by.file, wanted_by.line, wanted_by.column, text.error().message);
+  const std::unique_ptr<pb::Message> own(merged_.New());
+  auto locations = std::make_unique<pb::TextFormat::ParseInfoTree>();
+  if (auto parsed = parse_located_text(file, *text, *own, *locations); !parsed) return parsed;
+  if (auto merged = load_base(file, *own, *locations); !merged) return merged;
+
+  rebase_paths(*own, fs::path(file).parent_path(), folder_);
+  merge_over(*own, merged_);
+  places_.add_file(file, prefix_, *merged_.GetDescriptor(), std::move(locations));
+  return {};
+}
+
+Expected<void> BaseChain::load_base(const std::string& file, pb::Message& own, const pb::TextFormat::ParseInfoTree& locations) {
+  const pb::FieldDescriptor* field = own.GetDescriptor()->FindFieldByName("base");
+  const pb::Reflection& reflection = *own.GetReflection();
+  if (!reflection.HasField(own, field)) return {};
+  const std::string base = reflection.GetString(own, field);
+  reflection.ClearField(&own, field);
+  const auto place = locations.GetLocation(field, -1);
+  return load((fs::path(file).parent_path() / base).string(), Diagnostic{file, place.line + 1, place.column + 1, {}});
+}
+
+Expected<void> BaseChain::cycle(const std::string& file, const Diagnostic& wanted_by) const {
+  std::string chain;
+  for (const auto& open : files_) chain += open.first + " -> ";
+  return fail_at(wanted_by.file, wanted_by.line, wanted_by.column, "base: files form a cycle: " + chain + file);
+}
+
+}  // namespace warpfold::configs

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <google/protobuf/message.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/places.h"
+
+namespace warpfold::configs {
+
+// One `base:` chain, merged into `merged` from the innermost base outwards. Paths in it become relative to the outermost file.
+// `prefix`: where the message sits in the one that `places` is about, for example "gpu."; empty for the top.
+class BaseChain {
+ public:
+  BaseChain(google::protobuf::Message& merged, Places& places, std::string prefix)
+      : merged_(merged), places_(places), prefix_(std::move(prefix)) {}
+
+  // `wanted_by`: where the file was named, for a message about a file that cannot be read.
+  Expected<void> load(const std::string& path, const Diagnostic& wanted_by);
+
+ private:
+  Expected<void> load_base(const std::string& file, google::protobuf::Message& own,
+                           const google::protobuf::TextFormat::ParseInfoTree& locations);
+  Expected<void> cycle(const std::string& file, const Diagnostic& wanted_by) const;
+
+  google::protobuf::Message& merged_;
+  Places& places_;
+  std::string prefix_;
+  std::filesystem::path folder_;
+  std::vector<std::pair<std::string, std::filesystem::path>> files_;  // as written, and what it is
+};
+
+// `derived` over `merged`. Protobuf's merge appends repeated fields; here those of `derived` replace the others, so that a list can
+// get shorter.
+void merge_over(const google::protobuf::Message& derived, google::protobuf::Message& merged);
+
+}  // namespace warpfold::configs

@@ -1,0 +1,64 @@
+// Kernels that a scenario imports from listings, from the command line: every command takes them, and mistakes are located.
+
+#include <gmock/gmock.h>
+
+#include "program.h"
+#include "tests/source_dir.h"
+
+namespace warpfold::cli {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kKernels = WARPFOLD_SOURCE_DIR "/configs/kernels/";
+const std::string kScenario = WARPFOLD_SOURCE_DIR "/configs/scenarios/row_sums_philox.textproto";
+const std::string kSmall = "kernel.sums.listing.description.parameter.rows.value=1728";
+
+class Listing : public Program {};
+
+TEST_F(Listing, GivesTheKernelThatImportWrites) {
+  const Ended imported = run({"import", kKernels + "elementwise_sm_80.sass", "--launch", kKernels + "row_sums.textproto", "--set",
+                              "parameter.rows.value=1728", "--output", "sums.wft"});
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  const std::string gpu = "gpu_file: \"" WARPFOLD_SOURCE_DIR "/configs/gpus/a100_sxm.textproto\"\nname: \"s\"\n";
+  write("trace.textproto", gpu + "kernel { name: \"sums\" trace { path: \"sums.wft\" } }\n");
+  write("listing.textproto", gpu + "kernel { name: \"sums\" listing { path: \"" + kKernels + "elementwise_sm_80.sass\" launch: \"" +
+                                 kKernels + "row_sums.textproto\" } }\n");
+  const Ended trace = run({"hot", "trace.textproto", "--format", "csv"});
+  const Ended listing = run({"hot", "listing.textproto", "--set", kSmall, "--format", "csv"});
+  ASSERT_EQ(listing.exit_code, 0) << listing.err;
+  EXPECT_EQ(trace.out, listing.out);
+}
+
+TEST_F(Listing, IsTakenByEveryCommand) {
+  const std::vector<std::vector<std::string>> commands{{"check", kScenario},
+                                                       {"simulate", kScenario},
+                                                       {"compare", kScenario, "--policies", "sequential,concurrent,sliced"},
+                                                       {"roofline", kScenario},
+                                                       {"model", kScenario},
+                                                       {"hot", kScenario, "--top", "2"},
+                                                       {"whatif", kScenario, "--resources", "alu"}};
+  for (std::vector<std::string> command : commands) {
+    command.insert(command.end(), {"--set", kSmall});
+    const Ended ended = run(command);
+    EXPECT_EQ(ended.exit_code, 0) << command.front() << ": " << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("sums")) << command.front();
+  }
+}
+
+TEST_F(Listing, HasMistakesLocated) {
+  const auto message = [&](const std::string& setting) { return run({"simulate", kScenario, "--set", setting}).err; };
+  EXPECT_THAT(message("kernel.sums.listing.description.grid.x=0"), HasSubstr("--set kernel.sums.listing.description.grid.x=0: "));
+  EXPECT_THAT(message("kernel.sums.listing.path=none.sass"), HasSubstr("--set kernel.sums.listing.path=none.sass: "));
+  write("k.sass", "\t.target\tsm_80\n.text.k:\n  LDC R0, c[0x0][0x160]\n  EXIT ;\n");
+  write("k.textproto", "grid { x: 1 }\nblock { x: 32 }\nparameter { array: \"none\" }\n");
+  write("s.textproto", "gpu_file: \"" WARPFOLD_SOURCE_DIR
+                       "/configs/gpus/a100_sxm.textproto\"\n"
+                       "kernel { name: \"k\" listing { path: \"k.sass\" launch: \"k.textproto\" } }\n");
+  EXPECT_THAT(run({"simulate", "s.textproto"}).err, HasSubstr("k.sass:3"));
+  write("k.sass", "\t.target\tsm_80\n.text.k:\n  EXIT ;\n");
+  EXPECT_THAT(run({"simulate", "s.textproto"}).err, HasSubstr("k.textproto:3:13: "));
+}
+
+}  // namespace
+}  // namespace warpfold::cli
