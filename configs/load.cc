@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "configs/check.h"
+#include "configs/merge.h"
 #include "configs/near_miss.h"
 #include "configs/places.h"
 #include "configs/printable.h"
@@ -37,20 +38,6 @@ void rebase_paths(pb::Message& message, const fs::path& from, const fs::path& to
   }
 }
 
-// Protobuf's merge appends repeated fields; here those of a derived file replace the base's, so that a list can get shorter.
-void clear_replaced(const pb::Message& derived, pb::Message& merged) {
-  const pb::Reflection& reflection = *derived.GetReflection();
-  std::vector<const pb::FieldDescriptor*> fields;
-  reflection.ListFields(derived, &fields);
-  for (const pb::FieldDescriptor* field : fields) {
-    if (field->is_repeated()) {
-      reflection.ClearField(&merged, field);
-    } else if (field->message_type() != nullptr && reflection.HasField(merged, field)) {
-      clear_replaced(reflection.GetMessage(derived, field), *reflection.MutableMessage(&merged, field));
-    }
-  }
-}
-
 // One `base:` chain, merged into `merged` from the innermost base outwards.
 class Chain {
  public:
@@ -75,8 +62,7 @@ class Chain {
     if (auto merged = load_base(file, *own, *locations); !merged) return merged;
 
     rebase_paths(*own, fs::path(file).parent_path(), folder_);
-    clear_replaced(*own, merged_);
-    merged_.MergeFrom(*own);
+    merge_over(merged_, *own);
     places_.add_file(file, prefix_, *merged_.GetDescriptor(), std::move(locations));
     return {};
   }
