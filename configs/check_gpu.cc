@@ -13,7 +13,8 @@ namespace {
 
 enum class Needed {
   kAlways,
-  kWithBulkCopies,  // wgmma and bulk copies: architectures from sm_90 on
+  kWithBulkCopies,  // bulk copies and mbarriers: architectures from sm_90 on
+  kWithWgmma,       // sm_90 alone: later ones multiply in other ways
   kNever,           // left out, it is 0 or not known
 };
 
@@ -28,6 +29,7 @@ struct Limit {
 
 constexpr double kMany = 1e6;
 constexpr Needed kBulk = Needed::kWithBulkCopies;
+constexpr Needed kWgmma = Needed::kWithWgmma;
 
 constexpr std::array kLimits{
     Limit{"sm_count", 1, 4096},
@@ -59,15 +61,15 @@ constexpr std::array kLimits{
     Limit{"sm.shared_memory.bytes_per_clk", 1, 1 << 16},
     Limit{"sm.memory_issue_interval_cycles", 1, 64},
     Limit{"sm.memory_credits", 1, 1024},
-    Limit{"sm.tensor.wgmma_columns_per_clk", 1, 1024, kBulk},
-    Limit{"sm.tensor.wgmma_fifo_entries", 1, 16, kBulk},                       // commands that a warpgroup may have open
-    Limit{"sm.tensor.wgmma_completion_cycles", 0, 512, kBulk},                 // with a command every 10 cycles: 64 in flight hold
-    Limit{"sm.tensor.wgmma_completion_a_in_registers_cycles", 0, 512, kBulk},  // the same
-    Limit{"sm.tensor.wgmma_command_floor_cycles", 10, 1024, kBulk},            // the same
-    Limit{"sm.tensor.wgmma_a_wavefronts", 0, 1024, kBulk},
-    Limit{"sm.tensor.wgmma_columns_per_b_wavefront", 1, 1024, kBulk},
-    Limit{"sm.tensor.accumulator_commit_window_cycles", 1, 1024, kBulk},
-    Limit{"sm.tensor.accumulator_commit_reads", 0, 1024, kBulk},
+    Limit{"sm.tensor.wgmma_columns_per_clk", 1, 1024, kWgmma},
+    Limit{"sm.tensor.wgmma_fifo_entries", 1, 16, kWgmma},                       // commands that a warpgroup may have open
+    Limit{"sm.tensor.wgmma_completion_cycles", 0, 512, kWgmma},                 // with a command every 10 cycles: 64 in flight hold
+    Limit{"sm.tensor.wgmma_completion_a_in_registers_cycles", 0, 512, kWgmma},  // the same
+    Limit{"sm.tensor.wgmma_command_floor_cycles", 10, 1024, kWgmma},            // the same
+    Limit{"sm.tensor.wgmma_a_wavefronts", 0, 1024, kWgmma},
+    Limit{"sm.tensor.wgmma_columns_per_b_wavefront", 1, 1024, kWgmma},
+    Limit{"sm.tensor.accumulator_commit_window_cycles", 1, 1024, kWgmma},
+    Limit{"sm.tensor.accumulator_commit_reads", 0, 1024, kWgmma},
     Limit{"sm.barrier_latency_cycles", 0, kMany},
     Limit{"sm.mbarrier_latency_cycles", 0, kMany, kBulk},
     Limit{"sm.ingress_bytes_per_clk", 1, 1 << 16},
@@ -113,12 +115,25 @@ int architecture_number(const std::string& name) {
   return number;
 }
 
-std::optional<Finding> check_limits(const Gpu& gpu, bool bulk_copies) {
+bool is_needed(Needed needed, int architecture) {
+  switch (needed) {
+    case Needed::kAlways:
+      return true;
+    case Needed::kWithBulkCopies:
+      return architecture >= 90;
+    case Needed::kWithWgmma:
+      return architecture / 10 == 9;
+    case Needed::kNever:
+      return false;
+  }
+  return false;
+}
+
+std::optional<Finding> check_limits(const Gpu& gpu, int architecture) {
   for (const Limit& limit : kLimits) {
     const std::string path(limit.path);
     const auto number = number_at(gpu, limit.path);
-    const bool needed = limit.needed == Needed::kAlways || (limit.needed == Needed::kWithBulkCopies && bulk_copies);
-    if (!number && needed) return Finding{path, path + " is missing"};
+    if (!number && is_needed(limit.needed, architecture)) return Finding{path, path + " is missing"};
     if (!number) continue;
     // Written so that a not-a-number fails too.
     if (!(*number >= limit.least && *number <= limit.most)) {
@@ -226,7 +241,7 @@ std::optional<Finding> find_fault(const Gpu& gpu) {
   if (architecture == 0) {
     return Finding{"architecture", "architecture must look like \"sm_90\", not \"" + gpu.architecture() + "\""};
   }
-  if (auto fault = check_limits(gpu, architecture >= 90)) return fault;
+  if (auto fault = check_limits(gpu, architecture)) return fault;
   if (!gpu.sub_core().has_register_file_cache()) {
     return Finding{"sub_core.register_file_cache", "sub_core.register_file_cache is missing"};
   }

@@ -45,6 +45,15 @@ TEST(DataSheet, SaysNothingOfWhatItLeavesOut) {
   EXPECT_EQ(memory_warning(gpu, 1e18, 1e6), std::nullopt);
 }
 
+TEST(NotModelled, IsSaidOfKernelsThatMultiply) {
+  configs::Gpu gpu = part();
+  EXPECT_EQ(not_modelled_warning(gpu, "g", {.flops = 1e9}), std::nullopt);
+  gpu.set_name("part");
+  gpu.set_tensor_not_modelled("tensor memory");
+  EXPECT_EQ(not_modelled_warning(gpu, "g", {.flops = 1e9}), "Warning: g multiplies on a model of the part without tensor memory.");
+  EXPECT_EQ(not_modelled_warning(gpu, "g", {}), std::nullopt);
+}
+
 TEST(DataSheet, SaysNothingOfMachinesThatAreAskedForByFactors) {
   configs::Gpu gpu = part();
   gpu.mutable_sm()->mutable_tensor()->set_scale(2);

@@ -45,6 +45,11 @@ std::optional<std::string> tensor_warning(const configs::Gpu& gpu, const std::st
   return text + ".";
 }
 
+std::optional<std::string> not_modelled_warning(const configs::Gpu& gpu, const std::string& kernel, const TensorWork& work) {
+  if (work.flops == 0 || gpu.tensor_not_modelled().empty()) return std::nullopt;
+  return "Warning: " + kernel + " multiplies on a model of the " + gpu.name() + " without " + gpu.tensor_not_modelled() + ".";
+}
+
 std::optional<std::string> memory_warning(const configs::Gpu& gpu, double bytes, double time_us) {
   const double peak = gpu.data_sheet().memory_gb_per_s();
   if (peak == 0 || time_us == 0 || scaled(gpu.dram().has_scale(), gpu.dram().scale())) return std::nullopt;

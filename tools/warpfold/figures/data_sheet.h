@@ -20,6 +20,8 @@ TensorWork tensor_work(const traces::Kernel& kernel);
 // part's.
 std::optional<std::string> tensor_warning(const configs::Gpu& gpu, const std::string& kernel, const TensorWork& work,
                                           double time_us);
+// A sentence for a kernel that multiplies where the part has means that the model has not.
+std::optional<std::string> not_modelled_warning(const configs::Gpu& gpu, const std::string& kernel, const TensorWork& work);
 std::optional<std::string> memory_warning(const configs::Gpu& gpu, double bytes, double time_us);
 
 }  // namespace warpfold::cli

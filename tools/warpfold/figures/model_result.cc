@@ -45,6 +45,8 @@ configs::Result model_result(const configs::Scenario& scenario, const Chain& cha
     if (simulated != measured.alone.end()) kernel.set_solo_cycles(simulated->second);
     const auto warning = tensor_warning(scenario.gpu(), kernel.name(), chain.work[k], kernel.time_us());
     if (warning) result.add_warnings(*warning);
+    const auto lacking = not_modelled_warning(scenario.gpu(), kernel.name(), chain.work[k]);
+    if (lacking) result.add_warnings(*lacking);
   }
   configs::Model& model = *result.mutable_model();
   fill_interference(interference, *model.mutable_interference());

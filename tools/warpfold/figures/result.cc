@@ -86,7 +86,9 @@ void fill_warnings(const policies::Plan& plan, const sim::Outcome& outcome, cons
   };
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     const configs::KernelResult& kernel = result.kernels(static_cast<int>(k));
-    add(tensor_warning(gpu, kernel.name(), tensor_work(plan.kernels[k].kernel), kernel.time_us()));
+    const TensorWork work = tensor_work(plan.kernels[k].kernel);
+    add(tensor_warning(gpu, kernel.name(), work, kernel.time_us()));
+    add(not_modelled_warning(gpu, kernel.name(), work));
   }
   const auto dram = std::ranges::find(outcome.resources, "dram", &sim::ResourceUse::name);
   if (dram != outcome.resources.end()) add(memory_warning(gpu, static_cast<double>(dram->busy), result.total_time_us()));
