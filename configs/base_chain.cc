@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "configs/merge.h"
 #include "configs/read_file.h"
 #include "configs/scenario.pb.h"
 #include "configs/text.h"
@@ -34,26 +35,7 @@ void rebase_paths(pb::Message& message, const fs::path& from, const fs::path& to
   }
 }
 
-// The lists of `merged` that `derived` has as well.
-void clear_replaced(const pb::Message& derived, pb::Message& merged) {
-  const pb::Reflection& reflection = *derived.GetReflection();
-  std::vector<const pb::FieldDescriptor*> fields;
-  reflection.ListFields(derived, &fields);
-  for (const pb::FieldDescriptor* field : fields) {
-    if (field->is_repeated()) {
-      reflection.ClearField(&merged, field);
-    } else if (field->message_type() != nullptr && reflection.HasField(merged, field)) {
-      clear_replaced(reflection.GetMessage(derived, field), *reflection.MutableMessage(&merged, field));
-    }
-  }
-}
-
 }  // namespace
-
-void merge_over(const pb::Message& derived, pb::Message& merged) {
-  clear_replaced(derived, merged);
-  merged.MergeFrom(derived);
-}
 
 Expected<void> BaseChain::load(const std::string& path, const Diagnostic& wanted_by) {
   const std::string file = fs::path(path).lexically_normal().string();
@@ -73,7 +55,7 @@ Expected<void> BaseChain::load(const std::string& path, const Diagnostic& wanted
   if (auto merged = load_base(file, *own, *locations); !merged) return merged;
 
   rebase_paths(*own, fs::path(file).parent_path(), folder_);
-  merge_over(*own, merged_);
+  merge_over(merged_, *own);
   places_.add_file(file, prefix_, *merged_.GetDescriptor(), std::move(locations));
   return {};
 }

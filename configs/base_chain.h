@@ -34,8 +34,4 @@ class BaseChain {
   std::vector<std::pair<std::string, std::filesystem::path>> files_;  // as written, and what it is
 };
 
-// `derived` over `merged`. Protobuf's merge appends repeated fields; here those of `derived` replace the others, so that a list can
-// get shorter.
-void merge_over(const google::protobuf::Message& derived, google::protobuf::Message& merged);
-
 }  // namespace warpfold::configs

@@ -13,8 +13,8 @@ namespace {
 
 enum class Needed {
   kAlways,
-  kWithBulkCopies,    // bulk copies: architectures from sm_90 on
-  kWithWgmma,         // sm_90
+  kWithBulkCopies,    // bulk copies and mbarriers: architectures from sm_90 on
+  kWithWgmma,         // sm_90 alone: later ones multiply in other ways
   kWithTensorMemory,  // GPUs that state sm.tcgen05
   kNever,             // left out, it is 0 or not known
 };
@@ -131,7 +131,7 @@ bool is_needed(Needed needed, const Gpu& gpu, int architecture) {
     case Needed::kWithBulkCopies:
       return architecture >= 90;
     case Needed::kWithWgmma:
-      return architecture == 90;
+      return architecture / 10 == 9;
     case Needed::kWithTensorMemory:
       return gpu.sm().has_tcgen05();
     case Needed::kNever:

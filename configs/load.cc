@@ -10,6 +10,7 @@
 
 #include "configs/base_chain.h"
 #include "configs/check.h"
+#include "configs/merge.h"
 #include "configs/near_miss.h"
 #include "configs/places.h"
 #include "configs/printable.h"
@@ -134,7 +135,7 @@ Expected<void> resolve_gpu(const std::string& scenario_path, Scenario& scenario,
     if (auto loaded = BaseChain(gpu, gpu_places, "gpu.").load(path, places.find("gpu_file")); !loaded) return loaded;
     places.put_below(std::move(gpu_places));
   }
-  merge_over(scenario.gpu(), gpu);
+  merge_over(gpu, scenario.gpu());
   *scenario.mutable_gpu() = gpu;
   scenario.clear_gpu_file();
   return {};
@@ -156,7 +157,7 @@ Expected<void> resolve_listings(const std::string& scenario_path, Scenario& scen
     BaseChain chain(description, launch_places, path + ".description.");
     if (auto loaded = chain.load(file, places.find(path + ".launch")); !loaded) return loaded;
     places.put_below(std::move(launch_places));
-    merge_over(listing.description(), description);
+    merge_over(description, listing.description());
     *listing.mutable_description() = std::move(description);
     listing.clear_launch();
   }

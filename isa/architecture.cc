@@ -7,15 +7,11 @@
 
 #include "configs/embedded_file.h"
 #include "configs/enum_values.h"
-#include "configs/load.h"
 #include "configs/near_miss.h"
 #include "isa/opcode_table.pb.h"
+#include "isa/table_base.h"
 
-namespace warpfold {
-
-std::span<const EmbeddedFile> opcode_table_files();  // generated from isa/tables
-
-namespace isa {
+namespace warpfold::isa {
 
 namespace {
 
@@ -118,8 +114,9 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
     diagnostic.file = file;
     return std::unexpected(std::move(diagnostic));
   };
-  table::OpcodeTable source;
-  if (auto parsed = configs::parse_text(file, text, source); !parsed) return std::unexpected(parsed.error());
+  const auto merged = merged_table(file, text);
+  if (!merged) return std::unexpected(merged.error());
+  const table::OpcodeTable& source = *merged;
 
   Architecture result;
   result.name_ = source.architecture();
@@ -190,6 +187,8 @@ Expected<const Architecture*> Architecture::find(std::string_view name) {
 std::vector<std::string> Architecture::known() {
   std::vector<std::string> names;
   for (const EmbeddedFile& file : opcode_table_files()) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  const auto number = [](const std::string& name) { return std::stoi(name.substr(name.find('_') + 1)); };
+  std::ranges::sort(names, {}, number);
   return names;
 }
 
@@ -222,5 +221,4 @@ int Architecture::write_latency(const OpcodeInfo& producer) const {
   return register_latency_[producer.latency_class][producer.latency_class];
 }
 
-}  // namespace isa
-}  // namespace warpfold
+}  // namespace warpfold::isa

@@ -48,10 +48,10 @@ struct OpcodeInfo {
 // An instruction set as the machine and the compiler pass see it. Immutable once loaded.
 class Architecture {
  public:
-  // Tables compiled into the program: "sm_80", "sm_86", "sm_90". Unknown names fail with the known ones listed.
+  // Tables compiled into the program: "sm_90". Unknown names fail with the known ones listed.
   static Expected<const Architecture*> find(std::string_view name);
-  static std::vector<std::string> known();
-  // From the text of a table; `file` names it in diagnostics.
+  static std::vector<std::string> known();  // the oldest first
+  // From the text of a table, whose base is one of those above; `file` names it in diagnostics.
   static Expected<Architecture> parse(const std::string& file, std::string_view text);
 
   const std::string& name() const { return name_; }

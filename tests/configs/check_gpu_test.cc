@@ -49,7 +49,7 @@ TEST(CheckGpu, MissesEveryFieldThatTheMachineReads) {
     // No base, and what has a default.
     if (wanted.ends_with("scale") || wanted == "base" || wanted == "sub_core.issue_policy" ||
         wanted.ends_with("_admission_entries") || wanted.starts_with("data_sheet.") || wanted == "graph_launch_cycles" ||
-        wanted == "programmatic_launch_cycles" || wanted == "timed_launch_us")
+        wanted == "programmatic_launch_cycles" || wanted == "timed_launch_us" || wanted.starts_with("sm.tcgen05."))
       continue;
     const std::string message = fault([&](Gpu& gpu) {
       for_each_field(gpu, "", [&](pb::Message& owner, const pb::FieldDescriptor& field, const std::string& path) {
@@ -190,7 +190,9 @@ TEST(GpuFiles, RunNoFasterThanTheClockOfTheirTensorPeaks) {
     EXPECT_LE(gpu.clock_mhz(), gpu.data_sheet().tensor_clock_mhz()) << file;
     EXPECT_LE(gpu.dram().bandwidth_gb_per_s(), gpu.data_sheet().memory_gb_per_s()) << file;
     if (gpu.sm().tensor().wgmma_columns_per_clk() == 0) continue;
-    const double per_clk = 2.0 * 64 * 16 * gpu.sm().tensor().wgmma_columns_per_clk();
+    const double scale = gpu.sm().tensor().has_scale() ? gpu.sm().tensor().scale() : 1;
+    const double per_clk = gpu.sm().has_tcgen05() ? 2.0 * 128 * 16 * gpu.sm().tcgen05().columns_per_clk()
+                                                  : 2.0 * 64 * 16 * scale * gpu.sm().tensor().wgmma_columns_per_clk();
     EXPECT_NEAR(per_clk * gpu.sm_count() * gpu.data_sheet().tensor_clock_mhz() / 1e6, gpu.data_sheet().fp16_tflops(), 0.5) << file;
     EXPECT_NEAR(gpu.data_sheet().fp8_tflops() / gpu.data_sheet().fp16_tflops(), 2, 0.002) << file;
   }

@@ -22,13 +22,14 @@ std::string parse_error(const std::string& text) {
 }  // namespace
 
 TEST(Architecture, KnownTablesLoad) {
-  EXPECT_THAT(Architecture::known(), ElementsAre("sm_80", "sm_86", "sm_90"));
+  EXPECT_THAT(Architecture::known(),
+              ElementsAre("sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120"));
   for (const std::string& name : Architecture::known()) EXPECT_EQ(Architecture::find(name).value()->name(), name);
 }
 
 TEST(Architecture, UnknownNameListsOrSuggests) {
   EXPECT_THAT(Architecture::find("sm_91").error().message, HasSubstr("did you mean"));
-  EXPECT_THAT(Architecture::find("gfx90a").error().message, HasSubstr("sm_80, sm_86, sm_90"));
+  EXPECT_THAT(Architecture::find("gfx90a").error().message, HasSubstr("sm_80"));
 }
 
 TEST(Architecture, LongestDottedPrefixNames) {
@@ -94,6 +95,43 @@ TEST(Architecture, AccessWidth) {
   EXPECT_EQ(access_width_index("LDGSTS.E.BYPASS.LTC128B.128"), 2);
   EXPECT_EQ(access_width_index("LDSM.16.M88.4"), 2);
   EXPECT_EQ(access_width_index("LDSM.16.M88.2"), 1);
+}
+
+// A derived table says what differs; the rest is its base's.
+TEST(ArchitectureBase, DeltasReplaceFieldsOfARow) {
+  const Architecture& base = *Architecture::find("sm_86").value();
+  const Architecture& ada = *Architecture::find("sm_89").value();
+  EXPECT_THAT(row(ada, "LDG.E").result_cycles, ElementsAre(43, 45, 49));
+  EXPECT_THAT(row(ada, "LDG.E").source_release_cycles, ElementsAre(11, 11, 11));
+  EXPECT_EQ(row(ada, "FFMA").issue_interval, row(base, "FFMA").issue_interval);
+  EXPECT_EQ(ada.write_latency(row(ada, "HMMA.16816.F32")), 24);
+  EXPECT_EQ(base.write_latency(row(base, "HMMA.16816.F32")), 33);
+}
+
+TEST(ArchitectureBase, AbsentOpcodesAreUnknown) {
+  EXPECT_FALSE(Architecture::find("sm_100").value()->resolve("HGMMA.64x256x16.F32"));
+  EXPECT_FALSE(Architecture::find("sm_70").value()->resolve("LDGSTS.E"));
+  EXPECT_FALSE(Architecture::find("sm_75").value()->resolve("HMMA.16816.F32"));
+  EXPECT_EQ(row(*Architecture::find("sm_103").value(), "MUFU.EX2").issue_interval, 4);
+}
+
+TEST(ArchitectureBase, LatenciesAreReplacedByConsumer) {
+  const Architecture& blackwell = *Architecture::find("sm_100").value();
+  EXPECT_EQ(blackwell.register_latency(row(blackwell, "LOP3"), row(blackwell, "MUFU")), 4);
+  EXPECT_EQ(blackwell.register_latency(row(blackwell, "LOP3"), row(blackwell, "FFMA")), 5);
+  EXPECT_EQ(blackwell.register_latency(row(blackwell, "HMMA.16816.F32"), row(blackwell, "HMMA.16816.F32")), 20);
+  EXPECT_EQ(blackwell.register_latency(row(blackwell, "HMMA.16816.F32"), row(blackwell, "FADD")), 19);
+}
+
+TEST(ArchitectureBase, Mistakes) {
+  EXPECT_EQ(parse_error("architecture: \"mine\" base: \"sm_91\""),
+            "mine.textproto: base: unknown architecture \"sm_91\"; did you mean \"sm_90\"?");
+  EXPECT_EQ(parse_error("architecture: \"sm_86\" base: \"sm_89\""),
+            "sm_89.textproto: base: tables form a cycle: sm_86 -> sm_89 -> sm_86");
+  EXPECT_THAT(parse_error("architecture: \"mine\" base: \"sm_90\" absent: \"HGMA\""),
+              HasSubstr("absent: the base has no opcode \"HGMA\"; did you mean"));
+  EXPECT_THAT(parse_error("architecture: \"mine\" absent: \"MOV\""), HasSubstr("only a table with a base"));
+  EXPECT_THAT(parse_error("architecture: \"mine\" base: \"sm_90\" opcode { issue_interval_cycles: 1 }"), HasSubstr("has no name"));
 }
 
 TEST(ArchitectureDiagnostics, FaultyTables) {

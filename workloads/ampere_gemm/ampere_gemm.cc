@@ -47,6 +47,9 @@ Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const
   if (!plan) return std::unexpected(plan.error());
   const auto found = isa::Architecture::find(gpu.architecture());
   if (!found) return std::unexpected(found.error());
+  if (!(*found)->resolve("LDGSTS") || !(*found)->resolve("HMMA.16816.F32")) {
+    return fail("ampere_gemm needs a GPU of architecture sm_80 or later, this one is " + gpu.architecture());
+  }
   traces::Kernel kernel;
   kernel.name = "ampere_gemm";
   kernel.architecture = gpu.architecture();

@@ -21,7 +21,7 @@ Tile forward_tile(const configs::AttentionShape& shape, const configs::Gpu& gpu)
   if (shape.head_dim() == 64) return {128, dropout ? 64U : 128U, 4};
   if (shape.head_dim() == 128) {
     if (dropout) return {128, 32, 4};
-    if (gpu.architecture() != "sm_86") return {128, 64, 4};
+    if (gpu.architecture() != "sm_86" && gpu.architecture() != "sm_89") return {128, 64, 4};
     return shape.causal() ? Tile{64, 64, 4} : Tile{128, 32, 4};
   }
   const auto& memory = gpu.sm().shared_memory();
@@ -66,6 +66,9 @@ Expected<FlashAttention2Plan> plan_of(const configs::AttentionShape& shape, cons
                                       bool packed = false) {
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
+  if (!(*architecture)->resolve("LDGSTS") || !(*architecture)->resolve("HMMA.16816.F32")) {
+    return fail("flash_attention_2 needs a GPU of architecture sm_80 or later, this one is " + gpu.architecture());
+  }
   configs::AttentionShape typed = shape;
   if (!shape.has_type()) typed.set_type(configs::FP16);
   AttentionTiles tiles(typed, tile.queries, tile.keys, packed);

@@ -32,6 +32,7 @@ constexpr std::array kSubcommands{
     Subcommand{"import", "make a kernel of a SASS listing, without a GPU", import_command},
     Subcommand{"import-trace", "traces of Accel-Sim's tracer as kernels of scenarios, rolled again", import_trace_command},
     Subcommand{"trace", "write, dump, measure and check kernel traces", trace_command},
+    Subcommand{"gpu", "list GPU files, show one, compare two, make a new one", gpu_command},
     Subcommand{"validate", "hold simulations against measured rows (CSV)", validate_command},
     Subcommand{"check", "check scenarios, GPU files and traces without running them", check_command},
 };

@@ -190,7 +190,9 @@ void add_error_groups(configs::Validation& validation) {
       const std::pair part(row.kernel(), row.gpu());
       if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
     }
-    if (parts.size() > 1) add_group(family, "", "", [](const auto&) { return true; }, validation);
+    if (parts.size() > 1)
+      add_group(
+          family, "", "", [](const auto&) { return true; }, validation);
     for (const auto& [kernel, gpu] : parts) {
       const auto belongs = [&](const auto& row) { return row.kernel() == kernel && row.gpu() == gpu; };
       add_group(family, kernel, gpu, belongs, validation);

@@ -1,0 +1,44 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "configs/gpu_balance.h"
+#include "scratch.h"
+
+namespace warpfold::configs {
+namespace {
+
+TEST(GpuFiles, LoadAndContradictNothing) {
+  size_t files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(gpu_path("h100_sxm.textproto")).parent_path())) {
+    const auto gpu = load_gpu(entry.path().string());
+    ASSERT_TRUE(gpu) << gpu.error().text();
+    const auto fault = find_imbalance(*gpu);
+    EXPECT_FALSE(fault) << entry.path() << ": " << fault->message;
+    ++files;
+  }
+  EXPECT_GE(files, 21);
+}
+
+// Two columns a cycle need 80 B of operands; four 160, which shared memory's 128 cannot give.
+TEST(GpuBalance, TensorCoresWantMoreThanSharedMemoryGives) {
+  Gpu gpu = load_gpu(gpu_path("h100_sxm.textproto")).value();
+  EXPECT_FALSE(find_imbalance(gpu));
+  gpu.mutable_sm()->mutable_tensor()->set_wgmma_columns_per_clk(4);
+  EXPECT_EQ(find_imbalance(gpu).value().message,
+            "sm.tensor.wgmma_columns_per_clk: the tensor rate needs 160 B of operands a cycle at m64n256, shared memory gives 128 "
+            "(sm.shared_memory.bytes_per_clk, scale)");
+  gpu.mutable_sm()->mutable_shared_memory()->set_scale(2);
+  EXPECT_FALSE(find_imbalance(gpu));
+}
+
+TEST(GpuBalance, DramDeliversMoreThanL2PassesOn) {
+  Gpu gpu = load_gpu(gpu_path("h100_sxm.textproto")).value();
+  gpu.mutable_l2()->set_read_bytes_per_clk(2000);
+  EXPECT_EQ(find_imbalance(gpu).value().message,
+            "dram.bandwidth_gb_per_s: DRAM delivers 2094 B a cycle, L2 passes on 2000 (l2.read_bytes_per_clk, scale)");
+}
+
+}  // namespace
+}  // namespace warpfold::configs

@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "configs/flat_fields.h"
+#include "configs/load.h"
+#include "configs/near_miss.h"
+#include "isa/architecture.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// FP16 with FP32 sums at the file's clock: m64n256k16 by wgmma where the machine has it, m16n8k16 by mma.sync elsewhere.
+double tensor_tflops(const configs::Gpu& gpu, const isa::Architecture& architecture) {
+  const configs::Tensor& tensor = gpu.sm().tensor();
+  double flop_per_clk = 0;
+  if (gpu.sm().has_tcgen05()) {
+    flop_per_clk = 2.0 * 128 * 16 * gpu.sm().tcgen05().columns_per_clk();
+  } else if (architecture.resolve("HGMMA")) {
+    flop_per_clk = 2.0 * 64 * 16 * tensor.wgmma_columns_per_clk();
+  } else if (const auto mma = architecture.resolve("HMMA.16816.F32")) {
+    flop_per_clk = 2.0 * 16 * 8 * 16 * gpu.sm().sub_cores() / architecture.opcodes()[*mma].issue_interval;
+  }
+  return flop_per_clk * (tensor.has_scale() ? tensor.scale() : 1) * gpu.sm_count() * gpu.clock_mhz() / 1e6;
+}
+
+Outcome<void> list(const Invocation& invocation) {
+  Options options("warpfold gpu list [FOLDER] [options]",
+                  "The GPU files of a folder (configs/gpus): what the tensor cores and the memory could do at the file's clock.",
+                  "  warpfold gpu list\n  warpfold gpu list my/machines --format csv\n");
+  options.positional("FOLDER", 0, 1);
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const std::string folder = options.arguments().empty() ? "configs/gpus" : options.arguments().front();
+  std::error_code failed;
+  std::vector<std::string> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
+    if (entry.path().extension() == ".textproto") files.push_back(entry.path().string());
+  }
+  if (failed) return user_error("cannot read folder \"" + folder + "\": " + failed.message());
+  std::ranges::sort(files);
+  Table table({"file", "name", "arch", "SMs", "MHz", "tensor TFLOPS", "memory GB/s"});
+  for (const std::string& file : files) {
+    const auto gpu = configs::load_gpu(file);
+    if (!gpu) return std::unexpected(Failure(gpu.error()));
+    const auto architecture = isa::Architecture::find(gpu->architecture());
+    if (!architecture) return user_error(file + ": " + architecture.error().message);
+    table.add({fs::path(file).stem().string(), gpu->name(), gpu->architecture(), uint64_t{gpu->sm_count()},
+               Cell(gpu->clock_mhz(), 0), Cell(tensor_tflops(*gpu, **architecture), 1), Cell(gpu->dram().bandwidth_gb_per_s(), 0)});
+  }
+  return write_output(destination->path, table.render(destination->format));
+}
+
+Outcome<void> show(const Invocation& invocation) {
+  Options options("warpfold gpu show FILE [options]", "Every field of a GPU, its bases merged.",
+                  "  warpfold gpu show configs/gpus/h200_sxm.textproto\n");
+  options.positional("FILE", 1, 1);
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const auto gpu = configs::load_gpu(options.arguments().front());
+  if (!gpu) return std::unexpected(Failure(gpu.error()));
+  Table table({"field", "value"});
+  for (const configs::FlatField& field : configs::flat_fields(*gpu)) table.add({field.path, field.value});
+  return write_output(destination->path, table.render(destination->format));
+}
+
+Outcome<void> diff(const Invocation& invocation) {
+  Options options("warpfold gpu diff FILE FILE [options]", "The fields in which two GPUs differ; - where a GPU does not state one.",
+                  "  warpfold gpu diff configs/gpus/h100_sxm.textproto configs/gpus/h200_sxm.textproto\n");
+  options.positional("FILE", 2, 2);
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const auto one = configs::load_gpu(options.arguments()[0]);
+  if (!one) return std::unexpected(Failure(one.error()));
+  const auto other = configs::load_gpu(options.arguments()[1]);
+  if (!other) return std::unexpected(Failure(other.error()));
+  configs::Gpu both = *one;  // its fields are those of either, in the schema's order
+  both.MergeFrom(*other);
+  const auto values = [](const configs::Gpu& gpu) {
+    std::map<std::string, std::string> result;
+    for (const configs::FlatField& field : configs::flat_fields(gpu)) result[field.path] = field.value;
+    return result;
+  };
+  auto left = values(*one);
+  auto right = values(*other);
+  const auto shown = [](const std::string& value) { return value.empty() ? std::string("-") : value; };
+  Table table({"field", one->name(), other->name()});
+  for (const configs::FlatField& field : configs::flat_fields(both)) {
+    const std::string& here = left[field.path];
+    const std::string& there = right[field.path];
+    if (here != there) table.add({field.path, shown(here), shown(there)});
+  }
+  return write_output(destination->path, table.render(destination->format));
+}
+
+struct Verb {
+  std::string_view name;
+  Outcome<void> (*run)(const Invocation&);
+};
+
+constexpr std::array kVerbs{Verb{"list", list}, Verb{"show", show}, Verb{"diff", diff}, Verb{"new", gpu_new}};
+
+}  // namespace
+
+Outcome<void> gpu_command(const Invocation& invocation) {
+  const std::string usage =
+      "Usage: warpfold gpu VERB [arguments]\n\n"
+      "  list  the GPU files of a folder, with their peaks\n  show  every field of one, its bases merged\n"
+      "  diff  the fields in which two differ\n  new   write a file from a base and what differs\n\n"
+      "warpfold gpu VERB --help says more.\n";
+  if (invocation.arguments.empty()) return user_error("gpu: a verb is missing: list, show, diff or new");
+  const std::string& name = invocation.arguments.front();
+  if (name == "--help" || name == "-h") return write_output("", usage);
+  std::vector<std::string> known;
+  for (const Verb& verb : kVerbs) {
+    if (verb.name == name)
+      return verb.run({{invocation.arguments.begin() + 1, invocation.arguments.end()}, invocation.command_line});
+    known.emplace_back(verb.name);
+  }
+  return user_error("gpu: unknown verb \"" + name + "\"" + suggestion(name, known));
+}
+
+}  // namespace warpfold::cli

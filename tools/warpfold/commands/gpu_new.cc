@@ -1,0 +1,76 @@
+#include <google/protobuf/text_format.h>
+
+#include <filesystem>
+
+#include "configs/gpu_balance.h"
+#include "configs/load.h"
+#include "configs/merge.h"
+#include "configs/printable.h"
+#include "configs/settings.h"
+#include "isa/architecture.h"
+#include "tools/warpfold/commands/commands.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace po = boost::program_options;
+
+Expected<void> apply(const std::string& setting, configs::Gpu& gpu) {
+  const std::string place = "--set " + printable(setting);
+  const size_t equals = setting.find('=');
+  if (equals == std::string::npos || equals == 0) return fail_at(place, 0, 0, "expected FIELD=VALUE");
+  const auto resolved = configs::set_field(gpu, setting.substr(0, equals), setting.substr(equals + 1));
+  if (!resolved) return fail_at(place, 0, 0, resolved.error().message);
+  if (*resolved == "base" || *resolved == "name") return fail_at(place, 0, 0, *resolved + " is an argument of its own");
+  return {};
+}
+
+// The base with `own` over it, complete and without a contradiction; `file` is where it will stand.
+Outcome<void> check_merged(const std::string& base, const configs::Gpu& own, const std::string& file) {
+  auto merged = configs::load_gpu(base);
+  if (!merged) return std::unexpected(Failure(merged.error()));
+  configs::merge_over(*merged, own);
+  if (const auto checked = configs::check_gpu(*merged, file); !checked) return std::unexpected(Failure(checked.error()));
+  if (const auto known = isa::Architecture::find(merged->architecture()); !known)
+    return user_error(file + ": " + known.error().message);
+  if (const auto fault = configs::find_imbalance(*merged)) return user_error(file + ": " + fault->message);
+  return {};
+}
+
+}  // namespace
+
+Outcome<void> gpu_new(const Invocation& invocation) {
+  Options options("warpfold gpu new NAME --base FILE --output FILE [options]",
+                  "Writes a GPU file that says what differs from its base. A machine that contradicts itself is refused.",
+                  "  warpfold gpu new wide --base configs/gpus/h100_sxm.textproto --set sm_count=264 --output wide.textproto\n");
+  options.positional("NAME", 1, 1);
+  options.add()("base", po::value<std::string>()->value_name("FILE"), "the GPU to start from");
+  options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("FIELD=VALUE"), "a field that differs");
+  options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write");
+  options.writes_file("output");
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  if (!options.has("base")) return user_error("gpu new: --base is missing");
+  if (!options.has("output")) return user_error("gpu new: --output is missing");
+  const std::string base = options.text("base");
+  const std::string file = options.text("output");
+  configs::Gpu own;
+  const std::string name = options.arguments().front();
+  if (const std::string why = why_unprintable(name); !why.empty()) return user_error("gpu new: NAME: " + why);
+  own.set_name(name);
+  if (options.has("set")) {
+    for (const std::string& setting : options.texts("set")) {
+      if (auto applied = apply(setting, own); !applied) return std::unexpected(Failure(applied.error()));
+    }
+  }
+  if (auto checked = check_merged(base, own, file); !checked) return checked;
+  const fs::path folder = fs::absolute(file).parent_path();
+  own.set_base(fs::proximate(fs::absolute(base), folder).lexically_normal().string());
+  std::string text;
+  google::protobuf::TextFormat::PrintToString(own, &text);
+  return write_output(file, text);
+}
+
+}  // namespace warpfold::cli
