@@ -1,6 +1,7 @@
 // Classes that ask for bandwidth at the same time, each by itself: for how long they are replayed together first, slices of time,
 // and what is measured in each.
 #include <algorithm>
+#include <utility>
 
 #include "sim/gpu/chip_sharing.h"
 
@@ -22,11 +23,28 @@ constexpr int kAcceptedToGrow = 4;
 constexpr Cycle kNegligiblePart = 64;
 constexpr Cycle kShortestSlice = 8192;
 
+// A slice whose rates were not right stands for what it skips: of its instructions half at least (assumed). Else it is replayed
+// together, and as much again as was replayed the last time.
+constexpr uint64_t kWorthwhile = 2;
+constexpr uint64_t kTogetherAgain = 1'000'000;
+
+// What a class asks for in fewer cycles than that says little (assumed): what is known of it holds.
+constexpr Cycle kShortestMeasurement = 2048;
+
 }  // namespace
 
 uint64_t ChipSharing::instructions() const {
   uint64_t sum = 0;
   for (const ClassRun& class_run : class_runs_) sum += class_run.replayed();
+  return sum;
+}
+
+// The same with what has been skipped, of the classes of the slice.
+uint64_t ChipSharing::issued_apart() const {
+  uint64_t sum = 0;
+  for (const size_t m : apart_) {
+    if (class_runs_[m].sm != nullptr) sum += class_runs_[m].sm->instructions();
+  }
   return sum;
 }
 
@@ -49,6 +67,7 @@ uint64_t ChipSharing::instructions_together(const std::vector<size_t>& asking, c
   const uint64_t done = instructions();
   if (!started_) {
     started_ = true;
+    together_again_ = kTogetherAgain;
     together_left_ = fold.error < kCoarseError ? kTogether : kTogetherCoarse;
   }
   std::vector<uint64_t> phase = phase_of(asking);
@@ -72,35 +91,40 @@ void ChipSharing::begin_measurement(Cycle now) {
   for (size_t m = 0; m < class_runs_.size(); ++m) {
     if (class_runs_[m].sm == nullptr) continue;
     const MemoryShare& memory = class_runs_[m].sm->memory().memory();
-    asked_[m] = {memory.l2_read_bytes(), memory.l2_write_bytes(), memory.dram_read_bytes(), memory.dram_written_bytes()};
+    asked_[m] = {std::max(now, class_runs_[m].sm->state().now), memory.l2_read_bytes(), memory.l2_write_bytes(),
+                 memory.dram_read_bytes(), memory.dram_written_bytes()};
   }
 }
 
-void ChipSharing::measure(Cycle now) {
+// Each over its own cycles: some have got further.
+void ChipSharing::measure(Cycle now, bool apart) {
   demands_.resize(class_runs_.size());
-  if (now <= measured_from_) return;
-  const Cycle cycles = now - measured_from_;
   for (size_t m = 0; m < class_runs_.size(); ++m) {
     if (class_runs_[m].sm == nullptr) continue;
-    const MemoryShare& memory = class_runs_[m].sm->memory().memory();
     const Asked& before = asked_[m];
+    const Cycle until = std::max(now, class_runs_[m].sm->state().now);
+    const bool known = demands_[m].sms > 0;
+    if (until <= before.at || (known && until - before.at < kShortestMeasurement)) continue;
+    const Cycle cycles = until - before.at;
+    const MemoryShare& memory = class_runs_[m].sm->memory().memory();
     // A class that has got an Sm of its own since has asked for what its leader had.
     const auto rate = [&](uint64_t bytes, uint64_t from) { return 1000 * (bytes - std::min(bytes, from)) / cycles; };
     demands_[m] = {.sms = represented_sms(class_runs_, class_runs_[m]),
                    .l2_read = rate(memory.l2_read_bytes(), before.l2_read),
                    .l2_write = rate(memory.l2_write_bytes(), before.l2_write),
                    .dram_read = rate(memory.dram_read_bytes(), before.dram_read),
-                   .dram_write = rate(memory.dram_written_bytes(), before.dram_write)};
+                   .dram_write = rate(memory.dram_written_bytes(), before.dram_write),
+                   .served = apart ? memory.rates() : MemoryRates{}};
   }
 }
 
-std::vector<MemoryRates> ChipSharing::rates_of(const std::vector<size_t>& asking) const {
+std::vector<MemoryDemand> ChipSharing::demands_of(const std::vector<size_t>& asking) const {
   std::vector<MemoryDemand> demands;
   for (const size_t m : asking) {
     demands.push_back(demands_[m]);
     demands.back().sms = represented_sms(class_runs_, class_runs_[m]);
   }
-  return rates_beside(spec_.memory, demands);
+  return demands;
 }
 
 Cycle ChipSharing::begin_slice(const std::vector<size_t>& asking) {
@@ -109,8 +133,8 @@ Cycle ChipSharing::begin_slice(const std::vector<size_t>& asking) {
   apart_ = asking;
   Cycle begin = kNever;
   for (const size_t m : asking) begin = std::min(begin, class_runs_[m].next);
-  if (demands_.empty() || measured_from_ == phase_begin_) measure(begin);
-  const std::vector<MemoryRates> rates = rates_of(asking);
+  if (demands_.empty() || measured_from_ == phase_begin_) measure(begin, false);
+  const std::vector<MemoryRates> rates = rates_beside(spec_.memory, demands_of(asking));
   for (size_t i = 0; i < asking.size(); ++i) {
     ClassRun& class_run = class_runs_[asking[i]];
     if (serve_alike(class_run.sm->memory().memory().rates(), rates[i], demands_[asking[i]])) continue;
@@ -118,6 +142,8 @@ Cycle ChipSharing::begin_slice(const std::vector<size_t>& asking) {
     if (class_run.folding) class_run.folding->disturbed();
   }
   begin_measurement(begin);
+  issued_before_ = issued_apart();
+  replayed_before_ = instructions();
   if (launch_end_ <= begin) launch_end_ = kNever;
   return std::min(begin + slice_, launch_end_);
 }
@@ -131,17 +157,30 @@ bool ChipSharing::too_far(Cycle until) {
 }
 
 bool ChipSharing::end_slice(Cycle until) {
-  measure(until);
-  const std::vector<MemoryRates> rates = rates_of(apart_);
+  measure(until, true);
+  const std::vector<MemoryDemand> demands = demands_of(apart_);
+  const std::vector<MemoryRates> rates = rates_beside(spec_.memory, demands);
   const bool consistent = std::ranges::equal(apart_, rates, [&](size_t m, const MemoryRates& rate) {
     return serve_alike(class_runs_[m].sm->memory().memory().rates(), rate, demands_[m]);
   });
   if (consistent && accepted_to_grow_ > 0) --accepted_to_grow_;
   if (consistent && accepted_to_grow_ == 0) slice_ *= kGrowth;
-  return consistent || until - measured_from_ <= std::max(kShortestSlice, until / kNegligiblePart);
+  if (consistent) return true;
+  if (until - measured_from_ > std::max(kShortestSlice, until / kNegligiblePart)) return false;
+  const uint64_t issued = issued_apart() - issued_before_;
+  const uint64_t done = instructions() - replayed_before_;
+  if (!oversubscribed(spec_.memory, demands) && kWorthwhile * done <= issued) return true;
+  replay_slice_ = true;
+  return false;
 }
 
 void ChipSharing::shorten_slice() {
+  if (std::exchange(replay_slice_, false)) {
+    phase_begin_ = measured_from_;
+    begin_measurement(phase_begin_);
+    together_in_phase_ = instructions() + together_again_;
+    together_again_ *= kPhasePart;
+  }
   slice_ = std::max(slice_ / kGrowth, kShortestSlice);
   accepted_to_grow_ = kAcceptedToGrow;
 }

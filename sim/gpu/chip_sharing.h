@@ -73,9 +73,10 @@ class ChipSharing {
   void run_turn(Turns& turns, size_t m, Cycle limit, const FoldOptions& fold);
   void give_lanes(size_t leader);
   uint64_t instructions() const;
+  uint64_t issued_apart() const;
   std::vector<uint64_t> phase_of(const std::vector<size_t>& asking) const;
-  void measure(Cycle now);
-  std::vector<MemoryRates> rates_of(const std::vector<size_t>& asking) const;
+  void measure(Cycle now, bool apart);
+  std::vector<MemoryDemand> demands_of(const std::vector<size_t>& asking) const;
   void begin_measurement(Cycle now);
 
   const Spec& spec_;
@@ -86,6 +87,7 @@ class ChipSharing {
   Cycle now_ = 0;
 
   struct Asked {
+    Cycle at = 0;
     uint64_t l2_read = 0;
     uint64_t l2_write = 0;
     uint64_t dram_read = 0;
@@ -100,10 +102,14 @@ class ChipSharing {
   uint64_t together_left_ = 0;      // instructions, of all phases
   uint64_t together_in_phase_ = 0;  // instructions, until which classes run together in this phase
   bool started_ = false;
-  Cycle slice_ = 0;            // cycles
-  int accepted_to_grow_ = 0;   // slices to accept before the next is longer: one of that length was run again
-  std::vector<size_t> apart_;  // classes of the slice
-  Cycle launch_end_ = kNever;  // when a launch ended that a slice went past
+  Cycle slice_ = 0;             // cycles
+  int accepted_to_grow_ = 0;    // slices to accept before the next is longer: one of that length was run again
+  uint64_t issued_before_ = 0;  // by them, when the slice began
+  uint64_t replayed_before_ = 0;
+  bool replay_slice_ = false;    // together
+  uint64_t together_again_ = 0;  // instructions, when a slice is the next time
+  std::vector<size_t> apart_;    // classes of the slice
+  Cycle launch_end_ = kNever;    // when a launch ended that a slice went past
 };
 
 // SMs that a leader's Sm represents: its own and its followers'.

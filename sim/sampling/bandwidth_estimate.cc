@@ -1,6 +1,9 @@
 #include "sim/sampling/bandwidth_estimate.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <optional>
 
 namespace warpfold::sim {
 namespace {
@@ -11,23 +14,68 @@ bool in_lock_step(const MemoryDemand& one, const MemoryDemand& other) {
          one.dram_write == other.dram_write;
 }
 
-// Of `capacity`, for class `own`; `of`: what each SM of a class asks of it.
-template <typename Of>
-uint64_t rate_beside(uint64_t capacity, const std::vector<MemoryDemand>& demands, size_t own, Of of) {
-  uint64_t sms = 0;
-  uint64_t in_step = 0;
-  uint64_t others = 0;
-  for (const MemoryDemand& demand : demands) {
-    sms += demand.sms;
-    if (in_lock_step(demand, demands[own])) {
-      in_step += demand.sms;
-    } else {
-      others += demand.sms * of(demand);
-    }
+// What each SM of a class asks of a server, bytes in 1/1000 a cycle, and at which rate it was served; 0: by the chip.
+struct Asked {
+  double sms;
+  double bytes;
+  double served;
+
+  // It takes all that it is given, to 7/8 (assumed as in alike()).
+  bool all() const { return served > 0 && 8 * bytes >= 7 * served; }
+  // At another rate: the time in which it waits for no byte stays what it is.
+  double at(double rate) const {
+    const double waiting = served > 0 ? std::min(bytes / served, 1.0) : 0;
+    return bytes == 0 ? 0 : bytes * rate / (rate * (1 - waiting) + bytes);
   }
-  const uint64_t even = capacity * demands[own].sms / sms;
-  const uint64_t left = (capacity - std::min(capacity, others)) * demands[own].sms / in_step;
-  return std::max({even, left, uint64_t{1}});
+};
+
+double sum_at(const std::vector<Asked>& asked, double rate) {
+  return std::transform_reduce(asked.begin(), asked.end(), 0.0, std::plus{},
+                               [&](const Asked& each) { return each.sms * each.at(rate); });
+}
+
+// The rate of each SM that asks, at which a server that always has something to pass passes all of `capacity`; none: it has not.
+std::optional<double> rate_of_saturated(double capacity, const std::vector<Asked>& asked) {
+  double bytes = 0;
+  for (const Asked& each : asked) bytes += each.sms * each.bytes;
+  if (bytes <= capacity && std::ranges::none_of(asked, &Asked::all)) return std::nullopt;
+  if (sum_at(asked, capacity) <= capacity) return std::nullopt;
+  double least = 0;
+  double most = capacity;
+  constexpr int kSteps = 40;
+  for (int step = 0; step < kSteps; ++step) {
+    const double rate = (least + most) / 2;
+    (sum_at(asked, rate) < capacity ? least : most) = rate;
+  }
+  return least;
+}
+
+// Of `capacity`, for each class; `of`: what each SM of a class asks of it, `given`: what the class was served at.
+template <typename Of, typename Given>
+std::vector<uint64_t> rates_of(uint64_t capacity, const std::vector<MemoryDemand>& demands, Of of, Given given) {
+  const auto all = static_cast<double>(capacity);
+  std::vector<Asked> asked;
+  double sms = 0;
+  double bytes = 0;
+  for (const MemoryDemand& demand : demands) {
+    const double served = static_cast<double>(given(demand.served)) / static_cast<double>(demand.served.sms);
+    asked.push_back({static_cast<double>(demand.sms), static_cast<double>(of(demand)), served});
+    sms += asked.back().sms;
+    bytes += asked.back().sms * asked.back().bytes;
+  }
+  const std::optional<double> saturated = rate_of_saturated(all, asked);
+  std::vector<uint64_t> rates;
+  for (size_t c = 0; c < demands.size(); ++c) {
+    double in_step = 0;
+    for (size_t other = 0; other < demands.size(); ++other) {
+      if (in_lock_step(demands[other], demands[c])) in_step += asked[other].sms;
+    }
+    double each = (all - std::min(all, bytes - in_step * asked[c].bytes)) / in_step;
+    // The others ask for the part of the time that they wait, those in step whenever it does.
+    if (saturated) each = all * *saturated / (all + in_step * (*saturated - asked[c].at(*saturated)));
+    rates.push_back(static_cast<uint64_t>(std::max({all / sms, each, 1.0}) * asked[c].sms));
+  }
+  return rates;
 }
 
 bool alike(uint64_t before, uint64_t now, uint64_t demand) {
@@ -50,17 +98,35 @@ std::vector<MemoryRates> rates_beside(const MemorySpec& spec, const std::vector<
   // assumed: nine tenths
   const bool saturated = 10 * dram > 9 * spec.dram_milli_bytes_per_clk;
   const auto asks_dram = [saturated](const MemoryDemand& demand) { return demand.dram_read + (saturated ? demand.dram_write : 0); };
-  const auto asks_l2_read = [](const MemoryDemand& demand) { return demand.l2_read; };
-  const auto asks_l2_write = [](const MemoryDemand& demand) { return demand.l2_write; };
+  const std::vector<uint64_t> l2_read =
+      rates_of(spec.l2_read_milli_bytes_per_clk, demands, std::mem_fn(&MemoryDemand::l2_read), std::mem_fn(&MemoryRates::l2_read));
+  const std::vector<uint64_t> l2_write = rates_of(spec.l2_write_milli_bytes_per_clk, demands, std::mem_fn(&MemoryDemand::l2_write),
+                                                  std::mem_fn(&MemoryRates::l2_write));
+  const std::vector<uint64_t> of_dram =
+      rates_of(spec.dram_milli_bytes_per_clk, demands, asks_dram, std::mem_fn(&MemoryRates::dram));
   std::vector<MemoryRates> rates;
   for (size_t c = 0; c < demands.size(); ++c) {
-    rates.push_back({.l2_read = rate_beside(spec.l2_read_milli_bytes_per_clk, demands, c, asks_l2_read),
-                     .l2_write = rate_beside(spec.l2_write_milli_bytes_per_clk, demands, c, asks_l2_write),
-                     .dram = rate_beside(spec.dram_milli_bytes_per_clk, demands, c, asks_dram),
+    rates.push_back({.l2_read = l2_read[c],
+                     .l2_write = l2_write[c],
+                     .dram = of_dram[c],
                      .dirty_bytes = spec.l2_dirty_bytes * demands[c].sms / sms,
                      .sms = demands[c].sms});
   }
   return rates;
+}
+
+bool oversubscribed(const MemorySpec& spec, const std::vector<MemoryDemand>& demands) {
+  uint64_t l2_read = 0;
+  uint64_t l2_write = 0;
+  uint64_t dram = 0;
+  for (const MemoryDemand& demand : demands) {
+    l2_read += demand.sms * demand.l2_read;
+    l2_write += demand.sms * demand.l2_write;
+    dram += demand.sms * demand.dram_read;
+  }
+  const auto beyond = [](uint64_t asked, uint64_t capacity) { return asked > capacity + capacity / 32; };
+  return beyond(l2_read, spec.l2_read_milli_bytes_per_clk) || beyond(l2_write, spec.l2_write_milli_bytes_per_clk) ||
+         beyond(dram, spec.dram_milli_bytes_per_clk);
 }
 
 bool serve_alike(const MemoryRates& before, const MemoryRates& now, const MemoryDemand& demand) {
