@@ -15,7 +15,7 @@ enum class Needed {
   kAlways,
   kWithBulkCopies,    // bulk copies and mbarriers: architectures from sm_90 on
   kWithWgmma,         // sm_90 alone: later ones multiply in other ways
-  kWithTensorMemory,  // GPUs that state sm.tcgen05
+  kWithTensorMemory,  // GPUs that state sm.tcgen05.tensor_memory_columns
   kNever,             // left out, it is 0 or not known
 };
 
@@ -133,7 +133,7 @@ bool is_needed(Needed needed, const Gpu& gpu, int architecture) {
     case Needed::kWithWgmma:
       return architecture / 10 == 9;
     case Needed::kWithTensorMemory:
-      return gpu.sm().has_tcgen05();
+      return gpu.sm().tcgen05().has_tensor_memory_columns();
     case Needed::kNever:
       return false;
   }
@@ -144,13 +144,15 @@ std::optional<Finding> check_limits(const Gpu& gpu, int architecture) {
   for (const Limit& limit : kLimits) {
     const std::string path(limit.path);
     const auto number = number_at(gpu, limit.path);
-    if (!number && is_needed(limit.needed, gpu, architecture)) return Finding{path, path + " is missing"};
-    if (!number) continue;
     // Written so that a not-a-number fails too.
-    if (!(*number >= limit.least && *number <= limit.most)) {
+    if (number && !(*number >= limit.least && *number <= limit.most)) {
       return Finding{path, path + " must be from " + number_text(limit.least) + " to " + number_text(limit.most) + ", not " +
                                number_text(*number)};
     }
+  }
+  for (const Limit& limit : kLimits) {
+    const std::string path(limit.path);
+    if (!number_at(gpu, limit.path) && is_needed(limit.needed, gpu, architecture)) return Finding{path, path + " is missing"};
   }
   return std::nullopt;
 }

@@ -68,7 +68,7 @@ void set_pipes(const configs::Gpu& gpu, Spec& spec) {
 }
 
 void set_tcgen05(const configs::Sm& sm, Spec& spec) {
-  if (!sm.has_tcgen05()) return;
+  if (!sm.tcgen05().has_tensor_memory_columns()) return;
   const configs::Tcgen05& tcgen05 = sm.tcgen05();
   const Factor latency = latency_of(sm.tensor());
   spec.tcgen05_milli_columns_per_clk = rate_of(sm.tensor()).thousandths() * tcgen05.columns_per_clk();

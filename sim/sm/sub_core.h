@@ -68,8 +68,8 @@ class SubCore {
   // Something that a blocked warp may wait for has changed.
   // `delay`: delay of the warp or request that has changed it; none: it has no history.
   void reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay = std::nullopt);
-  // A queue of tensor products has a place again.
-  void tensor_room(Sm& sm, isa::Pipe pipe, Cycle now);
+  // A queue of tensor products has a place again. `delay`: of the product that has left it.
+  void tensor_room(Sm& sm, isa::Pipe pipe, Delay delay, Cycle now);
   void end_warp(Sm& sm, int slot);
 
   const std::vector<Warp>& warps() const { return warps_; }
@@ -105,6 +105,7 @@ class SubCore {
   void release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle now);
   void load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, Cycle now);
   void async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle now);
+  static void wait_for_tensor_cores(Sm& sm, Warp& warp, std::optional<Delay> delay, Cycle to);
   void free_queue_entry(const Sm& sm, Cycle now);
   void visit_warp(int slot, StateVisitor& visitor);
   void step(Sm& sm, Cycle now);

@@ -66,6 +66,19 @@ void SubCore::async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle 
   reconsider(sm, event.slot, now, event.delay);
 }
 
+// One thread's products follow each other in the tensor cores: who waits for a place behind them is as late as the one that made
+// room. A warpgroup waits for its products elsewhere; what it waits for a place holds it up.
+void SubCore::wait_for_tensor_cores(Sm& sm, Warp& warp, std::optional<Delay> delay, Cycle to) {
+  const bool into_memory = warp.op->pipe == Pipe::kTcgen05;
+  const TensorPipe& pipe = into_memory ? sm.tcgen05().pipe() : sm.wgmma().pipe();
+  pipe.charge_wait(sm, warp, to);
+  if (!into_memory) {
+    pipe.delay_by_wait(sm, warp, to);
+  } else if (delay) {
+    inherit(sm, warp, *delay, to - warp.since);
+  }
+}
+
 void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay) {
   Warp& warp = warps_[slot];
   if (!warp.blocked) return;
@@ -76,8 +89,7 @@ void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay
   if (stepped_ == now) ++now;
   sm.ledger().spend(warp.waiting_row, warp.reason, now - warp.since);
   if (warp.reason == WarpState::kMathPipeThrottle) {
-    TensorPipe& pipe = warp.op->pipe == Pipe::kTcgen05 ? sm.tcgen05().pipe() : sm.wgmma().pipe();
-    pipe.charge_wait(sm, warp, now);
+    wait_for_tensor_cores(sm, warp, delay, now);
   } else if (delay) {
     inherit(sm, warp, *delay, now - warp.since);
   }
@@ -102,10 +114,10 @@ void SubCore::free_queue_entry(const Sm& sm, Cycle now) {
   }
 }
 
-void SubCore::tensor_room(Sm& sm, Pipe pipe, Cycle now) {
+void SubCore::tensor_room(Sm& sm, Pipe pipe, Delay delay, Cycle now) {
   for (Mask waiting = wants_[static_cast<int>(pipe)] & ~awake_; waiting != 0; waiting &= waiting - 1) {
     const int slot = std::countr_zero(waiting);
-    if (warps_[slot].blocked && warps_[slot].reason == WarpState::kMathPipeThrottle) reconsider(sm, slot, now);
+    if (warps_[slot].blocked && warps_[slot].reason == WarpState::kMathPipeThrottle) reconsider(sm, slot, now, delay);
   }
 }
 

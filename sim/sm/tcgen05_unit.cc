@@ -85,7 +85,7 @@ void Tcgen05Unit::try_start(Sm& sm, Cycle now) {
     }
     ++next_start_;
     const bool was_full = entries_[command.sub_core]-- == sm.spec().tcgen05_queue_entries;
-    if (was_full) sm.sub_core(command.sub_core).tensor_room(sm, isa::Pipe::kTcgen05, now);
+    if (was_full) sm.sub_core(command.sub_core).tensor_room(sm, isa::Pipe::kTcgen05, command.delay, now);
   }
   schedule_start(sm, now);
 }
@@ -95,14 +95,14 @@ void Tcgen05Unit::start(Sm& sm, Tcgen05Command& command, Cycle now) {
   const MicroOp& op = *command.op;
   Cta* const cta = sm.state().cta_lives(owner.cta, owner.cta_serial) ? &sm.state().ctas[owner.cta] : nullptr;
   Arrival* const before = cta != nullptr ? &cta->product_started : nullptr;
-  const Delay late = pipe_.start(sm, owner, command.delay, command.issued, interval(sm.spec(), op), before, now);
+  command.delay = pipe_.start(sm, owner, command.delay, command.issued, interval(sm.spec(), op), before, now);
   busy_ += tcgen05_cycles(sm.spec(), op);
   sm.memory().reserve_for_tensor(now, tcgen05_wavefronts(sm.spec(), op), owner.launch);
   if (cta == nullptr) return;
   const Cycle complete = now + latency(sm.spec(), op);
   if (complete < cta->products_complete) return;
   cta->products_complete = complete;
-  cta->product_delay = late;
+  cta->product_delay = command.delay;
 }
 
 void Tcgen05Unit::commit(Sm& sm, const Tcgen05Command& command, Cycle now) {

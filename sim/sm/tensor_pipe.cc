@@ -44,11 +44,15 @@ void TensorPipe::stand_still(Sm& sm, int launch, Cycle cycles, Cycle lost) {
   hold_up(sm.state(), last_.delay, launch_, cta_, serial_, {launch_ == launch ? lost : cycles, 0});
 }
 
-void TensorPipe::charge_wait(Sm& sm, Warp& warp, Cycle to) const {
+void TensorPipe::charge_wait(Sm& sm, const Warp& warp, Cycle to) const {
+  history_.charge(warp.since, to, warp.launch,
+                  [&](int culprit, uint64_t cycles) { sm.ledger().charge(warp.row, culprit, resource_, cycles); });
+}
+
+void TensorPipe::delay_by_wait(Sm& sm, Warp& warp, Cycle to) const {
   SmState& state = sm.state();
+  if (!kAccounting || !state.coupled(warp.launch)) return;
   history_.charge(warp.since, to, warp.launch, [&](int culprit, uint64_t cycles) {
-    state.account.charge(warp.row, culprit, resource_, cycles);
-    if (!kAccounting || !state.coupled(warp.launch)) return;
     delay_warp(state, warp, &Delay::all, cycles);
     if (culprit != warp.launch) delay_warp(state, warp, &Delay::others, cycles);
   });

@@ -33,8 +33,9 @@ class TensorPipe {
   Delay start(Sm& sm, const ProductOwner& owner, Delay late, Cycle ready, Cycle interval, Arrival* before, Cycle now);
   // The pipe stands still for the launch's product, `lost` of the cycles because of other launches.
   void stand_still(Sm& sm, int launch, Cycle cycles, Cycle lost);
-  // A warp has waited for a place in the queue before the pipe until `to`.
-  void charge_wait(Sm& sm, Warp& warp, Cycle to) const;
+  // A warp has waited for a place in the queue before the pipe until `to`: to the ledger, and as what makes the warp late.
+  void charge_wait(Sm& sm, const Warp& warp, Cycle to) const;
+  void delay_by_wait(Sm& sm, Warp& warp, Cycle to) const;
   // No CTA is left: forgets whose products were the last ones.
   void forget_holders() { history_.clear(); }
 

@@ -137,7 +137,7 @@ void WgmmaUnit::start(Sm& sm, uint64_t id, Cycle now) {
   sm.schedule(command.completion - command.columns / 2U, WgmmaEvent{WgmmaEvent::Kind::kWrites, id});
   sm.schedule(command.completion - read_window(sm, command), WgmmaEvent{WgmmaEvent::Kind::kReads, id});
   sm.schedule(command.completion, WgmmaEvent{WgmmaEvent::Kind::kComplete, id});
-  for (SubCore& sub_core : sm.state().sub_cores) sub_core.tensor_room(sm, isa::Pipe::kWgmma, now);
+  for (SubCore& sub_core : sm.state().sub_cores) sub_core.tensor_room(sm, isa::Pipe::kWgmma, command.delay, now);
 }
 
 void WgmmaUnit::begin_writes(Sm& sm, uint64_t id, Cycle now) {

@@ -13,6 +13,7 @@
 
 #include "tests/support/same_outcome.h"
 #include "tests/support/sets.h"
+#include "tests/support/tcgen05.h"
 #include "tests/support/watched_sm.h"
 
 namespace warpfold::test {
@@ -160,6 +161,8 @@ const std::set<std::string> kFields = {
     "pipe_late",
     "pipe_waiting",
     "place_due",
+    "product_delay",
+    "products_complete",
     "queue_entries",
     "queue_last_accept",
     "queue_size",
@@ -182,6 +185,18 @@ const std::set<std::string> kFields = {
     "return_holder",
     "stage_fraction",
     "stage_free",
+    "tcgen05_cta",
+    "tcgen05_cta_lives",
+    "tcgen05_delay",
+    "tcgen05_issued",
+    "tcgen05_launch",
+    "tcgen05_op",
+    "tcgen05_stage",
+    "tcgen05_start",
+    "tcgen05_started",
+    "tcgen05_sub_core",
+    "tcgen05_waiting",
+    "tensor_pipe_free",
     "tentative",
     "timer_warps",
     "timers",
@@ -194,7 +209,6 @@ const std::set<std::string> kFields = {
     "warp_registers",
     "wgmma_arrived",
     "wgmma_done",
-    "tensor_pipe_free",
     "wgmma_groups",
     "wgmma_in_flight",
     "wgmma_last",
@@ -208,6 +222,7 @@ const std::set<std::string> kFields = {
 
 TEST(Key, HasTheseFields) {
   Names names;
+  run_watched(tcgen05_scenario(), names);
   for (uint64_t seed = 1; seed <= 60 && names.names() != kFields; ++seed) run_watched(*recurring_scenario(seed), names);
   EXPECT_EQ(differences(names.names(), kFields), "");
 }

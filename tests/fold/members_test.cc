@@ -270,10 +270,11 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 queued, delay] = sim::MemoryRequest{};
   [[maybe_unused]] const auto& [owner, warpgroup, columns, a_in_registers, commit, c_lost, assembled, completion, writes_begun,
                                 reads_begun, update, reads_before] = sim::WgmmaCommand{};
-  EXPECT_EQ(sizeof(sim::SmState), 17304);
-  EXPECT_EQ(sizeof(sim::SubCore), 3520);
+  EXPECT_EQ(sizeof(sim::SmState), 22024);
+  EXPECT_EQ(sizeof(sim::SubCore), 3904);
   EXPECT_EQ(sizeof(sim::MemoryStage), 4864);
-  EXPECT_EQ(sizeof(sim::WgmmaUnit), 9824);
+  EXPECT_EQ(sizeof(sim::WgmmaUnit), 9832);
+  EXPECT_EQ(sizeof(sim::Tcgen05Unit), 4712);
   EXPECT_EQ(sizeof(sim::MemoryShare), 2968);
   EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (7 + sim::kContended));
 }
