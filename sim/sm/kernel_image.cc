@@ -122,10 +122,10 @@ Expected<Occupancy> occupancy_of(const Spec& spec, const traces::Kernel& kernel)
       {spec.registers / alone.footprint.registers, "registers"},
       {alone.footprint.shared_memory == 0 ? spec.cta_slots : spec.shared_memory_bytes / alone.footprint.shared_memory,
        "shared_memory"},
-      {alone.footprint.tensor_memory == 0 ? spec.cta_slots : spec.tensor_memory_columns / alone.footprint.tensor_memory,
-       "tensor_memory"},
       {warp_slot_limit(spec, alone.footprint.warps), "warp_slots"},
       {spec.cta_slots, "cta_slots"},
+      {alone.footprint.tensor_memory == 0 ? spec.cta_slots : spec.tensor_memory_columns / alone.footprint.tensor_memory,
+       "tensor_memory"},
   }};
   const auto least = std::ranges::min_element(limits, {}, &std::pair<uint32_t, const char*>::first);
   alone.ctas_per_sm = least->first;
