@@ -44,7 +44,7 @@ std::vector<Case> cases() {
   return {
       {"Registers", replaced(replaced(kGood, "nregs = 40", "nregs = 21955"), "shmem = 1024", "shmem = 1"), 6,
        "nregs = 21955; a thread"},
-      {"BinaryVersion", replaced(kGood, "binary version = 80", "binary version = 0"), 7, "binary version = 0 is none of sm_80"},
+      {"BinaryVersion", replaced(kGood, "binary version = 80", "binary version = 0"), 7, "binary version = 0 is none of sm_70"},
       {"Block", replaced(kGood, "(32,1,1)", "(4096,1,1)"), 4, "a block of too many threads"},
       {"Grid", replaced(kGood, "grid dim = (1,1,1)", "grid dim = (1,1)"), 3, "cannot read the grid dim"},
       {"GridAcross", replaced(kGood, "grid dim = (1,1,1)", "grid dim = (1,70000,1)"), 3, "a grid of 70000 x 1"},

@@ -6,8 +6,8 @@ endif
 
 syntax case match
 syntax keyword wfsStatement kernel parameter class grid stream ring cursor role loop block end
-syntax keyword wfsOption architecture registers shared_memory cluster flops source read write dram l1 footprint depth arrivals free start warps
-syntax keyword wfsEffect contained bytes wavefronts stream barrier cursor advance tx_bytes count multicast commit l1_hit
+syntax keyword wfsOption architecture registers shared_memory tensor_memory cluster flops source read write dram l1 footprint depth arrivals free start warps
+syntax keyword wfsEffect contained bytes wavefronts stream barrier cursor advance tx_bytes count multicast commit l1_hit rows columns
 syntax match wfsNumber /\<\d\+\>\|\<0x\x\+\>/
 syntax match wfsRegister /\<\(R\|UR\|P\|UP\|SB\)\d\+\>\|\<\(RZ\|URZ\|PT\|UPT\)\>/
 syntax match wfsGuard /@!\?U\?P[0-9T]/
