@@ -97,7 +97,7 @@ struct Kernel {
   uint32_t shared_memory_bytes = 0;  // dynamic + static, per CTA
   // Of 128 lanes of 32 bits, per CTA, for as long as it is resident: a power of two from 32, or none.
   uint32_t tensor_memory_columns = 0;
-  uint64_t flops = 0;                // useful floating-point operations of the whole launch; 0: not stated
+  uint64_t flops = 0;  // useful floating-point operations of the whole launch; 0: not stated
   std::vector<Role> roles;
   std::vector<Ring> rings;
   std::vector<Cursor> cursors;
