@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "isa/architecture.h"
 #include "support.h"
 #include "workloads/workloads.h"
@@ -10,31 +8,6 @@
 
 namespace warpfold::sass {
 namespace {
-
-std::map<std::string, uint64_t> counts_of(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
-  std::map<std::string, uint64_t> counts;
-  for (const traces::Node& node : body) {
-    if (const auto* block = std::get_if<traces::Block>(&node)) {
-      for (const isa::Instruction& instruction : block->code) counts[instruction.mnemonic] += instruction.guard.never() ? 0 : 1;
-      continue;
-    }
-    const auto& loop = std::get<traces::Loop>(node);
-    for (const auto& [name, count] : counts_of(loop.body, cta_class)) counts[name] += count * traces::trips(loop.trips, cta_class);
-  }
-  return counts;
-}
-
-// Of the whole launch.
-std::map<std::string, uint64_t> counts_of(const traces::Kernel& kernel) {
-  std::map<std::string, uint64_t> counts;
-  const std::vector<uint64_t> ctas = traces::ctas_by_class(kernel);
-  for (size_t c = 0; c < ctas.size(); ++c) {
-    for (const traces::Role& role : kernel.roles) {
-      for (const auto& [name, count] : counts_of(role.body, kernel.cta_classes[c])) counts[name] += count * ctas[c] * role.warps;
-    }
-  }
-  return counts;
-}
 
 TEST(Import, PhiloxGoesRoundAsItsSourceDoes) {
   const auto imported = import_files("philox_sm_80.sass", "philox_7.textproto");

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "configs/load.h"
-#include "sim/gpu/simulate.h"
 #include "support.h"
 #include "workloads/workloads.h"
 
@@ -73,12 +72,6 @@ TEST(Rings, BoxesOfTensorMapsAreWhatArraysAreAskedFor) {
   EXPECT_TRUE(imported->report.arrays[2].written);
 }
 
-sim::Outcome simulated(const traces::Kernel& kernel, const configs::Gpu& gpu) {
-  sim::Launch launch;
-  launch.kernel = &kernel;
-  return sim::simulate(gpu, {launch}).value();
-}
-
 TEST(Rings, ImportedGemmIsAsFastAsTheGenerators) {
   const auto imported = import_gemm();
   ASSERT_TRUE(imported);
@@ -102,8 +95,8 @@ TEST(Rings, ImportedGemmIsAsFastAsTheGenerators) {
   for (const double l2 : {1.0, 2.0}) {
     gpu.mutable_l2()->set_scale(l2);
     const traces::Kernel generated = workloads::make_kernel(described, gpu, "").value();
-    const auto ours = static_cast<double>(simulated(imported->kernel, gpu).kernels[0].end_cycle);
-    const auto theirs = static_cast<double>(simulated(generated, gpu).kernels[0].end_cycle);
+    const auto ours = static_cast<double>(simulated({&imported->kernel}, gpu).kernels[0].end_cycle);
+    const auto theirs = static_cast<double>(simulated({&generated}, gpu).kernels[0].end_cycle);
     EXPECT_NEAR(ours / theirs, 1, 0.03) << l2;
   }
 }
@@ -137,7 +130,7 @@ TEST(Rings, WaitsWithoutArrivalsKeepTheirRing) {
   ASSERT_TRUE(imported) << imported.error().text();
   EXPECT_EQ(imported->kernel.rings[0].arrivals, 64U);
   const auto gpu = configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value();
-  const sim::Outcome outcome = simulated(imported->kernel, gpu);
+  const sim::Outcome outcome = simulated({&imported->kernel}, gpu);
   EXPECT_TRUE(outcome.deadlocked);
   EXPECT_THAT(outcome.deadlock.report, HasSubstr("waits for ring ring0"));
 }
@@ -160,7 +153,7 @@ TEST(Rings, WarpsWithAnMbarrierEachStayAtTheirStage) {
   const auto& loop = std::get<traces::Loop>(kernel.roles[1].body.at(1));
   EXPECT_EQ(loop.trips.literal, 99U);
   EXPECT_EQ(std::get<traces::Block>(loop.body[0]).code[2].effect.advance, 2U);
-  EXPECT_FALSE(simulated(kernel, configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value()).deadlocked);
+  EXPECT_FALSE(simulated({&kernel}, configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value()).deadlocked);
 }
 
 TEST(Rings, MbarriersThatAreNotPassedInTurnAreRingsOfTheirOwn) {

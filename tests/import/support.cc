@@ -28,6 +28,41 @@ Expected<Imported> import_lines(const std::string& lines, const std::string& lau
 
 std::string message_of(const Expected<Imported>& imported) { return imported ? "no failure" : imported.error().text(); }
 
+std::map<std::string, uint64_t> counts_of(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
+  std::map<std::string, uint64_t> counts;
+  for (const traces::Node& node : body) {
+    if (const auto* block = std::get_if<traces::Block>(&node)) {
+      for (const isa::Instruction& instruction : block->code) counts[instruction.mnemonic] += instruction.guard.never() ? 0 : 1;
+      continue;
+    }
+    const auto& loop = std::get<traces::Loop>(node);
+    for (const auto& [name, count] : counts_of(loop.body, cta_class)) counts[name] += count * traces::trips(loop.trips, cta_class);
+  }
+  return counts;
+}
+
+std::map<std::string, uint64_t> counts_of(const traces::Kernel& kernel) {
+  std::map<std::string, uint64_t> counts;
+  const std::vector<uint64_t> ctas = traces::ctas_by_class(kernel);
+  for (size_t c = 0; c < ctas.size(); ++c) {
+    for (const traces::Role& role : kernel.roles) {
+      for (const auto& [name, count] : counts_of(role.body, kernel.cta_classes[c])) counts[name] += count * ctas[c] * role.warps;
+    }
+  }
+  return counts;
+}
+
+sim::Outcome simulated(const std::vector<const traces::Kernel*>& kernels, const configs::Gpu& gpu) {
+  std::vector<sim::Launch> launches;
+  for (const traces::Kernel* kernel : kernels) {
+    sim::Launch launch;
+    launch.kernel = kernel;
+    launch.stream = static_cast<int>(launches.size());
+    launches.push_back(launch);
+  }
+  return sim::simulate(gpu, launches).value();
+}
+
 std::unique_ptr<Executed> execute_lines(const std::string& lines, const std::vector<uint32_t>& registers, uint32_t cta,
                                         uint32_t ctas) {
   auto executed = std::make_unique<Executed>();

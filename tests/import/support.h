@@ -1,10 +1,12 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "configs/load.h"
+#include "sim/gpu/simulate.h"
 #include "traces/import/import.h"
 #include "traces/import/warp.h"
 
@@ -21,6 +23,13 @@ Expected<Imported> import_files(const std::string& listing, const std::string& l
 Expected<Imported> import_lines(const std::string& lines, const std::string& launch);
 // The message of what must fail.
 std::string message_of(const Expected<Imported>& imported);
+
+// Instructions that one warp in a CTA of the class issues of `body`, and that the whole launch issues, by mnemonic.
+std::map<std::string, uint64_t> counts_of(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class);
+std::map<std::string, uint64_t> counts_of(const traces::Kernel& kernel);
+
+// Each kernel in a stream of its own, CONCURRENT.
+sim::Outcome simulated(const std::vector<const traces::Kernel*>& kernels, const configs::Gpu& gpu);
 
 // Executes the lines, in which the lanes of R0 have `r0`, R1 `r1`, R2 `r2`, one after the other in one warp of CTA `cta`.
 struct Executed {
