@@ -110,14 +110,5 @@ TEST(Line, SaysWhatIsMissing) {
   EXPECT_NE(problem_of("").find("PC"), std::string::npos);
 }
 
-TEST(Line, WidthsComeFromTheOpcode) {
-  EXPECT_EQ(access_bytes("LDG.E.128.SYS"), 16);
-  EXPECT_EQ(access_bytes("LDS.U8"), 1);
-  EXPECT_EQ(access_bytes("STG.E.64"), 8);
-  EXPECT_EQ(access_bytes("LDG.E.CONSTANT"), 4);
-  EXPECT_EQ(access_bytes("LDSM.16.M88.4"), 16);
-  EXPECT_EQ(access_bytes("LDGSTS.E.BYPASS.LTC128B.128"), 16);
-}
-
 }  // namespace
 }  // namespace warpfold::traces::accelsim

@@ -12,10 +12,12 @@
 #include "traces/accelsim/static_code.h"
 #include "traces/accelsim/synthetic_addresses.h"
 #include "traces/accelsim/trace_line.h"
+#include "traces/access/opcode_access.h"
 
 namespace warpfold::traces::accelsim {
 namespace {
 
+using access::Access;
 using isa::Behaviour;
 
 constexpr size_t kPiece = size_t{1} << 16;
@@ -195,12 +197,11 @@ class Exporter {
     if (info.behaviour == Behaviour::kBarrierSync || info.behaviour == Behaviour::kBarrierArrive)
       immediate = instruction.effect.barrier;
     line.front += numbered(" ", destinations) + written + " " + mnemonic + numbered(" ", source_count) + sources;
-    line.access = access_of(info, mnemonic);
+    line.access = access::access_of(info.behaviour, mnemonic);
     line.addresses = line.access != Access::kNone;
-    line.bytes = access_bytes(mnemonic);
+    line.bytes = access::access_bytes(mnemonic);
     line.effect = instruction.effect;
-    line.global =
-        line.access == Access::kGlobalLoad || line.access == Access::kGlobalLoadPastL1 || line.access == Access::kGlobalStore;
+    line.global = access::is_global(line.access);
     line.group_lanes = line.bytes > 8 ? 8 : line.bytes > 4 ? 16 : 32;
     line.wavefronts = instruction.effect.wavefronts;
     if (line.addresses) {

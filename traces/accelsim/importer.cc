@@ -195,7 +195,7 @@ class Importer : private LaunchClasses::Maker {
     if (behaviour == isa::Behaviour::kBarrierSync || behaviour == isa::Behaviour::kBarrierArrive) {
       if (!instruction.off) barrier_warps_[static_cast<size_t>(instruction.instruction.effect.barrier)] |= 1U << *warp_;
     }
-    if (instruction.access != Access::kNone && !instruction.off) {
+    if (instruction.access != access::Access::kNone && !instruction.off) {
       sites_->add(instruction, *number, cta_, *warp_, warp.steps, parsed_, header_);
     }
     ++warp.steps;

@@ -13,8 +13,7 @@
 namespace warpfold::traces::accelsim {
 
 struct ImportOptions {
-  // The GPU's caches for a kernel whose CTA has so many warps, registers a thread and bytes of shared memory.
-  std::function<access::CacheSpec(uint32_t warps, uint32_t registers, uint32_t shared_bytes)> caches;
+  access::CachesFor caches;
   std::string architecture;  // of the opcode table; empty: what the header's binary version says
   // Called now and then with the bytes read so far, decompressed.
   std::function<void(uint64_t)> progress;

@@ -43,17 +43,6 @@ class SiteTotals {
   std::vector<access::LineTouch> touched_;
 };
 
-// The simplest fraction within half a percent of numerator / denominator, or within 1/1000 where the share is small or nearly
-// whole: what accumulates comes back the sooner, the smaller the denominator.
-struct Fraction {
-  uint64_t numerator = 0;
-  uint64_t denominator = 1;
-  bool operator==(const Fraction&) const = default;
-};
-Fraction simplest(uint64_t numerator, uint64_t denominator);
-// The same with a power of two below, up to 4096, which is what shares of single requests recur with.
-Fraction simplest_binary(uint64_t numerator, uint64_t denominator);
-
 // Addresses that the exporter gives the accesses of stream s lie in the region that begins here, of kStreamRegion bytes.
 inline constexpr uint64_t kFirstRegion = 0x7e00'0000'0000;
 inline constexpr uint64_t kStreamRegion = uint64_t{1} << 32;

@@ -7,6 +7,7 @@
 namespace warpfold::traces::accelsim {
 namespace {
 
+using access::Access;
 using isa::Behaviour;
 
 // Without an active lane these are nothing but an issue slot; others cost what they cost with lanes.
@@ -23,10 +24,6 @@ bool off_matters(const isa::OpcodeInfo& info) {
       return info.memory();
   }
 }
-
-bool has(std::string_view opcode, std::string_view part) { return opcode.find(part) != std::string_view::npos; }
-
-uint32_t matrices_of(std::string_view opcode) { return opcode.ends_with(".4") ? 4 : opcode.ends_with(".2") ? 2 : 1; }
 
 // "R255" is RZ, "P7" PT.
 std::string register_text(std::string_view name) {
@@ -61,27 +58,6 @@ size_t append_address(const RegisterList& sources, size_t from, bool global, std
 bool writes_predicates(const isa::OpcodeInfo& info) { return info.destinations >= 2; }
 
 }  // namespace
-
-Access access_of(const isa::OpcodeInfo& info, std::string_view opcode) {
-  const bool local = opcode.starts_with("LDL") || opcode.starts_with("STL");
-  // Atomic operations are done in L2, strong accesses must see what other SMs wrote, .BYPASS says it (cp.async.cg).
-  const bool past_l1 = opcode.starts_with("ATOM") || has(opcode, ".STRONG") || has(opcode, ".BYPASS");
-  switch (info.behaviour) {
-    case Behaviour::kLoadGlobal:
-      return local ? Access::kLocal : past_l1 ? Access::kGlobalLoadPastL1 : Access::kGlobalLoad;
-    case Behaviour::kCopyAsync:
-      return past_l1 ? Access::kGlobalLoadPastL1 : Access::kGlobalLoad;
-    case Behaviour::kStoreGlobal:
-      return local ? Access::kLocal : Access::kGlobalStore;
-    case Behaviour::kLoadShared:
-    case Behaviour::kStoreShared:
-      return opcode.starts_with("STSM") ? Access::kMatrix : Access::kShared;
-    case Behaviour::kLoadMatrix:
-      return Access::kMatrix;
-    default:
-      return Access::kNone;
-  }
-}
 
 Expected<uint32_t> StaticCode::find(const TraceLine& line) {
   const Key key{line.pc, line.has_addresses ? 0 : line.immediate, line.text, line.mask == 0};
@@ -139,7 +115,7 @@ Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
   } else if (operands.size() == 1 && writes_predicates(info) && predicate(operands[0])) {
     operands.emplace_back("PT");
   }
-  const Access access = access_of(info, mnemonic);
+  const Access access = access::access_of(info.behaviour, mnemonic);
   const bool shared = access == Access::kShared || access == Access::kMatrix;
   if (access != Access::kNone) {
     if (info.behaviour == Behaviour::kCopyAsync && line.sources.count - source >= 2) {
@@ -170,8 +146,8 @@ Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
   auto parsed = isa::parse_instruction(architecture_, text + " ;", "", 0);
   if (!parsed) return fail(parsed.error().message + " in " + text);
   StaticInstruction made{.instruction = *std::move(parsed), .pc = line.pc, .access = access};
-  made.bytes = access_bytes(mnemonic);
-  made.matrices = access == Access::kMatrix ? matrices_of(mnemonic) : 0;
+  made.bytes = access::access_bytes(mnemonic);
+  made.matrices = access == Access::kMatrix ? access::matrices_of(mnemonic) : 0;
   isa::Effect& effect = made.instruction.effect;
   switch (info.behaviour) {
     case Behaviour::kBarrierSync:

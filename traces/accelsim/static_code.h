@@ -11,13 +11,9 @@
 #include "isa/architecture.h"
 #include "isa/instruction.h"
 #include "traces/accelsim/trace_line.h"
+#include "traces/access/opcode_access.h"
 
 namespace warpfold::traces::accelsim {
-
-// What an instruction does with addresses.
-enum class Access : uint8_t { kNone, kGlobalLoad, kGlobalLoadPastL1, kGlobalStore, kLocal, kShared, kMatrix };
-
-Access access_of(const isa::OpcodeInfo& info, std::string_view opcode);
 
 // An instruction of the kernel's code, however often it was executed. One that some warps or passes executed with no lane active is
 // there twice where that makes a difference: predicated off it moves nothing and synchronises nothing.
@@ -26,7 +22,7 @@ struct StaticInstruction {
   uint64_t pc = 0;
   uint32_t place = 0;  // of the PC among all: a number without gaps
   bool off = false;    // predicated off
-  Access access = Access::kNone;
+  access::Access access = access::Access::kNone;
   uint32_t bytes = 0;     // a lane moves
   uint32_t matrices = 0;  // LDSM, STSM
 };

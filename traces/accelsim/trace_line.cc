@@ -198,18 +198,4 @@ std::optional<std::string> parse_line(std::string_view line, const LineForm& for
   return Parser(line, form, out).parse();
 }
 
-uint32_t access_bytes(std::string_view opcode) {
-  if (opcode.starts_with("LDSM") || opcode.starts_with("STSM")) return 16;
-  uint32_t bytes = 4;
-  for (size_t dot = opcode.find('.'); dot != std::string_view::npos; dot = opcode.find('.', dot + 1)) {
-    const std::string_view modifier = opcode.substr(dot + 1, opcode.find('.', dot + 1) - dot - 1);
-    if (modifier == "U8" || modifier == "S8") bytes = 1;
-    if (modifier == "U16" || modifier == "S16") bytes = 2;
-    if (modifier == "64") bytes = 8;
-    if (modifier == "128") bytes = 16;
-    if (modifier == "256") bytes = 32;
-  }
-  return bytes;
-}
-
 }  // namespace warpfold::traces::accelsim

@@ -45,7 +45,4 @@ struct LineForm {
 // Reads a line into `out`; what is wrong with it, or nothing. Masks, addresses and their number must agree.
 std::optional<std::string> parse_line(std::string_view line, const LineForm& form, TraceLine& out);
 
-// Bytes a lane moves by the opcode's modifiers: LDG.E.128 16, LDS.U8 1, LDSM rows of 16. The tracer's own width is 2 for LDSM.
-uint32_t access_bytes(std::string_view opcode);
-
 }  // namespace warpfold::traces::accelsim

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -21,6 +22,9 @@ enum class Kind : uint8_t {
   kLoadPastL1,  // LDGSTS.BYPASS, .STRONG: L1 is not looked into
   kStore,       // to L2, L1 keeps what it has
 };
+
+// The caches as a kernel meets them whose CTAs have so many warps, registers a thread and bytes of shared memory.
+using CachesFor = std::function<CacheSpec(uint32_t warps, uint32_t registers, uint32_t shared_bytes)>;
 
 // What became of the accesses of one static instruction (a site), as far as they were kept.
 struct SiteReuse {

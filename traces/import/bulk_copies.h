@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "traces/import/path.h"
+#include "traces/import/touch.h"
 #include "traces/import/warp.h"
 
 namespace warpfold::sass {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
+#include "traces/access/opcode_access.h"
+#include "traces/access/shared_wavefronts.h"
 #include "traces/import/bulk_copies.h"
 #include "traces/import/execute.h"
 #include "traces/import/mbarriers.h"
@@ -11,22 +12,9 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint32_t kSectorBytes = 32;
-constexpr uint32_t kBankBytes = 4;
-constexpr uint32_t kBanks = 32;
 constexpr uint16_t kNoLimitOfGroups = 0xffff;
 
 using Behaviour = isa::Behaviour;
-
-uint32_t access_bytes(const Op& op) {
-  for (const std::string_view modifier : op.modifiers) {
-    if (modifier == "128") return 16;
-    if (modifier == "64") return 8;
-    if (modifier == "U16" || modifier == "S16") return 2;
-    if (modifier == "U8" || modifier == "S8") return 1;
-  }
-  return 4;
-}
 
 const Source* memory_operand(const Op& op, bool last) {
   const Source* found = nullptr;
@@ -38,42 +26,40 @@ const Source* memory_operand(const Op& op, bool last) {
   return found;
 }
 
-// Sectors of the lanes at `shift` bytes behind where they are.
-size_t sectors_at(const Touch& touch, uint64_t shift) {
-  std::set<uint64_t> sectors;
-  for (const uint64_t lane : touch.lanes) {
-    const uint64_t first = (lane + shift) / kSectorBytes;
-    const uint64_t last = (lane + shift + touch.access_bytes - 1) / kSectorBytes;
-    for (uint64_t sector = first; sector <= last; ++sector) sectors.insert(sector);
-  }
-  return sectors.size();
-}
+// The means over the positions inside a line that the variables lead to.
+struct Coalesced {
+  uint64_t sectors = 0;
+  uint64_t lines = 0;
+};
 
-// The mean over the positions inside a sector that the variables lead to.
-uint32_t mean_sectors(const Touch& touch) {
-  uint64_t step = kSectorBytes;
+Coalesced coalesced(const Touch& touch) {
+  uint64_t step = access::kLineBytes;
   for (const int64_t slope : touch.slope) step = std::gcd(step, static_cast<uint64_t>(slope < 0 ? -slope : slope));
-  if (step == 0) step = kSectorBytes;
-  uint64_t total = 0;
-  const uint64_t positions = kSectorBytes / step;
-  for (uint64_t i = 0; i < positions; ++i) total += sectors_at(touch, i * step);
-  return static_cast<uint32_t>((total + positions / 2) / positions);
+  Coalesced total;
+  const uint64_t positions = access::kLineBytes / step;
+  for (uint64_t i = 0; i < positions; ++i) {
+    const std::vector<access::LineTouch> lines = lines_of(touch, i * step);
+    total.sectors += access::sector_count(lines);
+    total.lines += lines.size();
+  }
+  const auto mean = [positions](uint64_t sum) { return (sum + positions / 2) / positions; };
+  return {mean(total.sectors), mean(total.lines)};
 }
 
 Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t active) {
   const Warp::Address address = warp.address(operand);
   Touch touch;
   touch.op = op.index;
-  touch.access_bytes = access_bytes(op);
+  touch.access_bytes = access::access_bytes(op.instruction->mnemonic);
   touch.array = address.low.array >= 0 ? address.low.array : address.high.array;
-  touch.known = ((address.low.unknown | address.high.unknown) & active) == 0;
+  const bool known = ((address.low.unknown | address.high.unknown) & active) == 0;
   touch.varies = address.low.varies | address.high.varies;
   for (int v = 0; v < kVariables; ++v) {
     const auto slope = static_cast<size_t>(v);
     touch.slope[slope] =
         static_cast<int64_t>(uint64_t{address.high.slope[slope]} << 32) + static_cast<int32_t>(address.low.slope[slope]);
   }
-  for (int lane = 0; lane < kLanes && touch.known; ++lane) {
+  for (int lane = 0; lane < kLanes && known; ++lane) {
     if ((active >> lane & 1) == 0) continue;
     touch.lanes.push_back(uint64_t{address.high.lane[lane]} << 32 | address.low.lane[lane]);
   }
@@ -84,53 +70,34 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
   const Source* operand = memory_operand(op, true);
   if (operand == nullptr || active == 0) return;
   Touch touch = touch_of(warp, op, *operand, active);
-  uint32_t sectors = 0;
   const auto answer = warp.launch.answers.find(op.line);
   if (answer != warp.launch.answers.end() && answer->second.kind == AnswerFacts::Kind::kSectors) {
-    sectors = static_cast<uint32_t>(answer->second.value);
-  } else if (touch.known) {
-    sectors = mean_sectors(touch);
+    effect.bytes = static_cast<uint32_t>(answer->second.value) * access::kSectorBytes;
+  } else if (!touch.lanes.empty()) {
+    const Coalesced asked = coalesced(touch);
+    effect.bytes = static_cast<uint32_t>(asked.sectors) * access::kSectorBytes;
+    const std::string_view opcode = op.instruction->mnemonic;
+    const uint32_t fewest = access::fewest_wavefronts(access::access_of(op.behaviour, opcode), opcode);
+    if (asked.lines > fewest) effect.wavefronts = static_cast<uint16_t>(asked.lines);
   } else {
     const Warp::Address address = warp.address(*operand);
     throw UnknownValue{op.index, (address.low.unknown & active) != 0 ? address.low.origin : address.high.origin};
   }
-  effect.bytes = sectors * kSectorBytes;
   effect.stream = touch.array;
   if (touches != nullptr) touches->push_back(std::move(touch));
 }
 
-// Passes of one group of lanes: words of a bank that differ take one each.
-uint16_t conflicts(const std::vector<uint64_t>& addresses, uint32_t bytes) {
-  std::array<std::set<uint64_t>, kBanks> words;
-  for (const uint64_t address : addresses) {
-    for (uint64_t word = address / kBankBytes; word <= (address + bytes - 1) / kBankBytes; ++word)
-      words[word % kBanks].insert(word);
-  }
-  size_t most = 0;
-  for (const auto& bank : words) most = std::max(most, bank.size());
-  return static_cast<uint16_t>(most);
-}
-
-// 32-bit accesses go in one group of 32 lanes, 64-bit ones in two, 128-bit ones in four.
 void add_shared(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect) {
   const Source* operand = memory_operand(op, false);
   if (operand == nullptr || active == 0) return;
   const Warp::Address address = warp.address(*operand);
   if ((address.low.unknown & active) != 0) return;  // as without conflicts
-  const bool matrices = op.behaviour == Behaviour::kLoadMatrix || op.base == "STSM";
-  const uint32_t bytes = matrices ? 16 : access_bytes(op);
-  const int group = bytes >= 16 ? 8 : bytes == 8 ? 16 : 32;
-  int lanes = kLanes;
-  if (matrices) lanes = op.has("4") ? 32 : op.has("2") ? 16 : 8;  // addresses of rows
-  uint32_t wavefronts = 0;
-  for (int first = 0; first < lanes; first += group) {
-    std::vector<uint64_t> addresses;
-    for (int lane = first; lane < std::min(first + group, lanes); ++lane) {
-      if ((active >> lane & 1) != 0) addresses.push_back(address.low.lane[lane]);
-    }
-    wavefronts += conflicts(addresses, bytes);
-  }
-  effect.wavefronts = static_cast<uint16_t>(wavefronts);
+  const std::string_view opcode = op.instruction->mnemonic;
+  access::LaneAccess lanes{.addresses = {}, .mask = active, .bytes = access::access_bytes(opcode)};
+  std::ranges::copy(address.low.lane, lanes.addresses.begin());
+  const bool matrices = access::access_of(op.behaviour, opcode) == access::Access::kMatrix;
+  effect.wavefronts = static_cast<uint16_t>(matrices ? access::matrix_wavefronts(lanes, access::matrices_of(opcode))
+                                                     : access::shared_wavefronts(lanes));
 }
 
 uint32_t known_number(const Warp& warp, const Op& op, size_t position) {

@@ -6,6 +6,7 @@
 
 #include "traces/import/flow.h"
 #include "traces/import/path.h"
+#include "traces/import/touch.h"
 #include "traces/import/warp.h"
 
 namespace warpfold::sass {

@@ -1,38 +1,52 @@
 #include "traces/import/footprint.h"
 
 #include <algorithm>
-#include <set>
+#include <bit>
 #include <vector>
 
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kSectorBytes = 32;
-
 uint64_t magnitude(int64_t value) { return static_cast<uint64_t>(value < 0 ? -value : value); }
+
+// The sectors of one execution, in bytes.
+struct Pattern {
+  uint64_t distinct = 0;
+  uint64_t span = 0;  // from the first to behind the last
+  uint64_t run = 0;   // without a gap at the beginning
+};
+
+Pattern pattern_of(const Touch& touch) {
+  Pattern pattern;
+  uint64_t first = 0;
+  uint64_t last = 0;
+  for (const access::LineTouch& line : lines_of(touch)) {
+    for (uint32_t s = 0; s < access::kSectorsPerLine; ++s) {
+      if ((line.sectors >> s & 1) == 0) continue;
+      last = line.line * access::kSectorsPerLine + s;
+      if (pattern.distinct == 0) first = last;
+      if (last - first == pattern.run / access::kSectorBytes) pattern.run += access::kSectorBytes;
+      pattern.distinct += access::kSectorBytes;
+    }
+  }
+  pattern.span = pattern.distinct == 0 ? 0 : (last - first + 1) * access::kSectorBytes;
+  return pattern;
+}
 
 }  // namespace
 
 ArrayTraffic traffic_of(const Touch& touch, const std::array<uint32_t, kCtaVariables>& ctas) {
-  std::set<uint64_t> sectors;
-  for (const uint64_t lane : touch.lanes) {
-    for (uint64_t s = lane / kSectorBytes; s <= (lane + touch.access_bytes - 1) / kSectorBytes; ++s) sectors.insert(s);
-  }
+  auto [distinct, span, run] = pattern_of(touch);
   ArrayTraffic traffic;
-  if (sectors.empty()) return traffic;
+  if (distinct == 0) return traffic;
   std::vector<Touch::Stride> strides = touch.strides;
   for (int v = 0; v < kCtaVariables; ++v) {
-    const bool elsewhere = (touch.varies >> v & 1) != 0;
-    strides.push_back({touch.slope[static_cast<size_t>(v)], ctas[static_cast<size_t>(v)], elsewhere});
+    strides.push_back({touch.slope[static_cast<size_t>(v)], ctas[static_cast<size_t>(v)], touch.moves_otherwise(v)});
   }
-  traffic.requested = sectors.size() * kSectorBytes * touch.times;
+  traffic.requested = distinct;
   for (const Touch::Stride& stride : strides) traffic.requested *= stride.count;
   // From the smallest stride on: the pattern so far moves over itself (dense), or past itself.
   std::ranges::sort(strides, std::less<>(), [](const Touch::Stride& stride) { return magnitude(stride.bytes); });
-  uint64_t span = (*sectors.rbegin() - *sectors.begin() + 1) * kSectorBytes;
-  uint64_t run = kSectorBytes;  // bytes without a gap at the beginning
-  for (uint64_t s = *sectors.begin() + 1; sectors.contains(s); ++s) run += kSectorBytes;
-  uint64_t distinct = sectors.size() * kSectorBytes;
   for (const Touch::Stride& stride : strides) {
     const uint64_t step = magnitude(stride.bytes);
     if (stride.elsewhere || step == 0 || stride.count <= 1) continue;

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "traces/import/path.h"
+#include "traces/import/touch.h"
 
 namespace warpfold::sass {
 

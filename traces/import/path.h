@@ -40,22 +40,4 @@ void add_step(Path& path, Step step);
 // Behind the last node: where that is a loop of the same body, it goes round more often.
 void add_loop(Path& path, Path body, uint64_t trips);
 
-// Memory that an instruction touches: where the lanes of one execution are, and by how much that moves with loops and CTAs.
-struct Touch {
-  struct Stride {
-    int64_t bytes;
-    uint64_t count;
-    bool elsewhere = false;  // not linear: taken to touch something else each time
-  };
-  int32_t op = 0;
-  int16_t array = -1;           // -1: not known
-  bool known = true;            // the lanes' addresses are
-  std::vector<uint64_t> lanes;  // addresses of the active ones, at the origin
-  uint32_t access_bytes = 4;    // of a lane
-  std::array<int64_t, kVariables> slope{};
-  uint8_t varies = 0;           // variables that move it otherwise
-  std::vector<Stride> strides;  // of loops that were folded
-  uint64_t times = 1;           // executions that the strides do not count
-};
-
 }  // namespace warpfold::sass

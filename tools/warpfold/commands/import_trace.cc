@@ -12,13 +12,13 @@
 
 #include "configs/load.h"
 #include "tools/warpfold/commands/commands.h"
-#include "tools/warpfold/run/gpu_caches.h"
 #include "tools/warpfold/run/progress.h"
 #include "traces/accelsim/byte_source.h"
 #include "traces/accelsim/importer.h"
 #include "traces/accelsim/kernel_list.h"
 #include "traces/stats.h"
 #include "traces/trace_file.h"
+#include "workloads/common/gpu_caches.h"
 
 namespace warpfold::cli {
 namespace {
@@ -158,9 +158,7 @@ Outcome<void> import_trace_command(const Invocation& invocation) {
   if (!gpu) return std::unexpected(Failure(gpu.error()));
   ImportOptions import;
   if (options.has("architecture")) import.architecture = options.text("architecture");
-  import.caches = [&gpu](uint32_t warps, uint32_t registers, uint32_t shared_bytes) {
-    return caches_for(*gpu, warps, registers, shared_bytes);
-  };
+  import.caches = workloads::caches_of(*gpu);
   if (fs::path(input).extension() == ".g") return import_list(input, output, options.text("gpu"), import);
   const std::string extension = fs::path(output).extension().string();
   if (extension != ".wft" && extension != ".wfs") return user_error("--output " + output + ": a trace's name ends in .wft or .wfs");

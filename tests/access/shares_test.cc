@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "traces/accelsim/site_totals.h"
+#include "traces/access/shares.h"
 
-namespace warpfold::traces::accelsim {
+namespace warpfold::traces::access {
 namespace {
 
 TEST(Fractions, AreTheSimplestNearby) {
@@ -25,5 +25,12 @@ TEST(Fractions, OfRequestsHaveAPowerOfTwoBelow) {
   EXPECT_LT(simplest_binary(9'999, 10'000).numerator, simplest_binary(9'999, 10'000).denominator);  // the rest still moves
 }
 
+// 100 requests of 4 sectors, 50 of which hit whole, 20 more with half of their sectors: 160 sectors go on, by 50 requests.
+TEST(MovedShare, SpreadsWhatGoesOnOverRequestsThatMiss) {
+  const SiteReuse used{.requests = 100, .l1_requests = 50, .sectors = 400, .l1_sectors = 240, .dram_sectors = 0};
+  EXPECT_DOUBLE_EQ(moved_share(used, {1, 2}), 0.8);
+  EXPECT_DOUBLE_EQ(moved_share({}, {}), 1.0);
+}
+
 }  // namespace
-}  // namespace warpfold::traces::accelsim
+}  // namespace warpfold::traces::access
