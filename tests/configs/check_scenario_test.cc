@@ -70,12 +70,13 @@ TEST_F(CheckScenario, FlashAttention4HasTwoHeadSizesAndNoDropout) {
   const auto of = [&](const std::string& shape, const std::string& options) {
     return error("kernel { name: \"a\" flash_attention_4 { shape { heads: 1 queries: 512 " + shape + " } " + options + " } }");
   };
-  EXPECT_EQ(of("head_dim: 128", ""), "");
-  EXPECT_EQ(of("head_dim: 256", ""), "s.textproto:2:67: head_dim must be one of 64, 128, not 256");
-  EXPECT_EQ(of("head_dim: 64 type: FP8", ""), "s.textproto:2:80: type must be BF16 or FP16, not FP8");
-  EXPECT_EQ(of("head_dim: 64", "rescale_share: 1.5"), "s.textproto:2:82: rescale_share must be from 0 to 1, not 1.500000");
-  EXPECT_EQ(of("head_dim: 64", "emulated_exponential_share: -0.5"),
-            "s.textproto:2:82: emulated_exponential_share must be from 0 to 1, not -0.500000");
+  EXPECT_EQ(of("type: BF16 head_dim: 128", ""), "no error");
+  EXPECT_EQ(of("type: BF16 head_dim: 256", ""), "s.textproto:2:81: head_dim must be one of 64, 128, not 256");
+  EXPECT_EQ(of("head_dim: 64 type: FP8", ""), "s.textproto:2:83: type must be BF16 or FP16, not FP8");
+  EXPECT_EQ(of("type: BF16 head_dim: 64", "rescale_share: 1.5"),
+            "s.textproto:2:96: rescale_share must be from 0 to 1, not 1.500000");
+  EXPECT_EQ(of("type: BF16 head_dim: 64", "emulated_exponential_share: -0.5"),
+            "s.textproto:2:96: emulated_exponential_share must be from 0 to 1, not -0.500000");
 }
 
 TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
