@@ -193,6 +193,25 @@ std::optional<Finding> check_flash_attention_3(const FlashAttention3& attention,
   return check_attention(attention.shape(), path + ".shape");
 }
 
+std::optional<Finding> check_flash_attention_4(const FlashAttention4& attention, const std::string& path) {
+  Checker options(path);
+  const auto share = [&options](const char* field, double value) {
+    if (value >= 0 && value <= 1) return;
+    options.fault(field, std::string(field) + " must be from 0 to 1, not " + std::to_string(value));
+  };
+  share("emulated_exponential_share", attention.emulated_exponential_share());
+  share("rescale_share", attention.rescale_share());
+  if (options.result()) return options.result();
+  const AttentionShape& shape = attention.shape();
+  Checker check(path + ".shape");
+  check.one_of("head_dim", shape.head_dim(), {64, 128});
+  if (shape.type() == FP8) check.fault("type", "type must be BF16 or FP16, not FP8");
+  if (shape.dropout() != NONE)
+    check.fault("dropout", "flash_attention_4 has no dropout: draw it beside it, or take flash_attention_3");
+  if (check.result()) return check.result();
+  return check_attention(shape, path + ".shape");
+}
+
 // mma.sync multiplies 16 rows by 16 keys at a time; a warp has at most the 32 rows of the library's tiles, whose scores and sums
 // fit its registers.
 void check_tile(const FlashAttention2& attention, Checker& check) {
@@ -273,6 +292,8 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
       return check_flash_attention_2(kernel.flash_attention_2(), path + ".flash_attention_2");
     case Kernel::kFlashAttention3:
       return check_flash_attention_3(kernel.flash_attention_3(), path + ".flash_attention_3");
+    case Kernel::kFlashAttention4:
+      return check_flash_attention_4(kernel.flash_attention_4(), path + ".flash_attention_4");
     case Kernel::kElementwise:
       return check_elementwise(kernel.elementwise(), path + ".elementwise");
     case Kernel::kGemmReduction:
@@ -282,7 +303,7 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
   }
   return Finding{path, "kernel \"" + kernel.name() +
                            "\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
-                           "flash_attention_3, elementwise, gemm_reduction, trace, listing"};
+                           "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing"};
 }
 
 }  // namespace warpfold::configs

@@ -13,6 +13,7 @@
 #include "workloads/elementwise/elementwise.h"
 #include "workloads/flash_attention_2/flash_attention_2.h"
 #include "workloads/flash_attention_3/flash_attention_3.h"
+#include "workloads/flash_attention_4/flash_attention_4.h"
 #include "workloads/gemm_reduction/gemm_reduction.h"
 #include "workloads/hopper_gemm/hopper_gemm.h"
 #include "workloads/philox/philox.h"
@@ -64,6 +65,8 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       return make_flash_attention_2(kernel.flash_attention_2(), gpu);
     case configs::Kernel::kFlashAttention3:
       return make_flash_attention_3(kernel.flash_attention_3(), gpu);
+    case configs::Kernel::kFlashAttention4:
+      return make_flash_attention_4(kernel.flash_attention_4(), gpu);
     case configs::Kernel::kElementwise:
       return make_elementwise(kernel.elementwise(), gpu);
     case configs::Kernel::kGemmReduction:
@@ -76,8 +79,8 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       break;
   }
   return fail(
-      "no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, elementwise, "
-      "gemm_reduction, trace, listing");
+      "no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, flash_attention_4, "
+      "elementwise, gemm_reduction, trace, listing");
 }
 
 // "hopper_gemm"

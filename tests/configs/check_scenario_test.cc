@@ -66,6 +66,19 @@ TEST_F(CheckScenario, ReportsTheGpusMistakesWhereTheyAre) {
   EXPECT_EQ(scenario_error("s.textproto"), "g.textproto:2:1: gpu: architecture must look like \"sm_90\", not \"hopper\"");
 }
 
+TEST_F(CheckScenario, FlashAttention4HasTwoHeadSizesAndNoDropout) {
+  const auto of = [&](const std::string& shape, const std::string& options) {
+    return error("kernel { name: \"a\" flash_attention_4 { shape { heads: 1 queries: 512 " + shape + " } " + options + " } }");
+  };
+  EXPECT_EQ(of("type: BF16 head_dim: 128", ""), "no error");
+  EXPECT_EQ(of("type: BF16 head_dim: 256", ""), "s.textproto:2:81: head_dim must be one of 64, 128, not 256");
+  EXPECT_EQ(of("head_dim: 64 type: FP8", ""), "s.textproto:2:83: type must be BF16 or FP16, not FP8");
+  EXPECT_EQ(of("type: BF16 head_dim: 64", "rescale_share: 1.5"),
+            "s.textproto:2:96: rescale_share must be from 0 to 1, not 1.500000");
+  EXPECT_EQ(of("type: BF16 head_dim: 64", "emulated_exponential_share: -0.5"),
+            "s.textproto:2:96: emulated_exponential_share must be from 0 to 1, not -0.500000");
+}
+
 TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
   EXPECT_EQ(error(""), "s.textproto: no kernel: a scenario has at least one");
   EXPECT_EQ(error("kernel { philox { heads: 1 queries: 8 keys: 8 } }"), "s.textproto:2:1: kernel has no name");
@@ -73,7 +86,7 @@ TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
             "s.textproto:2:10: a kernel's name is made of letters, digits, _ and - and does not start with a digit, not \"a.b\"");
   EXPECT_EQ(error("kernel { name: \"a\" }"),
             "s.textproto:2:1: kernel \"a\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
-            "flash_attention_3, elementwise, gemm_reduction, trace, listing");
+            "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing");
   EXPECT_EQ(error("kernel { name: \"a\" trace {} }"), "s.textproto:2:20: path is missing");
   const std::string kernel = "kernel { name: \"a\" philox { heads: 1 queries: 8 keys: 8 } }\n";
   EXPECT_EQ(error(kernel + kernel), "s.textproto:3:10: a second kernel called \"a\"");

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "workloads/common/longest_first.h"
+
 namespace warpfold::workloads {
 namespace {
 
@@ -23,11 +25,12 @@ using Lengths = std::vector<TilesOfLength>;
 TEST(TileQueue, HeadAfterHeadOrTheLongestOfASectionFirst) {
   const AttentionTiles short_heads(causal(2, 384), 128, 128);
   EXPECT_EQ(head_after_head(short_heads), (std::vector<uint64_t>{1, 2, 3, 1, 2, 3}));
-  EXPECT_EQ(longest_first(short_heads), (std::vector<uint64_t>{3, 3, 2, 2, 1, 1}));
+  EXPECT_EQ(longest_first(short_heads, heads_of_section(short_heads)), (std::vector<uint64_t>{3, 3, 2, 2, 1, 1}));
   // 8192 keys of 128 x 2 bytes and as many values are 4 MB: sections of eight heads, and a last one of four.
   configs::AttentionShape half = causal(12, 8192);
   half.set_type(configs::FP16);
-  const auto queue = longest_first(AttentionTiles(half, 128, 128));
+  const AttentionTiles tiles(half, 128, 128);
+  const auto queue = longest_first(tiles, heads_of_section(tiles));
   ASSERT_EQ(queue.size(), 12 * 64);
   EXPECT_EQ(std::ranges::count(queue.begin(), queue.begin() + 8, 64), 8);
   EXPECT_EQ(queue[8], 63);
@@ -38,7 +41,8 @@ TEST(TileQueue, HeadAfterHeadOrTheLongestOfASectionFirst) {
 
 // Longest first leaves no CTA with a long tile at the end: 24 heads of eleven tiles, 18 or 19 blocks each.
 TEST(TileQueue, LongestFirstEndsEvenly) {
-  const auto drawn = draw_tiles(longest_first(AttentionTiles(causal(24, 2048), 192, 128)), 132, blocks);
+  const AttentionTiles tiles(causal(24, 2048), 192, 128);
+  const auto drawn = draw_tiles(longest_first(tiles, heads_of_section(tiles)), 132, blocks);
   for (const CtaTiles& each : drawn) {
     uint64_t own = 0;
     for (const TilesOfLength& length : each.lengths) own += length.blocks * length.tiles;

@@ -69,6 +69,7 @@ Kind kind_of(const configs::Kernel& kernel) {
       return Kind::kGemm;
     case configs::Kernel::kFlashAttention2:
     case configs::Kernel::kFlashAttention3:
+    case configs::Kernel::kFlashAttention4:
       return Kind::kAttention;
     default:
       return Kind::kOther;

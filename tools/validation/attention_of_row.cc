@@ -30,8 +30,11 @@ Mapped<bool> is_causal(const MeasuredRow& row) {
   return not_mapped("whether it is causal is not stated: \"" + text + "\"");
 }
 
-// "flash_attention_2", "flash_attention_3" or nothing.
+// "flash_attention_2", "flash_attention_3", "flash_attention_4" or nothing.
 std::string_view generator_of(const std::string& implementation) {
+  for (const std::string_view name : {"FlashAttention-4", "FA4", "flash_attention_4"}) {
+    if (implementation.starts_with(name)) return "flash_attention_4";
+  }
   for (const std::string_view name : {"FlashAttention-3", "FA3", "flash_attention_3"}) {
     if (implementation.starts_with(name)) return "flash_attention_3";
   }
@@ -71,10 +74,14 @@ configs::Kernel pass_kernel(std::string_view generator, const configs::Attention
   kernel.set_name("attention");
   const auto fill = [&](auto& attention) {
     *attention.mutable_shape() = shape;
-    if (pass != configs::FORWARD) attention.set_pass(pass);
+    if constexpr (requires { attention.set_pass(pass); }) {
+      if (pass != configs::FORWARD) attention.set_pass(pass);
+    }
   };
   if (generator == "flash_attention_3") {
     fill(*kernel.mutable_flash_attention_3());
+  } else if (generator == "flash_attention_4") {
+    fill(*kernel.mutable_flash_attention_4());
   } else {
     fill(*kernel.mutable_flash_attention_2());
   }
@@ -116,7 +123,11 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
   if (!shape) return std::unexpected(shape.error());
   if (generator == "flash_attention_3" && pass->backward && shape->head_dim() != 64 && shape->head_dim() != 128)
     return not_mapped("FlashAttention-3's backward pass has a generator for head_dim 64 and 128 only");
+  if (generator == "flash_attention_4" && pass->backward) return not_mapped("FlashAttention-4's backward pass has no generator");
+  if (generator == "flash_attention_4" && shape->head_dim() != 64 && shape->head_dim() != 128)
+    return not_mapped("FlashAttention-4 has a generator for head_dim 64 and 128 only");
   const bool drops = dropout_of(row) > 0;
+  if (drops && generator == "flash_attention_4") return not_mapped("FlashAttention-4 with dropout has no generator");
   if (drops && pass->backward) return not_mapped("the backward pass with dropout has no generator");
   // FlashAttention-2 draws its bits itself: Philox of seven rounds, eight bits an element (csrc/flash_attn/src: philox.cuh,
   // dropout.h).

@@ -48,6 +48,8 @@ constexpr std::array kNames{
     PublishedName{"H800 SXM5", "h800_sxm"},
     PublishedName{"H800 SXM5 80GB", "h800_sxm"},
     PublishedName{"RTX A6000", "rtx_a6000"},
+    PublishedName{"B200", "b200"},
+    PublishedName{"GB300 (MFU base 2500 TF, inferred)", "gb300"},
 };
 
 bool is_file_name(std::string_view name) {

@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "workloads/common/attention_combine.h"
+#include "workloads/common/cta_runs.h"
+#include "workloads/common/longest_first.h"
 #include "workloads/flash_attention_3/backward.h"
 #include "workloads/flash_attention_3/roles.h"
 #include "workloads/flash_attention_3/tiles.h"
@@ -50,18 +52,6 @@ traces::MemoryStream row_stream(const std::string& name, bool write, const Plan&
   return {name, write, plan.tiles.queries() / divisor, asked / divisor};
 }
 
-void add_run(traces::Kernel& kernel, const std::string& name, const std::vector<uint64_t>& values, uint64_t ctas) {
-  if (ctas == 0) return;
-  const auto known = std::ranges::find(kernel.cta_classes, values, &traces::CtaClass::values);
-  const auto index = static_cast<uint32_t>(known - kernel.cta_classes.begin());
-  if (known == kernel.cta_classes.end()) kernel.cta_classes.push_back({name, values});
-  if (!kernel.grid.empty() && kernel.grid.back().cta_class == index) {
-    kernel.grid.back().count += ctas;
-  } else {
-    kernel.grid.push_back({index, ctas});
-  }
-}
-
 // Parameters of so many tiles of `blocks` key blocks. The first one, at the diagonal, is apart; the library masks a fixed number of
 // blocks behind it, whether or not the diagonal cuts them.
 std::vector<uint64_t> parameters_of(const Plan& plan, const TilesOfLength& each) {
@@ -84,7 +74,7 @@ void add_parts(traces::Kernel& kernel, const Plan& plan) {
       const uint64_t size = std::min(part, blocks - begin);
       std::vector<uint64_t> values = parameters_of(plan, {size, 1});
       if (!plan.tiles.causal() || begin + size < blocks) values = {1, 0, size - 1, size - 1};
-      add_run(kernel, "blocks" + std::to_string(size) + "_masked" + std::to_string(values[1]), values, 1);
+      add_cta_run(kernel, "blocks" + std::to_string(size) + "_masked" + std::to_string(values[1]), values, 1);
     }
   }
   std::swap(head, kernel.grid);
@@ -101,11 +91,11 @@ void add_parts(traces::Kernel& kernel, const Plan& plan) {
 // Tiles of equal length, dealt to as many CTAs as there are SMs: the library's static persistent scheduler.
 void add_equal_tiles(traces::Kernel& kernel, const Plan& plan, const configs::Gpu& gpu) {
   const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
-  if (!plan.specialized) return add_run(kernel, "tile", {}, tiles);
+  if (!plan.specialized) return add_cta_run(kernel, "tile", {}, tiles);
   const uint64_t running = std::min<uint64_t>(tiles, gpu.sm_count() / plan.cluster * plan.cluster);
   kernel.parameters = {"tiles"};
-  add_run(kernel, "tiles" + std::to_string(tiles / running + 1), {tiles / running + 1}, tiles % running);
-  add_run(kernel, "tiles" + std::to_string(tiles / running), {tiles / running}, running - tiles % running);
+  add_cta_run(kernel, "tiles" + std::to_string(tiles / running + 1), {tiles / running + 1}, tiles % running);
+  add_cta_run(kernel, "tiles" + std::to_string(tiles / running), {tiles / running}, running - tiles % running);
 }
 
 // Causal tiles, drawn from the library's queue by CTAs that stay. A tile's work is that of a consumer's warp in instructions.
@@ -115,7 +105,7 @@ void add_causal_tiles(traces::Kernel& kernel, const isa::Architecture& architect
     return issued_instructions(kernel, consumer, {"tile", parameters_of(plan, {blocks, 1})});
   };
   const uint64_t tiles = plan.tiles.batch() * plan.tiles.heads() * plan.tiles.query_tiles().size();
-  const auto queue = plan.longest_first ? longest_first(plan.tiles) : head_after_head(plan.tiles);
+  const auto queue = plan.longest_first ? longest_first(plan.tiles, heads_of_section(plan.tiles)) : head_after_head(plan.tiles);
   const auto drawn = draw_tiles(queue, std::min<uint64_t>(tiles, gpu.sm_count()), work);
   for (const CtaTiles& each : drawn) plan.lengths = std::max(plan.lengths, static_cast<uint32_t>(each.lengths.size()));
   for (uint32_t length = 0; length < plan.lengths; ++length) {
@@ -130,7 +120,7 @@ void add_causal_tiles(traces::Kernel& kernel, const isa::Architecture& architect
       name.append("_").append(std::to_string(each.blocks)).append("x").append(std::to_string(each.tiles));
     }
     values.resize(kernel.parameters.size(), 0);
-    add_run(kernel, name, values, ctas);
+    add_cta_run(kernel, name, values, ctas);
   }
 }
 

@@ -1,13 +1,13 @@
 #include "workloads/flash_attention_3/tiles.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <queue>
-#include <ranges>
 #include <set>
 #include <span>
 #include <utility>
+
+#include "workloads/common/longest_first.h"
 
 namespace warpfold::workloads {
 namespace {
@@ -84,19 +84,7 @@ std::vector<uint64_t> head_after_head(const AttentionTiles& tiles) {
 }
 
 uint64_t heads_of_section(const AttentionTiles& tiles) {
-  const uint64_t bytes_of_head = 2 * tiles.keys() * tiles.head_dim() * tiles.element_bytes();
-  return std::bit_floor(std::max<uint64_t>(1, kSectionBytes / bytes_of_head)) * (tiles.heads() / tiles.kv_heads());
-}
-
-std::vector<uint64_t> longest_first(const AttentionTiles& tiles) {
-  const uint64_t heads = tiles.batch() * tiles.heads();
-  const uint64_t section = heads_of_section(tiles);
-  std::vector<uint64_t> queue;
-  for (uint64_t first = 0; first < heads; first += section) {
-    const uint64_t sharing = std::min(section, heads - first);
-    for (const QueryTile& tile : tiles.query_tiles() | std::views::reverse) queue.insert(queue.end(), sharing, blocks_of(tile));
-  }
-  return queue;
+  return heads_within(tiles, kSectionBytes) * (tiles.heads() / tiles.kv_heads());
 }
 
 std::vector<CtaTiles> draw_tiles(const std::vector<uint64_t>& queue, uint64_t ctas,

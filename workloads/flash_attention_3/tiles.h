@@ -27,7 +27,6 @@ struct CtaTiles {
 // heads as have keys and values of 32 MB together, rounded down to a power of two, and as many times more as heads share them.
 std::vector<uint64_t> head_after_head(const AttentionTiles& tiles);
 uint64_t heads_of_section(const AttentionTiles& tiles);
-std::vector<uint64_t> longest_first(const AttentionTiles& tiles);
 
 // What the CTAs of a persistent launch draw from the queue. The CTA whose tiles have been the least work draws next; `work` is a
 // tile's of so many blocks. Four heads of tiles of 1, 2 and 3 blocks, 2 CTAs, `work` the blocks:
