@@ -82,13 +82,23 @@ std::optional<Finding> check_philox(const Philox& philox, const std::string& pat
   return check.result();
 }
 
-// Products of groups, parts of k and the tile's choice.
-void check_splits(const HopperGemm& gemm, Checker& check) {
+// Products in this type: FP4 is one of BlackwellGemm, FP32 one of its results.
+void check_operands(ElementType type, const std::string& field, Checker& check) {
+  if (type == FP4 || type == FP32) check.fault(field, field + " must be FP8, BF16 or FP16, not " + ElementType_Name(type));
+}
+
+// The tile's choice.
+template <typename Gemm>
+void check_library(const Gemm& gemm, Checker& check) {
   if (gemm.tile() == AUTO && find_gemm_library(gemm.library()) == nullptr) {
     check.fault("library",
                 "tile AUTO needs the name of a library, not \"" + gemm.library() + "\"" + gemm_library_suggestion(gemm.library()));
   }
   if (gemm.has_library() && gemm.tile() != AUTO) check.fault("library", "library needs tile: AUTO");
+}
+
+// Products of groups and parts of k.
+void check_splits(const HopperGemm& gemm, Checker& check) {
   if (gemm.has_split_k()) {
     check.require(gemm.split_k() >= 1 && gemm.split_k() <= kMostParts, "split_k", "must be from 1 to 64", gemm.split_k());
     check.no_larger_than("split_k", gemm.split_k(), "k", gemm.k());
@@ -134,9 +144,42 @@ std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::stri
   if (gemm.has_fp8_accumulation() && gemm.type() != FP8) {
     check.fault("fp8_accumulation", "fp8_accumulation is for type FP8, not " + ElementType_Name(gemm.type()));
   }
+  check_operands(gemm.type(), "type", check);
+  check_operands(gemm.output_type(), "output_type", check);
+  check_library(gemm, check);
   check_splits(gemm, check);
   if (gemm.has_registers_per_thread()) check.at_least_one("registers_per_thread", gemm.registers_per_thread());
   check.at_most("registers_per_thread", gemm.registers_per_thread(), 255);
+  return check.result();
+}
+
+std::optional<Finding> check_blackwell_gemm(const BlackwellGemm& gemm, const std::string& path) {
+  Checker check(path);
+  check.size("m", gemm.m());
+  check.size("n", gemm.n());
+  check.size("k", gemm.k());
+  check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
+  if (gemm.type() == FP32) check.fault("type", "type must be FP8, BF16, FP16 or FP4, not FP32");
+  if (gemm.has_output_type() && (gemm.output_type() == FP8 || gemm.output_type() == FP4))
+    check.fault("output_type", "output_type must be BF16, FP16 or FP32, not " + ElementType_Name(gemm.output_type()));
+  // A tcgen05.mma covers 64 or 128 rows of a CTA, up to 256 columns and 32 bytes of k (PTX ISA).
+  const uint64_t step = gemm.type() == FP4 ? 64 : gemm.type() == FP8 ? 32 : 16;
+  if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {64, 128});
+  if (gemm.has_tile_n()) check.multiple_of("tile_n", gemm.tile_n(), 16, 256);
+  if (gemm.has_tile_k()) check.multiple_of("tile_k", gemm.tile_k(), step, 2048);
+  // One stage could not be filled while it is read.
+  const bool ring = gemm.stages() == 0 || (gemm.stages() >= 2 && gemm.stages() <= 32);
+  check.require(ring, "stages", "must be from 2 to 32, or 0: as many as fit", gemm.stages());
+  if (gemm.has_cta_group()) check.one_of("cta_group", gemm.cta_group(), {1, 2});
+  if (gemm.has_cluster_m()) check.one_of("cluster_m", gemm.cluster_m(), {1, 2, 4, 8, 16});
+  if (gemm.has_cluster_n()) check.one_of("cluster_n", gemm.cluster_n(), {1, 2, 4, 8, 16});
+  if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
+  check.at_most("accumulators", gemm.accumulators(), 2);
+  if (gemm.has_split_k()) {
+    check.require(gemm.split_k() >= 1 && gemm.split_k() <= kMostParts, "split_k", "must be from 1 to 64", gemm.split_k());
+    check.no_larger_than("split_k", gemm.split_k(), "k", gemm.k());
+  }
+  check_library(gemm, check);
   return check.result();
 }
 
@@ -176,6 +219,7 @@ std::optional<Finding> check_attention(const AttentionShape& shape, const std::s
   check.product("scores", {shape.batch(), shape.heads(), shape.queries(), keys}, kMostScores);
   if (shape.has_keys()) check.at_least_one("keys", shape.keys());
   check.one_of("head_dim", shape.head_dim(), {64, 128, 256});
+  check_operands(shape.type(), "type", check);
   if (shape.has_philox_rounds()) check.one_of("philox_rounds", shape.philox_rounds(), {3, 5, 7, 10});
   if (shape.has_threshold_bits()) check.one_of("threshold_bits", shape.threshold_bits(), {8, 32});
   return check.result();
@@ -230,7 +274,8 @@ void check_tile(const FlashAttention2& attention, Checker& check) {
 
 std::optional<Finding> check_flash_attention_2(const FlashAttention2& attention, const std::string& path) {
   Checker check(path + ".shape");
-  if (attention.shape().type() == FP8) check.fault("type", "type must be BF16 or FP16, not FP8");
+  if (attention.shape().type() != BF16 && attention.shape().type() != FP16)
+    check.fault("type", "type must be BF16 or FP16, not " + ElementType_Name(attention.shape().type()));
   Checker options(path);
   options.at_most("splits", attention.splits(), 256);
   if (attention.has_page_keys()) options.size("page_keys", attention.page_keys());
@@ -264,8 +309,8 @@ std::optional<Finding> check_gemm_reduction(const GemmReduction& reduction, cons
   check.size("n", reduction.n());
   check.product("elements of the result", {reduction.m(), reduction.n()}, kMostOutput);
   check.require(reduction.parts() >= 2 && reduction.parts() <= kMostParts, "parts", "must be from 2 to 64", reduction.parts());
-  if (reduction.output_type() == FP8 && reduction.has_output_type())
-    check.fault("output_type", "output_type must be BF16 or FP16, not FP8");
+  if (reduction.has_output_type() && reduction.output_type() != BF16 && reduction.output_type() != FP16)
+    check.fault("output_type", "output_type must be BF16 or FP16, not " + ElementType_Name(reduction.output_type()));
   return check.result();
 }
 
@@ -277,6 +322,8 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
       return check_philox(kernel.philox(), path + ".philox");
     case Kernel::kHopperGemm:
       return check_hopper_gemm(kernel.hopper_gemm(), path + ".hopper_gemm");
+    case Kernel::kBlackwellGemm:
+      return check_blackwell_gemm(kernel.blackwell_gemm(), path + ".blackwell_gemm");
     case Kernel::kAmpereGemm:
       return check_ampere_gemm(kernel.ampere_gemm(), path + ".ampere_gemm");
     case Kernel::kTrace:
@@ -301,9 +348,10 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
     case Kernel::WORKLOAD_NOT_SET:
       break;
   }
-  return Finding{path, "kernel \"" + kernel.name() +
-                           "\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
-                           "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing"};
+  return Finding{path,
+                 "kernel \"" + kernel.name() +
+                     "\" has no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, flash_attention_2, "
+                     "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing"};
 }
 
 }  // namespace warpfold::configs

@@ -50,10 +50,15 @@ std::string gemm_library_suggestion(std::string_view wrong) {
   return suggestion(wrong, names);
 }
 
-const GemmLibrary* gemm_library_of(std::string_view implementation) {
+bool is_blackwell(std::string_view architecture) { return architecture.starts_with("sm_10"); }
+
+const GemmLibrary* gemm_library_of(std::string_view implementation, std::string_view architecture) {
   const GemmLibrary* best = nullptr;
   size_t longest = 0;
   for (const GemmLibrary& library : gemm_libraries()) {
+    if (std::ranges::none_of(library.offer(),
+                             [&](const GemmOffer& offer) { return offer.has_blackwell() == is_blackwell(architecture); }))
+      continue;
     for (const std::string& word : library.implementation()) {
       if (word.size() <= longest || std::ranges::search(implementation, word, same_letter).empty()) continue;
       longest = word.size();

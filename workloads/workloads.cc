@@ -9,6 +9,7 @@
 #include "traces/trace_file.h"
 #include "traces/validate.h"
 #include "workloads/ampere_gemm/ampere_gemm.h"
+#include "workloads/blackwell_gemm/blackwell_gemm.h"
 #include "workloads/common/warm_l2.h"
 #include "workloads/elementwise/elementwise.h"
 #include "workloads/flash_attention_2/flash_attention_2.h"
@@ -59,6 +60,8 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       return make_philox(kernel.philox(), gpu);
     case configs::Kernel::kHopperGemm:
       return make_hopper_gemm(kernel.hopper_gemm(), gpu);
+    case configs::Kernel::kBlackwellGemm:
+      return make_blackwell_gemm(kernel.blackwell_gemm(), gpu);
     case configs::Kernel::kAmpereGemm:
       return make_ampere_gemm(kernel.ampere_gemm(), gpu);
     case configs::Kernel::kFlashAttention2:
@@ -79,7 +82,8 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
       break;
   }
   return fail(
-      "no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, flash_attention_3, flash_attention_4, "
+      "no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, flash_attention_2, flash_attention_3, "
+      "flash_attention_4, "
       "elementwise, gemm_reduction, trace, listing");
 }
 

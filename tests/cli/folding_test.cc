@@ -36,6 +36,7 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"flash_attention_4_b200", {"seq=2048"}},
     {"gemm_a100_fp16_4096", {"size=2048"}},
     {"gemm_b200_bf16_8192", {}},
+    {"gemm_b200_fp8_8192", {"size=4096"}},
     {"gemm_h100_bf16_8192", {"size=4096"}},
     {"gemm_h100_fp8_8192", {"size=4096"}},
     {"gemm_relu_h100", {}},

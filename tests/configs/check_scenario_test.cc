@@ -85,7 +85,8 @@ TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
   EXPECT_EQ(error("kernel { name: \"a.b\" philox { heads: 1 queries: 8 keys: 8 } }"),
             "s.textproto:2:10: a kernel's name is made of letters, digits, _ and - and does not start with a digit, not \"a.b\"");
   EXPECT_EQ(error("kernel { name: \"a\" }"),
-            "s.textproto:2:1: kernel \"a\" has no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
+            "s.textproto:2:1: kernel \"a\" has no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, "
+            "flash_attention_2, "
             "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing");
   EXPECT_EQ(error("kernel { name: \"a\" trace {} }"), "s.textproto:2:20: path is missing");
   const std::string kernel = "kernel { name: \"a\" philox { heads: 1 queries: 8 keys: 8 } }\n";

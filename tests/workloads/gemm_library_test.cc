@@ -27,7 +27,7 @@ std::vector<configs::HopperGemm> candidates(const configs::HopperGemm& gemm, con
 
 TEST(GemmLibraries, AreNamedByWhoMadeARow) {
   const auto name = [](const std::string& implementation) {
-    const configs::GemmLibrary* library = configs::gemm_library_of(implementation);
+    const configs::GemmLibrary* library = configs::gemm_library_of(implementation, "sm_90");
     return library == nullptr ? "none" : library->name();
   };
   EXPECT_EQ(name("DeepGEMM README 2025-02-25 initial (NVCC 12.8)"), "DeepGEMM 2025-02");

@@ -74,9 +74,10 @@ TEST(MakeKernel, ReadsTracesRelativeToTheScenario) {
 TEST(MakeKernel, SaysWhichKernelIsWrong) {
   configs::Kernel kernel;
   kernel.set_name("mask");
-  EXPECT_EQ(make_kernel(kernel, gpu("h100_sxm"), "s.textproto").error().text(),
-            "s.textproto: kernel mask: no workload; expected one of philox, hopper_gemm, ampere_gemm, flash_attention_2, "
-            "flash_attention_3, elementwise, gemm_reduction, trace, listing");
+  EXPECT_EQ(
+      make_kernel(kernel, gpu("h100_sxm"), "s.textproto").error().text(),
+      "s.textproto: kernel mask: no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, flash_attention_2, "
+      "flash_attention_3, elementwise, gemm_reduction, trace, listing");
 }
 
 }  // namespace

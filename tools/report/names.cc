@@ -65,6 +65,7 @@ Kind kind_of(const configs::Kernel& kernel) {
     case configs::Kernel::kPhilox:
       return Kind::kRandomNumbers;
     case configs::Kernel::kHopperGemm:
+    case configs::Kernel::kBlackwellGemm:
     case configs::Kernel::kAmpereGemm:
       return Kind::kGemm;
     case configs::Kernel::kFlashAttention2:

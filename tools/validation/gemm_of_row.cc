@@ -116,7 +116,7 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architect
     configs::HopperGemm& gemm = *kernel.mutable_hopper_gemm();
     fill_shape(gemm);
     if (grouped) *gemm.mutable_grouped() = *grouped;
-    if (const configs::GemmLibrary* library = configs::gemm_library_of(row.text("impl"))) {
+    if (const configs::GemmLibrary* library = configs::gemm_library_of(row.text("impl"), architecture)) {
       gemm.set_type(*type);
       gemm.set_tile(configs::AUTO);
       gemm.set_library(library->name());

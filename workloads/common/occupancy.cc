@@ -24,6 +24,8 @@ uint32_t ctas_per_sm(const configs::Gpu& gpu, const CtaFootprint& cta) {
   uint64_t limit = std::min<uint64_t>(sm.cta_slots(), sm.warp_slots() / use.warps);
   limit = std::min(limit, sm.registers() / use.registers);
   if (use.shared_memory > 0) limit = std::min(limit, sm.shared_memory().bytes() / use.shared_memory);
+  if (cta.tensor_memory_columns > 0)
+    limit = std::min<uint64_t>(limit, sm.tcgen05().tensor_memory_columns() / cta.tensor_memory_columns);
   if (cta.shared_memory_bytes > sm.shared_memory().bytes_per_cta_max()) limit = 0;
   return static_cast<uint32_t>(limit);
 }

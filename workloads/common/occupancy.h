@@ -11,6 +11,7 @@ struct CtaFootprint {
   uint32_t warps = 1;
   uint32_t registers_per_thread = 32;
   uint32_t shared_memory_bytes = 0;
+  uint32_t tensor_memory_columns = 0;
 };
 
 // The same in the units that an SM hands out, granularity and the system's share included.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 #include <vector>
 
 namespace warpfold::workloads {
@@ -113,6 +114,12 @@ RasterTraffic raster_traffic(const Raster& raster) {
     cache.wave(uses);
   }
   return {a.traffic, b.traffic};
+}
+
+traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint32_t receivers, uint64_t matrix_bytes) {
+  const uint64_t received = bytes.requested * receivers;
+  const uint64_t divisor = std::gcd(bytes.dram, received);
+  return {name, false, bytes.dram / divisor, received / divisor, matrix_bytes};
 }
 
 }  // namespace warpfold::workloads

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+
+#include "traces/kernel.h"
 
 namespace warpfold::workloads {
 
@@ -39,5 +42,8 @@ struct RasterTraffic {
 //                                                                          M 0: 0 0 1 1      wave 1: A0 A1 B2 B3   2 from DRAM
 //                                                                          M 1: 0 0 1 1
 RasterTraffic raster_traffic(const Raster& raster);
+
+// An operand as a stream: each of the `receivers` CTAs of a multicast counts the tile among its bytes, L2 and DRAM read it once.
+traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint32_t receivers, uint64_t matrix_bytes);
 
 }  // namespace warpfold::workloads

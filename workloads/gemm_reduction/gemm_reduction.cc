@@ -53,7 +53,8 @@ traces::Block body_of(const isa::Architecture& architecture, const configs::Gemm
 Expected<traces::Kernel> make_gemm_reduction(const configs::GemmReduction& reduction, const configs::Gpu& gpu) {
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
-  if (!gpu.architecture().starts_with("sm_9")) return fail("gemm_reduction needs a GPU of architecture sm_90, as hopper_gemm does");
+  if (!gpu.architecture().starts_with("sm_9") && !gpu.architecture().starts_with("sm_10"))
+    return fail("gemm_reduction needs a GPU of architecture sm_90 or sm_100, as hopper_gemm and blackwell_gemm do");
   const uint64_t values = reduction.m() * reduction.n();
   const bool in_l2 = values * kPartBytes * reduction.parts() <= gpu.l2().bytes() / 2;
   traces::Kernel kernel;

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 
+#include "workloads/common/gemm_offers.h"
 #include "workloads/hopper_gemm/plan.h"
 
 namespace warpfold::workloads {
@@ -30,34 +29,9 @@ struct Shape {
   }
 };
 
-bool within(uint64_t value, uint64_t from, uint64_t to) { return value >= from && (to == 0 || value <= to); }
-
-bool is_for(const GemmOffer& offer, const configs::GemmLibrary& library, const HopperGemm& gemm, const Shape& shape) {
-  const bool type = offer.type().empty() || std::ranges::find(offer.type(), gemm.type()) != offer.type().end();
+bool offers(const GemmOffer& offer, const configs::GemmLibrary& library, const HopperGemm& gemm, const Shape& shape) {
   const bool common = !library.common().has_type() || library.common().type() == gemm.type();
-  return type && common && within(shape.m, offer.m_from(), offer.m_to()) && within(shape.n, offer.n_from(), offer.n_to()) &&
-         within(shape.groups, offer.groups_from(), offer.groups_to());
-}
-
-// "2x1"
-std::pair<uint32_t, uint32_t> cluster_of(const std::string& text) {
-  const size_t by = text.find('x');
-  if (by == std::string::npos) throw std::logic_error("a library's cluster is not MxN: " + text);
-  return {static_cast<uint32_t>(std::stoul(text.substr(0, by))), static_cast<uint32_t>(std::stoul(text.substr(by + 1)))};
-}
-
-// Each of `kernels` once for every value; as they are where there is none.
-template <typename Values, typename Set>
-void multiply(std::vector<HopperGemm>& kernels, const Values& values, const Set& set) {
-  if (values.empty()) return;
-  std::vector<HopperGemm> all;
-  for (const HopperGemm& kernel : kernels) {
-    for (const auto& value : values) {
-      all.push_back(kernel);
-      set(all.back(), value);
-    }
-  }
-  kernels = std::move(all);
+  return common && !offer.has_blackwell() && is_for(offer, {shape.m, shape.n, shape.groups}, gemm.type());
 }
 
 // A cluster of DeepGEMM's rule (is_tma_multicast_legal): tiles that share an operand must come out even.
@@ -72,36 +46,17 @@ bool tiles_evenly(const HopperGemm& kernel, const configs::GemmLibrary& library,
 // The kernels of one offer that fit the GPU, each with the first number of stages that does.
 void add_offer(const GemmOffer& offer, const HopperGemm& gemm, const configs::GemmLibrary& library, const configs::Gpu& gpu,
                std::vector<HopperGemm>& all) {
-  std::vector<HopperGemm> kernels{library.common()};
-  kernels.front().MergeFrom(offer.common());
-  multiply(kernels, offer.tile_m(), [](HopperGemm& kernel, uint32_t value) { kernel.set_tile_m(value); });
-  multiply(kernels, offer.tile_n(), [](HopperGemm& kernel, uint32_t value) { kernel.set_tile_n(value); });
-  multiply(kernels, offer.tile_k(), [](HopperGemm& kernel, uint32_t value) { kernel.set_tile_k(value); });
-  multiply(kernels, offer.split_k(), [](HopperGemm& kernel, uint32_t value) { kernel.set_split_k(value); });
-  multiply(kernels, offer.swizzle(), [](HopperGemm& kernel, uint32_t value) { kernel.set_swizzle(value); });
-  multiply(kernels, offer.cluster(), [](HopperGemm& kernel, const std::string& value) {
-    const auto [m, n] = cluster_of(value);
-    kernel.set_cluster_m(m);
-    kernel.set_cluster_n(n);
-  });
+  HopperGemm common = library.common();
+  common.MergeFrom(offer.common());
   HopperGemm stated = gemm;
   stated.clear_tile();
   stated.clear_library();
-  for (HopperGemm& kernel : kernels) {
+  for (HopperGemm& kernel : combinations(offer, common)) {
     kernel.MergeFrom(stated);
     if (library.multicast_from_m() > 0 && !tiles_evenly(kernel, library, Shape(gemm))) continue;
-    std::vector<HopperGemm> by_stages{kernel};
-    if (!kernel.has_stages()) multiply(by_stages, offer.stages(), [](HopperGemm& each, uint32_t value) { each.set_stages(value); });
-    const auto fits =
-        std::ranges::find_if(by_stages, [&](const HopperGemm& each) { return plan_hopper_gemm(each, gpu).has_value(); });
-    if (fits != by_stages.end()) all.push_back(std::move(*fits));
+    const auto fits = [&](const HopperGemm& each) { return plan_hopper_gemm(each, gpu).has_value(); };
+    for (HopperGemm& fitting : with_fitting_stages(offer, kernel, fits)) all.push_back(std::move(fitting));
   }
-}
-
-// What several offers have, or what the scenario states itself, is one candidate.
-void drop_repeated(std::vector<HopperGemm>& kernels) {
-  std::set<std::string> seen;
-  std::erase_if(kernels, [&](const HopperGemm& kernel) { return !seen.insert(kernel.SerializeAsString()).second; });
 }
 
 struct Waves {
@@ -141,7 +96,7 @@ Expected<std::vector<HopperGemm>> gemm_candidates(const HopperGemm& gemm, const 
   const Shape shape(gemm);
   std::vector<HopperGemm> kernels;
   for (const GemmOffer& offer : library.offer()) {
-    if (is_for(offer, library, gemm, shape)) add_offer(offer, gemm, library, gpu, kernels);
+    if (offers(offer, library, gemm, shape)) add_offer(offer, gemm, library, gpu, kernels);
   }
   drop_repeated(kernels);
   if (kernels.empty()) {

@@ -64,13 +64,6 @@ RasterTraffic traffic(const HopperPlan& plan, const configs::Gpu& gpu) {
   return all;
 }
 
-// Each of the `receivers` CTAs of a multicast counts the tile among its bytes, L2 and DRAM read it once.
-traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint32_t receivers, uint64_t matrix_bytes) {
-  const uint64_t received = bytes.requested * receivers;
-  const uint64_t divisor = std::gcd(bytes.dram, received);
-  return {name, false, bytes.dram / divisor, received / divisor, matrix_bytes};
-}
-
 struct Matrices {
   uint64_t a, b, c;  // bytes
 };

@@ -258,10 +258,7 @@ Expected<void> share_tiles(HopperPlan& plan, const configs::Gpu& gpu) {
     plan.turn_polls = polls_of_a_turn(plan, gpu);
     return {};
   }
-  const uint64_t tiles = clusters / running;
-  const uint64_t longer = clusters % running;
-  if (longer > 0) plan.shares.push_back({tiles + 1, longer * plan.cluster_ctas()});
-  plan.shares.push_back({tiles, (running - longer) * plan.cluster_ctas()});
+  plan.shares = tiles_in_turn(clusters, running, plan.cluster_ctas());
   return {};
 }
 

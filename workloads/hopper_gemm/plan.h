@@ -9,17 +9,9 @@
 #include "configs/gpu.pb.h"
 #include "configs/scenario.pb.h"
 #include "traces/kernel.h"
+#include "workloads/common/tile_share.h"
 
 namespace warpfold::workloads {
-
-// Clusters of a launch that work through the same number of tiles, in launch order.
-struct TileShare {
-  uint64_t tiles_per_cta;
-  uint64_t ctas;
-  // Stream-K: k-blocks of a tile that other CTAs begin, and of one that others end.
-  uint64_t ended = 0;
-  uint64_t begun = 0;
-};
 
 // A Hopper GEMM with every default filled in and every limit checked: what CUTLASS decides before it launches.
 struct HopperPlan {

@@ -22,7 +22,8 @@ const configs::AttentionShape* attention_of(const configs::Kernel& kernel) {
 }
 
 bool can_be_cut(const configs::Kernel& kernel) {
-  return kernel.has_hopper_gemm() || kernel.has_ampere_gemm() || kernel.has_philox() || attention_of(kernel) != nullptr;
+  const bool gemm = kernel.has_hopper_gemm() || kernel.has_blackwell_gemm() || kernel.has_ampere_gemm();
+  return gemm || kernel.has_philox() || attention_of(kernel) != nullptr;
 }
 
 Expected<uint64_t> divide(const configs::Kernel& kernel, const std::string& what, uint64_t rows, uint32_t segments) {
@@ -58,6 +59,8 @@ Expected<configs::Kernel> cut(const configs::Kernel& whole, uint32_t segment, ui
     done = set("queries", kernel.philox().queries(), [&](uint64_t part) { kernel.mutable_philox()->set_queries(part); });
   } else if (kernel.has_hopper_gemm()) {
     done = set("rows", kernel.hopper_gemm().m(), [&](uint64_t part) { kernel.mutable_hopper_gemm()->set_m(part); });
+  } else if (kernel.has_blackwell_gemm()) {
+    done = set("rows", kernel.blackwell_gemm().m(), [&](uint64_t part) { kernel.mutable_blackwell_gemm()->set_m(part); });
   } else if (kernel.has_ampere_gemm()) {
     done = set("rows", kernel.ampere_gemm().m(), [&](uint64_t part) { kernel.mutable_ampere_gemm()->set_m(part); });
   } else {

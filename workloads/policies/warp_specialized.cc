@@ -13,7 +13,9 @@ namespace {
 
 std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
-bool is_gemm(const configs::Kernel& kernel) { return kernel.has_hopper_gemm() || kernel.has_ampere_gemm(); }
+bool is_gemm(const configs::Kernel& kernel) {
+  return kernel.has_hopper_gemm() || kernel.has_blackwell_gemm() || kernel.has_ampere_gemm();
+}
 
 Expected<int> find_guest(const configs::Scenario& scenario, const Graph& graph) {
   const configs::WarpSpecialized& options = scenario.policy().warp_specialized();

@@ -117,7 +117,7 @@ double overlap(const configs::KernelResult& one, const configs::KernelResult& ot
 }  // namespace
 
 KernelKind kind_of(const configs::Kernel& kernel) {
-  if (kernel.has_hopper_gemm() || kernel.has_ampere_gemm()) return KernelKind::kGemm;
+  if (kernel.has_hopper_gemm() || kernel.has_blackwell_gemm() || kernel.has_ampere_gemm()) return KernelKind::kGemm;
   if (kernel.has_philox()) return KernelKind::kRng;
   const bool forward = (kernel.has_flash_attention_3() && kernel.flash_attention_3().pass() == configs::FORWARD) ||
                        (kernel.has_flash_attention_2() && kernel.flash_attention_2().pass() == configs::FORWARD);

@@ -20,7 +20,8 @@ bool multiplies_in_8_bits(const traces::Kernel& kernel) {
   const traces::KernelStatistics counts = traces::statistics(kernel);
   return std::ranges::any_of(counts.roles, [](const traces::RoleStatistics& role) {
     return std::ranges::any_of(role.opcodes, [](const traces::OpcodeCount& opcode) {
-      return opcode.instructions.issued > 0 && (opcode.name.starts_with("QGMMA") || opcode.name.starts_with("QMMA"));
+      return opcode.instructions.issued > 0 &&
+             (opcode.name.starts_with("QGMMA") || opcode.name.starts_with("QMMA") || opcode.name.starts_with("UTCQMMA"));
     });
   });
 }

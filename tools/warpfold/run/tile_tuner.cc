@@ -7,6 +7,7 @@
 
 #include "configs/gemm_library.h"
 #include "sim/analytic/limiters.h"
+#include "workloads/blackwell_gemm/candidates.h"
 #include "workloads/hopper_gemm/candidates.h"
 #include "workloads/policies/plan.h"
 #include "workloads/workloads.h"
@@ -18,26 +19,49 @@ namespace {
 constexpr double kTolerance = 0.01;
 
 // Without the shape, which the scenario has.
-std::string fields_of(const configs::HopperGemm& gemm) {
-  configs::HopperGemm shown = gemm;
-  shown.clear_m();
-  shown.clear_n();
-  shown.clear_k();
-  std::string text = shown.ShortDebugString();
+template <typename Gemm>
+std::string fields_of(Gemm gemm) {
+  gemm.clear_m();
+  gemm.clear_n();
+  gemm.clear_k();
+  std::string text = gemm.ShortDebugString();
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
 }
+std::string fields_of(const configs::Kernel& kernel) {
+  return kernel.has_blackwell_gemm() ? fields_of(kernel.blackwell_gemm()) : fields_of(kernel.hopper_gemm());
+}
 
-configs::Kernel named(const configs::HopperGemm& gemm) {
-  configs::Kernel kernel;
-  kernel.set_name("candidate");
-  *kernel.mutable_hopper_gemm() = gemm;
-  return kernel;
+bool is_automatic(const configs::Kernel& kernel) {
+  if (kernel.has_blackwell_gemm()) return kernel.blackwell_gemm().tile() == configs::AUTO;
+  return kernel.has_hopper_gemm() && kernel.hopper_gemm().tile() == configs::AUTO;
+}
+std::string generator_of(const configs::Kernel& kernel) { return kernel.has_blackwell_gemm() ? "blackwell_gemm" : "hopper_gemm"; }
+const std::string& library_of(const configs::Kernel& kernel) {
+  return kernel.has_blackwell_gemm() ? kernel.blackwell_gemm().library() : kernel.hopper_gemm().library();
+}
+
+// `kernel` as each of the GEMMs that its library offers.
+Expected<std::vector<configs::Kernel>> offered_by(const configs::GemmLibrary& library, const configs::Kernel& kernel,
+                                                  const configs::Gpu& gpu) {
+  std::vector<configs::Kernel> all;
+  const auto add = [&](const auto& gemms, auto mutable_gemm) -> Expected<void> {
+    if (!gemms) return std::unexpected(gemms.error());
+    for (const auto& gemm : *gemms) *(all.emplace_back().*mutable_gemm)() = gemm;
+    return {};
+  };
+  const auto added =
+      kernel.has_blackwell_gemm()
+          ? add(workloads::blackwell_candidates(kernel.blackwell_gemm(), library, gpu), &configs::Kernel::mutable_blackwell_gemm)
+          : add(workloads::gemm_candidates(kernel.hopper_gemm(), library, gpu), &configs::Kernel::mutable_hopper_gemm);
+  if (!added) return std::unexpected(added.error());
+  for (configs::Kernel& each : all) each.set_name("candidate");
+  return all;
 }
 
 // A candidate with its programs and what no run of them is faster than.
 struct Candidate {
-  configs::HopperGemm gemm;
+  configs::Kernel gemm;
   std::vector<traces::Kernel> kernels;
   double bound = 0;
   std::optional<uint64_t> cycles{};
@@ -46,9 +70,9 @@ struct Candidate {
   double at_least() const { return cycles ? static_cast<double>(*cycles) : bound; }
 };
 
-Expected<Candidate> candidate_of(const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
+Expected<Candidate> candidate_of(const configs::Kernel& gemm, const configs::Gpu& gpu) {
   Candidate candidate{gemm, {}};
-  for (const configs::Kernel& kernel : kernels_of_gemm(named(gemm))) {
+  for (const configs::Kernel& kernel : kernels_of_gemm(gemm)) {
     auto made = workloads::make_kernel(kernel, gpu, "");
     if (!made) return std::unexpected(made.error());
     const auto limiters = sim::limiters_of(gpu, *made);
@@ -77,27 +101,30 @@ Expected<uint64_t> simulated_cycles(const Candidate& candidate, const configs::G
 
 std::vector<configs::Kernel> kernels_of_gemm(const configs::Kernel& kernel) {
   std::vector<configs::Kernel> kernels{kernel};
-  const configs::HopperGemm& gemm = kernel.hopper_gemm();
-  if (gemm.split_k() < 2 || gemm.reduction() != configs::PARALLEL) return kernels;
-  configs::Kernel& adds = kernels.emplace_back();
-  adds.set_name(kernel.name() + "_reduction");
-  if (kernel.has_stream()) adds.set_stream(kernel.stream());
-  if (kernel.has_priority()) adds.set_priority(kernel.priority());
-  adds.add_after(kernel.name());
-  adds.mutable_gemm_reduction()->set_m(gemm.m());
-  adds.mutable_gemm_reduction()->set_n(gemm.n());
-  adds.mutable_gemm_reduction()->set_parts(gemm.split_k());
-  adds.mutable_gemm_reduction()->set_output_type(gemm.type() == configs::FP16 ? configs::FP16 : configs::BF16);
+  const auto add = [&](const auto& gemm) {
+    if (gemm.split_k() < 2) return;
+    configs::Kernel& adds = kernels.emplace_back();
+    adds.set_name(kernel.name() + "_reduction");
+    if (kernel.has_stream()) adds.set_stream(kernel.stream());
+    if (kernel.has_priority()) adds.set_priority(kernel.priority());
+    adds.add_after(kernel.name());
+    adds.mutable_gemm_reduction()->set_m(gemm.m());
+    adds.mutable_gemm_reduction()->set_n(gemm.n());
+    adds.mutable_gemm_reduction()->set_parts(gemm.split_k());
+    adds.mutable_gemm_reduction()->set_output_type(gemm.type() == configs::FP16 ? configs::FP16 : configs::BF16);
+  };
+  if (kernel.has_blackwell_gemm()) add(kernel.blackwell_gemm());
+  if (kernel.has_hopper_gemm() && kernel.hopper_gemm().reduction() == configs::PARALLEL) add(kernel.hopper_gemm());
   return kernels;
 }
 
-Expected<TileTuner::Choice> TileTuner::choose(const configs::HopperGemm& gemm, const configs::Gpu& gpu) {
-  const configs::GemmLibrary* library = configs::find_gemm_library(gemm.library());
-  if (library == nullptr) return fail("hopper_gemm: no library called \"" + gemm.library() + "\"");
-  const auto offered = workloads::gemm_candidates(gemm, *library, gpu);
+Expected<TileTuner::Choice> TileTuner::choose(const configs::Kernel& kernel, const configs::Gpu& gpu) {
+  const configs::GemmLibrary* library = configs::find_gemm_library(library_of(kernel));
+  if (library == nullptr) return fail(generator_of(kernel) + ": no library called \"" + library_of(kernel) + "\"");
+  const auto offered = offered_by(*library, kernel, gpu);
   if (!offered) return std::unexpected(offered.error());
   std::vector<Candidate> candidates;
-  for (const configs::HopperGemm& each : *offered) {
+  for (const configs::Kernel& each : *offered) {
     auto candidate = candidate_of(each, gpu);
     if (!candidate) return std::unexpected(candidate.error());
     candidates.push_back(std::move(*candidate));
@@ -132,23 +159,28 @@ Expected<configs::TileChoices> TileTuner::tune(configs::Scenario& scenario) {
   tuned.clear_kernel();
   for (int i = 0; i < scenario.kernel_size(); ++i) {
     configs::Kernel kernel = scenario.kernel(i);
-    if (!kernel.has_hopper_gemm() || kernel.hopper_gemm().tile() != configs::AUTO) {
+    if (!is_automatic(kernel)) {
       *tuned.add_kernel() = std::move(kernel);
       continue;
     }
     const std::lock_guard lock(guard_);
-    const std::pair key(kernel.hopper_gemm().SerializeAsString(), scenario.gpu().SerializeAsString());
+    configs::Kernel unnamed;
+    if (kernel.has_blackwell_gemm()) *unnamed.mutable_blackwell_gemm() = kernel.blackwell_gemm();
+    if (kernel.has_hopper_gemm()) *unnamed.mutable_hopper_gemm() = kernel.hopper_gemm();
+    const std::pair key(unnamed.SerializeAsString(), scenario.gpu().SerializeAsString());
     auto known = known_.find(key);
     if (known == known_.end()) {
-      auto choice = choose(kernel.hopper_gemm(), scenario.gpu());
+      auto choice = choose(unnamed, scenario.gpu());
       if (!choice) {
         Diagnostic problem = choice.error();
-        problem.path = policies::path_of_kernel(i) + ".hopper_gemm";
+        problem.path = policies::path_of_kernel(i) + "." + generator_of(kernel);
         return std::unexpected(std::move(problem));
       }
       known = known_.emplace(key, std::move(*choice)).first;
     }
-    *kernel.mutable_hopper_gemm() = known->second.taken;
+    const configs::Kernel& taken = known->second.taken;
+    if (taken.has_blackwell_gemm()) *kernel.mutable_blackwell_gemm() = taken.blackwell_gemm();
+    if (taken.has_hopper_gemm()) *kernel.mutable_hopper_gemm() = taken.hopper_gemm();
     for (configs::Kernel& each : kernels_of_gemm(kernel)) *tuned.add_kernel() = std::move(each);
     configs::TileChoice& choice = *choices.add_choice();
     choice = known->second.said;

@@ -23,10 +23,10 @@ class TileTuner {
 
  private:
   struct Choice {
-    configs::HopperGemm taken;
+    configs::Kernel taken;
     configs::TileChoice said;
   };
-  Expected<Choice> choose(const configs::HopperGemm& gemm, const configs::Gpu& gpu);
+  Expected<Choice> choose(const configs::Kernel& kernel, const configs::Gpu& gpu);
 
   std::mutex guard_;
   std::map<std::pair<std::string, std::string>, Choice> known_;  // by GEMM and GPU, serialized

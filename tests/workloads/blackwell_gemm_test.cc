@@ -1,0 +1,60 @@
+#include <gtest/gtest.h>
+
+#include "tests/workloads/kernels.h"
+#include "workloads/blackwell_gemm/blackwell_gemm.h"
+
+namespace warpfold::workloads {
+namespace {
+
+configs::BlackwellGemm gemm(uint64_t m, uint64_t n, uint64_t k, configs::ElementType type = configs::BF16) {
+  configs::BlackwellGemm shape;
+  shape.set_m(m);
+  shape.set_n(n);
+  shape.set_k(k);
+  shape.set_type(type);
+  return shape;
+}
+
+traces::Kernel make(const configs::BlackwellGemm& shape) { return make_blackwell_gemm(shape, gpu("b200")).value(); }
+std::string error_of(const configs::BlackwellGemm& shape) { return make_blackwell_gemm(shape, gpu("b200")).error().message; }
+
+// Two bulk loads and four products of 32 bytes of k in a k-block of 64; each CTA of a pair loads half of B.
+TEST(BlackwellGemm, MovesAndComputesWhatTheShapeSays) {
+  const uint64_t m = 4096, n = 8192, k = 1024;
+  for (const uint32_t group : {1U, 2U}) {
+    configs::BlackwellGemm shape = gemm(m, n, k);
+    shape.set_cta_group(group);
+    const traces::Kernel kernel = make(shape);
+    const auto bytes = bytes_by_stream(kernel);
+    EXPECT_EQ(bytes.at("A"), m * k * 2 * (n / 256));
+    EXPECT_EQ(bytes.at("B"), n * k * 2 * (m / 128) / group);
+    EXPECT_EQ(bytes.at("C"), m * n * 2);
+    EXPECT_EQ(issued(kernel, "UTCHMMA"), (m / 128) * (n / 256) * (k / 16));
+    EXPECT_EQ(kernel.flops, 2 * m * n * k);
+    EXPECT_EQ(kernel.tensor_memory_columns, 512U);
+  }
+}
+
+// 32 bytes of k are 32 elements of 8 bits and 64 of 4.
+TEST(BlackwellGemm, NarrowTypesHaveFewerProducts) {
+  EXPECT_EQ(issued(make(gemm(2048, 2048, 2048, configs::FP8)), "UTCQMMA"), 16U * 8 * 2048 / 32);
+  configs::BlackwellGemm fp4 = gemm(2048, 2048, 2048, configs::FP4);
+  fp4.set_tile_n(128);
+  EXPECT_EQ(issued(make(fp4), "UTCOMMA"), 16U * 16 * 2048 / 64);
+}
+
+TEST(BlackwellGemm, SaysWhatDoesNotFit) {
+  configs::BlackwellGemm shape = gemm(4096, 4096, 4096);
+  shape.set_tile_n(48);
+  EXPECT_EQ(error_of(shape), "blackwell_gemm: tile_n 48 must be a multiple of 32 up to 256, the widest tcgen05.mma");
+  shape.set_tile_n(256);
+  shape.set_stages(7);
+  EXPECT_EQ(error_of(shape),
+            "blackwell_gemm: 7 stages of 32768 bytes and 33792 bytes for epilogue and barriers exceed the 232448 bytes of shared "
+            "memory a CTA may have");
+  EXPECT_EQ(make_blackwell_gemm(gemm(128, 128, 128), gpu("h100_sxm")).error().message,
+            "blackwell_gemm: needs a GPU with tcgen05 (sm_100, sm_103), this one is sm_90");
+}
+
+}  // namespace
+}  // namespace warpfold::workloads

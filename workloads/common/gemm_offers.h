@@ -1,0 +1,75 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/gemm_library.pb.h"
+
+namespace warpfold::workloads {
+
+// The shape as a library's rules see it.
+struct OfferedShape {
+  uint64_t m;
+  uint64_t n;
+  uint64_t groups = 1;
+};
+
+// Whether a library has the offer for this shape and type.
+bool is_for(const configs::GemmOffer& offer, const OfferedShape& shape, configs::ElementType type);
+
+// "2x1"
+std::pair<uint32_t, uint32_t> cluster_of(const std::string& text);
+
+// Each of `kernels` once for every value; as they are where there is none.
+template <typename Gemm, typename Values, typename Set>
+void multiply(std::vector<Gemm>& kernels, const Values& values, const Set& set) {
+  if (values.empty()) return;
+  std::vector<Gemm> all;
+  for (const Gemm& kernel : kernels) {
+    for (const auto& value : values) {
+      all.push_back(kernel);
+      set(all.back(), value);
+    }
+  }
+  kernels = std::move(all);
+}
+
+// `common` with every combination of the values that the offer lists, but for its stages.
+template <typename Gemm>
+std::vector<Gemm> combinations(const configs::GemmOffer& offer, Gemm common) {
+  std::vector<Gemm> kernels{std::move(common)};
+  multiply(kernels, offer.tile_m(), [](Gemm& kernel, uint32_t value) { kernel.set_tile_m(value); });
+  multiply(kernels, offer.tile_n(), [](Gemm& kernel, uint32_t value) { kernel.set_tile_n(value); });
+  multiply(kernels, offer.tile_k(), [](Gemm& kernel, uint32_t value) { kernel.set_tile_k(value); });
+  multiply(kernels, offer.split_k(), [](Gemm& kernel, uint32_t value) { kernel.set_split_k(value); });
+  multiply(kernels, offer.swizzle(), [](Gemm& kernel, uint32_t value) { kernel.set_swizzle(value); });
+  multiply(kernels, offer.cluster(), [](Gemm& kernel, const std::string& value) {
+    const auto [m, n] = cluster_of(value);
+    kernel.set_cluster_m(m);
+    kernel.set_cluster_n(n);
+  });
+  return kernels;
+}
+
+// The kernel with the first of the offer's stages with which it fits, `fits` says; none where it does with none of them.
+template <typename Gemm, typename Fits>
+std::vector<Gemm> with_fitting_stages(const configs::GemmOffer& offer, const Gemm& kernel, const Fits& fits) {
+  std::vector<Gemm> by_stages{kernel};
+  if (!kernel.has_stages()) multiply(by_stages, offer.stages(), [](Gemm& each, uint32_t value) { each.set_stages(value); });
+  const auto first = std::ranges::find_if(by_stages, fits);
+  if (first == by_stages.end()) return {};
+  return {std::move(*first)};
+}
+
+// What several offers have, or what the scenario states itself, is one candidate.
+template <typename Gemm>
+void drop_repeated(std::vector<Gemm>& kernels) {
+  std::set<std::string> seen;
+  std::erase_if(kernels, [&](const Gemm& kernel) { return !seen.insert(kernel.SerializeAsString()).second; });
+}
+
+}  // namespace warpfold::workloads
