@@ -100,6 +100,16 @@ TEST(Reuse, PastL1AndStoresGoToL2) {
   }
 }
 
+// y = f(y): each sector comes from DRAM and is written back.
+TEST(Reuse, WhatIsLoadedAndStoredInPlaceIsWrittenBack) {
+  ReuseAnalysis analysis({.l1_bytes = 1 << 16, .l2_bytes = 1 << 20});
+  for (uint64_t i = 0; i < 100; ++i) {
+    add(analysis, 0, 2 * i, 0, Kind::kLoad, i * 128);
+    add(analysis, 0, 2 * i + 1, 1, Kind::kStore, i * 128);
+  }
+  for (const SiteReuse& site : analysis.result()) EXPECT_EQ(site.dram_sectors, 400);
+}
+
 // CTAs that run at the same time disturb each other, and CTAs of later waves do not.
 TEST(Reuse, CtasOfAWaveInterleave) {
   for (const bool together : {true, false}) {

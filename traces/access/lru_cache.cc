@@ -38,9 +38,19 @@ uint8_t LruCache::touch(uint64_t line, uint8_t sectors, bool allocate) {
   }
   entries_[at].line = line;
   entries_[at].sectors = sectors;
+  entries_[at].stored = 0;
   link_newest(at);
   places_.emplace(line, at);
   return 0;
+}
+
+uint8_t LruCache::store(uint64_t line, uint8_t sectors) {
+  if (capacity_ == 0) return 0;
+  touch(line, sectors);
+  Entry& entry = entries_[newest_];
+  const auto before = static_cast<uint8_t>(entry.stored & sectors);
+  entry.stored = static_cast<uint8_t>(entry.stored | sectors);
+  return before;
 }
 
 }  // namespace warpfold::traces::access

@@ -14,6 +14,8 @@ class LruCache {
 
   // Of the sectors asked for of `line`, those that the cache has; with `allocate` it has all of them afterwards.
   uint8_t touch(uint64_t line, uint8_t sectors, bool allocate = true);
+  // A store: of the sectors, those that were stored before since the line came; the cache has all of them afterwards.
+  uint8_t store(uint64_t line, uint8_t sectors);
 
  private:
   static constexpr uint32_t kNone = 0xffffffff;
@@ -22,6 +24,7 @@ class LruCache {
     uint32_t newer = kNone;
     uint32_t older = kNone;
     uint8_t sectors = 0;
+    uint8_t stored = 0;  // of them
   };
 
   void unlink(uint32_t at);

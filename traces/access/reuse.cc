@@ -80,7 +80,9 @@ std::vector<SiteReuse> ReuseAnalysis::result() const {
       site.sectors += count(touch.sectors);
       site.l1_sectors += count(hits);
       all_hit = all_hit && missed == 0;
-      if (missed != 0) site.dram_sectors += count(missed) - count(l2.touch(touch.line, missed));
+      if (missed == 0) continue;
+      const uint8_t known = touch.kind == Kind::kStore ? l2.store(touch.line, missed) : l2.touch(touch.line, missed);
+      site.dram_sectors += count(missed) - count(known);
     }
     ++site.requests;
     site.l1_requests += all_hit ? 1 : 0;

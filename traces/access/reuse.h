@@ -32,7 +32,7 @@ struct SiteReuse {
   uint64_t l1_requests = 0;   // of them: L1 had every sector
   uint64_t sectors = 0;       // asked for
   uint64_t l1_sectors = 0;    // of them: L1 had them
-  uint64_t dram_sectors = 0;  // of those that went on to L2: it did not have them
+  uint64_t dram_sectors = 0;  // of those that went on to L2: it did not have them; of a store: they will be written back for it
   uint64_t l2_sectors() const { return sectors - l1_sectors; }
 };
 
@@ -41,7 +41,7 @@ struct SiteReuse {
 // Accesses are given warp by warp, as a trace has them, and then put in the order in which the chip would make them: CTAs in waves
 // of sms x ctas_per_sm, in a wave by the number of the instruction in its warp, and where that is the same by CTA and warp. In this
 // order they pass an L1 of their SM and the L2 that all share, both fully associative with LRU replacement (LruCache). L2 begins
-// empty, and a sector that is stored for the first time since it left L2 counts as going to DRAM once.
+// empty, and a sector that is stored for the first time since it came to L2 counts as going to DRAM once, loaded before or not.
 //
 // Kept are at most `most_kept` line touches: beyond, only lines whose hash is below a threshold that halves whenever the room is
 // full, and the caches shrink with it (Waldspurger et al., "Cache Modeling and Optimization using Miniature Simulations", USENIX
