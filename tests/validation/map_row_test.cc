@@ -244,13 +244,13 @@ TEST_F(Rows, ARatioMayBeOfTwoScenarios) {
 
 TEST_F(Rows, WhatCannotBeSimulatedHasAReason) {
   const std::string gemm = kGemm + "\n";
-  EXPECT_EQ(mistake(gemm + "S1,GEMM,V100,bf16,1,1,1,1,ms,\n"), "reason: no GPU file for V100");
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,GTX 1080,bf16,1,1,1,1,ms,\n"), "reason: no GPU file for GTX 1080");
   EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,bf16,4096,,4096,1,ms,\n"), "reason: N is not stated");
   EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,bf16,4k,1,1,1,ms,\n"), "reason: M is not a whole number: \"4k\"");
-  EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,nvfp4,4096,4096,4096,1,ms,\n"), "reason: no generator for type \"nvfp4\"");
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,nvfp4,4096,4096,4096,1,ms,\n"), "reason: no GEMM of FP4 for sm_90");
   EXPECT_EQ(mistake(gemm + "S1,GEMM,H100,bf16,4096,4096,4096,95,% of cuBLAS,\n"),
             "reason: a figure in \"% of cuBLAS\" says nothing of this row's time");
-  EXPECT_EQ(mistake(gemm + "S1,GEMM,A100,fp8,4096,4096,4096,1,ms,\n"), "reason: no FP8 GEMM for sm_80");
+  EXPECT_EQ(mistake(gemm + "S1,GEMM,A100,fp8,4096,4096,4096,1,ms,\n"), "reason: no GEMM of FP8 for sm_80");
   EXPECT_EQ(mistake(gemm + "S1,MEM,H100,bf16,1,1,1,1,ms,\n"),
             "reason: a memory-bound row needs operation, elements and element_bytes in dims_other");
   EXPECT_EQ(mistake(gemm + "S1,E2E,H100,bf16,1,1,1,1,ms,\n"), "reason: no generator for rows of E2E");
@@ -291,11 +291,34 @@ TEST_F(Rows, NumbersOutsideTheirColumnsRangeAreMistakes) {
   EXPECT_EQ(mistake("id,category,gpu,time_ms,head_dim\nS1,ATTN,H100,1,4294967360\n"), ":2:16: at most 2147483648, not 4294967360");
 }
 
+TEST_F(Rows, OfBlackwellAreWhatTheirSourceSaysOfTheKernel) {
+  const auto gemm_of = [&](const std::string& impl, const std::string& dtype) {
+    const Comparison row =
+        map("id,category,gpu,impl,dtype,M,N,K,time_ms", "S1,GEMM,B300," + impl + "," + dtype + ",8192,8192,8192,1");
+    return row.runs.at(0).scenario.kernel(0).blackwell_gemm();
+  };
+  const configs::BlackwellGemm pair = gemm_of("\"CuTeDSL persistent 2-CTA, mma_tiler 256x128, cluster 2x1\"", "bf16->f32 out");
+  EXPECT_EQ(pair.cta_group(), 2);
+  EXPECT_EQ(pair.tile_m(), 128);
+  EXPECT_EQ(pair.tile_n(), 128);
+  EXPECT_TRUE(pair.persistent());
+  EXPECT_EQ(pair.output_type(), configs::FP32);
+  const configs::BlackwellGemm single = gemm_of("\"dual CTA/SM 128x256, 2 stages\"", "fp16");
+  EXPECT_EQ(single.cta_group(), 1);
+  EXPECT_EQ(single.stages(), 2);
+  const configs::BlackwellGemm library = gemm_of("cuBLASLt first heuristic", "nvfp4");
+  EXPECT_EQ(library.tile(), configs::AUTO);
+  EXPECT_EQ(library.library(), "cuBLAS");
+  EXPECT_EQ(library.type(), configs::FP4);
+}
+
 TEST(GpuNames, AreThoseThatSourcesPrint) {
   EXPECT_EQ(gpu_file_of("NVIDIA A100-SXM4-80GB"), "a100_sxm");
   EXPECT_EQ(gpu_file_of("H800 SXM5"), "h800_sxm");
   EXPECT_EQ(gpu_file_of("my_gpu"), "my_gpu");
-  EXPECT_EQ(gpu_file_of("A100 40GB"), std::nullopt);
+  EXPECT_EQ(gpu_file_of("A100 40GB"), "a100_sxm_40gb");
+  EXPECT_EQ(gpu_file_of("RTX 5090 (400 W)"), "rtx_5090");
+  EXPECT_EQ(gpu_file_of("GH200 SXM 141GB 900W"), std::nullopt);
   EXPECT_EQ(gpu_file_of(""), std::nullopt);
 }
 

@@ -71,17 +71,26 @@ void fuse(const MeasuredRow& row, configs::HopperGemm& gemm) {
   if (says("swiglu")) gemm.mutable_fused()->set_activation(configs::SWIGLU);
 }
 
-// Activations that are quantised while the clock runs ("dyn token quant incl."): a kernel in front, which reads each in 16 bits.
-// assumed: a pass like SCALE, which writes 16 bits too.
-void quantise_first(const MeasuredRow& row, uint64_t activations, RowWork& work) {
-  const std::string& implementation = row.text("impl");
-  if (implementation.find("dyn") == std::string::npos || implementation.find("quant") == std::string::npos) return;
+// What is quantised while the clock runs: a pass that reads each element in 16 bits and writes as much. assumed: a pass like SCALE;
+// TransformerEngine writes 8 bits twice, as they are and transposed.
+void add_quantisation(const std::string& name, uint64_t elements, RowWork& work) {
   configs::Kernel& kernel = work.around.emplace_back();
-  kernel.set_name("quantisation");
+  kernel.set_name(name);
   kernel.mutable_elementwise()->set_operation(configs::SCALE);
-  kernel.mutable_elementwise()->set_elements(activations);
+  kernel.mutable_elementwise()->set_elements(elements);
   kernel.mutable_elementwise()->set_element_bytes(2);
   work.gaps = true;
+}
+
+// Activations ("dyn token quant incl.", "incl. activation quant"); activations and weights in TransformerEngine's modules.
+void quantise_first(const MeasuredRow& row, uint64_t activations, uint64_t weights, RowWork& work) {
+  const std::string& implementation = row.text("impl");
+  const auto says = [&](std::string_view word) { return implementation.find(word) != std::string::npos; };
+  const bool engine = says("autocast") || says("Transformer Engine Linear");
+  const bool narrow = !row.text("dtype").starts_with("bf16") && !row.text("dtype").starts_with("fp16");
+  const bool included = says("quant") && (says("dyn") || says("incl"));
+  if (included || (engine && narrow)) add_quantisation("quantisation", activations, work);
+  if (engine && narrow) add_quantisation("weights", weights, work);
 }
 
 }  // namespace
@@ -112,7 +121,9 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architect
     gemm.set_n(*n);
     gemm.set_k(*k);
   };
+  const auto no_gemm = [&] { return not_mapped("no GEMM of " + configs::ElementType_Name(*type) + " for " + architecture); };
   if (architecture == "sm_90") {
+    if (*type == configs::FP4) return no_gemm();
     configs::HopperGemm& gemm = *kernel.mutable_hopper_gemm();
     fill_shape(gemm);
     if (grouped) *gemm.mutable_grouped() = *grouped;
@@ -125,15 +136,19 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architect
       assume_hopper(row, *type, gemm);
     }
     fuse(row, gemm);
+  } else if (configs::is_blackwell(architecture) && !grouped && row.text("impl").find("mma.sync") == std::string::npos) {
+    fill_shape(*kernel.mutable_blackwell_gemm());
+    const auto filled = fill_blackwell(row, *type, *kernel.mutable_blackwell_gemm());
+    if (!filled) return std::unexpected(filled.error());
   } else if (grouped) {
     return not_mapped("no grouped GEMM for " + architecture);
   } else {
-    if (*type == configs::FP8) return not_mapped("no FP8 GEMM for " + architecture);
+    if (*type == configs::FP8 || *type == configs::FP4) return no_gemm();
     fill_shape(*kernel.mutable_ampere_gemm());
     fill_ampere(*type, *kernel.mutable_ampere_gemm());
   }
   work.kernels.push_back(std::move(kernel));
-  quantise_first(row, groups * rows * *k, work);
+  quantise_first(row, groups * rows * *k, groups * *n * *k, work);
   return work;
 }
 

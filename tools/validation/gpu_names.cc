@@ -13,8 +13,9 @@ struct PublishedName {
   std::string_view file;
 };
 
-// As data sheets, drivers and papers print them. A bare "H100" is taken as the SXM part: assumed, for most published figures are of
-// it. Not here, because another memory or power limit makes it another GPU: A100 40GB (1555 GB/s), H100 96GB, H20, GH200.
+// As data sheets, drivers and papers print them; what stands in brackets behind a name, a power limit or a provider, may be left
+// out. A bare "H100" is taken as the SXM part, a bare "V100" as the one of 16 GB: assumed, for most published figures are of them.
+// Not here, because another memory makes it another GPU: H100 96GB (2.4 TB/s), GH200 of 141 GB (4.8 TB/s).
 constexpr std::array kNames{
     PublishedName{"A100", "a100_sxm"},
     PublishedName{"A100 80GB", "a100_sxm"},
@@ -48,9 +49,38 @@ constexpr std::array kNames{
     PublishedName{"H800 SXM5", "h800_sxm"},
     PublishedName{"H800 SXM5 80GB", "h800_sxm"},
     PublishedName{"RTX A6000", "rtx_a6000"},
+    PublishedName{"A100 40GB", "a100_sxm_40gb"},
+    PublishedName{"A100-SXM4-40GB", "a100_sxm_40gb"},
+    PublishedName{"A100 SXM4 40GB", "a100_sxm_40gb"},
+    PublishedName{"H20", "h20"},
+    PublishedName{"GH200", "gh200"},
+    PublishedName{"GH200 480GB", "gh200"},
     PublishedName{"B200", "b200"},
-    PublishedName{"GB300 (MFU base 2500 TF, inferred)", "gb300"},
+    PublishedName{"B200 SXM", "b200"},
+    PublishedName{"GB200", "gb200"},
+    PublishedName{"B300", "b300"},
+    PublishedName{"B300 SXM", "b300"},
+    PublishedName{"B300 SXM6 AC", "b300"},
+    PublishedName{"GB300", "gb300"},
+    PublishedName{"GeForce RTX 3090", "rtx_3090"},
+    PublishedName{"RTX 3090", "rtx_3090"},
+    PublishedName{"GeForce RTX 4090", "rtx_4090"},
+    PublishedName{"RTX 4090", "rtx_4090"},
+    PublishedName{"GeForce RTX 5090", "rtx_5090"},
+    PublishedName{"RTX 5090", "rtx_5090"},
+    PublishedName{"RTX PRO 6000", "rtx_pro_6000"},
+    PublishedName{"RTX PRO 6000 Blackwell Server Edition", "rtx_pro_6000"},
+    PublishedName{"RTX PRO 6000 Blackwell Workstation Edition", "rtx_pro_6000"},
+    PublishedName{"L40S", "l40s"},
+    PublishedName{"V100", "v100_16gb"},
+    PublishedName{"V100-SXM2-16GB", "v100_16gb"},
+    PublishedName{"V100-SXM2-32GB", "v100_32gb"},
 };
+
+const PublishedName* find_name(std::string_view published) {
+  const auto* const found = std::ranges::find(kNames, published, &PublishedName::name);
+  return found == kNames.end() ? nullptr : found;
+}
 
 bool is_file_name(std::string_view name) {
   return !name.empty() &&
@@ -63,8 +93,10 @@ std::optional<std::string> gpu_file_of(std::string_view published) {
   constexpr std::string_view kMaker = "NVIDIA ";
   if (published.starts_with(kMaker)) published.remove_prefix(kMaker.size());
   if (is_file_name(published)) return std::string(published);
-  const auto found = std::ranges::find(kNames, published, &PublishedName::name);
-  if (found == kNames.end()) return std::nullopt;
+  const PublishedName* found = find_name(published);
+  const size_t bracket = published.find(" (");
+  if (found == nullptr && bracket != std::string_view::npos) found = find_name(published.substr(0, bracket));
+  if (found == nullptr) return std::nullopt;
   return std::string(found->file);
 }
 

@@ -43,6 +43,9 @@ Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message
 // GEMM. Tiles that the row does not set are assumed: 128 x 256 x 64 with two-fold multicast, 128 x 128 x 128 for FP8, whose sums
 // are promoted then (cuBLASLt's default), 128 x 128 without multicast up to 256 rows.
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architecture);
+// A GEMM of Blackwell by what the row's `impl` says of its tile, its CTAs and its stages, else by its library; not mapped where it
+// says neither.
+Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, configs::BlackwellGemm& gemm);
 // Fewer rows than a tile: A and B change places, as inference kernels do, and the few rows are padded to 32 columns.
 void put_few_rows_in_columns(configs::HopperGemm& gemm);
 

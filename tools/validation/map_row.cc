@@ -47,6 +47,10 @@ bool states_tile(const std::vector<std::string>& words) {
                              [](const std::string& word) { return word.starts_with("tile_m=") || word.starts_with("tile_n="); });
 }
 void take_as_stated(configs::Kernel& kernel) {
+  if (kernel.has_blackwell_gemm()) {
+    kernel.mutable_blackwell_gemm()->clear_tile();
+    kernel.mutable_blackwell_gemm()->clear_library();
+  }
   if (!kernel.has_hopper_gemm()) return;
   kernel.mutable_hopper_gemm()->clear_tile();
   kernel.mutable_hopper_gemm()->clear_library();
@@ -93,11 +97,13 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
 double rate_of(double work, const std::string& unit, double us) { return work / (us * (unit == "TFLOPS" ? 1e6 : 1e3)); }
 
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row) {
-  const std::string& text = row.text("dtype");
-  if (text == "fp8" || text.starts_with("fp8_e4m3") || text.starts_with("fp8_e5m2")) return configs::FP8;
+  // Of the operands: "bf16->f32 out".
+  const std::string text = row.text("dtype").substr(0, row.text("dtype").find("->"));
+  if (text.starts_with("fp8") || text == "mxfp8") return configs::FP8;
+  if (text == "nvfp4" || text == "mxfp4") return configs::FP4;
   if (text == "bf16" || text == "bfloat16" || text.starts_with("bf16/fp16")) return configs::BF16;
   if (text == "fp16" || text == "float16") return configs::FP16;
-  return not_mapped("no generator for type \"" + text + "\"");
+  return not_mapped("no generator for type \"" + row.text("dtype") + "\"");
 }
 
 Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column) {

@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "configs/gemm_library.h"
+#include "tools/validation/kernels_of_row.h"
+
+namespace warpfold::validation {
+namespace {
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  return text;
+}
+
+bool says(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+
+// The number that ends at `end`; 0 where none does.
+uint32_t number_before(std::string_view text, size_t end) {
+  size_t begin = end;
+  while (begin > 0 && std::isdigit(static_cast<unsigned char>(text[begin - 1])) != 0) --begin;
+  uint32_t value = 0;
+  std::from_chars(text.data() + begin, text.data() + end, value);
+  return value;
+}
+
+uint32_t number_at(std::string_view text, size_t begin) {
+  uint32_t value = 0;
+  std::from_chars(text.data() + begin, text.data() + text.size(), value);
+  return value;
+}
+
+struct Tile {
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+};
+
+// The first "128x256" of a tile's size; clusters ("2x1") are smaller than any tile.
+Tile tile_in(std::string_view text) {
+  constexpr uint32_t kSmallestTile = 32;
+  for (size_t at = text.find('x'); at != std::string_view::npos; at = text.find('x', at + 1)) {
+    const Tile tile{number_before(text, at), number_at(text, at + 1)};
+    if (tile.rows >= kSmallestTile && tile.columns >= kSmallestTile) return tile;
+  }
+  return {};
+}
+
+// "4 stages", "148 blocks": the number in front of the word.
+uint32_t counted(std::string_view text, std::string_view word) {
+  const size_t at = text.find(word);
+  return at == std::string_view::npos || at == 0 ? 0 : number_before(text, at - 1);
+}
+
+bool pairs(std::string_view text) { return says(text, "2-cta") || says(text, "2cta") || says(text, "2-sm") || says(text, "2sm"); }
+bool single(std::string_view text) {
+  return says(text, "1-cta") || says(text, "1cta") || says(text, "1-sm") || says(text, "cta/sm");
+}
+
+// What the words of `impl` say of the kernel: "CuTeDSL persistent 2-CTA, mma_tiler 256x128, cluster 2x1", "nvjet
+// 128x256_128x6_2x1_2cta", "dual CTA/SM 128x256, 2 stages". False: nothing.
+bool take_stated(const std::string& implementation, configs::BlackwellGemm& gemm) {
+  const std::string text = lower(implementation);
+  const Tile tile = tile_in(text);
+  const bool persistent = says(text, "persistent") && !says(text, "non-persistent");
+  if (tile.rows == 0 && !pairs(text) && !single(text) && !says(text, "persistent")) return false;
+  const bool pair = pairs(text) || (tile.rows == 0 && !single(text)) || tile.rows == 256;
+  gemm.set_cta_group(pair ? 2 : 1);
+  if (tile.rows > 0) {
+    // CUTLASS's mma_tiler is the pair's tile; nvjet's names have a CTA's.
+    gemm.set_tile_m(pair && tile.rows > 128 ? tile.rows / 2 : tile.rows);
+    gemm.set_tile_n(tile.columns);
+  }
+  if (const uint32_t stages = counted(text, "stages"); stages > 0) gemm.set_stages(stages);
+  if (const uint32_t blocks = counted(text, "blocks"); blocks > 0) gemm.set_grid_ctas(blocks);
+  const bool library = configs::gemm_library_of(implementation, "sm_100") != nullptr;
+  gemm.set_persistent(persistent || (library && !says(text, "non-persistent")));
+  return true;
+}
+
+}  // namespace
+
+Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, configs::BlackwellGemm& gemm) {
+  gemm.set_type(type);
+  const std::string dtype = lower(row.text("dtype"));
+  if (says(dtype, "->f32") || says(dtype, "->fp32")) gemm.set_output_type(configs::FP32);
+  if (says(dtype, "->fp16")) gemm.set_output_type(configs::FP16);
+  if (dtype.starts_with("mx") || says(row.text("kernel"), "block-scaled")) gemm.set_scales(configs::MX);
+  const std::string& implementation = row.text("impl");
+  const bool stated = take_stated(implementation, gemm);
+  const configs::GemmLibrary* library = configs::gemm_library_of(implementation, "sm_100");
+  if (stated || !row.text("set").empty()) return {};
+  if (library == nullptr) return not_mapped("no kernel for a GEMM by \"" + implementation + "\" on Blackwell; say its tile (set)");
+  gemm.set_tile(configs::AUTO);
+  gemm.set_library(library->name());
+  return {};
+}
+
+}  // namespace warpfold::validation
