@@ -253,7 +253,8 @@ TEST_F(Rows, WhatCannotBeSimulatedHasAReason) {
   EXPECT_EQ(mistake(gemm + "S1,GEMM,A100,fp8,4096,4096,4096,1,ms,\n"), "reason: no GEMM of FP8 for sm_80");
   EXPECT_EQ(mistake(gemm + "S1,MEM,H100,bf16,1,1,1,1,ms,\n"),
             "reason: a memory-bound row needs operation, elements and element_bytes in dims_other");
-  EXPECT_EQ(mistake(gemm + "S1,E2E,H100,bf16,1,1,1,1,ms,\n"), "reason: no generator for rows of E2E");
+  EXPECT_EQ(mistake(gemm + "S1,E2E,H100,bf16,1,1,1,1,ms,\n"),
+            "reason: no generator for rows of E2E; name its kernel_file or scenario");
   const std::string attention = kAttention + "\n";
   EXPECT_EQ(mistake(attention + "S1,ATTN,H100,attention fwd,cuDNN,fp16,1,1,1,128,0,1,ms\n"),
             "reason: no generator for attention by \"cuDNN\"");
@@ -289,6 +290,20 @@ TEST_F(Rows, NumbersOutsideTheirColumnsRangeAreMistakes) {
   }
   EXPECT_EQ(mistake("id,category,gpu,time_ms,dropout\nS1,ATTN,H100,1,nan\n"), ":2:16: expected a number from 0 to 1, not \"nan\"");
   EXPECT_EQ(mistake("id,category,gpu,time_ms,head_dim\nS1,ATTN,H100,1,4294967360\n"), ":2:16: at most 2147483648, not 4294967360");
+}
+
+TEST_F(Rows, MayNameAKernelFile) {
+  const std::string kernels = WARPFOLD_SOURCE_DIR "/configs/kernels/";
+  const std::string header = "id,category,gpu,kernel_file,launch,time_ms,set";
+  const Comparison listing = map(
+      header, "S1,NORM,A100," + kernels + "elementwise_sm_80.sass," + kernels + "row_sums.textproto,0.1,description.grid.x=1000");
+  EXPECT_EQ(listing.kernel, "elementwise_sm_80");
+  EXPECT_EQ(listing.runs.at(0).scenario.kernel(0).listing().description().grid().x(), 1000);
+  EXPECT_EQ(listing.runs.at(0).scenario.kernel(0).listing().description().function(), "row_sums");
+  EXPECT_EQ(map(header, "S1,GEMM,B200," + kernels + "blackwell_gemm.wfs,,1,").runs.at(0).scenario.kernel(0).trace().path(),
+            kernels + "blackwell_gemm.wfs");
+  EXPECT_EQ(mistake(header + "\nS1,NORM,A100,k.sass,,0.1,\n"), ":2:14: a listing needs a launch description: column launch");
+  EXPECT_THAT(mistake(header + "\nS1,NORM,A100,k.sass,none.textproto,0.1,\n"), testing::HasSubstr(":2:21: "));
 }
 
 TEST_F(Rows, OfBlackwellAreWhatTheirSourceSaysOfTheKernel) {

@@ -37,6 +37,10 @@ Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparis
 // What lies between events besides the kernel; not mapped where the GPU does not state it.
 Mapped<double> events_us(const configs::Gpu& gpu);
 
+// The kernel of a row's own file, relative to the CSV file: a trace or its text, or a listing with its launch description. Its rate
+// is of the launch description's `flops`.
+Mapped<RowWork> kernel_file_of_row(const MeasuredRow& row);
+
 // Sets every field of `message` that dims_other names, and says so in `shape`.
 Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message& message, std::string& shape);
 

@@ -82,6 +82,7 @@ Mapped<void> check(const configs::Scenario& scenario) {
 }
 
 Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
+  if (!row.text("kernel_file").empty()) return kernel_file_of_row(row);
   const std::string& category = row.text("category");
   if (category == "GEMM") return gemm_of_row(row, gpu.architecture());
   if (category == "ATTN") return attention_of_row(row);
@@ -89,7 +90,7 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (category == "RNG") return philox_of_row(row);
   if (category == "MEM") return memory_of_row(row);
   if (category == "CORUN") return not_mapped("kernels beside each other need a scenario (column scenario)");
-  return not_mapped("no generator for rows of " + category);
+  return not_mapped("no generator for rows of " + category + "; name its kernel_file or scenario");
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ constexpr std::array kColumns{
     "id",      "category",      "gpu",      "kernel",   "impl",     "dtype",         "M",          "N",       "K",
     "batch",   "heads",         "kv_heads", "seqlen",   "head_dim", "dims_other",    "causal",     "dropout", "metric",
     "value",   "unit",          "time_ms",  "source",   "location", "how_read",      "confidence", "notes",   "clock_mhz",
-    "power_w", "temperature_c", "set",      "over_set", "scenario", "over_scenario", "of",         "judged"};
+    "power_w", "temperature_c", "set",      "over_set", "scenario", "over_scenario", "of",         "judged",  "kernel_file",
+    "launch"};
 
 template <typename Number>
 std::optional<Number> parsed(const std::string& text) {
