@@ -46,6 +46,7 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"prefill_decode_a100", {"prompt=2048", "sequences=8", "keys=2048"}},
     {"prefill_decode_h100", {"sequences=16", "kernel.prefill.flash_attention_2.shape.queries=512"}},
     {"prefill_decode_yi_a100", {"prompt=2048", "sequences=8", "keys=2048", "policy.kind=WARP_INTERLEAVED"}},
+    {"qkv_philox_b200", {"seq=1024", "embedding=1024"}},
     {"qkv_philox_llama3_70b", {"seq=2048", "embedding=2048"}},
     {"qkv_philox_small", {}},
     {"row_sums_philox", {"kernel.sums.listing.description.parameter.rows.value=1728", "kernel.rng.philox.heads=1"}},
