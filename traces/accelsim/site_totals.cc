@@ -46,8 +46,7 @@ void SiteTotals::add(const StaticInstruction& instruction, uint32_t site, uint64
     return;
   }
   totals.sectors += access::sector_count(touched_);
-  totals.wavefronts +=
-      std::max<size_t>(touched_.size(), access::fewest_wavefronts(instruction.access, instruction.instruction.mnemonic));
+  totals.wavefronts += access::global_wavefronts(instruction.access, instruction.instruction.mnemonic, touched_.size());
   if (header.synthetic) {
     totals.region = (address - kFirstRegion) / kStreamRegion;
     return;

@@ -1,5 +1,7 @@
 #include "traces/access/opcode_access.h"
 
+#include <algorithm>
+
 namespace warpfold::traces::access {
 namespace {
 
@@ -58,6 +60,11 @@ uint32_t fewest_wavefronts(Access access, std::string_view opcode) {
   if (access == Access::kMatrix) return matrices_of(opcode);
   const uint32_t bytes = access_bytes(opcode);
   return bytes > 8 ? 4 : bytes > 4 ? 2 : 1;
+}
+
+uint32_t global_wavefronts(Access access, std::string_view opcode, uint64_t lines) {
+  const uint32_t fewest = fewest_wavefronts(access, opcode);
+  return access == Access::kGlobalLoadPastL1 ? fewest : std::max(fewest, static_cast<uint32_t>(lines));
 }
 
 }  // namespace warpfold::traces::access

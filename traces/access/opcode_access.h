@@ -25,4 +25,8 @@ uint32_t matrices_of(std::string_view opcode);
 // beyond.
 uint32_t fewest_wavefronts(Access access, std::string_view opcode);
 
+// Of a global access whose lanes lie on so many lines: one a line where L1's data is read or written. What goes past L1
+// (LDGSTS.BYPASS) comes from L2 and is written to shared memory, whatever lines it lay on.
+uint32_t global_wavefronts(Access access, std::string_view opcode, uint64_t lines);
+
 }  // namespace warpfold::traces::access

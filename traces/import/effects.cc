@@ -77,8 +77,9 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
     const Coalesced asked = coalesced(touch);
     effect.bytes = static_cast<uint32_t>(asked.sectors) * access::kSectorBytes;
     const std::string_view opcode = op.instruction->mnemonic;
-    const uint32_t fewest = access::fewest_wavefronts(access::access_of(op.behaviour, opcode), opcode);
-    if (asked.lines > fewest) effect.wavefronts = static_cast<uint16_t>(asked.lines);
+    const access::Access kind = access::access_of(op.behaviour, opcode);
+    const uint32_t wavefronts = access::global_wavefronts(kind, opcode, asked.lines);
+    if (wavefronts > access::fewest_wavefronts(kind, opcode)) effect.wavefronts = static_cast<uint16_t>(wavefronts);
   } else {
     const Warp::Address address = warp.address(*operand);
     throw UnknownValue{op.index, (address.low.unknown & active) != 0 ? address.low.origin : address.high.origin};

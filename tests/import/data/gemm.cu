@@ -30,7 +30,8 @@ __device__ inline void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t 
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-extern "C" __global__ void __launch_bounds__(128) gemm_128x128x32(const __half* a, const __half* b, __half* c, int m, int n, int k) {
+extern "C" __global__ void __launch_bounds__(128)
+    gemm_128x128x32(const __half* a, const __half* b, __half* c, int m, int n, int k) {
   extern __shared__ __align__(128) unsigned char bytes[];
   const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(bytes));
   const uint32_t thread = threadIdx.x;
@@ -55,27 +56,39 @@ extern "C" __global__ void __launch_bounds__(128) gemm_128x128x32(const __half* 
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
   float d[4][8][4] = {};
-  for (int step = 0; step < kStages - 1; ++step) fetch(step);
-  for (int step = 0; step < steps; ++step) {
-    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
-    __syncthreads();
-    fetch(step + kStages - 1);
+  uint32_t of_a[2][4][4];
+  uint32_t of_b[2][4][4];
+  const auto load = [&](int step, int part) {
     const uint32_t stage = shared + step % kStages * kStageBytes;
 #pragma unroll
-    for (int part = 0; part < 2; ++part) {
-      uint32_t of_a[4][4];
-      uint32_t of_b[4][4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        load_matrices(of_a[i], stage + piece(warp_m + i * 16 + lane % 16, part * 2 + lane / 16));
-        load_matrices(of_b[i], stage + kStageBytes / 2 + piece(warp_n + i * 16 + lane % 8 + lane / 16 * 8, part * 2 + lane / 8 % 2));
-      }
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-#pragma unroll
-        for (int j = 0; j < 8; ++j) multiply(d[i][j], of_a[i], of_b[j / 2][j % 2 * 2], of_b[j / 2][j % 2 * 2 + 1]);
-      }
+    for (int i = 0; i < 4; ++i) {
+      load_matrices(of_a[part][i], stage + piece(warp_m + i * 16 + lane % 16, part * 2 + lane / 16));
+      load_matrices(of_b[part][i],
+                    stage + kStageBytes / 2 + piece(warp_n + i * 16 + lane % 8 + lane / 16 * 8, part * 2 + lane / 8 % 2));
     }
+  };
+  const auto multiply_part = [&](int part) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int j = 0; j < 8; ++j) multiply(d[i][j], of_a[part][i], of_b[part][j / 2][j % 2 * 2], of_b[part][j / 2][j % 2 * 2 + 1]);
+    }
+  };
+  const auto wait = [] {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kStages - 2) : "memory");
+    __syncthreads();
+  };
+  for (int step = 0; step < kStages - 1; ++step) fetch(step);
+  wait();
+  load(0, 0);
+  // The first half of a step is loaded while the second half of the one before is multiplied.
+  for (int step = 0; step < steps; ++step) {
+    load(step, 1);
+    fetch(step + kStages - 1);
+    multiply_part(0);
+    wait();
+    load(step + 1, 0);
+    multiply_part(1);
   }
   const size_t row = static_cast<size_t>(blockIdx.x) * kTile + warp_m + lane / 4;
   const size_t column = static_cast<size_t>(blockIdx.y) * kTile + warp_n + lane % 4 * 2;
