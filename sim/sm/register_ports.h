@@ -32,7 +32,7 @@ class RegisterPorts {
         half_writes_(spec.half_write_ports_per_bank),
         read_ports_(half_reads_ > 2 ? 2 : 1),
         half_ports_(half_reads_ < 2 || half_writes_ < 2),
-        room_(half_ports_ ? 0 : std::min(kMostRoom, kRoomAndWindow - spec.read_window)),
+        room_(half_ports_ || spec.issue_width > 1 ? 0 : std::min(kMostRoom, kRoomAndWindow - spec.read_window)),
         window_(spec.read_window),
         cache_(spec.register_file_cache),
         by_table_(half_reads_ == 2 && window_ == kTableWindow) {
@@ -243,7 +243,7 @@ class RegisterPorts {
   static constexpr uint16_t kNothing = 0xffff;
   // A write may begin so far behind `base` before the masks are moved on. Behind that there is room for a result's registers, or
   // for a read window (16 cycles at most, configs/check_gpu.cc) that begins as many cycles late as an instruction reads registers
-  // of a bank.
+  // of a bank. Where two warps issue in a cycle, each waits for the reads of the other's instructions too: no room is left then.
   static constexpr uint32_t kMostRoom = 40;
   static constexpr uint32_t kRoomAndWindow = 48;
 

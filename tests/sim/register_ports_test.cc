@@ -4,6 +4,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <random>
 
 #include "sim/engine/time.h"
 #include "sim/sm/program.h"
@@ -48,6 +50,32 @@ RC_GTEST_PROP(RegisterPorts, MayStayBehind, ()) {
     eager.write(now + latency, op);
     lazy.write(now + latency, op);
     if (*rc::gen::inRange(0, 8) == 0) RC_ASSERT(lazy.missing(now, wanted) == eager.missing(now, wanted));
+  }
+}
+
+// Two dispatch ports, each with an allocate stage of its own: an instruction's reads wait for those of both.
+TEST(RegisterPorts, HaveRoomForTheReadsOfTwoDispatchPorts) {
+  sim::Spec spec;
+  spec.half_read_ports_per_bank = 2;
+  spec.half_write_ports_per_bank = 2;
+  spec.read_window = 3;
+  spec.issue_width = 2;
+  std::mt19937 engine(1);
+  const auto random = [&engine](uint32_t below) { return static_cast<uint32_t>(engine() % below); };
+  for (int run = 0; run < 50; ++run) {
+    sim::RegisterPorts ports(spec);
+    std::array<sim::Cycle, 2> allocated{};
+    std::array<sim::Cycle, 2> control_free{};
+    for (sim::Cycle now = 1; now < 4000; ++now) {
+      for (size_t port = 0; port < 2; ++port) {
+        if (control_free[port] > now) continue;
+        ports.make_room(now, 4);
+        control_free[port] = std::max(now + 1, allocated[port]);
+        const uint32_t most = random(4) == 0 ? 5 : 2;  // HMMA has five of each bank
+        allocated[port] = ports.allocate(control_free[port] + 1, {most, random(most + 1)});
+        ASSERT_LT(allocated[port], now + 40);
+      }
+    }
   }
 }
 
