@@ -82,7 +82,8 @@ std::optional<Finding> check_philox(const Philox& philox, const std::string& pat
   return check.result();
 }
 
-// Products in this type: FP4 is one of BlackwellGemm, FP32 one of its results.
+// Products in this type. Tensor cores up to Hopper multiply nothing of 4 bits in floating point (PTX ISA, wgmma.mma_async: kinds),
+// so that FP4 is BlackwellGemm's; FP32 is a type of its results.
 void check_operands(ElementType type, const std::string& field, Checker& check) {
   if (type == FP4 || type == FP32) check.fault(field, field + " must be FP8, BF16 or FP16, not " + ElementType_Name(type));
 }
@@ -162,7 +163,8 @@ std::optional<Finding> check_blackwell_gemm(const BlackwellGemm& gemm, const std
   if (gemm.type() == FP32) check.fault("type", "type must be FP8, BF16, FP16 or FP4, not FP32");
   if (gemm.has_output_type() && (gemm.output_type() == FP8 || gemm.output_type() == FP4))
     check.fault("output_type", "output_type must be BF16, FP16 or FP32, not " + ElementType_Name(gemm.output_type()));
-  // A tcgen05.mma covers 64 or 128 rows of a CTA, up to 256 columns and 32 bytes of k (PTX ISA).
+  // A tcgen05.mma covers 64 or 128 rows of a CTA, a multiple of 16 up to 256 columns, and 32 bytes of k: 64 elements of 4 bits, 32
+  // of 8, 16 of 16 (PTX ISA, "Matrix shape" of tcgen05.mma).
   const uint64_t step = gemm.type() == FP4 ? 64 : gemm.type() == FP8 ? 32 : 16;
   if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {64, 128});
   if (gemm.has_tile_n()) check.multiple_of("tile_n", gemm.tile_n(), 16, 256);
