@@ -21,8 +21,8 @@
 namespace warpfold::test {
 namespace {
 
-constexpr double kAnomaly = 0.025;
-constexpr double kRoomAnomaly = 0.15;
+constexpr double kAnomaly = 0.02;
+constexpr double kRoomAnomaly = 0.11;
 
 std::vector<std::string> gpu_files() {
   std::vector<std::string> files;
