@@ -2,7 +2,6 @@
 
 #include "isa/architecture.h"
 #include "support.h"
-#include "workloads/workloads.h"
 
 // Our own kernels from their listings, against what their sources compute.
 
@@ -45,18 +44,13 @@ TEST(Import, GemmHasTheProductsAndCopiesOfItsShape) {
   EXPECT_EQ(std::get<traces::Loop>(imported->kernel.roles[0].body.at(1)).trips.literal, 126U);
 }
 
+const std::string kGemm = "ampere_gemm { m: 4096 n: 4096 k: 4096 }";
+
 TEST(Import, GemmMultipliesAndCopiesAsTheGeneratorDoes) {
   const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto");
   ASSERT_TRUE(imported);
-  configs::Kernel gemm;
-  configs::Gpu gpu = configs::load_gpu(data_file("configs/gpus/a100_sxm.textproto")).value();
-  gemm.set_name("gemm");
-  gemm.mutable_ampere_gemm()->set_m(4096);
-  gemm.mutable_ampere_gemm()->set_n(4096);
-  gemm.mutable_ampere_gemm()->set_k(4096);
-  const traces::Kernel generated = workloads::make_kernel(gemm, gpu, "").value();
   const auto ours = counts_of(imported->kernel);
-  const auto theirs = counts_of(generated);
+  const auto theirs = counts_of(generated(kGemm));
   for (const char* name : {"HMMA.16816.F32", "LDGSTS.E.BYPASS.LTC128B.128"}) {
     EXPECT_EQ(ours.at(name), theirs.at(name)) << name;
   }
@@ -66,32 +60,14 @@ TEST(Import, GemmMultipliesAndCopiesAsTheGeneratorDoes) {
 TEST(Import, GemmTakesTheTimeOfTheGenerators) {
   const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto");
   ASSERT_TRUE(imported);
-  const configs::Gpu gpu = configs::load_gpu(data_file("configs/gpus/a100_sxm.textproto")).value();
-  configs::Kernel gemm;
-  gemm.set_name("gemm");
-  gemm.mutable_ampere_gemm()->set_m(4096);
-  gemm.mutable_ampere_gemm()->set_n(4096);
-  gemm.mutable_ampere_gemm()->set_k(4096);
-  const traces::Kernel generated = workloads::make_kernel(gemm, gpu, "").value();
-  const auto cycles = [&gpu](const traces::Kernel& kernel) {
-    return static_cast<double>(simulated({&kernel}, gpu).kernels[0].end_cycle);
-  };
-  EXPECT_NEAR(cycles(imported->kernel) / cycles(generated), 1, 0.01);
+  EXPECT_NEAR(time_of(imported->kernel, a100()) / time_of(generated(kGemm), a100()), 1, 0.01);
 }
 
 TEST(Import, TriadTakesTheTimeOfTheGenerators) {
   const auto imported = import_files("configs/kernels/elementwise_sm_80.sass", "configs/kernels/scale_add.textproto");
   ASSERT_TRUE(imported);
-  const configs::Gpu gpu = configs::load_gpu(data_file("configs/gpus/a100_sxm.textproto")).value();
-  configs::Kernel triad;
-  triad.set_name("triad");
-  triad.mutable_elementwise()->set_operation(configs::TRIAD);
-  triad.mutable_elementwise()->set_elements(16777216);
-  const traces::Kernel generated = workloads::make_kernel(triad, gpu, "").value();
-  const auto cycles = [&gpu](const traces::Kernel& kernel) {
-    return static_cast<double>(simulated({&kernel}, gpu).kernels[0].end_cycle);
-  };
-  EXPECT_NEAR(cycles(imported->kernel) / cycles(generated), 1, 0.01);
+  const traces::Kernel triad = generated("elementwise { operation: TRIAD elements: 16777216 }");
+  EXPECT_NEAR(time_of(imported->kernel, a100()) / time_of(triad, a100()), 1, 0.01);
 }
 
 TEST(Import, RaggedEndsAreClassesOfTheirOwn) {

@@ -94,9 +94,9 @@ TEST(Rings, ImportedGemmIsAsFastAsTheGenerators) {
   // Bound by L2 reads, then by wgmma.
   for (const double l2 : {1.0, 2.0}) {
     gpu.mutable_l2()->set_scale(l2);
-    const traces::Kernel generated = workloads::make_kernel(described, gpu, "").value();
-    const auto ours = static_cast<double>(simulated({&imported->kernel}, gpu).kernels[0].end_cycle);
-    const auto theirs = static_cast<double>(simulated({&generated}, gpu).kernels[0].end_cycle);
+    const traces::Kernel generator = workloads::make_kernel(described, gpu, "").value();
+    const auto ours = time_of(imported->kernel, gpu);
+    const auto theirs = time_of(generator, gpu);
     EXPECT_NEAR(ours / theirs, 1, 0.03) << l2;
   }
 }

@@ -5,6 +5,7 @@
 #include "configs/read_file.h"
 #include "isa/architecture.h"
 #include "tests/source_dir.h"
+#include "workloads/workloads.h"
 
 namespace warpfold::sass {
 
@@ -61,6 +62,19 @@ sim::Outcome simulated(const std::vector<const traces::Kernel*>& kernels, const 
     launches.push_back(launch);
   }
   return sim::simulate(gpu, launches).value();
+}
+
+double time_of(const traces::Kernel& kernel, const configs::Gpu& gpu) {
+  return static_cast<double>(simulated({&kernel}, gpu).kernels[0].end_cycle);
+}
+
+configs::Gpu a100() { return configs::load_gpu(data_file("configs/gpus/a100_sxm.textproto")).value(); }
+
+traces::Kernel generated(const std::string& workload) {
+  configs::Kernel described;
+  if (auto parsed = configs::parse_text("kernel", "name: \"generated\" " + workload, described); !parsed)
+    throw std::runtime_error(parsed.error().text());
+  return workloads::make_kernel(described, a100(), "").value();
 }
 
 std::unique_ptr<Executed> execute_lines(const std::string& lines, const std::vector<uint32_t>& registers, uint32_t cta,

@@ -31,6 +31,13 @@ std::map<std::string, uint64_t> counts_of(const traces::Kernel& kernel);
 // Each kernel in a stream of its own, CONCURRENT.
 sim::Outcome simulated(const std::vector<const traces::Kernel*>& kernels, const configs::Gpu& gpu);
 
+// In cycles, alone.
+double time_of(const traces::Kernel& kernel, const configs::Gpu& gpu);
+
+configs::Gpu a100();
+// The workload in text form, "ampere_gemm { m: 4096 n: 4096 k: 4096 }", for the A100.
+traces::Kernel generated(const std::string& workload);
+
 // Executes the lines, in which the lanes of R0 have `r0`, R1 `r1`, R2 `r2`, one after the other in one warp of CTA `cta`.
 struct Executed {
   std::vector<Op> ops;
