@@ -10,11 +10,12 @@ namespace {
 
 using testing::HasSubstr;
 
-configs::Scenario scenario(const std::string& gemm) {
+configs::Scenario scenario(const std::string& gemm, const std::string& workload = "hopper_gemm",
+                           const std::string& gpu = "h100_sxm") {
   configs::Scenario made;
-  EXPECT_TRUE(
-      configs::parse_text("test", "kernel { name: \"g\" hopper_gemm { " + gemm + " } } kernel { name: \"h\" after: \"g\" }", made));
-  *made.mutable_gpu() = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/h100_sxm.textproto").value();
+  const std::string kernels = "kernel { name: \"g\" " + workload + " { " + gemm + " } } kernel { name: \"h\" after: \"g\" }";
+  EXPECT_TRUE(configs::parse_text("test", kernels, made));
+  *made.mutable_gpu() = configs::load_gpu(std::string(WARPFOLD_SOURCE_DIR) + "/configs/gpus/" + gpu + ".textproto").value();
   return made;
 }
 
@@ -42,6 +43,17 @@ TEST(TileTuner, TakesTheFastestAndSaysByHowMuchTheOthersLose) {
     if (candidate.cycles() > 0) continue;
     EXPECT_GE(candidate.lower_bound_cycles() * 1.01, fastest);
   }
+}
+
+TEST(TileTuner, TakesAPairOfCtasOnBlackwell) {
+  configs::Scenario tuned = scenario("m: 4096 n: 4096 k: 1024 type: BF16 tile: AUTO library: \"cuBLAS\"", "blackwell_gemm", "b200");
+  const auto choices = TileTuner().tune(tuned);
+  ASSERT_TRUE(choices) << choices.error().message;
+  ASSERT_EQ(choices->choice_size(), 1);
+  EXPECT_GT(choices->choice(0).candidates_size(), 1);
+  EXPECT_EQ(tuned.kernel(0).name(), "g");
+  EXPECT_EQ(tuned.kernel(0).blackwell_gemm().tile(), configs::STATED);
+  EXPECT_EQ(tuned.kernel(0).blackwell_gemm().cta_group(), 2);
 }
 
 TEST(TileTuner, LeavesStatedTilesAlone) {
