@@ -18,9 +18,10 @@ namespace warpfold::sim {
 //   GTO              the warp that issued last while it is a candidate, else the oldest
 //   LRR              the next candidate in the order of slots, round
 //   oldest first     the oldest
+//   greedy then lowest slot, lowest slot first: as GTO and oldest first, by the number of the warp slot instead of age
 //   kernel priority  CGGTY among the candidates of the most urgent kernels
 //
-// Source of CGGTY: Huerta et al., MICRO 2025.
+// Age and slot differ where a CTA starts in slots that one before it has left. Source of CGGTY: Huerta et al., MICRO 2025.
 class IssueArbiter {
  public:
   explicit IssueArbiter(size_t slots) : younger_(slots, 0) {}
@@ -33,6 +34,8 @@ class IssueArbiter {
     if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return youngest(last != 0 ? last : candidates);
     if (policy == IssuePolicy::kGto) return oldest(last != 0 ? last : candidates, warps);
     if (policy == IssuePolicy::kOldestFirst) return oldest(candidates, warps);
+    if (policy == IssuePolicy::kGreedyThenLowestSlot) return std::countr_zero(last != 0 ? last : candidates);
+    if (policy == IssuePolicy::kLowestSlotFirst) return std::countr_zero(candidates);
     return next_in_turn(candidates);
   }
 

@@ -13,7 +13,8 @@ class Architecture;
 
 namespace warpfold::sim {
 
-enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst, kKernelPriority };  // as configs::IssuePolicy
+// As configs::IssuePolicy.
+enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst, kKernelPriority, kGreedyThenLowestSlot, kLowestSlotFirst };
 
 // One SM as plain numbers: the immutable part of the machine. make_spec compiles it from a Gpu message; field meanings and sources
 // are in configs/gpu.proto and configs/gpus.

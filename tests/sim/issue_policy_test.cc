@@ -47,6 +47,13 @@ TEST(IssueArbiter, OldestFirstAndRoundRobinDoNotStay) {
   EXPECT_EQ(three.pick(IssuePolicy::kLrr, 0b110), 1);
 }
 
+TEST(IssueArbiter, SlotPoliciesTakeTheLowestSlotWhateverItsAge) {
+  const ThreeWarps three;
+  EXPECT_EQ(three.pick(IssuePolicy::kLowestSlotFirst, 0b110), 1);
+  EXPECT_EQ(three.pick(IssuePolicy::kGreedyThenLowestSlot, 0b110), 2);
+  EXPECT_EQ(three.pick(IssuePolicy::kGreedyThenLowestSlot, 0b011), 0);
+}
+
 TEST(IssueArbiter, KernelPriorityIsCggtyAmongTheMostUrgent) {
   const ThreeWarps three;
   EXPECT_EQ(three.pick(IssuePolicy::kKernelPriority, 0b111, 0b011), 1);
