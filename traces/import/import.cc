@@ -38,9 +38,14 @@ class Importer {
     if (name.empty()) {
       return places_.fail({"", "the listing does not name its architecture; state it, as architecture: \"sm_80\""});
     }
-    auto found = isa::Architecture::find(name);
-    if (!found) return places_.fail({launch_.has_architecture() ? "architecture" : "", found.error().message});
-    architecture_ = *found;
+    auto compiled_for = isa::Architecture::find(name);
+    if (!compiled_for) return places_.fail({launch_.has_architecture() ? "architecture" : "", compiled_for.error().message});
+    compiled_for_ = std::move(name);
+    architecture_ = *compiled_for;
+    if (!launch_.has_runs_on()) return {};
+    auto runs_on = isa::Architecture::find(launch_.runs_on());
+    if (!runs_on) return places_.fail({"runs_on", runs_on.error().message});
+    architecture_ = *runs_on;
     return {};
   }
 
@@ -93,7 +98,7 @@ class Importer {
   }
 
   Expected<void> follow(std::string_view /*text*/) {
-    auto facts = launch_facts(launch_, architecture_->name(), places_);
+    auto facts = launch_facts(launch_, compiled_for_, places_);
     if (!facts) return std::unexpected(facts.error());
     name_group_waits(isa::Behaviour::kCopyAsyncCommit, "DEPBAR.LE.LDGSTS");
     name_group_waits(isa::Behaviour::kBulkWait, "DEPBAR.LE.BULK");
@@ -200,7 +205,8 @@ class Importer {
   const std::string& file_;
   const configs::KernelLaunch& launch_;
   const configs::Places& places_;
-  const isa::Architecture* architecture_ = nullptr;
+  std::string compiled_for_;
+  const isa::Architecture* architecture_ = nullptr;  // that the kernel runs on
   Listing listing_;
   Function* function_ = nullptr;
   Imported result_;

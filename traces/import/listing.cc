@@ -52,7 +52,9 @@ bool label_character(char c) { return std::isalnum(static_cast<unsigned char>(c)
 std::optional<std::string_view> label_of(std::string_view line) {
   if (!line.ends_with(':')) return std::nullopt;
   line.remove_suffix(1);
-  if (!line.starts_with('.') || !std::ranges::all_of(line, label_character)) return std::nullopt;
+  // ".L_x_3", and "$__internal_0_$__cuda_sm20_div_u64" of a function inside this one.
+  const bool local = line.starts_with('.') || line.starts_with('$');
+  if (!local || !std::ranges::all_of(line, label_character)) return std::nullopt;
   return line;
 }
 
@@ -220,7 +222,9 @@ class Reader {
 
   Expected<void> check_labels(const Function& function) const {
     for (const ListedInstruction& listed : function.code) {
-      if (listed.label.empty() || function.labels.contains(listed.label) || !listed.label.starts_with('.')) continue;
+      if (listed.label.empty() || function.labels.contains(listed.label) ||
+          !(listed.label.starts_with('.') || listed.label.starts_with('$')))
+        continue;
       return fail_at(listing_.file, listed.line, 0,
                      "no label " + listed.label + " in function " + function.name + "; the listing may have been cut off");
     }
