@@ -339,5 +339,42 @@ TEST(GpuNames, AreThoseThatSourcesPrint) {
   EXPECT_EQ(gpu_file_of(""), std::nullopt);
 }
 
+constexpr char kPairs[] = "id,category,gpu,kernel,dtype,M,N,K,dims_other,metric,value,unit";
+
+TEST_F(Rows, TwoFp64KernelsShareEverySmOfAV100) {
+  const Comparison both =
+      map(kPairs, "X99,CORUN,V100 (80 SM),same-SM FP64 mul pipe x2,fp64,,,,80 blocks x 128 thr each; ILP 3,time co-located,346,ms");
+  ASSERT_EQ(both.runs.size(), 1);
+  const configs::Scenario& scenario = both.runs.front().scenario;
+  EXPECT_EQ(scenario.policy().kind(), configs::CONCURRENT);
+  ASSERT_EQ(scenario.kernel_size(), 2);
+  EXPECT_NE(scenario.kernel(0).stream(), scenario.kernel(1).stream());
+  const configs::KernelLaunch& launch = scenario.kernel(1).listing().description();
+  EXPECT_EQ(launch.function(), "multiply_fp64_3");
+  EXPECT_EQ(launch.grid().x(), 80);
+  EXPECT_EQ(launch.block().x(), 128);
+  EXPECT_DOUBLE_EQ(both.measured, 346'000);
+  const Comparison after = map(
+      kPairs, "X98,CORUN,V100 (80 SM),same-SM FP64 mul pipe x2,fp64,,,,80 blocks x 128 thr each; ILP 3,time two sequential,359,ms");
+  EXPECT_EQ(after.runs.size(), 2);
+}
+
+TEST_F(Rows, AnAllReduceThatOutlastsAGemmHasSmsOfItsOwn) {
+  const std::string all_reduce = "X1,CORUN,A100-SXM4-40GB (world 4; 400 W),GEMM || NCCL all-reduce 64 MiB,bf16,";
+  const std::string figure = ",NCCL CTAs=8; clock 1200 MHz; power 300 W,time until both finish,1.5,ms";
+  const configs::Scenario small = map(kPairs, all_reduce + "1024,4096,4096" + figure).runs.at(0).scenario;
+  EXPECT_EQ(small.policy().kind(), configs::SM_PARTITION);
+  EXPECT_EQ(small.policy().sm_share(0).sms(), 8);
+  EXPECT_EQ(small.policy().sm_share(1).sms(), 100);
+  EXPECT_EQ(small.gpu().clock_mhz(), 1200);
+  const configs::Scenario large = map(kPairs, all_reduce + "8192,16384,16384" + figure).runs.at(0).scenario;
+  EXPECT_EQ(large.policy().kind(), configs::CONCURRENT);
+}
+
+TEST_F(Rows, APairThatNoSuiteNamesNeedsAScenario) {
+  EXPECT_EQ(mistake(std::string(kPairs) + "\nX1,CORUN,A100,two kernels of mine,,,,,,time co-located,1,ms\n"),
+            "reason: kernels beside each other need a scenario (column scenario)");
+}
+
 }  // namespace
 }  // namespace warpfold::validation

@@ -67,6 +67,16 @@ Mapped<void> expect_dropout_stated(const MeasuredRow& row, const configs::Kernel
 // Philox bits; the fields of configs.Philox stand in dims_other: rounds=7;threshold_bits=32;heads=16;queries=4096;keys=4096.
 Mapped<RowWork> philox_of_row(const MeasuredRow& row);
 
+// Kernels beside each other that a row of published suites names: their runs, one after the other.
+struct RowPair {
+  std::string kernel;
+  std::string shape;
+  std::vector<configs::Scenario> runs;  // without a GPU; paths are relative to the folder of GPU files
+  double clock_mhz = 0;                 // 0: the GPU file's
+};
+// Two FP64 kernels on every SM, a GEMM beside an all-reduce; not mapped where the row says neither.
+Mapped<RowPair> pair_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+
 // One pass over arrays; the fields of configs.Elementwise stand in dims_other: operation=TRIAD;elements=33554432;element_bytes=8.
 Mapped<RowWork> memory_of_row(const MeasuredRow& row);
 

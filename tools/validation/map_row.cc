@@ -89,7 +89,6 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (category == "DECODE") return decode_of_row(row, gpu);
   if (category == "RNG") return philox_of_row(row);
   if (category == "MEM") return memory_of_row(row);
-  if (category == "CORUN") return not_mapped("kernels beside each other need a scenario (column scenario)");
   return not_mapped("no generator for rows of " + category + "; name its kernel_file or scenario");
 }
 
@@ -270,9 +269,33 @@ Mapped<Comparison> RowMapper::map_scenario(const MeasuredRow& row) {
   return comparison;
 }
 
+Mapped<Comparison> RowMapper::map_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
+  auto pair = pair_of_row(row, gpu);
+  if (!pair) return std::unexpected(pair.error());
+  Comparison comparison;
+  comparison.family = "co-run";
+  comparison.kernel = pair->kernel;
+  comparison.shape = pair->shape;
+  for (configs::Scenario& scenario : pair->runs) {
+    Run run{.scenario = std::move(scenario), .file = gpu_path("row")};
+    run.scenario.set_name("validation");
+    *run.scenario.mutable_gpu() = gpu;
+    if (pair->clock_mhz > 0) run.scenario.mutable_gpu()->set_clock_mhz(pair->clock_mhz);
+    if (auto applied = apply_settings(row, run.scenario); !applied) return std::unexpected(applied.error());
+    if (auto checked = check(run.scenario); !checked) return std::unexpected(checked.error());
+    comparison.runs.push_back(std::move(run));
+  }
+  const auto us = measured_us(row, {}, comparison.runs.front().scenario.gpu().clock_mhz());
+  if (!us) return std::unexpected(us.error());
+  comparison.measured = *us;
+  return comparison;
+}
+
 Mapped<Comparison> RowMapper::map(const MeasuredRow& row) {
   const auto gpu = gpu_of(row);
   if (!gpu) return std::unexpected(gpu.error());
+  const bool kernels = !row.text("kernel_file").empty() || !row.text("scenario").empty();
+  if (row.text("category") == "CORUN" && !kernels) return map_pair(row, *gpu);
   return row.text("scenario").empty() ? map_kernels(row, *gpu) : map_scenario(row);
 }
 

@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "tools/validation/kernels_of_row.h"
+
+namespace warpfold::validation {
+
+namespace {
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+// The whole number right behind `mark`; none: no mark, or something else behind it.
+std::optional<uint64_t> number_behind(const std::string& text, std::string_view mark) {
+  const size_t at = text.find(mark);
+  if (at == std::string::npos) return std::nullopt;
+  uint64_t value = 0;
+  const char* begin = text.data() + at + mark.size();
+  if (std::from_chars(begin, text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+void add_pointer(configs::KernelLaunch& launch, const std::string& name, uint64_t bytes) {
+  configs::KernelArray& array = *launch.add_array();
+  array.set_name(name);
+  array.set_bytes(bytes);
+  launch.add_parameter()->set_array(name);
+}
+
+void add_value(configs::KernelLaunch& launch, const std::string& name, uint64_t value, uint32_t bytes) {
+  configs::KernelParameter& parameter = *launch.add_parameter();
+  parameter.set_name(name);
+  parameter.set_value(static_cast<int64_t>(value));
+  parameter.set_bytes(bytes);
+}
+
+configs::Kernel listing(const std::string& name, uint32_t stream, const std::string& path, configs::KernelLaunch launch) {
+  configs::Kernel kernel;
+  kernel.set_name(name);
+  kernel.set_stream(stream);
+  kernel.mutable_listing()->set_path("../kernels/" + path);
+  *kernel.mutable_listing()->mutable_description() = std::move(launch);
+  return kernel;
+}
+
+// Kernels that run at once, and each alone, as the row's figure asks for.
+Mapped<void> add_runs(RowPair& pair, const std::string& figure, const std::vector<configs::Kernel>& kernels,
+                      const configs::Policy& together) {
+  const auto run = [&pair](const configs::Kernel& kernel) { *pair.runs.emplace_back().add_kernel() = kernel; };
+  if (has(figure, "alone")) {
+    run(kernels.front());
+  } else if (has(figure, "sequential") || has(figure, "serial")) {
+    std::ranges::for_each(kernels, run);
+  } else if (has(figure, "co-located") || has(figure, "until both finish")) {
+    configs::Scenario& both = pair.runs.emplace_back();
+    for (const configs::Kernel& kernel : kernels) *both.add_kernel() = kernel;
+    *both.mutable_policy() = together;
+  } else {
+    return not_mapped("\"" + figure + "\" is not a time alone, one after the other or together");
+  }
+  return {};
+}
+
+// Two kernels of multiplications, one CTA of each on every SM, by the suite of the ETH's systems group
+// (eth-easl/gpu-util-interference). Trips: run_pipeline_experiment.sh of wangpeiwen/gpu-util-interference@1f09e82 for V100, the
+// report of the suite's reproduction on an RTX 5090, section 4.2.3.
+Mapped<RowPair> fp64_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const std::string& dims = row.text("dims_other");
+  const auto chains = number_behind(dims, "ILP ");
+  const auto ctas = number_behind(dims, "");
+  const auto threads = number_behind(dims, "blocks x ");
+  if (!chains || *chains < 1 || *chains > 4 || !ctas || !threads) return not_mapped("dims_other: expected CTAs, threads and ILP");
+  const bool volta = gpu.architecture() == "sm_70";
+  configs::KernelLaunch launch;
+  launch.set_function("multiply_fp64_" + std::to_string(*chains));
+  launch.set_architecture(volta ? "sm_70" : "sm_89");
+  if (!volta && gpu.architecture() != "sm_89") launch.set_runs_on(gpu.architecture());
+  launch.mutable_grid()->set_x(static_cast<uint32_t>(*ctas));
+  launch.mutable_block()->set_x(static_cast<uint32_t>(*threads));
+  add_pointer(launch, "factors", *threads * 8);
+  add_pointer(launch, "products", *threads * 8);
+  add_value(launch, "trips", volta ? 20'000'000 : 2'000'000, 8);
+  const std::string path = volta ? "one_resource_sm_70.sass" : "one_resource_sm_89.sass";
+  RowPair pair{.kernel = "FP64 pipe", .shape = dims, .runs = {}, .clock_mhz = 0};
+  // fitted: X0101, four chains a warp and both kernels at once, which fill the pipe: 640.0 million cycles in 461.4 ms. A clock that
+  // a V100 has; the suite does not state it.
+  if (volta) pair.clock_mhz = 1387;
+  configs::Policy policy;
+  policy.set_kind(configs::CONCURRENT);
+  const auto added = add_runs(pair, row.text("metric"), {listing("a", 0, path, launch), listing("b", 1, path, launch)}, policy);
+  if (!added) return std::unexpected(added.error());
+  return pair;
+}
+
+// CTAs of an all-reduce of 64 MiB by four A100s at 1200 MHz: how long it takes alone, in ms, and how often all_reduce.cu reads a
+// peer's flag so that it takes as long here (to 4 %). fitted: X0251 and X0253 (8 and 32 CTAs), corun_power_facts A2 (16), and
+// X0255, X0267, X0278 (1, 2 and 4, beside a GEMM that takes a fifth of the time at most). assumed: 64 as 32.
+struct AllReduce {
+  uint64_t ctas;
+  double ms;
+  uint64_t polls;
+};
+constexpr std::array kAllReduces{AllReduce{1, 7.127, 5},  AllReduce{2, 3.673, 5},   AllReduce{4, 1.977, 6},
+                                 AllReduce{8, 1.066, 7},  AllReduce{16, 0.679, 10}, AllReduce{32, 0.583, 19},
+                                 AllReduce{64, 0.583, 38}};
+
+configs::Kernel all_reduce(const AllReduce& known) {
+  constexpr uint64_t kBytes = 3 * (uint64_t{64} << 20) / 2;  // of a ring of four: 2 x 3/4 of the tensor
+  constexpr uint64_t kChunk = 65536;                         // of a CTA's step
+  configs::KernelLaunch launch;
+  launch.set_function("all_reduce");
+  launch.mutable_grid()->set_x(static_cast<uint32_t>(known.ctas));
+  launch.mutable_block()->set_x(544);
+  launch.set_registers(96);  // NCCL's, so that no GEMM finds room beside it; assumed
+  for (const char* array : {"own", "received", "sent"}) add_pointer(launch, array, kBytes);
+  add_pointer(launch, "flags", 65536);
+  add_value(launch, "chunks", kBytes / kChunk / known.ctas, 4);
+  add_value(launch, "polls", known.polls, 4);
+  configs::Kernel kernel = listing("all_reduce", 1, "all_reduce_sm_80.sass", std::move(launch));
+  kernel.set_priority(1);
+  return kernel;
+}
+
+// CTAs are dealt to SMs beforehand (D36), so those dealt to an SM of the all-reduce would wait for its end: where it outlasts the
+// GEMM, the two are on SMs of their own.
+configs::Policy beside_all_reduce(const AllReduce& known, double gemm_ms, uint32_t sms) {
+  configs::Policy policy;
+  policy.set_kind(known.ms > gemm_ms ? configs::SM_PARTITION : configs::CONCURRENT);
+  if (policy.kind() == configs::CONCURRENT) return policy;
+  const auto add = [&policy](const char* kernel, uint64_t share) {
+    configs::SmShare& part = *policy.add_sm_share();
+    part.set_kernel(kernel);
+    part.set_sms(static_cast<uint32_t>(share));
+  };
+  add("all_reduce", known.ctas);
+  add("gemm", sms - known.ctas);
+  return policy;
+}
+
+Mapped<RowPair> gemm_beside_all_reduce(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const std::string& dims = row.text("dims_other");
+  const auto clock = number_behind(dims, "clock ");
+  if (!clock || *clock == 0) return not_mapped("dims_other: expected the clock");
+  RowPair pair{.kernel = "GEMM beside all-reduce", .shape = {}, .runs = {}, .clock_mhz = static_cast<double>(*clock)};
+  std::vector<configs::Kernel> kernels;
+  double gemm_ms = 0;
+  if (!row.text("M").empty()) {
+    auto gemm = gemm_of_row(row, gpu.architecture());
+    if (!gemm) return std::unexpected(gemm.error());
+    pair.shape = gemm->shape;
+    kernels = gemm->kernels;
+    kernels.front().set_name("gemm");
+    constexpr double kFlopsPerCycle = 2048;  // of an A100's SM, for 16-bit operands
+    gemm_ms = gemm->work / (kFlopsPerCycle * gpu.sm_count() * pair.clock_mhz * 1e3);
+  }
+  configs::Policy policy;
+  if (const auto ctas = number_behind(dims, "NCCL CTAs=")) {
+    const auto* const known = std::ranges::find(kAllReduces, *ctas, &AllReduce::ctas);
+    if (known == kAllReduces.end()) return not_mapped("an all-reduce of " + std::to_string(*ctas) + " CTAs was not measured alone");
+    pair.shape += (pair.shape.empty() ? "" : " ") + std::to_string(*ctas) + " CTAs";
+    policy = beside_all_reduce(*known, gemm_ms, gpu.sm_count());
+    kernels.push_back(all_reduce(*known));
+  }
+  if (kernels.empty()) return not_mapped("neither a GEMM nor the CTAs of an all-reduce are stated");
+  const auto added = add_runs(pair, row.text("kernel") + " " + row.text("metric"), kernels, policy);
+  if (!added) return std::unexpected(added.error());
+  return pair;
+}
+
+}  // namespace
+
+Mapped<RowPair> pair_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const std::string& kernel = row.text("kernel");
+  if (has(kernel, "FP64") && has(kernel, "x2")) return fp64_pair(row, gpu);
+  if (has(kernel, "all-reduce") && gpu.architecture() == "sm_80") return gemm_beside_all_reduce(row, gpu);
+  return not_mapped("kernels beside each other need a scenario (column scenario)");
+}
+
+}  // namespace warpfold::validation
