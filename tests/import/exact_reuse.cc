@@ -1,5 +1,6 @@
 #include "exact_reuse.h"
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -69,18 +70,30 @@ AllShares exact_shares(const Launched& of, const access::CacheSpec& caches) {
   return shares;
 }
 
-AllShares imported_shares(const Launched& of, const access::CacheSpec& caches, const ReuseBudget& budget) {
+ImportedShares imported_shares(const Launched& of, const access::CacheSpec& caches, const ReuseBudget& budget) {
   const Exploration found = value_of(explore("listing", of.ops, of.flow, of.launch));
   const LaunchReuse reuse = launch_reuse(found, of.launch, caches, true, budget);
-  AllShares shares(of.launch.arrays.size());
-  for (size_t i = 0; i < shares.size() * kKinds; ++i) {
-    const ArrayReuse& array = reuse.arrays[i / kKinds][i % kKinds];
-    const ArrayTraffic& traffic = found.traffic[i / kKinds][i % kKinds];
-    const uint64_t touched = std::min(traffic.touched, of.launch.arrays[i / kKinds].bytes);
-    const double once = static_cast<double>(touched) / static_cast<double>(std::max<uint64_t>(traffic.requested, 1));
-    shares[i / kKinds][i % kKinds] = {array.requests, array.l1_sectors, array.in_l2 ? array.dram_sectors : once};
+  ImportedShares imported{AllShares(of.launch.arrays.size()), reuse.l1, reuse.l2};
+  for (size_t array = 0; array < of.launch.arrays.size(); ++array) {
+    for (size_t kind = 0; kind < kKinds; ++kind) {
+      const ArrayReuse& followed = reuse.arrays[array][kind];
+      const ArrayTraffic& traffic = found.traffic[array][kind];
+      const uint64_t touched = std::min(traffic.touched, of.launch.arrays[array].bytes);
+      const double once = static_cast<double>(touched) / static_cast<double>(std::max<uint64_t>(traffic.requested, 1));
+      imported.shares[array][kind] = {followed.requests, followed.l1_sectors, followed.in_l2 ? followed.dram_sectors : once};
+    }
   }
-  return shares;
+  return imported;
+}
+
+double apart(const AllShares& one, const AllShares& other) {
+  double most = 0;
+  for (size_t i = 0; i < one.size() * kKinds; ++i) {
+    const ReuseShares& a = one[i / kKinds][i % kKinds];
+    const ReuseShares& b = other[i / kKinds][i % kKinds];
+    most = std::max({most, std::abs(a.requests - b.requests), std::abs(a.l1 - b.l1), std::abs(a.dram - b.dram)});
+  }
+  return most;
 }
 
 }  // namespace warpfold::sass

@@ -27,7 +27,14 @@ using AllShares = std::vector<std::array<ReuseShares, kKinds>>;  // by array
 
 // Every access of every pass, warp and CTA, executed one by one, through a whole L1 of each SM and a whole L2 (access::LruCache).
 AllShares exact_shares(const Launched& of, const access::CacheSpec& caches);
-// What the importer says.
-AllShares imported_shares(const Launched& of, const access::CacheSpec& caches, const ReuseBudget& budget);
+// What the importer says; by how often each byte is asked for where it follows no reuse.
+struct ImportedShares {
+  AllShares shares;
+  Followed l1;
+  Followed l2;
+};
+ImportedShares imported_shares(const Launched& of, const access::CacheSpec& caches, const ReuseBudget& budget);
+// The largest difference.
+double apart(const AllShares& one, const AllShares& other);
 
 }  // namespace warpfold::sass

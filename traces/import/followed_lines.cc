@@ -4,13 +4,14 @@
 
 namespace warpfold::sass {
 
-void FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, const Visit& visit) {
+bool FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, const Visit& visit) {
   const std::array<uint32_t, 3>& grid = launch_.grid;
   const bool all = choice_.sms == choice_.all_sms;
+  touches_ = 0;
   for (uint32_t z = 0; z < box.extent[2]; ++z) {
     for (uint32_t y = 0; y < box.extent[1]; ++y) {
       const uint64_t row = (uint64_t{box.corner[2] + z} * grid[1] + box.corner[1] + y) * grid[0] + box.corner[0];
-      if (row >= choice_.ctas) return;  // rows rise
+      if (row >= choice_.ctas || !may_go_on()) return may_go_on();  // rows rise
       const uint64_t end = std::min<uint64_t>(box.extent[0], choice_.ctas - row);
       const uint64_t stride = all ? 1 : choice_.all_sms;
       for (uint64_t s = 0; s < (all ? 1 : choice_.sms); ++s) {
@@ -26,6 +27,7 @@ void FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, co
       }
     }
   }
+  return may_go_on();
 }
 
 void FollowedLines::in_row(const AccessPattern& pattern, const Place& first, const Dimension& ctas, const Visit& visit) {
@@ -43,7 +45,7 @@ void FollowedLines::in_row(const AccessPattern& pattern, const Place& first, con
 void FollowedLines::along(std::span<const Dimension> dimensions, const Place& at, uint64_t bytes, const Visit& visit) {
   if (dimensions.empty()) return search(at, bytes, visit);
   const Dimension& outer = dimensions.back();
-  for (uint64_t i = 0; i < outer.count; ++i) {
+  for (uint64_t i = 0; i < outer.count && may_go_on(); ++i) {
     along(dimensions.first(dimensions.size() - 1),
           {at.address + i * static_cast<uint64_t>(outer.bytes), at.cta + i * outer.ctas, at.step + i * outer.steps}, bytes, visit);
   }
@@ -54,10 +56,11 @@ void FollowedLines::search(const Place& at, uint64_t bytes, const Visit& visit) 
   along_longest_->for_each(at.address, bytes, longest_.count, [&](uint64_t i) {
     touch({at.address + i * static_cast<uint64_t>(longest_.bytes), at.cta + i * longest_.ctas, at.step + i * longest_.steps}, bytes,
           visit);
+    return may_go_on();
   });
 }
 
-void FollowedLines::touch(const Place& at, uint64_t bytes, const Visit& visit) const {
+void FollowedLines::touch(const Place& at, uint64_t bytes, const Visit& visit) {
   const uint64_t first = at.address / access::kSectorBytes;
   const uint64_t last = (at.address + bytes - 1) / access::kSectorBytes;
   const uint64_t every = choice_.every;
@@ -69,6 +72,7 @@ void FollowedLines::touch(const Place& at, uint64_t bytes, const Visit& visit) c
       if (sector >= first && sector <= last) touched.sectors |= static_cast<uint8_t>(1U << s);
     }
     visit(at.cta, at.step, touched);
+    ++touches_;
   }
 }
 

@@ -12,7 +12,8 @@ using access::Kind;
 using access::SiteReuse;
 
 constexpr uint64_t kFewestWaves = 2;
-constexpr uint64_t kMostEvery = uint64_t{1} << 24;  // beyond, MovingWindow's products would leave 64 bits
+constexpr uint64_t kMostOfPattern = uint64_t{1} << 21;  // touches; more than all are expected to have
+constexpr uint64_t kMostEvery = uint64_t{1} << 24;      // beyond, MovingWindow's products would leave 64 bits
 
 bool is_prime(uint64_t value) {
   for (uint64_t divisor = 2; divisor * divisor <= value; ++divisor) {
@@ -101,6 +102,10 @@ class Study {
   uint64_t wave() const { return uint64_t{caches_.sms} * caches_.ctas_per_sm; }
   uint64_t all_waves() const { return divided(launch_.ctas(), wave()); }
 
+  Followed all_of_it() const {
+    return {.every = 1, .sms = caches_.sms, .of_sms = caches_.sms, .waves = all_waves(), .of_waves = all_waves()};
+  }
+
   // No stride is to be a multiple of it: all passes would be in step with the lines that are followed.
   uint64_t every_for(double lines, uint64_t most) const {
     auto every = static_cast<uint64_t>(std::min(std::ceil(lines / static_cast<double>(most)), static_cast<double>(kMostEvery)));
@@ -123,14 +128,16 @@ class Study {
     const Size size = size_of(which);
     if (size.lines == 0) return;
     const auto most = static_cast<double>(budget_.l1_lines);
-    Followed followed{.every = 1, .sms = caches_.sms, .waves = all_waves(), .of_waves = all_waves()};
+    Followed followed = all_of_it();
     if (size.lines > most) {
       followed.sms = static_cast<uint32_t>(std::clamp(most / size.lines * caches_.sms, 1.0, static_cast<double>(caches_.sms)));
     }
     const double share = static_cast<double>(followed.sms) / caches_.sms;
     double lines = size.lines * share;
     cut_waves(std::max(lines / most, size.searches * share / static_cast<double>(budget_.searches)), followed);
-    lines *= static_cast<double>(followed.waves) / static_cast<double>(followed.of_waves);
+    const double waves = static_cast<double>(followed.waves) / static_cast<double>(followed.of_waves);
+    if (size.searches * share * waves > most_searches()) return;
+    lines *= waves;
     followed.every = every_for(lines, budget_.l1_lines);
     access::CacheSpec caches = caches_;
     caches.l1_bytes /= followed.every;
@@ -148,9 +155,10 @@ class Study {
     const auto which = [](const AccessPattern&) { return true; };
     const Size size = size_of(which);
     if (size.lines == 0) return;
-    Followed followed{.every = 1, .sms = caches_.sms, .waves = all_waves(), .of_waves = all_waves()};
+    Followed followed = all_of_it();
     cut_waves(size.searches / static_cast<double>(budget_.searches), followed);
     const double waves = static_cast<double>(followed.waves) / static_cast<double>(followed.of_waves);
+    if (size.searches * waves > most_searches()) return;
     followed.every = every_for(size.lines * waves, budget_.l2_lines);
     access::CacheSpec caches = caches_;
     caches.l1_bytes = 0;
@@ -162,6 +170,8 @@ class Study {
     });
     reuse.l2 = followed;
   }
+
+  double most_searches() const { return 8 * static_cast<double>(budget_.searches); }
 
   // Where there is `excess` times too much.
   static void cut_waves(double excess, Followed& followed) {
@@ -176,13 +186,20 @@ class Study {
     const uint64_t ctas = std::min(launch_.ctas(), followed.waves * wave());
     const bool all = followed.waves == followed.of_waves;
     const uint64_t first = all ? followed.waves : followed.waves / 2;  // waves that are counted once
-    FollowedLines lines(launch_, {.every = followed.every, .ctas = ctas, .sms = followed.sms, .all_sms = caches.sms});
+    FollowedLines lines(
+        launch_,
+        {.every = followed.every, .ctas = ctas, .sms = followed.sms, .all_sms = caches.sms, .most_touches = kMostOfPattern});
+    std::vector<bool> lost(launch_.arrays.size() * kKinds);
     for (const AccessPattern& pattern : found_.accesses) {
       if (!is_followed(pattern) || !which(pattern)) continue;
-      lines.for_each(pattern, found_.boxes[pattern.box], [&](uint64_t cta, uint64_t step, const access::LineTouch& touched) {
-        const bool second = cta / wave() >= first;
-        analysis.add(cta, pattern.warp, step, site_of(pattern.array, pattern.kind, second), pattern.kind, std::span(&touched, 1));
-      });
+      const bool whole =
+          lines.for_each(pattern, found_.boxes[pattern.box], [&](uint64_t cta, uint64_t step, const access::LineTouch& touched) {
+            ++followed.touches;
+            const bool second = cta / wave() >= first;
+            analysis.add(cta, pattern.warp, step, site_of(pattern.array, pattern.kind, second), pattern.kind,
+                         std::span(&touched, 1));
+          });
+      if (!whole) lost[index_of(pattern)] = true;
     }
     followed.searches = lines.searches();
     std::vector<SiteReuse> sites = analysis.result();
@@ -190,6 +207,7 @@ class Study {
     const double later = all ? 0 : static_cast<double>(followed.of_waves - first) / static_cast<double>(followed.waves - first);
     std::vector<Counted> counted(launch_.arrays.size() * kKinds);
     for (size_t i = 0; i < counted.size(); ++i) {
+      if (lost[i]) continue;
       counted[i].add(sites[2 * i], 1);
       counted[i].add(sites[2 * i + 1], later);
     }

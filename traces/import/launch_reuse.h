@@ -10,19 +10,21 @@ namespace warpfold::sass {
 
 // How much of a launch is followed through the caches.
 struct ReuseBudget {
-  uint64_t l1_lines = uint64_t{1} << 18;  // line touches given to the L1s
-  uint64_t l2_lines = uint64_t{1} << 19;  // to L2
-  uint64_t searches = uint64_t{1} << 22;  // for the passes of one run
+  uint64_t l1_lines = uint64_t{1} << 17;  // line touches given to the L1s
+  uint64_t l2_lines = uint64_t{1} << 17;  // to L2
+  uint64_t searches = uint64_t{1} << 21;  // for the passes of one run
 };
 
-// Of what an analysis followed: lines whose number is a multiple of `every`, on `sms` SMs, in the first `waves` of `of_waves` waves
-// of CTAs.
+// What an analysis followed: lines whose number is a multiple of `every`, on some SMs, in the first `waves` of `of_waves` waves of
+// CTAs; none: it followed nothing.
 struct Followed {
   uint64_t every = 1;
   uint32_t sms = 0;
+  uint32_t of_sms = 0;
   uint64_t waves = 0;
   uint64_t of_waves = 0;
   uint64_t searches = 0;
+  uint64_t touches = 0;
 };
 
 // Reuse of the accesses of one array and kind (access::Kind), as shares of what they ask for.
@@ -43,7 +45,8 @@ struct LaunchReuse {
 // Which share of the launch's accesses L1 and L2 serve, by the reuse of lines (access::ReuseAnalysis) in two streams: that of
 // some SMs, for their L1s, and that of all SMs, for L2. Of each, one line in so many is followed, in caches that are as much
 // smaller, so that the cost is bounded whatever trip counts and grids are. Waves beyond what is followed count as the second half
-// of those that are. Accesses of arrays that somewhere move otherwise than linearly are not followed.
+// of those that are. Not followed are arrays whose accesses move otherwise than linearly somewhere, and launches with too many
+// loops inside each other to be searched.
 LaunchReuse launch_reuse(const Exploration& found, const LaunchFacts& launch, const access::CacheSpec& caches, bool with_l2,
                          const ReuseBudget& budget = {});
 

@@ -17,7 +17,7 @@ class MovingWindow {
  public:
   MovingWindow(int64_t stride, uint64_t every);
 
-  // Calls `found(i)` for every i below `count`, in no order.
+  // Calls `found(i)` for every i below `count`, in no order, as long as it answers true.
   template <typename Found>
   void for_each(uint64_t address, uint64_t bytes, uint64_t count, const Found& found) const;
 
@@ -35,13 +35,15 @@ void MovingWindow::for_each(uint64_t address, uint64_t bytes, uint64_t count, co
   const uint64_t behind = bytes - 1;  // a followed line may begin so far behind the run's beginning
   const uint64_t places = behind + access::kLineBytes;
   if (places >= period_) {
-    for (uint64_t i = 0; i < count; ++i) found(i);
+    for (uint64_t i = 0; i < count && found(i); ++i) continue;
     return;
   }
   // The run has to come to one of `places` places, from `behind` bytes before a followed line to its last byte.
   const uint64_t ahead = (2 * period_ - behind - address % period_) % period_;  // from the run to the first of them
   for (uint64_t place = (step_ - ahead % step_) % step_; place < places; place += step_) {
-    for (uint64_t i = solution((ahead + place) % period_); i < count; i += distance_) found(i);
+    for (uint64_t i = solution((ahead + place) % period_); i < count; i += distance_) {
+      if (!found(i)) return;
+    }
   }
 }
 

@@ -37,8 +37,8 @@ void add_loops(const traces::Kernel& kernel, const std::string& role, const std:
 std::string followed_text(const std::string& cache, const sass::Followed& followed) {
   if (followed.waves == 0) return "";
   return "reuse in " + cache + " followed for " + (followed.every == 1 ? "all lines" : "one line in " + grouped(followed.every)) +
-         " on " + grouped(followed.sms) + " SMs, in " + grouped(followed.waves) + " of " + grouped(followed.of_waves) +
-         " waves of CTAs\n";
+         ", on " + grouped(followed.sms) + " of " + grouped(followed.of_sms) + " SMs, in " + grouped(followed.waves) + " of " +
+         grouped(followed.of_waves) + " waves of CTAs\n";
 }
 
 std::string paragraph(const std::string& title, const Table& table) {
