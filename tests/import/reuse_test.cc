@@ -55,9 +55,9 @@ const std::vector<Case>& cases() {
       {"read again, 1 % beyond L2",
        "reuse_sm_80.sass",
        R"(function: "read_again" grid { x: 16 } block { x: 128 }
-          array { name: "x" bytes: 524288 } array { name: "sums" bytes: 8192 }
-          parameter { array: "x" } parameter { array: "sums" } parameter { value: 131072 } parameter { value: 3 })",
-       {16 * kKib, 507 * kKib, 4, 4}},
+          array { name: "x" bytes: 131072 } array { name: "sums" bytes: 8192 }
+          parameter { array: "x" } parameter { array: "sums" } parameter { value: 32768 } parameter { value: 12 })",
+       {4 * kKib, 126 * kKib, 4, 4}},
       {"matrix and vector",
        "reuse_sm_80.sass",
        R"(function: "matrix_vector" grid { x: 64 } block { x: 128 }
