@@ -7,6 +7,7 @@ namespace warpfold::sass {
 bool FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, const Visit& visit) {
   const std::array<uint32_t, 3>& grid = launch_.grid;
   const bool all = choice_.sms == choice_.all_sms;
+  const uint64_t busy = std::min<uint64_t>(choice_.all_sms, launch_.ctas());
   touches_ = 0;
   for (uint32_t z = 0; z < box.extent[2]; ++z) {
     for (uint32_t y = 0; y < box.extent[1]; ++y) {
@@ -15,7 +16,7 @@ bool FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, co
       const uint64_t end = std::min<uint64_t>(box.extent[0], choice_.ctas - row);
       const uint64_t stride = all ? 1 : choice_.all_sms;
       for (uint64_t s = 0; s < (all ? 1 : choice_.sms); ++s) {
-        const uint64_t sm = s * choice_.all_sms / choice_.sms;
+        const uint64_t sm = (2 * s + 1) * busy / (2 * choice_.sms);
         const uint64_t x = all ? 0 : (sm + choice_.all_sms - row % choice_.all_sms) % choice_.all_sms;
         if (x >= end) continue;
         const auto moved = [&](uint64_t steps, int variable) {

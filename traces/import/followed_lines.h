@@ -11,8 +11,8 @@
 
 namespace warpfold::sass {
 
-// One line in `every`, of the accesses that CTAs below `ctas` make on `sms` of `all_sms` SMs, evenly spaced. CTA c runs on SM
-// c mod all_sms.
+// One line in `every`, of the accesses that CTAs below `ctas` make on `sms` of `all_sms` SMs, evenly spaced among those that have
+// any. CTA c runs on SM c mod all_sms.
 class FollowedLines {
  public:
   struct Choice {

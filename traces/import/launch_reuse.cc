@@ -129,10 +129,9 @@ class Study {
     if (size.lines == 0) return;
     const auto most = static_cast<double>(budget_.l1_lines);
     Followed followed = all_of_it();
-    if (size.lines > most) {
-      followed.sms = static_cast<uint32_t>(std::clamp(most / size.lines * caches_.sms, 1.0, static_cast<double>(caches_.sms)));
-    }
-    const double share = static_cast<double>(followed.sms) / caches_.sms;
+    const auto busy = static_cast<double>(std::min<uint64_t>(caches_.sms, launch_.ctas()));
+    if (size.lines > most) followed.sms = static_cast<uint32_t>(std::max(most / size.lines * busy, 1.0));
+    const double share = std::min(1.0, static_cast<double>(followed.sms) / busy);
     double lines = size.lines * share;
     cut_waves(std::max(lines / most, size.searches * share / static_cast<double>(budget_.searches)), followed);
     const double waves = static_cast<double>(followed.waves) / static_cast<double>(followed.of_waves);
