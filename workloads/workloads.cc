@@ -10,6 +10,7 @@
 #include "traces/validate.h"
 #include "workloads/ampere_gemm/ampere_gemm.h"
 #include "workloads/blackwell_gemm/blackwell_gemm.h"
+#include "workloads/common/gpu_caches.h"
 #include "workloads/common/warm_l2.h"
 #include "workloads/elementwise/elementwise.h"
 #include "workloads/flash_attention_2/flash_attention_2.h"
@@ -45,11 +46,12 @@ Expected<traces::Kernel> from_trace(const configs::TraceFile& trace, const std::
   return fail_at(path, 0, 0, wanted + "; the file has: " + names_of(*kernels));
 }
 
-Expected<traces::Kernel> from_listing(const configs::ListingFile& listing, const std::string& scenario_file) {
+Expected<traces::Kernel> from_listing(const configs::ListingFile& listing, const configs::Gpu& gpu,
+                                      const std::string& scenario_file) {
   const std::string path = beside(scenario_file, listing.path());
   const auto text = read_file(path);
   if (!text) return fail_in("path", text.error().message);
-  auto imported = sass::import_listing(path, *text, listing.description(), {});
+  auto imported = sass::import_listing(path, *text, listing.description(), {}, caches_of(gpu));
   if (!imported) return std::unexpected(imported.error().inside("description"));
   return std::move(imported->kernel);
 }
@@ -77,7 +79,7 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
     case configs::Kernel::kTrace:
       return from_trace(kernel.trace(), scenario_file);
     case configs::Kernel::kListing:
-      return from_listing(kernel.listing(), scenario_file);
+      return from_listing(kernel.listing(), gpu, scenario_file);
     case configs::Kernel::WORKLOAD_NOT_SET:
       break;
   }

@@ -12,15 +12,16 @@ using testing::HasSubstr;
 
 const std::string kKernels = WARPFOLD_SOURCE_DIR "/configs/kernels/";
 const std::string kScenario = WARPFOLD_SOURCE_DIR "/configs/scenarios/row_sums_philox.textproto";
+const std::string kGpu = WARPFOLD_SOURCE_DIR "/configs/gpus/a100_sxm.textproto";
 const std::string kSmall = "kernel.sums.listing.description.parameter.rows.value=1728";
 
 class Listing : public Program {};
 
 TEST_F(Listing, GivesTheKernelThatImportWrites) {
   const Ended imported = run({"import", kKernels + "elementwise_sm_80.sass", "--launch", kKernels + "row_sums.textproto", "--set",
-                              "parameter.rows.value=1728", "--output", "sums.wft"});
+                              "parameter.rows.value=1728", "--gpu", kGpu, "--output", "sums.wft"});
   ASSERT_EQ(imported.exit_code, 0) << imported.err;
-  const std::string gpu = "gpu_file: \"" WARPFOLD_SOURCE_DIR "/configs/gpus/a100_sxm.textproto\"\nname: \"s\"\n";
+  const std::string gpu = "gpu_file: \"" + kGpu + "\"\nname: \"s\"\n";
   write("trace.textproto", gpu + "kernel { name: \"sums\" trace { path: \"sums.wft\" } }\n");
   write("listing.textproto", gpu + "kernel { name: \"sums\" listing { path: \"" + kKernels + "elementwise_sm_80.sass\" launch: \"" +
                                  kKernels + "row_sums.textproto\" } }\n");

@@ -14,11 +14,12 @@ std::string data_file(const std::string& name) {
   return root + (name.find('/') != std::string::npos ? "/" : "/tests/import/data/") + name;
 }
 
-Expected<Imported> import_files(const std::string& listing, const std::string& launch, const std::vector<std::string>& settings) {
+Expected<Imported> import_files(const std::string& listing, const std::string& launch, const std::vector<std::string>& settings,
+                                const access::CachesFor& caches) {
   configs::Places places;
   const auto description = configs::load_kernel_launch(data_file(launch), settings, &places);
   if (!description) return std::unexpected(description.error());
-  return import_listing(listing, read_file(data_file(listing)).value(), *description, places);
+  return import_listing(listing, read_file(data_file(listing)).value(), *description, places, caches);
 }
 
 Expected<Imported> import_lines(const std::string& lines, const std::string& launch) {

@@ -17,7 +17,7 @@ std::string data_file(const std::string& name);
 
 // The listing and the launch description of tests/import/data, with settings as --set has them.
 Expected<Imported> import_files(const std::string& listing, const std::string& launch,
-                                const std::vector<std::string>& settings = {});
+                                const std::vector<std::string>& settings = {}, const access::CachesFor& caches = {});
 
 // A function of these lines, launched with `launch` in text form.
 Expected<Imported> import_lines(const std::string& lines, const std::string& launch);

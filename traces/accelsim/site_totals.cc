@@ -81,7 +81,7 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
       continue;
     }
     const bool write = instruction.access == Access::kGlobalStore;
-    const access::SiteReuse used = site < reuse.size() ? reuse[site] : access::SiteReuse{};
+    const access::Served served = access::served(site < reuse.size() ? reuse[site] : access::SiteReuse{});
     if (totals.sectors == 0) {
       effect.l1_hit = true;  // of no addresses, or in shared memory
     } else if (header.synthetic && totals.region == l1_region(header.streams.size())) {
@@ -90,15 +90,13 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
       effect.bytes = static_cast<uint32_t>(
           clamped(nearest(totals.sectors * access::kSectorBytes, totals.requests), std::numeric_limits<uint32_t>::max()));
       if (totals.region < header.streams.size()) effect.stream = static_cast<int16_t>(totals.region);
-    } else if (used.sectors > 0 && used.l1_requests == used.requests) {
+    } else if (served.in_l1) {
       effect.l1_hit = true;
     } else {
-      const Fraction l1 = access::simplest_binary(used.l1_requests, used.requests);
       // Of all requests, counted exactly; the shares are those of the lines that were kept.
       const double asked = static_cast<double>(totals.sectors) * access::kSectorBytes / static_cast<double>(totals.requests);
-      effect.bytes = static_cast<uint32_t>(std::clamp(std::round(asked * access::moved_share(used, l1)), 1.0, 4.0e9));
-      const Fraction dram = access::simplest(used.dram_sectors, std::max<uint64_t>(used.l2_sectors(), 1));
-      effect.stream = stream_of(write, dram, l1);
+      effect.bytes = static_cast<uint32_t>(std::clamp(std::round(asked * served.moved), 1.0, 4.0e9));
+      effect.stream = stream_of(write, served.dram, served.l1);
     }
     effects.push_back(effect);
   }

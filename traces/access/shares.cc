@@ -46,4 +46,13 @@ double moved_share(const SiteReuse& used, const Fraction& l1) {
   return goes_on / (1 - l1.value());
 }
 
+Served served(const SiteReuse& used) {
+  if (used.sectors > 0 && used.l1_requests == used.requests) return {.in_l1 = true};
+  const Fraction l1 = simplest_binary(used.l1_requests, used.requests);
+  return {.in_l1 = false,
+          .l1 = l1,
+          .moved = moved_share(used, l1),
+          .dram = simplest(used.dram_sectors, std::max<uint64_t>(used.l2_sectors(), 1))};
+}
+
 }  // namespace warpfold::traces::access

@@ -24,4 +24,13 @@ Fraction simplest_binary(uint64_t numerator, uint64_t denominator);
 //   100 requests of 4 sectors, 50 hit whole, 20 more hit half:  l1 1/2, 160 sectors go on, 3.2 a request that misses: 0.8
 double moved_share(const SiteReuse& used, const Fraction& l1);
 
+// What the machine is told of accesses that are reused so.
+struct Served {
+  bool in_l1 = false;  // every request, whole: nothing moves
+  Fraction l1{};       // of requests, that L1 serves whole
+  double moved = 1;    // moved_share of the others
+  Fraction dram{};     // of what goes on to L2
+};
+Served served(const SiteReuse& used);
+
 }  // namespace warpfold::traces::access

@@ -11,11 +11,17 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kMostFollowed = 20'000;  // CTAs executed one by one; some milliseconds each
+constexpr uint64_t kMostFollowed = 20'000;         // CTAs executed one by one; some milliseconds each
+constexpr size_t kMostAccesses = size_t{1} << 18;  // some hundred bytes each
 
 struct Box {
   std::array<uint32_t, 3> corner;
   std::array<uint32_t, 3> extent;
+};
+
+struct WarpTouch {
+  uint32_t warp;
+  Touch touch;
 };
 
 class Explorer {
@@ -23,7 +29,6 @@ class Explorer {
   Explorer(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch)
       : file_(file), ops_(ops), flow_(flow), launch_(launch), registers_(registers_named(ops)) {
     found_.traffic.resize(launch.arrays.size());
-    found_.written.resize(launch.arrays.size(), false);
   }
 
   Expected<Exploration> explore() {
@@ -123,7 +128,7 @@ class Explorer {
 
   void follow_corner(Box& box) {
     CtaBox result{box.corner, {}, {}};
-    std::vector<Touch> touches;
+    std::vector<WarpTouch> touches;
     Extents extents = kNoLimit;
     std::copy(box.extent.begin(), box.extent.end(), extents.begin());
     for (uint32_t index = 0; index < launch_.warps(); ++index) {
@@ -133,7 +138,7 @@ class Explorer {
       const uint32_t threads = std::min<uint32_t>(kLanes, launch_.threads() - index * kLanes);
       Path path = follower.follow(threads == kLanes ? kAllLanes : (1U << threads) - 1);
       extents = warp.extents;
-      for (Touch& touch : follower.take_touches()) touches.push_back(std::move(touch));
+      for (Touch& touch : follower.take_touches()) touches.push_back({index, std::move(touch)});
       found_.executed += follower.executed();
       result.paths.push_back(intern(std::move(path)));
     }
@@ -141,18 +146,31 @@ class Explorer {
     std::copy_n(extents.begin(), 3, box.extent.begin());
     result.extent = box.extent;
     found_.boxes.push_back(std::move(result));
-    for (const Touch& touch : touches) add_traffic(touch, box.extent);
+    for (const WarpTouch& each : touches) {
+      if (each.touch.array < 0) continue;
+      const access::Kind kind = access_kind(ops_[static_cast<size_t>(each.touch.op)]);
+      add_traffic(each.touch, kind, box.extent);
+      add_access(each, kind, box.extent);
+    }
   }
 
-  void add_traffic(const Touch& touch, const std::array<uint32_t, 3>& ctas) {
-    if (touch.array < 0) return;
-    const auto array = static_cast<size_t>(touch.array);
+  void add_traffic(const Touch& touch, access::Kind kind, const std::array<uint32_t, 3>& ctas) {
     const ArrayTraffic traffic = traffic_of(touch, ctas);
-    found_.traffic[array].requested += traffic.requested;
-    found_.traffic[array].touched += traffic.touched;
-    if (ops_[static_cast<size_t>(touch.op)].behaviour == isa::Behaviour::kStoreGlobal ||
-        ops_[static_cast<size_t>(touch.op)].behaviour == isa::Behaviour::kBulkStore)
-      found_.written[array] = true;
+    ArrayTraffic& of_array = found_.traffic[static_cast<size_t>(touch.array)][static_cast<size_t>(kind)];
+    of_array.requested += traffic.requested;
+    of_array.touched += traffic.touched;
+  }
+
+  void add_access(const WarpTouch& each, access::Kind kind, const std::array<uint32_t, 3>& ctas) {
+    if (found_.accesses.size() == kMostAccesses) {
+      found_.all_accesses = false;
+      return;
+    }
+    AccessPattern pattern = pattern_of(each.touch, ctas);
+    pattern.box = static_cast<uint32_t>(found_.boxes.size() - 1);
+    pattern.warp = each.warp;
+    pattern.kind = kind;
+    if (!pattern.runs.empty()) found_.accesses.push_back(std::move(pattern));
   }
 
   int intern(Path path) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "traces/import/access_pattern.h"
 #include "traces/import/flow.h"
 #include "traces/import/footprint.h"
 #include "traces/import/launch_facts.h"
@@ -22,10 +23,11 @@ struct CtaBox {
 struct Exploration {
   std::vector<Path> paths;  // different ones
   std::vector<CtaBox> boxes;
-  std::vector<ArrayTraffic> traffic;  // of each array
-  std::vector<bool> written;          // arrays
-  uint64_t followed_ctas = 0;         // executed one by one
-  uint64_t executed = 0;              // instructions
+  std::vector<std::array<ArrayTraffic, kKinds>> traffic;  // of each array, by access::Kind
+  std::vector<AccessPattern> accesses;                    // of arrays, in all boxes
+  bool all_accesses = true;                               // are there; else they were too many
+  uint64_t followed_ctas = 0;                             // executed one by one
+  uint64_t executed = 0;                                  // instructions
 };
 
 // Follows every warp of every CTA. One CTA stands for all that decide in the same way as far as that is a matter of linear

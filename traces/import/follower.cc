@@ -24,7 +24,7 @@ bool decides_memory(const Op& op) {
 
 Path Follower::follow(uint32_t mask) {
   Path path;
-  alive_ = mask;
+  warp_.alive = mask;
   run_region(-1, 0, mask, path);
   return path;
 }
@@ -59,7 +59,7 @@ Follower::Lanes Follower::run_region(int loop, int entry, uint32_t mask, Path& p
       run_block(flow_.blocks[static_cast<size_t>(block)], who, path, next);
     }
     first = false;
-    for (const auto& [to, lanes_there] : next) arrive(to, lanes_there & alive_);
+    for (const auto& [to, lanes_there] : next) arrive(to, lanes_there & warp_.alive);
   }
   return lanes;
 }
@@ -84,10 +84,10 @@ void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask,
       taken &= warp_.decide(warp_.read_bits(source), taken, op);
   }
   if (op.behaviour == isa::Behaviour::kExit) {
-    alive_ &= ~taken;
-    add_step(path, {.op = op.index, .off = alive_ != 0, .ends = alive_ == 0, .effect = {}});
+    warp_.alive &= ~taken;
+    issue({.op = op.index, .off = warp_.alive != 0, .ends = warp_.alive == 0, .effect = {}}, path);
   } else {
-    add_step(path, {.op = op.index, .off = false, .ends = false, .effect = {}});
+    issue({.op = op.index, .off = false, .ends = false, .effect = {}}, path);
     if (taken != 0) next[flow_.block_at[static_cast<size_t>(op.target)]] |= taken;
   }
   if ((mask & ~taken) != 0) next[flow_.block_at[static_cast<size_t>(block.end)]] |= mask & ~taken;
@@ -127,17 +127,24 @@ void Follower::execute(const Op& op, uint32_t mask, Path& path) {
   // What computes alone needs no decision.
   if (alone && (guard.unknown & mask) != 0) {
     forget_results(op, guard, mask);
-    add_step(path, {.op = op.index, .off = false, .ends = false, .effect = effect_of(warp_, op, mask, nullptr)});
+    issue({.op = op.index, .off = false, .ends = false, .effect = effect_of(warp_, op, mask, nullptr)}, path);
     return;
   }
   const bool open = alone && guard.varies != 0;
   const uint32_t active = open ? guard.lanes & mask : warp_.guarded(op, mask);
-  std::vector<Touch>* touches = touches_.size() < kMostTouches ? &touches_ : nullptr;
+  const size_t touched = touches_.size();
+  std::vector<Touch>* touches = touched < kMostTouches ? &touches_ : nullptr;
   Step step{.op = op.index, .off = active == 0 && !open, .ends = false, .effect = effect_of(warp_, op, active, touches)};
   if (active != 0) step.mbarrier = mbarrier_use(warp_, op, active);
-  add_step(path, step);
+  for (size_t i = touched; i < touches_.size(); ++i) touches_[i].step = issued_;
+  issue(step, path);
   if (active != 0) compute(op, active);
   if (open) vary_results(op, guard.varies, mask);
+}
+
+void Follower::issue(const Step& step, Path& path) {
+  add_step(path, step);
+  ++issued_;
 }
 
 void Follower::compute(const Op& op, uint32_t active) {

@@ -50,6 +50,7 @@ class Follower {
     WarpState after;
     std::vector<Touch> touches;
     Extents extents;
+    uint64_t steps = 0;  // instructions of a group
   };
 
   Lanes run_region(int loop, int entry, uint32_t mask, Path& path);
@@ -59,6 +60,7 @@ class Follower {
   bool try_fold(int loop, uint32_t mask, const std::deque<Snapshot>& history, Path& path);
   bool fold(int loop, uint32_t mask, const WarpState& two_before, const WarpState& before, size_t period, Fold& result);
   void execute(const Op& op, uint32_t mask, Path& path);
+  void issue(const Step& step, Path& path);
   void compute(const Op& op, uint32_t active);
   void forget_results(const Op& op, const Bits& guard, uint32_t mask);
   void vary_results(const Op& op, uint8_t varies, uint32_t mask);
@@ -67,10 +69,10 @@ class Follower {
   const Flow& flow_;
   Warp& warp_;
   const std::set<int>& literal_;
-  int folding_ = 0;     // loops around that are being folded
-  uint32_t alive_ = 0;  // lanes that have not ended
+  int folding_ = 0;  // loops around that are being folded
   std::vector<Touch> touches_;
   uint64_t executed_ = 0;
+  uint64_t issued_ = 0;  // by the warp, skipped passes included
 };
 
 // Origins of values that were lost when passes of loop l were skipped: kLost - l.

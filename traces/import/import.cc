@@ -1,7 +1,6 @@
 #include "traces/import/import.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "configs/near_miss.h"
 #include "isa/architecture.h"
@@ -10,23 +9,22 @@
 #include "traces/import/listing.h"
 #include "traces/import/rings.h"
 #include "traces/import/roll.h"
+#include "traces/import/streams.h"
 #include "traces/validate.h"
 
 namespace warpfold::sass {
 namespace {
 
-constexpr uint32_t kMostStreams = 1U << 14;
-
 class Importer {
  public:
-  Importer(const std::string& file, const configs::KernelLaunch& launch, const configs::Places& places)
-      : file_(file), launch_(launch), places_(places) {}
+  Importer(const std::string& file, const configs::KernelLaunch& launch, const configs::Places& places,
+           const access::CachesFor& caches)
+      : file_(file), launch_(launch), places_(places), caches_(caches) {}
 
   Expected<Imported> import(std::string_view text) {
     for (const auto step : {&Importer::find_architecture, &Importer::find_function, &Importer::follow}) {
       if (auto done = (this->*step)(text); !done) return std::unexpected(done.error());
     }
-    finish();
     if (auto valid = traces::validate(result_.kernel, file_); !valid) return std::unexpected(valid.error());
     return std::move(result_);
   }
@@ -116,8 +114,8 @@ class Importer {
     result_.report.executed = found->executed;
     describe(*facts);
     if (auto rings = find_rings(file_, *ops, *found, result_.kernel); !rings) return rings;
+    add_streams(*found, *ops, *facts, caches_for(*facts), result_);
     roll(*found, *ops, *facts, *architecture_, result_.report.control_codes, result_.kernel);
-    add_streams(*found, *facts);
     return {};
   }
 
@@ -162,6 +160,11 @@ class Importer {
     result_.report.function = function_->name;
   }
 
+  std::optional<access::CacheSpec> caches_for(const LaunchFacts& facts) const {
+    if (!caches_) return std::nullopt;
+    return caches_(facts.warps(), result_.kernel.registers_per_thread, result_.kernel.shared_memory_bytes);
+  }
+
   uint32_t highest_register() const {
     uint32_t highest = 0;
     for (const ListedInstruction& listed : function_->code) {
@@ -185,26 +188,10 @@ class Importer {
     return name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ? "kernel_" + name : name;
   }
 
-  void add_streams(const Exploration& found, const LaunchFacts& facts) {
-    for (size_t i = 0; i < facts.arrays.size(); ++i) {
-      const ArrayFacts& array = facts.arrays[i];
-      const uint64_t requested = found.traffic[i].requested;
-      const uint64_t whole_sectors = (array.bytes + 31) / 32 * 32;
-      const uint64_t touched = std::min({found.traffic[i].touched, whole_sectors, requested});
-      result_.report.arrays.push_back({array.name, array.bytes, touched, requested, found.written[i]});
-      const uint64_t divisor = std::max<uint64_t>(1, std::gcd(touched, requested));
-      const uint64_t of = std::max<uint64_t>(1, requested / divisor);
-      result_.kernel.streams.push_back({array.name, found.written[i], requested == 0 ? 0 : touched / divisor, of});
-    }
-  }
-
-  void finish() {
-    if (result_.kernel.streams.size() > kMostStreams) result_.kernel.streams.resize(kMostStreams);
-  }
-
   const std::string& file_;
   const configs::KernelLaunch& launch_;
   const configs::Places& places_;
+const access::CachesFor& caches_;
   std::string compiled_for_;
   const isa::Architecture* architecture_ = nullptr;  // that the kernel runs on
   Listing listing_;
@@ -215,8 +202,8 @@ class Importer {
 }  // namespace
 
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
-                                  const configs::Places& places) {
-  return Importer(file, launch, places).import(text);
+                                  const configs::Places& places, const access::CachesFor& caches) {
+  return Importer(file, launch, places, caches).import(text);
 }
 
 }  // namespace warpfold::sass

@@ -7,6 +7,7 @@
 #include "configs/diagnostic.h"
 #include "configs/kernel_launch.pb.h"
 #include "configs/places.h"
+#include "traces/import/launch_reuse.h"
 #include "traces/kernel.h"
 
 namespace warpfold::sass {
@@ -17,6 +18,8 @@ struct ArrayReport {
   uint64_t bytes = 0;
   uint64_t touched = 0;    // of it
   uint64_t requested = 0;  // by all accesses
+  uint64_t in_l1 = 0;      // of what is requested, L1 has it
+  uint64_t dram = 0;       // of the rest, that comes from DRAM or is written back to it
   bool written = false;
 };
 struct ImportReport {
@@ -25,6 +28,9 @@ struct ImportReport {
   uint64_t followed_ctas = 0;
   uint64_t executed = 0;  // instructions that the importer executed
   std::vector<ArrayReport> arrays;
+  bool caches = false;  // those of a GPU were named
+  Followed l1;
+  Followed l2;
 };
 struct Imported {
   traces::Kernel kernel;
@@ -35,9 +41,10 @@ struct Imported {
 // and control instructions are executed for every warp; loaded data and most floating point are unknown, and what hangs on them is
 // asked for (answers of the launch description). The result is checked as every trace is.
 //
-// Arrays are streams. Their share from DRAM is what is touched at all of what is requested: each byte comes once, later accesses
-// hit in L2.
+// Arrays are streams, one for each of loads, loads past L1 and stores. With `caches`, shares of hits follow from reuse
+// (launch_reuse.h). Without, and where all that the launch touches fits into L2, the share from DRAM is what is touched at all of
+// what is requested: each byte comes once, later accesses hit in L2.
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
-                                  const configs::Places& places);
+                                  const configs::Places& places, const access::CachesFor& caches = {});
 
 }  // namespace warpfold::sass

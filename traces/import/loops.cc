@@ -155,7 +155,7 @@ std::map<int, uint32_t> Follower::run_loop(int loop, uint32_t mask, Path& path) 
     const Lanes lanes = run_region(loop, header, mask, body);
     add_loop(path, std::move(body), 1);
     for (const auto& [to, lanes_there] : lanes.left) left[to] |= lanes_there;
-    mask = lanes.back & alive_;
+    mask = lanes.back & warp_.alive;
   }
   return left;
 }
@@ -177,6 +177,7 @@ bool Follower::try_fold(int loop, uint32_t mask, const std::deque<Snapshot>& his
   if (best.groups < kWorthFolding) return false;
   warp_.state = std::move(best.after);
   warp_.extents = best.extents;
+  issued_ += best.steps * best.groups;
   touches_.insert(touches_.end(), std::make_move_iterator(best.touches.begin()), std::make_move_iterator(best.touches.end()));
   const bool equal = std::ranges::all_of(best.bodies, [&](const Path& body) { return body == best.bodies.front(); });
   if (equal) {
@@ -204,7 +205,8 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
   if (!same_places(two_before, now) || !same_places(before, now)) return false;
   const Extents extents = warp_.extents;
   const size_t touched = touches_.size();
-  const uint32_t alive = alive_;
+  const uint32_t alive = warp_.alive;
+  const uint64_t issued = issued_;
   WarpState start = now;
   for_each_value([&](auto& value, const auto& one, const auto& two) { value = as_function(one, two, value, variable); }, start,
                  two_before, before);
@@ -212,7 +214,8 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
     warp_.state = now;
     warp_.extents = extents;
     touches_.resize(touched);
-    alive_ = alive;
+    warp_.alive = alive;
+    issued_ = issued;
   };
   ++folding_;
   bool settled = false;
@@ -257,9 +260,10 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
     throw EndlessLoop{flow_.blocks[static_cast<size_t>(flow_.loops[static_cast<size_t>(loop)].header)].first};
   result.extents = warp_.extents;
   result.extents[v] = kUnbounded;
+  result.steps = issued_ - issued;
   for (size_t i = touched; i < touches_.size(); ++i) {
     Touch touch = touches_[i];
-    touch.strides.push_back({touch.slope[v], result.groups, (touch.varies & bit_of(variable)) != 0});
+    touch.strides.push_back({touch.slope[v], result.groups, (touch.varies & bit_of(variable)) != 0, result.steps});
     touch.slope[v] = 0;
     result.touches.push_back(std::move(touch));
   }

@@ -40,4 +40,15 @@ void add_step(Path& path, Step step);
 // Behind the last node: where that is a loop of the same body, it goes round more often.
 void add_loop(Path& path, Path body, uint64_t trips);
 
+template <typename Each>
+void for_each_step(Path& path, const Each& each) {
+  for (PathNode& node : path) {
+    if (auto* steps = std::get_if<std::vector<Step>>(&node)) {
+      for (Step& step : *steps) each(step);
+    } else {
+      for_each_step(std::get<PathLoop>(node).body, each);
+    }
+  }
+}
+
 }  // namespace warpfold::sass

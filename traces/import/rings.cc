@@ -11,17 +11,6 @@
 namespace warpfold::sass {
 namespace {
 
-template <typename Each>
-void for_each_step(Path& path, const Each& each) {
-  for (PathNode& node : path) {
-    if (auto* steps = std::get_if<std::vector<Step>>(&node)) {
-      for (Step& step : *steps) each(step);
-    } else {
-      for_each_step(std::get<PathLoop>(node).body, each);
-    }
-  }
-}
-
 class RingFinder {
  public:
   RingFinder(const std::string& file, const std::vector<Op>& ops, Exploration& found, traces::Kernel& kernel)

@@ -17,8 +17,10 @@ struct Touch {
     int64_t bytes;
     uint64_t count;
     bool elsewhere = false;  // not linear: taken to touch something else each time
+    uint64_t steps = 0;      // instructions that the warp issues from one to the next
   };
   int32_t op = 0;
+  uint64_t step = 0;            // instructions that the warp issued before, at the origin
   int16_t array = -1;           // -1: not known
   std::vector<uint64_t> lanes;  // addresses of the active ones, at the origin; none: not known
   uint32_t access_bytes = 4;    // of a lane

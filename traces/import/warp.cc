@@ -78,6 +78,7 @@ Bits Warp::read_bits(const Source& source) const {
 
 void Warp::write(const Source& destination, const Word& value, uint32_t mask, uint32_t further) {
   if (destination.index == isa::kZeroRegister || !of_register(destination)) return;
+  if (mask != 0) mask |= ~alive;  // what lanes that have ended keep does not matter
   const size_t number = size_t{destination.index} + further;
   if (destination.kind == Kind::kUniform) {
     if (number < state.uniform.size()) merge(state.uniform[number], value, mask != 0 ? kAllLanes : 0);
@@ -88,6 +89,7 @@ void Warp::write(const Source& destination, const Word& value, uint32_t mask, ui
 
 void Warp::write(const Source& destination, const Bits& value, uint32_t mask) {
   if (destination.index >= isa::kTruePredicate) return;
+  if (mask != 0) mask |= ~alive;
   if (destination.kind == Kind::kUniformPredicate) {
     merge(state.uniform_predicates[destination.index], value, mask != 0 ? kAllLanes : 0);
   } else if (destination.kind == Kind::kPredicate) {

@@ -71,6 +71,7 @@ class Warp {
   const std::array<uint32_t, 3> cta;
   const uint32_t index;  // in the CTA
   Extents extents = kNoLimit;
+  uint32_t alive = kAllLanes;  // lanes that have not ended
   WarpState state;
 
  private:

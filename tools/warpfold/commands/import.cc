@@ -1,12 +1,14 @@
 #include "traces/import/import.h"
 
 #include <filesystem>
+#include <optional>
 
 #include "configs/load.h"
 #include "configs/read_file.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/import_tables.h"
 #include "traces/trace_file.h"
+#include "workloads/common/gpu_caches.h"
 
 namespace warpfold::cli {
 
@@ -23,6 +25,8 @@ Outcome<void> import_command(const Invocation& invocation) {
       "  warpfold import kernel.sass --launch kernel.textproto --function softmax --set parameter.columns.value=4096\n");
   options.positional("LISTING", 1, 1);
   options.add()("launch", po::value<std::string>()->value_name("FILE"), "the launch description")(
+      "gpu", po::value<std::string>()->value_name("FILE"),
+      "whose L1 and L2 the addresses meet; default: each byte comes from DRAM once")(
       "function", po::value<std::string>()->value_name("NAME"), "the function, where the listing has several")(
       "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
       "set a field of the launch description, such as grid.x=64; may be given often")(
@@ -37,13 +41,21 @@ Outcome<void> import_command(const Invocation& invocation) {
   }
 
   configs::Places places;
-  auto launch = configs::load_kernel_launch(options.text("launch"), options.settings(), &places);
+  const auto settings = options.has("set") ? options.texts("set") : std::vector<std::string>();
+  auto launch = configs::load_kernel_launch(options.text("launch"), settings, &places);
   if (!launch) return std::unexpected(Failure(launch.error()));
   if (options.has("function")) launch->set_function(options.text("function"));
   const std::string& file = options.arguments().front();
   const auto text = read_file(file);
   if (!text) return std::unexpected(Failure(text.error()));
-  const auto imported = sass::import_listing(file, *text, *launch, places);
+  std::optional<configs::Gpu> gpu;
+  if (options.has("gpu")) {
+    auto loaded = configs::load_gpu(options.text("gpu"));
+    if (!loaded) return std::unexpected(Failure(loaded.error()));
+    gpu = *std::move(loaded);
+  }
+  const auto imported =
+      sass::import_listing(file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor());
   if (!imported) return std::unexpected(Failure(imported.error()));
   if (auto shown = write_output("", import_tables(*imported)); !shown) return shown;
   if (output.empty()) return {};

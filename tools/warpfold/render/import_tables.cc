@@ -34,6 +34,13 @@ void add_loops(const traces::Kernel& kernel, const std::string& role, const std:
   }
 }
 
+std::string followed_text(const std::string& cache, const sass::Followed& followed) {
+  if (followed.waves == 0) return "";
+  return "reuse in " + cache + " followed for " + (followed.every == 1 ? "all lines" : "one line in " + grouped(followed.every)) +
+         ", on " + grouped(followed.sms) + " of " + grouped(followed.of_sms) + " SMs, in " + grouped(followed.waves) + " of " +
+         grouped(followed.of_waves) + " waves of CTAs\n";
+}
+
 std::string paragraph(const std::string& title, const Table& table) {
   return table.empty() ? "" : "\n" + title + "\n" + table.aligned(kIndent);
 }
@@ -59,10 +66,11 @@ std::string import_tables(const sass::Imported& imported) {
   Table classes({"class", "ctas"});
   const std::vector<uint64_t> ctas = traces::ctas_by_class(kernel);
   for (size_t c = 0; c < ctas.size() && ctas.size() > 1; ++c) classes.add({kernel.cta_classes[c].name, ctas[c]});
-  Table arrays({"array", "bytes", "touched", "requested", "written"});
+  Table arrays({"array", "bytes", "touched", "requested", "in_l1", "dram", "written"});
   for (const sass::ArrayReport& array : imported.report.arrays) {
-    arrays.add({array.name, array.bytes, array.touched, array.requested, array.written ? "yes" : "no"});
+    arrays.add({array.name, array.bytes, array.touched, array.requested, array.in_l1, array.dram, array.written ? "yes" : "no"});
   }
+  text += followed_text("L1", imported.report.l1) + followed_text("L2", imported.report.l2);
   return text + paragraph("Roles", roles) + paragraph("Loops", loops) + paragraph("Classes of CTAs", classes) +
          paragraph("Arrays, in bytes", arrays);
 }

@@ -1,0 +1,117 @@
+// Streams of imported kernels: which arrays and kinds of access they are, and what the machine is told of them.
+
+#include <gtest/gtest.h>
+
+#include "support.h"
+#include "workloads/common/raster_reuse.h"
+
+namespace warpfold::sass {
+namespace {
+
+constexpr uint64_t kKib = 1024;
+constexpr uint64_t kMib = 1024 * kKib;
+
+access::CachesFor caches(uint64_t l1, uint64_t l2, uint32_t sms, uint32_t ctas_per_sm) {
+  return [=](uint32_t, uint32_t, uint32_t) { return access::CacheSpec{l1, l2, sms, ctas_per_sm}; };
+}
+
+const traces::MemoryStream& stream(const traces::Kernel& kernel, const std::string& name) {
+  return *std::ranges::find(kernel.streams, name, &traces::MemoryStream::name);
+}
+
+double dram(const traces::MemoryStream& stream) {
+  return static_cast<double>(stream.dram_numerator) / static_cast<double>(stream.dram_denominator);
+}
+
+// Lane l of each warp loads or stores word l of line 4 x CTA + warp of the array at c[0x0][0x160].
+const std::string kAddress =
+    "  S2R R0, SR_TID.X ;\n"
+    "  S2R R1, SR_CTAID.X ;\n"
+    "  IMAD R0, R1, 0x80, R0 ;\n"
+    "  MOV R2, 0x4 ;\n"
+    "  IMAD.WIDE R2, R0, R2, c[0x0][0x160] ;\n";
+const std::string kLaunch =
+    "architecture: \"sm_80\" grid { x: 4096 } block { x: 128 } array { name: \"y\" bytes: 2097152 } parameter { array: \"y\" }";
+
+Expected<Imported> import_with(const std::string& lines, const std::string& launch, const access::CachesFor& caches) {
+  configs::KernelLaunch description;
+  if (auto parsed = configs::parse_text("launch", launch, description); !parsed) return std::unexpected(parsed.error());
+  return import_listing("kernel.sass", ".text.kernel:\n" + lines, description, {}, caches);
+}
+
+TEST(ImportedStreams, WhatIsLoadedAndStoredInPlaceIsTwo) {
+  const std::string lines = kAddress + "  LDG.E R4, [R2.64] ;\n  STG.E [R2.64], R4 ;\n  EXIT ;\n";
+  for (const access::CachesFor& each : {access::CachesFor(), caches(64 * kKib, 256 * kKib, 4, 2)}) {
+    const auto imported = import_with(lines, kLaunch, each);
+    ASSERT_TRUE(imported) << imported.error().text();
+    ASSERT_EQ(imported->kernel.streams.size(), 2U);
+    EXPECT_FALSE(stream(imported->kernel, "y.loads").write);
+    EXPECT_DOUBLE_EQ(dram(stream(imported->kernel, "y.loads")), 1);
+    EXPECT_TRUE(stream(imported->kernel, "y.stores").write);
+    EXPECT_DOUBLE_EQ(dram(stream(imported->kernel, "y.stores")), 1);
+    EXPECT_EQ(imported->report.arrays.at(0).touched, 2 * kMib);
+    EXPECT_EQ(imported->report.arrays.at(0).dram, 4 * kMib);
+  }
+}
+
+TEST(ImportedStreams, WhatIsLoadedTwiceHitsInL1) {
+  const std::string lines = kAddress + "  LDG.E R4, [R2.64] ;\n  LDG.E R5, [R2.64] ;\n  EXIT ;\n";
+  const auto imported = import_with(lines, kLaunch, caches(64 * kKib, 256 * kKib, 4, 2));
+  ASSERT_TRUE(imported) << imported.error().text();
+  const traces::MemoryStream& y = stream(imported->kernel, "y");
+  EXPECT_EQ(y.l1_numerator, 1U);
+  EXPECT_EQ(y.l1_denominator, 2U);
+  EXPECT_DOUBLE_EQ(dram(y), 1);  // of what goes on to L2
+  EXPECT_EQ(imported->report.arrays.at(0).in_l1, 2 * kMib);
+  EXPECT_EQ(imported->report.arrays.at(0).dram, 2 * kMib);
+}
+
+// Atomics and .STRONG see what other SMs wrote.
+TEST(ImportedStreams, LoadsPastL1AreTheirOwn) {
+  const std::string lines = kAddress + "  LDG.E R4, [R2.64] ;\n  LDG.E.STRONG.GPU R5, [R2.64] ;\n  EXIT ;\n";
+  const auto imported = import_with(lines, kLaunch, caches(64 * kKib, 256 * kKib, 4, 2));
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_EQ(stream(imported->kernel, "y.loads").l1_numerator, 0U);
+  EXPECT_EQ(stream(imported->kernel, "y.loads_past_l1").l1_numerator, 0U);
+  EXPECT_EQ(stream(imported->kernel, "y.loads_past_l1").dram_numerator, 0U);
+}
+
+// All lanes but the first leave; the address that it goes on with is as linear as before.
+TEST(ImportedStreams, LanesThatHaveEndedDoNotMakeAnAddressVary) {
+  const std::string lines =
+      "  S2R R0, SR_TID.X ;\n"
+      "  S2R R1, SR_CTAID.X ;\n"
+      "  IMAD R4, R1, 0x3, R0 ;\n"
+      "  ISETP.NE.AND P0, PT, R0, RZ, PT ;\n"
+      "  @P0 EXIT ;\n"
+      "  MOV R4, R1 ;\n"
+      "  MOV R2, 0x4 ;\n"
+      "  IMAD.WIDE R2, R4, R2, c[0x0][0x160] ;\n"
+      "  STG.E [R2.64], R4 ;\n"
+      "  EXIT ;\n";
+  const auto imported = import_with(lines, kLaunch, {});
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_LE(imported->report.arrays.at(0).touched, 4096U * 4 + 32);  // else a sector in each CTA
+}
+
+// The generators' walk over waves of tiles is another model of the same reuse. 132 CTAs at a time, 32 along N before the next M.
+TEST(ImportedStreams, OfAGemmComeFromDramAsTheGeneratorsWavesSay) {
+  const auto imported = import_files("configs/kernels/hopper_gemm_sm_90a.sass", "configs/kernels/hopper_gemm.textproto", {},
+                                     caches(0, 50 * kMib, 132, 1));
+  ASSERT_TRUE(imported) << imported.error().text();
+  const workloads::RasterTraffic waves = workloads::raster_traffic({.clusters_m = 64,
+                                                                    .clusters_n = 32,
+                                                                    .along_m = true,
+                                                                    .band_clusters = 32,
+                                                                    .concurrent_clusters = 132,
+                                                                    .a_panel_bytes = 128 * 8192 * 2,
+                                                                    .b_panel_bytes = 256 * 8192 * 2,
+                                                                    .l2_bytes = 50 * kMib});
+  EXPECT_NEAR(static_cast<double>(imported->report.arrays.at(0).dram), static_cast<double>(waves.a.dram),
+              0.01 * static_cast<double>(waves.a.dram));
+  EXPECT_NEAR(static_cast<double>(imported->report.arrays.at(1).dram), static_cast<double>(waves.b.dram),
+              0.01 * static_cast<double>(waves.b.dram));
+}
+
+}  // namespace
+}  // namespace warpfold::sass

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "traces/import/access_pattern.h"
+#include "traces/import/explore.h"
+#include "traces/import/moving_window.h"
+
+namespace warpfold::sass {
+
+// One line in `every`, of the accesses that CTAs below `ctas` make on `sms` of `all_sms` SMs, evenly spaced among those that have
+// any. CTA c runs on SM c mod all_sms.
+class FollowedLines {
+ public:
+  struct Choice {
+    uint64_t every = 1;
+    uint64_t ctas = 1;
+    uint32_t sms = 1;
+    uint32_t all_sms = 1;
+    uint64_t most_touches = 1;  // of one pattern
+  };
+  using Visit = std::function<void(uint64_t cta, uint64_t step, const access::LineTouch& touched)>;
+
+  FollowedLines(const LaunchFacts& launch, const Choice& choice) : launch_(launch), choice_(choice) {}
+
+  // Every execution of the pattern, in the CTAs of `box`, that touches a line that is followed; in no order. False: there were too
+  // many, for a line that is followed is touched without end.
+  bool for_each(const AccessPattern& pattern, const CtaBox& box, const Visit& visit);
+  uint64_t searches() const { return searches_; }
+
+ private:
+  using Dimension = AccessPattern::Dimension;
+  struct Place {
+    uint64_t address;
+    uint64_t cta;
+    uint64_t step;
+  };
+
+  void in_row(const AccessPattern& pattern, const Place& first, const Dimension& ctas, const Visit& visit);
+  void along(std::span<const Dimension> dimensions, const Place& at, uint64_t bytes, const Visit& visit);
+  void search(const Place& at, uint64_t bytes, const Visit& visit);
+  void touch(const Place& at, uint64_t bytes, const Visit& visit);
+  bool may_go_on() const { return touches_ <= choice_.most_touches; }
+  const MovingWindow& window(int64_t stride);
+
+  const LaunchFacts& launch_;
+  Choice choice_;
+  std::map<int64_t, MovingWindow> windows_;  // by stride
+  std::vector<Dimension> dimensions_;        // of the row
+  Dimension longest_;
+  const MovingWindow* along_longest_ = nullptr;
+  uint64_t searches_ = 0;
+  uint64_t touches_ = 0;  // of the pattern
+};
+
+}  // namespace warpfold::sass

@@ -1,0 +1,159 @@
+#include "traces/import/streams.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "traces/access/shares.h"
+#include "traces/import/launch_reuse.h"
+
+namespace warpfold::sass {
+namespace {
+
+using access::Fraction;
+using access::Kind;
+using access::SiteReuse;
+
+constexpr std::array<Kind, kKinds> kAllKinds{Kind::kLoad, Kind::kLoadPastL1, Kind::kStore};
+constexpr std::array<const char*, kKinds> kSuffixes{".loads", ".loads_past_l1", ".stores"};
+
+uint64_t share_of(uint64_t all, double share) { return static_cast<uint64_t>(std::llround(static_cast<double>(all) * share)); }
+
+class Streams {
+ public:
+  Streams(Exploration& found, const std::vector<Op>& ops, const LaunchFacts& launch, const std::optional<access::CacheSpec>& caches,
+          Imported& result)
+      : found_(found), ops_(ops), launch_(launch), caches_(caches), result_(result), of_(launch.arrays.size()) {}
+
+  void add() {
+    bound_traffic();
+    if (caches_ && found_.all_accesses) {
+      reuse_ = launch_reuse(found_, launch_, *caches_, footprint() > caches_->l2_bytes);
+      result_.report.l1 = reuse_.l1;
+      result_.report.l2 = reuse_.l2;
+    }
+    result_.report.caches = caches_.has_value();
+    reuse_.arrays.resize(launch_.arrays.size());
+    mark_used();
+    for (size_t array = 0; array < launch_.arrays.size(); ++array) add_array(array);
+    for (Path& path : found_.paths) {
+      for_each_step(path, [this](Step& step) { place(step); });
+    }
+  }
+
+ private:
+  struct Stream {
+    bool used = false;
+    access::Served served;
+    int16_t number = -1;
+  };
+
+  Stream& stream_of(const Step& step) {
+    const Kind kind = access_kind(ops_[static_cast<size_t>(step.op)]);
+    return of_[static_cast<size_t>(step.effect.stream)][static_cast<size_t>(kind)];
+  }
+
+  uint64_t whole_sectors(size_t array) const {
+    return (launch_.arrays[array].bytes + access::kSectorBytes - 1) / access::kSectorBytes * access::kSectorBytes;
+  }
+
+  // Touches of one array overlap: together they are no more than the array.
+  void bound_traffic() {
+    for (size_t array = 0; array < launch_.arrays.size(); ++array) {
+      for (ArrayTraffic& traffic : found_.traffic[array]) {
+        traffic.touched = std::min({traffic.touched, whole_sectors(array), traffic.requested});
+      }
+    }
+  }
+
+  uint64_t touched(size_t array) const {
+    uint64_t all = 0;
+    for (const ArrayTraffic& traffic : found_.traffic[array]) all += traffic.touched;
+    return std::min(all, whole_sectors(array));
+  }
+
+  uint64_t footprint() const {
+    uint64_t all = 0;
+    for (size_t array = 0; array < launch_.arrays.size(); ++array) all += touched(array);
+    return all;
+  }
+
+  void mark_used() {
+    for (Path& path : found_.paths) {
+      for_each_step(path, [this](const Step& step) {
+        if (step.effect.stream >= 0) stream_of(step).used = true;
+      });
+    }
+  }
+
+  void add_array(size_t array) {
+    const ArrayFacts& facts = launch_.arrays[array];
+    ArrayReport report{.name = facts.name, .bytes = facts.bytes, .touched = touched(array)};
+    const auto uses = std::ranges::count_if(of_[array], &Stream::used);
+    for (size_t kind = 0; kind < kKinds; ++kind) {
+      Stream& stream = of_[array][kind];
+      if (!stream.used) continue;
+      const bool write = kAllKinds[kind] == Kind::kStore;
+      const SiteReuse reuse = reuse_of(array, kind);
+      report.requested += found_.traffic[array][kind].requested;
+      report.in_l1 += reuse.l1_sectors * access::kSectorBytes;
+      report.dram += reuse.dram_sectors * access::kSectorBytes;
+      report.written = report.written || write;
+      stream.served = access::served(reuse);
+      if (!caches_) stream.served.dram = exact(reuse.dram_sectors, reuse.sectors);
+      if (stream.served.in_l1) continue;
+      stream.number = static_cast<int16_t>(result_.kernel.streams.size());
+      const Fraction& dram = stream.served.dram;
+      const Fraction& l1 = stream.served.l1;
+      result_.kernel.streams.push_back({facts.name + (uses > 1 ? kSuffixes[kind] : ""), write, dram.numerator, dram.denominator, 0,
+                                        l1.numerator, l1.denominator});
+    }
+    result_.report.arrays.push_back(std::move(report));
+  }
+
+  static Fraction exact(uint64_t numerator, uint64_t denominator) {
+    const uint64_t divisor = std::max<uint64_t>(1, std::gcd(numerator, denominator));
+    return {numerator / divisor, std::max<uint64_t>(1, denominator / divisor)};
+  }
+
+  // Of all accesses of the array and kind: followed ones are a sample of them.
+  SiteReuse reuse_of(size_t array, size_t kind) const {
+    const ArrayTraffic& traffic = found_.traffic[array][kind];
+    const ArrayReuse& followed = reuse_.arrays[array][kind];
+    SiteReuse reuse{.sectors = traffic.requested / access::kSectorBytes};
+    reuse.requests = reuse.sectors;
+    if (followed.in_l1) {
+      reuse.l1_requests = share_of(reuse.requests, followed.requests);
+      reuse.l1_sectors = share_of(reuse.sectors, followed.l1_sectors);
+    }
+    const uint64_t once = traffic.touched / access::kSectorBytes;
+    reuse.dram_sectors = std::min(followed.in_l2 ? share_of(reuse.sectors, followed.dram_sectors) : once, reuse.l2_sectors());
+    return reuse;
+  }
+
+  void place(Step& step) {
+    if (step.effect.stream < 0) return;
+    const Stream& stream = stream_of(step);
+    step.effect.stream = stream.number;
+    step.effect.l1_hit = stream.served.in_l1;
+    const double moved = static_cast<double>(step.effect.bytes) * stream.served.moved;
+    step.effect.bytes = stream.served.in_l1 ? 0 : static_cast<uint32_t>(std::max(std::round(moved), 1.0));
+  }
+
+  Exploration& found_;
+  const std::vector<Op>& ops_;
+  const LaunchFacts& launch_;
+  const std::optional<access::CacheSpec>& caches_;
+  Imported& result_;
+  LaunchReuse reuse_;
+  std::vector<std::array<Stream, kKinds>> of_;  // by array
+};
+
+}  // namespace
+
+void add_streams(Exploration& found, const std::vector<Op>& ops, const LaunchFacts& launch,
+                 const std::optional<access::CacheSpec>& caches, Imported& result) {
+  Streams(found, ops, launch, caches, result).add();
+}
+
+}  // namespace warpfold::sass
