@@ -10,6 +10,11 @@ double or_one(bool present, double factor) { return present ? factor : 1; }
 
 std::string whole(double number) { return std::to_string(static_cast<uint64_t>(std::llround(number))); }
 
+Finding starved_tensor(const std::string& path, const std::string& shape, double needed, double given) {
+  return {path, path + ": the tensor rate needs " + whole(needed) + " B of operands a cycle at " + shape +
+                    ", shared memory gives " + whole(given) + " (sm.shared_memory.bytes_per_clk, scale)"};
+}
+
 // m64n256: 256 columns at so many a cycle, for A's wavefronts and those of 256 columns of B. Full rate, 2 columns: 80 in 128
 // cycles.
 std::optional<Finding> starved_wgmma(const Sm& sm) {
@@ -22,10 +27,23 @@ std::optional<Finding> starved_wgmma(const Sm& sm) {
   const double needed = wavefronts * shared.bytes_per_clk() / (kColumns / columns);
   const double given = shared.bytes_per_clk() * or_one(shared.has_scale(), shared.scale());
   if (needed <= given) return std::nullopt;
-  const std::string path = tensor.has_scale() ? "sm.tensor.scale" : "sm.tensor.wgmma_columns_per_clk";
-  return Finding{path, path + ": the tensor rate needs " + whole(needed) +
-                           " B of operands a cycle at m64n256, shared memory gives " + whole(given) +
-                           " (sm.shared_memory.bytes_per_clk, scale)"};
+  return starved_tensor(tensor.has_scale() ? "sm.tensor.scale" : "sm.tensor.wgmma_columns_per_clk", "m64n256", needed, given);
+}
+
+// M 256, N 256 by a pair of CTAs, the shape with the fewest operands: 128 rows of A and half of B's columns in each SM. Two columns
+// a cycle: 64 wavefronts in 128 cycles.
+std::optional<Finding> starved_tcgen05(const Sm& sm) {
+  constexpr double kRows = 128;
+  constexpr double kColumns = 256;
+  const Tcgen05& tcgen05 = sm.tcgen05();
+  const SharedMemory& shared = sm.shared_memory();
+  const double columns = tcgen05.columns_per_clk() * or_one(sm.tensor().has_scale(), sm.tensor().scale());
+  const double wavefronts = kRows / tcgen05.rows_per_a_wavefront() + kColumns / 2 / tcgen05.columns_per_b_wavefront();
+  const double needed = wavefronts * shared.bytes_per_clk() / (kColumns / columns);
+  const double given = shared.bytes_per_clk() * or_one(shared.has_scale(), shared.scale());
+  if (needed <= given) return std::nullopt;
+  return starved_tensor(sm.tensor().has_scale() ? "sm.tensor.scale" : "sm.tcgen05.columns_per_clk",
+                        "M 256, N 256 by a pair of CTAs", needed, given);
 }
 
 std::optional<Finding> starved_dram(const Gpu& gpu) {
@@ -48,7 +66,8 @@ std::optional<Finding> starved_l2(const Gpu& gpu) {
 }  // namespace
 
 std::optional<Finding> find_imbalance(const Gpu& gpu) {
-  if (auto fault = starved_wgmma(gpu.sm())) return fault;
+  const bool tensor_memory = gpu.sm().tcgen05().has_tensor_memory_columns();
+  if (auto fault = tensor_memory ? starved_tcgen05(gpu.sm()) : starved_wgmma(gpu.sm())) return fault;
   if (auto fault = starved_dram(gpu)) return fault;
   return starved_l2(gpu);
 }

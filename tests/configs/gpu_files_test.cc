@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "configs/gpu_balance.h"
+#include "configs/resources.h"
 #include "scratch.h"
 
 namespace warpfold::configs {
@@ -18,7 +19,23 @@ TEST(GpuFiles, LoadAndContradictNothing) {
     EXPECT_FALSE(fault) << entry.path() << ": " << fault->message;
     ++files;
   }
-  EXPECT_GE(files, 21);
+  EXPECT_GE(files, 23);
+}
+
+// Twice of every rate and capacity that has a factor, and of L2's bytes; the tensor cores and all latencies stay.
+TEST(GpuFiles, WideB200HasTwiceOfAllButTheTensorCores) {
+  const Gpu b200 = load_gpu(gpu_path("b200.textproto")).value();
+  Gpu wide = load_gpu(gpu_path("b200_wide.textproto")).value();
+  for (const ScalableResource& resource : scalable_resources()) {
+    if (resource.whole) continue;
+    const bool widened = resource.kind != ResourceKind::kLatency && resource.name != "tensor";
+    EXPECT_EQ(number_at(wide, resource.path), widened ? std::optional(2.0) : std::nullopt) << resource.name;
+  }
+  EXPECT_EQ(wide.l2().bytes(), 2 * b200.l2().bytes());
+  EXPECT_EQ(wide.l2().dirty_bytes(), 2 * b200.l2().dirty_bytes());
+  EXPECT_EQ(wide.sm_count(), b200.sm_count());
+  EXPECT_EQ(wide.clock_mhz(), b200.clock_mhz());
+  EXPECT_EQ(wide.sm().tcgen05().SerializeAsString(), b200.sm().tcgen05().SerializeAsString());
 }
 
 // Two columns a cycle need 80 B of operands; four 160, which shared memory's 128 cannot give.
@@ -29,6 +46,20 @@ TEST(GpuBalance, TensorCoresWantMoreThanSharedMemoryGives) {
   EXPECT_EQ(find_imbalance(gpu).value().message,
             "sm.tensor.wgmma_columns_per_clk: the tensor rate needs 160 B of operands a cycle at m64n256, shared memory gives 128 "
             "(sm.shared_memory.bytes_per_clk, scale)");
+  gpu.mutable_sm()->mutable_shared_memory()->set_scale(2);
+  EXPECT_FALSE(find_imbalance(gpu));
+}
+
+// By a pair of CTAs 64 B of operands a cycle at two columns: twice the rate takes all that shared memory gives, four times more.
+TEST(GpuBalance, TensorCoresWithTensorMemoryWantMoreThanSharedMemoryGives) {
+  Gpu gpu = load_gpu(gpu_path("b200.textproto")).value();
+  gpu.mutable_sm()->mutable_tensor()->set_scale(2);
+  EXPECT_FALSE(find_imbalance(gpu));
+  gpu.mutable_sm()->mutable_tensor()->set_scale(4);
+  EXPECT_EQ(
+      find_imbalance(gpu).value().message,
+      "sm.tensor.scale: the tensor rate needs 256 B of operands a cycle at M 256, N 256 by a pair of CTAs, shared memory gives "
+      "128 (sm.shared_memory.bytes_per_clk, scale)");
   gpu.mutable_sm()->mutable_shared_memory()->set_scale(2);
   EXPECT_FALSE(find_imbalance(gpu));
 }

@@ -33,6 +33,22 @@ TEST_F(StudyFile, IsTakenAsItIs) {
   EXPECT_EQ(study.scenario_file(), "deep/s.textproto");
 }
 
+// Each value of each axis is a setting that the study's scenario takes.
+TEST(StudyFiles, LoadAndVaryWhatTheirScenariosHave) {
+  size_t values = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(gpu_path("../studies"))) {
+    const auto study = load_study(entry.path().string());
+    ASSERT_TRUE(study) << study.error().text();
+    for (const Axis& axis : study->axis()) {
+      for (const std::string& value : axis.value()) {
+        EXPECT_EQ(scenario_error(study->scenario_file(), {axis.name() + "=" + value}), "no error") << entry.path();
+        ++values;
+      }
+    }
+  }
+  EXPECT_GE(values, 40);
+}
+
 TEST_F(StudyFile, NamesTheMistakeAndItsPlace) {
   EXPECT_EQ(error_of("policy: SEQUENTIAL"), "study.textproto: scenario_file is missing");
   EXPECT_EQ(error_of("scenario_file: \"s\""), "study.textproto: no axis: a study varies something");

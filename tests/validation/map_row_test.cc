@@ -123,6 +123,7 @@ TEST_F(Rows, AFlushAndEventsAreSimulatedAsTheRowSays) {
   ASSERT_EQ(scenario.kernel_size(), 2);
   EXPECT_EQ(scenario.kernel(0).elementwise().operation(), configs::FILL);
   EXPECT_EQ(scenario.kernel(0).elementwise().elements() * scenario.kernel(0).elementwise().element_bytes(), 268435456);
+  EXPECT_EQ(scenario.kernel(0).elementwise().accesses_per_thread(), 4);
   EXPECT_EQ(scenario.kernel(1).name(), "pass");
   const std::string text = header + "\nS1,MEM,";
   EXPECT_EQ(mistake(text + "H100," + pass + ";timer=host,1,us\n"), "reason: dims_other: timer=host; expected timer=events");

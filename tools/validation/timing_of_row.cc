@@ -29,6 +29,7 @@ Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparis
   fill.set_operation(configs::FILL);
   fill.set_element_bytes(4);
   fill.set_elements(timing.flush_bytes / 4);
+  fill.set_accesses_per_thread(4);  // a memset is bound by DRAM; with one access a thread CTA launches bind it on a B200
   scenario.mutable_kernel()->SwapElements(0, 1);
   if (const auto fault = configs::find_scenario_fault(scenario)) return not_mapped(fault->path + ": " + fault->message);
   return {};

@@ -55,7 +55,7 @@ Expected<std::vector<configs::Kernel>> offered_by(const configs::GemmLibrary& li
           ? add(workloads::blackwell_candidates(kernel.blackwell_gemm(), library, gpu), &configs::Kernel::mutable_blackwell_gemm)
           : add(workloads::gemm_candidates(kernel.hopper_gemm(), library, gpu), &configs::Kernel::mutable_hopper_gemm);
   if (!added) return std::unexpected(added.error());
-  for (configs::Kernel& each : all) each.set_name("candidate");
+  for (configs::Kernel& each : all) each.set_name(kernel.name());
   return all;
 }
 
@@ -93,7 +93,8 @@ Expected<uint64_t> simulated_cycles(const Candidate& candidate, const configs::G
   fold.error = kTolerance;
   const auto outcome = sim::simulate(gpu, launches, {.serialise = true, .fold = fold});
   if (!outcome) return std::unexpected(outcome.error());
-  if (outcome->deadlocked) return fail("a candidate of tile AUTO does not end: " + fields_of(candidate.gemm));
+  if (outcome->deadlocked)
+    return fail("kernel " + candidate.gemm.name() + ": a candidate of tile AUTO does not end: " + fields_of(candidate.gemm));
   return outcome->total_cycles;
 }
 
@@ -170,7 +171,7 @@ Expected<configs::TileChoices> TileTuner::tune(configs::Scenario& scenario) {
     const std::pair key(unnamed.SerializeAsString(), scenario.gpu().SerializeAsString());
     auto known = known_.find(key);
     if (known == known_.end()) {
-      auto choice = choose(unnamed, scenario.gpu());
+      auto choice = choose(kernel, scenario.gpu());
       if (!choice) {
         Diagnostic problem = choice.error();
         problem.path = policies::path_of_kernel(i) + "." + generator_of(kernel);

@@ -1,0 +1,62 @@
+// What docs/future_gpus.md says of the chip after the B200, on smaller problems of the same kernels.
+
+#include <gtest/gtest.h>
+
+#include "tests/physics/support.h"
+#include "tests/source_dir.h"
+
+namespace warpfold::test {
+namespace {
+
+const std::string kScenarios = WARPFOLD_SOURCE_DIR "/configs/scenarios/";
+
+// So many times as fast as the B200 itself.
+double gain(const std::string& scenario, const std::string& size, Settings wider) {
+  const auto cycles = [&](const Settings& settings) {
+    return static_cast<double>(simulate(kScenarios + scenario, settings).total_cycles());
+  };
+  wider.push_back(size);
+  return cycles({size}) / cycles(wider);
+}
+
+const Settings kTensor{"gpu.sm.tensor.scale=2"};
+const Settings kTensorAndWay{"gpu.sm.tensor.scale=2", "gpu.l2.scale=2", "gpu.sm.network.scale=2"};
+
+// L2 and an SM's port deliver what tiles of 128 x 256 need at the present rate, and no more.
+TEST(NextChip, AGemmGainsFromTensorThroughputOnlyWithL2AndPorts) {
+  const std::string gemm = "gemm_b200_fp8_8192.textproto";
+  const std::string size = "size=4096";
+  EXPECT_NEAR(gain(gemm, size, kTensor), 1, 0.03);
+  EXPECT_LT(gain(gemm, size, {"gpu.l2.scale=2", "gpu.sm.network.scale=2"}), 1.2);
+  EXPECT_GT(gain(gemm, size, kTensorAndWay), 1.6);
+}
+
+TEST(NextChip, AttentionGainsFromTensorThroughputOnlyWithExponentialsAndSharedMemory) {
+  const std::string attention = "flash_attention_4_b200.textproto";
+  const std::string size = "seq=4096";
+  EXPECT_LT(gain(attention, size, kTensor), 1.02);
+  EXPECT_LT(gain(attention, size, {"gpu.sub_core.xu.scale=2", "gpu.sm.shared_memory.scale=2"}), 1.02);
+  EXPECT_GT(gain(attention, size, {"gpu.sm.tensor.scale=2", "gpu.sub_core.xu.scale=2", "gpu.sm.shared_memory.scale=2"}), 1.08);
+}
+
+TEST(NextChip, RandomNumbersBesideAGemmGainFromIntegerPipesAndIssueSlotsTogether) {
+  const std::string pair = "qkv_philox_b200.textproto";
+  const std::string size = "seq=4096";
+  const double multiplies = gain(pair, size, {"gpu.sub_core.fma_heavy.scale=2"});
+  const double integers = gain(pair, size, {"gpu.sub_core.fma_heavy.scale=2", "gpu.sub_core.alu.scale=2"});
+  const double all = gain(pair, size, {"gpu.sub_core.fma_heavy.scale=2", "gpu.sub_core.alu.scale=2", "gpu.sub_core.issue.scale=2"});
+  EXPECT_GT(multiplies, 1.1);
+  EXPECT_GT(integers, multiplies + 0.02);
+  EXPECT_GT(all, integers + 0.01);
+}
+
+// Products at twice the rate take all of shared memory while they run.
+TEST(NextChip, TensorThroughputKeepsRandomNumbersFromSharedMemory) {
+  const std::string pair = "qkv_philox_b200.textproto";
+  const std::string size = "seq=4096";
+  EXPECT_LT(gain(pair, size, kTensor), 0.97);
+  EXPECT_NEAR(gain(pair, size, {"gpu.sm.tensor.scale=2", "gpu.sm.shared_memory.scale=2"}), 1, 0.01);
+}
+
+}  // namespace
+}  // namespace warpfold::test

@@ -1,0 +1,30 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/source_dir.h"
+#include "tools/validation/map_row.h"
+
+namespace warpfold::validation {
+namespace {
+
+// Rows whose errors no test holds: each is something that can be simulated.
+TEST(PublishedRows, OfBlackwellAndOtherGpusAreAllMapped) {
+  RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {});
+  for (const char* folder : {"blackwell", "other"}) {
+    size_t rows = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(WARPFOLD_SOURCE_DIR "/tests/validation/" + std::string(folder))) {
+      const auto read = read_measured_rows(entry.path().string());
+      ASSERT_TRUE(read) << read.error().text();
+      for (const MeasuredRow& row : *read) {
+        const auto mapped = mapper.map(row);
+        EXPECT_TRUE(mapped) << row.file() << ":" << row.line() << ": " << mapped.error().reason;
+        ++rows;
+      }
+    }
+    EXPECT_GE(rows, 90) << folder;
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::validation
