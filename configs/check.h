@@ -12,6 +12,8 @@ namespace warpfold::configs {
 // The first thing wrong with a merged message, for callers that know where its values were written.
 // `prefix` goes before every path ("gpu." within a scenario).
 std::optional<Finding> find_gpu_fault(const Gpu& gpu, const std::string& prefix);
+// Of it the power model, and whether the clock can follow from it; numbers by themselves are checked with the rest.
+std::optional<Finding> find_power_fault(const Gpu& gpu);
 // Parameters by themselves: to be asked before they are applied.
 std::optional<Finding> find_parameter_fault(const Scenario& scenario);
 // Shapes and options of one kernel's workload; `path` is the kernel's.

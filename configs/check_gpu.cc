@@ -16,6 +16,7 @@ enum class Needed {
   kWithBulkCopies,    // bulk copies and mbarriers: architectures from sm_90 on
   kWithWgmma,         // sm_90 alone: later ones multiply in other ways
   kWithTensorMemory,  // GPUs that state sm.tcgen05.tensor_memory_columns
+  kWithPower,         // GPUs that state a power model
   kNever,             // left out, it is 0 or not known
 };
 
@@ -32,6 +33,7 @@ constexpr double kMany = 1e6;
 constexpr Needed kBulk = Needed::kWithBulkCopies;
 constexpr Needed kWgmma = Needed::kWithWgmma;
 constexpr Needed kTensorMemory = Needed::kWithTensorMemory;
+constexpr Needed kPower = Needed::kWithPower;
 
 constexpr std::array kLimits{
     Limit{"sm_count", 1, 4096},
@@ -100,6 +102,24 @@ constexpr std::array kLimits{
     Limit{"data_sheet.fp8_tflops", 1, kMany, Needed::kNever},
     Limit{"data_sheet.tensor_clock_mhz", 1, 1e5, Needed::kNever},
     Limit{"data_sheet.memory_gb_per_s", 1, kMany, Needed::kNever},
+    Limit{"power.cap_w", 1, 1e5, kPower},
+    Limit{"power.clock_limit_mhz", 1, 1e5, kPower},
+    Limit{"power.response_ms", 0, 1e5, kPower},
+    Limit{"power.energy.warp_instruction_pj", 0, kMany, kPower},
+    Limit{"power.energy.alu_pj", 0, kMany, kPower},
+    Limit{"power.energy.fma_pj", 0, kMany, kPower},
+    Limit{"power.energy.fp16_pj", 0, kMany, kPower},
+    Limit{"power.energy.fp64_pj", 0, kMany, kPower},
+    Limit{"power.energy.xu_pj", 0, kMany, kPower},
+    Limit{"power.energy.uniform_pj", 0, kMany, kPower},
+    Limit{"power.energy.memory_pj", 0, kMany, kPower},
+    Limit{"power.energy.register_read_pj", 0, kMany, kPower},
+    Limit{"power.energy.tensor_16_bit_pj", 0, kMany, kPower},
+    Limit{"power.energy.tensor_8_bit_pj", 0, kMany, kPower},
+    Limit{"power.energy.tensor_4_bit_pj", 0, kMany, kPower},
+    Limit{"power.energy.shared_memory_byte_pj", 0, kMany, kPower},
+    Limit{"power.energy.l2_byte_pj", 0, kMany, kPower},
+    Limit{"power.energy.dram_byte_pj", 0, kMany, kPower},
 };
 
 // What-if factors. Far enough for any question; what they make must stay within the limits of the machine's structures.
@@ -134,6 +154,8 @@ bool is_needed(Needed needed, const Gpu& gpu, int architecture) {
       return architecture / 10 == 9;
     case Needed::kWithTensorMemory:
       return gpu.sm().tcgen05().has_tensor_memory_columns();
+    case Needed::kWithPower:
+      return gpu.has_power();
     case Needed::kNever:
       return false;
   }
@@ -259,7 +281,8 @@ std::optional<Finding> find_fault(const Gpu& gpu) {
     return Finding{"sub_core.register_file_cache", "sub_core.register_file_cache is missing"};
   }
   if (auto fault = check_factors(gpu)) return fault;
-  return check_consistency(gpu);
+  if (auto fault = check_consistency(gpu)) return fault;
+  return find_power_fault(gpu);
 }
 
 }  // namespace

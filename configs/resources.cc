@@ -54,6 +54,7 @@ constexpr std::array kBehindPipes{
                      true},
     ScalableResource{"sm_count", kRate, "sm_count", "SMs; programs that fill the chip follow, L2 and DRAM stay", true, true},
     ScalableResource{"clock", kRate, "clock_mhz", "clock of SMs and L2; DRAM keeps its bytes a second", true, true},
+    ScalableResource{"power_cap", kRate, "power.cap_w", "watts of the board, where gpu.clock is POWER", true, true},
 };
 
 // With a factor on each math pipe, those of the sub-cores before those of the SM.

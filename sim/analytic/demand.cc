@@ -44,6 +44,7 @@ class Walk {
       const auto inner = std::ranges::find_if(starting, [&](uint32_t l) { return program_.loops[l].depth > depth; });
       if (inner == starting.end()) {
         count(program_.ops[i], times);
+        count_tensor_operations(i, times);
         continue;
       }
       const LoopSpan& loop = program_.loops[*inner];
@@ -54,8 +55,14 @@ class Walk {
     }
   }
 
+  void count_tensor_operations(uint32_t i, uint64_t times) {
+    const TensorOperations operations = tensor_operations(spec_.architecture->info(*program_.sources[i]), program_.ops[i]);
+    demand_.tensor_operations[static_cast<size_t>(operations.width)] += times * operations.count;
+  }
+
   void count(const MicroOp& op, uint64_t times) {
     demand_.instructions += times;
+    demand_.pipe_instructions[static_cast<size_t>(op.pipe)] += times;
     if (op.pipe == Pipe::kMemory) {
       count_memory(op, times);
     } else if (op.pipe == Pipe::kWgmma) {
@@ -143,7 +150,11 @@ LargestRequest largest_of(const Spec& spec, const KernelImage& image) {
 
 void Demand::add(const Demand& other, uint64_t times) {
   instructions += other.instructions * times;
-  for (size_t p = 0; p < pipe_cycles.size(); ++p) pipe_cycles[p] += other.pipe_cycles[p] * times;
+  for (size_t p = 0; p < pipe_cycles.size(); ++p) {
+    pipe_instructions[p] += other.pipe_instructions[p] * times;
+    pipe_cycles[p] += other.pipe_cycles[p] * times;
+  }
+  for (size_t w = 0; w < tensor_operations.size(); ++w) tensor_operations[w] += other.tensor_operations[w] * times;
   wgmma_quarter_cycles += other.wgmma_quarter_cycles * times;
   wgmma_quarter_wavefronts += other.wgmma_quarter_wavefronts * times;
   tcgen05_cycles += other.tcgen05_cycles * times;

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "configs/enum_values.h"
 #include "isa/pipe.h"
+#include "sim/analytic/tensor_operations.h"
 #include "sim/sm/kernel_image.h"
 #include "sim/sm/spec.h"
 #include "sim/sm/tcgen05_unit.h"
@@ -15,14 +17,16 @@ namespace warpfold::sim {
 // without regard to when.
 struct Demand {
   uint64_t instructions = 0;
-  std::array<uint64_t, isa::kPipes> pipe_cycles{};  // input latch held, by isa::Pipe
-  uint64_t wgmma_quarter_cycles = 0;                // tensor core, of a command that four warps issue together
-  uint64_t wgmma_quarter_wavefronts = 0;            // shared memory, likewise
-  uint64_t tcgen05_cycles = 0;                      // tensor core
-  uint64_t tcgen05_wavefronts = 0;                  // shared memory
-  std::array<uint64_t, 2> register_reads{};         // warp-wide registers, per bank, that the register-file cache does not hold
-  uint64_t memory_requests = 0;                     // to the SM-shared stage
-  uint64_t wavefronts = 0;                          // passes through the data stage of shared memory
+  std::array<uint64_t, isa::kPipes> pipe_instructions{};
+  std::array<uint64_t, isa::kPipes> pipe_cycles{};                      // input latch held, by isa::Pipe
+  std::array<uint64_t, enum_size<OperandWidth>()> tensor_operations{};  // by OperandWidth
+  uint64_t wgmma_quarter_cycles = 0;                                    // tensor core, of a command that four warps issue together
+  uint64_t wgmma_quarter_wavefronts = 0;                                // shared memory, likewise
+  uint64_t tcgen05_cycles = 0;                                          // tensor core
+  uint64_t tcgen05_wavefronts = 0;                                      // shared memory
+  std::array<uint64_t, 2> register_reads{};  // warp-wide registers, per bank, that the register-file cache does not hold
+  uint64_t memory_requests = 0;              // to the SM-shared stage
+  uint64_t wavefronts = 0;                   // passes through the data stage of shared memory
   uint64_t bulk_loads = 0;
   uint64_t bytes_in = 0;       // through the SM's network port
   uint64_t bytes_out = 0;      // likewise

@@ -26,12 +26,13 @@ std::string fault(const std::function<void(Gpu&)>& change) {
   return checked ? "no error" : checked.error().text();
 }
 
-// Calls `visit` with every plain field of the groups below `message`, and the path to it.
+// Calls `visit` with every plain field, lists left out, of the groups below `message`, and the path to it.
 using Visit = std::function<void(pb::Message& owner, const pb::FieldDescriptor& field, const std::string& path)>;
 void for_each_field(pb::Message& message, const std::string& prefix, const Visit& visit) {
   const pb::Descriptor& type = *message.GetDescriptor();
   for (int i = 0; i < type.field_count(); ++i) {
     const pb::FieldDescriptor& field = *type.field(i);
+    if (field.is_repeated()) continue;
     const std::string path = prefix + field.name();
     if (field.message_type() != nullptr) {
       for_each_field(*message.GetReflection()->MutableMessage(&message, &field), path + ".", visit);
@@ -49,7 +50,8 @@ TEST(CheckGpu, MissesEveryFieldThatTheMachineReads) {
     // No base, and what has a default.
     if (wanted.ends_with("scale") || wanted == "base" || wanted == "sub_core.issue_policy" ||
         wanted.ends_with("_admission_entries") || wanted.starts_with("data_sheet.") || wanted == "graph_launch_cycles" ||
-        wanted == "programmatic_launch_cycles" || wanted == "timed_launch_us" || wanted.starts_with("sm.tcgen05."))
+        wanted == "programmatic_launch_cycles" || wanted == "timed_launch_us" || wanted.starts_with("sm.tcgen05.") ||
+        wanted == "clock" || wanted == "power.gpu")
       continue;
     const std::string message = fault([&](Gpu& gpu) {
       for_each_field(gpu, "", [&](pb::Message& owner, const pb::FieldDescriptor& field, const std::string& path) {

@@ -75,6 +75,17 @@ configs::Statement loss_finding(const configs::Result& result) {
   return finding(text_of({"The policy loses most by ", result.reason(), "."}), {"reason"});
 }
 
+// "The board takes 400 W, its cap: the clock is 1,289 MHz instead of 1,410, which costs 8.6 % of the time."
+configs::Statement power_finding(const configs::Result& result) {
+  const configs::PowerUse& power = result.power();
+  const auto whole = [](double number) { return with_thousands(fixed(number, 0)); };
+  std::string text = text_of({"The board takes ", whole(power.watts()), " W at ", whole(power.clock_mhz()), " MHz"});
+  if (!power.capped()) return finding(text + ", its highest clock.", {"power.watts", "power.clock_mhz"});
+  text += text_of({" under a cap of ", whole(power.cap_w()), " W; without it the clock would be ", whole(power.clock_limit_mhz()),
+                   " MHz and the run ", percent_text(power.cap_cost_us() / result.total_time_us()), " shorter."});
+  return finding(text, {"power.watts", "power.clock_mhz", "power.cap_w", "power.clock_limit_mhz", "power.cap_cost_us"});
+}
+
 // Kernels by how long they take, longest first: indexes.
 std::vector<int> by_time(const configs::Result& result) {
   std::vector<int> order;
@@ -150,6 +161,7 @@ std::vector<configs::Statement> findings(const configs::Result& result, size_t m
   }
   std::vector<configs::Statement> found{total_of(result)};
   found.insert(found.end(), warned.begin(), warned.end());
+  if (result.has_power()) found.push_back(power_finding(result));
   const std::vector<Theft> taken = thefts(result);
   const bool theft = !taken.empty() && taken.front().share >= kWorthTelling;
   const bool loss = result.kernels_size() > 1 && !result.reason().empty();

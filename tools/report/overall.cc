@@ -54,6 +54,20 @@ configs::Statement fastest_of(const std::vector<const configs::Run*>& runs) {
                  {total_field(fastest), total_field(first)});
 }
 
+// Of runs whose clocks follow from power.
+std::optional<configs::Statement> least_energy_of(const std::vector<const configs::Run*>& runs) {
+  const bool known = std::ranges::all_of(runs, [](const configs::Run* run) { return run->result().has_power(); });
+  if (!known) return std::nullopt;
+  const auto joules = [](const configs::Run* run) { return run->result().power().joules(); };
+  const configs::Run& first = *runs.front();
+  const configs::Run& least = **std::ranges::min_element(runs, {}, joules);
+  const std::string energy = rounded(1e3 * joules(&least)) + " mJ";
+  if (&least == &first) return finding({first.label(), " takes the least energy: ", energy, "."}, {first.path() + ".power.joules"});
+  return finding({least.label(), " takes the least energy: ", energy, ", ", percent_text(joules(&least) / joules(&first)), " of ",
+                  first.label(), "'s."},
+                 {least.path() + ".power.joules", first.path() + ".power.joules"});
+}
+
 configs::Statement change_of(const configs::Mover& mover) {
   const std::string values = rounded(mover.a()) + " to " + rounded(mover.b()) + " " + mover.unit();
   std::string relative;
@@ -137,6 +151,7 @@ std::vector<configs::Statement> overall_findings(const configs::Report& report) 
     if (auto change = kernel_change_of(report)) findings.push_back(std::move(*change));
   } else if (simulations.size() > 1) {
     findings.push_back(fastest_of(simulations));
+    if (auto least = least_energy_of(simulations)) findings.push_back(std::move(*least));
   }
   for (const configs::Run& run : report.run()) {
     const configs::Run* simulation = run.result().has_model() ? simulation_of(run, simulations) : nullptr;

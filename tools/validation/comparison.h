@@ -17,6 +17,8 @@ enum class Quantity {
   kTime,       // microseconds
   kSlowdown,   // time beside others over time alone
   kTimeRatio,  // time of the first run over that of the second
+  kWatts,      // mean power of the board at the clock that it leaves
+  kClock,      // that clock, in MHz
 };
 
 struct Run {
@@ -30,7 +32,7 @@ struct Comparison {
   std::string kernel;  // within it; rows of one kernel and GPU are a group
   std::string shape;   // for people
   Quantity quantity = Quantity::kTime;
-  double measured = 0;     // microseconds, or a ratio
+  double measured = 0;     // microseconds, a ratio, watts or MHz
   std::vector<Run> runs;   // kTime: one after the other, their times add up
   double launches_us = 0;  // kTime: of launches that the measured time holds
   std::string of;          // the kernel whose time counts; empty: the whole run

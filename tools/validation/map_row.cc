@@ -81,6 +81,17 @@ Mapped<void> check(const configs::Scenario& scenario) {
   return {};
 }
 
+// Board power at a locked clock, or the clock under the cap.
+bool is_power(const MeasuredRow& row) { return row.text("category") == "POWER"; }
+
+// The kernel that takes the power, as a row of its own category would have it.
+Mapped<RowWork> power_work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
+  const std::string& kernel = row.text("kernel");
+  if (kernel.starts_with("attention")) return attention_of_row(row);
+  if (kernel.starts_with("pass")) return memory_of_row(row);
+  return gemm_of_row(row, gpu.architecture());
+}
+
 Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (!row.text("kernel_file").empty()) return kernel_file_of_row(row);
   const std::string& category = row.text("category");
@@ -89,7 +100,21 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (category == "DECODE") return decode_of_row(row, gpu);
   if (category == "RNG") return philox_of_row(row);
   if (category == "MEM") return memory_of_row(row);
+  if (is_power(row)) return power_work_of(row, gpu);
   return not_mapped("no generator for rows of " + category + "; name its kernel_file or scenario");
+}
+
+Mapped<Comparison> measured_power(const MeasuredRow& row, Comparison comparison) {
+  const std::string& unit = row.text("unit");
+  if (unit != "W" && unit != "MHz") return not_mapped("a figure in \"" + unit + "\" is neither board power nor a clock");
+  const auto value = row.number("value");
+  if (!value) return not_mapped("no value");
+  if (comparison.runs.size() != 1) return not_mapped("power of several kernels");
+  comparison.family = unit == "W" ? "board power" : "sustained clock";
+  comparison.kernel = row.text("kernel");
+  comparison.quantity = unit == "W" ? Quantity::kWatts : Quantity::kClock;
+  comparison.measured = *value;
+  return comparison;
 }
 
 }  // namespace
@@ -139,7 +164,13 @@ Mapped<configs::Gpu> RowMapper::gpu_of(const MeasuredRow& row) {
 }
 
 Mapped<void> RowMapper::apply_settings(const MeasuredRow& row, configs::Scenario& scenario) const {
-  if (const auto clock = row.number("clock_mhz")) scenario.mutable_gpu()->set_clock_mhz(static_cast<uint32_t>(*clock + 0.5));
+  const auto clock = row.number("clock_mhz");
+  if (is_power(row)) {
+    scenario.mutable_gpu()->set_clock(configs::POWER);
+    if (clock) scenario.mutable_gpu()->mutable_power()->set_clock_limit_mhz(*clock);
+  } else if (clock) {
+    scenario.mutable_gpu()->set_clock_mhz(static_cast<uint32_t>(*clock + 0.5));
+  }
   for (const std::string& setting : settings_) {
     if (auto set = set_at(scenario, "", setting, {"--set", 0, 0, {}}); !set) return set;
   }
@@ -188,6 +219,7 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     if (auto checked = check(run->scenario); !checked) return std::unexpected(checked.error());
     comparison.runs.push_back(std::move(*run));
   }
+  if (is_power(row)) return measured_power(row, std::move(comparison));
   if (!ratio) {
     const auto timing = timing_of_row(row);
     if (!timing) return std::unexpected(timing.error());

@@ -191,7 +191,7 @@ class Importer {
   const std::string& file_;
   const configs::KernelLaunch& launch_;
   const configs::Places& places_;
-const access::CachesFor& caches_;
+  const access::CachesFor& caches_;
   std::string compiled_for_;
   const isa::Architecture* architecture_ = nullptr;  // that the kernel runs on
   Listing listing_;

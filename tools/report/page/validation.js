@@ -21,6 +21,8 @@ function validationHead(validation) {
 // Kinds of figures that rows hold, each with a chart of its own.
 const quantities = {
   time_us: {what: 'time', unit: 'us', title: 'Simulated against measured time of each row'},
+  watts: {what: 'board power', unit: 'W', title: 'Simulated against measured board power of each row'},
+  clock_mhz: {what: 'clock', unit: 'MHz', title: 'Simulated against measured clock under the cap of each row'},
   slowdown: {what: 'slowdown', unit: 'times', title: 'Simulated against measured slowdown of each row'},
   time_ratio: {what: 'ratio of times', unit: 'times', title: 'Simulated against measured ratio of times of each row'},
 };

@@ -19,7 +19,7 @@ namespace {
 
 using enum validation::Quantity;
 constexpr auto kQuantityNames =
-    by_enum<validation::Quantity, const char*>({{kTime, "time_us"}, {kSlowdown, "slowdown"}, {kTimeRatio, "time_ratio"}});
+    by_enum<validation::Quantity, const char*>({{kTime, "time_us"}, {kSlowdown, "slowdown"}, {kTimeRatio, "time_ratio"}, {kWatts, "watts"}, {kClock, "clock_mhz"}});
 
 const configs::SimulatedKernel* kernel_of(const configs::SimulatedPoint& point, const std::string& name) {
   const auto found = std::ranges::find(point.kernel(), name, [](const auto& kernel) { return kernel.name(); });
@@ -59,6 +59,10 @@ double simulated_value(const Comparison& comparison, const std::vector<const con
       return slowdown(*points.front(), comparison.of, comparison.beside);
     case Quantity::kTimeRatio:
       return us_of(*points.front(), comparison.of) / us_of(*points.back(), comparison.of);
+    case Quantity::kWatts:
+      return points.front()->watts();
+    case Quantity::kClock:
+      return points.front()->clock_mhz();
   }
   throw std::logic_error("a quantity without a value");
 }
@@ -109,6 +113,7 @@ configs::SimulatedPoint simulated_point(const configs::Result& result) {
   point.set_total_cycles(result.total_cycles());
   point.set_clock_mhz(static_cast<double>(result.total_cycles()) / result.total_time_us());
   point.set_fold(result.fold().mode());
+  point.set_watts(result.power().watts());
   *point.mutable_warnings() = result.warnings();
   for (const configs::KernelResult& kernel : result.kernels()) {
     configs::SimulatedKernel& entry = *point.add_kernel();

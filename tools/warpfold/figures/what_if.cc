@@ -17,6 +17,11 @@ void fill_variation(const configs::Result& base, const configs::Result& varied, 
   variation.set_total_time_us(varied.total_time_us());
   variation.set_speedup(ratio(base.total_time_us(), varied.total_time_us()));
   variation.set_fold(varied.fold().mode());
+  if (varied.has_power()) {
+    variation.set_clock_mhz(varied.power().clock_mhz());
+    variation.set_watts(varied.power().watts());
+    variation.set_joules(varied.power().joules());
+  }
   for (int k = 0; k < varied.kernels_size(); ++k) {
     const configs::KernelResult& kernel = varied.kernels(k);
     configs::VariedKernel& entry = *variation.add_kernels();

@@ -1,6 +1,7 @@
 #include "tools/warpfold/render/result_report.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "tools/warpfold/render/fold_line.h"
 #include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/power_tables.h"
 #include "tools/warpfold/render/slowdown_table.h"
 #include "tools/warpfold/render/summary.h"
 #include "tools/warpfold/render/table.h"
@@ -137,7 +139,7 @@ std::string result_text(const configs::Result& result) {
          sm_line(result) + fold_line(result) + "\n" + l2_lines(result) + "\n" + findings_text(result) +
          section("Kernels", kernel_table(result)) + section(choice_title(result), choice_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
-         section("Resources, % of the chip's capacity", resource_table(result)) +
+         section("Resources, % of the chip's capacity", resource_table(result)) + power_tables(result) +
          section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
 }
@@ -169,13 +171,15 @@ std::vector<std::string> csv_columns(const configs::Result& result) {
                                    "fold_error_bound",
                                    "instructions_replayed"};
   if (result.rank() > 0) columns.emplace_back("rank");  // of a comparison
+  if (result.has_power()) std::ranges::copy(power_csv_columns(), std::back_inserter(columns));
   for (const configs::StateCycles& state : result.kernels(0).states()) columns.push_back(state.state());
   return columns;
 }
 
 void add_csv_rows(const configs::Result& result, Table& table) {
   constexpr int kDecimals = 6;
-  for (const configs::KernelResult& kernel : result.kernels()) {
+  for (int k = 0; k < result.kernels_size(); ++k) {
+    const configs::KernelResult& kernel = result.kernels(k);
     const configs::Occupancy& occupancy = kernel.occupancy();
     std::vector<Cell> row{result.scenario(),
                           result.policy(),
@@ -203,6 +207,10 @@ void add_csv_rows(const configs::Result& result, Table& table) {
                           Cell(result.fold().error_bound(), kDecimals),
                           result.instructions_replayed()};
     if (result.rank() > 0) row.emplace_back(uint64_t{result.rank()});
+    if (result.has_power()) {
+      std::ranges::copy(power_csv_cells(result), std::back_inserter(row));
+      row.emplace_back(result.power().kernels(k).joules(), kDecimals);
+    }
     for (const configs::StateCycles& state : kernel.states()) row.emplace_back(uint64_t{state.warp_cycles()});
     table.add(std::move(row));
   }
@@ -230,6 +238,7 @@ bool ties(const configs::Comparison& comparison) {
 std::string comparison_text(const configs::Comparison& comparison) {
   const configs::Result& first = comparison.results(0);
   std::vector<std::string> columns{"policy", "rank", "total us", "speed-up"};
+  if (first.has_power()) std::ranges::copy(power_columns(), std::back_inserter(columns));
   for (const configs::Alone& alone : first.alone()) columns.push_back(alone.name() + " slowdown");
   std::vector<uint64_t> stored;
   for (const configs::Result& result : comparison.results()) stored.push_back(result.stored_bits_bytes());
@@ -240,6 +249,7 @@ std::string comparison_text(const configs::Comparison& comparison) {
   for (const configs::Result& result : comparison.results()) {
     std::vector<Cell> row{result.policy(), uint64_t{result.rank()}, Cell(result.total_time_us(), 2),
                           Cell(first.total_time_us() / result.total_time_us(), 3)};
+    if (first.has_power()) std::ranges::copy(power_cells(result), std::back_inserter(row));
     for (const configs::Alone& alone : result.alone()) row.push_back(slowdown_cell(result, alone));
     row.emplace_back(static_cast<double>(result.stored_bits_bytes()) / unit.bytes, 1);
     row.emplace_back(result.reason());
@@ -249,8 +259,8 @@ std::string comparison_text(const configs::Comparison& comparison) {
   for (const configs::Skipped& each : comparison.skipped()) skipped += "not run: " + each.reason() + "\n";
   return first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
          "\nSpeed-up is over the first policy, slowdown the kernel's busy time over what it needs alone on the same GPU.\n" +
-         (ties(comparison) ? "Equal rank: nearer to each other than folding leaves open.\n" : "") + skipped +
-         fold_note(comparison) + warning_lines(comparison);
+         least_energy_line(comparison) + (ties(comparison) ? "Equal rank: nearer to each other than folding leaves open.\n" : "") +
+         skipped + fold_note(comparison) + warning_lines(comparison);
 }
 
 }  // namespace

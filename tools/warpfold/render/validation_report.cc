@@ -29,7 +29,11 @@ std::string digits(double number) {
   return fixed(number, std::max(0, 4 - before));
 }
 
-std::string unit_of(const configs::ValidatedRow& row) { return row.quantity() == "time_us" ? "us" : "x"; }
+std::string unit_of(const configs::ValidatedRow& row) {
+  if (row.quantity() == "time_us") return "us";
+  if (row.quantity() == "watts") return "W";
+  return row.quantity() == "clock_mhz" ? "MHz" : "x";
+}
 
 std::string limiter_of(const configs::ValidatedRow& row) {
   return row.limiter() + " " + fixed(100 * row.limiter_utilization(), 0) + " %";
@@ -227,7 +231,7 @@ std::string markdown_rows(const configs::Validation& validation, const std::stri
       {"row", "GPU", "kernel", "shape", "measured", "simulated", "time", "rate", "simulated", "tensor pipe", "busiest"});
   for (const configs::ValidatedRow& row : validation.rows()) {
     if (row.family() != family) continue;
-    const std::string unit = row.quantity() == "time_us" ? " us" : " x";
+    const std::string unit = " " + unit_of(row);
     const auto rate = [&](double value) { return row.rate_unit().empty() ? "" : digits(value) + " " + row.rate_unit(); };
     table.add({row.id() + (row.judged() ? "" : "\\*"), row.gpu(), row.implementation(), row.shape(), digits(row.measured()) + unit,
                digits(row.simulated()) + unit, signed_percent(row.error()), rate(row.measured_rate()), rate(row.simulated_rate()),

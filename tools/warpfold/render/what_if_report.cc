@@ -110,6 +110,26 @@ std::string not_run_lines(const configs::WhatIf& what_if) {
   return lines;
 }
 
+// Where the clock follows from power.
+std::string power_lines(const configs::Result& result) {
+  if (!result.has_power()) return "";
+  const auto line = [](const std::string& name, double mhz, double watts, double joules) {
+    constexpr double kMillijoules = 1e3;
+    return "  " + name + ": " + with_thousands(fixed(mhz, 0)) + " MHz, " + with_thousands(fixed(watts, 0)) + " W, " +
+           with_thousands(fixed(kMillijoules * joules, 2)) + " mJ\n";
+  };
+  std::string lines = "Clock, board power and energy\n";
+  lines += line("as it is", result.power().clock_mhz(), result.power().watts(), result.power().joules());
+  for (const configs::VariedResource& resource : result.what_if().resources()) {
+    for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
+      if (ran(*variation) && changes_anything(resource))
+        lines += line(resource.resource() + " x " + factor_text(variation->factor()), variation->clock_mhz(), variation->watts(),
+                      variation->joules());
+    }
+  }
+  return lines;
+}
+
 std::string noise_line(const configs::WhatIf& what_if) {
   if (what_if.noise() == 0) return "";
   return "Some runs were folded with a bound: changes below " + fixed(100 * what_if.noise(), 1) + " % are within it\n";
@@ -131,7 +151,7 @@ std::string what_if_text(const configs::Result& result) {
           factor_text(1 / what_if.factor()) + " times as long; what if the other way round (-)\n";
   text += table.empty() ? "" : table.aligned("  ");
   text += "\nSpeed-up is the run's, then each kernel's, by the better machine.\n";
-  return text + unchanged_line(what_if) + not_run_lines(what_if) + noise_line(what_if) + setting_line(result);
+  return text + power_lines(result) + unchanged_line(what_if) + not_run_lines(what_if) + noise_line(what_if) + setting_line(result);
 }
 
 std::string what_if_csv(const configs::Result& result) {

@@ -175,33 +175,69 @@ configs::Result Runner::result_of(const Planned& planned, const policies::Plan& 
   return result;
 }
 
-// First each kernel alone, where that is wanted, then each policy.
-Outcome<std::vector<configs::Result>> Runner::run_folded(const std::vector<Planned>& planned, const policies::Plan& written,
-                                                         const sim::FoldOptions& fold) const {
-  Kernels kernels;
-  if (options_.alone) kernels.add_all(planned, written);
+std::vector<Runner::Simulation> Runner::simulations_of(const std::vector<Planned>& planned, const Kernels& kernels) const {
   std::vector<Simulation> simulations;
   for (const policies::PlannedKernel* kernel : kernels.distinct()) {
     simulations.push_back(
         {gpu_of(planned.front().scenario), {launch_alone(*kernel)}, false, false, "kernel " + kernel->kernel.name + " alone"});
   }
-  const size_t first = simulations.size();
   for (const Planned& each : planned) {
     Simulation simulation{gpu_of(each.scenario), make_launches(each.plan), each.plan.serialise, options_.timeline,
                           "policy " + configs::PolicyKind_Name(each.scenario.policy().kind())};
     if (each.plan.issue_by_priority) simulation.gpu.mutable_sub_core()->set_issue_policy(configs::KERNEL_PRIORITY);
     simulations.push_back(std::move(simulation));
   }
-  auto outcomes = simulate_all(simulations, fold);
+  return simulations;
+}
+
+// A plan whose clock has moved is simulated anew, with the first one the kernels alone.
+Outcome<std::vector<sim::Outcome>> Runner::simulate_at_clocks(std::vector<Planned>& planned, const Kernels& kernels, Clocks& clocks,
+                                                              const sim::FoldOptions& fold) const {
+  constexpr int kMostRounds = 4;
+  const size_t alone = kernels.distinct().size();
+  std::vector<sim::Outcome> outcomes(alone + planned.size());
+  std::vector<bool> moved(planned.size(), true);
+  for (int round = 1; round <= kMostRounds && std::ranges::find(moved, true) != moved.end(); ++round) {
+    for (size_t p = 0; p < planned.size(); ++p) {
+      if (moved[p] && clocks[p]) planned[p].scenario.mutable_gpu()->set_clock_mhz(clocks[p]->mhz());
+    }
+    const std::vector<Simulation> all = simulations_of(planned, kernels);
+    std::vector<size_t> wanted;
+    for (size_t s = 0; s < all.size(); ++s) {
+      if (moved[s < alone ? 0 : s - alone]) wanted.push_back(s);
+    }
+    std::vector<Simulation> simulations;
+    for (const size_t s : wanted) simulations.push_back(all[s]);
+    auto made = simulate_all(simulations, fold);
+    if (!made) return made;
+    for (size_t n = 0; n < wanted.size(); ++n) outcomes[wanted[n]] = std::move((*made)[n]);
+    for (size_t p = 0; p < planned.size(); ++p) moved[p] = moved[p] && clocks[p] && !clocks[p]->settles(outcomes[alone + p]);
+  }
+  return outcomes;
+}
+
+Outcome<std::vector<configs::Result>> Runner::run_folded(std::vector<Planned>& planned, const policies::Plan& written,
+                                                         const sim::FoldOptions& fold) const {
+  Kernels kernels;
+  if (options_.alone) kernels.add_all(planned, written);
+  Clocks clocks;
+  for (const Planned& each : planned) {
+    auto clock = PlanClock::of(each);
+    if (!clock) return std::unexpected(Failure(clock.error()));
+    clocks.push_back(std::move(*clock));
+  }
+  auto outcomes = simulate_at_clocks(planned, kernels, clocks, fold);
   if (!outcomes) return std::unexpected(outcomes.error());
   std::vector<configs::Result> results;
   for (size_t p = 0; p < planned.size(); ++p) {
-    results.push_back(result_of(planned[p], written, kernels, (*outcomes)[first + p], *outcomes));
+    if (clocks[p]) planned[p].scenario.mutable_gpu()->set_clock_mhz(clocks[p]->mhz());
+    results.push_back(result_of(planned[p], written, kernels, (*outcomes)[kernels.distinct().size() + p], *outcomes));
+    if (clocks[p]) clocks[p]->fill(results.back());
   }
   return results;
 }
 
-Outcome<std::vector<configs::Result>> Runner::run(const std::vector<Planned>& planned) const {
+Outcome<std::vector<configs::Result>> Runner::run(std::vector<Planned> planned) const {
   const auto written = policies::plan_in_sequence(planned.front().scenario, kernels_);
   if (!written) return std::unexpected(Failure(written.error()));
   auto results = run_folded(planned, *written, options_.folding.options);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "sim/gpu/simulate.h"
 #include "sim/plan/run_cache.h"
 #include "tools/warpfold/failure.h"
+#include "tools/warpfold/run/plan_clock.h"
 #include "tools/warpfold/run/planned.h"
 #include "tools/warpfold/run/run_options.h"
 #include "workloads/policies/policy.h"
@@ -27,7 +29,8 @@ class Runner {
 
   // One result for each of `planned`, which differ in their policies alone. What a kernel does alone is simulated once, whichever
   // plans it is part of; so are the scenario's kernels as they are written. A deadlock is a failure with its report.
-  Outcome<std::vector<configs::Result>> run(const std::vector<Planned>& planned) const;
+  // Where the clock follows from power, alone means at the clock of the first plan.
+  Outcome<std::vector<configs::Result>> run(std::vector<Planned> planned) const;
 
  private:
   struct Simulation {
@@ -38,12 +41,18 @@ class Runner {
     std::string what;  // for progress
   };
   class Kernels;
+  using Clocks = std::vector<std::optional<PlanClock>>;  // of plans whose clock is not fixed
 
   Outcome<sim::Outcome> simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
                                  const sim::FoldOptions& fold) const;
   static bool may_be_one(const Simulation& one, const Simulation& other);
   Outcome<std::vector<sim::Outcome>> simulate_all(const std::vector<Simulation>& simulations, const sim::FoldOptions& fold) const;
-  Outcome<std::vector<configs::Result>> run_folded(const std::vector<Planned>& planned, const policies::Plan& written,
+  // Each alone, where that is wanted, then each plan.
+  std::vector<Simulation> simulations_of(const std::vector<Planned>& planned, const Kernels& kernels) const;
+  Outcome<std::vector<sim::Outcome>> simulate_at_clocks(std::vector<Planned>& planned, const Kernels& kernels, Clocks& clocks,
+                                                        const sim::FoldOptions& fold) const;
+  // `planned` get the clocks that they sustain.
+  Outcome<std::vector<configs::Result>> run_folded(std::vector<Planned>& planned, const policies::Plan& written,
                                                    const sim::FoldOptions& fold) const;
   configs::Result result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,
                             const sim::Outcome& together, const std::vector<sim::Outcome>& outcomes) const;

@@ -71,9 +71,10 @@ Outcome<configs::SimulatedPoint> ValidationPoints::simulate(const Point& point) 
   workloads::KernelMaker kernels(point.run.file);
   const auto planned = plan_scenario(point.run.scenario, kernels);
   if (!planned) return std::unexpected(planned.error());
-  if (point.alone) {
+  if (point.alone || planned->scenario.gpu().clock() == configs::POWER) {
     RunOptions one = how_;
     one.jobs = 1;  // points run beside each other
+    one.alone = point.alone;
     const auto results = Runner(kernels, command_line_, one).run({*planned});
     if (!results) return std::unexpected(results.error());
     return simulated_point(results->front());

@@ -64,6 +64,17 @@ std::vector<Trial> trials_of(const WhatIfQuestion& question, const configs::Gpu&
   return trials;
 }
 
+// The cap decides nothing where the clock is fixed, and clock_mhz nothing where the clock follows from power.
+Outcome<void> check_clock(const WhatIfQuestion& question, const configs::Result& base) {
+  for (const configs::ScalableResource* resource : question.resources) {
+    if (resource->name == "power_cap" && !base.has_power())
+      return user_error("--resources: power_cap changes nothing while gpu.clock is FIXED; add --set gpu.clock=POWER");
+    if (resource->name == "clock" && base.has_power())
+      return user_error("--resources: clock follows from power while gpu.clock is POWER; ask for power_cap");
+  }
+  return {};
+}
+
 configs::WhatIf gather(const WhatIfQuestion& question, std::vector<Trial> trials) {
   configs::WhatIf what_if;
   what_if.set_factor(question.factor);
@@ -87,6 +98,7 @@ configs::WhatIf gather(const WhatIfQuestion& question, std::vector<Trial> trials
 Outcome<configs::Result> ask_what_if(const WhatIfQuestion& question, const RunOptions& how) {
   auto base = simulate_with(question, {}, how);
   if (!base) return base;
+  if (const auto clock = check_clock(question, *base); !clock) return std::unexpected(clock.error());
   std::vector<Trial> trials = trials_of(question, base->provenance().scenario().gpu());
   std::vector<std::optional<Failure>> failures(trials.size());
   RunOptions one_at_a_time = how;

@@ -1,0 +1,41 @@
+// What a run takes from the board, where its clock follows from power.
+const millijoules = (joules) => decimals(3)(1e3 * joules);
+
+function energyTable(run) {
+  const {power} = run.result;
+  const of = (kernel, k, name) => {
+    const r = kernel.resources.findIndex(({resource}) => resource === name);
+    return r < 0 ? '-' : derived(run, `1e3 * {power.kernels[${k}].resources[${r}].joules}`, millijoules(kernel.resources[r].joules));
+  };
+  return dataTable('Energy by resource and kernel', [
+    {name: 'resource', text: true}, {name: 'share', unit: '%'}, {name: 'run', unit: 'mJ'},
+    ...power.kernels.map(({kernel}) => ({name: kernel, unit: 'mJ'})),
+  ], power.resources.map(({resource, share, joules}, r) => [
+    figure(run, `power.resources[${r}].resource`, text),
+    derived(run, `100 * {power.resources[${r}].share}`, decimals(1)(100 * share)),
+    derived(run, `1e3 * {power.resources[${r}].joules}`, millijoules(joules)),
+    ...power.kernels.map((kernel, k) => of(kernel, k, resource)),
+  ]));
+}
+
+function phasesTable(run) {
+  const at = (p, field, digits) => figure(run, `power.phases[${p}].${field}`, decimals(digits));
+  return dataTable('Power by phase, at the run’s clock, and the clock that each would sustain if it lasted', [
+    {name: 'kernels', text: true}, {name: 'start', unit: 'us'}, {name: 'end', unit: 'us'}, {name: 'power', unit: 'W'}, {name: 'own clock', unit: 'MHz'},
+  ], run.result.power.phases.map(({kernels}, p) => [
+    kernels.length === 0 ? '-' : figure(run, `power.phases[${p}].kernels`, (names) => names.join(', ')),
+    at(p, 'start_us', 2), at(p, 'end_us', 2), at(p, 'watts', 0), at(p, 'own_clock_mhz', 0),
+  ]));
+}
+
+function powerSection(run, prefix) {
+  const {power} = run.result;
+  if (power === undefined) return [];
+  const facts = [fact('board', figure(run, 'power.watts', decimals(0)), 'W'), fact('cap', figure(run, 'power.cap_w', decimals(0)), 'W'),
+    fact('clock', figure(run, 'power.clock_mhz', count), 'MHz'), fact('highest', figure(run, 'power.clock_limit_mhz', count), 'MHz'),
+    fact('energy', derived(run, '1e3 * {power.joules}', millijoules(power.joules)), 'mJ'),
+    fact('cost of the cap', figure(run, 'power.cap_cost_us', rounded), 'us')];
+  const assumed = power.assumptions.map((assumption, a) => el('li', {}, 'Assumed: ', el('span', {'data-field': fieldOf(run, `power.assumptions[${a}]`)}, assumption)));
+  return [section(`${prefix}power`, 'Power and clock', 2, el('dl', {class: 'facts'}, ...facts), energyTable(run), phasesTable(run),
+    ...(assumed.length > 0 ? [el('ul', {}, ...assumed)] : []))];
+}
