@@ -1,14 +1,27 @@
 // C[m,n] = A[m,k] B[n,k]^T in bf16 on Hopper: a warp of the first warpgroup fills a ring of four stages by TMA, two consumer
 // warpgroups multiply 64 x 256 each with wgmma, and hand the tile over through shared memory and TMA. One CTA a tile of 128 x 256.
-// Its listing beside it is imported by docs/import.md:
+// Its listings beside it are imported by docs/import.md:
 //   nvcc -O3 -std=c++17 -arch=sm_90a -cubin -o hopper_gemm.cubin hopper_gemm.cu
+// Clusters of CTAs, CLUSTER of them below each other, share their tile of B by multicast:
+//   nvcc -O3 -std=c++17 -arch=sm_90a -DCLUSTER=2 -cubin ...             each loads an equal part of it for all (_pairs)
+//   nvcc -O3 -std=c++17 -arch=sm_90a -DCLUSTER=2 -DLEADER -cubin ...    the first loads it for all (tests/import/data)
 #include <cstdint>
 
+#ifndef CLUSTER
+#define CLUSTER 1
+#endif
+#ifdef LEADER
+constexpr bool kLeader = true;
+#else
+constexpr bool kLeader = false;
+#endif
+constexpr int kCluster = CLUSTER;
 constexpr int kTileM = 128, kTileN = 256, kTileK = 64, kStages = 4;
 constexpr uint32_t kABytes = kTileM * kTileK * 2, kBBytes = kTileN * kTileK * 2;
 constexpr uint32_t kBuffers = kStages * (kABytes + kBBytes);  // where the buffers of results begin
 constexpr uint32_t kBarriers = kBuffers + 2 * 2 * 4096;       // behind two of 64 rows x 64 bytes for each consumer
 constexpr int kAccumulators = kTileN / 2;                     // a thread
+constexpr int kPartN = kLeader ? kTileN : kTileN / kCluster;  // columns of B that a CTA loads at a time
 
 struct alignas(64) TensorMap {
   uint64_t words[16];
@@ -32,6 +45,32 @@ __device__ __forceinline__ void expect(uint32_t barrier, uint32_t bytes) {
 
 __device__ __forceinline__ void arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// At the same mbarrier of CTA `rank` of the cluster.
+__device__ __forceinline__ void arrive_at(uint32_t barrier, uint32_t rank) {
+  uint32_t there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(barrier), "r"(rank));
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(there) : "memory");
+}
+
+__device__ __forceinline__ uint32_t rank_in_cluster() {
+  uint32_t rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+__device__ __forceinline__ void meet_cluster() {
+  asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+
+// To all CTAs of the cluster, each to the same place and mbarrier.
+__device__ __forceinline__ void load_for_all(uint32_t to, const TensorMap* map, int x, int y, uint32_t barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], "
+      "[%4], %5;" ::"r"(to),
+      "l"(map), "r"(x), "r"(y), "r"(barrier), "h"(static_cast<uint16_t>((1 << kCluster) - 1))
+      : "memory");
 }
 
 __device__ __forceinline__ void load(uint32_t to, const TensorMap* map, int x, int y, uint32_t barrier) {
@@ -87,13 +126,26 @@ __device__ __forceinline__ void group_barrier(int group) { asm volatile("bar.syn
 
 __device__ __forceinline__ void produce(const TensorMap* a, const TensorMap* b, uint32_t shared, int k_blocks) {
   const uint32_t full = shared + kBarriers, empty = full + 8 * kStages;
+  const int part = kCluster > 1 ? rank_in_cluster() : 0;
   uint32_t stage = 0, parity = 1;
 #pragma unroll 1
   for (int block = 0; block < k_blocks; ++block) {
     wait(empty + 8 * stage, parity);
     expect(full + 8 * stage, kABytes + kBBytes);
     load(shared + stage * kABytes, a, block * kTileK, blockIdx.y * kTileM, full + 8 * stage);
-    load(shared + kStages * kABytes + stage * kBBytes, b, block * kTileK, blockIdx.x * kTileN, full + 8 * stage);
+    const uint32_t to = shared + kStages * kABytes + stage * kBBytes;
+    if (kCluster == 1) {
+      load(to, b, block * kTileK, blockIdx.x * kTileN, full + 8 * stage);
+    } else if (!kLeader) {
+      load_for_all(to + part * kPartN * kTileK * 2, b, block * kTileK, blockIdx.x * kTileN + part * kPartN, full + 8 * stage);
+    } else if (part == 0) {
+      load_for_all(to, b, block * kTileK, blockIdx.x * kTileN, full + 8 * stage);
+    }
+    if (++stage == kStages) stage = 0, parity ^= 1;
+  }
+  // A CTA stays until its last stages are given back: the other ones signal its mbarriers.
+  for (int i = 0; kCluster > 1 && i < kStages; ++i) {
+    wait(empty + 8 * stage, parity);
     if (++stage == kStages) stage = 0, parity ^= 1;
   }
 }
@@ -128,6 +180,15 @@ __device__ __forceinline__ void hand_over(float (&d)[kAccumulators], const Tenso
   asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
 }
 
+// A stage is filled again when all CTAs have read it: a lane arrives at each of them.
+__device__ __forceinline__ void release(uint32_t barrier, int lane) {
+  if (kCluster == 1) {
+    if (elected()) arrive(barrier);
+  } else if (lane < kCluster) {
+    arrive_at(barrier, lane);
+  }
+}
+
 __device__ __forceinline__ void consume(const TensorMap* c, uint32_t shared, int k_blocks, int group, int warp, int lane) {
   const uint32_t full = shared + kBarriers, empty = full + 8 * kStages;
   float d[kAccumulators];
@@ -138,29 +199,37 @@ __device__ __forceinline__ void consume(const TensorMap* c, uint32_t shared, int
     products(d, shared + stage * kABytes + group * 8192, shared + kStages * kABytes + stage * kBBytes, block);
     if (block > 0) {
       asm volatile("wgmma.wait_group.sync.aligned 1;" ::: "memory");
-      if (elected()) arrive(empty + 8 * last);
+      release(empty + 8 * last, lane);
     }
     last = stage;
     if (++stage == kStages) stage = 0, parity ^= 1;
   }
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  if (kCluster > 1) release(empty + 8 * last, lane);
   hand_over(d, c, shared, group, warp, lane);
 }
 
-extern "C" __global__ void __launch_bounds__(384, 1)
-    hopper_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,
-                int k_blocks) {
+extern "C" __global__ void
+#if CLUSTER > 1
+__cluster_dims__(1, CLUSTER, 1)
+#endif
+    __launch_bounds__(384, 1) hopper_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                                          const __grid_constant__ TensorMap c, int k_blocks) {
   extern __shared__ __align__(1024) uint8_t memory[];
   const uint32_t shared = static_cast<uint32_t>(__cvta_generic_to_shared(memory));
   const int warp = __shfl_sync(0xffffffff, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < kStages; ++stage) {
       initialise(shared + kBarriers + 8 * stage, 1);
-      initialise(shared + kBarriers + 8 * (kStages + stage), 8);  // an arrival of each consumer warp
+      initialise(shared + kBarriers + 8 * (kStages + stage), 8 * kCluster);  // an arrival of each consumer warp
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
-  __syncthreads();
+  if (kCluster > 1) {
+    meet_cluster();
+  } else {
+    __syncthreads();
+  }
   if (warp < 4) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (warp == 0 && elected()) produce(&a, &b, shared, k_blocks);

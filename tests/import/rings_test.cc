@@ -178,8 +178,6 @@ TEST(Rings, WhatIsNotExpressedIsNamedWithItsLine) {
               StartsWith("kernel.sass:5: SYNCS.ARRIVE.TRANS64.A0TR: an arrival of this form"));
   EXPECT_THAT(refused("UMOV UR4, 0x400 ;\nUMOV UR6, 0x1fff82 ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n" + kArrives),
               StartsWith("kernel.sass:5: a phase of the mbarrier at 1024 in shared memory takes 63 arrivals, of which 32"));
-  EXPECT_THAT(refused(kInitialised, kLaunch + "cluster { x: 2 }"),
-              HasSubstr("kernel.sass:4: SYNCS.EXCH.64: mbarriers in a cluster"));
   EXPECT_THAT(refused("UMOV UR4, 0x400 ;\nUMOV UR5, 0x400 ;\nUMOV UR6, 0x0 ;\nUMOV UR7, 0x0 ;\nUTMALDG.1D [UR4], [UR6] ;\n"),
               StartsWith("kernel.sass:6: UTMALDG.1D: its tensor map is no parameter of the launch description"));
   EXPECT_THAT(refused(kInitialised + "UMOV UR8, UR9 ;\nSYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8], RZ ;\n"),

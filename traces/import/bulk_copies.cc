@@ -1,5 +1,8 @@
 #include "traces/import/bulk_copies.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "traces/import/mbarriers.h"
 
 namespace warpfold::sass {
@@ -32,8 +35,8 @@ const TensorMapFacts& tensor_map(const Warp& warp, const Op& op, uint32_t active
 }
 
 void check_form(const Op& op, const TensorMapFacts& map) {
-  for (const std::string_view form : {"IM2COL", "MULTICAST", "REDUCE", "GATHER4", "SCATTER4"}) {
-    if (op.has(form)) throw NotFollowed{op.index, "TMA of this form is not followed; tiles for one CTA are"};
+  for (const std::string_view form : {"IM2COL", "REDUCE", "GATHER4", "SCATTER4"}) {
+    if (op.has(form)) throw NotFollowed{op.index, "TMA of this form is not followed; tiles are"};
   }
   if (op.base != "UTMALDG" && op.base != "UTMASTG") throw NotFollowed{op.index, "this form of TMA is not followed"};
   if (!op.has(std::to_string(map.box.size()) + "D")) {
@@ -41,13 +44,17 @@ void check_form(const Op& op, const TensorMapFacts& map) {
   }
 }
 
+// Bits 16 to 31 of the uniform register behind the addresses (compiled code of CUDA 13.0: UPRMT UR8, URZ, 0x5410, mask).
+constexpr uint32_t kMaskShift = 16;
+
 // Where each row of the box lies, and how coordinates move it.
-Touch touch_of(const Warp& warp, const Op& op, const TensorMapFacts& map, uint32_t active) {
+Touch touch_of(const Warp& warp, const Op& op, const TensorMapFacts& map, uint32_t active, uint32_t receivers) {
   const uint32_t first = op.behaviour == isa::Behaviour::kBulkLoad ? 2 : 1;
   Touch touch;
   touch.op = op.index;
   touch.array = map.array;
   touch.access_bytes = map.box[0] * map.element_bytes;
+  touch.receivers = receivers;
   uint64_t corner = warp.launch.arrays[static_cast<size_t>(map.array)].address;
   for (uint32_t d = 0; d < map.box.size(); ++d) {
     const Word coordinate = bulk_word(warp, op, first + d);
@@ -73,14 +80,30 @@ Word bulk_word(const Warp& warp, const Op& op, uint32_t position) {
   return uniform_word(warp, op, memory_operand(op, 0), position);
 }
 
+uint32_t receivers_of(const Warp& warp, const Op& op, uint32_t active) {
+  if (!op.has("MULTICAST")) return 1U << warp.rank();
+  const auto mask = std::ranges::find(op.sources, Source::Kind::kUniform, &Source::kind);
+  if (mask == op.sources.end()) throw NotFollowed{op.index, "operands are missing"};
+  const uint32_t receivers = fixed_value(warp.read(*mask, op), op, active) >> kMaskShift;
+  if (receivers == 0 || receivers >> warp.launch.cluster_ctas() != 0) {
+    throw NotFollowed{op.index, "its CTA mask is " + std::to_string(receivers) + " in a cluster of " +
+                                    std::to_string(warp.launch.cluster_ctas()) + "; state the launch's, as cluster { x: 2 }"};
+  }
+  return receivers;
+}
+
 void add_bulk_copy(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
   if (active == 0) return;
   const TensorMapFacts& map = tensor_map(warp, op, active);
   check_form(op, map);
   effect.bytes = map.element_bytes;
   for (const uint32_t side : map.box) effect.bytes *= side;
+  // The other receivers send as much to this CTA as it sends to them.
+  const auto receivers = static_cast<uint32_t>(std::popcount(receivers_of(warp, op, active)));
+  effect.bytes *= receivers;
+  effect.multicast = static_cast<uint8_t>(receivers);
   effect.stream = map.array;
-  if (touches != nullptr) touches->push_back(touch_of(warp, op, map, active));
+  if (touches != nullptr) touches->push_back(touch_of(warp, op, map, active, receivers));
 }
 
 }  // namespace warpfold::sass

@@ -17,6 +17,9 @@ void syncs(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
+// UCGABAR_WAIT; it waits for the phases in turn.
+void cluster_wait(Warp& warp, const Op& /*op*/, uint32_t /*mask*/) { warp.state.cluster_phase ^= 1; }
+
 // USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8
 void set_max_registers(Warp& warp, const Op& op, uint32_t mask) {
   for (const Source& source : op.sources) {
@@ -27,7 +30,8 @@ void set_max_registers(Warp& warp, const Op& op, uint32_t mask) {
 }  // namespace
 
 std::span<const Executor> async_executors() {
-  static constexpr std::array kTable{Executor{"SYNCS", syncs}, Executor{"USETMAXREG", set_max_registers}};
+  static constexpr std::array kTable{Executor{"SYNCS", syncs}, Executor{"USETMAXREG", set_max_registers},
+                                     Executor{"UCGABAR_WAIT", cluster_wait}};
   return kTable;
 }
 

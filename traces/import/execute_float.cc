@@ -99,8 +99,14 @@ uint64_t to_integer(float value, bool is_unsigned, bool wide, bool up, bool down
   return is_unsigned ? static_cast<uint64_t>(whole) : static_cast<uint64_t>(static_cast<int64_t>(whole));
 }
 
+// A CTA's index times the inverse of the cluster's extent, rounded down: the index of its cluster.
+bool divides_by_cluster(const Word& word) {
+  return word.unknown == kAllLanes && word.origin <= kInverse && word.origin > kInverse - kCtaVariables;
+}
+
 void f2i(Warp& warp, const Op& op, uint32_t mask) {
   const Word a = read_real(warp, op, 0);
+  if (divides_by_cluster(a)) return warp.write(op.destinations.at(0), warp.cluster_index(kInverse - a.origin), mask);
   const bool wide = op.has("U64") || op.has("S64");
   const bool is_unsigned = op.has("U32") || op.has("U64");
   const bool exact = op.has("TRUNC") || op.has("CEIL") || op.has("FLOOR");

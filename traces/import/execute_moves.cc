@@ -19,13 +19,6 @@ void sel(Warp& warp, const Op& op, uint32_t mask) {
   warp.write(op.destinations.at(0), selected(warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op), first), mask);
 }
 
-Word cta_index(const Warp& warp, int dimension) {
-  Word word = Word::of(warp.cta[static_cast<size_t>(dimension)]);
-  // Alone in its box, the CTA has an index like any other number.
-  if (warp.extents[static_cast<size_t>(dimension)] > 1) word.slope[static_cast<size_t>(dimension)] = 1;
-  return word;
-}
-
 Word special(const Warp& warp, const Op& op, std::string_view name) {
   if (name == "SRZ") return Word::of(0);
   if (name == "SR_LANEID") return warp.lane_index();
@@ -35,12 +28,11 @@ Word special(const Warp& warp, const Op& op, std::string_view name) {
       return name.starts_with(stem) && name.size() == stem.size() + 1 && name.back() == letter;
     };
     if (is("SR_TID.")) return warp.thread_index(dimension);
-    if (is("SR_CTAID.")) return cta_index(warp, dimension);
+    if (is("SR_CTAID.")) return warp.cta_index(dimension);
     if (is("SR_NTID.")) return Word::of(warp.launch.block[static_cast<size_t>(dimension)]);
     if (is("SR_NCTAID.")) return Word::of(warp.launch.grid[static_cast<size_t>(dimension)]);
   }
-  const std::array<uint32_t, 3>& cluster = warp.launch.cluster;
-  if (name == "SR_CgaCtaId" && cluster == std::array<uint32_t, 3>{1, 1, 1}) return Word::of(0);
+  if (name == "SR_CgaCtaId") return Word::of(warp.rank());
   Word word = warp.lane_index();
   const auto masked_lanes = [&](auto bits) {
     for (uint32_t& lane : word.lane) lane = bits(lane);

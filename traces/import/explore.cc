@@ -15,6 +15,7 @@ constexpr uint64_t kMostFollowed = 20'000;         // CTAs executed one by one; 
 constexpr size_t kMostAccesses = size_t{1} << 18;  // some hundred bytes each
 
 struct Box {
+  std::array<uint32_t, 3> place;
   std::array<uint32_t, 3> corner;
   std::array<uint32_t, 3> extent;
 };
@@ -32,7 +33,9 @@ class Explorer {
   }
 
   Expected<Exploration> explore() {
-    std::vector<Box> open{{{0, 0, 0}, launch_.grid}};
+    std::vector<Box> open;
+    for (const std::array<uint32_t, 3>& place : launch_.places_in_cluster()) open.push_back({place, {0, 0, 0}, launch_.clusters()});
+    std::ranges::reverse(open);
     while (!open.empty()) {
       Box box = open.back();
       open.pop_back();
@@ -111,7 +114,9 @@ class Explorer {
     } else {
       const Op& origin = ops_[static_cast<size_t>(value.origin)];
       text += origin.instruction->mnemonic + " in line " + std::to_string(origin.line) + ", which the listing does not know";
-      if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; })) {
+      if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.text == "SR_SWINHI"; })) {
+        text += ": it is in shared memory of the cluster, which loads and stores are not followed into";
+      } else if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; })) {
         text += " (a constant or parameter that the launch description does not give)";
       } else {
         text += ". Say what it loads: answer { line: " + std::to_string(origin.line) + " value: N }";
@@ -127,12 +132,14 @@ class Explorer {
   }
 
   void follow_corner(Box& box) {
-    CtaBox result{box.corner, {}, {}};
+    CtaBox result{box.place, box.corner, {}, {}};
+    std::array<uint32_t, 3> cta{};
+    for (size_t d = 0; d < cta.size(); ++d) cta[d] = box.corner[d] * launch_.cluster[d] + box.place[d];
     std::vector<WarpTouch> touches;
     Extents extents = kNoLimit;
     std::copy(box.extent.begin(), box.extent.end(), extents.begin());
     for (uint32_t index = 0; index < launch_.warps(); ++index) {
-      Warp warp(launch_, box.corner, index, registers_);
+      Warp warp(launch_, cta, index, registers_);
       warp.extents = extents;
       Follower follower(ops_, flow_, warp, literal_);
       const uint32_t threads = std::min<uint32_t>(kLanes, launch_.threads() - index * kLanes);

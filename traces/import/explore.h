@@ -11,11 +11,12 @@
 
 namespace warpfold::sass {
 
-// CTAs of which every warp goes the same way as in all others of the box.
+// CTAs at one place of their clusters, of which every warp goes the same way as in all others of the box.
 struct CtaBox {
-  std::array<uint32_t, 3> corner{};
-  std::array<uint32_t, 3> extent{};
-  std::vector<int> paths;  // of each warp, an index into Exploration::paths
+  std::array<uint32_t, 3> place{};   // in its cluster, that of each
+  std::array<uint32_t, 3> corner{};  // the first cluster
+  std::array<uint32_t, 3> extent{};  // clusters
+  std::vector<int> paths;            // of each warp, an index into Exploration::paths
 
   uint64_t ctas() const { return uint64_t{extent[0]} * extent[1] * extent[2]; }
 };
@@ -30,8 +31,9 @@ struct Exploration {
   uint64_t executed = 0;                                  // instructions
 };
 
-// Follows every warp of every CTA. One CTA stands for all that decide in the same way as far as that is a matter of linear
-// inequalities in its index; CTAs whose way hangs on their index otherwise (a remainder, a table) are followed one by one.
+// Follows every warp of every CTA, each place of a cluster for itself. One CTA stands for all that decide in the same way as far as
+// that is a matter of linear inequalities in its index; CTAs whose way hangs on their index otherwise (a remainder, a table) are
+// followed one by one.
 Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch);
 
 }  // namespace warpfold::sass

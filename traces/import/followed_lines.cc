@@ -1,34 +1,53 @@
 #include "traces/import/followed_lines.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace warpfold::sass {
 
 bool FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, const Visit& visit) {
   const std::array<uint32_t, 3>& grid = launch_.grid;
-  const bool all = choice_.sms == choice_.all_sms;
-  const uint64_t busy = std::min<uint64_t>(choice_.all_sms, launch_.ctas());
+  // Of the CTA at the box's place in the cluster that lies so many clusters from the first.
+  const auto cta = [&](uint32_t x, uint32_t y, uint32_t z) {
+    const auto along = [&](size_t d, uint32_t moved) {
+      return uint64_t{box.corner[d] + moved} * launch_.cluster[d] + box.place[d];
+    };
+    return (along(2, z) * grid[1] + along(1, y)) * grid[0] + along(0, x);
+  };
   touches_ = 0;
   for (uint32_t z = 0; z < box.extent[2]; ++z) {
     for (uint32_t y = 0; y < box.extent[1]; ++y) {
-      const uint64_t row = (uint64_t{box.corner[2] + z} * grid[1] + box.corner[1] + y) * grid[0] + box.corner[0];
+      const uint64_t row = cta(0, y, z);
       if (row >= choice_.ctas || !may_go_on()) return may_go_on();  // rows rise
-      const uint64_t end = std::min<uint64_t>(box.extent[0], choice_.ctas - row);
-      const uint64_t stride = all ? 1 : choice_.all_sms;
-      for (uint64_t s = 0; s < (all ? 1 : choice_.sms); ++s) {
-        const uint64_t sm = (2 * s + 1) * busy / (2 * choice_.sms);
-        const uint64_t x = all ? 0 : (sm + choice_.all_sms - row % choice_.all_sms) % choice_.all_sms;
-        if (x >= end) continue;
-        const auto moved = [&](uint64_t steps, int variable) {
-          return steps * static_cast<uint64_t>(pattern.slope[static_cast<size_t>(variable)]);
-        };
-        const Place first{moved(x, 0) + moved(y, 1) + moved(z, 2), row + x, pattern.step};
+      const uint64_t end = std::min<uint64_t>(box.extent[0], (choice_.ctas - row + launch_.cluster[0] - 1) / launch_.cluster[0]);
+      const auto moved = [&](uint64_t steps, int variable) {
+        return steps * static_cast<uint64_t>(pattern.slope[static_cast<size_t>(variable)]);
+      };
+      for_each_on_sms(row, end, [&](uint64_t x, uint64_t stride) {
+        const Place first{moved(x, 0) + moved(y, 1) + moved(z, 2), row + x * launch_.cluster[0], pattern.step};
         in_row(pattern, first,
-               {.bytes = static_cast<int64_t>(moved(stride, 0)), .count = (end - x + stride - 1) / stride, .ctas = stride}, visit);
-      }
+               {.bytes = static_cast<int64_t>(moved(stride, 0)),
+                .count = (end - x + stride - 1) / stride,
+                .ctas = stride * launch_.cluster[0]},
+               visit);
+      });
     }
   }
   return may_go_on();
+}
+
+void FollowedLines::for_each_on_sms(uint64_t row, uint64_t end,
+                                    const std::function<void(uint64_t x, uint64_t stride)>& visit) const {
+  if (choice_.sms == choice_.all_sms) return visit(0, 1);
+  const uint64_t busy = std::min<uint64_t>(choice_.all_sms, launch_.ctas());
+  const uint64_t step = launch_.cluster[0];
+  const uint64_t stride = choice_.all_sms / std::gcd(uint64_t{choice_.all_sms}, step);
+  for (uint64_t s = 0; s < choice_.sms; ++s) {
+    const uint64_t sm = (2 * s + 1) * busy / (2 * choice_.sms);
+    uint64_t x = 0;  // the first on that SM
+    while (x < stride && (row + x * step) % choice_.all_sms != sm) ++x;
+    if (x < std::min(stride, end)) visit(x, stride);
+  }
 }
 
 void FollowedLines::in_row(const AccessPattern& pattern, const Place& first, const Dimension& ctas, const Visit& visit) {

@@ -39,6 +39,8 @@ class FollowedLines {
     uint64_t step;
   };
 
+  // In a row of a box: the first cluster whose CTA runs on an SM that is followed, and from one such to the next.
+  void for_each_on_sms(uint64_t row, uint64_t end, const std::function<void(uint64_t x, uint64_t stride)>& visit) const;
   void in_row(const AccessPattern& pattern, const Place& first, const Dimension& ctas, const Visit& visit);
   void along(std::span<const Dimension> dimensions, const Place& at, uint64_t bytes, const Visit& visit);
   void search(const Place& at, uint64_t bytes, const Visit& visit);

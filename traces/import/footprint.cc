@@ -43,7 +43,7 @@ ArrayTraffic traffic_of(const Touch& touch, const std::array<uint32_t, kCtaVaria
   for (int v = 0; v < kCtaVariables; ++v) {
     strides.push_back({touch.slope[static_cast<size_t>(v)], ctas[static_cast<size_t>(v)], touch.moves_otherwise(v)});
   }
-  traffic.requested = distinct;
+  traffic.requested = distinct * touch.receivers;
   for (const Touch::Stride& stride : strides) traffic.requested *= stride.count;
   // From the smallest stride on: the pattern so far moves over itself (dense), or past itself.
   std::ranges::sort(strides, std::less<>(), [](const Touch::Stride& stride) { return magnitude(stride.bytes); });

@@ -4,6 +4,7 @@
 
 #include "configs/near_miss.h"
 #include "isa/architecture.h"
+#include "traces/import/cluster_signals.h"
 #include "traces/import/explore.h"
 #include "traces/import/flow.h"
 #include "traces/import/listing.h"
@@ -113,6 +114,7 @@ class Importer {
     result_.report.followed_ctas = found->followed_ctas;
     result_.report.executed = found->executed;
     describe(*facts);
+    if (auto settled = settle_cluster_signals(file_, *ops, *facts, *found); !settled) return settled;
     if (auto rings = find_rings(file_, *ops, *found, result_.kernel); !rings) return rings;
     add_streams(*found, *ops, *facts, caches_for(*facts), result_);
     roll(*found, *ops, *facts, *architecture_, result_.report.control_codes, result_.kernel);

@@ -6,6 +6,7 @@ namespace warpfold::sass {
 namespace {
 
 constexpr uint32_t kMostThreads = 1024;           // of a CTA; CUDA programming guide, compute capabilities table
+constexpr uint32_t kMostClusterCtas = 16;         // H100, non-portable size; CUDA programming guide, "Thread Block Clusters"
 constexpr uint32_t kMostGrid = 0x7fffffff;        // in x, the same table
 constexpr uint64_t kFirstArray = 0x7f0010000000;  // any address: the low word has room before it wraps, below and above
 constexpr uint64_t kArrayDistance = uint64_t{1} << 40;
@@ -20,7 +21,8 @@ constexpr uint64_t kLargestBox = 227 * 1024;  // bytes of shared memory of a CTA
 
 // Where the ABI has what a launch fills in. Compiled code of CUDA 13.0: sm_80 and sm_90 read blockDim at c[0x0][0x0], gridDim at
 // 0xc, the stack pointer at 0x28; sm_100 at 0x360, 0x370 and 0x37c.
-// The address of the parameters is read at 0x198 on sm_90, for tensor maps.
+// The address of the parameters is read at 0x198 on sm_90, for tensor maps. From 0x140 on lie what %is_explicit_cluster,
+// %cluster_nctaid, its inverses as floats, and %nclusterid are read from; at 0x188 %cluster_nctarank.
 struct Abi {
   uint32_t block;
   uint32_t grid;
@@ -28,13 +30,15 @@ struct Abi {
   uint32_t descriptor;  // of global memory: two words whose value does not matter
   uint32_t parameters;
   uint32_t address_of_parameters;  // 0: not known
+  uint32_t cluster;                // 0: not known
+  uint32_t cluster_ctas;
 };
 
 Abi abi_of(const std::string& architecture) {
   const int number = std::atoi(architecture.c_str() + std::min<size_t>(3, architecture.size()));
-  if (number >= 100) return {0x360, 0x370, 0x37c, 0x358, 0x380, 0};
-  if (number >= 90) return {0x0, 0xc, 0x28, 0x208, 0x210, 0x198};
-  return {0x0, 0xc, 0x28, 0x118, 0x160, 0};
+  if (number >= 100) return {0x360, 0x370, 0x37c, 0x358, 0x380, 0, 0, 0};
+  if (number >= 90) return {0x0, 0xc, 0x28, 0x208, 0x210, 0x198, 0x140, 0x188};
+  return {0x0, 0xc, 0x28, 0x118, 0x160, 0, 0, 0};
 }
 
 std::array<uint32_t, 3> extents_of(const configs::Extent3& extent) {
@@ -62,6 +66,7 @@ class Layout {
       put(abi_.block + 4 * i, {facts_.block[i]});
       put(abi_.grid + 4 * i, {facts_.grid[i]});
     }
+    if (abi_.cluster != 0) put_cluster();
     put(abi_.stack, {kStack});
     if (abi_.address_of_parameters != 0) {
       const uint64_t address = kConstantBank + abi_.parameters;
@@ -76,6 +81,16 @@ class Layout {
  private:
   void put(uint32_t offset, ConstantWord word) { facts_.constants[offset] = word; }
 
+  void put_cluster() {
+    put(abi_.cluster, {facts_.cluster_ctas() > 1 ? 1U : 0U});
+    put(abi_.cluster_ctas, {facts_.cluster_ctas()});
+    for (uint32_t i = 0; i < 3; ++i) {
+      put(abi_.cluster + 4 + 4 * i, {facts_.cluster[i]});
+      put(abi_.cluster + 16 + 4 * i, {.inverse = static_cast<int8_t>(i)});
+      put(abi_.cluster + 28 + 4 * i, {facts_.clusters()[i]});
+    }
+  }
+
   Expected<void> check_geometry() {
     if (!launch_.has_grid()) return places_.fail({"", "grid is missing: how many CTAs the launch has, as grid { x: 512 }"});
     if (!launch_.has_block()) return places_.fail({"", "block is missing: how many threads a CTA has, as block { x: 128 }"});
@@ -86,6 +101,8 @@ class Layout {
         return places_.fail({"cluster", "the grid is not made of whole clusters"});
       }
     }
+    if (uint64_t{facts_.cluster[0]} * facts_.cluster[1] * facts_.cluster[2] > kMostClusterCtas)
+      return places_.fail({"cluster", "a cluster has 1 to 16 CTAs"});
     const uint64_t threads = uint64_t{facts_.block[0]} * facts_.block[1] * facts_.block[2];
     if (threads == 0 || threads > kMostThreads) {
       return places_.fail({"block", std::to_string(threads) + " threads in a CTA; it has 1 to 1024"});
@@ -227,6 +244,16 @@ class Layout {
 };
 
 }  // namespace
+
+std::vector<std::array<uint32_t, 3>> LaunchFacts::places_in_cluster() const {
+  std::vector<std::array<uint32_t, 3>> places;
+  for (uint32_t z = 0; z < cluster[2]; ++z) {
+    for (uint32_t y = 0; y < cluster[1]; ++y) {
+      for (uint32_t x = 0; x < cluster[0]; ++x) places.push_back({x, y, z});
+    }
+  }
+  return places;
+}
 
 Expected<LaunchFacts> launch_facts(const configs::KernelLaunch& launch, const std::string& architecture,
                                    const configs::Places& places) {

@@ -15,7 +15,8 @@ namespace warpfold::sass {
 // One 32-bit word of constant bank 0.
 struct ConstantWord {
   uint32_t value = 0;
-  int16_t array = -1;  // into which it points, as the low or high half of an address
+  int16_t array = -1;   // into which it points, as the low or high half of an address
+  int8_t inverse = -1;  // of the cluster's extent in this dimension, a float: CTAs are divided by it
 };
 
 struct ArrayFacts {
@@ -52,6 +53,9 @@ struct LaunchFacts {
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
   uint32_t warps() const { return (threads() + 31) / 32; }
   uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
+  uint32_t cluster_ctas() const { return cluster[0] * cluster[1] * cluster[2]; }
+  std::array<uint32_t, 3> clusters() const { return {grid[0] / cluster[0], grid[1] / cluster[1], grid[2] / cluster[2]}; }
+  std::vector<std::array<uint32_t, 3>> places_in_cluster() const;  // of its CTAs, by rank
 };
 
 // Lays out the parameters where the architecture's ABI has them: from c[0x0][0x160] on before sm_90, 0x210 on sm_90, 0x380 behind

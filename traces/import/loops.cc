@@ -123,7 +123,7 @@ void for_each_value(Each each, WarpState& state, States&... others) {
 }
 
 bool same_places(const WarpState& a, const WarpState& b) {
-  return a.executions == b.executions &&
+  return a.executions == b.executions && a.cluster_phase == b.cluster_phase &&
          std::ranges::equal(a.local, b.local, {}, &std::pair<const uint32_t, Word>::first, &std::pair<const uint32_t, Word>::first);
 }
 

@@ -14,6 +14,11 @@ using Behaviour = isa::Behaviour;
 // The word that mbarrier.init leaves: pending arrivals are counted up to 2^20 in bits 1 to 20 (compiled code of CUDA 13.0).
 constexpr uint32_t kFullCount = 1U << 20;
 
+// Shared memory of a cluster: the CTA's rank, then the place in its memory (compiled code of CUDA 13.0: LEA R0, rank, 0x400, 0x18,
+// and PRMT R0, rank, 0x654, R0 for mapa).
+constexpr uint32_t kRankShift = 24;
+constexpr int32_t kClusterBarrier = 1 << kRankShift;  // stands for the cluster's own barrier
+
 // The address of the mbarrier, or what stands behind it.
 const Source& operand(const Op& op, size_t behind_address) {
   const auto address = std::ranges::find(op.sources, Source::Kind::kMemory, &Source::kind);
@@ -34,11 +39,57 @@ void check_form(const Op& op) {
   }
 }
 
+// One place in shared memory of the CTAs that the lanes name.
+MbarrierUse place_of(const Warp& warp, const Op& op, const Word& address, uint32_t active) {
+  Word place = address;
+  std::array<uint32_t, 16> lanes{};
+  uint32_t most = 0;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    place.lane[lane] = address.lane[lane] & ((1U << kRankShift) - 1);
+    if (((active & ~address.unknown) >> lane & 1) == 0) continue;
+    const uint32_t rank = address.lane[lane] >> kRankShift;
+    if (rank >= warp.launch.cluster_ctas()) {
+      throw NotFollowed{op.index, "it is at CTA " + std::to_string(rank) + " of a cluster of " +
+                                      std::to_string(warp.launch.cluster_ctas()) + "; state the launch's, as cluster { x: 2 }"};
+    }
+    most = std::max(most, ++lanes[rank ^ warp.rank()]);
+  }
+  MbarrierUse use{static_cast<int32_t>(fixed_value(place, op, active)), 0, 0};
+  for (uint32_t i = 0; i < lanes.size(); ++i) {
+    if (lanes[i] != 0) use.reaches |= static_cast<uint16_t>(1U << i);
+    if (lanes[i] != 0 && lanes[i] != most)
+      throw NotFollowed{op.index, "more of its lanes arrive at one CTA of the cluster than at another"};
+  }
+  return use;
+}
+
+MbarrierUse own(const Op& op, MbarrierUse use) {
+  if (use.reaches != 1)
+    throw NotFollowed{op.index, "it is at an mbarrier of another CTA of the cluster; only arrivals are followed there"};
+  return use;
+}
+
+MbarrierUse cluster_barrier(const Warp& warp, const Op& op) {
+  return {kClusterBarrier, op.behaviour == Behaviour::kMbarrierWait ? warp.state.cluster_phase : 1, 1};
+}
+
+// Where a box arrives: at the same mbarrier of every CTA that receives it.
+MbarrierUse bulk_use(const Warp& warp, const Op& op, uint32_t active) {
+  MbarrierUse use = own(op, place_of(warp, op, bulk_word(warp, op, 1), active));
+  const uint32_t receivers = receivers_of(warp, op, active);
+  if ((receivers >> warp.rank() & 1) == 0) throw NotFollowed{op.index, "its CTA mask leaves out the CTA that sends"};
+  use.reaches = 0;
+  for (uint32_t i = 0; i < 16; ++i) use.reaches |= static_cast<uint16_t>((receivers >> (i ^ warp.rank()) & 1) << i);
+  return use;
+}
+
 }  // namespace
+
+bool at_cluster_barrier(const Op& op) { return op.base.starts_with("UCGABAR"); }
 
 bool initialises_mbarrier(const Op& op) { return op.base == "SYNCS" && op.has("EXCH"); }
 
-bool uses_mbarrier(const Op& op) { return op.base == "SYNCS" || op.behaviour == Behaviour::kBulkLoad; }
+bool uses_mbarrier(const Op& op) { return op.base == "SYNCS" || at_cluster_barrier(op) || op.behaviour == Behaviour::kBulkLoad; }
 
 uint32_t fixed_value(const Word& word, const Op& op, uint32_t active) {
   if ((word.unknown & active) != 0) throw UnknownValue{op.index, word.origin};
@@ -52,6 +103,7 @@ uint32_t fixed_value(const Word& word, const Op& op, uint32_t active) {
 }
 
 uint32_t expected_bytes(const Warp& warp, const Op& op, uint32_t active) {
+  if (at_cluster_barrier(op)) return 0;
   check_form(op);
   if (op.has("A1T0")) return 0;
   return fixed_value(warp.read(operand(op, 1), op), op, active) * static_cast<uint32_t>(std::popcount(active));
@@ -59,20 +111,15 @@ uint32_t expected_bytes(const Warp& warp, const Op& op, uint32_t active) {
 
 MbarrierUse mbarrier_use(const Warp& warp, const Op& op, uint32_t active) {
   if (!uses_mbarrier(op)) return {};
-  if (warp.launch.cluster != std::array<uint32_t, 3>{1, 1, 1}) {
-    throw NotFollowed{op.index,
-                      "mbarriers in a cluster, whose CTAs may signal each other, are not followed; launch clusters of one CTA"};
-  }
-  if (op.behaviour == Behaviour::kBulkLoad) {
-    return {static_cast<int32_t>(fixed_value(bulk_word(warp, op, 1), op, active)), 0};
-  }
+  if (at_cluster_barrier(op)) return cluster_barrier(warp, op);
+  if (op.behaviour == Behaviour::kBulkLoad) return bulk_use(warp, op, active);
   check_form(op);
-  MbarrierUse use;
-  use.address = static_cast<int32_t>(fixed_value(warp.address(operand(op, 0)).low, op, active));
+  MbarrierUse use = place_of(warp, op, warp.address(operand(op, 0)).low, active);
   if (op.behaviour == Behaviour::kMbarrierArrive) {
     use.value = static_cast<uint32_t>(std::popcount(active));
     return use;
   }
+  use = own(op, use);
   const uint32_t word = fixed_value(warp.read(operand(op, 1), op), op, active);
   use.value = initialises_mbarrier(op) ? kFullCount - (word >> 1) : word >> 31;
   return use;

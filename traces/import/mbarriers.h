@@ -5,8 +5,9 @@
 
 namespace warpfold::sass {
 
-// SYNCS and loads of TMA.
+// SYNCS, loads of TMA, and the cluster's barrier, at which every warp of each CTA arrives.
 bool uses_mbarrier(const Op& op);
+bool at_cluster_barrier(const Op& op);
 bool initialises_mbarrier(const Op& op);
 
 // The mbarrier that one execution by the lanes of `active` uses; none of another instruction. Throws UnknownValue and NotLinear

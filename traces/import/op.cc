@@ -173,7 +173,7 @@ bool has_operands(const Op& op) {
   const bool stores = op.base == "STL";
   if (stores) return op.sources.size() > 1;
   if (op.base == "LDL" || op.base == "LDC") return !op.destinations.empty() && !op.sources.empty();
-  return op.base == "R2P" || op.base == "SYNCS" || op.base == "USETMAXREG" || !op.destinations.empty();
+  return op.base == "R2P" || op.base == "SYNCS" || op.base == "USETMAXREG" || op.base == "UCGABAR_WAIT" || !op.destinations.empty();
 }
 
 }  // namespace

@@ -9,10 +9,11 @@
 
 namespace warpfold::sass {
 
-// What an instruction does with an mbarrier of the CTA, before mbarriers are known to be stages of rings.
+// What an instruction does with an mbarrier, before mbarriers are known to be stages of rings.
 struct MbarrierUse {
-  int32_t address = -1;  // in shared memory; -1: it uses none
+  int32_t address = -1;  // in the shared memory of a CTA; -1: it uses none
   uint32_t value = 0;    // of a wait the parity, of an arrival the lanes that arrive, of an initialisation the arrivals of a phase
+  uint16_t reaches = 1;  // bit i: it is at the mbarrier of the cluster's CTA whose rank is i XOR this CTA's
   bool operator==(const MbarrierUse&) const = default;
 };
 

@@ -47,6 +47,7 @@ class RingFinder {
         const int32_t address = step.mbarrier.address;
         if (address < 0) return;
         Mbarrier& mbarrier = mbarriers_.try_emplace(address, Mbarrier(address)).first->second;
+        if (at_cluster_barrier(op_of(step))) mbarrier.counts = {static_cast<uint32_t>(found_.boxes.front().paths.size())};
         if (initialises_mbarrier(op_of(step))) {
           mbarrier.counts.insert(step.mbarrier.value);
           step.mbarrier = {};
@@ -123,7 +124,18 @@ class RingFinder {
                            ": the phases of its mbarrier are passed in no fixed order, which the trace language does not express");
       }
       for (size_t i = 0; i < paths.size(); ++i) found_.paths[i] = rerolled(paths[i]);
+      name_equal_ones_alike();
       return describe(cursors);
+    }
+  }
+
+  // Paths that differed by the CTAs and stages that they used alone.
+  void name_equal_ones_alike() {
+    std::vector<int> first(found_.paths.size());
+    for (size_t i = 0; i < first.size(); ++i)
+      first[i] = static_cast<int>(std::ranges::find(found_.paths, found_.paths[i]) - found_.paths.begin());
+    for (CtaBox& box : found_.boxes) {
+      for (int& path : box.paths) path = first[static_cast<size_t>(path)];
     }
   }
 

@@ -198,26 +198,30 @@ class Roller {
       }
     };
     if (classes_.size() == 1) return add(0, launch_.ctas());
-    const std::array<uint32_t, 3>& grid = launch_.grid;
-    // Boxes cut x, y and z into ranges; all CTAs of a range go the same way.
-    for (uint32_t z = 0; z < grid[2]; ++z) {
-      for (uint32_t y = 0; y < grid[1]; ++y) {
-        for (uint32_t x = 0; x < grid[0];) {
-          const size_t box = box_of(x, y, z);
-          const uint32_t end = found_.boxes[box].corner[0] + found_.boxes[box].extent[0];
-          add(class_of_box_[box], end - x);
-          x = end;
+    const std::array<uint32_t, 3> clusters = launch_.clusters();
+    const auto places = launch_.places_in_cluster();
+    // Clusters are launched one after the other. Boxes cut x, y and z into ranges; all CTAs of a range go the same way.
+    for (uint32_t z = 0; z < clusters[2]; ++z) {
+      for (uint32_t y = 0; y < clusters[1]; ++y) {
+        for (uint32_t x = 0; x < clusters[0];) {
+          uint32_t count = 0;
+          for (const std::array<uint32_t, 3>& place : places) {
+            const size_t box = box_of(place, x, y, z);
+            count = places.size() > 1 ? 1 : found_.boxes[box].corner[0] + found_.boxes[box].extent[0] - x;
+            add(class_of_box_[box], count);
+          }
+          x += count;
         }
       }
     }
   }
 
-  size_t box_of(uint32_t x, uint32_t y, uint32_t z) {
+  size_t box_of(const std::array<uint32_t, 3>& place, uint32_t x, uint32_t y, uint32_t z) {
     const auto inside = [&](const CtaBox& box) {
       const auto within = [](uint32_t value, uint32_t corner, uint32_t extent) {
         return value >= corner && value - corner < extent;
       };
-      return within(x, box.corner[0], box.extent[0]) && within(y, box.corner[1], box.extent[1]) &&
+      return box.place == place && within(x, box.corner[0], box.extent[0]) && within(y, box.corner[1], box.extent[1]) &&
              within(z, box.corner[2], box.extent[2]);
     };
     // The next one is mostly beside the last one.

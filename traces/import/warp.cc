@@ -61,6 +61,10 @@ Word Warp::constant(const Source& source, const Op& op, uint32_t further) const 
       result.origin = op.index;
       continue;
     }
+    if (found->second.inverse >= 0) {
+      result.unknown |= 1U << lane;
+      result.origin = kInverse - found->second.inverse;
+    }
     result.lane[lane] = found->second.value;
     result.array = found->second.array;
   }
@@ -160,6 +164,28 @@ Word Warp::thread_index(int dimension) const {
                       : dimension == 1 ? thread / block[0] % block[1]
                                        : thread / block[0] / block[1];
   }
+  return word;
+}
+
+// PTX ISA, %cluster_ctarank.
+uint32_t Warp::rank() const {
+  uint32_t rank = 0;
+  for (size_t d = 3; d-- > 0;) rank = rank * launch.cluster[d] + cta[d] % launch.cluster[d];
+  return rank;
+}
+
+// Alone in its box, the CTA has an index like any other number.
+Word Warp::cta_index(int dimension) const {
+  const auto d = static_cast<size_t>(dimension);
+  Word word = Word::of(cta[d]);
+  if (extents[d] > 1) word.slope[d] = launch.cluster[d];
+  return word;
+}
+
+Word Warp::cluster_index(int dimension) const {
+  const auto d = static_cast<size_t>(dimension);
+  Word word = Word::of(cta[d] / launch.cluster[d]);
+  if (extents[d] > 1) word.slope[d] = 1;
   return word;
 }
 

@@ -21,6 +21,9 @@ struct NotLinear {
   uint8_t variables;
 };
 
+// Origin of the inverse of the cluster's extent in dimension d: kInverse - d. Only a division of the CTA's index uses it.
+inline constexpr int kInverse = -2;
+
 // What the importer cannot express, at an instruction.
 struct NotFollowed {
   int op;
@@ -35,6 +38,7 @@ struct WarpState {
   std::array<Bits, 7> uniform_predicates;
   std::map<uint32_t, Word> local;      // local memory by address
   std::map<int, uint32_t> executions;  // of answered instructions, modulo `of`
+  uint32_t cluster_phase = 0;          // waits at the cluster's barrier, modulo 2
   bool operator==(const WarpState&) const = default;
 };
 
@@ -66,6 +70,9 @@ class Warp {
 
   Word thread_index(int dimension) const;
   Word lane_index() const;
+  uint32_t rank() const;                    // of the CTA in its cluster
+  Word cta_index(int dimension) const;      // moves with the variable of that dimension, a cluster's CTAs at a time
+  Word cluster_index(int dimension) const;  // which is that variable
 
   const LaunchFacts& launch;
   const std::array<uint32_t, 3> cta;
