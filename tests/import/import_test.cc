@@ -2,6 +2,7 @@
 
 #include "isa/architecture.h"
 #include "support.h"
+#include "workloads/common/gpu_caches.h"
 
 // Our own kernels from their listings, against what their sources compute.
 
@@ -58,13 +59,16 @@ TEST(Import, GemmMultipliesAndCopiesAsTheGeneratorDoes) {
 
 // Other compiled code of the same tile: 64 x 64 a warp, three stages, 71.3 million warp instructions where the recording has 72.9.
 TEST(Import, GemmTakesTheTimeOfTheGenerators) {
-  const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto");
+  const configs::Gpu gpu = a100();
+  const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto", {}, workloads::caches_of(gpu));
   ASSERT_TRUE(imported);
   EXPECT_NEAR(time_of(imported->kernel, a100()) / time_of(generated(kGemm), a100()), 1, 0.01);
 }
 
 TEST(Import, TriadTakesTheTimeOfTheGenerators) {
-  const auto imported = import_files("configs/kernels/elementwise_sm_80.sass", "configs/kernels/scale_add.textproto");
+  const configs::Gpu gpu = a100();
+  const auto imported =
+      import_files("configs/kernels/elementwise_sm_80.sass", "configs/kernels/scale_add.textproto", {}, workloads::caches_of(gpu));
   ASSERT_TRUE(imported);
   const traces::Kernel triad = generated("elementwise { operation: TRIAD elements: 16777216 }");
   EXPECT_NEAR(time_of(imported->kernel, a100()) / time_of(triad, a100()), 1, 0.01);

@@ -113,7 +113,7 @@ TEST(ImportedReuse, WithoutEndIsNotFollowed) {
   const Case& each = case_of("tiled GEMM");
   const Launched of = launched(each.listing, each.launch);
   const auto imported = imported_shares(of, each.caches, {.searches = 100});
-  EXPECT_EQ(imported.l2.waves, 0U);
+  EXPECT_EQ(imported.l2.why, Followed::Why::kTooMuch);
   EXPECT_DOUBLE_EQ(imported.shares[0][1].dram, 0.25);  // A is asked for by the four CTAs of a row
 }
 

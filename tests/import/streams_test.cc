@@ -94,6 +94,30 @@ TEST(ImportedStreams, LanesThatHaveEndedDoNotMakeAnAddressVary) {
   EXPECT_LE(imported->report.arrays.at(0).touched, 4096U * 4 + 32);  // else a sector in each CTA
 }
 
+// CTA x reads word x xor 5. Each byte comes once, as without a GPU.
+TEST(ImportedStreams, AreNotFollowedWhereAddressesAreNotLinear) {
+  const std::string lines =
+      "  S2R R1, SR_CTAID.X ;\n"
+      "  LOP3.LUT R4, R1, 0x5, RZ, 0x3c, !PT ;\n"
+      "  MOV R2, 0x4 ;\n"
+      "  IMAD.WIDE R2, R4, R2, c[0x0][0x160] ;\n"
+      "  LDG.E R4, [R2.64] ;\n"
+      "  EXIT ;\n";
+  const auto imported = import_with(lines, kLaunch, caches(64 * kKib, 8 * kKib, 4, 2));
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_FALSE(imported->report.arrays.at(0).linear);
+  EXPECT_EQ(imported->report.arrays.at(0).dram, imported->report.arrays.at(0).touched);
+  EXPECT_EQ(imported->kernel.streams.at(0).l1_numerator, 0U);
+}
+
+TEST(ImportedStreams, OfWhatFitsIntoL2ComeOnce) {
+  const std::string lines = kAddress + "  LDG.E R4, [R2.64] ;\n  LDG.E R5, [R2.64] ;\n  EXIT ;\n";
+  const auto imported = import_with(lines, kLaunch, caches(0, 2 * kMib, 4, 2));
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_EQ(imported->report.l2.why, Followed::Why::kFits);
+  EXPECT_DOUBLE_EQ(dram(stream(imported->kernel, "y")), 0.5);
+}
+
 // The generators' walk over waves of tiles is another model of the same reuse. 132 CTAs at a time, 32 along N before the next M.
 TEST(ImportedStreams, OfAGemmComeFromDramAsTheGeneratorsWavesSay) {
   const auto imported = import_files("configs/kernels/hopper_gemm_sm_90a.sass", "configs/kernels/hopper_gemm.textproto", {},

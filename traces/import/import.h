@@ -21,6 +21,7 @@ struct ArrayReport {
   uint64_t in_l1 = 0;      // of what is requested, L1 has it
   uint64_t dram = 0;       // of the rest, that comes from DRAM or is written back to it
   bool written = false;
+  bool linear = true;  // its addresses in the CTA and in passes, everywhere, if a GPU was named
 };
 struct ImportReport {
   std::string function;
@@ -28,7 +29,6 @@ struct ImportReport {
   uint64_t followed_ctas = 0;
   uint64_t executed = 0;  // instructions that the importer executed
   std::vector<ArrayReport> arrays;
-  bool caches = false;  // those of a GPU were named
   Followed l1;
   Followed l2;
 };

@@ -60,9 +60,14 @@ class Study {
   LaunchReuse study(bool with_l2) {
     LaunchReuse reuse;
     reuse.arrays.resize(launch_.arrays.size());
+    for (size_t i = 0; i < followed_.size(); ++i) reuse.arrays[i / kKinds][i % kKinds].linear = followed_[i];
     const auto looks_into_l1 = [](const AccessPattern& pattern) { return pattern.kind == Kind::kLoad; };
     if (caches_.l1_bytes > 0) follow_l1(looks_into_l1, reuse);
-    if (with_l2) follow_l2(reuse);
+    if (with_l2) {
+      follow_l2(reuse);
+    } else {
+      reuse.l2.why = Followed::Why::kFits;
+    }
     return reuse;
   }
 
@@ -103,7 +108,12 @@ class Study {
   uint64_t all_waves() const { return divided(launch_.ctas(), wave()); }
 
   Followed all_of_it() const {
-    return {.every = 1, .sms = caches_.sms, .of_sms = caches_.sms, .waves = all_waves(), .of_waves = all_waves()};
+    return {.why = Followed::Why::kFollowed,
+            .every = 1,
+            .sms = caches_.sms,
+            .of_sms = caches_.sms,
+            .waves = all_waves(),
+            .of_waves = all_waves()};
   }
 
   // No stride is to be a multiple of it: all passes would be in step with the lines that are followed.
@@ -135,7 +145,10 @@ class Study {
     double lines = size.lines * share;
     cut_waves(std::max(lines / most, size.searches * share / static_cast<double>(budget_.searches)), followed);
     const double waves = static_cast<double>(followed.waves) / static_cast<double>(followed.of_waves);
-    if (size.searches * share * waves > most_searches()) return;
+    if (size.searches * share * waves > most_searches()) {
+      reuse.l1.why = Followed::Why::kTooMuch;
+      return;
+    }
     lines *= waves;
     followed.every = every_for(lines, budget_.l1_lines);
     access::CacheSpec caches = caches_;
@@ -157,7 +170,10 @@ class Study {
     Followed followed = all_of_it();
     cut_waves(size.searches / static_cast<double>(budget_.searches), followed);
     const double waves = static_cast<double>(followed.waves) / static_cast<double>(followed.of_waves);
-    if (size.searches * waves > most_searches()) return;
+    if (size.searches * waves > most_searches()) {
+      reuse.l2.why = Followed::Why::kTooMuch;
+      return;
+    }
     followed.every = every_for(size.lines * waves, budget_.l2_lines);
     access::CacheSpec caches = caches_;
     caches.l1_bytes = 0;

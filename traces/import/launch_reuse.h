@@ -16,8 +16,15 @@ struct ReuseBudget {
 };
 
 // What an analysis followed: lines whose number is a multiple of `every`, on some SMs, in the first `waves` of `of_waves` waves of
-// CTAs; none: it followed nothing.
+// CTAs.
 struct Followed {
+  enum class Why : uint8_t {
+    kNothing,  // to follow
+    kFits,     // all that the launch touches, into L2
+    kTooMuch,  // different accesses, or loops inside each other
+    kFollowed,
+  };
+  Why why = Why::kNothing;
   uint64_t every = 1;
   uint32_t sms = 0;
   uint32_t of_sms = 0;
@@ -29,6 +36,7 @@ struct Followed {
 
 // Reuse of the accesses of one array and kind (access::Kind), as shares of what they ask for.
 struct ArrayReuse {
+  bool linear = true;       // in the CTA and in passes, everywhere; else nothing is followed
   bool in_l1 = false;       // L1 was followed, and
   double requests = 0;      // of them L1 has every sector
   double l1_sectors = 0;    // of all: L1 has them

@@ -29,11 +29,12 @@ class Streams {
     bound_traffic();
     if (caches_ && found_.all_accesses) {
       reuse_ = launch_reuse(found_, launch_, *caches_, footprint() > caches_->l2_bytes);
-      result_.report.l1 = reuse_.l1;
-      result_.report.l2 = reuse_.l2;
+    } else if (caches_) {
+      reuse_.l1.why = reuse_.l2.why = Followed::Why::kTooMuch;
     }
-    result_.report.caches = caches_.has_value();
     reuse_.arrays.resize(launch_.arrays.size());
+    result_.report.l1 = reuse_.l1;
+    result_.report.l2 = reuse_.l2;
     mark_used();
     for (size_t array = 0; array < launch_.arrays.size(); ++array) add_array(array);
     for (Path& path : found_.paths) {
@@ -99,6 +100,7 @@ class Streams {
       report.in_l1 += reuse.l1_sectors * access::kSectorBytes;
       report.dram += reuse.dram_sectors * access::kSectorBytes;
       report.written = report.written || write;
+      report.linear = report.linear && reuse_.arrays[array][kind].linear;
       stream.served = access::served(reuse);
       if (!caches_) stream.served.dram = exact(reuse.dram_sectors, reuse.sectors);
       if (stream.served.in_l1) continue;

@@ -35,10 +35,28 @@ void add_loops(const traces::Kernel& kernel, const std::string& role, const std:
 }
 
 std::string followed_text(const std::string& cache, const sass::Followed& followed) {
-  if (followed.waves == 0) return "";
-  return "reuse in " + cache + " followed for " + (followed.every == 1 ? "all lines" : "one line in " + grouped(followed.every)) +
-         ", on " + grouped(followed.sms) + " of " + grouped(followed.of_sms) + " SMs, in " + grouped(followed.waves) + " of " +
+  const std::string of = "reuse in " + cache;
+  switch (followed.why) {
+    case sass::Followed::Why::kNothing:
+      return "";
+    case sass::Followed::Why::kFits:
+      return of + " not followed: all that the launch touches fits\n";
+    case sass::Followed::Why::kTooMuch:
+      return of + " not followed: too many different accesses, or loops inside each other\n";
+    case sass::Followed::Why::kFollowed:
+      break;
+  }
+  return of + " followed for " + (followed.every == 1 ? "all lines" : "one line in " + grouped(followed.every)) + ", on " +
+         grouped(followed.sms) + " of " + grouped(followed.of_sms) + " SMs, in " + grouped(followed.waves) + " of " +
          grouped(followed.of_waves) + " waves of CTAs\n";
+}
+
+std::string not_linear_text(const std::vector<sass::ArrayReport>& arrays) {
+  std::string names;
+  for (const sass::ArrayReport& array : arrays) {
+    if (!array.linear) names += (names.empty() ? "" : ", ") + array.name;
+  }
+  return names.empty() ? "" : "reuse of " + names + " not followed: addresses are not linear in the CTA or a pass\n";
 }
 
 std::string paragraph(const std::string& title, const Table& table) {
@@ -70,7 +88,8 @@ std::string import_tables(const sass::Imported& imported) {
   for (const sass::ArrayReport& array : imported.report.arrays) {
     arrays.add({array.name, array.bytes, array.touched, array.requested, array.in_l1, array.dram, array.written ? "yes" : "no"});
   }
-  text += followed_text("L1", imported.report.l1) + followed_text("L2", imported.report.l2);
+  text +=
+      followed_text("L1", imported.report.l1) + followed_text("L2", imported.report.l2) + not_linear_text(imported.report.arrays);
   return text + paragraph("Roles", roles) + paragraph("Loops", loops) + paragraph("Classes of CTAs", classes) +
          paragraph("Arrays, in bytes", arrays);
 }
