@@ -15,8 +15,9 @@ bool FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, co
       if (row >= choice_.ctas || !may_go_on()) return may_go_on();  // rows rise
       const uint64_t end = std::min<uint64_t>(box.extent[0], choice_.ctas - row);
       const uint64_t stride = all ? 1 : choice_.all_sms;
-      for (uint64_t s = 0; s < (all ? 1 : choice_.sms); ++s) {
-        const uint64_t sm = (2 * s + 1) * busy / (2 * choice_.sms);
+      const uint64_t sms = all ? 1 : choice_.sms;
+      for (uint64_t s = 0; s < sms; ++s) {
+        const uint64_t sm = (2 * s + 1) * busy / (2 * sms);
         const uint64_t x = all ? 0 : (sm + choice_.all_sms - row % choice_.all_sms) % choice_.all_sms;
         if (x >= end) continue;
         const auto moved = [&](uint64_t steps, int variable) {
