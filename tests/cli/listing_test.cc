@@ -9,6 +9,7 @@ namespace warpfold::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 const std::string kKernels = WARPFOLD_SOURCE_DIR "/configs/kernels/";
 const std::string kScenario = WARPFOLD_SOURCE_DIR "/configs/scenarios/row_sums_philox.textproto";
@@ -29,6 +30,19 @@ TEST_F(Listing, GivesTheKernelThatImportWrites) {
   const Ended listing = run({"hot", "listing.textproto", "--set", kSmall, "--format", "csv"});
   ASSERT_EQ(listing.exit_code, 0) << listing.err;
   EXPECT_EQ(trace.out, listing.out);
+}
+
+TEST_F(Listing, MeetsTheCachesOfTheGpuThatImportNames) {
+  const std::vector<std::string> import{"import", kKernels + "elementwise_sm_80.sass", "--launch", kKernels + "row_sums.textproto"};
+  const auto with = [&](const std::string& gpu) {
+    std::vector<std::string> command = import;
+    command.insert(command.end(), {"--gpu", gpu});
+    return run(command);
+  };
+  EXPECT_THAT(run(import).out, Not(HasSubstr("reuse")));
+  EXPECT_THAT(with(kGpu).out, HasSubstr("reuse in L2 followed for one line in 11, on 108 of 108 SMs, in 2 of 2 waves of CTAs\n"));
+  EXPECT_EQ(with("none.textproto").exit_code, 2);
+  EXPECT_THAT(with("none.textproto").err, HasSubstr("none.textproto"));
 }
 
 TEST_F(Listing, IsTakenByEveryCommand) {

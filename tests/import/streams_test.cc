@@ -128,8 +128,8 @@ TEST(ImportedStreams, OfAGemmComeFromDramAsTheGeneratorsWavesSay) {
                                                                     .along_m = true,
                                                                     .band_clusters = 32,
                                                                     .concurrent_clusters = 132,
-                                                                    .a_panel_bytes = 128 * 8192 * 2,
-                                                                    .b_panel_bytes = 256 * 8192 * 2,
+                                                                    .a_panel_bytes = 2 * kMib,
+                                                                    .b_panel_bytes = 4 * kMib,
                                                                     .l2_bytes = 50 * kMib});
   EXPECT_NEAR(static_cast<double>(imported->report.arrays.at(0).dram), static_cast<double>(waves.a.dram),
               0.01 * static_cast<double>(waves.a.dram));

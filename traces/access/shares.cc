@@ -47,12 +47,13 @@ double moved_share(const SiteReuse& used, const Fraction& l1) {
 }
 
 Served served(const SiteReuse& used) {
-  if (used.sectors > 0 && used.l1_requests == used.requests) return {.in_l1 = true};
-  const Fraction l1 = simplest_binary(used.l1_requests, used.requests);
-  return {.in_l1 = false,
-          .l1 = l1,
-          .moved = moved_share(used, l1),
-          .dram = simplest(used.dram_sectors, std::max<uint64_t>(used.l2_sectors(), 1))};
+  Served result;
+  result.in_l1 = used.sectors > 0 && used.l1_requests == used.requests;
+  if (result.in_l1) return result;
+  result.l1 = simplest_binary(used.l1_requests, used.requests);
+  result.moved = moved_share(used, result.l1);
+  result.dram = simplest(used.dram_sectors, std::max<uint64_t>(used.l2_sectors(), 1));
+  return result;
 }
 
 }  // namespace warpfold::traces::access

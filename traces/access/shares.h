@@ -27,9 +27,9 @@ double moved_share(const SiteReuse& used, const Fraction& l1);
 // What the machine is told of accesses that are reused so.
 struct Served {
   bool in_l1 = false;  // every request, whole: nothing moves
-  Fraction l1{};       // of requests, that L1 serves whole
+  Fraction l1;         // of requests, that L1 serves whole
   double moved = 1;    // moved_share of the others
-  Fraction dram{};     // of what goes on to L2
+  Fraction dram;       // of what goes on to L2
 };
 Served served(const SiteReuse& used);
 
