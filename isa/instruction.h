@@ -76,6 +76,13 @@ struct Guard {
   bool operator==(const Guard&) const = default;
 };
 
+// Where an instruction was read, for reports. No part of what it is: equality leaves it out, and files and hashes of kernels do.
+struct Place {
+  std::string line;                  // of a listing: "gemm.sass:120"; empty: generated, or read from a trace
+  std::vector<std::string> sources;  // lines of source that the listing names, the innermost of inlined ones first: "gemm.cu:12"
+  bool operator==(const Place& /*other*/) const { return true; }
+};
+
 struct Instruction {
   std::string mnemonic;  // with all modifiers: "IMAD.WIDE.U32"
   uint16_t opcode = 0;   // index into Architecture::opcodes(), set by the assembler or Architecture::resolve
@@ -83,6 +90,7 @@ struct Instruction {
   std::vector<Operand> operands;  // in source order, destinations first
   ControlCode control;
   Effect effect;
+  Place place;
   bool operator==(const Instruction&) const = default;
 };
 

@@ -29,6 +29,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   launch.mutable_block()->set_x(40);
   for (const uint32_t value : {64U, 5U, 0U, 7U}) launch.add_parameter()->set_value(value);
   if (asynchronous) add_tensor_map(launch);
+  if (text.find("SR_CgaCtaId") != std::string_view::npos) {
+    launch.mutable_grid()->set_x(4);
+    launch.mutable_cluster()->set_x(2);
+  }
   const auto caches = [](uint32_t, uint32_t, uint32_t) {
     return traces::access::CacheSpec{.l1_bytes = 1024, .l2_bytes = 4096, .sms = 2, .ctas_per_sm = 1};
   };

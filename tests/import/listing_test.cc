@@ -6,6 +6,7 @@
 #include "support.h"
 #include "traces/import/encoding.h"
 #include "traces/import/flow.h"
+#include "traces/trace_file.h"
 
 namespace warpfold::sass {
 namespace {
@@ -27,6 +28,46 @@ TEST(Listing, BothDisassemblersGiveFunctionsWithTheirHeaders) {
   EXPECT_EQ(architecture_of("\tcode for sm_90a\n"), "sm_90");
   EXPECT_EQ(architecture_of(".headerflags\t@\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM80)\""), "sm_80");
   EXPECT_EQ(architecture_of("nothing"), "");
+}
+
+TEST(Listing, InstructionsKnowTheirLinesAndThoseOfTheSource) {
+  const std::string name = "configs/kernels/elementwise_lines_sm_80.sass";
+  const Listing listing = read(name);
+  const auto place_of = [&](std::string_view mnemonic) {
+    const auto& code = listing.functions.at(0).code;
+    const auto found =
+        std::ranges::find(code, mnemonic, [](const ListedInstruction& listed) { return listed.instruction.mnemonic; });
+    EXPECT_EQ(found->instruction.place.line, name + ":" + std::to_string(found->line));
+    return found->instruction.place.sources;
+  };
+  EXPECT_EQ(place_of("S2R"), std::vector<std::string>{"elementwise.cu:13"});
+  EXPECT_EQ(place_of("LDG.E"), std::vector<std::string>{"elementwise.cu:19"});
+  EXPECT_EQ(place_of("SHFL.BFLY"), (std::vector<std::string>{"sm_30_intrinsics.hpp:449", "elementwise.cu:21"}));
+  EXPECT_TRUE(read("philox_sm_80.sass").functions.at(0).code.at(0).instruction.place.sources.empty());
+}
+
+TEST(Listing, PlacesAreNoPartOfWhatAKernelIs) {
+  const auto one = import_lines("NOP ;\nEXIT ;\n", "architecture: \"sm_80\" grid { x: 4 } block { x: 64 }");
+  const auto other = import_lines("// further down\n//## File \"k.cu\", line 7\nNOP ;\nEXIT ;\n",
+                                  "architecture: \"sm_80\" grid { x: 4 } block { x: 64 }");
+  ASSERT_TRUE(one);
+  ASSERT_TRUE(other);
+  const auto place = [](const Imported& imported) {
+    return std::get<traces::Block>(imported.kernel.roles[0].body[0]).code[0].place;
+  };
+  EXPECT_EQ(place(*one).line, "kernel.sass:2");
+  EXPECT_EQ(place(*other).line, "kernel.sass:4");
+  EXPECT_EQ(place(*other).sources, std::vector<std::string>{"k.cu:7"});
+  EXPECT_EQ(one->kernel, other->kernel);
+  EXPECT_EQ(traces::format_kernels({one->kernel}), traces::format_kernels({other->kernel}));
+}
+
+TEST(Listing, BrokenSourceLinesAreRemarks) {
+  for (const std::string remark : {"//## File \"k.cu", "//## File k.cu, line 7", "//## File \"k.cu\", line x", "//## File \""}) {
+    const auto imported = import_lines(remark + "\nEXIT ;\n", "architecture: \"sm_80\" grid { x: 4 } block { x: 64 }");
+    ASSERT_TRUE(imported) << remark;
+    EXPECT_TRUE(std::get<traces::Block>(imported->kernel.roles[0].body[0]).code[0].place.sources.empty()) << remark;
+  }
 }
 
 TEST(Listing, ControlCodesComeFromTheEncoding) {

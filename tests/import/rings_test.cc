@@ -168,6 +168,30 @@ TEST(Rings, MbarriersThatAreNotPassedInTurnAreRingsOfTheirOwn) {
   EXPECT_EQ(imported->kernel.rings, (std::vector<traces::Ring>{{"ring0", 1, 2, false}, {"ring1", 1, 2, false}}));
 }
 
+// As CUTLASS releases a stage: one lane of a warpgroup arrives.
+TEST(Rings, WarpsOfAWarpgroupArriveTogether) {
+  const std::string launch = "architecture: \"sm_90\" grid { x: 4 } block { x: 128 }\n";
+  const std::string one = "UMOV UR4, 0x400 ;\nUMOV UR6, 0x1ffffe ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n";
+  const std::string product =
+      "S2R R0, SR_TID.X ;\nISETP.NE.AND P2, PT, R0, 0x20, PT ;\nWARPGROUP.ARRIVE ;\n"
+      "HGMMA.64x8x16.F32.BF16 R24, gdesc[UR8], R24, gsb0 ;\nWARPGROUP.DEPBAR.LE gsb0, 0x0 ;\n";
+  const std::string arrives = "@!P2 MOV R3, UR4 ;\n@!P2 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R3+URZ], RZ ;\n";
+  const auto imported = import_lines(one + product + arrives + kWaits + "EXIT ;\n", launch);
+  ASSERT_TRUE(imported) << imported.error().text();
+  const traces::Kernel& kernel = imported->kernel;
+  EXPECT_EQ(kernel.roles.size(), 1U);
+  EXPECT_EQ(kernel.rings, (std::vector<traces::Ring>{{"ring0", 1, 4, false}}));
+  EXPECT_EQ(issued(kernel, kernel.roles[0].body, "SYNCS.ARRIVE.TRANS64.A1T0"), 1U);  // of each warp
+  EXPECT_FALSE(simulated({&kernel}, configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value()).deadlocked);
+  // Other ways are ways of their own.
+  const std::string apart = "@P2 BRA `(.L_1) ;\nNOP ;\n.L_1:\n";
+  EXPECT_THAT(message_of(import_lines(one + product + apart + kWaits + "EXIT ;\n", launch)),
+              HasSubstr("wgmma needs a role of four warps"));
+  const std::string barrier = "@!P2 BAR.ARV 0x1, 0x80 ;\n";
+  EXPECT_THAT(message_of(import_lines(one + product + barrier + kWaits + "EXIT ;\n", launch)),
+              HasSubstr("wgmma needs a role of four warps"));
+}
+
 TEST(Rings, WhatIsNotExpressedIsNamedWithItsLine) {
   const auto refused = [](const std::string& lines, const std::string& launch = kLaunch) {
     return message_of(import_lines(lines + "EXIT ;\n", launch));

@@ -13,10 +13,13 @@
 #include <utility>
 #include <vector>
 
+#include "traces/accelsim/tracez_source.h"
+
 namespace warpfold::traces::accelsim {
 namespace {
 
 constexpr size_t kPiece = size_t{1} << 18;
+constexpr std::string_view kIndexed = ".tracez";
 // A decoder's window: what xz -9 and zstd --long=27 need.
 constexpr uint64_t kMostMemory = uint64_t{1} << 28;
 
@@ -29,7 +32,7 @@ std::unexpected<Diagnostic> damaged(const std::string& file, const char* format,
 
 class FileSource : public ByteSource {
  public:
-  FileSource(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+  FileSource(std::string path, File file) : path_(std::move(path)), file_(std::move(file)) {}
   Expected<size_t> read(std::span<char> room) override {
     const size_t count = std::fread(room.data(), 1, room.size(), file_.get());
     if (count == 0 && std::ferror(file_.get()) != 0) return fail_at(path_, 0, 0, "cannot be read");
@@ -37,11 +40,8 @@ class FileSource : public ByteSource {
   }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
   std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
+  File file_;
 };
 
 class MemorySource : public ByteSource {
@@ -240,12 +240,14 @@ Expected<std::unique_ptr<ByteSource>> decoded(const std::string& file, std::uniq
 }  // namespace
 
 Expected<std::unique_ptr<ByteSource>> open_source(const std::string& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  File file(std::fopen(path.c_str(), "rb"));
   if (file == nullptr) return fail_at(path, 0, 0, "cannot be opened: " + std::generic_category().message(errno));
-  return decoded(path, std::make_unique<FileSource>(path, file));
+  if (path.ends_with(kIndexed)) return open_tracez(path, std::move(file));
+  return decoded(path, std::make_unique<FileSource>(path, std::move(file)));
 }
 
 Expected<std::unique_ptr<ByteSource>> source_of(const std::string& file, std::string content) {
+  if (file.ends_with(kIndexed)) return tracez_of(file, std::move(content));
   return decoded(file, std::make_unique<MemorySource>(std::move(content)));
 }
 

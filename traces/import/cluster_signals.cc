@@ -190,7 +190,7 @@ class Settler {
     }
     Step load = load_of_.at(signal.op);
     load.effect.bytes /= load.effect.multicast;
-    load.mbarrier = {signal.mbarrier, 0, 1};
+    load.mbarrier = {.address = signal.mbarrier};
     return Received{signal.mbarrier, load, times / expected};
   }
 

@@ -212,6 +212,22 @@ class Explorer {
 
 }  // namespace
 
+void keep_used_paths(Exploration& found) {
+  std::vector<int> number(found.paths.size(), -1);
+  std::vector<Path> used;
+  for (CtaBox& box : found.boxes) {
+    for (int& path : box.paths) {
+      int& as = number[static_cast<size_t>(path)];
+      if (as < 0) {
+        as = static_cast<int>(used.size());
+        used.push_back(std::move(found.paths[static_cast<size_t>(path)]));
+      }
+      path = as;
+    }
+  }
+  found.paths = std::move(used);
+}
+
 Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch) {
   return Explorer(file, ops, flow, launch).explore();
 }

@@ -31,6 +31,9 @@ struct Exploration {
   uint64_t executed = 0;                                  // instructions
 };
 
+// Of paths, those that some warp goes.
+void keep_used_paths(Exploration& found);
+
 // Follows every warp of every CTA, each place of a cluster for itself. One CTA stands for all that decide in the same way as far as
 // that is a matter of linear inequalities in its index; CTAs whose way hangs on their index otherwise (a remainder, a table) are
 // followed one by one.

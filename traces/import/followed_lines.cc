@@ -7,17 +7,17 @@ namespace warpfold::sass {
 
 bool FollowedLines::for_each(const AccessPattern& pattern, const CtaBox& box, const Visit& visit) {
   const std::array<uint32_t, 3>& grid = launch_.grid;
-  // Of the CTA at the box's place in the cluster that lies so many clusters from the first.
-  const auto cta = [&](uint32_t x, uint32_t y, uint32_t z) {
+  // The CTA at the box's place in the first cluster of a row.
+  const auto first_of_row = [&](uint32_t y, uint32_t z) {
     const auto along = [&](size_t d, uint32_t moved) {
       return uint64_t{box.corner[d] + moved} * launch_.cluster[d] + box.place[d];
     };
-    return (along(2, z) * grid[1] + along(1, y)) * grid[0] + along(0, x);
+    return (along(2, z) * grid[1] + along(1, y)) * grid[0] + along(0, 0);
   };
   touches_ = 0;
   for (uint32_t z = 0; z < box.extent[2]; ++z) {
     for (uint32_t y = 0; y < box.extent[1]; ++y) {
-      const uint64_t row = cta(0, y, z);
+      const uint64_t row = first_of_row(y, z);
       if (row >= choice_.ctas || !may_go_on()) return may_go_on();  // rows rise
       const uint64_t end = std::min<uint64_t>(box.extent[0], (choice_.ctas - row + launch_.cluster[0] - 1) / launch_.cluster[0]);
       const auto moved = [&](uint64_t steps, int variable) {

@@ -11,6 +11,7 @@
 #include "traces/import/rings.h"
 #include "traces/import/roll.h"
 #include "traces/import/streams.h"
+#include "traces/import/warpgroups.h"
 #include "traces/validate.h"
 
 namespace warpfold::sass {
@@ -115,6 +116,8 @@ class Importer {
     result_.report.executed = found->executed;
     describe(*facts);
     if (auto settled = settle_cluster_signals(file_, *ops, *facts, *found); !settled) return settled;
+    unite_warpgroups(*ops, *found);
+    keep_used_paths(*found);
     if (auto rings = find_rings(file_, *ops, *found, result_.kernel); !rings) return rings;
     add_streams(*found, *ops, *facts, caches_for(*facts), result_);
     roll(*found, *ops, *facts, *architecture_, result_.report.control_codes, result_.kernel);

@@ -11,6 +11,7 @@ namespace warpfold::sass {
 namespace {
 
 constexpr uint64_t kInstructionBytes = 16;  // sm_70 on
+constexpr std::string_view kSourceLine = "//## File ";
 
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r");
@@ -91,6 +92,7 @@ class Reader {
   std::unexpected<Diagnostic> wrong(std::string message) const { return fail_at(listing_.file, line_, 0, std::move(message)); }
 
   Expected<void> read_line(std::string_view line, bool whole) {
+    if (line.starts_with(kSourceLine)) return add_source(line);
     if (const size_t remark = line.find("//"); remark != std::string_view::npos) line = trimmed(line.substr(0, remark));
     if (line.empty() || line.starts_with('#')) return {};
     if (wants_high_word_) return read_high_word(line);
@@ -139,6 +141,21 @@ class Reader {
     function_.name = name;
     function_.line = line_;
     open_ = true;
+    sources_.clear();
+    return {};
+  }
+
+  // nvdisasm -g, of code compiled with -lineinfo, before the first instruction of a line: //## File "gemm.cu", line 12. With -gi a
+  // further one for each call around inlined code.
+  Expected<void> add_source(std::string_view line) {
+    if (sources_used_) sources_.clear();
+    sources_used_ = false;
+    const size_t open = line.find('"');
+    const size_t close = line.find("\", line ", open + 1);
+    if (open == std::string_view::npos || close == std::string_view::npos) return {};
+    if (const auto number = number_after(line.substr(close), "line ")) {
+      sources_.push_back(std::string(line.substr(open + 1, close - open - 1)) + ":" + std::to_string(*number));
+    }
     return {};
   }
 
@@ -190,6 +207,8 @@ class Reader {
     auto instruction = isa::parse_instruction(architecture_, line, listing_.file, line_);
     if (!instruction) return std::unexpected(instruction.error());
     listed.instruction = *std::move(instruction);
+    listed.instruction.place = {listing_.file + ":" + std::to_string(line_), sources_};
+    sources_used_ = true;
     if (names_target(architecture_.info(listed.instruction).behaviour, listed.instruction.mnemonic)) find_target(listed);
     function_.code.push_back(std::move(listed));
     return {};
@@ -238,6 +257,8 @@ class Reader {
   bool shared_section_ = false;
   std::string shared_of_;
   bool wants_high_word_ = false;
+  std::vector<std::string> sources_;  // of the instructions that follow
+  bool sources_used_ = false;
   int line_ = 0;
 };
 

@@ -41,8 +41,9 @@ struct Listing {
 // The architecture that a listing names, as its headers have it: "sm_90" for sm_90a; empty where it names none.
 std::string architecture_of(std::string_view text);
 
-// Reads every function. Fails with file:line at text that is no instruction, an opcode that the architecture does not have, a
-// label that does not exist, or a listing that breaks off inside an encoding.
+// Reads every function; instructions know their line, and those of the source where the listing names them. Fails with file:line at
+// text that is no instruction, an opcode that the architecture does not have, a label that does not exist, or a listing that breaks
+// off inside an encoding.
 Expected<Listing> read_listing(const std::string& file, std::string_view text, const isa::Architecture& architecture);
 
 }  // namespace warpfold::sass

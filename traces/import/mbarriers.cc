@@ -54,7 +54,7 @@ MbarrierUse place_of(const Warp& warp, const Op& op, const Word& address, uint32
     }
     most = std::max(most, ++lanes[rank ^ warp.rank()]);
   }
-  MbarrierUse use{static_cast<int32_t>(fixed_value(place, op, active)), 0, 0};
+  MbarrierUse use{.address = static_cast<int32_t>(fixed_value(place, op, active)), .reaches = 0};
   for (uint32_t i = 0; i < lanes.size(); ++i) {
     if (lanes[i] != 0) use.reaches |= static_cast<uint16_t>(1U << i);
     if (lanes[i] != 0 && lanes[i] != most)
@@ -70,7 +70,7 @@ MbarrierUse own(const Op& op, MbarrierUse use) {
 }
 
 MbarrierUse cluster_barrier(const Warp& warp, const Op& op) {
-  return {kClusterBarrier, op.behaviour == Behaviour::kMbarrierWait ? warp.state.cluster_phase : 1, 1};
+  return {.address = kClusterBarrier, .value = op.behaviour == Behaviour::kMbarrierWait ? warp.state.cluster_phase : 1};
 }
 
 // Where a box arrives: at the same mbarrier of every CTA that receives it.

@@ -13,6 +13,7 @@ namespace warpfold::sass {
 struct MbarrierUse {
   int32_t address = -1;  // in the shared memory of a CTA; -1: it uses none
   uint32_t value = 0;    // of a wait the parity, of an arrival the lanes that arrive, of an initialisation the arrivals of a phase
+  uint8_t warps = 1;     // that bring the lanes of an arrival, each the same share of them
   uint16_t reaches = 1;  // bit i: it is at the mbarrier of the cluster's CTA whose rank is i XOR this CTA's
   bool operator==(const MbarrierUse&) const = default;
 };

@@ -32,8 +32,8 @@ class RingFinder {
     explicit Mbarrier(int32_t address) : parent(address) {}
     int32_t parent;  // of the union-find, a lower address; itself: the ring's first
     int used_by = -1;
-    std::set<uint32_t> counts;  // of its initialisations
-    std::set<uint32_t> lanes;   // that arrive together
+    std::set<uint32_t> counts;                      // of its initialisations
+    std::set<std::pair<uint32_t, uint32_t>> lanes;  // that arrive together, and the warps that bring them
     int arrives = -1;
   };
 
@@ -55,7 +55,7 @@ class RingFinder {
         }
         mbarrier.used_by = step.op;
         if (op_of(step).behaviour == isa::Behaviour::kMbarrierArrive) {
-          mbarrier.lanes.insert(step.mbarrier.value);
+          mbarrier.lanes.insert({step.mbarrier.value, step.mbarrier.warps});
           mbarrier.arrives = step.op;
         }
         join(address, first_of.try_emplace(step.op, address).first->second);
@@ -88,10 +88,10 @@ class RingFinder {
         return fail_at(file_, line_of(mbarrier.arrives), 0,
                        "warps arrive at " + which + " with different numbers of lanes, which the trace language does not express");
       }
-      if (!mbarrier.lanes.empty() && *mbarrier.counts.begin() % *mbarrier.lanes.begin() != 0) {
+      if (!mbarrier.lanes.empty() && *mbarrier.counts.begin() % mbarrier.lanes.begin()->first != 0) {
         return fail_at(file_, line_of(mbarrier.arrives), 0,
                        "a phase of " + which + " takes " + std::to_string(*mbarrier.counts.begin()) + " arrivals, of which " +
-                           std::to_string(*mbarrier.lanes.begin()) + " come at a time");
+                           std::to_string(mbarrier.lanes.begin()->first) + " come at a time");
       }
     }
     return {};
@@ -99,7 +99,9 @@ class RingFinder {
 
   uint32_t arrivals(int32_t address) const {
     const Mbarrier& mbarrier = mbarriers_.at(address);
-    return *mbarrier.counts.begin() / (mbarrier.lanes.empty() ? 1 : *mbarrier.lanes.begin());
+    if (mbarrier.lanes.empty()) return *mbarrier.counts.begin();
+    const auto& [lanes, warps] = *mbarrier.lanes.begin();
+    return *mbarrier.counts.begin() / lanes * warps;
   }
 
   // Mbarriers of a group that differ are rings of one stage each.

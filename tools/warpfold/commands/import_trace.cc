@@ -140,7 +140,7 @@ Outcome<void> import_trace_command(const Invocation& invocation) {
   Options options(
       "warpfold import-trace LIST|TRACE --output FOLDER|FILE [options]",
       "Reads traces of Accel-Sim's tracer (NVBit) and rolls them again: a list (kernelslist.g) becomes a folder with a trace\n"
-      "for each kernel and a scenario, one trace (.traceg or .trace, also as .xz, .gz or .zst) a .wft or .wfs file.",
+      "for each kernel and a scenario, one trace (.traceg, .tracez or .trace, also as .xz, .gz or .zst) a .wft or .wfs file.",
       "  warpfold import-trace traces/kernelslist.g --output imported\n"
       "  warpfold import-trace traces/kernel-1.traceg.xz --gpu configs/gpus/a100_sxm.textproto --output rng.wft\n");
   options.positional("LIST|TRACE", 1, 1);

@@ -54,14 +54,16 @@ std::string stalls(const Account& account) {
 struct Line {
   size_t depth = 0;  // loops around it
   int position = -1;
-  std::string loop{};  // of lines that are no instruction
+  const isa::Place* place = nullptr;  // where the instruction was read
+  std::string loop{};                 // of lines that are no instruction
 };
 
 void add_lines(const traces::Kernel& kernel, const std::vector<traces::Node>& body, size_t depth, int& position,
                std::vector<Line>& lines) {
   for (const traces::Node& node : body) {
     if (const auto* block = std::get_if<traces::Block>(&node)) {
-      for (size_t i = 0; i < block->code.size(); ++i) lines.push_back({.depth = depth, .position = position++});
+      for (const isa::Instruction& instruction : block->code)
+        lines.push_back({.depth = depth, .position = position++, .place = &instruction.place});
       continue;
     }
     const auto& loop = std::get<traces::Loop>(node);
@@ -126,17 +128,40 @@ std::string bars(size_t depth) {
   return text;
 }
 
+// "configs/kernels/gemm.cu:12" -> "gemm.cu:12"
+std::string without_folders(const std::string& place) { return place.substr(place.rfind('/') + 1); }
+
+// The line of source, and behind it the one of the kernel into which it was inlined.
+std::string source_of(const isa::Place& place) {
+  if (place.sources.empty()) return "";
+  std::string text = without_folders(place.sources.front());
+  return place.sources.size() == 1 ? text : text + " in " + without_folders(place.sources.back());
+}
+
 std::string for_people(const configs::KernelResult& kernel, const traces::Role& role, const RoleView& view,
                        const HotSelection& selection) {
-  Table table({"at", "issued", "% of role", "waits for", "instruction"});
-  for (const Line& line : view.shown(selection)) {
-    if (line.position < 0) {
-      table.add({"", "", "", "", bars(line.depth) + line.loop});
-      continue;
+  const std::vector<Line> lines = view.shown(selection);
+  const auto any = [&lines](auto known) {
+    return std::ranges::any_of(lines, [known](const Line& line) { return line.place != nullptr && known(*line.place); });
+  };
+  std::vector<std::string> columns{"at", "issued", "% of role", "waits for"};
+  const bool listed = any([](const isa::Place& place) { return !place.line.empty(); });
+  const bool sourced = any([](const isa::Place& place) { return !place.sources.empty(); });
+  if (listed) columns.emplace_back("line");
+  if (sourced) columns.emplace_back("source");
+  columns.emplace_back("instruction");
+  Table table(columns);
+  for (const Line& line : lines) {
+    std::vector<Cell> row(columns.size(), "");
+    row.back() = bars(line.depth) + line.loop;
+    if (line.position >= 0) {
+      const Account& account = view.at(line);
+      row = {uint64_t{account.position()}, account.issued(), Cell(percent(warp_cycles(account), view.total), 2), stalls(account)};
+      if (listed) row.emplace_back(without_folders(line.place->line));
+      if (sourced) row.emplace_back(source_of(*line.place));
+      row.emplace_back(bars(line.depth) + account.text());
     }
-    const Account& account = view.at(line);
-    table.add({uint64_t{account.position()}, account.issued(), Cell(percent(warp_cycles(account), view.total), 2), stalls(account),
-               bars(line.depth) + account.text()});
+    table.add(std::move(row));
   }
   std::string text = kernel.name() + ", role " + role.name + ": " + with_thousands(std::to_string(view.total)) + " warp-cycles, " +
                      fixed(percent(view.total, kernel.resident_warp_cycles()), 1) + " % of the kernel's\n";
@@ -147,7 +172,7 @@ Table for_machines(const configs::Result& result, const std::vector<const traces
                    const HotSelection& selection) {
   std::vector<std::string> columns{"kernel", "role", "position", "phase", "loops", "issued", "warp_cycles", "percent_of_role"};
   for (int s = 0; s < sim::kWarpStates; ++s) columns.emplace_back(sim::state_name(static_cast<sim::WarpState>(s)));
-  columns.emplace_back("text");
+  for (const char* column : {"line", "source", "inlined_at", "text"}) columns.emplace_back(column);
   Table table(columns);
   for_each_role(result, kernels, selection, [&](const auto& kernel, const auto& role, const RoleView& view) {
     for (const Line& line : view.shown(selection)) {
@@ -158,6 +183,10 @@ Table for_machines(const configs::Result& result, const std::vector<const traces
           uint64_t{line.depth}, account.issued(), warp_cycles(account),         Cell(percent(warp_cycles(account), view.total), 4)};
       for (int s = 0; s < sim::kWarpStates; ++s)
         row.emplace_back(warp_cycles(account, std::string(sim::state_name(static_cast<sim::WarpState>(s)))));
+      const std::vector<std::string>& sources = line.place->sources;
+      row.emplace_back(line.place->line);
+      row.emplace_back(sources.empty() ? "" : sources.front());
+      row.emplace_back(sources.size() < 2 ? "" : sources.back());
       row.emplace_back(account.text());
       table.add(std::move(row));
     }
