@@ -115,6 +115,19 @@ TEST(Rings, LanesOfAWarpArriveTogether) {
   EXPECT_EQ(imported->kernel.rings[0], (traces::Ring{"ring0", 1, 2, false}));
 }
 
+TEST(Rings, ArrivalsThatAreOffNeedNoRing) {
+  const std::string second = "S2R R0, SR_TID.X ;\nISETP.LT.AND P1, PT, R0, 0x20, PT ;\n";
+  const std::string one_warp = "UMOV UR4, 0x400 ;\nUMOV UR6, 0x1fffc0 ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n";
+  const auto imported = import_lines(one_warp + second + "@P1 " + kArrives + kWaits + "EXIT ;\n", kLaunch);
+  ASSERT_TRUE(imported) << imported.error().text();
+  ASSERT_EQ(imported->kernel.roles.size(), 2U);
+  EXPECT_EQ(imported->kernel.rings, (std::vector<traces::Ring>{{"ring0", 1, 1, false}}));
+  const auto& code = std::get<traces::Block>(imported->kernel.roles[1].body[0]).code;
+  EXPECT_TRUE(code[5].guard.never());
+  EXPECT_EQ(code[5].effect.barrier, -1);
+  EXPECT_FALSE(simulated({&imported->kernel}, configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value()).deadlocked);
+}
+
 TEST(Rings, FirstWaitForTheOtherParityPasses) {
   const std::string waits = "MOV R4, 0x80000000 ;\nSYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R4 ;\n@!P0 EXIT ;\n";
   const auto imported = import_lines(kInitialised + waits + kArrives + kWaits + "EXIT ;\n", kLaunch);
