@@ -20,7 +20,12 @@ double interpolate(const configs::Power& power, double mhz, double (configs::Ope
 
 }  // namespace
 
-double PowerLoad::cycles_at(double mhz) const { return std::max(cycles, dram_cycles * mhz / clock_mhz); }
+// A run in which DRAM is busy nearly all the time is as long as DRAM makes it, at any clock.
+double PowerLoad::cycles_at(double mhz) const {
+  constexpr double kBound = 0.9;
+  const bool bound = dram_cycles >= kBound * cycles;
+  return bound ? cycles * mhz / clock_mhz : std::max(cycles, dram_cycles * mhz / clock_mhz);
+}
 
 double PowerModel::voltage(double mhz) const { return interpolate(power_, mhz, &configs::OperatingPoint::voltage); }
 

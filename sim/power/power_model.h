@@ -14,7 +14,7 @@ struct PowerLoad {
   double dram_cycles = 0;  // of them, so many as DRAM needs for its bytes at that clock
   double clock_mhz = 0;    // that clock
 
-  double cycles_at(double mhz) const;  // at least
+  double cycles_at(double mhz) const;
   double us_at(double mhz) const { return cycles_at(mhz) / mhz; }
 };
 

@@ -70,7 +70,11 @@ TEST(PowerModel, KnowsThatDramKeepsItsBytesASecond) {
   streaming.dram_cycles = streaming.cycles;
   EXPECT_DOUBLE_EQ(streaming.us_at(1000), 1000);
   EXPECT_DOUBLE_EQ(streaming.us_at(1500), 1000);
+  EXPECT_DOUBLE_EQ(streaming.us_at(500), 1000);
+  streaming.dram_cycles = streaming.cycles / 2;  // it waits for something else
   EXPECT_DOUBLE_EQ(streaming.us_at(500), 2000);
+  EXPECT_DOUBLE_EQ(streaming.us_at(1500), 1e6 / 1500);
+  streaming.dram_cycles = streaming.cycles;
   const configs::Power power = two_points(1000);
   EXPECT_DOUBLE_EQ(PowerModel(power).watts(streaming, 1500), 70 + 5);
 }

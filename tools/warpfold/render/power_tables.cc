@@ -75,7 +75,7 @@ std::string least_energy_line(const configs::Comparison& comparison) {
   if (!comparison.results(0).has_power()) return "";
   const auto joules = [](const configs::Result& result) { return result.power().joules(); };
   const configs::Result& least = *std::ranges::min_element(comparison.results(), {}, joules);
-  return "Least energy: " + least.policy() + ", " + fixed(kMillijoules * joules(least), 2) + " mJ, " +
+  return "Least energy: " + least.policy() + ", " + with_thousands(fixed(kMillijoules * joules(least), 2)) + " mJ, " +
          fixed(100 * joules(least) / joules(comparison.results(0)), 1) + " % of " + comparison.results(0).policy() + "\n";
 }
 

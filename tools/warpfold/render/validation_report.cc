@@ -204,12 +204,22 @@ std::string heading(const configs::Validation& validation) {
       "# Held against measurements\n\n"
       "Every row of these files beside its simulation, written by `warpfold validate DATA.csv... --markdown FILE`:\n\n";
   for (const std::string& file : validation.data()) text.append("- `").append(file).append("`\n");
-  return text.append(
+  text.append(
       "\n*Time* is simulated over measured time, less 1: + is too slow. Of a group: mean, median, 90th percentile and largest of "
       "the\n"
       "sizes of these errors, and their mean with its sign (bias). Rows marked \\* are not judged: what ran is not known, or they "
       "are an\n"
       "alternative to another row; they count for no group.\n\n");
+  const bool power = std::ranges::any_of(validation.rows(), [](const configs::ValidatedRow& row) {
+    return row.quantity() == "watts" || row.quantity() == "clock_mhz";
+  });
+  if (power) {
+    text.append(
+        "Of board power and clocks, *time* is simulated over measured watts or MHz, less 1: + is too much. Rows that a constant "
+        "is\n"
+        "fitted to are not judged either.\n\n");
+  }
+  return text;
 }
 
 std::string markdown_groups(const configs::Validation& validation) {

@@ -17,7 +17,7 @@ class PlanClock {
 
   // To be simulated at.
   double mhz() const { return clock_.mhz; }
-  // Takes in a simulation at mhz(). False: the clock that it leaves is another one, at which cycles may differ by more than 2 %.
+  // Takes in a simulation at mhz(). False: the clock that it leaves is another one, at which cycles may differ by more than 3 %.
   bool settles(const sim::Outcome& outcome);
   // Once it has settled, or as near as it has come.
   void fill(configs::Result& result) const;
