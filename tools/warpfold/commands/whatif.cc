@@ -78,7 +78,7 @@ Outcome<void> whatif_command(const Invocation& invocation) {
       "  warpfold simulate scenario.textproto --set sm.tensor.scale=2\n");
   options.add()("policy", po::value<std::string>()->value_name("NAME"), "run under this policy instead of the scenario's");
   options.add()("resources", po::value<std::string>()->default_value("all")->value_name("LIST"),
-                "some of the above, with commas; all: but sm_count and clock, which are many resources at once");
+                "some of the above, with commas; all: but sm_count, clock and power_cap, which are many at once");
   options.add()("factor", po::value<std::string>()->default_value("2")->value_name("F"),
                 "how many times as much, and as little; above 1, up to 8");
   add_request(options);

@@ -18,8 +18,8 @@ using validation::Quantity;
 namespace {
 
 using enum validation::Quantity;
-constexpr auto kQuantityNames =
-    by_enum<validation::Quantity, const char*>({{kTime, "time_us"}, {kSlowdown, "slowdown"}, {kTimeRatio, "time_ratio"}, {kWatts, "watts"}, {kClock, "clock_mhz"}});
+constexpr auto kQuantityNames = by_enum<validation::Quantity, const char*>(
+    {{kTime, "time_us"}, {kSlowdown, "slowdown"}, {kTimeRatio, "time_ratio"}, {kWatts, "watts"}, {kClock, "clock_mhz"}});
 
 const configs::SimulatedKernel* kernel_of(const configs::SimulatedPoint& point, const std::string& name) {
   const auto found = std::ranges::find(point.kernel(), name, [](const auto& kernel) { return kernel.name(); });
@@ -195,9 +195,7 @@ void add_error_groups(configs::Validation& validation) {
       const std::pair part(row.kernel(), row.gpu());
       if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
     }
-    if (parts.size() > 1)
-      add_group(
-          family, "", "", [](const auto&) { return true; }, validation);
+    if (parts.size() > 1) add_group(family, "", "", [](const auto&) { return true; }, validation);
     for (const auto& [kernel, gpu] : parts) {
       const auto belongs = [&](const auto& row) { return row.kernel() == kernel && row.gpu() == gpu; };
       add_group(family, kernel, gpu, belongs, validation);

@@ -215,9 +215,8 @@ std::string heading(const configs::Validation& validation) {
   });
   if (power) {
     text.append(
-        "Of board power and clocks, *time* is simulated over measured watts or MHz, less 1: + is too much. Rows that a constant "
-        "is\n"
-        "fitted to are not judged either.\n\n");
+        "Of board power and clocks *time* is simulated over measured watts or MHz, less 1: + is too much. Rows that a constant\n"
+        "is fitted to are not judged either.\n\n");
   }
   return text;
 }
