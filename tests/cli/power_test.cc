@@ -109,6 +109,13 @@ TEST_F(Power, IsTheSameWithEveryNumberOfJobs) {
   EXPECT_THAT(one, HasSubstr("MHz"));
 }
 
+TEST_F(Power, SaysWhereAPhaseIsLongEnoughForAClockOfItsOwn) {
+  const auto assumptions = [&](const std::string& response_ms) {
+    return result({kPair, "--set", "gpu.clock=POWER", "--set", "gpu.power.response_ms=" + response_ms}).power().assumptions_size();
+  };
+  EXPECT_EQ(assumptions("0.001"), assumptions("38.5") + 1);
+}
+
 TEST_F(Power, IsAskedForTheCap) {
   const Ended ended = run({"whatif", kGemm, "--set", "gpu.clock=POWER", "--resources", "power_cap", "--factor", "1.25"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;

@@ -74,6 +74,15 @@ class Phases {
   const configs::Result& result_;
 };
 
+// One clock for the run is no matter of course where a phase lasts longer than the clock takes to follow.
+void note_long_phases(double response_ms, configs::PowerUse& power) {
+  constexpr double kUsPerMs = 1e3;
+  if (power.phases_size() < 2) return;
+  const bool long_one = std::ranges::any_of(
+      power.phases(), [&](const configs::PowerPhase& phase) { return phase.end_us() - phase.start_us() > response_ms * kUsPerMs; });
+  if (long_one) power.add_assumptions("one clock for the run, though a phase lasts longer than a GPU takes to change its clock");
+}
+
 }  // namespace
 
 sim::PowerLoad load_of(const std::vector<sim::Energy>& energies, const sim::Outcome& outcome, double mhz) {
@@ -109,6 +118,7 @@ void fill_power(const sim::PowerModel& model, const std::vector<sim::Energy>& en
   power.set_clock_error(clock.error);
   power.set_simulations(clock.simulations);
   *power.mutable_assumptions() = description.assumption();
+  note_long_phases(description.response_ms(), power);
 }
 
 }  // namespace warpfold::cli
