@@ -52,6 +52,7 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"row_sums_philox", {"kernel.sums.listing.description.parameter.rows.value=1728", "kernel.rng.philox.heads=1"}},
     {"stream_copy_h100", {"elements=4194304"}},
     {"stream_triad_h100", {"elements=4194304"}},
+    {"xqa_decode_h200", {}},
 };
 
 class EveryScenario : public Program, public testing::WithParamInterface<std::string> {

@@ -111,6 +111,7 @@ configs::Kernel all_reduce(const AllReduce& known) {
   constexpr uint64_t kChunk = 65536;                         // of a CTA's step
   configs::KernelLaunch launch;
   launch.set_function("all_reduce");
+  launch.set_architecture("sm_80");
   launch.mutable_grid()->set_x(static_cast<uint32_t>(known.ctas));
   launch.mutable_block()->set_x(544);
   launch.set_registers(96);  // NCCL's, so that no GEMM finds room beside it; assumed
