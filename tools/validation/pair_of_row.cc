@@ -103,8 +103,8 @@ struct AllReduce {
   uint64_t polls;
 };
 constexpr std::array kAllReduces{AllReduce{1, 7.127, 5},  AllReduce{2, 3.673, 5},   AllReduce{4, 1.977, 6},
-                                 AllReduce{8, 1.066, 7},  AllReduce{16, 0.679, 10}, AllReduce{32, 0.583, 19},
-                                 AllReduce{64, 0.583, 38}};
+                                 AllReduce{8, 1.066, 7},  AllReduce{16, 0.679, 10}, AllReduce{32, 0.583, 34},
+                                 AllReduce{64, 0.583, 69}};
 
 configs::Kernel all_reduce(const AllReduce& known) {
   constexpr uint64_t kBytes = 3 * (uint64_t{64} << 20) / 2;  // of a ring of four: 2 x 3/4 of the tensor
