@@ -39,7 +39,7 @@ struct Changes {
 class Settler {
  public:
   Settler(const std::string& file, const std::vector<Op>& ops, const LaunchFacts& launch, Exploration& found)
-      : file_(file), ops_(ops), launch_(launch), found_(found), places_(launch.places_in_cluster()) {}
+      : file_(file), ops_(ops), found_(found), places_(launch.places_in_cluster()) {}
 
   Expected<void> settle() {
     const std::vector<CtaBox> boxes = found_.boxes;
@@ -224,7 +224,6 @@ class Settler {
 
   const std::string& file_;
   const std::vector<Op>& ops_;
-  const LaunchFacts& launch_;
   Exploration& found_;
   std::vector<std::array<uint32_t, 3>> places_;
   std::vector<Signals> of_path_;
