@@ -102,6 +102,7 @@ constexpr std::array kLimits{
     Limit{"data_sheet.fp8_tflops", 1, kMany, Needed::kNever},
     Limit{"data_sheet.tensor_clock_mhz", 1, 1e5, Needed::kNever},
     Limit{"data_sheet.memory_gb_per_s", 1, kMany, Needed::kNever},
+    // Of power: wide enough for any board; a unit that is off by a million is caught.
     Limit{"power.cap_w", 1, 1e5, kPower},
     Limit{"power.clock_limit_mhz", 1, 1e5, kPower},
     Limit{"power.response_ms", 0, 1e5, kPower},

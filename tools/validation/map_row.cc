@@ -309,7 +309,7 @@ Mapped<Comparison> RowMapper::map_pair(const MeasuredRow& row, const configs::Gp
   comparison.kernel = pair->kernel;
   comparison.shape = pair->shape;
   for (configs::Scenario& scenario : pair->runs) {
-    Run run{.scenario = std::move(scenario), .file = gpu_path("row")};
+    Run run{.scenario = std::move(scenario), .file = gpu_path(gpu_file_of(row.text("gpu")).value_or(row.text("gpu")))};
     run.scenario.set_name("validation");
     *run.scenario.mutable_gpu() = gpu;
     if (pair->clock_mhz > 0) run.scenario.mutable_gpu()->set_clock_mhz(pair->clock_mhz);
