@@ -2,156 +2,217 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <map>
+#include <tuple>
 
 namespace warpfold::sim {
 namespace {
 
-using Runs = std::vector<traces::CtaRun>;
-using Share = std::vector<std::pair<uint32_t, uint64_t>>;  // runs as comparable pairs (class, count)
-
-void append(Share& share, uint32_t cta_class, uint64_t count) {
+void append(CtaList& list, uint32_t cta_class, uint64_t count) {
   if (count == 0) return;
-  if (!share.empty() && share.back().first == cta_class) {
-    share.back().second += count;
+  if (!list.empty() && list.back().cta_class == cta_class) {
+    list.back().count += count;
   } else {
-    share.emplace_back(cta_class, count);
+    list.push_back({cta_class, count});
   }
 }
 
 // What SM `sm` receives when CTAs are dealt round robin; closed form per run, so that grids of any size cost the same.
-Share share_of(const traces::Kernel& kernel, uint32_t sm, uint32_t sm_count) {
-  Share share;
+CtaList round_robin(const traces::Kernel& kernel, uint32_t sm, uint32_t sm_count) {
+  CtaList list;
   uint64_t first = 0;  // launch index of the run's first CTA
   for (const traces::CtaRun& run : kernel.grid) {
     const auto dealt_before = [&](uint64_t index) { return index > sm ? (index - sm - 1) / sm_count + 1 : 0; };
-    append(share, run.cta_class, dealt_before(first + run.count) - dealt_before(first));
+    append(list, run.cta_class, dealt_before(first + run.count) - dealt_before(first));
     first += run.count;
   }
-  return share;
+  return list;
 }
 
-// Instructions of a CTA's longest warp, by class: in whose proportion CTAs of one kernel take time.
+// Instructions of a CTA's longest warp, by class, at least 1: in whose proportion CTAs of one kernel take time.
 std::vector<uint64_t> lengths_of(const traces::Kernel& kernel) {
   std::vector<uint64_t> lengths;
   for (const traces::CtaClass& cta_class : kernel.cta_classes) {
-    uint64_t length = 0;
+    uint64_t length = 1;
     for (const traces::Role& role : kernel.roles) length = std::max(length, traces::issued_instructions(kernel, role, cta_class));
     lengths.push_back(length);
   }
   return lengths;
 }
 
-// CTAs of one kernel, dealt. Hardware gives the next CTA to the SM with room first. Where all are equally long, that is round
-// robin; else the SM that has been given the least work is taken for it.
-class Deal {
+bool equally_long(const traces::Kernel& kernel, const std::vector<uint64_t>& lengths) {
+  const auto length = [&](const traces::CtaRun& run) { return lengths[run.cta_class]; };
+  return std::ranges::adjacent_find(lengths, std::ranges::not_equal_to{}) == lengths.end() ||
+         std::ranges::adjacent_find(kernel.grid, std::ranges::not_equal_to{}, length) == kernel.grid.end();
+}
+
+// One CTA after the other goes to the SM that is taken the least far by it, all of a run at once.
+class Levels {
  public:
-  Deal(const traces::Kernel& kernel, const SmRange& sms) : kernel_(kernel), sms_(sms) {
-    const std::vector<uint64_t> lengths = lengths_of(kernel);
-    if (std::ranges::adjacent_find(lengths, std::ranges::not_equal_to{}) == lengths.end()) return;
-    const auto length = [&](const traces::CtaRun& run) { return lengths[run.cta_class]; };
-    if (std::ranges::adjacent_find(kernel.grid, std::ranges::not_equal_to{}, length) == kernel.grid.end()) return;
-    by_length_.resize(sms.count);
-    given_.resize(sms.count);
-    for (const traces::CtaRun& run : kernel.grid) deal(run, length(run));
+  explicit Levels(std::vector<uint64_t> taken) : taken_(std::move(taken)), lists_(taken_.size()) {}
+
+  // `length`: how far a CTA of the run takes each SM, at least 1.
+  void deal(const traces::CtaRun& run, const std::vector<uint64_t>& length) {
+    uint64_t level = 0;  // the most that no SM has to pass
+    const uint64_t most = std::ranges::max(taken_) + (run.count / taken_.size() + 1) * std::ranges::max(length);
+    for (uint64_t step = std::bit_floor(most); step > 0; step /= 2) {
+      if (within(level + step, run.count, length)) level += step;
+    }
+    uint64_t left = run.count;
+    std::vector<uint64_t> counts;
+    for (size_t sm = 0; sm < taken_.size(); ++sm) left -= counts.emplace_back(before(taken_[sm], level, length[sm]));
+    for (size_t sm = 0; sm < taken_.size(); ++sm) {
+      const bool next = left > 0 && taken_[sm] + counts[sm] * length[sm] == level;
+      left -= next ? 1 : 0;
+      const uint64_t own = counts[sm] + (next ? 1 : 0);
+      taken_[sm] += own * length[sm];
+      append(lists_[sm], run.cta_class, own);
+    }
   }
 
-  Share of(uint32_t sm) const {
-    if (sm < sms_.first || sm - sms_.first >= sms_.count) return {};
-    const uint32_t at = sm - sms_.first;
-    return by_length_.empty() ? share_of(kernel_, at, sms_.count) : by_length_[at];
-  }
+  const std::vector<CtaList>& lists() const { return lists_; }
 
  private:
-  // CTAs that an SM is given before it has been given `most`.
-  static uint64_t before(uint64_t given, uint64_t most, uint64_t length) {
-    return most > given ? (most - given - 1) / length + 1 : 0;
+  // CTAs that an SM is given before it has been taken as far as `most`.
+  static uint64_t before(uint64_t taken, uint64_t most, uint64_t length) {
+    return most > taken ? (most - taken - 1) / length + 1 : 0;
   }
-  // Whether all SMs are given no more than `count` before each has `most`.
-  bool within(uint64_t most, uint64_t count, uint64_t length) const {
-    for (const uint64_t given : given_) {
-      const uint64_t own = before(given, most, length);
+  // Whether all SMs are given no more than `count` before each has been taken as far as `most`.
+  bool within(uint64_t most, uint64_t count, const std::vector<uint64_t>& length) const {
+    for (size_t sm = 0; sm < taken_.size(); ++sm) {
+      const uint64_t own = before(taken_[sm], most, length[sm]);
       if (own > count) return false;
       count -= own;
     }
     return true;
   }
-  // One CTA after the other to the SM that has been given the least, the first of them: all at once.
-  void deal(const traces::CtaRun& run, uint64_t length) {
-    uint64_t level = 0;  // the most with which it works out
-    for (uint64_t step = std::bit_floor(std::ranges::max(given_) + run.count * length); step > 0; step /= 2) {
-      if (within(level + step, run.count, length)) level += step;
-    }
-    uint64_t left = run.count;
-    std::vector<uint64_t> counts;
-    for (const uint64_t given : given_) left -= counts.emplace_back(before(given, level, length));
-    for (uint32_t sm = 0; sm < sms_.count; ++sm) {
-      const bool next = left > 0 && given_[sm] + counts[sm] * length == level;
-      left -= next ? 1 : 0;
-      const uint64_t own = counts[sm] + (next ? 1 : 0);
-      given_[sm] += own * length;
-      if (own > 0) append(by_length_[sm], run.cta_class, own);
-    }
-  }
 
-  const traces::Kernel& kernel_;
-  SmRange sms_;
-  std::vector<uint64_t> given_;   // [SM of the range]: work
-  std::vector<Share> by_length_;  // [SM of the range]; empty where all CTAs are equally long
+  std::vector<uint64_t> taken_;  // [SM]
+  std::vector<CtaList> lists_;   // [SM]
 };
 
-std::vector<Deal> deal(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count, const std::vector<SmRange>& ranges) {
-  std::vector<Deal> deals;
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    const bool everywhere = ranges.empty() || ranges[k].count == 0;
-    deals.emplace_back(*kernels[k], everywhere ? SmRange{0, sm_count} : ranges[k]);
-  }
-  return deals;
+SmRange range_of(const std::vector<SmRange>& ranges, size_t launch, uint32_t sm_count) {
+  return ranges.empty() || ranges[launch].count == 0 ? SmRange{0, sm_count} : ranges[launch];
 }
 
-std::vector<Share> shares_of(const std::vector<Deal>& deals, uint32_t sm) {
-  std::vector<Share> shares;
-  for (const Deal& one : deals) shares.push_back(one.of(sm));
-  return shares;
+// Of the SMs of `range` to all SMs.
+std::vector<CtaList> placed(const std::vector<CtaList>& lists, const SmRange& range, uint32_t sm_count) {
+  std::vector<CtaList> all(sm_count);
+  std::ranges::copy(lists, all.begin() + range.first);
+  return all;
 }
 
-bool idle(const std::vector<Share>& shares) { return std::ranges::all_of(shares, &Share::empty); }
-
-SmClass make_class(const std::vector<Share>& shares, uint64_t sms) {
-  SmClass sm_class;
-  sm_class.sms = sms;
-  for (const Share& share : shares) {
-    Runs runs;
-    for (const auto& [cta_class, count] : share) runs.push_back({cta_class, count});
-    sm_class.ctas.push_back(std::move(runs));
+std::vector<CtaList> deal(const traces::Kernel& kernel, const SmRange& range, uint32_t sm_count) {
+  const std::vector<uint64_t> lengths = lengths_of(kernel);
+  if (equally_long(kernel, lengths)) {
+    std::vector<CtaList> lists;
+    for (uint32_t sm = 0; sm < range.count; ++sm) lists.push_back(round_robin(kernel, sm, range.count));
+    return placed(lists, range, sm_count);
   }
-  return sm_class;
+  Levels levels(std::vector<uint64_t>(range.count));
+  for (const traces::CtaRun& run : kernel.grid) levels.deal(run, std::vector<uint64_t>(range.count, lengths[run.cta_class]));
+  return placed(levels.lists(), range, sm_count);
+}
+
+bool idle(const std::vector<CtaList>& lists) { return std::ranges::all_of(lists, &CtaList::empty); }
+
+// Instructions, in turn, of the longest warp of each CTA of the list.
+uint64_t work_of(const CtaList& list, const std::vector<uint64_t>& lengths) {
+  uint64_t work = 0;
+  for (const traces::CtaRun& run : list) work += run.count * lengths[run.cta_class];
+  return work;
+}
+
+// Cycles that CTAs of `length` take one after the other at the pace of the SM.
+uint64_t cycles_of(const SmPace& pace, uint64_t work, uint64_t length) {
+  __extension__ using Wide = unsigned __int128;
+  return std::max<uint64_t>(static_cast<uint64_t>(Wide{pace.end - pace.start} * length / std::max<uint64_t>(work, 1)), 1);
+}
+
+// When the last CTA of the list began, if `resident` of them share the SM at a time.
+Cycle last_began(const SmPace& pace, const CtaList& list, const std::vector<uint64_t>& lengths, uint64_t resident) {
+  const uint64_t together = std::min(resident, count_of(list)) * lengths[list.back().cta_class];
+  const Cycle lived = cycles_of(pace, work_of(list, lengths), together);
+  return pace.end - std::min(lived, pace.end - pace.start);
 }
 
 }  // namespace
 
-std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count,
-                                const std::vector<SmRange>& ranges) {
-  const std::vector<Deal> deals = deal(kernels, sm_count, ranges);
-  std::map<std::vector<Share>, uint64_t> groups;
-  for (uint32_t sm = 0; sm < sm_count; ++sm) ++groups[shares_of(deals, sm)];
+Dealing deal(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count, const std::vector<SmRange>& ranges) {
+  Dealing dealing;
+  for (size_t k = 0; k < kernels.size(); ++k) dealing.push_back(deal(*kernels[k], range_of(ranges, k, sm_count), sm_count));
+  return dealing;
+}
+
+std::vector<CtaList> received(const Dealing& dealing, size_t sm) {
+  std::vector<CtaList> lists;
+  for (const std::vector<CtaList>& launch : dealing) lists.push_back(launch[sm]);
+  return lists;
+}
+
+bool InOrder::operator()(const std::vector<CtaList>& one, const std::vector<CtaList>& other) const {
+  const auto of_runs = [](const traces::CtaRun& a, const traces::CtaRun& b) {
+    return std::tie(a.cta_class, a.count) < std::tie(b.cta_class, b.count);
+  };
+  return std::ranges::lexicographical_compare(
+      one, other, [&](const CtaList& a, const CtaList& b) { return std::ranges::lexicographical_compare(a, b, of_runs); });
+}
+
+std::vector<SmClass> sm_classes(const Dealing& dealing) {
+  std::map<std::vector<CtaList>, uint64_t, InOrder> groups;
+  for (size_t sm = 0; sm < dealing.front().size(); ++sm) ++groups[received(dealing, sm)];
   std::vector<SmClass> classes;
-  for (const auto& [shares, sms] : groups) {
-    if (!idle(shares)) classes.push_back(make_class(shares, sms));
+  for (const auto& [lists, sms] : groups) {
+    if (!idle(lists)) classes.push_back({.sms = sms, .ctas = lists});
   }
   return classes;
 }
 
-std::vector<SmClass> each_sm(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count,
-                             const std::vector<SmRange>& ranges) {
-  const std::vector<Deal> deals = deal(kernels, sm_count, ranges);
+std::vector<SmClass> each_sm(const Dealing& dealing) {
   std::vector<SmClass> sms;
-  for (uint32_t sm = 0; sm < sm_count; ++sm) {
-    const std::vector<Share> shares = shares_of(deals, sm);
-    if (!idle(shares)) sms.push_back(make_class(shares, 1));
+  for (size_t sm = 0; sm < dealing.front().size(); ++sm) {
+    if (std::vector<CtaList> lists = received(dealing, sm); !idle(lists)) sms.push_back({.sms = 1, .ctas = std::move(lists)});
   }
   return sms;
+}
+
+bool keeps_sm_free(const traces::Kernel& kernel, const std::vector<CtaList>& dealt, const SmRange& range,
+                   const std::vector<SmPace>& paces, uint64_t resident) {
+  const std::vector<uint64_t> lengths = lengths_of(kernel);
+  Cycle free = kNever;
+  Cycle last = 0;
+  for (uint32_t sm = range.first; sm < range.first + range.count; ++sm) {
+    free = std::min(free, paces[sm].end);
+    if (!dealt[sm].empty()) last = std::max(last, last_began(paces[sm], dealt[sm], lengths, resident));
+  }
+  return free < last;
+}
+
+std::vector<CtaList> deal_by_pace(const traces::Kernel& kernel, const std::vector<CtaList>& dealt, const SmRange& range,
+                                  const std::vector<SmPace>& paces) {
+  const std::vector<uint64_t> lengths = lengths_of(kernel);
+  std::vector<uint64_t> taken;
+  std::vector<uint64_t> work;
+  size_t fastest = 0;
+  for (uint32_t sm = 0; sm < range.count; ++sm) {
+    const SmPace& pace = paces[range.first + sm];
+    taken.push_back(pace.start);
+    work.push_back(work_of(dealt[range.first + sm], lengths));
+    const uint64_t instructions = std::bit_ceil(work[sm] | work[fastest]);
+    if (work[sm] > 0 && (work[fastest] == 0 || cycles_of(pace, work[sm], instructions) <
+                                                   cycles_of(paces[range.first + fastest], work[fastest], instructions)))
+      fastest = sm;
+  }
+  Levels levels(std::move(taken));
+  for (const traces::CtaRun& run : kernel.grid) {
+    std::vector<uint64_t> length;
+    for (uint32_t sm = 0; sm < range.count; ++sm) {
+      const uint32_t like = work[sm] > 0 ? sm : static_cast<uint32_t>(fastest);
+      length.push_back(cycles_of(paces[range.first + like], work[like], lengths[run.cta_class]));
+    }
+    levels.deal(run, length);
+  }
+  return placed(levels.lists(), range, static_cast<uint32_t>(dealt.size()));
 }
 
 }  // namespace warpfold::sim

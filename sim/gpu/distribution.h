@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/engine/time.h"
 #include "sim/memo/sm_class.h"
 #include "traces/kernel.h"
 #include "traces/launch.h"
@@ -11,14 +12,48 @@ namespace warpfold::sim {
 
 using traces::SmRange;
 
-// Deals the CTAs of each kernel to the SMs and groups SMs that receive the same. CTAs of equal length (instructions of the longest
-// warp) go round the SMs, CTA i to SM i mod sm_count; of unequal length the next one goes to the SM that has been given the least,
-// in place of the first one with room, which hardware chooses. `ranges`: the SMs of each kernel, among which alone its CTAs are
-// dealt; none: every kernel has all SMs.
-std::vector<SmClass> distribute(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count,
-                                const std::vector<SmRange>& ranges = {});
+// The CTAs that each SM receives of each launch, in order: [launch][SM].
+using Dealing = std::vector<std::vector<CtaList>>;
+
+// Deals the CTAs of each kernel to the SMs before a run. CTAs of equal length (instructions of the longest warp) go round the SMs,
+// CTA i to SM i mod sm_count; of unequal length the next one goes to the SM that has been given the least, in place of the first
+// one with room, which hardware chooses. `ranges`: the SMs of each kernel, among which alone its CTAs are dealt; none: every kernel
+// has all SMs.
+Dealing deal(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count, const std::vector<SmRange>& ranges = {});
+
+// What one SM receives: [launch].
+std::vector<CtaList> received(const Dealing& dealing, size_t sm);
+
+// An order of what SMs receive.
+struct InOrder {
+  bool operator()(const std::vector<CtaList>& one, const std::vector<CtaList>& other) const;
+};
+
+// SMs that receive the same, grouped; those that receive nothing make no class.
+std::vector<SmClass> sm_classes(const Dealing& dealing);
 // The same without grouping: each SM that receives a CTA, in order of its index.
-std::vector<SmClass> each_sm(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count,
-                             const std::vector<SmRange>& ranges = {});
+std::vector<SmClass> each_sm(const Dealing& dealing);
+
+// From when to when an SM had CTAs of a launch; where it had none, both are the time from which on it had room for one.
+struct SmPace {
+  Cycle start = 0;
+  Cycle end = 0;
+};
+
+// Whether a run did what hardware does not: an SM had ended all its CTAs of the kernel before the last one began on another SM.
+// `paces`: of each SM in that run. `resident`: CTAs that an SM holds at a time.
+bool keeps_sm_free(const traces::Kernel& kernel, const std::vector<CtaList>& dealt, const SmRange& range,
+                   const std::vector<SmPace>& paces, uint64_t resident);
+
+// The kernel's CTAs dealt again: the next one goes to the SM that would be done with its own first, were it to keep the pace that
+// it had with those `dealt` to it. An SM that had none keeps the fastest pace.
+//
+//   SM   dealt   from   to     cycles a CTA   dealt again   to
+//   0    10      2000   3000   100             0            -
+//   1    10         0   1000   100            14            1400
+//   2    10         0   1000   100            13            1300
+//   3    10         0   1000   100            13            1300
+std::vector<CtaList> deal_by_pace(const traces::Kernel& kernel, const std::vector<CtaList>& dealt, const SmRange& range,
+                                  const std::vector<SmPace>& paces);
 
 }  // namespace warpfold::sim

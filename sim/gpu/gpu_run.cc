@@ -6,7 +6,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/gpu/distribution.h"
 #include "sim/plan/epochs.h"
 #include "sim/sm/alternative_bounds.h"
 #include "sim/sm/sm_snapshot.h"
@@ -35,7 +34,7 @@ uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
 }  // namespace
 
 GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches,
-               const Options& options, bool with_representatives)
+               const Dealing& dealing, const Options& options, bool with_representatives)
     : spec_(spec),
       images_(images),
       fold_(options.fold),
@@ -49,17 +48,11 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       shares_sms_(!options.all_sms && options.issue_log == nullptr),
       trajectories_(fold_.checkpoint_spacing) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
-  std::vector<const traces::Kernel*> kernels;
-  std::vector<SmRange> ranges;
-  for (const Launch& launch : launches) {
-    kernels.push_back(launch.kernel);
-    ranges.push_back(launch.sms);
-  }
-  std::vector<SmClass> classes = distribute(kernels, spec.memory.sm_count, ranges);
+  std::vector<SmClass> classes = sm_classes(dealing);
   sm_classes_ = classes.size();
   if (options.all_sms) {
     fold_.mode = FoldMode::kOff;
-    classes = each_sm(kernels, spec.memory.sm_count, ranges);
+    classes = each_sm(dealing);
   }
   const double difference = with_representatives ? representable_difference() : 0;
   for (RepresentativeClass& each : choose_representatives(std::move(classes), images, difference)) {

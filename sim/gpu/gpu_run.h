@@ -6,6 +6,7 @@
 
 #include "sim/gpu/chip_sharing.h"
 #include "sim/gpu/class_run.h"
+#include "sim/gpu/distribution.h"
 #include "sim/memo/trajectory_cache.h"
 #include "sim/plan/options.h"
 #include "sim/plan/outcome.h"
@@ -25,9 +26,10 @@ using traces::Launch;
 // there from the start to the end.
 class GpuRun {
  public:
-  // `with_representatives`: SM classes may represent others where the options allow it (choose_representatives).
-  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options,
-         bool with_representatives = true);
+  // `dealing`: the CTAs of each SM. `with_representatives`: SM classes may represent others where the options allow it
+  // (choose_representatives).
+  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Dealing& dealing,
+         const Options& options, bool with_representatives = true);
 
   // Resources have yet to be set against the whole time (settle_resources).
   Outcome run();
@@ -37,6 +39,11 @@ class GpuRun {
   // Whether a launch may have begun earlier, by more than the error, on an SM that was represented: on all that were simulated it
   // waited for room beside a launch that keeps it for as long as it has CTAs, being placed before it or having room reserved.
   bool may_start_earlier(const Outcome& outcome) const;
+  bool represents_others() const;
+  // The CTAs dealt again as the SMs got on with them, where an SM had nothing left of a launch that shares SMs with another one
+  // while CTAs of it had yet to begin elsewhere: hardware gives the next CTA to the first SM with room. Where a class represents
+  // others the pace of those is not known, and the dealing comes back as it is.
+  std::optional<Dealing> dealt_again(const std::vector<Launch>& launches, const Dealing& dealing) const;
 
  private:
   void start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,

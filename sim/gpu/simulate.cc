@@ -1,7 +1,10 @@
 #include "sim/gpu/simulate.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "sim/gpu/admission.h"
 #include "sim/gpu/distribution.h"
@@ -22,26 +25,39 @@ bool admits(const Spec& spec, std::vector<Launch> launches, const std::vector<Pl
   return true;
 }
 
-// Where a launch has waited for room, represented SMs may have had it earlier: it is run again with all of them.
-Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
-  const auto run = [&](GpuRun& gpu) { return until_idle ? gpu.until_idle() : gpu.run(); };
-  GpuRun gpu(spec, inputs.images, inputs.launches, inputs.options);
-  Outcome outcome = run(gpu);
-  if (outcome.deadlocked || !gpu.may_start_earlier(outcome)) return outcome;
-  GpuRun every_class(spec, inputs.images, inputs.launches, inputs.options, false);
-  Outcome again = run(every_class);
-  again.folds.insert(again.folds.end(), outcome.folds.begin(), outcome.folds.end());
-  return again;
-}
-
-uint32_t sm_classes(const Spec& spec, const std::vector<Launch>& launches) {
+Dealing deal_all(const Spec& spec, const std::vector<Launch>& launches) {
   std::vector<const traces::Kernel*> kernels;
   std::vector<SmRange> ranges;
   for (const Launch& launch : launches) {
     kernels.push_back(launch.kernel);
     ranges.push_back(launch.sms);
   }
-  return static_cast<uint32_t>(distribute(kernels, spec.memory.sm_count, ranges).size());
+  return deal(kernels, spec.memory.sm_count, ranges);
+}
+
+// Where a launch has waited for room, represented SMs may have had it earlier: it is run again with all of them. Where SMs had room
+// for CTAs that were dealt to others, it is run again with them dealt as the SMs got on.
+Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
+  Dealing dealing = deal_all(spec, inputs.launches);
+  std::vector<std::shared_ptr<const FoldReport>> folds;
+  bool with_representatives = true;
+  for (int dealings = 1;;) {
+    GpuRun gpu(spec, inputs.images, inputs.launches, dealing, inputs.options, with_representatives);
+    Outcome outcome = until_idle ? gpu.until_idle() : gpu.run();
+    outcome.folds.insert(outcome.folds.end(), folds.begin(), folds.end());
+    if (outcome.deadlocked) return outcome;
+    std::optional<Dealing> again = dealings < inputs.options.dealings ? gpu.dealt_again(inputs.launches, dealing) : std::nullopt;
+    if (gpu.represents_others() && (again || gpu.may_start_earlier(outcome))) {
+      with_representatives = false;
+    } else if (again) {
+      dealing = std::move(*again);
+      ++dealings;
+    } else {
+      return outcome;
+    }
+    folds = std::move(outcome.folds);
+    if (inputs.options.issue_log != nullptr) inputs.options.issue_log->clear();
+  }
 }
 
 Expected<RunInputs> make_inputs(const Spec& spec, const std::vector<Launch>& launches, const Options& options) {
@@ -63,7 +79,7 @@ Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches
   const Executor::Simulate run = [&spec](const RunInputs& of, bool until_idle) { return run_once(spec, of, until_idle); };
   const bool planned = options.run_cache != nullptr && !options.all_sms && !options.timeline && options.issue_log == nullptr;
   Outcome outcome = planned ? Executor(spec, *inputs, run).run() : run(*inputs, false);
-  outcome.sm_classes = sm_classes(spec, launches);
+  outcome.sm_classes = static_cast<uint32_t>(sm_classes(deal_all(spec, launches)).size());
   settle_resources(spec, outcome);
   for (size_t which = 0; which < outcome.alternative_bounds.size(); ++which)
     outcome.alternative_bounds[which].same &= admits(spec, launches, options.alternative_bounds[which], inputs->images);

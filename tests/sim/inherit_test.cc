@@ -108,7 +108,7 @@ TEST(Inherited, GoesThroughMbarriers) {
         .kernel();
   };
   const traces::Kernel beside = thief("sm_90", 800);
-  const configs::Gpu gpu = one_sm("h100_sxm");
+  const configs::Gpu gpu = one_sm_youngest_first("h100_sxm");
 
   const OfRole alone = of_role(replay(gpu, pipeline(100, 10)), 1, WarpState::kShortScoreboard);
   const OfRole slow = of_role(replay_together(gpu, {pipeline(100, 10), beside}), 1, WarpState::kShortScoreboard);

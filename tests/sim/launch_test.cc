@@ -20,7 +20,7 @@ constexpr uint64_t kGap = 260;
 constexpr uint64_t kCtaLaunch = 100;
 
 configs::Gpu machine() {
-  configs::Gpu gpu = one_sm("h100_sxm");
+  configs::Gpu gpu = one_sm_youngest_first("h100_sxm");
   gpu.set_kernel_launch_cycles(kGap);
   gpu.mutable_sm()->set_cta_launch_cycles(kCtaLaunch);
   return gpu;

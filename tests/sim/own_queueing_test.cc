@@ -68,9 +68,10 @@ traces::Kernel in_turn() {
 // One that takes the first's ALU for so long that the second meets it in the pipe: what the second waits there it has inherited.
 TEST(OwnQueueing, IsNotWhatALateWarpgroupOfTheKernelHolds) {
   const traces::Kernel thief = on_one_sub_core("sm_90", {loop(60, {op("IADD3 R1, R2, RZ, RZ", {.stall = 2})})}, "thief");
-  const Replay alone = replay(one_sm("h100_sxm"), in_turn());
+  const configs::Gpu gpu = one_sm_youngest_first("h100_sxm");
+  const Replay alone = replay(gpu, in_turn());
   EXPECT_EQ(behind_itself(alone, WarpState::kGmma), 0);
-  const Replay beside = replay_together(one_sm("h100_sxm"), {in_turn(), thief});
+  const Replay beside = replay_together(gpu, {in_turn(), thief});
   const uint64_t more = beside.state(0, WarpState::kGmma) - alone.state(0, WarpState::kGmma);
   EXPECT_GT(more, 4 * 50);
   // The late warp's instructions meet the second's NOPs in the issue slot.

@@ -50,7 +50,7 @@ class Occupancy : public testing::TestWithParam<Limit> {};
 
 TEST_P(Occupancy, AsManyAsFit) {
   const Limit& limit = GetParam();
-  const Replay run = replay(one_sm("h100_sxm"), sleeper("k", 3 * limit.ctas, limit.warps, limit.options));
+  const Replay run = replay(one_sm_youngest_first("h100_sxm"), sleeper("k", 3 * limit.ctas, limit.warps, limit.options));
   EXPECT_EQ(run.outcome.kernels[0].cta_limit, limit.ctas);
   EXPECT_EQ(run.outcome.kernels[0].cta_limiter, limit.limiter);
   EXPECT_EQ(most_resident(run), uint64_t{limit.ctas} * limit.warps);
@@ -122,7 +122,7 @@ TEST(LeftOver, NobodyOvertakesAKernelWithCtasLeft) {
 }
 
 TEST(LeftOver, CtaLaunchesAreApart) {
-  configs::Gpu gpu = one_sm("h100_sxm");
+  configs::Gpu gpu = one_sm_youngest_first("h100_sxm");
   gpu.mutable_sm()->set_cta_launch_cycles(100);
   const Replay run = replay(gpu, sleeper("k", 4, 4, "registers=16"));
   for (size_t cta = 0; cta < 4; ++cta) EXPECT_EQ(run.warp(4 * cta).front(), 100 * cta);
@@ -265,6 +265,36 @@ TEST(Range, OutsideTheChipIsRefused) {
   const auto outcome = sim::simulate(one_sm("h100_sxm"), launches);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().message, "kernel 'k' is given SMs 0 to 1 of 1");
+}
+
+double waves(sim::Cycle end, sim::Cycle wave) { return static_cast<double>(end) / static_cast<double>(wave); }
+
+// Two of eight SMs belong to a kernel that leaves no room, for ten CTAs of the other one. Its 32 CTAs of a whole SM each go to the
+// first SM that has room: five waves on the six others and two more CTAs, and not four waves and the wait for the kernel's end.
+TEST(Dealing, CtasGoToTheFirstSmWithRoom) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_sm_count(8);
+  const traces::Kernel fat = sleeper("fat", 2, 32, "registers=64", 10 * 100);
+  const traces::Kernel other = sleeper("other", 32, 32, "registers=64", 100);
+  const sim::Outcome alone = outcome(gpu, {launch(other)}, {});
+  const sim::Cycle wave = alone.total_cycles / 4;
+  std::vector<sim::Launch> launches = {launch(fat, 0), launch(other, 1)};
+  for (const bool all_sms : {false, true}) {
+    const sim::Outcome both = outcome(gpu, launches, {.all_sms = all_sms});
+    EXPECT_NEAR(waves(both.kernels[1].end_cycle, wave), 6, 0.1) << all_sms;
+    EXPECT_EQ(both.kernels[1].ctas, 32);
+  }
+}
+
+// Where the other kernel ends early, its SMs take their share from then on: of 64 CTAs, 8 waves of 8, two SMs miss the first two.
+TEST(Dealing, SmsThatBecomeFreeTakeTheRest) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_sm_count(8);
+  const traces::Kernel fat = sleeper("fat", 2, 32, "registers=64", 2 * 100);
+  const traces::Kernel other = sleeper("other", 60, 32, "registers=64", 100);
+  const sim::Cycle wave = outcome(gpu, {launch(sleeper("one", 8, 32, "registers=64", 100))}, {}).total_cycles;
+  const sim::Outcome both = outcome(gpu, {launch(fat, 0), launch(other, 1)}, {});
+  EXPECT_NEAR(waves(both.kernels[1].end_cycle, wave), 8, 0.1);  // 60 = 6 x 8 + 2 x 6
 }
 
 // A warpgroup's four warps lie on four sub-cores; a small CTA goes to the emptiest.

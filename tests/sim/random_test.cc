@@ -85,7 +85,8 @@ RC_GTEST_PROP(RandomPrograms, OnTheWholeChipMeetMemoryInOrderOfTime, ()) {
   scenario.gpu.mutable_dram()->set_bandwidth_gb_per_s(between(10, 200));
   scenario.gpu.set_kernel_launch_cycles(between(0U, 50U));
   RC_LOG(scenario.describe());
-  const auto chip = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .all_sms = true});
+  const auto chip =
+      sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .all_sms = true, .dealings = 1});
   RC_ASSERT(chip.has_value());
   const std::vector<LockStepLaunch> plain = lock_step(scenario.gpu, scenario.launches, scenario.serialise);
   for (size_t l = 0; l < plain.size(); ++l) {

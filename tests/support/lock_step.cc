@@ -26,7 +26,7 @@ class Chip {
       ranges.push_back(each.sms);
       images_.push_back(*sim::make_image(spec_, *each.kernel));
     }
-    for (const sim::SmClass& receives : sim::each_sm(kernels, spec_.memory.sm_count, ranges)) {
+    for (const sim::SmClass& receives : sim::each_sm(sim::deal(kernels, spec_.memory.sm_count, ranges))) {
       std::vector<sim::SmLaunch> shares;
       for (size_t l = 0; l < launches.size(); ++l) {
         shares.push_back({launches[l], &images_[l], receives.ctas[l], rank(l), launches[l].priority, 0, 0, launches[l].early});

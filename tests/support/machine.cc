@@ -142,6 +142,12 @@ configs::Gpu one_sm(const std::string& name) {
   return gpu;
 }
 
+configs::Gpu one_sm_youngest_first(const std::string& name) {
+  configs::Gpu gpu = one_sm(name);
+  gpu.mutable_sub_core()->set_issue_policy(configs::CGGTY);
+  return gpu;
+}
+
 uint64_t Replay::busy(std::string_view resource) const {
   for (const sim::ResourceUse& use : outcome.resources) {
     if (use.name == resource) return use.busy;

@@ -74,6 +74,8 @@ traces::Kernel on_all_sub_cores(const std::string& architecture, uint32_t warps,
 
 // A GPU of configs/gpus cut down to one SM, without launch delays: "rtx_a6000".
 configs::Gpu one_sm(const std::string& name);
+// The same by CGGTY: a warp that has just begun has the issue slot.
+configs::Gpu one_sm_youngest_first(const std::string& name);
 
 struct Replay {
   sim::Outcome outcome;

@@ -124,44 +124,25 @@ configs::Kernel all_reduce(const AllReduce& known) {
   return kernel;
 }
 
-// CTAs are dealt to SMs beforehand (D36), so those dealt to an SM of the all-reduce would wait for its end: where it outlasts the
-// GEMM, the two are on SMs of their own.
-configs::Policy beside_all_reduce(const AllReduce& known, double gemm_ms, uint32_t sms) {
-  configs::Policy policy;
-  policy.set_kind(known.ms > gemm_ms ? configs::SM_PARTITION : configs::CONCURRENT);
-  if (policy.kind() == configs::CONCURRENT) return policy;
-  const auto add = [&policy](const char* kernel, uint64_t share) {
-    configs::SmShare& part = *policy.add_sm_share();
-    part.set_kernel(kernel);
-    part.set_sms(static_cast<uint32_t>(share));
-  };
-  add("all_reduce", known.ctas);
-  add("gemm", sms - known.ctas);
-  return policy;
-}
-
 Mapped<RowPair> gemm_beside_all_reduce(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& dims = row.text("dims_other");
   const auto clock = number_behind(dims, "clock ");
   if (!clock || *clock == 0) return not_mapped("dims_other: expected the clock");
   RowPair pair{.kernel = "GEMM beside all-reduce", .shape = {}, .runs = {}, .clock_mhz = static_cast<double>(*clock)};
   std::vector<configs::Kernel> kernels;
-  double gemm_ms = 0;
   if (!row.text("M").empty()) {
     auto gemm = gemm_of_row(row, gpu.architecture());
     if (!gemm) return std::unexpected(gemm.error());
     pair.shape = gemm->shape;
     kernels = gemm->kernels;
     kernels.front().set_name("gemm");
-    constexpr double kFlopsPerCycle = 2048;  // of an A100's SM, for 16-bit operands
-    gemm_ms = gemm->work / (kFlopsPerCycle * gpu.sm_count() * pair.clock_mhz * 1e3);
   }
   configs::Policy policy;
+  policy.set_kind(configs::CONCURRENT);
   if (const auto ctas = number_behind(dims, "NCCL CTAs=")) {
     const auto* const known = std::ranges::find(kAllReduces, *ctas, &AllReduce::ctas);
     if (known == kAllReduces.end()) return not_mapped("an all-reduce of " + std::to_string(*ctas) + " CTAs was not measured alone");
     pair.shape += (pair.shape.empty() ? "" : " ") + std::to_string(*ctas) + " CTAs";
-    policy = beside_all_reduce(*known, gemm_ms, gpu.sm_count());
     kernels.push_back(all_reduce(*known));
   }
   if (kernels.empty()) return not_mapped("neither a GEMM nor the CTAs of an all-reduce are stated");

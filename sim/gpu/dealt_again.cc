@@ -1,0 +1,105 @@
+// What a run says of the order in which SMs have room, and the CTAs dealt by it.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/gpu/gpu_run.h"
+
+namespace warpfold::sim {
+namespace {
+
+// When an SM had CTAs of each launch; nothing of a launch without CTAs there.
+using Spans = std::vector<std::optional<SmPace>>;
+
+Spans spans_of(const Sm& sm, const std::vector<CtaList>& ctas) {
+  Spans spans(ctas.size());
+  for (size_t l = 0; l < ctas.size(); ++l) {
+    const LaunchProgress& progress = sm.state().progress[l];
+    if (progress.done > 0) spans[l] = SmPace{progress.start, progress.end};
+  }
+  return spans;
+}
+
+// Whether the launch's CTAs ran beside another one's, or waited for room behind them.
+bool met_another(const Spans& spans, size_t launch, Cycle released_at) {
+  for (size_t other = 0; spans[launch] && other < spans.size(); ++other) {
+    if (other != launch && spans[other] && spans[other]->start < spans[launch]->end && released_at < spans[other]->end) return true;
+  }
+  return false;
+}
+
+// From when on an SM without CTAs of a launch has room for one: from the end of those that it has, or at once.
+SmPace room_beside(const Spans& spans, Cycle released_at) {
+  Cycle free = released_at;
+  for (const std::optional<SmPace>& span : spans) {
+    if (span) free = std::max(free, span->end);
+  }
+  return {free, free};
+}
+
+// Per SM; none on an SM whose class another one represents.
+class Spread {
+ public:
+  Spread(const std::vector<ClassRun>& class_runs, const Dealing& dealing) : dealing_(dealing) {
+    std::map<std::vector<CtaList>, const ClassRun*, InOrder> class_of;
+    for (const ClassRun& class_run : class_runs) class_of.emplace(class_run.ctas, &class_run);
+    for (size_t sm = 0; sm < dealing.front().size(); ++sm) {
+      const std::vector<CtaList> ctas = received(dealing, sm);
+      const auto found = class_of.find(ctas);
+      const bool idle = std::ranges::all_of(ctas, &CtaList::empty);
+      if (found != class_of.end()) {
+        spans_.emplace_back(spans_of(*found->second->sm, ctas));
+      } else {
+        spans_.emplace_back(idle ? std::optional(Spans(dealing.size())) : std::nullopt);
+      }
+    }
+  }
+
+  // The pace of each SM with a launch that met another one, where SMs were free while CTAs of it had yet to begin.
+  std::optional<std::vector<SmPace>> uneven(const Launch& launch, size_t l, const SmRange& range, const KernelImage& image,
+                                            Cycle released_at) const {
+    if (std::ranges::none_of(spans_, [&](const auto& of_sm) { return of_sm && met_another(*of_sm, l, released_at); }))
+      return std::nullopt;
+    std::vector<SmPace> paces;
+    std::vector<CtaList> dealt;
+    for (size_t sm = 0; sm < spans_.size(); ++sm) {
+      dealt.push_back(spans_[sm] ? dealing_[l][sm] : CtaList{});
+      if (!spans_[sm]) {
+        paces.push_back({kNever, kNever});
+      } else {
+        const Spans& spans = *spans_[sm];
+        paces.push_back(spans[l] ? *spans[l] : room_beside(spans, released_at));
+      }
+    }
+    if (!keeps_sm_free(*launch.kernel, dealt, range, paces, image.ctas_per_sm)) return std::nullopt;
+    return paces;
+  }
+
+ private:
+  const Dealing& dealing_;
+  std::vector<std::optional<Spans>> spans_;
+};
+
+}  // namespace
+
+bool GpuRun::represents_others() const { return std::ranges::any_of(class_runs_, &ClassRun::represents_others); }
+
+std::optional<Dealing> GpuRun::dealt_again(const std::vector<Launch>& launches, const Dealing& dealing) const {
+  if (launches.size() == 1) return std::nullopt;
+  const Spread spread(class_runs_, dealing);
+  Dealing again = dealing;
+  bool uneven = false;
+  for (size_t l = 0; l < launches.size(); ++l) {
+    if (!released_[l]) continue;
+    const SmRange range = launches[l].sms.count > 0 ? launches[l].sms : SmRange{0, static_cast<uint32_t>(dealing[l].size())};
+    const auto paces = spread.uneven(launches[l], l, range, images_[l], released_at_[l]);
+    if (!paces) continue;
+    uneven = true;
+    if (!represents_others()) again[l] = deal_by_pace(*launches[l].kernel, dealing[l], range, *paces);
+  }
+  return uneven && (represents_others() || again != dealing) ? std::optional(std::move(again)) : std::nullopt;
+}
+
+}  // namespace warpfold::sim
