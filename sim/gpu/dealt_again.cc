@@ -30,11 +30,12 @@ bool met_another(const Spans& spans, size_t launch, Cycle released_at) {
   return false;
 }
 
-// From when on an SM without CTAs of a launch has room for one: from the end of those that it has, or at once.
-SmPace room_beside(const Spans& spans, Cycle released_at) {
+// From when on an SM without CTAs of a launch has room for one: from the end of those that it has, or at once. `end`: of the launch
+// on all SMs, behind which others begin that it does not meet.
+SmPace room_beside(const Spans& spans, Cycle released_at, Cycle end) {
   Cycle free = released_at;
   for (const std::optional<SmPace>& span : spans) {
-    if (span) free = std::max(free, span->end);
+    if (span && span->start < end) free = std::max(free, span->end);
   }
   return {free, free};
 }
@@ -42,9 +43,10 @@ SmPace room_beside(const Spans& spans, Cycle released_at) {
 // Per SM; none on an SM whose class another one represents.
 class Spread {
  public:
-  Spread(const std::vector<ClassRun>& class_runs, const Dealing& dealing) : dealing_(dealing) {
+  Spread(const std::vector<ClassRun>& class_runs, const std::vector<std::vector<CtaList>>& dealt, const Dealing& dealing)
+      : dealing_(dealing) {
     std::map<std::vector<CtaList>, const ClassRun*, InOrder> class_of;
-    for (const ClassRun& class_run : class_runs) class_of.emplace(class_run.ctas, &class_run);
+    for (size_t m = 0; m < class_runs.size(); ++m) class_of.emplace(dealt[m], &class_runs[m]);
     for (size_t sm = 0; sm < dealing.front().size(); ++sm) {
       const std::vector<CtaList> ctas = received(dealing, sm);
       const auto found = class_of.find(ctas);
@@ -62,6 +64,8 @@ class Spread {
                                             Cycle released_at) const {
     if (std::ranges::none_of(spans_, [&](const auto& of_sm) { return of_sm && met_another(*of_sm, l, released_at); }))
       return std::nullopt;
+    Cycle end = 0;
+    for (const std::optional<Spans>& of_sm : spans_) end = std::max(end, of_sm && (*of_sm)[l] ? (*of_sm)[l]->end : 0);
     std::vector<SmPace> paces;
     std::vector<CtaList> dealt;
     for (size_t sm = 0; sm < spans_.size(); ++sm) {
@@ -70,7 +74,7 @@ class Spread {
         paces.push_back({kNever, kNever});
       } else {
         const Spans& spans = *spans_[sm];
-        paces.push_back(spans[l] ? *spans[l] : room_beside(spans, released_at));
+        paces.push_back(spans[l] ? *spans[l] : room_beside(spans, released_at, end));
       }
     }
     if (!keeps_sm_free(*launch.kernel, dealt, range, paces, image.ctas_per_sm)) return std::nullopt;
@@ -88,7 +92,7 @@ bool GpuRun::represents_others() const { return std::ranges::any_of(class_runs_,
 
 std::optional<Dealing> GpuRun::dealt_again(const std::vector<Launch>& launches, const Dealing& dealing) const {
   if (launches.size() == 1) return std::nullopt;
-  const Spread spread(class_runs_, dealing);
+  const Spread spread(class_runs_, dealt_, dealing);
   Dealing again = dealing;
   bool uneven = false;
   for (size_t l = 0; l < launches.size(); ++l) {

@@ -56,6 +56,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   }
   const double difference = with_representatives ? representable_difference() : 0;
   for (RepresentativeClass& each : choose_representatives(std::move(classes), images, difference)) {
+    dealt_.push_back(each.sm_class.ctas);
     class_runs_.push_back({.sms = each.sm_class.sms,
                            .ctas = std::move(each.sm_class.ctas),
                            .represents_others = each.represents_others,

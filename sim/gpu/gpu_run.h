@@ -96,7 +96,8 @@ class GpuRun {
   bool shares_sms_;  // classes in equal states are replayed on one SM; also without folding, so that the same SMs meet in memory
   size_t sm_classes_ = 0;
   TrajectoryCache trajectories_;
-  std::vector<ClassRun> class_runs_;  // one SM of each class, or each SM
+  std::vector<ClassRun> class_runs_;         // one SM of each class, or each SM
+  std::vector<std::vector<CtaList>> dealt_;  // to each of them; its list in a ClassRun may become another class's
   std::optional<ChipSharing> sharing_;
 };
 

@@ -201,7 +201,8 @@ traces::Kernel adder(const std::string& name, uint64_t trips) {
 // Two kernels side by side, of which the second lot waits for the longer one alone: the other one happens to have ended. What the
 // second lot does is what the first did.
 TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
-  const configs::Gpu gpu = launching();
+  configs::Gpu gpu = launching();
+  gpu.mutable_sub_core()->set_issue_policy(configs::CGGTY);  // by which the short one has ended first
   const std::vector<traces::Kernel> kernels = {adder("long", 90), adder("short", 50), adder("long_again", 90),
                                                adder("short_again", 50), adder("other", 400)};
   std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1], 1), launch(kernels[2]), launch(kernels[3], 1)};

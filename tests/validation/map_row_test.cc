@@ -360,16 +360,14 @@ TEST_F(Rows, TwoFp64KernelsShareEverySmOfAV100) {
   EXPECT_EQ(after.runs.size(), 2);
 }
 
-TEST_F(Rows, AnAllReduceThatOutlastsAGemmHasSmsOfItsOwn) {
+TEST_F(Rows, AnAllReduceComesFirstBesideAGemm) {
   const std::string all_reduce = "X1,CORUN,A100-SXM4-40GB (world 4; 400 W),GEMM || NCCL all-reduce 64 MiB,bf16,";
   const std::string figure = ",NCCL CTAs=8; clock 1200 MHz; power 300 W,time until both finish,1.5,ms";
-  const configs::Scenario small = map(kPairs, all_reduce + "1024,4096,4096" + figure).runs.at(0).scenario;
-  EXPECT_EQ(small.policy().kind(), configs::SM_PARTITION);
-  EXPECT_EQ(small.policy().sm_share(0).sms(), 8);
-  EXPECT_EQ(small.policy().sm_share(1).sms(), 100);
-  EXPECT_EQ(small.gpu().clock_mhz(), 1200);
-  const configs::Scenario large = map(kPairs, all_reduce + "8192,16384,16384" + figure).runs.at(0).scenario;
-  EXPECT_EQ(large.policy().kind(), configs::CONCURRENT);
+  const configs::Scenario pair = map(kPairs, all_reduce + "1024,4096,4096" + figure).runs.at(0).scenario;
+  EXPECT_EQ(pair.policy().kind(), configs::CONCURRENT);
+  EXPECT_EQ(pair.kernel(1).listing().description().grid().x(), 8);
+  EXPECT_GT(pair.kernel(1).priority(), pair.kernel(0).priority());
+  EXPECT_EQ(pair.gpu().clock_mhz(), 1200);
 }
 
 TEST_F(Rows, APairThatNoSuiteNamesNeedsAScenario) {
