@@ -1,0 +1,176 @@
+#include "tools/warpfold/render/layer_report.h"
+
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+using configs::LayerKernel;
+using configs::LayerVersion;
+
+constexpr double kGiga = 1e9;
+constexpr double kMega = 1e6;
+
+Cell or_dash(bool there, double number, int decimals) { return there ? Cell(number, decimals) : Cell("-"); }
+
+Table kernel_table(const LayerVersion& version, const std::string& pass) {
+  Table table({"kernel", "class", "GFLOP", "words M", "FLOP/B", "bound", "roofline us", "limiter us", "simulated us", "% of peak",
+               "GB/s", "MUE", "kernel simulated"});
+  for (const LayerKernel& kernel : version.kernels()) {
+    if (kernel.pass() != pass) continue;
+    table.add({kernel.name(), kernel.kind(), Cell(static_cast<double>(kernel.flops()) / kGiga, 3),
+               Cell(static_cast<double>(kernel.input_words() + kernel.output_words()) / kMega, 1), Cell(kernel.intensity(), 2),
+               kernel.bound(), Cell(kernel.roofline_us(), 1), or_dash(kernel.has_limiter_us(), kernel.limiter_us(), 1),
+               or_dash(kernel.has_simulated_us(), kernel.simulated_us(), 1), Cell(kernel.percent_of_peak(), 1),
+               Cell(kernel.gb_per_s(), 0), Cell(kernel.mue(), 0),
+               kernel.has_simulated_us() ? kernel.kernel() : "not simulated: roofline time"});
+  }
+  return table;
+}
+
+std::string kernel_tables(const LayerVersion& version) {
+  std::string text;
+  for (const char* pass : {"forward", "backward", "update"}) {
+    const Table table = kernel_table(version, pass);
+    if (!table.empty()) text.append("\n").append(version.name()).append(", ").append(pass).append("\n").append(table.aligned("  "));
+  }
+  return text;
+}
+
+Table class_table(const configs::LayerReport& report) {
+  Table table({"version", "class", "FLOP %", "words %", "time us", "time %", "% of it simulated"});
+  for (const LayerVersion& version : report.versions()) {
+    for (const configs::LayerClass& each : version.classes()) {
+      table.add({version.name(), each.kind(), Cell(each.flop_percent(), 2), Cell(each.word_percent(), 1), Cell(each.time_us(), 1),
+                 Cell(each.time_percent(), 1), Cell(each.simulated_percent(), 0)});
+    }
+  }
+  return table;
+}
+
+Table total_table(const configs::LayerReport& report) {
+  Table table({"version", "launches", "GFLOP", "words M", "time us", "% of it simulated"});
+  for (const LayerVersion& version : report.versions()) {
+    table.add({version.name(), static_cast<uint64_t>(version.kernels_size()), Cell(static_cast<double>(version.flops()) / kGiga, 2),
+               Cell(static_cast<double>(version.words()) / kMega, 1), Cell(version.time_us(), 1),
+               Cell(version.simulated_percent(), 0)});
+  }
+  return table;
+}
+
+std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  std::string text;
+  for (const std::string& each : names) text += (text.empty() ? "" : ", ") + each;
+  return text;
+}
+
+Table fusion_table(const configs::LayerReport& report) {
+  Table table({"kernel", "pass", "operators", "words M saved", "us saved by bytes", "simulated us saved"});
+  for (const configs::LayerFusion& each : report.fusions()) {
+    table.add({each.kernel(), each.pass(), joined(each.operators()), Cell(static_cast<double>(each.words_saved()) / kMega, 1),
+               Cell(each.bytes_saved_us(), 1), or_dash(each.has_simulated_us_saved(), each.simulated_us_saved(), 1)});
+  }
+  return table;
+}
+
+// Each reason once, with the operators that it holds for.
+std::string reasons(const LayerVersion& version) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const LayerKernel& kernel : version.kernels()) {
+    if (kernel.not_simulated().empty()) continue;
+    auto known = all.begin();
+    while (known != all.end() && known->first != kernel.not_simulated()) ++known;
+    if (known == all.end()) {
+      all.emplace_back(kernel.not_simulated(), kernel.name());
+    } else {
+      known->second += ", " + kernel.name();
+    }
+  }
+  std::string text;
+  for (const auto& [reason, kernels] : all) text += "  " + reason + ": " + kernels + "\n";
+  return text.empty() ? text : "\nNot simulated, " + version.name() + ": roofline time\n" + text;
+}
+
+std::string layer_text(const configs::LayerReport& report) {
+  const LayerVersion& shown = report.versions(report.versions_size() - 1);
+  std::string text = report.model().name() + " on " + report.gpu() + ": one layer of " + std::to_string(report.model().layers()) +
+                     ", batch " + std::to_string(report.model().batch()) + " of " +
+                     with_thousands(std::to_string(report.model().sequence())) + " tokens\n" +
+                     "Peaks: " + fixed(report.tensor_tflops(), 1) + " TFLOPS of products, " + fixed(report.vector_tflops(), 1) +
+                     " of other operators (FP32), " + with_thousands(fixed(report.memory_gb_per_s(), 0)) + " GB/s; ridges " +
+                     fixed(report.tensor_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " and " +
+                     fixed(report.vector_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " FLOP/B. " +
+                     std::to_string(report.simulations()) + " different kernels simulated.\n";
+  text += kernel_tables(shown);
+  if (report.simulations() > 0) text += reasons(shown);
+  text += "\nClasses\n" + class_table(report).aligned("  ") +
+          "\nWhole layer; time is simulated where it can be, else the roofline's\n" + total_table(report).aligned("  ");
+  if (report.versions_size() > 1) {
+    text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") + "Fusion saves " +
+            fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
+  }
+  return text;
+}
+
+std::string layer_csv(const configs::LayerReport& report) {
+  constexpr int kDecimals = 6;
+  Table table({"model",           "gpu",      "version",     "pass",         "kernel",           "class",        "operators",
+               "independent",     "reduced",  "flops",       "input_words",  "output_words",     "bytes",        "intensity",
+               "ridge",           "bound",    "roofline_us", "limiter_us",   "limiter",          "simulated_us", "time_us",
+               "percent_of_peak", "gb_per_s", "mue",         "bound_by_mue", "kernel_simulated", "not_simulated"});
+  for (const LayerVersion& version : report.versions()) {
+    for (const LayerKernel& kernel : version.kernels()) {
+      const auto number = [](bool there, double value) { return there ? Cell(value, kDecimals) : Cell(""); };
+      table.add({report.model().name(),
+                 report.gpu(),
+                 version.name(),
+                 kernel.pass(),
+                 kernel.name(),
+                 kernel.kind(),
+                 joined(kernel.operators()),
+                 kernel.independent(),
+                 kernel.reduced(),
+                 uint64_t{kernel.flops()},
+                 uint64_t{kernel.input_words()},
+                 uint64_t{kernel.output_words()},
+                 uint64_t{kernel.bytes()},
+                 Cell(kernel.intensity(), kDecimals),
+                 Cell(kernel.ridge(), kDecimals),
+                 kernel.bound(),
+                 Cell(kernel.roofline_us(), kDecimals),
+                 number(kernel.has_limiter_us(), kernel.limiter_us()),
+                 kernel.limiter(),
+                 number(kernel.has_simulated_us(), kernel.simulated_us()),
+                 Cell(kernel.time_us(), kDecimals),
+                 Cell(kernel.percent_of_peak(), kDecimals),
+                 Cell(kernel.gb_per_s(), kDecimals),
+                 Cell(kernel.mue(), kDecimals),
+                 kernel.bound_by_mue(),
+                 kernel.kernel(),
+                 kernel.not_simulated()});
+    }
+  }
+  return table.csv();
+}
+
+}  // namespace
+
+std::string render_layer(const configs::LayerReport& report, Format format) {
+  switch (format) {
+    case Format::kTable:
+      return layer_text(report);
+    case Format::kJson:
+      return to_json(report);
+    case Format::kCsv:
+      return layer_csv(report);
+  }
+  throw std::logic_error("a format without a rendering");
+}
+
+}  // namespace warpfold::cli

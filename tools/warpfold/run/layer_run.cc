@@ -1,0 +1,218 @@
+#include "tools/warpfold/run/layer_run.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/analytic/limiters.h"
+#include "tools/warpfold/figures/layer_figures.h"
+#include "tools/warpfold/run/launches.h"
+#include "tools/warpfold/run/parallel.h"
+#include "tools/warpfold/run/planned.h"
+#include "tools/warpfold/run/progress.h"
+#include "workloads/layer/kernels.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+using layer::FusedKernel;
+using layer::Graph;
+
+// "hopper_gemm 128 x 256 x 64", "elementwise ADD", "scale_add".
+std::string label_of(const configs::Kernel& kernel) {
+  const auto tile = [](const auto& gemm) {
+    return std::to_string(gemm.tile_m()) + " x " + std::to_string(gemm.tile_n()) + " x " + std::to_string(gemm.tile_k());
+  };
+  switch (kernel.workload_case()) {
+    case configs::Kernel::kHopperGemm:
+      return "hopper_gemm " + tile(kernel.hopper_gemm());
+    case configs::Kernel::kBlackwellGemm:
+      return "blackwell_gemm " + tile(kernel.blackwell_gemm());
+    case configs::Kernel::kAmpereGemm:
+      return "ampere_gemm";
+    case configs::Kernel::kGemmReduction:
+      return "gemm_reduction";
+    case configs::Kernel::kFlashAttention2:
+      return "flash_attention_2";
+    case configs::Kernel::kFlashAttention3:
+      return "flash_attention_3";
+    case configs::Kernel::kFlashAttention4:
+      return "flash_attention_4";
+    case configs::Kernel::kElementwise:
+      return "elementwise " + configs::ElementwiseOperation_Name(kernel.elementwise().operation());
+    case configs::Kernel::kListing:
+      return kernel.listing().description().function();
+    default:
+      return "";
+  }
+}
+
+// Workloads that run one launch, under names of their own, one behind the other.
+configs::Scenario scenario_of(const std::vector<configs::Kernel>& kernels, const configs::Gpu& gpu) {
+  configs::Scenario scenario;
+  scenario.set_name("layer");
+  *scenario.mutable_gpu() = gpu;
+  scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
+  for (const configs::Kernel& each : kernels) {
+    configs::Kernel& kernel = *scenario.add_kernel();
+    kernel = each;
+    kernel.set_name("kernel" + std::to_string(scenario.kernel_size()));
+    if (scenario.kernel_size() > 1) kernel.add_after("kernel" + std::to_string(scenario.kernel_size() - 1));
+  }
+  return scenario;
+}
+
+Outcome<SimulatedLaunch> simulate(const std::vector<configs::Kernel>& workload, const LayerRequest& request) {
+  workloads::KernelMaker kernels("");
+  SimulatedLaunch launch;
+  const auto planned = plan_scenario(scenario_of(workload, request.gpu), kernels);
+  if (!planned) {
+    launch.why_not = planned.error().message;
+    return launch;
+  }
+  const configs::Gpu gpu = gpu_of(planned->scenario);
+  const auto outcome = sim::simulate(gpu, make_launches(planned->plan),
+                                     {.serialise = true, .all_sms = request.how.all_sms, .fold = request.how.folding.options});
+  if (!outcome) return std::unexpected(Failure(outcome.error()));
+  if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
+  double longest = 0;
+  for (size_t k = 0; k < planned->plan.kernels.size(); ++k) {
+    const sim::KernelCounters& counters = outcome->kernels[k];
+    launch.us += static_cast<double>(counters.end_cycle - counters.start_cycle) / gpu.clock_mhz();
+    launch.dram_bytes += counters.dram_bytes;
+    const auto limiters = sim::limiters_of(gpu, planned->plan.kernels[k].kernel);
+    if (!limiters) return std::unexpected(Failure(limiters.error()));
+    launch.limiter_us += limiters->cycles() / gpu.clock_mhz();
+    if (limiters->cycles() > longest) launch.limiter = limiters->all().front().resource;
+    longest = std::max(longest, limiters->cycles());
+    const std::string label = label_of(planned->scenario.kernel(static_cast<int>(k)));
+    if (launch.kernel.find(label) == std::string::npos) launch.kernel += (launch.kernel.empty() ? "" : ", ") + label;
+  }
+  return launch;
+}
+
+// Launches of several graphs; those whose workloads are the same are one simulation.
+class Simulations {
+ public:
+  explicit Simulations(const LayerRequest& request) : request_(request) {}
+
+  Outcome<void> add(const Graph& graph, const std::vector<FusedKernel>& kernels) {
+    std::vector<Place>& places = places_.emplace_back();
+    const layer::KernelSource source{request_.gpu, request_.model.type(), request_.library, request_.listings};
+    for (const FusedKernel& kernel : kernels) {
+      if (!request_.simulate) {
+        places.push_back({std::nullopt, "not asked for"});
+        continue;
+      }
+      auto workload = layer::workload_of(graph, kernel, source);
+      if (!workload) return std::unexpected(Failure(workload.error()));
+      if (workload->kernels.empty()) {
+        places.push_back({std::nullopt, workload->why_none});
+        continue;
+      }
+      places.push_back({index_of(std::move(workload->kernels)), {}});
+    }
+    return {};
+  }
+
+  Outcome<void> run() {
+    ended_.resize(workloads_.size());
+    ProgressBar bar("simulations", workloads_.size());
+    in_parallel(workloads_.size(), request_.how.jobs, [&](size_t i) {
+      ended_[i] = simulate(workloads_[i], request_);
+      bar.step();
+    });
+    for (const auto& each : ended_) {
+      if (!*each) return std::unexpected(each->error());
+    }
+    return {};
+  }
+
+  size_t count() const { return workloads_.size(); }
+
+  // Of the launches that were added in the call `which`.
+  std::vector<SimulatedLaunch> of(size_t which) const {
+    std::vector<SimulatedLaunch> launches;
+    for (const Place& place : places_[which]) {
+      launches.push_back(place.simulation ? **ended_[*place.simulation] : SimulatedLaunch{.why_not = place.why_none});
+    }
+    return launches;
+  }
+
+ private:
+  struct Place {
+    std::optional<size_t> simulation;
+    std::string why_none;
+  };
+
+  size_t index_of(std::vector<configs::Kernel> kernels) {
+    std::string key;
+    for (const configs::Kernel& each : kernels) key += each.SerializeAsString() + "\n";
+    const auto [known, added] = index_.try_emplace(std::move(key), workloads_.size());
+    if (added) workloads_.push_back(std::move(kernels));
+    return known->second;
+  }
+
+  const LayerRequest& request_;
+  std::map<std::string, size_t> index_;
+  std::vector<std::vector<configs::Kernel>> workloads_;
+  std::vector<std::vector<Place>> places_;
+  std::vector<std::optional<Outcome<SimulatedLaunch>>> ended_;
+};
+
+struct Wanted {
+  std::string name;
+  Graph graph;
+  std::vector<FusedKernel> kernels;
+};
+
+std::vector<Wanted> wanted_of(const LayerRequest& request) {
+  const auto graph = [&](bool stacked) {
+    return layer::build_layer(request.model, {.backward = request.backward, .stacked = stacked});
+  };
+  std::vector<Wanted> all;
+  all.push_back({"unfused", graph(false), {}});
+  all.back().kernels = layer::unfused(all.back().graph);
+  if (!request.fused) return all;
+  all.push_back({"stacked", graph(true), {}});
+  all.back().kernels = layer::unfused(all.back().graph);
+  all.push_back({"fused", graph(true), {}});
+  all.back().kernels = layer::fuse(all.back().graph, request.epilogue);
+  return all;
+}
+
+}  // namespace
+
+Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
+  const std::vector<Wanted> wanted = wanted_of(request);
+  Simulations simulations(request);
+  for (const Wanted& each : wanted) {
+    if (auto added = simulations.add(each.graph, each.kernels); !added) return std::unexpected(added.error());
+  }
+  if (auto run = simulations.run(); !run) return std::unexpected(run.error());
+
+  const Peaks peaks = peaks_of(request.gpu);
+  const Links links{request.model.tensor_parallel(), request.model.link_gb_per_s(), request.model.link_latency_us()};
+  configs::LayerReport report;
+  report.set_version(WARPFOLD_VERSION);
+  report.set_command_line(request.command_line);
+  *report.mutable_model() = request.model;
+  report.set_gpu(request.gpu.name());
+  report.set_tensor_tflops(peaks.tensor_tflops);
+  report.set_vector_tflops(peaks.vector_tflops);
+  report.set_memory_gb_per_s(peaks.memory_gb_per_s);
+  report.set_simulations(static_cast<uint32_t>(simulations.count()));
+  for (size_t i = 0; i < wanted.size(); ++i)
+    *report.add_versions() = layer_version({wanted[i].name, wanted[i].graph, wanted[i].kernels, simulations.of(i)}, peaks, links);
+  if (request.fused) {
+    const auto before = static_cast<double>(report.versions(0).words());
+    report.set_words_saved_percent(100 * (before - static_cast<double>(report.versions(2).words())) / before);
+    add_fusions(report.versions(1), report.versions(2), peaks, report);
+  }
+  return report;
+}
+
+}  // namespace warpfold::cli
