@@ -96,13 +96,13 @@ class Namer {
       case Work::kRmsNormGradient:
         return "RN";
       case Work::kRmsNormWeightGradient:
-        return "S";  // scale
+        return "SC";  // scale
       case Work::kGelu:
       case Work::kGeluGradient:
         return "G";
       case Work::kSilu:
       case Work::kSiluGradient:
-        return "S";
+        return "SI";
       case Work::kMultiply:
       case Work::kMultiplyGradient:
         return "M";

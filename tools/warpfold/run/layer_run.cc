@@ -50,48 +50,53 @@ std::string label_of(const configs::Kernel& kernel) {
   }
 }
 
-// Workloads that run one launch, under names of their own, one behind the other.
-configs::Scenario scenario_of(const std::vector<configs::Kernel>& kernels, const configs::Gpu& gpu) {
+configs::Scenario scenario_of(const configs::Kernel& workload, const configs::Gpu& gpu) {
   configs::Scenario scenario;
   scenario.set_name("layer");
   *scenario.mutable_gpu() = gpu;
   scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
-  for (const configs::Kernel& each : kernels) {
-    configs::Kernel& kernel = *scenario.add_kernel();
-    kernel = each;
-    kernel.set_name("kernel" + std::to_string(scenario.kernel_size()));
-    if (scenario.kernel_size() > 1) kernel.add_after("kernel" + std::to_string(scenario.kernel_size() - 1));
-  }
+  *scenario.add_kernel() = workload;
+  scenario.mutable_kernel(0)->set_name("kernel");
   return scenario;
 }
 
-Outcome<SimulatedLaunch> simulate(const std::vector<configs::Kernel>& workload, const LayerRequest& request) {
-  workloads::KernelMaker kernels("");
-  SimulatedLaunch launch;
-  const auto planned = plan_scenario(scenario_of(workload, request.gpu), kernels);
-  if (!planned) {
-    launch.why_not = planned.error().message;
-    return launch;
+// Behind each other kernels take as long as alone but for the gap between launches, which no kernel is charged with.
+SimulatedLaunch in_sequence(const std::vector<SimulatedLaunch>& launches) {
+  SimulatedLaunch all;
+  double longest = 0;
+  for (const SimulatedLaunch& each : launches) {
+    if (!each.why_not.empty()) return each;
+    all.us += each.us;
+    all.dram_bytes += each.dram_bytes;
+    all.limiter_us += each.limiter_us;
+    if (each.limiter_us > longest) all.limiter = each.limiter;
+    longest = std::max(longest, each.limiter_us);
+    if (all.kernel.find(each.kernel) == std::string::npos) all.kernel += (all.kernel.empty() ? "" : ", ") + each.kernel;
   }
+  return all;
+}
+
+Outcome<SimulatedLaunch> simulate(const configs::Kernel& workload, const LayerRequest& request) {
+  workloads::KernelMaker kernels("");
+  const auto planned = plan_scenario(scenario_of(workload, request.gpu), kernels);
+  if (!planned) return SimulatedLaunch{.why_not = planned.error().message};
   const configs::Gpu gpu = gpu_of(planned->scenario);
   const auto outcome = sim::simulate(gpu, make_launches(planned->plan),
                                      {.serialise = true, .all_sms = request.how.all_sms, .fold = request.how.folding.options});
   if (!outcome) return std::unexpected(Failure(outcome.error()));
   if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
-  double longest = 0;
+  std::vector<SimulatedLaunch> launches;
   for (size_t k = 0; k < planned->plan.kernels.size(); ++k) {
     const sim::KernelCounters& counters = outcome->kernels[k];
-    launch.us += static_cast<double>(counters.end_cycle - counters.start_cycle) / gpu.clock_mhz();
-    launch.dram_bytes += counters.dram_bytes;
     const auto limiters = sim::limiters_of(gpu, planned->plan.kernels[k].kernel);
     if (!limiters) return std::unexpected(Failure(limiters.error()));
-    launch.limiter_us += limiters->cycles() / gpu.clock_mhz();
-    if (limiters->cycles() > longest) launch.limiter = limiters->all().front().resource;
-    longest = std::max(longest, limiters->cycles());
-    const std::string label = label_of(planned->scenario.kernel(static_cast<int>(k)));
-    if (launch.kernel.find(label) == std::string::npos) launch.kernel += (launch.kernel.empty() ? "" : ", ") + label;
+    launches.push_back({.us = static_cast<double>(counters.end_cycle - counters.start_cycle) / gpu.clock_mhz(),
+                        .limiter_us = limiters->cycles() / gpu.clock_mhz(),
+                        .limiter = limiters->all().front().resource,
+                        .dram_bytes = counters.dram_bytes,
+                        .kernel = label_of(planned->scenario.kernel(static_cast<int>(k)))});
   }
-  return launch;
+  return in_sequence(launches);
 }
 
 // Launches of several graphs; those whose workloads are the same are one simulation.
@@ -104,16 +109,17 @@ class Simulations {
     const layer::KernelSource source{request_.gpu, request_.model.type(), request_.library, request_.listings};
     for (const FusedKernel& kernel : kernels) {
       if (!request_.simulate) {
-        places.push_back({std::nullopt, "not asked for"});
+        places.push_back({{}, "not asked for"});
         continue;
       }
       auto workload = layer::workload_of(graph, kernel, source);
       if (!workload) return std::unexpected(Failure(workload.error()));
       if (workload->kernels.empty()) {
-        places.push_back({std::nullopt, workload->why_none});
+        places.push_back({{}, workload->why_none});
         continue;
       }
-      places.push_back({index_of(std::move(workload->kernels)), {}});
+      places.emplace_back();
+      for (const configs::Kernel& each : workload->kernels) places.back().simulations.push_back(index_of(each));
     }
     return {};
   }
@@ -137,28 +143,28 @@ class Simulations {
   std::vector<SimulatedLaunch> of(size_t which) const {
     std::vector<SimulatedLaunch> launches;
     for (const Place& place : places_[which]) {
-      launches.push_back(place.simulation ? **ended_[*place.simulation] : SimulatedLaunch{.why_not = place.why_none});
+      std::vector<SimulatedLaunch> made;
+      for (const size_t index : place.simulations) made.push_back(**ended_[index]);
+      launches.push_back(made.empty() ? SimulatedLaunch{.why_not = place.why_none} : in_sequence(made));
     }
     return launches;
   }
 
  private:
   struct Place {
-    std::optional<size_t> simulation;
-    std::string why_none;
+    std::vector<size_t> simulations{};  // one behind the other
+    std::string why_none{};
   };
 
-  size_t index_of(std::vector<configs::Kernel> kernels) {
-    std::string key;
-    for (const configs::Kernel& each : kernels) key += each.SerializeAsString() + "\n";
-    const auto [known, added] = index_.try_emplace(std::move(key), workloads_.size());
-    if (added) workloads_.push_back(std::move(kernels));
+  size_t index_of(const configs::Kernel& kernel) {
+    const auto [known, added] = index_.try_emplace(kernel.SerializeAsString(), workloads_.size());
+    if (added) workloads_.push_back(kernel);
     return known->second;
   }
 
   const LayerRequest& request_;
   std::map<std::string, size_t> index_;
-  std::vector<std::vector<configs::Kernel>> workloads_;
+  std::vector<configs::Kernel> workloads_;
   std::vector<std::vector<Place>> places_;
   std::vector<std::optional<Outcome<SimulatedLaunch>>> ended_;
 };
