@@ -20,6 +20,7 @@ void fill_defaults(TransformerModel& model) {
   if (!model.has_kv_heads()) model.set_kv_heads(model.heads());
   if (!model.has_head_dim() && model.heads() > 0) model.set_head_dim(model.hidden() / model.heads());
   if (!model.has_tensor_parallel()) model.set_tensor_parallel(1);
+  if (!model.has_context_parallel()) model.set_context_parallel(1);
   if (!model.has_layers()) model.set_layers(1);
 }
 
@@ -47,6 +48,10 @@ std::optional<Finding> find_split_fault(const TransformerModel& model) {
     return Finding{"kv_heads", divides("kv_heads", model.kv_heads(), "heads", model.heads())};
   for (const Size& whole : {Size{"heads", model.heads()}, {"kv_heads", model.kv_heads()}, {"feed_forward", model.feed_forward()}}) {
     if (whole.value % gpus != 0) return Finding{"tensor_parallel", divides("tensor_parallel", gpus, whole.field, whole.value)};
+  }
+  const uint64_t parts = model.context_parallel();
+  for (const Size& whole : {Size{"sequence", model.sequence()}, {"kv_heads of a GPU", model.kv_heads() / gpus}}) {
+    if (whole.value % parts != 0) return Finding{"context_parallel", divides("context_parallel", parts, whole.field, whole.value)};
   }
   return std::nullopt;
 }
@@ -81,6 +86,7 @@ std::optional<Finding> find_model_fault(const TransformerModel& model) {
                                       {"head_dim", model.head_dim()},
                                       {"feed_forward", model.feed_forward()},
                                       {"tensor_parallel", model.tensor_parallel()},
+                                      {"context_parallel", model.context_parallel()},
                                       {"layers", model.layers()}});
   if (fault) return fault;
   if (const auto split = find_split_fault(model)) return split;
@@ -89,8 +95,10 @@ std::optional<Finding> find_model_fault(const TransformerModel& model) {
     return Finding{"type", "type must be BF16 or FP16, not " + ElementType_Name(model.type())};
   if (model.activation() == IDENTITY || model.activation() == SWIGLU)
     return Finding{"activation", "activation must be RELU, GELU or SILU, not " + Activation_Name(model.activation())};
-  if (model.tensor_parallel() > 1 && !(model.link_gb_per_s() > 0))
-    return Finding{"tensor_parallel", "GPUs that share a layer need link_gb_per_s, above 0"};
+  const bool shared = model.tensor_parallel() > 1 || model.context_parallel() > 1;
+  if (shared && !(model.link_gb_per_s() > 0))
+    return Finding{model.tensor_parallel() > 1 ? "tensor_parallel" : "context_parallel",
+                   "GPUs that share a layer need link_gb_per_s, above 0"};
   if (!(model.link_latency_us() >= 0)) return Finding{"link_latency_us", "link_latency_us must be at least 0"};
   if (model.rotary() && model.head_dim() % 2 != 0)
     return Finding{"head_dim", "rotary turns pairs of elements: head_dim must be even, not " + std::to_string(model.head_dim())};

@@ -16,7 +16,7 @@ class Builder {
       : model_(model),
         parts_(parts),
         batch_{"b", model.batch()},
-        token_{"j", model.sequence()},
+        token_{"j", model.sequence() / model.context_parallel()},
         key_{"k", model.sequence()},
         hidden_{"i", model.hidden()},
         head_{"h", model.heads() / model.tensor_parallel()},
@@ -84,6 +84,10 @@ class Builder {
     all.insert(all.end(), rest.begin(), rest.end());
     return all;
   }
+  // What attention has of a tensor of heads: all tokens, of fewer heads.
+  Dimensions of_all_tokens(const Dimension& heads) const {
+    return {batch_, {token_.name, model_.sequence()}, {heads.name, heads.size / model_.context_parallel()}, element_};
+  }
   int linear(const std::string& name, const std::string& bias, int x, const Dimensions& summed, const Dimensions& made) {
     const int y = tape_.linear(name, x, rows_, summed, made);
     return model_.bias() ? tape_.bias(bias, y, made) : y;
@@ -109,7 +113,14 @@ class Builder {
       heads.queries = tape_.map("rope Q", Work::kRope, heads.queries);
       heads.keys = tape_.map("rope K", Work::kRope, heads.keys);
     }
-    const int mixed = model_.attention() == configs::FLASH ? flash(heads) : materialised(heads);
+    const bool shares_tokens = model_.context_parallel() > 1;
+    if (shares_tokens) {
+      heads.queries = tape_.exchange("all-to-all Q", heads.queries, of_all_tokens(head_));
+      heads.keys = tape_.exchange("all-to-all K", heads.keys, of_all_tokens(kv_head_));
+      heads.values = tape_.exchange("all-to-all V", heads.values, of_all_tokens(kv_head_));
+    }
+    int mixed = model_.attention() == configs::FLASH ? flash(heads) : materialised(heads);
+    if (shares_tokens) mixed = tape_.exchange("all-to-all attention", mixed, with_rows({head_, element_}));
     int y = tape_.linear("out", mixed, rows_, {head_, element_}, {hidden_});
     if (parallel()) y = tape_.all_reduce("all-reduce attention", y);
     if (model_.bias()) y = tape_.bias("output bias", y, {hidden_});
@@ -121,13 +132,18 @@ class Builder {
     return tape_.attention("attention", heads.queries, heads.keys, heads.values, key_, {model_.causal(), model_.dropout()});
   }
 
+  Dimensions scores_of(const Heads& heads, const Dimension& last) const {
+    const Dimensions& queries = tape_.dimensions_of(heads.queries);
+    return {queries[0], queries[2], queries[1], last};
+  }
+
   // Queries are scaled by a kernel of their own, as torch.nn.functional.multi_head_attention_forward does.
   int materialised(const Heads& heads) {
     const int queries = tape_.map("scale Q", Work::kScale, heads.queries);
-    const int scores = tape_.scores("QK^T", queries, heads.keys, {batch_, head_, token_, key_}, element_);
+    const int scores = tape_.scores("QK^T", queries, heads.keys, scores_of(heads, key_), element_);
     int probabilities = tape_.softmax("softmax", scores, key_);
     if (model_.dropout()) probabilities = tape_.dropout("attention dropout", probabilities);
-    return tape_.mixed("gamma", probabilities, heads.values, {batch_, head_, token_, element_}, key_);
+    return tape_.mixed("gamma", probabilities, heads.values, scores_of(heads, element_), key_);
   }
 
   Work activation() const {

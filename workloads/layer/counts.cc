@@ -13,6 +13,7 @@ uint64_t flops_per_element(Work work) {
     case Work::kProduct:
     case Work::kAttention:
     case Work::kAttentionGradient:
+    case Work::kAllToAll:
       return 0;
     case Work::kBias:             // [III]: 0.012 x 2^30 over 3 x 4,194,304
     case Work::kBiasGradient:     // [III]
@@ -80,6 +81,7 @@ OperatorClass class_of(Work work) {
     case Work::kGateWeightGradient:
       return OperatorClass::kNormalisation;
     case Work::kAllReduce:
+    case Work::kAllToAll:
       return OperatorClass::kCommunication;
     case Work::kSgd:
     case Work::kAdam:

@@ -80,6 +80,7 @@ const char* name_of(Work work) {
                               "gate_gradient",
                               "gate_weight_gradient",
                               "all_reduce",
+                              "all_to_all",
                               "sgd",
                               "adam"};
   return kNames.at(static_cast<size_t>(work));

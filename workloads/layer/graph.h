@@ -88,6 +88,7 @@ enum class Work {
   kGateGradient,
   kGateWeightGradient,
   kAllReduce,
+  kAllToAll,  // tokens of all heads for all tokens of some heads, or back
   kSgd,
   kAdam,
 };

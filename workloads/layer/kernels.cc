@@ -35,6 +35,7 @@ class Mapper {
       if (!listing) return std::unexpected(listing.error());
       if (*listing) return LayerWorkload{{**listing}, {}};
     }
+    if (first.kind == OperatorClass::kCommunication) return none("a transfer between GPUs, by the link's bandwidth and latency");
     if (first.work == Work::kProduct) return product(first);
     if (first.work == Work::kAttention || first.work == Work::kAttentionGradient) return attention(first);
     if (kernel_.operators.size() > 1) return none("no kernel for the operators as one");

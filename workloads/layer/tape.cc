@@ -198,6 +198,18 @@ int Tape::shared(const std::string& name, int x) {
   return same;
 }
 
+int Tape::exchange(const std::string& name, int x, const Dimensions& made) {
+  const int y =
+      add(over(name, Work::kAllToAll, {x}, graph_.tensor(x).dimensions), {{.name = name, .dimensions = made}}).outputs.front();
+  on_the_way_back([=, this] {
+    in_attention_ = true;
+    const int dy = gradient_of(y);
+    const int dx = gradient_for(x);
+    add_into(over(name + " dX", Work::kAllToAll, {dy}, made), {dx});
+  });
+  return y;
+}
+
 void Tape::backward(int output) {
   pass_ = Pass::kBackward;
   graph_.tensors[static_cast<size_t>(output)].result = true;

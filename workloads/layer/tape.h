@@ -42,10 +42,13 @@ class Tape {
   // Tensor parallelism: sums of the GPUs' parts; and its mirror, of which the backward pass has the sum.
   int all_reduce(const std::string& name, int x);
   int shared(const std::string& name, int x);
+  // Context parallelism: the same elements, shared otherwise.
+  int exchange(const std::string& name, int x, const Dimensions& made);
 
   void backward(int output);
   // A step on all weights.
   void update(Work work);
+  const Dimensions& dimensions_of(int tensor) const { return graph_.tensor(tensor).dimensions; }
   Graph take() { return std::move(graph_); }
 
  private:

@@ -1,3 +1,4 @@
+#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -47,6 +48,34 @@ Outcome<layer::Epilogue> epilogue_option(const Options& options) {
   return user_error("--epilogue: unknown choice \"" + name + "\"" + suggestion(name, {"scale", "one", "full"}));
 }
 
+Outcome<double> number_option(const Options& options, const std::string& name) {
+  const std::string text = options.text(name);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= 1e18) return value;
+  return user_error("--" + name + " takes a number from 1 on, such as 8 or 15e12, not \"" + text + "\"");
+}
+
+Outcome<TrainingPlan> training_options(const Options& options, const configs::TransformerModel& model) {
+  TrainingPlan plan{.remat = options.has("remat")};
+  if (!options.has("train")) {
+    if (options.has("gpus") || plan.remat) return user_error("--gpus and --remat need --train TOKENS");
+    return plan;
+  }
+  if (options.has("forward")) return user_error("--train needs the backward pass; leave out --forward");
+  const auto tokens = number_option(options, "train");
+  if (!tokens) return std::unexpected(tokens.error());
+  plan.tokens = *tokens;
+  const uint64_t sharing = model.tensor_parallel() * model.context_parallel();
+  const auto gpus = options.has("gpus") ? number_option(options, "gpus") : Outcome<double>(static_cast<double>(sharing));
+  if (!gpus) return std::unexpected(gpus.error());
+  plan.gpus = static_cast<uint64_t>(*gpus);
+  if (plan.gpus % sharing != 0)
+    return user_error("--gpus must be a multiple of the " + std::to_string(sharing) + " that share a layer, not " +
+                      options.text("gpus"));
+  return plan;
+}
+
 Outcome<void> fill_inputs(const Options& options, LayerRequest& request) {
   std::vector<std::string> of_model;
   std::vector<std::string> all;
@@ -90,6 +119,10 @@ Outcome<void> layer_command(const Invocation& invocation) {
                 "and all that is elementwise");
   options.add()("forward", "the forward pass alone");
   options.add()("no-simulation", "times by the roofline alone");
+  options.add()("train", po::value<std::string>()->value_name("TOKENS"),
+                "how long the whole model trains on so many tokens, at the rate of this layer");
+  options.add()("gpus", po::value<std::string>()->value_name("N"), "of the training; default: those that share a layer");
+  options.add()("remat", "training keeps no activations: the backward pass runs the forward pass again");
   options.add()("library", po::value<std::string>()->default_value("cuBLAS")->value_name("NAME"),
                 "whose matrix products are taken, of configs/libraries");
   options.add()("kernels", po::value<std::string>()->value_name("FILE"),
@@ -115,6 +148,9 @@ Outcome<void> layer_command(const Invocation& invocation) {
                        .command_line = invocation.command_line,
                        .how = *how};
   if (auto filled = fill_inputs(options, request); !filled) return filled;
+  const auto training = training_options(options, request.model);
+  if (!training) return std::unexpected(training.error());
+  request.training = *training;
   const auto report = run_layer(request);
   if (!report) return std::unexpected(report.error());
   return write_output(destination->path, render_layer(*report, destination->format));

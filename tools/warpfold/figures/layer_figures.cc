@@ -45,7 +45,7 @@ class Filler {
     made.set_input_words(graph_.words(fused.inputs));
     made.set_output_words(graph_.words(fused.outputs));
     made.set_bytes(layer::bytes_of(graph_, fused));
-    add_roofline(kind_of(fused), made);
+    add_roofline(fused, made);
     add_simulation(simulated, made);
     return made;
   }
@@ -82,12 +82,14 @@ class Filler {
     for (const int id : fused.outputs) add(id, static_cast<Adder>(&LayerKernel::add_outputs));
   }
 
-  void add_roofline(OperatorClass kind, LayerKernel& made) const {
+  void add_roofline(const layer::FusedKernel& fused, LayerKernel& made) const {
+    const OperatorClass kind = kind_of(fused);
     const auto bytes = static_cast<double>(made.bytes());
     made.set_intensity(ratio(static_cast<double>(made.flops()), bytes));
     if (kind == OperatorClass::kCommunication) {
       made.set_bound("link");
-      made.set_roofline_us(all_reduce_us(bytes / 2, links_));  // read and written are the same tensor
+      const bool exchanged = at(fused.operators.front()).work == layer::Work::kAllToAll;
+      made.set_roofline_us(exchanged ? all_to_all_us(bytes / 2, links_) : all_reduce_us(bytes / 2, links_));  // read, not written
       return;
     }
     const double peak = peak_of(kind);
@@ -167,8 +169,13 @@ Peaks peaks_of(const configs::Gpu& gpu) {
 }
 
 double all_reduce_us(double bytes, const Links& links) {
-  const auto gpus = static_cast<double>(links.gpus);
+  const auto gpus = static_cast<double>(links.tensor_parallel);
   return 2 * (gpus - 1) / gpus * bytes / (links.gb_per_s * 1e3) + 2 * (gpus - 1) * links.latency_us;
+}
+
+double all_to_all_us(double bytes, const Links& links) {
+  const auto gpus = static_cast<double>(links.context_parallel);
+  return (gpus - 1) / gpus * bytes / (links.gb_per_s * 1e3) + links.latency_us;
 }
 
 LayerVersion layer_version(const LayerLaunches& launches, const Peaks& peaks, const Links& links) {

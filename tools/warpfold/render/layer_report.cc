@@ -97,6 +97,26 @@ std::string reasons(const LayerVersion& version) {
   return text.empty() ? text : "\nNot simulated, " + version.name() + ": roofline time\n" + text;
 }
 
+// Seconds, hours or days, whichever has few digits.
+std::string duration(double seconds) {
+  constexpr double kHour = 3600;
+  if (seconds < kHour) return fixed(seconds, 1) + " s";
+  if (seconds < 3 * 24 * kHour) return fixed(seconds / kHour, 1) + " h";
+  return with_thousands(fixed(seconds / (24 * kHour), 1)) + " days";
+}
+
+std::string training_text(const configs::LayerTraining& training) {
+  const double billions = static_cast<double>(training.parameters()) / kGiga;
+  return "\nTraining: " + with_thousands(fixed(billions, 2)) + " billion parameters, " +
+         with_thousands(fixed(training.tokens() / kGiga, 1)) + " billion tokens, " +
+         with_thousands(std::to_string(training.gpus())) + " GPUs" + (training.remat() ? ", forward pass twice" : "") +
+         "\n  A token takes " + with_thousands(fixed(training.counted_flops() / kGiga, 2)) + " GFLOP by its operators, " +
+         with_thousands(fixed(training.shortcut_flops() / kGiga, 2)) + " by the shortcut of " + (training.remat() ? "8" : "6") +
+         " a parameter.\n  A GPU makes " + fixed(training.tflops(), 1) + " TFLOPS, MFU " + fixed(training.mfu_percent(), 1) +
+         " %; all make " + with_thousands(fixed(training.tokens_per_second(), 0)) + " tokens/s.\n  Training takes " +
+         duration(training.seconds()) + ", by the shortcut " + duration(training.shortcut_seconds()) + ".\n";
+}
+
 std::string layer_text(const configs::LayerReport& report) {
   const LayerVersion& shown = report.versions(report.versions_size() - 1);
   std::string text = report.model().name() + " on " + report.gpu() + ": one layer of " + std::to_string(report.model().layers()) +
@@ -115,6 +135,7 @@ std::string layer_text(const configs::LayerReport& report) {
     text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") + "Fusion saves " +
             fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
   }
+  if (report.has_training()) text += training_text(report.training());
   return text;
 }
 

@@ -78,7 +78,13 @@ SimulatedLaunch in_sequence(const std::vector<SimulatedLaunch>& launches) {
 
 Outcome<SimulatedLaunch> simulate(const configs::Kernel& workload, const LayerRequest& request) {
   workloads::KernelMaker kernels("");
-  const auto planned = plan_scenario(scenario_of(workload, request.gpu), kernels);
+  TileTuner tuner;
+  configs::Scenario scenario = scenario_of(workload, request.gpu);
+  if (const auto tuned = tuner.tune(scenario); !tuned) return SimulatedLaunch{.why_not = tuned.error().message};
+  for (const configs::Kernel& each : scenario.kernel()) {
+    if (const auto made = kernels.make(each, request.gpu); !made) return SimulatedLaunch{.why_not = made.error().message};
+  }
+  const auto planned = plan_scenario(std::move(scenario), kernels, {}, tuner);
   if (!planned) return SimulatedLaunch{.why_not = planned.error().message};
   const configs::Gpu gpu = gpu_of(planned->scenario);
   const auto outcome = sim::simulate(gpu, make_launches(planned->plan),
@@ -201,7 +207,8 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
   if (auto run = simulations.run(); !run) return std::unexpected(run.error());
 
   const Peaks peaks = peaks_of(request.gpu);
-  const Links links{request.model.tensor_parallel(), request.model.link_gb_per_s(), request.model.link_latency_us()};
+  const Links links{request.model.tensor_parallel(), request.model.context_parallel(), request.model.link_gb_per_s(),
+                    request.model.link_latency_us()};
   configs::LayerReport report;
   report.set_version(WARPFOLD_VERSION);
   report.set_command_line(request.command_line);
@@ -217,6 +224,10 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
     const auto before = static_cast<double>(report.versions(0).words());
     report.set_words_saved_percent(100 * (before - static_cast<double>(report.versions(2).words())) / before);
     add_fusions(report.versions(1), report.versions(2), peaks, report);
+  }
+  if (request.training.tokens > 0) {
+    const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
+    *report.mutable_training() = layer_training(request.model, wanted.back().graph, last, peaks, request.training);
   }
   return report;
 }

@@ -7,6 +7,7 @@
 #include "configs/model.pb.h"
 #include "configs/operator_kernels.pb.h"
 #include "tools/warpfold/failure.h"
+#include "tools/warpfold/figures/layer_figures.h"
 #include "tools/warpfold/run/run_options.h"
 #include "workloads/layer/build.h"
 #include "workloads/layer/fusion.h"
@@ -23,6 +24,7 @@ struct LayerRequest {
   bool fused = false;  // beside the unfused layer
   bool simulate = true;
   layer::Epilogue epilogue = layer::Epilogue::kScale;
+  TrainingPlan training{};
   std::string command_line{};
   RunOptions how{};
 };
