@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "configs/check.h"
+#include "configs/gemm_library.h"
 #include "configs/load.h"
 #include "configs/model.h"
 #include "configs/near_miss.h"
@@ -147,6 +148,9 @@ Outcome<void> layer_command(const Invocation& invocation) {
                        .epilogue = *epilogue,
                        .command_line = invocation.command_line,
                        .how = *how};
+  if (configs::find_gemm_library(request.library) == nullptr)
+    return user_error("--library: no library called \"" + request.library + "\"" +
+                      configs::gemm_library_suggestion(request.library));
   if (auto filled = fill_inputs(options, request); !filled) return filled;
   const auto training = training_options(options, request.model);
   if (!training) return std::unexpected(training.error());
