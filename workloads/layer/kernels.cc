@@ -52,14 +52,49 @@ class Mapper {
     for (int i = 0; i < row.operator__size(); ++i) {
       if (row.operator_(i) != name_of(at(kernel_.operators[static_cast<size_t>(i)]).work)) return false;
     }
-    return !row.has_word_bytes() || row.word_bytes() == graph_.tensor(kernel_.inputs.front()).bytes;
+    const auto stored = std::ranges::count_if(kernel_.outputs, [&](int id) { return graph_.tensor(id).words() > 0; });
+    const Operator& first = at(kernel_.operators.front());
+    return (!row.has_word_bytes() || row.word_bytes() == graph_.tensor(kernel_.inputs.front()).bytes) &&
+           (!row.has_outputs() || row.outputs() == stored) && (!row.has_head_dim() || row.head_dim() == extent(first, "p"));
   }
 
-  static uint64_t size_of(const configs::OperatorKernel::Size& size, const Operator& first) {
-    const uint64_t rows = volume(first.independent);
-    const uint64_t columns = first.reduction.empty() ? first.independent.back().size : volume(first.reduction);
-    const uint64_t elements = rows * volume(first.reduction);
-    const uint64_t whole = size.of() == configs::ROWS ? rows : size.of() == configs::COLUMNS ? columns : elements;
+  // Of its iteration space; 1 where it does not have the dimension.
+  static uint64_t extent(const Operator& each, const std::string& dimension) {
+    for (const Dimensions* all : {&each.independent, &each.reduction}) {
+      for (const Dimension& one : *all) {
+        if (one.name == dimension) return one.size;
+      }
+    }
+    return 1;
+  }
+
+  uint64_t columns_of(const Operator& first) const {
+    if (!first.reduction.empty()) return volume(first.reduction);
+    const uint64_t elements = volume(first.independent);
+    const uint64_t shared = first.inputs.size() > 1 ? graph_.tensor(first.inputs[1]).words() : elements;
+    return shared < elements ? shared : first.independent.back().size;
+  }
+
+  uint64_t whole_size(configs::OperatorSize of, const Operator& first) const {
+    const uint64_t elements = volume(first.independent) * volume(first.reduction);
+    switch (of) {
+      case configs::ROWS:
+        return elements / columns_of(first);
+      case configs::COLUMNS:
+        return columns_of(first);
+      case configs::BATCH:
+        return extent(first, "b");
+      case configs::TOKENS:
+        return extent(first, "j");
+      case configs::FEATURES:
+        return elements / extent(first, "b") / extent(first, "j");
+      default:
+        return elements;
+    }
+  }
+
+  uint64_t size_of(const configs::OperatorKernel::Size& size, const Operator& first) const {
+    const uint64_t whole = whole_size(size.of(), first);
     const uint64_t divide = size.has_divide() ? size.divide() : 1;
     return (whole * (size.has_times() ? size.times() : 1) + divide - 1) / divide;
   }
@@ -70,7 +105,8 @@ class Mapper {
     for (const auto& size : row.size()) settings.push_back(size.path() + "=" + std::to_string(size_of(size, first)));
     auto launch = configs::load_kernel_launch(row.launch(), settings);
     if (!launch) return std::unexpected(launch.error());
-    if (launch->architecture() != source_.gpu.architecture()) return std::nullopt;
+    const std::string& runs_on = launch->has_runs_on() ? launch->runs_on() : launch->architecture();
+    if (runs_on != source_.gpu.architecture()) return std::nullopt;
     configs::Kernel made;
     made.mutable_listing()->set_path(row.listing());
     *made.mutable_listing()->mutable_description() = std::move(*launch);
