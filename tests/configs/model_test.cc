@@ -49,7 +49,7 @@ TEST_F(ModelFile, ChangesAnother) {
 }
 
 TEST_F(ModelFile, NamesTheMistakeAndItsPlace) {
-  EXPECT_EQ(fault_of("haeds: 3"), "m.textproto:8:1: TransformerModel has no field \"haeds\"; did you mean \"heads\"?");
+  EXPECT_EQ(fault_of("haeds: 3"), "m.textproto:8:1: unknown field \"haeds\" in TransformerModel; did you mean \"heads\"?");
   EXPECT_EQ(fault_of("  kv_heads: 3"), "m.textproto:8:3: kv_heads must divide heads (8), not 3");
   EXPECT_EQ(error_of(kSizes, {"heads=7"}), "--set heads=7: heads must divide hidden (512), not 7; or state head_dim");
   EXPECT_EQ(fault_of("tensor_parallel: 3"), "m.textproto:8:1: tensor_parallel must divide heads (8), not 3");
