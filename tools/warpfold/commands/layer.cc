@@ -120,6 +120,8 @@ Outcome<void> layer_command(const Invocation& invocation) {
                 "and all that is elementwise");
   options.add()("forward", "the forward pass alone");
   options.add()("no-simulation", "times by the roofline alone");
+  options.add()("activations", po::value<std::string>()->value_name("MB"),
+                "memory for what the backward pass reads: what is recomputed where it does not hold all");
   options.add()("train", po::value<std::string>()->value_name("TOKENS"),
                 "how long the whole model trains on so many tokens, at the rate of this layer");
   options.add()("gpus", po::value<std::string>()->value_name("N"), "of the training; default: those that share a layer");
@@ -155,6 +157,12 @@ Outcome<void> layer_command(const Invocation& invocation) {
   const auto training = training_options(options, request.model);
   if (!training) return std::unexpected(training.error());
   request.training = *training;
+  if (options.has("activations")) {
+    if (!request.backward) return user_error("--activations needs the backward pass; leave out --forward");
+    const auto budget = number_option(options, "activations");
+    if (!budget) return std::unexpected(budget.error());
+    request.activations_mb = *budget;
+  }
   const auto report = run_layer(request);
   if (!report) return std::unexpected(report.error());
   return write_output(destination->path, render_layer(*report, destination->format));

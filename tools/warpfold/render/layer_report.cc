@@ -97,6 +97,19 @@ std::string reasons(const LayerVersion& version) {
   return text.empty() ? text : "\nNot simulated, " + version.name() + ": roofline time\n" + text;
 }
 
+std::string memory_text(const configs::LayerMemory& memory) {
+  Table table({"kernel", "class", "tensors", "MB", "us again", "us a MB", "kept"});
+  for (const configs::LayerActivation& each : memory.activations()) {
+    table.add({each.kernel().empty() ? "the layer's input" : each.kernel(), each.kernel().empty() ? "-" : each.kind(),
+               joined(each.tensors()), Cell(static_cast<double>(each.bytes()) / kMega, 1),
+               or_dash(!each.kernel().empty(), each.recompute_us(), 1), or_dash(!each.kernel().empty(), each.us_per_mb(), 2),
+               each.kept() ? "yes" : "no"});
+  }
+  return "\nActivations for the backward pass, those first that cost the least time for a byte\n" + table.aligned("  ") + "Of " +
+         with_thousands(fixed(memory.all_mb(), 1)) + " MB " + with_thousands(fixed(memory.kept_mb(), 1)) +
+         " are kept; the others take " + with_thousands(fixed(memory.recompute_us(), 1)) + " us again.\n";
+}
+
 // Seconds, hours or days, whichever has few digits.
 std::string duration(double seconds) {
   constexpr double kHour = 3600;
@@ -135,6 +148,7 @@ std::string layer_text(const configs::LayerReport& report) {
     text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") + "Fusion saves " +
             fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
   }
+  if (report.has_memory()) text += memory_text(report.memory());
   if (report.has_training()) text += training_text(report.training());
   return text;
 }

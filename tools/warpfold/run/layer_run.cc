@@ -1,6 +1,7 @@
 #include "tools/warpfold/run/layer_run.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "sim/analytic/limiters.h"
 #include "tools/warpfold/figures/layer_figures.h"
+#include "tools/warpfold/figures/layer_memory.h"
 #include "tools/warpfold/run/launches.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/planned.h"
@@ -44,7 +46,8 @@ std::string label_of(const configs::Kernel& kernel) {
     case configs::Kernel::kElementwise:
       return "elementwise " + configs::ElementwiseOperation_Name(kernel.elementwise().operation());
     case configs::Kernel::kListing:
-      return kernel.listing().description().function();
+      return kernel.listing().description().has_function() ? kernel.listing().description().function()
+                                                           : std::filesystem::path(kernel.listing().path()).stem().string();
     default:
       return "";
   }
@@ -228,6 +231,12 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
   if (request.training.tokens > 0) {
     const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
     *report.mutable_training() = layer_training(request.model, wanted.back().graph, last, peaks, request.training);
+  }
+  if (request.activations_mb) {
+    const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
+    auto memory = layer_memory(wanted.back().graph, wanted.back().kernels, last, *request.activations_mb);
+    if (!memory) return std::unexpected(memory.error());
+    *report.mutable_memory() = std::move(*memory);
   }
   return report;
 }

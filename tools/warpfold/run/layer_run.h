@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "configs/gpu.pb.h"
@@ -25,6 +26,7 @@ struct LayerRequest {
   bool simulate = true;
   layer::Epilogue epilogue = layer::Epilogue::kScale;
   TrainingPlan training{};
+  std::optional<double> activations_mb{};  // that a layer may keep for its backward pass
   std::string command_line{};
   RunOptions how{};
 };
