@@ -12,6 +12,7 @@ Outcome<void> compare_command(const Invocation& invocation);
 Outcome<void> whatif_command(const Invocation& invocation);
 Outcome<void> study_command(const Invocation& invocation);
 Outcome<void> roofline_command(const Invocation& invocation);
+Outcome<void> layer_command(const Invocation& invocation);
 Outcome<void> model_command(const Invocation& invocation);
 Outcome<void> report_command(const Invocation& invocation);
 Outcome<void> import_command(const Invocation& invocation);

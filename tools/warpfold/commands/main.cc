@@ -27,6 +27,7 @@ constexpr std::array kSubcommands{
     Subcommand{"hot", "the instructions at which warps stand longest, and what they wait for there", hot_command},
     Subcommand{"study", "run a scenario over a grid of values; tables and pictures", study_command},
     Subcommand{"model", "the limiter model: what each kernel is bound by, in sequence, fused and overlapped", model_command},
+    Subcommand{"layer", "a transformer's layer, operator by operator: what binds each, what fusing them saves", layer_command},
     Subcommand{"roofline", "operations and bytes of each kernel against what the GPU allows", roofline_command},
     Subcommand{"report", "show saved results again, as tables or a page; the difference of two", report_command},
     Subcommand{"import", "make a kernel of a SASS listing, without a GPU", import_command},

@@ -1,0 +1,131 @@
+#include "configs/model.h"
+
+#include <filesystem>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "configs/base_chain.h"
+#include "configs/printable.h"
+#include "configs/settings.h"
+
+namespace warpfold::configs {
+
+namespace {
+
+constexpr uint64_t kMostSize = uint64_t{1} << 26;   // as of a scenario's sizes (check_workload.cc)
+constexpr uint64_t kMostWords = uint64_t{1} << 48;  // of one tensor: counts of operations stay below 2^63
+
+void fill_defaults(TransformerModel& model) {
+  if (!model.has_kv_heads()) model.set_kv_heads(model.heads());
+  if (!model.has_head_dim() && model.heads() > 0) model.set_head_dim(model.hidden() / model.heads());
+  if (!model.has_tensor_parallel()) model.set_tensor_parallel(1);
+  if (!model.has_context_parallel()) model.set_context_parallel(1);
+  if (!model.has_layers()) model.set_layers(1);
+}
+
+std::string divides(const char* field, uint64_t value, const char* whole, uint64_t size) {
+  return std::string(field) + " must divide " + whole + " (" + std::to_string(size) + "), not " + std::to_string(value);
+}
+
+struct Size {
+  const char* field;
+  uint64_t value;
+};
+
+std::optional<Finding> find_size_fault(std::initializer_list<Size> sizes) {
+  for (const Size& size : sizes) {
+    if (size.value >= 1 && size.value <= kMostSize) continue;
+    return Finding{size.field, std::string(size.field) + " must be from 1 to " + std::to_string(kMostSize) + ", not " +
+                                   std::to_string(size.value)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> find_split_fault(const TransformerModel& model) {
+  const uint64_t gpus = model.tensor_parallel();
+  if (model.heads() % model.kv_heads() != 0)
+    return Finding{"kv_heads", divides("kv_heads", model.kv_heads(), "heads", model.heads())};
+  for (const Size& whole : {Size{"heads", model.heads()}, {"kv_heads", model.kv_heads()}, {"feed_forward", model.feed_forward()}}) {
+    if (whole.value % gpus != 0) return Finding{"tensor_parallel", divides("tensor_parallel", gpus, whole.field, whole.value)};
+  }
+  const uint64_t parts = model.context_parallel();
+  for (const Size& whole : {Size{"sequence", model.sequence()}, {"kv_heads of a GPU", model.kv_heads() / gpus}}) {
+    if (whole.value % parts != 0) return Finding{"context_parallel", divides("context_parallel", parts, whole.field, whole.value)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> find_product_fault(const TransformerModel& model) {
+  const auto too_large = [](std::initializer_list<uint64_t> factors) {
+    uint64_t product = 1;
+    for (const uint64_t factor : factors) {
+      if (__builtin_mul_overflow(product, factor, &product) || product > kMostWords) return true;
+    }
+    return false;
+  };
+  if (too_large({model.batch(), model.heads(), model.sequence(), model.sequence()}))
+    return Finding{"sequence", "batch x heads x sequence x sequence is more than " + std::to_string(kMostWords) + " scores"};
+  if (too_large({model.batch(), model.sequence(), model.feed_forward()}) ||
+      too_large({model.batch(), model.sequence(), model.hidden()}))
+    return Finding{"feed_forward", "a tensor of this model has more than " + std::to_string(kMostWords) + " elements"};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Finding> find_model_fault(const TransformerModel& model) {
+  const auto heads_fault = find_size_fault({{"hidden", model.hidden()}, {"heads", model.heads()}});
+  if (heads_fault) return heads_fault;
+  // A head_dim that follows from hidden and heads comes out even.
+  if (model.head_dim() * model.heads() != model.hidden() && model.hidden() / model.heads() == model.head_dim())
+    return Finding{"heads", divides("heads", model.heads(), "hidden", model.hidden()) + "; or state head_dim"};
+  const auto fault = find_size_fault({{"batch", model.batch()},
+                                      {"sequence", model.sequence()},
+                                      {"kv_heads", model.kv_heads()},
+                                      {"head_dim", model.head_dim()},
+                                      {"feed_forward", model.feed_forward()},
+                                      {"tensor_parallel", model.tensor_parallel()},
+                                      {"context_parallel", model.context_parallel()},
+                                      {"layers", model.layers()}});
+  if (fault) return fault;
+  if (const auto split = find_split_fault(model)) return split;
+  if (const auto product = find_product_fault(model)) return product;
+  if (model.type() != BF16 && model.type() != FP16)
+    return Finding{"type", "type must be BF16 or FP16, not " + ElementType_Name(model.type())};
+  if (model.activation() == IDENTITY || model.activation() == SWIGLU)
+    return Finding{"activation", "activation must be RELU, GELU or SILU, not " + Activation_Name(model.activation())};
+  const bool shared = model.tensor_parallel() > 1 || model.context_parallel() > 1;
+  if (shared && !(model.link_gb_per_s() > 0))
+    return Finding{model.tensor_parallel() > 1 ? "tensor_parallel" : "context_parallel",
+                   "GPUs that share a layer need link_gb_per_s, above 0"};
+  if (!(model.link_latency_us() >= 0)) return Finding{"link_latency_us", "link_latency_us must be at least 0"};
+  if (model.rotary() && model.head_dim() % 2 != 0)
+    return Finding{"head_dim", "rotary turns pairs of elements: head_dim must be even, not " + std::to_string(model.head_dim())};
+  if (model.norm() == ADAPTIVE_LAYER_NORM && model.placement() == BEHIND)
+    return Finding{"placement", "ADAPTIVE_LAYER_NORM stands in front of attention and feed-forward: placement: BEFORE"};
+  if (model.feed_forward_dropout() && !model.dropout())
+    return Finding{"feed_forward_dropout", "feed_forward_dropout needs dropout: true"};
+  return std::nullopt;
+}
+
+Expected<TransformerModel> load_model(const std::string& path, const std::vector<std::string>& settings) {
+  TransformerModel model;
+  Places places;
+  if (auto loaded = BaseChain(model, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
+  for (const std::string& setting : settings) {
+    const Diagnostic place{"--set " + printable(setting), 0, 0, {}};
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0) return fail_at(place.file, 0, 0, "expected PATH=VALUE");
+    const auto resolved = set_field(model, setting.substr(0, equals), setting.substr(equals + 1));
+    if (!resolved) return fail_at(place.file, 0, 0, resolved.error().message);
+    if (*resolved == "base") return fail_at(place.file, 0, 0, "base is merged before settings and cannot be set");
+    places.add_value(*resolved, place);
+  }
+  if (model.name().empty()) model.set_name(std::filesystem::path(path).stem().string());
+  fill_defaults(model);
+  if (const auto fault = find_model_fault(model)) return places.fail(*fault);
+  return model;
+}
+
+}  // namespace warpfold::configs

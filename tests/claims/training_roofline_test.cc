@@ -1,0 +1,163 @@
+// A roofline analysis of LLM training on the H200 (ridge 206; block shares in units of one (h, h) product), slides of A100 roofline
+// measurements (intensities, ridges), and Stratos, "Making Transformers Memory-Bound Again" (FLOP of a step, training time).
+// Statements are formulas over the roofline; beside each stands the simulated figure where a kernel exists.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/claims/claim.h"
+#include "tests/claims/layer_model.h"
+#include "tools/warpfold/figures/layer_figures.h"
+#include "workloads/layer/build.h"
+#include "workloads/layer/training.h"
+
+namespace warpfold::test {
+namespace {
+
+using configs::LayerKernel;
+using configs::LayerReport;
+
+std::string setting(const std::string& name, uint64_t value) { return name + "=" + std::to_string(value); }
+
+// A Llama block with as many key heads as heads and 8/3 h in its feed-forward; h a multiple of 384.
+configs::TransformerModel block(uint64_t hidden, uint64_t sequence, std::vector<std::string> more = {}) {
+  std::vector<std::string> settings{setting("hidden", hidden),         setting("heads", hidden / 128),
+                                    setting("kv_heads", hidden / 128), setting("feed_forward", hidden * 8 / 3),
+                                    setting("sequence", sequence),     "causal=false"};
+  settings.insert(settings.end(), more.begin(), more.end());
+  return model_called("llama2_7b", settings);
+}
+
+double unit_us(const LayerReport& report) { return kernel_called(report.versions(0), "out").roofline_us(); }
+
+TEST(TrainingRoofline, RidgeAndIntensityOfAProjection) {
+  const configs::Gpu h200 = gpu_called("h200_sxm");
+  const cli::Peaks peaks = cli::peaks_of(h200);
+  expect_within_percent({"H200's ridge, FLOP/B", 206, peaks.tensor_tflops * 1e3 / peaks.memory_gb_per_s}, 0.5);
+  for (const auto& [tokens, intensity] : {std::pair<uint64_t, double>{1, 1.0}, {256, 228.0}}) {
+    const configs::TransformerModel model = model_called("llama2_7b", {setting("sequence", tokens)});
+    const LayerReport report = layer_of(model, h200, {});
+    const LayerKernel& projection = kernel_called(report.versions(0), "out");
+    expect_within_percent(
+        {"intensity of a (h, h) projection of " + std::to_string(tokens) + " tokens, h 4096", intensity, projection.intensity()},
+        0.5);
+    EXPECT_EQ(projection.bound(), tokens == 1 ? "memory" : "compute");
+  }
+}
+
+TEST(TrainingRoofline, SharesOfABlockInUnitsOfAProduct) {
+  constexpr uint64_t kHidden = 6144;
+  constexpr uint64_t kTokens = 8192;
+  const configs::Gpu h200 = gpu_called("h200_sxm");
+  const LayerReport report = layer_of(block(kHidden, kTokens), h200, {.simulate = true});
+  const double unit = unit_us(report);
+  double products = 0;
+  double products_simulated = 0;
+  double words = 0;  // moved for an element of the iteration space, of all operators that only move
+  double moved = 0;
+  for (const LayerKernel& each : report.versions(0).kernels()) {
+    if (each.pass() != "forward") continue;
+    if (each.kind() == "contraction") products += each.roofline_us();
+    if (each.kind() == "contraction") products_simulated += each.simulated_us();
+    if (each.kind() != "normalisation" && each.kind() != "elementwise") continue;
+    const double width = each.operators(0) == "silu" || each.operators(0) == "multiply" ? 8.0 / 3 : 1;
+    words += static_cast<double>(each.bytes()) / 2 / (kTokens * kHidden * width);
+    moved += each.roofline_us();
+  }
+  const double simulated_unit = kernel_called(report.versions(0), "out").simulated_us();
+  expect_within_percent({"products of a block, in (h, h) products", 12, products / unit}, 0.5);
+  expect_within_percent({"products of a block, in (h, h) products, simulated", 12, products_simulated / simulated_unit}, 10);
+  const LayerKernel& attention = kernel_called(report.versions(0), "attention");
+  expect_within_percent({"attention over a product: 2 s / h", 2.0 * kTokens / kHidden, attention.roofline_us() / unit}, 0.5);
+  // FlashAttention reaches a smaller share of the peak than a product: "times a constant".
+  expect_between({"attention over a product, simulated", 2.0 * kTokens / kHidden, attention.simulated_us() / simulated_unit},
+                 2.0 * kTokens / kHidden, 2 * 2.0 * kTokens / kHidden);
+  // The document counts SiLU and product at width h: 19 words an element. They are 8/3 h wide.
+  const double ridge = cli::peaks_of(h200).tensor_tflops * 1e3 / cli::peaks_of(h200).memory_gb_per_s;
+  expect_within_percent({"memory-bound operators over a product, times h", 3914, words * ridge}, 0.5);
+  expect_within_percent({"the same at their own width", 3914 * (14 + 5 * 8.0 / 3) / 19, moved / unit * kHidden}, 0.5);
+  const LayerKernel& sum = kernel_called(report.versions(0), "residual 1");
+  expect_within_percent({"an addition over a product, times h", 3 * 206, sum.roofline_us() / unit * kHidden}, 0.5);
+  expect_within_percent({"an addition over a product, times h, simulated", 3 * 206, sum.simulated_us() / simulated_unit * kHidden},
+                        15);
+}
+
+TEST(TrainingRoofline, NormAndAllToAllAgainstAProduct) {
+  const configs::Gpu h200 = gpu_called("h200_sxm");
+  const LayerReport report = layer_of(model_called("llama2_7b", {"sequence=8192"}), h200, {});
+  const double norm = kernel_called(report.versions(0), "norm 1").roofline_us();
+  expect_within_percent({"norm over a product at h 4096, %", 10, 100 * norm / unit_us(report)}, 1);
+  // The formula leaves the factor (cp - 1) / cp out.
+  const double parts = 8;
+  const LayerReport shared =
+      layer_of(model_called("llama2_7b", {"sequence=65536", "context_parallel=8", "link_gb_per_s=450"}), h200, {});
+  const double exchange = kernel_called(shared.versions(0), "all-to-all Q").roofline_us() * parts / (parts - 1);
+  // Printed with two digits, and with 4800 / 450 rounded to 10.6.
+  expect_within_percent({"all-to-all over a product at h 4096", 0.53, exchange / unit_us(shared)}, 2);
+  double all = 0;
+  for (const char* name : {"all-to-all Q", "all-to-all K", "all-to-all V", "all-to-all attention"})
+    all += kernel_called(shared.versions(0), name).roofline_us() * parts / (parts - 1);
+  expect_within_percent({"four all-to-all over a product, times h", 8734, all / unit_us(shared) * 4096}, 1);
+}
+
+TEST(Slides, Intensities) {
+  // FLOP over words of 4 bytes; N x N products of one token matrix: N / 6.
+  constexpr uint64_t kN = 4096;
+  const layer::Graph graph = layer::build_layer(model_called("llama2_7b", {setting("sequence", kN), "optimiser=ADAM"}), {});
+  for (const layer::Operator& each : graph.operators) {
+    const double words = static_cast<double>(graph.input_words(each) + graph.output_words(each));
+    if (each.name == "out")
+      expect_within_percent(
+          {"FP32 product of N x N, FLOP/B over N / 6", 1, static_cast<double>(each.flops) / (4 * words) / (kN / 6.0)}, 0.01);
+    // v 3, r 4, w 5 operations; four arrays read, three written.
+    if (each.name == "adam")
+      expect_within_percent(
+          {"Adam, FLOP/B", 12.0 / 28, static_cast<double>(each.flops) / static_cast<double>(graph.moved_bytes(each))}, 0.01);
+  }
+  const layer::Graph with_sgd = layer::build_layer(model_called("llama2_7b", {"optimiser=SGD"}), {});
+  const layer::Operator& sgd = with_sgd.operators.back();
+  expect_within_percent({"SGD, FLOP/B", 2.0 / 12, static_cast<double>(sgd.flops) / static_cast<double>(with_sgd.moved_bytes(sgd))},
+                        0.01);
+}
+
+TEST(Slides, RidgesOfTheA100) {
+  const cli::Peaks peaks = cli::peaks_of(gpu_called("a100_sxm_40gb"));
+  expect_within_percent({"FP32 ridge, FLOP/B", 12.5, peaks.vector_tflops * 1e3 / peaks.memory_gb_per_s}, 1);
+  // TF32 has half the rate of 16-bit products.
+  expect_within_percent({"TF32 ridge, FLOP/B", 99.9, peaks.tensor_tflops / 2 * 1e3 / peaks.memory_gb_per_s}, 1);
+}
+
+// GEMM 6 (16 L d^2 + d V) and attention 6 L T d a token, of a gated feed-forward with F = 4 and a causal mask.
+TEST(Stratos, FlopsOfAStep) {
+  constexpr uint64_t kD = 4096;
+  constexpr uint64_t kT = 2048;
+  constexpr double kLayers = 32;
+  constexpr double kVocabulary = 32000;
+  const configs::TransformerModel model =
+      model_called("llama2_7b", {setting("sequence", kT), setting("feed_forward", 4 * kD), "batch=4"});
+  const layer::Graph graph = layer::build_layer(model, {});
+  const layer::StepFlops flops = layer::step_flops(model, graph, false);
+  const double products = 6 * (16 * kLayers * kD * kD + kD * kVocabulary);
+  const double attention = 6 * kLayers * kT * kD;
+  expect_within_percent({"FLOP of a token: products and attention", products + attention, flops.counted()}, 0.01);
+  const double of_scores = flops.counted() - flops.shortcut;  // but for the weights of norms, which the shortcut has too
+  expect_within_percent({"attention over products: T / (16 d + V / L)", kT / (16.0 * kD + kVocabulary / kLayers),
+                         of_scores / (flops.counted() - of_scores)},
+                        0.2);
+  const layer::StepFlops again = layer::step_flops(model, graph, true);
+  expect_within_percent({"FLOP of a token with rematerialisation over without", 8.0 / 6, again.counted() / flops.counted()}, 1);
+}
+
+TEST(Stratos, TrainingTime) {
+  constexpr double kHour = 3600;
+  // Both are "about", of rounded inputs.
+  // 500 million parameters, 12.5 billion tokens, 1.4 PFLOP/s, the forward pass run again.
+  expect_within_percent({"hours", 10.2, layer::training_seconds(500e6, 12.5e9, true, 1.4e15) / kHour}, 5);
+  // 8.3 billion parameters, 6 trillion tokens, 238 PFLOP/s.
+  expect_within_percent({"days", 20, layer::training_seconds(8.3e9, 6e12, true, 238e15) / (24 * kHour)}, 5);
+}
+
+}  // namespace
+}  // namespace warpfold::test

@@ -1,0 +1,107 @@
+// warpfold layer: what it prints and what it refuses.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "configs/layer.pb.h"
+#include "program.h"
+#include "tests/source_dir.h"
+
+namespace warpfold::cli {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kLlama = WARPFOLD_SOURCE_DIR "/configs/models/llama3_8b.textproto";
+const std::string kH100 = WARPFOLD_SOURCE_DIR "/configs/gpus/h100_sxm.textproto";
+
+class Layer : public Program {
+ protected:
+  static std::vector<std::string> arguments(const std::vector<std::string>& more) {
+    std::vector<std::string> all{"layer", kLlama, "--gpu", kH100, "--set", "sequence=1024"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  configs::LayerReport layer(std::vector<std::string> more) const {
+    more.insert(more.end(), {"--format", "json"});
+    const Ended result = run(arguments(more));
+    if (result.exit_code != 0) throw std::runtime_error(result.err);
+    configs::LayerReport message;
+    const auto status = google::protobuf::util::JsonStringToMessage(result.out, &message);
+    if (!status.ok()) throw std::runtime_error(status.ToString());
+    return message;
+  }
+  std::string refusal(const std::vector<std::string>& more) const {
+    const Ended result = run(arguments(more));
+    return result.exit_code == 2 && result.out.empty() ? result.err : "exit code " + std::to_string(result.exit_code);
+  }
+};
+
+TEST_F(Layer, SimulatesEachKindOfKernelOnce) {
+  const configs::LayerReport report = layer({});
+  ASSERT_EQ(report.versions_size(), 1);
+  EXPECT_LT(report.simulations(), 16U);  // 31 launches run them
+  double sum = 0;
+  for (const configs::LayerKernel& kernel : report.versions(0).kernels()) {
+    sum += kernel.time_us();
+    EXPECT_EQ(kernel.has_simulated_us(), kernel.not_simulated().empty()) << kernel.name();
+    if (kernel.kind() != "contraction") continue;
+    EXPECT_GE(kernel.simulated_us(), 0.99 * kernel.roofline_us()) << kernel.name();
+  }
+  EXPECT_NEAR(report.versions(0).time_us(), sum, 1e-6);
+}
+
+TEST_F(Layer, ComparesFusedWithUnfused) {
+  const configs::LayerReport report = layer({"--fused", "--no-simulation"});
+  ASSERT_EQ(report.versions_size(), 3);
+  EXPECT_EQ(report.simulations(), 0U);
+  EXPECT_LT(report.versions(2).kernels_size(), report.versions(0).kernels_size());
+  EXPECT_GT(report.words_saved_percent(), 10);
+  EXPECT_EQ(report.fusions(1).kernel(), "RRN");
+  EXPECT_EQ(report.fusions(1).launches_saved(), 1U);
+}
+
+TEST_F(Layer, SaysWhatIsNotSimulated) {
+  const Ended result = run(arguments({"--forward"}));
+  EXPECT_THAT(result.out, AllOf(StartsWith("llama3_8b on H100"), HasSubstr("not simulated: roofline time"),
+                                HasSubstr("no kernel for rms_norm: norm 1, norm 2")));
+}
+
+TEST_F(Layer, SaysHowLongTrainingTakes) {
+  const configs::LayerTraining training = layer({"--no-simulation", "--train", "15e12", "--gpus", "16"}).training();
+  // 8.03 billion: "The Llama 3 Herd of Models"; model card.
+  EXPECT_NEAR(static_cast<double>(training.parameters()) / 1e9, 8.03, 0.005);
+  EXPECT_NEAR(training.seconds(), 15e12 / training.tokens_per_second(), 1);
+}
+
+TEST_F(Layer, TakesSettingsOfTheGpu) {
+  const configs::LayerReport twice = layer({"--no-simulation", "--set", "gpu.sm.tensor.scale=2"});
+  EXPECT_NEAR(twice.tensor_tflops(), 2 * layer({"--no-simulation"}).tensor_tflops(), 1e-6);
+}
+
+TEST_F(Layer, CsvHasARowForEachKernel) {
+  const std::string csv = run(arguments({"--no-simulation", "--format", "csv"})).out;
+  EXPECT_THAT(csv, StartsWith("model,gpu,version,pass,kernel,class,"));
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + layer({"--no-simulation"}).versions(0).kernels_size());
+}
+
+TEST_F(Layer, NamesTheMistake) {
+  EXPECT_EQ(refusal({"--set", "heads=3"}), "--set heads=3: heads must divide hidden (4096), not 3; or state head_dim\n");
+  EXPECT_EQ(refusal({"--set", "gpu.sm_count=0"}), "--set gpu.sm_count=0: sm_count must be from 1 to 4096, not 0\n");
+  EXPECT_EQ(refusal({"--epilogue", "ful"}), "--epilogue: unknown choice \"ful\"; did you mean \"full\"?\n");
+  EXPECT_EQ(refusal({"--gpus", "8"}), "--gpus and --remat need --train TOKENS\n");
+  EXPECT_EQ(refusal({"--train", "many"}), "--train takes a number from 1 on, such as 8 or 15e12, not \"many\"\n");
+  EXPECT_EQ(refusal({"--train", "1e9", "--forward"}), "--train needs the backward pass; leave out --forward\n");
+  EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "3", "--set", "tensor_parallel=2", "--set", "link_gb_per_s=450"}),
+            "--gpus must be a multiple of the 2 that share a layer, not 3\n");
+  EXPECT_EQ(refusal({"--library", "cuBLS"}), "--library: no library called \"cuBLS\"; did you mean \"cuBLAS\"?\n");
+  EXPECT_EQ(refusal({"--kernels", "none.textproto"}), "cannot read \"none.textproto\": No such file or directory\n");
+}
+
+}  // namespace
+}  // namespace warpfold::cli

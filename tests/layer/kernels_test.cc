@@ -1,0 +1,79 @@
+// Which workload runs an operator.
+
+#include "workloads/layer/kernels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/load.h"
+#include "configs/operator_kernels.h"
+#include "tests/layer/support.h"
+#include "tests/source_dir.h"
+
+namespace warpfold::layer {
+namespace {
+
+using testing::HasSubstr;
+
+configs::Gpu gpu(const std::string& name) {
+  return configs::load_gpu(std::string(WARPFOLD_SOURCE_DIR "/configs/gpus/") + name + ".textproto").value();
+}
+
+LayerWorkload workload(const configs::TransformerModel& model, const std::string& gpu_name, const std::string& kernel_name,
+                       Epilogue epilogue = Epilogue::kScale) {
+  const configs::OperatorKernels table =
+      configs::load_operator_kernels(WARPFOLD_SOURCE_DIR "/configs/kernels/operators.textproto").value();
+  const configs::Gpu of = gpu(gpu_name);
+  const Graph graph = build_layer(model, {});
+  for (const FusedKernel& each : fuse(graph, epilogue)) {
+    if (each.name == kernel_name) return workload_of(graph, each, {.gpu = of, .type = configs::BF16, .listings = table}).value();
+  }
+  throw std::runtime_error("no kernel called " + kernel_name);
+}
+
+TEST(LayerKernels, ProductsGoToTheGenerationsGenerator) {
+  const configs::HopperGemm hopper = workload(llama(), "h100_sxm", "linear 2").kernels.front().hopper_gemm();
+  EXPECT_EQ(hopper.m(), 512U);
+  EXPECT_EQ(hopper.n(), 512U);
+  EXPECT_EQ(hopper.k(), 1024U);
+  EXPECT_EQ(hopper.tile(), configs::AUTO);
+  EXPECT_TRUE(workload(llama(), "a100_sxm", "linear 2").kernels.front().has_ampere_gemm());
+  EXPECT_TRUE(workload(llama(), "b200", "linear 2").kernels.front().has_blackwell_gemm());
+  EXPECT_THAT(workload(llama(), "v100_16gb", "linear 2").why_none, HasSubstr("sm_70"));
+}
+
+TEST(LayerKernels, EpiloguesAreFusedWhereTheGeneratorHasThem) {
+  const LayerWorkload fused = workload(gpt(), "h100_sxm", "linear 1 + bias 1", Epilogue::kOne);
+  EXPECT_TRUE(fused.kernels.front().hopper_gemm().fused().bias());
+  EXPECT_THAT(workload(gpt(), "a100_sxm", "linear 1 + bias 1", Epilogue::kOne).why_none, HasSubstr("bias behind it"));
+}
+
+TEST(LayerKernels, AttentionsBackwardPassIsThreeKernels) {
+  const LayerWorkload backward = workload(llama(), "h100_sxm", "attention dX");
+  ASSERT_EQ(backward.kernels.size(), 3U);
+  EXPECT_EQ(backward.kernels[1].flash_attention_3().pass(), configs::BACKWARD);
+  EXPECT_EQ(backward.kernels[1].flash_attention_3().shape().kv_heads(), 2U);
+  EXPECT_TRUE(backward.kernels[1].flash_attention_3().shape().causal());
+}
+
+TEST(LayerKernels, SayWhyNoneRunsAnOperator) {
+  EXPECT_EQ(workload(llama(), "h100_sxm", "RN").why_none, "no kernel for rms_norm");
+  EXPECT_EQ(workload(llama(), "h100_sxm", "SIM").why_none, "no kernel for the operators as one");
+}
+
+// From the table: 4 elements a thread, 1024 a CTA.
+TEST(LayerKernels, ListingsRunOperatorsOfTheirArchitecture) {
+  configs::TransformerModel model = llama();
+  model.set_optimiser(configs::SGD);
+  const LayerWorkload step = workload(model, "a100_sxm", "sgd");
+  const configs::KernelLaunch& launch = step.kernels.front().listing().description();
+  EXPECT_EQ(launch.function(), "scale_add");
+  const Graph graph = build_layer(model, {});
+  const uint64_t weights = volume(graph.operators.back().independent);
+  EXPECT_EQ(launch.grid().x(), (weights + 1023) / 1024);
+  EXPECT_EQ(launch.array(0).bytes(), 4 * weights);
+  EXPECT_EQ(workload(model, "h100_sxm", "sgd").kernels.front().elementwise().operation(), configs::TRIAD);
+}
+
+}  // namespace
+}  // namespace warpfold::layer

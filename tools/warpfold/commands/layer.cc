@@ -1,0 +1,171 @@
+#include <charconv>
+#include <filesystem>
+#include <utility>
+
+#include "configs/check.h"
+#include "configs/gemm_library.h"
+#include "configs/load.h"
+#include "configs/model.h"
+#include "configs/near_miss.h"
+#include "configs/operator_kernels.h"
+#include "configs/printable.h"
+#include "configs/settings.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/layer_report.h"
+#include "tools/warpfold/run/layer_run.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr std::string_view kOfGpu = "gpu.";
+constexpr const char* kListings = "configs/kernels/operators.textproto";
+
+// Settings of the GPU are gpu.FIELD=VALUE, all others the model's.
+Outcome<configs::Gpu> load_gpu(const std::string& file, const std::vector<std::string>& settings) {
+  auto gpu = configs::load_gpu(file);
+  if (!gpu) return std::unexpected(Failure(gpu.error()));
+  for (const std::string& setting : settings) {
+    if (!setting.starts_with(kOfGpu)) continue;
+    const size_t equals = setting.find('=');
+    const std::string place = "--set " + printable(setting) + ": ";
+    if (equals == std::string::npos) return user_error(place + "expected PATH=VALUE");
+    const auto set = configs::set_field(*gpu, setting.substr(kOfGpu.size(), equals - kOfGpu.size()), setting.substr(equals + 1));
+    if (!set) return user_error(place + set.error().message);
+    if (const auto fault = configs::find_gpu_fault(*gpu, "")) return user_error(place + fault->message);
+  }
+  if (gpu->clock() == configs::POWER)
+    return user_error(file + ": layer takes clock FIXED; a layer's kernels have clocks of their own");
+  return std::move(*gpu);
+}
+
+Outcome<layer::Epilogue> epilogue_option(const Options& options) {
+  const std::string name = options.text("epilogue");
+  if (name == "scale") return layer::Epilogue::kScale;
+  if (name == "one") return layer::Epilogue::kOne;
+  if (name == "full") return layer::Epilogue::kFull;
+  return user_error("--epilogue: unknown choice \"" + name + "\"" + suggestion(name, {"scale", "one", "full"}));
+}
+
+Outcome<double> number_option(const Options& options, const std::string& name) {
+  const std::string text = options.text(name);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= 1e18) return value;
+  return user_error("--" + name + " takes a number from 1 on, such as 8 or 15e12, not \"" + text + "\"");
+}
+
+Outcome<TrainingPlan> training_options(const Options& options, const configs::TransformerModel& model) {
+  TrainingPlan plan{.remat = options.has("remat")};
+  if (!options.has("train")) {
+    if (options.has("gpus") || plan.remat) return user_error("--gpus and --remat need --train TOKENS");
+    return plan;
+  }
+  if (options.has("forward")) return user_error("--train needs the backward pass; leave out --forward");
+  const auto tokens = number_option(options, "train");
+  if (!tokens) return std::unexpected(tokens.error());
+  plan.tokens = *tokens;
+  const uint64_t sharing = model.tensor_parallel() * model.context_parallel();
+  const auto gpus = options.has("gpus") ? number_option(options, "gpus") : Outcome<double>(static_cast<double>(sharing));
+  if (!gpus) return std::unexpected(gpus.error());
+  plan.gpus = static_cast<uint64_t>(*gpus);
+  if (plan.gpus % sharing != 0)
+    return user_error("--gpus must be a multiple of the " + std::to_string(sharing) + " that share a layer, not " +
+                      options.text("gpus"));
+  return plan;
+}
+
+Outcome<void> fill_inputs(const Options& options, LayerRequest& request) {
+  std::vector<std::string> of_model;
+  std::vector<std::string> all;
+  if (options.has("set")) all = options.texts("set");
+  for (const std::string& setting : all) {
+    if (!setting.starts_with(kOfGpu)) of_model.push_back(setting);
+  }
+  auto model = configs::load_model(options.arguments().front(), of_model);
+  if (!model) return std::unexpected(Failure(model.error()));
+  request.model = std::move(*model);
+  auto gpu = load_gpu(options.text("gpu"), all);
+  if (!gpu) return std::unexpected(gpu.error());
+  request.gpu = std::move(*gpu);
+  const std::string table = options.has("kernels") ? options.text("kernels") : kListings;
+  // The default lies in the source tree: elsewhere no operator has a listing.
+  if (!options.has("kernels") && !std::filesystem::exists(table)) return {};
+  auto listings = configs::load_operator_kernels(table);
+  if (!listings) return std::unexpected(Failure(listings.error()));
+  request.listings = std::move(*listings);
+  return {};
+}
+
+}  // namespace
+
+Outcome<void> layer_command(const Invocation& invocation) {
+  Options options(
+      "warpfold layer MODEL [options]",
+      "Makes the operators of a transformer's layer out of its model card, forward and backward, and says of each what it\n"
+      "computes and moves, what binds it and how long it takes: by the roofline, by the limiter model and simulated.",
+      "  warpfold layer configs/models/llama3_70b.textproto --gpu configs/gpus/h100_sxm.textproto\n"
+      "  warpfold layer configs/models/bert_large.textproto --gpu configs/gpus/a100_sxm.textproto --fused\n"
+      "  warpfold layer configs/models/llama3_8b.textproto --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n");
+  options.positional("MODEL", 1, 1);
+  options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
+                "set a field of the model, or gpu.FIELD of the GPU; may be given often");
+  options.add()("gpu", po::value<std::string>()->default_value("configs/gpus/h100_sxm.textproto")->value_name("FILE"),
+                "the GPU that runs the layer");
+  options.add()("fused", "with projections stacked and operators fused too, and what that saves");
+  options.add()("epilogue", po::value<std::string>()->default_value("scale")->value_name("WHICH"),
+                "what products do to their results where operators are fused: scale: a factor; one: and bias or residual; full: "
+                "and all that is elementwise");
+  options.add()("forward", "the forward pass alone");
+  options.add()("no-simulation", "times by the roofline alone");
+  options.add()("activations", po::value<std::string>()->value_name("MB"),
+                "memory for what the backward pass reads: what is recomputed where it does not hold all");
+  options.add()("train", po::value<std::string>()->value_name("TOKENS"),
+                "how long the whole model trains on so many tokens, at the rate of this layer");
+  options.add()("gpus", po::value<std::string>()->value_name("N"), "of the training; default: those that share a layer");
+  options.add()("remat", "training keeps no activations: the backward pass runs the forward pass again");
+  options.add()("library", po::value<std::string>()->default_value("cuBLAS")->value_name("NAME"),
+                "whose matrix products are taken, of configs/libraries");
+  options.add()("kernels", po::value<std::string>()->value_name("FILE"),
+                "table of the listings that run operators; default: configs/kernels/operators.textproto, where it is there");
+  add_run_options(options, "0.01");  // many kernels, of which a hundredth decides nothing
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const auto how = run_options(options);
+  if (!how) return std::unexpected(how.error());
+  if (how->folding.shadow)
+    return user_error("--fold shadow compares one simulation with its replay; layer takes auto, exact or off");
+  const auto epilogue = epilogue_option(options);
+  if (!epilogue) return std::unexpected(epilogue.error());
+  LayerRequest request{.library = options.text("library"),
+                       .backward = !options.has("forward"),
+                       .fused = options.has("fused"),
+                       .simulate = !options.has("no-simulation"),
+                       .epilogue = *epilogue,
+                       .command_line = invocation.command_line,
+                       .how = *how};
+  if (configs::find_gemm_library(request.library) == nullptr)
+    return user_error("--library: no library called \"" + request.library + "\"" +
+                      configs::gemm_library_suggestion(request.library));
+  if (auto filled = fill_inputs(options, request); !filled) return filled;
+  const auto training = training_options(options, request.model);
+  if (!training) return std::unexpected(training.error());
+  request.training = *training;
+  if (options.has("activations")) {
+    if (!request.backward) return user_error("--activations needs the backward pass; leave out --forward");
+    const auto budget = number_option(options, "activations");
+    if (!budget) return std::unexpected(budget.error());
+    request.activations_mb = *budget;
+  }
+  const auto report = run_layer(request);
+  if (!report) return std::unexpected(report.error());
+  return write_output(destination->path, render_layer(*report, destination->format));
+}
+
+}  // namespace warpfold::cli

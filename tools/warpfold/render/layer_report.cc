@@ -1,0 +1,211 @@
+#include "tools/warpfold/render/layer_report.h"
+
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+using configs::LayerKernel;
+using configs::LayerVersion;
+
+constexpr double kGiga = 1e9;
+constexpr double kMega = 1e6;
+
+Cell or_dash(bool there, double number, int decimals) { return there ? Cell(number, decimals) : Cell("-"); }
+
+Table kernel_table(const LayerVersion& version, const std::string& pass) {
+  Table table({"kernel", "class", "GFLOP", "words M", "FLOP/B", "bound", "roofline us", "limiter us", "simulated us", "% of peak",
+               "GB/s", "MUE", "kernel simulated"});
+  for (const LayerKernel& kernel : version.kernels()) {
+    if (kernel.pass() != pass) continue;
+    table.add({kernel.name(), kernel.kind(), Cell(static_cast<double>(kernel.flops()) / kGiga, 3),
+               Cell(static_cast<double>(kernel.input_words() + kernel.output_words()) / kMega, 1), Cell(kernel.intensity(), 2),
+               kernel.bound(), Cell(kernel.roofline_us(), 1), or_dash(kernel.has_limiter_us(), kernel.limiter_us(), 1),
+               or_dash(kernel.has_simulated_us(), kernel.simulated_us(), 1), Cell(kernel.percent_of_peak(), 1),
+               Cell(kernel.gb_per_s(), 0), Cell(kernel.mue(), 0),
+               kernel.has_simulated_us() ? kernel.kernel() : "not simulated: roofline time"});
+  }
+  return table;
+}
+
+std::string kernel_tables(const LayerVersion& version) {
+  std::string text;
+  for (const char* pass : {"forward", "backward", "update"}) {
+    const Table table = kernel_table(version, pass);
+    if (!table.empty()) text.append("\n").append(version.name()).append(", ").append(pass).append("\n").append(table.aligned("  "));
+  }
+  return text;
+}
+
+Table class_table(const configs::LayerReport& report) {
+  Table table({"version", "class", "FLOP %", "words %", "time us", "time %", "% of it simulated"});
+  for (const LayerVersion& version : report.versions()) {
+    for (const configs::LayerClass& each : version.classes()) {
+      table.add({version.name(), each.kind(), Cell(each.flop_percent(), 2), Cell(each.word_percent(), 1), Cell(each.time_us(), 1),
+                 Cell(each.time_percent(), 1), Cell(each.simulated_percent(), 0)});
+    }
+  }
+  return table;
+}
+
+Table total_table(const configs::LayerReport& report) {
+  Table table({"version", "launches", "GFLOP", "words M", "time us", "% of it simulated"});
+  for (const LayerVersion& version : report.versions()) {
+    table.add({version.name(), static_cast<uint64_t>(version.kernels_size()), Cell(static_cast<double>(version.flops()) / kGiga, 2),
+               Cell(static_cast<double>(version.words()) / kMega, 1), Cell(version.time_us(), 1),
+               Cell(version.simulated_percent(), 0)});
+  }
+  return table;
+}
+
+std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names) {
+  std::string text;
+  for (const std::string& each : names) text += (text.empty() ? "" : ", ") + each;
+  return text;
+}
+
+Table fusion_table(const configs::LayerReport& report) {
+  Table table({"kernel", "pass", "operators", "words M saved", "us saved by bytes", "simulated us saved"});
+  for (const configs::LayerFusion& each : report.fusions()) {
+    table.add({each.kernel(), each.pass(), joined(each.operators()), Cell(static_cast<double>(each.words_saved()) / kMega, 1),
+               Cell(each.bytes_saved_us(), 1), or_dash(each.has_simulated_us_saved(), each.simulated_us_saved(), 1)});
+  }
+  return table;
+}
+
+// Each reason once, with the operators that it holds for.
+std::string reasons(const LayerVersion& version) {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const LayerKernel& kernel : version.kernels()) {
+    if (kernel.not_simulated().empty()) continue;
+    auto known = all.begin();
+    while (known != all.end() && known->first != kernel.not_simulated()) ++known;
+    if (known == all.end()) {
+      all.emplace_back(kernel.not_simulated(), kernel.name());
+    } else {
+      known->second += ", " + kernel.name();
+    }
+  }
+  std::string text;
+  for (const auto& [reason, kernels] : all) text += "  " + reason + ": " + kernels + "\n";
+  return text.empty() ? text : "\nNot simulated, " + version.name() + ": roofline time\n" + text;
+}
+
+std::string memory_text(const configs::LayerMemory& memory) {
+  Table table({"kernel", "class", "tensors", "MB", "us again", "us a MB", "kept"});
+  for (const configs::LayerActivation& each : memory.activations()) {
+    table.add({each.kernel().empty() ? "the layer's input" : each.kernel(), each.kernel().empty() ? "-" : each.kind(),
+               joined(each.tensors()), Cell(static_cast<double>(each.bytes()) / kMega, 1),
+               or_dash(!each.kernel().empty(), each.recompute_us(), 1), or_dash(!each.kernel().empty(), each.us_per_mb(), 2),
+               each.kept() ? "yes" : "no"});
+  }
+  return "\nActivations for the backward pass, those first that cost the least time for a byte\n" + table.aligned("  ") + "Of " +
+         with_thousands(fixed(memory.all_mb(), 1)) + " MB " + with_thousands(fixed(memory.kept_mb(), 1)) +
+         " are kept; the others take " + with_thousands(fixed(memory.recompute_us(), 1)) + " us again.\n";
+}
+
+// Seconds, hours or days, whichever has few digits.
+std::string duration(double seconds) {
+  constexpr double kHour = 3600;
+  if (seconds < kHour) return fixed(seconds, 1) + " s";
+  if (seconds < 3 * 24 * kHour) return fixed(seconds / kHour, 1) + " h";
+  return with_thousands(fixed(seconds / (24 * kHour), 1)) + " days";
+}
+
+std::string training_text(const configs::LayerTraining& training) {
+  const double billions = static_cast<double>(training.parameters()) / kGiga;
+  return "\nTraining: " + with_thousands(fixed(billions, 2)) + " billion parameters, " +
+         with_thousands(fixed(training.tokens() / kGiga, 1)) + " billion tokens, " +
+         with_thousands(std::to_string(training.gpus())) + " GPUs" + (training.remat() ? ", forward pass twice" : "") +
+         "\n  A token takes " + with_thousands(fixed(training.counted_flops() / kGiga, 2)) + " GFLOP by its operators, " +
+         with_thousands(fixed(training.shortcut_flops() / kGiga, 2)) + " by the shortcut of " + (training.remat() ? "8" : "6") +
+         " a parameter.\n  A GPU makes " + fixed(training.tflops(), 1) + " TFLOPS, MFU " + fixed(training.mfu_percent(), 1) +
+         " %; all make " + with_thousands(fixed(training.tokens_per_second(), 0)) + " tokens/s.\n  Training takes " +
+         duration(training.seconds()) + ", by the shortcut " + duration(training.shortcut_seconds()) + ".\n";
+}
+
+std::string layer_text(const configs::LayerReport& report) {
+  const LayerVersion& shown = report.versions(report.versions_size() - 1);
+  std::string text = report.model().name() + " on " + report.gpu() + ": one layer of " + std::to_string(report.model().layers()) +
+                     ", batch " + std::to_string(report.model().batch()) + " of " +
+                     with_thousands(std::to_string(report.model().sequence())) + " tokens\n" +
+                     "Peaks: " + fixed(report.tensor_tflops(), 1) + " TFLOPS of products, " + fixed(report.vector_tflops(), 1) +
+                     " of other operators (FP32), " + with_thousands(fixed(report.memory_gb_per_s(), 0)) + " GB/s; ridges " +
+                     fixed(report.tensor_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " and " +
+                     fixed(report.vector_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " FLOP/B. " +
+                     std::to_string(report.simulations()) + " different kernels simulated.\n";
+  text += kernel_tables(shown);
+  if (report.simulations() > 0) text += reasons(shown);
+  text += "\nClasses\n" + class_table(report).aligned("  ") +
+          "\nWhole layer; time is simulated where it can be, else the roofline's\n" + total_table(report).aligned("  ");
+  if (report.versions_size() > 1) {
+    text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") + "Fusion saves " +
+            fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
+  }
+  if (report.has_memory()) text += memory_text(report.memory());
+  if (report.has_training()) text += training_text(report.training());
+  return text;
+}
+
+std::string layer_csv(const configs::LayerReport& report) {
+  constexpr int kDecimals = 6;
+  Table table({"model",           "gpu",      "version",     "pass",         "kernel",           "class",        "operators",
+               "independent",     "reduced",  "flops",       "input_words",  "output_words",     "bytes",        "intensity",
+               "ridge",           "bound",    "roofline_us", "limiter_us",   "limiter",          "simulated_us", "time_us",
+               "percent_of_peak", "gb_per_s", "mue",         "bound_by_mue", "kernel_simulated", "not_simulated"});
+  for (const LayerVersion& version : report.versions()) {
+    for (const LayerKernel& kernel : version.kernels()) {
+      const auto number = [](bool there, double value) { return there ? Cell(value, kDecimals) : Cell(""); };
+      table.add({report.model().name(),
+                 report.gpu(),
+                 version.name(),
+                 kernel.pass(),
+                 kernel.name(),
+                 kernel.kind(),
+                 joined(kernel.operators()),
+                 kernel.independent(),
+                 kernel.reduced(),
+                 uint64_t{kernel.flops()},
+                 uint64_t{kernel.input_words()},
+                 uint64_t{kernel.output_words()},
+                 uint64_t{kernel.bytes()},
+                 Cell(kernel.intensity(), kDecimals),
+                 Cell(kernel.ridge(), kDecimals),
+                 kernel.bound(),
+                 Cell(kernel.roofline_us(), kDecimals),
+                 number(kernel.has_limiter_us(), kernel.limiter_us()),
+                 kernel.limiter(),
+                 number(kernel.has_simulated_us(), kernel.simulated_us()),
+                 Cell(kernel.time_us(), kDecimals),
+                 Cell(kernel.percent_of_peak(), kDecimals),
+                 Cell(kernel.gb_per_s(), kDecimals),
+                 Cell(kernel.mue(), kDecimals),
+                 kernel.bound_by_mue(),
+                 kernel.kernel(),
+                 kernel.not_simulated()});
+    }
+  }
+  return table.csv();
+}
+
+}  // namespace
+
+std::string render_layer(const configs::LayerReport& report, Format format) {
+  switch (format) {
+    case Format::kTable:
+      return layer_text(report);
+    case Format::kJson:
+      return to_json(report);
+    case Format::kCsv:
+      return layer_csv(report);
+  }
+  throw std::logic_error("a format without a rendering");
+}
+
+}  // namespace warpfold::cli

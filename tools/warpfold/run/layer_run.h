@@ -1,0 +1,37 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "configs/gpu.pb.h"
+#include "configs/layer.pb.h"
+#include "configs/model.pb.h"
+#include "configs/operator_kernels.pb.h"
+#include "tools/warpfold/failure.h"
+#include "tools/warpfold/figures/layer_figures.h"
+#include "tools/warpfold/run/run_options.h"
+#include "workloads/layer/build.h"
+#include "workloads/layer/fusion.h"
+
+namespace warpfold::cli {
+
+// What of a layer is wanted.
+struct LayerRequest {
+  configs::TransformerModel model{};  // checked, with its defaults
+  configs::Gpu gpu{};
+  configs::OperatorKernels listings{};
+  std::string library = "cuBLAS";
+  bool backward = true;
+  bool fused = false;  // beside the unfused layer
+  bool simulate = true;
+  layer::Epilogue epilogue = layer::Epilogue::kScale;
+  TrainingPlan training{};
+  std::optional<double> activations_mb{};  // that a layer may keep for its backward pass
+  std::string command_line{};
+  RunOptions how{};
+};
+
+// Operators whose kernels are alike are simulated once. A shape that no generator takes has the roofline's time, and says why.
+Outcome<configs::LayerReport> run_layer(const LayerRequest& request);
+
+}  // namespace warpfold::cli

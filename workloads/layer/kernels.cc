@@ -1,0 +1,271 @@
+#include "workloads/layer/kernels.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "configs/load.h"
+
+namespace warpfold::layer {
+
+namespace {
+
+// The generation whose instructions a GPU has.
+enum class Machine { kNone, kAmpere, kHopper, kBlackwell };
+
+// mma.sync of sm_80 is what sm_86, sm_89 and sm_120 have too; wgmma is sm_90's alone, tcgen05 that of sm_100 and sm_103.
+Machine machine_of(const std::string& architecture) {
+  if (architecture == "sm_90") return Machine::kHopper;
+  if (architecture == "sm_100" || architecture == "sm_103") return Machine::kBlackwell;
+  return architecture == "sm_70" ? Machine::kNone : Machine::kAmpere;
+}
+
+const Operator& first_of(const Graph& graph, const FusedKernel& kernel) {
+  return graph.operators[static_cast<size_t>(kernel.operators.front())];
+}
+
+class Mapper {
+ public:
+  Mapper(const Graph& graph, const FusedKernel& kernel, const KernelSource& source)
+      : graph_(graph), kernel_(kernel), source_(source), machine_(machine_of(source.gpu.architecture())) {}
+
+  Expected<LayerWorkload> run() const {
+    const Operator& first = first_of(graph_, kernel_);
+    for (const configs::OperatorKernel& row : source_.listings.kernel()) {
+      auto listing = listed(row, first);
+      if (!listing) return std::unexpected(listing.error());
+      if (*listing) return LayerWorkload{{**listing}, {}};
+    }
+    if (first.kind == OperatorClass::kCommunication) return none("a transfer between GPUs, by the link's bandwidth and latency");
+    if (first.work == Work::kProduct) return product(first);
+    if (first.work == Work::kAttention || first.work == Work::kAttentionGradient) return attention(first);
+    if (kernel_.operators.size() > 1) return none("no kernel for the operators as one");
+    return elementwise(first);
+  }
+
+ private:
+  static LayerWorkload none(const std::string& why) { return {{}, why}; }
+
+  const Operator& at(int index) const { return graph_.operators[static_cast<size_t>(index)]; }
+
+  bool does_operators_of(const configs::OperatorKernel& row) const {
+    if (row.operator__size() != static_cast<int>(kernel_.operators.size())) return false;
+    for (int i = 0; i < row.operator__size(); ++i) {
+      if (row.operator_(i) != name_of(at(kernel_.operators[static_cast<size_t>(i)]).work)) return false;
+    }
+    const auto stored = std::ranges::count_if(kernel_.outputs, [&](int id) { return graph_.tensor(id).words() > 0; });
+    const Operator& first = at(kernel_.operators.front());
+    return (!row.has_word_bytes() || row.word_bytes() == graph_.tensor(kernel_.inputs.front()).bytes) &&
+           (!row.has_outputs() || row.outputs() == stored) && (!row.has_head_dim() || row.head_dim() == extent(first, "p"));
+  }
+
+  // Of its iteration space; 1 where it does not have the dimension.
+  static uint64_t extent(const Operator& each, const std::string& dimension) {
+    for (const Dimensions* all : {&each.independent, &each.reduction}) {
+      for (const Dimension& one : *all) {
+        if (one.name == dimension) return one.size;
+      }
+    }
+    return 1;
+  }
+
+  uint64_t columns_of(const Operator& first) const {
+    if (!first.reduction.empty()) return volume(first.reduction);
+    const uint64_t elements = volume(first.independent);
+    const uint64_t shared = first.inputs.size() > 1 ? graph_.tensor(first.inputs[1]).words() : elements;
+    return shared < elements ? shared : first.independent.back().size;
+  }
+
+  uint64_t whole_size(configs::OperatorSize of, const Operator& first) const {
+    const uint64_t elements = volume(first.independent) * volume(first.reduction);
+    switch (of) {
+      case configs::ROWS:
+        return elements / columns_of(first);
+      case configs::COLUMNS:
+        return columns_of(first);
+      case configs::BATCH:
+        return extent(first, "b");
+      case configs::TOKENS:
+        return extent(first, "j");
+      case configs::FEATURES:
+        return elements / extent(first, "b") / extent(first, "j");
+      default:
+        return elements;
+    }
+  }
+
+  uint64_t size_of(const configs::OperatorKernel::Size& size, const Operator& first) const {
+    const uint64_t whole = whole_size(size.of(), first);
+    const uint64_t divide = size.has_divide() ? size.divide() : 1;
+    return (whole * (size.has_times() ? size.times() : 1) + divide - 1) / divide;
+  }
+
+  Expected<std::optional<configs::Kernel>> listed(const configs::OperatorKernel& row, const Operator& first) const {
+    if (!does_operators_of(row)) return std::nullopt;
+    std::vector<std::string> settings;
+    for (const auto& size : row.size()) settings.push_back(size.path() + "=" + std::to_string(size_of(size, first)));
+    auto launch = configs::load_kernel_launch(row.launch(), settings);
+    if (!launch) return std::unexpected(launch.error());
+    const std::string& runs_on = launch->has_runs_on() ? launch->runs_on() : launch->architecture();
+    if (runs_on != source_.gpu.architecture()) return std::nullopt;
+    configs::Kernel made;
+    made.mutable_listing()->set_path(row.listing());
+    *made.mutable_listing()->mutable_description() = std::move(*launch);
+    return made;
+  }
+
+  LayerWorkload product(const Operator& first) const {
+    if (machine_ == Machine::kNone) return none("no matrix products of " + source_.gpu.architecture() + " are generated");
+    const Product& of = first.product;
+    configs::Kernel made;
+    const auto set_shape = [&](auto& gemm) {
+      gemm.set_m(of.m);
+      gemm.set_n(of.n);
+      gemm.set_k(of.k);
+      gemm.set_type(source_.type);
+    };
+    if (machine_ == Machine::kHopper) {
+      configs::HopperGemm& gemm = *made.mutable_hopper_gemm();
+      set_shape(gemm);
+      gemm.set_tile(configs::AUTO);
+      gemm.set_library(source_.library);
+      if (of.count > 1) gemm.mutable_grouped()->set_groups(of.count);
+      if (const auto left = fuse_behind(gemm)) return none(*left);
+      return {{made}, {}};
+    }
+    if (of.count > 1) return none("no batches of products of " + source_.gpu.architecture() + " are generated");
+    if (const auto left = behind_product(); !left.empty()) return none("no product is generated with " + left + " behind it");
+    if (machine_ == Machine::kBlackwell) {
+      set_shape(*made.mutable_blackwell_gemm());
+      made.mutable_blackwell_gemm()->set_tile(configs::AUTO);
+      made.mutable_blackwell_gemm()->set_library(source_.library);
+    } else {
+      set_shape(*made.mutable_ampere_gemm());
+    }
+    return {{made}, {}};
+  }
+
+  // The first operator behind the product that is more than a factor.
+  std::string behind_product() const {
+    for (size_t i = 1; i < kernel_.operators.size(); ++i) {
+      if (at(kernel_.operators[i]).work != Work::kScale) return name_of(at(kernel_.operators[i]).work);
+    }
+    return {};
+  }
+
+  // What the epilogue cannot do, if anything.
+  std::optional<std::string> fuse_behind(configs::HopperGemm& gemm) const {
+    for (size_t i = 1; i < kernel_.operators.size(); ++i) {
+      switch (at(kernel_.operators[i]).work) {
+        case Work::kScale:
+          break;
+        case Work::kBias:
+          gemm.mutable_fused()->set_bias(true);
+          break;
+        case Work::kResidual:
+          gemm.mutable_fused()->set_residual(true);
+          break;
+        case Work::kRelu:
+          gemm.mutable_fused()->set_activation(configs::RELU);
+          break;
+        case Work::kGelu:
+          gemm.mutable_fused()->set_activation(configs::GELU);
+          break;
+        case Work::kSilu:
+          gemm.mutable_fused()->set_activation(configs::SILU);
+          break;
+        default:
+          return std::string("no product is generated with ") + name_of(at(kernel_.operators[i]).work) + " behind it";
+      }
+    }
+    return std::nullopt;
+  }
+
+  configs::AttentionShape shape_of(const Operator& first) const {
+    configs::AttentionShape shape;
+    const bool gradient = first.work == Work::kAttentionGradient;
+    const Dimensions& queries = graph_.tensor(first.inputs[gradient ? 1 : 0]).dimensions;
+    const Dimensions& keys = graph_.tensor(first.inputs[gradient ? 2 : 1]).dimensions;
+    shape.set_batch(queries[0].size);
+    shape.set_queries(queries[1].size);
+    shape.set_heads(queries[2].size);
+    shape.set_kv_heads(keys[2].size);
+    shape.set_head_dim(static_cast<uint32_t>(queries[3].size));
+    shape.set_type(source_.type);
+    if (first.causal) shape.set_causal(true);
+    if (first.drops) shape.set_dropout(configs::FUSED_PHILOX);
+    return shape;
+  }
+
+  LayerWorkload attention(const Operator& first) const {
+    const configs::AttentionShape shape = shape_of(first);
+    const bool gradient = first.work == Work::kAttentionGradient;
+    LayerWorkload workload;
+    const auto add = [&](auto mutable_attention, configs::AttentionPass pass) {
+      auto& made = *(workload.kernels.emplace_back().*mutable_attention)();
+      *made.mutable_shape() = shape;
+      made.set_pass(pass);
+    };
+    const auto add_passes = [&](auto mutable_attention) {
+      if (!gradient) return add(mutable_attention, configs::FORWARD);
+      for (const auto pass : {configs::BACKWARD_PREPARE, configs::BACKWARD, configs::BACKWARD_CONVERT})
+        add(mutable_attention, pass);
+    };
+    switch (machine_) {
+      case Machine::kNone:
+        return none("no attention of " + source_.gpu.architecture() + " is generated");
+      case Machine::kAmpere:
+        add_passes(&configs::Kernel::mutable_flash_attention_2);
+        break;
+      case Machine::kHopper:
+        add_passes(&configs::Kernel::mutable_flash_attention_3);
+        break;
+      case Machine::kBlackwell:
+        if (gradient) return none("no backward pass of FlashAttention-4 is generated");
+        *workload.kernels.emplace_back().mutable_flash_attention_4()->mutable_shape() = shape;
+        break;
+    }
+    return workload;
+  }
+
+  // The passes over arrays of workloads/elementwise move the same tensors by the same accesses and have one instruction for two
+  // elements: a comparison or a product in place of their own. A bias and other rows that all share stay in L1.
+  LayerWorkload elementwise(const Operator& first) const {
+    configs::ElementwiseOperation operation = configs::SCALE;
+    switch (first.work) {
+      case Work::kBias:
+      case Work::kScale:
+      case Work::kRelu:
+        break;
+      case Work::kResidual:
+      case Work::kAccumulate:
+      case Work::kMultiply:
+      case Work::kDropoutGradient:
+      case Work::kReluGradient:
+        operation = configs::ADD;
+        break;
+      case Work::kSgd:
+        operation = configs::TRIAD;
+        break;
+      default:
+        return none(std::string("no kernel for ") + name_of(first.work));
+    }
+    configs::Kernel made;
+    made.mutable_elementwise()->set_operation(operation);
+    made.mutable_elementwise()->set_elements(volume(first.independent));
+    made.mutable_elementwise()->set_element_bytes(graph_.tensor(first.inputs.front()).bytes);
+    return {{made}, {}};
+  }
+
+  const Graph& graph_;
+  const FusedKernel& kernel_;
+  const KernelSource& source_;
+  Machine machine_;
+};
+
+}  // namespace
+
+Expected<LayerWorkload> workload_of(const Graph& graph, const FusedKernel& kernel, const KernelSource& source) {
+  return Mapper(graph, kernel, source).run();
+}
+
+}  // namespace warpfold::layer
