@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 
 #include "configs/check.h"
@@ -20,7 +21,9 @@ Mapped<RowTiming> timing_of_row(const MeasuredRow& row) {
 
 Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparison& comparison) {
   if (timing.flush_bytes == 0) return {};
-  if (work.kernels.size() + work.around.size() != 1) return not_mapped("flush_bytes of a row with several kernels");
+  const auto same_name = [&](const configs::Kernel& kernel) { return kernel.name() == work.kernels.front().name(); };
+  if (!work.around.empty() || !std::ranges::all_of(work.kernels, same_name))
+    return not_mapped("flush_bytes of a row with several kernels");
   configs::Scenario& scenario = comparison.runs.front().scenario;
   comparison.of = scenario.kernel(0).name();
   configs::Kernel& flush = *scenario.add_kernel();

@@ -140,6 +140,7 @@ using namespace operators;
 SOFTMAX(bf16, 32, 4)
 SOFTMAX(bf16, 256, 2)
 SOFTMAX(bf16, 512, 4)
+SOFTMAX(bf16, 1024, 4)
 SOFTMAX(fp16, 256, 2)
 SOFTMAX(fp32, 256, 4)
 SOFTMAX_BACKWARD(bf16, 256, 2)
