@@ -84,19 +84,10 @@ class Call {
     return add(name, matrices, row_.rows * ctas, row_.columns / ctas);
   }
 
-  // Triton's persistent rows as Liger launches them (calculate_settings): a CTA of four warps for up to 1024 columns.
-  void as_liger(OperatorLaunch& launch, const std::string& function) const {
-    const bool several = row_.columns <= kBlockRowColumns && row_.rows >= kBlockRowRows;
-    if (element_ == 4 || row_.columns > 1024 || several) return;
-    launch.settings.insert(launch.settings.end(), {"function=" + function + "_bf16_128x1", "block.x=128", "block.y=1",
+  // A CTA of so many threads a row, whatever the description chooses.
+  void as_function(OperatorLaunch& launch, const std::string& function, uint32_t threads) const {
+    launch.settings.insert(launch.settings.end(), {"function=" + function, "block.x=" + std::to_string(threads), "block.y=1",
                                                    "grid.x=" + std::to_string(row_.rows)});
-  }
-  // Longer rows are read twice: Inductor's looped reductions (from 1024 columns on) and PyTorch's vectorised LayerNorm, 128
-  // threads.
-  void as_two_pass(OperatorLaunch& launch, const std::string& function, uint32_t threads) const {
-    launch.settings.insert(launch.settings.end(),
-                           {"function=" + function + (element_ == 4 ? "_fp32_" : "_bf16_") + std::to_string(threads),
-                            "block.x=" + std::to_string(threads), "block.y=1", "grid.x=" + std::to_string(row_.rows)});
   }
 
   Mapped<void> norm() {
@@ -119,32 +110,58 @@ class Call {
     if (layer && row_.columns > 16384) return not_mapped("no LayerNorm of rows of " + std::to_string(row_.columns));
     if (residual && row_.columns > 16384 && row_.maker != RowMaker::kQuack)
       return not_mapped("no residual RMSNorm of rows this long");
-    if (residual) {
+    if (residual && !row_.unfused) {
       add_clustered("residual_rms_norm", 4);
       return {};
     }
+    if (residual) {
+      add_pass("residual", 3);
+      add("bias", 2);  // its weight times the rows, once more
+    }
     OperatorLaunch& launch = add_clustered(name, 2);
-    const bool two_pass = row_.maker == RowMaker::kPyTorch || row_.maker == RowMaker::kMegatron;
-    if (!layer && row_.maker == RowMaker::kLiger) as_liger(launch, "rms_norm");
-    if (!layer && row_.maker == RowMaker::kCompiled && row_.columns > 1024) as_two_pass(launch, "rms_norm_two_pass", 512);
-    if (!layer && two_pass && element_ == 2) as_two_pass(launch, "rms_norm_two_pass", 128);
+    const bool pytorch = row_.maker == RowMaker::kPyTorch || row_.maker == RowMaker::kMegatron;
+    const bool liger =
+        row_.maker == RowMaker::kLiger && row_.columns <= 1024 && !(row_.columns <= kBlockRowColumns && row_.rows >= kBlockRowRows);
+    if (pytorch && element_ == 2) as_function(launch, name + "_vectors_of_4", 128);
+    if (layer || element_ == 4) return {};
+    // Triton's persistent rows as Liger launches them (calculate_settings): a CTA of four warps for up to 1024 columns.
+    if (liger) as_function(launch, "rms_norm_bf16_128x1", 128);
+    // Inductor's reductions of more than 1024 columns are loops.
+    if (row_.maker == RowMaker::kCompiled && row_.columns > 1024) as_function(launch, "rms_norm_two_pass_bf16_512", 512);
     return {};
   }
 
-  // Liger, Quack and cuDNN go round the rows with a CTA an SM and add their parts of the weights' gradients; PyTorch and Inductor
-  // read both matrices once more for those.
+  // CTAs that go round the rows. Liger: one an SM. Quack: rmsnorm_config.py, get_sm_count, where a CTA of 128 threads has several
+  // short rows. cuDNN: assumed to be as Quack's on Blackwell.
+  uint64_t workers() const {
+    const uint64_t sms = gpu_.sm_count();
+    if (row_.maker == RowMaker::kLiger) return sms;
+    const uint64_t times = row_.columns <= 256 ? 16 : row_.columns <= 1024 ? 8 : row_.columns <= 2048 ? 4 : 2;
+    const uint64_t rows = row_.columns <= 128 ? 8 : row_.columns <= 1024 ? 4 : 1;
+    return sms * times * rows;
+  }
+
+  // Over all rows: several CTAs an SM each have a part of them, and a second launch adds the parts.
+  void add_column_sums(double matrices) {
+    constexpr uint64_t kColumns = 256, kCtasAnSm = 4;
+    const uint64_t across = (row_.columns + kColumns - 1) / kColumns;
+    const uint64_t parts = std::max<uint64_t>(1, std::min(row_.rows / 64, (gpu_.sm_count() * kCtasAnSm + across - 1) / across));
+    add("column_sums", matrices).settings.push_back(sizes("parts", parts));
+  }
+
+  // Liger, Quack and cuDNN keep their parts of the weights' gradients while they go round the rows; PyTorch and Inductor read both
+  // matrices once more for those.
   Mapped<void> norm_backward(bool layer) {
-    const uint64_t ctas = gpu_.sm_count();
     if (row_.maker == RowMaker::kPyTorch || row_.maker == RowMaker::kCompiled) {
       add("softmax_backward", 3);
-      add("column_sums", 1);
-      add("column_sums", 1);
+      add_column_sums(1);
+      add_column_sums(1);
       return {};
     }
     const uint64_t parts = row_.maker == RowMaker::kQuack ? (row_.columns + 8191) / 8192 : 1;
     OperatorLaunch& launch = add(layer ? "layer_norm_backward" : "rms_norm_backward", 3, row_.rows * parts, row_.columns / parts);
-    launch.settings.push_back(sizes("ctas", ctas));
-    OperatorLaunch& sums = add("column_sums", 0, ctas, row_.columns);
+    launch.settings.push_back(sizes("ctas", workers()));
+    OperatorLaunch& sums = add("column_sums", 0, workers(), row_.columns);
     sums.name = "column_sums_fp32";
     sums.settings.push_back(sizes("parts", 1));
     return {};

@@ -26,6 +26,7 @@ struct OperatorRow {
   uint64_t columns = 0;
   bool megatron = false;    // the script's backward pass has the forward pass and a sum in it
   bool transposed = false;  // of a cast
+  bool unfused = false;     // Liger's benchmark of residual and RMSNorm: an addition, its RMSNorm, and the weight once more
 };
 
 // What the row says of it; not mapped where it names no operator, leaves its size open or its type.

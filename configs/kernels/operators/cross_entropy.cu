@@ -1,5 +1,5 @@
-// Cross-entropy of rows of logits: the loss alone, loss and gradient in place, and the gradient from stored sums. The number is the
-// threads of a row's CTA, and for the backward pass the 16-byte vectors of each.
+// Cross-entropy of rows of logits: the loss alone, loss and gradient in place, and the gradient from stored sums.
+// `_256x2` as in norm.cu; a single number is the threads of a row's CTA.
 //
 //   nvcc -O3 -use_fast_math -std=c++17 -arch=sm_80 -cubin -o cross_entropy.cubin cross_entropy.cu
 //   nvdisasm -c -hex cross_entropy.cubin | tr -s " " > cross_entropy_sm_80.sass
@@ -7,9 +7,40 @@
 
 namespace operators {
 
-// The loss of each row's target, and log of its sum of exponentials; the logits come in one pass, online.
+// The loss of each row's target, and log of its sum of exponentials. The logits are held in registers, as Quack's kernel has them.
+template <typename T, int kThreads, int kVectors>
+__device__ __forceinline__ void cross_entropy(const T* x, const int64_t* target, float* loss, float* lse, int rows, int columns) {
+  __shared__ float partial[2][kWarp];
+  const int row = row_of_thread<kThreads>();
+  if (row >= rows) return;
+  const T* const logits = x + static_cast<int64_t>(row) * columns;
+  Held<T, kThreads, kVectors> held;
+  held.load_row(logits, columns);
+  float largest = Largest::kNeutral;
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    const Values<T> a = values(held.vector[v]);
+#pragma unroll
+    for (int i = 0; i < kElements<T>; ++i) largest = held.column_of(v) < columns ? fmaxf(largest, a.at[i]) : largest;
+  }
+  largest = over_row<Largest, kThreads>(largest, partial[0]);
+  float total = 0;
+#pragma unroll
+  for (int v = 0; v < kVectors; ++v) {
+    const Values<T> a = values(held.vector[v]);
+#pragma unroll
+    for (int i = 0; i < kElements<T>; ++i) total += held.column_of(v) < columns ? __expf(a.at[i] - largest) : 0;
+  }
+  total = over_row<Sum, kThreads>(total, partial[1]);
+  if (threadIdx.x != 0) return;
+  const float log_sum = largest + __logf(total);
+  lse[row] = log_sum;
+  loss[row] = log_sum - static_cast<float>(logits[target[row]]);
+}
+
+// The same in one pass over longer rows, online.
 template <typename T, int kThreads>
-__device__ __forceinline__ void cross_entropy(const T* x, const int64_t* target, float* loss, float* lse, int columns) {
+__device__ __forceinline__ void cross_entropy_online(const T* x, const int64_t* target, float* loss, float* lse, int columns) {
   __shared__ float partial[2][kWarp];
   const T* const row = x + static_cast<int64_t>(blockIdx.x) * columns;
   const MaximumAndSum of = online<T, kThreads>(row, columns, partial);
@@ -62,10 +93,15 @@ __device__ __forceinline__ void cross_entropy_backward(const T* x, const int64_t
 
 using namespace operators;
 
-#define CROSS_ENTROPY(T, THREADS)                                                                                        \
-  extern "C" __global__ void __launch_bounds__(THREADS)                                                                  \
-      cross_entropy_##T##_##THREADS(const T* x, const int64_t* target, float* loss, float* lse, int rows, int columns) { \
-    cross_entropy<T, THREADS>(x, target, loss, lse, columns);                                                            \
+#define CROSS_ENTROPY(T, THREADS, VECTORS)                                                                              \
+  extern "C" __global__ void __launch_bounds__(THREADS > 32 ? THREADS : 256) cross_entropy_##T##_##THREADS##x##VECTORS( \
+      const T* x, const int64_t* target, float* loss, float* lse, int rows, int columns) {                              \
+    cross_entropy<T, THREADS, VECTORS>(x, target, loss, lse, rows, columns);                                            \
+  }
+#define CROSS_ENTROPY_ONLINE(T, THREADS)                                                                                        \
+  extern "C" __global__ void __launch_bounds__(THREADS)                                                                         \
+      cross_entropy_online_##T##_##THREADS(const T* x, const int64_t* target, float* loss, float* lse, int rows, int columns) { \
+    cross_entropy_online<T, THREADS>(x, target, loss, lse, columns);                                                            \
   }
 #define CROSS_ENTROPY_IN_PLACE(T, THREADS)                                                                                     \
   extern "C" __global__ void __launch_bounds__(THREADS)                                                                        \
@@ -78,10 +114,13 @@ using namespace operators;
     cross_entropy_backward<T, THREADS, VECTORS>(x, target, lse, gradient, out, columns);                           \
   }
 
-CROSS_ENTROPY(bf16, 128)
-CROSS_ENTROPY(bf16, 256)
-CROSS_ENTROPY(bf16, 1024)
-CROSS_ENTROPY(fp32, 1024)
+CROSS_ENTROPY(bf16, 32, 1)
+CROSS_ENTROPY(bf16, 32, 4)
+CROSS_ENTROPY(bf16, 256, 2)
+CROSS_ENTROPY(bf16, 512, 4)
+CROSS_ENTROPY(fp32, 256, 4)
+CROSS_ENTROPY_ONLINE(bf16, 1024)
+CROSS_ENTROPY_ONLINE(fp32, 1024)
 CROSS_ENTROPY_IN_PLACE(bf16, 1024)
 CROSS_ENTROPY_IN_PLACE(fp32, 1024)
 CROSS_ENTROPY_BACKWARD(bf16, 256, 1)

@@ -110,19 +110,19 @@ struct Largest {
   static constexpr float kNeutral = -3.4e38F;
 };
 
-template <typename Operation>
+template <typename Operation, int kLanes = kWarp>
 __device__ __forceinline__ float over_warp(float value) {
 #pragma unroll
-  for (int step = kWarp / 2; step > 0; step /= 2) value = Operation::of(value, __shfl_xor_sync(kAllLanes, value, step));
+  for (int step = kLanes / 2; step > 0; step /= 2) value = Operation::of(value, __shfl_xor_sync(kAllLanes, value, step));
   return value;
 }
 
-// Over the threads of a row: a warp, or a CTA by way of `partial`, which has a word a warp. Every thread gets the result.
+// Over the threads of a row: a warp or a half, or a CTA by way of `partial`, which has a word a warp. Every thread gets the result.
 template <typename Operation, int kThreads>
 __device__ __forceinline__ float over_row(float value, float* partial) {
-  value = over_warp<Operation>(value);
-  if (kThreads == kWarp) return value;
-  constexpr int kWarps = kThreads / kWarp;
+  constexpr int kWarps = kThreads > kWarp ? kThreads / kWarp : 1;
+  value = over_warp < Operation, kThreads<kWarp ? kThreads : kWarp>(value);
+  if (kThreads <= kWarp) return value;
   if (threadIdx.x % kWarp == 0) partial[threadIdx.x / kWarp] = value;
   __syncthreads();
   value = partial[threadIdx.x % kWarps];
@@ -131,10 +131,10 @@ __device__ __forceinline__ float over_row(float value, float* partial) {
   return value;
 }
 
-// The row of a thread: its warp's, one of blockDim.y, or its CTA's.
+// The row of a thread: its warp's or half's, one of blockDim.y, or its CTA's.
 template <int kThreads>
 __device__ __forceinline__ int row_of_thread() {
-  return kThreads == kWarp ? blockIdx.x * blockDim.y + threadIdx.y : blockIdx.x;
+  return kThreads <= kWarp ? blockIdx.x * blockDim.y + threadIdx.y : blockIdx.x;
 }
 
 struct MaximumAndSum {
