@@ -131,39 +131,41 @@ class Call {
     return {};
   }
 
-  // CTAs that go round the rows. Liger: one an SM. Quack: rmsnorm_config.py, get_sm_count, where a CTA of 128 threads has several
-  // short rows. cuDNN: assumed to be as Quack's on Blackwell.
+  // CTAs that go round the rows, of short rows warps. Liger: one an SM. Quack: rmsnorm_config.py, get_sm_count. cuDNN: assumed to
+  // be as Quack's on Blackwell.
   uint64_t workers() const {
-    const uint64_t sms = gpu_.sm_count();
-    if (row_.maker == RowMaker::kLiger) return sms;
-    const uint64_t times = row_.columns <= 256 ? 16 : row_.columns <= 1024 ? 8 : row_.columns <= 2048 ? 4 : 2;
-    const uint64_t rows = row_.columns <= 128 ? 8 : row_.columns <= 1024 ? 4 : 1;
-    return sms * times * rows;
+    if (row_.maker == RowMaker::kLiger) return gpu_.sm_count();
+    return gpu_.sm_count() * (row_.columns <= 256 ? 16 : row_.columns <= 1024 ? 8 : row_.columns <= 2048 ? 4 : 2);
   }
 
   // Over all rows: several CTAs an SM each have a part of them, and a second launch adds the parts.
-  void add_column_sums(double matrices) {
-    constexpr uint64_t kColumns = 256, kCtasAnSm = 4;
-    const uint64_t across = (row_.columns + kColumns - 1) / kColumns;
-    const uint64_t parts = std::max<uint64_t>(1, std::min(row_.rows / 64, (gpu_.sm_count() * kCtasAnSm + across - 1) / across));
-    add("column_sums", matrices).settings.push_back(sizes("parts", parts));
+  void add_column_sums(double matrices, uint64_t rows, bool fp32) {
+    constexpr uint64_t kBytes = 512, kCtasAnSm = 4, kRows = 64;  // of a CTA: columns in bytes; of a part, at least
+    const uint64_t across = (row_.columns * (fp32 ? 4 : element_) + kBytes - 1) / kBytes;
+    const uint64_t parts = std::max<uint64_t>(1, std::min(rows / kRows, (gpu_.sm_count() * kCtasAnSm + across - 1) / across));
+    OperatorLaunch& launch = add("column_sums", matrices, rows, row_.columns);
+    if (fp32) launch.name = "column_sums_fp32";
+    launch.settings.push_back(sizes("parts", parts));
   }
 
   // Liger, Quack and cuDNN keep their parts of the weights' gradients while they go round the rows; PyTorch and Inductor read both
   // matrices once more for those.
   Mapped<void> norm_backward(bool layer) {
+    if (row_.maker == RowMaker::kPyTorch && !layer && element_ == 2) {
+      add("rms_norm_backward_input", 3);
+      add("rms_norm_backward_weight", 2);
+      return {};
+    }
     if (row_.maker == RowMaker::kPyTorch || row_.maker == RowMaker::kCompiled) {
       add("softmax_backward", 3);
-      add_column_sums(1);
-      add_column_sums(1);
+      add_column_sums(1, row_.rows, false);
+      add_column_sums(1, row_.rows, false);
       return {};
     }
     const uint64_t parts = row_.maker == RowMaker::kQuack ? (row_.columns + 8191) / 8192 : 1;
     OperatorLaunch& launch = add(layer ? "layer_norm_backward" : "rms_norm_backward", 3, row_.rows * parts, row_.columns / parts);
     launch.settings.push_back(sizes("ctas", workers()));
-    OperatorLaunch& sums = add("column_sums", 0, workers(), row_.columns);
-    sums.name = "column_sums_fp32";
-    sums.settings.push_back(sizes("parts", 1));
+    add_column_sums(0, workers(), true);
     return {};
   }
 

@@ -14,6 +14,9 @@ __device__ __forceinline__ void cross_entropy(const T* x, const int64_t* target,
   const int row = row_of_thread<kThreads>();
   if (row >= rows) return;
   const T* const logits = x + static_cast<int64_t>(row) * columns;
+  // The target's logit is fetched in the shadow of the row.
+  float chosen = 0;
+  if (threadIdx.x == 0) chosen = static_cast<float>(logits[target[row]]);
   Held<T, kThreads, kVectors> held;
   held.load_row(logits, columns);
   float largest = Largest::kNeutral;
@@ -35,7 +38,7 @@ __device__ __forceinline__ void cross_entropy(const T* x, const int64_t* target,
   if (threadIdx.x != 0) return;
   const float log_sum = largest + __logf(total);
   lse[row] = log_sum;
-  loss[row] = log_sum - static_cast<float>(logits[target[row]]);
+  loss[row] = log_sum - chosen;
 }
 
 // The same in one pass over longer rows, online.
@@ -43,11 +46,13 @@ template <typename T, int kThreads>
 __device__ __forceinline__ void cross_entropy_online(const T* x, const int64_t* target, float* loss, float* lse, int columns) {
   __shared__ float partial[2][kWarp];
   const T* const row = x + static_cast<int64_t>(blockIdx.x) * columns;
+  float chosen = 0;
+  if (threadIdx.x == 0) chosen = static_cast<float>(row[target[blockIdx.x]]);
   const MaximumAndSum of = online<T, kThreads>(row, columns, partial);
   if (threadIdx.x != 0) return;
   const float log_sum = of.largest + __logf(of.total);
   lse[blockIdx.x] = log_sum;
-  loss[blockIdx.x] = log_sum - static_cast<float>(row[target[blockIdx.x]]);
+  loss[blockIdx.x] = log_sum - chosen;
 }
 
 // Loss and gradient at once, in place of the logits, as Liger's: a pass for maximum and sum, a second one that writes.
@@ -117,6 +122,7 @@ using namespace operators;
 CROSS_ENTROPY(bf16, 32, 1)
 CROSS_ENTROPY(bf16, 32, 4)
 CROSS_ENTROPY(bf16, 256, 2)
+CROSS_ENTROPY(bf16, 512, 2)
 CROSS_ENTROPY(bf16, 512, 4)
 CROSS_ENTROPY(fp32, 256, 4)
 CROSS_ENTROPY_ONLINE(bf16, 1024)

@@ -19,12 +19,21 @@ __device__ __forceinline__ void norm_backward(const T* x, const T* gradient, con
   float of_weight[kHeld] = {}, of_bias[kHeld] = {};
   const float per_column = __fdividef(1.0F, columns);
   int turn = 0;
+  // Rows of up to two vectors a thread are fetched while the one before is worked on.
+  constexpr bool kAhead = kVectors <= 2;
+  Held<T, kThreads, kVectors> next_input, next_dy;
+  const auto fetch = [&](int row) {
+    next_input.load_row(x + static_cast<int64_t>(row) * columns, columns);
+    next_dy.load_row(gradient + static_cast<int64_t>(row) * columns, columns);
+  };
+  const int first = row_of_thread<kThreads>();
+  if (kAhead && first < rows) fetch(first);
 #pragma unroll 1
-  for (int row = row_of_thread<kThreads>(); row < rows; row += workers, turn ^= 1) {
+  for (int row = first; row < rows; row += workers, turn ^= 1) {
     const int64_t begin = static_cast<int64_t>(row) * columns;
-    Held<T, kThreads, kVectors> input, dy;
-    input.load_row(x + begin, columns);
-    dy.load_row(gradient + begin, columns);
+    if (!kAhead) fetch(row);
+    const Held<T, kThreads, kVectors> input = next_input, dy = next_dy;
+    if (kAhead && row + workers < rows) fetch(row + workers);
     const float centre = kLayerNorm ? mean[row] : 0;
     const float scale = rstd[row];
     float along = 0, total = 0;
@@ -73,9 +82,73 @@ __device__ __forceinline__ void norm_backward(const T* x, const T* gradient, con
   }
 }
 
+// PyTorch's gradient of the input (layer_norm_grad_input_kernel_vectorized): 128 threads a row, four elements at a time, twice.
+__device__ __forceinline__ float4 four(const bf16* from) {
+  const uint2 bits = *reinterpret_cast<const uint2*>(from);
+  return make_float4(__uint_as_float(bits.x << 16), __uint_as_float(bits.x & 0xffff0000), __uint_as_float(bits.y << 16),
+                     __uint_as_float(bits.y & 0xffff0000));
+}
+__device__ __forceinline__ void input_gradient_by_fours(const bf16* x, const bf16* gradient, const bf16* weight, const float* rstd,
+                                                        bf16* out, int columns) {
+  constexpr int kThreads = 128, kFour = 4;
+  __shared__ float partial[kThreads / kWarp];
+  const int64_t begin = static_cast<int64_t>(blockIdx.x) * columns;
+  const float scale = rstd[blockIdx.x];
+  float along = 0;
+#pragma unroll 1
+  for (int column = threadIdx.x * kFour; column < columns; column += kThreads * kFour) {
+    const float4 a = four(x + begin + column), g = four(gradient + begin + column), w = four(weight + column);
+    along = fmaf(g.x * w.x, a.x * scale,
+                 fmaf(g.y * w.y, a.y * scale, fmaf(g.z * w.z, a.z * scale, fmaf(g.w * w.w, a.w * scale, along))));
+  }
+  along = over_row<Sum, kThreads>(along, partial) * __fdividef(1.0F, columns);
+#pragma unroll 1
+  for (int column = threadIdx.x * kFour; column < columns; column += kThreads * kFour) {
+    const float4 a = four(x + begin + column), g = four(gradient + begin + column), w = four(weight + column);
+    const auto each = [&](float input, float dy, float gain) { return (dy * gain - input * scale * along) * scale; };
+    const __nv_bfloat162 low = __floats2bfloat162_rn(each(a.x, g.x, w.x), each(a.y, g.y, w.y));
+    const __nv_bfloat162 high = __floats2bfloat162_rn(each(a.z, g.z, w.z), each(a.w, g.w, w.w));
+    *reinterpret_cast<uint2*>(out + begin + column) =
+        make_uint2(reinterpret_cast<const unsigned&>(low), reinterpret_cast<const unsigned&>(high));
+  }
+}
+
+// PyTorch's gradient of the weights (GammaBetaBackwardCUDAKernelTemplate): a warp across 32 columns, an element a lane, eight rows
+// in flight; blockIdx.y has a part of the rows.
+__device__ __forceinline__ void weight_gradient(const bf16* x, const bf16* gradient, const float* rstd, float* parts, int rows,
+                                                int columns) {
+  constexpr int kWarps = 32, kRows = 8;
+  __shared__ float partial[kWarps][kWarp];
+  const int column = blockIdx.x * kWarp + threadIdx.x;
+  float sum = 0;
+#pragma unroll 1
+  for (int row = (blockIdx.y * kWarps + threadIdx.y) * kRows; row < rows; row += gridDim.y * kWarps * kRows) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      const int64_t at = static_cast<int64_t>(row + i) * columns + column;
+      sum = fmaf(static_cast<float>(x[at]) * rstd[row + i], static_cast<float>(gradient[at]), sum);
+    }
+  }
+  partial[threadIdx.y][threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.y > 0) return;
+#pragma unroll
+  for (int y = 1; y < kWarps; ++y) sum += partial[y][threadIdx.x];
+  parts[static_cast<int64_t>(blockIdx.y) * columns + column] = sum;
+}
+
 }  // namespace operators
 
 using namespace operators;
+
+extern "C" __global__ void __launch_bounds__(128) rms_norm_backward_input(const bf16* x, const bf16* gradient, const bf16* weight,
+                                                                          const float* rstd, bf16* out, int rows, int columns) {
+  input_gradient_by_fours(x, gradient, weight, rstd, out, columns);
+}
+extern "C" __global__ void __launch_bounds__(1024)
+    rms_norm_backward_weight(const bf16* x, const bf16* gradient, const float* rstd, float* weight_parts, int rows, int columns) {
+  weight_gradient(x, gradient, rstd, weight_parts, rows, columns);
+}
 
 #define RMS_NORM_BACKWARD(T, THREADS, VECTORS)                                                                                 \
   extern "C" __global__ void __launch_bounds__(THREADS)                                                                        \
