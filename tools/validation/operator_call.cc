@@ -9,6 +9,7 @@ namespace {
 
 constexpr uint64_t kBlockRowColumns = 256;  // Liger: rows this short, and so many of them, are several a CTA
 constexpr uint64_t kBlockRowRows = 32768;
+constexpr uint64_t kCudnnColumns = 65536;  // longer rows move a quarter of the bytes a second (S1380): another kernel
 constexpr uint64_t kClusterBytes = 32768;  // Quack: of a row in a CTA in BF16; a longer row is a cluster's
 // Whatever the size up to 8192 columns: 0.297 to 0.302 ms on an H100 (S1966, S1967, S1969), 0.286 on an A100 (S1824); of a function
 // without weights 0.077 to 0.088 ms up to 4096 columns (S1884 to S1888).
@@ -110,6 +111,8 @@ class Call {
     if (layer && row_.columns > 16384) return not_mapped("no LayerNorm of rows of " + std::to_string(row_.columns));
     if (residual && row_.columns > 16384 && row_.maker != RowMaker::kQuack)
       return not_mapped("no residual RMSNorm of rows this long");
+    if (row_.maker == RowMaker::kCudnn && row_.columns > kCudnnColumns)
+      return not_mapped("cuDNN's kernel of rows this long is not known");
     if (residual && !row_.unfused) {
       add_clustered("residual_rms_norm", 4);
       return {};
