@@ -71,10 +71,11 @@ TEST_P(Operators, IssueAsManyInstructionsForEachFurtherRow) {
   };
   const uint64_t one = issued(kRows), two = issued(2 * kRows), three = issued(3 * kRows);
   EXPECT_EQ(three - two, two - one);
-  // A thread loads, converts, computes and stores an element in a few instructions.
+  // A thread loads, converts, computes and stores an element in a few instructions; CTAs of 1,024 threads have half their threads
+  // idle on rows this short.
   const double each = 32.0 * static_cast<double>(two - one) / kElements;
   EXPECT_GT(each, 1);
-  EXPECT_LT(each, 45);
+  EXPECT_LT(each, 70);
 }
 
 constexpr Formula kFormulas[] = {
@@ -144,7 +145,7 @@ constexpr Formula kFormulas[] = {
     {"row_sums", 2, 1, 1, 0, 1},
     {"row_sums_fp32", 4, 1, 1, 0, 1},
     {"transpose", 2, 2, 2},
-    {"cast_fp8_blocks", 2, 1, 1, 0, 16, 0, 8},  // a scale for each 128 of 2048 columns
+    {"cast_fp8_blocks", 2, 1, 1, 0, 64, 0, 8},  // two scales a warp, each pair counted as a sector of its own
 };
 INSTANTIATE_TEST_SUITE_P(Listed, Operators, testing::ValuesIn(kFormulas),
                          [](const auto& test) { return std::string(test.param.name); });

@@ -32,7 +32,7 @@ class OperatorRows : public testing::Test {
     std::vector<std::string> names;
     const auto comparison = mapped(line);
     if (!comparison) return {comparison.error().reason};
-    for (const Run& run : comparison->runs) {
+    for (const validation::Run& run : comparison->runs) {
       const configs::Kernel& kernel = *run.scenario.kernel().rbegin();
       names.push_back(std::filesystem::path(kernel.listing().path()).filename().string() + " " +
                       kernel.listing().description().function());
@@ -81,6 +81,7 @@ TEST_F(OperatorRows, AreTimedAsTheirSourceTimes) {
   EXPECT_EQ(events->of, "pass");
   EXPECT_DOUBLE_EQ(events->launches_us, 4.7);
   EXPECT_DOUBLE_EQ(events->runs.front().scenario.gpu().clock_mhz(), 1980);
+  EXPECT_EQ(events->runs.front().scenario.gpu().l2().hit_latency_cycles(), 416U);  // of the far partition
   EXPECT_NEAR(events->measured, 4.0 * 32768 * 8192 / 2900e3, 1e-6);
   const auto profile = mapped("1,MEM,H200,rms_norm fwd,pytorch (cuDNN backend 91901),bf16,8192,4096,,3114.8,GB/s");
   ASSERT_TRUE(profile) << profile.error().reason;

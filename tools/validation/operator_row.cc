@@ -127,9 +127,10 @@ Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
   OperatorRow row;
   const std::string kernel = lower(from.text("kernel"));
   row.op = found(kernel, kOperators, RowOperator::kNone);
-  if (row.op == RowOperator::kNone)
-    return not_mapped("no operator for \"" + from.text("kernel") +
-                      "\"; a pass over arrays needs operation, elements and element_bytes");
+  if (row.op == RowOperator::kNone) {
+    const std::string needed = "a memory-bound row needs operation, elements and element_bytes in dims_other";
+    return not_mapped(kernel.empty() ? needed : "no operator for \"" + from.text("kernel") + "\"; " + needed);
+  }
   row.pass = found(kernel, kPasses, RowPass::kForward);
   row.maker = found(lower(from.text("impl")), kMakers, RowMaker::kUnknown);
   row.megatron = says(kernel, "megatron");
