@@ -30,7 +30,7 @@ void rebase_paths(pb::Message& message, const fs::path& from, const fs::path& to
     if (kernel.has_trace()) kernel.mutable_trace()->set_path(rebased(kernel.trace().path(), from, to));
     if (!kernel.has_listing()) continue;
     ListingFile& listing = *kernel.mutable_listing();
-    listing.set_path(rebased(listing.path(), from, to));
+    if (listing.has_path()) listing.set_path(rebased(listing.path(), from, to));
     if (listing.has_launch()) listing.set_launch(rebased(listing.launch(), from, to));
   }
 }

@@ -158,6 +158,8 @@ Expected<void> resolve_listings(const std::string& scenario_path, Scenario& scen
     if (auto loaded = chain.load(file, places.find(path + ".launch")); !loaded) return loaded;
     places.put_below(std::move(launch_places));
     merge_over(description, listing.description());
+    if (!listing.has_path() && description.has_listing())
+      listing.set_path((fs::path(listing.launch()).parent_path() / description.listing()).lexically_normal().string());
     *listing.mutable_description() = std::move(description);
     listing.clear_launch();
   }

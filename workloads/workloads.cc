@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "configs/launch_sizes.h"
 #include "configs/read_file.h"
 #include "traces/import/import.h"
 #include "traces/trace_file.h"
@@ -51,7 +52,9 @@ Expected<traces::Kernel> from_listing(const configs::ListingFile& listing, const
   const std::string path = beside(scenario_file, listing.path());
   const auto text = read_file(path);
   if (!text) return fail_in("path", text.error().message);
-  auto imported = sass::import_listing(path, *text, listing.description(), {}, caches_of(gpu));
+  configs::KernelLaunch launch = listing.description();
+  configs::settle_architecture(launch, gpu);
+  auto imported = sass::import_listing(path, *text, launch, {}, caches_of(gpu));
   if (!imported) return std::unexpected(imported.error().inside("description"));
   return std::move(imported->kernel);
 }

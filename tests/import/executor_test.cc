@@ -107,6 +107,20 @@ TEST(Executor, ExchangesLanesAndVotes) {
   EXPECT_EQ(run->reg(13).lane[9], 0xfU);
 }
 
+TEST(Executor, KeepsPredicatesInRegisters) {
+  const auto run = execute_lines(
+      "S2R R3, SR_LANEID ;\nISETP.LT.AND P1, PT, R3, 0x4, PT ;\nISETP.LT.AND P6, PT, R3, 0x9, PT ;\n"
+      "P2R R10, PR, RZ, 0x42 ;\nP2R R11, PR, R0, 0x2 ;\nP2R.B1 R12, PR, RZ, 0x40 ;\nISETP.NE.AND P2, PT, R10, RZ, PT ;\n",
+      {0xff, 0, 0, 0});
+  EXPECT_EQ(run->reg(10).lane[3], 0x42U);
+  EXPECT_EQ(run->reg(10).lane[8], 0x40U);
+  EXPECT_EQ(run->reg(11).lane[3], 0xffU);
+  EXPECT_EQ(run->reg(11).lane[4], 0xfdU);
+  EXPECT_EQ(run->reg(12).lane[8], 0x4000U);
+  EXPECT_EQ(run->reg(12).unknown, 0U);
+  EXPECT_EQ(run->predicate(2).lanes, 0x1ffU);
+}
+
 TEST(Executor, BytesBitsAndConstants) {
   EXPECT_EQ(result_of("PRMT R10, R0, 0x5410, R1", {0x44332211, 0x88776655}), 0x66552211U);
   EXPECT_EQ(result_of("PRMT R10, R0, 0xba98, R1", {0x80ff0001, 0}), 0xffff0000U);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,12 @@
 #include "tools/validation/measured_row.h"
 
 namespace warpfold::validation {
+
+// How a row was timed, as far as dims_other says so.
+struct RowTiming {
+  bool events = false;       // timer=events: between two events, so that the time holds what lies between them and the kernel
+  uint64_t flush_bytes = 0;  // written before each call, so that L2 holds nothing of the inputs, and is full of dirty lines
+};
 
 // What a row ran, before its own settings are applied: kernels that run one after the other.
 struct RowWork {
@@ -20,19 +27,17 @@ struct RowWork {
   bool launches = false;                // the measured time holds the kernels' launches: calls one behind the other
   double work = 0;
   std::string rate_unit;
+  std::optional<RowTiming> timing;    // where dims_other says nothing
+  std::vector<std::string> settings;  // "gpu.FIELD=VALUE" of the row's machine
+  double clock_mhz = 0;               // 0: the GPU file's; a clock that the row states wins
 };
 
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
 // A whole number of the column; not mapped where it is missing or another text.
 Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column);
 
-// How a row was timed, as far as dims_other says so.
-struct RowTiming {
-  bool events = false;       // timer=events: between two events, so that the time holds what lies between them and the kernel
-  uint64_t flush_bytes = 0;  // written before each call, so that L2 holds nothing of the inputs, and is full of dirty lines
-};
 Mapped<RowTiming> timing_of_row(const MeasuredRow& row);
-// The memset that a row's one kernel runs behind.
+// The memset that the first of a row's kernels runs behind.
 Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparison& comparison);
 // What lies between events besides the kernel; not mapped where the GPU does not state it.
 Mapped<double> events_us(const configs::Gpu& gpu);
@@ -79,5 +84,8 @@ Mapped<RowPair> pair_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 
 // One pass over arrays; the fields of configs.Elementwise stand in dims_other: operation=TRIAD;elements=33554432;element_bytes=8.
 Mapped<RowWork> memory_of_row(const MeasuredRow& row);
+// An operator as its published row names it: the kernels of its maker, from the launch descriptions in `folder`, timed as the row's
+// source times. dims_other need not state a pass.
+Mapped<RowWork> operator_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder);
 
 }  // namespace warpfold::validation

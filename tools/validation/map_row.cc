@@ -92,13 +92,14 @@ Mapped<RowWork> power_work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   return gemm_of_row(row, gpu.architecture());
 }
 
-Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
+Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& operators) {
   if (!row.text("kernel_file").empty()) return kernel_file_of_row(row);
   const std::string& category = row.text("category");
   if (category == "GEMM") return gemm_of_row(row, gpu.architecture());
   if (category == "ATTN") return attention_of_row(row);
   if (category == "DECODE") return decode_of_row(row, gpu);
   if (category == "RNG") return philox_of_row(row);
+  if (category == "MEM" && row.option("operation").empty()) return operator_of_row(row, gpu, operators);
   if (category == "MEM") return memory_of_row(row);
   if (is_power(row)) return power_work_of(row, gpu);
   return not_mapped("no generator for rows of " + category + "; name its kernel_file or scenario");
@@ -177,7 +178,7 @@ Mapped<void> RowMapper::apply_settings(const MeasuredRow& row, configs::Scenario
   return {};
 }
 
-Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, const configs::Kernel& kernel,
+Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, const RowWork& work, const configs::Kernel& kernel,
                               const std::vector<std::string>& columns) const {
   Run run;
   run.file = row.file();
@@ -185,6 +186,10 @@ Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, c
   *run.scenario.mutable_gpu() = gpu;
   *run.scenario.add_kernel() = kernel;
   run.scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
+  if (work.clock_mhz > 0) run.scenario.mutable_gpu()->set_clock_mhz(work.clock_mhz);
+  for (const std::string& setting : work.settings) {
+    if (auto set = set_at(run.scenario, "", setting, row.problem("id", {})); !set) return std::unexpected(set.error());
+  }
   const std::string prefix = "kernel[0]." + workload_name(kernel) + ".";
   for (const std::string& column : columns) {
     const std::vector<std::string> words = words_of(row.text(column));
@@ -201,7 +206,7 @@ Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, c
 }
 
 Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs::Gpu& gpu) {
-  auto work = work_of(row, gpu);
+  auto work = work_of(row, gpu, (fs::path(gpus_).parent_path() / "kernels" / "operators").string());
   if (!work) return std::unexpected(work.error());
   Comparison comparison{.family = work->family,
                         .kernel = work->kernel,
@@ -214,18 +219,19 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
                         .rate_unit = work->rate_unit};
   const bool ratio = !row.text("over_set").empty();
   for (const configs::Kernel& kernel : work->kernels) {
-    auto run = run_of(row, gpu, kernel, {"set"});
+    auto run = run_of(row, gpu, *work, kernel, {"set"});
     if (!run) return std::unexpected(run.error());
     if (auto checked = check(run->scenario); !checked) return std::unexpected(checked.error());
     comparison.runs.push_back(std::move(*run));
   }
   if (is_power(row)) return measured_power(row, std::move(comparison));
   if (!ratio) {
-    const auto timing = timing_of_row(row);
-    if (!timing) return std::unexpected(timing.error());
-    if (auto flushed = flush_before(*timing, *work, comparison); !flushed) return std::unexpected(flushed.error());
+    const auto stated = timing_of_row(row);
+    if (!stated) return std::unexpected(stated.error());
+    const RowTiming timing = work->timing.value_or(*stated);
+    if (auto flushed = flush_before(timing, *work, comparison); !flushed) return std::unexpected(flushed.error());
     for (const configs::Kernel& kernel : work->around) {
-      auto run = run_of(row, gpu, kernel, {});
+      auto run = run_of(row, gpu, *work, kernel, {});
       if (!run) return std::unexpected(run.error());
       comparison.runs.push_back(std::move(*run));
     }
@@ -235,13 +241,13 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     comparison.measured = *us;
     const double launch_us = simulated.kernel_launch_cycles() / simulated.clock_mhz();
     const size_t gaps = work->launches || work->gaps ? comparison.runs.size() - 1 : 0;
-    const auto first_us = timing->events ? events_us(simulated) : Mapped<double>(work->launches ? launch_us : 0);
+    const auto first_us = timing.events ? events_us(simulated) : Mapped<double>(work->launches ? launch_us : 0);
     if (!first_us) return std::unexpected(first_us.error());
     comparison.launches_us = *first_us + static_cast<double>(gaps) * launch_us;
     return comparison;
   }
   if (work->kernels.size() != 1) return not_mapped("a ratio of rows with several kernels");
-  auto over = run_of(row, gpu, work->kernels.front(), {"set", "over_set"});
+  auto over = run_of(row, gpu, *work, work->kernels.front(), {"set", "over_set"});
   if (!over) return std::unexpected(over.error());
   if (auto checked = check(over->scenario); !checked) return std::unexpected(checked.error());
   comparison.runs.push_back(std::move(*over));

@@ -26,7 +26,7 @@ class RowMapper {
   Mapped<Comparison> map_kernels(const MeasuredRow& row, const configs::Gpu& gpu);
   Mapped<Comparison> map_scenario(const MeasuredRow& row);
   Mapped<Comparison> map_pair(const MeasuredRow& row, const configs::Gpu& gpu);
-  Mapped<Run> run_of(const MeasuredRow& row, const configs::Gpu& gpu, const configs::Kernel& kernel,
+  Mapped<Run> run_of(const MeasuredRow& row, const configs::Gpu& gpu, const RowWork& work, const configs::Kernel& kernel,
                      const std::vector<std::string>& columns) const;
   Mapped<void> apply_settings(const MeasuredRow& row, configs::Scenario& scenario) const;
   Mapped<Run> load(const MeasuredRow& row, const std::string& scenario_column, const std::vector<std::string>& columns) const;

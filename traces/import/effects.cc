@@ -73,6 +73,7 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
   const auto answer = warp.launch.answers.find(op.line);
   if (answer != warp.launch.answers.end() && answer->second.kind == AnswerFacts::Kind::kSectors) {
     effect.bytes = static_cast<uint32_t>(answer->second.value) * access::kSectorBytes;
+    if (touch.lanes.empty()) touch.stated_bytes = effect.bytes;
   } else if (!touch.lanes.empty()) {
     const Coalesced asked = coalesced(touch);
     effect.bytes = static_cast<uint32_t>(asked.sectors) * access::kSectorBytes;

@@ -255,13 +255,32 @@ void r2p(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
+// P2R R12, PR, R4, 0x40: the register with the chosen bits of its byte replaced by predicates.
+void p2r(Warp& warp, const Op& op, uint32_t mask) {
+  Word result = Word::of(0);
+  uint32_t chosen = 0x7f;
+  for (const Source& source : op.sources) {
+    if (source.kind == Source::Kind::kRegister) result = warp.read(source, op);
+    if (source.kind == Source::Kind::kImmediate) chosen = source.immediate;
+  }
+  const int byte = op.has("B1") ? 8 : op.has("B2") ? 16 : op.has("B3") ? 24 : 0;
+  for (uint8_t p = 0; p < isa::kTruePredicate; ++p) {
+    if ((chosen >> p & 1) == 0) continue;
+    const uint32_t bit = uint32_t{1} << (p + byte);
+    const Word set = lane_by_lane({&result}, [&](int l) { return result.lane[l] | bit; });
+    const Word clear = lane_by_lane({&result}, [&](int l) { return result.lane[l] & ~bit; });
+    result = selected(set, clear, warp.state.predicates[p]);
+  }
+  warp.write(op.destinations.at(0), result, mask);
+}
+
 }  // namespace
 
 std::span<const Executor> bit_executors() {
   static constexpr std::array kTable{
       Executor{"LOP3", lop3}, Executor{"LOP32I", lop32i}, Executor{"SHF", shf},   Executor{"PRMT", prmt},
       Executor{"SGXT", sgxt}, Executor{"BMSK", bmsk},     Executor{"POPC", popc}, Executor{"BREV", brev},
-      Executor{"FLO", flo},   Executor{"PLOP3", plop3},   Executor{"R2P", r2p},
+      Executor{"FLO", flo},   Executor{"PLOP3", plop3},   Executor{"R2P", r2p},   Executor{"P2R", p2r},
   };
   return kTable;
 }

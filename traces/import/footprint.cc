@@ -38,6 +38,14 @@ Pattern pattern_of(const Touch& touch) {
 ArrayTraffic traffic_of(const Touch& touch, const std::array<uint32_t, kCtaVariables>& ctas) {
   auto [distinct, span, run] = pattern_of(touch);
   ArrayTraffic traffic;
+  if (touch.stated_bytes > 0) {
+    // Each execution is taken to touch something else.
+    traffic.requested = touch.stated_bytes;
+    for (const uint32_t count : ctas) traffic.requested *= count;
+    for (const Touch::Stride& stride : touch.strides) traffic.requested *= stride.count;
+    traffic.touched = traffic.requested;
+    return traffic;
+  }
   if (distinct == 0) return traffic;
   std::vector<Touch::Stride> strides = touch.strides;
   for (int v = 0; v < kCtaVariables; ++v) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "configs/launch_sizes.h"
 #include "configs/near_miss.h"
 #include "isa/architecture.h"
 #include "traces/import/cluster_signals.h"
@@ -42,7 +43,7 @@ class Importer {
     if (!compiled_for) return places_.fail({launch_.has_architecture() ? "architecture" : "", compiled_for.error().message});
     compiled_for_ = std::move(name);
     architecture_ = *compiled_for;
-    if (!launch_.has_runs_on()) return {};
+    if (!launch_.has_runs_on() || launch_.runs_on() == configs::kAnyArchitecture) return {};
     auto runs_on = isa::Architecture::find(launch_.runs_on());
     if (!runs_on) return places_.fail({"runs_on", runs_on.error().message});
     architecture_ = *runs_on;
@@ -208,7 +209,9 @@ class Importer {
 
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
                                   const configs::Places& places, const access::CachesFor& caches) {
-  return Importer(file, launch, places, caches).import(text);
+  const auto sized = configs::with_sizes(launch, places);
+  if (!sized) return std::unexpected(sized.error());
+  return Importer(file, *sized, places, caches).import(text);
 }
 
 }  // namespace warpfold::sass

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "configs/launch_sizes.h"
 #include "configs/load.h"
 #include "configs/read_file.h"
 #include "tools/warpfold/commands/commands.h"
@@ -53,6 +54,7 @@ Outcome<void> import_command(const Invocation& invocation) {
     auto loaded = configs::load_gpu(options.text("gpu"));
     if (!loaded) return std::unexpected(Failure(loaded.error()));
     gpu = *std::move(loaded);
+    configs::settle_architecture(*launch, *gpu);
   }
   const auto imported =
       sass::import_listing(file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor());

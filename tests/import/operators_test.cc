@@ -1,0 +1,213 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <ranges>
+
+#include "support.h"
+
+// The operators of configs/kernels/operators move what their formulas say, with as many instructions for each further row.
+
+namespace warpfold::sass {
+namespace {
+
+constexpr uint64_t kRows = 512, kColumns = 2048, kElements = kRows * kColumns, kCtas = 64;
+
+Expected<Imported> imported(const std::string& name, std::vector<std::string> settings) {
+  const std::string folder = "configs/kernels/operators/";
+  const auto launch = configs::load_kernel_launch(data_file(folder + name + ".textproto"), {});
+  if (!launch) return std::unexpected(launch.error());
+  const auto has = [&](const std::string& parameter) {
+    return std::ranges::any_of(launch->parameter(), [&](const auto& each) { return each.has_value() && each.name() == parameter; });
+  };
+  if (has("ctas")) settings.push_back("parameter.ctas.value=" + std::to_string(kCtas));
+  if (has("images")) settings.push_back("parameter.images.value=1");
+  return import_files(folder + launch->listing(), folder + name + ".textproto", settings);
+}
+
+Expected<Imported> imported_rows(const std::string& name, uint64_t rows) {
+  const auto launch = configs::load_kernel_launch(data_file("configs/kernels/operators/" + name + ".textproto"), {});
+  const bool flat = std::ranges::any_of(launch->parameter(), [](const auto& each) { return each.name() == "elements"; });
+  if (flat) return imported(name, {"parameter.elements.value=" + std::to_string(rows * kColumns)});
+  return imported(name, {"parameter.rows.value=" + std::to_string(rows), "parameter.columns.value=" + std::to_string(kColumns)});
+}
+
+// Bytes of memory that an operator touches: `matrices` of rows x columns elements, vectors of a row's length in elements, words of
+// four bytes a row, words of four bytes a column of each CTA, and eighths of a byte an element. Instructions read or write a matrix
+// `accesses` times together.
+struct Formula {
+  const char* name;
+  uint64_t element_bytes;
+  uint64_t matrices;
+  uint64_t accesses;
+  uint64_t row_vectors = 0;
+  uint64_t words_a_row = 0;
+  uint64_t parts = 0;
+  uint64_t eighths = 0;
+  uint64_t sectors_a_row = 0;  // beside the matrix's accesses: the logit of the row's target
+};
+
+void PrintTo(const Formula& formula, std::ostream* out) { *out << formula.name; }
+
+class Operators : public testing::TestWithParam<Formula> {};
+
+TEST_P(Operators, MoveWhatTheirFormulaSays) {
+  const Formula& of = GetParam();
+  const auto kernel = imported_rows(of.name, kRows);
+  ASSERT_TRUE(kernel) << kernel.error().text();
+  uint64_t touched = 0;
+  uint64_t accesses = 0;
+  for (const ArrayReport& array : kernel->report.arrays) {
+    touched += array.touched;
+    if (array.touched == kElements * of.element_bytes) accesses += array.requested;
+  }
+  EXPECT_EQ(touched, kElements * of.element_bytes * of.matrices + kColumns * of.element_bytes * of.row_vectors +
+                         4 * kRows * of.words_a_row + 4 * kCtas * kColumns * of.parts + kElements / 8 * of.eighths);
+  EXPECT_EQ(accesses, kElements * of.element_bytes * of.accesses + 32 * kRows * of.sectors_a_row);
+}
+
+TEST_P(Operators, IssueAsManyInstructionsForEachFurtherRow) {
+  const auto issued = [](uint64_t rows) {
+    return traces::issued_instructions(imported_rows(GetParam().name, rows).value().kernel);
+  };
+  const uint64_t one = issued(kRows), two = issued(2 * kRows), three = issued(3 * kRows);
+  EXPECT_EQ(three - two, two - one);
+  // A thread loads, converts, computes and stores an element in a few instructions; CTAs of 1,024 threads have half their threads
+  // idle on rows this short.
+  const double each = 32.0 * static_cast<double>(two - one) / kElements;
+  EXPECT_GT(each, 1);
+  EXPECT_LT(each, 70);
+}
+
+constexpr Formula kFormulas[] = {
+    {"rms_norm", 2, 2, 2, 1, 1},
+    {"rms_norm_fp16", 2, 2, 2, 1, 1},
+    {"rms_norm_fp32", 4, 2, 2, 1, 1},
+    {"residual_rms_norm", 2, 4, 4, 1, 1},
+    {"residual_rms_norm_fp32", 4, 4, 4, 1, 1},
+    {"layer_norm", 2, 2, 2, 2, 2},
+    {"layer_norm_fp32", 4, 2, 2, 2, 2},
+    {"bias_dropout_residual_layer_norm", 2, 4, 4, 3, 2},
+    {"modulate", 2, 2, 2, 2},
+    {"rms_norm_backward", 2, 3, 3, 1, 1, 1},
+    {"rms_norm_backward_fp32", 4, 3, 3, 1, 1, 1},
+    {"layer_norm_backward", 2, 3, 3, 1, 2, 2},
+    {"layer_norm_backward_fp32", 4, 3, 3, 1, 2, 2},
+    {"softmax", 2, 2, 2},
+    {"softmax_fp16", 2, 2, 2},
+    {"softmax_fp32", 4, 2, 2},
+    {"softmax_online", 2, 2, 3},
+    {"softmax_online_fp32", 4, 2, 3},
+    {"softmax_three_pass", 2, 2, 4},
+    {"softmax_three_pass_fp32", 4, 2, 4},
+    {"softmax_backward", 2, 3, 3},
+    {"softmax_backward_fp32", 4, 3, 3},
+    {"cross_entropy", 2, 1, 1, 0, 4, 0, 0, 1},
+    {"cross_entropy_fp32", 4, 1, 1, 0, 4, 0, 0, 1},
+    {"cross_entropy_in_place", 2, 1, 3, 0, 3, 0, 0, 1},
+    {"cross_entropy_in_place_fp32", 4, 1, 3, 0, 3, 0, 0, 1},
+    {"cross_entropy_backward", 2, 2, 2, 0, 4},
+    {"cross_entropy_backward_fp32", 4, 2, 2, 0, 4},
+    {"silu", 2, 2, 2},
+    {"silu_fp16", 2, 2, 2},
+    {"silu_fp32", 4, 2, 2},
+    {"silu_backward", 2, 3, 3},
+    {"silu_backward_fp16", 2, 3, 3},
+    {"silu_backward_fp32", 4, 3, 3},
+    {"gelu", 2, 2, 2},
+    {"gelu_backward", 2, 3, 3},
+    {"relu", 2, 2, 2},
+    {"relu_backward", 2, 3, 3},
+    {"relu_squared", 2, 2, 2},
+    {"relu_squared_backward", 2, 3, 3},
+    {"scale", 2, 2, 2},
+    {"scale_fp32", 4, 2, 2},
+    {"residual", 2, 3, 3},
+    {"residual_fp32", 4, 3, 3},
+    {"swiglu", 2, 3, 3},
+    {"swiglu_fp32", 4, 3, 3},
+    {"swiglu_backward", 2, 5, 5},
+    {"swiglu_backward_fp32", 4, 5, 5},
+    {"sgd", 2, 3, 5},
+    {"sgd_fp32", 4, 3, 5},
+    {"adam", 2, 4, 7},
+    {"adam_fp32", 4, 4, 7},
+    {"dropout", 2, 2, 2, 0, 0, 0, 1},
+    {"dropout_stored", 2, 2, 2, 0, 0, 0, 1},
+    {"bias", 2, 2, 2, 1},
+    {"bias_fp32", 4, 2, 2, 1},
+    {"bias_gelu", 2, 2, 2, 1},
+    {"bias_gelu_dropout", 2, 2, 2, 1, 0, 0, 1},
+    {"bias_relu_dropout", 2, 2, 2, 1, 0, 0, 1},
+    {"bias_dropout_residual", 2, 3, 3, 1, 0, 0, 1},
+    {"gate", 2, 3, 3, 1},
+    {"rope", 2, 2, 2, 0, 64},  // cosines and sines of 64 BF16 each a row
+    {"rope_backward", 2, 2, 2, 0, 64},
+    {"row_sums", 2, 1, 1, 0, 1},
+    {"row_sums_fp32", 4, 1, 1, 0, 1},
+    {"transpose", 2, 2, 2},
+    {"cast_fp8_blocks", 2, 1, 1, 0, 64, 0, 8},  // two scales a warp, each pair counted as a sector of its own
+};
+INSTANTIATE_TEST_SUITE_P(Listed, Operators, testing::ValuesIn(kFormulas),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+const ArrayReport& array_of(const Imported& imported, const std::string& name) {
+  return *std::ranges::find(imported.report.arrays, name, &ArrayReport::name);
+}
+
+// Tokens are data: each row of the table is taken to be another one.
+TEST(Operators, GatherRowsFromMemory) {
+  const auto gather = imported("embedding", {"parameter.rows.value=512", "parameter.columns.value=2048"});
+  ASSERT_TRUE(gather) << gather.error().text();
+  EXPECT_EQ(array_of(*gather, "table").requested, kElements * 2);
+  EXPECT_EQ(array_of(*gather, "table").dram, kElements * 2);
+  EXPECT_EQ(array_of(*gather, "out").touched, kElements * 2);
+}
+
+TEST(Operators, SumColumnsInParts) {
+  const auto sums =
+      imported("column_sums", {"parameter.rows.value=512", "parameter.columns.value=2048", "parameter.parts.value=4"});
+  ASSERT_TRUE(sums) << sums.error().text();
+  EXPECT_EQ(array_of(*sums, "x").requested, kElements * 2);
+  EXPECT_EQ(array_of(*sums, "sums").touched, 4 * 4 * kColumns);
+}
+
+TEST(Operators, ReadLongRowsTwice) {
+  const auto norm = imported("rms_norm", {"parameter.rows.value=64", "parameter.columns.value=65536"});
+  ASSERT_TRUE(norm) << norm.error().text();
+  EXPECT_EQ(norm->report.function, "rms_norm_two_pass_bf16_512");
+  EXPECT_EQ(array_of(*norm, "x").requested, uint64_t{2} * 64 * 65536 * 2);
+}
+
+TEST(Operators, MultiplyMatricesByTiles) {
+  const std::vector<std::string> sizes{"parameter.rows.value=256", "parameter.columns.value=512", "parameter.depth.value=128"};
+  const auto naive = imported("matmul_naive", sizes);
+  const auto tiled = imported("matmul_tiled", sizes);
+  ASSERT_TRUE(naive && tiled);
+  // A warp reads a row of B, and one element of A in a sector of 32 bytes; of tiles each CTA reads its own, once.
+  EXPECT_EQ(array_of(*naive, "b").requested, uint64_t{256} * 512 * 128 * 4);
+  EXPECT_EQ(array_of(*naive, "a").requested, uint64_t{256} * 512 / 32 * 128 * 32);
+  EXPECT_EQ(array_of(*tiled, "a").requested, uint64_t{256} * 128 * 4 * 512 / 32);
+  EXPECT_EQ(array_of(*tiled, "b").requested, uint64_t{128} * 512 * 4 * 256 / 32);
+  EXPECT_EQ(array_of(*tiled, "c").touched, uint64_t{256} * 512 * 4);
+}
+
+TEST(Operators, RunBesideAGemm) {
+  const traces::Kernel gemm = generated("ampere_gemm { m: 4096 n: 4096 k: 2048 }");
+  for (const std::string name : {"rms_norm", "softmax", "swiglu", "dropout", "adam"}) {
+    const auto kernel = imported(name, {});
+    ASSERT_TRUE(kernel) << kernel.error().text();
+    const sim::Outcome pair = simulated({&gemm, &kernel->kernel}, a100());
+    const auto cycles = [&](size_t of) { return static_cast<double>(pair.kernels[of].end_cycle - pair.kernels[of].start_cycle); };
+    EXPECT_GT(cycles(0), time_of(gemm, a100())) << name;
+    EXPECT_GT(cycles(1), time_of(kernel->kernel, a100())) << name;
+  }
+}
+
+TEST(LaunchSizes, SayWhatIsMissing) {
+  EXPECT_EQ(message_of(imported("softmax_backward_fp32", {"parameter.columns.value=8192"})),
+            "no choice is for more than 4096 columns");
+  EXPECT_EQ(message_of(imported("rms_norm", {"parameter.rows.value=0"})), "a size follows from \"rows\"; it must be at least 1");
+}
+
+}  // namespace
+}  // namespace warpfold::sass

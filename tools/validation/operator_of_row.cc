@@ -1,0 +1,121 @@
+#include <filesystem>
+#include <utility>
+
+#include "configs/launch_sizes.h"
+#include "configs/load.h"
+#include "tools/validation/operator_rows.h"
+
+namespace warpfold::validation {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kFlushBytes = 268435456;  // triton.testing.do_bench and cuDNN's script clear as much in front of a call
+
+bool says(const std::string& text, const char* word) { return text.find(word) != std::string::npos; }
+
+Mapped<configs::Kernel> kernel_of(const OperatorLaunch& launch, const std::string& folder) {
+  configs::Kernel kernel;
+  kernel.set_name("pass");
+  if (launch.pass) {
+    *kernel.mutable_elementwise() = *launch.pass;
+    return kernel;
+  }
+  const fs::path file = fs::path(folder) / (launch.name + ".textproto");
+  auto description = configs::load_kernel_launch(file.string(), launch.settings);
+  if (!description && !fs::exists(file)) return not_mapped("no operator " + launch.name);
+  if (!description) return mistaken(description.error());
+  if (const auto sized = configs::with_sizes(*description, {}); !sized)
+    return not_mapped(launch.name + ": " + sized.error().message);
+  kernel.mutable_listing()->set_path(fs::absolute(fs::path(folder) / description->listing()).string());
+  *kernel.mutable_listing()->mutable_description() = *std::move(description);
+  return kernel;
+}
+
+// A CTA of a pass ends with its last warp, and of several warps one mostly has what it reads in L2's far partition, or behind it:
+// as many cycles more than near ones as Luo et al. measured (A100: 357 for 208; H800: 414 for 258).
+std::vector<std::string> far_partition(const configs::Gpu& gpu) {
+  const uint32_t more = gpu.architecture() == "sm_80" ? 149 : gpu.architecture() == "sm_90" ? 156 : 0;
+  if (more == 0) return {};
+  return {"gpu.l2.hit_latency_cycles=" + std::to_string(gpu.l2().hit_latency_cycles() + more),
+          "gpu.dram.latency_cycles=" + std::to_string(gpu.dram().latency_cycles() + more)};
+}
+
+// gpu-stream (RRZE-HPC/gpu-benches, gpu-stream/main.cu): a thread an element of doubles, arrays of 2^27 + 2, and shared memory so
+// that so many CTAs fit on an SM.
+Mapped<RowWork> stream_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder) {
+  constexpr uint64_t kElements = uint64_t{1} << 27;
+  const std::string& kernel = row.text("kernel");
+  const auto threads = number_of(row.text("dims_other"), "blockSize");
+  const auto ctas = number_of(row.text("dims_other"), "SM");
+  if (!threads || !ctas) return not_mapped("blockSize and blocks/SM are not stated");
+  RowWork work;
+  work.settings = {"gpu.sm.cta_slots=" + std::to_string(*ctas)};
+  work.shape = std::to_string(*threads) + " threads";
+  if (says(kernel, "read")) {
+    if (gpu.architecture() == "sm_70") return not_mapped("no listing of reads alone for sm_70");
+    auto read =
+        kernel_of({"stream_read",
+                   {"block.x=" + std::to_string(*threads), "grid.x=" + std::to_string((kElements + *threads - 1) / *threads)},
+                   {}},
+                  folder);
+    if (!read) return std::unexpected(read.error());
+    work.kernels.push_back(*std::move(read));
+    work.work = 8.0 * kElements;
+    return work;
+  }
+  work.kernels.emplace_back().set_name("pass");
+  configs::Elementwise& pass = *work.kernels.back().mutable_elementwise();
+  pass.set_elements(kElements);
+  pass.set_element_bytes(8);
+  pass.set_access_bytes(8);
+  pass.set_threads_per_cta(static_cast<uint32_t>(*threads));
+  if (says(kernel, "init")) {
+    pass.set_operation(configs::FILL);
+  } else if (says(kernel, "scale")) {
+    pass.set_operation(configs::SCALE);
+  } else if (says(kernel, "triad")) {
+    pass.set_operation(configs::TRIAD);
+  } else {
+    return not_mapped("no pass of gpu-stream is called \"" + kernel + "\"");
+  }
+  const double arrays = pass.operation() == configs::FILL ? 1 : pass.operation() == configs::SCALE ? 2 : 3;
+  work.work = arrays * 8 * kElements;
+  return work;
+}
+
+Mapped<RowWork> call_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder) {
+  const auto read = operator_row(row);
+  if (!read) return std::unexpected(read.error());
+  const auto call = operator_call(*read, gpu);
+  if (!call) return std::unexpected(call.error());
+  RowWork work;
+  for (const OperatorLaunch& launch : call->launches) {
+    auto kernel = kernel_of(launch, folder);
+    if (!kernel) return std::unexpected(kernel.error());
+    work.kernels.push_back(*std::move(kernel));
+  }
+  work.work = call->rate_bytes;
+  work.shape = read->type + " " + std::to_string(read->rows) + "x" + std::to_string(read->columns);
+  // cuDNN's script sums the kernels of a profile; the others have a call between two events.
+  const bool profiled = says(row.text("impl"), "cuDNN backend");
+  work.timing = RowTiming{.events = !profiled, .flush_bytes = kFlushBytes};
+  work.gaps = !profiled;
+  return work;
+}
+
+}  // namespace
+
+Mapped<RowWork> operator_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder) {
+  auto work = row.text("kernel").starts_with("stream ") ? stream_of_row(row, gpu, folder) : call_of_row(row, gpu, folder);
+  if (!work) return work;
+  work->family = "memory-bound";
+  work->kernel = row.text("kernel");
+  work->rate_unit = "GB/s";
+  for (std::string& setting : far_partition(gpu)) work->settings.push_back(std::move(setting));
+  // Passes are far from the power limit: the highest clock.
+  work->clock_mhz = gpu.power().has_clock_limit_mhz() ? gpu.power().clock_limit_mhz() : gpu.clock_mhz();
+  return work;
+}
+
+}  // namespace warpfold::validation

@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <string_view>
+
+#include "tools/validation/operator_rows.h"
+
+namespace warpfold::validation {
+namespace {
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+  return text;
+}
+bool says(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+
+template <typename Value>
+struct Word {
+  std::string_view word;
+  Value value;
+};
+
+// The first word of the table that the text has.
+template <typename Value, size_t kWords>
+Value found(std::string_view text, const std::array<Word<Value>, kWords>& table, Value otherwise) {
+  const auto* const word = std::ranges::find_if(table, [&](const auto& each) { return says(text, each.word); });
+  return word == table.end() ? otherwise : word->value;
+}
+
+constexpr std::array kOperators{Word<RowOperator>{"fused_add_rms", RowOperator::kResidualRmsNorm},
+                                Word<RowOperator>{"fwd+res", RowOperator::kResidualRmsNorm},
+                                Word<RowOperator>{"rms_norm", RowOperator::kRmsNorm},
+                                Word<RowOperator>{"rmsnorm", RowOperator::kRmsNorm},
+                                Word<RowOperator>{"layer_norm", RowOperator::kLayerNorm},
+                                Word<RowOperator>{"layernorm", RowOperator::kLayerNorm},
+                                Word<RowOperator>{"softmax", RowOperator::kSoftmax},
+                                Word<RowOperator>{"cross-entropy", RowOperator::kCrossEntropy},
+                                Word<RowOperator>{"cross_entropy", RowOperator::kCrossEntropy},
+                                Word<RowOperator>{"ce fwd", RowOperator::kCrossEntropy},
+                                Word<RowOperator>{"ce bwd", RowOperator::kCrossEntropy},
+                                Word<RowOperator>{"relu_squared", RowOperator::kReluSquared},
+                                Word<RowOperator>{"cast bf16->fp8", RowOperator::kCastFp8}};
+constexpr std::array kPasses{Word<RowPass>{"bwd", RowPass::kBackward}, Word<RowPass>{"backward", RowPass::kBackward},
+                             Word<RowPass>{"full", RowPass::kFull}};
+constexpr std::array kMakers{Word<RowMaker>{"quack", RowMaker::kQuack},
+                             Word<RowMaker>{"cute", RowMaker::kQuack},
+                             Word<RowMaker>{"torchao", RowMaker::kTorchao},
+                             Word<RowMaker>{"torch.compile", RowMaker::kCompiled},
+                             Word<RowMaker>{"torch_compile", RowMaker::kCompiled},
+                             Word<RowMaker>{"inductor", RowMaker::kCompiled},
+                             Word<RowMaker>{"helion", RowMaker::kCompiled},
+                             Word<RowMaker>{"megatron", RowMaker::kMegatron},
+                             Word<RowMaker>{"pytorch", RowMaker::kPyTorch},
+                             Word<RowMaker>{"aten", RowMaker::kPyTorch},
+                             Word<RowMaker>{"torch (liger", RowMaker::kPyTorch},
+                             Word<RowMaker>{"huggingface", RowMaker::kUnknown},
+                             Word<RowMaker>{"liger", RowMaker::kLiger},
+                             Word<RowMaker>{"cudnn", RowMaker::kCudnn}};
+
+// "shape 1x192x5120": rows are all but the last extent.
+bool take_shape(std::string_view text, OperatorRow& row) {
+  constexpr std::string_view kShape = "shape ";
+  size_t at = text.find(kShape);
+  if (at == std::string_view::npos) return false;
+  at += kShape.size();
+  uint64_t rows = 1;
+  uint64_t last = 0;
+  while (at < text.size()) {
+    uint64_t extent = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), extent);
+    if (error != std::errc()) return false;
+    rows *= last == 0 ? 1 : last;
+    last = extent;
+    at = static_cast<size_t>(end - text.data()) + 1;
+    if (at > text.size() || text[at - 1] != 'x') break;
+  }
+  row.rows = rows;
+  row.columns = last;
+  return row.columns > 0;
+}
+
+// M and N of the table, or of Liger's rows the swept size and what the rest of dims_other says.
+void take_sizes(const MeasuredRow& from, OperatorRow& row) {
+  const std::string& dims = from.text("dims_other");
+  if (from.count("M") && from.count("N")) {
+    row.rows = *from.count("M");
+    row.columns = *from.count("N");
+  } else if (!take_shape(dims, row)) {
+    const auto columns = number_of(dims, "N")   ? number_of(dims, "N")
+                         : number_of(dims, "H") ? number_of(dims, "H")
+                                                : number_of(dims, "V");
+    row.columns = columns.value_or(0);
+    if (const auto m = number_of(dims, "M")) {
+      row.rows = *m;
+    } else {
+      row.rows =
+          number_of(dims, "B").value_or(0) * (number_of(dims, "T") ? *number_of(dims, "T") : number_of(dims, "S").value_or(0));
+    }
+  }
+}
+
+// Liger's scripts state a type, but for cross-entropy (FP32: torch.randn without one) and Megatron's RMSNorm (BF16).
+std::string type_of(const MeasuredRow& from, const OperatorRow& row) {
+  const std::string text = lower(from.text("dtype") + " " + from.text("dims_other"));
+  if (says(text, "bf16") || says(text, "bfloat16") || row.megatron) return "bf16";
+  if (says(text, "fp16") || says(text, "float16")) return "fp16";
+  if (says(text, "fp32") || says(text, "float32")) return "fp32";
+  return row.maker == RowMaker::kLiger && row.op == RowOperator::kCrossEntropy ? "fp32" : "";
+}
+
+}  // namespace
+
+std::optional<uint64_t> number_of(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const bool begins = at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]));
+    size_t behind = at + name.size();
+    if (!begins || behind >= text.size() || (text[behind] != '=' && text[behind] != '"')) continue;
+    while (behind < text.size() && !std::isdigit(static_cast<unsigned char>(text[behind]))) ++behind;
+    uint64_t value = 0;
+    if (std::from_chars(text.data() + behind, text.data() + text.size(), value).ec == std::errc()) return value;
+  }
+  return std::nullopt;
+}
+
+Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
+  OperatorRow row;
+  const std::string kernel = lower(from.text("kernel"));
+  row.op = found(kernel, kOperators, RowOperator::kNone);
+  if (row.op == RowOperator::kNone) {
+    const std::string needed = "a memory-bound row needs operation, elements and element_bytes in dims_other";
+    return not_mapped(kernel.empty() ? needed : "no operator for \"" + from.text("kernel") + "\"; " + needed);
+  }
+  row.pass = found(kernel, kPasses, RowPass::kForward);
+  row.maker = found(lower(from.text("impl")), kMakers, RowMaker::kUnknown);
+  row.megatron = says(kernel, "megatron");
+  row.transposed = says(kernel, "transposed");
+  const std::string maker = lower(from.text("impl"));
+  row.unfused = maker.starts_with("liger_rms_norm");
+  if (row.maker == RowMaker::kCompiled && says(maker, "torch 2.7"))
+    return not_mapped("Inductor's kernels of torch 2.7 are not stated");
+  if (row.maker == RowMaker::kUnknown) return not_mapped("no kernels known of \"" + from.text("impl") + "\"");
+  take_sizes(from, row);
+  if (row.rows == 0 || row.columns == 0) return not_mapped("rows and columns are not stated");
+  row.type = type_of(from, row);
+  if (row.type.empty()) return not_mapped("the element type is not stated");
+  const uint64_t vector = row.type == "fp32" ? 4 : 8;
+  if (row.columns % vector != 0) return not_mapped("rows of " + std::to_string(row.columns) + " are no whole 16-byte vectors");
+  return row;
+}
+
+}  // namespace warpfold::validation
