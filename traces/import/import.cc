@@ -20,8 +20,8 @@ namespace {
 class Importer {
  public:
   Importer(const std::string& file, const configs::KernelLaunch& launch, const configs::Places& places,
-           const access::CachesFor& caches)
-      : file_(file), launch_(launch), places_(places), caches_(caches) {}
+           const access::CachesFor& caches, const Limits& limits)
+      : file_(file), launch_(launch), places_(places), caches_(caches), limits_(limits) {}
 
   Expected<Imported> import(std::string_view text) {
     for (const auto step : {&Importer::find_architecture, &Importer::find_function, &Importer::follow}) {
@@ -109,7 +109,7 @@ class Importer {
     if (!flow) return std::unexpected(flow.error());
     if (auto checked = check_answers(*facts); !checked) return checked;
     if (auto checked = check_registers(); !checked) return checked;
-    auto found = explore(file_, *ops, *flow, *facts);
+    auto found = explore(file_, *ops, *flow, *facts, limits_);
     if (!found) return std::unexpected(found.error());
     result_.report.control_codes = std::ranges::all_of(function_->code, &ListedInstruction::has_control);
     result_.report.followed_ctas = found->followed_ctas;
@@ -197,6 +197,7 @@ class Importer {
   const configs::KernelLaunch& launch_;
   const configs::Places& places_;
   const access::CachesFor& caches_;
+  const Limits& limits_;
   std::string compiled_for_;
   const isa::Architecture* architecture_ = nullptr;  // that the kernel runs on
   Listing listing_;
@@ -207,8 +208,8 @@ class Importer {
 }  // namespace
 
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
-                                  const configs::Places& places, const access::CachesFor& caches) {
-  return Importer(file, launch, places, caches).import(text);
+                                  const configs::Places& places, const access::CachesFor& caches, const Limits& limits) {
+  return Importer(file, launch, places, caches, limits).import(text);
 }
 
 }  // namespace warpfold::sass
