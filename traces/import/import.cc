@@ -109,6 +109,7 @@ class Importer {
     if (!flow) return std::unexpected(flow.error());
     if (auto checked = check_answers(*facts); !checked) return checked;
     if (auto checked = check_registers(); !checked) return checked;
+    if (auto checked = check_shared_memory(); !checked) return checked;
     auto found = explore(file_, *ops, *flow, *facts, limits_);
     if (!found) return std::unexpected(found.error());
     result_.report.control_codes = std::ranges::all_of(function_->code, &ListedInstruction::has_control);
@@ -146,6 +147,23 @@ class Importer {
                      listed.instruction.mnemonic +
                          ": warps give and take registers of the launch, of which the listing does not say the number; state what "
                          "ptxas -v prints, as registers: 168");
+    }
+    return {};
+  }
+
+  // cuobjdump -sass does not print how much there is, and no listing has what is dynamic.
+  Expected<void> check_shared_memory() const {
+    if (launch_.has_shared_memory_bytes() || function_->shared_bytes != 0) return {};
+    for (const ListedInstruction& listed : function_->code) {
+      const isa::Behaviour behaviour = architecture_->info(listed.instruction).behaviour;
+      if (behaviour != isa::Behaviour::kLoadShared && behaviour != isa::Behaviour::kStoreShared &&
+          behaviour != isa::Behaviour::kLoadMatrix && behaviour != isa::Behaviour::kCopyAsync)
+        continue;
+      return fail_at(
+          file_, listed.line, 0,
+          listed.instruction.mnemonic +
+              ": the listing does not say how much shared memory a CTA has; print it too, by cuobjdump -sass -res-usage, or "
+              "state static and dynamic bytes together, as shared_memory_bytes: 4096");
     }
     return {};
   }
