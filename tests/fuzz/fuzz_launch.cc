@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto caches = [](uint32_t, uint32_t, uint32_t) {
     return traces::access::CacheSpec{.l1_bytes = 1024, .l2_bytes = 4096, .sms = 2, .ctas_per_sm = 1};
   };
-  const sass::Limits limits{.instructions = 50'000, .passes = 5'000, .ctas = 20};
+  const sass::Limits limits{.instructions = 10'000, .passes = 1'000, .ctas = 20};
   const auto imported = sass::import_listing("fuzz.sass", kListing, launch, {}, caches, limits);
   if (!imported && imported.error().message.empty()) __builtin_trap();
   return 0;
