@@ -70,8 +70,6 @@ void for_registers_inside(std::string_view text, Visit visit) {
 }
 
 Expected<Operand> parse_address(Operand operand, std::string_view text) {
-  if (std::ranges::count(text, '[') != std::ranges::count(text, ']'))
-    return fail("unbalanced brackets in \"" + std::string(text) + "\"");
   std::optional<Diagnostic> wrong;
   for_registers_inside(text, [&](const RegisterName& name, std::string_view rest) {
     const auto number = checked_number(name, rest);
@@ -155,6 +153,10 @@ uint8_t register_width(const OpcodeInfo& info, const Instruction& instruction, c
 }  // namespace
 
 Expected<Operand> parse_operand(std::string_view text) {
+  // An operand ends at the comma behind its brackets.
+  if (std::ranges::count(text, '[') != std::ranges::count(text, ']') ||
+      std::ranges::count(text, '(') != std::ranges::count(text, ')'))
+    return fail("unbalanced brackets in \"" + std::string(text) + "\"");
   Operand operand;
   operand.text = text;
   operand.reuse = text.find(".reuse") != std::string_view::npos;

@@ -48,18 +48,19 @@ Expected<traces::Kernel> from_trace(const configs::TraceFile& trace, const std::
 }
 
 Expected<traces::Kernel> from_listing(const configs::ListingFile& listing, const configs::Gpu& gpu,
-                                      const std::string& scenario_file) {
+                                      const std::string& scenario_file, const CacheRoom& room) {
   const std::string path = beside(scenario_file, listing.path());
   const auto text = read_file(path);
   if (!text) return fail_in("path", text.error().message);
   configs::KernelLaunch launch = listing.description();
   configs::settle_architecture(launch, gpu);
-  auto imported = sass::import_listing(path, *text, launch, {}, caches_of(gpu));
+  auto imported = sass::import_listing(path, *text, launch, {}, caches_of(gpu, room));
   if (!imported) return std::unexpected(imported.error().inside("description"));
   return std::move(imported->kernel);
 }
 
-Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file) {
+Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file,
+                                  const CacheRoom& room) {
   switch (kernel.workload_case()) {
     case configs::Kernel::kPhilox:
       return make_philox(kernel.philox(), gpu);
@@ -82,7 +83,7 @@ Expected<traces::Kernel> generate(const configs::Kernel& kernel, const configs::
     case configs::Kernel::kTrace:
       return from_trace(kernel.trace(), scenario_file);
     case configs::Kernel::kListing:
-      return from_listing(kernel.listing(), gpu, scenario_file);
+      return from_listing(kernel.listing(), gpu, scenario_file, room);
     case configs::Kernel::WORKLOAD_NOT_SET:
       break;
   }
@@ -100,8 +101,9 @@ std::string workload_field(const configs::Kernel& kernel) {
 
 }  // namespace
 
-Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file) {
-  auto made = generate(kernel, gpu, scenario_file);
+Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const configs::Gpu& gpu, const std::string& scenario_file,
+                                     const CacheRoom& room) {
+  auto made = generate(kernel, gpu, scenario_file, room);
   if (!made) {
     Diagnostic problem = made.error();
     if (problem.file.empty()) {
@@ -118,17 +120,19 @@ Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const config
   return made;
 }
 
-Expected<traces::Kernel> KernelMaker::make(const configs::Kernel& kernel, const configs::Gpu& gpu) {
+Expected<traces::Kernel> KernelMaker::make(const configs::Kernel& kernel, const configs::Gpu& gpu, const CacheRoom& room) {
   configs::Kernel workload = kernel;
   workload.clear_name();
   workload.clear_stream();
   workload.clear_priority();
   workload.clear_after();
   workload.clear_tensor();
-  const std::pair key(workload.SerializeAsString(), gpu.SerializeAsString());
+  const auto text = [](const std::optional<uint64_t>& bytes) { return bytes ? std::to_string(*bytes) : "all"; };
+  const std::pair key(workload.SerializeAsString(),
+                      text(room.l1_bytes) + " " + text(room.l2_bytes) + " " + gpu.SerializeAsString());
   auto known = made_.find(key);
   if (known == made_.end()) {
-    auto made = make_kernel(kernel, gpu, file_);
+    auto made = make_kernel(kernel, gpu, file_, room);
     if (!made) return made;
     known = made_.emplace(key, std::move(*made)).first;
   }

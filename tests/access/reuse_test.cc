@@ -100,6 +100,18 @@ TEST(Reuse, PastL1AndStoresGoToL2) {
   }
 }
 
+// A copy goes round in two arrays that together are larger than L1, or not.
+TEST(Reuse, WhatIsStoredTakesRoomInL1) {
+  for (const bool fits : {true, false}) {
+    ReuseAnalysis analysis({.l1_bytes = fits ? 128U * 128 : 96U * 128, .l2_bytes = 1 << 20});
+    for (uint64_t step = 0; step < 128; ++step) {
+      add(analysis, 0, 2 * step, 0, Kind::kLoad, step % 64 * 128);
+      add(analysis, 0, 2 * step + 1, 1, Kind::kStore, 0x100000 + step % 64 * 128);
+    }
+    EXPECT_EQ(analysis.result()[0].l1_requests, fits ? 64 : 0);
+  }
+}
+
 // y = f(y): each sector comes from DRAM and is written back.
 TEST(Reuse, WhatIsLoadedAndStoredInPlaceIsWrittenBack) {
   ReuseAnalysis analysis({.l1_bytes = 1 << 16, .l2_bytes = 1 << 20});

@@ -25,6 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const bool asynchronous = text.find("SYNCS") != std::string_view::npos || text.find("UTMA") != std::string_view::npos;
   launch.set_architecture(asynchronous ? "sm_90" : "sm_80");
+  const bool says_resources = text.find(".nv.shared") != std::string_view::npos || text.find("SHARED:") != std::string_view::npos;
+  if (!says_resources) launch.set_shared_memory_bytes(4096);
   launch.mutable_grid()->set_x(3);
   launch.mutable_block()->set_x(40);
   for (const uint32_t value : {64U, 5U, 0U, 7U}) launch.add_parameter()->set_value(value);
@@ -36,6 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto caches = [](uint32_t, uint32_t, uint32_t) {
     return traces::access::CacheSpec{.l1_bytes = 1024, .l2_bytes = 4096, .sms = 2, .ctas_per_sm = 1};
   };
-  (void)sass::import_listing("fuzz.sass", text, launch, {}, caches);
+  const sass::Limits limits{.instructions = 10'000, .passes = 1'000, .ctas = 1'000};
+  (void)sass::import_listing("fuzz.sass", text, launch, {}, caches, limits);
   return 0;
 }

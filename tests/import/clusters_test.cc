@@ -100,7 +100,7 @@ TEST(Clusters, TheyTakeTheGeneratorsTime) {
   }
 }
 
-const std::string kLaunch = "architecture: \"sm_90\" grid { x: 4 } block { x: 64 } cluster { x: 2 }\n";
+const std::string kLaunch = "architecture: \"sm_90\" grid { x: 4 } block { x: 64 } cluster { x: 2 } shared_memory_bytes: 4096\n";
 
 // Lines 2 to 6: an mbarrier at 0x400 of the CTA's memory, of so many arrivals.
 std::string initialised(int arrivals) {

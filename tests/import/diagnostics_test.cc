@@ -56,6 +56,13 @@ TEST(Diagnostics, MissingParametersAreNamed) {
               HasSubstr("a constant or parameter that the launch description does not give"));
 }
 
+TEST(Diagnostics, SharedMemoryOfUnknownSizeIsAskedFor) {
+  const std::string message = message_of(import_lines("MOV R2, RZ ;\nLDS R3, [R2] ;\nEXIT ;\n", kLaunch));
+  EXPECT_THAT(message, StartsWith("kernel.sass:3: LDS: the listing does not say how much shared memory a CTA has"));
+  EXPECT_THAT(message, HasSubstr("cuobjdump -sass -res-usage"));
+  EXPECT_THAT(message, HasSubstr("shared_memory_bytes: 4096"));
+}
+
 TEST(Diagnostics, IrreducibleLoops) {
   EXPECT_THAT(
       message_of(import_lines("ISETP.GT.AND P0, PT, RZ, c[0x0][0x168], PT ;\n@P0 BRA `(.L_2) ;\n.L_1:\nIADD3 R1, R1, 0x1, RZ ;\n"

@@ -49,7 +49,8 @@ AllShares exact_shares(const Launched& of, const access::CacheSpec& caches) {
     for (uint32_t w = 0; w < of.launch.warps(); ++w) {
       Warp warp(of.launch, place, w, 256);
       warp.extents = {1, 1, 1, kUnbounded, kUnbounded, kUnbounded, kUnbounded, kUnbounded};
-      Follower follower(of.ops, of.flow, warp, all_loops);
+      const Limits limits;
+      Follower follower(of.ops, of.flow, warp, all_loops, limits);
       follower.follow(kAllLanes);
       for (const Touch& touch : follower.take_touches()) {
         const access::Kind kind = access_kind(of.ops[static_cast<size_t>(touch.op)]);
@@ -71,7 +72,7 @@ AllShares exact_shares(const Launched& of, const access::CacheSpec& caches) {
 }
 
 ImportedShares imported_shares(const Launched& of, const access::CacheSpec& caches, const ReuseBudget& budget) {
-  const Exploration found = value_of(explore("listing", of.ops, of.flow, of.launch));
+  const Exploration found = value_of(explore("listing", of.ops, of.flow, of.launch, {}));
   const LaunchReuse reuse = launch_reuse(found, of.launch, caches, true, budget);
   ImportedShares imported{AllShares(of.launch.arrays.size()), reuse.l1, reuse.l2};
   for (size_t array = 0; array < of.launch.arrays.size(); ++array) {

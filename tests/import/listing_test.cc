@@ -30,6 +30,24 @@ TEST(Listing, BothDisassemblersGiveFunctionsWithTheirHeaders) {
   EXPECT_EQ(architecture_of("nothing"), "");
 }
 
+// What cuobjdump -sass -res-usage and nvdisasm print of the same kernel: on sm_90 with the system's 1024 bytes.
+TEST(Listing, ResourcesAreThoseOfEitherDisassembler) {
+  const std::string code = "\t\tFunction : tiles\n/*0000*/ LDS R2, [R0] ;\n/*0010*/ EXIT ;\n";
+  const auto resources = [](const std::string& text, const char* architecture) {
+    const Listing listing = read_listing("tiles", text, **isa::Architecture::find(architecture)).value();
+    return std::pair(listing.functions.at(0).registers, listing.functions.at(0).shared_bytes);
+  };
+  const std::string usage =
+      "Resource usage:\n Common:\n  GLOBAL:0\n Function other:\n  REG:8 STACK:0 SHARED:64 LOCAL:0\n"
+      " Function tiles:\n  REG:10 STACK:0 SHARED:5120 LOCAL:0 CONSTANT[0]:540\n";
+  EXPECT_EQ(resources(usage + code, "sm_80"), std::pair(10U, 5120U));
+  EXPECT_EQ(resources(usage + "\tcode for sm_90a\n" + code, "sm_90"), std::pair(10U, 4096U));
+  EXPECT_EQ(resources("\tcode for sm_80\n" + usage + code, "sm_90"), std::pair(10U, 5120U));  // on another machine
+  const std::string section = "\t.section\t.nv.shared.tiles,\"aw\",@nobits\n\t.align\t4\n.nv.shared.tiles:\n\t.zero\t\t5120\n";
+  EXPECT_EQ(resources(code + section, "sm_80"), std::pair(0U, 5120U));
+  EXPECT_EQ(resources(section + code, "sm_90"), std::pair(0U, 4096U));
+}
+
 TEST(Listing, InstructionsKnowTheirLinesAndThoseOfTheSource) {
   const std::string name = "configs/kernels/elementwise_lines_sm_80.sass";
   const Listing listing = read(name);

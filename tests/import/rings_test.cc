@@ -101,7 +101,7 @@ TEST(Rings, ImportedGemmIsAsFastAsTheGenerators) {
   }
 }
 
-const std::string kLaunch = "architecture: \"sm_90\" grid { x: 4 } block { x: 64 }\n";
+const std::string kLaunch = "architecture: \"sm_90\" grid { x: 4 } block { x: 64 } shared_memory_bytes: 4096\n";
 
 // Lines 2 to 4: an mbarrier at 0x400 whose phase takes 64 arrivals, (0x100000 - 64) << 1.
 const std::string kInitialised = "UMOV UR4, 0x400 ;\nUMOV UR6, 0x1fff80 ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n";
@@ -183,7 +183,7 @@ TEST(Rings, MbarriersThatAreNotPassedInTurnAreRingsOfTheirOwn) {
 
 // As CUTLASS releases a stage: one lane of a warpgroup arrives.
 TEST(Rings, WarpsOfAWarpgroupArriveTogether) {
-  const std::string launch = "architecture: \"sm_90\" grid { x: 4 } block { x: 128 }\n";
+  const std::string launch = "architecture: \"sm_90\" grid { x: 4 } block { x: 128 } shared_memory_bytes: 4096\n";
   const std::string one = "UMOV UR4, 0x400 ;\nUMOV UR6, 0x1ffffe ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n";
   const std::string product =
       "S2R R0, SR_TID.X ;\nISETP.NE.AND P2, PT, R0, 0x20, PT ;\nWARPGROUP.ARRIVE ;\n"

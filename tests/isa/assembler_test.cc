@@ -152,6 +152,7 @@ TEST(AssemblerDiagnostics, PointAtTheToken) {
   EXPECT_THAT(error_of("MOV R1, ").message, HasSubstr("expected an operand"));
   EXPECT_THAT(error_of("MOV R1, R2 ; junk").message, HasSubstr("unexpected text"));
   EXPECT_THAT(error_of("LDG.E R1, [R2.64").message, HasSubstr("unbalanced brackets"));
+  EXPECT_THAT(error_of("FADD R1, R2, Rcx[").message, HasSubstr("unbalanced brackets"));
   EXPECT_THAT(error_of("HMMA.16816.F32 R252, R4, R8, R252").message, HasSubstr("runs past number 254"));
   EXPECT_THAT(error_of("NOP ; {byts=4}").message, HasSubstr("did you mean \"bytes\"?"));
   EXPECT_THAT(error_of("NOP ; {multicast=256}").message, HasSubstr("expected 0 to 255"));

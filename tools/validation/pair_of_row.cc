@@ -63,6 +63,10 @@ Mapped<void> add_runs(RowPair& pair, const std::string& figure, const std::vecto
   return {};
 }
 
+// MHz of the suite's V100, which it does not state. fitted: X0101, four chains of FP64 multiplications a warp and both kernels at
+// once, which fill the pipe: 640.0 million cycles in 461.4 ms. A clock that a V100 has.
+constexpr double kVoltaClock = 1387;
+
 // Two kernels of multiplications, one CTA of each on every SM, by the suite of the ETH's systems group
 // (eth-easl/gpu-util-interference). Trips: run_pipeline_experiment.sh of wangpeiwen/gpu-util-interference@1f09e82 for V100, the
 // report of the suite's reproduction on an RTX 5090, section 4.2.3.
@@ -84,9 +88,38 @@ Mapped<RowPair> fp64_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
   add_value(launch, "trips", volta ? 20'000'000 : 2'000'000, 8);
   const std::string path = volta ? "one_resource_sm_70.sass" : "one_resource_sm_89.sass";
   RowPair pair{.kernel = "FP64 pipe", .shape = dims, .runs = {}, .clock_mhz = 0};
-  // fitted: X0101, four chains a warp and both kernels at once, which fill the pipe: 640.0 million cycles in 461.4 ms. A clock that
-  // a V100 has; the suite does not state it.
-  if (volta) pair.clock_mhz = 1387;
+  if (volta) pair.clock_mhz = kVoltaClock;
+  configs::Policy policy;
+  policy.set_kind(configs::CONCURRENT);
+  const auto added = add_runs(pair, row.text("metric"), {listing("a", 0, path, launch), listing("b", 1, path, launch)}, policy);
+  if (!added) return std::unexpected(added.error());
+  return pair;
+}
+
+// Two kernels that copy a region for each CTA again and again, one CTA of each on every SM, by the same suite. Trips and regions as
+// large as an SM's data memory: intra_sm/l1_cache of eth-easl/gpu-util-interference@af1fa50, 15000 and 128 KB.
+Mapped<RowPair> l1_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
+  constexpr uint64_t kRegion = 128 * 1024;
+  const std::string& dims = row.text("dims_other");
+  const auto footprint = number_behind(dims, "footprint ");
+  const auto ctas = number_behind(dims, "");
+  const auto threads = number_behind(dims, "blocks x ");
+  if (!footprint || !ctas || !threads || *footprint * 1024 > kRegion)
+    return not_mapped("dims_other: expected CTAs, threads and a footprint of up to 128 KB");
+  const bool volta = gpu.architecture() == "sm_70";
+  configs::KernelLaunch launch;
+  launch.set_function("copy_by_cta");
+  launch.set_architecture(volta ? "sm_70" : "sm_89");
+  if (!volta && gpu.architecture() != "sm_89") launch.set_runs_on(gpu.architecture());
+  launch.mutable_grid()->set_x(static_cast<uint32_t>(*ctas));
+  launch.mutable_block()->set_x(static_cast<uint32_t>(*threads));
+  for (const char* array : {"in", "out"}) add_pointer(launch, array, *ctas * kRegion);
+  add_value(launch, "elements", *footprint * 256, 8);
+  add_value(launch, "trips", 15000, 8);
+  add_value(launch, "stride", kRegion / 4, 4);
+  const std::string path = volta ? "one_resource_sm_70.sass" : "one_resource_sm_89.sass";
+  RowPair pair{.kernel = "copies in L1", .shape = dims, .runs = {}, .clock_mhz = 0};
+  if (volta) pair.clock_mhz = kVoltaClock;
   configs::Policy policy;
   policy.set_kind(configs::CONCURRENT);
   const auto added = add_runs(pair, row.text("metric"), {listing("a", 0, path, launch), listing("b", 1, path, launch)}, policy);
@@ -156,6 +189,7 @@ Mapped<RowPair> gemm_beside_all_reduce(const MeasuredRow& row, const configs::Gp
 Mapped<RowPair> pair_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& kernel = row.text("kernel");
   if (has(kernel, "FP64") && has(kernel, "x2")) return fp64_pair(row, gpu);
+  if (has(kernel, "L1: copy x2")) return l1_pair(row, gpu);
   if (has(kernel, "all-reduce") && gpu.architecture() == "sm_80") return gemm_beside_all_reduce(row, gpu);
   return not_mapped("kernels beside each other need a scenario (column scenario)");
 }

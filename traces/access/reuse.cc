@@ -75,7 +75,8 @@ std::vector<SiteReuse> ReuseAnalysis::result() const {
       const Touch& touch = touches_[order[i]];
       if (Request{touch.cta, touch.step, touch.warp} != request || touch.site != first.site) break;
       LruCache& own = l1[touch.cta % sms];
-      const uint8_t hits = touch.kind == Kind::kLoad ? own.touch(touch.line, touch.sectors) : uint8_t{0};
+      const uint8_t found = touch.kind == Kind::kLoadPastL1 ? uint8_t{0} : own.touch(touch.line, touch.sectors);
+      const uint8_t hits = touch.kind == Kind::kLoad ? found : uint8_t{0};
       const auto missed = static_cast<uint8_t>(touch.sectors & ~hits);
       site.sectors += count(touch.sectors);
       site.l1_sectors += count(hits);

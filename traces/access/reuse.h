@@ -20,7 +20,7 @@ struct CacheSpec {
 enum class Kind : uint8_t {
   kLoad,
   kLoadPastL1,  // LDGSTS.BYPASS, .STRONG: L1 is not looked into
-  kStore,       // to L2, L1 keeps what it has
+  kStore,       // to L2; L1 has the sectors afterwards
 };
 
 // The caches as a kernel meets them whose CTAs have so many warps, registers a thread and bytes of shared memory.

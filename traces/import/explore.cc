@@ -11,7 +11,6 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kMostFollowed = 20'000;         // CTAs executed one by one; some milliseconds each
 constexpr size_t kMostAccesses = size_t{1} << 18;  // some hundred bytes each
 
 struct Box {
@@ -27,8 +26,8 @@ struct WarpTouch {
 
 class Explorer {
  public:
-  Explorer(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch)
-      : file_(file), ops_(ops), flow_(flow), launch_(launch), registers_(registers_named(ops)) {
+  Explorer(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch, const Limits& limits)
+      : file_(file), ops_(ops), flow_(flow), launch_(launch), limits_(limits), registers_(registers_named(ops)) {
     found_.traffic.resize(launch.arrays.size());
   }
 
@@ -42,9 +41,9 @@ class Explorer {
       const Box whole = box;
       if (auto followed = follow_box(box); !followed) return std::unexpected(followed.error());
       push_rest(whole, box, open);
-      if (found_.followed_ctas > kMostFollowed) {
+      if (found_.followed_ctas > limits_.ctas) {
         return fail_at(file_, 0, 0,
-                       "more than " + std::to_string(kMostFollowed) +
+                       "more than " + std::to_string(limits_.ctas) +
                            " CTAs go different ways that are no matter of linear inequalities in the CTA's index; import a smaller "
                            "grid, or record a trace");
       }
@@ -141,7 +140,7 @@ class Explorer {
     for (uint32_t index = 0; index < launch_.warps(); ++index) {
       Warp warp(launch_, cta, index, registers_);
       warp.extents = extents;
-      Follower follower(ops_, flow_, warp, literal_);
+      Follower follower(ops_, flow_, warp, literal_, limits_);
       const uint32_t threads = std::min<uint32_t>(kLanes, launch_.threads() - index * kLanes);
       Path path = follower.follow(threads == kLanes ? kAllLanes : (1U << threads) - 1);
       extents = warp.extents;
@@ -205,6 +204,7 @@ class Explorer {
   const std::vector<Op>& ops_;
   const Flow& flow_;
   const LaunchFacts& launch_;
+  const Limits& limits_;
   int registers_;
   std::set<int> literal_;
   Exploration found_;
@@ -228,8 +228,9 @@ void keep_used_paths(Exploration& found) {
   found.paths = std::move(used);
 }
 
-Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch) {
-  return Explorer(file, ops, flow, launch).explore();
+Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch,
+                              const Limits& limits) {
+  return Explorer(file, ops, flow, launch, limits).explore();
 }
 
 }  // namespace warpfold::sass

@@ -7,6 +7,7 @@
 #include "traces/import/flow.h"
 #include "traces/import/footprint.h"
 #include "traces/import/launch_facts.h"
+#include "traces/import/limits.h"
 #include "traces/import/path.h"
 
 namespace warpfold::sass {
@@ -37,6 +38,7 @@ void keep_used_paths(Exploration& found);
 // Follows every warp of every CTA, each place of a cluster for itself. One CTA stands for all that decide in the same way as far as
 // that is a matter of linear inequalities in its index; CTAs whose way hangs on their index otherwise (a remainder, a table) are
 // followed one by one.
-Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch);
+Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch,
+                              const Limits& limits);
 
 }  // namespace warpfold::sass

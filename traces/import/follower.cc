@@ -9,7 +9,6 @@
 namespace warpfold::sass {
 namespace {
 
-constexpr uint64_t kMostInstructions = 4'000'000;  // of one warp, executed one by one
 constexpr size_t kMostTouches = 200'000;
 
 bool decides_memory(const Op& op) {
@@ -67,7 +66,7 @@ Follower::Lanes Follower::run_region(int loop, int entry, uint32_t mask, Path& p
 void Follower::run_block(const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next) {
   for (int i = block.first; i < block.end; ++i) {
     const Op& op = ops_[static_cast<size_t>(i)];
-    if (++executed_ > kMostInstructions) throw EndlessLoop{i};
+    if (++executed_ > limits_.instructions) throw EndlessLoop{i};
     if (i + 1 == block.end && (op.behaviour == isa::Behaviour::kBranch || op.behaviour == isa::Behaviour::kExit)) {
       return finish_block(op, block, mask, path, next);
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "traces/import/flow.h"
+#include "traces/import/limits.h"
 #include "traces/import/path.h"
 #include "traces/import/touch.h"
 #include "traces/import/warp.h"
@@ -26,8 +27,8 @@ struct EndlessLoop {
 // nothing moves linearly, is followed pass by pass.
 class Follower {
  public:
-  Follower(const std::vector<Op>& ops, const Flow& flow, Warp& warp, const std::set<int>& literal_loops)
-      : ops_(ops), flow_(flow), warp_(warp), literal_(literal_loops) {}
+  Follower(const std::vector<Op>& ops, const Flow& flow, Warp& warp, const std::set<int>& literal_loops, const Limits& limits)
+      : ops_(ops), flow_(flow), warp_(warp), literal_(literal_loops), limits_(limits) {}
 
   // The warp's path from the first instruction to its end. Throws UnknownValue, NotLinear, EndlessLoop.
   Path follow(uint32_t mask);
@@ -69,6 +70,7 @@ class Follower {
   const Flow& flow_;
   Warp& warp_;
   const std::set<int>& literal_;
+  const Limits& limits_;
   int folding_ = 0;  // loops around that are being folded
   std::vector<Touch> touches_;
   uint64_t executed_ = 0;

@@ -21,8 +21,8 @@ namespace {
 class Importer {
  public:
   Importer(const std::string& file, const configs::KernelLaunch& launch, const configs::Places& places,
-           const access::CachesFor& caches)
-      : file_(file), launch_(launch), places_(places), caches_(caches) {}
+           const access::CachesFor& caches, const Limits& limits)
+      : file_(file), launch_(launch), places_(places), caches_(caches), limits_(limits) {}
 
   Expected<Imported> import(std::string_view text) {
     for (const auto step : {&Importer::find_architecture, &Importer::find_function, &Importer::follow}) {
@@ -110,7 +110,8 @@ class Importer {
     if (!flow) return std::unexpected(flow.error());
     if (auto checked = check_answers(*facts); !checked) return checked;
     if (auto checked = check_registers(); !checked) return checked;
-    auto found = explore(file_, *ops, *flow, *facts);
+    if (auto checked = check_shared_memory(); !checked) return checked;
+    auto found = explore(file_, *ops, *flow, *facts, limits_);
     if (!found) return std::unexpected(found.error());
     result_.report.control_codes = std::ranges::all_of(function_->code, &ListedInstruction::has_control);
     result_.report.followed_ctas = found->followed_ctas;
@@ -147,6 +148,23 @@ class Importer {
                      listed.instruction.mnemonic +
                          ": warps give and take registers of the launch, of which the listing does not say the number; state what "
                          "ptxas -v prints, as registers: 168");
+    }
+    return {};
+  }
+
+  // cuobjdump -sass does not print how much there is, and no listing has what is dynamic.
+  Expected<void> check_shared_memory() const {
+    if (launch_.has_shared_memory_bytes() || function_->shared_bytes != 0) return {};
+    for (const ListedInstruction& listed : function_->code) {
+      const isa::Behaviour behaviour = architecture_->info(listed.instruction).behaviour;
+      if (behaviour != isa::Behaviour::kLoadShared && behaviour != isa::Behaviour::kStoreShared &&
+          behaviour != isa::Behaviour::kLoadMatrix && behaviour != isa::Behaviour::kCopyAsync)
+        continue;
+      return fail_at(
+          file_, listed.line, 0,
+          listed.instruction.mnemonic +
+              ": the listing does not say how much shared memory a CTA has; print it too, by cuobjdump -sass -res-usage, or "
+              "state static and dynamic bytes together, as shared_memory_bytes: 4096");
     }
     return {};
   }
@@ -198,6 +216,7 @@ class Importer {
   const configs::KernelLaunch& launch_;
   const configs::Places& places_;
   const access::CachesFor& caches_;
+  const Limits& limits_;
   std::string compiled_for_;
   const isa::Architecture* architecture_ = nullptr;  // that the kernel runs on
   Listing listing_;
@@ -208,10 +227,10 @@ class Importer {
 }  // namespace
 
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
-                                  const configs::Places& places, const access::CachesFor& caches) {
+                                  const configs::Places& places, const access::CachesFor& caches, const Limits& limits) {
   const auto sized = configs::with_sizes(launch, places);
   if (!sized) return std::unexpected(sized.error());
-  return Importer(file, *sized, places, caches).import(text);
+  return Importer(file, *sized, places, caches, limits).import(text);
 }
 
 }  // namespace warpfold::sass

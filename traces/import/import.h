@@ -8,6 +8,7 @@
 #include "configs/kernel_launch.pb.h"
 #include "configs/places.h"
 #include "traces/import/launch_reuse.h"
+#include "traces/import/limits.h"
 #include "traces/kernel.h"
 
 namespace warpfold::sass {
@@ -45,6 +46,6 @@ struct Imported {
 // (launch_reuse.h). Without, and where all that the launch touches fits into L2, the share from DRAM is what is touched at all of
 // what is requested: each byte comes once, later accesses hit in L2.
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
-                                  const configs::Places& places, const access::CachesFor& caches = {});
+                                  const configs::Places& places, const access::CachesFor& caches = {}, const Limits& limits = {});
 
 }  // namespace warpfold::sass

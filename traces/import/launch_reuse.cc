@@ -61,8 +61,9 @@ class Study {
     LaunchReuse reuse;
     reuse.arrays.resize(launch_.arrays.size());
     for (size_t i = 0; i < followed_.size(); ++i) reuse.arrays[i / kKinds][i % kKinds].linear = followed_[i];
-    const auto looks_into_l1 = [](const AccessPattern& pattern) { return pattern.kind == Kind::kLoad; };
-    if (caches_.l1_bytes > 0) follow_l1(looks_into_l1, reuse);
+    const auto looks_into_l1 = [](const AccessPattern& pattern) { return pattern.kind != Kind::kLoadPastL1; };
+    const bool may_hit = std::ranges::find(found_.accesses, Kind::kLoad, &AccessPattern::kind) != found_.accesses.end();
+    if (caches_.l1_bytes > 0 && may_hit) follow_l1(looks_into_l1, reuse);
     if (with_l2) {
       follow_l2(reuse);
     } else {

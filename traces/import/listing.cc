@@ -6,6 +6,7 @@
 
 #include "isa/assembler.h"
 #include "traces/import/encoding.h"
+#include "traces/import/listed_resources.h"
 
 namespace warpfold::sass {
 namespace {
@@ -24,16 +25,6 @@ std::optional<uint64_t> hexadecimal(std::string_view text) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-// The number behind `key`, as in "SHI_REGISTERS=202".
-std::optional<uint32_t> number_after(std::string_view line, std::string_view key) {
-  const size_t at = line.find(key);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = line.substr(at + key.size());
-  uint32_t value = 0;
-  if (std::from_chars(rest.data(), rest.data() + rest.size(), value).ec != std::errc{}) return std::nullopt;
   return value;
 }
 
@@ -71,6 +62,7 @@ class Reader {
   }
 
   Expected<Listing> read(std::string_view text) {
+    const std::string compiled_for = architecture_of(text);
     while (!text.empty()) {
       const size_t end = text.find('\n');
       ++line_;
@@ -81,6 +73,7 @@ class Reader {
     }
     if (wants_high_word_) return wrong("the listing breaks off: the second word of the encoding is missing");
     finish_function();
+    resources_.add_to(listing_.functions, compiled_for.empty() ? listing_.architecture : compiled_for);
     if (listing_.functions.empty()) return wrong("no function; expected the text of cuobjdump -sass or nvdisasm");
     for (const Function& function : listing_.functions) {
       if (auto checked = check_labels(function); !checked) return std::unexpected(checked.error());
@@ -98,10 +91,10 @@ class Reader {
     if (wants_high_word_) return read_high_word(line);
     if (line.starts_with(".section\t") || line.starts_with(".section ")) return begin_section(line);
     if (const auto registers = number_after(line, "SHI_REGISTERS="); registers && open_) function_.registers = *registers;
+    if (resources_.read(line)) return {};
     if (line.starts_with("Function : ")) return begin_function(trimmed(line.substr(11)));
     if (line.starts_with(".text.") && line.ends_with(':')) return begin_text(line.substr(6, line.size() - 7));
     if (const auto label = label_of(line)) return add_label(*label);
-    if (line.starts_with(".zero") && shared_section_) return add_shared(line);
     if (!open_ || line.starts_with('.') || line.ends_with(':')) return {};
     if (!line.starts_with("/*") && line.find(';') == std::string_view::npos) return read_remark(line, whole);
     return read_instruction(line);
@@ -118,13 +111,12 @@ class Reader {
 
   Expected<void> begin_section(std::string_view line) {
     const std::string_view name = trimmed(line.substr(8));
-    shared_section_ = name.starts_with(".nv.shared.");
+    resources_.begin_section(name);
     if (name.starts_with(".text.")) {
       // ".text.NAME,"ax",@progbits": the name may hold commas where it was demangled.
       const size_t end = name.find(",\"");
       return begin_function(name.substr(6, end == std::string_view::npos ? end : end - 6));
     }
-    if (shared_section_) shared_of_ = std::string(name.substr(11, name.find(',') - 11));
     open_ = false;
     finish_function();
     return {};
@@ -167,17 +159,6 @@ class Reader {
   Expected<void> add_label(std::string_view label) {
     if (open_ && !function_.labels.emplace(label, next_offset()).second) {
       return wrong("the label " + std::string(label) + " exists twice");
-    }
-    return {};
-  }
-
-  // The size of .nv.shared.NAME: ".zero 8192". Functions before and behind it are looked up by name.
-  Expected<void> add_shared(std::string_view line) {
-    uint32_t bytes = 0;
-    const std::string_view text = trimmed(line.substr(5));
-    if (std::from_chars(text.data(), text.data() + text.size(), bytes).ec != std::errc{}) return {};
-    for (Function& function : listing_.functions) {
-      if (function.name == shared_of_) function.shared_bytes += bytes;
     }
     return {};
   }
@@ -254,8 +235,7 @@ class Reader {
   Listing listing_;
   Function function_;
   bool open_ = false;
-  bool shared_section_ = false;
-  std::string shared_of_;
+  Resources resources_;
   bool wants_high_word_ = false;
   std::vector<std::string> sources_;  // of the instructions that follow
   bool sources_used_ = false;

@@ -7,7 +7,6 @@ namespace {
 
 constexpr size_t kLongestPeriod = 16;  // passes of a group: stages of a ring, twice, for the parity of its barriers
 constexpr uint64_t kWorthFolding = 4;  // groups; fewer are followed
-constexpr uint64_t kMostPasses = 200'000;
 
 uint8_t bit_of(int variable) { return static_cast<uint8_t>(1U << variable); }
 
@@ -149,7 +148,7 @@ std::map<int, uint32_t> Follower::run_loop(int loop, uint32_t mask, Path& path) 
     }
     if (may_fold && next_try - since <= 2 * kLongestPeriod) history.push_back({warp_.state, mask});
     if (history.size() > 2 * kLongestPeriod) history.pop_front();
-    if (++passes > kMostPasses) throw EndlessLoop{flow_.blocks[static_cast<size_t>(header)].first};
+    if (++passes > limits_.passes) throw EndlessLoop{flow_.blocks[static_cast<size_t>(header)].first};
     ++since;
     Path body;
     const Lanes lanes = run_region(loop, header, mask, body);

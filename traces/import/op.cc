@@ -167,6 +167,16 @@ void find_executor(Op& op, const isa::OpcodeInfo& info) {
   op.execute = executor_of(op.base);
 }
 
+// An extended address is a register pair, also where the listing does not say .64: sm_70 and generic accesses, LDG.E.SYS R3, [R2].
+void widen_addresses(Op& op) {
+  const bool global = op.behaviour == isa::Behaviour::kLoadGlobal || op.behaviour == isa::Behaviour::kStoreGlobal;
+  if (!global || !op.has("E")) return;
+  for (Source& source : op.sources) {
+    const bool alone = source.index != isa::kZeroRegister && source.uniform == isa::kZeroRegister;
+    if (source.kind == Kind::kMemory && alone) source.wide = true;
+  }
+}
+
 // What the executor counts on: somewhere to write, and an address where one is read.
 bool has_operands(const Op& op) {
   if (op.execute == nullptr) return true;
@@ -195,6 +205,7 @@ Expected<std::vector<Op>> decode(const Listing& listing, const Function& functio
     for (const isa::Operand& operand : listed.instruction.operands) {
       (operand.destination ? op.destinations : op.sources).push_back(source_of(operand, op.base));
     }
+    widen_addresses(op);
     if (!has_operands(op)) return fail_at(listing.file, listed.line, 0, op.instruction->mnemonic + ": operands are missing");
     const auto label = function.labels.find(listed.label);
     const int64_t offset = label != function.labels.end() ? static_cast<int64_t>(label->second) : listed.target;

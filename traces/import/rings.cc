@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "traces/import/mbarriers.h"
 #include "traces/import/reroll.h"
 #include "traces/import/ring_positions.h"
+#include "traces/validate.h"
 
 namespace warpfold::sass {
 namespace {
@@ -24,6 +26,7 @@ class RingFinder {
     std::map<int32_t, std::vector<int32_t>> groups;
     for (const auto& [address, mbarrier] : mbarriers_) groups[root(address)].push_back(address);
     for (const auto& [first, stages] : groups) add_ring(stages);
+    if (auto found = find_turns(); !found) return found;
     return place_accesses();
   }
 
@@ -111,6 +114,34 @@ class RingFinder {
     for (const int32_t stage : stages) rings_.push_back({{stage}, arrivals(stage), false});
   }
 
+  // Every CTA in which a warp goes a way has the same turns for it.
+  Expected<void> find_turns() {
+    std::map<int32_t, uint32_t> of_phase;
+    for (const auto& [address, mbarrier] : mbarriers_) of_phase.emplace(address, arrivals(address));
+    turns_.resize(found_.paths.size());
+    std::vector<bool> known(found_.paths.size());
+    std::set<std::vector<int>> seen;
+    for (const CtaBox& box : found_.boxes) {
+      if (!seen.insert(box.paths).second) continue;
+      std::vector<const Path*> paths;
+      for (const int path : box.paths) paths.push_back(&found_.paths[static_cast<size_t>(path)]);
+      const std::vector<Turns> turns = turns_of(ops_, of_phase, paths);
+      for (size_t warp = 0; warp < turns.size(); ++warp) {
+        const auto path = static_cast<size_t>(box.paths[warp]);
+        if (known[path] && turns_[path] != turns[warp]) {
+          return fail_at(
+              file_, ops_.front().line, 0,
+              "warp " + std::to_string(warp) +
+                  " waits for other phases of its mbarriers than a warp that goes the same way, which the trace language "
+                  "does not express");
+        }
+        known[path] = true;
+        turns_[path] = turns[warp];
+      }
+    }
+    return {};
+  }
+
   // Stages that some warp passes in no fixed order are rings of one stage each.
   Expected<void> place_accesses() {
     for (;;) {
@@ -118,13 +149,15 @@ class RingFinder {
       std::vector<Path> paths = found_.paths;
       try {
         find_free_ones();
-        for (Path& path : paths) place_on_rings(ops_, rings_, path, cursors);
+        for (size_t i = 0; i < paths.size(); ++i) place_on_rings(ops_, rings_, turns_[i], paths[i], cursors);
+        share_cursors(ops_, paths, cursors);
       } catch (const OutOfOrder& access) {
         if (split(access.ring)) continue;
         return fail_at(file_, line_of(access.op), 0,
                        ops_[static_cast<size_t>(access.op)].instruction->mnemonic +
                            ": the phases of its mbarrier are passed in no fixed order, which the trace language does not express");
       }
+      if (std::cmp_greater(cursors.size(), traces::kMostCursors) && split_one_not_in_turn()) continue;
       for (size_t i = 0; i < paths.size(); ++i) found_.paths[i] = rerolled(paths[i]);
       name_equal_ones_alike();
       return describe(cursors);
@@ -147,6 +180,26 @@ class RingFinder {
     rings_.erase(rings_.begin() + static_cast<std::ptrdiff_t>(index));
     for (const int32_t stage : whole.stages) rings_.push_back({{stage}, whole.arrivals, false});
     return true;
+  }
+
+  // A ring of which every warp has a stage of its own needs no cursors as rings of one stage.
+  bool split_one_not_in_turn() {
+    for (size_t ring = 0; ring < rings_.size(); ++ring) {
+      if (!std::ranges::any_of(found_.paths, [&](Path& path) { return uses_several(path, rings_[ring]); }) && split(ring))
+        return true;
+    }
+    return false;
+  }
+
+  // One instruction goes from stage to stage.
+  static bool uses_several(Path& path, const MbarrierRing& ring) {
+    std::map<int, int32_t> first_of;
+    bool several = false;
+    for_each_step(path, [&](const Step& step) {
+      if (std::ranges::find(ring.stages, step.mbarrier.address) == ring.stages.end()) return;
+      several |= first_of.try_emplace(step.op, step.mbarrier.address).first->second != step.mbarrier.address;
+    });
+    return several;
   }
 
   // A warp whose first wait is for the parity of the phase before the first one passes at once.
@@ -178,6 +231,7 @@ class RingFinder {
   traces::Kernel& kernel_;
   std::map<int32_t, Mbarrier> mbarriers_;  // by address
   std::vector<MbarrierRing> rings_;
+  std::vector<Turns> turns_;  // of each path; none: the next phase of a wait's parity
 };
 
 }  // namespace

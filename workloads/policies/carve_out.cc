@@ -28,7 +28,7 @@ class CarveOut : public Policy {
   std::string_view help() const override { return "a share of each SM kept for a kernel while others run (reserve)"; }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     if (scenario.policy().reserve().empty()) return fail("needs at least one reserve { kernel: ... }");
-    auto plan = plan_as_written(scenario, kernels);
+    auto plan = plan_side_by_side(scenario, kernels);
     if (!plan) return plan;
     const Graph graph(scenario);
     for (int r = 0; r < scenario.policy().reserve_size(); ++r) {

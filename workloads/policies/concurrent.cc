@@ -9,7 +9,7 @@ class Concurrent : public Policy {
   configs::PolicyKind kind() const override { return configs::CONCURRENT; }
   std::string_view help() const override { return "streams side by side, left-over placement in priority and stream order"; }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
-    return plan_as_written(scenario, kernels);
+    return plan_side_by_side(scenario, kernels);
   }
 };
 

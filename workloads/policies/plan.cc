@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "workloads/policies/cache_shares.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/l2_left.h"
 
@@ -34,6 +35,13 @@ Expected<Plan> plan_as_written(const configs::Scenario& scenario, workloads::Ker
     for (const std::string& name : description.after()) planned.after.push_back(graph.index(name));
     plan.kernels.push_back(std::move(planned));
   }
+  return plan;
+}
+
+Expected<Plan> plan_side_by_side(const configs::Scenario& scenario, workloads::KernelMaker& kernels) {
+  auto plan = plan_as_written(scenario, kernels);
+  if (!plan) return plan;
+  if (auto shared = share_caches(scenario, true, kernels, *plan); !shared) return std::unexpected(shared.error());
   return plan;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,10 @@ namespace warpfold::policies {
 // One launch of a plan. It waits for others by their positions in the plan.
 struct PlannedKernel : traces::LaunchPlan {
   traces::Kernel kernel;
-  std::string of;                  // the scenario's kernel whose work it does, all of it or a part
-  std::vector<std::string> also;   // those whose work it does besides
-  uint64_t found_in_l2_bytes = 0;  // of its inputs, where it begins with L2 AS_LEFT
+  std::optional<traces::Kernel> alone;  // where the caches that others leave it have made `kernel` another one
+  std::string of;                       // the scenario's kernel whose work it does, all of it or a part
+  std::vector<std::string> also;        // those whose work it does besides
+  uint64_t found_in_l2_bytes = 0;       // of its inputs, where it begins with L2 AS_LEFT
 };
 
 // What is launched for a scenario under one policy.

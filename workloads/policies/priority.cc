@@ -25,7 +25,7 @@ class Priority : public Policy {
     return "CTAs and instructions by kernel priority (by_priority; default: Kernel.priority)";
   }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
-    auto plan = plan_as_written(scenario, kernels);
+    auto plan = plan_side_by_side(scenario, kernels);
     if (!plan) return plan;
     const configs::ByPriority& options = scenario.policy().by_priority();
     const Graph graph(scenario);

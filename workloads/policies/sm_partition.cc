@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "workloads/policies/cache_shares.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
 
@@ -118,6 +119,7 @@ class SmPartition : public Policy {
     for (int k = 0; k < scenario.kernel_size(); ++k) {
       if (const auto made = make_again(scenario, kernels, (*sets)[k], k, *plan); !made) return std::unexpected(made.error());
     }
+    if (const auto shared = share_caches(scenario, false, kernels, *plan); !shared) return std::unexpected(shared.error());
     return plan;
   }
 };

@@ -34,7 +34,7 @@ std::string busiest(const std::vector<sim::ResourceUse>& resources) {
 class Runner::Kernels {
  public:
   void add(const policies::PlannedKernel& planned) {
-    traces::Kernel program = traces::nameless(planned.kernel);
+    traces::Kernel program = traces::nameless(planned.alone ? *planned.alone : planned.kernel);
     const auto same = [&](const Program& known) { return known.sms == planned.sms.count && known.kernel == program; };
     const auto place = static_cast<size_t>(std::ranges::find_if(programs_, same) - programs_.begin());
     of_[&planned] = place;

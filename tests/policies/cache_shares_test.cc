@@ -1,0 +1,78 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "configs/load.h"
+#include "support.h"
+#include "tests/source_dir.h"
+#include "workloads/policies/cache_shares.h"
+#include "workloads/policies/plan.h"
+
+// What kernels that run beside each other leave each other of L1 and L2.
+
+namespace warpfold::policies {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(PartsOfCache, AreAsRatesAndNoMoreThanIsTouched) {
+  EXPECT_THAT(parts_of_cache(96, {{1, 200}, {1, 200}}), ElementsAre(48, 48));
+  EXPECT_THAT(parts_of_cache(96, {{3, 200}, {1, 200}}), ElementsAre(72, 24));
+  EXPECT_THAT(parts_of_cache(96, {{1, 40}, {1, 80}}), ElementsAre(40, 56));
+  EXPECT_THAT(parts_of_cache(96, {{1, 20}, {1, 30}}), ElementsAre(20, 30));
+  EXPECT_THAT(parts_of_cache(96, {{1, 200}, {0, 200}}), ElementsAre(96, 0));
+}
+
+// Copies of `kib` KB by each CTA, one on every SM of an RTX 5090, whose L1 has 120 KB beside the system's share of two CTAs.
+configs::Scenario two_copies(uint64_t kib, const std::string& policy) {
+  const std::string stride = "131072";
+  std::string text;
+  for (const char* name : {"a", "b"}) {
+    text += std::string("kernel { name: \"") + name + "\" stream: " + (*name == 'a' ? "0" : "1") +
+            " listing { path: \"../kernels/one_resource_sm_89.sass\" description { function: \"copy_by_cta\" "
+            "architecture: \"sm_89\" runs_on: \"sm_120\" grid { x: 170 } block { x: 64 } array { name: \"in\" bytes: 22282240 } "
+            "array { name: \"out\" bytes: 22282240 } parameter { array: \"in\" } parameter { array: \"out\" } "
+            "parameter { value: " +
+            std::to_string(kib * 256) + " bytes: 8 } parameter { value: 100 bytes: 8 } parameter { value: 32768 } } } }\n";
+  }
+  configs::Scenario scenario;
+  EXPECT_TRUE(configs::parse_text("copies", text + "policy { kind: " + policy + " }", scenario));
+  *scenario.mutable_gpu() = configs::load_gpu(std::string(WARPFOLD_SOURCE_DIR) + "/configs/gpus/rtx_5090.textproto").value();
+  return scenario;
+}
+
+Plan planned(const configs::Scenario& scenario) {
+  workloads::KernelMaker kernels(std::string(WARPFOLD_SOURCE_DIR) + "/configs/scenarios/copies.textproto");
+  return make_plan(scenario, kernels).value();
+}
+
+// Most loads go on to L2.
+bool loads_pass_l1(const traces::Kernel& kernel) {
+  return std::ranges::any_of(kernel.streams, [](const traces::MemoryStream& stream) {
+    return !stream.write && 2 * stream.l1_numerator < stream.l1_denominator;
+  });
+}
+
+TEST(CacheShares, TwoCopiesOfOneSmHaveHalfOfItsL1Each) {
+  const Plan fits = planned(two_copies(24, "CONCURRENT"));
+  EXPECT_FALSE(loads_pass_l1(fits.kernels[0].kernel));
+  const Plan does_not = planned(two_copies(40, "CONCURRENT"));
+  for (const PlannedKernel& kernel : does_not.kernels) {
+    ASSERT_TRUE(kernel.alone);
+    EXPECT_TRUE(loads_pass_l1(kernel.kernel));
+    EXPECT_FALSE(loads_pass_l1(*kernel.alone));
+  }
+}
+
+TEST(CacheShares, OneAfterTheOtherAndOnOtherSmsHaveL1ToThemselves) {
+  for (const char* policy : {"SEQUENTIAL", "SM_PARTITION"}) {
+    configs::Scenario scenario = two_copies(40, policy);
+    for (configs::Kernel& kernel : *scenario.mutable_kernel())
+      kernel.mutable_listing()->mutable_description()->mutable_grid()->set_x(85);  // a CTA on every SM of a half
+    for (const PlannedKernel& kernel : planned(scenario).kernels) {
+      EXPECT_FALSE(loads_pass_l1(kernel.kernel)) << policy;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpfold::policies

@@ -1,0 +1,59 @@
+#include "traces/import/listed_resources.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace warpfold::sass {
+namespace {
+
+// From sm_90 on the compiler counts the system's shared memory of a CTA (CUDA programming guide, "Compute Capability 9.0": 1 KB) as
+// static shared memory: compiled code of CUDA 13.0 has 5120 bytes where 4096 are declared, and 1024 where all of it is dynamic.
+constexpr uint32_t kSystemBytes = 1024;
+constexpr uint32_t kCountsSystemBytes = 90;
+
+constexpr std::string_view kSharedSection = ".nv.shared.";
+
+}  // namespace
+
+std::optional<uint32_t> number_after(std::string_view line, std::string_view key) {
+  const size_t at = line.find(key);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = line.substr(at + key.size());
+  uint32_t value = 0;
+  if (std::from_chars(rest.data(), rest.data() + rest.size(), value).ec != std::errc{}) return std::nullopt;
+  return value;
+}
+
+void Resources::begin_section(std::string_view name) {
+  shared_section_ = name.starts_with(kSharedSection);
+  if (shared_section_) function_ = name.substr(kSharedSection.size(), name.find(',') - kSharedSection.size());
+}
+
+bool Resources::read(std::string_view line) {
+  if (line.starts_with("Function ") && line.ends_with(':')) {
+    function_ = line.substr(9, line.size() - 10);
+    return true;
+  }
+  if (line.starts_with("REG:")) {
+    functions_[function_] = {number_after(line, "REG:").value_or(0), number_after(line, "SHARED:").value_or(0)};
+    return true;
+  }
+  if (!shared_section_ || !line.starts_with(".zero")) return false;
+  std::string_view bytes = line.substr(5);
+  bytes.remove_prefix(std::min(bytes.find_first_not_of(" \t"), bytes.size()));
+  functions_[function_].shared_bytes += number_after(bytes, "").value_or(0);
+  return true;
+}
+
+void Resources::add_to(std::vector<Function>& functions, std::string_view architecture) const {
+  const bool counts_system_bytes = number_after(architecture, "sm_").value_or(0) >= kCountsSystemBytes;
+  for (Function& function : functions) {
+    const auto found = functions_.find(function.name);
+    if (found == functions_.end()) continue;
+    if (function.registers == 0) function.registers = found->second.registers;
+    function.shared_bytes = found->second.shared_bytes;
+    if (counts_system_bytes) function.shared_bytes -= std::min(function.shared_bytes, kSystemBytes);
+  }
+}
+
+}  // namespace warpfold::sass
