@@ -18,7 +18,7 @@ std::optional<Finding> find_fault(const OperatorKernels& table) {
     const std::string path = "kernel[" + std::to_string(k) + "]";
     const OperatorKernel& kernel = table.kernel(k);
     if (kernel.operator__size() == 0) return Finding{path, "a kernel of the table does no operator"};
-    if (!kernel.has_listing() || !kernel.has_launch()) return Finding{path, "a kernel of the table needs listing and launch"};
+    if (!kernel.has_launch()) return Finding{path, "a kernel of the table needs a launch"};
     for (int s = 0; s < kernel.size_size(); ++s) {
       const std::string size = path + ".size[" + std::to_string(s) + "]";
       if (!kernel.size(s).has_path()) return Finding{size, "a size has no path"};
@@ -43,7 +43,7 @@ Expected<OperatorKernels> load_operator_kernels(const std::string& path) {
   if (const auto fault = find_fault(table)) return places.fail(*fault);
   for (OperatorKernel& kernel : *table.mutable_kernel()) {
     const fs::path folder = fs::path(path).parent_path();
-    kernel.set_listing((folder / kernel.listing()).lexically_normal().string());
+    if (kernel.has_listing()) kernel.set_listing((folder / kernel.listing()).lexically_normal().string());
     kernel.set_launch((folder / kernel.launch()).lexically_normal().string());
   }
   return table;

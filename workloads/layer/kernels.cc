@@ -1,8 +1,11 @@
 #include "workloads/layer/kernels.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <string>
 
+#include "configs/launch_sizes.h"
 #include "configs/load.h"
 
 namespace warpfold::layer {
@@ -21,6 +24,11 @@ Machine machine_of(const std::string& architecture) {
 
 const Operator& first_of(const Graph& graph, const FusedKernel& kernel) {
   return graph.operators[static_cast<size_t>(kernel.operators.front())];
+}
+
+// The listing that a launch description names, whose path is relative to it.
+std::string listing_beside(const std::string& file, const configs::KernelLaunch& launch) {
+  return (std::filesystem::path(file).parent_path() / launch.listing()).lexically_normal().string();
 }
 
 class Mapper {
@@ -105,10 +113,11 @@ class Mapper {
     for (const auto& size : row.size()) settings.push_back(size.path() + "=" + std::to_string(size_of(size, first)));
     auto launch = configs::load_kernel_launch(row.launch(), settings);
     if (!launch) return std::unexpected(launch.error());
+    configs::settle_architecture(*launch, source_.gpu);
     const std::string& runs_on = launch->has_runs_on() ? launch->runs_on() : launch->architecture();
     if (runs_on != source_.gpu.architecture()) return std::nullopt;
     configs::Kernel made;
-    made.mutable_listing()->set_path(row.listing());
+    made.mutable_listing()->set_path(row.has_listing() ? row.listing() : listing_beside(row.launch(), *launch));
     *made.mutable_listing()->mutable_description() = std::move(*launch);
     return made;
   }
