@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "configs/load.h"
 #include "configs/operator_kernels.h"
 #include "tests/layer/support.h"
@@ -57,8 +59,17 @@ TEST(LayerKernels, AttentionsBackwardPassIsThreeKernels) {
 }
 
 TEST(LayerKernels, SayWhyNoneRunsAnOperator) {
-  EXPECT_EQ(workload(llama(), "h100_sxm", "RN").why_none, "no kernel for rms_norm");
-  EXPECT_EQ(workload(llama(), "h100_sxm", "SIM").why_none, "no kernel for the operators as one");
+  EXPECT_EQ(workload(llama(), "h100_sxm", "PP").why_none, "no kernel for the operators as one");
+}
+
+// For every GPU: the table's launch says how rows of so many columns are dealt to threads.
+TEST(LayerKernels, NormsAndActivationsAreCompiledKernels) {
+  const configs::KernelLaunch norm = workload(llama(), "h100_sxm", "RN").kernels.front().listing().description();
+  EXPECT_EQ(norm.runs_on(), "sm_90");
+  EXPECT_TRUE(std::ranges::any_of(norm.parameter(), [](const auto& each) {
+    return each.name() == "columns" && each.value() == static_cast<int64_t>(llama().hidden());
+  }));
+  EXPECT_TRUE(workload(llama(), "h100_sxm", "SIM").kernels.front().listing().path().ends_with("operators/elementwise_sm_80.sass"));
 }
 
 // From the table: 4 elements a thread, 1024 a CTA.
