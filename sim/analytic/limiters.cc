@@ -25,7 +25,7 @@ enum class Spread { kAsDealt, kEvenly };
 class Counter {
  public:
   Counter(const Spec& spec, const KernelImage& image, Spread spread) : spec_(spec), image_(image), demand_(demand_of(spec, image)) {
-    for (const SmClass& sm_class : sm_classes(deal({image.kernel}, spec.memory.sm_count))) {
+    for (const SmClass& sm_class : sm_classes(deal(*image.kernel, spec.memory.sm_count))) {
       Demand sm;
       uint64_t ctas = 0;
       for (const traces::CtaRun& run : sm_class.ctas.front()) {

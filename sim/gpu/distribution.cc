@@ -4,6 +4,9 @@
 #include <bit>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "sim/plan/epochs.h"
 
 namespace warpfold::sim {
 namespace {
@@ -17,7 +20,8 @@ void append(CtaList& list, uint32_t cta_class, uint64_t count) {
   }
 }
 
-// What SM `sm` receives when CTAs are dealt round robin; closed form per run, so that grids of any size cost the same.
+// What the SM receives that is `sm` behind the first one when CTAs are dealt round robin; closed form per run, so that grids of any
+// size cost the same.
 CtaList round_robin(const traces::Kernel& kernel, uint32_t sm, uint32_t sm_count) {
   CtaList list;
   uint64_t first = 0;  // launch index of the run's first CTA
@@ -91,10 +95,6 @@ class Levels {
   std::vector<CtaList> lists_;   // [SM]
 };
 
-SmRange range_of(const std::vector<SmRange>& ranges, size_t launch, uint32_t sm_count) {
-  return ranges.empty() || ranges[launch].count == 0 ? SmRange{0, sm_count} : ranges[launch];
-}
-
 // Of the SMs of `range` to all SMs.
 std::vector<CtaList> placed(const std::vector<CtaList>& lists, const SmRange& range, uint32_t sm_count) {
   std::vector<CtaList> all(sm_count);
@@ -102,11 +102,12 @@ std::vector<CtaList> placed(const std::vector<CtaList>& lists, const SmRange& ra
   return all;
 }
 
-std::vector<CtaList> deal(const traces::Kernel& kernel, const SmRange& range, uint32_t sm_count) {
+std::vector<CtaList> deal(const traces::Kernel& kernel, const SmRange& range, uint32_t first, uint32_t sm_count) {
   const std::vector<uint64_t> lengths = lengths_of(kernel);
   if (equally_long(kernel, lengths)) {
     std::vector<CtaList> lists;
-    for (uint32_t sm = 0; sm < range.count; ++sm) lists.push_back(round_robin(kernel, sm, range.count));
+    for (uint32_t sm = 0; sm < range.count; ++sm)
+      lists.push_back(round_robin(kernel, (sm + range.count - first) % range.count, range.count));
     return placed(lists, range, sm_count);
   }
   Levels levels(std::vector<uint64_t>(range.count));
@@ -138,11 +139,27 @@ Cycle last_began(const SmPace& pace, const CtaList& list, const std::vector<uint
 
 }  // namespace
 
-Dealing deal(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count, const std::vector<SmRange>& ranges) {
+Dealing deal(const std::vector<Launch>& launches, bool serialise, uint32_t sm_count) {
+  const auto waits = closure(dependences(launches, serialise));
+  const auto range = [&](size_t l) { return launches[l].sms.count > 0 ? launches[l].sms : SmRange{0, sm_count}; };
+  const auto placed_before = [&](size_t one, size_t other) {
+    const Launch& a = launches[one];
+    const Launch& b = launches[other];
+    return std::tuple(-a.priority, a.stream, one) < std::tuple(-b.priority, b.stream, other);
+  };
   Dealing dealing;
-  for (size_t k = 0; k < kernels.size(); ++k) dealing.push_back(deal(*kernels[k], range_of(ranges, k, sm_count), sm_count));
+  for (size_t l = 0; l < launches.size(); ++l) {
+    uint64_t ctas = 0;
+    for (size_t other = 0; other < launches.size(); ++other) {
+      const bool together = other != l && !waits[l].test(other) && !waits[other].test(l) && range(l) == range(other);
+      if (together && placed_before(other, l)) ctas += launches[other].kernel->ctas();
+    }
+    dealing.push_back(deal(*launches[l].kernel, range(l), static_cast<uint32_t>(ctas % range(l).count), sm_count));
+  }
   return dealing;
 }
+
+Dealing deal(const traces::Kernel& kernel, uint32_t sm_count) { return {deal(kernel, {0, sm_count}, 0, sm_count)}; }
 
 std::vector<CtaList> received(const Dealing& dealing, size_t sm) {
   std::vector<CtaList> lists;

@@ -10,16 +10,22 @@
 
 namespace warpfold::sim {
 
+using traces::Launch;
 using traces::SmRange;
 
 // The CTAs that each SM receives of each launch, in order: [launch][SM].
 using Dealing = std::vector<std::vector<CtaList>>;
 
-// Deals the CTAs of each kernel to the SMs before a run. CTAs of equal length (instructions of the longest warp) go round the SMs,
-// CTA i to SM i mod sm_count; of unequal length the next one goes to the SM that has been given the least, in place of the first
-// one with room, which hardware chooses. `ranges`: the SMs of each kernel, among which alone its CTAs are dealt; none: every kernel
-// has all SMs.
-Dealing deal(const std::vector<const traces::Kernel*>& kernels, uint32_t sm_count, const std::vector<SmRange>& ranges = {});
+// Deals the CTAs of each launch to its SMs (Launch::sms) before a run. CTAs of equal length (instructions of the longest warp) go
+// round the SMs; of unequal length the next one goes to the SM that has been given the least, in place of the first one with room,
+// which hardware chooses. Launches that may run together go round one behind the other, by placement order: hardware takes the SM
+// with the most room, so that two kernels of few CTAs do not share SMs while others are empty (Gilman et al., "Demystifying the
+// Placement Policies of the NVIDIA GPU Thread Block Scheduler for Concurrent Kernels", 2020).
+//
+//   4 SMs; one kernel of 3 CTAs, another of 3      one: SMs 0, 1, 2      other: SMs 3, 0, 1
+Dealing deal(const std::vector<Launch>& launches, bool serialise, uint32_t sm_count);
+// A kernel by itself.
+Dealing deal(const traces::Kernel& kernel, uint32_t sm_count);
 
 // What one SM receives: [launch].
 std::vector<CtaList> received(const Dealing& dealing, size_t sm);

@@ -25,20 +25,10 @@ bool admits(const Spec& spec, std::vector<Launch> launches, const std::vector<Pl
   return true;
 }
 
-Dealing deal_all(const Spec& spec, const std::vector<Launch>& launches) {
-  std::vector<const traces::Kernel*> kernels;
-  std::vector<SmRange> ranges;
-  for (const Launch& launch : launches) {
-    kernels.push_back(launch.kernel);
-    ranges.push_back(launch.sms);
-  }
-  return deal(kernels, spec.memory.sm_count, ranges);
-}
-
 // Where a launch has waited for room, represented SMs may have had it earlier: it is run again with all of them. Where SMs had room
 // for CTAs that were dealt to others, it is run again with them dealt as the SMs got on.
 Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
-  Dealing dealing = deal_all(spec, inputs.launches);
+  Dealing dealing = deal(inputs.launches, inputs.options.serialise, spec.memory.sm_count);
   std::vector<std::shared_ptr<const FoldReport>> folds;
   bool with_representatives = true;
   for (int dealings = 1;;) {
@@ -79,7 +69,7 @@ Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches
   const Executor::Simulate run = [&spec](const RunInputs& of, bool until_idle) { return run_once(spec, of, until_idle); };
   const bool planned = options.run_cache != nullptr && !options.all_sms && !options.timeline && options.issue_log == nullptr;
   Outcome outcome = planned ? Executor(spec, *inputs, run).run() : run(*inputs, false);
-  outcome.sm_classes = static_cast<uint32_t>(sm_classes(deal_all(spec, launches)).size());
+  outcome.sm_classes = static_cast<uint32_t>(sm_classes(deal(launches, options.serialise, spec.memory.sm_count)).size());
   settle_resources(spec, outcome);
   for (size_t which = 0; which < outcome.alternative_bounds.size(); ++which)
     outcome.alternative_bounds[which].same &= admits(spec, launches, options.alternative_bounds[which], inputs->images);

@@ -1,15 +1,12 @@
 #include "sim/plan/epochs.h"
 
 #include <algorithm>
-#include <boost/dynamic_bitset.hpp>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
 namespace warpfold::sim {
-namespace {
 
-// [launch][other]: the launch waits for the other, directly or not.
 std::vector<boost::dynamic_bitset<>> closure(const std::vector<std::vector<int>>& depends_on) {
   const size_t launches = depends_on.size();
   std::vector<boost::dynamic_bitset<>> waits(launches, boost::dynamic_bitset<>(launches));
@@ -23,8 +20,6 @@ std::vector<boost::dynamic_bitset<>> closure(const std::vector<std::vector<int>>
   }
   return waits;
 }
-
-}  // namespace
 
 std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise) {
   std::vector<std::vector<int>> result(launches.size());

@@ -15,9 +15,17 @@ traces::Kernel grid(std::vector<traces::CtaRun> runs) {
   return kernel;
 }
 
+Launch on(const traces::Kernel& kernel, const SmRange& sms, int stream = 0) {
+  Launch launch;
+  launch.kernel = &kernel;
+  launch.sms = sms;
+  launch.stream = stream;
+  return launch;
+}
+
 TEST(Distribution, ARoundGridNeedsOneClass) {
   const traces::Kernel kernel = grid({{0, 264}});
-  const std::vector<SmClass> classes = sm_classes(deal({&kernel}, 132));
+  const std::vector<SmClass> classes = sm_classes(deal(kernel, 132));
   ASSERT_EQ(classes.size(), 1);
   EXPECT_EQ(classes[0].sms, 132);
   EXPECT_EQ(classes[0].ctas[0], (std::vector<traces::CtaRun>{{0, 2}}));
@@ -26,13 +34,13 @@ TEST(Distribution, ARoundGridNeedsOneClass) {
 TEST(Distribution, ARestSplitsTheSms) {
   const traces::Kernel kernel = grid({{0, 140}});
   std::map<uint64_t, uint64_t> sms_by_ctas;
-  for (const SmClass& sm_class : sm_classes(deal({&kernel}, 132))) sms_by_ctas[sm_class.ctas[0][0].count] = sm_class.sms;
+  for (const SmClass& sm_class : sm_classes(deal(kernel, 132))) sms_by_ctas[sm_class.ctas[0][0].count] = sm_class.sms;
   EXPECT_EQ(sms_by_ctas, (std::map<uint64_t, uint64_t>{{1, 124}, {2, 8}}));
 }
 
 TEST(Distribution, IdleSmsMakeNoClass) {
   const traces::Kernel kernel = grid({{0, 5}});
-  const std::vector<SmClass> classes = sm_classes(deal({&kernel}, 132));
+  const std::vector<SmClass> classes = sm_classes(deal(kernel, 132));
   ASSERT_EQ(classes.size(), 1);
   EXPECT_EQ(classes[0].sms, 5);
 }
@@ -41,28 +49,45 @@ TEST(Distribution, IdleSmsMakeNoClass) {
 TEST(Distribution, RangesKeepKernelsApart) {
   const traces::Kernel one = grid({{0, 8}});
   const traces::Kernel other = grid({{0, 3}});
-  const std::vector<SmRange> ranges = {{0, 4}, {4, 2}};
+  const std::vector<Launch> launches = {on(one, {0, 4}), on(other, {4, 2})};
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> sms;
   const auto ctas = [](const std::vector<traces::CtaRun>& runs) { return runs.empty() ? 0 : runs[0].count; };
-  for (const SmClass& sm_class : sm_classes(deal({&one, &other}, 8, ranges)))
+  for (const SmClass& sm_class : sm_classes(deal(launches, false, 8)))
     sms[{ctas(sm_class.ctas[0]), ctas(sm_class.ctas[1])}] = sm_class.sms;
   EXPECT_EQ(sms, (std::map<std::pair<uint64_t, uint64_t>, uint64_t>{{{2, 0}, 4}, {{0, 2}, 1}, {{0, 1}, 1}}));
-  EXPECT_EQ(each_sm(deal({&one, &other}, 8, ranges)).size(), 6);
+  EXPECT_EQ(each_sm(deal(launches, false, 8)).size(), 6);
 }
 
 TEST(Distribution, ARangeOfNoneIsTheWholeChip) {
   const traces::Kernel kernel = grid({{0, 8}});
-  const std::vector<SmClass> classes = sm_classes(deal({&kernel, &kernel}, 8, {{0, 0}, {2, 4}}));
+  const std::vector<SmClass> classes = sm_classes(deal({on(kernel, {0, 0}), on(kernel, {2, 4})}, false, 8));
   uint64_t ctas = 0;
   for (const SmClass& sm_class : classes) ctas += sm_class.sms * (sm_class.ctas[0][0].count + (sm_class.ctas[1].empty() ? 0 : 2));
   EXPECT_EQ(ctas, 16);
+}
+
+// Three CTAs of each on four SMs: side by side the second kernel's first one goes to the SM that is left; one behind the other both
+// begin at SM 0.
+TEST(Distribution, KernelsThatRunTogetherGoRoundOneBehindTheOther) {
+  const traces::Kernel kernel = grid({{0, 3}});
+  const std::vector<Launch> launches = {on(kernel, {}), on(kernel, {}, 1)};
+  const auto empty_sms = [](const std::vector<CtaList>& lists) {
+    std::vector<size_t> empty;
+    for (size_t sm = 0; sm < lists.size(); ++sm) {
+      if (lists[sm].empty()) empty.push_back(sm);
+    }
+    return empty;
+  };
+  EXPECT_EQ(empty_sms(deal(launches, false, 4)[0]), (std::vector<size_t>{3}));
+  EXPECT_EQ(empty_sms(deal(launches, false, 4)[1]), (std::vector<size_t>{2}));
+  EXPECT_EQ(empty_sms(deal(launches, true, 4)[1]), (std::vector<size_t>{3}));
 }
 
 TEST(Distribution, ClassesOfCtasKeepTheirOrder) {
   // Four SMs, CTAs a a a b b b b b: SM 0 gets a b, SM 3 gets b b.
   const traces::Kernel kernel = grid({{0, 3}, {1, 5}});
   std::map<std::vector<uint64_t>, uint64_t> found;
-  for (const SmClass& sm_class : sm_classes(deal({&kernel}, 4))) {
+  for (const SmClass& sm_class : sm_classes(deal(kernel, 4))) {
     std::vector<uint64_t> sequence;
     for (const traces::CtaRun& run : sm_class.ctas[0]) sequence.insert(sequence.end(), run.count, run.cta_class);
     found[sequence] = sm_class.sms;
@@ -80,7 +105,7 @@ TEST(Distribution, UnequalCtasGoToTheSmWithTheLeastWork) {
              return std::ranges::lexicographical_compare(a, b, {}, &traces::CtaRun::cta_class, &traces::CtaRun::cta_class);
            })>
       found;
-  for (const SmClass& sm_class : sm_classes(deal({&kernel}, 2))) found[sm_class.ctas[0]] = sm_class.sms;
+  for (const SmClass& sm_class : sm_classes(deal(kernel, 2))) found[sm_class.ctas[0]] = sm_class.sms;
   ASSERT_EQ(found.size(), 2);
   EXPECT_EQ(found.begin()->first, (std::vector<traces::CtaRun>{{0, 1}, {2, 1}}));
   EXPECT_EQ(found.rbegin()->first, (std::vector<traces::CtaRun>{{1, 3}}));
@@ -90,7 +115,7 @@ TEST(Distribution, UnequalCtasGoToTheSmWithTheLeastWork) {
 TEST(Distribution, AHeadStartIsWorthItsCtas) {
   traces::Kernel kernel = grid({{0, 40}});
   kernel.cta_classes.resize(1);
-  const Dealing dealt = deal({&kernel}, 4);
+  const Dealing dealt = deal(kernel, 4);
   const std::vector<SmPace> paces = {{2000, 3000}, {0, 1000}, {0, 1000}, {0, 1000}};
   EXPECT_TRUE(keeps_sm_free(kernel, dealt[0], {0, 4}, paces, 1));
   EXPECT_FALSE(keeps_sm_free(kernel, dealt[0], {0, 4}, {{100, 1100}, {0, 1000}, {0, 1000}, {0, 1000}}, 1));
@@ -118,8 +143,8 @@ RC_GTEST_PROP(Distribution, DealsEveryCtaOnceAndInOrder, ()) {
       runs.push_back({*rc::gen::inRange<uint32_t>(0, 3), *rc::gen::inRange<uint64_t>(1, 30)});
     kernels.push_back(grid(std::move(runs)));
   }
-  std::vector<const traces::Kernel*> pointers;
-  for (const traces::Kernel& kernel : kernels) pointers.push_back(&kernel);
+  std::vector<Launch> launches;
+  for (const traces::Kernel& kernel : kernels) launches.push_back(on(kernel, {}));
   // What each SM must receive, dealt one by one.
   std::map<std::vector<std::vector<uint32_t>>, uint64_t> expected;
   for (uint32_t sm = 0; sm < sms; ++sm) {
@@ -136,7 +161,7 @@ RC_GTEST_PROP(Distribution, DealsEveryCtaOnceAndInOrder, ()) {
     if (!idle) ++expected[dealt];
   }
   std::map<std::vector<std::vector<uint32_t>>, uint64_t> found;
-  for (const SmClass& sm_class : sm_classes(deal(pointers, sms))) {
+  for (const SmClass& sm_class : sm_classes(deal(launches, true, sms))) {
     std::vector<std::vector<uint32_t>> dealt;
     for (const auto& runs : sm_class.ctas) {
       auto& of_kernel = dealt.emplace_back();
@@ -168,7 +193,7 @@ RC_GTEST_PROP(Distribution, DealsUnequalCtasAsOneByOne, ()) {
   }
   std::erase_if(expected, [](const auto& dealt) { return dealt.empty(); });
   std::vector<std::vector<uint32_t>> found;
-  for (const SmClass& sm : each_sm(deal({&kernel}, sms))) {
+  for (const SmClass& sm : each_sm(deal(kernel, sms))) {
     auto& dealt = found.emplace_back();
     for (const traces::CtaRun& run : sm.ctas[0]) dealt.insert(dealt.end(), run.count, run.cta_class);
   }
@@ -181,7 +206,7 @@ TEST(Distribution, DealsAsManyAsThereAre) {
   kernel.cta_classes = {{"long", {7}}, {"short", {1}}};
   kernel.roles = {{"role", 1, {traces::Loop{{.parameter = 0}, {traces::Block{{isa::Instruction{}}}}}}}};
   uint64_t ctas = 0;
-  for (const SmClass& sm_class : sm_classes(deal({&kernel}, 132))) {
+  for (const SmClass& sm_class : sm_classes(deal(kernel, 132))) {
     for (const traces::CtaRun& run : sm_class.ctas[0]) ctas += sm_class.sms * run.count;
   }
   EXPECT_EQ(ctas, 1'000'000'000'001);

@@ -19,14 +19,8 @@ class Chip {
  public:
   Chip(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise)
       : spec_(*sim::make_spec(gpu)), launches_(launches), serialise_(serialise), released_(launches.size(), false) {
-    std::vector<const traces::Kernel*> kernels;
-    std::vector<traces::SmRange> ranges;
-    for (const sim::Launch& each : launches) {
-      kernels.push_back(each.kernel);
-      ranges.push_back(each.sms);
-      images_.push_back(*sim::make_image(spec_, *each.kernel));
-    }
-    for (const sim::SmClass& receives : sim::each_sm(sim::deal(kernels, spec_.memory.sm_count, ranges))) {
+    for (const sim::Launch& each : launches) images_.push_back(*sim::make_image(spec_, *each.kernel));
+    for (const sim::SmClass& receives : sim::each_sm(sim::deal(launches, serialise, spec_.memory.sm_count))) {
       std::vector<sim::SmLaunch> shares;
       for (size_t l = 0; l < launches.size(); ++l) {
         shares.push_back({launches[l], &images_[l], receives.ctas[l], rank(l), launches[l].priority, 0, 0, launches[l].early});

@@ -17,14 +17,12 @@ sim::Spec spec_of(const Scenario& scenario) {
 }  // namespace
 
 WatchedSm::WatchedSm(const Scenario& scenario) : spec_(spec_of(scenario)) {
-  std::vector<const traces::Kernel*> kernels;
   for (const sim::Launch& launch : scenario.launches) {
-    kernels.push_back(launch.kernel);
     auto image = sim::make_image(spec_, *launch.kernel);
     if (!image) throw std::logic_error(image.error().text());
     images_.push_back(std::move(*image));
   }
-  const sim::SmClass sm_class = sim::sm_classes(sim::deal(kernels, spec_.memory.sm_count)).front();
+  const sim::SmClass sm_class = sim::sm_classes(sim::deal(scenario.launches, scenario.serialise, spec_.memory.sm_count)).front();
   for (size_t l = 0; l < images_.size(); ++l) {
     const sim::Launch& launch = scenario.launches[l];
     launches_.push_back({launch, &images_[l], sm_class.ctas[l], static_cast<int>(l), launch.priority, images_[l].ctas_per_sm});
