@@ -57,8 +57,8 @@ TEST(LayerKernels, AttentionsBackwardPassIsThreeKernels) {
 }
 
 TEST(LayerKernels, SayWhyNoneRunsAnOperator) {
-  EXPECT_EQ(workload(llama(), "h100_sxm", "RN").why_none, "no kernel for rms_norm");
-  EXPECT_EQ(workload(llama(), "h100_sxm", "SIM").why_none, "no kernel for the operators as one");
+  EXPECT_EQ(workload(llama(), "h100_sxm", "BSC").why_none, "no kernel for rms_norm_weight_gradient");
+  EXPECT_EQ(workload(llama(), "h100_sxm", "BMSI").why_none, "no kernel for the operators as one");
 }
 
 // From the table: 4 elements a thread, 1024 a CTA.
