@@ -17,6 +17,7 @@ configs::Gpu gpu_called(const std::string& name);
 struct LayerRun {
   bool simulate = false;
   bool fused = false;
+  double activations_mb = 0;  // 0: no budget is asked about
 };
 configs::LayerReport layer_of(const configs::TransformerModel& model, const configs::Gpu& gpu, const LayerRun& how);
 

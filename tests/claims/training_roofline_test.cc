@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -100,6 +101,27 @@ TEST(TrainingRoofline, NormAndAllToAllAgainstAProduct) {
   for (const char* name : {"all-to-all Q", "all-to-all K", "all-to-all V", "all-to-all attention"})
     all += kernel_called(shared.versions(0), name).roofline_us() * parts / (parts - 1);
   expect_within_percent({"four all-to-all over a product, times h", 8734, all / unit_us(shared) * 4096}, 1);
+}
+
+// "Always" the memory-bound operators, then all-to-all, then products, never attention: an order that follows from simulated times.
+TEST(TrainingRoofline, CheapestToRecompute) {
+  const configs::TransformerModel model = model_called("llama2_7b", {"context_parallel=8", "link_gb_per_s=450"});
+  const LayerReport report = layer_of(model, gpu_called("h200_sxm"), {.simulate = true, .activations_mb = 30});
+  const auto at = [&](const std::string& kernel) {
+    for (int i = 0; i < report.memory().activations_size(); ++i) {
+      if (report.memory().activations(i).kernel() == kernel) return i;
+    }
+    throw std::runtime_error("no activation of " + kernel);
+  };
+  EXPECT_LT(at("norm 1"), at("all-to-all attention"));
+  EXPECT_LT(at("silu"), at("all-to-all attention"));
+  EXPECT_LT(at("multiply"), at("all-to-all attention"));
+  EXPECT_LT(at("all-to-all attention"), at("gate"));
+  EXPECT_LT(at("up"), at("attention"));
+  EXPECT_EQ(at("attention"), report.memory().activations_size() - 2);  // behind it the layer's input, which nothing makes again
+  EXPECT_LE(report.memory().kept_mb(), 30);
+  EXPECT_FALSE(report.memory().activations(at("norm 1")).kept());
+  EXPECT_TRUE(report.memory().activations(at("attention")).kept());
 }
 
 TEST(Slides, Intensities) {

@@ -79,6 +79,19 @@ TEST_F(Layer, SaysHowLongTrainingTakes) {
   EXPECT_NEAR(training.seconds(), 15e12 / training.tokens_per_second(), 1);
 }
 
+// Dropping an activation costs its kernel again, and those in front of it whose results nothing keeps.
+TEST_F(Layer, RecomputesUntilActivationsFit) {
+  const configs::LayerMemory all = layer({"--no-simulation", "--activations", "1e6"}).memory();
+  EXPECT_EQ(all.kept_mb(), all.all_mb());
+  EXPECT_EQ(all.recompute_us(), 0);
+  const configs::LayerMemory less = layer({"--no-simulation", "--activations", "60"}).memory();
+  EXPECT_LE(less.kept_mb(), 60);
+  EXPECT_GT(less.recompute_us(), 0);
+  double kept = 0;
+  for (const configs::LayerActivation& each : less.activations()) kept += each.kept() ? static_cast<double>(each.bytes()) / 1e6 : 0;
+  EXPECT_NEAR(kept, less.kept_mb(), 1e-6);
+}
+
 TEST_F(Layer, TakesSettingsOfTheGpu) {
   const configs::LayerReport twice = layer({"--no-simulation", "--set", "gpu.sm.tensor.scale=2"});
   EXPECT_NEAR(twice.tensor_tflops(), 2 * layer({"--no-simulation"}).tensor_tflops(), 1e-6);
@@ -99,6 +112,8 @@ TEST_F(Layer, NamesTheMistake) {
   EXPECT_EQ(refusal({"--train", "1e9", "--forward"}), "--train needs the backward pass; leave out --forward\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "3", "--set", "tensor_parallel=2", "--set", "link_gb_per_s=450"}),
             "--gpus must be a multiple of the 2 that share a layer, not 3\n");
+  EXPECT_EQ(refusal({"--no-simulation", "--activations", "8"}), "--activations 8.0: the layer's input alone takes 8.4 MB\n");
+  EXPECT_EQ(refusal({"--activations", "8", "--forward"}), "--activations needs the backward pass; leave out --forward\n");
   EXPECT_EQ(refusal({"--library", "cuBLS"}), "--library: no library called \"cuBLS\"; did you mean \"cuBLAS\"?\n");
   EXPECT_EQ(refusal({"--kernels", "none.textproto"}), "cannot read \"none.textproto\": No such file or directory\n");
 }

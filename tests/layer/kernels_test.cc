@@ -59,7 +59,7 @@ TEST(LayerKernels, AttentionsBackwardPassIsThreeKernels) {
 }
 
 TEST(LayerKernels, SayWhyNoneRunsAnOperator) {
-  EXPECT_EQ(workload(llama(), "h100_sxm", "PP").why_none, "no kernel for the operators as one");
+  EXPECT_EQ(workload(llama(), "h100_sxm", "BMSI").why_none, "no kernel for the operators as one");
 }
 
 // For every GPU: the table's launch says how rows of so many columns are dealt to threads.
@@ -70,6 +70,20 @@ TEST(LayerKernels, NormsAndActivationsAreCompiledKernels) {
     return each.name() == "columns" && each.value() == static_cast<int64_t>(llama().hidden());
   }));
   EXPECT_TRUE(workload(llama(), "h100_sxm", "SIM").kernels.front().listing().path().ends_with("operators/elementwise_sm_80.sass"));
+}
+
+// The biases of Q, K and V in one launch, by the kernels of all three.
+TEST(LayerKernels, SiblingsRunOneBehindTheOther) {
+  configs::TransformerModel model = gpt();
+  model.set_dropout(false);
+  const configs::Gpu h100 = gpu("h100_sxm");
+  const Graph graph = build_layer(model, {.backward = false, .stacked = false});
+  for (const FusedKernel& each : fuse(graph, Epilogue::kScale)) {
+    if (each.name != "AIB") continue;
+    EXPECT_EQ(workload_of(graph, each, {.gpu = h100, .type = configs::BF16, .listings = {}}).value().kernels.size(), 3U);
+    return;
+  }
+  FAIL() << "the biases of Q, K and V are not fused";
 }
 
 // From the table: 4 elements a thread, 1024 a CTA.

@@ -9,7 +9,7 @@ namespace warpfold::layer {
 // One dimension of an iteration space or a tensor, by the letters of Ivanov et al., arXiv 2007.00072: b batch, j query, k key,
 // h head, g key/value head, p within a head, i hidden, u feed-forward, q the stacked projections.
 struct Dimension {
-  std::string name{};
+  std::string name = {};
   uint64_t size = 1;
 
   bool operator==(const Dimension&) const = default;
@@ -28,14 +28,14 @@ enum class Role {
 };
 
 struct Tensor {
-  std::string name{};
+  std::string name = {};
   Role role = Role::kActivation;
-  Dimensions dimensions{};
-  uint32_t bytes = 2;            // of a word
-  int parent = -1;               // a part of that tensor: no memory of its own
-  int producer = -1;             // an operator; -1: the layer's input
-  std::vector<int> consumers{};  // operators, in order
-  bool result = false;           // read after the layer: its output, gradients of inputs and weights
+  Dimensions dimensions = {};
+  uint32_t bytes = 2;               // of a word
+  int parent = -1;                  // a part of that tensor: no memory of its own
+  int producer = -1;                // an operator; -1: the layer's input
+  std::vector<int> consumers = {};  // operators, in order
+  bool result = false;              // read after the layer: its output, gradients of inputs and weights
 
   uint64_t words() const { return role == Role::kStatistic ? 0 : volume(dimensions); }
 };
@@ -102,15 +102,15 @@ struct Product {
 };
 
 struct Operator {
-  std::string name{};
+  std::string name = {};
   Work work = Work::kBias;
   OperatorClass kind = OperatorClass::kElementwise;
   Pass pass = Pass::kForward;
   bool attention = false;  // part of multi-head attention, its projections' biases included
-  Dimensions independent{};
-  Dimensions reduction{};
-  std::vector<int> inputs{};
-  std::vector<int> outputs{};
+  Dimensions independent = {};
+  Dimensions reduction = {};
+  std::vector<int> inputs = {};
+  std::vector<int> outputs = {};
   uint64_t flops = 0;
   Product product{};    // kProduct
   bool causal = false;  // kAttention and its gradient

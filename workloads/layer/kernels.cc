@@ -46,7 +46,7 @@ class Mapper {
     if (first.kind == OperatorClass::kCommunication) return none("a transfer between GPUs, by the link's bandwidth and latency");
     if (first.work == Work::kProduct) return product(first);
     if (first.work == Work::kAttention || first.work == Work::kAttentionGradient) return attention(first);
-    if (kernel_.operators.size() > 1) return none("no kernel for the operators as one");
+    if (kernel_.operators.size() > 1) return siblings();
     return elementwise(first);
   }
 
@@ -120,6 +120,30 @@ class Mapper {
     made.mutable_listing()->set_path(row.has_listing() ? row.listing() : listing_beside(row.launch(), *launch));
     *made.mutable_listing()->mutable_description() = std::move(*launch);
     return made;
+  }
+
+  // Operators that were fused for the launch alone share no tensor: one kernel's CTAs run behind the other's.
+  Expected<LayerWorkload> siblings() const {
+    LayerWorkload all;
+    for (const int member : kernel_.operators) {
+      const Operator& each = at(member);
+      const bool shares =
+          std::ranges::any_of(kernel_.operators, [&](int other) { return other != member && shares_tensor(each, at(other)); });
+      if (shares) return none("no kernel for the operators as one");
+      auto alone = Mapper(graph_, {each.name, {member}, each.inputs, each.outputs}, source_).run();
+      if (!alone || !alone->why_none.empty()) return alone;
+      all.kernels.insert(all.kernels.end(), alone->kernels.begin(), alone->kernels.end());
+    }
+    return all;
+  }
+
+  static bool shares_tensor(const Operator& one, const Operator& other) {
+    return std::ranges::any_of(one.inputs,
+                               [&](int id) {
+                                 return std::ranges::find(other.outputs, id) != other.outputs.end() ||
+                                        std::ranges::find(other.inputs, id) != other.inputs.end();
+                               }) ||
+           std::ranges::any_of(one.outputs, [&](int id) { return std::ranges::find(other.inputs, id) != other.inputs.end(); });
   }
 
   LayerWorkload product(const Operator& first) const {

@@ -36,10 +36,10 @@ double all_to_all_us(double bytes, const Links& links);
 struct SimulatedLaunch {
   double us = 0;
   double limiter_us = 0;
-  std::string limiter{};
+  std::string limiter = {};
   uint64_t dram_bytes = 0;
-  std::string kernel{};
-  std::string why_not{};  // it was not
+  std::string kernel = {};
+  std::string why_not = {};  // it was not
 };
 
 struct LayerLaunches {

@@ -27,7 +27,7 @@ struct LayerRequest {
   layer::Epilogue epilogue = layer::Epilogue::kScale;
   TrainingPlan training{};
   std::optional<double> activations_mb{};  // that a layer may keep for its backward pass
-  std::string command_line{};
+  std::string command_line = {};
   RunOptions how{};
 };
 
