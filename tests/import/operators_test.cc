@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -9,6 +10,8 @@
 
 namespace warpfold::sass {
 namespace {
+
+using testing::EndsWith;
 
 constexpr uint64_t kRows = 512, kColumns = 2048, kElements = kRows * kColumns, kCtas = 64;
 
@@ -43,7 +46,7 @@ struct Formula {
   uint64_t words_a_row = 0;
   uint64_t parts = 0;
   uint64_t eighths = 0;
-  uint64_t sectors_a_row = 0;  // beside the matrix's accesses: the logit of the row's target
+  uint64_t sectors_a_row = 0;  // beside the matrix's accesses: the target's logit, by each of 32 warps
 };
 
 void PrintTo(const Formula& formula, std::ostream* out) { *out << formula.name; }
@@ -101,10 +104,10 @@ constexpr Formula kFormulas[] = {
     {"softmax_three_pass_fp32", 4, 2, 4},
     {"softmax_backward", 2, 3, 3},
     {"softmax_backward_fp32", 4, 3, 3},
-    {"cross_entropy", 2, 1, 1, 0, 4, 0, 0, 1},
-    {"cross_entropy_fp32", 4, 1, 1, 0, 4, 0, 0, 1},
-    {"cross_entropy_in_place", 2, 1, 3, 0, 3, 0, 0, 1},
-    {"cross_entropy_in_place_fp32", 4, 1, 3, 0, 3, 0, 0, 1},
+    {"cross_entropy", 2, 1, 1, 0, 4},
+    {"cross_entropy_fp32", 4, 1, 1, 0, 4},
+    {"cross_entropy_in_place", 2, 1, 3, 0, 3, 0, 0, 32},
+    {"cross_entropy_in_place_fp32", 4, 1, 3, 0, 3, 0, 0, 32},
     {"cross_entropy_backward", 2, 2, 2, 0, 4},
     {"cross_entropy_backward_fp32", 4, 2, 2, 0, 4},
     {"silu", 2, 2, 2},
@@ -204,9 +207,13 @@ TEST(Operators, RunBesideAGemm) {
 }
 
 TEST(LaunchSizes, SayWhatIsMissing) {
-  EXPECT_EQ(message_of(imported("softmax_backward_fp32", {"parameter.columns.value=8192"})),
-            "no choice is for more than 4096 columns");
-  EXPECT_EQ(message_of(imported("rms_norm", {"parameter.rows.value=0"})), "a size follows from \"rows\"; it must be at least 1");
+  EXPECT_THAT(message_of(imported("softmax_backward_fp32", {"parameter.columns.value=8192"})),
+              EndsWith("softmax_backward_fp32.textproto:6:31: no choice is for more than 4096 columns"));
+  EXPECT_EQ(message_of(imported("rms_norm", {"parameter.rows.value=0"})),
+            "--set parameter.rows.value=0: a size follows from \"rows\"; it must be at least 1");
+  EXPECT_THAT(message_of(import_lines("EXIT ;\n", R"(
+    architecture: "sm_80" grid_of { x { per: "row" } } block { x: 32 } parameter { name: "rows" value: 4 })")),
+              EndsWith("no parameter with a value is called \"row\"; did you mean \"rows\"?"));
 }
 
 }  // namespace

@@ -96,5 +96,24 @@ TEST_F(OperatorRows, OfAStreamLimitTheCtasOfAnSm) {
   EXPECT_EQ(stream->runs.front().scenario.kernel(0).elementwise().threads_per_cta(), 256U);
 }
 
+// Of all rows as their sources print them (docs/validation/operators.md); what is not mapped says why.
+TEST_F(OperatorRows, OfPublishedBenchmarksAreMappedOrRefused) {
+  RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {});
+  const auto rows = read_measured_rows(WARPFOLD_SOURCE_DIR "/tests/validation/operators/memory_bound.csv");
+  ASSERT_TRUE(rows) << rows.error().text();
+  size_t count = 0;
+  for (const MeasuredRow& each : *rows) {
+    const auto comparison = mapper.map(each);
+    if (comparison) {
+      ++count;
+      continue;
+    }
+    EXPECT_FALSE(comparison.error().mistake) << each.id();
+    EXPECT_FALSE(comparison.error().reason.empty()) << each.id();
+  }
+  EXPECT_EQ(rows->size(), 469U);
+  EXPECT_EQ(count, 333U);
+}
+
 }  // namespace
 }  // namespace warpfold::validation

@@ -42,6 +42,11 @@ Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparis
 // What lies between events besides the kernel; not mapped where the GPU does not state it.
 Mapped<double> events_us(const configs::Gpu& gpu);
 
+// What the row measured, in microseconds; rates are of the work.
+Mapped<double> measured_us(const MeasuredRow& row, const RowWork& work, double clock_mhz);
+// The comparison of a row that measured board power or a clock.
+Mapped<Comparison> measured_power(const MeasuredRow& row, Comparison comparison);
+
 // The kernel of a row's own file, relative to the CSV file: a trace or its text, or a listing with its launch description. Its rate
 // is of the launch description's `flops`.
 Mapped<RowWork> kernel_file_of_row(const MeasuredRow& row);

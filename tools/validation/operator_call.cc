@@ -94,8 +94,12 @@ class Call {
   Mapped<void> norm() {
     const bool layer = row_.op == RowOperator::kLayerNorm;
     const bool residual = row_.op == RowOperator::kResidualRmsNorm;
-    const double weights = static_cast<double>(row_.columns) * 4;
-    call_.rate_bytes = (row_.pass == RowPass::kBackward ? 3 : residual ? 4 : 2) * matrix_ + weights;
+    const bool backward = row_.pass == RowPass::kBackward;
+    // Quack counts a weight in FP32; cuDNN's script weights, their gradients and the moments of rows.
+    const auto columns = static_cast<double>(row_.columns);
+    const double moments = 4.0 * static_cast<double>(row_.rows) * (layer ? 2 : 1);
+    const double beside = row_.profiled ? moments + columns * static_cast<double>(element_) * (backward ? 2 : 1) : 4 * columns;
+    call_.rate_bytes = (backward ? 3 : residual ? 4 : 2) * matrix_ + beside;
     if (row_.megatron && row_.pass != RowPass::kForward) return megatron();
     if (row_.pass != RowPass::kBackward) {
       if (auto added = norm_forward(layer, residual); !added) return added;

@@ -98,9 +98,8 @@ Mapped<RowWork> call_of_row(const MeasuredRow& row, const configs::Gpu& gpu, con
   work.work = call->rate_bytes;
   work.shape = read->type + " " + std::to_string(read->rows) + "x" + std::to_string(read->columns);
   // cuDNN's script sums the kernels of a profile; the others have a call between two events.
-  const bool profiled = says(row.text("impl"), "cuDNN backend");
-  work.timing = RowTiming{.events = !profiled, .flush_bytes = kFlushBytes};
-  work.gaps = !profiled;
+  work.timing = RowTiming{.events = !read->profiled, .flush_bytes = kFlushBytes};
+  work.gaps = !read->profiled;
   return work;
 }
 

@@ -25,6 +25,7 @@ struct OperatorRow {
   uint64_t rows = 0;
   uint64_t columns = 0;
   bool megatron = false;    // the script's backward pass has the forward pass and a sum in it
+  bool profiled = false;    // cuDNN's script: a profile's kernels, no events
   bool transposed = false;  // of a cast
   bool unfused = false;     // Liger's benchmark of residual and RMSNorm: an addition, its RMSNorm, and the weight once more
 };
