@@ -66,6 +66,21 @@ TEST(ImportedStreams, WhatIsLoadedTwiceHitsInL1) {
   EXPECT_EQ(imported->report.arrays.at(0).dram, 2 * kMib);
 }
 
+// sm_70 writes a register pair as [R2]. Arrays whose low words are the same are not the same lines.
+TEST(ImportedStreams, ExtendedAddressesArePairsAlsoWithoutSayingSo) {
+  const std::string lines = kAddress +
+                            "  MOV R6, 0x4 ;\n  IMAD.WIDE R6, R0, R6, c[0x0][0x168] ;\n"
+                            "  LDG.E.SYS R4, [R2] ;\n  LDG.E.SYS R5, [R6] ;\n  EXIT ;\n";
+  const auto imported = import_with(lines, kLaunch + " array { name: \"z\" bytes: 2097152 } parameter { array: \"z\" }",
+                                    caches(64 * kKib, 256 * kKib, 4, 2));
+  ASSERT_TRUE(imported) << imported.error().text();
+  ASSERT_EQ(imported->report.arrays.size(), 2U);
+  for (const ArrayReport& array : imported->report.arrays) {
+    EXPECT_EQ(array.in_l1, 0U) << array.name;
+    EXPECT_EQ(array.dram, 2 * kMib) << array.name;
+  }
+}
+
 // Atomics and .STRONG see what other SMs wrote.
 TEST(ImportedStreams, LoadsPastL1AreTheirOwn) {
   const std::string lines = kAddress + "  LDG.E R4, [R2.64] ;\n  LDG.E.STRONG.GPU R5, [R2.64] ;\n  EXIT ;\n";

@@ -360,6 +360,18 @@ TEST_F(Rows, TwoFp64KernelsShareEverySmOfAV100) {
   EXPECT_EQ(after.runs.size(), 2);
 }
 
+TEST_F(Rows, TwoCopiesShareTheL1OfEverySm) {
+  const std::string copies = "X97,CORUN,RTX 5090,same-SM L1: copy x2,,,,,170 blocks x 64 thr each; footprint ";
+  const configs::Scenario both = map(kPairs, copies + "32 KB each per SM,time co-located,250,ms").runs.at(0).scenario;
+  ASSERT_EQ(both.kernel_size(), 2);
+  const configs::KernelLaunch& launch = both.kernel(0).listing().description();
+  EXPECT_EQ(launch.function(), "copy_by_cta");
+  EXPECT_EQ(launch.runs_on(), "sm_120");
+  EXPECT_EQ(launch.parameter(2).value(), 8192);  // floats
+  EXPECT_THAT(mistake(std::string(kPairs) + "\n" + copies + "300 KB each per SM,time co-located,250,ms\n"),
+              testing::HasSubstr("a footprint of up to 128 KB"));
+}
+
 TEST_F(Rows, AnAllReduceComesFirstBesideAGemm) {
   const std::string all_reduce = "X1,CORUN,A100-SXM4-40GB (world 4; 400 W),GEMM || NCCL all-reduce 64 MiB,bf16,";
   const std::string figure = ",NCCL CTAs=8; clock 1200 MHz; power 300 W,time until both finish,1.5,ms";
