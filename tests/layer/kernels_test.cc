@@ -63,13 +63,20 @@ TEST(LayerKernels, SayWhyNoneRunsAnOperator) {
 }
 
 // For every GPU: the table's launch says how rows of so many columns are dealt to threads.
-TEST(LayerKernels, NormsAndActivationsAreCompiledKernels) {
-  const configs::KernelLaunch norm = workload(llama(), "h100_sxm", "RN").kernels.front().listing().description();
-  EXPECT_EQ(norm.runs_on(), "sm_90");
-  EXPECT_TRUE(std::ranges::any_of(norm.parameter(), [](const auto& each) {
+TEST(LayerKernels, NormsAreCompiledKernels) {
+  const LayerWorkload norm = workload(llama(), "h100_sxm", "RN");
+  ASSERT_EQ(norm.kernels.size(), 1U) << norm.why_none;
+  const auto& listing = norm.kernels.front().listing();
+  EXPECT_TRUE(listing.path().ends_with("operators/norm_sm_80.sass"));
+  EXPECT_EQ(listing.description().runs_on(), "sm_90");
+  EXPECT_TRUE(std::ranges::any_of(listing.description().parameter(), [](const auto& each) {
     return each.name() == "columns" && each.value() == static_cast<int64_t>(llama().hidden());
   }));
-  EXPECT_TRUE(workload(llama(), "h100_sxm", "SIM").kernels.front().listing().path().ends_with("operators/elementwise_sm_80.sass"));
+}
+
+// Training keeps SiLU's result, which the fused kernel does not store.
+TEST(LayerKernels, AFusedKernelStoresAllThatTheBackwardPassReads) {
+  EXPECT_EQ(workload(llama(), "h100_sxm", "SIM").why_none, "no kernel for the operators as one");
 }
 
 // The biases of Q, K and V in one launch, by the kernels of all three.
