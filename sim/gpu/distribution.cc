@@ -154,7 +154,8 @@ Dealing deal(const std::vector<Launch>& launches, bool serialise, uint32_t sm_co
       const bool together = other != l && !waits[l].test(other) && !waits[other].test(l) && range(l) == range(other);
       if (together && placed_before(other, l)) ctas += launches[other].kernel->ctas();
     }
-    dealing.push_back(deal(*launches[l].kernel, range(l), static_cast<uint32_t>(ctas % range(l).count), sm_count));
+    const uint64_t first = ctas < range(l).count ? ctas : 0;
+    dealing.push_back(deal(*launches[l].kernel, range(l), static_cast<uint32_t>(first), sm_count));
   }
   return dealing;
 }

@@ -18,9 +18,9 @@ using Dealing = std::vector<std::vector<CtaList>>;
 
 // Deals the CTAs of each launch to its SMs (Launch::sms) before a run. CTAs of equal length (instructions of the longest warp) go
 // round the SMs; of unequal length the next one goes to the SM that has been given the least, in place of the first one with room,
-// which hardware chooses. Launches that may run together go round one behind the other, by placement order: hardware takes the SM
-// with the most room, so that two kernels of few CTAs do not share SMs while others are empty (Gilman et al., "Demystifying the
-// Placement Policies of the NVIDIA GPU Thread Block Scheduler for Concurrent Kernels", 2020).
+// which hardware chooses. A launch begins behind the CTAs of those that are placed before it and may run together with it, where
+// they leave SMs empty: hardware takes the SM with the most room (Gilman et al., "Demystifying the Placement Policies of the NVIDIA
+// GPU Thread Block Scheduler for Concurrent Kernels", 2020). Else all begin with the same SM, which makes fewer SM classes.
 //
 //   4 SMs; one kernel of 3 CTAs, another of 3      one: SMs 0, 1, 2      other: SMs 3, 0, 1
 Dealing deal(const std::vector<Launch>& launches, bool serialise, uint32_t sm_count);

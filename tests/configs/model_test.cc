@@ -100,7 +100,7 @@ TEST_F(OperatorTable, NamesFilesRelativeToItself) {
 
 TEST_F(OperatorTable, NamesTheMistakeAndItsPlace) {
   EXPECT_EQ(error_of("kernel { }"), "t.textproto:1:1: a kernel of the table does no operator");
-  EXPECT_EQ(error_of("kernel { operator: \"sgd\" }"), "t.textproto:1:1: a kernel of the table needs listing and launch");
+  EXPECT_EQ(error_of("kernel { operator: \"sgd\" }"), "t.textproto:1:1: a kernel of the table needs a launch");
   const std::string kernel = "kernel { operator: \"sgd\" listing: \"a\" launch: \"a\"\n";
   EXPECT_EQ(error_of(kernel + "size { } }"), "t.textproto:2:1: a size has no path");
   EXPECT_EQ(error_of(kernel + "size { path: \"grid.x\" divide: 0 } }"), "t.textproto:2:23: divide must be at least 1, not 0");

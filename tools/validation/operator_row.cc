@@ -138,8 +138,6 @@ Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
   const std::string maker = lower(from.text("impl"));
   row.unfused = maker.starts_with("liger_rms_norm");
   row.profiled = says(maker, "cudnn backend");
-  if (row.maker == RowMaker::kCompiled && says(maker, "torch 2.7"))
-    return not_mapped("Inductor's kernels of torch 2.7 are not stated");
   if (row.maker == RowMaker::kUnknown) return not_mapped("no kernels known of \"" + from.text("impl") + "\"");
   take_sizes(from, row);
   if (row.rows == 0 || row.columns == 0) return not_mapped("rows and columns are not stated");
