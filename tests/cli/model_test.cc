@@ -67,7 +67,7 @@ TEST_F(Model, TakesInterferenceFromASimulationUnlessToldOtherwise) {
   const configs::Interference simulated = both.model().interference();
   EXPECT_EQ(simulated.source(), "simulated");
   EXPECT_NEAR(simulated.gemm_slowdown(), 1, 0.01);  // sums in the tensor core
-  EXPECT_GT(simulated.rng_slowdown(), 1.2);  // one RNG warp on each sub-core
+  EXPECT_GT(simulated.rng_slowdown(), 1.2);         // one RNG warp on each sub-core
   const configs::Interference paper = model({kPair, "--interference", "paper"}).model().interference();
   EXPECT_EQ(paper.gemm_slowdown(), 1.04);
   EXPECT_EQ(paper.rng_slowdown(), 1.5);

@@ -114,7 +114,8 @@ TEST_F(KSweep, EveryRowTakesThePublishedTimeAtTheTensorPeaksClock) {
     std::cout << "| " << point.id << " | " << point.type << " | " << point.k << " | " << point.published_us << " | "
               << point.simulated_us << " | " << 100 * point.error() << " % | " << sustained[i].simulated_us << " | "
               << 100 * sustained[i].error() << " % |\n";
-    // Known gap: the shortest main loop has its first loads at the ports' rate, with nothing of DRAM's turning round (deviation D61).
+    // Known gap: the shortest main loop has its first loads at the ports' rate, with nothing of DRAM's turning round (deviation
+    // D61).
     const double most = point.type == "fp8" && point.k == 256 ? 0.13 : 0.12;
     EXPECT_THAT(point.error(), AllOf(Ge(-most), Le(most))) << point.type << " " << point.k;
   }
