@@ -90,20 +90,27 @@ class Spread {
 
 bool GpuRun::represents_others() const { return std::ranges::any_of(class_runs_, &ClassRun::represents_others); }
 
-std::optional<Dealing> GpuRun::dealt_again(const std::vector<Launch>& launches, const Dealing& dealing) const {
-  if (launches.size() == 1) return std::nullopt;
+std::vector<size_t> GpuRun::deal_again(const std::vector<Launch>& launches, const std::vector<int>& dealings, int most,
+                                       Dealing& dealing) const {
+  if (launches.size() == 1) return {};
   const Spread spread(class_runs_, dealt_, dealing);
-  Dealing again = dealing;
-  bool uneven = false;
+  Cycle first = kNever;
+  std::vector<std::optional<std::vector<SmPace>>> paces(launches.size());
+  const auto range = [&](size_t l) {
+    return launches[l].sms.count > 0 ? launches[l].sms : SmRange{0, static_cast<uint32_t>(dealing[l].size())};
+  };
   for (size_t l = 0; l < launches.size(); ++l) {
-    if (!released_[l]) continue;
-    const SmRange range = launches[l].sms.count > 0 ? launches[l].sms : SmRange{0, static_cast<uint32_t>(dealing[l].size())};
-    const auto paces = spread.uneven(launches[l], l, range, images_[l], released_at_[l]);
-    if (!paces) continue;
-    uneven = true;
-    if (!represents_others()) again[l] = deal_by_pace(*launches[l].kernel, dealing[l], range, *paces);
+    if (!released_[l] || dealings[l] >= most) continue;
+    paces[l] = spread.uneven(launches[l], l, range(l), images_[l], released_at_[l]);
+    if (paces[l]) first = std::min(first, released_at_[l]);
   }
-  return uneven && (represents_others() || again != dealing) ? std::optional(std::move(again)) : std::nullopt;
+  std::vector<size_t> dealt;
+  for (size_t l = 0; l < launches.size(); ++l) {
+    if (!paces[l] || released_at_[l] > first) continue;
+    if (!represents_others()) dealing[l] = deal_by_pace(*launches[l].kernel, dealing[l], range(l), *paces[l]);
+    dealt.push_back(l);
+  }
+  return dealt;
 }
 
 }  // namespace warpfold::sim

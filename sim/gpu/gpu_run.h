@@ -40,10 +40,12 @@ class GpuRun {
   // waited for room beside a launch that keeps it for as long as it has CTAs, being placed before it or having room reserved.
   bool may_start_earlier(const Outcome& outcome) const;
   bool represents_others() const;
-  // The CTAs dealt again as the SMs got on with them, where an SM had nothing left of a launch that shares SMs with another one
-  // while CTAs of it had yet to begin elsewhere: hardware gives the next CTA to the first SM with room. Where a class represents
-  // others the pace of those is not known, and the dealing comes back as it is.
-  std::optional<Dealing> dealt_again(const std::vector<Launch>& launches, const Dealing& dealing) const;
+  // Deals CTAs again as the SMs got on with them, where an SM had nothing left of a launch that shares SMs with another one while
+  // CTAs of it had yet to begin elsewhere: hardware gives the next CTA to the first SM with room. Only of the launches that were
+  // released first, since the later ones run beside others then; and of none that has been dealt `most` times. Returns which. Where
+  // a class represents others the pace of those is not known, and the dealing stays as it is.
+  std::vector<size_t> deal_again(const std::vector<Launch>& launches, const std::vector<int>& dealings, int most,
+                                 Dealing& dealing) const;
 
  private:
   void start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -29,21 +28,21 @@ bool admits(const Spec& spec, std::vector<Launch> launches, const std::vector<Pl
 // for CTAs that were dealt to others, it is run again with them dealt as the SMs got on.
 Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
   Dealing dealing = deal(inputs.launches, inputs.options.serialise, spec.memory.sm_count);
+  std::vector<int> dealings(inputs.launches.size(), 1);
   std::vector<std::shared_ptr<const FoldReport>> folds;
   bool with_representatives = true;
-  for (int dealings = 1;;) {
+  while (true) {
     GpuRun gpu(spec, inputs.images, inputs.launches, dealing, inputs.options, with_representatives);
     Outcome outcome = until_idle ? gpu.until_idle() : gpu.run();
     outcome.folds.insert(outcome.folds.end(), folds.begin(), folds.end());
     if (outcome.deadlocked) return outcome;
-    std::optional<Dealing> again = dealings < inputs.options.dealings ? gpu.dealt_again(inputs.launches, dealing) : std::nullopt;
-    if (gpu.represents_others() && (again || gpu.may_start_earlier(outcome))) {
+    const std::vector<size_t> dealt = gpu.deal_again(inputs.launches, dealings, inputs.options.dealings, dealing);
+    if (gpu.represents_others() && (!dealt.empty() || gpu.may_start_earlier(outcome))) {
       with_representatives = false;
-    } else if (again) {
-      dealing = std::move(*again);
-      ++dealings;
-    } else {
+    } else if (dealt.empty()) {
       return outcome;
+    } else {
+      for (const size_t l : dealt) ++dealings[l];
     }
     folds = std::move(outcome.folds);
     if (inputs.options.issue_log != nullptr) inputs.options.issue_log->clear();

@@ -16,9 +16,9 @@ struct Options {
   bool all_sms = false;    // every SM instead of one of each class; nothing is folded then
   AccountGranularity account = AccountGranularity::kByPhase;
   FoldOptions fold{};
-  // Runs of launches that share SMs, at most: behind each but the last the CTAs are dealt again as the SMs got on with them, where
-  // an SM had ended while CTAs had yet to begin elsewhere. 1: as dealt beforehand. A kernel that ends early leaves an SM to a
-  // faster pace, which the second run shows.
+  // How often the CTAs of a launch that shares SMs are dealt, at most: behind a run in which an SM had ended while CTAs had yet to
+  // begin elsewhere once more, as the SMs got on. 1: as dealt beforehand. A kernel that ends early leaves an SM to a faster pace,
+  // which the second run shows.
   int dealings = 3;
   // Bounds that the launches might have had instead, [which][launch]: where they would have changed nothing, the outcome says so.
   std::vector<std::vector<PlacementBounds>> alternative_bounds{};
