@@ -26,7 +26,8 @@ using layer::Graph;
 // "hopper_gemm 128 x 256 x 64", "elementwise ADD", "scale_add".
 std::string label_of(const configs::Kernel& kernel) {
   const auto tile = [](const auto& gemm) {
-    return std::to_string(gemm.tile_m()) + " x " + std::to_string(gemm.tile_n()) + " x " + std::to_string(gemm.tile_k());
+    const std::string k = gemm.has_tile_k() ? " x " + std::to_string(gemm.tile_k()) : "";
+    return std::to_string(gemm.tile_m()) + " x " + std::to_string(gemm.tile_n()) + k;
   };
   switch (kernel.workload_case()) {
     case configs::Kernel::kHopperGemm:
