@@ -202,7 +202,7 @@ TEST(Bounded, CtasOfSeveralLengthsInAnotherOrder) {
     bool few_simulated;
   };
   for (const Case& each :
-       {Case{"a100_sxm", 64, 512, 0.002, false}, Case{"h100_sxm", 320, 256, 0.01, false}, Case{"h100_sxm", 320, 256, 0.05, true}}) {
+       {Case{"a100_sxm", 64, 512, 0.002, false}, Case{"h100_sxm", 320, 256, 0.01, false}, Case{"h100_sxm", 1280, 256, 0.05, true}}) {
     const configs::Gpu gpu = must(configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/" + std::string(each.gpu) + ".textproto"));
     configs::Kernel attention;
     attention.set_name("attention");
