@@ -93,8 +93,8 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
 
 // A class that represents others has more work: when the last SM ends is not touched, only sums over SMs are.
 double GpuRun::representable_difference() const {
-  // measured: with 5 %, three runs of causal attention ended 4, 9 and 12 % late for a stated 8, since all SMs asked L2 for what those
-  // with most CTAs do; with 2 % 4, 7 and 0.3 %.
+  // measured: with 5 %, three runs of causal attention ended 4, 9 and 12 % late for a stated 8, since all SMs asked L2 for what
+  // those with most CTAs do; with 2 % 4, 7 and 0.3 %.
   constexpr double kMost = 0.02;
   return fold_.mode == FoldMode::kAuto ? std::min(fold_.error, kMost) : 0;
 }
