@@ -30,11 +30,18 @@ Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
   Dealing dealing = deal(inputs.launches, inputs.options.serialise, spec.memory.sm_count);
   std::vector<int> dealings(inputs.launches.size(), 1);
   std::vector<std::shared_ptr<const FoldReport>> folds;
+  std::vector<bool> same;  // per alternative bounds
   bool with_representatives = true;
   while (true) {
     GpuRun gpu(spec, inputs.images, inputs.launches, dealing, inputs.options, with_representatives);
     Outcome outcome = until_idle ? gpu.until_idle() : gpu.run();
     outcome.folds.insert(outcome.folds.end(), folds.begin(), folds.end());
+    // Other bounds lead to the same dealing where they would have changed nothing in any run on the way.
+    same.resize(outcome.alternative_bounds.size(), true);
+    for (size_t which = 0; which < same.size(); ++which) {
+      same[which] = same[which] && outcome.alternative_bounds[which].same;
+      outcome.alternative_bounds[which].same = same[which];
+    }
     if (outcome.deadlocked) return outcome;
     const std::vector<size_t> dealt = gpu.deal_again(inputs.launches, dealings, inputs.options.dealings, dealing);
     if (gpu.represents_others() && (!dealt.empty() || gpu.may_start_earlier(outcome))) {
