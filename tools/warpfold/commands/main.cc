@@ -50,9 +50,9 @@ std::string usage() {
       "Exit codes: 0 success, 2 something is wrong with the input (one line on stderr), 3 the simulated program deadlocks\n"
       "(a report on stderr), 1 a defect of this program.\n\n"
       "Examples:\n"
-      "  warpfold simulate configs/scenarios/qkv_philox_llama3_70b.textproto\n"
-      "  warpfold compare configs/scenarios/qkv_philox_llama3_70b.textproto --policies sequential,concurrent,carve_out\n"
-      "  warpfold check configs/gpus/h100_sxm.textproto\n";
+      "  warpfold simulate qkv_philox_llama3_70b\n"
+      "  warpfold compare qkv_philox_llama3_70b --policies sequential,concurrent,carve_out\n"
+      "  warpfold layer llama3_70b --gpu h200_sxm\n";
   return text;
 }
 

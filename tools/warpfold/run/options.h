@@ -56,6 +56,8 @@ class Options {
   boost::program_options::variables_map values_;
   std::vector<std::string> arguments_;
   std::string positional_ = "argument";
+  bool settings_ = false;  // --gpu is a file for scenarios
+  std::string gpu_file_;
   std::vector<std::string> written_;  // options that name a file to write
   int least_ = 0;
   int most_ = 0;
