@@ -18,6 +18,14 @@ constexpr const char* kPlain = "positional-arguments";  // never typed: where Bo
 
 constexpr unsigned kHelpColumns = 120;
 
+std::vector<std::string> flag_names(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+  return names;
+}
+
+}  // namespace
+
 std::string shell_word(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -31,14 +39,6 @@ std::string shell_word(const std::string& word) {
   }
   return quoted.append(1, '\'');
 }
-
-std::vector<std::string> flag_names(const po::options_description& options) {
-  std::vector<std::string> names;
-  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
-  return names;
-}
-
-}  // namespace
 
 std::string command_line(int argc, const char* const* argv) {
   std::string line;

@@ -10,7 +10,10 @@
 
 namespace warpfold::cli {
 
-// How the program was called, for provenance: words with spaces or quotes are quoted as a shell would need them.
+// With spaces or quotes in it, quoted as a shell would need it.
+std::string shell_word(const std::string& word);
+
+// How the program was called, for provenance.
 std::string command_line(int argc, const char* const* argv);
 
 // What every subcommand is given.
