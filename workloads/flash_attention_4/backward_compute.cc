@@ -165,7 +165,7 @@ class Compute {
 
   static void add_rows(Code& code, uint32_t to, uint32_t begin, uint32_t rows) {
     for (uint32_t i = 0; i < rows; i += kRowsAtATime)
-      code.add(line({"LDS.128 ", general(to + i), ", [R1+", immediate(4ULL * (begin + i)), "]"}), {.wavefronts = 1});
+      code.add(line({"LDS.128 ", general(to + i), ", [R1+", immediate(4ULL * (begin + i)), "]"}), {.wavefronts = 2});
   }
 
   static void add_stores(Code& code) {
