@@ -52,9 +52,9 @@ uint16_t minimum_wavefronts(const isa::OpcodeInfo& info, std::string_view mnemon
   }
 }
 
-// Of a load from shared memory whose lanes ask in pairs for the same words, two of its registers pass together: half as many passes,
-// if the effect says so. 128 bits of one address are 2 passes, 64 bits 1.
-// Source: G. Smith (NVIDIA), forums.developer.nvidia.com/t/77228: 128 bytes a cycle return, packed where addresses are uniform.
+// Of a load from shared memory whose lanes ask in pairs for the same words, two of its registers pass together: half as many
+// passes, if the effect says so. 128 bits of one address are 2 passes, 64 bits 1. Source: G. Smith (NVIDIA),
+// forums.developer.nvidia.com/t/77228: 128 bytes a cycle return, packed where addresses are uniform.
 uint16_t passes_of(uint16_t minimum, const isa::OpcodeInfo& info, uint16_t stated) {
   const auto fewest = static_cast<uint16_t>(info.behaviour == Behaviour::kLoadShared ? (minimum + 1) / 2 : minimum);
   return stated == 0 ? minimum : std::max(fewest, stated);

@@ -67,7 +67,7 @@ bool is_power(const MeasuredRow& row) { return row.text("category") == "POWER"; 
 // The kernel that takes the power, as a row of its own category would have it.
 Mapped<RowWork> power_work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& kernel = row.text("kernel");
-  if (kernel.starts_with("attention")) return attention_of_row(row);
+  if (kernel.starts_with("attention")) return attention_of_row(row, gpu);
   if (kernel.starts_with("pass")) return memory_of_row(row);
   return gemm_of_row(row, gpu.architecture());
 }
@@ -76,7 +76,7 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const s
   if (!row.text("kernel_file").empty()) return kernel_file_of_row(row);
   const std::string& category = row.text("category");
   if (category == "GEMM") return gemm_of_row(row, gpu.architecture());
-  if (category == "ATTN") return attention_of_row(row);
+  if (category == "ATTN") return attention_of_row(row, gpu);
   if (category == "DECODE") return decode_of_row(row, gpu);
   if (category == "RNG") return philox_of_row(row);
   if (category == "MEM" && row.option("operation").empty()) return operator_of_row(row, gpu, operators);

@@ -1,6 +1,6 @@
-// Loads, stores and arithmetic of both kernels are those of FlashAttention-3's, compiled (flash-attention bafe2530, sm_90a, CUDA 13.0:
-// 440 and 296 instructions, which memory binds); what remains of those counts is address arithmetic, here as integer instructions of
-// as many, order and registers ours.
+// Loads, stores and arithmetic of both kernels are those of FlashAttention-3's, compiled (flash-attention bafe2530, sm_90a,
+// CUDA 13.0: 440 and 296 instructions, which memory binds); what remains of those counts is address arithmetic, here as integer
+// instructions of as many, order and registers ours.
 #include "workloads/common/gradient_rows.h"
 
 #include <string>

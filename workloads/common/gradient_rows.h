@@ -18,8 +18,8 @@ struct GradientRows {
   uint32_t tile_bytes() const { return tile_rows * head_dim * 2; }  // in 16 bits
 };
 
-// FlashAttention-3's and -4's kernel before the backward pass, `tiles` tiles of queries: dot(O, dO) for each row, its log-sum-exp in
-// base 2, and dQ's FP32 sums cleared.
+// FlashAttention-3's and -4's kernel before the backward pass, `tiles` tiles of queries: dot(O, dO) for each row, its log-sum-exp
+// in base 2, and dQ's FP32 sums cleared.
 void add_gradient_preparation(traces::Kernel& kernel, const GradientRows& rows, uint64_t tiles);
 // And the one behind it: dQ from FP32, by TMA, to 16 bits, scaled.
 void add_gradient_conversion(traces::Kernel& kernel, const GradientRows& rows, uint64_t tiles);

@@ -66,8 +66,8 @@ void add_streams(traces::Kernel& kernel, const Plan& plan, const std::vector<Que
   kernel.streams = gradient_streams(plan.tiles, Plan::kTile, key_blocks, concurrent, gpu.l2().bytes());
   std::vector<QueryTile> groups;
   for (uint64_t i = 0; i < key_blocks.size(); i += plan.group()) groups.push_back(key_blocks[i]);
-  kernel.streams[kStreamQueryGradient] = gradient_streams(plan.tiles, Plan::kTile, groups, concurrent / plan.group(),
-                                                          gpu.l2().bytes())[kStreamQueryGradient];
+  kernel.streams[kStreamQueryGradient] =
+      gradient_streams(plan.tiles, Plan::kTile, groups, concurrent / plan.group(), gpu.l2().bytes())[kStreamQueryGradient];
   kernel.streams.push_back({"counters", false, 0, 1});
 }
 

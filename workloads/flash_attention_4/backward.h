@@ -22,8 +22,8 @@ struct BackwardRings {
   static constexpr int16_t kGradientEmpty = 5;
   static constexpr int16_t kRowDotFull = 6;  // dot(O, dO)
   static constexpr int16_t kRowDotEmpty = 7;
-  static constexpr int16_t kScores = 8;               // S is in tensor memory
-  static constexpr int16_t kProbabilities = 9;        // P is
+  static constexpr int16_t kScores = 8;                // S is in tensor memory
+  static constexpr int16_t kProbabilities = 9;         // P is
   static constexpr int16_t kProbabilityGradient = 10;  // dP is
   static constexpr int16_t kScoreGradient = 11;        // dS is in shared memory; of a pair, and the next S in registers
   static constexpr int16_t kScoreGradientEmpty = 12;   // and has been multiplied

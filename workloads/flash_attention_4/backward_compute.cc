@@ -1,14 +1,14 @@
 // The eight compute warps of the backward pass: a thread has a key and half of the block's queries, 32 at a time.
 //
-//   S to registers | P = exp(S - log-sum-exp), to tensor memory | dP to registers | dS = P (dP - dot(O, dO)), to tensor memory for dK
-//   and to shared memory for dQ
+//   S to registers | P = exp(S - log-sum-exp), to tensor memory | dP to registers | dS = P (dP - dot(O, dO)), to tensor memory for
+//   dK and to shared memory for dQ
 //
-// P lies where S was and dS where dP was, and two warps share the lanes: all eight meet before either is overwritten, and where what
-// they have stored is announced, five times a block. With columns of their own each warp goes on by itself. A pair's dS is announced
-// only when the next S has been read, where dQ is made.
+// P lies where S was and dS where dP was, and two warps share the lanes: all eight meet before either is overwritten, and where
+// what they have stored is announced, five times a block. With columns of their own each warp goes on by itself. A pair's dS is
+// announced only when the next S has been read, where dQ is made.
 //
-// Of 64 scores: 32 packed scales and 64 exponentials, 32 packed differences and 32 packed products, 64 conversions. A number of a row
-// is one that all lanes read.
+// Of 64 scores: 32 packed scales and 64 exponentials, 32 packed differences and 32 packed products, 64 conversions. A number of a
+// row is one that all lanes read.
 #include <functional>
 
 #include "workloads/common/list_schedule.h"
@@ -94,8 +94,7 @@ class Compute {
 
   // S has come: what follows may overwrite its columns.
   static void add_read(Code& code, int16_t ring) {
-    for (uint32_t i = 0; i < Plan::kFragments; ++i)
-      code.add(line({"MOV R4, ", general(kScores + Plan::kFragment * (i + 1) - 1)}));
+    for (uint32_t i = 0; i < Plan::kFragments; ++i) code.add(line({"MOV R4, ", general(kScores + Plan::kFragment * (i + 1) - 1)}));
     add_arrival(code, ring);
   }
 
@@ -113,15 +112,13 @@ class Compute {
     }
     code.add("FENCE.VIEW.ASYNC.T").add("FENCE.VIEW.ASYNC.S");
     add_announcement(code, Ring::kProbabilities);
-    code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR6], RZ",
-             {.barrier = Ring::kLogSumEmpty, .cursor = At::kQuery, .advance = 1});
+    code.add("SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR6], RZ", {.barrier = Ring::kLogSumEmpty, .cursor = At::kQuery, .advance = 1});
   }
 
   void add_probability_pair(Code& code, uint32_t fragment, uint32_t i) const {
     const uint32_t score = kScores + Plan::kFragment * fragment + i;
     code.add(line({"FFMA2.FTZ ", general(score), ", ", general(score), ", UR36, -", general(kRows + i)}));
-    for (uint32_t half = 0; half < 2; ++half)
-      code.add(line({"MUFU.EX2 ", general(score + half), ", ", general(score + half)}));
+    for (uint32_t half = 0; half < 2; ++half) code.add(line({"MUFU.EX2 ", general(score + half), ", ", general(score + half)}));
     add_pack(code, kPacked + i / 2, score);
   }
 
@@ -156,8 +153,7 @@ class Compute {
       for (uint32_t i = begin; i < begin + kHeld; i += 2) {
         const std::string gradient = general(kRows + i);
         code.add(line({"FADD2.FTZ ", gradient, ", ", gradient, ", -", general(kPacked + i - begin)}));
-        code.add(line(
-            {"FMUL2.FTZ ", gradient, ", ", general(kScores + Plan::kFragment * fragment + i), ", ", gradient}));
+        code.add(line({"FMUL2.FTZ ", gradient, ", ", general(kScores + Plan::kFragment * fragment + i), ", ", gradient}));
       }
     }
     for (uint32_t i = 0; i < Plan::kFragment; i += 2) add_pack(code, kRows + i / 2, kRows + i);

@@ -33,8 +33,7 @@ void add_key_gradients(Code& code, const Plan& plan, ComputeWarp warp) {
         code.add(line({format, general(kFirst + i / 2), ", ", general(kFirst + i + 1), ", ", general(kFirst + i)}));
       registers = columns / 2;
     }
-    for (uint32_t i = 0; i < registers; i += 4)
-      code.add(line({"STS.128 [R3+", immediate(4ULL * i), "], ", general(kFirst + i)}));
+    for (uint32_t i = 0; i < registers; i += 4) code.add(line({"STS.128 [R3+", immediate(4ULL * i), "], ", general(kFirst + i)}));
     code.add("FENCE.VIEW.ASYNC.S");
     add_meeting(code, warp.group);
     if (warp.first) {

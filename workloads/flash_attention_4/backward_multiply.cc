@@ -5,9 +5,9 @@
 //   a pair        S0 dP0 dV0 | S1 dK0 dP1 dQ0 dV1 | ...
 //   own columns   S0 dP0 | S1 dV0 dK0 dQ0 dP1 | ... | dV dK dQ
 //
-// S and dP have their rows, keys, as the left operand in shared memory, dV and dK theirs, P and dS, in tensor memory; dQ, whose rows
-// are queries, reads dS and K from shared memory. dQ is made where dP and dS were (a pair: where S was), so that the next dP (S)
-// waits until it has been read.
+// S and dP have their rows, keys, as the left operand in shared memory, dV and dK theirs, P and dS, in tensor memory; dQ, whose
+// rows are queries, reads dS and K from shared memory. dQ is made where dP and dS were (a pair: where S was), so that the next dP
+// (S) waits until it has been read.
 #include "workloads/flash_attention_4/backward.h"
 #include "workloads/flash_attention_4/roles.h"
 

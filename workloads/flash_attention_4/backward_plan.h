@@ -27,12 +27,12 @@ struct FlashAttention4BackwardPlan {
   configs::ElementType type = configs::BF16;
   bool pair = false;
   bool deterministic = false;
-  bool own_columns = false;            // P and dS have columns of their own
-  uint32_t reduce_registers = 152;     // a thread, after setmaxnreg
+  bool own_columns = false;         // P and dS have columns of their own
+  uint32_t reduce_registers = 152;  // a thread, after setmaxnreg
   uint32_t compute_registers = 136;
   uint32_t other_registers = 88;
-  uint32_t added_columns = 32;         // of dQ that a bulk addition takes: FP32 numbers of a thread
-  uint32_t added_stages = 2;           // of these in shared memory
+  uint32_t added_columns = 32;  // of dQ that a bulk addition takes: FP32 numbers of a thread
+  uint32_t added_stages = 2;    // of these in shared memory
 
   static constexpr uint32_t kTile = 128;  // keys, and queries
   static constexpr uint32_t kStep = 16;   // k of a product: 32 bytes
@@ -42,7 +42,7 @@ struct FlashAttention4BackwardPlan {
   static constexpr uint32_t kTensorMemoryColumns = 512;
   static constexpr uint32_t kComputeWarps = 8;
   static constexpr uint32_t kReduceWarps = 4;
-  static constexpr uint32_t kFragment = 32;   // scores of a row, of 64 a thread, that are loaded, made and stored at a time
+  static constexpr uint32_t kFragment = 32;  // scores of a row, of 64 a thread, that are loaded, made and stored at a time
   static constexpr uint32_t kFragments = 2;
   static constexpr uint32_t kRowBytes = kTile * 4;  // log-sum-exp, or dot(O, dO), of a block of queries
 

@@ -51,8 +51,7 @@ std::vector<traces::Node> backward_reduce_body(const Plan& plan, bool adds) {
   for (uint32_t i = 0; i < plan.query_gradients(); i += kLoaded)
     block.add(line({"LDTM.x32 ", general(kFirst + i), ", tmem[UR10]"}));
   // The wait for the loads: the last register of each.
-  for (uint32_t i = kLoaded - 1; i < plan.query_gradients(); i += kLoaded)
-    block.add(line({"MOV R4, ", general(kFirst + i)}));
+  for (uint32_t i = kLoaded - 1; i < plan.query_gradients(); i += kLoaded) block.add(line({"MOV R4, ", general(kFirst + i)}));
   block.add("WARPSYNC.ALL");
   add_arrival(block, BackwardRings::kQueryGradientEmpty);
   for (uint32_t i = 0; i < plan.additions(); ++i) add_addition(block, plan, i, adds);
