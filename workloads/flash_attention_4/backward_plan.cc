@@ -13,8 +13,9 @@ constexpr uint32_t kBarrierBytes = 1024;  // mbarriers, then tensors aligned to 
 
 std::optional<std::string> mistake(const configs::FlashAttention4& attention) {
   const configs::AttentionShape& shape = attention.shape();
-  if (attention.has_emulated_exponential_share() || attention.has_rescale_share() || attention.has_longest_first())
-    return "emulated_exponential_share, rescale_share and longest_first belong to the forward pass";
+  if (attention.has_emulated_exponential_share() || attention.has_rescale_share() || attention.has_longest_first() ||
+      attention.has_maximum_of_load())
+    return "emulated_exponential_share, rescale_share, longest_first and maximum_of_load belong to the forward pass";
   const bool pairs = shape.head_dim() == 128;
   if (attention.two_ctas() && !pairs) return "two_ctas of the backward pass is a kernel of head_dim 128";
   if (attention.own_columns() && pairs)

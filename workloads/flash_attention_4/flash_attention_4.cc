@@ -22,7 +22,7 @@ std::string describe(const configs::AttentionShape& shape, const Plan& plan) {
   text << "flash_attention_4 " << workloads::describe(shape) << " tile=256x128 stages=" << plan.stages
        << (plan.pair ? " two_ctas" : "") << (plan.persistent ? " persistent" : "") << (plan.longest_first ? " longest_first" : "")
        << (plan.tiles.rows_of_query() > 1 ? " pack_gqa" : "") << " emulated_pairs=" << plan.emulated_pairs
-       << " rescale_share=" << plan.rescale_share;
+       << " rescale_share=" << plan.rescale_share << (plan.maximum_of_load ? " maximum_of_load" : "");
   return text.str();
 }
 
