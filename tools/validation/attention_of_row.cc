@@ -157,9 +157,7 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu
   work.kernels = kernels_of(generator, *pass, *shape);
   if (generator == "flash_attention_4") {
     if (pass->backward) fill_backward(row, work);
-    // Nobody published the clock: it is what the power cap leaves, where the GPU file says how.
-    const bool has_model = gpu.power().gpu() == gpu.name();
-    if (has_model && !row.number("clock_mhz")) work.settings.emplace_back("gpu.clock=POWER");
+    work.under_cap = gpu.power().gpu() == gpu.name() && !row.number("clock_mhz");
   }
   if (generator == "flash_attention_3" && pass->forward && shape->causal()) work.around.push_back(clearing());
   work.launches = true;

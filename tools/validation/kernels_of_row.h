@@ -30,6 +30,7 @@ struct RowWork {
   std::optional<RowTiming> timing;    // where dims_other says nothing
   std::vector<std::string> settings;  // "gpu.FIELD=VALUE" of the row's machine
   double clock_mhz = 0;               // 0: the GPU file's; a clock that the row states wins
+  bool under_cap = false;             // the clock is what the power cap leaves a kernel that multiplies
 };
 
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);

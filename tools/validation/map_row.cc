@@ -40,6 +40,12 @@ Mapped<void> set_at(configs::Scenario& scenario, const std::string& prefix, cons
   return {};
 }
 
+// The kernels round a backward pass take DRAM's time, whatever the clock.
+bool multiplies(const configs::Kernel& kernel) {
+  const configs::AttentionPass pass = kernel.flash_attention_4().pass();
+  return pass == configs::FORWARD || pass == configs::BACKWARD;
+}
+
 // A row that states its tile needs no library; what it leaves open then is the generator's default.
 bool states_tile(const std::vector<std::string>& words) {
   return std::ranges::any_of(words,
@@ -138,6 +144,7 @@ Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, c
   *run.scenario.add_kernel() = kernel;
   run.scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
   if (work.clock_mhz > 0) run.scenario.mutable_gpu()->set_clock_mhz(work.clock_mhz);
+  if (work.under_cap && multiplies(kernel)) run.scenario.mutable_gpu()->set_clock(configs::POWER);
   for (const std::string& setting : work.settings) {
     if (auto set = set_at(run.scenario, "", setting, row.problem("id", {})); !set) return std::unexpected(set.error());
   }
