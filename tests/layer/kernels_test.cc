@@ -56,6 +56,9 @@ TEST(LayerKernels, AttentionsBackwardPassIsThreeKernels) {
   EXPECT_EQ(backward.kernels[1].flash_attention_3().pass(), configs::BACKWARD);
   EXPECT_EQ(backward.kernels[1].flash_attention_3().shape().kv_heads(), 2U);
   EXPECT_TRUE(backward.kernels[1].flash_attention_3().shape().causal());
+  const LayerWorkload blackwell = workload(llama(), "b200", "attention dX");
+  ASSERT_EQ(blackwell.kernels.size(), 3U);
+  EXPECT_EQ(blackwell.kernels[1].flash_attention_4().pass(), configs::BACKWARD);
 }
 
 TEST(LayerKernels, SayWhyNoneRunsAnOperator) {

@@ -253,8 +253,7 @@ class Mapper {
         add_passes(&configs::Kernel::mutable_flash_attention_3);
         break;
       case Machine::kBlackwell:
-        if (gradient) return none("no backward pass of FlashAttention-4 is generated");
-        *workload.kernels.emplace_back().mutable_flash_attention_4()->mutable_shape() = shape;
+        add_passes(&configs::Kernel::mutable_flash_attention_4);
         break;
     }
     return workload;
