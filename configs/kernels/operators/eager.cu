@@ -8,7 +8,8 @@
 //   dropout         as many CTAs of 256 threads as fit, four elements a thread for four words of Philox; a byte of mask an element, by
 //                   which a map multiplies its gradient
 //   layer norm      512 threads a row for its moments, then 256 a row for the result; backward: the same, and a CTA for 32 columns
-//   column sums     32 columns by 16 rows of threads, ten CTAs to a column; their last sum is left out
+//   column sums     32 columns by 16 rows of threads, so many CTAs to a column that they fill the GPU once; the CTA that a counter says is
+//                   the last adds their sums, which is left out here
 //
 //   CUDA 12.4: nvcc -O3 -use_fast_math -std=c++17 -arch=sm_70 -cubin -o eager.cubin eager.cu
 //   nvdisasm -c -hex eager.cubin | tr -s " " > eager_sm_70.sass
@@ -316,8 +317,9 @@ KERNEL(512) eager_normalise_weight(const __half* gradient, const __half* x, cons
 }
 
 // Grid: x 32 columns, y parts of the rows.
-KERNEL(512) eager_column_sums(const __half* x, float* sums, int rows, int columns) {
+KERNEL(512) eager_column_sums(const __half* x, __half* sums, float* parts, unsigned* done, int rows, int columns) {
   __shared__ float partial[16][kWarp];
+  __shared__ bool last;
   const int column = blockIdx.x * kWarp + threadIdx.x, step = 16 * gridDim.y;
   float sum[4] = {};
   int row = blockIdx.y * 16 + threadIdx.y;
@@ -331,12 +333,22 @@ KERNEL(512) eager_column_sums(const __half* x, float* sums, int rows, int column
   }
 #pragma unroll 1
   for (; row < rows; row += step) sum[0] += __half2float(x[static_cast<int64_t>(row) * columns + column]);
-  partial[threadIdx.y][threadIdx.x] = sum[0] + sum[1] + sum[2] + sum[3];
-  __syncthreads();
-#pragma unroll
-  for (int half = 8; half > 0; half /= 2) {
-    if (threadIdx.y < half) partial[threadIdx.y][threadIdx.x] += partial[threadIdx.y + half][threadIdx.x];
+  const auto over_rows = [&](float value) {
+    partial[threadIdx.y][threadIdx.x] = value;
     __syncthreads();
-  }
-  if (threadIdx.y == 0) sums[blockIdx.y * columns + column] = partial[0][threadIdx.x];
+#pragma unroll
+    for (int half = 8; half > 0; half /= 2) {
+      if (threadIdx.y < half) partial[threadIdx.y][threadIdx.x] += partial[threadIdx.y + half][threadIdx.x];
+      __syncthreads();
+    }
+  };
+  over_rows(sum[0] + sum[1] + sum[2] + sum[3]);
+  if (threadIdx.y == 0) parts[blockIdx.y * columns + column] = partial[0][threadIdx.x];
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0 && threadIdx.y == 0) last = atomicAdd(done + blockIdx.x, 1U) == gridDim.y - 1;
+  __syncthreads();
+  if (!last) return;
+  over_rows(threadIdx.y < gridDim.y ? parts[threadIdx.y * columns + column] : 0);
+  if (threadIdx.y == 0) sums[column] = __float2half_rn(partial[0][threadIdx.x]);
 }
