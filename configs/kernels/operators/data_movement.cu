@@ -1,9 +1,10 @@
 // The fused kernels of Ivanov et al., "Data Movement Is All You Need" (arXiv 2007.00072), after their published code (spcl/substation,
-// pytorch_module/block_*.cuh): threads, vectors and arrays are those of the layouts that it has for BERT-large, batch 8 of 512 tokens
-// (layouts-bert-b8-l512-h16-e1024.pickle). Tensors are FP16, masks too. A reduction is a warp's, which is a CTA by itself. Their sizes
-// are constants of the code, here too, so that loops are unrolled.
+// pytorch_module/block_*.cuh): threads, vectors and arrays are those of the first layouts that it has for BERT-large, batch 8 of 512
+// tokens (layouts-bert-b8-l512-h16-e1024.pickle of 22 July 2020, three weeks after the paper). Tensors are FP16, masks too. A reduction is
+// a warp's, which is a CTA by itself. Sizes are constants of their code, here too, so that loops are unrolled.
 //
-// "By features": a feature's tokens lie side by side (IBJ, UBJ, QPHBJ there). "By tokens": a token's features do (BJI, JBI).
+// Layouts have the letters of the paper, the outermost dimension first: b batch, j token, i hidden, u feed-forward. Where neither a warp's
+// lanes nor a vector run along the innermost dimension, an access takes a sector of 32 bytes for each element.
 //
 //   CUDA 12.4: nvcc -O3 -use_fast_math -std=c++17 -arch=sm_70 -cubin -o data_movement.cubin data_movement.cu
 //   nvdisasm -c -hex data_movement.cubin | tr -s " " > data_movement_sm_70.sass
@@ -136,12 +137,33 @@ __device__ __forceinline__ float total(const Floats& a) {
   return sum;
 }
 
-// The eight tokens of a warp's CTA: batches run fastest, as blockIdx.x does there.
-__device__ __forceinline__ int own_tokens() { return blockIdx.x % kBatch * kSequence + blockIdx.x / kBatch * kVector; }
+// Elements from one to the next of each dimension.
+struct Ibj {
+  static constexpr int i = kTokens, b = kSequence, j = 1;
+};
+struct Ijb {
+  static constexpr int i = kTokens, b = 1, j = kBatch;
+};
+struct Jbi {
+  static constexpr int i = 1, b = kHidden, j = kBatch * kHidden;
+};
+struct Bji {
+  static constexpr int i = 1, b = kSequence * kHidden, j = kHidden;
+};
+template <typename Layout>
+__device__ __forceinline__ int place(int i, int b, int j) {
+  return i * Layout::i + b * Layout::b + j * Layout::j;
+}
+// A pointer that the compiler knows nothing of: it would put sums of constants and strides into a constant bank that a listing lacks.
+template <typename T>
+__device__ __forceinline__ T* plain(T* pointer) {
+  asm("" : "+l"(pointer));
+  return pointer;
+}
 
 }  // namespace
 
-// AIB: biases of keys, values and queries, by features. 64 threads with a vector of each.
+// AIB: biases of keys, values and queries: features, then tokens as IBJ has them. 64 threads with a vector of each.
 extern "C" __global__ void aib(const __half* x, const __half* bias, __half* out, int features) {
   const int token = (blockIdx.x * 64 + threadIdx.x) * kVector;
 #pragma unroll
@@ -190,90 +212,97 @@ extern "C" __global__ void sm(const __half* x, __half* out, __half* mask, __half
   }
 }
 
-// BDRLN: bias, dropout, residual, layer normalisation. Input, biased input, sum, result and deviations by tokens; residual, mask and
-// normalised result by features.
+// BDRLN: bias, dropout, residual, layer normalisation. A warp has a token, vectors run along the features. Input, biased input, normalised
+// result and deviations are BJI, mask and result JBI, the residual IBJ.
 extern "C" __global__ void bdrln(const __half* x, const __half* input_bias, __half* biased, __half* mask, const __half* residual,
                                  const __half* weight, const __half* bias, __half* out, __half* normed, __half* deviation, __half* rstd,
                                  float probability, uint64_t seed) {
-  const int token = own_tokens();
-  Random random(seed, blockIdx.x * kWarp + threadIdx.x, 0);
-  Floats sum = {}, squares = {};
+  const int batch = blockIdx.x, token = blockIdx.y, first = threadIdx.x * kVector;
+  x = plain(x + place<Bji>(first, batch, token));
+  biased = plain(biased + place<Bji>(first, batch, token));
+  deviation = plain(deviation + place<Bji>(first, batch, token));
+  normed = plain(normed + place<Bji>(first, batch, token));
+  mask = plain(mask + place<Jbi>(first, batch, token));
+  out = plain(out + place<Jbi>(first, batch, token));
+  residual = plain(residual + place<Ibj>(first, batch, token));
+  input_bias = plain(input_bias + first);
+  weight = plain(weight + first);
+  bias = plain(bias + first);
+  Random random(seed, (blockIdx.y * gridDim.x + blockIdx.x) * kWarp + threadIdx.x, 0);
+  float sum = 0, squares = 0;
 #pragma unroll
-  for (int feature = threadIdx.x; feature < kHidden; feature += kWarp) {
-    const int64_t by_token = static_cast<int64_t>(token) * kHidden + feature, by_feature = static_cast<int64_t>(feature) * kTokens + token;
-    Floats v = load<kHidden>(x + by_token);
-    const float b = __half2float(input_bias[feature]);
+  for (int i = 0; i < kHidden; i += kWarp * kVector) {
+    Floats v = load<1>(x + i);
+    const Floats b = load<1>(input_bias + i);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) v.at[i] += b;
-    store<kHidden>(biased + by_token, v);
+    for (int e = 0; e < kVector; ++e) v.at[e] += b.at[e];
+    store<1>(biased + i, v);
     Floats kept;
     v = drop(v, random, probability, kept);
-    store<1>(mask + by_feature, kept);
-    const Floats r = load<1>(residual + by_feature);
+    store<1>(mask + i, kept);
+    const Floats r = load<Ibj::i>(residual + i * Ibj::i);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) {
-      v.at[i] += r.at[i];
-      sum.at[i] += v.at[i];
-      squares.at[i] = fmaf(v.at[i], v.at[i], squares.at[i]);
+    for (int e = 0; e < kVector; ++e) {
+      v.at[e] += r.at[e];
+      sum += v.at[e];
+      squares = fmaf(v.at[e], v.at[e], squares);
     }
-    store<kHidden>(out + by_token, v);
+    store<1>(out + i, v);
   }
-  Floats mean, scale;
+  const float mean = warp_sum(sum) / kHidden;
+  const float scale = rsqrtf(warp_sum(squares) / kHidden - mean * mean + 1e-5F);
+  rstd[batch * kSequence + token] = __float2half_rn(scale);
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) {
-    mean.at[i] = warp_sum(sum.at[i]) / kHidden;
-    scale.at[i] = rsqrtf(warp_sum(squares.at[i]) / kHidden - mean.at[i] * mean.at[i] + 1e-5F);
-  }
-  store<1>(rstd + token, scale);
+  for (int i = 0; i < kHidden; i += kWarp * kVector) {
+    Floats v = load<1>(out + i);
 #pragma unroll
-  for (int feature = threadIdx.x; feature < kHidden; feature += kWarp) {
-    const int64_t by_token = static_cast<int64_t>(token) * kHidden + feature;
-    Floats v = load<kHidden>(out + by_token);
+    for (int e = 0; e < kVector; ++e) v.at[e] -= mean;
+    store<1>(deviation + i, v);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) v.at[i] -= mean.at[i];
-    store<kHidden>(deviation + by_token, v);
-    v = times(v, scale);
-    store<1>(normed + static_cast<int64_t>(feature) * kTokens + token, v);
-    const float w = __half2float(weight[feature]), b = __half2float(bias[feature]);
+    for (int e = 0; e < kVector; ++e) v.at[e] *= scale;
+    store<1>(normed + i, v);
+    const Floats w = load<1>(weight + i), b = load<1>(bias + i);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) v.at[i] = fmaf(v.at[i], w, b);
-    store<kHidden>(out + by_token, v);
+    for (int e = 0; e < kVector; ++e) v.at[e] = fmaf(v.at[e], w.at[e], b.at[e]);
+    store<1>(out + i, v);
   }
 }
 
-// BRD: bias, ReLU, dropout, by features: a thread has a token of eight features.
+// BRD: bias, ReLU, dropout. All arrays are UJB, vectors run along the batch, threads along the tokens.
 extern "C" __global__ void __launch_bounds__(128) brd(const __half* x, const __half* bias, __half* biased, __half* out, __half* mask,
                                                       float probability, uint64_t seed) {
-  const int feature = blockIdx.y * kVector;
-  const int64_t at = static_cast<int64_t>(feature) * kTokens + blockIdx.x * 128 + threadIdx.x;
-  Floats v = load<kTokens>(x + at);
-  const Floats b = load<1>(bias + feature);
+  const int at = place<Ijb>(blockIdx.y, 0, blockIdx.x * 128 + threadIdx.x);
+  Floats v = load<1>(x + at);
+  const float b = __half2float(bias[blockIdx.y]);
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) v.at[i] += b.at[i];
-  store<kTokens>(biased + at, v);
+  for (int e = 0; e < kVector; ++e) v.at[e] += b;
+  store<1>(biased + at, v);
   Random random(seed, (blockIdx.y * gridDim.x + blockIdx.x) * 128 + threadIdx.x, 0);
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) v.at[i] = fmaxf(v.at[i], 0);
+  for (int e = 0; e < kVector; ++e) v.at[e] = fmaxf(v.at[e], 0);
   Floats kept;
-  store<kTokens>(out + at, drop(v, random, probability, kept));
-  store<kTokens>(mask + at, kept);
+  store<1>(out + at, drop(v, random, probability, kept));
+  store<1>(mask + at, kept);
 }
 
-// BSB: gradients of a layer normalisation's weight and bias, and what goes on to its input. A warp has a feature.
+// BSB: gradients of a layer normalisation's weight and bias, and what goes on to its input. A warp has a feature, vectors and lanes run
+// along the tokens. The normalised rows are JBI, both gradients IBJ.
 extern "C" __global__ void bsb(const __half* normed, const __half* weight, const __half* gradient, __half* out, __half* of_weight,
                                __half* of_bias) {
   const float w = __half2float(weight[blockIdx.x]);
   float scale = 0, shift = 0;
 #pragma unroll
-  for (int token = threadIdx.x * kVector; token < kTokens; token += kWarp * kVector) {
-    const int64_t at = static_cast<int64_t>(blockIdx.x) * kTokens + token;
-    const Floats g = load<1>(gradient + at);
-    Floats on;
+  for (int batch = 0; batch < kBatch; ++batch) {
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) on.at[i] = g.at[i] * w;
-    store<1>(out + at, on);
-    scale += total(times(g, load<1>(normed + at)));
-    shift += total(g);
+    for (int token = threadIdx.x * kVector; token < kSequence; token += kWarp * kVector) {
+      const Floats g = load<1>(gradient + place<Ibj>(blockIdx.x, batch, token));
+      Floats on;
+#pragma unroll
+      for (int e = 0; e < kVector; ++e) on.at[e] = g.at[e] * w;
+      store<1>(out + place<Ibj>(blockIdx.x, batch, token), on);
+      scale += total(times(g, load<Jbi::j>(normed + place<Jbi>(blockIdx.x, batch, token))));
+      shift += total(g);
+    }
   }
   scale = warp_sum(scale);
   shift = warp_sum(shift);
@@ -281,29 +310,35 @@ extern "C" __global__ void bsb(const __half* normed, const __half* weight, const
   of_bias[blockIdx.x] = __float2half_rn(shift);
 }
 
-// EBSB: the same behind the sum of a residual connection's gradients, and the gradient of the second bias of the feed-forward part.
+// EBSB: the same behind the sum of a residual connection's gradients, and the gradient of the second bias of the feed-forward part. Vectors
+// run along the batch, lanes along the tokens. Normalised rows BJI, gradients IBJ, IJB and JBI, the result IBJ.
 extern "C" __global__ void ebsb(const __half* normed, const __half* weight, const __half* first, const __half* second,
                                 const __half* of_linear, __half* out, __half* of_weight, __half* of_bias, __half* of_linear_bias) {
+  const int own = threadIdx.x;
+  of_linear = plain(of_linear + place<Jbi>(blockIdx.x, 0, own));
+  first = plain(first + place<Ibj>(blockIdx.x, 0, own));
+  second = plain(second + place<Ijb>(blockIdx.x, 0, own));
+  normed = plain(normed + place<Bji>(blockIdx.x, 0, own));
+  out = plain(out + place<Ibj>(blockIdx.x, 0, own));
   float linear = 0;
 #pragma unroll
-  for (int token = threadIdx.x * kVector; token < kTokens; token += kWarp * kVector)
-    linear += total(load<1>(of_linear + static_cast<int64_t>(blockIdx.x) * kTokens + token));
+  for (int token = 0; token < kSequence; token += kWarp)
+    linear += total(load<Jbi::b>(of_linear + token * Jbi::j));
   of_linear_bias[blockIdx.x] = __float2half_rn(warp_sum(linear));
   const float w = __half2float(weight[blockIdx.x]);
   float scale = 0, shift = 0;
 #pragma unroll
-  for (int token = threadIdx.x * kVector; token < kTokens; token += kWarp * kVector) {
-    const int64_t at = static_cast<int64_t>(blockIdx.x) * kTokens + token;
-    Floats g = load<1>(first + at);
-    const Floats more = load<1>(second + at);
+  for (int token = 0; token < kSequence; token += kWarp) {
+    Floats g = load<Ibj::b>(first + token * Ibj::j);
+    const Floats more = load<1>(second + token * Ijb::j);
     Floats on;
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) {
-      g.at[i] += more.at[i];
-      on.at[i] = g.at[i] * w;
+    for (int e = 0; e < kVector; ++e) {
+      g.at[e] += more.at[e];
+      on.at[e] = g.at[e] * w;
     }
-    store<1>(out + at, on);
-    scale += total(times(g, load<1>(normed + at)));
+    store<Ibj::b>(out + token * Ibj::j, on);
+    scale += total(times(g, load<Bji::b>(normed + token * Bji::j)));
     shift += total(g);
   }
   scale = warp_sum(scale);
@@ -312,41 +347,45 @@ extern "C" __global__ void ebsb(const __half* normed, const __half* weight, cons
   of_bias[blockIdx.x] = __float2half_rn(shift);
 }
 
-// BLNRD: gradients of a layer normalisation's input and of the dropout in front of it. Deviations and mask by tokens, all else by
-// features.
+// BLNRD: gradients of a layer normalisation's input and of the dropout in front of it. A warp has eight tokens of a sequence, a vector, and
+// lanes run along the features. Gradient and result are IBJ, deviations, mask and the gradient behind dropout JBI.
 extern "C" __global__ void blnrd(const __half* gradient, const __half* rstd, const __half* deviation, const __half* mask, __half* out,
                                  __half* dropped) {
-  const int token = own_tokens();
+  const int batch = blockIdx.x, token = blockIdx.y * kVector, own = threadIdx.x;
+  gradient = plain(gradient + place<Ibj>(own, batch, token));
+  out = plain(out + place<Ibj>(own, batch, token));
+  deviation = plain(deviation + place<Jbi>(own, batch, token));
+  mask = plain(mask + place<Jbi>(own, batch, token));
+  dropped = plain(dropped + place<Jbi>(own, batch, token));
   Floats sum = {}, along = {};
 #pragma unroll
-  for (int feature = threadIdx.x; feature < kHidden; feature += kWarp) {
-    const Floats g = load<1>(gradient + static_cast<int64_t>(feature) * kTokens + token);
-    const Floats d = load<kHidden>(deviation + static_cast<int64_t>(token) * kHidden + feature);
+  for (int i = 0; i < kHidden; i += kWarp) {
+    const Floats g = load<1>(gradient + i * Ibj::i), d = load<Jbi::j>(deviation + i);
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) {
-      sum.at[i] += g.at[i];
-      along.at[i] = fmaf(g.at[i], d.at[i], along.at[i]);
+    for (int e = 0; e < kVector; ++e) {
+      sum.at[e] += g.at[e];
+      along.at[e] = fmaf(g.at[e], d.at[e], along.at[e]);
     }
   }
-  const Floats scale = load<1>(rstd + token);
+  const Floats scale = load<kBatch>(rstd + token * kBatch + batch);
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) {
-    sum.at[i] = warp_sum(sum.at[i]) * scale.at[i] / kHidden;
-    along.at[i] = warp_sum(along.at[i]) * scale.at[i] * scale.at[i] * scale.at[i] / kHidden;
+  for (int e = 0; e < kVector; ++e) {
+    sum.at[e] = warp_sum(sum.at[e]) * scale.at[e] / kHidden;
+    along.at[e] = warp_sum(along.at[e]) * scale.at[e] * scale.at[e] * scale.at[e] / kHidden;
   }
 #pragma unroll
-  for (int feature = threadIdx.x; feature < kHidden; feature += kWarp) {
-    const int64_t by_token = static_cast<int64_t>(token) * kHidden + feature, by_feature = static_cast<int64_t>(feature) * kTokens + token;
-    const Floats g = load<1>(gradient + by_feature), d = load<kHidden>(deviation + by_token);
+  for (int i = 0; i < kHidden; i += kWarp) {
+    const Floats g = load<1>(gradient + i * Ibj::i), d = load<Jbi::j>(deviation + i);
     Floats v;
 #pragma unroll
-    for (int i = 0; i < kVector; ++i) v.at[i] = g.at[i] * scale.at[i] - sum.at[i] - d.at[i] * along.at[i];
-    store<1>(out + by_feature, v);
-    store<1>(dropped + by_feature, times(load<kHidden>(mask + by_token), v));
+    for (int e = 0; e < kVector; ++e) v.at[e] = g.at[e] * scale.at[e] - sum.at[e] - d.at[e] * along.at[e];
+    store<1>(out + i * Ibj::i, v);
+    store<Jbi::j>(dropped + i, times(load<Jbi::j>(mask + i), v));
   }
 }
 
-// BDRB: gradients through dropout and ReLU, and of the bias in front of them. A warp has a feature.
+// BDRB: gradients through dropout and ReLU, and of the bias in front of them. A warp has a feature; all arrays are UJB, vectors run along
+// the batch, lanes along the tokens.
 extern "C" __global__ void bdrb(const __half* gradient, const __half* mask, const __half* biased, __half* out, __half* of_bias) {
   float sum = 0;
 #pragma unroll
@@ -385,7 +424,7 @@ extern "C" __global__ void bs(const __half* probability, const __half* mask, con
   }
 }
 
-// BAOB and BAIB: gradients of biases, by features: a warp has a feature, a lane a token of every batch.
+// BAOB and BAIB: gradients of biases, IBJ. A warp has a feature, vectors run along the batch, lanes along the tokens.
 namespace {
 __device__ __forceinline__ void bias_gradient(const __half* gradient, __half* of_bias, int feature) {
   float sum = 0;
@@ -401,13 +440,13 @@ extern "C" __global__ void baib(const __half* gradient, __half* of_bias, int fea
   for (int part = 0; part < 3; ++part) bias_gradient(gradient, of_bias, part * features + blockIdx.x);
 }
 
-// BEI: the sum of the gradients of the layer's input, by tokens, into one by features.
+// BEI: the sum of the gradients of the layer's input, of which one is BJI, the other and the result IBJ. Vectors run along the features,
+// threads along the tokens.
 extern "C" __global__ void __launch_bounds__(128) bei(const __half* x, const __half* residual, __half* out) {
-  const int token = blockIdx.x * 128 + threadIdx.x, feature = blockIdx.y * kVector;
-  const int64_t at = static_cast<int64_t>(token) * kHidden + feature;
-  Floats v = load<1>(x + at);
-  const Floats r = load<1>(residual + at);
+  const int batch = blockIdx.x, token = blockIdx.y * 128 + threadIdx.x, i = blockIdx.z * kVector;
+  Floats v = load<1>(x + place<Bji>(i, batch, token));
+  const Floats r = load<Ibj::i>(residual + place<Ibj>(i, batch, token));
 #pragma unroll
-  for (int i = 0; i < kVector; ++i) v.at[i] += r.at[i];
-  store<kTokens>(out + static_cast<int64_t>(feature) * kTokens + token, v);
+  for (int e = 0; e < kVector; ++e) v.at[e] += r.at[e];
+  store<Ibj::i>(out + place<Ibj>(i, batch, token), v);
 }
