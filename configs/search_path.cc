@@ -1,5 +1,7 @@
 #include "configs/search_path.h"
 
+#include <sys/auxv.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -30,8 +32,12 @@ bool holds_configs(const fs::path& folder) {
 // Where the program lies: PREFIX/bin, or build/PRESET of a source tree.
 std::optional<fs::path> beside_program() {
   std::error_code unknown;
-  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
-  if (unknown) return std::nullopt;
+  fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  if (unknown) {                                                               // no /proc, as in a bare root
+    const auto* called = reinterpret_cast<const char*>(getauxval(AT_EXECFN));  // NOLINT: the kernel's own interface
+    if (called == nullptr) return std::nullopt;
+    program = fs::absolute(called, unknown);
+  }
   const fs::path folder = program.parent_path();
   for (const fs::path& candidate :
        {folder.parent_path() / "share" / "warpfold" / "configs", folder.parent_path().parent_path() / "configs"}) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/engine/interrupt.h"
 #include "sim/plan/epochs.h"
 #include "sim/sm/alternative_bounds.h"
 #include "sim/sm/sm_snapshot.h"
@@ -115,6 +116,7 @@ bool GpuRun::may_stop() const {
 
 Outcome GpuRun::run() {
   while (true) {
+    stop_if_wanted();
     release_ready();
     if (stopped_) break;
     reconverge_classes();
