@@ -109,6 +109,38 @@ Outcome<SimulatedLaunch> simulate(const configs::Kernel& workload, const LayerRe
   return in_sequence(launches);
 }
 
+// What no run of the kernel is faster than; none where it cannot be made.
+Outcome<std::optional<double>> bound_of(const configs::Kernel& workload, const configs::Gpu& gpu) {
+  workloads::KernelMaker kernels("");
+  const auto made = kernels.make(scenario_of(workload, gpu).kernel(0), gpu);
+  if (!made) return std::optional<double>{};
+  const auto limiters = sim::limiters_of(gpu, *made);
+  if (!limiters) return std::unexpected(Failure(limiters.error()));
+  return std::optional(static_cast<double>(limiters->lower_bound()) / gpu.clock_mhz());
+}
+
+// The fastest of several kernels that do the same, by their bounds: those that cannot be faster are not simulated.
+Outcome<SimulatedLaunch> simulate_fastest(const std::vector<configs::Kernel>& choices, const LayerRequest& request) {
+  if (choices.size() == 1) return simulate(choices.front(), request);
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    const auto bound = bound_of(choices[i], request.gpu);
+    if (!bound) return std::unexpected(bound.error());
+    if (*bound) order.emplace_back(**bound, i);
+  }
+  if (order.empty()) return simulate(choices.front(), request);
+  std::ranges::sort(order);
+  std::optional<SimulatedLaunch> fastest;
+  for (const auto& [bound, i] : order) {
+    if (fastest && bound >= fastest->us) break;
+    auto launch = simulate(choices[i], request);
+    if (!launch) return launch;
+    if (!launch->why_not.empty()) continue;
+    if (!fastest || launch->us < fastest->us) fastest = std::move(*launch);
+  }
+  return fastest ? *std::move(fastest) : simulate(choices.front(), request);
+}
+
 // Launches of several graphs; those whose workloads are the same are one simulation.
 class Simulations {
  public:
@@ -129,7 +161,11 @@ class Simulations {
         continue;
       }
       places.emplace_back();
-      for (const configs::Kernel& each : workload->kernels) places.back().simulations.push_back(index_of(each));
+      for (const configs::Kernel& each : workload->kernels) {
+        std::vector<configs::Kernel> choices{each};
+        choices.insert(choices.end(), workload->candidates.begin(), workload->candidates.end());
+        places.back().simulations.push_back(index_of(std::move(choices)));
+      }
     }
     return {};
   }
@@ -138,7 +174,7 @@ class Simulations {
     ended_.resize(workloads_.size());
     ProgressBar bar("simulations", workloads_.size());
     in_parallel(workloads_.size(), request_.how.jobs, [&](size_t i) {
-      ended_[i] = simulate(workloads_[i], request_);
+      ended_[i] = simulate_fastest(workloads_[i], request_);
       bar.step();
     });
     for (const auto& each : ended_) {
@@ -166,15 +202,17 @@ class Simulations {
     std::string why_none{};
   };
 
-  size_t index_of(const configs::Kernel& kernel) {
-    const auto [known, added] = index_.try_emplace(kernel.SerializeAsString(), workloads_.size());
-    if (added) workloads_.push_back(kernel);
+  size_t index_of(std::vector<configs::Kernel> choices) {
+    std::string key;
+    for (const configs::Kernel& each : choices) key += each.SerializeAsString();
+    const auto [known, added] = index_.try_emplace(std::move(key), workloads_.size());
+    if (added) workloads_.push_back(std::move(choices));
     return known->second;
   }
 
   const LayerRequest& request_;
   std::map<std::string, size_t> index_;
-  std::vector<configs::Kernel> workloads_;
+  std::vector<std::vector<configs::Kernel>> workloads_;  // that do the same
   std::vector<std::vector<Place>> places_;
   std::vector<std::optional<Outcome<SimulatedLaunch>>> ended_;
 };
