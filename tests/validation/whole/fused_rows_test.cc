@@ -73,6 +73,14 @@ TEST_F(FusedRows, PayAsMeasured) {
                                                "im2col_max_pool_beside", "im2col_upsample_beside"));
 }
 
+// 32 registers a thread: spilt code is the compiler's (D95).
+TEST_F(FusedRows, OfFewRegistersPayAsMeasured) {
+  EXPECT_THAT(
+      missed(", capped"),
+      testing::ElementsAre("histogram_max_pool_beside_add, capped", "histogram_max_pool_beside_count, capped",
+                           "im2col_batch_norm_behind, capped", "im2col_max_pool_behind, capped", "im2col_max_pool_beside, capped"));
+}
+
 TEST_F(FusedRows, OfWarpsThatFitWorseBesideEachOtherLoseAsMeasured) {
   for (const char* name : {"im2col_batch_norm_beside", "upsample_batch_norm_beside", "im2col_upsample_behind"}) {
     const Gain gain = gain_of(name, "");
