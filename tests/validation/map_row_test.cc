@@ -403,6 +403,26 @@ TEST_F(Rows, AnAllReduceComesFirstBesideAGemm) {
   EXPECT_EQ(pair.gpu().clock_mhz(), 1200);
 }
 
+TEST_F(Rows, TwoKernelsInOneAreThoseOfTheTracesKernel) {
+  const std::string header = "id,category,gpu,kernel,impl,dtype,metric,value,unit";
+  const auto row = [](const std::string& gpu, const std::string& kernel, const std::string& cap) {
+    return "S1273,CORUN," + gpu + "," + kernel + ",HFuse trace ml-volta (" + cap + "),fp32,median time,2.8157,ms";
+  };
+  const auto trace = [&](const std::string& kernel, const std::string& cap) {
+    const Comparison comparison = map(header, row("V100 (16GB)", kernel, cap));
+    EXPECT_DOUBLE_EQ(comparison.measured, 2815.7);
+    return std::filesystem::path(comparison.runs.at(0).scenario.kernel(0).trace().path()).filename().string();
+  };
+  EXPECT_EQ(trace("im2col_kernel_batch_norm_collect_statistics_kernel_0", "no reg cap"), "im2col_batch_norm_beside.wft");
+  EXPECT_EQ(trace("im2col_kernel_batch_norm_collect_statistics_kernel_100", "reg cap"), "im2col_batch_norm_behind_32.wft");
+  EXPECT_EQ(trace("MaxPoolForward", "no reg cap"), "max_pool_alone.wft");
+  EXPECT_THAT(mistake(header + "\n" + row("V100 (16GB)", "max_pool_upsample_kernel", "no reg cap") + "\n"),
+              testing::HasSubstr("two thirds of the pixels"));
+  EXPECT_THAT(mistake(header + "\n" + row("V100 (16GB)", "ethash_search", "no reg cap") + "\n"),
+              testing::HasSubstr("no kernel of HFuse's \"ethash_search\""));
+  EXPECT_THAT(mistake(header + "\n" + row("A100", "MaxPoolForward", "no reg cap") + "\n"), testing::HasSubstr("of a V100"));
+}
+
 TEST_F(Rows, APairThatNoSuiteNamesNeedsAScenario) {
   EXPECT_EQ(mistake(std::string(kPairs) + "\nX1,CORUN,A100,two kernels of mine,,,,,,time co-located,1,ms\n"),
             "reason: kernels beside each other need a scenario (column scenario)");

@@ -92,6 +92,9 @@ struct RowPair {
 // Two FP64 kernels on every SM, a GEMM beside an all-reduce; not mapped where the row says neither.
 Mapped<RowPair> pair_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 
+// A kernel of PyTorch alone, or two of them in one kernel, of HFuse's trace of a V100.
+Mapped<RowPair> fused_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
+
 // One pass over arrays; the fields of configs.Elementwise stand in dims_other: operation=TRIAD;elements=33554432;element_bytes=8.
 Mapped<RowWork> memory_of_row(const MeasuredRow& row);
 // An operator as its published row names it: the kernels of its maker, from the launch descriptions in `folder`, timed as the row's

@@ -191,6 +191,7 @@ Mapped<RowPair> pair_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (has(kernel, "FP64") && has(kernel, "x2")) return fp64_pair(row, gpu);
   if (has(kernel, "L1: copy x2")) return l1_pair(row, gpu);
   if (has(kernel, "all-reduce") && gpu.architecture() == "sm_80") return gemm_beside_all_reduce(row, gpu);
+  if (has(row.text("impl"), "HFuse trace")) return fused_of_row(row, gpu);
   return not_mapped("kernels beside each other need a scenario (column scenario)");
 }
 
