@@ -1,10 +1,11 @@
-// The fused kernels of Ivanov et al., "Data Movement Is All You Need" (arXiv 2007.00072), after their published code (spcl/substation,
-// pytorch_module/block_*.cuh): threads, vectors and arrays are those of the first layouts that it has for BERT-large, batch 8 of 512
-// tokens (layouts-bert-b8-l512-h16-e1024.pickle of 22 July 2020, three weeks after the paper). Tensors are FP16, masks too. A reduction is
-// a warp's, which is a CTA by itself. Sizes are constants of their code, here too, so that loops are unrolled.
+// The fused kernels of Ivanov et al., "Data Movement Is All You Need" (arXiv 2007.00072), after their published code
+// (spcl/substation, pytorch_module/block_*.cuh): threads, vectors and arrays are those of the first layouts that it has for
+// BERT-large, batch 8 of 512 tokens (layouts-bert-b8-l512-h16-e1024.pickle of 22 July 2020, three weeks after the paper). Tensors
+// are FP16, masks too. A reduction is a warp's, which is a CTA by itself. Sizes are constants of their code, here too, so that
+// loops are unrolled.
 //
-// Layouts have the letters of the paper, the outermost dimension first: b batch, j token, i hidden, u feed-forward. Where neither a warp's
-// lanes nor a vector run along the innermost dimension, an access takes a sector of 32 bytes for each element.
+// Layouts have the letters of the paper, the outermost dimension first: b batch, j token, i hidden, u feed-forward. Where neither a
+// warp's lanes nor a vector run along the innermost dimension, an access takes a sector of 32 bytes for each element.
 //
 //   CUDA 12.4: nvcc -O3 -use_fast_math -std=c++17 -arch=sm_70 -cubin -o data_movement.cubin data_movement.cu
 //   nvdisasm -c -hex data_movement.cubin | tr -s " " > data_movement_sm_70.sass
@@ -90,8 +91,8 @@ struct Random {
     for (int round = 0; round < 10; ++round) {
       const uint64_t p0 = static_cast<uint64_t>(0xD2511F53U) * c.x;
       const uint64_t p1 = static_cast<uint64_t>(0xCD9E8D57U) * c.z;
-      c = make_uint4(static_cast<unsigned>(p1 >> 32) ^ c.y ^ k.x, static_cast<unsigned>(p1), static_cast<unsigned>(p0 >> 32) ^ c.w ^ k.y,
-                     static_cast<unsigned>(p0));
+      c = make_uint4(static_cast<unsigned>(p1 >> 32) ^ c.y ^ k.x, static_cast<unsigned>(p1),
+                     static_cast<unsigned>(p0 >> 32) ^ c.w ^ k.y, static_cast<unsigned>(p0));
       k.x += 0x9E3779B9U;
       k.y += 0xBB67AE85U;
     }
@@ -154,7 +155,8 @@ template <typename Layout>
 __device__ __forceinline__ int place(int i, int b, int j) {
   return i * Layout::i + b * Layout::b + j * Layout::j;
 }
-// A pointer that the compiler knows nothing of: it would put sums of constants and strides into a constant bank that a listing lacks.
+// A pointer that the compiler knows nothing of: it would put sums of constants and strides into a constant bank that a listing
+// lacks.
 template <typename T>
 __device__ __forceinline__ T* plain(T* pointer) {
   asm("" : "+l"(pointer));
@@ -212,11 +214,11 @@ extern "C" __global__ void sm(const __half* x, __half* out, __half* mask, __half
   }
 }
 
-// BDRLN: bias, dropout, residual, layer normalisation. A warp has a token, vectors run along the features. Input, biased input, normalised
-// result and deviations are BJI, mask and result JBI, the residual IBJ.
+// BDRLN: bias, dropout, residual, layer normalisation. A warp has a token, vectors run along the features. Input, biased input,
+// normalised result and deviations are BJI, mask and result JBI, the residual IBJ.
 extern "C" __global__ void bdrln(const __half* x, const __half* input_bias, __half* biased, __half* mask, const __half* residual,
-                                 const __half* weight, const __half* bias, __half* out, __half* normed, __half* deviation, __half* rstd,
-                                 float probability, uint64_t seed) {
+                                 const __half* weight, const __half* bias, __half* out, __half* normed, __half* deviation,
+                                 __half* rstd, float probability, uint64_t seed) {
   const int batch = blockIdx.x, token = blockIdx.y, first = threadIdx.x * kVector;
   x = plain(x + place<Bji>(first, batch, token));
   biased = plain(biased + place<Bji>(first, batch, token));
@@ -269,8 +271,8 @@ extern "C" __global__ void bdrln(const __half* x, const __half* input_bias, __ha
 }
 
 // BRD: bias, ReLU, dropout. All arrays are UJB, vectors run along the batch, threads along the tokens.
-extern "C" __global__ void __launch_bounds__(128) brd(const __half* x, const __half* bias, __half* biased, __half* out, __half* mask,
-                                                      float probability, uint64_t seed) {
+extern "C" __global__ void __launch_bounds__(128)
+    brd(const __half* x, const __half* bias, __half* biased, __half* out, __half* mask, float probability, uint64_t seed) {
   const int at = place<Ijb>(blockIdx.y, 0, blockIdx.x * 128 + threadIdx.x);
   Floats v = load<1>(x + at);
   const float b = __half2float(bias[blockIdx.y]);
@@ -285,8 +287,8 @@ extern "C" __global__ void __launch_bounds__(128) brd(const __half* x, const __h
   store<1>(mask + at, kept);
 }
 
-// BSB: gradients of a layer normalisation's weight and bias, and what goes on to its input. A warp has a feature, vectors and lanes run
-// along the tokens. The normalised rows are JBI, both gradients IBJ.
+// BSB: gradients of a layer normalisation's weight and bias, and what goes on to its input. A warp has a feature, vectors and lanes
+// run along the tokens. The normalised rows are JBI, both gradients IBJ.
 extern "C" __global__ void bsb(const __half* normed, const __half* weight, const __half* gradient, __half* out, __half* of_weight,
                                __half* of_bias) {
   const float w = __half2float(weight[blockIdx.x]);
@@ -310,8 +312,8 @@ extern "C" __global__ void bsb(const __half* normed, const __half* weight, const
   of_bias[blockIdx.x] = __float2half_rn(shift);
 }
 
-// EBSB: the same behind the sum of a residual connection's gradients, and the gradient of the second bias of the feed-forward part. Vectors
-// run along the batch, lanes along the tokens. Normalised rows BJI, gradients IBJ, IJB and JBI, the result IBJ.
+// EBSB: the same behind the sum of a residual connection's gradients, and the gradient of the second bias of the feed-forward part.
+// Vectors run along the batch, lanes along the tokens. Normalised rows BJI, gradients IBJ, IJB and JBI, the result IBJ.
 extern "C" __global__ void ebsb(const __half* normed, const __half* weight, const __half* first, const __half* second,
                                 const __half* of_linear, __half* out, __half* of_weight, __half* of_bias, __half* of_linear_bias) {
   const int own = threadIdx.x;
@@ -322,8 +324,7 @@ extern "C" __global__ void ebsb(const __half* normed, const __half* weight, cons
   out = plain(out + place<Ibj>(blockIdx.x, 0, own));
   float linear = 0;
 #pragma unroll
-  for (int token = 0; token < kSequence; token += kWarp)
-    linear += total(load<Jbi::b>(of_linear + token * Jbi::j));
+  for (int token = 0; token < kSequence; token += kWarp) linear += total(load<Jbi::b>(of_linear + token * Jbi::j));
   of_linear_bias[blockIdx.x] = __float2half_rn(warp_sum(linear));
   const float w = __half2float(weight[blockIdx.x]);
   float scale = 0, shift = 0;
@@ -347,10 +348,10 @@ extern "C" __global__ void ebsb(const __half* normed, const __half* weight, cons
   of_bias[blockIdx.x] = __float2half_rn(shift);
 }
 
-// BLNRD: gradients of a layer normalisation's input and of the dropout in front of it. A warp has eight tokens of a sequence, a vector, and
-// lanes run along the features. Gradient and result are IBJ, deviations, mask and the gradient behind dropout JBI.
-extern "C" __global__ void blnrd(const __half* gradient, const __half* rstd, const __half* deviation, const __half* mask, __half* out,
-                                 __half* dropped) {
+// BLNRD: gradients of a layer normalisation's input and of the dropout in front of it. A warp has eight tokens of a sequence, a
+// vector, and lanes run along the features. Gradient and result are IBJ, deviations, mask and the gradient behind dropout JBI.
+extern "C" __global__ void blnrd(const __half* gradient, const __half* rstd, const __half* deviation, const __half* mask,
+                                 __half* out, __half* dropped) {
   const int batch = blockIdx.x, token = blockIdx.y * kVector, own = threadIdx.x;
   gradient = plain(gradient + place<Ibj>(own, batch, token));
   out = plain(out + place<Ibj>(own, batch, token));
@@ -384,8 +385,8 @@ extern "C" __global__ void blnrd(const __half* gradient, const __half* rstd, con
   }
 }
 
-// BDRB: gradients through dropout and ReLU, and of the bias in front of them. A warp has a feature; all arrays are UJB, vectors run along
-// the batch, lanes along the tokens.
+// BDRB: gradients through dropout and ReLU, and of the bias in front of them. A warp has a feature; all arrays are UJB, vectors run
+// along the batch, lanes along the tokens.
 extern "C" __global__ void bdrb(const __half* gradient, const __half* mask, const __half* biased, __half* out, __half* of_bias) {
   float sum = 0;
 #pragma unroll
@@ -440,8 +441,8 @@ extern "C" __global__ void baib(const __half* gradient, __half* of_bias, int fea
   for (int part = 0; part < 3; ++part) bias_gradient(gradient, of_bias, part * features + blockIdx.x);
 }
 
-// BEI: the sum of the gradients of the layer's input, of which one is BJI, the other and the result IBJ. Vectors run along the features,
-// threads along the tokens.
+// BEI: the sum of the gradients of the layer's input, of which one is BJI, the other and the result IBJ. Vectors run along the
+// features, threads along the tokens.
 extern "C" __global__ void __launch_bounds__(128) bei(const __half* x, const __half* residual, __half* out) {
   const int batch = blockIdx.x, token = blockIdx.y * 128 + threadIdx.x, i = blockIdx.z * kVector;
   Floats v = load<1>(x + place<Bji>(i, batch, token));

@@ -1,14 +1,17 @@
-// Operators as an eager framework launches them one by one in 2020: the shapes of ATen's kernels of PyTorch 1.5, in FP16 with FP32 sums
-// (Loops.cuh, PersistentSoftmax.cuh, layer_norm_kernel.cu, Dropout.cu, CUDAApplyUtils.cuh, Reduce.cuh; quoted, not opened for this file).
+// Operators as an eager framework launches them one by one in 2020: the shapes of ATen's kernels of PyTorch 1.5, in FP16 with FP32
+// sums (Loops.cuh, PersistentSoftmax.cuh, layer_norm_kernel.cu, Dropout.cu, CUDAApplyUtils.cuh, Reduce.cuh; quoted, not opened for
+// this file).
 //
 //   maps            64 threads, four elements side by side of each array
 //   bias            128 threads, four elements 128 apart, one after the other; their places by divisions of a general calculator
 //   softmax         a warp a row of up to 1024, elements 32 apart in registers; four rows a CTA; its gradient behind a map, which
 //                   multiplies the gradient by the result
-//   dropout         as many CTAs of 256 threads as fit, four elements a thread for four words of Philox; a byte of mask an element, by
+//   dropout         as many CTAs of 256 threads as fit, four elements a thread for four words of Philox; a byte of mask an element,
+//   by
 //                   which a map multiplies its gradient
 //   layer norm      512 threads a row for its moments, then 256 a row for the result; backward: the same, and a CTA for 32 columns
-//   column sums     32 columns by 16 rows of threads, so many CTAs to a column that they fill the GPU once; the CTA that a counter says is
+//   column sums     32 columns by 16 rows of threads, so many CTAs to a column that they fill the GPU once; the CTA that a counter
+//   says is
 //                   the last adds their sums, which is left out here
 //
 //   CUDA 12.4: nvcc -O3 -use_fast_math -std=c++17 -arch=sm_70 -cubin -o eager.cubin eager.cu
@@ -102,7 +105,8 @@ KERNEL(64) eager_relu_backward(const __half* gradient, const __half* x, __half* 
   map(gradient, x, out, [](float g, float a) { return a > 0 ? g : 0; });
 }
 
-// Where an element of each of three arrays is: sizes from the innermost dimension on, which multiplications divide by, and strides in bytes.
+// Where an element of each of three arrays is: sizes from the innermost dimension on, which multiplications divide by, and strides
+// in bytes.
 struct Places {
   struct Size {
     unsigned divisor, multiplier, shift;
@@ -126,7 +130,8 @@ KERNEL(128) eager_bias(char* out, const char* x, const char* bias, unsigned elem
 #pragma unroll
         for (int array = 0; array < 3; ++array) at[array] += within * places.stride[d][array];
       }
-      const float sum = __half2float(*reinterpret_cast<const __half*>(x + at[1])) + __half2float(*reinterpret_cast<const __half*>(bias + at[2]));
+      const float sum =
+          __half2float(*reinterpret_cast<const __half*>(x + at[1])) + __half2float(*reinterpret_cast<const __half*>(bias + at[2]));
       *reinterpret_cast<__half*>(out + at[0]) = __float2half_rn(sum);
       own += 128;
     }
@@ -237,8 +242,9 @@ KERNEL(512) eager_moments(const __half* x, float* mean, float* rstd, int columns
     rstd[blockIdx.x] = rsqrtf(fmaxf(squares * scale - sum * sum, 0) + epsilon);
   }
 }
-KERNEL(256) eager_normalise(const __half* x, const float* mean, const float* rstd, const __half* weight, const __half* bias, __half* out,
-                            int columns) {
+KERNEL(256)
+eager_normalise(const __half* x, const float* mean, const float* rstd, const __half* weight, const __half* bias, __half* out,
+                int columns) {
 #pragma unroll 1
   for (int column = threadIdx.x; column < columns; column += 256) {
     const int64_t at = static_cast<int64_t>(blockIdx.x) * columns + column;
@@ -247,7 +253,8 @@ KERNEL(256) eager_normalise(const __half* x, const float* mean, const float* rst
   }
 }
 
-KERNEL(512) eager_gradient_sums(const __half* gradient, const __half* x, const __half* weight, float* with_x, float* alone, int columns) {
+KERNEL(512)
+eager_gradient_sums(const __half* gradient, const __half* x, const __half* weight, float* with_x, float* alone, int columns) {
   __shared__ float partial[2][kWarp];
   float first = 0, second = 0;
   for (int column = threadIdx.x; column < columns; column += 512) {
@@ -263,8 +270,9 @@ KERNEL(512) eager_gradient_sums(const __half* gradient, const __half* x, const _
     alone[blockIdx.x] = second;
   }
 }
-KERNEL(256) eager_gradient_factors(const float* mean, const float* rstd, const float* with_x, const float* alone, float* of_x, float* rest,
-                                   int rows, int columns) {
+KERNEL(256)
+eager_gradient_factors(const float* mean, const float* rstd, const float* with_x, const float* alone, float* of_x, float* rest,
+                       int rows, int columns) {
   const int row = blockIdx.x * 256 + threadIdx.x;
   if (row >= rows) return;
   const float scale = __fdividef(1.0F, columns), r = rstd[row];
@@ -272,8 +280,9 @@ KERNEL(256) eager_gradient_factors(const float* mean, const float* rstd, const f
   of_x[row] = factor;
   rest[row] = -(factor * mean[row] + alone[row] * r * scale);
 }
-KERNEL(256) eager_normalise_backward(const __half* gradient, const __half* x, const __half* weight, const float* rstd, const float* of_x,
-                                     const float* rest, __half* out, int columns) {
+KERNEL(256)
+eager_normalise_backward(const __half* gradient, const __half* x, const __half* weight, const float* rstd, const float* of_x,
+                         const float* rest, __half* out, int columns) {
 #pragma unroll 1
   for (int column = threadIdx.x; column < columns; column += 256) {
     const int64_t at = static_cast<int64_t>(blockIdx.x) * columns + column;
@@ -282,8 +291,9 @@ KERNEL(256) eager_normalise_backward(const __half* gradient, const __half* x, co
   }
 }
 // Two rows at a time by 16 rows of threads, a CTA for 32 columns. Either gradient may be left out.
-KERNEL(512) eager_normalise_weight(const __half* gradient, const __half* x, const __half* mean, const __half* rstd, __half* of_weight,
-                                   __half* of_bias, int64_t rows, int64_t columns) {
+KERNEL(512)
+eager_normalise_weight(const __half* gradient, const __half* x, const __half* mean, const __half* rstd, __half* of_weight,
+                       __half* of_bias, int64_t rows, int64_t columns) {
   __shared__ float weights[kWarp][kWarp + 1], biases[kWarp][kWarp + 1];
   const int64_t column = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   float weight[2] = {}, bias[2] = {};

@@ -1,5 +1,5 @@
-// Reads of doubles alone for a V100, as gpu-stream has it; elementwise.cu has the same for later architectures. What is read is stored where
-// it has a value that it never has.
+// Reads of doubles alone for a V100, as gpu-stream has it; elementwise.cu has the same for later architectures. What is read is
+// stored where it has a value that it never has.
 //
 //   CUDA 12.4: nvcc -O3 -std=c++17 -arch=sm_70 -cubin -o stream_read.cubin stream_read.cu
 //   nvdisasm -c -hex stream_read.cubin | tr -s " " > stream_read_sm_70.sass

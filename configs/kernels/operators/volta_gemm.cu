@@ -1,10 +1,11 @@
-// Matrix products on Volta's tensor cores: c = a b, FP16 with FP32 sums, both operands with k contiguous (a: rows x depth, b: columns x
-// depth), as the forward pass of a linear layer has them. A CTA has a tile of c, a warp 64 x 64, 64 x 32 or 32 x 32 of it. Grid: x tiles
-// of columns, y tiles of rows, z products of a batch. Rows, columns and depth are multiples of the tile and of 32.
+// Matrix products on Volta's tensor cores: c = a b, FP16 with FP32 sums, both operands with k contiguous (a: rows x depth, b:
+// columns x depth), as the forward pass of a linear layer has them. A CTA has a tile of c, a warp 64 x 64, 64 x 32 or 32 x 32 of
+// it. Grid: x tiles of columns, y tiles of rows, z products of a batch. Rows, columns and depth are multiples of the tile and
+// of 32.
 //
-// Volta has neither cp.async nor ldmatrix: a tile of 32 k goes from global memory into registers while the one before is multiplied, then
-// into the other of two buffers of shared memory. A lane's 16 bytes of shared memory are fragments of two mma.sync.m8n8k4, whose four
-// products of 8 x 8 x 4 are 16 x 16 x 4 of c. Results leave through shared memory, 16 bytes a lane.
+// Volta has neither cp.async nor ldmatrix: a tile of 32 k goes from global memory into registers while the one before is
+// multiplied, then into the other of two buffers of shared memory. A lane's 16 bytes of shared memory are fragments of two
+// mma.sync.m8n8k4, whose four products of 8 x 8 x 4 are 16 x 16 x 4 of c. Results leave through shared memory, 16 bytes a lane.
 //
 //   CUDA 12.4 (the last toolkits for sm_70 are those of CUDA 12):
 //   nvcc -O3 -std=c++17 -arch=sm_70 -cubin -o volta_gemm.cubin volta_gemm.cu
@@ -16,11 +17,11 @@
 namespace {
 
 constexpr int kWarp = 32;
-constexpr int kDepth = 32;                  // of a stage
-constexpr int kChunk = 8;                   // elements of 16 bytes
-constexpr int kChunks = kDepth / kChunk;    // of a row of a stage
-constexpr int kBlock = 16;                  // rows and columns of the four products of one mma.sync
-constexpr int kStoredRow = 72;              // elements of a row of results in shared memory: 64 and 16 bytes that keep rows apart
+constexpr int kDepth = 32;                // of a stage
+constexpr int kChunk = 8;                 // elements of 16 bytes
+constexpr int kChunks = kDepth / kChunk;  // of a row of a stage
+constexpr int kBlock = 16;                // rows and columns of the four products of one mma.sync
+constexpr int kStoredRow = 72;            // elements of a row of results in shared memory: 64 and 16 bytes that keep rows apart
 
 // Rows of 64 bytes: two lie in one pass of the 32 banks. Eight lanes read rows 0-3 and 8-11 (or 4-7 and 12-15) at once.
 __device__ __forceinline__ int chunk_at(int row, int chunk) {
@@ -61,7 +62,8 @@ __device__ __forceinline__ void gemm(const __half* a, const __half* b, __half* c
 
   const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const int warp_row = warp / kWarpsAcross * kWarpRows, warp_column = warp % kWarpsAcross * kWarpColumns;
-  const int64_t first_row = static_cast<int64_t>(blockIdx.y) * kTileRows, first_column = static_cast<int64_t>(blockIdx.x) * kTileColumns;
+  const int64_t first_row = static_cast<int64_t>(blockIdx.y) * kTileRows,
+                first_column = static_cast<int64_t>(blockIdx.x) * kTileColumns;
 
   const int own_row = threadIdx.x / kChunks, own_chunk = threadIdx.x % kChunks;
   const __half* next_a = a + (static_cast<int64_t>(blockIdx.z) * rows + first_row + own_row) * depth + own_chunk * kChunk;
@@ -137,8 +139,8 @@ __device__ __forceinline__ void gemm(const __half* a, const __half* b, __half* c
   __syncthreads();
   __half* results = reinterpret_cast<__half*>(shared) + warp * kBlock * kStoredRow;
   constexpr int kLanesARow = kWarpColumns / kChunk, kRowsAtOnce = kWarp / kLanesARow;
-  __half* own_c = c + (static_cast<int64_t>(blockIdx.z) * rows + first_row + warp_row + lane / kLanesARow) * columns + first_column +
-                  warp_column + lane % kLanesARow * kChunk;
+  __half* own_c = c + (static_cast<int64_t>(blockIdx.z) * rows + first_row + warp_row + lane / kLanesARow) * columns +
+                  first_column + warp_column + lane % kLanesARow * kChunk;
   const int to_row = (lane & 1) + lane / 16 * 4 + (lane / 4 & 1) * 8, to_column = (lane & 2) + (lane / 8 & 1) * 8;
 #pragma unroll
   for (int i = 0; i < kA; ++i) {
@@ -153,7 +155,8 @@ __device__ __forceinline__ void gemm(const __half* a, const __half* b, __half* c
     __syncwarp();
 #pragma unroll
     for (int row = 0; row < kBlock; row += kRowsAtOnce) {
-      const uint4 stored = *reinterpret_cast<const uint4*>(results + (row + lane / kLanesARow) * kStoredRow + lane % kLanesARow * kChunk);
+      const uint4 stored =
+          *reinterpret_cast<const uint4*>(results + (row + lane / kLanesARow) * kStoredRow + lane % kLanesARow * kChunk);
       *reinterpret_cast<uint4*>(own_c + static_cast<int64_t>(i * kBlock + row) * columns) = stored;
     }
     __syncwarp();
@@ -162,11 +165,10 @@ __device__ __forceinline__ void gemm(const __half* a, const __half* b, __half* c
 
 }  // namespace
 
-#define GEMM(ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS, CTAS)                                                               \
-  extern "C" __global__ void __launch_bounds__(ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * kWarp, CTAS)                \
-      volta_gemm_##ROWS##x##COLUMNS(const __half* a, const __half* b, __half* c, int rows, int columns, int depth,       \
-                                    float alpha) {                                                                       \
-    gemm<ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS>(a, b, c, rows, columns, depth, alpha);                                  \
+#define GEMM(ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS, CTAS)                                                                        \
+  extern "C" __global__ void __launch_bounds__(ROWS / WARP_ROWS * (COLUMNS / WARP_COLUMNS) * kWarp, CTAS)                         \
+      volta_gemm_##ROWS##x##COLUMNS(const __half* a, const __half* b, __half* c, int rows, int columns, int depth, float alpha) { \
+    gemm<ROWS, COLUMNS, WARP_ROWS, WARP_COLUMNS>(a, b, c, rows, columns, depth, alpha);                                           \
   }
 
 GEMM(256, 128, 64, 64, 1)
