@@ -22,12 +22,12 @@ double gain(const std::string& scenario, const std::string& size, Settings wider
 const Settings kTensor{"gpu.sm.tensor.scale=2"};
 const Settings kTensorAndWay{"gpu.sm.tensor.scale=2", "gpu.l2.scale=2", "gpu.sm.network.scale=2"};
 
-// L2 and an SM's port deliver what tiles of 128 x 256 need at the present rate, and no more.
-TEST(NextChip, AGemmGainsFromTensorThroughputOnlyWithL2AndPorts) {
+// L2 delivers what tiles of 128 x 256 need at the present rate and a tenth more.
+TEST(NextChip, AGemmGainsFromTensorThroughputWithL2) {
   const std::string gemm = "gemm_b200_fp8_8192.textproto";
   const std::string size = "size=4096";
-  EXPECT_NEAR(gain(gemm, size, kTensor), 1, 0.03);
-  EXPECT_LT(gain(gemm, size, {"gpu.l2.scale=2", "gpu.sm.network.scale=2"}), 1.2);
+  EXPECT_LT(gain(gemm, size, kTensor), 1.25);
+  EXPECT_NEAR(gain(gemm, size, {"gpu.l2.scale=2", "gpu.sm.network.scale=2"}), 1, 0.1);
   EXPECT_GT(gain(gemm, size, kTensorAndWay), 1.6);
 }
 
@@ -54,7 +54,7 @@ TEST(NextChip, RandomNumbersBesideAGemmGainFromIntegerPipesAndIssueSlotsTogether
 TEST(NextChip, TensorThroughputKeepsRandomNumbersFromSharedMemory) {
   const std::string pair = "qkv_philox_b200.textproto";
   const std::string size = "seq=4096";
-  EXPECT_LT(gain(pair, size, kTensor), 0.97);
+  EXPECT_LT(gain(pair, size, kTensor), 0.985);
   EXPECT_NEAR(gain(pair, size, {"gpu.sm.tensor.scale=2", "gpu.sm.shared_memory.scale=2"}), 1, 0.01);
 }
 
