@@ -81,6 +81,9 @@ constexpr std::array kLimits{
     Limit{"sm.tcgen05.rows_per_a_wavefront", 1, 1024, kTensorMemory},
     Limit{"sm.tcgen05.columns_per_b_wavefront", 1, 1024, kTensorMemory},
     Limit{"sm.tcgen05.tensor_memory_columns", 32, 1 << 20, kTensorMemory},
+    Limit{"sm.instruction_cache.bytes", 128, 1 << 28, Needed::kNever},
+    Limit{"sm.instruction_cache.line_bytes", 16, 1 << 12, Needed::kNever},
+    Limit{"sm.instruction_cache.line_cycles", 1, 240, Needed::kNever},  // a stall of 8 bits
     Limit{"sm.barrier_latency_cycles", 0, kMany},
     Limit{"sm.mbarrier_latency_cycles", 0, kMany, kBulk},
     Limit{"sm.ingress_bytes_per_clk", 1, 1 << 16},
@@ -94,6 +97,7 @@ constexpr std::array kLimits{
     Limit{"l2.hit_latency_cycles", 1, kMany},
     Limit{"l2.bulk_hit_latency_cycles", 1, kMany, kBulk},
     Limit{"l2.dirty_bytes", 0, 1e12},
+    Limit{"gpcs", 1, 1024, Needed::kNever},
     Limit{"dram.bandwidth_gb_per_s", 1, kMany},
     Limit{"dram.efficiency_percent", 1, 100},
     Limit{"dram.latency_cycles", 1, kMany},
@@ -256,6 +260,13 @@ std::optional<Finding> check_consistency(const Gpu& gpu) {
                    "sm.shared_memory.bytes_per_cta_max plus reserved_bytes_per_cta (" + text(shared.bytes_per_cta_max()) + " + " +
                        text(shared.reserved_bytes_per_cta()) + ") must not exceed sm.shared_memory.bytes (" + text(shared.bytes()) +
                        ")"};
+  }
+  if (gpu.sm().has_instruction_cache()) {
+    for (const char* field : {"bytes", "line_bytes", "line_cycles"}) {
+      const std::string path = std::string("sm.instruction_cache.") + field;
+      if (!number_at(gpu, path))
+        return Finding{path, path + " is missing: an instruction cache has bytes, line_bytes and line_cycles"};
+    }
   }
   if (gpu.dram().latency_cycles() < gpu.l2().hit_latency_cycles()) {
     return Finding{"dram.latency_cycles", "dram.latency_cycles (" + text(gpu.dram().latency_cycles()) +

@@ -83,6 +83,29 @@ void fit_to(const Spec& spec, Program& program) {
   }
 }
 
+// Loops that exceed the instruction cache are fetched in every trip: from line to line a warp takes `instruction_line_cycles`, or
+// as long as the line's own stalls.
+//
+//   lines of 8 instructions every 25 cycles, each with a stall of 2: 16 cycles by themselves, so that the last one gets 9 more
+void fetch_lines(const Spec& spec, Program& program) {
+  constexpr uint32_t kInstructionBytes = 16;
+  if (spec.instruction_cache_bytes == 0) return;
+  std::vector<bool> missing(program.ops.size(), false);
+  for (const LoopSpan& loop : program.loops) {  // outer before inner: an inner loop that fits is fetched once
+    const bool fits = (loop.end - loop.begin + 1) * kInstructionBytes <= spec.instruction_cache_bytes;
+    std::fill(missing.begin() + loop.begin, missing.begin() + loop.end + 1, !fits);
+  }
+  const uint32_t line = std::max(spec.instruction_line_bytes / kInstructionBytes, 1U);
+  for (size_t first = 0; first < program.ops.size(); first += line) {
+    const size_t last = std::min(first + line, program.ops.size()) - 1;
+    if (!missing[first] || !missing[last]) continue;
+    uint32_t stalls = 0;
+    for (size_t i = first; i <= last; ++i) stalls += program.ops[i].next_after;
+    if (stalls < spec.instruction_line_cycles)
+      program.ops[last].next_after = static_cast<uint8_t>(program.ops[last].next_after + spec.instruction_line_cycles - stalls);
+  }
+}
+
 // Whether a warp goes round some loop of the body more than once.
 bool goes_round(const std::vector<traces::Node>& body, const traces::CtaClass& cta_class) {
   return std::ranges::any_of(body, [&](const traces::Node& node) {
@@ -149,6 +172,7 @@ Expected<KernelImage> make_image(const Spec& spec, const traces::Kernel& kernel,
   for (size_t r = 0; r < kernel.roles.size(); ++r) {
     image.programs.push_back(compile_role(*spec.architecture, kernel.roles[r]));
     fit_to(spec, image.programs.back());
+    fetch_lines(spec, image.programs.back());
     image.role_of_warp.insert(image.role_of_warp.end(), kernel.roles[r].warps, static_cast<int>(r));
   }
   uint32_t place = 0;

@@ -80,6 +80,14 @@ void set_tcgen05(const configs::Sm& sm, Spec& spec) {
   spec.tensor_memory_columns = tcgen05.tensor_memory_columns();
 }
 
+void set_instruction_cache(const configs::Sm& sm, Spec& spec) {
+  const configs::InstructionCache& cache = sm.instruction_cache();
+  if (!cache.has_bytes()) return;
+  spec.instruction_cache_bytes = cache.bytes();
+  spec.instruction_line_bytes = cache.line_bytes();
+  spec.instruction_line_cycles = cache.line_cycles();
+}
+
 // What CTAs take up, and how much of it there is.
 void set_capacities(const configs::SubCore& sub_core, const configs::Sm& sm, Spec& spec) {
   spec.registers = sm.registers();
@@ -130,6 +138,7 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   spec.wgmma_a_wavefronts = tensor.wgmma_a_wavefronts();
   spec.wgmma_columns_per_b_wavefront = tensor.wgmma_columns_per_b_wavefront();
   set_tcgen05(sm, spec);
+  set_instruction_cache(sm, spec);
   spec.commit_window = tensor.accumulator_commit_window_cycles();
   spec.commit_reads = tensor.accumulator_commit_reads();
   const Factor barriers = latency_of(sm.barriers());

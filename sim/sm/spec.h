@@ -63,6 +63,9 @@ struct Spec {
   uint32_t tcgen05_rows_per_a_wavefront = 4;
   uint32_t tcgen05_columns_per_b_wavefront = 4;
   uint32_t tensor_memory_columns = 0;
+  uint32_t instruction_cache_bytes = 0;  // 0: every instruction hits
+  uint32_t instruction_line_bytes = 128;
+  uint32_t instruction_line_cycles = 0;
   uint32_t commit_window = 12;
   uint32_t commit_reads = 3;
   uint32_t barrier_latency = 20;

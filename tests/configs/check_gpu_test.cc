@@ -51,7 +51,7 @@ TEST(CheckGpu, MissesEveryFieldThatTheMachineReads) {
     if (wanted.ends_with("scale") || wanted == "base" || wanted == "sub_core.issue_policy" ||
         wanted.ends_with("_admission_entries") || wanted.starts_with("data_sheet.") || wanted == "graph_launch_cycles" ||
         wanted == "programmatic_launch_cycles" || wanted == "timed_launch_us" || wanted.starts_with("sm.tcgen05.") ||
-        wanted == "clock" || wanted == "power.gpu")
+        wanted == "clock" || wanted == "power.gpu" || wanted == "gpcs" || wanted.starts_with("sm.instruction_cache."))
       continue;
     const std::string message = fault([&](Gpu& gpu) {
       for_each_field(gpu, "", [&](pb::Message& owner, const pb::FieldDescriptor& field, const std::string& path) {
@@ -60,6 +60,20 @@ TEST(CheckGpu, MissesEveryFieldThatTheMachineReads) {
     });
     EXPECT_EQ(message, "g: " + wanted + " is missing");
   }
+}
+
+TEST(CheckGpu, TakesAWholeInstructionCacheOrNone) {
+  const auto with = [](void (*set)(configs::InstructionCache&)) {
+    return fault([&](Gpu& gpu) { set(*gpu.mutable_sm()->mutable_instruction_cache()); });
+  };
+  EXPECT_EQ(with([](auto& cache) { cache.set_bytes(32768); }),
+            "g: sm.instruction_cache.line_bytes is missing: an instruction cache has bytes, line_bytes and line_cycles");
+  EXPECT_EQ(with([](auto& cache) {
+              cache.set_bytes(32768);
+              cache.set_line_bytes(128);
+              cache.set_line_cycles(25);
+            }),
+            "no error");
 }
 
 TEST(CheckGpu, TakesADataSheetOrNone) {

@@ -131,5 +131,25 @@ TEST(StallCount, DependentAdditionsIssueFourApart) {
   EXPECT_EQ(alone(repeat(4, {op("FADD R1, R1, R3", {.stall = 4})})), (std::vector<uint64_t>{0, 4, 8, 12, 16}));
 }
 
+// A warp's loop of NOPs with a stall of 2, of so many bytes.
+double cycles_a_nop(uint32_t bytes) {
+  constexpr uint32_t kInstructionBytes = 16;
+  const int nops = static_cast<int>(bytes / kInstructionBytes) - 1;  // and the branch
+  const auto cycles = [&](uint64_t trips) {
+    const Lines lines = loop(trips, join(repeat(nops, {op("NOP", {.stall = 2})}), {op("BRA `(.L_1)", {.stall = 5})}));
+    return static_cast<double>(replay(one_sm("b200"), on_one_sub_core("sm_100", {lines})).outcome.total_cycles);
+  };
+  return (cycles(12) - cycles(4)) / 8 / nops;
+}
+
+// cicuvc/nvidia-sass-document, sm100/arch/b200_icache_topology @626bab2b: a B200's cache of 32 KiB. Of a loop of 36 KiB, which
+// takes 2.70, a trip finds some lines: not modelled.
+TEST(InstructionCache, LoopsThatExceedItAreFetchedLineByLine) {
+  EXPECT_NEAR(cycles_a_nop(30 << 10), 2.0214, 0.03);
+  EXPECT_NEAR(cycles_a_nop(31 << 10), 2.0207, 0.03);
+  EXPECT_NEAR(cycles_a_nop(40 << 10), 3.0838, 0.05);
+  EXPECT_NEAR(cycles_a_nop(48 << 10), 3.0819, 0.05);
+}
+
 }  // namespace
 }  // namespace warpfold::test

@@ -126,7 +126,8 @@ TEST_F(Rows, AFlushAndEventsAreSimulatedAsTheRowSays) {
   EXPECT_EQ(scenario.kernel(0).elementwise().accesses_per_thread(), 4);
   EXPECT_EQ(scenario.kernel(1).name(), "pass");
   const std::string text = header + "\nS1,MEM,";
-  EXPECT_EQ(mistake(text + "H100," + pass + ";timer=host,1,us\n"), "reason: dims_other: timer=host; expected timer=events");
+  EXPECT_EQ(mistake(text + "H100," + pass + ";timer=host,1,us\n"),
+            "reason: dims_other: timer=host; expected timer=events or timer=graph");
   EXPECT_EQ(mistake(text + "H100," + pass + ";flush_bytes=all,1,us\n"),
             "reason: dims_other: flush_bytes=all; expected a whole number from 16 on");
   EXPECT_EQ(mistake(text + "RTX A6000," + pass + ";timer=events,1,us\n"),
@@ -307,6 +308,26 @@ TEST_F(Rows, MayNameAKernelFile) {
   EXPECT_THAT(mistake(header + "\nS1,NORM,A100,none.wfs,,0.1,\n"), testing::StartsWith(":2:14: no file "));
   EXPECT_EQ(mistake(header + "\nS1,NORM,A100," + sass + ",,0.1,\n"), ":2:14: a listing needs a launch description: column launch");
   EXPECT_THAT(mistake(header + "\nS1,NORM,A100," + sass + ",none.textproto,0.1,\n"), testing::HasSubstr("none.textproto"));
+}
+
+// vLLM's benchmarks replay a graph of calls, CuTeDSL's rows are of a dozen launches; a profiler's time is the kernel's own.
+TEST_F(Rows, OfBlackwellAreTimedAsTheirSourceTimes) {
+  const std::string header = "id,category,gpu,impl,dtype,M,N,K,value,unit,source,location,dims_other,clock_mhz";
+  const auto timed = [&](const std::string& impl, const std::string& rest) {
+    return map(header, "S1,GEMM,B200," + impl + ",bf16,4096,4096,4096,1,ms," + rest);
+  };
+  const Comparison calls = timed("cuBLAS", "a table,,,");
+  EXPECT_NEAR(calls.launches_us, 1500 / 1426.0, 1e-9);
+  EXPECT_EQ(calls.runs.at(0).scenario.gpu().clock(), configs::POWER);
+  EXPECT_EQ(calls.runs.at(0).scenario.kernel(0).l2(), configs::COLD);
+  const Comparison graph = timed("cuBLAS", "https://github.com/vllm-project/vllm/pull/20646,,,");
+  EXPECT_NEAR(graph.launches_us, 830 / 1426.0, 1e-9);
+  EXPECT_EQ(graph.runs.at(0).scenario.kernel(0).l2(), configs::WARM);
+  EXPECT_EQ(timed("cuBLAS", "a table,,timer=graph,").runs.at(0).scenario.kernel(0).l2(), configs::WARM);
+  EXPECT_EQ(timed("cuBLAS", "a table,Nsight Systems kernel time,,").launches_us, 0);
+  EXPECT_EQ(timed("cuBLAS", "a table,,,1300").runs.at(0).scenario.gpu().clock(), configs::FIXED);
+  EXPECT_EQ(timed("cuBLAS", "github:Antoniomv7/gb300-microbench@1f27767:results,,,").runs.at(0).scenario.gpu().clock(),
+            configs::FIXED);
 }
 
 TEST_F(Rows, OfBlackwellAreWhatTheirSourceSaysOfTheKernel) {

@@ -112,7 +112,7 @@ TEST_F(OperatorRows, OfPublishedBenchmarksAreMappedOrRefused) {
     EXPECT_FALSE(comparison.error().reason.empty()) << each.id();
   }
   EXPECT_EQ(rows->size(), 469U);
-  EXPECT_EQ(count, 350U);
+  EXPECT_EQ(count, 354U);
 }
 
 }  // namespace

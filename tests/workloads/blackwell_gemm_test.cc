@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include "configs/gemm_library.h"
 #include "tests/workloads/kernels.h"
 #include "workloads/blackwell_gemm/blackwell_gemm.h"
+#include "workloads/blackwell_gemm/candidates.h"
+#include "workloads/blackwell_gemm/plan.h"
 
 namespace warpfold::workloads {
 namespace {
@@ -45,8 +48,8 @@ TEST(BlackwellGemm, NarrowTypesHaveFewerProducts) {
 
 TEST(BlackwellGemm, SaysWhatDoesNotFit) {
   configs::BlackwellGemm shape = gemm(4096, 4096, 4096);
-  shape.set_tile_n(48);
-  EXPECT_EQ(error_of(shape), "blackwell_gemm: tile_n 48 must be a multiple of 32 up to 256, the widest tcgen05.mma");
+  shape.set_tile_n(40);
+  EXPECT_EQ(error_of(shape), "blackwell_gemm: tile_n 40 must be a multiple of 16 up to 256, the widest tcgen05.mma");
   shape.set_tile_n(256);
   shape.set_stages(7);
   EXPECT_EQ(error_of(shape),
@@ -54,6 +57,44 @@ TEST(BlackwellGemm, SaysWhatDoesNotFit) {
             "memory a CTA may have");
   EXPECT_EQ(make_blackwell_gemm(gemm(128, 128, 128), gpu("h100_sxm")).error().message,
             "blackwell_gemm: needs a GPU with tcgen05 (sm_100, sm_103), this one is sm_90");
+}
+
+// Four CTAs lie in one GPC: 18 SMs hold four such clusters, 20 hold five, and pairs lose none.
+TEST(BlackwellGemm, ClustersLieInOneGpc) {
+  const auto running = [](uint32_t cluster_m, uint32_t cluster_n) {
+    configs::BlackwellGemm shape = gemm(16384, 16384, 1024);
+    shape.set_cluster_m(cluster_m);
+    shape.set_cluster_n(cluster_n);
+    return plan_blackwell_gemm(shape, gpu("b200")).value().concurrent_ctas;
+  };
+  EXPECT_EQ(running(2, 1), 148U);
+  EXPECT_EQ(running(4, 1), 136U);
+  EXPECT_EQ(running(4, 4), 128U);
+}
+
+// DeepGEMM's choice by hand from its source (csrc/jit_kernels/heuristics/sm100.hpp).
+TEST(BlackwellGemm, DeepGemmTakesItsOwnTile) {
+  struct Known {
+    uint64_t m, n;
+    bool swapped;
+    uint32_t tile_n, pair;
+  };
+  const Known all[] = {
+      {4096, 4096, true, 240, 2},  // 4 waves of 18 x 32 tiles, 132 of them in the last; 16 x 32 leave 68
+      {64, 4096, true, 16, 2},     // a single wave of 4 x 32
+      {128, 7168, true, 64, 2},    // of 2 x 56: so have 80 to 112 columns
+      {4096, 128, false, 32, 2},   // of 32 x 4; operands that are swapped leave 1 x 32 rows of tiles, of which no two make a pair
+  };
+  for (const Known& known : all) {
+    SCOPED_TRACE(std::to_string(known.m) + " x " + std::to_string(known.n));
+    const auto taken =
+        blackwell_candidates(gemm(known.m, known.n, 7168), *configs::find_gemm_library("DeepGEMM 2026"), gpu("b200"));
+    ASSERT_TRUE(taken);
+    ASSERT_EQ(taken->size(), 1U);
+    EXPECT_EQ(taken->front().swap_operands(), known.swapped);
+    EXPECT_EQ(taken->front().tile_n(), known.tile_n);
+    EXPECT_EQ(taken->front().cta_group(), known.pair);
+  }
 }
 
 }  // namespace

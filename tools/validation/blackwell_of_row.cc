@@ -75,9 +75,22 @@ bool take_stated(const std::string& implementation, configs::BlackwellGemm& gemm
   }
   if (const uint32_t stages = counted(text, "stages"); stages > 0) gemm.set_stages(stages);
   if (const uint32_t blocks = counted(text, "blocks"); blocks > 0) gemm.set_grid_ctas(blocks);
+  // CuTeDSL's examples (CUTLASS, static_persistent_tile_scheduler.py: no swizzle, the tiles of a column before those of the next;
+  // the same of a grid of M x N CTAs).
+  if (says(text, "cutedsl")) {
+    gemm.set_rasterisation(configs::ALONG_M);
+    gemm.set_swizzle(1);
+  }
   const bool library = configs::gemm_library_of(implementation, "sm_100") != nullptr;
   gemm.set_persistent(persistent || (library && !says(text, "non-persistent")));
   return true;
+}
+
+// SEMI's cutlass_gemm_mainloop: one tile on one SM, as large as the matrix.
+void take_single_tile(configs::BlackwellGemm& gemm) {
+  gemm.set_cta_group(1);
+  gemm.set_tile_m(static_cast<uint32_t>(gemm.m()));
+  gemm.set_tile_n(static_cast<uint32_t>(gemm.n()));
 }
 
 }  // namespace
@@ -89,6 +102,10 @@ Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, c
   if (says(dtype, "->fp16")) gemm.set_output_type(configs::FP16);
   if (dtype.starts_with("mx") || says(row.text("kernel"), "block-scaled")) gemm.set_scales(configs::MX);
   const std::string& implementation = row.text("impl");
+  if (says(implementation, "mainloop only")) {
+    take_single_tile(gemm);
+    return {};
+  }
   const bool stated = take_stated(implementation, gemm);
   const configs::GemmLibrary* library = configs::gemm_library_of(implementation, "sm_100");
   if (stated || !row.text("set").empty()) return {};

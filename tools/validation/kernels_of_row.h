@@ -13,6 +13,7 @@ namespace warpfold::validation {
 // How a row was timed, as far as dims_other says so.
 struct RowTiming {
   bool events = false;       // timer=events: between two events, so that the time holds what lies between them and the kernel
+  bool graph = false;        // timer=graph: calls one behind the other as nodes of a CUDA graph, with the same arrays
   uint64_t flush_bytes = 0;  // written before each call, so that L2 holds nothing of the inputs, and is full of dirty lines
 };
 
@@ -57,7 +58,9 @@ Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message
 
 // GEMM. Tiles that the row does not set are assumed: 128 x 256 x 64 with two-fold multicast, 128 x 128 x 128 for FP8, whose sums
 // are promoted then (cuBLASLt's default), 128 x 128 without multicast up to 256 rows.
-Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const std::string& architecture);
+// On Blackwell calls lie one behind the other in the time, unless a profiler measured the kernel, and the clock is what the power
+// cap leaves, where the GPU file has a model of power and the row no clock: nobody published one.
+Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // A GEMM of Blackwell by what the row's `impl` says of its tile, its CTAs and its stages, else by its library; not mapped where it
 // says neither.
 Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, configs::BlackwellGemm& gemm);

@@ -75,13 +75,13 @@ Mapped<RowWork> power_work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& kernel = row.text("kernel");
   if (kernel.starts_with("attention")) return attention_of_row(row, gpu);
   if (kernel.starts_with("pass")) return memory_of_row(row);
-  return gemm_of_row(row, gpu.architecture());
+  return gemm_of_row(row, gpu);
 }
 
 Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& operators) {
   if (!row.text("kernel_file").empty()) return kernel_file_of_row(row);
   const std::string& category = row.text("category");
-  if (category == "GEMM") return gemm_of_row(row, gpu.architecture());
+  if (category == "GEMM") return gemm_of_row(row, gpu);
   if (category == "ATTN") return attention_of_row(row, gpu);
   if (category == "DECODE") return decode_of_row(row, gpu);
   if (category == "RNG") return philox_of_row(row);
@@ -197,7 +197,8 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     const auto us = measured_us(row, *work, simulated.clock_mhz());
     if (!us) return std::unexpected(us.error());
     comparison.measured = *us;
-    const double launch_us = simulated.kernel_launch_cycles() / simulated.clock_mhz();
+    const double launch_us =
+        (timing.graph ? simulated.graph_launch_cycles() : simulated.kernel_launch_cycles()) / simulated.clock_mhz();
     const size_t gaps = work->launches || work->gaps ? comparison.runs.size() - 1 : 0;
     const auto first_us = timing.events ? events_us(simulated) : Mapped<double>(work->launches ? launch_us : 0);
     if (!first_us) return std::unexpected(first_us.error());

@@ -164,7 +164,7 @@ Mapped<RowPair> gemm_beside_all_reduce(const MeasuredRow& row, const configs::Gp
   RowPair pair{.kernel = "GEMM beside all-reduce", .shape = {}, .runs = {}, .clock_mhz = static_cast<double>(*clock)};
   std::vector<configs::Kernel> kernels;
   if (!row.text("M").empty()) {
-    auto gemm = gemm_of_row(row, gpu.architecture());
+    auto gemm = gemm_of_row(row, gpu);
     if (!gemm) return std::unexpected(gemm.error());
     pair.shape = gemm->shape;
     kernels = gemm->kernels;

@@ -8,8 +8,10 @@ namespace warpfold::validation {
 Mapped<RowTiming> timing_of_row(const MeasuredRow& row) {
   RowTiming timing;
   const std::string timer = row.option("timer");
-  if (!timer.empty() && timer != "events") return not_mapped("dims_other: timer=" + timer + "; expected timer=events");
-  timing.events = !timer.empty();
+  if (!timer.empty() && timer != "events" && timer != "graph")
+    return not_mapped("dims_other: timer=" + timer + "; expected timer=events or timer=graph");
+  timing.events = timer == "events";
+  timing.graph = timer == "graph";
   const std::string bytes = row.option("flush_bytes");
   if (bytes.empty()) return timing;
   const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), timing.flush_bytes);

@@ -1,6 +1,10 @@
 #include "workloads/blackwell_gemm/candidates.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "workloads/blackwell_gemm/plan.h"
@@ -9,6 +13,31 @@
 namespace warpfold::workloads {
 
 using configs::BlackwellGemm;
+
+namespace {
+
+uint64_t ceil_div(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+
+// DeepGEMM's rule (csrc/jit_kernels/heuristics/sm100.hpp @54e2261, compare). Pairs only where they leave no tile over.
+std::vector<BlackwellGemm> by_waves(const std::vector<BlackwellGemm>& kernels, uint64_t sms) {
+  const auto rows = [](const BlackwellGemm& kernel) { return kernel.swap_operands() ? kernel.n() : kernel.m(); };
+  const auto columns = [](const BlackwellGemm& kernel) { return kernel.swap_operands() ? kernel.m() : kernel.n(); };
+  const auto even = [&](const BlackwellGemm& kernel) {
+    return kernel.cta_group() == 1 || ceil_div(rows(kernel), kernel.tile_m()) % 2 == 0;
+  };
+  const auto rank = [&](const BlackwellGemm& kernel) {
+    // A tile of few rows has 32 or 64 of them, of 128 that are multiplied.
+    const uint64_t height = kernel.swap_operands() || rows(kernel) > 64 ? kernel.tile_m() : rows(kernel) > 32 ? 64 : 32;
+    const uint64_t tiles = ceil_div(rows(kernel), kernel.tile_m()) * ceil_div(columns(kernel), kernel.tile_n());
+    const uint64_t waves = ceil_div(tiles, sms);
+    const auto last = static_cast<int64_t>(tiles % sms == 0 ? sms : tiles % sms);
+    return std::tuple(!even(kernel), waves > 1, -static_cast<int64_t>(kernel.cta_group()), waves, -last, height + kernel.tile_n(),
+                      height * kernel.tile_n());
+  };
+  return {*std::ranges::min_element(kernels, std::less<>(), rank)};
+}
+
+}  // namespace
 
 Expected<std::vector<BlackwellGemm>> blackwell_candidates(const BlackwellGemm& gemm, const configs::GemmLibrary& library,
                                                           const configs::Gpu& gpu) {
@@ -27,7 +56,7 @@ Expected<std::vector<BlackwellGemm>> blackwell_candidates(const BlackwellGemm& g
     }
   }
   drop_repeated(kernels);
-  if (!kernels.empty()) return kernels;
+  if (!kernels.empty()) return library.selection() == configs::FEWEST_WAVES_PAIRED ? by_waves(kernels, gpu.sm_count()) : kernels;
   return fail("blackwell_gemm: " + library.name() + " has no kernel for " + std::to_string(gemm.m()) + " x " +
               std::to_string(gemm.n()) + " of type " + configs::ElementType_Name(gemm.type()) + " that this GPU can run");
 }

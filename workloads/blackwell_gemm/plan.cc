@@ -89,9 +89,8 @@ Expected<void> check_tile(const BlackwellPlan& plan) {
   if (plan.tile_m != 64 && plan.tile_m != 128) return refuse("tile_m must be 64 or 128 rows of a CTA, not " + text(plan.tile_m));
   // Block-scaled products have 128 rows in a CTA (PTX ISA).
   if (plan.scaled_elements > 0 && plan.tile_m != 128) return refuse("scales need tile_m 128");
-  const uint32_t unit = plan.cta_group == 2 ? 32 : 16;
-  if (plan.tile_n % unit != 0 || plan.tile_n > 256) {
-    return refuse("tile_n " + text(plan.tile_n) + " must be a multiple of " + text(unit) + " up to 256, the widest tcgen05.mma");
+  if (plan.tile_n % 16 != 0 || plan.tile_n > 256) {
+    return refuse("tile_n " + text(plan.tile_n) + " must be a multiple of 16 up to 256, the widest tcgen05.mma");
   }
   if (plan.tile_k % plan.step_elements() != 0) {
     return refuse("tile_k " + text(plan.tile_k) + " must be a multiple of " + text(plan.step_elements()) +
@@ -130,13 +129,22 @@ Expected<void> share_memory(BlackwellPlan& plan, const configs::BlackwellGemm& g
   return {};
 }
 
+// Clusters that run at a time: each lies in one GPC.
+uint64_t clusters_at_a_time(const configs::Gpu& gpu, uint32_t resident, uint32_t cluster_ctas) {
+  if (gpu.gpcs() == 0 || cluster_ctas == 1) return uint64_t{resident} * gpu.sm_count() / cluster_ctas;
+  const uint64_t pairs = gpu.sm_count() / 2;
+  const uint64_t larger = pairs % gpu.gpcs();
+  const auto in_gpc = [&](uint64_t pairs_of_gpc) { return 2 * pairs_of_gpc * resident / cluster_ctas; };
+  return larger * in_gpc(pairs / gpu.gpcs() + 1) + (gpu.gpcs() - larger) * in_gpc(pairs / gpu.gpcs());
+}
+
 Expected<void> share_tiles(BlackwellPlan& plan, const configs::Gpu& gpu) {
   plan.clusters_m = ceil_div(plan.m, uint64_t{plan.tile_m} * plan.cluster_m);
   plan.clusters_n = ceil_div(plan.n, uint64_t{plan.tile_n} * plan.cluster_n);
   const uint64_t clusters = plan.clusters_m * plan.clusters_n * plan.parts;
   const uint32_t resident =
       ctas_per_sm(gpu, {BlackwellPlan::kWarps, BlackwellPlan::kRegisters, plan.shared_memory_bytes, plan.tensor_memory_columns()});
-  const uint64_t fitting = uint64_t{resident} * gpu.sm_count() / plan.cluster_ctas();
+  const uint64_t fitting = clusters_at_a_time(gpu, resident, plan.cluster_ctas());
   if (fitting == 0) return refuse("not one cluster of " + text(plan.cluster_ctas()) + " CTAs fits the GPU");
   const uint64_t most = plan.grid_ctas > 0 ? std::max<uint64_t>(plan.grid_ctas / plan.cluster_ctas(), 1) : fitting;
   const uint64_t running = std::min({fitting, clusters, most});

@@ -18,6 +18,8 @@ namespace warpfold::workloads {
 //   warp 14         load                Q, then K and V through one ring
 //   warp 15         spare
 //
+// Other passes than the forward one are those of backward.h.
+//
 // Not modelled: waits of a pair's leader for its peer (docs/decisions/0026-tensor-memory.md).
 Expected<traces::Kernel> make_flash_attention_4(const configs::FlashAttention4& attention, const configs::Gpu& gpu);
 
