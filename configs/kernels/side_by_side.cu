@@ -14,7 +14,7 @@
 
 namespace {
 
-// Who runs a part: thread `thread` of `threads`, in CTA blockIdx.x.
+// A thread of a part: `thread` of `threads`, in CTA blockIdx.x.
 struct Lane {
   int thread;
   int threads;
@@ -357,8 +357,8 @@ BESIDE_NORM(im2col_batch_norm, Columns, im2col, 512, 32)
 BESIDE_NORM(max_pool_batch_norm, Windows, max_pool, 256, 128)
 BESIDE_NORM(upsample_batch_norm, Enlargement, upsample, 512, 32)
 
-// ---- a histogram beside, or behind, a kernel without barriers. `first_after` of the CTA's three stages (clear, count, add): the
-// other kernel's warps begin when the histogram has reached it, and wait at its barriers
+// ---- a histogram beside, or behind, a kernel without barriers. The CTA's barriers are the histogram's, and the other kernel's warps
+// wait at them too: beside_count, while the histogram counts; beside_add, once it has counted and adds its bins
 
 #define BESIDE_HISTOGRAM(name, Second, second, second_threads)                                                          \
   __global__ void name##_beside_count(const __grid_constant__ Counting h, const __grid_constant__ Second b) {                       \
@@ -396,7 +396,8 @@ BESIDE_NORM(upsample_batch_norm, Enlargement, upsample, 512, 32)
 BESIDE_HISTOGRAM(histogram_max_pool, Windows, max_pool, 256)
 BESIDE_HISTOGRAM(histogram_upsample, Enlargement, upsample, 512)
 
-// The histogram is the second: its warps are the later ones, and as the parts in the same threads it comes last.
+// The histogram is the second: its warps are the later ones, and in the same threads its part is the later one. beside_clear: im2col
+// runs while the histogram clears its bins, before its first barrier.
 __global__ void im2col_histogram_beside_count(const __grid_constant__ Columns a, const __grid_constant__ Counting h) {
   const int thread = threadIdx.x;
   if (thread >= 512) clear(h, bins, {thread - 512, 512});
