@@ -103,6 +103,14 @@ TEST_F(Layer, CsvHasARowForEachKernel) {
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + layer({"--no-simulation"}).versions(0).kernels_size());
 }
 
+TEST_F(Layer, WritesAPageAndAPicture) {
+  const Ended result = run(arguments({"--no-simulation", "--fused", "--html", "l.html", "--svg", "l.svg"}));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(read("l.html"), AllOf(HasSubstr("<title>llama3_8b on H100"), HasSubstr("layer-graph")));
+  EXPECT_THAT(read("l.svg"), AllOf(StartsWith("<svg xmlns"), HasSubstr("llama3_8b on H100 SXM5 80GB, fused: 25 launches")));
+  EXPECT_EQ(refusal({"--no-simulation", "--html", "l", "--svg", "l"}), "--svg l: the same file as --html l\n");
+}
+
 TEST_F(Layer, NamesTheMistake) {
   EXPECT_EQ(refusal({"--set", "heads=3"}), "--set heads=3: heads must divide hidden (4096), not 3; or state head_dim\n");
   EXPECT_EQ(refusal({"--set", "gpu.sm_count=0"}), "--set gpu.sm_count=0: sm_count must be from 1 to 4096, not 0\n");

@@ -96,4 +96,9 @@ const char* name_of(Pass pass) {
   return kNames.at(static_cast<size_t>(pass));
 }
 
+const char* name_of(Role role) {
+  constexpr std::array kNames{"activation", "weight", "gradient", "mask", "statistic", "state"};
+  return kNames.at(static_cast<size_t>(role));
+}
+
 }  // namespace warpfold::layer

@@ -137,5 +137,6 @@ struct Graph {
 const char* name_of(Work work);
 const char* name_of(OperatorClass kind);
 const char* name_of(Pass pass);
+const char* name_of(Role role);
 
 }  // namespace warpfold::layer

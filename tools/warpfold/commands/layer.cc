@@ -10,7 +10,10 @@
 #include "configs/operator_kernels.h"
 #include "configs/printable.h"
 #include "configs/settings.h"
+#include "tools/report/layer_graph.h"
+#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/layer_report.h"
 #include "tools/warpfold/run/layer_run.h"
 
@@ -108,7 +111,8 @@ Outcome<void> layer_command(const Invocation& invocation) {
       "computes and moves, what binds it and how long it takes: by the roofline, by the limiter model and simulated.",
       "  warpfold layer configs/models/llama3_70b.textproto --gpu configs/gpus/h100_sxm.textproto\n"
       "  warpfold layer configs/models/bert_large.textproto --gpu configs/gpus/a100_sxm.textproto --fused\n"
-      "  warpfold layer configs/models/llama3_8b.textproto --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n");
+      "  warpfold layer configs/models/llama3_8b.textproto --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n"
+      "  warpfold layer configs/models/llama2_7b.textproto --fused --html layer.html --svg layer.svg\n");
   options.positional("MODEL", 1, 1);
   options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
                 "set a field of the model, or gpu.FIELD of the GPU; may be given often");
@@ -131,6 +135,10 @@ Outcome<void> layer_command(const Invocation& invocation) {
   options.add()("kernels", po::value<std::string>()->value_name("FILE"),
                 "table of the listings that run operators; default: configs/kernels/operators.textproto, where it is there");
   add_run_options(options, "0.01");  // many kernels, of which a hundredth decides nothing
+  options.add_html();
+  options.add()("svg", po::value<std::string>()->value_name("FILE.svg"),
+                "write the dataflow graph as a picture to this file as well; with --fused that of the fused kernels");
+  options.writes_file("svg");
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -165,6 +173,13 @@ Outcome<void> layer_command(const Invocation& invocation) {
   }
   const auto report = run_layer(request);
   if (!report) return std::unexpected(report.error());
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(*report)); !written) return written;
+  }
+  if (options.has("svg")) {
+    const std::string picture = report::layer_graph(*report, report->versions_size() - 1, true);
+    if (auto written = write_output(options.text("svg"), picture); !written) return written;
+  }
   return write_output(destination->path, render_layer(*report, destination->format));
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "tools/warpfold/figures/layer_tensors.h"
+
 namespace warpfold::cli {
 
 namespace {
@@ -19,12 +21,6 @@ double scaled(double value, bool present, double factor) { return present ? valu
 
 // FP32 multiply-adds a clock of an SM (CUDA C++ Programming Guide, table of arithmetic throughput).
 double fp32_lanes(const std::string& architecture) { return architecture == "sm_70" || architecture == "sm_80" ? 64 : 128; }
-
-std::string text_of(const layer::Dimensions& dimensions) {
-  std::string text;
-  for (const layer::Dimension& each : dimensions) text += (text.empty() ? "" : ", ") + each.name + " " + std::to_string(each.size);
-  return text;
-}
 
 class Filler {
  public:
@@ -185,6 +181,7 @@ LayerVersion layer_version(const LayerLaunches& launches, const Peaks& peaks, co
   for (size_t k = 0; k < launches.kernels.size(); ++k)
     *version.add_kernels() = filler.kernel(launches.kernels[k], launches.simulated[k]);
   add_classes(version);
+  add_tensors(launches.graph, launches.kernels, version);
   return version;
 }
 
