@@ -103,6 +103,36 @@ TEST_F(Layer, CsvHasARowForEachKernel) {
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + layer({"--no-simulation"}).versions(0).kernels_size());
 }
 
+// Kernels, what transfers slow them by and what is exposed are the layer's time.
+TEST_F(Layer, PutsTransfersBesideKernels) {
+  const configs::LayerOverlap forward = layer({"--no-simulation", "--forward", "--set", "tensor_parallel=2", "--set",
+                                               "sequence_parallel=true", "--set", "link_gb_per_s=450"})
+                                            .versions(0)
+                                            .overlap();
+  EXPECT_EQ(forward.transfers_size(), 4);
+  EXPECT_NEAR(forward.layer_us(), forward.kernels_us() + forward.slowed_us() + forward.exposed_us(), 1e-6);
+  EXPECT_NEAR(forward.exposed_us(), forward.transfers_us(), 1e-6);  // each kernel reads what the transfer in front of it brings
+  const configs::LayerOverlap hidden =
+      layer({"--no-simulation", "--set", "data_parallel=4", "--set", "data_link_gb_per_s=2000"}).versions(0).overlap();
+  EXPECT_GT(hidden.transfers_us(), 0);
+  EXPECT_NEAR(hidden.exposed_us(), 0, 1e-6);
+  EXPECT_GT(hidden.once_us(), 0);  // the last layer's gradients
+}
+
+// A copy kernel takes of the SMs what engines do not.
+TEST_F(Layer, SimulatesTheCopyKernelBesideKernels) {
+  const configs::LayerOverlap overlap =
+      layer({"--set", "hidden=1024", "--set", "heads=8", "--set", "kv_heads=8", "--set", "feed_forward=2048", "--set",
+             "data_parallel=4", "--set", "data_link_gb_per_s=400", "--set", "copy_ctas=4", "--kernels",
+             WARPFOLD_SOURCE_DIR "/configs/kernels/operators.textproto"})
+          .versions(0)
+          .overlap();
+  EXPECT_GT(overlap.slowed_us(), 0);
+  EXPECT_LT(overlap.copy_gb_per_s(), 200);  // four CTAs do not keep the link busy
+  for (const configs::LayerTransfer& each : overlap.transfers())
+    EXPECT_NEAR(each.us(), static_cast<double>(each.sent_bytes()) / 1e3 / overlap.copy_gb_per_s(), 1e-6 * each.us()) << each.name();
+}
+
 TEST_F(Layer, WritesAPageAndAPicture) {
   const Ended result = run(arguments({"--no-simulation", "--fused", "--html", "l.html", "--svg", "l.svg"}));
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -122,6 +152,8 @@ TEST_F(Layer, NamesTheMistake) {
             "--gpus must be a multiple of the 2 that share a layer, not 3\n");
   EXPECT_EQ(refusal({"--no-simulation", "--activations", "8"}), "--activations 8.0: the layer's input alone takes 8.4 MB\n");
   EXPECT_EQ(refusal({"--activations", "8", "--forward"}), "--activations needs the backward pass; leave out --forward\n");
+  EXPECT_EQ(refusal({"--set", "data_parallel=2", "--set", "data_link_gb_per_s=50", "--set", "copy_ctas=4"}),
+            "copy_ctas: the table of listings (--kernels) has no row for all_reduce\n");
   EXPECT_EQ(refusal({"--library", "cuBLS"}), "--library: no library called \"cuBLS\"; did you mean \"cuBLAS\"?\n");
   EXPECT_EQ(refusal({"--kernels", "none.textproto"}), "cannot read \"none.textproto\": No such file or directory\n");
 }

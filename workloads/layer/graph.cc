@@ -81,6 +81,8 @@ const char* name_of(Work work) {
                               "gate_weight_gradient",
                               "all_reduce",
                               "all_to_all",
+                              "all_gather",
+                              "reduce_scatter",
                               "sgd",
                               "adam"};
   return kNames.at(static_cast<size_t>(work));

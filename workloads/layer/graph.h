@@ -88,7 +88,9 @@ enum class Work {
   kGateGradient,
   kGateWeightGradient,
   kAllReduce,
-  kAllToAll,  // tokens of all heads for all tokens of some heads, or back
+  kAllToAll,       // tokens of all heads for all tokens of some heads, or back
+  kAllGather,      // all tokens, or the whole of a weight
+  kReduceScatter,  // sums of the GPUs' parts, of some tokens each
   kSgd,
   kAdam,
 };

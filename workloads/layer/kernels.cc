@@ -38,12 +38,12 @@ class Mapper {
 
   Expected<LayerWorkload> run() const {
     const Operator& first = first_of(graph_, kernel_);
+    if (first.kind == OperatorClass::kCommunication) return none("a transfer between GPUs, by the link's bandwidth and latency");
     for (const configs::OperatorKernel& row : source_.listings.kernel()) {
       auto listing = listed(row, first);
       if (!listing) return std::unexpected(listing.error());
       if (*listing) return LayerWorkload{{**listing}, {}};
     }
-    if (first.kind == OperatorClass::kCommunication) return none("a transfer between GPUs, by the link's bandwidth and latency");
     if (first.work == Work::kProduct) return product(first);
     if (first.work == Work::kAttention || first.work == Work::kAttentionGradient) return attention(first);
     if (kernel_.operators.size() > 1) return siblings();

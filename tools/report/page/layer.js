@@ -78,6 +78,25 @@ function layerVersion(layer, v) {
   return details;
 }
 
+function layerOverlap(layer) {
+  const v = layer.versions.length - 1;
+  const {overlap} = layer.versions[v];
+  const all = (field, words) => atLayer(`versions[${v}].overlap.${field}`, words);
+  return [
+    el('dl', {class: 'facts'}, fact('kernels', all('kernels_us', rounded(overlap.kernels_us)), 'us'), fact('exposed', all('exposed_us', rounded(overlap.exposed_us)), 'us'),
+      fact('kernels slowed', all('slowed_us', rounded(overlap.slowed_us)), 'us'), fact('layer', all('layer_us', rounded(overlap.layer_us)), 'us')),
+    dataTable(`Transfers of ${layer.versions[v].name}: a layer among many`, [
+      {name: 'transfer', text: true}, {name: 'pass', text: true}, {name: 'over', text: true}, {name: 'GPUs'}, {name: 'sent', unit: 'MB'}, {name: 'time', unit: 'us'},
+      {name: 'exposed', unit: 'us'}, {name: 'kernels slowed', unit: 'us'}, {name: 'beside', text: true},
+    ], overlap.transfers.map((each, t) => {
+      const at = (field, words) => all(`transfers[${t}].${field}`, words);
+      return [at('name', each.name), at('pass', each.pass), at('data_parallel', each.data_parallel ? 'data link' : 'link'), at('gpus', count(each.gpus)),
+        at('sent_bytes', decimals(1)(each.sent_bytes / 1e6)), at('us', decimals(1)(each.us)), at('exposed_us', decimals(1)(each.exposed_us)),
+        at('slowed_us', decimals(1)(each.slowed_us)), at('beside', each.beside.join(', '))];
+    })),
+  ];
+}
+
 function layerFusionTable(layer) {
   return dataTable('Fused kernels, against their operators one by one', [
     {name: 'kernel', text: true}, {name: 'pass', text: true}, {name: 'operators', text: true}, {name: 'words saved', unit: 'millions'}, {name: 'saved by bytes', unit: 'us'},
@@ -114,6 +133,7 @@ function layerSections(layer) {
     findingsSection(layerFindings(layer), 'findings', 1),
     ...order.map((v) => layerVersion(layer, v)),
     ...(layer.fusions.length > 0 ? [section('fusions', 'What fusion saves', 1, layerFusionTable(layer))] : []),
+    ...(layer.versions[layer.versions.length - 1].overlap ? [section('transfers', 'Transfers beside kernels', 1, ...layerOverlap(layer))] : []),
     ...(layer.memory ? [section('memory', 'Activations', 1, layerMemoryTable(layer.memory))] : []),
     ...(layer.training ? [section('training', 'Training', 1, layerTraining(layer.training))] : []),
     section('provenance', 'Where these figures come from', 1, el('dl', {class: 'provenance'},

@@ -110,6 +110,27 @@ std::string memory_text(const configs::LayerMemory& memory) {
          " are kept; the others take " + with_thousands(fixed(memory.recompute_us(), 1)) + " us again.\n";
 }
 
+std::string overlap_text(const configs::LayerReport& report) {
+  const LayerVersion& shown = report.versions(report.versions_size() - 1);
+  const configs::LayerOverlap& overlap = shown.overlap();
+  Table table({"transfer", "pass", "over", "GPUs", "MB sent", "us", "exposed us", "kernels slowed us"});
+  for (const configs::LayerTransfer& each : overlap.transfers()) {
+    table.add({each.name(), each.pass(), each.data_parallel() ? "data link" : "link", uint64_t{each.gpus()},
+               Cell(static_cast<double>(each.sent_bytes()) / kMega, 1), Cell(each.us(), 1), Cell(each.exposed_us(), 1),
+               Cell(each.slowed_us(), 1)});
+  }
+  const std::string mover = overlap.copy_gb_per_s() > 0
+                                ? "a kernel of " + std::to_string(report.model().copy_ctas()) + " CTAs, which move at most " +
+                                      with_thousands(fixed(overlap.copy_gb_per_s(), 0)) + " GB/s"
+                                : "copy engines";
+  return "\nTransfers beside kernels, " + shown.name() + ", by " + mover + "\n" + table.aligned("  ") + "Of " +
+         with_thousands(fixed(overlap.transfers_us(), 1)) + " us of transfers " + with_thousands(fixed(overlap.exposed_us(), 1)) +
+         " are exposed; kernels take " + with_thousands(fixed(overlap.kernels_us(), 1)) + " us and " +
+         with_thousands(fixed(overlap.slowed_us(), 1)) + " more beside them: a layer takes " +
+         with_thousands(fixed(overlap.layer_us(), 1)) + " us, the ends of a step " + with_thousands(fixed(overlap.once_us(), 1)) +
+         ".\n";
+}
+
 // Seconds, hours or days, whichever has few digits.
 std::string duration(double seconds) {
   constexpr double kHour = 3600;
@@ -148,6 +169,7 @@ std::string layer_text(const configs::LayerReport& report) {
     text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") + "Fusion saves " +
             fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
   }
+  if (shown.has_overlap()) text += overlap_text(report);
   if (report.has_memory()) text += memory_text(report.memory());
   if (report.has_training()) text += training_text(report.training());
   return text;

@@ -1,18 +1,16 @@
 #include "tools/warpfold/run/layer_run.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "sim/analytic/limiters.h"
 #include "tools/warpfold/figures/layer_figures.h"
 #include "tools/warpfold/figures/layer_memory.h"
-#include "tools/warpfold/run/launches.h"
+#include "tools/warpfold/run/layer_copy.h"
+#include "tools/warpfold/run/layer_simulation.h"
 #include "tools/warpfold/run/parallel.h"
-#include "tools/warpfold/run/planned.h"
 #include "tools/warpfold/run/progress.h"
 #include "workloads/layer/kernels.h"
 
@@ -22,92 +20,6 @@ namespace {
 
 using layer::FusedKernel;
 using layer::Graph;
-
-// "hopper_gemm 128 x 256 x 64", "elementwise ADD", "scale_add".
-std::string label_of(const configs::Kernel& kernel) {
-  const auto tile = [](const auto& gemm) {
-    const std::string k = gemm.has_tile_k() ? " x " + std::to_string(gemm.tile_k()) : "";
-    return std::to_string(gemm.tile_m()) + " x " + std::to_string(gemm.tile_n()) + k;
-  };
-  switch (kernel.workload_case()) {
-    case configs::Kernel::kHopperGemm:
-      return "hopper_gemm " + tile(kernel.hopper_gemm());
-    case configs::Kernel::kBlackwellGemm:
-      return "blackwell_gemm " + tile(kernel.blackwell_gemm());
-    case configs::Kernel::kAmpereGemm:
-      return "ampere_gemm";
-    case configs::Kernel::kGemmReduction:
-      return "gemm_reduction";
-    case configs::Kernel::kFlashAttention2:
-      return "flash_attention_2";
-    case configs::Kernel::kFlashAttention3:
-      return "flash_attention_3";
-    case configs::Kernel::kFlashAttention4:
-      return "flash_attention_4";
-    case configs::Kernel::kElementwise:
-      return "elementwise " + configs::ElementwiseOperation_Name(kernel.elementwise().operation());
-    case configs::Kernel::kListing:
-      return kernel.listing().description().has_function() ? kernel.listing().description().function()
-                                                           : std::filesystem::path(kernel.listing().path()).stem().string();
-    default:
-      return "";
-  }
-}
-
-configs::Scenario scenario_of(const configs::Kernel& workload, const configs::Gpu& gpu) {
-  configs::Scenario scenario;
-  scenario.set_name("layer");
-  *scenario.mutable_gpu() = gpu;
-  scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
-  *scenario.add_kernel() = workload;
-  scenario.mutable_kernel(0)->set_name("kernel");
-  return scenario;
-}
-
-// Behind each other kernels take as long as alone but for the gap between launches, which no kernel is charged with.
-SimulatedLaunch in_sequence(const std::vector<SimulatedLaunch>& launches) {
-  SimulatedLaunch all;
-  double longest = 0;
-  for (const SimulatedLaunch& each : launches) {
-    if (!each.why_not.empty()) return each;
-    all.us += each.us;
-    all.dram_bytes += each.dram_bytes;
-    all.limiter_us += each.limiter_us;
-    if (each.limiter_us > longest) all.limiter = each.limiter;
-    longest = std::max(longest, each.limiter_us);
-    if (all.kernel.find(each.kernel) == std::string::npos) all.kernel += (all.kernel.empty() ? "" : ", ") + each.kernel;
-  }
-  return all;
-}
-
-Outcome<SimulatedLaunch> simulate(const configs::Kernel& workload, const LayerRequest& request) {
-  workloads::KernelMaker kernels("");
-  TileTuner tuner;
-  configs::Scenario scenario = scenario_of(workload, request.gpu);
-  if (const auto tuned = tuner.tune(scenario); !tuned) return SimulatedLaunch{.why_not = tuned.error().message};
-  for (const configs::Kernel& each : scenario.kernel()) {
-    if (const auto made = kernels.make(each, request.gpu); !made) return SimulatedLaunch{.why_not = made.error().message};
-  }
-  const auto planned = plan_scenario(std::move(scenario), kernels, {}, tuner);
-  if (!planned) return SimulatedLaunch{.why_not = planned.error().message};
-  const configs::Gpu gpu = gpu_of(planned->scenario);
-  const auto outcome = sim::simulate(gpu, make_launches(planned->plan),
-                                     {.serialise = true, .all_sms = request.how.all_sms, .fold = request.how.folding.options});
-  if (!outcome) return std::unexpected(Failure(outcome.error()));
-  if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
-  std::vector<SimulatedLaunch> launches;
-  for (size_t k = 0; k < planned->plan.kernels.size(); ++k) {
-    const sim::KernelCounters& counters = outcome->kernels[k];
-    const auto limiters = sim::limiters_of(gpu, planned->plan.kernels[k].kernel);
-    if (!limiters) return std::unexpected(Failure(limiters.error()));
-    launches.push_back({.us = static_cast<double>(counters.end_cycle - counters.start_cycle) / gpu.clock_mhz(),
-                        .limiter_us = limiters->cycles() / gpu.clock_mhz(),
-                        .limiter = limiters->all().front().resource,
-                        .dram_bytes = counters.dram_bytes,
-                        .kernel = label_of(planned->scenario.kernel(static_cast<int>(k)))});
-  }
-  return in_sequence(launches);
-}
 
 // Launches of several graphs; those whose workloads are the same are one simulation.
 class Simulations {
@@ -138,7 +50,7 @@ class Simulations {
     ended_.resize(workloads_.size());
     ProgressBar bar("simulations", workloads_.size());
     in_parallel(workloads_.size(), request_.how.jobs, [&](size_t i) {
-      ended_[i] = simulate(workloads_[i], request_);
+      ended_[i] = simulate_launch(workloads_[i], request_);
       bar.step();
     });
     for (const auto& each : ended_) {
@@ -148,6 +60,16 @@ class Simulations {
   }
 
   size_t count() const { return workloads_.size(); }
+
+  // Of each launch that was added in the call `which`; a launch that is not simulated has none.
+  std::vector<std::vector<configs::Kernel>> workloads_of(size_t which) const {
+    std::vector<std::vector<configs::Kernel>> all;
+    for (const Place& place : places_[which]) {
+      std::vector<configs::Kernel>& made = all.emplace_back();
+      for (const size_t index : place.simulations) made.push_back(workloads_[index]);
+    }
+    return all;
+  }
 
   // Of the launches that were added in the call `which`.
   std::vector<SimulatedLaunch> of(size_t which) const {
@@ -203,6 +125,7 @@ std::vector<Wanted> wanted_of(const LayerRequest& request) {
 }  // namespace
 
 Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
+  if (auto checked = CopyRuns(request).check(); !checked) return std::unexpected(checked.error());
   const std::vector<Wanted> wanted = wanted_of(request);
   Simulations simulations(request);
   for (const Wanted& each : wanted) {
@@ -211,8 +134,6 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
   if (auto run = simulations.run(); !run) return std::unexpected(run.error());
 
   const Peaks peaks = peaks_of(request.gpu);
-  const Links links{request.model.tensor_parallel(), request.model.context_parallel(), request.model.link_gb_per_s(),
-                    request.model.link_latency_us()};
   configs::LayerReport report;
   report.set_version(WARPFOLD_VERSION);
   report.set_command_line(request.command_line);
@@ -223,7 +144,18 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
   report.set_memory_gb_per_s(peaks.memory_gb_per_s);
   report.set_simulations(static_cast<uint32_t>(simulations.count()));
   for (size_t i = 0; i < wanted.size(); ++i)
-    *report.add_versions() = layer_version({wanted[i].name, wanted[i].graph, wanted[i].kernels, simulations.of(i)}, peaks, links);
+    *report.add_versions() =
+        layer_version({wanted[i].name, wanted[i].graph, wanted[i].kernels, simulations.of(i)}, peaks, request.model);
+  if (request.model.tensor_parallel() * request.model.context_parallel() * request.model.data_parallel() > 1) {
+    CopyRuns copies(request);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      configs::LayerVersion& version = *report.mutable_versions(static_cast<int>(i));
+      auto overlap = copies.overlap(wanted[i].graph, wanted[i].kernels, version, simulations.workloads_of(i));
+      if (!overlap) return std::unexpected(overlap.error());
+      *version.mutable_overlap() = std::move(*overlap);
+    }
+    report.set_simulations(report.simulations() + static_cast<uint32_t>(copies.count()));
+  }
   if (request.fused) {
     const auto before = static_cast<double>(report.versions(0).words());
     report.set_words_saved_percent(100 * (before - static_cast<double>(report.versions(2).words())) / before);
