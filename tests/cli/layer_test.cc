@@ -133,6 +133,20 @@ TEST_F(Layer, SimulatesTheCopyKernelBesideKernels) {
     EXPECT_NEAR(each.us(), static_cast<double>(each.sent_bytes()) / 1e3 / overlap.copy_gb_per_s(), 1e-6 * each.us()) << each.name();
 }
 
+TEST_F(Layer, FindsTheLayoutsOfTheForwardPass) {
+  const std::string table = WARPFOLD_SOURCE_DIR "/configs/kernels/operators.textproto";
+  const configs::LayerLayouts layouts = layer({"--forward", "--layouts", "--set", "hidden=1024", "--set", "heads=8", "--set",
+                                               "kv_heads=8", "--set", "feed_forward=2048", "--kernels", table})
+                                            .layouts();
+  EXPECT_EQ(layouts.kernels_size(), 16);
+  EXPECT_LE(layouts.path_us(), layouts.features_us() + 1e-9);
+  EXPECT_GE(layouts.path_us(), layouts.best_us() - 1e-9);
+  EXPECT_LE(layouts.excess_percent(), 4);  // arXiv 2007.00072, section VI-A
+  const configs::LayerLayout& norm = layouts.kernels(0);
+  EXPECT_EQ(norm.kernel(), "norm 1");
+  EXPECT_GT(norm.tokens_us(), 2 * norm.features_us());
+}
+
 TEST_F(Layer, WritesAPageAndAPicture) {
   const Ended result = run(arguments({"--no-simulation", "--fused", "--html", "l.html", "--svg", "l.svg"}));
   EXPECT_EQ(result.exit_code, 0) << result.err;

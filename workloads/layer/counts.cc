@@ -15,6 +15,7 @@ uint64_t flops_per_element(Work work) {
     case Work::kAttentionGradient:
     case Work::kAllToAll:
     case Work::kAllGather:
+    case Work::kTranspose:
       return 0;
     case Work::kBias:             // [III]: 0.012 x 2^30 over 3 x 4,194,304
     case Work::kBiasGradient:     // [III]

@@ -84,7 +84,8 @@ const char* name_of(Work work) {
                               "all_gather",
                               "reduce_scatter",
                               "sgd",
-                              "adam"};
+                              "adam",
+                              "transpose"};
   return kNames.at(static_cast<size_t>(work));
 }
 

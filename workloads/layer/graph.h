@@ -93,6 +93,7 @@ enum class Work {
   kReduceScatter,  // sums of the GPUs' parts, of some tokens each
   kSgd,
   kAdam,
+  kTranspose,  // between layouts
 };
 
 // A matrix product of m x k by k x n, `count` times.

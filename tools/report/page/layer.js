@@ -109,6 +109,18 @@ function layerFusionTable(layer) {
   }));
 }
 
+function layerLayoutTable(layouts) {
+  return dataTable(`The shortest path takes ${rounded(layouts.path_us)} us, each kernel in its best layout ${rounded(layouts.best_us)}`, [
+    {name: 'kernel', text: true}, {name: 'features innermost', unit: 'us'}, {name: 'tokens innermost', unit: 'us'}, {name: 'reads', text: true}, {name: 'stores', text: true},
+    {name: 'turned', text: true}, {name: 'turning', unit: 'us'},
+  ], layouts.kernels.map((each, k) => {
+    const at = (field, words) => atLayer(`layouts.kernels[${k}].${field}`, words);
+    const there = (field) => (each[field] === undefined ? '-' : at(field, decimals(1)(each[field])));
+    return [at('kernel', each.kernel), there('features_us'), there('tokens_us'), at('reads', each.reads), at('stores', each.stores),
+      at('transposed', each.transposed.join(', ')), at('transposes_us', decimals(1)(each.transposes_us))];
+  }));
+}
+
 function layerMemoryTable(memory) {
   return dataTable(`Activations for the backward pass: ${rounded(memory.kept_mb)} of ${rounded(memory.all_mb)} MB are kept`, [
     {name: 'kernel', text: true}, {name: 'tensors', text: true}, {name: 'size', unit: 'MB'}, {name: 'again', unit: 'us'}, {name: 'again', unit: 'us a MB'}, {name: 'kept', text: true},
@@ -134,6 +146,7 @@ function layerSections(layer) {
     ...order.map((v) => layerVersion(layer, v)),
     ...(layer.fusions.length > 0 ? [section('fusions', 'What fusion saves', 1, layerFusionTable(layer))] : []),
     ...(layer.versions[layer.versions.length - 1].overlap ? [section('transfers', 'Transfers beside kernels', 1, ...layerOverlap(layer))] : []),
+    ...(layer.layouts ? [section('layouts', 'Layouts of the forward pass', 1, layerLayoutTable(layer.layouts))] : []),
     ...(layer.memory ? [section('memory', 'Activations', 1, layerMemoryTable(layer.memory))] : []),
     ...(layer.training ? [section('training', 'Training', 1, layerTraining(layer.training))] : []),
     section('provenance', 'Where these figures come from', 1, el('dl', {class: 'provenance'},

@@ -124,6 +124,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
                 "and all that is elementwise");
   options.add()("forward", "the forward pass alone");
   options.add()("no-simulation", "times by the roofline alone");
+  options.add()("layouts", "which layouts of the forward pass's tensors take the least time together, operator by operator");
   options.add()("activations", po::value<std::string>()->value_name("MB"),
                 "memory for what the backward pass reads: what is recomputed where it does not hold all");
   options.add()("train", po::value<std::string>()->value_name("TOKENS"),
@@ -156,6 +157,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
                        .fused = options.has("fused"),
                        .simulate = !options.has("no-simulation"),
                        .epilogue = *epilogue,
+                       .layouts = options.has("layouts"),
                        .command_line = invocation.command_line,
                        .how = *how};
   if (configs::find_gemm_library(request.library) == nullptr)

@@ -97,6 +97,19 @@ std::string reasons(const LayerVersion& version) {
   return text.empty() ? text : "\nNot simulated, " + version.name() + ": roofline time\n" + text;
 }
 
+std::string layouts_text(const configs::LayerLayouts& layouts) {
+  Table table({"kernel", "class", "features us", "tokens us", "reads", "stores", "turned", "turning us"});
+  for (const configs::LayerLayout& each : layouts.kernels()) {
+    table.add({each.kernel(), each.kind(), or_dash(each.has_features_us(), each.features_us(), 1),
+               or_dash(each.has_tokens_us(), each.tokens_us(), 1), each.reads(), each.stores(),
+               each.transposed().empty() ? "-" : joined(each.transposed()), Cell(each.transposes_us(), 1)});
+  }
+  return "\nLayouts of the forward pass: the innermost dimension of what a kernel reads and stores\n" + table.aligned("  ") +
+         "The shortest path takes " + with_thousands(fixed(layouts.path_us(), 1)) + " us, " + fixed(layouts.excess_percent(), 2) +
+         " % more than each kernel in its best layout; all with features innermost " +
+         with_thousands(fixed(layouts.features_us(), 1)) + ".\n";
+}
+
 std::string memory_text(const configs::LayerMemory& memory) {
   Table table({"kernel", "class", "tensors", "MB", "us again", "us a MB", "kept"});
   for (const configs::LayerActivation& each : memory.activations()) {
@@ -170,6 +183,7 @@ std::string layer_text(const configs::LayerReport& report) {
             fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
   }
   if (shown.has_overlap()) text += overlap_text(report);
+  if (report.has_layouts()) text += layouts_text(report.layouts());
   if (report.has_memory()) text += memory_text(report.memory());
   if (report.has_training()) text += training_text(report.training());
   return text;

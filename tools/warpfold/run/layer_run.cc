@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/warpfold/figures/layer_figures.h"
+#include "tools/warpfold/figures/layer_layouts.h"
 #include "tools/warpfold/figures/layer_memory.h"
 #include "tools/warpfold/run/layer_copy.h"
 #include "tools/warpfold/run/layer_simulation.h"
@@ -26,22 +27,21 @@ class Simulations {
  public:
   explicit Simulations(const LayerRequest& request) : request_(request) {}
 
-  Outcome<void> add(const Graph& graph, const std::vector<FusedKernel>& kernels) {
-    std::vector<Place>& places = places_.emplace_back();
-    const layer::KernelSource source{request_.gpu, request_.model.type(), request_.library, request_.listings};
+  Outcome<void> add(const Graph& graph, const std::vector<FusedKernel>& kernels,
+                    configs::TensorLayout layout = configs::FEATURES_INNERMOST) {
+    places_.emplace_back();
     for (const FusedKernel& kernel : kernels) {
-      if (!request_.simulate) {
-        places.push_back({{}, "not asked for"});
-        continue;
-      }
-      auto workload = layer::workload_of(graph, kernel, source);
-      if (!workload) return std::unexpected(Failure(workload.error()));
-      if (workload->kernels.empty()) {
-        places.push_back({{}, workload->why_none});
-        continue;
-      }
-      places.emplace_back();
-      for (const configs::Kernel& each : workload->kernels) places.back().simulations.push_back(index_of(each));
+      if (auto added = add_launch(layer::workload_of(graph, kernel, source(layout))); !added) return added;
+    }
+    return {};
+  }
+
+  // Of matrices of tokens by features.
+  Outcome<void> add_transpositions(const std::vector<std::pair<uint64_t, uint64_t>>& sizes) {
+    places_.emplace_back();
+    for (const auto& [tokens, features] : sizes) {
+      if (auto added = add_launch(layer::transposition_of(tokens, features, source(configs::FEATURES_INNERMOST))); !added)
+        return added;
     }
     return {};
   }
@@ -88,6 +88,20 @@ class Simulations {
     std::string why_none{};
   };
 
+  layer::KernelSource source(configs::TensorLayout layout) const {
+    return {request_.gpu, request_.model.type(), request_.library, request_.listings, layout};
+  }
+
+  // Adds to the last call's launches.
+  Outcome<void> add_launch(const Expected<layer::LayerWorkload>& workload) {
+    if (!workload) return std::unexpected(Failure(workload.error()));
+    Place& place = places_.back().emplace_back();
+    place.why_none = request_.simulate ? workload->why_none : "not asked for";
+    if (!place.why_none.empty()) return {};
+    for (const configs::Kernel& each : workload->kernels) place.simulations.push_back(index_of(each));
+    return {};
+  }
+
   size_t index_of(const configs::Kernel& kernel) {
     const auto [known, added] = index_.try_emplace(kernel.SerializeAsString(), workloads_.size());
     if (added) workloads_.push_back(kernel);
@@ -122,6 +136,68 @@ std::vector<Wanted> wanted_of(const LayerRequest& request) {
   return all;
 }
 
+// The forward pass in either layout, and its tensors turned from one to the other.
+class LayoutRuns {
+ public:
+  explicit LayoutRuns(const Wanted& of) : of_(of) {
+    for (const FusedKernel& each : of.kernels) {
+      if (of.graph.operators[static_cast<size_t>(each.operators.front())].pass == layer::Pass::kForward) forward_.push_back(each);
+    }
+    for (const FusedKernel& each : forward_) {
+      for (const std::vector<int>* tensors : {&each.inputs, &each.outputs}) {
+        for (const int root : layer_roots(*tensors)) {
+          if (std::ranges::find(roots_, root) == roots_.end()) roots_.push_back(root);
+        }
+      }
+    }
+  }
+
+  Outcome<void> add_to(Simulations& simulations) const {
+    if (auto added = simulations.add(of_.graph, forward_, configs::TOKENS_INNERMOST); !added) return added;
+    std::vector<std::pair<uint64_t, uint64_t>> sizes;
+    for (const int root : roots_) sizes.emplace_back(tokens_of(root), of_.graph.tensor(root).words() / tokens_of(root));
+    return simulations.add_transpositions(sizes);
+  }
+
+  // `first`: the call of Simulations in which add_to() began.
+  Outcome<configs::LayerLayouts> report(const Simulations& simulations, size_t first, const configs::LayerVersion& version,
+                                        double memory_gb_per_s) const {
+    const std::vector<SimulatedLaunch> tokens = simulations.of(first);
+    const std::vector<SimulatedLaunch> turns = simulations.of(first + 1);
+    std::vector<LayoutTimes> times;
+    for (size_t k = 0; k < forward_.size(); ++k) {
+      LayoutTimes& made = times.emplace_back();
+      const configs::LayerKernel& kernel = version.kernels(static_cast<int>(k));
+      made.us[0] = kernel.time_us();
+      made.mixed = kernel.kind() == layer::name_of(layer::OperatorClass::kContraction);
+      if (tokens[k].why_not.empty()) made.us[1] = tokens[k].us;
+      if (kernel.kind() == layer::name_of(layer::OperatorClass::kCommunication)) made.us[1] = kernel.time_us();
+    }
+    std::map<int, double> transpose_us;
+    for (size_t t = 0; t < roots_.size(); ++t) {
+      const layer::Tensor& tensor = of_.graph.tensor(roots_[t]);
+      const double roofline = 2 * static_cast<double>(tensor.words() * tensor.bytes) / (memory_gb_per_s * 1e3);
+      transpose_us[roots_[t]] = turns[t].why_not.empty() ? turns[t].us : roofline;
+    }
+    return layer_layouts(of_.graph, forward_, version, times, transpose_us);
+  }
+
+ private:
+  std::vector<int> layer_roots(const std::vector<int>& tensors) const { return laid_out(of_.graph, tensors); }
+
+  uint64_t tokens_of(int root) const {
+    uint64_t tokens = 1;
+    for (const layer::Dimension& each : of_.graph.tensor(root).dimensions) {
+      if (each.name == "b" || each.name == "j") tokens *= each.size;
+    }
+    return tokens;
+  }
+
+  const Wanted& of_;
+  std::vector<FusedKernel> forward_;
+  std::vector<int> roots_;
+};
+
 }  // namespace
 
 Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
@@ -130,6 +206,10 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
   Simulations simulations(request);
   for (const Wanted& each : wanted) {
     if (auto added = simulations.add(each.graph, each.kernels); !added) return std::unexpected(added.error());
+  }
+  const LayoutRuns layouts(wanted.back());
+  if (request.layouts) {
+    if (auto added = layouts.add_to(simulations); !added) return std::unexpected(added.error());
   }
   if (auto run = simulations.run(); !run) return std::unexpected(run.error());
 
@@ -160,6 +240,12 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
     const auto before = static_cast<double>(report.versions(0).words());
     report.set_words_saved_percent(100 * (before - static_cast<double>(report.versions(2).words())) / before);
     add_fusions(report.versions(1), report.versions(2), peaks, report);
+  }
+  if (request.layouts) {
+    const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
+    auto path = layouts.report(simulations, wanted.size(), last, peaks.memory_gb_per_s);
+    if (!path) return std::unexpected(path.error());
+    *report.mutable_layouts() = std::move(*path);
   }
   if (request.training.tokens > 0) {
     const configs::LayerVersion& last = report.versions(report.versions_size() - 1);

@@ -26,6 +26,7 @@ struct LayerRequest {
   bool simulate = true;
   layer::Epilogue epilogue = layer::Epilogue::kScale;
   TrainingPlan training{};
+  bool layouts = false;                    // of the forward pass
   std::optional<double> activations_mb{};  // that a layer may keep for its backward pass
   std::string command_line = {};
   RunOptions how{};
