@@ -25,7 +25,7 @@ configs::LayerReport layer_of(const configs::TransformerModel& model, const conf
   cli::LayerRequest request{.fused = how.fused, .simulate = how.simulate};
   request.model = model;
   request.gpu = gpu;
-  if (how.activations_mb > 0) request.activations_mb = how.activations_mb;
+  if (how.activations_mb > 0) request.memory = cli::MemoryPlan{.activations_mb = how.activations_mb};
   request.how.folding.options.error = 0.01;
   auto report = cli::run_layer(request);
   if (!report) throw std::runtime_error(report.error().text);

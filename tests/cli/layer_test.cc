@@ -92,6 +92,46 @@ TEST_F(Layer, RecomputesUntilActivationsFit) {
   EXPECT_NEAR(kept, less.kept_mb(), 1e-6);
 }
 
+// What the link hides costs nothing, so that less is made again; beyond that it is exposed, where nothing else is left.
+TEST_F(Layer, OffloadsWhatTheLinkHides) {
+  const std::vector<std::string> less{"--no-simulation", "--activations", "60"};
+  const auto with_link = [&](const std::string& budget, const std::string& rate) {
+    return layer({"--no-simulation", "--activations", budget, "--offload", rate}).memory();
+  };
+  const configs::LayerMemory recomputed = layer(less).memory();
+  const configs::LayerMemory slow = with_link("60", "20");
+  EXPECT_LE(slow.kept_mb(), 60);
+  EXPECT_GT(slow.offloaded_mb(), 0);
+  EXPECT_LE(slow.offloaded_mb(), slow.hidden_mb());
+  EXPECT_EQ(slow.exposed_us(), 0);
+  EXPECT_LE(slow.recompute_us(), recomputed.recompute_us());
+  EXPECT_EQ(with_link("60", "500").recompute_us(), 0);
+  const configs::LayerMemory tight = with_link("1", "1");  // the layer's input has to go as well
+  EXPECT_LE(tight.kept_mb(), 1);
+  EXPECT_NEAR(tight.exposed_us(), 2 * (tight.offloaded_mb() - tight.hidden_mb()) * 1e3, 1);
+}
+
+// RoPE's and residual connections' results, which no gradient needs.
+TEST_F(Layer, SaysWhatRecomputingGainsNothing) {
+  const configs::LayerMemory memory = layer({"--no-simulation", "--activations", "1e6"}).memory();
+  EXPECT_THAT(memory.gain_nothing(), testing::IsSupersetOf({"Q", "K", "out", "linear 2", "residual 2"}));
+  EXPECT_THAT(memory.gain_nothing(), testing::Not(testing::Contains("norm 1")));
+}
+
+// Weights, gradients and Adam's states of 8.03 billion parameters: 2, 2 and 12 bytes each (arXiv 1910.02054, section 3.1).
+TEST_F(Layer, GivesActivationsWhatStatesLeave) {
+  const std::vector<std::string> adam{"--no-simulation", "--set", "optimiser=ADAM", "--memory"};
+  std::vector<std::string> alone = adam;
+  alone.emplace_back("141");
+  const configs::LayerMemory memory = layer(alone).memory();
+  EXPECT_NEAR(memory.weights_gb(), 2 * 8.03, 0.01);
+  EXPECT_NEAR(memory.states_gb(), 12 * 8.03, 0.06);
+  EXPECT_NEAR(memory.budget_mb(), 1e3 / 32 * (141 - memory.weights_gb() - memory.gradients_gb() - memory.states_gb()), 1e-3);
+  std::vector<std::string> shared = adam;
+  shared.insert(shared.end(), {"80", "--set", "data_parallel=8", "--set", "data_link_gb_per_s=50", "--set", "zero_stage=3"});
+  EXPECT_NEAR(layer(shared).memory().states_gb(), 12 * 8.03 / 8, 0.01);
+}
+
 TEST_F(Layer, TakesSettingsOfTheGpu) {
   const configs::LayerReport twice = layer({"--no-simulation", "--set", "gpu.sm.tensor.scale=2"});
   EXPECT_NEAR(twice.tensor_tflops(), 2 * layer({"--no-simulation"}).tensor_tflops(), 1e-6);
@@ -168,6 +208,10 @@ TEST_F(Layer, NamesTheMistake) {
   EXPECT_EQ(refusal({"--activations", "8", "--forward"}), "--activations needs the backward pass; leave out --forward\n");
   EXPECT_EQ(refusal({"--set", "data_parallel=2", "--set", "data_link_gb_per_s=50", "--set", "copy_ctas=4"}),
             "copy_ctas: the table of listings (--kernels) has no row for all_reduce\n");
+  EXPECT_EQ(refusal({"--offload", "50"}), "--offload needs --activations MB or --memory GB\n");
+  EXPECT_EQ(refusal({"--memory", "80", "--activations", "80"}), "--memory says what --activations may take: give one of them\n");
+  EXPECT_EQ(refusal({"--no-simulation", "--memory", "20"}),
+            "--memory 20.0: weights take 16.1 GB, gradients 16.1, the optimiser's states 0.0\n");
   EXPECT_EQ(refusal({"--library", "cuBLS"}), "--library: no library called \"cuBLS\"; did you mean \"cuBLAS\"?\n");
   EXPECT_EQ(refusal({"--kernels", "none.textproto"}), "cannot read \"none.textproto\": No such file or directory\n");
 }

@@ -123,11 +123,11 @@ function layerLayoutTable(layouts) {
 
 function layerMemoryTable(memory) {
   return dataTable(`Activations for the backward pass: ${rounded(memory.kept_mb)} of ${rounded(memory.all_mb)} MB are kept`, [
-    {name: 'kernel', text: true}, {name: 'tensors', text: true}, {name: 'size', unit: 'MB'}, {name: 'again', unit: 'us'}, {name: 'again', unit: 'us a MB'}, {name: 'kept', text: true},
+    {name: 'kernel', text: true}, {name: 'tensors', text: true}, {name: 'size', unit: 'MB'}, {name: 'again', unit: 'us'}, {name: 'again', unit: 'us a MB'}, {name: 'what', text: true},
   ], memory.activations.map((each, a) => {
     const at = (field, words) => atLayer(`memory.activations[${a}].${field}`, words);
     return [at('kernel', each.kernel === '' ? 'the layer’s input' : each.kernel), at('tensors', each.tensors.join(', ')), at('bytes', decimals(1)(each.bytes / 1e6)),
-      at('recompute_us', decimals(1)(each.recompute_us)), at('us_per_mb', decimals(2)(each.us_per_mb)), at('kept', each.kept ? 'yes' : 'no')];
+      at('recompute_us', decimals(1)(each.recompute_us)), at('us_per_mb', decimals(2)(each.us_per_mb)), at('kept', each.kept ? 'kept' : each.offloaded ? 'offloaded' : 'made again')];
   }));
 }
 

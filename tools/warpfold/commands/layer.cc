@@ -80,6 +80,25 @@ Outcome<TrainingPlan> training_options(const Options& options, const configs::Tr
   return plan;
 }
 
+Outcome<std::optional<MemoryPlan>> memory_options(const Options& options) {
+  std::optional<MemoryPlan> plan;
+  for (const char* budget : {"activations", "memory"}) {
+    if (!options.has(budget)) continue;
+    if (options.has("forward")) return user_error("--" + std::string(budget) + " needs the backward pass; leave out --forward");
+    if (plan) return user_error("--memory says what --activations may take: give one of them");
+    const auto number = number_option(options, budget);
+    if (!number) return std::unexpected(number.error());
+    plan.emplace();
+    (std::string_view(budget) == "memory" ? plan->memory_gb : plan->activations_mb) = *number;
+  }
+  if (!options.has("offload")) return plan;
+  if (!plan) return user_error("--offload needs --activations MB or --memory GB");
+  const auto rate = number_option(options, "offload");
+  if (!rate) return std::unexpected(rate.error());
+  plan->host_gb_per_s = *rate;
+  return plan;
+}
+
 Outcome<void> fill_inputs(const Options& options, LayerRequest& request) {
   std::vector<std::string> of_model;
   std::vector<std::string> all;
@@ -127,6 +146,10 @@ Outcome<void> layer_command(const Invocation& invocation) {
   options.add()("layouts", "which layouts of the forward pass's tensors take the least time together, operator by operator");
   options.add()("activations", po::value<std::string>()->value_name("MB"),
                 "memory for what the backward pass reads: what is recomputed where it does not hold all");
+  options.add()("memory", po::value<std::string>()->value_name("GB"),
+                "of the GPU: activations get what weights, gradients and the optimiser's states leave");
+  options.add()("offload", po::value<std::string>()->value_name("GB/S"),
+                "link to the host's memory, each way (PCIe): activations may go there and come back in time");
   options.add()("train", po::value<std::string>()->value_name("TOKENS"),
                 "how long the whole model trains on so many tokens, at the rate of this layer");
   options.add()("gpus", po::value<std::string>()->value_name("N"), "of the training; default: those that share a layer");
@@ -167,12 +190,9 @@ Outcome<void> layer_command(const Invocation& invocation) {
   const auto training = training_options(options, request.model);
   if (!training) return std::unexpected(training.error());
   request.training = *training;
-  if (options.has("activations")) {
-    if (!request.backward) return user_error("--activations needs the backward pass; leave out --forward");
-    const auto budget = number_option(options, "activations");
-    if (!budget) return std::unexpected(budget.error());
-    request.activations_mb = *budget;
-  }
+  const auto memory = memory_options(options);
+  if (!memory) return std::unexpected(memory.error());
+  request.memory = *memory;
   const auto report = run_layer(request);
   if (!report) return std::unexpected(report.error());
   if (options.has("html")) {

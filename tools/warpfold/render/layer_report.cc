@@ -110,17 +110,37 @@ std::string layouts_text(const configs::LayerLayouts& layouts) {
          with_thousands(fixed(layouts.features_us(), 1)) + ".\n";
 }
 
+std::string offload_text(const configs::LayerMemory& memory) {
+  std::string text;
+  if (memory.host_gb_per_s() > 0) {
+    text = "Offloaded: " + with_thousands(fixed(memory.offloaded_mb(), 1)) + " MB; a link of " + fixed(memory.host_gb_per_s(), 0) +
+           " GB/s hides up to " + with_thousands(fixed(memory.hidden_mb(), 1)) + " behind a pass, the rest takes " +
+           with_thousands(fixed(memory.exposed_us(), 1)) + " us.\n";
+  }
+  if (memory.memory_gb() > 0) {
+    text += "Of " + fixed(memory.memory_gb(), 1) + " GB weights take " + fixed(memory.weights_gb(), 1) + ", gradients " +
+            fixed(memory.gradients_gb(), 1) + ", the optimiser's states " + fixed(memory.states_gb(), 1) +
+            "; a layer's activations have " + with_thousands(fixed(memory.budget_mb(), 1)) + " MB.\n";
+  }
+  if (memory.gain_nothing_size() > 0)
+    text += "Run again, these free nothing, for the backward pass reads none of their results: " + joined(memory.gain_nothing()) +
+            ".\n";
+  return text;
+}
+
 std::string memory_text(const configs::LayerMemory& memory) {
-  Table table({"kernel", "class", "tensors", "MB", "us again", "us a MB", "kept"});
+  Table table({"kernel", "class", "tensors", "MB", "us again", "us a MB", "what"});
   for (const configs::LayerActivation& each : memory.activations()) {
     table.add({each.kernel().empty() ? "the layer's input" : each.kernel(), each.kernel().empty() ? "-" : each.kind(),
                joined(each.tensors()), Cell(static_cast<double>(each.bytes()) / kMega, 1),
                or_dash(!each.kernel().empty(), each.recompute_us(), 1), or_dash(!each.kernel().empty(), each.us_per_mb(), 2),
-               each.kept() ? "yes" : "no"});
+               each.kept()        ? "kept"
+               : each.offloaded() ? "offloaded"
+                                  : "made again"});
   }
   return "\nActivations for the backward pass, those first that cost the least time for a byte\n" + table.aligned("  ") + "Of " +
          with_thousands(fixed(memory.all_mb(), 1)) + " MB " + with_thousands(fixed(memory.kept_mb(), 1)) +
-         " are kept; the others take " + with_thousands(fixed(memory.recompute_us(), 1)) + " us again.\n";
+         " are kept; what is made again takes " + with_thousands(fixed(memory.recompute_us(), 1)) + " us.\n" + offload_text(memory);
 }
 
 std::string overlap_text(const configs::LayerReport& report) {

@@ -251,9 +251,9 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
     const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
     *report.mutable_training() = layer_training(request.model, wanted.back().graph, last, peaks, request.training);
   }
-  if (request.activations_mb) {
+  if (request.memory) {
     const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
-    auto memory = layer_memory(wanted.back().graph, wanted.back().kernels, last, *request.activations_mb);
+    auto memory = layer_memory(request.model, wanted.back().graph, wanted.back().kernels, last, *request.memory);
     if (!memory) return std::unexpected(memory.error());
     *report.mutable_memory() = std::move(*memory);
   }
