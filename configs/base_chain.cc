@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "configs/merge.h"
+#include "configs/model.pb.h"
 #include "configs/read_file.h"
 #include "configs/scenario.pb.h"
+#include "configs/search_path.h"
 #include "configs/text.h"
 
 namespace warpfold::configs {
@@ -16,8 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 namespace pb = google::protobuf;
 
-// A path written in a file of folder `from` names the same file when written in one of folder `to`.
+// A path written in a file of folder `from` names the same file when written in one of folder `to`. The name of a file among the
+// configurations is the same everywhere.
 std::string rebased(const std::string& path, const fs::path& from, const fs::path& to) {
+  std::error_code missing;
+  if (is_config_name(path) && !fs::is_regular_file(from / path, missing)) return path;
   if (fs::path(path).is_absolute() || from == to) return path;
   return fs::proximate(fs::absolute(from / path), fs::absolute(to.empty() ? "." : to)).lexically_normal().string();
 }
@@ -33,6 +38,13 @@ void rebase_paths(pb::Message& message, const fs::path& from, const fs::path& to
     if (listing.has_path()) listing.set_path(rebased(listing.path(), from, to));
     if (listing.has_launch()) listing.set_launch(rebased(listing.launch(), from, to));
   }
+}
+
+// The folder of configurations that has files of the message's type.
+std::string_view kind_of(const pb::Message& message) {
+  if (message.GetDescriptor() == Gpu::descriptor()) return "gpus";
+  if (message.GetDescriptor() == TransformerModel::descriptor()) return "models";
+  return message.GetDescriptor() == Scenario::descriptor() ? "scenarios" : "kernels";
 }
 
 }  // namespace
@@ -67,7 +79,10 @@ Expected<void> BaseChain::load_base(const std::string& file, pb::Message& own, c
   const std::string base = reflection.GetString(own, field);
   reflection.ClearField(&own, field);
   const auto place = locations.GetLocation(field, -1);
-  return load((fs::path(file).parent_path() / base).string(), Diagnostic{file, place.line + 1, place.column + 1, {}});
+  const Diagnostic wanted_by{file, place.line + 1, place.column + 1, {}};
+  const auto found = find_beside(fs::path(file).parent_path(), base, kind_of(own));
+  if (!found) return fail_at(wanted_by.file, wanted_by.line, wanted_by.column, found.error().message);
+  return load(*found, wanted_by);
 }
 
 Expected<void> BaseChain::cycle(const std::string& file, const Diagnostic& wanted_by) const {

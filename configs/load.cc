@@ -15,6 +15,7 @@
 #include "configs/places.h"
 #include "configs/printable.h"
 #include "configs/read_file.h"
+#include "configs/search_path.h"
 #include "configs/settings.h"
 #include "configs/text.h"
 
@@ -130,9 +131,10 @@ class Setter {
 Expected<void> resolve_gpu(const std::string& scenario_path, Scenario& scenario, Places& places) {
   Gpu gpu;
   if (scenario.has_gpu_file()) {
-    const std::string path = (fs::path(scenario_path).parent_path() / scenario.gpu_file()).string();
+    const auto path = find_beside(fs::path(scenario_path).parent_path(), scenario.gpu_file(), "gpus");
+    if (!path) return places.fail({"gpu_file", path.error().message});
     Places gpu_places;
-    if (auto loaded = BaseChain(gpu, gpu_places, "gpu.").load(path, places.find("gpu_file")); !loaded) return loaded;
+    if (auto loaded = BaseChain(gpu, gpu_places, "gpu.").load(*path, places.find("gpu_file")); !loaded) return loaded;
     places.put_below(std::move(gpu_places));
   }
   merge_over(gpu, scenario.gpu());
@@ -171,10 +173,12 @@ bool names_launch_file(const std::string& setting) { return setting.substr(0, se
 
 }  // namespace
 
-Expected<Gpu> load_gpu(const std::string& path) {
+Expected<Gpu> load_gpu(const std::string& named) {
   Gpu gpu;
   Places places;
-  if (auto loaded = BaseChain(gpu, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
+  const auto path = find_config(named, "gpus");
+  if (!path) return std::unexpected(path.error());
+  if (auto loaded = BaseChain(gpu, places, "").load(*path, {}); !loaded) return std::unexpected(loaded.error());
   if (const auto fault = find_gpu_fault(gpu, "")) return places.fail(*fault);
   return gpu;
 }
@@ -218,7 +222,10 @@ Expected<KernelLaunch> load_kernel_launch(const std::string& path, const std::ve
   return launch;
 }
 
-Expected<Study> load_study(const std::string& path, Places* written) {
+Expected<Study> load_study(const std::string& named, Places* written) {
+  const auto found = find_config(named, "studies");
+  if (!found) return std::unexpected(found.error());
+  const std::string& path = *found;
   const auto text = read_file(path);
   if (!text) return std::unexpected(text.error());
   Study study;
@@ -228,7 +235,9 @@ Expected<Study> load_study(const std::string& path, Places* written) {
   places.add_file(path, "", *Study::descriptor(), std::move(locations));
   if (study.name().empty()) study.set_name(fs::path(path).stem().string());
   if (const auto fault = find_study_fault(study)) return places.fail(*fault);
-  study.set_scenario_file((fs::path(path).parent_path() / study.scenario_file()).lexically_normal().string());
+  const auto scenario = find_beside(fs::path(path).parent_path(), study.scenario_file(), "scenarios");
+  if (!scenario) return places.fail({"scenario_file", scenario.error().message});
+  study.set_scenario_file(fs::path(*scenario).lexically_normal().string());
   if (written != nullptr) *written = std::move(places);
   return study;
 }

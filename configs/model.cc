@@ -7,6 +7,7 @@
 
 #include "configs/base_chain.h"
 #include "configs/printable.h"
+#include "configs/search_path.h"
 #include "configs/settings.h"
 
 namespace warpfold::configs {
@@ -134,10 +135,12 @@ std::optional<Finding> find_model_fault(const TransformerModel& model) {
   return std::nullopt;
 }
 
-Expected<TransformerModel> load_model(const std::string& path, const std::vector<std::string>& settings) {
+Expected<TransformerModel> load_model(const std::string& named, const std::vector<std::string>& settings) {
   TransformerModel model;
   Places places;
-  if (auto loaded = BaseChain(model, places, "").load(path, {}); !loaded) return std::unexpected(loaded.error());
+  const auto path = find_config(named, "models");
+  if (!path) return std::unexpected(path.error());
+  if (auto loaded = BaseChain(model, places, "").load(*path, {}); !loaded) return std::unexpected(loaded.error());
   for (const std::string& setting : settings) {
     const Diagnostic place{"--set " + printable(setting), 0, 0, {}};
     const size_t equals = setting.find('=');
@@ -147,7 +150,7 @@ Expected<TransformerModel> load_model(const std::string& path, const std::vector
     if (*resolved == "base") return fail_at(place.file, 0, 0, "base is merged before settings and cannot be set");
     places.add_value(*resolved, place);
   }
-  if (model.name().empty()) model.set_name(std::filesystem::path(path).stem().string());
+  if (model.name().empty()) model.set_name(std::filesystem::path(*path).stem().string());
   fill_defaults(model);
   if (const auto fault = find_model_fault(model)) return places.fail(*fault);
   return model;

@@ -29,8 +29,10 @@ constexpr uint64_t bits(OperandWidth width) { return width == OperandWidth::k16 
 // Elements of k in the 32 bytes of it that wgmma and tcgen05.mma take.
 constexpr uint64_t elements_of_k(OperandWidth width) { return 256 / bits(width); }
 
-// mma.sync: m16n8k8, k16 and k32 by the digits of the name; without them the largest of the type.
+// mma.sync: m16n8k8, k16 and k32 by the digits of the name; without them the largest of the type. Volta's four products of m8n8k4
+// are made in four steps, in two with FP16 sums.
 uint64_t mma_sync_operations(std::string_view name, OperandWidth width) {
+  if (name.contains(".884")) return 4 * 2 * 8 * 8 * 4 / (name.contains(".F16") ? 2 : 4);
   const uint64_t k = name.contains(".16832")   ? 32
                      : name.contains(".16816") ? 16
                      : name.contains(".1688")  ? 8

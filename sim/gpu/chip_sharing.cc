@@ -5,6 +5,8 @@
 #include <queue>
 #include <utility>
 
+#include "sim/engine/interrupt.h"
+
 namespace warpfold::sim {
 
 // What each class does next, the earliest first. Entries that have been overtaken are passed over.
@@ -157,8 +159,9 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
     const ClassRun& class_run = class_runs_[m];
     if (class_run.sm->control().launch_ended) until = std::min(until, at + 1);
     if (limits.while_many && class_run.next == kNever && asking().size() <= 1) break;
-    if (++turns_taken % kTurnsBetweenLooks == 0 && limits.instructions != UINT64_MAX && instructions() >= limits.instructions)
-      break;
+    if (++turns_taken % kTurnsBetweenLooks != 0) continue;
+    stop_if_wanted();
+    if (limits.instructions != UINT64_MAX && instructions() >= limits.instructions) break;
   }
 }
 

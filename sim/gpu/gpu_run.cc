@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/engine/interrupt.h"
 #include "sim/plan/epochs.h"
 #include "sim/sm/alternative_bounds.h"
 #include "sim/sm/sm_snapshot.h"
@@ -115,6 +116,7 @@ bool GpuRun::may_stop() const {
 
 Outcome GpuRun::run() {
   while (true) {
+    stop_if_wanted();
     release_ready();
     if (stopped_) break;
     reconverge_classes();
@@ -201,8 +203,10 @@ void GpuRun::advance(ClassRun& class_run, Cycle until) {
   split(class_runs_, class_run, class_run.sm->control().ends_sharing ? Divergence::kWorkLeft : Divergence::kAnswers, fold_);
 }
 
-// Before it all stop (kNever: at none).
-Cycle GpuRun::next_reconvergence() const { return reconvergence_points_.empty() ? kNever : *reconvergence_points_.begin(); }
+// Before it all stop (kNever: at none), also to be looked at for whether they are idle.
+Cycle GpuRun::next_reconvergence() const {
+  return reconvergence_points_.empty() ? idle_from_ : std::min(idle_from_, *reconvergence_points_.begin());
+}
 
 // Where launches wait for others, no SM runs further ahead of the rest than a launch end may take effect.
 Cycle GpuRun::most_ahead() const {
@@ -227,9 +231,15 @@ void GpuRun::release_ready() {
     next[l] = 0;
     for (const int d : depends_on_[l]) next[l] = std::max(next[l], end_of(d) + spec_.kernel_launch);
   }
-  if (stops_when_idle_ && idle_until(next)) {
-    stopped_ = true;
-    return;
+  if (stops_when_idle_) {
+    idle_from_ = idle_from(next);
+    // What is still under way comes first, as it does where a launch is released.
+    if (idle_from_ != kNever &&
+        std::ranges::any_of(class_runs_, [&](const ClassRun& each) { return each.sm && each.next < idle_from_; }))
+      return;
+    stopped_ = idle_from_ != kNever && idle_at(idle_from_);
+    if (stopped_) return;
+    idle_from_ = kNever;
   }
   for (size_t l = 0; l < released_.size(); ++l) {
     const Cycle at = next[l];
@@ -252,23 +262,23 @@ bool GpuRun::may_share_from(Cycle at) const {
   return at == 0 || (spec_.kernel_launch > 0 && fold_.enables(Mechanism::kReconvergence));
 }
 
-// Per launch in `next`: when it may begin. All that has been released has ended, they begin when a run of their own would, and SMs
-// are pristine.
-bool GpuRun::idle_until(const std::vector<Cycle>& next) {
+// `next`: per launch, when it may begin. When that is, where all that has been released has ended and they begin when a run of
+// their own would; kNever otherwise.
+Cycle GpuRun::idle_from(const std::vector<Cycle>& next) const {
   const Cycle at = std::ranges::min(next);
-  if (at == kNever || std::ranges::none_of(released_, std::identity{})) return false;
+  if (at == kNever || std::ranges::none_of(released_, std::identity{})) return kNever;
   Cycle end = 0;
   for (size_t l = 0; l < released_.size(); ++l) {
     if (!released_[l]) continue;
-    if (!ended(static_cast<int>(l))) return false;
+    if (!ended(static_cast<int>(l))) return kNever;
     end = std::max(end, end_of(static_cast<int>(l)));
   }
-  if (at != end + spec_.kernel_launch) return false;
+  return at == end + spec_.kernel_launch ? at : kNever;
+}
+
+// All SMs are pristine.
+bool GpuRun::idle_at(Cycle at) {
   sharing_->part();
-  // What is still under way comes first: looking at an SM's state brings the write-back of its L2 up to that time.
-  for (ClassRun& class_run : class_runs_) {
-    if (class_run.sm && class_run.next < at) class_run.next = class_run.sm->run(at);
-  }
   return std::ranges::all_of(class_runs_, [at](ClassRun& class_run) { return !class_run.sm || is_pristine(*class_run.sm, at); });
 }
 

@@ -60,7 +60,8 @@ class GpuRun {
   bool may_share_from(Cycle at) const;
   bool may_leave_idle() const;
   bool may_stop() const;
-  bool idle_until(const std::vector<Cycle>& next);
+  Cycle idle_from(const std::vector<Cycle>& next) const;
+  bool idle_at(Cycle at);
   void reconverge_classes();
   double representable_difference() const;
   bool ended(int launch) const;
@@ -93,6 +94,7 @@ class GpuRun {
   std::vector<Cycle> released_at_;  // per launch, where released
   bool stops_when_idle_ = false;
   bool stopped_ = false;
+  Cycle idle_from_ = kNever;              // all launches have ended, what is under way is run to its end or to here
   std::set<Cycle> reconvergence_points_;  // before each of these cycles all stop, and equal states are looked for
   bool all_sms_;
   bool shares_sms_;  // classes in equal states are replayed on one SM; also without folding, so that the same SMs meet in memory

@@ -1,5 +1,7 @@
 #include "sim/gpu/sm_folding.h"
 
+#include "sim/engine/interrupt.h"
+
 namespace warpfold::sim {
 
 SmFolding::SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories) : memoizer_(options, sm, trajectories) {
@@ -23,6 +25,7 @@ std::unique_ptr<SmFolding> SmFolding::checkpoint(const FoldOptions& options, Sm&
 }
 
 void SmFolding::loop_ended(Sm& /*sm*/, Cycle now, Cycle limit) {
+  stop_if_wanted();
   const auto skipped = memoizer_.loop_ended(now, limit, sampler_ ? sampler_->measured() : 0);
   if (!sampler_) return;
   if (skipped) return sampler_->fast_forwarded(skipped->by, skipped->instructions);

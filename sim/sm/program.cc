@@ -52,6 +52,14 @@ uint16_t minimum_wavefronts(const isa::OpcodeInfo& info, std::string_view mnemon
   }
 }
 
+// Of a load from shared memory whose lanes ask in pairs for the same words, two of its registers pass together: half as many
+// passes, if the effect says so. 128 bits of one address are 2 passes, 64 bits 1. Source: G. Smith (NVIDIA),
+// forums.developer.nvidia.com/t/77228: 128 bytes a cycle return, packed where addresses are uniform.
+uint16_t passes_of(uint16_t minimum, const isa::OpcodeInfo& info, uint16_t stated) {
+  const auto fewest = static_cast<uint16_t>(info.behaviour == Behaviour::kLoadShared ? (minimum + 1) / 2 : minimum);
+  return stated == 0 ? minimum : std::max(fewest, stated);
+}
+
 // A uniform-register address, or a constant at a fixed place.
 bool uniform_address(const isa::Instruction& instruction) {
   return std::ranges::any_of(instruction.operands, [](const isa::Operand& operand) {
@@ -152,8 +160,8 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.result_cycles = (uniform ? info.result_cycles_uniform : info.result_cycles)[width];
   op.release_cycles = (uniform ? info.source_release_cycles_uniform : info.source_release_cycles)[width];
   const uint16_t minimum = minimum_wavefronts(info, instruction.mnemonic);
-  op.wavefronts = std::max(minimum, instruction.effect.wavefronts);
-  op.extra_wavefronts = static_cast<uint16_t>(op.wavefronts - minimum);
+  op.wavefronts = passes_of(minimum, info, instruction.effect.wavefronts);
+  op.extra_wavefronts = static_cast<uint16_t>(std::max(op.wavefronts, minimum) - minimum);
   op.bytes = instruction.effect.bytes;
   op.tx_bytes = instruction.effect.tx_bytes;
   op.advance = instruction.effect.advance;

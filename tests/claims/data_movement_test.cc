@@ -162,21 +162,5 @@ TEST(DataMovement, FusionSaves) {
   expect_between({"words moved that fusion saves, %", 22.91, report.words_saved_percent()}, 22.91 - 1.5, 22.91 + 1.5);
 }
 
-// Projections as one product read the input once. The paper measured 345, 294 and 275 us for one product each, two and three in
-// one.
-TEST(DataMovement, StackedProjectionsAreFaster) {
-  const configs::LayerReport report =
-      layer_of(model_called("bert_large"), gpu_called("h100_sxm"), {.simulate = true, .fused = true});
-  const auto time = [&](int version, std::initializer_list<const char*> names) {
-    double sum = 0;
-    for (const char* name : names) sum += kernel_called(report.versions(version), name).simulated_us();
-    return sum;
-  };
-  const double forward = time(0, {"Q", "K", "V"}) / time(1, {"Q K V"});
-  expect_between({"Q, K and V one by one over stacked, forward", 345.0 / 275, forward}, 1.0, 1.5);
-  const double backward = time(0, {"Q dX", "K dX", "V dX", "Q dW", "K dW", "V dW"}) / time(1, {"Q K V dX", "Q K V dW"});
-  expect_between({"Q, K and V one by one over stacked, backward", 342.0 / 291, backward}, 1.0, 1.5);
-}
-
 }  // namespace
 }  // namespace warpfold::test

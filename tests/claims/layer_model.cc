@@ -1,11 +1,15 @@
 #include "tests/claims/layer_model.h"
 
+#include <filesystem>
 #include <stdexcept>
 
 #include "configs/load.h"
 #include "configs/model.h"
+#include "configs/operator_kernels.h"
+#include "sim/gpu/simulate.h"
 #include "tests/source_dir.h"
 #include "tools/warpfold/run/layer_run.h"
+#include "workloads/workloads.h"
 
 namespace warpfold::test {
 
@@ -26,10 +30,34 @@ configs::LayerReport layer_of(const configs::TransformerModel& model, const conf
   request.model = model;
   request.gpu = gpu;
   if (how.activations_mb > 0) request.memory = cli::MemoryPlan{.activations_mb = how.activations_mb};
+  if (!how.kernels.empty()) {
+    auto table = configs::load_operator_kernels(WARPFOLD_SOURCE_DIR "/configs/kernels/" + how.kernels + ".textproto");
+    if (!table) throw std::runtime_error(table.error().text());
+    request.listings = std::move(*table);
+  }
   request.how.folding.options.error = 0.01;
   auto report = cli::run_layer(request);
   if (!report) throw std::runtime_error(report.error().text);
   return std::move(*report);
+}
+
+double simulated_us_of_listing(const configs::Gpu& gpu, const std::string& launch, const std::vector<std::string>& settings) {
+  const std::string file = std::string(WARPFOLD_SOURCE_DIR "/") + launch;
+  auto description = configs::load_kernel_launch(file, settings);
+  if (!description) throw std::runtime_error(description.error().text());
+  configs::Kernel listed;
+  listed.mutable_listing()->set_path((std::filesystem::path(file).parent_path() / description->listing()).string());
+  *listed.mutable_listing()->mutable_description() = std::move(*description);
+  listed.set_name("kernel");
+  const auto kernel = workloads::make_kernel(listed, gpu, "");
+  if (!kernel) throw std::runtime_error(kernel.error().text());
+  sim::Options options;
+  options.fold.error = 0.01;
+  sim::Launch only;
+  only.kernel = &*kernel;
+  const auto outcome = sim::simulate(gpu, {only}, options);
+  if (!outcome) throw std::runtime_error(outcome.error().text());
+  return static_cast<double>(outcome->total_cycles) / gpu.clock_mhz();
 }
 
 const configs::LayerKernel& kernel_called(const configs::LayerVersion& version, const std::string& name) {

@@ -18,8 +18,12 @@ struct LayerRun {
   bool simulate = false;
   bool fused = false;
   double activations_mb = 0;  // 0: no budget is asked about
+  std::string kernels = {};   // of configs/kernels: the table of listings; default: none
 };
 configs::LayerReport layer_of(const configs::TransformerModel& model, const configs::Gpu& gpu, const LayerRun& how);
+
+// Of a listing's launch description by itself.
+double simulated_us_of_listing(const configs::Gpu& gpu, const std::string& launch, const std::vector<std::string>& settings);
 
 // A kernel of a version by its name.
 const configs::LayerKernel& kernel_called(const configs::LayerVersion& version, const std::string& name);

@@ -34,6 +34,7 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"flash_attention_3_dropout_h100", {"seq=1024"}},
     {"flash_attention_3_h100", {"seq=2048"}},
     {"flash_attention_4_b200", {"seq=2048"}},
+    {"flash_attention_4_backward_b200", {"seq=1024"}},
     {"gemm_a100_fp16_4096", {"size=2048"}},
     {"gemm_b200_bf16_8192", {}},
     {"gemm_b200_fp8_8192", {"size=4096"}},

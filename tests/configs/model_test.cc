@@ -112,6 +112,29 @@ TEST_F(OperatorTable, NamesTheMistakeAndItsPlace) {
   const std::string kernel = "kernel { operator: \"sgd\" listing: \"a\" launch: \"a\"\n";
   EXPECT_EQ(error_of(kernel + "size { } }"), "t.textproto:2:1: a size has no path");
   EXPECT_EQ(error_of(kernel + "size { path: \"grid.x\" divide: 0 } }"), "t.textproto:2:23: divide must be at least 1, not 0");
+  EXPECT_EQ(error_of(kernel + "size { path: \"grid.x\" multiple_of: 0 } }"),
+            "t.textproto:2:23: multiple_of must be at least 1, not 0");
+  EXPECT_EQ(error_of(kernel + "size { path: \"grid.x\" operator_at: 1 } }"),
+            "t.textproto:2:23: operator_at must be below 1, the number of operators, not 1");
+  EXPECT_EQ(error_of(kernel + "only { of: ROWS } }"), "t.textproto:2:1: a range has neither least nor most");
+  EXPECT_EQ(error_of(kernel + "only { least: 2 most: 1 } }"), "t.textproto:2:17: most must be at least 2, not 1");
+  EXPECT_EQ(error_of(kernel + "only { most: 1 operator_at: 2 } }"),
+            "t.textproto:2:16: operator_at must be below 1, the number of operators, not 2");
+  EXPECT_EQ(error_of(kernel + "then { } }"), "t.textproto:2:1: a kernel of the table needs a launch");
+  EXPECT_EQ(error_of(kernel + "then { launch: \"b\" size { } } }"), "t.textproto:2:20: a size has no path");
+  EXPECT_EQ(error_of(kernel + "candidate: true then { launch: \"b\" } }"), "t.textproto:2:17: a candidate is one launch");
+}
+
+TEST_F(OperatorTable, RowsOfItsBaseFollow) {
+  std::filesystem::create_directory("deep");
+  write("t.textproto", "kernel { operator: \"sgd\" launch: \"a.textproto\" then { launch: \"b.textproto\" } }");
+  write("deep/u.textproto", "base: \"../t.textproto\" kernel { operator: \"adam\" launch: \"c.textproto\" }");
+  const OperatorKernels table = load_operator_kernels("deep/u.textproto").value();
+  ASSERT_EQ(table.kernel_size(), 2);
+  EXPECT_EQ(table.kernel(0).launch(), "deep/c.textproto");
+  EXPECT_EQ(table.kernel(1).launch(), "a.textproto");
+  EXPECT_EQ(table.kernel(1).then(0).launch(), "b.textproto");
+  EXPECT_EQ(error_of("base: \"t.textproto\""), "t.textproto:1:1: more than 16 tables follow each other");
 }
 
 }  // namespace

@@ -129,5 +129,20 @@ TEST(LoadReturn, WideLoadsReturnAt512BitsACycle) {
   EXPECT_EQ(last_use("LDG.E.128 R4, [R2.64]"), 38);
 }
 
+// Lanes that all ask for the same words: two registers return in a pass, half as many passes as of words of their own.
+// Source: G. Smith (NVIDIA), forums.developer.nvidia.com/t/77228: "from 4 to 2" of LDS.128. A store is no load.
+TEST(SharedMemory, OneAddressHalvesThePassesOfAWideLoad) {
+  const auto passes = [](const std::string& access, const std::string& effect) {
+    const Lines lines = repeat(10, {op(access, {.stall = 8}, effect)});
+    return replay(one_sm("rtx_a6000"), on_one_sub_core("sm_86", {lines})).busy("shared_memory");
+  };
+  EXPECT_EQ(passes("LDS.128 R4, [R2]", ""), 40);
+  EXPECT_EQ(passes("LDS.128 R4, [R2]", "wavefronts=2"), 20);
+  EXPECT_EQ(passes("LDS.128 R4, [R2]", "wavefronts=1"), 20);
+  EXPECT_EQ(passes("LDS.64 R4, [R2]", "wavefronts=1"), 10);
+  EXPECT_EQ(passes("LDS R4, [R2]", "wavefronts=1"), 10);
+  EXPECT_EQ(passes("STS.128 [R2], R4", "wavefronts=1"), 40);
+}
+
 }  // namespace
 }  // namespace warpfold::test

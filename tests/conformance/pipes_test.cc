@@ -65,6 +65,27 @@ INSTANTIATE_TEST_SUITE_P(MmaSync, PipeOccupancy,
                                          Occupancy{"a100_sxm", "HMMA.1688.F32 R4, R8, R12, R4", 4}),
                          occupancy_name);
 
+// CUDA C Programming Guide, arithmetic throughput: results a cycle an SM of 64-bit floating point, 2 on 7.5, 8.6 and 8.9 (and 12.0,
+// as gb202 measured), 32 on 7.0 and 8.0, 64 on 9.0.
+double fp64_results_a_cycle(configs::Gpu gpu, const std::string& architecture) {
+  gpu.set_architecture(architecture);
+  const Lines loop_body = loop(400, {op("DFMA R4, R8.reuse, R8.reuse, R12", {.stall = 2})});
+  const auto cycles = [&](uint32_t warps) {
+    return static_cast<double>(replay(gpu, on_all_sub_cores(architecture, warps, loop_body)).outcome.total_cycles);
+  };
+  return 16 * 400 * 32.0 / cycles(16);
+}
+
+TEST(Fp64, ResultsACycleOfAnSm) {
+  EXPECT_NEAR(fp64_results_a_cycle(one_sm("rtx_a6000"), "sm_75"), 2, 0.02);
+  EXPECT_NEAR(fp64_results_a_cycle(one_sm("rtx_a6000"), "sm_86"), 2, 0.02);
+  EXPECT_NEAR(fp64_results_a_cycle(one_sm("rtx_4090"), "sm_89"), 2, 0.02);
+  EXPECT_NEAR(fp64_results_a_cycle(one_sm("rtx_5090"), "sm_120"), 2, 0.02);
+  EXPECT_NEAR(fp64_results_a_cycle(one_sm("v100_16gb"), "sm_70"), 32, 0.5);
+  EXPECT_NEAR(fp64_results_a_cycle(one_sm("a100_sxm"), "sm_80"), 32, 0.5);
+  EXPECT_NEAR(fp64_results_a_cycle(one_sm("h100_sxm"), "sm_90"), 64, 2);
+}
+
 // Two streams alternating in the warps: their pipes are apart when the pair takes as long as the slower one alone.
 double pair(const std::string& first, const std::string& second) {
   return 2 * cycles_per_instruction(one_sm("h100_sxm"), repeat(8, {op(first), op(second)}));

@@ -33,6 +33,13 @@ LayerWorkload workload(const configs::TransformerModel& model, const std::string
   throw std::runtime_error("no kernel called " + kernel_name);
 }
 
+int64_t parameter_of(const configs::KernelLaunch& launch, const std::string& name) {
+  for (const configs::KernelParameter& each : launch.parameter()) {
+    if (each.name() == name) return each.value();
+  }
+  throw std::runtime_error("no parameter called " + name);
+}
+
 TEST(LayerKernels, ProductsGoToTheGenerationsGenerator) {
   const configs::HopperGemm hopper = workload(llama(), "h100_sxm", "linear 2").kernels.front().hopper_gemm();
   EXPECT_EQ(hopper.m(), 512U);
@@ -41,7 +48,58 @@ TEST(LayerKernels, ProductsGoToTheGenerationsGenerator) {
   EXPECT_EQ(hopper.tile(), configs::AUTO);
   EXPECT_TRUE(workload(llama(), "a100_sxm", "linear 2").kernels.front().has_ampere_gemm());
   EXPECT_TRUE(workload(llama(), "b200", "linear 2").kernels.front().has_blackwell_gemm());
-  EXPECT_THAT(workload(llama(), "v100_16gb", "linear 2").why_none, HasSubstr("sm_70"));
+}
+
+// Listings for every tile of cuBLAS, which work on whole tiles: 512 x 512 x 1024.
+TEST(LayerKernels, ProductsOfAV100AreCandidates) {
+  const LayerWorkload products = workload(llama(), "v100_16gb", "linear 2");
+  ASSERT_EQ(products.kernels.size(), 1U) << products.why_none;
+  EXPECT_EQ(products.kernels.front().listing().description().function(), "volta_gemm_128x128");
+  ASSERT_EQ(products.candidates.size(), 4U);
+  const configs::KernelLaunch& launch = products.candidates.front().listing().description();
+  EXPECT_EQ(launch.function(), "volta_gemm_256x128");
+  EXPECT_EQ(parameter_of(launch, "rows"), 512);
+  EXPECT_EQ(parameter_of(launch, "columns"), 512);
+  EXPECT_EQ(parameter_of(launch, "depth"), 1024);
+}
+
+// A factor behind a product is a parameter of it; a batch is the grid's third dimension.
+TEST(LayerKernels, AV100HasBatchesOfProducts) {
+  configs::TransformerModel model = gpt();
+  model.set_attention(configs::MATERIALISED);
+  const LayerWorkload scores = workload(model, "v100_16gb", "QK^T + scale Q");
+  ASSERT_EQ(scores.kernels.size(), 1U) << scores.why_none;
+  const configs::KernelLaunch& launch = scores.kernels.front().listing().description();
+  EXPECT_EQ(parameter_of(launch, "batch"), static_cast<int64_t>(model.batch() * model.heads()));
+}
+
+// Those of arXiv 2007.00072 are compiled for BERT-large, batch 8 of 512 tokens: rows of 512 scores.
+TEST(LayerKernels, ARowMayBeForSomeSizesAlone) {
+  configs::TransformerModel model = gpt();
+  model.set_attention(configs::MATERIALISED);
+  model.set_causal(false);
+  EXPECT_EQ(workload(model, "v100_16gb", "SM").why_none, "no kernel for the operators as one");
+  model.set_sequence(512);
+  EXPECT_EQ(workload(model, "v100_16gb", "SM").kernels.front().listing().description().function(), "sm");
+}
+
+// A layer normalisation's gradient in an eager framework is three launches, each with the operator's sizes.
+TEST(LayerKernels, ARowMayBeSeveralLaunches) {
+  const configs::OperatorKernels table =
+      configs::load_operator_kernels(WARPFOLD_SOURCE_DIR "/configs/kernels/eager_v100.textproto").value();
+  const configs::Gpu v100 = gpu("v100_16gb");
+  const Graph graph = build_layer(gpt(), {});
+  for (const FusedKernel& each : unfused(graph)) {
+    if (graph.operators[static_cast<size_t>(each.operators.front())].work != Work::kLayerNormGradient) continue;
+    const LayerWorkload made = workload_of(graph, each, {.gpu = v100, .type = configs::FP16, .listings = table}).value();
+    ASSERT_EQ(made.kernels.size(), 3U) << made.why_none;
+    EXPECT_EQ(made.kernels[1].listing().description().function(), "eager_gradient_factors");
+    const configs::KernelLaunch& last = made.kernels[2].listing().description();
+    EXPECT_EQ(parameter_of(last, "rows"), static_cast<int64_t>(gpt().batch() * gpt().sequence()));
+    EXPECT_EQ(parameter_of(last, "columns"), static_cast<int64_t>(gpt().hidden()));
+    return;
+  }
+  FAIL() << "no gradient of a layer normalisation";
 }
 
 TEST(LayerKernels, EpiloguesAreFusedWhereTheGeneratorHasThem) {
@@ -56,6 +114,9 @@ TEST(LayerKernels, AttentionsBackwardPassIsThreeKernels) {
   EXPECT_EQ(backward.kernels[1].flash_attention_3().pass(), configs::BACKWARD);
   EXPECT_EQ(backward.kernels[1].flash_attention_3().shape().kv_heads(), 2U);
   EXPECT_TRUE(backward.kernels[1].flash_attention_3().shape().causal());
+  const LayerWorkload blackwell = workload(llama(), "b200", "attention dX");
+  ASSERT_EQ(blackwell.kernels.size(), 3U);
+  EXPECT_EQ(blackwell.kernels[1].flash_attention_4().pass(), configs::BACKWARD);
 }
 
 TEST(LayerKernels, SayWhyNoneRunsAnOperator) {

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
         Collision{"alu", Contended::kAlu, kSmall, once("IADD3 R1, R2, RZ, RZ"), once("MOV R1, R2"), 1, 1},
         Collision{"fma_heavy", Contended::kFmaHeavy, kSmall, once("IMAD.WIDE R4, R2, R3, RZ"), once("IMAD R1, R2, R3, RZ"), 1, 3},
         Collision{"fma_lite", Contended::kFmaLite, kSmall, twice("FADD R1, R2, R3"), once("FMUL R1, R2, R3"), 1, 1},
-        Collision{"fp64", Contended::kFp64, kSmall, once("DADD R4, R2, R6"), once("DMUL R4, R2, R6"), 1, 15},
+        Collision{"fp64", Contended::kFp64, kSmall, once("DADD R4, R2, R6"), once("DMUL R4, R2, R6"), 1, 63},
         Collision{"xu", Contended::kXu, kSmall, once("MUFU.EX2 R1, R2"), once("MUFU.RCP R1, R2"), 1, 7},
         Collision{"tensor", Contended::kTensor, kSmall, once("HMMA.16816.F32 R4, R8, R12, R4"),
                   once("HMMA.16816.F32 R4, R8, R12, R4"), 6, 10},

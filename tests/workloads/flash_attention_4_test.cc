@@ -82,6 +82,21 @@ TEST(FlashAttention4, EmulatesTheLibrarysShareOfExponentials) {
   EXPECT_EQ(of_block(all, "b200"), 128);
 }
 
+// Loads that give their largest score spare the comparisons of the others: 63 of a row and block behind the first, of three
+// numbers.
+TEST(FlashAttention4, TakesTheMaximumOfLoadsOnSm103) {
+  configs::FlashAttention4 all = attention(4, 16, 2048, 128);
+  const auto loads = [&](const std::string& on) { return issued(make(all, on), "softmax0", "LDTM.STAT"); };
+  const auto comparisons = [&](const std::string& on) { return issued(make(all, on), "softmax0", "FMNMX"); };
+  const uint64_t behind_first = 64 * 8 * 15;
+  EXPECT_EQ(loads("b200"), 0);
+  EXPECT_EQ(loads("b300"), 4 * behind_first);
+  const uint64_t fewest = comparisons("b300");
+  all.set_maximum_of_load(false);
+  EXPECT_EQ(loads("b300"), 0);
+  EXPECT_GT(comparisons("b300"), fewest + 60 * behind_first);
+}
+
 // O is read, multiplied and written 16 columns at a time at so many of the fifteen blocks behind a tile's first, and read once
 // more.
 TEST(FlashAttention4, RescalesTheShareThatIsNotSkipped) {
@@ -152,6 +167,9 @@ TEST(FlashAttention4, SaysWhatItCannotDo) {
   dense.set_longest_first(true);
   EXPECT_EQ(error(dense, "b200"),
             "flash_attention_4: longest_first is an order of causal tiles; without causal all tiles are of one length");
+  configs::FlashAttention4 maxima = attention(1, 1, 512, 128);
+  maxima.set_maximum_of_load(true);
+  EXPECT_EQ(error(maxima, "b200"), "flash_attention_4: maximum_of_load is an instruction of sm_103, this GPU is sm_100");
   causal = attention(1, 1, 1024, 128, true);
   causal.mutable_shape()->set_keys(512);
   EXPECT_EQ(error(causal, "b200"),

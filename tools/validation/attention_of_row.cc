@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <string_view>
 #include <utility>
 
@@ -19,6 +21,7 @@ struct Pass {
 constexpr std::array kPasses{
     Pass{"attention fwd", "attention forward", 1, true, false},
     Pass{"attention bwd", "attention backward", 2.5, false, true},
+    Pass{"attention bwd (preprocess+main+postprocess)", "attention backward", 2.5, false, true},
     Pass{"attention fwd+bwd", "attention forward and backward", 3.5, true, true},
 };
 
@@ -98,6 +101,21 @@ std::vector<configs::Kernel> kernels_of(std::string_view generator, const Pass& 
   return kernels;
 }
 
+bool says(const std::string& text, std::initializer_list<std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return text.contains(word); });
+}
+
+// Whether dQ is added in a fixed order, and whether P and dS have columns of their own, are said in words.
+void fill_backward(const MeasuredRow& row, RowWork& work) {
+  const bool ordered = says(row.text("notes"), {"deterministic"}) || says(row.text("impl"), {"deterministic"});
+  const bool own_columns = says(row.text("impl"), {"own columns", "dedicated P", "de-aliased"});
+  for (configs::Kernel& kernel : work.kernels) {
+    if (kernel.flash_attention_4().pass() != configs::BACKWARD) continue;
+    if (ordered) kernel.mutable_flash_attention_4()->set_deterministic(true);
+    if (own_columns) kernel.mutable_flash_attention_4()->set_own_columns(true);
+  }
+}
+
 // FlashAttention-3's forward pass draws causal tiles from a counter, which is cleared before. A copy of four bytes stands for it.
 configs::Kernel clearing() {
   configs::Kernel kernel;
@@ -111,7 +129,7 @@ configs::Kernel clearing() {
 
 }  // namespace
 
-Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
+Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const Pass* pass = nullptr;
   for (const Pass& each : kPasses) {
     if (row.text("kernel") == each.published) pass = &each;
@@ -123,7 +141,6 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
   if (!shape) return std::unexpected(shape.error());
   if (generator == "flash_attention_3" && pass->backward && shape->head_dim() != 64 && shape->head_dim() != 128)
     return not_mapped("FlashAttention-3's backward pass has a generator for head_dim 64 and 128 only");
-  if (generator == "flash_attention_4" && pass->backward) return not_mapped("FlashAttention-4's backward pass has no generator");
   if (generator == "flash_attention_4" && shape->head_dim() != 64 && shape->head_dim() != 128)
     return not_mapped("FlashAttention-4 has a generator for head_dim 64 and 128 only");
   const bool drops = dropout_of(row) > 0;
@@ -138,6 +155,10 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row) {
   work.shape = row.text("dtype") + " " + std::to_string(shape->batch()) + "x" + std::to_string(shape->heads()) + "x" +
                std::to_string(shape->queries()) + "x" + std::to_string(shape->head_dim()) + (shape->causal() ? " causal" : "");
   work.kernels = kernels_of(generator, *pass, *shape);
+  if (generator == "flash_attention_4") {
+    if (pass->backward) fill_backward(row, work);
+    work.under_cap = gpu.power().gpu() == gpu.name() && !row.number("clock_mhz");
+  }
   if (generator == "flash_attention_3" && pass->forward && shape->causal()) work.around.push_back(clearing());
   work.launches = true;
   const auto queries = static_cast<double>(shape->queries());

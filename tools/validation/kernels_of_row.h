@@ -30,6 +30,7 @@ struct RowWork {
   std::optional<RowTiming> timing;    // where dims_other says nothing
   std::vector<std::string> settings;  // "gpu.FIELD=VALUE" of the row's machine
   double clock_mhz = 0;               // 0: the GPU file's; a clock that the row states wins
+  bool under_cap = false;             // the clock is what the power cap leaves a kernel that multiplies
 };
 
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
@@ -63,10 +64,11 @@ Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, c
 // Fewer rows than a tile: A and B change places, as inference kernels do, and the few rows are padded to 32 columns.
 void put_few_rows_in_columns(configs::HopperGemm& gemm);
 
-// FlashAttention-2 and -3 by the name of the implementation. The libraries' benchmarks time calls one behind the other
+// FlashAttention-2, -3 and -4 by the name of the implementation. The libraries' benchmarks time calls one behind the other
 // (flash_attn/utils/benchmark.py), so that launches are in the time, and what a call launches besides: the kernels round a backward
 // pass; the filling of FlashAttention-3's tile counter where causal (hopper/flash_api.cpp, torch::zeros).
-Mapped<RowWork> attention_of_row(const MeasuredRow& row);
+// FlashAttention-4 runs at the clock that the power cap leaves, where the GPU file has a model of power and the row no clock.
+Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // Attention of a decode step by FlashAttention-2, -3 or FlashInfer: one query a head, or dims_other's q=N; `seqlen` keys. "page N"
 // and "N splits" in the name of the implementation count. Work is the bytes of keys and values.
 Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu);

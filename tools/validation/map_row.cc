@@ -40,6 +40,12 @@ Mapped<void> set_at(configs::Scenario& scenario, const std::string& prefix, cons
   return {};
 }
 
+// The kernels round a backward pass take DRAM's time, whatever the clock.
+bool multiplies(const configs::Kernel& kernel) {
+  const configs::AttentionPass pass = kernel.flash_attention_4().pass();
+  return pass == configs::FORWARD || pass == configs::BACKWARD;
+}
+
 // A row that states its tile needs no library; what it leaves open then is the generator's default.
 bool states_tile(const std::vector<std::string>& words) {
   return std::ranges::any_of(words,
@@ -67,7 +73,7 @@ bool is_power(const MeasuredRow& row) { return row.text("category") == "POWER"; 
 // The kernel that takes the power, as a row of its own category would have it.
 Mapped<RowWork> power_work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& kernel = row.text("kernel");
-  if (kernel.starts_with("attention")) return attention_of_row(row);
+  if (kernel.starts_with("attention")) return attention_of_row(row, gpu);
   if (kernel.starts_with("pass")) return memory_of_row(row);
   return gemm_of_row(row, gpu.architecture());
 }
@@ -76,7 +82,7 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const s
   if (!row.text("kernel_file").empty()) return kernel_file_of_row(row);
   const std::string& category = row.text("category");
   if (category == "GEMM") return gemm_of_row(row, gpu.architecture());
-  if (category == "ATTN") return attention_of_row(row);
+  if (category == "ATTN") return attention_of_row(row, gpu);
   if (category == "DECODE") return decode_of_row(row, gpu);
   if (category == "RNG") return philox_of_row(row);
   if (category == "MEM" && row.option("operation").empty()) return operator_of_row(row, gpu, operators);
@@ -138,6 +144,7 @@ Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, c
   *run.scenario.add_kernel() = kernel;
   run.scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
   if (work.clock_mhz > 0) run.scenario.mutable_gpu()->set_clock_mhz(work.clock_mhz);
+  if (work.under_cap && multiplies(kernel)) run.scenario.mutable_gpu()->set_clock(configs::POWER);
   for (const std::string& setting : work.settings) {
     if (auto set = set_at(run.scenario, "", setting, row.problem("id", {})); !set) return std::unexpected(set.error());
   }

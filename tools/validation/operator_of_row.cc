@@ -53,9 +53,8 @@ Mapped<RowWork> stream_of_row(const MeasuredRow& row, const configs::Gpu& gpu, c
   work.settings = {"gpu.sm.cta_slots=" + std::to_string(*ctas)};
   work.shape = std::to_string(*threads) + " threads";
   if (says(kernel, "read")) {
-    if (gpu.architecture() == "sm_70") return not_mapped("no listing of reads alone for sm_70");
     auto read =
-        kernel_of({"stream_read",
+        kernel_of({gpu.architecture() == "sm_70" ? "stream_read_sm_70" : "stream_read",
                    {"block.x=" + std::to_string(*threads), "grid.x=" + std::to_string((kElements + *threads - 1) / *threads)},
                    {}},
                   folder);

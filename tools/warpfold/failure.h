@@ -19,9 +19,11 @@ inline constexpr int kDeadlock = 3;       // a report of what each warp waits fo
 struct Failure {
   int exit_code = kUserError;
   std::string text;
+  Diagnostic diagnostic{};  // with the place, where the failure has one; its message is the text otherwise
 
-  Failure(int code, std::string what) : exit_code(code), text(std::move(what)) {}
-  Failure(const Diagnostic& diagnostic) : text(diagnostic.text()) {}  // NOLINT(google-explicit-constructor): what main makes of one
+  Failure(int code, std::string what) : exit_code(code), text(std::move(what)), diagnostic{{}, 0, 0, text} {}
+  Failure(const Diagnostic& what)
+      : text(what.text()), diagnostic(what) {}  // NOLINT(google-explicit-constructor): what main makes of one
 };
 
 template <typename T>

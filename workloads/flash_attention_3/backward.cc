@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "workloads/common/occupancy.h"
+#include "workloads/common/gradient_rows.h"
 
 namespace warpfold::workloads {
 namespace {
@@ -74,20 +74,16 @@ traces::Kernel make_pass(const configs::AttentionShape& shape, const Plan& plan,
   return kernel;
 }
 
-// Before the pass and behind it: a CTA of 256 threads a tile of queries, two of which an SM has to hold.
+// Before the pass and behind it.
 traces::Kernel make_rows_kernel(const configs::AttentionShape& shape, const Plan& plan, bool prepares) {
   traces::Kernel kernel = kernel_of(prepares ? "prepare" : "convert", shape, plan);
-  kernel.roles = {{"rows", Plan::kConsumerWarps, prepares ? backward_prepare_body(plan) : backward_convert_body(plan)}};
-  kernel.registers_per_thread = registers_named(kernel.roles);
-  kernel.cta_classes = {{"tile", {}}};
-  kernel.grid = {{0, plan.query_tiles() * plan.tiles.heads() * plan.tiles.batch()}};
+  const GradientRows rows{plan.architecture, plan.type, plan.tile_queries, plan.head_dim()};
+  const uint64_t tiles = plan.query_tiles() * plan.tiles.heads() * plan.tiles.batch();
   if (prepares) {
-    kernel.streams = {{"O", false, 1, 1}, {"dO", false, 1, 1}, {"dQ_sums", true, 1, 1}, {"rows", true, 1, 1}, {"LSE", false, 1, 1}};
-    return kernel;
+    add_gradient_preparation(kernel, rows, tiles);
+  } else {
+    add_gradient_conversion(kernel, rows, tiles);
   }
-  kernel.shared_memory_bytes = 3 * plan.query_tile_bytes() + 128;  // dQ in FP32 and in 16 bits, a barrier
-  kernel.rings = {{"sums", 1, Plan::kConsumerWarps, false}};
-  kernel.streams = {{"dQ_sums", false, 1, 1}, {"dQ", true, 1, 1}};
   return kernel;
 }
 

@@ -43,21 +43,6 @@ std::vector<traces::Node> backward_writer_body(const FlashAttention3BackwardPlan
 std::vector<traces::Node> backward_idle_body(const FlashAttention3BackwardPlan& plan);
 std::vector<traces::Node> backward_consumer_body(const FlashAttention3BackwardPlan& plan, uint32_t group);
 
-// The kernels before and behind it, a tile of queries a CTA.
-struct BackwardPrepareStreams {
-  static constexpr int16_t kOutput = 0;
-  static constexpr int16_t kOutputGradient = 1;
-  static constexpr int16_t kQueryGradient = 2;
-  static constexpr int16_t kRows = 3;
-  static constexpr int16_t kLogSum = 4;
-};
-struct BackwardConvertStreams {
-  static constexpr int16_t kSums = 0;
-  static constexpr int16_t kQueryGradient = 1;
-};
-std::vector<traces::Node> backward_prepare_body(const FlashAttention3BackwardPlan& plan);
-std::vector<traces::Node> backward_convert_body(const FlashAttention3BackwardPlan& plan);
-
 Expected<traces::Kernel> make_flash_attention_3_backward(const configs::FlashAttention3& attention, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

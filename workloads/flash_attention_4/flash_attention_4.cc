@@ -7,6 +7,7 @@
 
 #include "workloads/common/cta_runs.h"
 #include "workloads/common/longest_first.h"
+#include "workloads/flash_attention_4/backward.h"
 #include "workloads/flash_attention_4/roles.h"
 
 namespace warpfold::workloads {
@@ -21,7 +22,7 @@ std::string describe(const configs::AttentionShape& shape, const Plan& plan) {
   text << "flash_attention_4 " << workloads::describe(shape) << " tile=256x128 stages=" << plan.stages
        << (plan.pair ? " two_ctas" : "") << (plan.persistent ? " persistent" : "") << (plan.longest_first ? " longest_first" : "")
        << (plan.tiles.rows_of_query() > 1 ? " pack_gqa" : "") << " emulated_pairs=" << plan.emulated_pairs
-       << " rescale_share=" << plan.rescale_share;
+       << " rescale_share=" << plan.rescale_share << (plan.maximum_of_load ? " maximum_of_load" : "");
   return text.str();
 }
 
@@ -106,6 +107,9 @@ void add_causal_tiles(traces::Kernel& kernel, const Plan& plan) {
 }  // namespace
 
 Expected<traces::Kernel> make_flash_attention_4(const configs::FlashAttention4& attention, const configs::Gpu& gpu) {
+  if (attention.pass() != configs::FORWARD) return make_flash_attention_4_backward(attention, gpu);
+  if (attention.has_deterministic() || attention.has_own_columns())
+    return fail("flash_attention_4: deterministic and own_columns belong to the backward pass");
   const auto plan = plan_flash_attention_4(attention, gpu);
   if (!plan) return std::unexpected(plan.error());
   const auto architecture = isa::Architecture::find(gpu.architecture());

@@ -74,7 +74,9 @@ Expected<Plan> plan_flash_attention_4(const configs::FlashAttention4& attention,
   // The library's default scheduler: persistent CTAs without causal mask, else a CTA for each tile.
   plan.persistent = !shape.causal();
   plan.longest_first = shape.causal() && (!attention.has_longest_first() || attention.longest_first());
-  plan.maximum_of_load = fast_exponentials;
+  if (attention.maximum_of_load() && !fast_exponentials)
+    return fail("flash_attention_4: maximum_of_load is an instruction of sm_103, this GPU is " + gpu.architecture());
+  plan.maximum_of_load = attention.has_maximum_of_load() ? attention.maximum_of_load() : fast_exponentials;
   plan.emulated_pairs = attention.has_emulated_exponential_share()
                             ? static_cast<uint32_t>(std::lround(attention.emulated_exponential_share() * kPairs))
                             : library_pairs(plan, fast_exponentials);

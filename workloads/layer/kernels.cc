@@ -39,11 +39,8 @@ class Mapper {
   Expected<LayerWorkload> run() const {
     const Operator& first = first_of(graph_, kernel_);
     if (first.kind == OperatorClass::kCommunication) return none("a transfer between GPUs, by the link's bandwidth and latency");
-    for (const configs::OperatorKernel& row : source_.listings.kernel()) {
-      auto listing = listed(row, first);
-      if (!listing) return std::unexpected(listing.error());
-      if (*listing) return LayerWorkload{{**listing}, {}};
-    }
+    auto compiled = from_table();
+    if (!compiled || !compiled->kernels.empty()) return compiled;
     if (first.work == Work::kProduct) return product(first);
     const bool is_attention = first.work == Work::kAttention || first.work == Work::kAttentionGradient;
     if (is_attention && source_.layout == configs::TOKENS_INNERMOST)
@@ -60,7 +57,35 @@ class Mapper {
 
   const Operator& at(int index) const { return graph_.operators[static_cast<size_t>(index)]; }
 
+  // The first row that fits; of candidates, all of them.
+  Expected<LayerWorkload> from_table() const {
+    LayerWorkload found;
+    for (const configs::OperatorKernel& row : source_.listings.kernel()) {
+      if (!found.kernels.empty() && !row.candidate()) continue;
+      auto listing = listed(row);
+      if (!listing) return std::unexpected(listing.error());
+      if (!*listing) continue;
+      (found.kernels.empty() ? found.kernels : found.candidates).push_back(std::move(**listing));
+      if (row.candidate()) continue;
+      for (const auto& each : row.then()) {
+        auto next = made_of(each);
+        if (!next) return std::unexpected(next.error());
+        if (*next) found.kernels.push_back(std::move(**next));
+      }
+      break;
+    }
+    return found;
+  }
+
+  // A product's factor is a parameter of its kernel.
+  bool does_product(const configs::OperatorKernel& row) const {
+    const Operator& first = at(kernel_.operators.front());
+    return first.work == Work::kProduct && row.operator__size() == 1 && row.operator_(0) == name_of(first.work) &&
+           behind_product().empty() && graph_.tensor(kernel_.inputs.front()).bytes == row.word_bytes();
+  }
+
   bool does_operators_of(const configs::OperatorKernel& row) const {
+    if (does_product(row)) return true;
     if (row.operator__size() != static_cast<int>(kernel_.operators.size())) return false;
     for (int i = 0; i < row.operator__size(); ++i) {
       if (row.operator_(i) != name_of(at(kernel_.operators[static_cast<size_t>(i)]).work)) return false;
@@ -113,28 +138,47 @@ class Mapper {
         return extent(first, "j");
       case configs::FEATURES:
         return elements / extent(first, "b") / extent(first, "j");
+      case configs::PRODUCT_M:
+        return first.product.m;
+      case configs::PRODUCT_N:
+        return first.product.n;
+      case configs::PRODUCT_K:
+        return first.product.k;
+      case configs::PRODUCT_COUNT:
+        return first.product.count;
       default:
         return elements;
     }
   }
 
-  uint64_t size_of(const configs::OperatorKernel::Size& size, const Operator& first) const {
-    const uint64_t whole = whole_size(size.of(), first);
+  uint64_t size_of(const configs::OperatorKernel::Size& size) const {
+    const uint64_t whole = whole_size(size.of(), at(kernel_.operators[size.operator_at()]));
     const uint64_t divide = size.has_divide() ? size.divide() : 1;
-    return (whole * (size.has_times() ? size.times() : 1) + divide - 1) / divide;
+    const uint64_t multiple = size.has_multiple_of() ? size.multiple_of() : 1;
+    const uint64_t exact = (whole * (size.has_times() ? size.times() : 1) + divide - 1) / divide;
+    return (exact + multiple - 1) / multiple * multiple;
   }
 
-  Expected<std::optional<configs::Kernel>> listed(const configs::OperatorKernel& row, const Operator& first) const {
-    if (!does_operators_of(row)) return std::nullopt;
+  Expected<std::optional<configs::Kernel>> listed(const configs::OperatorKernel& row) const {
+    const bool does = does_operators_of(row) && std::ranges::all_of(row.only(), [&](const auto& range) {
+                        const uint64_t size = whole_size(range.of(), at(kernel_.operators[range.operator_at()]));
+                        return size >= range.least() && (!range.has_most() || size <= range.most());
+                      });
+    return does ? made_of(row) : std::optional<configs::Kernel>{};
+  }
+
+  // None where it is for another architecture.
+  template <typename Launch>
+  Expected<std::optional<configs::Kernel>> made_of(const Launch& of) const {
     std::vector<std::string> settings;
-    for (const auto& size : row.size()) settings.push_back(size.path() + "=" + std::to_string(size_of(size, first)));
-    auto launch = configs::load_kernel_launch(row.launch(), settings);
+    for (const auto& size : of.size()) settings.push_back(size.path() + "=" + std::to_string(size_of(size)));
+    auto launch = configs::load_kernel_launch(of.launch(), settings);
     if (!launch) return std::unexpected(launch.error());
     configs::settle_architecture(*launch, source_.gpu);
     const std::string& runs_on = launch->has_runs_on() ? launch->runs_on() : launch->architecture();
     if (runs_on != source_.gpu.architecture()) return std::nullopt;
     configs::Kernel made;
-    made.mutable_listing()->set_path(row.has_listing() ? row.listing() : listing_beside(row.launch(), *launch));
+    made.mutable_listing()->set_path(of.has_listing() ? of.listing() : listing_beside(of.launch(), *launch));
     *made.mutable_listing()->mutable_description() = std::move(*launch);
     return made;
   }
@@ -270,8 +314,7 @@ class Mapper {
         add_passes(&configs::Kernel::mutable_flash_attention_3);
         break;
       case Machine::kBlackwell:
-        if (gradient) return none("no backward pass of FlashAttention-4 is generated");
-        *workload.kernels.emplace_back().mutable_flash_attention_4()->mutable_shape() = shape;
+        add_passes(&configs::Kernel::mutable_flash_attention_4);
         break;
     }
     return workload;

@@ -25,6 +25,7 @@ struct KernelSource {
 struct LayerWorkload {
   std::vector<configs::Kernel> kernels;
   std::string why_none;
+  std::vector<configs::Kernel> candidates = {};  // each does what the only one of `kernels` does; the fastest counts
 };
 
 // Fails where a row of the table is wrong. Shapes that a generator refuses are found when its kernel is made.

@@ -19,6 +19,7 @@ Outcome<void> import_command(const Invocation& invocation);
 Outcome<void> import_trace_command(const Invocation& invocation);
 Outcome<void> trace_command(const Invocation& invocation);
 Outcome<void> check_command(const Invocation& invocation);
+Outcome<void> list_command(const Invocation& invocation);
 Outcome<void> gpu_command(const Invocation& invocation);
 Outcome<void> gpu_new(const Invocation& invocation);  // of gpu_command
 Outcome<void> validate_command(const Invocation& invocation);

@@ -103,7 +103,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
       "are nearer to each other than folding's bounds. Parameters of policies are fields of the scenario's policy\n"
       "(configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
           policy_help(),
-      "  warpfold compare configs/scenarios/qkv_philox_llama3_70b.textproto --policies all\n"
+      "  warpfold compare qkv_philox_llama3_70b --policies all\n"
       "  warpfold compare scenario.textproto --policies concurrent,pipelined --set policy.pipelined.segments=8\n"
       "  warpfold compare scenario.textproto --set seq=8192 --format csv --output policies.csv\n");
   options.add()("policies",

@@ -7,6 +7,7 @@
 #include "configs/flat_fields.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
+#include "configs/search_path.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/table.h"
@@ -31,40 +32,47 @@ double tensor_tflops(const configs::Gpu& gpu, const isa::Architecture& architect
   return flop_per_clk * (tensor.has_scale() ? tensor.scale() : 1) * gpu.sm_count() * gpu.clock_mhz() / 1e6;
 }
 
+Outcome<std::vector<fs::path>> files_of(const std::string& folder) {
+  std::error_code failed;
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
+    if (entry.path().extension() == ".textproto") files.push_back(entry.path());
+  }
+  if (failed) return user_error("cannot read folder \"" + folder + "\": " + failed.message());
+  std::ranges::sort(files);
+  return files;
+}
+
 Outcome<void> list(const Invocation& invocation) {
-  Options options("warpfold gpu list [FOLDER] [options]",
-                  "The GPU files of a folder (configs/gpus): what the tensor cores and the memory could do at the file's clock.",
-                  "  warpfold gpu list\n  warpfold gpu list my/machines --format csv\n");
+  Options options(
+      "warpfold gpu list [FOLDER] [options]",
+      "The GPUs that there are, those of a folder alone if one is given: what the tensor cores and the memory could do\n"
+      "at the file's clock.",
+      "  warpfold gpu list\n  warpfold gpu list my/machines --format csv\n");
   options.positional("FOLDER", 0, 1);
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
   const auto destination = options.destination();
   if (!destination) return std::unexpected(destination.error());
-  const std::string folder = options.arguments().empty() ? "configs/gpus" : options.arguments().front();
-  std::error_code failed;
-  std::vector<std::string> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-    if (entry.path().extension() == ".textproto") files.push_back(entry.path().string());
-  }
-  if (failed) return user_error("cannot read folder \"" + folder + "\": " + failed.message());
-  std::ranges::sort(files);
+  const auto files = options.arguments().empty() ? Outcome<std::vector<fs::path>>(configs::config_files("gpus"))
+                                                 : files_of(options.arguments().front());
+  if (!files) return std::unexpected(files.error());
   Table table({"file", "name", "arch", "SMs", "MHz", "tensor TFLOPS", "memory GB/s"});
-  for (const std::string& file : files) {
-    const auto gpu = configs::load_gpu(file);
+  for (const fs::path& file : *files) {
+    const auto gpu = configs::load_gpu(file.string());
     if (!gpu) return std::unexpected(Failure(gpu.error()));
     const auto architecture = isa::Architecture::find(gpu->architecture());
-    if (!architecture) return user_error(file + ": " + architecture.error().message);
-    table.add({fs::path(file).stem().string(), gpu->name(), gpu->architecture(), uint64_t{gpu->sm_count()},
-               Cell(gpu->clock_mhz(), 0), Cell(tensor_tflops(*gpu, **architecture), 1), Cell(gpu->dram().bandwidth_gb_per_s(), 0)});
+    if (!architecture) return user_error(file.string() + ": " + architecture.error().message);
+    table.add({file.stem().string(), gpu->name(), gpu->architecture(), uint64_t{gpu->sm_count()}, Cell(gpu->clock_mhz(), 0),
+               Cell(tensor_tflops(*gpu, **architecture), 1), Cell(gpu->dram().bandwidth_gb_per_s(), 0)});
   }
   return write_output(destination->path, table.render(destination->format));
 }
 
 Outcome<void> show(const Invocation& invocation) {
-  Options options("warpfold gpu show FILE [options]", "Every field of a GPU, its bases merged.",
-                  "  warpfold gpu show configs/gpus/h200_sxm.textproto\n");
-  options.positional("FILE", 1, 1);
+  Options options("warpfold gpu show GPU [options]", "Every field of a GPU, its bases merged.", "  warpfold gpu show h200_sxm\n");
+  options.positional("GPU", 1, 1);
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -78,9 +86,9 @@ Outcome<void> show(const Invocation& invocation) {
 }
 
 Outcome<void> diff(const Invocation& invocation) {
-  Options options("warpfold gpu diff FILE FILE [options]", "The fields in which two GPUs differ; - where a GPU does not state one.",
-                  "  warpfold gpu diff configs/gpus/h100_sxm.textproto configs/gpus/h200_sxm.textproto\n");
-  options.positional("FILE", 2, 2);
+  Options options("warpfold gpu diff GPU GPU [options]", "The fields in which two GPUs differ; - where a GPU does not state one.",
+                  "  warpfold gpu diff h100_sxm h200_sxm\n");
+  options.positional("GPU", 2, 2);
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());

@@ -6,6 +6,7 @@
 #include "configs/load.h"
 #include "configs/merge.h"
 #include "configs/printable.h"
+#include "configs/search_path.h"
 #include "configs/settings.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
@@ -44,9 +45,10 @@ Outcome<void> check_merged(const std::string& base, const configs::Gpu& own, con
 Outcome<void> gpu_new(const Invocation& invocation) {
   Options options("warpfold gpu new NAME --base FILE --output FILE [options]",
                   "Writes a GPU file that says what differs from its base. A machine that contradicts itself is refused.",
-                  "  warpfold gpu new wide --base configs/gpus/h100_sxm.textproto --set sm_count=264 --output wide.textproto\n");
+                  "  warpfold gpu new wide --base h100_sxm --set sm_count=264 --output wide.textproto\n");
   options.positional("NAME", 1, 1);
-  options.add()("base", po::value<std::string>()->value_name("FILE"), "the GPU to start from");
+  options.add()("base", po::value<std::string>()->value_name("FILE"),
+                "the GPU to start from: a file, or a name of `warpfold gpu list`");
   options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("FIELD=VALUE"), "a field that differs");
   options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write");
   options.writes_file("output");
@@ -54,7 +56,8 @@ Outcome<void> gpu_new(const Invocation& invocation) {
   if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("base")) return user_error("gpu new: --base is missing");
   if (!options.has("output")) return user_error("gpu new: --output is missing");
-  const std::string base = options.text("base");
+  const auto base = configs::find_config(options.text("base"), "gpus");
+  if (!base) return std::unexpected(Failure(base.error()));
   const std::string file = options.text("output");
   configs::Gpu own;
   const std::string name = options.arguments().front();
@@ -65,9 +68,10 @@ Outcome<void> gpu_new(const Invocation& invocation) {
       if (auto applied = apply(setting, own); !applied) return std::unexpected(Failure(applied.error()));
     }
   }
-  if (auto checked = check_merged(base, own, file); !checked) return checked;
+  if (auto checked = check_merged(*base, own, file); !checked) return checked;
   const fs::path folder = fs::absolute(file).parent_path();
-  own.set_base(fs::proximate(fs::absolute(base), folder).lexically_normal().string());
+  const bool by_name = *base != options.text("base") && configs::is_config_name(options.text("base"));
+  own.set_base(by_name ? options.text("base") : fs::proximate(fs::absolute(*base), folder).lexically_normal().string());
   std::string text;
   google::protobuf::TextFormat::PrintToString(own, &text);
   return write_output(file, text);

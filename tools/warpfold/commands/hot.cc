@@ -56,7 +56,7 @@ Outcome<void> hot_command(const Invocation& invocation) {
   Options options("warpfold hot SCENARIO [options]",
                   "Simulates the kernels of a scenario together and shows where in their programs the warps spend their time: the\n"
                   "instructions at which they stand longest, how often each was issued and what warps waited for there.",
-                  "  warpfold hot configs/scenarios/qkv_philox_llama3_70b.textproto --top 5\n"
+                  "  warpfold hot qkv_philox_llama3_70b --top 5\n"
                   "  warpfold hot scenario.textproto --kernel rng --role rng --listing\n"
                   "  warpfold hot scenario.textproto --format csv --output hot.csv\n");
   add_request(options);

@@ -142,10 +142,10 @@ Outcome<void> import_trace_command(const Invocation& invocation) {
       "Reads traces of Accel-Sim's tracer (NVBit) and rolls them again: a list (kernelslist.g) becomes a folder with a trace\n"
       "for each kernel and a scenario, one trace (.traceg, .tracez or .trace, also as .xz, .gz or .zst) a .wft or .wfs file.",
       "  warpfold import-trace traces/kernelslist.g --output imported\n"
-      "  warpfold import-trace traces/kernel-1.traceg.xz --gpu configs/gpus/a100_sxm.textproto --output rng.wft\n");
+      "  warpfold import-trace traces/kernel-1.traceg.xz --gpu a100_sxm --output rng.wft\n");
   options.positional("LIST|TRACE", 1, 1);
   options.add()("output,o", po::value<std::string>()->value_name("PATH"), "the folder, or the .wft or .wfs file, to write");
-  options.add()("gpu", po::value<std::string>()->default_value("configs/gpus/a100_sxm.textproto")->value_name("FILE"),
+  options.add()("gpu", po::value<std::string>()->default_value("a100_sxm")->value_name("FILE"),
                 "whose L1 and L2 the addresses meet");
   options.add()("architecture", po::value<std::string>()->value_name("NAME"),
                 "opcode table to read the trace with, if its header does not say one that exists");

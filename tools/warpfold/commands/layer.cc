@@ -1,5 +1,4 @@
 #include <charconv>
-#include <filesystem>
 #include <utility>
 
 #include "configs/check.h"
@@ -9,6 +8,7 @@
 #include "configs/near_miss.h"
 #include "configs/operator_kernels.h"
 #include "configs/printable.h"
+#include "configs/search_path.h"
 #include "configs/settings.h"
 #include "tools/report/layer_graph.h"
 #include "tools/report/saved_result.h"
@@ -24,7 +24,7 @@ namespace {
 namespace po = boost::program_options;
 
 constexpr std::string_view kOfGpu = "gpu.";
-constexpr const char* kListings = "configs/kernels/operators.textproto";
+constexpr const char* kListings = "operators";
 
 // Settings of the GPU are gpu.FIELD=VALUE, all others the model's.
 Outcome<configs::Gpu> load_gpu(const std::string& file, const std::vector<std::string>& settings) {
@@ -112,10 +112,9 @@ Outcome<void> fill_inputs(const Options& options, LayerRequest& request) {
   auto gpu = load_gpu(options.text("gpu"), all);
   if (!gpu) return std::unexpected(gpu.error());
   request.gpu = std::move(*gpu);
-  const std::string table = options.has("kernels") ? options.text("kernels") : kListings;
-  // The default lies in the source tree: elsewhere no operator has a listing.
-  if (!options.has("kernels") && !std::filesystem::exists(table)) return {};
-  auto listings = configs::load_operator_kernels(table);
+  const auto table = configs::find_config(options.has("kernels") ? options.text("kernels") : kListings, "kernels");
+  if (!table) return std::unexpected(Failure(table.error()));
+  auto listings = configs::load_operator_kernels(*table);
   if (!listings) return std::unexpected(Failure(listings.error()));
   request.listings = std::move(*listings);
   return {};
@@ -128,15 +127,15 @@ Outcome<void> layer_command(const Invocation& invocation) {
       "warpfold layer MODEL [options]",
       "Makes the operators of a transformer's layer out of its model card, forward and backward, and says of each what it\n"
       "computes and moves, what binds it and how long it takes: by the roofline, by the limiter model and simulated.",
-      "  warpfold layer configs/models/llama3_70b.textproto --gpu configs/gpus/h100_sxm.textproto\n"
-      "  warpfold layer configs/models/bert_large.textproto --gpu configs/gpus/a100_sxm.textproto --fused\n"
-      "  warpfold layer configs/models/llama3_8b.textproto --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n"
-      "  warpfold layer configs/models/llama2_7b.textproto --fused --html layer.html --svg layer.svg\n");
+      "  warpfold layer llama3_70b --gpu h100_sxm\n"
+      "  warpfold layer bert_large --gpu a100_sxm --fused\n"
+      "  warpfold layer llama3_8b --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n"
+      "  warpfold layer llama2_7b --fused --html layer.html --svg layer.svg\n");
   options.positional("MODEL", 1, 1);
   options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
                 "set a field of the model, or gpu.FIELD of the GPU; may be given often");
-  options.add()("gpu", po::value<std::string>()->default_value("configs/gpus/h100_sxm.textproto")->value_name("FILE"),
-                "the GPU that runs the layer");
+  options.add()("gpu", po::value<std::string>()->default_value("h100_sxm")->value_name("GPU"),
+                "the GPU that runs the layer: a file, or a name of `warpfold gpu list`");
   options.add()("fused", "with projections stacked and operators fused too, and what that saves");
   options.add()("epilogue", po::value<std::string>()->default_value("scale")->value_name("WHICH"),
                 "what products do to their results where operators are fused: scale: a factor; one: and bias or residual; full: "
@@ -157,7 +156,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
   options.add()("library", po::value<std::string>()->default_value("cuBLAS")->value_name("NAME"),
                 "whose matrix products are taken, of configs/libraries");
   options.add()("kernels", po::value<std::string>()->value_name("FILE"),
-                "table of the listings that run operators; default: configs/kernels/operators.textproto, where it is there");
+                "table of the listings that run operators; default: configs/kernels/operators.textproto");
   add_run_options(options, "0.01");  // many kernels, of which a hundredth decides nothing
   options.add_html();
   options.add()("svg", po::value<std::string>()->value_name("FILE.svg"),

@@ -1,73 +1,15 @@
 #include <google/protobuf/stubs/logging.h>
 
-#include <array>
 #include <exception>
 #include <iostream>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "configs/near_miss.h"
-#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/dispatch.h"
 
 namespace warpfold::cli {
 
 namespace {
-
-struct Subcommand {
-  std::string_view name;
-  std::string_view summary;
-  Outcome<void> (*run)(const Invocation&);
-};
-
-constexpr std::array kSubcommands{
-    Subcommand{"simulate", "run a scenario and report times, stalls and who took what from whom", simulate_command},
-    Subcommand{"compare", "run a scenario under several policies, one line each", compare_command},
-    Subcommand{"whatif", "more and less of every resource in turn, and what would be gained", whatif_command},
-    Subcommand{"hot", "the instructions at which warps stand longest, and what they wait for there", hot_command},
-    Subcommand{"study", "run a scenario over a grid of values; tables and pictures", study_command},
-    Subcommand{"model", "the limiter model: what each kernel is bound by, in sequence, fused and overlapped", model_command},
-    Subcommand{"layer", "a transformer's layer, operator by operator: what binds each, what fusing them saves", layer_command},
-    Subcommand{"roofline", "operations and bytes of each kernel against what the GPU allows", roofline_command},
-    Subcommand{"report", "show saved results again, as tables or a page; the difference of two", report_command},
-    Subcommand{"import", "make a kernel of a SASS listing, without a GPU", import_command},
-    Subcommand{"import-trace", "traces of Accel-Sim's tracer as kernels of scenarios, rolled again", import_trace_command},
-    Subcommand{"trace", "write, dump, measure and check kernel traces", trace_command},
-    Subcommand{"gpu", "list GPU files, show one, compare two, make a new one", gpu_command},
-    Subcommand{"validate", "hold simulations against measured rows (CSV)", validate_command},
-    Subcommand{"check", "check scenarios, GPU files and traces without running them", check_command},
-};
-
-std::string usage() {
-  std::string text =
-      "Usage: warpfold COMMAND [arguments]\n\n"
-      "A discrete-event, cycle-approximate simulator of kernels that share GPU streaming multiprocessors.\n\nCommands\n";
-  for (const Subcommand& command : kSubcommands) {
-    text.append("  ").append(command.name).append(14 - command.name.size(), ' ').append(command.summary).append("\n");
-  }
-  text +=
-      "\nOptions\n  --help     this text; warpfold COMMAND --help says more\n  --version  the version\n\n"
-      "Exit codes: 0 success, 2 something is wrong with the input (one line on stderr), 3 the simulated program deadlocks\n"
-      "(a report on stderr), 1 a defect of this program.\n\n"
-      "Examples:\n"
-      "  warpfold simulate configs/scenarios/qkv_philox_llama3_70b.textproto\n"
-      "  warpfold compare configs/scenarios/qkv_philox_llama3_70b.textproto --policies sequential,concurrent,carve_out\n"
-      "  warpfold check configs/gpus/h100_sxm.textproto\n";
-  return text;
-}
-
-Outcome<void> dispatch(const std::string& name, Invocation invocation) {
-  if (name == "--help" || name == "-h" || (name == "help" && invocation.arguments.empty())) return write_output("", usage());
-  if (name == "--version") return write_output("", "warpfold " WARPFOLD_VERSION "\n");
-  if (name == "help") return dispatch(invocation.arguments.front(), {{"--help"}, invocation.command_line});
-  std::vector<std::string> known;
-  for (const Subcommand& command : kSubcommands) {
-    if (command.name == name) return command.run(invocation);
-    known.emplace_back(command.name);
-  }
-  if (name.starts_with('-')) return user_error("unknown option " + name + suggestion(name, {"--help", "--version"}));
-  return user_error("unknown command \"" + name + "\"" + suggestion(name, known));
-}
 
 int run(int argc, const char* const* argv) {
   // Protobuf's own remarks on bad input would stand beside our one line.

@@ -118,8 +118,8 @@ Outcome<void> model_command(const Invocation& invocation) {
       "warpfold model SCENARIO [options]",
       "Says how long a scenario's kernels need at the least by what they ask of each resource, and what running GEMMs,\n"
       "random numbers and attention in sequence, fused or overlapped makes of it.",
-      "  warpfold model configs/scenarios/qkv_philox_llama3_70b.textproto\n"
-      "  warpfold model configs/scenarios/qkv_philox_llama3_70b.textproto --interference paper --set seq=16384\n"
+      "  warpfold model qkv_philox_llama3_70b\n"
+      "  warpfold model qkv_philox_llama3_70b --interference paper --set seq=16384\n"
       "  warpfold model scenario.textproto --interference none --gpus 8 --parallelism sequence --segments 4\n");
   options.add()(
       "interference", po::value<std::string>()->default_value("simulated")->value_name("SOURCE"),

@@ -12,7 +12,7 @@ Outcome<void> roofline_command(const Invocation& invocation) {
       "Simulates a scenario and says of each kernel how many operations and bytes it moves a second at shared memory,\n"
       "L2 and DRAM, and how much the GPU allows: the hierarchical roofline. Operations are the kernel's floating-point\n"
       "operations; where it states none, its warp instructions.",
-      "  warpfold roofline configs/scenarios/qkv_philox_small.textproto\n"
+      "  warpfold roofline qkv_philox_small\n"
       "  warpfold roofline scenario.textproto --set sm.tensor.scale=2\n"
       "  warpfold roofline scenario.textproto --format csv --output roofline.csv\n");
   add_request(options);

@@ -11,9 +11,9 @@ Outcome<void> simulate_command(const Invocation& invocation) {
   Options options("warpfold simulate SCENARIO [options]",
                   "Simulates the kernels of a scenario together and says how long they take, what held them up and who took\n"
                   "what from whom. Each kernel is also simulated alone, to say how much the others slow it down.",
-                  "  warpfold simulate configs/scenarios/qkv_philox_llama3_70b.textproto\n"
+                  "  warpfold simulate qkv_philox_llama3_70b\n"
                   "  warpfold simulate scenario.textproto --set policy.kind=CONCURRENT --set kernel.rng.philox.rounds=7\n"
-                  "  warpfold simulate scenario.textproto --gpu configs/gpus/h200_sxm.textproto --format json | jq .total_cycles\n"
+                  "  warpfold simulate scenario.textproto --gpu h200_sxm --format json | jq .total_cycles\n"
                   "  warpfold simulate scenario.textproto --set sm.tensor.scale=2 --output result.json\n");
   add_request(options);
   options.add()("timeline", "keep when what ran and what was busy in the result (JSON), bounded in size");

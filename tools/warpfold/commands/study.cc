@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "configs/load.h"
-#include "configs/near_miss.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/study_plots.h"
@@ -13,8 +11,6 @@
 namespace warpfold::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // Writes table, gnuplot script and picture of each figure. Returns a line for each, and a note without gnuplot.
 Outcome<std::string> write_figures(const configs::Study& study, const PointRecords& records, const std::string& folder) {
@@ -35,31 +31,15 @@ Outcome<std::string> write_figures(const configs::Study& study, const PointRecor
   return lines;
 }
 
-// A name in place of a file, "dropout-overlap", is that of a study among the configs below the present folder.
-Outcome<std::string> study_file(const std::string& named) {
-  if (named.find_first_of("./") != std::string::npos || fs::exists(named)) return named;
-  std::string stem = named;
-  std::ranges::replace(stem, '-', '_');
-  const fs::path folder = fs::path("configs") / "studies";
-  const fs::path file = folder / (stem + ".textproto");
-  if (fs::exists(file)) return file.string();
-  std::vector<std::string> known;
-  std::error_code none;
-  for (const auto& each : fs::directory_iterator(folder, none)) known.push_back(each.path().stem().string());
-  std::ranges::sort(known);
-  return user_error("there is neither a file \"" + named + "\" nor a study of that name in " + folder.string() +
-                    suggestion(stem, known));
-}
-
 }  // namespace
 
 Outcome<void> study_command(const Invocation& invocation) {
   Options options("warpfold study STUDY [options]",
                   "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture\n"
                   "(SVG, drawn by gnuplot) for each of the study's figures. Points that are finished stay: an interrupted study\n"
-                  "goes on where it was. STUDY is a file, or the name of one in the folder configs/studies below the present one.",
+                  "goes on where it was. STUDY is a file, or the name of one that comes with the program.",
                   "  warpfold study dropout-overlap --output dropout\n"
-                  "  warpfold study study.textproto --gpu configs/gpus/h200_sxm.textproto --output h200\n");
+                  "  warpfold study study.textproto --gpu h200_sxm --output h200\n");
   options.positional("STUDY", 1, 1);
   options.add_settings();
   add_run_options(options, "0.01");  // enough for a map, at half the time
@@ -70,10 +50,8 @@ Outcome<void> study_command(const Invocation& invocation) {
 
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
-  const auto file = study_file(options.arguments().front());
-  if (!file) return std::unexpected(file.error());
   configs::Places places;
-  const auto study = configs::load_study(*file, &places);
+  const auto study = configs::load_study(options.arguments().front(), &places);
   if (!study) return std::unexpected(Failure(study.error()));
   const std::string folder = options.has("output") ? options.text("output") : study->name();
   if (folder.empty()) return user_error("--output: the folder's name is empty");

@@ -5,6 +5,7 @@
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
+#include "configs/search_path.h"
 #include "isa/architecture.h"
 #include "isa/control_code_assigner.h"
 #include "tools/warpfold/commands/trace_verbs.h"
@@ -40,11 +41,13 @@ Outcome<std::vector<traces::Kernel>> chosen_kernels(const Options& options, std:
 
 Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
   if (is_trace(std::filesystem::path(file).extension().string())) return file_kernels(file);
+  const auto found = configs::find_config(file, "scenarios");
+  if (!found) return std::unexpected(Failure(found.error()));
   configs::Places places;
-  auto scenario = configs::load_scenario(file, settings, &places);
+  auto scenario = configs::load_scenario(*found, settings, &places);
   if (!scenario) return std::unexpected(Failure(scenario.error()));
   if (const auto tuned = TileTuner().tune(*scenario); !tuned) return std::unexpected(Failure(places.located(tuned.error())));
-  return scenario_kernels(*scenario, file, places);
+  return scenario_kernels(*scenario, *found, places);
 }
 
 namespace {
@@ -153,7 +156,7 @@ Outcome<void> check(const Invocation& invocation) {
 Outcome<void> write(const Invocation& invocation) {
   Options options("warpfold trace write SOURCE --output FILE [options]",
                   "Writes the kernels of a scenario, or of another trace, to a trace file (.wft) or, as text, to a .wfs file.",
-                  "  warpfold trace write configs/scenarios/qkv_philox_llama3_70b.textproto --output kernels.wft\n"
+                  "  warpfold trace write qkv_philox_llama3_70b --output kernels.wft\n"
                   "  warpfold trace write scenario.textproto --set seq=4096 --kernel rng --output rng.wfs\n"
                   "  warpfold trace write edited.wfs --output edited.wft\n");
   options.positional("SOURCE", 1, 1);

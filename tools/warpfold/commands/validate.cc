@@ -1,5 +1,6 @@
 #include <filesystem>
 
+#include "configs/search_path.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/gnuplot.h"
@@ -36,7 +37,11 @@ Outcome<ValidationRequest> request_of(const Options& options, const Invocation& 
     return user_error("--fold shadow compares one simulation with its replay; validate takes auto, exact or off");
   ValidationRequest request;
   request.data = options.arguments();
-  request.gpus = options.text("gpus");
+  if (options.has("gpus")) {
+    request.gpus = options.text("gpus");
+  } else if (const auto folders = configs::config_folders(); !folders.empty()) {
+    request.gpus = (folders.front() / "gpus").string();
+  }
   if (options.has("gpu")) request.only_gpu = options.text("gpu");
   if (options.has("kernel")) request.only_kernel = options.text("kernel");
   if (options.has("resume")) request.resume = options.text("resume");
@@ -65,7 +70,8 @@ Outcome<void> validate_command(const Invocation& invocation) {
   options.add()("gpu", po::value<std::string>()->value_name("NAME"), "only rows of GPUs with this in their name");
   options.add()("kernel", po::value<std::string>()->value_name("NAME"),
                 "only rows of kernels with this in their name, such as forward");
-  options.add()("gpus", po::value<std::string>()->default_value("configs/gpus")->value_name("FOLDER"), "where the GPU files are");
+  options.add()("gpus", po::value<std::string>()->value_name("FOLDER"),
+                "where the GPU files are; default: those that come with the program");
   options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("gpu.FIELD=VALUE"),
                 "change the GPU of every row; may be given often");
   options.add()("resume", po::value<std::string>()->value_name("FOLDER"),

@@ -72,7 +72,7 @@ Outcome<void> whatif_command(const Invocation& invocation) {
       "more of them would gain. Programs stay as they are, tiling and control codes included (docs/whatif.md). A machine that\n"
       "differs in one resource alone is a setting of any other command: --set sm.tensor.scale=2.\n\n" +
           resource_help(),
-      "  warpfold whatif configs/scenarios/qkv_philox_small.textproto\n"
+      "  warpfold whatif qkv_philox_small\n"
       "  warpfold whatif scenario.textproto --policy carve_out --resources tensor,issue_slot,l2_latency --factor 1.5\n"
       "  warpfold whatif scenario.textproto --format csv --output sensitivity.csv\n"
       "  warpfold simulate scenario.textproto --set sm.tensor.scale=2\n");

@@ -8,12 +8,19 @@
 #include <fstream>
 #include <iostream>
 #include <system_error>
+#include <utility>
 
 #include "configs/near_miss.h"
 
 namespace warpfold::cli {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+thread_local std::ostream* standard_output = &std::cout;
+
+}  // namespace
 
 Outcome<Format> format_by_name(const std::string& name) {
   if (name == "table") return Format::kTable;
@@ -42,10 +49,14 @@ std::optional<fs::path> file_behind(const std::string& path) {
   return error ? fs::path(path) : file;  // links in a circle lead nowhere
 }
 
+StandardOutput::StandardOutput(std::ostream& stream) : before_(std::exchange(standard_output, &stream)) {}
+StandardOutput::~StandardOutput() { standard_output = before_; }
+
 Outcome<void> write_output(const std::string& path, const std::string& text) {
   if (path.empty()) {
-    std::cout << text << std::flush;
-    if (!std::cout) return user_error("cannot write to standard output");
+    std::ostream& out = *standard_output;
+    out << text << std::flush;
+    if (!out) return user_error("cannot write to standard output");
     return {};
   }
   const auto cannot = [&path](const std::string& why) { return user_error("cannot write \"" + path + "\": " + why); };

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <ostream>
 #include <string>
 
 #include "tools/warpfold/failure.h"
@@ -22,6 +23,18 @@ struct Destination {
 // The file that writing to `path` would replace or create, links followed; nothing where `path` is a device or a pipe, which
 // is written to as it is.
 std::optional<std::filesystem::path> file_behind(const std::string& path);
+
+// What this thread writes to standard output goes to `stream` instead for as long as the object lives.
+class StandardOutput {
+ public:
+  explicit StandardOutput(std::ostream& stream);
+  ~StandardOutput();
+  StandardOutput(const StandardOutput&) = delete;
+  StandardOutput& operator=(const StandardOutput&) = delete;
+
+ private:
+  std::ostream* before_;
+};
 
 // Writes to standard output, or to a temporary file beside `path` that then takes its name: a failure on the way leaves an
 // existing file as it was.

@@ -48,9 +48,10 @@ class Simulations {
 
   Outcome<void> run() {
     ended_.resize(workloads_.size());
+    chosen_.resize(workloads_.size(), 0);
     ProgressBar bar("simulations", workloads_.size());
     in_parallel(workloads_.size(), request_.how.jobs, [&](size_t i) {
-      ended_[i] = simulate_launch(workloads_[i], request_);
+      ended_[i] = simulate_fastest(workloads_[i], request_, chosen_[i]);
       bar.step();
     });
     for (const auto& each : ended_) {
@@ -66,7 +67,7 @@ class Simulations {
     std::vector<std::vector<configs::Kernel>> all;
     for (const Place& place : places_[which]) {
       std::vector<configs::Kernel>& made = all.emplace_back();
-      for (const size_t index : place.simulations) made.push_back(workloads_[index]);
+      for (const size_t index : place.simulations) made.push_back(workloads_[index][chosen_[index]]);
     }
     return all;
   }
@@ -98,19 +99,26 @@ class Simulations {
     Place& place = places_.back().emplace_back();
     place.why_none = request_.simulate ? workload->why_none : "not asked for";
     if (!place.why_none.empty()) return {};
-    for (const configs::Kernel& each : workload->kernels) place.simulations.push_back(index_of(each));
+    for (const configs::Kernel& each : workload->kernels) {
+      std::vector<configs::Kernel> choices{each};
+      choices.insert(choices.end(), workload->candidates.begin(), workload->candidates.end());
+      place.simulations.push_back(index_of(std::move(choices)));
+    }
     return {};
   }
 
-  size_t index_of(const configs::Kernel& kernel) {
-    const auto [known, added] = index_.try_emplace(kernel.SerializeAsString(), workloads_.size());
-    if (added) workloads_.push_back(kernel);
+  size_t index_of(std::vector<configs::Kernel> choices) {
+    std::string key;
+    for (const configs::Kernel& each : choices) key += each.SerializeAsString();
+    const auto [known, added] = index_.try_emplace(std::move(key), workloads_.size());
+    if (added) workloads_.push_back(std::move(choices));
     return known->second;
   }
 
   const LayerRequest& request_;
   std::map<std::string, size_t> index_;
-  std::vector<configs::Kernel> workloads_;
+  std::vector<std::vector<configs::Kernel>> workloads_;  // that do the same
+  std::vector<size_t> chosen_;                           // of each, the fastest
   std::vector<std::vector<Place>> places_;
   std::vector<std::optional<Outcome<SimulatedLaunch>>> ended_;
 };

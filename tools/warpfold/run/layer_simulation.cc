@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sim/analytic/limiters.h"
@@ -41,6 +42,16 @@ std::string label_of(const configs::Kernel& kernel) {
     default:
       return "";
   }
+}
+
+// What no run of the kernel is faster than; none where it cannot be made.
+Outcome<std::optional<double>> bound_of(const configs::Kernel& workload, const configs::Gpu& gpu) {
+  workloads::KernelMaker kernels("");
+  const auto made = kernels.make(workload, gpu);
+  if (!made) return std::optional<double>{};
+  const auto limiters = sim::limiters_of(gpu, *made);
+  if (!limiters) return std::unexpected(Failure(limiters.error()));
+  return std::optional(static_cast<double>(limiters->lower_bound()) / gpu.clock_mhz());
 }
 
 }  // namespace
@@ -101,6 +112,30 @@ Outcome<SimulatedLaunch> simulate_launch(const configs::Kernel& workload, const 
   const auto launches = simulate_scenario(std::move(scenario), request);
   if (!launches) return std::unexpected(launches.error());
   return in_sequence(*launches);
+}
+
+Outcome<SimulatedLaunch> simulate_fastest(const std::vector<configs::Kernel>& choices, const LayerRequest& request,
+                                          size_t& chosen) {
+  if (choices.size() == 1) return simulate_launch(choices.front(), request);
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    const auto bound = bound_of(choices[i], request.gpu);
+    if (!bound) return std::unexpected(bound.error());
+    if (*bound) order.emplace_back(**bound, i);
+  }
+  if (order.empty()) return simulate_launch(choices.front(), request);
+  std::ranges::sort(order);
+  std::optional<SimulatedLaunch> fastest;
+  for (const auto& [bound, i] : order) {
+    if (fastest && bound >= fastest->us) break;
+    auto launch = simulate_launch(choices[i], request);
+    if (!launch) return launch;
+    if (!launch->why_not.empty()) continue;
+    if (fastest && launch->us >= fastest->us) continue;
+    fastest = std::move(*launch);
+    chosen = i;
+  }
+  return fastest ? *std::move(fastest) : simulate_launch(choices.front(), request);
 }
 
 }  // namespace warpfold::cli

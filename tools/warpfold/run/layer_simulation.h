@@ -13,6 +13,10 @@ Outcome<std::vector<SimulatedLaunch>> simulate_scenario(configs::Scenario scenar
 // A kernel by itself.
 Outcome<SimulatedLaunch> simulate_launch(const configs::Kernel& workload, const LayerRequest& request);
 
+// The fastest of several kernels that do the same, and which it was; those whose bounds say that they cannot be it are not
+// simulated.
+Outcome<SimulatedLaunch> simulate_fastest(const std::vector<configs::Kernel>& choices, const LayerRequest& request, size_t& chosen);
+
 // Several kernels one behind the other.
 SimulatedLaunch in_sequence(const std::vector<SimulatedLaunch>& launches);
 

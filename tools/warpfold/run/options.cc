@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "configs/near_miss.h"
+#include "configs/search_path.h"
 
 namespace warpfold::cli {
 
@@ -16,6 +17,14 @@ namespace {
 constexpr const char* kPlain = "positional-arguments";  // never typed: where Boost puts words without a flag
 
 constexpr unsigned kHelpColumns = 120;
+
+std::vector<std::string> flag_names(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+  return names;
+}
+
+}  // namespace
 
 std::string shell_word(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
@@ -30,14 +39,6 @@ std::string shell_word(const std::string& word) {
   }
   return quoted.append(1, '\'');
 }
-
-std::vector<std::string> flag_names(const po::options_description& options) {
-  std::vector<std::string> names;
-  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
-  return names;
-}
-
-}  // namespace
 
 std::string command_line(int argc, const char* const* argv) {
   std::string line;
@@ -58,9 +59,11 @@ void Options::positional(const std::string& what, int least, int most) {
 }
 
 void Options::add_settings() {
+  settings_ = true;
   add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
         "set a parameter or a field of the scenario; may be given often");
-  add()("gpu", po::value<std::string>()->value_name("FILE"), "run on this GPU instead of the scenario's gpu_file");
+  add()("gpu", po::value<std::string>()->value_name("FILE"),
+        "run on this GPU instead of the scenario's gpu_file: a file, or a name of `warpfold gpu list`");
 }
 
 void Options::add_output(Format fallback) {
@@ -103,6 +106,11 @@ Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
   const int given = static_cast<int>(arguments_.size());
   if (given < least_) return user_error(positional_ + " is missing; see --help");
   if (most_ >= 0 && given > most_) return user_error("unexpected argument \"" + arguments_[static_cast<size_t>(most_)] + "\"");
+  if (settings_ && has("gpu")) {
+    const auto file = configs::find_config(text("gpu"), "gpus");
+    if (!file) return user_error("--gpu: " + file.error().message);
+    gpu_file_ = *file;
+  }
   return check_written();
 }
 
@@ -127,7 +135,7 @@ std::string Options::help() const {
 
 std::vector<std::string> Options::settings() const {
   std::vector<std::string> settings;
-  if (has("gpu")) settings.push_back("gpu_file=" + std::filesystem::absolute(text("gpu")).string());
+  if (has("gpu")) settings.push_back("gpu_file=" + std::filesystem::absolute(gpu_file_).string());
   if (!has("set")) return settings;
   const auto& given = values_["set"].as<std::vector<std::string>>();
   settings.insert(settings.end(), given.begin(), given.end());

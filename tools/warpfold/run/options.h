@@ -10,7 +10,10 @@
 
 namespace warpfold::cli {
 
-// How the program was called, for provenance: words with spaces or quotes are quoted as a shell would need them.
+// With spaces or quotes in it, quoted as a shell would need it.
+std::string shell_word(const std::string& word);
+
+// How the program was called, for provenance.
 std::string command_line(int argc, const char* const* argv);
 
 // What every subcommand is given.
@@ -56,6 +59,8 @@ class Options {
   boost::program_options::variables_map values_;
   std::vector<std::string> arguments_;
   std::string positional_ = "argument";
+  bool settings_ = false;  // --gpu is a file for scenarios
+  std::string gpu_file_;
   std::vector<std::string> written_;  // options that name a file to write
   int least_ = 0;
   int most_ = 0;

@@ -1,6 +1,7 @@
 #include "tools/warpfold/run/request.h"
 
 #include "configs/load.h"
+#include "configs/search_path.h"
 
 namespace warpfold::cli {
 
@@ -20,7 +21,9 @@ Outcome<std::optional<Request>> read_request(Options& options, const Invocation&
   if (!destination) return std::unexpected(destination.error());
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
-  return Request{workloads::KernelMaker(options.arguments().front()), options.settings(), *how, *destination};
+  const auto file = configs::find_config(options.arguments().front(), "scenarios");
+  if (!file) return std::unexpected(Failure(file.error()));
+  return Request{workloads::KernelMaker(*file), options.settings(), *how, *destination};
 }
 
 Outcome<configs::Scenario> Request::scenario(configs::Places* places) const {

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <atomic>
+#include <stdexcept>
+
+namespace warpfold::sim {
+
+// Thrown out of a simulation that was told to stop.
+class Interrupted : public std::runtime_error {
+ public:
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+// Whether simulations of this process are to stop. Each looks where a loop ends on an SM that is folded, and where SM classes take
+// turns: within milliseconds, but for a run that replays everything on SMs of one class, which looks when a launch ends.
+inline std::atomic<bool>& stop_wanted() {
+  static std::atomic<bool> wanted{false};
+  return wanted;
+}
+
+inline void stop_if_wanted() {
+  if (stop_wanted().load(std::memory_order_relaxed)) throw Interrupted();
+}
+
+}  // namespace warpfold::sim

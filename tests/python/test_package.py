@@ -1,0 +1,139 @@
+"""The Python package against the command: the same results, errors with their place, Ctrl-C.  test_package.py PROGRAM PACKAGE_FOLDER"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from pathlib import Path
+
+PROGRAM, PACKAGE = sys.argv[1:3]
+sys.path.insert(0, PACKAGE)
+os.chdir(tempfile.mkdtemp())  # nothing is found because of where the tests run
+
+import warpfold as wf  # noqa: E402
+
+
+# Its only warp waits for an mbarrier that nobody completes.
+STUCK = """kernel stuck architecture=sm_90 registers=32 shared_memory=1024 cluster=1
+  class all
+  grid all*1
+  ring full depth=1 arrivals=1
+  cursor at depth=1 start=0
+  role waiter warps=1
+    [B------:R-:W0:-:S02] SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R2], R3 ; {barrier=0 cursor=0}
+    [B0-----:R-:W-:-:S05] EXIT ;
+  end
+end
+"""
+
+
+def command(*words):
+    return json.loads(subprocess.run([PROGRAM, *words, "--format", "json"], check=True, capture_output=True, text=True).stdout)
+
+
+def without_provenance(data):
+    if isinstance(data, dict):
+        return {key: without_provenance(value) for key, value in data.items() if key not in ("provenance", "command_line")}
+    return [without_provenance(each) for each in data] if isinstance(data, list) else data
+
+
+class Results(unittest.TestCase):
+    def same(self, record, *words):
+        self.assertEqual(without_provenance(record.to_dict()), without_provenance(command(*words)))
+
+    def test_are_those_of_the_command(self):
+        self.same(wf.simulate("qkv_philox_small", gpu="h200_sxm", policy="concurrent", rounds=5),
+                  "simulate", "qkv_philox_small", "--gpu", "h200_sxm", "--set", "policy.kind=CONCURRENT", "--set", "rounds=5")
+        self.same(wf.compare("qkv_philox_small", ["sequential", "carve_out"]),
+                  "compare", "qkv_philox_small", "--policies", "sequential,carve_out")
+        self.same(wf.layer("llama3_8b", simulation=False, fused=True, batch=2),
+                  "layer", "llama3_8b", "--no-simulation", "--fused", "--set", "batch=2")
+        self.same(wf.model("qkv_philox_small"), "model", "qkv_philox_small")
+
+    def test_are_read_by_attribute(self):
+        result = wf.simulate("qkv_philox_small")
+        self.assertIsInstance(result, wf.results.Result)
+        self.assertEqual([kernel.name for kernel in result.kernels], ["qkv", "rng"])
+        self.assertEqual(result.kernels[1].occupancy.limiter, result.to_dict()["kernels"][1]["occupancy"]["limiter"])
+        self.assertIsNone(result.timeline)
+        with self.assertRaisesRegex(AttributeError, "no field 'total'; its fields: scenario"):
+            result.total
+        self.assertIn("total_time_us", dir(result))
+        hottest = wf.hot("qkv_philox_small", top=1)[0]
+        self.assertIn(hottest.kernel, ("qkv", "rng"))
+
+    def test_have_a_page(self):
+        page = wf.simulate("qkv_philox_small")._repr_html_()
+        self.assertTrue(page.startswith("<iframe"))
+        self.assertIn("qkv_philox_small", page)
+
+    def test_come_from_several_threads(self):
+        expected = [wf.simulate("qkv_philox_small", rounds=rounds).total_cycles for rounds in (5, 7)]
+        got = {}
+        threads = [threading.Thread(target=lambda r=r: got.update({r: wf.simulate("qkv_philox_small", rounds=r).total_cycles}))
+                   for r in (5, 7)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([got[5], got[7]], expected)
+
+
+class Scenarios(unittest.TestCase):
+    def pair(self, rounds):
+        pair = wf.Scenario("pair", gpu="h100_sxm", policy="CONCURRENT")
+        pair.kernel("qkv", hopper_gemm={"m": 1024, "n": 3072, "k": 1024, "type": "BF16"})
+        return pair.kernel("rng", philox={"queries": 1024, "keys": 1024, "heads": 8, "rounds": rounds})
+
+    def test_are_built_of_kernels(self):
+        result = wf.simulate(self.pair(7))
+        file = Path(self.pair(7).write("."))
+        self.assertEqual(result.total_cycles, command("simulate", str(file))["total_cycles"])
+        self.assertGreater(wf.simulate(self.pair(10)).total_cycles, 0)
+
+    def test_change_another_one(self):
+        changed = wf.Scenario("changed", base="qkv_philox_small", gpu="h200_sxm")
+        self.assertEqual(wf.simulate(changed).total_cycles, wf.simulate("qkv_philox_small", gpu="h200_sxm").total_cycles)
+
+    def test_say_what_is_no_field(self):
+        with self.assertRaisesRegex(wf.InputError, "hopper_gemn"):
+            wf.simulate(wf.Scenario("wrong", gpu="h100_sxm").kernel("k", hopper_gemn={"m": 64}))
+
+
+class Errors(unittest.TestCase):
+    def test_say_where(self):
+        Path("wrong.textproto").write_text('base: "qkv_philox_small"\nkernel { nam: "x" }\n')
+        with self.assertRaises(wf.InputError) as caught:
+            wf.simulate("wrong.textproto")
+        error = caught.exception
+        self.assertEqual((error.exit_code, error.file, error.line, error.column), (2, "wrong.textproto", 2, 10))
+        self.assertIn('did you mean "name"', error.message)
+        self.assertIsInstance(error, wf.WarpfoldError)
+
+    def test_of_a_deadlock_say_who_waits(self):
+        Path("stuck.wfs").write_text(STUCK)
+        stuck = wf.Scenario("stuck", gpu="h100_sxm").kernel("k", trace={"path": str(Path("stuck.wfs").resolve())})
+        with self.assertRaisesRegex(wf.DeadlockError, "deadlock: nothing is left to happen"):
+            wf.simulate(stuck)
+
+    def test_ctrl_c_stops_a_simulation(self):
+        timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            for _ in range(1000):
+                wf.simulate("qkv_philox_llama3_70b", fold_error=0.0001)
+        self.assertGreater(wf.simulate("qkv_philox_small").total_cycles, 0)  # the next one runs
+
+
+class Names(unittest.TestCase):
+    def test_are_listed(self):
+        self.assertIn("b200", wf.names("gpus"))
+        self.assertEqual(wf.gpu("b200")["architecture"].strip('"'), "sm_100")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -1,0 +1,168 @@
+// What Python's package `warpfold` is made of: commands asked in this process, and the schemas of what they take and give.
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/stubs/logging.h>
+#include <google/protobuf/text_format.h>
+#include <google/protobuf/util/json_util.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <future>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "configs/layer.pb.h"
+#include "configs/report.pb.h"
+#include "configs/result.pb.h"
+#include "configs/scenario.pb.h"
+#include "configs/search_path.h"
+#include "configs/validation.pb.h"
+#include "sim/engine/interrupt.h"
+#include "tools/warpfold/commands/dispatch.h"
+
+namespace py = pybind11;
+
+namespace warpfold {
+namespace {
+
+namespace pb = google::protobuf;
+
+// Exceptions of the package, each with exit_code, file, line, column (0: unknown) and message.
+py::object& exception_of(int exit_code) {
+  static std::map<int, py::object> known;
+  return known[exit_code];
+}
+
+[[noreturn]] void raise(const cli::Failure& failure) {
+  const int code =
+      failure.exit_code == cli::kUserError || failure.exit_code == cli::kDeadlock ? failure.exit_code : cli::kInternalError;
+  const py::object exception = exception_of(code)(failure.text);
+  exception.attr("exit_code") = failure.exit_code;
+  exception.attr("file") = failure.diagnostic.file;
+  exception.attr("line") = failure.diagnostic.line;
+  exception.attr("column") = failure.diagnostic.column;
+  exception.attr("message") = failure.diagnostic.message;
+  PyErr_SetObject(exception.get_type().ptr(), exception.ptr());
+  throw py::error_already_set();
+}
+
+// The interpreter is free meanwhile. Ctrl-C stops the simulation and is raised as KeyboardInterrupt.
+std::string ask(const std::vector<std::string>& words) {
+  auto asked = [&] {
+    const py::gil_scoped_release release;
+    return std::async(std::launch::async, [&words] { return cli::answer(words); });
+  }();
+  constexpr std::chrono::milliseconds kBetweenLooks(50);
+  bool interrupted = false;
+  while (true) {
+    std::future_status status;
+    {
+      const py::gil_scoped_release release;
+      status = asked.wait_for(kBetweenLooks);
+    }
+    if (status == std::future_status::ready) break;
+    if (!interrupted && PyErr_CheckSignals() != 0) {
+      interrupted = true;
+      sim::stop_wanted() = true;
+    }
+  }
+  try {
+    const auto answer = asked.get();
+    if (interrupted) sim::stop_wanted() = false;
+    if (interrupted) throw py::error_already_set();
+    if (!answer) raise(answer.error());
+    return *answer;
+  } catch (const sim::Interrupted&) {
+    if (!interrupted) throw;  // another thread's Ctrl-C
+    sim::stop_wanted() = false;
+    throw py::error_already_set();
+  }
+}
+
+// Messages of results and scenarios by name: fields in order, each with type ("int", "float", "str", "bool", a message, or an
+// enum's values), whether it is a list, and whether it may be absent.
+void add_schema(const pb::Descriptor& message, py::dict& schema) {
+  if (schema.contains(message.name().c_str())) return;
+  py::list fields;
+  schema[message.name().c_str()] = fields;
+  for (int f = 0; f < message.field_count(); ++f) {
+    const pb::FieldDescriptor& field = *message.field(f);
+    py::dict of;
+    of["name"] = field.name();
+    of["list"] = field.is_repeated();
+    of["optional"] = field.has_presence();
+    switch (field.cpp_type()) {
+      case pb::FieldDescriptor::CPPTYPE_MESSAGE:
+        of["type"] = field.message_type()->name();
+        add_schema(*field.message_type(), schema);
+        break;
+      case pb::FieldDescriptor::CPPTYPE_ENUM: {
+        py::list values;
+        for (int v = 0; v < field.enum_type()->value_count(); ++v) values.append(field.enum_type()->value(v)->name());
+        of["type"] = "str";
+        of["values"] = values;
+        break;
+      }
+      case pb::FieldDescriptor::CPPTYPE_STRING:
+        of["type"] = "str";
+        break;
+      case pb::FieldDescriptor::CPPTYPE_BOOL:
+        of["type"] = "bool";
+        break;
+      case pb::FieldDescriptor::CPPTYPE_DOUBLE:
+      case pb::FieldDescriptor::CPPTYPE_FLOAT:
+        of["type"] = "float";
+        break;
+      default:
+        of["type"] = "int";
+    }
+    fields.append(of);
+  }
+}
+
+py::dict schema() {
+  py::dict all;
+  for (const pb::Descriptor* message :
+       {configs::Result::descriptor(), configs::Comparison::descriptor(), configs::WhatIf::descriptor(),
+        configs::LayerReport::descriptor(), configs::Validation::descriptor(), configs::Scenario::descriptor()})
+    add_schema(*message, all);
+  return all;
+}
+
+// A scenario, its fields as JSON, as the text that files hold.
+std::string scenario_text(const std::string& json) {
+  configs::Scenario scenario;
+  if (const auto read = pb::util::JsonStringToMessage(json, &scenario); !read.ok())
+    raise(cli::Failure(cli::kUserError, "a scenario's fields: " + std::string(read.message())));
+  std::string text;
+  pb::TextFormat::PrintToString(scenario, &text);
+  return text;
+}
+
+}  // namespace
+}  // namespace warpfold
+
+PYBIND11_MODULE(_warpfold, module) {
+  using namespace warpfold;
+  google::protobuf::SetLogHandler(nullptr);  // its own remarks on bad input would stand beside our exception
+  const auto exception = [&](const char* name, py::handle base, const char* doc) {
+    const py::object type = py::reinterpret_steal<py::object>(
+        PyErr_NewExceptionWithDoc((std::string("warpfold.") + name).c_str(), doc, base.ptr(), nullptr));
+    module.attr(name) = type;
+    return type;
+  };
+  const py::object error =
+      exception("WarpfoldError", PyExc_Exception, "A command ended without a result. exit_code, file, line, column, message.");
+  exception_of(cli::kInternalError) = exception("InternalError", error, "A defect of Warpfold.");
+  exception_of(cli::kUserError) =
+      exception("InputError", error, "Something is wrong with the input: file, line and column say where.");
+  exception_of(cli::kDeadlock) =
+      exception("DeadlockError", error, "The simulated program deadlocks: the text says who waits for whom.");
+  module.def("ask", &ask, py::arg("words"), "What `warpfold WORDS...` would write to standard output.");
+  module.def("schema", &schema, "Fields of all messages of results and scenarios, by the message's name.");
+  module.def("scenario_text", &scenario_text, py::arg("json"), "A scenario given as JSON as the text of a file.");
+  module.def("set_config_folder", [](const std::string& folder) { configs::set_config_folder(folder); }, py::arg("folder"));
+  module.attr("__version__") = WARPFOLD_VERSION;
+}

@@ -1,0 +1,160 @@
+"""Warpfold: how long kernels of GPUs take that share streaming multiprocessors, and what held them up.
+
+    import warpfold as wf
+    result = wf.simulate("qkv_philox_small", gpu="h200_sxm", **{"kernel.rng.philox.rounds": 5})
+    print(result.total_time_us, [(kernel.name, kernel.slowdown_vs_solo) for kernel in result.kernels])
+
+Each function asks the command of the same name (`warpfold COMMAND --help`) in this process. Scenarios, GPUs, models and
+studies are files, names (`wf.names("gpus")`) or, for scenarios, `Scenario` objects. Keyword arguments that a function does
+not know are settings: fields of the scenario or its parameters, as `--set` takes them. Errors are exceptions with `file`,
+`line` and `column`; Ctrl-C stops a simulation.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+
+from . import _warpfold
+from ._warpfold import DeadlockError, InputError, InternalError, WarpfoldError, __version__
+from .results import Comparison, LayerReport, Record, Result, Validation, record
+from .scenarios import Scenario
+
+__all__ = [
+    "DeadlockError", "InputError", "InternalError", "Record", "Scenario", "WarpfoldError", "ask", "compare", "gpu", "hot",
+    "import_sass", "layer", "model", "names", "record", "roofline", "simulate", "study", "validate", "whatif",
+]
+
+ScenarioLike = Union[str, os.PathLike, Scenario]
+
+
+def _find_configs() -> None:
+    here = Path(__file__).resolve().parent
+    for folder in (here / "configs", here.parents[2] / "configs", Path(sys.prefix) / "share/warpfold/configs",
+                   Path("/usr/share/warpfold/configs")):
+        if (folder / "gpus").is_dir():
+            _warpfold.set_config_folder(str(folder))
+            return
+
+
+_find_configs()
+
+
+def ask(command: str, *words: Union[str, os.PathLike], **options: Any) -> str:
+    """What `warpfold COMMAND WORDS... --OPTION VALUE...` writes to standard output.
+
+    Options are named with _ for -; True is a flag without a value, None and False leave it out, a list gives it often.
+    """
+    line = [command, *map(os.fspath, words)]
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            if each is True:
+                line.append(flag)
+            elif each is not None and each is not False:
+                line += [flag, os.fspath(each) if isinstance(each, os.PathLike) else str(each)]
+    return _warpfold.ask(line)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _settings(settings: Mapping[str, Any]) -> list[str]:
+    return [f"{path}={_value(value)}" for path, value in settings.items()]
+
+
+def _of_scenario(command: str, scenario: ScenarioLike, settings: Mapping[str, Any], message: str, **options: Any) -> Any:
+    if isinstance(scenario, Scenario):
+        with tempfile.TemporaryDirectory() as folder:
+            return _of_scenario(command, scenario.write(folder), settings, message, **options)
+    answer = json.loads(ask(command, scenario, set=_settings(settings), format="json", **options))
+    return [record(each, message) for each in answer] if isinstance(answer, list) else record(answer, message)
+
+
+def _policy(settings: dict[str, Any], policy: Optional[str]) -> dict[str, Any]:
+    return settings if policy is None else {"policy.kind": policy.upper(), **settings}
+
+
+def simulate(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, policy: Optional[str] = None,
+             fold: Optional[str] = None, fold_error: Optional[float] = None, timeline: bool = False, jobs: Optional[int] = None,
+             **settings: Any) -> Result:
+    """The kernels of a scenario together, and each alone: times, stalls, who took what from whom. Returns a Result."""
+    return _of_scenario("simulate", scenario, _policy(settings, policy), "Result", gpu=gpu, fold=fold, fold_error=fold_error,
+                        timeline=timeline, jobs=jobs)
+
+
+def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str]] = "all", *, gpu: Union[str, os.PathLike, None] = None,
+            fold: Optional[str] = None, fold_error: Optional[float] = None, jobs: Optional[int] = None,
+            **settings: Any) -> Comparison:
+    """The scenario under several policies, the first of which is what the others are compared with. Returns a Comparison."""
+    policies = policies if isinstance(policies, str) else ",".join(policies)
+    return _of_scenario("compare", scenario, settings, "Comparison", policies=policies, gpu=gpu, fold=fold,
+                        fold_error=fold_error, jobs=jobs)
+
+
+def whatif(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, jobs: Optional[int] = None,
+           **settings: Any) -> Result:
+    """More and less of every resource in turn, and what would be gained: what_if of the Result."""
+    return _of_scenario("whatif", scenario, settings, "Result", gpu=gpu, jobs=jobs)
+
+
+def model(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, **settings: Any) -> Result:
+    """The limiter model: what binds each kernel, in sequence, fused and overlapped. Returns a Result."""
+    return _of_scenario("model", scenario, settings, "Result", gpu=gpu)
+
+
+def roofline(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, **settings: Any) -> Result:
+    """Operations and bytes of each kernel against what the GPU allows. Returns a Result."""
+    return _of_scenario("roofline", scenario, settings, "Result", gpu=gpu)
+
+
+def hot(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, top: Optional[int] = None,
+        **settings: Any) -> list[Record]:
+    """The instructions at which warps stand longest, and what they wait for there."""
+    return _of_scenario("hot", scenario, settings, "HotInstruction", gpu=gpu, top=top)
+
+
+def layer(model: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None, fused: bool = False,
+          simulation: bool = True, options: Mapping[str, Any] = {}, **settings: Any) -> LayerReport:
+    """A transformer's layer, operator by operator. `options`: others of the command, such as {"train": 15e12}. Returns a LayerReport."""
+    text = ask("layer", model, set=_settings(settings), format="json", gpu=gpu, fused=fused, no_simulation=not simulation, **options)
+    return record(json.loads(text), "LayerReport")
+
+
+def validate(*data: Union[str, os.PathLike], gpu: Optional[str] = None, kernel: Optional[str] = None,
+             jobs: Optional[int] = None, **settings: Any) -> Validation:
+    """Simulations beside measured rows (CSV). Settings are of the GPU: {"gpu.clock_mhz": 1830}. Returns a Validation."""
+    text = ask("validate", *data, set=_settings(settings), format="json", gpu=gpu, kernel=kernel, jobs=jobs)
+    return record(json.loads(text), "Validation")
+
+
+def study(study: Union[str, os.PathLike], output: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None,
+          jobs: Optional[int] = None, **settings: Any) -> dict[str, list[dict[str, str]]]:
+    """Simulates a study's grid into the folder `output`, where finished points stay. Returns the rows of each figure's table."""
+    ask("study", study, set=_settings(settings), output=output, gpu=gpu, jobs=jobs)
+    return {path.stem: list(csv.DictReader(io.StringIO(path.read_text()))) for path in sorted(Path(output).glob("*.csv"))}
+
+
+def import_sass(listing: Union[str, os.PathLike], output: Union[str, os.PathLike], **options: Any) -> str:
+    """Makes a kernel of a SASS listing (`warpfold import --help`) and writes it to `output`, .wft or .wfs. Returns what it says."""
+    return ask("import", listing, output=output, **options)
+
+
+def gpu(name: Union[str, os.PathLike]) -> dict[str, str]:
+    """Every field of a GPU as text, by its path."""
+    rows = csv.DictReader(io.StringIO(ask("gpu", "show", name, format="csv")))
+    return {row["field"]: row["value"] for row in rows}
+
+
+def names(kind: str) -> list[str]:
+    """What comes with Warpfold: kind is scenarios, gpus, models, studies or kernels."""
+    return [row["name"] for row in csv.DictReader(io.StringIO(ask("list", kind, format="csv")))]

@@ -1,0 +1,54 @@
+"""Scenarios as objects."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Optional
+
+from . import _warpfold
+
+
+class Scenario:
+    """Kernels, how they share the machine, and the machine: what a scenario's file holds (configs/scenario.proto).
+
+        pair = wf.Scenario("pair", gpu="h100_sxm", policy="CONCURRENT")
+        pair.kernel("qkv", hopper_gemm={"m": 2048, "n": 6144, "k": 2048, "type": "BF16"})
+        pair.kernel("rng", philox={"queries": 2048, "keys": 2048, "heads": 16})
+        wf.simulate(pair)
+
+    `base`: the name or file of a scenario that this one changes. Other fields of a scenario are keyword arguments.
+    """
+
+    def __init__(self, name: str = "scenario", *, gpu: Optional[str] = None, policy: Optional[str] = None,
+                 base: Optional[str] = None, **fields: Any) -> None:
+        self._fields: dict[str, Any] = {"name": name, **fields}
+        if gpu is not None:
+            self._fields["gpu_file"] = _absolute(gpu)
+        if policy is not None:
+            self._fields["policy"] = {"kind": policy.upper(), **self._fields.get("policy", {})}
+        if base is not None:
+            self._fields["base"] = _absolute(base)
+
+    def kernel(self, name: str, **workload: Any) -> "Scenario":
+        """Adds a kernel: its generator's or trace's fields as a dict (hopper_gemm={...}), and what launches have (stream=1)."""
+        self._fields.setdefault("kernel", []).append({"name": name, **workload})
+        return self
+
+    def to_text(self) -> str:
+        """As a file holds it."""
+        return _warpfold.scenario_text(json.dumps(self._fields))
+
+    def write(self, folder: str) -> str:
+        """Writes it into the folder, under its name; returns the file."""
+        path = Path(folder) / f"{self._fields['name']}.textproto"
+        path.write_text(self.to_text())
+        return str(path)
+
+    def __repr__(self) -> str:
+        return f"<Scenario\n{self.to_text()}>"
+
+
+def _absolute(name_or_file: str) -> str:
+    path = Path(name_or_file)
+    return str(path.resolve()) if path.exists() else name_or_file

@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "configs/near_miss.h"
+#include "configs/printable.h"
+#include "configs/search_path.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/table.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kKinds{"scenarios", "gpus", "models", "studies", "kernels"};
+
+// The first sentence of the comment at the top of the file.
+std::string about(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string text;
+  for (std::string line; std::getline(file, line) && line.starts_with("# ");) {
+    text.append(text.empty() ? "" : " ").append(line, 2);
+    if (const size_t end = text.find_first_of(".:"); end != std::string::npos && (end + 1 == text.size() || text[end + 1] == ' ')) {
+      text.resize(end);
+      break;
+    }
+  }
+  constexpr size_t kMost = 90;
+  return printable(text, kMost);
+}
+
+}  // namespace
+
+Outcome<void> list_command(const Invocation& invocation) {
+  Options options(
+      "warpfold list [KIND] [options]",
+      "What comes with the program, or lies in the folders of WARPFOLD_PATH or in configs below the current one: all of\n"
+      "it, or one kind: scenarios, gpus, models, studies, kernels. Commands take these names in place of files.",
+      "  warpfold list\n  warpfold list scenarios\n  WARPFOLD_PATH=~/machines warpfold list gpus --format csv\n");
+  options.positional("KIND", 0, 1);
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  std::vector<std::string> kinds(kKinds.begin(), kKinds.end());
+  if (!options.arguments().empty()) {
+    const std::string& kind = options.arguments().front();
+    if (std::ranges::find(kinds, kind) == kinds.end())
+      return user_error("list: unknown kind \"" + printable(kind) + "\"" + suggestion(kind, kinds));
+    kinds = {kind};
+  }
+  Table table({"kind", "name", "about", "folder"});
+  for (const std::string& kind : kinds) {
+    for (const std::filesystem::path& file : configs::config_files(kind))
+      table.add({kind, file.stem().string(), about(file), printable(file.parent_path().parent_path().string())});
+  }
+  return write_output(destination->path, table.render(destination->format));
+}
+
+}  // namespace warpfold::cli
