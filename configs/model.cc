@@ -15,6 +15,7 @@ namespace warpfold::configs {
 namespace {
 
 constexpr uint64_t kMostSize = uint64_t{1} << 26;   // as of a scenario's sizes (check_workload.cc)
+constexpr uint64_t kMostCopyCtas = 64;              // NCCL User Guide, NCCL_MAX_CTAS: up to 64
 constexpr uint64_t kMostWords = uint64_t{1} << 48;  // of one tensor: counts of operations stay below 2^63
 
 void fill_defaults(TransformerModel& model) {
@@ -23,6 +24,9 @@ void fill_defaults(TransformerModel& model) {
   if (!model.has_tensor_parallel()) model.set_tensor_parallel(1);
   if (!model.has_context_parallel()) model.set_context_parallel(1);
   if (!model.has_layers()) model.set_layers(1);
+  if (!model.has_data_parallel()) model.set_data_parallel(1);
+  if (!model.has_data_link_gb_per_s()) model.set_data_link_gb_per_s(model.link_gb_per_s());
+  if (!model.has_data_link_latency_us()) model.set_data_link_latency_us(model.link_latency_us());
 }
 
 std::string divides(const char* field, uint64_t value, const char* whole, uint64_t size) {
@@ -73,6 +77,30 @@ std::optional<Finding> find_product_fault(const TransformerModel& model) {
   return std::nullopt;
 }
 
+std::optional<Finding> find_link_fault(const TransformerModel& model) {
+  const bool shared = model.tensor_parallel() > 1 || model.context_parallel() > 1;
+  if (shared && !(model.link_gb_per_s() > 0))
+    return Finding{model.tensor_parallel() > 1 ? "tensor_parallel" : "context_parallel",
+                   "GPUs that share a layer need link_gb_per_s, above 0"};
+  if (model.data_parallel() > 1 && !(model.data_link_gb_per_s() > 0))
+    return Finding{"data_parallel", "groups that add up gradients need data_link_gb_per_s, above 0"};
+  if (!(model.link_latency_us() >= 0)) return Finding{"link_latency_us", "link_latency_us must be at least 0"};
+  if (!(model.data_link_latency_us() >= 0)) return Finding{"data_link_latency_us", "data_link_latency_us must be at least 0"};
+  if (model.sequence_parallel() && model.tensor_parallel() < 2)
+    return Finding{"sequence_parallel", "sequence_parallel shares tokens among the GPUs of tensor_parallel, of which there is one"};
+  const uint64_t tokens = model.sequence() / model.context_parallel();
+  if (model.sequence_parallel() && tokens % model.tensor_parallel() != 0)
+    return Finding{"sequence_parallel", divides("tensor_parallel", model.tensor_parallel(), "tokens of a GPU", tokens)};
+  if (model.zero_stage() > 3)
+    return Finding{"zero_stage", "zero_stage must be from 0 to 3, not " + std::to_string(model.zero_stage())};
+  if (model.zero_stage() > 0 && model.data_parallel() < 2)
+    return Finding{"zero_stage", "zero_stage shares states among the groups of data_parallel, of which there is one"};
+  if (model.copy_ctas() > kMostCopyCtas)
+    return Finding{"copy_ctas",
+                   "copy_ctas must be up to " + std::to_string(kMostCopyCtas) + ", not " + std::to_string(model.copy_ctas())};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Finding> find_model_fault(const TransformerModel& model) {
@@ -88,6 +116,7 @@ std::optional<Finding> find_model_fault(const TransformerModel& model) {
                                       {"feed_forward", model.feed_forward()},
                                       {"tensor_parallel", model.tensor_parallel()},
                                       {"context_parallel", model.context_parallel()},
+                                      {"data_parallel", model.data_parallel()},
                                       {"layers", model.layers()}});
   if (fault) return fault;
   if (const auto split = find_split_fault(model)) return split;
@@ -96,11 +125,7 @@ std::optional<Finding> find_model_fault(const TransformerModel& model) {
     return Finding{"type", "type must be BF16 or FP16, not " + ElementType_Name(model.type())};
   if (model.activation() == IDENTITY || model.activation() == SWIGLU)
     return Finding{"activation", "activation must be RELU, GELU or SILU, not " + Activation_Name(model.activation())};
-  const bool shared = model.tensor_parallel() > 1 || model.context_parallel() > 1;
-  if (shared && !(model.link_gb_per_s() > 0))
-    return Finding{model.tensor_parallel() > 1 ? "tensor_parallel" : "context_parallel",
-                   "GPUs that share a layer need link_gb_per_s, above 0"};
-  if (!(model.link_latency_us() >= 0)) return Finding{"link_latency_us", "link_latency_us must be at least 0"};
+  if (const auto link = find_link_fault(model)) return link;
   if (model.rotary() && model.head_dim() % 2 != 0)
     return Finding{"head_dim", "rotary turns pairs of elements: head_dim must be even, not " + std::to_string(model.head_dim())};
   if (model.norm() == ADAPTIVE_LAYER_NORM && model.placement() == BEHIND)

@@ -29,7 +29,7 @@ configs::LayerReport layer_of(const configs::TransformerModel& model, const conf
   cli::LayerRequest request{.fused = how.fused, .simulate = how.simulate};
   request.model = model;
   request.gpu = gpu;
-  if (how.activations_mb > 0) request.activations_mb = how.activations_mb;
+  if (how.activations_mb > 0) request.memory = cli::MemoryPlan{.activations_mb = how.activations_mb};
   if (!how.kernels.empty()) {
     auto table = configs::load_operator_kernels(WARPFOLD_SOURCE_DIR "/configs/kernels/" + how.kernels + ".textproto");
     if (!table) throw std::runtime_error(table.error().text());

@@ -169,6 +169,13 @@ TEST(Stratos, FlopsOfAStep) {
                          of_scores / (flops.counted() - of_scores)},
                         0.2);
   const layer::StepFlops again = layer::step_flops(model, graph, true);
+  // A backward pass that runs the forward pass again: 6 in place of 4 of a linear layer, 12 in place of 8 of attention, whose
+  // forward passes are 2 and 4.
+  const double scores_again = again.counted() - again.shortcut;
+  expect_within_percent(
+      {"backward pass of a linear layer with rematerialisation over forward", 6.0 / 2, again.shortcut / (flops.shortcut / 3) - 1},
+      0.01);
+  expect_within_percent({"of attention", 12.0 / 4, scores_again / (of_scores / 3) - 1}, 1);
   expect_within_percent({"FLOP of a token with rematerialisation over without", 8.0 / 6, again.counted() / flops.counted()}, 1);
 }
 

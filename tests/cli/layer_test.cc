@@ -93,6 +93,46 @@ TEST_F(Layer, RecomputesUntilActivationsFit) {
   EXPECT_NEAR(kept, less.kept_mb(), 1e-6);
 }
 
+// What the link hides costs nothing, so that less is made again; beyond that it is exposed, where nothing else is left.
+TEST_F(Layer, OffloadsWhatTheLinkHides) {
+  const std::vector<std::string> less{"--no-simulation", "--activations", "60"};
+  const auto with_link = [&](const std::string& budget, const std::string& rate) {
+    return layer({"--no-simulation", "--activations", budget, "--offload", rate}).memory();
+  };
+  const configs::LayerMemory recomputed = layer(less).memory();
+  const configs::LayerMemory slow = with_link("60", "20");
+  EXPECT_LE(slow.kept_mb(), 60);
+  EXPECT_GT(slow.offloaded_mb(), 0);
+  EXPECT_LE(slow.offloaded_mb(), slow.hidden_mb());
+  EXPECT_EQ(slow.exposed_us(), 0);
+  EXPECT_LE(slow.recompute_us(), recomputed.recompute_us());
+  EXPECT_EQ(with_link("60", "500").recompute_us(), 0);
+  const configs::LayerMemory tight = with_link("1", "1");  // the layer's input has to go as well
+  EXPECT_LE(tight.kept_mb(), 1);
+  EXPECT_NEAR(tight.exposed_us(), 2 * (tight.offloaded_mb() - tight.hidden_mb()) * 1e3, 1);
+}
+
+// RoPE's and residual connections' results, which no gradient needs.
+TEST_F(Layer, SaysWhatRecomputingGainsNothing) {
+  const configs::LayerMemory memory = layer({"--no-simulation", "--activations", "1e6"}).memory();
+  EXPECT_THAT(memory.gain_nothing(), testing::IsSupersetOf({"Q", "K", "out", "linear 2", "residual 2"}));
+  EXPECT_THAT(memory.gain_nothing(), testing::Not(testing::Contains("norm 1")));
+}
+
+// Weights, gradients and Adam's states of 8.03 billion parameters: 2, 2 and 12 bytes each (arXiv 1910.02054, section 3.1).
+TEST_F(Layer, GivesActivationsWhatStatesLeave) {
+  const std::vector<std::string> adam{"--no-simulation", "--set", "optimiser=ADAM", "--memory"};
+  std::vector<std::string> alone = adam;
+  alone.emplace_back("141");
+  const configs::LayerMemory memory = layer(alone).memory();
+  EXPECT_NEAR(memory.weights_gb(), 2 * 8.03, 0.01);
+  EXPECT_NEAR(memory.states_gb(), 12 * 8.03, 0.06);
+  EXPECT_NEAR(memory.budget_mb(), 1e3 / 32 * (141 - memory.weights_gb() - memory.gradients_gb() - memory.states_gb()), 1e-3);
+  std::vector<std::string> shared = adam;
+  shared.insert(shared.end(), {"80", "--set", "data_parallel=8", "--set", "data_link_gb_per_s=50", "--set", "zero_stage=3"});
+  EXPECT_NEAR(layer(shared).memory().states_gb(), 12 * 8.03 / 8, 0.01);
+}
+
 TEST_F(Layer, TakesSettingsOfTheGpu) {
   const configs::LayerReport twice = layer({"--no-simulation", "--set", "gpu.sm.tensor.scale=2"});
   EXPECT_NEAR(twice.tensor_tflops(), 2 * layer({"--no-simulation"}).tensor_tflops(), 1e-6);
@@ -102,6 +142,58 @@ TEST_F(Layer, CsvHasARowForEachKernel) {
   const std::string csv = run(arguments({"--no-simulation", "--format", "csv"})).out;
   EXPECT_THAT(csv, StartsWith("model,gpu,version,pass,kernel,class,"));
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + layer({"--no-simulation"}).versions(0).kernels_size());
+}
+
+// Kernels, what transfers slow them by and what is exposed are the layer's time.
+TEST_F(Layer, PutsTransfersBesideKernels) {
+  const configs::LayerOverlap forward = layer({"--no-simulation", "--forward", "--set", "tensor_parallel=2", "--set",
+                                               "sequence_parallel=true", "--set", "link_gb_per_s=450"})
+                                            .versions(0)
+                                            .overlap();
+  EXPECT_EQ(forward.transfers_size(), 4);
+  EXPECT_NEAR(forward.layer_us(), forward.kernels_us() + forward.slowed_us() + forward.exposed_us(), 1e-6);
+  EXPECT_NEAR(forward.exposed_us(), forward.transfers_us(), 1e-6);  // each kernel reads what the transfer in front of it brings
+  const configs::LayerOverlap hidden =
+      layer({"--no-simulation", "--set", "data_parallel=4", "--set", "data_link_gb_per_s=2000"}).versions(0).overlap();
+  EXPECT_GT(hidden.transfers_us(), 0);
+  EXPECT_NEAR(hidden.exposed_us(), 0, 1e-6);
+  EXPECT_GT(hidden.once_us(), 0);  // the last layer's gradients
+}
+
+// A copy kernel takes of the SMs what engines do not.
+TEST_F(Layer, SimulatesTheCopyKernelBesideKernels) {
+  const configs::LayerOverlap overlap =
+      layer({"--set", "hidden=1024", "--set", "heads=8", "--set", "kv_heads=8", "--set", "feed_forward=2048", "--set",
+             "data_parallel=4", "--set", "data_link_gb_per_s=400", "--set", "copy_ctas=4", "--kernels",
+             WARPFOLD_SOURCE_DIR "/configs/kernels/operators.textproto"})
+          .versions(0)
+          .overlap();
+  EXPECT_GT(overlap.slowed_us(), 0);
+  EXPECT_LT(overlap.copy_gb_per_s(), 200);  // four CTAs do not keep the link busy
+  for (const configs::LayerTransfer& each : overlap.transfers())
+    EXPECT_NEAR(each.us(), static_cast<double>(each.sent_bytes()) / 1e3 / overlap.copy_gb_per_s(), 1e-6 * each.us()) << each.name();
+}
+
+TEST_F(Layer, FindsTheLayoutsOfTheForwardPass) {
+  const std::string table = WARPFOLD_SOURCE_DIR "/configs/kernels/operators.textproto";
+  const configs::LayerLayouts layouts = layer({"--forward", "--layouts", "--set", "hidden=1024", "--set", "heads=8", "--set",
+                                               "kv_heads=8", "--set", "feed_forward=2048", "--kernels", table})
+                                            .layouts();
+  EXPECT_EQ(layouts.kernels_size(), 16);
+  EXPECT_LE(layouts.path_us(), layouts.features_us() + 1e-9);
+  EXPECT_GE(layouts.path_us(), layouts.best_us() - 1e-9);
+  EXPECT_LE(layouts.excess_percent(), 4);  // arXiv 2007.00072, section VI-A
+  const configs::LayerLayout& norm = layouts.kernels(0);
+  EXPECT_EQ(norm.kernel(), "norm 1");
+  EXPECT_GT(norm.tokens_us(), 2 * norm.features_us());
+}
+
+TEST_F(Layer, WritesAPageAndAPicture) {
+  const Ended result = run(arguments({"--no-simulation", "--fused", "--html", "l.html", "--svg", "l.svg"}));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(read("l.html"), AllOf(HasSubstr("<title>llama3_8b on H100"), HasSubstr("layer-graph")));
+  EXPECT_THAT(read("l.svg"), AllOf(StartsWith("<svg xmlns"), HasSubstr("llama3_8b on H100 SXM5 80GB, fused: 25 launches")));
+  EXPECT_EQ(refusal({"--no-simulation", "--html", "l", "--svg", "l"}), "--svg l: the same file as --html l\n");
 }
 
 TEST_F(Layer, NamesTheMistake) {
@@ -115,6 +207,14 @@ TEST_F(Layer, NamesTheMistake) {
             "--gpus must be a multiple of the 2 that share a layer, not 3\n");
   EXPECT_EQ(refusal({"--no-simulation", "--activations", "8"}), "--activations 8.0: the layer's input alone takes 8.4 MB\n");
   EXPECT_EQ(refusal({"--activations", "8", "--forward"}), "--activations needs the backward pass; leave out --forward\n");
+  write("empty.textproto", "");
+  EXPECT_EQ(refusal({"--set", "data_parallel=2", "--set", "data_link_gb_per_s=50", "--set", "copy_ctas=4", "--kernels",
+                     "empty.textproto"}),
+            "copy_ctas: the table of listings (--kernels) has no row for all_reduce\n");
+  EXPECT_EQ(refusal({"--offload", "50"}), "--offload needs --activations MB or --memory GB\n");
+  EXPECT_EQ(refusal({"--memory", "80", "--activations", "80"}), "--memory says what --activations may take: give one of them\n");
+  EXPECT_EQ(refusal({"--no-simulation", "--memory", "20"}),
+            "--memory 20.0: weights take 16.1 GB, gradients 16.1, the optimiser's states 0.0\n");
   EXPECT_EQ(refusal({"--library", "cuBLS"}), "--library: no library called \"cuBLS\"; did you mean \"cuBLAS\"?\n");
   EXPECT_EQ(refusal({"--kernels", "none.textproto"}), "cannot read \"none.textproto\": No such file or directory\n");
 }

@@ -68,6 +68,14 @@ TEST_F(ModelFile, NamesTheMistakeAndItsPlace) {
             "--set sequence=67108864: batch x heads x sequence x sequence is more than 281474976710656 scores");
   EXPECT_EQ(error_of(kSizes, {"batch"}), "--set batch: expected PATH=VALUE");
   EXPECT_EQ(error_of(kSizes, {"base=x"}), "--set base=x: base is merged before settings and cannot be set");
+  EXPECT_EQ(fault_of("sequence_parallel: true"),
+            "m.textproto:8:1: sequence_parallel shares tokens among the GPUs of tensor_parallel, of which there is one");
+  EXPECT_EQ(fault_of("data_parallel: 2"), "m.textproto:8:1: groups that add up gradients need data_link_gb_per_s, above 0");
+  EXPECT_EQ(fault_of("zero_stage: 4"), "m.textproto:8:1: zero_stage must be from 0 to 3, not 4");
+  EXPECT_EQ(fault_of("zero_stage: 1"),
+            "m.textproto:8:1: zero_stage shares states among the groups of data_parallel, of which there is one");
+  EXPECT_EQ(fault_of("copy_ctas: 65"), "m.textproto:8:1: copy_ctas must be up to 64, not 65");
+  EXPECT_EQ(fault_of("data_link_latency_us: -1"), "m.textproto:8:1: data_link_latency_us must be at least 0");
   EXPECT_EQ(fault_of("link_latency_us: -1"), "m.textproto:8:1: link_latency_us must be at least 0");
 }
 

@@ -174,6 +174,17 @@ TEST(Operators, SumColumnsInParts) {
   EXPECT_EQ(array_of(*sums, "sums").touched, 4 * 4 * kColumns);
 }
 
+// Twice: for the sums and for the results. A warp's lanes read 128 bytes side by side.
+TEST(Operators, ReduceColumnsThatLieARowApart) {
+  for (const std::string name : {"rms_norm_columns", "layer_norm_columns", "softmax_columns"}) {
+    const auto norm = imported(name, {"parameter.length.value=512", "parameter.columns.value=2048"});
+    ASSERT_TRUE(norm) << norm.error().text();
+    EXPECT_EQ(array_of(*norm, "x").requested, kElements * 2 * 2) << name;
+    EXPECT_EQ(array_of(*norm, "x").touched, kElements * 2) << name;
+    EXPECT_EQ(array_of(*norm, "out").requested, kElements * 2) << name;
+  }
+}
+
 TEST(Operators, ReadLongRowsTwice) {
   const auto norm = imported("rms_norm", {"parameter.rows.value=64", "parameter.columns.value=65536"});
   ASSERT_TRUE(norm) << norm.error().text();

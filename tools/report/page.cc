@@ -16,16 +16,9 @@ namespace report {
 
 namespace {
 
-std::string_view file_named(std::string_view name) {
-  for (const EmbeddedFile& file : report_page_files()) {
-    if (file.name == name) return file.content;
-  }
-  throw std::logic_error("the report's page lacks " + std::string(name));
-}
-
 // The library's modules are CommonJS; vega_loader.js gives each what it requires.
 std::string library() {
-  std::string text(file_named("vega_loader.js"));
+  std::string text(page_file("vega_loader.js"));
   for (const EmbeddedFile& file : chart_library_files()) {
     const std::string_view name = file.name.substr(0, file.name.find(".min.js"));
     text.append("vegaModule(\"").append(name).append("\", function (module, exports, require) {\n");
@@ -60,7 +53,7 @@ std::string without_space(std::string_view json) {
 // What stands in the template as <!-- insert NAME -->.
 std::string insertion(std::string_view name, std::string_view title, std::string_view json) {
   if (name == "title") return html_escaped(title);
-  if (name == "style") return std::string(file_named("style.css"));
+  if (name == "style") return std::string(page_file("style.css")).append(page_file("graph.css"));
   if (name == "library") return library();
   if (name == "script") return script();
   if (name == "data") return script_safe_json(without_space(json));
@@ -86,6 +79,13 @@ std::string replaced(std::string_view text, std::string_view special, const std:
 
 }  // namespace
 
+std::string_view page_file(std::string_view name) {
+  for (const EmbeddedFile& file : report_page_files()) {
+    if (file.name == name) return file.content;
+  }
+  throw std::logic_error("the report's page lacks " + std::string(name));
+}
+
 std::string html_escaped(std::string_view text) { return replaced(text, "&<>\"", {"&amp;", "&lt;", "&gt;", "&quot;"}); }
 
 std::string script_safe_json(std::string_view json) { return replaced(json, "&<>", {"\\u0026", "\\u003c", "\\u003e"}); }
@@ -93,7 +93,7 @@ std::string script_safe_json(std::string_view json) { return replaced(json, "&<>
 std::string html_page(std::string_view title, std::string_view json) {
   constexpr std::string_view begin = "<!-- insert ";
   constexpr std::string_view end = " -->";
-  std::string_view rest = file_named("page.html");
+  std::string_view rest = page_file("page.html");
   std::string page;
   for (size_t at = rest.find(begin); at != std::string_view::npos; at = rest.find(begin)) {
     page.append(rest.substr(0, at));

@@ -10,6 +10,9 @@ namespace warpfold::report {
 // data: no text can end the block that it stands in.
 std::string html_page(std::string_view title, std::string_view json);
 
+// A file of page/ as it was when the program was built.
+std::string_view page_file(std::string_view name);
+
 // Text inside HTML.
 std::string html_escaped(std::string_view text);
 // JSON inside a <script> block: "<", ">" and "&", which JSON knows in texts alone, as \u escapes.

@@ -10,6 +10,7 @@
 #include "tools/report/difference.h"
 #include "tools/report/findings.h"
 #include "tools/report/json_reader.h"
+#include "tools/report/layer_graph.h"
 #include "tools/report/overall.h"
 
 namespace warpfold::report {
@@ -129,6 +130,13 @@ configs::Report report_of(const configs::Result& result) {
 configs::Report report_of(const configs::Comparison& comparison) {
   configs::Report report;
   add(comparison, "", "", report);
+  return finished(std::move(report));
+}
+
+configs::Report report_of(const configs::LayerReport& layer) {
+  configs::Report report;
+  *report.mutable_layer() = layer;
+  for (int v = 0; v < layer.versions_size(); ++v) report.add_layer_graph(layer_graph(layer, v, false));
   return finished(std::move(report));
 }
 

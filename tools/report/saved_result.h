@@ -16,5 +16,7 @@ configs::Report report_of(const configs::Result& result);
 configs::Report report_of(const configs::Comparison& comparison);
 // Measured rows beside their simulations, as a report without runs.
 configs::Report report_of(const configs::Validation& validation);
+// A transformer's layer with the pictures of its graphs, as a report without runs.
+configs::Report report_of(const configs::LayerReport& layer);
 
 }  // namespace warpfold::report

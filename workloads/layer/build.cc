@@ -28,7 +28,7 @@ class Builder {
   }
 
   Graph build() {
-    const int x = tape_.input("input", {batch_, token_, hidden_});
+    const int x = tape_.input("input", {batch_, outer_token(), hidden_});
     const int output = model_.placement() == configs::BEHIND ? behind(x) : before(x);
     if (parts_.backward) tape_.backward(output);
     if (parts_.backward && parts_.update && model_.optimiser() != configs::NO_OPTIMISER)
@@ -79,6 +79,19 @@ class Builder {
   }
 
   bool parallel() const { return model_.tensor_parallel() > 1; }
+  // Tokens of norms, residual connections and dropout.
+  Dimension outer_token() const { return {token_.name, token_.size / (model_.sequence_parallel() ? model_.tensor_parallel() : 1)}; }
+  // In front of the products that GPUs share, and behind them.
+  int opened(const std::string& branch, int x) {
+    if (!parallel()) return x;
+    return model_.sequence_parallel() ? tape_.gather("all-gather " + branch, x, with_rows({hidden_}))
+                                      : tape_.shared("all-reduce d " + branch, x);
+  }
+  int closed(const std::string& branch, int x) {
+    if (!parallel()) return x;
+    return model_.sequence_parallel() ? tape_.scatter("reduce-scatter " + branch, x, {batch_, outer_token(), hidden_})
+                                      : tape_.all_reduce("all-reduce " + branch, x);
+  }
   Dimensions with_rows(const Dimensions& rest) const {
     Dimensions all = rows_;
     all.insert(all.end(), rest.begin(), rest.end());
@@ -108,7 +121,7 @@ class Builder {
 
   int attention_branch(int x) {
     tape_.in_attention(true);
-    Heads heads = project(parallel() ? tape_.shared("all-reduce d attention", x) : x);
+    Heads heads = project(opened("attention", x));
     if (model_.rotary()) {
       heads.queries = tape_.map("rope Q", Work::kRope, heads.queries);
       heads.keys = tape_.map("rope K", Work::kRope, heads.keys);
@@ -121,8 +134,7 @@ class Builder {
     }
     int mixed = model_.attention() == configs::FLASH ? flash(heads) : materialised(heads);
     if (shares_tokens) mixed = tape_.exchange("all-to-all attention", mixed, with_rows({head_, element_}));
-    int y = tape_.linear("out", mixed, rows_, {head_, element_}, {hidden_});
-    if (parallel()) y = tape_.all_reduce("all-reduce attention", y);
+    int y = closed("attention", tape_.linear("out", mixed, rows_, {head_, element_}, {hidden_}));
     if (model_.bias()) y = tape_.bias("output bias", y, {hidden_});
     tape_.in_attention(false);
     return model_.dropout() ? tape_.dropout("dropout", y) : y;
@@ -154,12 +166,11 @@ class Builder {
   }
 
   int feed_forward_branch(int x) {
-    if (parallel()) x = tape_.shared("all-reduce d feed-forward", x);
+    x = opened("feed-forward", x);
     int y = model_.gated() ? gated(x)
                            : tape_.map(activation_name(), activation(), linear("linear 1", "bias 1", x, {hidden_}, {inner_}));
     if (model_.feed_forward_dropout()) y = tape_.dropout("dropout 1", y);
-    y = tape_.linear("linear 2", y, rows_, {inner_}, {hidden_});
-    if (parallel()) y = tape_.all_reduce("all-reduce feed-forward", y);
+    y = closed("feed-forward", tape_.linear("linear 2", y, rows_, {inner_}, {hidden_}));
     if (model_.bias()) y = tape_.bias("bias 2", y, {hidden_});
     return model_.dropout() ? tape_.dropout("dropout 2", y) : y;
   }

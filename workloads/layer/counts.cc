@@ -14,6 +14,8 @@ uint64_t flops_per_element(Work work) {
     case Work::kAttention:
     case Work::kAttentionGradient:
     case Work::kAllToAll:
+    case Work::kAllGather:
+    case Work::kTranspose:
       return 0;
     case Work::kBias:             // [III]: 0.012 x 2^30 over 3 x 4,194,304
     case Work::kBiasGradient:     // [III]
@@ -27,6 +29,7 @@ uint64_t flops_per_element(Work work) {
     case Work::kGateGradient:
     case Work::kModulateGradient:  // dy (1 + scale)
     case Work::kAllReduce:
+    case Work::kReduceScatter:
       return 1;
     case Work::kMultiplyGradient:  // dy b, dy a
     case Work::kModulate:
@@ -82,6 +85,8 @@ OperatorClass class_of(Work work) {
       return OperatorClass::kNormalisation;
     case Work::kAllReduce:
     case Work::kAllToAll:
+    case Work::kAllGather:
+    case Work::kReduceScatter:
       return OperatorClass::kCommunication;
     case Work::kSgd:
     case Work::kAdam:

@@ -81,8 +81,11 @@ const char* name_of(Work work) {
                               "gate_weight_gradient",
                               "all_reduce",
                               "all_to_all",
+                              "all_gather",
+                              "reduce_scatter",
                               "sgd",
-                              "adam"};
+                              "adam",
+                              "transpose"};
   return kNames.at(static_cast<size_t>(work));
 }
 
@@ -94,6 +97,11 @@ const char* name_of(OperatorClass kind) {
 const char* name_of(Pass pass) {
   constexpr std::array kNames{"forward", "backward", "update"};
   return kNames.at(static_cast<size_t>(pass));
+}
+
+const char* name_of(Role role) {
+  constexpr std::array kNames{"activation", "weight", "gradient", "mask", "statistic", "state"};
+  return kNames.at(static_cast<size_t>(role));
 }
 
 }  // namespace warpfold::layer

@@ -88,9 +88,12 @@ enum class Work {
   kGateGradient,
   kGateWeightGradient,
   kAllReduce,
-  kAllToAll,  // tokens of all heads for all tokens of some heads, or back
+  kAllToAll,       // tokens of all heads for all tokens of some heads, or back
+  kAllGather,      // all tokens, or the whole of a weight
+  kReduceScatter,  // sums of the GPUs' parts, of some tokens each
   kSgd,
   kAdam,
+  kTranspose,  // between layouts
 };
 
 // A matrix product of m x k by k x n, `count` times.
@@ -137,5 +140,6 @@ struct Graph {
 const char* name_of(Work work);
 const char* name_of(OperatorClass kind);
 const char* name_of(Pass pass);
+const char* name_of(Role role);
 
 }  // namespace warpfold::layer

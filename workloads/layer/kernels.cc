@@ -38,12 +38,17 @@ class Mapper {
 
   Expected<LayerWorkload> run() const {
     const Operator& first = first_of(graph_, kernel_);
+    if (first.kind == OperatorClass::kCommunication) return none("a transfer between GPUs, by the link's bandwidth and latency");
     auto compiled = from_table();
     if (!compiled || !compiled->kernels.empty()) return compiled;
-    if (first.kind == OperatorClass::kCommunication) return none("a transfer between GPUs, by the link's bandwidth and latency");
     if (first.work == Work::kProduct) return product(first);
-    if (first.work == Work::kAttention || first.work == Work::kAttentionGradient) return attention(first);
+    const bool is_attention = first.work == Work::kAttention || first.work == Work::kAttentionGradient;
+    if (is_attention && source_.layout == configs::TOKENS_INNERMOST)
+      return none("attention reads the elements of a head side by side");
+    if (is_attention) return attention(first);
     if (kernel_.operators.size() > 1) return siblings();
+    if (source_.layout == configs::TOKENS_INNERMOST && !knows_no_layout())
+      return none(std::string("no kernel of tokens innermost for ") + name_of(first.work));
     return elementwise(first);
   }
 
@@ -85,10 +90,22 @@ class Mapper {
     for (int i = 0; i < row.operator__size(); ++i) {
       if (row.operator_(i) != name_of(at(kernel_.operators[static_cast<size_t>(i)]).work)) return false;
     }
+    if (row.layout() != source_.layout && !knows_no_layout()) return false;
     const auto stored = std::ranges::count_if(kernel_.outputs, [&](int id) { return graph_.tensor(id).words() > 0; });
     const Operator& first = at(kernel_.operators.front());
     return (!row.has_word_bytes() || row.word_bytes() == graph_.tensor(kernel_.inputs.front()).bytes) &&
            (!row.has_outputs() || row.outputs() == stored) && (!row.has_head_dim() || row.head_dim() == extent(first, "p"));
+  }
+
+  // Each element meets its like in other tensors of the same dimensions, and nothing else.
+  bool knows_no_layout() const {
+    return std::ranges::all_of(kernel_.operators, [&](int member) {
+      const Operator& each = at(member);
+      const bool turns = each.work == Work::kRope || each.work == Work::kRopeGradient;
+      return each.kind == OperatorClass::kElementwise && !turns && std::ranges::all_of(each.inputs, [&](int id) {
+               return volume(graph_.tensor(id).dimensions) == volume(each.independent);
+             });
+    });
   }
 
   // Of its iteration space; 1 where it does not have the dimension.
@@ -339,6 +356,14 @@ class Mapper {
 };
 
 }  // namespace
+
+Expected<LayerWorkload> transposition_of(uint64_t rows, uint64_t columns, const KernelSource& source) {
+  Graph graph;
+  graph.tensors.push_back({.name = "x", .dimensions = {{"j", rows}, {"i", columns}}});
+  Operator turn{.name = "transpose", .work = Work::kTranspose, .independent = {{"j", rows}, {"i", columns}}, .inputs = {0}};
+  graph.operators.push_back(std::move(turn));
+  return workload_of(graph, {"transpose", {0}, {0}, {0}}, source);
+}
 
 Expected<LayerWorkload> workload_of(const Graph& graph, const FusedKernel& kernel, const KernelSource& source) {
   return Mapper(graph, kernel, source).run();

@@ -198,16 +198,26 @@ int Tape::shared(const std::string& name, int x) {
   return same;
 }
 
-int Tape::exchange(const std::string& name, int x, const Dimensions& made) {
-  const int y =
-      add(over(name, Work::kAllToAll, {x}, graph_.tensor(x).dimensions), {{.name = name, .dimensions = made}}).outputs.front();
-  on_the_way_back([=, this] {
-    in_attention_ = true;
+// Behind the transfer the elements are shared otherwise; their gradients go back by `back`.
+int Tape::transfer(const std::string& name, Work work, Work back, int x, const Dimensions& made) {
+  const int y = add(over(name, work, {x}, graph_.tensor(x).dimensions), {{.name = name, .dimensions = made}}).outputs.front();
+  on_the_way_back([=, this, attention = in_attention_] {
+    in_attention_ = attention;
     const int dy = gradient_of(y);
     const int dx = gradient_for(x);
-    add_into(over(name + " dX", Work::kAllToAll, {dy}, made), {dx});
+    add_into(over(name + " dX", back, {dy}, made), {dx});
   });
   return y;
+}
+
+int Tape::exchange(const std::string& name, int x, const Dimensions& made) {
+  return transfer(name, Work::kAllToAll, Work::kAllToAll, x, made);
+}
+int Tape::scatter(const std::string& name, int x, const Dimensions& made) {
+  return transfer(name, Work::kReduceScatter, Work::kAllGather, x, made);
+}
+int Tape::gather(const std::string& name, int x, const Dimensions& made) {
+  return transfer(name, Work::kAllGather, Work::kReduceScatter, x, made);
 }
 
 void Tape::backward(int output) {

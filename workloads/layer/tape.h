@@ -42,6 +42,9 @@ class Tape {
   // Tensor parallelism: sums of the GPUs' parts; and its mirror, of which the backward pass has the sum.
   int all_reduce(const std::string& name, int x);
   int shared(const std::string& name, int x);
+  // Sequence parallelism: sums of the GPUs' parts, of some tokens each; and its mirror.
+  int scatter(const std::string& name, int x, const Dimensions& made);
+  int gather(const std::string& name, int x, const Dimensions& made);
   // Context parallelism: the same elements, shared otherwise.
   int exchange(const std::string& name, int x, const Dimensions& made);
 
@@ -65,6 +68,8 @@ class Tape {
                 const Dimensions& reduction = {}) const;
   Operator product_of(const std::string& name, const std::vector<int>& inputs, const Dimensions& independent,
                       const Dimensions& reduction, const Product& product) const;
+
+  int transfer(const std::string& name, Work work, Work back, int x, const Dimensions& made);
 
   int gradient_of(int tensor);    // what its readers have left, added up
   int gradient_for(int tensor);   // a new one, of one more reader

@@ -48,6 +48,10 @@ function buildContent() {
     document.getElementById('content').append(...validationSections(report.validation));
     return;
   }
+  if (report.layer) {
+    document.getElementById('content').append(...layerSections(report.layer));
+    return;
+  }
   const simulated = report.run.filter(isSimulation);
   const modelled = report.run.filter((run) => !isSimulation(run));
   const main = document.getElementById('content');
@@ -65,7 +69,7 @@ function buildContent() {
 }
 
 function buildContents() {
-  const entries = contents.filter((entry) => report.run.length <= 1 || entry.level === 1);
+  const entries = contents.filter((entry) => (report.run.length <= 1 && !report.layer) || entry.level === 1);
   document.getElementById('contents').append(el('ul', {}, ...entries.map(({id, title}) =>
     el('li', {}, el('a', {href: `#${id}`}, title)))));
 }
@@ -76,8 +80,7 @@ function openAll() {
 }
 
 const simulatedRuns = report.run.filter(isSimulation);
-document.getElementById('head').append(...(report.validation
-  ? validationHead(report.validation) : headOf(simulatedRuns.length > 0 ? simulatedRuns : report.run)));
+document.getElementById('head').append(...(report.validation ? validationHead(report.validation) : report.layer ? layerHead(report.layer) : headOf(simulatedRuns.length > 0 ? simulatedRuns : report.run)));
 buildContent();
 buildContents();
 document.getElementById('made-by').append(`Written by Warpfold ${report.version}.`);

@@ -10,7 +10,10 @@
 #include "configs/printable.h"
 #include "configs/search_path.h"
 #include "configs/settings.h"
+#include "tools/report/layer_graph.h"
+#include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/layer_report.h"
 #include "tools/warpfold/run/layer_run.h"
 
@@ -77,6 +80,25 @@ Outcome<TrainingPlan> training_options(const Options& options, const configs::Tr
   return plan;
 }
 
+Outcome<std::optional<MemoryPlan>> memory_options(const Options& options) {
+  std::optional<MemoryPlan> plan;
+  for (const char* budget : {"activations", "memory"}) {
+    if (!options.has(budget)) continue;
+    if (options.has("forward")) return user_error("--" + std::string(budget) + " needs the backward pass; leave out --forward");
+    if (plan) return user_error("--memory says what --activations may take: give one of them");
+    const auto number = number_option(options, budget);
+    if (!number) return std::unexpected(number.error());
+    plan.emplace();
+    (std::string_view(budget) == "memory" ? plan->memory_gb : plan->activations_mb) = *number;
+  }
+  if (!options.has("offload")) return plan;
+  if (!plan) return user_error("--offload needs --activations MB or --memory GB");
+  const auto rate = number_option(options, "offload");
+  if (!rate) return std::unexpected(rate.error());
+  plan->host_gb_per_s = *rate;
+  return plan;
+}
+
 Outcome<void> fill_inputs(const Options& options, LayerRequest& request) {
   std::vector<std::string> of_model;
   std::vector<std::string> all;
@@ -107,7 +129,8 @@ Outcome<void> layer_command(const Invocation& invocation) {
       "computes and moves, what binds it and how long it takes: by the roofline, by the limiter model and simulated.",
       "  warpfold layer llama3_70b --gpu h100_sxm\n"
       "  warpfold layer bert_large --gpu a100_sxm --fused\n"
-      "  warpfold layer llama3_8b --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n");
+      "  warpfold layer llama3_8b --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n"
+      "  warpfold layer llama2_7b --fused --html layer.html --svg layer.svg\n");
   options.positional("MODEL", 1, 1);
   options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
                 "set a field of the model, or gpu.FIELD of the GPU; may be given often");
@@ -119,8 +142,13 @@ Outcome<void> layer_command(const Invocation& invocation) {
                 "and all that is elementwise");
   options.add()("forward", "the forward pass alone");
   options.add()("no-simulation", "times by the roofline alone");
+  options.add()("layouts", "which layouts of the forward pass's tensors take the least time together, operator by operator");
   options.add()("activations", po::value<std::string>()->value_name("MB"),
                 "memory for what the backward pass reads: what is recomputed where it does not hold all");
+  options.add()("memory", po::value<std::string>()->value_name("GB"),
+                "of the GPU: activations get what weights, gradients and the optimiser's states leave");
+  options.add()("offload", po::value<std::string>()->value_name("GB/S"),
+                "link to the host's memory, each way (PCIe): activations may go there and come back in time");
   options.add()("train", po::value<std::string>()->value_name("TOKENS"),
                 "how long the whole model trains on so many tokens, at the rate of this layer");
   options.add()("gpus", po::value<std::string>()->value_name("N"), "of the training; default: those that share a layer");
@@ -130,6 +158,10 @@ Outcome<void> layer_command(const Invocation& invocation) {
   options.add()("kernels", po::value<std::string>()->value_name("FILE"),
                 "table of the listings that run operators; default: configs/kernels/operators.textproto");
   add_run_options(options, "0.01");  // many kernels, of which a hundredth decides nothing
+  options.add_html();
+  options.add()("svg", po::value<std::string>()->value_name("FILE.svg"),
+                "write the dataflow graph as a picture to this file as well; with --fused that of the fused kernels");
+  options.writes_file("svg");
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
@@ -147,6 +179,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
                        .fused = options.has("fused"),
                        .simulate = !options.has("no-simulation"),
                        .epilogue = *epilogue,
+                       .layouts = options.has("layouts"),
                        .command_line = invocation.command_line,
                        .how = *how};
   if (configs::find_gemm_library(request.library) == nullptr)
@@ -156,14 +189,18 @@ Outcome<void> layer_command(const Invocation& invocation) {
   const auto training = training_options(options, request.model);
   if (!training) return std::unexpected(training.error());
   request.training = *training;
-  if (options.has("activations")) {
-    if (!request.backward) return user_error("--activations needs the backward pass; leave out --forward");
-    const auto budget = number_option(options, "activations");
-    if (!budget) return std::unexpected(budget.error());
-    request.activations_mb = *budget;
-  }
+  const auto memory = memory_options(options);
+  if (!memory) return std::unexpected(memory.error());
+  request.memory = *memory;
   const auto report = run_layer(request);
   if (!report) return std::unexpected(report.error());
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(*report)); !written) return written;
+  }
+  if (options.has("svg")) {
+    const std::string picture = report::layer_graph(*report, report->versions_size() - 1, true);
+    if (auto written = write_output(options.text("svg"), picture); !written) return written;
+  }
   return write_output(destination->path, render_layer(*report, destination->format));
 }
 

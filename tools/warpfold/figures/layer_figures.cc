@@ -4,6 +4,9 @@
 #include <map>
 #include <set>
 
+#include "tools/warpfold/figures/layer_overlap.h"
+#include "tools/warpfold/figures/layer_tensors.h"
+
 namespace warpfold::cli {
 
 namespace {
@@ -20,16 +23,10 @@ double scaled(double value, bool present, double factor) { return present ? valu
 // FP32 multiply-adds a clock of an SM (CUDA C++ Programming Guide, table of arithmetic throughput).
 double fp32_lanes(const std::string& architecture) { return architecture == "sm_70" || architecture == "sm_80" ? 64 : 128; }
 
-std::string text_of(const layer::Dimensions& dimensions) {
-  std::string text;
-  for (const layer::Dimension& each : dimensions) text += (text.empty() ? "" : ", ") + each.name + " " + std::to_string(each.size);
-  return text;
-}
-
 class Filler {
  public:
-  Filler(const LayerLaunches& launches, const Peaks& peaks, const Links& links)
-      : graph_(launches.graph), peaks_(peaks), links_(links) {}
+  Filler(const LayerLaunches& launches, const Peaks& peaks, const configs::TransformerModel& model)
+      : graph_(launches.graph), peaks_(peaks), model_(model) {}
 
   LayerKernel kernel(const layer::FusedKernel& fused, const SimulatedLaunch& simulated) const {
     LayerKernel made;
@@ -88,8 +85,7 @@ class Filler {
     made.set_intensity(ratio(static_cast<double>(made.flops()), bytes));
     if (kind == OperatorClass::kCommunication) {
       made.set_bound("link");
-      const bool exchanged = at(fused.operators.front()).work == layer::Work::kAllToAll;
-      made.set_roofline_us(exchanged ? all_to_all_us(bytes / 2, links_) : all_reduce_us(bytes / 2, links_));  // read, not written
+      made.set_roofline_us(transfer_us(layer::transfer_of(graph_, fused.operators.front(), model_), model_));
       return;
     }
     const double peak = peak_of(kind);
@@ -125,7 +121,7 @@ class Filler {
 
   const Graph& graph_;
   const Peaks& peaks_;
-  const Links& links_;
+  const configs::TransformerModel& model_;
 };
 
 void add_classes(LayerVersion& version) {
@@ -168,23 +164,14 @@ Peaks peaks_of(const configs::Gpu& gpu) {
           .memory_gb_per_s = scaled(memory, gpu.dram().has_scale(), gpu.dram().scale())};
 }
 
-double all_reduce_us(double bytes, const Links& links) {
-  const auto gpus = static_cast<double>(links.tensor_parallel);
-  return 2 * (gpus - 1) / gpus * bytes / (links.gb_per_s * 1e3) + 2 * (gpus - 1) * links.latency_us;
-}
-
-double all_to_all_us(double bytes, const Links& links) {
-  const auto gpus = static_cast<double>(links.context_parallel);
-  return (gpus - 1) / gpus * bytes / (links.gb_per_s * 1e3) + links.latency_us;
-}
-
-LayerVersion layer_version(const LayerLaunches& launches, const Peaks& peaks, const Links& links) {
+LayerVersion layer_version(const LayerLaunches& launches, const Peaks& peaks, const configs::TransformerModel& model) {
   LayerVersion version;
   version.set_name(launches.name);
-  const Filler filler(launches, peaks, links);
+  const Filler filler(launches, peaks, model);
   for (size_t k = 0; k < launches.kernels.size(); ++k)
     *version.add_kernels() = filler.kernel(launches.kernels[k], launches.simulated[k]);
   add_classes(version);
+  add_tensors(launches.graph, launches.kernels, version);
   return version;
 }
 

@@ -20,18 +20,6 @@ struct Peaks {
 };
 Peaks peaks_of(const configs::Gpu& gpu);
 
-// GPUs that share a layer.
-struct Links {
-  uint64_t tensor_parallel = 1;
-  uint64_t context_parallel = 1;
-  double gb_per_s = 0;  // one way
-  double latency_us = 0;
-};
-// By a ring: each GPU sends 2 (n - 1) / n of the bytes in 2 (n - 1) steps.
-double all_reduce_us(double bytes, const Links& links);
-// Each GPU sends (n - 1) / n of its bytes, to all others at a time.
-double all_to_all_us(double bytes, const Links& links);
-
 // A launch as it was simulated.
 struct SimulatedLaunch {
   double us = 0;
@@ -49,7 +37,7 @@ struct LayerLaunches {
   std::vector<SimulatedLaunch> simulated;  // of each
 };
 
-configs::LayerVersion layer_version(const LayerLaunches& launches, const Peaks& peaks, const Links& links);
+configs::LayerVersion layer_version(const LayerLaunches& launches, const Peaks& peaks, const configs::TransformerModel& model);
 
 // What each kernel of several operators saves against its operators by themselves. Both are of one graph.
 void add_fusions(const configs::LayerVersion& alone, const configs::LayerVersion& fused, const Peaks& peaks,

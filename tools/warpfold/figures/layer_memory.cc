@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tools/report/number_text.h"
+#include "workloads/layer/training.h"
 
 namespace warpfold::cli {
 
@@ -28,33 +29,73 @@ class Planner {
     for (const int root : kept_) saved_[kernel_of(root)].push_back(root);
   }
 
-  Outcome<configs::LayerMemory> plan(double budget_mb) const {
+  Outcome<configs::LayerMemory> plan(double budget_mb, double host_gb_per_s) const {
     configs::LayerMemory memory;
     memory.set_budget_mb(budget_mb);
     std::vector<configs::LayerActivation> all;
     for (const auto& [kernel, roots] : saved_) all.push_back(activation_of(kernel, roots));
     std::ranges::stable_sort(all, {}, [](const auto& each) { return std::pair(each.kernel().empty(), each.us_per_mb()); });
     double kept = 0;
-    for (const auto& each : all) kept += static_cast<double>(each.bytes()) / kMega;
+    for (configs::LayerActivation& each : all) {
+      kept += mb_of(each);
+      each.set_kept(true);
+    }
     memory.set_all_mb(kept);
+    if (host_gb_per_s > 0) offload(host_gb_per_s, budget_mb, kept, all, memory);
     std::set<int> again;
     for (configs::LayerActivation& each : all) {
-      each.set_kept(kept <= budget_mb || each.kernel().empty());
-      if (!each.kept()) {
-        kept -= static_cast<double>(each.bytes()) / kMega;
-        add_with_inputs(index_of(each.kernel()), again);
-      }
-      *memory.add_activations() = each;
+      if (kept <= budget_mb || !each.kept() || each.kernel().empty()) continue;
+      each.set_kept(false);
+      kept -= mb_of(each);
+      add_with_inputs(index_of(each.kernel()), again);
+    }
+    // The layer's input is what is left.
+    for (configs::LayerActivation& each : all) {
+      if (kept <= budget_mb || !each.kept() || host_gb_per_s == 0) continue;
+      each.set_kept(false);
+      each.set_offloaded(true);
+      kept -= mb_of(each);
+      memory.set_offloaded_mb(memory.offloaded_mb() + mb_of(each));
     }
     if (kept > budget_mb)
       return user_error("--activations " + report::fixed(budget_mb, 1) + ": the layer's input alone takes " +
                         report::fixed(kept, 1) + " MB");
     memory.set_kept_mb(kept);
     memory.set_recompute_us(time_of(again));
+    const double beyond = std::max(0.0, memory.offloaded_mb() - memory.hidden_mb());
+    if (host_gb_per_s > 0) memory.set_exposed_us(2 * beyond * kMega / (host_gb_per_s * 1e3));
+    for (configs::LayerActivation& each : all) *memory.add_activations() = each;
+    for (int k = 0; k < version_.kernels_size(); ++k) {
+      if (version_.kernels(k).pass() == layer::name_of(Pass::kForward) && !saved_.contains(k))
+        memory.add_gain_nothing(version_.kernels(k).name());
+    }
     return memory;
   }
 
  private:
+  static double mb_of(const configs::LayerActivation& each) { return static_cast<double>(each.bytes()) / kMega; }
+
+  double time_of_pass(Pass pass) const {
+    double us = 0;
+    for (const configs::LayerKernel& each : version_.kernels()) us += each.pass() == layer::name_of(pass) ? each.time_us() : 0;
+    return us;
+  }
+
+  // As much as the link moves behind a pass: the forward pass sends, the backward pass fetches. What costs most to make again goes
+  // first, and nothing goes that need not.
+  void offload(double host_gb_per_s, double budget_mb, double& kept, std::vector<configs::LayerActivation>& all,
+               configs::LayerMemory& memory) const {
+    memory.set_host_gb_per_s(host_gb_per_s);
+    memory.set_hidden_mb(std::min(time_of_pass(Pass::kForward), time_of_pass(Pass::kBackward)) * host_gb_per_s * 1e3 / kMega);
+    for (auto each = all.rbegin(); each != all.rend(); ++each) {
+      if (kept <= budget_mb || memory.offloaded_mb() + mb_of(*each) > memory.hidden_mb()) continue;
+      each->set_kept(false);
+      each->set_offloaded(true);
+      kept -= mb_of(*each);
+      memory.set_offloaded_mb(memory.offloaded_mb() + mb_of(*each));
+    }
+  }
+
   bool read_backward(int id) const {
     return std::ranges::any_of(graph_.tensor(id).consumers,
                                [&](int reader) { return graph_.operators[static_cast<size_t>(reader)].pass == Pass::kBackward; });
@@ -116,11 +157,45 @@ class Planner {
   std::map<int, std::vector<int>> saved_{};  // of them those of a kernel
 };
 
+// Bytes for a parameter of mixed precision: weights and gradients in 16 bits; of Adam an FP32 weight and two moments, of SGD the
+// FP32 weight (Rajbhandari et al., arXiv 1910.02054, section 3.1: K = 12).
+constexpr double kWordBytes = 2;
+double state_bytes(configs::Optimiser optimiser) { return optimiser == configs::ADAM ? 12 : optimiser == configs::SGD ? 4 : 0; }
+
+// On a GPU of the whole model, whose layers it shares with tensor_parallel - 1 others and the rest with none.
+void add_states(const configs::TransformerModel& model, const Graph& graph, configs::LayerMemory& memory) {
+  const layer::Parameters all = layer::parameters_of(model, graph);
+  const double parameters = static_cast<double>(all.layers) / static_cast<double>(model.tensor_parallel()) +
+                            static_cast<double>(all.embedding + all.output);
+  const auto shared = [&](double bytes, uint64_t stage) {
+    return parameters * bytes / (model.zero_stage() >= stage ? static_cast<double>(model.data_parallel()) : 1) / 1e9;
+  };
+  memory.set_weights_gb(shared(kWordBytes, 3));
+  memory.set_gradients_gb(shared(kWordBytes, 2));
+  memory.set_states_gb(shared(state_bytes(model.optimiser()), 1));
+}
+
 }  // namespace
 
-Outcome<configs::LayerMemory> layer_memory(const Graph& graph, const std::vector<FusedKernel>& kernels,
-                                           const configs::LayerVersion& version, double budget_mb) {
-  return Planner(graph, kernels, version).plan(budget_mb);
+Outcome<configs::LayerMemory> layer_memory(const configs::TransformerModel& model, const Graph& graph,
+                                           const std::vector<FusedKernel>& kernels, const configs::LayerVersion& version,
+                                           const MemoryPlan& plan) {
+  const Planner planner(graph, kernels, version);
+  if (plan.memory_gb == 0) return planner.plan(plan.activations_mb, plan.host_gb_per_s);
+  configs::LayerMemory states;
+  add_states(model, graph, states);
+  const double left = plan.memory_gb - states.weights_gb() - states.gradients_gb() - states.states_gb();
+  if (left <= 0)
+    return user_error("--memory " + report::fixed(plan.memory_gb, 1) + ": weights take " + report::fixed(states.weights_gb(), 1) +
+                      " GB, gradients " + report::fixed(states.gradients_gb(), 1) + ", the optimiser's states " +
+                      report::fixed(states.states_gb(), 1));
+  auto memory = planner.plan(left * 1e3 / static_cast<double>(model.layers()), plan.host_gb_per_s);
+  if (!memory) return memory;
+  memory->set_memory_gb(plan.memory_gb);
+  memory->set_weights_gb(states.weights_gb());
+  memory->set_gradients_gb(states.gradients_gb());
+  memory->set_states_gb(states.states_gb());
+  return memory;
 }
 
 }  // namespace warpfold::cli

@@ -8,7 +8,11 @@ namespace warpfold::cli {
 
 Outcome<void> write_html(const std::string& path, const configs::Report& report) {
   std::string title = "Simulations held against measurements";
-  if (!report.has_validation()) title = report.run(0).result().scenario() + " on " + report.run(0).result().gpu();
+  if (report.has_layer()) {
+    title = report.layer().model().name() + " on " + report.layer().gpu();
+  } else if (!report.has_validation()) {
+    title = report.run(0).result().scenario() + " on " + report.run(0).result().gpu();
+  }
   return write_output(path, report::html_page(title.append(": Warpfold report"), to_json(report)));
 }
 

@@ -97,17 +97,71 @@ std::string reasons(const LayerVersion& version) {
   return text.empty() ? text : "\nNot simulated, " + version.name() + ": roofline time\n" + text;
 }
 
+std::string layouts_text(const configs::LayerLayouts& layouts) {
+  Table table({"kernel", "class", "features us", "tokens us", "reads", "stores", "turned", "turning us"});
+  for (const configs::LayerLayout& each : layouts.kernels()) {
+    table.add({each.kernel(), each.kind(), or_dash(each.has_features_us(), each.features_us(), 1),
+               or_dash(each.has_tokens_us(), each.tokens_us(), 1), each.reads(), each.stores(),
+               each.transposed().empty() ? "-" : joined(each.transposed()), Cell(each.transposes_us(), 1)});
+  }
+  return "\nLayouts of the forward pass: the innermost dimension of what a kernel reads and stores\n" + table.aligned("  ") +
+         "The shortest path takes " + with_thousands(fixed(layouts.path_us(), 1)) + " us, " + fixed(layouts.excess_percent(), 2) +
+         " % more than each kernel in its best layout; all with features innermost " +
+         with_thousands(fixed(layouts.features_us(), 1)) + ".\n";
+}
+
+std::string offload_text(const configs::LayerMemory& memory) {
+  std::string text;
+  if (memory.host_gb_per_s() > 0) {
+    text = "Offloaded: " + with_thousands(fixed(memory.offloaded_mb(), 1)) + " MB; a link of " + fixed(memory.host_gb_per_s(), 0) +
+           " GB/s hides up to " + with_thousands(fixed(memory.hidden_mb(), 1)) + " behind a pass, the rest takes " +
+           with_thousands(fixed(memory.exposed_us(), 1)) + " us.\n";
+  }
+  if (memory.memory_gb() > 0) {
+    text += "Of " + fixed(memory.memory_gb(), 1) + " GB weights take " + fixed(memory.weights_gb(), 1) + ", gradients " +
+            fixed(memory.gradients_gb(), 1) + ", the optimiser's states " + fixed(memory.states_gb(), 1) +
+            "; a layer's activations have " + with_thousands(fixed(memory.budget_mb(), 1)) + " MB.\n";
+  }
+  if (memory.gain_nothing_size() > 0)
+    text += "Run again, these free nothing, for the backward pass reads none of their results: " + joined(memory.gain_nothing()) +
+            ".\n";
+  return text;
+}
+
 std::string memory_text(const configs::LayerMemory& memory) {
-  Table table({"kernel", "class", "tensors", "MB", "us again", "us a MB", "kept"});
+  Table table({"kernel", "class", "tensors", "MB", "us again", "us a MB", "what"});
   for (const configs::LayerActivation& each : memory.activations()) {
     table.add({each.kernel().empty() ? "the layer's input" : each.kernel(), each.kernel().empty() ? "-" : each.kind(),
                joined(each.tensors()), Cell(static_cast<double>(each.bytes()) / kMega, 1),
                or_dash(!each.kernel().empty(), each.recompute_us(), 1), or_dash(!each.kernel().empty(), each.us_per_mb(), 2),
-               each.kept() ? "yes" : "no"});
+               each.kept()        ? "kept"
+               : each.offloaded() ? "offloaded"
+                                  : "made again"});
   }
   return "\nActivations for the backward pass, those first that cost the least time for a byte\n" + table.aligned("  ") + "Of " +
          with_thousands(fixed(memory.all_mb(), 1)) + " MB " + with_thousands(fixed(memory.kept_mb(), 1)) +
-         " are kept; the others take " + with_thousands(fixed(memory.recompute_us(), 1)) + " us again.\n";
+         " are kept; what is made again takes " + with_thousands(fixed(memory.recompute_us(), 1)) + " us.\n" + offload_text(memory);
+}
+
+std::string overlap_text(const configs::LayerReport& report) {
+  const LayerVersion& shown = report.versions(report.versions_size() - 1);
+  const configs::LayerOverlap& overlap = shown.overlap();
+  Table table({"transfer", "pass", "over", "GPUs", "MB sent", "us", "exposed us", "kernels slowed us"});
+  for (const configs::LayerTransfer& each : overlap.transfers()) {
+    table.add({each.name(), each.pass(), each.data_parallel() ? "data link" : "link", uint64_t{each.gpus()},
+               Cell(static_cast<double>(each.sent_bytes()) / kMega, 1), Cell(each.us(), 1), Cell(each.exposed_us(), 1),
+               Cell(each.slowed_us(), 1)});
+  }
+  const std::string mover = overlap.copy_gb_per_s() > 0
+                                ? "a kernel of " + std::to_string(report.model().copy_ctas()) + " CTAs, which move at most " +
+                                      with_thousands(fixed(overlap.copy_gb_per_s(), 0)) + " GB/s"
+                                : "copy engines";
+  return "\nTransfers beside kernels, " + shown.name() + ", by " + mover + "\n" + table.aligned("  ") + "Of " +
+         with_thousands(fixed(overlap.transfers_us(), 1)) + " us of transfers " + with_thousands(fixed(overlap.exposed_us(), 1)) +
+         " are exposed; kernels take " + with_thousands(fixed(overlap.kernels_us(), 1)) + " us and " +
+         with_thousands(fixed(overlap.slowed_us(), 1)) + " more beside them: a layer takes " +
+         with_thousands(fixed(overlap.layer_us(), 1)) + " us, the ends of a step " + with_thousands(fixed(overlap.once_us(), 1)) +
+         ".\n";
 }
 
 // Seconds, hours or days, whichever has few digits.
@@ -148,6 +202,8 @@ std::string layer_text(const configs::LayerReport& report) {
     text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") + "Fusion saves " +
             fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
   }
+  if (shown.has_overlap()) text += overlap_text(report);
+  if (report.has_layouts()) text += layouts_text(report.layouts());
   if (report.has_memory()) text += memory_text(report.memory());
   if (report.has_training()) text += training_text(report.training());
   return text;

@@ -1,18 +1,17 @@
 #include "tools/warpfold/run/layer_run.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "sim/analytic/limiters.h"
 #include "tools/warpfold/figures/layer_figures.h"
+#include "tools/warpfold/figures/layer_layouts.h"
 #include "tools/warpfold/figures/layer_memory.h"
-#include "tools/warpfold/run/launches.h"
+#include "tools/warpfold/run/layer_copy.h"
+#include "tools/warpfold/run/layer_simulation.h"
 #include "tools/warpfold/run/parallel.h"
-#include "tools/warpfold/run/planned.h"
 #include "tools/warpfold/run/progress.h"
 #include "workloads/layer/kernels.h"
 
@@ -23,158 +22,36 @@ namespace {
 using layer::FusedKernel;
 using layer::Graph;
 
-// "hopper_gemm 128 x 256 x 64", "elementwise ADD", "scale_add".
-std::string label_of(const configs::Kernel& kernel) {
-  const auto tile = [](const auto& gemm) {
-    const std::string k = gemm.has_tile_k() ? " x " + std::to_string(gemm.tile_k()) : "";
-    return std::to_string(gemm.tile_m()) + " x " + std::to_string(gemm.tile_n()) + k;
-  };
-  switch (kernel.workload_case()) {
-    case configs::Kernel::kHopperGemm:
-      return "hopper_gemm " + tile(kernel.hopper_gemm());
-    case configs::Kernel::kBlackwellGemm:
-      return "blackwell_gemm " + tile(kernel.blackwell_gemm());
-    case configs::Kernel::kAmpereGemm:
-      return "ampere_gemm";
-    case configs::Kernel::kGemmReduction:
-      return "gemm_reduction";
-    case configs::Kernel::kFlashAttention2:
-      return "flash_attention_2";
-    case configs::Kernel::kFlashAttention3:
-      return "flash_attention_3";
-    case configs::Kernel::kFlashAttention4:
-      return "flash_attention_4";
-    case configs::Kernel::kElementwise:
-      return "elementwise " + configs::ElementwiseOperation_Name(kernel.elementwise().operation());
-    case configs::Kernel::kListing:
-      return kernel.listing().description().has_function() ? kernel.listing().description().function()
-                                                           : std::filesystem::path(kernel.listing().path()).stem().string();
-    default:
-      return "";
-  }
-}
-
-configs::Scenario scenario_of(const configs::Kernel& workload, const configs::Gpu& gpu) {
-  configs::Scenario scenario;
-  scenario.set_name("layer");
-  *scenario.mutable_gpu() = gpu;
-  scenario.mutable_policy()->set_kind(configs::SEQUENTIAL);
-  *scenario.add_kernel() = workload;
-  scenario.mutable_kernel(0)->set_name("kernel");
-  return scenario;
-}
-
-// Behind each other kernels take as long as alone but for the gap between launches, which no kernel is charged with.
-SimulatedLaunch in_sequence(const std::vector<SimulatedLaunch>& launches) {
-  SimulatedLaunch all;
-  double longest = 0;
-  for (const SimulatedLaunch& each : launches) {
-    if (!each.why_not.empty()) return each;
-    all.us += each.us;
-    all.dram_bytes += each.dram_bytes;
-    all.limiter_us += each.limiter_us;
-    if (each.limiter_us > longest) all.limiter = each.limiter;
-    longest = std::max(longest, each.limiter_us);
-    if (all.kernel.find(each.kernel) == std::string::npos) all.kernel += (all.kernel.empty() ? "" : ", ") + each.kernel;
-  }
-  return all;
-}
-
-Outcome<SimulatedLaunch> simulate(const configs::Kernel& workload, const LayerRequest& request) {
-  workloads::KernelMaker kernels("");
-  TileTuner tuner;
-  configs::Scenario scenario = scenario_of(workload, request.gpu);
-  if (const auto tuned = tuner.tune(scenario); !tuned) return SimulatedLaunch{.why_not = tuned.error().message};
-  for (const configs::Kernel& each : scenario.kernel()) {
-    if (const auto made = kernels.make(each, request.gpu); !made) return SimulatedLaunch{.why_not = made.error().message};
-  }
-  const auto planned = plan_scenario(std::move(scenario), kernels, {}, tuner);
-  if (!planned) return SimulatedLaunch{.why_not = planned.error().message};
-  const configs::Gpu gpu = gpu_of(planned->scenario);
-  const auto outcome = sim::simulate(gpu, make_launches(planned->plan),
-                                     {.serialise = true, .all_sms = request.how.all_sms, .fold = request.how.folding.options});
-  if (!outcome) return std::unexpected(Failure(outcome.error()));
-  if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
-  std::vector<SimulatedLaunch> launches;
-  for (size_t k = 0; k < planned->plan.kernels.size(); ++k) {
-    const sim::KernelCounters& counters = outcome->kernels[k];
-    const auto limiters = sim::limiters_of(gpu, planned->plan.kernels[k].kernel);
-    if (!limiters) return std::unexpected(Failure(limiters.error()));
-    launches.push_back({.us = static_cast<double>(counters.end_cycle - counters.start_cycle) / gpu.clock_mhz(),
-                        .limiter_us = limiters->cycles() / gpu.clock_mhz(),
-                        .limiter = limiters->all().front().resource,
-                        .dram_bytes = counters.dram_bytes,
-                        .kernel = label_of(planned->scenario.kernel(static_cast<int>(k)))});
-  }
-  return in_sequence(launches);
-}
-
-// What no run of the kernel is faster than; none where it cannot be made.
-Outcome<std::optional<double>> bound_of(const configs::Kernel& workload, const configs::Gpu& gpu) {
-  workloads::KernelMaker kernels("");
-  const auto made = kernels.make(scenario_of(workload, gpu).kernel(0), gpu);
-  if (!made) return std::optional<double>{};
-  const auto limiters = sim::limiters_of(gpu, *made);
-  if (!limiters) return std::unexpected(Failure(limiters.error()));
-  return std::optional(static_cast<double>(limiters->lower_bound()) / gpu.clock_mhz());
-}
-
-// The fastest of several kernels that do the same, by their bounds: those that cannot be faster are not simulated.
-Outcome<SimulatedLaunch> simulate_fastest(const std::vector<configs::Kernel>& choices, const LayerRequest& request) {
-  if (choices.size() == 1) return simulate(choices.front(), request);
-  std::vector<std::pair<double, size_t>> order;
-  for (size_t i = 0; i < choices.size(); ++i) {
-    const auto bound = bound_of(choices[i], request.gpu);
-    if (!bound) return std::unexpected(bound.error());
-    if (*bound) order.emplace_back(**bound, i);
-  }
-  if (order.empty()) return simulate(choices.front(), request);
-  std::ranges::sort(order);
-  std::optional<SimulatedLaunch> fastest;
-  for (const auto& [bound, i] : order) {
-    if (fastest && bound >= fastest->us) break;
-    auto launch = simulate(choices[i], request);
-    if (!launch) return launch;
-    if (!launch->why_not.empty()) continue;
-    if (!fastest || launch->us < fastest->us) fastest = std::move(*launch);
-  }
-  return fastest ? *std::move(fastest) : simulate(choices.front(), request);
-}
-
 // Launches of several graphs; those whose workloads are the same are one simulation.
 class Simulations {
  public:
   explicit Simulations(const LayerRequest& request) : request_(request) {}
 
-  Outcome<void> add(const Graph& graph, const std::vector<FusedKernel>& kernels) {
-    std::vector<Place>& places = places_.emplace_back();
-    const layer::KernelSource source{request_.gpu, request_.model.type(), request_.library, request_.listings};
+  Outcome<void> add(const Graph& graph, const std::vector<FusedKernel>& kernels,
+                    configs::TensorLayout layout = configs::FEATURES_INNERMOST) {
+    places_.emplace_back();
     for (const FusedKernel& kernel : kernels) {
-      if (!request_.simulate) {
-        places.push_back({{}, "not asked for"});
-        continue;
-      }
-      auto workload = layer::workload_of(graph, kernel, source);
-      if (!workload) return std::unexpected(Failure(workload.error()));
-      if (workload->kernels.empty()) {
-        places.push_back({{}, workload->why_none});
-        continue;
-      }
-      places.emplace_back();
-      for (const configs::Kernel& each : workload->kernels) {
-        std::vector<configs::Kernel> choices{each};
-        choices.insert(choices.end(), workload->candidates.begin(), workload->candidates.end());
-        places.back().simulations.push_back(index_of(std::move(choices)));
-      }
+      if (auto added = add_launch(layer::workload_of(graph, kernel, source(layout))); !added) return added;
+    }
+    return {};
+  }
+
+  // Of matrices of tokens by features.
+  Outcome<void> add_transpositions(const std::vector<std::pair<uint64_t, uint64_t>>& sizes) {
+    places_.emplace_back();
+    for (const auto& [tokens, features] : sizes) {
+      if (auto added = add_launch(layer::transposition_of(tokens, features, source(configs::FEATURES_INNERMOST))); !added)
+        return added;
     }
     return {};
   }
 
   Outcome<void> run() {
     ended_.resize(workloads_.size());
+    chosen_.resize(workloads_.size(), 0);
     ProgressBar bar("simulations", workloads_.size());
     in_parallel(workloads_.size(), request_.how.jobs, [&](size_t i) {
-      ended_[i] = simulate_fastest(workloads_[i], request_);
+      ended_[i] = simulate_fastest(workloads_[i], request_, chosen_[i]);
       bar.step();
     });
     for (const auto& each : ended_) {
@@ -184,6 +61,16 @@ class Simulations {
   }
 
   size_t count() const { return workloads_.size(); }
+
+  // Of each launch that was added in the call `which`; a launch that is not simulated has none.
+  std::vector<std::vector<configs::Kernel>> workloads_of(size_t which) const {
+    std::vector<std::vector<configs::Kernel>> all;
+    for (const Place& place : places_[which]) {
+      std::vector<configs::Kernel>& made = all.emplace_back();
+      for (const size_t index : place.simulations) made.push_back(workloads_[index][chosen_[index]]);
+    }
+    return all;
+  }
 
   // Of the launches that were added in the call `which`.
   std::vector<SimulatedLaunch> of(size_t which) const {
@@ -202,6 +89,24 @@ class Simulations {
     std::string why_none{};
   };
 
+  layer::KernelSource source(configs::TensorLayout layout) const {
+    return {request_.gpu, request_.model.type(), request_.library, request_.listings, layout};
+  }
+
+  // Adds to the last call's launches.
+  Outcome<void> add_launch(const Expected<layer::LayerWorkload>& workload) {
+    if (!workload) return std::unexpected(Failure(workload.error()));
+    Place& place = places_.back().emplace_back();
+    place.why_none = request_.simulate ? workload->why_none : "not asked for";
+    if (!place.why_none.empty()) return {};
+    for (const configs::Kernel& each : workload->kernels) {
+      std::vector<configs::Kernel> choices{each};
+      choices.insert(choices.end(), workload->candidates.begin(), workload->candidates.end());
+      place.simulations.push_back(index_of(std::move(choices)));
+    }
+    return {};
+  }
+
   size_t index_of(std::vector<configs::Kernel> choices) {
     std::string key;
     for (const configs::Kernel& each : choices) key += each.SerializeAsString();
@@ -213,6 +118,7 @@ class Simulations {
   const LayerRequest& request_;
   std::map<std::string, size_t> index_;
   std::vector<std::vector<configs::Kernel>> workloads_;  // that do the same
+  std::vector<size_t> chosen_;                           // of each, the fastest
   std::vector<std::vector<Place>> places_;
   std::vector<std::optional<Outcome<SimulatedLaunch>>> ended_;
 };
@@ -238,19 +144,84 @@ std::vector<Wanted> wanted_of(const LayerRequest& request) {
   return all;
 }
 
+// The forward pass in either layout, and its tensors turned from one to the other.
+class LayoutRuns {
+ public:
+  explicit LayoutRuns(const Wanted& of) : of_(of) {
+    for (const FusedKernel& each : of.kernels) {
+      if (of.graph.operators[static_cast<size_t>(each.operators.front())].pass == layer::Pass::kForward) forward_.push_back(each);
+    }
+    for (const FusedKernel& each : forward_) {
+      for (const std::vector<int>* tensors : {&each.inputs, &each.outputs}) {
+        for (const int root : layer_roots(*tensors)) {
+          if (std::ranges::find(roots_, root) == roots_.end()) roots_.push_back(root);
+        }
+      }
+    }
+  }
+
+  Outcome<void> add_to(Simulations& simulations) const {
+    if (auto added = simulations.add(of_.graph, forward_, configs::TOKENS_INNERMOST); !added) return added;
+    std::vector<std::pair<uint64_t, uint64_t>> sizes;
+    for (const int root : roots_) sizes.emplace_back(tokens_of(root), of_.graph.tensor(root).words() / tokens_of(root));
+    return simulations.add_transpositions(sizes);
+  }
+
+  // `first`: the call of Simulations in which add_to() began.
+  Outcome<configs::LayerLayouts> report(const Simulations& simulations, size_t first, const configs::LayerVersion& version,
+                                        double memory_gb_per_s) const {
+    const std::vector<SimulatedLaunch> tokens = simulations.of(first);
+    const std::vector<SimulatedLaunch> turns = simulations.of(first + 1);
+    std::vector<LayoutTimes> times;
+    for (size_t k = 0; k < forward_.size(); ++k) {
+      LayoutTimes& made = times.emplace_back();
+      const configs::LayerKernel& kernel = version.kernels(static_cast<int>(k));
+      made.us[0] = kernel.time_us();
+      made.mixed = kernel.kind() == layer::name_of(layer::OperatorClass::kContraction);
+      if (tokens[k].why_not.empty()) made.us[1] = tokens[k].us;
+      if (kernel.kind() == layer::name_of(layer::OperatorClass::kCommunication)) made.us[1] = kernel.time_us();
+    }
+    std::map<int, double> transpose_us;
+    for (size_t t = 0; t < roots_.size(); ++t) {
+      const layer::Tensor& tensor = of_.graph.tensor(roots_[t]);
+      const double roofline = 2 * static_cast<double>(tensor.words() * tensor.bytes) / (memory_gb_per_s * 1e3);
+      transpose_us[roots_[t]] = turns[t].why_not.empty() ? turns[t].us : roofline;
+    }
+    return layer_layouts(of_.graph, forward_, version, times, transpose_us);
+  }
+
+ private:
+  std::vector<int> layer_roots(const std::vector<int>& tensors) const { return laid_out(of_.graph, tensors); }
+
+  uint64_t tokens_of(int root) const {
+    uint64_t tokens = 1;
+    for (const layer::Dimension& each : of_.graph.tensor(root).dimensions) {
+      if (each.name == "b" || each.name == "j") tokens *= each.size;
+    }
+    return tokens;
+  }
+
+  const Wanted& of_;
+  std::vector<FusedKernel> forward_;
+  std::vector<int> roots_;
+};
+
 }  // namespace
 
 Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
+  if (auto checked = CopyRuns(request).check(); !checked) return std::unexpected(checked.error());
   const std::vector<Wanted> wanted = wanted_of(request);
   Simulations simulations(request);
   for (const Wanted& each : wanted) {
     if (auto added = simulations.add(each.graph, each.kernels); !added) return std::unexpected(added.error());
   }
+  const LayoutRuns layouts(wanted.back());
+  if (request.layouts) {
+    if (auto added = layouts.add_to(simulations); !added) return std::unexpected(added.error());
+  }
   if (auto run = simulations.run(); !run) return std::unexpected(run.error());
 
   const Peaks peaks = peaks_of(request.gpu);
-  const Links links{request.model.tensor_parallel(), request.model.context_parallel(), request.model.link_gb_per_s(),
-                    request.model.link_latency_us()};
   configs::LayerReport report;
   report.set_version(WARPFOLD_VERSION);
   report.set_command_line(request.command_line);
@@ -261,19 +232,36 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
   report.set_memory_gb_per_s(peaks.memory_gb_per_s);
   report.set_simulations(static_cast<uint32_t>(simulations.count()));
   for (size_t i = 0; i < wanted.size(); ++i)
-    *report.add_versions() = layer_version({wanted[i].name, wanted[i].graph, wanted[i].kernels, simulations.of(i)}, peaks, links);
+    *report.add_versions() =
+        layer_version({wanted[i].name, wanted[i].graph, wanted[i].kernels, simulations.of(i)}, peaks, request.model);
+  if (request.model.tensor_parallel() * request.model.context_parallel() * request.model.data_parallel() > 1) {
+    CopyRuns copies(request);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      configs::LayerVersion& version = *report.mutable_versions(static_cast<int>(i));
+      auto overlap = copies.overlap(wanted[i].graph, wanted[i].kernels, version, simulations.workloads_of(i));
+      if (!overlap) return std::unexpected(overlap.error());
+      *version.mutable_overlap() = std::move(*overlap);
+    }
+    report.set_simulations(report.simulations() + static_cast<uint32_t>(copies.count()));
+  }
   if (request.fused) {
     const auto before = static_cast<double>(report.versions(0).words());
     report.set_words_saved_percent(100 * (before - static_cast<double>(report.versions(2).words())) / before);
     add_fusions(report.versions(1), report.versions(2), peaks, report);
   }
+  if (request.layouts) {
+    const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
+    auto path = layouts.report(simulations, wanted.size(), last, peaks.memory_gb_per_s);
+    if (!path) return std::unexpected(path.error());
+    *report.mutable_layouts() = std::move(*path);
+  }
   if (request.training.tokens > 0) {
     const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
     *report.mutable_training() = layer_training(request.model, wanted.back().graph, last, peaks, request.training);
   }
-  if (request.activations_mb) {
+  if (request.memory) {
     const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
-    auto memory = layer_memory(wanted.back().graph, wanted.back().kernels, last, *request.activations_mb);
+    auto memory = layer_memory(request.model, wanted.back().graph, wanted.back().kernels, last, *request.memory);
     if (!memory) return std::unexpected(memory.error());
     *report.mutable_memory() = std::move(*memory);
   }

@@ -9,6 +9,7 @@
 #include "configs/operator_kernels.pb.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/figures/layer_figures.h"
+#include "tools/warpfold/figures/layer_memory.h"
 #include "tools/warpfold/run/run_options.h"
 #include "workloads/layer/build.h"
 #include "workloads/layer/fusion.h"
@@ -26,7 +27,8 @@ struct LayerRequest {
   bool simulate = true;
   layer::Epilogue epilogue = layer::Epilogue::kScale;
   TrainingPlan training{};
-  std::optional<double> activations_mb{};  // that a layer may keep for its backward pass
+  bool layouts = false;                // of the forward pass
+  std::optional<MemoryPlan> memory{};  // what a layer may keep for its backward pass
   std::string command_line = {};
   RunOptions how{};
 };

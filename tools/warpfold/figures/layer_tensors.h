@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/layer.pb.h"
+#include "workloads/layer/fusion.h"
+#include "workloads/layer/graph.h"
+
+namespace warpfold::cli {
+
+// "b 8, j 512".
+std::string text_of(const layer::Dimensions& dimensions);
+
+// The tensors that kernels read and store, with who does: the edges of the version's graph.
+void add_tensors(const layer::Graph& graph, const std::vector<layer::FusedKernel>& kernels, configs::LayerVersion& version);
+
+}  // namespace warpfold::cli
