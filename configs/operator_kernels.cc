@@ -1,11 +1,14 @@
 #include "configs/operator_kernels.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "configs/near_miss.h"
 #include "configs/places.h"
+#include "configs/printable.h"
 #include "configs/read_file.h"
 #include "configs/text.h"
 
@@ -48,12 +51,24 @@ std::optional<Finding> find_range_fault(const OperatorKernel& kernel, const std:
   return std::nullopt;
 }
 
-std::optional<Finding> find_fault(const OperatorKernels& table) {
+std::optional<Finding> find_name_fault(const OperatorKernel& kernel, const std::string& path,
+                                       const std::vector<std::string>& known) {
+  for (int o = 0; o < kernel.operator__size(); ++o) {
+    const std::string& name = kernel.operator_(o);
+    if (known.empty() || std::ranges::find(known, name) != known.end()) continue;
+    return Finding{path + ".operator[" + std::to_string(o) + "]",
+                   "no operator called \"" + printable(name) + "\"" + suggestion(name, known)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Finding> find_fault(const OperatorKernels& table, const std::vector<std::string>& known) {
   for (int k = 0; k < table.kernel_size(); ++k) {
     const std::string path = "kernel[" + std::to_string(k) + "]";
     const OperatorKernel& kernel = table.kernel(k);
     if (kernel.operator__size() == 0) return Finding{path, "a kernel of the table does no operator"};
     if (!kernel.has_launch()) return Finding{path, "a kernel of the table needs a launch"};
+    if (auto fault = find_name_fault(kernel, path, known)) return fault;
     if (auto fault = find_range_fault(kernel, path)) return fault;
     if (auto fault = find_size_fault(kernel.size(), kernel, path)) return fault;
     for (int l = 0; l < kernel.then_size(); ++l) {
@@ -68,7 +83,7 @@ std::optional<Finding> find_fault(const OperatorKernels& table) {
 
 constexpr int kMostTables = 16;
 
-Expected<OperatorKernels> load_table(const std::string& path, int tables_above) {
+Expected<OperatorKernels> load_table(const std::string& path, const std::vector<std::string>& known, int tables_above) {
   namespace fs = std::filesystem;
   const auto text = read_file(path);
   if (!text) return std::unexpected(text.error());
@@ -77,7 +92,7 @@ Expected<OperatorKernels> load_table(const std::string& path, int tables_above) 
   auto locations = std::make_unique<google::protobuf::TextFormat::ParseInfoTree>();
   if (auto parsed = parse_located_text(path, *text, table, *locations); !parsed) return std::unexpected(parsed.error());
   places.add_file(path, "", *OperatorKernels::descriptor(), std::move(locations));
-  if (const auto fault = find_fault(table)) return places.fail(*fault);
+  if (const auto fault = find_fault(table, known)) return places.fail(*fault);
   const fs::path folder = fs::path(path).parent_path();
   const auto place = [&](auto& launch) {
     if (launch.has_listing()) launch.set_listing((folder / launch.listing()).lexically_normal().string());
@@ -90,7 +105,7 @@ Expected<OperatorKernels> load_table(const std::string& path, int tables_above) 
   if (!table.has_base()) return table;
   if (tables_above >= kMostTables)
     return places.fail({"base", "more than " + std::to_string(kMostTables) + " tables follow each other"});
-  const auto base = load_table((folder / table.base()).lexically_normal().string(), tables_above + 1);
+  const auto base = load_table((folder / table.base()).lexically_normal().string(), known, tables_above + 1);
   if (!base) return std::unexpected(base.error());
   table.mutable_kernel()->MergeFrom(base->kernel());
   table.clear_base();
@@ -99,6 +114,8 @@ Expected<OperatorKernels> load_table(const std::string& path, int tables_above) 
 
 }  // namespace
 
-Expected<OperatorKernels> load_operator_kernels(const std::string& path) { return load_table(path, 0); }
+Expected<OperatorKernels> load_operator_kernels(const std::string& path, const std::vector<std::string>& known) {
+  return load_table(path, known, 0);
+}
 
 }  // namespace warpfold::configs

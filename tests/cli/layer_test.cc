@@ -207,6 +207,9 @@ TEST_F(Layer, NamesTheMistake) {
             "--gpus must be a multiple of the 2 that share a layer, not 3\n");
   EXPECT_EQ(refusal({"--no-simulation", "--activations", "8"}), "--activations 8.0: the layer's input alone takes 8.4 MB\n");
   EXPECT_EQ(refusal({"--activations", "8", "--forward"}), "--activations needs the backward pass; leave out --forward\n");
+  write("wrong.textproto", "kernel {\n  operator: \"rms_nrom\" launch: \"l\"\n}\n");
+  EXPECT_EQ(refusal({"--kernels", "wrong.textproto"}),
+            "wrong.textproto:2:3: no operator called \"rms_nrom\"; did you mean \"rms_norm\"?\n");
   write("empty.textproto", "");
   EXPECT_EQ(refusal({"--set", "data_parallel=2", "--set", "data_link_gb_per_s=50", "--set", "copy_ctas=4", "--kernels",
                      "empty.textproto"}),

@@ -89,6 +89,12 @@ const char* name_of(Work work) {
   return kNames.at(static_cast<size_t>(work));
 }
 
+std::vector<std::string> work_names() {
+  std::vector<std::string> all;
+  for (int work = 0; work <= static_cast<int>(Work::kTranspose); ++work) all.emplace_back(name_of(static_cast<Work>(work)));
+  return all;
+}
+
 const char* name_of(OperatorClass kind) {
   constexpr std::array kNames{"contraction", "normalisation", "elementwise", "attention", "communication", "optimiser"};
   return kNames.at(static_cast<size_t>(kind));

@@ -141,5 +141,7 @@ const char* name_of(Work work);
 const char* name_of(OperatorClass kind);
 const char* name_of(Pass pass);
 const char* name_of(Role role);
+// Of all that an operator can compute.
+std::vector<std::string> work_names();
 
 }  // namespace warpfold::layer

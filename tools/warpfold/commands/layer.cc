@@ -114,7 +114,7 @@ Outcome<void> fill_inputs(const Options& options, LayerRequest& request) {
   request.gpu = std::move(*gpu);
   const auto table = configs::find_config(options.has("kernels") ? options.text("kernels") : kListings, "kernels");
   if (!table) return std::unexpected(Failure(table.error()));
-  auto listings = configs::load_operator_kernels(*table);
+  auto listings = configs::load_operator_kernels(*table, layer::work_names());
   if (!listings) return std::unexpected(Failure(listings.error()));
   request.listings = std::move(*listings);
   return {};

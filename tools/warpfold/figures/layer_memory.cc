@@ -42,12 +42,21 @@ class Planner {
     }
     memory.set_all_mb(kept);
     if (host_gb_per_s > 0) offload(host_gb_per_s, budget_mb, kept, all, memory);
-    std::set<int> again;
     for (configs::LayerActivation& each : all) {
       if (kept <= budget_mb || !each.kept() || each.kernel().empty()) continue;
       each.set_kept(false);
       kept -= mb_of(each);
-      add_with_inputs(index_of(each.kernel()), again);
+    }
+    // The last of them may free more than was missing: room for others, those that take longest a byte first.
+    std::set<int> again;
+    for (auto each = all.rbegin(); each != all.rend(); ++each) {
+      if (each->kept() || each->offloaded()) continue;
+      if (kept + mb_of(*each) <= budget_mb) {
+        each->set_kept(true);
+        kept += mb_of(*each);
+      } else {
+        add_with_inputs(index_of(each->kernel()), again);
+      }
     }
     // The layer's input is what is left.
     for (configs::LayerActivation& each : all) {
