@@ -56,7 +56,8 @@ __device__ __forceinline__ void im2col(const Columns& c, Lane lane) {
 struct Windows {
   int count;
   const float* image;
-  int images, channels, height, width, out_height, out_width, size_y, size_x, stride_y, stride_x, pad_y, pad_x, dilation_y, dilation_x;
+  int images, channels, height, width, out_height, out_width, size_y, size_x, stride_y, stride_x, pad_y, pad_x, dilation_y,
+      dilation_x;
   float* largest;
   int64_t* place;
 };
@@ -176,7 +177,8 @@ __device__ __forceinline__ void join_warp(Moments& m) {
 
 constexpr int kNormThreads = 512;
 
-__device__ __forceinline__ Moments moments_of_thread(const Statistics& s, int x_thread, int y_thread, int x_threads, int y_threads) {
+__device__ __forceinline__ Moments moments_of_thread(const Statistics& s, int x_thread, int y_thread, int x_threads,
+                                                     int y_threads) {
   Moments m{0, 0, 0};
   for (int image = y_thread; image < s.in.size[0]; image += y_threads) {
     for (int x = x_thread; x < s.in.size[2]; x += x_threads) {
@@ -279,7 +281,9 @@ extern "C" {
 
 // ---- each alone
 
-__global__ void __launch_bounds__(1024) im2col_alone(const __grid_constant__ Columns c) { im2col(c, {int(threadIdx.x), int(blockDim.x)}); }
+__global__ void __launch_bounds__(1024) im2col_alone(const __grid_constant__ Columns c) {
+  im2col(c, {int(threadIdx.x), int(blockDim.x)});
+}
 
 __global__ void max_pool_alone(const __grid_constant__ Windows w) { max_pool(w, {int(threadIdx.x), int(blockDim.x)}); }
 
@@ -308,18 +312,18 @@ __global__ void histogram_alone(const __grid_constant__ Counting h) {
 
 // ---- kernels without a barrier beside each other, or one behind the other in the same threads
 
-#define BESIDE(name, First, first, first_threads, Second, second, second_threads)                                     \
-  __global__ void name##_beside(const __grid_constant__ First a, const __grid_constant__ Second b) {      \
-    const int thread = threadIdx.x + threadIdx.y * blockDim.x;                                                          \
-    if (thread < first_threads)                                                                                         \
-      first(a, {thread, first_threads});                                                                                \
-    else                                                                                                                \
-      second(b, {thread - first_threads, second_threads});                                                              \
-  }                                                                                                                     \
-  __global__ void name##_behind(const __grid_constant__ First a, const __grid_constant__ Second b) {                                \
-    const int thread = threadIdx.x + threadIdx.y * blockDim.x;                                                          \
-    if (thread < first_threads) first(a, {thread, first_threads});                                                      \
-    if (thread < second_threads) second(b, {thread, second_threads});                                                   \
+#define BESIDE(name, First, first, first_threads, Second, second, second_threads)                    \
+  __global__ void name##_beside(const __grid_constant__ First a, const __grid_constant__ Second b) { \
+    const int thread = threadIdx.x + threadIdx.y * blockDim.x;                                       \
+    if (thread < first_threads)                                                                      \
+      first(a, {thread, first_threads});                                                             \
+    else                                                                                             \
+      second(b, {thread - first_threads, second_threads});                                           \
+  }                                                                                                  \
+  __global__ void name##_behind(const __grid_constant__ First a, const __grid_constant__ Second b) { \
+    const int thread = threadIdx.x + threadIdx.y * blockDim.x;                                       \
+    if (thread < first_threads) first(a, {thread, first_threads});                                   \
+    if (thread < second_threads) second(b, {thread, second_threads});                                \
   }
 
 BESIDE(im2col_max_pool, Columns, im2col, 512, Windows, max_pool, 256)
@@ -328,76 +332,76 @@ BESIDE(max_pool_upsample, Windows, max_pool, 256, Enlargement, upsample, 512)
 
 // ---- a batch norm's statistics beside, or behind, a kernel without barriers. `x_threads`: a row of its CTA
 
-#define BESIDE_NORM(name, First, first, first_threads, x_threads)                                                      \
-  __global__ void name##_beside(const __grid_constant__ First a, const __grid_constant__ Statistics s) {    \
-    __shared__ NormShared shared;                                                                                       \
-    const int norm = threadIdx.x - first_threads;                                                                       \
-    Moments m{0, 0, 0};                                                                                                 \
-    if (norm < 0)                                                                                                       \
-      first(a, {int(threadIdx.x), first_threads});                                                                      \
-    else                                                                                                                \
-      m = moments_of_thread(s, norm % x_threads, norm / x_threads, x_threads, kNormThreads / x_threads);                \
-    __syncthreads();                                                                                                    \
-    if (norm >= 0) keep(shared, m, norm);                                                                               \
-    __syncthreads();                                                                                                    \
-    if (norm >= 0) finish(s, shared, m, norm, kNormThreads);                                                            \
-  }                                                                                                                     \
-  __global__ void name##_behind(const __grid_constant__ First a, const __grid_constant__ Statistics s) {                            \
-    __shared__ NormShared shared;                                                                                       \
-    const int thread = threadIdx.x;                                                                                     \
-    if (thread < first_threads) first(a, {thread, first_threads});                                                      \
+#define BESIDE_NORM(name, First, first, first_threads, x_threads)                                                        \
+  __global__ void name##_beside(const __grid_constant__ First a, const __grid_constant__ Statistics s) {                 \
+    __shared__ NormShared shared;                                                                                        \
+    const int norm = threadIdx.x - first_threads;                                                                        \
+    Moments m{0, 0, 0};                                                                                                  \
+    if (norm < 0)                                                                                                        \
+      first(a, {int(threadIdx.x), first_threads});                                                                       \
+    else                                                                                                                 \
+      m = moments_of_thread(s, norm % x_threads, norm / x_threads, x_threads, kNormThreads / x_threads);                 \
+    __syncthreads();                                                                                                     \
+    if (norm >= 0) keep(shared, m, norm);                                                                                \
+    __syncthreads();                                                                                                     \
+    if (norm >= 0) finish(s, shared, m, norm, kNormThreads);                                                             \
+  }                                                                                                                      \
+  __global__ void name##_behind(const __grid_constant__ First a, const __grid_constant__ Statistics s) {                 \
+    __shared__ NormShared shared;                                                                                        \
+    const int thread = threadIdx.x;                                                                                      \
+    if (thread < first_threads) first(a, {thread, first_threads});                                                       \
     const Moments m = moments_of_thread(s, thread % x_threads, thread / x_threads, x_threads, kNormThreads / x_threads); \
-    __syncthreads();                                                                                                    \
-    keep(shared, m, thread);                                                                                            \
-    __syncthreads();                                                                                                    \
-    finish(s, shared, m, thread, kNormThreads);                                                                         \
+    __syncthreads();                                                                                                     \
+    keep(shared, m, thread);                                                                                             \
+    __syncthreads();                                                                                                     \
+    finish(s, shared, m, thread, kNormThreads);                                                                          \
   }
 
 BESIDE_NORM(im2col_batch_norm, Columns, im2col, 512, 32)
 BESIDE_NORM(max_pool_batch_norm, Windows, max_pool, 256, 128)
 BESIDE_NORM(upsample_batch_norm, Enlargement, upsample, 512, 32)
 
-// ---- a histogram beside, or behind, a kernel without barriers. The CTA's barriers are the histogram's, and the other kernel's warps
-// wait at them too: beside_count, while the histogram counts; beside_add, once it has counted and adds its bins
+// ---- a histogram beside, or behind, a kernel without barriers. The CTA's barriers are the histogram's, and the other kernel's
+// warps wait at them too: beside_count, while the histogram counts; beside_add, once it has counted and adds its bins
 
-#define BESIDE_HISTOGRAM(name, Second, second, second_threads)                                                          \
-  __global__ void name##_beside_count(const __grid_constant__ Counting h, const __grid_constant__ Second b) {                       \
-    const int thread = threadIdx.x;                                                                                     \
-    if (thread < 512) clear(h, bins, {thread, 512});                                                                    \
-    __syncthreads();                                                                                                    \
-    if (thread < 512)                                                                                                   \
-      count_values(h, bins, {thread, 512});                                                                             \
-    else                                                                                                                \
-      second(b, {thread - 512, second_threads});                                                                        \
-    __syncthreads();                                                                                                    \
-    if (thread < 512) add_bins(h, bins, {thread, 512});                                                                 \
-  }                                                                                                                     \
-  __global__ void name##_beside_add(const __grid_constant__ Counting h, const __grid_constant__ Second b) {                         \
-    const int thread = threadIdx.x;                                                                                     \
-    if (thread < 512) clear(h, bins, {thread, 512});                                                                    \
-    __syncthreads();                                                                                                    \
-    if (thread < 512) count_values(h, bins, {thread, 512});                                                             \
-    __syncthreads();                                                                                                    \
-    if (thread < 512)                                                                                                   \
-      add_bins(h, bins, {thread, 512});                                                                                 \
-    else                                                                                                                \
-      second(b, {thread - 512, second_threads});                                                                        \
-  }                                                                                                                     \
-  __global__ void name##_behind(const __grid_constant__ Counting h, const __grid_constant__ Second b) {                             \
-    const int thread = threadIdx.x;                                                                                     \
-    clear(h, bins, {thread, 512});                                                                                      \
-    __syncthreads();                                                                                                    \
-    count_values(h, bins, {thread, 512});                                                                               \
-    __syncthreads();                                                                                                    \
-    add_bins(h, bins, {thread, 512});                                                                                   \
-    if (thread < second_threads) second(b, {thread, second_threads});                                                   \
+#define BESIDE_HISTOGRAM(name, Second, second, second_threads)                                                \
+  __global__ void name##_beside_count(const __grid_constant__ Counting h, const __grid_constant__ Second b) { \
+    const int thread = threadIdx.x;                                                                           \
+    if (thread < 512) clear(h, bins, {thread, 512});                                                          \
+    __syncthreads();                                                                                          \
+    if (thread < 512)                                                                                         \
+      count_values(h, bins, {thread, 512});                                                                   \
+    else                                                                                                      \
+      second(b, {thread - 512, second_threads});                                                              \
+    __syncthreads();                                                                                          \
+    if (thread < 512) add_bins(h, bins, {thread, 512});                                                       \
+  }                                                                                                           \
+  __global__ void name##_beside_add(const __grid_constant__ Counting h, const __grid_constant__ Second b) {   \
+    const int thread = threadIdx.x;                                                                           \
+    if (thread < 512) clear(h, bins, {thread, 512});                                                          \
+    __syncthreads();                                                                                          \
+    if (thread < 512) count_values(h, bins, {thread, 512});                                                   \
+    __syncthreads();                                                                                          \
+    if (thread < 512)                                                                                         \
+      add_bins(h, bins, {thread, 512});                                                                       \
+    else                                                                                                      \
+      second(b, {thread - 512, second_threads});                                                              \
+  }                                                                                                           \
+  __global__ void name##_behind(const __grid_constant__ Counting h, const __grid_constant__ Second b) {       \
+    const int thread = threadIdx.x;                                                                           \
+    clear(h, bins, {thread, 512});                                                                            \
+    __syncthreads();                                                                                          \
+    count_values(h, bins, {thread, 512});                                                                     \
+    __syncthreads();                                                                                          \
+    add_bins(h, bins, {thread, 512});                                                                         \
+    if (thread < second_threads) second(b, {thread, second_threads});                                         \
   }
 
 BESIDE_HISTOGRAM(histogram_max_pool, Windows, max_pool, 256)
 BESIDE_HISTOGRAM(histogram_upsample, Enlargement, upsample, 512)
 
-// The histogram is the second: its warps are the later ones, and in the same threads its part is the later one. beside_clear: im2col
-// runs while the histogram clears its bins, before its first barrier.
+// The histogram is the second: its warps are the later ones, and in the same threads its part is the later one. beside_clear:
+// im2col runs while the histogram clears its bins, before its first barrier.
 __global__ void im2col_histogram_beside_count(const __grid_constant__ Columns a, const __grid_constant__ Counting h) {
   const int thread = threadIdx.x;
   if (thread >= 512) clear(h, bins, {thread - 512, 512});

@@ -131,8 +131,7 @@ TEST_F(Study, OfTheConfigsGoesByItsName) {
   EXPECT_THAT(run({"study", "one-pair"}).err, StartsWith("configs/studies/one_pair.textproto"));
   const Ended misspelt = run({"study", "one-piar"});
   EXPECT_EQ(misspelt.exit_code, 2);
-  EXPECT_EQ(misspelt.err,
-            "there is neither a file \"one-piar\" nor a study of that name; did you mean \"one_pair\"?\n");
+  EXPECT_EQ(misspelt.err, "there is neither a file \"one-piar\" nor a study of that name; did you mean \"one_pair\"?\n");
   EXPECT_EQ(run({"study", "none.textproto"}).err, "cannot read \"none.textproto\": No such file or directory\n");
 }
 

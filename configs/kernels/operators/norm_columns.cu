@@ -116,7 +116,8 @@ extern "C" __global__ void __launch_bounds__(512) softmax_columns_bf16(const bf1
     largest = now;
   }
   const Pair most = over_warps<Largest>(largest, partial);
-  const Pair sum = over_warps<Sum>({sums.low * __expf(largest.low - most.low), sums.high * __expf(largest.high - most.high)}, partial);
+  const Pair sum =
+      over_warps<Sum>({sums.low * __expf(largest.low - most.low), sums.high * __expf(largest.high - most.high)}, partial);
   const Pair scale{__fdividef(1.0F, sum.low), __fdividef(1.0F, sum.high)};
 #pragma unroll 8
   for (int row = threadIdx.y; row < length; row += kAtATime) {
