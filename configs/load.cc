@@ -143,6 +143,12 @@ Expected<void> resolve_gpu(const std::string& scenario_path, Scenario& scenario,
   return {};
 }
 
+// A path written in `file`, seen from `folder`.
+std::string beside(const std::string& file, const std::string& written, const fs::path& folder) {
+  const fs::path path = fs::path(file).parent_path() / written;
+  return fs::proximate(fs::absolute(path), fs::absolute(folder.empty() ? "." : folder)).lexically_normal().string();
+}
+
 // Launch descriptions of listings, from their files and what the scenario merges over them.
 Expected<void> resolve_listings(const std::string& scenario_path, Scenario& scenario, Places& places) {
   for (int k = 0; k < scenario.kernel_size(); ++k) {
@@ -153,15 +159,16 @@ Expected<void> resolve_listings(const std::string& scenario_path, Scenario& scen
       return places.fail({path + ".description.base", "a listing's description has no base; name the file in launch"});
     }
     if (!listing.has_launch()) continue;
-    const std::string file = (fs::path(scenario_path).parent_path() / listing.launch()).string();
+    const fs::path folder = fs::path(scenario_path).parent_path();
+    const auto file = find_beside(folder, listing.launch(), "kernels");
+    if (!file) return places.fail({path + ".launch", file.error().message});
     KernelLaunch description;
     Places launch_places;
     BaseChain chain(description, launch_places, path + ".description.");
-    if (auto loaded = chain.load(file, places.find(path + ".launch")); !loaded) return loaded;
+    if (auto loaded = chain.load(*file, places.find(path + ".launch")); !loaded) return loaded;
     places.put_below(std::move(launch_places));
     merge_over(description, listing.description());
-    if (!listing.has_path() && description.has_listing())
-      listing.set_path((fs::path(listing.launch()).parent_path() / description.listing()).lexically_normal().string());
+    if (!listing.has_path() && description.has_listing()) listing.set_path(beside(*file, description.listing(), folder));
     *listing.mutable_description() = std::move(description);
     listing.clear_launch();
   }

@@ -50,6 +50,16 @@ TEST_F(GpuCommand, MakesAMachineThatRuns) {
   EXPECT_EQ(run({"simulate", "scenario.textproto"}).exit_code, 0);
 }
 
+TEST_F(GpuCommand, NamesItsBaseAsItWasGiven) {
+  EXPECT_EQ(run({"gpu", "new", "wide", "--base", "h100_sxm", "--set", "sm_count=264", "-o", "wide.textproto"}).exit_code, 0);
+  EXPECT_THAT(read("wide.textproto"), HasSubstr("base: \"h100_sxm\""));
+  EXPECT_EQ(
+      run({"check", "wide.textproto", "h100_sxm", "qkv_philox_small"}).out,
+      "wide.textproto: valid GPU wide\nh100_sxm: valid GPU H100 SXM5 80GB\nqkv_philox_small: valid scenario qkv_philox_small on "
+      "H100 SXM5 80GB\n");
+  EXPECT_EQ(run({"check", "h100_sxn"}).exit_code, 2);
+}
+
 TEST_F(GpuCommand, RefusesAMachineThatContradictsItself) {
   const Ended ended = run({"gpu", "new", "wide", "--base", kGpus + "h100_sxm.textproto", "--set",
                            "sm.tensor.wgmma_columns_per_clk=4", "-o", "wide.textproto"});

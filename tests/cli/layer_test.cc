@@ -217,7 +217,9 @@ TEST_F(Layer, NamesTheMistake) {
   EXPECT_EQ(refusal({"--offload", "50"}), "--offload needs --activations MB or --memory GB\n");
   EXPECT_EQ(refusal({"--memory", "80", "--activations", "80"}), "--memory says what --activations may take: give one of them\n");
   EXPECT_EQ(refusal({"--no-simulation", "--memory", "20"}),
-            "--memory 20.0: weights take 16.1 GB, gradients 16.1, the optimiser's states 0.0\n");
+            "--memory 20.0 leaves nothing to activations: weights take 16.1 GB, gradients 16.1 GB, the optimiser's states 0.0 GB; "
+            "tensor_parallel and zero_stage share them among GPUs\n");
+  EXPECT_EQ(refusal({"--no-simulation", "--svg", "layer.png"}), "--svg layer.png: expected a name that ends in .svg\n");
   EXPECT_EQ(refusal({"--library", "cuBLS"}), "--library: no library called \"cuBLS\"; did you mean \"cuBLAS\"?\n");
   EXPECT_EQ(refusal({"--kernels", "none.textproto"}), "cannot read \"none.textproto\": No such file or directory\n");
 }

@@ -1,4 +1,4 @@
-// Kernels and transfers side by side: who waits for whom.
+// Kernels and transfers side by side, each waiting for what it needs.
 
 #include "tools/warpfold/figures/streams.h"
 

@@ -71,8 +71,8 @@ TEST_F(Listing, IsRefusedWhereItsFilesAreNotNamedOrNotThere) {
   write("none.textproto", scenario(""));
   EXPECT_EQ(scenario_error("none.textproto"),
             "none.textproto:2:20: launch is missing: the file that says grid, block and parameters");
-  write("gone.textproto", scenario("launch: \"gone\""));
-  EXPECT_EQ(scenario_error("gone.textproto"), "gone.textproto:2:45: cannot read \"gone\": No such file or directory");
+  write("gone.textproto", scenario("launch: \"gone.txt\""));
+  EXPECT_EQ(scenario_error("gone.textproto"), "gone.textproto:2:45: cannot read \"gone.txt\": No such file or directory");
   write("base.textproto", scenario("description { base: \"lib/k.textproto\" }"));
   EXPECT_EQ(scenario_error("base.textproto"), "base.textproto:2:59: a listing's description has no base; name the file in launch");
   write("lib/k.textproto", "grid { x: 4 }\nblok { x: 32 }\n");

@@ -52,6 +52,13 @@ TEST_F(SearchPath, PrefersAFileThatIsThere) {
   EXPECT_EQ(load_gpu("beside.textproto")->architecture(), "sm_80");
 }
 
+TEST_F(SearchPath, FindsALaunchDescriptionAndItsListing) {
+  write("sums.textproto", "gpu_file: \"a100_sxm\" kernel { name: \"k\" listing { launch: \"all_reduce\" } }");
+  const auto scenario = load_scenario("sums.textproto", {});
+  ASSERT_TRUE(scenario) << scenario.error().text();
+  EXPECT_TRUE(fs::exists(scenario->kernel(0).listing().path())) << scenario->kernel(0).listing().path();
+}
+
 TEST_F(SearchPath, FindsAPathBelowConfigsFromAnywhere) {
   const auto found = find_config("configs/scenarios/copy_of_ours.textproto", "scenarios");
   ASSERT_TRUE(found);

@@ -95,6 +95,9 @@ class Scenarios(unittest.TestCase):
         self.assertEqual(result.total_cycles, command("simulate", str(file))["total_cycles"])
         self.assertGreater(wf.simulate(self.pair(10)).total_cycles, 0)
 
+    def test_are_written_below_their_folder_alone(self):
+        self.assertEqual(wf.Scenario("../a/b").write("."), "___a_b.textproto")
+
     def test_change_another_one(self):
         changed = wf.Scenario("changed", base="qkv_philox_small", gpu="h200_sxm")
         self.assertEqual(wf.simulate(changed).total_cycles, wf.simulate("qkv_philox_small", gpu="h200_sxm").total_cycles)

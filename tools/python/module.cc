@@ -159,7 +159,7 @@ PYBIND11_MODULE(_warpfold, module) {
   exception_of(cli::kUserError) =
       exception("InputError", error, "Something is wrong with the input: file, line and column say where.");
   exception_of(cli::kDeadlock) =
-      exception("DeadlockError", error, "The simulated program deadlocks: the text says who waits for whom.");
+      exception("DeadlockError", error, "The simulated program deadlocks: the text names the warps that wait, and for what.");
   module.def("ask", &ask, py::arg("words"), "What `warpfold WORDS...` would write to standard output.");
   module.def("schema", &schema, "Fields of all messages of results and scenarios, by the message's name.");
   module.def("scenario_text", &scenario_text, py::arg("json"), "A scenario given as JSON as the text of a file.");

@@ -59,7 +59,7 @@ Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message
 // GEMM. Tiles that the row does not set are assumed: 128 x 256 x 64 with two-fold multicast, 128 x 128 x 128 for FP8, whose sums
 // are promoted then (cuBLASLt's default), 128 x 128 without multicast up to 256 rows.
 // On Blackwell calls lie one behind the other in the time, unless a profiler measured the kernel, and the clock is what the power
-// cap leaves, where the GPU file has a model of power and the row no clock: nobody published one.
+// cap leaves, where the GPU file has a model of power and the row states no clock.
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // A GEMM of Blackwell by what the row's `impl` says of its tile, its CTAs and its stages, else by its library; not mapped where it
 // says neither.

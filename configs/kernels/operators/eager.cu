@@ -7,18 +7,20 @@
 //   softmax         a warp a row of up to 1024, elements 32 apart in registers; four rows a CTA; its gradient behind a map, which
 //                   multiplies the gradient by the result
 //   dropout         as many CTAs of 256 threads as fit, four elements a thread for four words of Philox; a byte of mask an element,
-//   by
-//                   which a map multiplies its gradient
+//   by which a
+//                   map multiplies its gradient
 //   layer norm      512 threads a row for its moments, then 256 a row for the result; backward: the same, and a CTA for 32 columns
 //   column sums     32 columns by 16 rows of threads, so many CTAs to a column that they fill the GPU once; the CTA that a counter
-//   says is
-//                   the last adds their sums, which is left out here
+//   says
+//                   is the last adds their sums, which is left out here
 //
 //   CUDA 12.4: nvcc -O3 -use_fast_math -std=c++17 -arch=sm_70 -cubin -o eager.cubin eager.cu
 //   nvdisasm -c -hex eager.cubin | tr -s " " > eager_sm_70.sass
 #include <cuda_fp16.h>
 
 #include <cstdint>
+
+#include "operators.cuh"
 
 namespace {
 
@@ -67,22 +69,6 @@ __device__ __forceinline__ float over_cta(float value, float* partial, int warps
   __syncthreads();
   value = threadIdx.x < warps ? partial[threadIdx.x] : 0;
   return threadIdx.x < kWarp ? over_warp<Sum>(value) : value;
-}
-
-__device__ __forceinline__ uint4 philox(uint64_t thread, uint64_t offset, uint64_t seed) {
-  uint4 c = make_uint4(static_cast<unsigned>(offset), static_cast<unsigned>(offset >> 32), static_cast<unsigned>(thread),
-                       static_cast<unsigned>(thread >> 32));
-  uint2 key = make_uint2(static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
-#pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t p0 = static_cast<uint64_t>(0xD2511F53U) * c.x;
-    const uint64_t p1 = static_cast<uint64_t>(0xCD9E8D57U) * c.z;
-    c = make_uint4(static_cast<unsigned>(p1 >> 32) ^ c.y ^ key.x, static_cast<unsigned>(p1),
-                   static_cast<unsigned>(p0 >> 32) ^ c.w ^ key.y, static_cast<unsigned>(p0));
-    key.x += 0x9E3779B9U;
-    key.y += 0xBB67AE85U;
-  }
-  return c;
 }
 
 }  // namespace
@@ -145,7 +131,9 @@ KERNEL(256) eager_dropout(const __half* x, __half* out, uint8_t* mask, unsigned 
   uint64_t draw = 0;
 #pragma unroll 1
   for (unsigned first = own; first < rounded; first += 4 * threads) {
-    const uint4 random = philox(own, draw++, seed);
+    const uint4 random =
+        operators::philox<10>(make_uint4(static_cast<unsigned>(draw), static_cast<unsigned>(draw >> 32), own, 0), seed);
+    ++draw;
     const unsigned word[4] = {random.x, random.y, random.z, random.w};
     __half v[4];
 #pragma unroll

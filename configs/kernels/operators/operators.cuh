@@ -163,12 +163,12 @@ __device__ __forceinline__ MaximumAndSum online(const T* row, int columns, float
   return own;
 }
 
-// Four random words of Philox-4x32 with seven rounds.
-__device__ __forceinline__ uint4 philox(uint64_t counter, uint64_t seed) {
-  uint4 c = make_uint4(static_cast<unsigned>(counter), static_cast<unsigned>(counter >> 32), 0, 0);
+// Four random words of Philox-4x32 for the counter `c`.
+template <int kRounds>
+__device__ __forceinline__ uint4 philox(uint4 c, uint64_t seed) {
   uint2 key = make_uint2(static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
 #pragma unroll
-  for (int round = 0; round < 7; ++round) {
+  for (int round = 0; round < kRounds; ++round) {
     const uint64_t p0 = static_cast<uint64_t>(0xD2511F53U) * c.x;
     const uint64_t p1 = static_cast<uint64_t>(0xCD9E8D57U) * c.z;
     c = make_uint4(static_cast<unsigned>(p1 >> 32) ^ c.y ^ key.x, static_cast<unsigned>(p1),
@@ -182,7 +182,7 @@ __device__ __forceinline__ uint4 philox(uint64_t counter, uint64_t seed) {
 // A bit an element of a vector: a byte of random words each, kept below `threshold`.
 template <typename T>
 __device__ __forceinline__ unsigned keep_bits(uint64_t vector, uint64_t seed, unsigned threshold) {
-  const uint4 random = philox(vector, seed);
+  const uint4 random = philox<7>(make_uint4(static_cast<unsigned>(vector), static_cast<unsigned>(vector >> 32), 0, 0), seed);
   const unsigned word[4] = {random.x, random.y, random.z, random.w};
   unsigned keep = 0;
 #pragma unroll

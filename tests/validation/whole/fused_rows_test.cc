@@ -5,13 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <filesystem>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "tools/warpfold/run/validation_run.h"
+#include "tests/validation/whole/validated.h"
 
 namespace warpfold::cli {
 namespace {
@@ -19,15 +17,8 @@ namespace {
 class FusedRows : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    std::filesystem::current_path(WARPFOLD_SOURCE_DIR);
-    ValidationRequest request;
-    request.data = {"tests/validation/pairs/hfuse.csv"};
-    request.gpus = "configs/gpus";
-    request.how.jobs = 2;
-    request.how.folding.options.error = 0.05;
-    auto made = run_validation(request);
-    if (!made) throw std::logic_error(made.error().text);
-    for (const configs::ValidatedRow& row : made->rows()) rows.emplace(row.shape(), row);
+    const configs::Validation made = validated({"tests/validation/pairs/hfuse.csv"});
+    for (const configs::ValidatedRow& row : made.rows()) rows.emplace(row.shape(), row);
   }
 
   struct Gain {

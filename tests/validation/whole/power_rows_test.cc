@@ -5,27 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <stdexcept>
 
-#include "tools/warpfold/run/validation_run.h"
+#include "tests/validation/whole/validated.h"
 
 namespace warpfold::cli {
 namespace {
 
 class PowerRows : public testing::Test {
  protected:
-  static void SetUpTestSuite() {
-    std::filesystem::current_path(WARPFOLD_SOURCE_DIR);
-    ValidationRequest request;
-    request.data = {"tests/validation/power/power.csv"};
-    request.gpus = "configs/gpus";
-    request.how.jobs = 2;
-    request.how.folding.options.error = 0.05;
-    auto made = run_validation(request);
-    if (!made) throw std::logic_error(made.error().text);
-    validation = std::move(*made);
-  }
+  static void SetUpTestSuite() { validation = validated({"tests/validation/power/power.csv"}); }
 
   // Mean size of the errors of judged rows.
   static double mean(const std::string& family, const std::string& gpu = "") {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, Optional
 
@@ -40,8 +41,8 @@ class Scenario:
         return _warpfold.scenario_text(json.dumps(self._fields))
 
     def write(self, folder: str) -> str:
-        """Writes it into the folder, under its name; returns the file."""
-        path = Path(folder) / f"{self._fields['name']}.textproto"
+        """Writes it into the folder, under its name with _ for what file names do not have; returns the file."""
+        path = Path(folder) / (re.sub(r"[^\w-]", "_", self._fields["name"]) + ".textproto")
         path.write_text(self.to_text())
         return str(path)
 

@@ -4,6 +4,7 @@
 
 #include "configs/load.h"
 #include "configs/read_file.h"
+#include "configs/search_path.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/kernels.h"
@@ -32,6 +33,8 @@ Outcome<Kind> kind_of(const std::string& path, int depth) {
     constexpr int kDeepest = 64;  // a cycle of bases, which loading reports
     if (!gpu.has_base() || depth == kDeepest) return Kind::kScenario;
     const std::string base = (fs::path(path).parent_path() / gpu.base()).string();
+    if (configs::is_config_name(gpu.base()) && !fs::is_regular_file(base))
+      return configs::find_config(gpu.base(), "gpus") ? Kind::kGpu : Kind::kScenario;
     return fs::exists(base) ? kind_of(base, depth + 1) : Kind::kScenario;
   }
   if (as_gpu || as_scenario) return as_gpu ? Kind::kGpu : Kind::kScenario;
@@ -58,7 +61,18 @@ Outcome<std::string> check_scenario_file(const std::string& path, const std::vec
   return "scenario " + scenario->name() + " on " + scenario->gpu().name();
 }
 
-Outcome<std::string> check_file(const std::string& path, const std::vector<std::string>& settings) {
+// A name is a scenario's or a GPU's.
+Outcome<std::string> named_file(const std::string& named) {
+  const auto scenario = configs::find_config(named, "scenarios");
+  if (scenario) return *scenario;
+  if (const auto gpu = configs::find_config(named, "gpus")) return *gpu;
+  return std::unexpected(Failure(scenario.error()));
+}
+
+Outcome<std::string> check_file(const std::string& named, const std::vector<std::string>& settings) {
+  const auto found = named_file(named);
+  if (!found) return std::unexpected(found.error());
+  const std::string& path = *found;
   const auto kind = kind_of(path, 0);
   if (!kind) return std::unexpected(kind.error());
   if (*kind == Kind::kGpu) return check_gpu_file(path);
@@ -73,7 +87,7 @@ Outcome<std::string> check_file(const std::string& path, const std::vector<std::
 Outcome<void> check_command(const Invocation& invocation) {
   Options options("warpfold check FILE... [options]",
                   "Checks scenarios, GPU files and traces, and that a scenario's policy can be carried out. Simulates nothing.",
-                  "  warpfold check configs/gpus/h100_sxm.textproto\n"
+                  "  warpfold check h100_sxm\n"
                   "  warpfold check configs/scenarios/*.textproto\n"
                   "  warpfold check scenario.textproto --set seq=1000\n");
   options.positional("FILE", 1, -1);

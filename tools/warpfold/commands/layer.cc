@@ -168,6 +168,8 @@ Outcome<void> layer_command(const Invocation& invocation) {
 
   const auto destination = options.destination();
   if (!destination) return std::unexpected(destination.error());
+  if (options.has("svg") && !options.text("svg").ends_with(".svg"))
+    return user_error("--svg " + options.text("svg") + ": expected a name that ends in .svg");
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
   if (how->folding.shadow)

@@ -195,9 +195,10 @@ Outcome<configs::LayerMemory> layer_memory(const configs::TransformerModel& mode
   add_states(model, graph, states);
   const double left = plan.memory_gb - states.weights_gb() - states.gradients_gb() - states.states_gb();
   if (left <= 0)
-    return user_error("--memory " + report::fixed(plan.memory_gb, 1) + ": weights take " + report::fixed(states.weights_gb(), 1) +
-                      " GB, gradients " + report::fixed(states.gradients_gb(), 1) + ", the optimiser's states " +
-                      report::fixed(states.states_gb(), 1));
+    return user_error("--memory " + report::fixed(plan.memory_gb, 1) + " leaves nothing to activations: weights take " +
+                      report::fixed(states.weights_gb(), 1) + " GB, gradients " + report::fixed(states.gradients_gb(), 1) +
+                      " GB, the optimiser's states " + report::fixed(states.states_gb(), 1) +
+                      " GB; tensor_parallel and zero_stage share them among GPUs");
   auto memory = planner.plan(left * 1e3 / static_cast<double>(model.layers()), plan.host_gb_per_s);
   if (!memory) return memory;
   memory->set_memory_gb(plan.memory_gb);
