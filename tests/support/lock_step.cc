@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "sim/gpu/distribution.h"
+#include "sim/plan/epochs.h"
 #include "sim/sm/make_spec.h"
 #include "sim/sm/sm.h"
 
@@ -20,10 +21,16 @@ class Chip {
   Chip(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise)
       : spec_(*sim::make_spec(gpu)), launches_(launches), serialise_(serialise), released_(launches.size(), false) {
     for (const sim::Launch& each : launches) images_.push_back(*sim::make_image(spec_, *each.kernel));
+    std::vector<int> epoch_of(launches.size());  // bounds part an SM between the launches of theirs alone
+    const std::vector<sim::Epoch> epochs = sim::epochs_of(launches, serialise);
+    for (size_t e = 0; e < epochs.size(); ++e) {
+      for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
+    }
     for (const sim::SmClass& receives : sim::each_sm(sim::deal(launches, serialise, spec_.memory.sm_count))) {
       std::vector<sim::SmLaunch> shares;
       for (size_t l = 0; l < launches.size(); ++l) {
-        shares.push_back({launches[l], &images_[l], receives.ctas[l], rank(l), launches[l].priority, 0, 0, launches[l].early});
+        shares.push_back(
+            {launches[l], &images_[l], receives.ctas[l], rank(l), launches[l].priority, 0, epoch_of[l], launches[l].early});
       }
       sms_.push_back(std::make_unique<sim::Sm>(spec_, std::move(shares)));
     }
