@@ -10,6 +10,7 @@
 #include "configs/printable.h"
 #include "configs/search_path.h"
 #include "configs/settings.h"
+#include "workloads/layer/listed.h"
 
 namespace warpfold::cli {
 
@@ -41,8 +42,13 @@ Outcome<void> read_layer_inputs(const LayerInputs& inputs, LayerRequest& request
   for (const std::string& setting : inputs.settings) {
     if (!setting.starts_with(kOfGpu)) of_model.push_back(setting);
   }
-  auto model = configs::load_model(inputs.model, of_model);
+  configs::Places places;
+  auto model = configs::load_model(inputs.model, of_model, &places);
   if (!model) return std::unexpected(Failure(model.error()));
+  if (model->operator__size() > 0) {
+    if (const auto listed = layer::listed_layer(*model); !listed)
+      return std::unexpected(Failure(places.fail(listed.error()).error()));
+  }
   request.model = std::move(*model);
   auto gpu = load_gpu(inputs.gpu, inputs.settings);
   if (!gpu) return std::unexpected(gpu.error());
