@@ -71,10 +71,13 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names)
 }
 
 Table fusion_table(const configs::LayerReport& report) {
-  Table table({"kernel", "pass", "operators", "words M saved", "us saved by bytes", "simulated us saved"});
+  Table table(
+      {"kernel", "pass", "operators", "words M saved", "us saved by bytes", "by DRAM traffic", "by rates", "simulated us saved"});
   for (const configs::LayerFusion& each : report.fusions()) {
     table.add({each.kernel(), each.pass(), joined(each.operators()), Cell(static_cast<double>(each.words_saved()) / kMega, 1),
-               Cell(each.bytes_saved_us(), 1), or_dash(each.has_simulated_us_saved(), each.simulated_us_saved(), 1)});
+               Cell(each.bytes_saved_us(), 1), or_dash(each.has_traffic_us(), each.traffic_us(), 1),
+               or_dash(each.has_rate_us(), each.rate_us(), 1),
+               or_dash(each.has_simulated_us_saved(), each.simulated_us_saved(), 1)});
   }
   return table;
 }
@@ -218,8 +221,11 @@ std::string layer_text(const configs::LayerReport& report) {
   text += "\nClasses\n" + class_table(report).aligned("  ") +
           "\nWhole layer; time is simulated where it can be, else the roofline's\n" + total_table(report).aligned("  ");
   if (report.versions_size() > 1) {
-    text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") + "Fusion saves " +
-            fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
+    text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") +
+            (report.simulations() == 0 ? ""
+                                       : "Simulated is bytes + DRAM traffic (moved beyond the bytes; below 0: L2 had them) + rates "
+                                         "(below the peak, starts and ends).\n") +
+            "Fusion saves " + fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
   }
   if (shown.has_overlap()) text += overlap_text(report);
   if (report.has_layouts()) text += layouts_text(report.layouts());
