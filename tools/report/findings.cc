@@ -33,11 +33,6 @@ configs::Statement finding(std::string text, const Fields& fields) {
   return made;
 }
 
-std::string time_text(double us) {
-  constexpr double kUsPerMs = 1000;
-  return us >= kUsPerMs ? rounded(us / kUsPerMs) + " ms" : rounded(us) + " us";
-}
-
 configs::Statement total_of(const configs::Result& result) {
   return finding(text_of({result.scenario(), " on ", result.gpu(), " takes ", time_text(result.total_time_us()), " under policy ",
                           result.policy(), "."}),
@@ -72,7 +67,7 @@ configs::Statement theft_finding(const configs::Result& result, const Theft& the
 }
 
 configs::Statement loss_finding(const configs::Result& result) {
-  return finding(text_of({"The policy loses most by ", result.reason(), "."}), {"reason"});
+  return finding(text_of({"The run is limited by ", result.reason(), "."}), {"reason"});
 }
 
 // "The board takes 400 W, its cap: the clock is 1,289 MHz instead of 1,410, which costs 8.6 % of the time."

@@ -48,6 +48,13 @@ struct Trial {
   double error_bound = 0;
 };
 
+// A better machine that is slower, or a worse one that is faster, by more than half a percent beyond folding's bounds.
+bool unexpected(const Trial& trial) {
+  constexpr double kWorthTelling = 0.005;
+  const double gain = trial.variation.speedup() - 1;
+  return (trial.better ? -gain : gain) > kWorthTelling + trial.error_bound;
+}
+
 std::vector<Trial> trials_of(const WhatIfQuestion& question, const configs::Gpu& gpu) {
   std::vector<Trial> trials;
   for (size_t r = 0; r < question.resources.size(); ++r) {
@@ -111,6 +118,7 @@ Outcome<configs::Result> ask_what_if(const WhatIfQuestion& question, const RunOp
       if (varied) {
         fill_variation(*base, *varied, variation);
         trials[t].error_bound = base->fold().error_bound() + varied->fold().error_bound();
+        if (unexpected(trials[t])) explain(*base, *varied, variation);
       } else if (varied.error().exit_code == kInternalError) {
         failures[t] = varied.error();
       } else {
