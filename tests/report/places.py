@@ -108,6 +108,17 @@ def what_if(result):
                 yield words, min(0, value), max(0, value)
 
 
+def occupancy(kernel, curve):
+    quantity = {"registers_per_thread": "registers (a thread)", "shared_memory_bytes": "shared memory (bytes a CTA)",
+                "warps_per_cta": "warps (a CTA)"}[curve["what"]]
+    start = 0
+    for point in curve["points"]:
+        yield f"up to {point['value']:,} {quantity}: {point['ctas']:,} CTAs, {point['warps']:,} warps", start, point["value"]
+        start = point["value"]
+    if any(curve["now"] <= point["value"] for point in curve["points"]):
+        yield f"{kernel['kernel']}: {curve['now']:,} {quantity}", curve["now"], curve["now"]
+
+
 def ctas(result, sm):
     us = us_per_cycle(result)
     for cta in sm["ctas"]:

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "tools/report/advice.h"
 #include "tools/report/names.h"
 #include "tools/report/number_text.h"
 
@@ -157,6 +158,10 @@ std::vector<configs::Statement> findings(const configs::Result& result, size_t m
   std::vector<configs::Statement> found{total_of(result)};
   found.insert(found.end(), warned.begin(), warned.end());
   if (result.has_power()) found.push_back(power_finding(result));
+  for (configs::Statement& advice : occupancy_advice(result)) {
+    advice.set_text(text_of({"Occupancy of ", advice.text()}));
+    found.push_back(std::move(advice));
+  }
   const std::vector<Theft> taken = thefts(result);
   const bool theft = !taken.empty() && taken.front().share >= kWorthTelling;
   const bool loss = result.kernels_size() > 1 && !result.reason().empty();

@@ -28,7 +28,7 @@ from .scenarios import Scenario
 
 __all__ = [
     "DeadlockError", "InputError", "InternalError", "Record", "Scenario", "WarpfoldError", "ask", "compare", "gpu", "hot",
-    "import_sass", "layer", "model", "names", "record", "roofline", "simulate", "study", "validate", "whatif",
+    "import_sass", "layer", "model", "names", "occupancy", "record", "roofline", "simulate", "study", "validate", "whatif",
 ]
 
 ScenarioLike = Union[str, os.PathLike, Scenario]
@@ -99,6 +99,12 @@ def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str]] = "all",
     policies = policies if isinstance(policies, str) else ",".join(policies)
     return _of_scenario("compare", scenario, settings, "Comparison", policies=policies, gpu=gpu, fold=fold,
                         fold_error=fold_error, jobs=jobs)
+
+
+def occupancy(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, jobs: Optional[int] = None,
+              **settings: Any) -> Result:
+    """CTAs an SM of each kernel, what bounds them, and what a smaller footprint would gain: occupancy of the Result."""
+    return _of_scenario("occupancy", scenario, settings, "Result", gpu=gpu, jobs=jobs)
 
 
 def whatif(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, jobs: Optional[int] = None,
