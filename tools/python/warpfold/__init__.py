@@ -87,7 +87,7 @@ def _policy(settings: dict[str, Any], policy: Optional[str]) -> dict[str, Any]:
 def simulate(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, policy: Optional[str] = None,
              fold: Optional[str] = None, fold_error: Optional[float] = None, timeline: bool = False, jobs: Optional[int] = None,
              **settings: Any) -> Result:
-    """The kernels of a scenario together, and each alone: times, stalls, who took what from whom. Returns a Result."""
+    """The kernels of a scenario together, and each alone: times, stalls, contention. Returns a Result."""
     return _of_scenario("simulate", scenario, _policy(settings, policy), "Result", gpu=gpu, fold=fold, fold_error=fold_error,
                         timeline=timeline, jobs=jobs)
 

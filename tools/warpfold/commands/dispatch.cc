@@ -18,7 +18,7 @@ struct Subcommand {
 };
 
 constexpr std::array kSubcommands{
-    Subcommand{"simulate", "run a scenario and report times, stalls and who took what from whom", simulate_command},
+    Subcommand{"simulate", "run a scenario and report times, stalls and contention", simulate_command},
     Subcommand{"compare", "run a scenario under several policies, one line each", compare_command},
     Subcommand{"whatif", "more and less of every resource in turn, and what would be gained", whatif_command},
     Subcommand{"occupancy", "CTAs an SM, what bounds them, and what a smaller footprint would gain", occupancy_command},

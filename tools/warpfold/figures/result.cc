@@ -6,6 +6,7 @@
 #include "sim/account/states.h"
 #include "tools/warpfold/figures/accounts.h"
 #include "tools/warpfold/figures/data_sheet.h"
+#include "tools/warpfold/figures/memory_traffic.h"
 #include "tools/warpfold/figures/roofline.h"
 #include "tools/warpfold/figures/timeline.h"
 #include "traces/stats.h"
@@ -133,6 +134,7 @@ configs::Result make_result(const configs::Scenario& scenario, const policies::P
     fill_kernel(scenario.gpu(), plan.kernels[k], outcome.kernels[k], *result.add_kernels());
     fill_l2(scenario, plan.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
     fill_accounts(plan, k, outcome.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
+    fill_memory_traffic(scenario.gpu(), plan.kernels[k].kernel, *result.mutable_kernels(static_cast<int>(k)));
     fill_roofline(scenario.gpu(), plan.kernels[k].kernel, *result.mutable_kernels(static_cast<int>(k)));
     instructions += outcome.kernels[k].instructions;
   }

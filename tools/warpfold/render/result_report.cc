@@ -9,6 +9,7 @@
 
 #include "tools/warpfold/render/fold_line.h"
 #include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/memory_table.h"
 #include "tools/warpfold/render/power_tables.h"
 #include "tools/warpfold/render/slowdown_table.h"
 #include "tools/warpfold/render/summary.h"
@@ -139,7 +140,10 @@ std::string result_text(const configs::Result& result) {
   return findings_text(result) + "\n" + total_line(result) + "\n" + sm_line(result) + fold_line(result) + "\n" + l2_lines(result) +
          section("Kernels", kernel_table(result)) + section(choice_title(result), choice_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
-         section("Resources, % of the chip's capacity", resource_table(result)) + power_tables(result) +
+         section("Resources, % of the chip's capacity", resource_table(result)) +
+         section("Memory: 32-byte sectors; wavefronts are 128-byte passes through shared memory's data stage",
+                 memory_table(result)) +
+         power_tables(result) +
          section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
 }
