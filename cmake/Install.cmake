@@ -7,7 +7,7 @@ file(GLOB schema_files CONFIGURE_DEPENDS configs/*.proto)
 install(TARGETS warpfold RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(DIRECTORY configs/gpus configs/kernels configs/libraries configs/models configs/scenarios configs/studies
   DESTINATION ${CMAKE_INSTALL_DATADIR}/warpfold/configs COMPONENT program
-  FILES_MATCHING PATTERN "*.textproto" PATTERN "*.sass" PATTERN "*.cu" PATTERN "*.cuh" PATTERN "*.wfs")
+  FILES_MATCHING PATTERN "*.textproto" PATTERN "*.sass" PATTERN "*.cu" PATTERN "*.cuh" PATTERN "*.wfs" PATTERN "*.wft")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES tools/install/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME warpfold COMPONENT program)

@@ -101,16 +101,19 @@ def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str]] = "all",
                         fold_error=fold_error, jobs=jobs)
 
 
-def occupancy(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, jobs: Optional[int] = None,
-              **settings: Any) -> Result:
+def occupancy(scenario: ScenarioLike, *, steps: Optional[int] = None, gpu: Union[str, os.PathLike, None] = None,
+              policy: Optional[str] = None, jobs: Optional[int] = None, **settings: Any) -> Result:
     """CTAs an SM of each kernel, what bounds them, and what a smaller footprint would gain: occupancy of the Result."""
-    return _of_scenario("occupancy", scenario, settings, "Result", gpu=gpu, jobs=jobs)
+    return _of_scenario("occupancy", scenario, _policy(settings, policy), "Result", steps=steps, gpu=gpu, jobs=jobs)
 
 
-def whatif(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, jobs: Optional[int] = None,
+def whatif(scenario: ScenarioLike, resources: Union[str, Iterable[str]] = "all", *, factor: Optional[float] = None,
+           gpu: Union[str, os.PathLike, None] = None, policy: Optional[str] = None, jobs: Optional[int] = None,
            **settings: Any) -> Result:
     """More and less of every resource in turn, and what would be gained: what_if of the Result."""
-    return _of_scenario("whatif", scenario, settings, "Result", gpu=gpu, jobs=jobs)
+    resources = resources if isinstance(resources, str) else ",".join(resources)
+    return _of_scenario("whatif", scenario, _policy(settings, policy), "Result", resources=resources, factor=factor, gpu=gpu,
+                        jobs=jobs)
 
 
 def model(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, **settings: Any) -> Result:
