@@ -17,6 +17,7 @@
 #include "tools/warpfold/run/progress.h"
 #include "tools/warpfold/run/record_store.h"
 #include "tools/warpfold/run/runner.h"
+#include "tools/warpfold/run/study_layers.h"
 
 namespace warpfold::cli {
 
@@ -28,6 +29,7 @@ class StudyRunner {
       : study_(request.study),
         places_(request.places),
         settings_(request.settings),
+        layers_(request.study, request.places, request.settings),
         store_(study_, request.folder + "/points"),
         command_line_(request.command_line),
         how_(request.how),
@@ -43,7 +45,8 @@ class StudyRunner {
       if (!loaded) return std::unexpected(loaded.error());
       scenarios.push_back(std::move(*loaded));
     }
-    if (auto known = check_kernels(scenarios.front()); !known) return std::unexpected(known.error());
+    auto known = study_.has_layer() ? layers_.check_operators(points.front()) : check_kernels(scenarios.front());
+    if (!known) return std::unexpected(known.error());
     std::vector<std::optional<Outcome<configs::StudyPoint>>> ended(points.size());
     ProgressBar bar(study_.name(), points.size());
     in_parallel(points.size(), how_.jobs, [&](size_t i) {
@@ -86,8 +89,13 @@ class StudyRunner {
     return {why.exit_code, place.text()};
   }
 
+  // None of a study of layers.
   Outcome<std::vector<Variant>> load(const Point& point) const {
     std::vector<Variant> scenarios;
+    if (study_.has_layer()) {
+      if (auto checked = layers_.key(point); !checked) return std::unexpected(checked.error());
+      return scenarios;
+    }
     for (const int policy : study_.policy()) {
       std::vector<std::string> settings = settings_;
       for (size_t a = 0; a < point.size(); ++a) settings.push_back(setting(point, a));
@@ -125,21 +133,39 @@ class StudyRunner {
     return {};
   }
 
-  std::string key(const std::vector<Variant>& scenarios) const {
+  Outcome<std::string> key(const Point& point, const std::vector<Variant>& scenarios) const {
     const sim::FoldOptions& fold = how_.folding.options;
     std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
                       std::to_string(fold.sampling_delay) + (how_.folding.shadow ? " shadow" : "") +
                       (how_.all_sms ? " all SMs" : "");
+    if (study_.has_layer()) {
+      const auto of_layer = layers_.key(point);
+      return of_layer ? content_hash(all + *of_layer) : of_layer;
+    }
     for (const auto& [scenario, places] : scenarios)
       all += scenario.DebugString() + hash_of_inputs(scenario, study_.scenario_file());
     return content_hash(all);
   }
 
   Outcome<configs::StudyPoint> finish(const Point& point, const std::vector<Variant>& scenarios) const {
-    const std::string wanted = key(scenarios);
-    if (auto known = store_.find(point, wanted)) return std::move(*known);
+    const auto wanted = key(point, scenarios);
+    if (!wanted) return std::unexpected(wanted.error());
+    if (auto known = store_.find(point, *wanted)) return std::move(*known);
     RunOptions alone = how_;
     alone.jobs = 1;  // points run beside each other
+    auto record = study_.has_layer() ? layers_.simulate(point, alone) : simulate(scenarios, alone);
+    if (!record) return record;
+    for (size_t a = 0; a < point.size(); ++a) {
+      configs::FixedAxis& at = *record->add_at();
+      at.set_axis(study_.axis(static_cast<int>(a)).name());
+      at.set_value(point[a]);
+    }
+    record->set_key(*wanted);
+    if (auto saved = store_.save(point, *record); !saved) return std::unexpected(saved.error());
+    return record;
+  }
+
+  Outcome<configs::StudyPoint> simulate(const std::vector<Variant>& scenarios, const RunOptions& alone) const {
     workloads::KernelMaker kernels(study_.scenario_file());
     std::vector<Planned> planned;
     for (const auto& [scenario, places] : scenarios) {
@@ -150,24 +176,18 @@ class StudyRunner {
     const auto results = Runner(kernels, command_line_, alone, known_).run(planned);
     if (!results) return std::unexpected(results.error());
     configs::StudyPoint record;
-    for (size_t a = 0; a < point.size(); ++a) {
-      configs::FixedAxis& at = *record.add_at();
-      at.set_axis(study_.axis(static_cast<int>(a)).name());
-      at.set_value(point[a]);
-    }
-    record.set_key(wanted);
     for (const configs::Result& result : *results) add_simulated_run(result, record);
     const auto& [scenario, places] = scenarios.front();
     if (auto modelled = add_limiter_model(scenario, study_.scenario_file(), *results, record); !modelled) {
       return std::unexpected(Failure(places.located(modelled.error())));
     }
-    if (auto saved = store_.save(point, record); !saved) return std::unexpected(saved.error());
     return record;
   }
 
   const configs::Study& study_;
   const configs::Places& places_;  // of the study
   std::vector<std::string> settings_;
+  StudyLayers layers_;
   PointStore store_;
   std::string command_line_;
   RunOptions how_;
