@@ -149,7 +149,7 @@ std::optional<Finding> expand_axes(Study& study) {
 Expected<Axis> axis_of(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return fail("--axis takes NAME=VALUE,VALUE,..., such as 'gpu.sms=100..160 step 10', not " + in_quotes(text));
+    return fail("--axis takes NAME=VALUE,VALUE,..., such as 'gpu.sm_count=100..160 step 10', not " + in_quotes(text));
   Axis axis;
   axis.set_name(text.substr(0, equals));
   std::istringstream values(text.substr(equals + 1));

@@ -181,7 +181,7 @@ Expected<bool> holds(const std::string& text, const Words& words) {
   try {
     return Reader(text, words).read();
   } catch (const Mistake& mistake) {
-    return fail(mistake.what + " at character " + std::to_string(mistake.at + 1) + " of " + in_quotes(text));
+    return fail(in_quotes(text) + ", character " + std::to_string(mistake.at + 1) + ": " + mistake.what);
   }
 }
 

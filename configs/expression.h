@@ -13,7 +13,7 @@ namespace warpfold::configs {
 
 // A condition on named numbers and texts, as studies have it:
 //
-//   embedding == 128 * heads and gpu.sms <= 144
+//   embedding == 128 * heads and gpu.sm_count <= 144
 //   not (gpu == 'h200_sxm' or rounds < 7)
 //   SEQUENTIAL.total_time_us / CARVE_OUT.total_time_us >= 1.2
 //
@@ -25,7 +25,7 @@ struct Words {
   std::vector<std::string> known;  // for the message about a name that is none of them
 };
 
-// Fails where `text` is no condition, with the place in it: "... at character 12 of "embedding = 3"".
+// Fails where `text` is no condition, with the place in it: ""embedding = 3", character 11: expected an operator or the end".
 Expected<bool> holds(const std::string& text, const Words& words);
 
 }  // namespace warpfold::configs

@@ -193,7 +193,7 @@ Outcome<void> study_command(const Invocation& invocation) {
       "its place, and every point is in the table that --format writes.",
       "  warpfold study dropout-overlap --output dropout\n"
       "  warpfold study study.textproto --gpu h200_sxm --output h200\n"
-      "  warpfold study qkv_philox_llama3_70b --axis gpu.sm.tensor.scale=1,2,4 --axis 'gpu.sms=100..160 step 10' \\\n"
+      "  warpfold study qkv_philox_llama3_70b --axis gpu.sm.tensor.scale=1,2,4 --axis 'gpu.sm_count=100..160 step 10' \\\n"
       "    --policies sequential,carve_out --format csv\n"
       "  warpfold study dropout-overlap --output dropout --slurm --partition cpu --array-size 64 --time 30:00\n"
       "  warpfold study dropout-overlap --output dropout --collect\n");

@@ -64,7 +64,7 @@ class Refinement {
     int longest = 1;
     for (const configs::Axis& axis : study_.axis()) longest = std::max(longest, axis.value_size());
     int stride = 1;
-    while (4 * stride < longest) stride *= 2;
+    while (8 * stride < longest) stride *= 2;
     visit(stride, [](const Places&) { return true; });
     for (; stride > 1 && complete_; stride /= 2)
       visit(stride / 2, [&](const Places& places) { return winner_changes(places, stride); });
