@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "configs/axis_values.h"
 #include "configs/base_chain.h"
 #include "configs/check.h"
 #include "configs/merge.h"
@@ -241,6 +242,7 @@ Expected<Study> load_study(const std::string& named, Places* written) {
   if (auto parsed = parse_located_text(path, *text, study, *locations); !parsed) return std::unexpected(parsed.error());
   places.add_file(path, "", *Study::descriptor(), std::move(locations));
   if (study.name().empty()) study.set_name(fs::path(path).stem().string());
+  if (const auto fault = expand_axes(study)) return places.fail(*fault);
   if (const auto fault = find_study_fault(study)) return places.fail(*fault);
   if (study.has_layer()) {
     const auto model = find_beside(fs::path(path).parent_path(), study.layer().model(), "models");
