@@ -15,6 +15,7 @@
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/layer_report.h"
+#include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/layer_run.h"
 
 namespace warpfold::cli {
@@ -106,14 +107,20 @@ Outcome<void> fill_inputs(const Options& options, LayerRequest& request) {
   for (const std::string& setting : all) {
     if (!setting.starts_with(kOfGpu)) of_model.push_back(setting);
   }
-  auto model = configs::load_model(options.arguments().front(), of_model);
+  const auto card = find_of_kind(options.arguments().front(), FileKind::kModel, "layer");
+  if (!card) return std::unexpected(card.error());
+  auto model = configs::load_model(*card, of_model);
   if (!model) return std::unexpected(Failure(model.error()));
   request.model = std::move(*model);
-  auto gpu = load_gpu(options.text("gpu"), all);
+  const auto machine = find_of_kind(options.text("gpu"), FileKind::kGpu, "--gpu");
+  if (!machine) return std::unexpected(machine.error());
+  auto gpu = load_gpu(*machine, all);
   if (!gpu) return std::unexpected(gpu.error());
   request.gpu = std::move(*gpu);
-  const auto table = configs::find_config(options.has("kernels") ? options.text("kernels") : kListings, "kernels");
-  if (!table) return std::unexpected(Failure(table.error()));
+  const auto found = configs::find_config(options.has("kernels") ? options.text("kernels") : kListings, "kernels");
+  if (!found) return std::unexpected(Failure(found.error()));
+  const auto table = find_of_kind(*found, FileKind::kOperators, "--kernels");
+  if (!table) return std::unexpected(table.error());
   auto listings = configs::load_operator_kernels(*table, layer::work_names());
   if (!listings) return std::unexpected(Failure(listings.error()));
   request.listings = std::move(*listings);

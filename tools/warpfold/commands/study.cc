@@ -6,6 +6,7 @@
 #include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/study_plots.h"
 #include "tools/warpfold/render/warning_lines.h"
+#include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/study_run.h"
 
 namespace warpfold::cli {
@@ -51,7 +52,9 @@ Outcome<void> study_command(const Invocation& invocation) {
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
   configs::Places places;
-  const auto study = configs::load_study(options.arguments().front(), &places);
+  const auto file = find_of_kind(options.arguments().front(), FileKind::kStudy, "study");
+  if (!file) return std::unexpected(file.error());
+  const auto study = configs::load_study(*file, &places);
   if (!study) return std::unexpected(Failure(study.error()));
   const std::string folder = options.has("output") ? options.text("output") : study->name();
   if (folder.empty()) return user_error("--output: the folder's name is empty");
