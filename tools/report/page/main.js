@@ -26,8 +26,8 @@ function findingsOf(run) {
 
 function runSections(run, prefix) {
   if (!isSimulation(run)) return [limitersSection(run, prefix), provenanceSection(run, prefix)];
-  return [kernelsSection(run, prefix), resourcesSection(run, prefix), statesSection(run, prefix), ledgerSection(run, prefix),
-    ...slowdownSection(run, prefix), ...powerSection(run, prefix), ...timelineSection(run, prefix), ...rooflineSection(run, prefix), ...whatIfSection(run, prefix),
+  return [kernelsSection(run, prefix), resourcesSection(run, prefix), ...memorySection(run, prefix), statesSection(run, prefix), ledgerSection(run, prefix),
+    ...slowdownSection(run, prefix), ...powerSection(run, prefix), ...timelineSection(run, prefix), ...rooflineSection(run, prefix), ...whatIfSection(run, prefix), ...occupancySection(run, prefix),
     ...mixSection(run, prefix), provenanceSection(run, prefix)];
 }
 

@@ -1,4 +1,4 @@
-// Several simulations of the same kernels: how long each takes, what the kernels pay, what each loses most by.
+// Several simulations of the same kernels: how long each takes, what the kernels pay, what limits each.
 
 function barsSpec({description, rows, xTitle, yTitle, xFormat = '~s', height = 30, domainMax}) {
   return {
@@ -43,7 +43,7 @@ function policiesTable(runs) {
   return dataTable('One line for each run; slowdown is a kernel’s busy time over what it needs alone', [
     {name: 'run', text: true}, ...(ranked ? [{name: 'rank'}] : []), {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over the first'},
     ...kernels.map((alone) => ({name: `slowdown of ${alone.name}`, unit: 'times'})), {name: 'stored bits', unit: stored.unit},
-    {name: 'loses most by', text: true},
+    {name: 'limited by', text: true},
   ], runs.map((run) => [
     run.label, ...(ranked ? [figure(run, 'rank', text)] : []), figure(run, 'total_time_us', decimals(2)),
     {text: decimals(3)(ratio(runs[0].result.total_time_us, run.result.total_time_us)),

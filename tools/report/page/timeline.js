@@ -143,9 +143,9 @@ function timelineCharts(run, sm, s, prefix) {
   const use = dataTable('Mean use over the SM’s time', [{name: 'resource', text: true}, {name: 'used', unit: '% of capacity'}],
     [...mean].map(([resource, sum]) => [resource, {text: decimals(1)(100 * ratio(sum, sm.end_cycle * usPerCycle)),
       field: fieldOf(run, `timeline.sms[${s}].windows`)}]));
-  const where = `an SM of class ${sm.sm_class}, ${count(sm.sms)} alike`;
+  const where = `one SM of class ${sm.sm_class}, which has ${count(sm.sms)} SMs`;
   const keys = kernels.map((k) => ({name: run.result.kernels[k].name, fill: kernelFill(k)}));
-  if (sm.folded.length > 0) keys.push({name: 'skipped: what came before goes on', fill: fill('grey', 'falling')});
+  if (sm.folded.length > 0) keys.push({name: 'fast-forwarded: the period before it repeats', fill: fill('grey', 'falling')});
   const charts = [chart({id: `${prefix}timeline-use-${s}`, title: `Use of each resource over time on ${where}`,
     note: 'A strip is as tall as the resource is busy; all sub-cores together.', spec: useSpec(cells, sm.end_cycle * usPerCycle), table: use})];
   charts.unshift(...phasesChart(run, sm, s, prefix, usPerCycle));

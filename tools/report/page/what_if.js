@@ -57,7 +57,7 @@ function whatIfSection(run, prefix) {
     cell(r, 'better'), cell(r, 'worse'), (resource.better?.setting ?? []).join(' ')]));
   return [section(`${prefix}what-if`, 'What if', 2, chart({
     id: `${prefix}what-if-tornado`, title: `The run with ${whatIf.factor} times, and with 1/${whatIf.factor}, of each resource`,
-    note: `Each bar is a simulation of its own.${whatIf.noise > 0 ? ` Changes below ${percent(whatIf.noise, 2)} are none.` : ''}`,
+    note: `Each bar is a simulation of its own.${whatIf.noise > 0 ? ` Changes below ${percent(whatIf.noise, 2)} are within folding’s error bound.` : ''}`,
     keys: [{name: 'more of it (a shorter latency)', fill: fill('green')}, {name: 'less of it (a longer latency)', fill: fill('vermillion', 'rising')}],
     spec, table,
   }))];

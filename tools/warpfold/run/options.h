@@ -46,6 +46,8 @@ class Options {
   const std::vector<std::string>& arguments() const { return arguments_; }
   bool has(const std::string& name) const { return values_.count(name) > 0; }
   std::string text(const std::string& name) const { return values_[name].as<std::string>(); }
+  // A whole number from `least` to `most`.
+  Outcome<uint32_t> number(const std::string& name, uint32_t least, uint32_t most) const;
   std::vector<std::string> texts(const std::string& name) const { return values_[name].as<std::vector<std::string>>(); }
 
   // --set, --unset and words NAME=VALUE behind the first argument, in the order given; --gpu GPU and the word gpu=GPU are the

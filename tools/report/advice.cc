@@ -1,0 +1,75 @@
+#include "tools/report/advice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "tools/report/number_text.h"
+
+namespace warpfold::report {
+
+namespace {
+
+std::string ctas_text(uint32_t ctas) { return std::to_string(ctas) + (ctas == 1 ? " CTA" : " CTAs"); }
+
+const configs::SmallerFootprint* best_of(const configs::KernelOccupancy& kernel) {
+  const configs::SmallerFootprint* best = nullptr;
+  for (const configs::SmallerFootprint& each : kernel.smaller()) {
+    if (each.not_run().empty() && (best == nullptr || each.speedup() > best->speedup())) best = &each;
+  }
+  return best;
+}
+
+// "80 registers a thread (88 fewer) and 113.0 kB of shared memory (101.0 fewer)"
+std::string footprint_text(const configs::KernelOccupancy& kernel, const configs::SmallerFootprint& smaller) {
+  std::string text;
+  if (smaller.registers_per_thread() != kernel.registers_per_thread()) {
+    text = std::to_string(smaller.registers_per_thread()) + " registers a thread (" +
+           std::to_string(kernel.registers_per_thread() - smaller.registers_per_thread()) + " fewer)";
+  }
+  if (smaller.shared_memory_bytes() != kernel.shared_memory_bytes()) {
+    text += (text.empty() ? "" : " and ") + bytes_text(smaller.shared_memory_bytes()) + " of shared memory a CTA (" +
+            bytes_text(kernel.shared_memory_bytes() - smaller.shared_memory_bytes()) + " fewer)";
+  }
+  return text;
+}
+
+configs::Statement advice_of(const configs::Result& result, int index) {
+  const configs::KernelOccupancy& kernel = result.occupancy().kernels(index);
+  const std::string base = "occupancy.kernels[" + std::to_string(index) + "].";
+  configs::Statement said;
+  std::string text = kernel.kernel() + ": " + ctas_text(kernel.ctas_per_sm()) + " an SM, limited by " + kernel.limiter();
+  said.add_field(base + "ctas_per_sm");
+  said.add_field(base + "limiter");
+  const configs::SmallerFootprint* best = best_of(kernel);
+  if (best == nullptr) {
+    if (!kernel.no_smaller().empty()) text += "; more cannot run: " + kernel.no_smaller();
+  } else {
+    text += "; with " + footprint_text(kernel, *best) + " " + std::to_string(best->ctas()) + " fit, and the run is ";
+    if (std::abs(best->speedup() - 1) <= std::max(result.occupancy().noise(), 0.0005)) {
+      text += "as fast";
+    } else {
+      text += fixed(best->speedup(), 3) + " times as fast";
+    }
+    const auto place = std::ranges::find_if(kernel.smaller(), [best](const auto& each) { return &each == best; });
+    said.add_field(base + "smaller[" + std::to_string(place - kernel.smaller().begin()) + "].speedup");
+  }
+  said.set_text(text + ".");
+  return said;
+}
+
+}  // namespace
+
+std::vector<configs::Statement> occupancy_advice(const configs::Result& result) {
+  std::vector<int> order;
+  for (int k = 0; k < result.occupancy().kernels_size(); ++k) order.push_back(k);
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](int k) {
+    const configs::SmallerFootprint* best = best_of(result.occupancy().kernels(k));
+    return best == nullptr ? 0 : best->speedup();
+  });
+  std::vector<configs::Statement> said;
+  for (const int k : order) said.push_back(advice_of(result, k));
+  return said;
+}
+
+}  // namespace warpfold::report
