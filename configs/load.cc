@@ -39,6 +39,16 @@ Expected<void> resolve_gpu(const std::string& scenario_path, Scenario& scenario,
   return {};
 }
 
+// For who meant to change one kernel of the base and stated a new list.
+std::string hint(const Scenario& scenario, const Finding& fault, const ScenarioChanges& changes) {
+  constexpr std::string_view kElement = "kernel[";
+  if (!fault.path.starts_with(kElement)) return {};
+  const int index = std::stoi(fault.path.substr(kElement.size()));
+  const std::string& name = scenario.kernel(index).name();
+  if (!changes.replaces(name)) return {};
+  return "; this list of kernels replaces the base's, to change one of them say set: \"kernel." + name + "...=...\"";
+}
+
 constexpr const char* kModel = "llama3_70b";  // of a block that names neither model nor embedding
 
 // Its kernels, for the architecture of the GPU that is named.
@@ -130,7 +140,10 @@ Expected<Scenario> load_scenario(const std::string& path, const std::vector<std:
   if (scenario.gpu().has_base()) return places.fail({"gpu.base", "a scenario's gpu has no base; name the file in gpu_file"});
   if (auto resolved = resolve_gpu(path, scenario, places, changes); !resolved) return std::unexpected(resolved.error());
   if (scenario.name().empty()) scenario.set_name(fs::path(path).stem().string());
-  if (const auto fault = find_scenario_fault(scenario)) return places.fail(*fault);
+  if (auto fault = find_scenario_fault(scenario)) {
+    fault->message += hint(scenario, *fault, changes);
+    return places.fail(*fault);
+  }
   if (const auto fault = find_gpu_fault(scenario.gpu(), "gpu.")) return places.fail(*fault);
   if (written != nullptr) *written = std::move(places);
   return scenario;

@@ -77,14 +77,20 @@ void rebase_paths(Kernel& kernel, const fs::path& from, const fs::path& to) {
 Expected<void> ScenarioChanges::merged(const Scenario& own, const std::string& file, const fs::path& folder,
                                        const pb::TextFormat::ParseInfoTree& locations) {
   if (own.has_gpu()) of_gpu_.emplace_back(own.gpu());
-  if (own.kernel_size() > 0) of_launches_.clear();  // of kernels that are no more
-  std::vector<Told> told;
+  if (own.kernel_size() > 0) {
+    of_launches_.clear();
+    for (const Kernel& kernel : own.kernel()) {
+      if (std::ranges::find(kernels_, kernel.name()) != kernels_.end()) replacing_.insert(kernel.name());
+    }
+    if (own.parameter().empty()) drop_targets_of_missing(kernels_);
+  }
+  std::vector<PlacedChange> placed;
   const auto read = [&](const char* field, int index, const std::string& text, Expected<Change> change) -> Expected<void> {
     const auto at = locations.GetLocation(Scenario::descriptor()->FindFieldByName(field), index);
     const Diagnostic place{file, at.line + 1, at.column + 1, {}};
     const std::string label = std::string(field) + " " + in_quotes(text) + ": ";
     if (!change) return wrong(place, label + change.error().message);
-    told.push_back({*std::move(change), place, label, place});
+    placed.push_back({*std::move(change), place, label, place});
     return {};
   };
   for (int i = 0; i < own.set_size(); ++i) {
@@ -93,9 +99,9 @@ Expected<void> ScenarioChanges::merged(const Scenario& own, const std::string& f
   for (int i = 0; i < own.unset_size(); ++i) {
     if (auto done = read("unset", i, own.unset(i), parse_setting(unset_setting(own.unset(i)))); !done) return done;
   }
-  std::ranges::stable_sort(told, {}, [](const Told& each) { return std::pair(each.place.line, each.place.column); });
+  std::ranges::stable_sort(placed, {}, [](const PlacedChange& each) { return std::pair(each.place.line, each.place.column); });
   const fs::path from = fs::path(file).parent_path();
-  for (Told& each : told) {
+  for (PlacedChange& each : placed) {
     if (auto named = name_in_full(each); !named) return named;
     if (each.change.verb == Verb::kSet && names_file(each.change.path))
       each.change.value = rebased(each.change.value, from, folder);
@@ -103,6 +109,7 @@ Expected<void> ScenarioChanges::merged(const Scenario& own, const std::string& f
     each.to = folder;
     if (auto taken = take(std::move(each)); !taken) return taken;
   }
+  kernels_ = kernel_names(scenario_);
   return {};
 }
 
@@ -111,51 +118,51 @@ Expected<void> ScenarioChanges::apply_settings(const std::vector<std::string>& s
     const Diagnostic place{setting_label(setting), 0, 0, {}};
     auto change = parse_setting(setting);
     if (!change) return wrong(place, change.error().message);
-    Told told{*std::move(change), place, {}, place};
-    if (auto named = name_in_full(told); !named) return named;
+    PlacedChange placed{*std::move(change), place, {}, place};
+    if (auto named = name_in_full(placed); !named) return named;
     // A file in the current folder is meant before one beside the scenario.
     std::error_code missing;
-    if (told.change.verb == Verb::kSet && names_file(told.change.path) && fs::is_regular_file(told.change.value, missing))
-      told.change.value = fs::absolute(told.change.value).string();
-    if (auto taken = take(std::move(told)); !taken) return taken;
+    if (placed.change.verb == Verb::kSet && names_file(placed.change.path) && fs::is_regular_file(placed.change.value, missing))
+      placed.change.value = fs::absolute(placed.change.value).string();
+    if (auto taken = take(std::move(placed)); !taken) return taken;
   }
   return {};
 }
 
 // Carries a change out or keeps it.
-Expected<void> ScenarioChanges::take(Told told, const Values* settled) {
-  const Change& change = told.change;
+Expected<void> ScenarioChanges::take(PlacedChange placed, const Values* settled) {
+  const Change& change = placed.change;
   if (block_is_there_ && change.path.starts_with("block"))
-    return wrong(told.place, told.label + "the block's kernels are made before; set block in the file or by --set");
+    return wrong(placed.place, placed.label + "the block's kernels are made before; set block in the file or by --set");
   if (change.path.starts_with(kOfGpu)) {
     scenario_.mutable_gpu();
-    of_gpu_.emplace_back(std::move(told));
+    of_gpu_.emplace_back(std::move(placed));
     return {};
   }
   if (change.path == "gpu" && change.verb == Verb::kUnset) of_gpu_.clear();
   if (scenario_.has_block() && !block_is_there_ && of_kernels(change.path)) {
-    of_block_.push_back(std::move(told));
+    of_block_.push_back(std::move(placed));
     return {};
   }
   if (of_launch(change.path) && !launches_are_there_) {
-    of_launches_.push_back(std::move(told));
+    of_launches_.push_back(std::move(placed));
     return {};
   }
-  return execute(scenario_, "", told, settled);
+  return execute(scenario_, "", placed, settled);
 }
 
 Expected<void> ScenarioChanges::apply_to_block() {
   block_is_there_ = true;
-  for (Told& told : of_block_) {
-    if (auto taken = take(std::move(told)); !taken) return taken;
+  for (PlacedChange& placed : of_block_) {
+    if (auto taken = take(std::move(placed)); !taken) return taken;
   }
   return {};
 }
 
 Expected<void> ScenarioChanges::apply_to_launches() {
   launches_are_there_ = true;
-  for (const Told& told : of_launches_) {
-    if (auto done = execute(scenario_, "", told, nullptr); !done) return done;
+  for (const PlacedChange& placed : of_launches_) {
+    if (auto done = execute(scenario_, "", placed, nullptr); !done) return done;
   }
   return {};
 }
@@ -168,9 +175,9 @@ Expected<void> ScenarioChanges::apply_to_gpu(Gpu& gpu) {
       places_.supersede(std::string(kOfGpu), *own);
       continue;
     }
-    const Told& told = std::get<Told>(each);
-    if (!told.parameter.empty() && !settled) settled = places_.values();
-    if (auto done = execute(gpu, std::string(kOfGpu), told, settled ? &*settled : nullptr); !done) return done;
+    const PlacedChange& placed = std::get<PlacedChange>(each);
+    if (!placed.parameter.empty() && !settled) settled = places_.values();
+    if (auto done = execute(gpu, std::string(kOfGpu), placed, settled ? &*settled : nullptr); !done) return done;
   }
   return {};
 }
@@ -203,47 +210,53 @@ Expected<void> ScenarioChanges::apply_target(const Parameter& parameter, int ind
   }
   if (target.path().starts_with("parameter") || is_parameter(target.path()))
     return refuse(own + ".path", "a parameter cannot set a parameter");
-  Told told{{Verb::kSet, target.path(), std::to_string(product / divide)},
-            places_.find(own + ".path"),
-            label,
-            places_.find(root + ".value"),
-            parameter.name()};
-  if (auto named = name_in_full(told); !named) return named;
-  return take(std::move(told), &settled);
+  PlacedChange placed{{Verb::kSet, target.path(), std::to_string(product / divide)},
+                      places_.find(own + ".path"),
+                      label,
+                      places_.find(root + ".value"),
+                      parameter.name()};
+  if (auto named = name_in_full(placed); !named) return named;
+  return take(std::move(placed), &settled);
 }
 
-Expected<void> ScenarioChanges::execute(pb::Message& message, const std::string& prefix, const Told& told, const Values* settled) {
-  Change change = told.change;
+Expected<void> ScenarioChanges::execute(pb::Message& message, const std::string& prefix, const PlacedChange& placed,
+                                        const Values* settled) {
+  Change change = placed.change;
   change.path = change.path.substr(prefix.size());
   const std::vector<std::string> kernels = kernel_names(scenario_);
   const auto changed = apply_change(message, change);
-  if (!changed) return wrong(told.place, told.label + changed.error().message);
+  if (!changed) return wrong(placed.place, placed.label + changed.error().message);
   for (const Changed& each : *changed) {
-    if (auto noted = note(each, prefix, told, settled); !noted) return noted;
+    if (auto noted = note(each, prefix, placed, settled); !noted) return noted;
   }
   if (change.verb == Verb::kAdd && change.path == kOfKernels)
-    rebase_paths(*scenario_.mutable_kernel()->rbegin(), told.from, told.to);
-  const std::vector<std::string> left = kernel_names(scenario_);
-  for (const std::string& kernel : kernels) {
-    if (left.size() < kernels.size() && std::ranges::find(left, kernel) == left.end()) drop_targets_of(kernel);
-  }
+    rebase_paths(*scenario_.mutable_kernel()->rbegin(), placed.from, placed.to);
+  drop_targets_of_missing(kernels);
   return {};
 }
 
-Expected<void> ScenarioChanges::note(const Changed& changed, const std::string& prefix, const Told& told, const Values* settled) {
+Expected<void> ScenarioChanges::note(const Changed& changed, const std::string& prefix, const PlacedChange& placed,
+                                     const Values* settled) {
   const std::string path = prefix + changed.path;
-  if (is_merged_before(path)) return wrong(told.place, told.label + path + " is merged before settings and cannot be set");
-  if (!told.parameter.empty() && settled->contains(path)) {
+  if (is_merged_before(path)) return wrong(placed.place, placed.label + path + " is merged before settings and cannot be set");
+  if (!placed.parameter.empty() && settled->contains(path)) {
     const Diagnostic& place = settled->at(path);
-    return wrong(place,
-                 "this field is set by parameter " + in_quotes(told.parameter) + "; set that: --set " + told.parameter + "=...");
+    return wrong(
+        place, "this field is set by parameter " + in_quotes(placed.parameter) + "; set that: --set " + placed.parameter + "=...");
   }
   if (changed.removed) {
     places_.remove_element(path);
   } else {
-    places_.add_value(path, told.value_place);
+    places_.add_value(path, placed.value_place);
   }
   return {};
+}
+
+void ScenarioChanges::drop_targets_of_missing(const std::vector<std::string>& before) {
+  const std::vector<std::string> left = kernel_names(scenario_);
+  for (const std::string& kernel : before) {
+    if (std::ranges::find(left, kernel) == left.end()) drop_targets_of(kernel);
+  }
 }
 
 // A kernel that is gone is set by no parameter, and a parameter that sets nothing more is gone too.
@@ -265,17 +278,17 @@ void ScenarioChanges::drop_targets_of(const std::string& kernel) {
 }
 
 // Parameters and fields of the GPU may be named without their group.
-Expected<void> ScenarioChanges::name_in_full(Told& told) const {
-  std::string& path = told.change.path;
+Expected<void> ScenarioChanges::name_in_full(PlacedChange& placed) const {
+  std::string& path = placed.change.path;
   const bool plain = path.find_first_of(".[") == std::string::npos;
   if (plain && is_parameter(path)) {
-    path = "parameter." + path + (told.change.verb == Verb::kUnset ? "" : ".value");
+    path = "parameter." + path + (placed.change.verb == Verb::kUnset ? "" : ".value");
   } else if (scenario_.has_block() && of_block(path)) {
     path.insert(0, "block.");
   } else if (of_gpu(path.substr(0, path.find('.')))) {
     path.insert(0, kOfGpu);
   } else if (plain && Scenario::descriptor()->FindFieldByName(path) == nullptr) {
-    return wrong(told.place, told.label + "no parameter or field called " + in_quotes(path) + suggestion(path, plain_names()));
+    return wrong(placed.place, placed.label + "no parameter or field called " + in_quotes(path) + suggestion(path, plain_names()));
   }
   return {};
 }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,6 +27,8 @@ class ScenarioChanges {
                         const google::protobuf::TextFormat::ParseInfoTree& locations);
   // "PATH=VALUE", ..., "unset PATH": a parameter may be named without its group, fields of the GPU as well.
   Expected<void> apply_settings(const std::vector<std::string>& settings);
+  // Whether the kernel is stated by a file in place of one of its base's that has the name.
+  bool replaces(const std::string& kernel) const { return replacing_.contains(kernel); }
   // What was kept for launch descriptions, which are there now.
   Expected<void> apply_to_launches();
   Expected<void> apply_parameters();
@@ -35,7 +38,7 @@ class ScenarioChanges {
   Expected<void> apply_to_gpu(Gpu& gpu);
 
  private:
-  struct Told {
+  struct PlacedChange {
     Change change;
     Diagnostic place;                 // of the change, for what is wrong with it
     std::string label;                // goes before what is wrong
@@ -46,21 +49,25 @@ class ScenarioChanges {
   };
   using Values = std::map<std::string, Diagnostic>;
 
-  Expected<void> take(Told told, const Values* settled = nullptr);
+  Expected<void> take(PlacedChange placed, const Values* settled = nullptr);
   // `settled`: what no parameter may set. `prefix`: the way from the scenario to `message`.
-  Expected<void> execute(google::protobuf::Message& message, const std::string& prefix, const Told& told, const Values* settled);
-  Expected<void> note(const Changed& changed, const std::string& prefix, const Told& told, const Values* settled);
-  Expected<void> name_in_full(Told& told) const;
+  Expected<void> execute(google::protobuf::Message& message, const std::string& prefix, const PlacedChange& placed,
+                         const Values* settled);
+  Expected<void> note(const Changed& changed, const std::string& prefix, const PlacedChange& placed, const Values* settled);
+  Expected<void> name_in_full(PlacedChange& placed) const;
   Expected<void> apply_target(const Parameter& parameter, int index, int target_index, const Values& settled);
   void drop_targets_of(const std::string& kernel);
+  void drop_targets_of_missing(const std::vector<std::string>& before);
   bool is_parameter(const std::string& name) const;
   std::vector<std::string> plain_names() const;
 
   Scenario& scenario_;
   Places& places_;
-  std::vector<std::variant<Gpu, Told>> of_gpu_;  // in order
-  std::vector<Told> of_block_;
-  std::vector<Told> of_launches_;
+  std::vector<std::variant<Gpu, PlacedChange>> of_gpu_;  // in order
+  std::vector<PlacedChange> of_block_;
+  std::vector<PlacedChange> of_launches_;
+  std::vector<std::string> kernels_;  // of the base of the file that is merged next
+  std::set<std::string> replacing_;
   bool block_is_there_ = false;
   bool launches_are_there_ = false;
 };

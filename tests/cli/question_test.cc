@@ -160,7 +160,7 @@ TEST_F(Kinds, OfEveryFileAreToldByCheck) {
                                           "valid launch description of row_sums\n",
                                           "valid launch description in ",
                                           "valid table of listings that run operators",
-                                          "valid SASS listing, sm_80: ",
+                                          "philox_sm_80.sass: valid SASS listing, ",
                                           "valid library of GEMM kernels: cuBLAS",
                                           "valid table of measurements, "};
   for (const std::string& each : expected) EXPECT_THAT(ended.out, HasSubstr(each)) << ended.err;

@@ -205,6 +205,18 @@ TEST_F(Changes, AreWhereWrongValuesAreReported) {
   EXPECT_EQ(scenario_error("top.textproto"), "top.textproto:4:8: gpu: clock_mhz must be from 1 to 100000, not 0");
 }
 
+TEST_F(Changes, AreAdvisedWhereAListOfKernelsIsStated) {
+  EXPECT_EQ(
+      child_error("unset: \"policy\"\nkernel { name: \"rng\" philox { rounds: 5 } }\n"),
+      "child.textproto:3:23: heads must be at least 1, not 0; this list of kernels replaces the base's, to change one of them say "
+      "set: \"kernel.rng...=...\"");
+  // Targets of parameters in kernels that are gone are gone too.
+  const Scenario only = child(
+      "unset: \"policy\"\nkernel { name: \"rng\" philox { heads: 1 queries: 8 keys: 8 } }\n"
+      "unset: \"parameter.seq.sets.1\"\n");
+  EXPECT_EQ(only.kernel_size(), 1);
+}
+
 TEST(Change, IsAllOrNothing) {
   Scenario scenario;
   scenario.add_kernel()->set_name("a");

@@ -94,16 +94,23 @@ Outcome<std::string> check_trace_file(const std::string& path) {
   return "trace of " + counted(kernels->size(), "kernel");
 }
 
+// Of the architecture that it names; where it names none, of the first that has its opcodes.
 Outcome<std::string> check_listing_file(const std::string& path, const std::string& text) {
-  const std::string name = sass::architecture_of(text);
-  if (name.empty()) return user_error(path + ": the listing names no architecture; `import` takes it from the launch description");
-  const auto architecture = isa::Architecture::find(name);
-  if (!architecture) return user_error(path + ": " + architecture.error().message);
-  const auto listing = sass::read_listing(path, text, **architecture);
-  if (!listing) return std::unexpected(Failure(listing.error()));
-  std::string functions;
-  for (const sass::Function& function : listing->functions) functions += (functions.empty() ? "" : ", ") + function.name;
-  return "SASS listing, " + name + ": " + functions;
+  const std::string named = sass::architecture_of(text);
+  std::optional<Diagnostic> wrong;
+  for (const std::string& name : named.empty() ? isa::Architecture::known() : std::vector{named}) {
+    const auto architecture = isa::Architecture::find(name);
+    if (!architecture) return user_error(path + ": " + architecture.error().message);
+    const auto listing = sass::read_listing(path, text, **architecture);
+    if (!listing) {
+      if (!wrong || listing.error().line > wrong->line) wrong = listing.error();
+      continue;
+    }
+    std::string functions;
+    for (const sass::Function& function : listing->functions) functions += (functions.empty() ? "" : ", ") + function.name;
+    return "SASS listing, " + (named.empty() ? "without an architecture's name" : named) + ": " + functions;
+  }
+  return std::unexpected(Failure(*wrong));
 }
 
 Outcome<std::string> check_measurements_file(const std::string& path) {

@@ -131,7 +131,9 @@ void Options::take_settings(const po::parsed_options& parsed) {
       if (name == "unset") changes_.push_back(configs::unset_setting(value));
       if (name == "gpu") gpu_ = value;
       if (name != kPlain) continue;
-      const bool setting = settings_ && !arguments_.empty() && value.find('=') != std::string::npos;
+      std::error_code missing;
+      const bool setting =
+          settings_ && !arguments_.empty() && value.find('=') != std::string::npos && !std::filesystem::exists(value, missing);
       if (!setting) {
         arguments_.push_back(value);
       } else if (value.starts_with(kGpu)) {
