@@ -53,6 +53,17 @@ class Results(unittest.TestCase):
         self.same(wf.layer("llama3_8b", simulation=False, fused=True, batch=2),
                   "layer", "llama3_8b", "--no-simulation", "--fused", "--set", "batch=2")
         self.same(wf.model("qkv_philox_small"), "model", "qkv_philox_small")
+        self.same(wf.compare("block", embedding=512, heads=4, seq=512, type="fp8", gpu="h200_sxm"),
+                  "compare", "block", "embedding=512", "heads=4", "seq=512", "type=fp8", "gpu=h200_sxm")
+
+    def test_follow_changes_of_lists_and_of_many_kernels(self):
+        changed = wf.simulate("qkv_philox_small", **{"policy.reserve": None, "policy.kind": "concurrent",
+                                                     "kernel.rng.after+": "qkv"})
+        self.assertGreaterEqual(changed.kernels[1].start_cycle, changed.kernels[0].end_cycle)
+        with self.assertRaisesRegex(wf.InputError, "matches nothing"):
+            wf.simulate("qkv_philox_small", **{"kernel.*.ampere_gemm.m": 5})
+        child = wf.Scenario("child", base="qkv_philox_small").set("rounds=5").unset("policy.reserve")
+        self.assertEqual(wf.compare(child).results[0].policy, "SEQUENTIAL")
 
     def test_are_read_by_attribute(self):
         result = wf.simulate("qkv_philox_small")

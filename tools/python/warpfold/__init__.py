@@ -6,8 +6,9 @@
 
 Each function asks the command of the same name (`warpfold COMMAND --help`) in this process. Scenarios, GPUs, models and
 studies are files, names (`wf.names("gpus")`) or, for scenarios, `Scenario` objects. Keyword arguments that a function does
-not know are settings: fields of the scenario or its parameters, as `--set` takes them. Errors are exceptions with `file`,
-`line` and `column`; Ctrl-C stops a simulation.
+not know are settings: fields of the scenario or its parameters, as `--set` takes them, wildcards included; a value of None is
+`--unset`, a name that ends in + or - adds to a list or takes out of it. Errors are exceptions with `file`, `line` and `column`;
+Ctrl-C stops a simulation.
 """
 
 from __future__ import annotations
@@ -69,14 +70,18 @@ def _value(value: Any) -> str:
 
 
 def _settings(settings: Mapping[str, Any]) -> list[str]:
-    return [f"{path}={_value(value)}" for path, value in settings.items()]
+    return [f"{path}={_value(value)}" for path, value in settings.items() if value is not None]
+
+
+def _unset(settings: Mapping[str, Any]) -> list[str]:
+    return [path for path, value in settings.items() if value is None]
 
 
 def _of_scenario(command: str, scenario: ScenarioLike, settings: Mapping[str, Any], message: str, **options: Any) -> Any:
     if isinstance(scenario, Scenario):
         with tempfile.TemporaryDirectory() as folder:
             return _of_scenario(command, scenario.write(folder), settings, message, **options)
-    answer = json.loads(ask(command, scenario, set=_settings(settings), format="json", **options))
+    answer = json.loads(ask(command, scenario, unset=_unset(settings), set=_settings(settings), format="json", **options))
     return [record(each, message) for each in answer] if isinstance(answer, list) else record(answer, message)
 
 
@@ -92,11 +97,14 @@ def simulate(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = Non
                         timeline=timeline, jobs=jobs)
 
 
-def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str]] = "all", *, gpu: Union[str, os.PathLike, None] = None,
+def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str], None] = None, *, gpu: Union[str, os.PathLike, None] = None,
             fold: Optional[str] = None, fold_error: Optional[float] = None, jobs: Optional[int] = None,
             **settings: Any) -> Comparison:
-    """The scenario under several policies, the first of which is what the others are compared with. Returns a Comparison."""
-    policies = policies if isinstance(policies, str) else ",".join(policies)
+    """The scenario under several policies, the first of which is what the others are compared with. Returns a Comparison.
+
+    Without `policies` those that the scenario names in `compare`, else SEQUENTIAL and CONCURRENT; "all": those that apply.
+    """
+    policies = ",".join(policies) if policies is not None and not isinstance(policies, str) else policies
     return _of_scenario("compare", scenario, settings, "Comparison", policies=policies, gpu=gpu, fold=fold,
                         fold_error=fold_error, jobs=jobs)
 
@@ -149,7 +157,7 @@ def validate(*data: Union[str, os.PathLike], gpu: Optional[str] = None, kernel: 
 def study(study: Union[str, os.PathLike], output: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None,
           jobs: Optional[int] = None, **settings: Any) -> dict[str, list[dict[str, str]]]:
     """Simulates a study's grid into the folder `output`, where finished points stay. Returns the rows of each figure's table."""
-    ask("study", study, set=_settings(settings), output=output, gpu=gpu, jobs=jobs)
+    ask("study", study, unset=_unset(settings), set=_settings(settings), output=output, gpu=gpu, jobs=jobs)
     return {path.stem: list(csv.DictReader(io.StringIO(path.read_text()))) for path in sorted(Path(output).glob("*.csv"))}
 
 
