@@ -21,6 +21,7 @@ const fs::path kScenarios = fs::path(WARPFOLD_SOURCE_DIR) / "configs" / "scenari
 // What makes a full replay a second or less, by the scenario's name.
 const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"block", {"embedding=512", "heads=4", "seq=512", "type=fp8"}},
+    {"block_b200", {"seq=512", "embedding=512"}},
     {"block_gpt3_like", {"seq=512", "embedding=1024"}},
     {"block_gpt4_like", {"seq=512", "embedding=1024"}},
     {"block_llama3_405b", {"seq=1024", "embedding=1024"}},

@@ -12,6 +12,7 @@ configs::AttentionShape* stored_bits_attention(configs::Kernel& kernel) {
   configs::AttentionShape* shape = nullptr;
   if (kernel.has_flash_attention_2()) shape = kernel.mutable_flash_attention_2()->mutable_shape();
   if (kernel.has_flash_attention_3()) shape = kernel.mutable_flash_attention_3()->mutable_shape();
+  if (kernel.has_flash_attention_4()) shape = kernel.mutable_flash_attention_4()->mutable_shape();
   return shape != nullptr && shape->dropout() == configs::STORED_BITS ? shape : nullptr;
 }
 
