@@ -143,6 +143,25 @@ class Errors(unittest.TestCase):
         self.assertGreater(wf.simulate("qkv_philox_small").total_cycles, 0)  # the next one runs
 
 
+class Progress(unittest.TestCase):
+    def test_is_told_to_a_watcher(self):
+        told = []
+        with wf.progress(lambda *now: told.append(now)):
+            wf.whatif("flash_attention_3_h100", ["tensor", "issue_slot", "xu", "dram"], jobs=1)
+        self.assertTrue(told)
+        self.assertEqual({(what, steps) for what, _, steps in told if what == "what if"}, {("what if", 8)})
+        done = [now for what, now, _ in told if what == "what if"]
+        self.assertEqual(done, sorted(done))
+
+    def test_is_stopped_by_what_the_watcher_raises(self):
+        def watch(what, done, steps):
+            raise LookupError(what)
+
+        with wf.progress(watch), self.assertRaises(LookupError):
+            wf.whatif("flash_attention_3_h100", jobs=1)
+        self.assertGreater(wf.simulate("qkv_philox_small").total_cycles, 0)
+
+
 class Names(unittest.TestCase):
     def test_are_listed(self):
         self.assertIn("b200", wf.names("gpus"))

@@ -19,8 +19,10 @@ import json
 import os
 import sys
 import tempfile
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _warpfold
 from ._warpfold import DeadlockError, InputError, InternalError, WarpfoldError, __version__
@@ -29,7 +31,7 @@ from .scenarios import Scenario
 
 __all__ = [
     "DeadlockError", "InputError", "InternalError", "Record", "Scenario", "WarpfoldError", "ask", "compare", "gpu", "hot",
-    "import_sass", "layer", "model", "names", "occupancy", "record", "roofline", "simulate", "study", "validate", "whatif",
+    "import_sass", "layer", "model", "names", "occupancy", "progress", "record", "roofline", "simulate", "study", "validate", "whatif",
 ]
 
 ScenarioLike = Union[str, os.PathLike, Scenario]
@@ -46,6 +48,28 @@ def _find_configs() -> None:
 
 _find_configs()
 
+_watcher: ContextVar[Optional[Callable[[str, int, int], Any]]] = ContextVar("warpfold_watcher", default=None)
+
+
+def _draw(what: str, done: int, steps: int) -> None:
+    end = "\n" if done == steps else ""
+    print(f"\r{what}: {done} of {steps}", end=end, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(watch: Callable[[str, int, int], Any] = _draw) -> Iterator[None]:
+    """Within it, commands that count steps call `watch` with what they count, how many are done, and of how many; by default they
+    are written to stderr. An exception in `watch` stops the command and is raised by it.
+
+        with wf.progress():
+            wf.study("small_pair", "small")
+    """
+    token = _watcher.set(watch)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
 
 def ask(command: str, *words: Union[str, os.PathLike], **options: Any) -> str:
     """What `warpfold COMMAND WORDS... --OPTION VALUE...` writes to standard output.
@@ -60,7 +84,7 @@ def ask(command: str, *words: Union[str, os.PathLike], **options: Any) -> str:
                 line.append(flag)
             elif each is not None and each is not False:
                 line += [flag, os.fspath(each) if isinstance(each, os.PathLike) else str(each)]
-    return _warpfold.ask(line)
+    return _warpfold.ask(line, _watcher.get())
 
 
 def _value(value: Any) -> str:
