@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "configs/check.h"
+#include "configs/expression.h"
 #include "configs/near_miss.h"
+#include "configs/study_words.h"
 
 namespace warpfold::configs {
 
@@ -20,9 +23,11 @@ std::optional<Finding> check_axes(const Study& study) {
     for (int other = 0; other < i; ++other) {
       if (study.axis(other).name() == axis.name()) return Finding{path + ".name", "a second axis called " + in_quotes(axis.name())};
     }
+    std::set<std::string> seen;
     for (int v = 0; v < axis.value_size(); ++v) {
-      if (std::find(axis.value().begin(), axis.value().begin() + v, axis.value(v)) == axis.value().begin() + v) continue;
-      return Finding{indexed(path + ".value", v), "axis " + in_quotes(axis.name()) + " has " + axis.value(v) + " twice"};
+      if (seen.insert(axis.value(v)).second) continue;
+      const int written = v < axis.written_size() ? static_cast<int>(axis.written(v)) : v;
+      return Finding{indexed(path + ".value", written), "axis " + in_quotes(axis.name()) + " has " + axis.value(v) + " twice"};
     }
   }
   return std::nullopt;
@@ -35,8 +40,80 @@ std::optional<Finding> check_layer(const Study& study) {
   return std::nullopt;
 }
 
+std::optional<Finding> check_along(const Study& study) {
+  std::set<std::string> names;
+  for (const Axis& axis : study.axis()) names.insert(axis.name());
+  for (int a = 0; a < study.axis_size(); ++a) {
+    for (int w = 0; w < study.axis(a).along_size(); ++w) {
+      const Along& along = study.axis(a).along(w);
+      const std::string path = indexed(indexed("axis", a) + ".along", w);
+      if (along.name().empty())
+        return Finding{path, "what varies along with axis " + in_quotes(study.axis(a).name()) + " has no name"};
+      if (!names.insert(along.name()).second) return Finding{path + ".name", in_quotes(along.name()) + " varies twice"};
+    }
+  }
+  return std::nullopt;
+}
+
+// A condition, whose names are given values of the type that they have at a point: its first one.
+std::optional<Finding> check_condition(const Study& study, const std::string& text, const std::vector<std::string>& known,
+                                       const std::string& path) {
+  const auto find = [&](std::string_view name) -> std::optional<Word> {
+    if (std::ranges::find(known, name) == known.end()) return std::nullopt;
+    for (const Axis& axis : study.axis()) {
+      if (axis.name() == name) return word_of(axis.value(0));
+      for (const Along& along : axis.along()) {
+        if (along.name() == name) return word_of(along.value(0));
+      }
+    }
+    return 1.0;
+  };
+  const auto held = holds(text, {.find = find, .known = known});
+  if (held) return std::nullopt;
+  return Finding{path, held.error().message};
+}
+
+std::optional<Finding> check_questions(const Study& study) {
+  for (int w = 0; w < study.where_size(); ++w) {
+    if (auto fault = check_condition(study, study.where(w), words_of_axes(study), indexed("where", w))) return fault;
+  }
+  for (int f = 0; f < study.front_size(); ++f) {
+    const Front& front = study.front(f);
+    const std::string path = indexed("front", f);
+    if (front.name().empty()) return Finding{path, "a front has no name"};
+    if (front.minimize_size() + front.maximize_size() < 2) return Finding{path, "a front has two measures or more"};
+    std::vector<std::string> known = words_of_axes(study);
+    for (const std::string& measure : measures()) known.push_back(measure);
+    for (const auto* list : {&front.minimize(), &front.maximize()}) {
+      for (int m = 0; m < list->size(); ++m) {
+        if (std::ranges::find(known, list->at(m)) != known.end()) continue;
+        return Finding{indexed(path + (list == &front.minimize() ? ".minimize" : ".maximize"), m),
+                       "no measure and no axis called " + in_quotes(list->at(m)) + suggestion(list->at(m), known)};
+      }
+    }
+  }
+  for (int l = 0; l < study.least_size(); ++l) {
+    const Least& least = study.least(l);
+    const std::string path = indexed("least", l);
+    if (least.name().empty()) return Finding{path, "a search has no name"};
+    std::vector<std::string> axes;
+    for (const Axis& axis : study.axis()) axes.push_back(axis.name());
+    if (std::ranges::find(axes, least.axis()) == axes.end())
+      return Finding{path + ".axis", "no axis called " + in_quotes(least.axis()) + suggestion(least.axis(), axes)};
+    if (auto fault = check_condition(study, least.such_that(), words_of_runs(study), path + ".such_that")) return fault;
+  }
+  if (study.has_sample()) {
+    if (!study.figure().empty() || !study.least().empty())
+      return Finding{"sample", "a sample is for studies without figures and searches: those say which points they want"};
+    if (study.sample().has_random() && study.sample().where_the_fastest_policy_changes())
+      return Finding{"sample", "a sample is random, or where the fastest policy changes: one of the two"};
+    if (study.sample().where_the_fastest_policy_changes() && study.policy_size() < 2)
+      return Finding{"sample", "one policy alone is the fastest everywhere"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> check_policies(const Study& study) {
-  if (study.policy().empty()) return Finding{"policy", "no policy: a study simulates at least one"};
   for (int i = 0; i < study.policy_size(); ++i) {
     if (std::find(study.policy().begin(), study.policy().begin() + i, study.policy(i)) == study.policy().begin() + i) continue;
     return Finding{indexed("policy", i), PolicyKind_Name(study.policy(i)) + " is given twice"};
@@ -166,6 +243,8 @@ class FigureCheck {
         return simulated(quantity.kernel_slowdown().policy(), path + ".kernel_slowdown.policy");
       case Quantity::kStoredBitsMb:
         return simulated(quantity.stored_bits_mb(), path + ".stored_bits_mb");
+      case Quantity::kEnergyJ:
+        return simulated(quantity.energy_j(), path + ".energy_j");
       case Quantity::kRegion:
         return std::nullopt;
       case Quantity::kLayer:
@@ -173,8 +252,9 @@ class FigureCheck {
       case Quantity::WHAT_NOT_SET:
         break;
     }
-    return Finding{path,
-                   "a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown, stored_bits_mb, region"};
+    return Finding{
+        path,
+        "a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown, stored_bits_mb, energy_j, region"};
   }
 
   std::optional<Finding> simulated(int policy, const std::string& path) const {
@@ -197,8 +277,13 @@ std::optional<Finding> find_study_fault(const Study& study) {
     return Finding{"", "scenario_file is missing"};
   }
   if (auto fault = check_axes(study)) return fault;
-  if (auto fault = study.has_layer() ? std::nullopt : check_policies(study)) return fault;
-  if (study.figure().empty()) return Finding{"figure", "no figure: nothing would be simulated"};
+  if (auto fault = check_along(study)) return fault;
+  if (study.has_layer()) {
+    if (study.figure().empty()) return Finding{"figure", "no figure: nothing would be simulated"};
+  } else {
+    if (auto fault = check_policies(study)) return fault;
+    if (auto fault = check_questions(study)) return fault;
+  }
   for (int i = 0; i < study.figure_size(); ++i) {
     for (int other = 0; other < i; ++other) {
       if (study.figure(other).name() == study.figure(i).name()) {

@@ -44,6 +44,13 @@ std::vector<std::string> estimators_of(const configs::Study& study, const config
   return known;
 }
 
+// At a point that is left out, none.
+std::optional<double> value_at(const configs::Quantity& quantity, const PointRecords& records, const Point& point,
+                               const std::string& estimator) {
+  const auto record = records.find(point);
+  return record == records.end() ? std::nullopt : value_of(quantity, record->second, estimator);
+}
+
 // Values of a map in a block of gnuplot's own: a row for each y, names of columns and rows first.
 std::string map_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
                       const configs::Quantity& quantity, const std::string& estimator) {
@@ -51,12 +58,12 @@ std::string map_block(const configs::Study& study, const configs::Figure& figure
   const configs::Axis& y = study.axis(index_of(study, figure.y()));
   std::string block = "\"\"";
   for (const std::string& value : x.value()) block.append(" ").append(in_quotes(value));
-  const std::vector<Point> points = points_of(study, figure);
+  const std::vector<Point> points = grid_of(study, figure);
   size_t next = 0;
   for (const std::string& row : y.value()) {
     block.append("\n").append(in_quotes(row));
     for (int column = 0; column < x.value_size(); ++column)
-      block.append(" ").append(number(value_of(quantity, records.at(points[next++]), estimator)));
+      block.append(" ").append(number(value_at(quantity, records, points[next++], estimator)));
   }
   return block + "\n";
 }
@@ -65,14 +72,14 @@ std::string map_block(const configs::Study& study, const configs::Figure& figure
 std::string lines_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
                         const std::string& estimator) {
   const configs::Axis& x = study.axis(index_of(study, figure.x()));
-  const std::vector<Point> points = points_of(study, figure);
+  const std::vector<Point> points = grid_of(study, figure);
   const auto columns = static_cast<size_t>(x.value_size());
   std::string block;
   for (size_t column = 0; column < columns; ++column) {
     block += in_quotes(x.value(static_cast<int>(column)));
     for (size_t at = column; at < points.size(); at += columns) {
       for (const configs::Quantity& quantity : figure.quantity())
-        block.append(" ").append(number(value_of(quantity, records.at(points[at]), estimator)));
+        block.append(" ").append(number(value_at(quantity, records, points[at], estimator)));
     }
     block += "\n";
   }

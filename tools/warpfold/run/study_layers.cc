@@ -9,6 +9,7 @@
 #include "configs/read_file.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/run/layer_inputs.h"
+#include "tools/warpfold/run/record_store.h"
 #include "workloads/layer/build.h"
 
 namespace warpfold::cli {
@@ -37,17 +38,16 @@ void add_warning(const configs::LayerReport& report, configs::StudyPoint& record
 
 }  // namespace
 
+StudyLayers::StudyLayers(const StudyRequest& request)
+    : study_(request.study), places_(request.places), settings_(request.settings), how_(request.how), program_(program_hash()) {}
+
 // The value of the axis that `why` is about; else the model.
 std::string StudyLayers::path_of(const Point& point, const std::string& why) const {
-  for (int a = 0; a < study_.axis_size(); ++a) {
-    const configs::Axis& axis = study_.axis(a);
-    const std::string& value = point[static_cast<size_t>(a)];
-    const bool is_file = axis.name() == "gpu" || axis.name() == "model";
-    const bool named = is_file ? why.find(printable(value)) != std::string::npos
-                               : why.starts_with("--set " + printable(axis.name() + "=" + value) + ": ");
-    if (!named) continue;
-    const auto nth = std::ranges::find(axis.value(), value) - axis.value().begin();
-    return "axis[" + std::to_string(a) + "].value[" + std::to_string(nth) + "]";
+  for (const Placed& each : placed_values(study_, point)) {
+    const bool is_file = each.name == "gpu" || each.name == "model";
+    const bool named = is_file ? why.find(printable(each.value)) != std::string::npos
+                               : why.starts_with("--set " + printable(each.name + "=" + each.value) + ": ");
+    if (named) return each.path;
   }
   return "layer.model";
 }
@@ -61,30 +61,36 @@ Outcome<LayerRequest> StudyLayers::request_of(const Point& point) const {
     else
       inputs.settings.push_back(setting);
   }
-  for (int a = 0; a < study_.axis_size(); ++a) {
-    const std::string& name = study_.axis(a).name();
-    const std::string& value = point[static_cast<size_t>(a)];
-    if (name == "model")
-      inputs.model = value;
-    else if (name == "gpu")
-      inputs.gpu = value;
+  for (const Placed& each : placed_values(study_, point)) {
+    if (each.name == "model")
+      inputs.model = each.value;
+    else if (each.name == "gpu")
+      inputs.gpu = each.value;
     else
-      inputs.settings.push_back(name + "=" + value);
+      inputs.settings.push_back(each.name + "=" + each.value);
   }
   LayerRequest request = wanted(study_.layer());
-  if (auto read = read_layer_inputs(inputs, request); !read) {
-    Diagnostic place = places_.find(path_of(point, read.error().text));
-    place.message = "study " + study_.name() + " at " + point_name(study_, point) + ": " + read.error().text;
-    return std::unexpected(Failure{read.error().exit_code, place.text()});
-  }
+  if (auto read = read_layer_inputs(inputs, request); !read)
+    return std::unexpected(failure_at(point, read.error().text, read.error()));
   return request;
+}
+
+Failure StudyLayers::failure_at(const Point& point, const std::string& named, const Failure& why) const {
+  Diagnostic place = places_.find(path_of(point, named));
+  place.message = "study " + study_.name() + " at " + point_name(study_, point) + ": " + why.text;
+  return {why.exit_code, place.text()};
 }
 
 Outcome<std::string> StudyLayers::key(const Point& point) const {
   const auto request = request_of(point);
   if (!request) return std::unexpected(request.error());
-  std::string all = study_.layer().DebugString() + request->model.DebugString() + request->gpu.DebugString();
-  for (const configs::OperatorKernel& row : request->listings.kernel()) {
+  return key_of(*request);
+}
+
+std::string StudyLayers::key_of(const LayerRequest& request) const {
+  std::string all =
+      key_of_program(program_, how_) + study_.layer().DebugString() + request.model.DebugString() + request.gpu.DebugString();
+  for (const configs::OperatorKernel& row : request.listings.kernel()) {
     all += row.DebugString();
     for (const std::string& file : {row.listing(), row.launch()}) {
       if (const auto bytes = read_file(file)) all += content_hash(*bytes);
@@ -93,7 +99,7 @@ Outcome<std::string> StudyLayers::key(const Point& point) const {
   return content_hash(all);
 }
 
-Outcome<void> StudyLayers::check_operators(const Point& point) const {
+Outcome<void> StudyLayers::check_figures(const Point& point) const {
   const auto request = request_of(point);
   if (!request) return std::unexpected(request.error());
   std::vector<std::string> known;
@@ -119,12 +125,14 @@ Outcome<void> StudyLayers::check_operators(const Point& point) const {
   return {};
 }
 
-Outcome<configs::StudyPoint> StudyLayers::simulate(const Point& point, const RunOptions& how) const {
+Outcome<configs::StudyPoint> StudyLayers::simulate(const Point& point, const std::string& key) const {
   auto request = request_of(point);
   if (!request) return std::unexpected(request.error());
-  request->how = how;
+  if (key_of(*request) != key) return changed_since(study_, point);
+  request->how = how_;
+  request->how.jobs = 1;  // points run beside each other
   auto report = run_layer(*request);
-  if (!report) return std::unexpected(report.error());
+  if (!report) return failed_point(report.error());
   for (configs::LayerVersion& version : *report->mutable_versions()) version.clear_tensors();
   configs::StudyPoint record;
   add_warning(*report, record);

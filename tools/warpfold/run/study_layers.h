@@ -9,30 +9,31 @@
 #include "tools/warpfold/figures/study_points.h"
 #include "tools/warpfold/run/layer_run.h"
 #include "tools/warpfold/run/run_options.h"
+#include "tools/warpfold/run/study_subject.h"
 
 namespace warpfold::cli {
 
-// The layers of a study's points. Safe for several threads.
-class StudyLayers {
+// The layers of a study's points. An axis is a field of the model, gpu.FIELD, `gpu` (a file or a name) or `model`.
+class StudyLayers : public StudySubject {
  public:
-  // All three outlive it. `settings` hold at every point: fields of the model, gpu.FIELD, or gpu_file, which names another GPU.
-  StudyLayers(const configs::Study& study, const configs::Places& places, const std::vector<std::string>& settings)
-      : study_(study), places_(places), settings_(settings) {}
+  // Outlived by the request.
+  explicit StudyLayers(const StudyRequest& request);
 
-  // Of everything that is simulated at the point. Fails where model or GPU is wrong there, at the value of the axis that makes it
-  // so.
-  Outcome<std::string> key(const Point& point) const;
-  // The operators that figures name are in the layer of this point.
-  Outcome<void> check_operators(const Point& point) const;
-  Outcome<configs::StudyPoint> simulate(const Point& point, const RunOptions& how) const;
+  Outcome<std::string> key(const Point& point) const override;
+  Outcome<void> check_figures(const Point& point) const override;
+  Outcome<configs::StudyPoint> simulate(const Point& point, const std::string& key) const override;
+  Failure failure_at(const Point& point, const std::string& named, const Failure& why) const override;
 
  private:
   Outcome<LayerRequest> request_of(const Point& point) const;
+  std::string key_of(const LayerRequest& request) const;
   std::string path_of(const Point& point, const std::string& why) const;
 
   const configs::Study& study_;
   const configs::Places& places_;
   const std::vector<std::string>& settings_;
+  RunOptions how_;
+  std::string program_;
 };
 
 }  // namespace warpfold::cli
