@@ -65,6 +65,16 @@ TEST_F(ListedLayer, IsSimulatedInTheOrderOfItsTensors) {
   EXPECT_THAT(layer(kBlock, {"--no-simulation"}).out, HasSubstr("m on H100 SXM5 80GB: one layer of 1, 3 operators\n"));
 }
 
+TEST_F(ListedLayer, IsCheckedLikeEveryFile) {
+  write("m.textproto", kBlock);
+  EXPECT_THAT(run({"check", "m.textproto"}).out, HasSubstr("model m of 3 operators"));
+  write("m.textproto", with("\"silu\"", "\"sliu\""));
+  const Ended wrong = run({"check", "m.textproto"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("m.textproto:10:26: no operator called \"sliu\""));
+  EXPECT_THAT(run({"compare", "block", "--model", "palm-8b"}).err, HasSubstr("lists its operators: a block needs a model card"));
+}
+
 // The list of PaLM's block: products of 2 x tokens x parameters, attention's scores, and sums of two branches.
 TEST_F(ListedLayer, CountsWhatABlockComputes) {
   const configs::LayerReport made = report("palm_8b", {"--no-simulation", "--fused"});

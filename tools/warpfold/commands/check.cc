@@ -24,6 +24,7 @@
 #include "tools/warpfold/run/runner.h"
 #include "traces/import/listing.h"
 #include "workloads/layer/graph.h"
+#include "workloads/layer/listed.h"
 
 namespace warpfold::cli {
 
@@ -54,13 +55,17 @@ Outcome<std::string> check_scenario_file(const std::string& path, const std::vec
 Outcome<std::string> check_study_file(const std::string& path) {
   const auto study = configs::load_study(path);
   if (!study) return std::unexpected(Failure(study.error()));
-  return "study " + study->name() + " of " + study->scenario_file();
+  return "study " + study->name() + " of " + (study->has_layer() ? study->layer().model() : study->scenario_file());
 }
 
 Outcome<std::string> check_model_file(const std::string& path, const std::vector<std::string>& settings) {
-  const auto model = configs::load_model(path, settings);
+  configs::Places places;
+  const auto model = configs::load_model(path, settings, &places);
   if (!model) return std::unexpected(Failure(model.error()));
-  return "model card " + model->name();
+  if (model->operator__size() == 0) return "model card " + model->name();
+  if (const auto listed = layer::listed_layer(*model); !listed)
+    return std::unexpected(Failure(places.fail(listed.error()).error()));
+  return "model " + model->name() + " of " + counted(static_cast<size_t>(model->operator__size()), "operator");
 }
 
 // The listing that it names is read as well.
