@@ -130,6 +130,14 @@ constexpr Formula kFormulas[] = {
     {"swiglu_fp32", 4, 3, 3},
     {"swiglu_backward", 2, 5, 5},
     {"swiglu_backward_fp32", 4, 5, 5},
+    {"swiglu_stored", 2, 4, 4},
+    {"swiglu_backward_stored", 2, 6, 6},
+    {"multiply_backward", 2, 5, 5},
+    {"rms_norm_backward_residual", 2, 4, 4, 1, 1},
+    {"layer_norm_backward_residual", 2, 4, 4, 1, 2},
+    {"layer_norm_backward_residual_dropout", 2, 5, 5, 1, 2, 0, 1},
+    {"bias_dropout_residual_layer_norm_stored", 2, 4, 4, 3, 2, 0, 1},
+    {"bias_gelu_stored", 2, 3, 3, 1},
     {"sgd", 2, 3, 5},
     {"sgd_fp32", 4, 3, 5},
     {"adam", 2, 4, 7},
@@ -172,6 +180,22 @@ TEST(Operators, SumColumnsInParts) {
   ASSERT_TRUE(sums) << sums.error().text();
   EXPECT_EQ(array_of(*sums, "x").requested, kElements * 2);
   EXPECT_EQ(array_of(*sums, "sums").touched, 4 * 4 * kColumns);
+}
+
+TEST(Operators, AddUpGradientsOnTheirWay) {
+  const std::vector<std::string> sizes{"parameter.rows.value=512", "parameter.columns.value=2048", "parameter.parts.value=4"};
+  for (const std::string name : {"dropout_backward_bias", "gelu_backward_bias"}) {
+    const auto sums = imported(name, sizes);
+    ASSERT_TRUE(sums) << sums.error().text();
+    EXPECT_EQ(array_of(*sums, "gradient").requested, kElements * 2) << name;
+    EXPECT_EQ(array_of(*sums, "out").requested, kElements * 2) << name;
+    EXPECT_EQ(array_of(*sums, "sums").touched, 4 * 4 * kColumns) << name;
+  }
+  const auto weights = imported("layer_norm_backward_weight", sizes);
+  ASSERT_TRUE(weights) << weights.error().text();
+  EXPECT_EQ(array_of(*weights, "x").requested, kElements * 2);
+  EXPECT_EQ(array_of(*weights, "weight_parts").touched, 4 * 4 * kColumns);
+  EXPECT_EQ(array_of(*weights, "bias_parts").touched, 4 * 4 * kColumns);
 }
 
 // Twice: for the sums and for the results. A warp's lanes read 128 bytes side by side.

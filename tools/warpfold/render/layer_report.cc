@@ -1,5 +1,6 @@
 #include "tools/warpfold/render/layer_report.h"
 
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -70,13 +71,16 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names)
   return text;
 }
 
+// As one digit behind the point shows it.
+double without_sign_of_zero(double value) { return std::abs(value) < 0.05 ? 0 : value; }
+
 Table fusion_table(const configs::LayerReport& report) {
   Table table(
       {"kernel", "pass", "operators", "words M saved", "us saved by bytes", "by DRAM traffic", "by rates", "simulated us saved"});
   for (const configs::LayerFusion& each : report.fusions()) {
     table.add({each.kernel(), each.pass(), joined(each.operators()), Cell(static_cast<double>(each.words_saved()) / kMega, 1),
-               Cell(each.bytes_saved_us(), 1), or_dash(each.has_traffic_us(), each.traffic_us(), 1),
-               or_dash(each.has_rate_us(), each.rate_us(), 1),
+               Cell(each.bytes_saved_us(), 1), or_dash(each.has_traffic_us(), without_sign_of_zero(each.traffic_us()), 1),
+               or_dash(each.has_rate_us(), without_sign_of_zero(each.rate_us()), 1),
                or_dash(each.has_simulated_us_saved(), each.simulated_us_saved(), 1)});
   }
   return table;
@@ -185,7 +189,7 @@ std::string loss_text(const configs::LayerTraining& training) {
          with_thousands(fixed(training.critical_batch() / kMillion, 2)) + " million, it takes " +
          with_thousands(fixed(training.loss_tokens() / kGiga, 1)) + " billion tokens (" +
          fixed(training.loss_tokens() / training.tokens(), 2) + " times), " + with_thousands(fixed(training.loss_steps(), 0)) +
-         " steps, " + duration(training.loss_seconds()) + "; larger batches on more GPUs at best " +
+         " steps,\n  " + duration(training.loss_seconds()) + "; larger batches on more GPUs at best " +
          duration(training.least_loss_seconds()) + ".\n";
 }
 
