@@ -33,6 +33,13 @@ std::optional<Finding> check_axes(const Study& study) {
   return std::nullopt;
 }
 
+std::optional<Finding> check_layer(const Study& study) {
+  if (!study.scenario_file().empty()) return Finding{"scenario_file", "a study is of a layer or of a scenario, not of both"};
+  if (!study.policy().empty()) return Finding{"policy", "policies are of scenarios, not of layers"};
+  if (study.layer().model().empty()) return Finding{"layer", "layer: model is missing"};
+  return std::nullopt;
+}
+
 std::optional<Finding> check_along(const Study& study) {
   std::set<std::string> names;
   for (const Axis& axis : study.axis()) names.insert(axis.name());
@@ -124,17 +131,7 @@ class FigureCheck {
     if (figure_.name().find_first_of("/\\ ") != std::string::npos) {
       return Finding{path_ + ".name", "a figure's name is a file's: no / and no space, not " + in_quotes(figure_.name())};
     }
-    if (auto fault = run_over("x", figure_.x())) return fault;
-    if (figure_.kind() == MAP) {
-      if (auto fault = run_over("y", figure_.y())) return fault;
-      if (figure_.has_series()) return Finding{path_ + ".series", "a MAP has no series"};
-    } else {
-      if (figure_.has_y()) return Finding{path_ + ".y", "LINES have no y; they show their quantities"};
-      if (figure_.has_series()) {
-        if (auto fault = run_over("series", figure_.series())) return fault;
-        if (figure_.quantity_size() != 1) return Finding{path_ + ".series", "LINES with a series show one quantity"};
-      }
-    }
+    if (auto fault = check_axes_of_kind()) return fault;
     for (int f = 0; f < figure_.fixed_size(); ++f) {
       if (auto fault = check_fixed(f)) return fault;
     }
@@ -151,6 +148,29 @@ class FigureCheck {
   }
 
  private:
+  // The axes that the figure runs over.
+  std::optional<Finding> check_axes_of_kind() {
+    if (figure_.kind() == ROOFLINE) {
+      if (!study_.has_layer()) return Finding{path_ + ".kind", "a ROOFLINE shows the kernels of a layer"};
+      if (figure_.has_x()) return Finding{path_ + ".x", "a ROOFLINE has no x; it shows kernels at one point, or over a series"};
+      if (figure_.has_y()) return Finding{path_ + ".y", "a ROOFLINE has no y"};
+      if (figure_.quantity_size() > 1) return Finding{path_, "a ROOFLINE shows one quantity's kernels"};
+      return figure_.has_series() ? run_over("series", figure_.series()) : std::nullopt;
+    }
+    if (auto fault = run_over("x", figure_.x())) return fault;
+    if (figure_.kind() == MAP) {
+      if (auto fault = run_over("y", figure_.y())) return fault;
+      if (figure_.has_series()) return Finding{path_ + ".series", "a MAP has no series"};
+    } else {
+      if (figure_.has_y()) return Finding{path_ + ".y", "LINES have no y; they show their quantities"};
+      if (figure_.has_series()) {
+        if (auto fault = run_over("series", figure_.series())) return fault;
+        if (figure_.quantity_size() != 1) return Finding{path_ + ".series", "LINES with a series show one quantity"};
+      }
+    }
+    return std::nullopt;
+  }
+
   const Axis* axis(const std::string& name) const {
     const auto found = std::ranges::find(study_.axis(), name, [](const Axis& each) { return each.name(); });
     return found == study_.axis().end() ? nullptr : &*found;
@@ -183,7 +203,32 @@ class FigureCheck {
                                         suggestion(fixed.value(), known)};
   }
 
+  std::optional<Finding> check_layer_quantity(const LayerQuantity& quantity, const std::string& path) const {
+    const std::string& version = quantity.version();
+    if (!version.empty() && version != "unfused" && version != "stacked" && version != "fused")
+      return Finding{path + ".version", "a version is one of unfused, stacked, fused, not " + in_quotes(version)};
+    if (!version.empty() && version != "unfused" && !study_.layer().fused())
+      return Finding{path + ".version", "version " + in_quotes(version) + " needs fused: true of the layer"};
+    if (auto fault = check_kinds(quantity.of(), path + ".of")) return fault;
+    return check_kinds(quantity.over(), path + ".over");
+  }
+
+  static std::optional<Finding> check_kinds(const LayerPart& part, const std::string& path) {
+    static const std::vector<std::string> kKinds{"contraction", "normalisation", "elementwise",
+                                                 "attention",   "communication", "optimiser"};
+    for (int k = 0; k < part.kind_size(); ++k) {
+      if (std::ranges::find(kKinds, part.kind(k)) != kKinds.end()) continue;
+      return Finding{indexed(path + ".kind", k),
+                     "no class of operators called " + in_quotes(part.kind(k)) + suggestion(part.kind(k), kKinds)};
+    }
+    return std::nullopt;
+  }
+
   std::optional<Finding> check_quantity(const Quantity& quantity, const std::string& path) const {
+    if (study_.has_layer()) {
+      if (quantity.has_layer()) return check_layer_quantity(quantity.layer(), path + ".layer");
+      return Finding{path, "a quantity of a layer is layer { measure: ... }"};
+    }
     switch (quantity.what_case()) {
       case Quantity::kSpeedup:
         if (auto fault = simulated(quantity.speedup().of(), path + ".speedup.of")) return fault;
@@ -202,6 +247,8 @@ class FigureCheck {
         return simulated(quantity.energy_j(), path + ".energy_j");
       case Quantity::kRegion:
         return std::nullopt;
+      case Quantity::kLayer:
+        return Finding{path + ".layer", "the study is of a scenario, not of a layer"};
       case Quantity::WHAT_NOT_SET:
         break;
     }
@@ -224,11 +271,19 @@ class FigureCheck {
 }  // namespace
 
 std::optional<Finding> find_study_fault(const Study& study) {
-  if (study.scenario_file().empty()) return Finding{"", "scenario_file is missing"};
+  if (study.has_layer()) {
+    if (auto fault = check_layer(study)) return fault;
+  } else if (study.scenario_file().empty()) {
+    return Finding{"", "scenario_file is missing"};
+  }
   if (auto fault = check_axes(study)) return fault;
   if (auto fault = check_along(study)) return fault;
-  if (auto fault = check_policies(study)) return fault;
-  if (auto fault = check_questions(study)) return fault;
+  if (study.has_layer()) {
+    if (study.figure().empty()) return Finding{"figure", "no figure: nothing would be simulated"};
+  } else {
+    if (auto fault = check_policies(study)) return fault;
+    if (auto fault = check_questions(study)) return fault;
+  }
   for (int i = 0; i < study.figure_size(); ++i) {
     for (int other = 0; other < i; ++other) {
       if (study.figure(other).name() == study.figure(i).name()) {

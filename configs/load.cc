@@ -244,6 +244,13 @@ Expected<Study> load_study(const std::string& named, Places* written) {
   if (study.name().empty()) study.set_name(fs::path(path).stem().string());
   if (const auto fault = expand_axes(study)) return places.fail(*fault);
   if (const auto fault = find_study_fault(study)) return places.fail(*fault);
+  if (study.has_layer()) {
+    const auto model = find_beside(fs::path(path).parent_path(), study.layer().model(), "models");
+    if (!model) return places.fail({"layer.model", model.error().message});
+    study.mutable_layer()->set_model(fs::path(*model).lexically_normal().string());
+    if (written != nullptr) *written = std::move(places);
+    return study;
+  }
   const auto scenario = find_beside(fs::path(path).parent_path(), study.scenario_file(), "scenarios");
   if (!scenario) return places.fail({"scenario_file", scenario.error().message});
   study.set_scenario_file(fs::path(*scenario).lexically_normal().string());

@@ -18,7 +18,17 @@ constexpr uint64_t kMostSize = uint64_t{1} << 26;   // as of a scenario's sizes 
 constexpr uint64_t kMostCopyCtas = 64;              // NCCL User Guide, NCCL_MAX_CTAS: up to 64
 constexpr uint64_t kMostWords = uint64_t{1} << 48;  // of one tensor: counts of operations stay below 2^63
 
+// SwiGLU's inner layer keeps the parameters of one of 4 x hidden: 8/3, rounded up to a multiple of 256 (facebookresearch/llama,
+// llama/model.py: FeedForward, multiple_of).
+uint64_t default_feed_forward(const TransformerModel& model) {
+  constexpr uint64_t kMultiple = 256;
+  if (!model.gated()) return 4 * model.hidden();
+  return (8 * model.hidden() / 3 + kMultiple - 1) / kMultiple * kMultiple;
+}
+
 void fill_defaults(TransformerModel& model) {
+  if (!model.has_heads() && model.head_dim() > 0) model.set_heads(model.hidden() / model.head_dim());
+  if (!model.has_feed_forward() && model.hidden() <= kMostSize) model.set_feed_forward(default_feed_forward(model));
   if (!model.has_kv_heads()) model.set_kv_heads(model.heads());
   if (!model.has_head_dim() && model.heads() > 0) model.set_head_dim(model.hidden() / model.heads());
   if (!model.has_tensor_parallel()) model.set_tensor_parallel(1);

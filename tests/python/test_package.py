@@ -60,7 +60,7 @@ class Results(unittest.TestCase):
         self.assertEqual([kernel.name for kernel in result.kernels], ["qkv", "rng"])
         self.assertEqual(result.kernels[1].occupancy.limiter, result.to_dict()["kernels"][1]["occupancy"]["limiter"])
         self.assertIsNone(result.timeline)
-        with self.assertRaisesRegex(AttributeError, "no field 'total'; its fields: scenario"):
+        with self.assertRaisesRegex(AttributeError, "no field 'total'; its fields: format, scenario"):
             result.total
         self.assertIn("total_time_us", dir(result))
         hottest = wf.hot("qkv_philox_small", top=1)[0]

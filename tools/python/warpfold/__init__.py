@@ -28,7 +28,7 @@ from .scenarios import Scenario
 
 __all__ = [
     "DeadlockError", "InputError", "InternalError", "Record", "Scenario", "WarpfoldError", "ask", "compare", "gpu", "hot",
-    "import_sass", "layer", "model", "names", "record", "roofline", "simulate", "study", "validate", "whatif",
+    "import_sass", "layer", "model", "names", "occupancy", "record", "roofline", "simulate", "study", "validate", "whatif",
 ]
 
 ScenarioLike = Union[str, os.PathLike, Scenario]
@@ -87,7 +87,7 @@ def _policy(settings: dict[str, Any], policy: Optional[str]) -> dict[str, Any]:
 def simulate(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, policy: Optional[str] = None,
              fold: Optional[str] = None, fold_error: Optional[float] = None, timeline: bool = False, jobs: Optional[int] = None,
              **settings: Any) -> Result:
-    """The kernels of a scenario together, and each alone: times, stalls, who took what from whom. Returns a Result."""
+    """The kernels of a scenario together, and each alone: times, stalls, contention. Returns a Result."""
     return _of_scenario("simulate", scenario, _policy(settings, policy), "Result", gpu=gpu, fold=fold, fold_error=fold_error,
                         timeline=timeline, jobs=jobs)
 
@@ -101,10 +101,19 @@ def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str]] = "all",
                         fold_error=fold_error, jobs=jobs)
 
 
-def whatif(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, jobs: Optional[int] = None,
+def occupancy(scenario: ScenarioLike, *, steps: Optional[int] = None, gpu: Union[str, os.PathLike, None] = None,
+              policy: Optional[str] = None, jobs: Optional[int] = None, **settings: Any) -> Result:
+    """CTAs an SM of each kernel, what bounds them, and what a smaller footprint would gain: occupancy of the Result."""
+    return _of_scenario("occupancy", scenario, _policy(settings, policy), "Result", steps=steps, gpu=gpu, jobs=jobs)
+
+
+def whatif(scenario: ScenarioLike, resources: Union[str, Iterable[str]] = "all", *, factor: Optional[float] = None,
+           gpu: Union[str, os.PathLike, None] = None, policy: Optional[str] = None, jobs: Optional[int] = None,
            **settings: Any) -> Result:
     """More and less of every resource in turn, and what would be gained: what_if of the Result."""
-    return _of_scenario("whatif", scenario, settings, "Result", gpu=gpu, jobs=jobs)
+    resources = resources if isinstance(resources, str) else ",".join(resources)
+    return _of_scenario("whatif", scenario, _policy(settings, policy), "Result", resources=resources, factor=factor, gpu=gpu,
+                        jobs=jobs)
 
 
 def model(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, **settings: Any) -> Result:

@@ -4,6 +4,7 @@
 #include "configs/load.h"
 #include "tools/report/ranking.h"
 #include "tools/report/saved_result.h"
+#include "tools/report/verdict.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/figures/reason.h"
@@ -98,9 +99,10 @@ std::string policy_help() {
 Outcome<void> compare_command(const Invocation& invocation) {
   Options options(
       "warpfold compare SCENARIO [options]",
-      "Simulates the kernels of a scenario under several policies and prints one line for each: its place by time, how long\n"
-      "it takes, how much longer each kernel is busy than alone, and what the policy loses most by. Policies in one place\n"
-      "are nearer to each other than folding's bounds. Parameters of policies are fields of the scenario's policy\n"
+      "Simulates the kernels of a scenario under several policies. Prints which one to take and why, then one line for each:\n"
+      "its place by time, how long it takes, how much longer each kernel is busy than alone, and what limits the run.\n"
+      "Policies of equal rank differ by less than folding's error bounds. Parameters of policies are fields of the scenario's "
+      "policy\n"
       "(configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
           policy_help(),
       "  warpfold compare qkv_philox_llama3_70b --policies all\n"
@@ -133,6 +135,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
     result.set_rank(places[static_cast<size_t>(r)]);
     result.set_reason(reason_of(result));
   }
+  comparison.set_verdict(report::verdict_text(comparison));
   if (options.has("html")) {
     if (auto written = write_page(options.text("html"), comparison); !written) return written;
     for (configs::Result& result : *comparison.mutable_results()) result.clear_timeline();

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tools/report/saved_result.h"
+#include "tools/report/verdict.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/json.h"
@@ -41,6 +42,7 @@ configs::Comparison comparison_of(const configs::Report& report) {
   configs::Comparison comparison;
   for (const configs::Run& run : report.run()) *comparison.add_results() = run.result();
   *comparison.mutable_skipped() = report.skipped();
+  comparison.set_verdict(report::verdict_text(comparison));
   return comparison;
 }
 

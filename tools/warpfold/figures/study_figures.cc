@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/warpfold/figures/layer_quantity.h"
+
 namespace warpfold::cli {
 
 namespace {
@@ -65,6 +67,8 @@ std::optional<double> value_of(const configs::Quantity& quantity, const configs:
         if (region.estimator() == estimator) return region.region();
       }
       return std::nullopt;
+    case configs::Quantity::kLayer:
+      return value_of(quantity.layer(), point.layer(), estimator);
     case configs::Quantity::WHAT_NOT_SET:
       break;
   }

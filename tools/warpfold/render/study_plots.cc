@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "tools/warpfold/render/gnuplot.h"
+#include "tools/warpfold/render/layer_roofs.h"
 #include "tools/warpfold/render/table.h"
 
 namespace warpfold::cli {
 
 namespace {
 
-constexpr std::array<const char*, 2> kEstimators{"simulation", "limiter_model"};
+constexpr std::array<const char*, 3> kEstimators{"simulation", "limiter_model", "roofline"};
 
 std::string label_of(const configs::Study& study, const std::string& axis) {
   for (const configs::Axis& each : study.axis()) {
@@ -148,6 +149,7 @@ std::string lines_plot(const configs::Study& study, const configs::Figure& figur
 }  // namespace
 
 std::string figure_csv(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  if (figure.kind() == configs::ROOFLINE) return roofs_csv(study, figure, records);
   std::vector<std::string> columns;
   for (const configs::Axis& axis : study.axis()) columns.push_back(axis.name());
   columns.emplace_back("estimator");
@@ -168,6 +170,7 @@ std::string figure_csv(const configs::Study& study, const configs::Figure& figur
 }
 
 std::string figure_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  if (figure.kind() == configs::ROOFLINE) return roofs_plot(study, figure, records);
   const std::vector<std::string> estimators = estimators_of(study, figure, records);
   return figure.kind() == configs::MAP ? map_plot(study, figure, records, estimators)
                                        : lines_plot(study, figure, records, estimators);

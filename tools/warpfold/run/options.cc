@@ -1,5 +1,6 @@
 #include "tools/warpfold/run/options.h"
 
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <sstream>
@@ -131,6 +132,16 @@ std::string Options::help() const {
   std::ostringstream out;
   out << usage_ << "\n" << visible_ << "\nExamples:\n" << examples_;
   return out.str();
+}
+
+Outcome<uint32_t> Options::number(const std::string& name, uint32_t least, uint32_t most) const {
+  const std::string given = text(name);
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
+  const bool good = error == std::errc() && end == given.data() + given.size() && number >= least && number <= most;
+  if (good) return number;
+  return user_error("--" + name + " takes a number from " + std::to_string(least) + " to " + std::to_string(most) + ", not \"" +
+                    given + "\"");
 }
 
 std::vector<std::string> Options::settings() const {

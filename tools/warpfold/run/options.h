@@ -44,6 +44,8 @@ class Options {
   const std::vector<std::string>& arguments() const { return arguments_; }
   bool has(const std::string& name) const { return values_.count(name) > 0; }
   std::string text(const std::string& name) const { return values_[name].as<std::string>(); }
+  // A whole number from `least` to `most`.
+  Outcome<uint32_t> number(const std::string& name, uint32_t least, uint32_t most) const;
   std::vector<std::string> texts(const std::string& name) const { return values_[name].as<std::vector<std::string>>(); }
 
   // In the order given; --gpu FILE is the setting gpu_file=FILE, relative to the current folder.

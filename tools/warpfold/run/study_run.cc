@@ -12,16 +12,23 @@
 #include "tools/warpfold/run/interrupt.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
+#include "tools/warpfold/run/study_layers.h"
+#include "tools/warpfold/run/study_scenarios.h"
 #include "tools/warpfold/store/point_store.h"
 
 namespace warpfold::cli {
 
 namespace {
 
+std::unique_ptr<StudySubject> subject_of(const StudyRequest& request) {
+  if (request.study.has_layer()) return std::make_unique<StudyLayers>(request);
+  return std::make_unique<StudyScenarios>(request);
+}
+
 // The keys of some points, in order.
-Outcome<std::vector<std::string>> keys_of(const StudyScenarios& scenarios, const std::vector<Point>& points, unsigned jobs) {
+Outcome<std::vector<std::string>> keys_of(const StudySubject& subject, const std::vector<Point>& points, unsigned jobs) {
   std::vector<std::optional<Outcome<std::string>>> made(points.size());
-  in_parallel(points.size(), jobs, [&](size_t i) { made[i] = scenarios.key(points[i]); });
+  in_parallel(points.size(), jobs, [&](size_t i) { made[i] = subject.key(points[i]); });
   std::vector<std::string> keys;
   for (const auto& each : made) {
     if (!*each) return std::unexpected(each->error());
@@ -35,14 +42,13 @@ Outcome<std::unique_ptr<PointStore>> open_store(const StudyRequest& request) {
 }
 
 // Fails where a point did.
-Outcome<void> read_records(const StudyRequest& request, const StudyScenarios& scenarios, const std::vector<Point>& points,
+Outcome<void> read_records(const StudyRequest& request, const StudySubject& subject, const std::vector<Point>& points,
                            const std::vector<std::string>& keys, const PointLog& log, PointRecords& records) {
   for (size_t i = 0; i < points.size(); ++i) {
     auto record = log.find(keys[i]);
     if (!record)
       return user_error("cannot read point " + point_name(request.study, points[i]) + " in " + request.folder + "/points");
-    if (record->has_failure())
-      return std::unexpected(scenarios.failure_at(points[i], "", {record->exit_code(), record->failure()}));
+    if (record->has_failure()) return std::unexpected(subject.failure_at(points[i], "", {record->exit_code(), record->failure()}));
     for (size_t a = 0; a < points[i].size(); ++a) {
       configs::FixedAxis& at = *record->add_at();
       at.set_axis(request.study.axis(static_cast<int>(a)).name());
@@ -61,16 +67,16 @@ struct Grid {
 };
 
 // The points that are wanted beyond those that have records, all of them checked; none: the study is complete.
-Outcome<Grid> next_grid(const StudyRequest& request, const StudyScenarios& scenarios, const PointRecords& records) {
+Outcome<Grid> next_grid(const StudyRequest& request, const StudySubject& subject, const PointRecords& records) {
   auto points = wanted_points(request.study, records);
   if (!points) return std::unexpected(Failure(points.error()));
   if (points->empty()) return user_error("study " + request.study.name() + ": no point of its grid is left");
   std::erase_if(*points, [&](const Point& point) { return records.contains(point); });
   if (points->empty()) return Grid{};
-  auto keys = keys_of(scenarios, *points, request.how.jobs);
+  auto keys = keys_of(subject, *points, request.how.jobs);
   if (!keys) return std::unexpected(keys.error());
   if (records.empty()) {
-    if (auto known = scenarios.check_kernels(points->front()); !known) return std::unexpected(known.error());
+    if (auto known = subject.check_figures(points->front()); !known) return std::unexpected(known.error());
   }
   return Grid{std::move(*points), std::move(*keys)};
 }
@@ -82,11 +88,11 @@ size_t count_done(const std::vector<std::string>& keys, const PointStore& store)
 }  // namespace
 
 Outcome<PointRecords> run_study(const StudyRequest& request) {
-  const StudyScenarios scenarios(request);
+  const auto subject = subject_of(request);
   PointRecords records;
   std::unique_ptr<PointStore> store;
   while (true) {
-    const auto grid = next_grid(request, scenarios, records);
+    const auto grid = next_grid(request, *subject, records);
     if (!grid) return std::unexpected(grid.error());
     if (grid->points.empty()) return records;
     if (!store) {
@@ -100,7 +106,7 @@ Outcome<PointRecords> run_study(const StudyRequest& request) {
       ProgressBar bar(request.study.name(), before + grid->points.size());
       const auto finished = store->finish(
           grid->keys, request.how.jobs, PointStore::Others::kAwait,
-          [&](size_t i) { return scenarios.simulate(grid->points[i], grid->keys[i]); },
+          [&](size_t i) { return subject->simulate(grid->points[i], grid->keys[i]); },
           [&](size_t done) { bar.set(before + done); });
       if (!finished) return std::unexpected(finished.error());
     } catch (const sim::Interrupted&) {
@@ -109,15 +115,15 @@ Outcome<PointRecords> run_study(const StudyRequest& request) {
           kInterrupted, "interrupted: " + std::to_string(done) + " of " + std::to_string(records.size() + grid->points.size()) +
                             " points are kept in " + request.folder + "/points; the same command goes on from there"));
     }
-    if (auto read = read_records(request, scenarios, grid->points, grid->keys, store->log(), records); !read)
+    if (auto read = read_records(request, *subject, grid->points, grid->keys, store->log(), records); !read)
       return std::unexpected(read.error());
     store->forget_plan(grid->keys);
   }
 }
 
 Outcome<std::string> plan_study(const StudyRequest& request) {
-  const StudyScenarios scenarios(request);
-  const auto grid = next_grid(request, scenarios, {});
+  const auto subject = subject_of(request);
+  const auto grid = next_grid(request, *subject, {});
   if (!grid) return std::unexpected(grid.error());
   const auto store = open_store(request);
   if (!store) return std::unexpected(store.error());
@@ -127,7 +133,7 @@ Outcome<std::string> plan_study(const StudyRequest& request) {
 
 // A task may begin when the study has been drawn and the plan is gone.
 Outcome<void> work_on_study(const StudyRequest& request, const std::string& plan) {
-  const StudyScenarios scenarios(request);
+  const auto subject = subject_of(request);
   const auto wanted = wanted_points(request.study, {});
   if (!wanted) return std::unexpected(Failure(wanted.error()));
   const std::vector<Point>& points = *wanted;
@@ -140,17 +146,17 @@ Outcome<void> work_on_study(const StudyRequest& request, const std::string& plan
   const Interruptible interruptible;
   ProgressBar bar(request.study.name(), points.size());
   return (*store)->finish(
-      *keys, request.how.jobs, PointStore::Others::kLeave, [&](size_t i) { return scenarios.simulate(points[i], (*keys)[i]); },
+      *keys, request.how.jobs, PointStore::Others::kLeave, [&](size_t i) { return subject->simulate(points[i], (*keys)[i]); },
       [&](size_t done) { bar.set(done); });
 }
 
 Outcome<PointRecords> collect_study(const StudyRequest& request) {
-  const StudyScenarios scenarios(request);
+  const auto subject = subject_of(request);
   const auto store = open_store(request);
   if (!store) return std::unexpected(store.error());
   PointRecords records;
   while (true) {
-    const auto grid = next_grid(request, scenarios, records);
+    const auto grid = next_grid(request, *subject, records);
     if (!grid) return std::unexpected(grid.error());
     if (grid->points.empty()) return records;
     const size_t done = count_done(grid->keys, **store);
@@ -158,7 +164,7 @@ Outcome<PointRecords> collect_study(const StudyRequest& request) {
       return user_error("--collect: " + std::to_string(records.size() + done) + " of " +
                         std::to_string(records.size() + grid->keys.size()) + " points are in " + request.folder + "/points");
     }
-    if (auto read = read_records(request, scenarios, grid->points, grid->keys, (*store)->log(), records); !read)
+    if (auto read = read_records(request, *subject, grid->points, grid->keys, (*store)->log(), records); !read)
       return std::unexpected(read.error());
     (*store)->forget_plan(grid->keys);
   }

@@ -4,7 +4,7 @@
 
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/figures/study_figures.h"
-#include "tools/warpfold/run/study_scenarios.h"
+#include "tools/warpfold/run/study_subject.h"
 
 namespace warpfold::cli {
 

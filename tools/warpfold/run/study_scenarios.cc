@@ -77,7 +77,7 @@ Outcome<std::vector<StudyScenarios::Variant>> StudyScenarios::load(const Point& 
   return scenarios;
 }
 
-Outcome<void> StudyScenarios::check_kernels(const Point& point) const {
+Outcome<void> StudyScenarios::check_figures(const Point& point) const {
   const auto scenarios = load(point);
   if (!scenarios) return std::unexpected(scenarios.error());
   workloads::KernelMaker kernels(study_.scenario_file());
@@ -103,9 +103,7 @@ Outcome<void> StudyScenarios::check_kernels(const Point& point) const {
 }
 
 std::string StudyScenarios::key_of(const std::vector<Variant>& scenarios) const {
-  const sim::FoldOptions& fold = how_.folding.options;
-  std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
-                    std::to_string(fold.sampling_delay) + (how_.folding.shadow ? " shadow" : "") + (how_.all_sms ? " all SMs" : "");
+  std::string all = key_of_program(program_, how_);
   for (const auto& [scenario, places] : scenarios) all += scenario.DebugString() + hash_of_inputs(scenario, study_.scenario_file());
   return content_hash(all);
 }
@@ -119,16 +117,9 @@ Outcome<std::string> StudyScenarios::key(const Point& point) const {
 Outcome<configs::StudyPoint> StudyScenarios::simulate(const Point& point, const std::string& key) const {
   const auto scenarios = load(point);
   if (!scenarios) return std::unexpected(scenarios.error());
-  if (key_of(*scenarios) != key) {
-    return user_error("study " + study_.name() + " at " + point_name(study_, point) +
-                      ": the scenario, a file that it names, or the program has changed since the study began; begin it anew");
-  }
+  if (key_of(*scenarios) != key) return changed_since(study_, point);
   auto record = simulate(*scenarios);
-  if (record) return record;
-  configs::StudyPoint failed;
-  failed.set_failure(record.error().text);
-  failed.set_exit_code(record.error().exit_code);
-  return failed;
+  return record ? std::move(*record) : failed_point(record.error());
 }
 
 std::shared_ptr<sim::RunCache> StudyScenarios::known_runs() const {

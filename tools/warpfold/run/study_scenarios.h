@@ -12,32 +12,20 @@
 #include "tools/warpfold/figures/study_points.h"
 #include "tools/warpfold/run/run_options.h"
 #include "tools/warpfold/run/runner.h"
+#include "tools/warpfold/run/study_subject.h"
 
 namespace warpfold::cli {
 
-// A study, and how it is run.
-struct StudyRequest {
-  configs::Study study;
-  configs::Places places;             // of the study
-  std::vector<std::string> settings;  // of its scenario, at every point
-  std::string folder;                 // of what it writes; finished points stay in points/
-  std::string command_line;
-  RunOptions how;
-};
-
-// The scenarios of a study's points and what simulating them gives. Safe for several threads.
-class StudyScenarios {
+// The scenarios of a study's points under its policies.
+class StudyScenarios : public StudySubject {
  public:
   explicit StudyScenarios(const StudyRequest& request);
 
-  // Of the program and of everything that is simulated at the point. Fails where the scenario is wrong there.
-  Outcome<std::string> key(const Point& point) const;
-  // The kernels that figures show are launched, at this point, by the policies that they name.
-  Outcome<void> check_kernels(const Point& point) const;
-  // A deadlock, or a policy that cannot be carried out, is a record with a failure. Fails where the point's key is not `key`.
-  Outcome<configs::StudyPoint> simulate(const Point& point, const std::string& key) const;
-  // With the place of the axis value, or of the scenario's name, that is at fault.
-  Failure failure_at(const Point& point, const std::string& named, const Failure& why) const;
+  Outcome<std::string> key(const Point& point) const override;
+  // Kernels are those that the policies named with them launch.
+  Outcome<void> check_figures(const Point& point) const override;
+  Outcome<configs::StudyPoint> simulate(const Point& point, const std::string& key) const override;
+  Failure failure_at(const Point& point, const std::string& named, const Failure& why) const override;
 
  private:
   // The study's scenario at one point under one policy.
