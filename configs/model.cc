@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "configs/base_chain.h"
-#include "configs/printable.h"
+#include "configs/scenario_changes.h"
 #include "configs/search_path.h"
-#include "configs/settings.h"
 
 namespace warpfold::configs {
 
@@ -151,15 +150,7 @@ Expected<TransformerModel> load_model(const std::string& named, const std::vecto
   const auto path = find_config(named, "models");
   if (!path) return std::unexpected(path.error());
   if (auto loaded = BaseChain(model, places, "").load(*path, {}); !loaded) return std::unexpected(loaded.error());
-  for (const std::string& setting : settings) {
-    const Diagnostic place{"--set " + printable(setting), 0, 0, {}};
-    const size_t equals = setting.find('=');
-    if (equals == std::string::npos || equals == 0) return fail_at(place.file, 0, 0, "expected PATH=VALUE");
-    const auto resolved = set_field(model, setting.substr(0, equals), setting.substr(equals + 1));
-    if (!resolved) return fail_at(place.file, 0, 0, resolved.error().message);
-    if (*resolved == "base") return fail_at(place.file, 0, 0, "base is merged before settings and cannot be set");
-    places.add_value(*resolved, place);
-  }
+  if (auto applied = apply_settings(model, settings, places); !applied) return std::unexpected(applied.error());
   if (model.name().empty()) model.set_name(std::filesystem::path(*path).stem().string());
   fill_defaults(model);
   if (const auto fault = find_model_fault(model)) return places.fail(*fault);

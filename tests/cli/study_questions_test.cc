@@ -67,6 +67,7 @@ TEST_F(StudyQuestions, AScenarioWithAxesIsATable) {
   EXPECT_GT(column(ended.out, "total_time_us").at(0), column(ended.out, "total_time_us").at(1));
   // The same as JSON, and without policies the scenario's own.
   const Ended json = run({"study", "s.textproto", "--axis", "heads=2..4 times 2", "--format", "json", "--output", "out"});
+  EXPECT_THAT(json.out, HasSubstr("\"format\": 1"));
   EXPECT_THAT(json.out, HasSubstr("\"study\": \"s\""));
   EXPECT_THAT(json.out, HasSubstr("\"policy\": \"CONCURRENT\""));
   EXPECT_THAT(json.out, testing::Not(HasSubstr("SEQUENTIAL")));

@@ -16,6 +16,7 @@
 #include "tools/warpfold/render/study_plots.h"
 #include "tools/warpfold/render/study_table.h"
 #include "tools/warpfold/render/warning_lines.h"
+#include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/study_on_slurm.h"
 #include "tools/warpfold/run/study_run.h"
 
@@ -93,7 +94,9 @@ Outcome<configs::Study> find_study(const Options& options, configs::Places& plac
     for (const char* name : {"where", "policies"}) {
       if (options.has(name)) return user_error(std::string("--") + name + " goes with --axis; a study's file says it itself");
     }
-    auto study = configs::load_study(named, &places);
+    const auto file = find_of_kind(named, FileKind::kStudy, "study");
+    if (!file) return std::unexpected(file.error());
+    auto study = configs::load_study(*file, &places);
     if (!study) return std::unexpected(Failure(study.error()));
     return std::move(*study);
   }

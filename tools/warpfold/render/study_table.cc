@@ -108,6 +108,8 @@ Table study_table(const configs::Study& study, const PointRecords& records) {
 
 std::string study_json(const configs::Study& study, const PointRecords& records) {
   configs::StudyTable table;
+  constexpr uint32_t kFormat = 1;
+  table.set_format(kFormat);
   table.set_version(WARPFOLD_VERSION);
   table.set_study(study.name());
   for (const Point& point : simulated_points(study, records)) {

@@ -10,6 +10,7 @@
 #include "configs/printable.h"
 #include "configs/search_path.h"
 #include "configs/settings.h"
+#include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {
 
@@ -41,14 +42,20 @@ Outcome<void> read_layer_inputs(const LayerInputs& inputs, LayerRequest& request
   for (const std::string& setting : inputs.settings) {
     if (!setting.starts_with(kOfGpu)) of_model.push_back(setting);
   }
-  auto model = configs::load_model(inputs.model, of_model);
+  const auto card = find_of_kind(inputs.model, FileKind::kModel, "layer");
+  if (!card) return std::unexpected(card.error());
+  auto model = configs::load_model(*card, of_model);
   if (!model) return std::unexpected(Failure(model.error()));
   request.model = std::move(*model);
-  auto gpu = load_gpu(inputs.gpu, inputs.settings);
+  const auto machine = find_of_kind(inputs.gpu, FileKind::kGpu, "--gpu");
+  if (!machine) return std::unexpected(machine.error());
+  auto gpu = load_gpu(*machine, inputs.settings);
   if (!gpu) return std::unexpected(gpu.error());
   request.gpu = std::move(*gpu);
-  const auto table = configs::find_config(inputs.kernels, "kernels");
-  if (!table) return std::unexpected(Failure(table.error()));
+  const auto found = configs::find_config(inputs.kernels, "kernels");
+  if (!found) return std::unexpected(Failure(found.error()));
+  const auto table = find_of_kind(*found, FileKind::kOperators, "--kernels");
+  if (!table) return std::unexpected(table.error());
   auto listings = configs::load_operator_kernels(*table, layer::work_names());
   if (!listings) return std::unexpected(Failure(listings.error()));
   request.listings = std::move(*listings);

@@ -17,13 +17,13 @@ constexpr const char* kClearLine = "\r\x1b[K";
 
 bool on_terminal() { return isatty(STDERR_FILENO) != 0; }
 
-// The bar that is drawn, the outermost one, and what keeps its line and others apart.
+// The outermost bar, and what keeps its line and others apart.
 struct Terminal {
   std::mutex mutex;
   const ProgressBar* bar = nullptr;
 
   void draw() const {
-    if (bar != nullptr) std::cerr << kClearLine << bar->text() << std::flush;
+    if (bar != nullptr && on_terminal()) std::cerr << kClearLine << bar->text() << std::flush;
   }
 };
 
@@ -33,6 +33,12 @@ Terminal& terminal() {
 }
 
 }  // namespace
+
+std::optional<Progress> current_progress() {
+  const std::lock_guard lock(terminal().mutex);
+  if (terminal().bar == nullptr) return std::nullopt;
+  return terminal().bar->progress();
+}
 
 ProgressLine::ProgressLine(std::string what) : what_(std::move(what)), shown_(on_terminal()) {}
 
@@ -60,18 +66,18 @@ struct ProgressBar::State {
   std::atomic<size_t> from_the_beginning{0};
   std::atomic<bool> begun = false;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  bool drawn = false;
+  bool outermost = false;
 };
 
 ProgressBar::ProgressBar(std::string what, size_t steps) : state_(new State{.what = std::move(what), .steps = steps}) {
-  if (!on_terminal()) return;
   {
     const std::lock_guard lock(terminal().mutex);
     if (terminal().bar != nullptr) return;
     terminal().bar = this;
-    state_->drawn = true;
+    state_->outermost = true;
     terminal().draw();
   }
+  if (!on_terminal()) return;
   ticker_ = std::jthread([](const std::stop_token& stop) {
     std::mutex mutex;
     std::unique_lock lock(mutex);
@@ -84,12 +90,14 @@ ProgressBar::ProgressBar(std::string what, size_t steps) : state_(new State{.wha
 }
 
 ProgressBar::~ProgressBar() {
-  if (!state_->drawn) return;
-  ticker_.request_stop();
-  ticker_.join();
+  if (!state_->outermost) return;
+  if (ticker_.joinable()) {
+    ticker_.request_stop();
+    ticker_.join();
+  }
   const std::lock_guard lock(terminal().mutex);
   terminal().bar = nullptr;
-  std::cerr << kClearLine << std::flush;
+  if (on_terminal()) std::cerr << kClearLine << std::flush;
 }
 
 void ProgressBar::step() {
@@ -105,17 +113,19 @@ void ProgressBar::set(size_t done) {
 }
 
 void ProgressBar::log(const std::string& line) const {
-  if (!state_->drawn) return;
+  if (!state_->outermost || !on_terminal()) return;
   const std::lock_guard lock(terminal().mutex);
   std::cerr << kClearLine << line << '\n';
   terminal().draw();
 }
 
 void ProgressBar::draw() const {
-  if (!state_->drawn) return;
+  if (!state_->outermost) return;
   const std::lock_guard lock(terminal().mutex);
   terminal().draw();
 }
+
+Progress ProgressBar::progress() const { return {state_->what, std::min(state_->done.load(), state_->steps), state_->steps}; }
 
 std::string ProgressBar::text() const {
   constexpr size_t kWidth = 30;

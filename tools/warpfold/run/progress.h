@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -22,6 +23,16 @@ class ProgressLine {
   std::string what_;
   bool shown_;
 };
+
+// How far the outermost bar is.
+struct Progress {
+  std::string what;
+  size_t done = 0;
+  size_t steps = 0;
+  bool operator==(const Progress&) const = default;
+};
+// None while no command counts its steps.
+std::optional<Progress> current_progress();
 
 // "1 h 5 min", "2 min 10 s", "7 s".
 std::string duration_text(std::chrono::seconds duration);
@@ -44,6 +55,7 @@ class ProgressBar {
   void set(size_t done);  // the first time: those that were there from the beginning
   void log(const std::string& line) const;
   std::string text() const;
+  Progress progress() const;
 
  private:
   void draw() const;
