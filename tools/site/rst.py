@@ -24,7 +24,7 @@ def blocks(para):
             words = ""
         elif child.tag in ("verbatim", "preformatted", "programlisting"):
             lines = "\n".join(map(line_text, child.findall("codeline"))) if child.tag == "programlisting" else "".join(child.itertext())
-            found += [words, "::\n\n" + indented(lines.strip("\n"))]
+            found += [words, ".. code-block:: text\n\n" + indented(lines.strip("\n"))]
             words = ""
         elif child.tag == "computeroutput":
             code = "".join(child.itertext())
@@ -47,7 +47,7 @@ def line_text(line):
 
 
 def escaped(text):
-    return re.sub(r"([\\*`|_])", r"\\\1", " ".join((text or "").split("\n")))
+    return re.sub(r"([\\*`|_:])", r"\\\1", " ".join((text or "").split("\n")))
 
 
 def indented(text, by="   "):
