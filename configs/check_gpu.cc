@@ -75,6 +75,7 @@ constexpr std::array kLimits{
     Limit{"sm.tensor.accumulator_commit_window_cycles", 1, 1024, kWgmma},
     Limit{"sm.tensor.accumulator_commit_reads", 0, 1024, kWgmma},
     Limit{"sm.tcgen05.columns_per_clk", 1, 1024, kTensorMemory},
+    Limit{"sm.tcgen05.narrow_columns_per_clk", 0, 1024, Needed::kNever},
     Limit{"sm.tcgen05.queue_entries_per_sub_core", 1, 16, kTensorMemory},  // four sub-cores' are kept in 64 places
     Limit{"sm.tcgen05.completion_cycles", 0, kMany, kTensorMemory},
     Limit{"sm.tcgen05.pair_completion_cycles", 0, kMany, kTensorMemory},

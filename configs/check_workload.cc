@@ -186,21 +186,30 @@ std::optional<Finding> check_blackwell_gemm(const BlackwellGemm& gemm, const std
 }
 
 std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::string& path) {
-  constexpr uint64_t kTile = 128;  // the generator's tile is 128 x 128
+  const uint64_t tile_m = gemm.tile_m() != 0 ? gemm.tile_m() : 128;
+  const uint64_t tile_n = gemm.tile_n() != 0 ? gemm.tile_n() : 128;
   Checker check(path);
   check.size("m", gemm.m());
   check.size("n", gemm.n());
   check.size("k", gemm.k());
   check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
-  if (gemm.m() < kTile) check.fault("m", "m must not be smaller than the tile's 128, not " + std::to_string(gemm.m()));
-  if (gemm.n() < kTile) check.fault("n", "n must not be smaller than the tile's 128, not " + std::to_string(gemm.n()));
+  if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {64, 128});
+  if (gemm.has_tile_n()) check.one_of("tile_n", gemm.tile_n(), {64, 128, 256});
+  const auto at_least_tile = [&](const std::string& field, uint64_t size, uint64_t tile) {
+    if (size < tile && gemm.tile() != AUTO) {
+      check.fault(field, field + " must not be smaller than the tile's " + std::to_string(tile) + ", not " + std::to_string(size));
+    }
+  };
+  at_least_tile("m", gemm.m(), tile_m);
+  at_least_tile("n", gemm.n(), tile_n);
   if (gemm.has_type() && gemm.type() != BF16 && gemm.type() != FP16) {
     check.fault("type", "type must be BF16 or FP16, not " + ElementType_Name(gemm.type()));
   }
   if (gemm.has_tile_k()) check.one_of("tile_k", gemm.tile_k(), {32, 64});
   if (gemm.has_tile_k()) check.no_larger_than("tile_k", gemm.tile_k(), "k", gemm.k());
-  if (gemm.has_stages()) check.one_of("stages", gemm.stages(), {3, 4});
+  if (gemm.has_stages()) check.one_of("stages", gemm.stages(), {3, 4, 6, 10});
   if (gemm.has_swizzle()) check.at_least_one("swizzle", gemm.swizzle());
+  check_library(gemm, check);
   return check.result();
 }
 
@@ -252,8 +261,8 @@ std::optional<Finding> check_flash_attention_4(const FlashAttention4& attention,
   Checker check(path + ".shape");
   check.one_of("head_dim", shape.head_dim(), {64, 128});
   if (shape.type() == FP8) check.fault("type", "type must be BF16 or FP16, not FP8");
-  if (shape.dropout() != NONE)
-    check.fault("dropout", "flash_attention_4 has no dropout: draw it beside it, or take flash_attention_3");
+  if (shape.dropout() != NONE && attention.pass() != FORWARD)
+    check.fault("dropout", "flash_attention_4 has dropout in its forward pass alone");
   if (check.result()) return check.result();
   return check_attention(shape, path + ".shape");
 }

@@ -52,12 +52,20 @@ std::string gemm_library_suggestion(std::string_view wrong) {
 
 bool is_blackwell(std::string_view architecture) { return architecture.starts_with("sm_10"); }
 
+namespace {
+
+bool has_kernels_for(const GemmOffer& offer, std::string_view architecture) {
+  if (is_blackwell(architecture)) return offer.has_blackwell();
+  return architecture == "sm_90" ? !offer.has_blackwell() && !offer.has_ampere() : offer.has_ampere();
+}
+
+}  // namespace
+
 const GemmLibrary* gemm_library_of(std::string_view implementation, std::string_view architecture) {
   const GemmLibrary* best = nullptr;
   size_t longest = 0;
   for (const GemmLibrary& library : gemm_libraries()) {
-    if (std::ranges::none_of(library.offer(),
-                             [&](const GemmOffer& offer) { return offer.has_blackwell() == is_blackwell(architecture); }))
+    if (std::ranges::none_of(library.offer(), [&](const GemmOffer& offer) { return has_kernels_for(offer, architecture); }))
       continue;
     for (const std::string& word : library.implementation()) {
       if (word.size() <= longest || std::ranges::search(implementation, word, same_letter).empty()) continue;

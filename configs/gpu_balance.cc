@@ -37,13 +37,15 @@ std::optional<Finding> starved_tcgen05(const Sm& sm) {
   constexpr double kColumns = 256;
   const Tcgen05& tcgen05 = sm.tcgen05();
   const SharedMemory& shared = sm.shared_memory();
-  const double columns = tcgen05.columns_per_clk() * or_one(sm.tensor().has_scale(), sm.tensor().scale());
+  const bool narrow = tcgen05.narrow_columns_per_clk() > tcgen05.columns_per_clk();
+  const double columns = (narrow ? tcgen05.narrow_columns_per_clk() : tcgen05.columns_per_clk()) *
+                         or_one(sm.tensor().has_scale(), sm.tensor().scale());
   const double wavefronts = kRows / tcgen05.rows_per_a_wavefront() + kColumns / 2 / tcgen05.columns_per_b_wavefront();
   const double needed = wavefronts * shared.bytes_per_clk() / (kColumns / columns);
   const double given = shared.bytes_per_clk() * or_one(shared.has_scale(), shared.scale());
   if (needed <= given) return std::nullopt;
-  return starved_tensor(sm.tensor().has_scale() ? "sm.tensor.scale" : "sm.tcgen05.columns_per_clk",
-                        "M 256, N 256 by a pair of CTAs", needed, given);
+  const std::string rate = narrow ? "sm.tcgen05.narrow_columns_per_clk" : "sm.tcgen05.columns_per_clk";
+  return starved_tensor(sm.tensor().has_scale() ? "sm.tensor.scale" : rate, "M 256, N 256 by a pair of CTAs", needed, given);
 }
 
 std::optional<Finding> starved_dram(const Gpu& gpu) {

@@ -36,6 +36,7 @@ enum class Behaviour : uint8_t {
   kBulkWait,
   kTcgen05Mma,
   kTcgen05Commit,
+  kTcgen05Copy,
 };
 
 }  // namespace warpfold::isa

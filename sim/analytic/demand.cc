@@ -97,7 +97,7 @@ class Walk {
       demand_.wgmma_quarter_wavefronts += times * wgmma_wavefronts_of(spec_, op);
       count_operands(AccessKind::kWgmmaOperand, wgmma_wavefronts_of(spec_, op), times);
     } else if (op.pipe == Pipe::kTcgen05) {
-      if (op.behaviour != Behaviour::kTcgen05Mma) return;
+      if (op.behaviour == Behaviour::kTcgen05Commit) return;
       demand_.tcgen05_cycles += times * tcgen05_cycles(spec_, op);
       demand_.tcgen05_wavefronts += times * tcgen05_wavefronts(spec_, op);
       count_operands(AccessKind::kTcgen05Operand, tcgen05_wavefronts(spec_, op), times);
@@ -181,7 +181,7 @@ LargestRequest largest_of(const Spec& spec, const KernelImage& image) {
         largest.wgmma_cycles = std::max<uint64_t>(largest.wgmma_cycles, spec.wgmma_cycles(op.columns));
         largest.wgmma_wavefronts = std::max(largest.wgmma_wavefronts, wgmma_wavefronts_of(spec, op));
       }
-      if (op.behaviour == Behaviour::kTcgen05Mma) {
+      if (op.behaviour == Behaviour::kTcgen05Mma || op.behaviour == Behaviour::kTcgen05Copy) {
         largest.tcgen05_cycles = std::max<uint64_t>(largest.tcgen05_cycles, tcgen05_cycles(spec, op));
         largest.tcgen05_wavefronts = std::max<uint64_t>(largest.tcgen05_wavefronts, tcgen05_wavefronts(spec, op));
       }

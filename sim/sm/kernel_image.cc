@@ -126,6 +126,7 @@ bool ties(const MicroOp& op) {
     case isa::Behaviour::kWgmma:
     case isa::Behaviour::kTcgen05Mma:
     case isa::Behaviour::kTcgen05Commit:
+    case isa::Behaviour::kTcgen05Copy:
     case isa::Behaviour::kSetMaxRegisters:
       return true;
     default:

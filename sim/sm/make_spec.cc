@@ -72,6 +72,8 @@ void set_tcgen05(const configs::Sm& sm, Spec& spec) {
   const configs::Tcgen05& tcgen05 = sm.tcgen05();
   const Factor latency = latency_of(sm.tensor());
   spec.tcgen05_milli_columns_per_clk = rate_of(sm.tensor()).thousandths() * tcgen05.columns_per_clk();
+  const uint32_t narrow = tcgen05.narrow_columns_per_clk() != 0 ? tcgen05.narrow_columns_per_clk() : tcgen05.columns_per_clk();
+  spec.tcgen05_narrow_milli_columns_per_clk = rate_of(sm.tensor()).thousandths() * narrow;
   spec.tcgen05_queue_entries = tcgen05.queue_entries_per_sub_core();
   spec.tcgen05_completion = small(latency.longer(tcgen05.completion_cycles()));
   spec.tcgen05_pair_completion = small(latency.longer(tcgen05.pair_completion_cycles()));

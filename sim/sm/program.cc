@@ -25,6 +25,7 @@ bool has_condition(const MicroOp& op) {
     case Behaviour::kWgmmaWait:
     case Behaviour::kTcgen05Mma:
     case Behaviour::kTcgen05Commit:
+    case Behaviour::kTcgen05Copy:
     case Behaviour::kCopyAsyncWait:
     case Behaviour::kSetMaxRegisters:
     case Behaviour::kBulkWait:
@@ -111,6 +112,7 @@ void add_tcgen05_shape(const isa::Instruction& instruction, const isa::OpcodeInf
   op.columns = instruction.effect.columns;
   op.half_rows = instruction.effect.rows == 64;
   op.pair = instruction.mnemonic.find(".2CTA") != std::string::npos;
+  op.narrow = !instruction.mnemonic.starts_with("UTCHMMA");
   op.a_elsewhere = !instruction.operands.empty() && instruction.operands[0].text.starts_with("tmem[");
   op.next_after = std::max(op.next_after, static_cast<uint8_t>(info.issue_interval));
 }

@@ -89,6 +89,7 @@ struct alignas(64) MicroOp {
   uint16_t columns = 0;    // wgmma, tcgen05.mma: N
   bool half_rows = false;  // tcgen05.mma: 64 rows, not 128
   bool pair = false;       // the same: cta_group::2
+  bool narrow = false;     // the same: operands of 8 bits or fewer
   // A does not come from shared memory: wgmma from registers, tcgen05.mma from tensor memory.
   bool a_elsewhere = false;
 };
@@ -96,7 +97,8 @@ static_assert(offsetof(MicroOp, segment) + sizeof(uint32_t) <= 64 && sizeof(Micr
 
 // Takes a place in the queue of the tensor cores with tensor memory.
 constexpr bool queues_tcgen05(const MicroOp& op) {
-  return op.behaviour == isa::Behaviour::kTcgen05Mma || op.behaviour == isa::Behaviour::kTcgen05Commit;
+  return op.behaviour == isa::Behaviour::kTcgen05Mma || op.behaviour == isa::Behaviour::kTcgen05Commit ||
+         op.behaviour == isa::Behaviour::kTcgen05Copy;
 }
 
 struct LoopSpan {

@@ -107,6 +107,7 @@ bool condition_holds(const Sm& sm, const Warp& warp, WarpState& reason) {
       return state.wgmma.admits(sm, warp);
     case Behaviour::kTcgen05Mma:
     case Behaviour::kTcgen05Commit:
+    case Behaviour::kTcgen05Copy:
       reason = WarpState::kMathPipeThrottle;
       return state.tcgen05.admits(sm, state.place_of(state.ctas[warp.cta].warp_slots[warp.index_in_cta]).sub_core);
     case Behaviour::kWgmmaWait:
@@ -137,6 +138,7 @@ void execute(Sm& sm, Warp& warp, const MicroOp& op, int sub_core, int slot, Cycl
       break;
     case Behaviour::kTcgen05Mma:
     case Behaviour::kTcgen05Commit:
+    case Behaviour::kTcgen05Copy:
       state.tcgen05.issue(sm, warp, op, sub_core, now);
       break;
     case Behaviour::kBarrierSync:

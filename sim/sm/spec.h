@@ -56,8 +56,9 @@ struct Spec {
   uint32_t wgmma_floor = 12;
   uint32_t wgmma_a_wavefronts = 16;
   uint32_t wgmma_columns_per_b_wavefront = 4;
-  uint64_t tcgen05_milli_columns_per_clk = 2'000;
-  uint32_t tcgen05_queue_entries = 6;  // of a sub-core
+  uint64_t tcgen05_milli_columns_per_clk = 2'000;         // of operands of 16 bits
+  uint64_t tcgen05_narrow_milli_columns_per_clk = 2'000;  // of fewer
+  uint32_t tcgen05_queue_entries = 6;                     // of a sub-core
   uint32_t tcgen05_completion = 84;
   uint32_t tcgen05_pair_completion = 118;
   uint32_t tcgen05_rows_per_a_wavefront = 4;

@@ -26,17 +26,23 @@ Cycle latency(const Spec& spec, const MicroOp& op) {
 
 }  // namespace
 
-// 64 rows in one SM take as long as 128; in a pair, whose other half of the lanes the second SM's rows fill, half as long.
+// A copy takes its own time and shared memory's. 64 rows in one SM take as long as 128; in a pair, whose other half of the lanes
+// the second SM's rows fill, half as long.
 Cycle tcgen05_cycles(const Spec& spec, const MicroOp& op) {
-  const uint64_t rate = spec.tcgen05_milli_columns_per_clk * (op.pair && op.half_rows ? 2 : 1);
+  if (op.behaviour == isa::Behaviour::kTcgen05Copy) return op.interval;
+  const uint64_t full = op.narrow ? spec.tcgen05_narrow_milli_columns_per_clk : spec.tcgen05_milli_columns_per_clk;
+  const uint64_t rate = full * (op.pair && op.half_rows ? 2 : 1);
   return round_up_divide(uint64_t{op.columns} * 1000, rate);
 }
 
 uint32_t tcgen05_a_wavefronts(const Spec& spec, const MicroOp& op) {
-  return op.a_elsewhere ? 0 : static_cast<uint32_t>(round_up_divide(rows(op), spec.tcgen05_rows_per_a_wavefront));
+  return op.a_elsewhere || op.behaviour == isa::Behaviour::kTcgen05Copy
+             ? 0
+             : static_cast<uint32_t>(round_up_divide(rows(op), spec.tcgen05_rows_per_a_wavefront));
 }
 
 uint32_t tcgen05_wavefronts(const Spec& spec, const MicroOp& op) {
+  if (op.behaviour == isa::Behaviour::kTcgen05Copy) return op.wavefronts;
   const uint32_t columns = op.pair ? op.columns / 2U : op.columns;
   return tcgen05_a_wavefronts(spec, op) + static_cast<uint32_t>(round_up_divide(columns, spec.tcgen05_columns_per_b_wavefront));
 }
@@ -64,7 +70,7 @@ void Tcgen05Unit::handle(Sm& sm, const Tcgen05Event& /*event*/, Cycle now) { try
 // A commit passes the tensor cores by, as soon as what was issued before it has started.
 void Tcgen05Unit::schedule_start(Sm& sm, Cycle now) {
   if (next_start_ == next_id_) return;
-  const bool product = at(next_start_).op->behaviour == isa::Behaviour::kTcgen05Mma;
+  const bool product = at(next_start_).op->behaviour != isa::Behaviour::kTcgen05Commit;
   const Cycle next = product ? std::max(now, pipe_.free_at()) : now;
   if (next >= start_at_) return;
   start_at_ = next;
@@ -96,7 +102,7 @@ void Tcgen05Unit::start(Sm& sm, Tcgen05Command& command, Cycle now) {
   Cta* const cta = sm.state().cta_lives(owner.cta, owner.cta_serial) ? &sm.state().ctas[owner.cta] : nullptr;
   Arrival* const before = cta != nullptr ? &cta->product_started : nullptr;
   command.delay = pipe_.start(sm, owner, command.delay, command.issued, interval(sm.spec(), op), before, now);
-  busy_ += tcgen05_cycles(sm.spec(), op);
+  if (op.behaviour == isa::Behaviour::kTcgen05Mma) busy_ += tcgen05_cycles(sm.spec(), op);
   sm.memory().reserve_for_tensor(now, tcgen05_wavefronts(sm.spec(), op), owner.launch);
   if (cta == nullptr) return;
   const Cycle complete = now + latency(sm.spec(), op);

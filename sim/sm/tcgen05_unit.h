@@ -16,7 +16,7 @@ namespace warpfold::sim {
 
 class Sm;
 
-// A tcgen05.mma, or a commit behind some.
+// A tcgen05.mma, a copy for some behind it, or a commit behind some.
 struct Tcgen05Command {
   ProductOwner owner{};
   const MicroOp* op = nullptr;
@@ -34,6 +34,10 @@ struct Tcgen05Command {
 //   D of m rows and N columns in an SM: interval = max(T, A + B), T = N/2 cycles; A = m/4 wavefronts of shared memory (0 in tensor
 //   memory), B = N/4. cta_group::2 (.2CTA): T = N/4 with 64 rows in each SM; each reads half of B, N/8.
 //   128 x 256: 128 cycles of tensor time, 96 wavefronts.   128 x 64, A in shared memory: 32 cycles, 48 wavefronts bind.
+//
+// A copy of scales (UTCCP) takes its place in the same order, and products wait for it and it for them: they come from one thread
+// through one virtual queue, and a kernel's scales of one block of k stand in tensor memory at a time (CUTLASS's copies of a block
+// name the columns that the block before multiplies by).
 //
 // Completion comes completion_cycles + A + T after the start. A commit arrives at its mbarrier when the CTA's products before it
 // are complete. Accumulators pass no register port. Each SM of a pair is taken to issue its own half, in step with the other.

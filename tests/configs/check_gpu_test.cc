@@ -211,8 +211,10 @@ TEST(GpuFiles, RunNoFasterThanTheClockOfTheirTensorPeaks) {
                                                   : 2.0 * 64 * 16 * scale * gpu.sm().tensor().wgmma_columns_per_clk();
     EXPECT_NEAR(per_clk * gpu.sm_count() * gpu.data_sheet().tensor_clock_mhz() / 1e6, gpu.data_sheet().fp16_tflops(), 0.5) << file;
     // Rubin's 8 bits have four times the rate of 16, both figures rounded for print.
-    const bool rubin = file.ends_with("rubin_announced.textproto");
-    EXPECT_NEAR(gpu.data_sheet().fp8_tflops() / gpu.data_sheet().fp16_tflops(), rubin ? 4 : 2, rubin ? 0.4 : 0.002) << file;
+    const Tcgen05& tcgen05 = gpu.sm().tcgen05();
+    const double narrow =
+        tcgen05.narrow_columns_per_clk() == 0 ? 1 : double{1} * tcgen05.narrow_columns_per_clk() / tcgen05.columns_per_clk();
+    EXPECT_NEAR(gpu.data_sheet().fp8_tflops() / gpu.data_sheet().fp16_tflops(), 2 * narrow, narrow > 1 ? 0.4 : 0.002) << file;
   }
 }
 

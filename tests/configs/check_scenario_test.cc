@@ -158,7 +158,11 @@ TEST_F(CheckScenario, ChecksAmpereGemms) {
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 type: FP8"), "s.textproto:3:22: type must be BF16 or FP16, not FP8");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 tile_k: 16"), "s.textproto:3:22: tile_k must be one of 32, 64, not 16");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 32 tile_k: 64"), "s.textproto:3:21: tile_k must not be larger than k (32), not 64");
-  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 stages: 5"), "s.textproto:3:22: stages must be one of 3, 4, not 5");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 stages: 5"), "s.textproto:3:22: stages must be one of 3, 4, 6, 10, not 5");
+  EXPECT_EQ(ampere("m: 64 n: 64 k: 512 tile_m: 64 tile_n: 64"), "no error");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 tile_n: 96"), "s.textproto:3:22: tile_n must be one of 64, 128, 256, not 96");
+  EXPECT_EQ(ampere("m: 64 n: 64 k: 512 tile: AUTO library: \"cuBLAS\""), "no error");
+  EXPECT_EQ(ampere("m: 256 n: 256 k: 256 library: \"cuBLAS\""), "s.textproto:3:22: library needs tile: AUTO");
   EXPECT_EQ(ampere("m: 256 n: 256 k: 256 swizzle: 0"), "s.textproto:3:22: swizzle must be at least 1, not 0");
 }
 

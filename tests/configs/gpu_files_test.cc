@@ -64,6 +64,15 @@ TEST(GpuBalance, TensorCoresWithTensorMemoryWantMoreThanSharedMemoryGives) {
   EXPECT_FALSE(find_imbalance(gpu));
 }
 
+TEST(GpuBalance, OperandsOfFewBitsWantSharedMemoryToo) {
+  Gpu gpu = load_gpu(gpu_path("rubin_announced.textproto")).value();
+  EXPECT_FALSE(find_imbalance(gpu));
+  gpu.mutable_sm()->mutable_tcgen05()->set_narrow_columns_per_clk(8);
+  EXPECT_EQ(find_imbalance(gpu).value().message,
+            "sm.tcgen05.narrow_columns_per_clk: the tensor rate needs 256 B of operands a cycle at M 256, N 256 by a pair of CTAs, "
+            "shared memory gives 128 (sm.shared_memory.bytes_per_clk, scale)");
+}
+
 TEST(GpuBalance, DramDeliversMoreThanL2PassesOn) {
   Gpu gpu = load_gpu(gpu_path("h100_sxm.textproto")).value();
   gpu.mutable_l2()->set_read_bytes_per_clk(2000);

@@ -136,5 +136,33 @@ TEST(TensorMemory, LoadsAndStoresTakeAPairOfColumnsACycle) {
   }
 }
 
+double interval_of(const configs::Gpu& gpu, const Lines& lines) {
+  const auto cycles = [&](int count) { return static_cast<double>(replay(gpu, chain_of_lines(lines, count)).outcome.total_cycles); };
+  return (cycles(300) - cycles(100)) / 200;
+}
+
+// utccp: 512 copies of 512 bytes to all four quarters of the lanes take one warp 9,376 cycles.
+TEST(TensorMemory, ScalesAreCopiedInEighteenCyclesByOneWarp) {
+  EXPECT_NEAR(interval_of(one_sm("b200"), {scale_copy_line()}), 9376.0 / 512, 0.35);
+}
+
+// Not measured: products and copies of one thread come one after the other, as they are issued (sim/sm/tcgen05_unit.h).
+TEST(TensorMemory, ProductsWaitForTheCopiesInFrontOfThem) {
+  const Product product{.narrow = true};
+  Lines lines;
+  for (int i = 0; i < 12; ++i) lines.push_back(scale_copy_line());
+  for (int i = 0; i < 4; ++i) lines.push_back(product_line(product));
+  EXPECT_NEAR(interval_of(one_sm("b200"), lines), 12 * 18 + 4 * 128, 1);
+}
+
+// One rate for all types, unless the GPU file has one of their own for 8 bits and fewer.
+TEST(TensorMemory, NarrowOperandsMayHaveARateOfTheirOwn) {
+  configs::Gpu gpu = one_sm("b200");
+  EXPECT_EQ(interval_of(gpu, {product_line({.pair = true, .narrow = true})}), 128);
+  gpu.mutable_sm()->mutable_tcgen05()->set_narrow_columns_per_clk(4);
+  EXPECT_EQ(interval_of(gpu, {product_line({.pair = true, .narrow = true})}), 64);
+  EXPECT_EQ(interval_of(gpu, {product_line({.pair = true})}), 128);
+}
+
 }  // namespace
 }  // namespace warpfold::test

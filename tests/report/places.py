@@ -144,6 +144,11 @@ def ctas(result, sm):
     for cta in sm["ctas"]:
         start, end = cta["start_cycle"] * us, cta["end_cycle"] * us
         yield f"{name_of(result, cta['kernel'])}, a CTA in slot {cta['slot']}: {rounded(start)} to {rounded(end)} us", start, end
+    for span in sm["kernels"]:
+        if span["ctas_left_out"] > 0:
+            start, end = span["left_out_from_cycle"] * us, span["left_out_to_cycle"] * us
+            yield (f"{span['ctas_left_out']:,} CTAs of {name_of(result, span['kernel'])} not drawn: {rounded(start)} to {rounded(end)} us",
+                   start, end)
     for span in sm["folded"]:
         how = "exactly" if span["exact"] else "within the bound"
         start, length = span["start_cycle"] * us, span["cycles"] * us

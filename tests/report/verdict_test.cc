@@ -47,6 +47,16 @@ TEST(Verdict, AdvisesTheFirstPolicyWhereItIsTheFastest) {
               testing::StartsWith("Run the kernels one after the other (SEQUENTIAL): 10.0 us, the fastest of 2 runs; limited by "));
 }
 
+TEST(Verdict, CallsAGainWithinFoldingsBoundsNone) {
+  configs::Result fused = dropout_run("FUSED", 102);
+  configs::Result hidden = dropout_run("CONCURRENT", 100);
+  for (configs::Result* each : {&fused, &hidden}) each->mutable_fold()->set_error_bound(0.02);
+  EXPECT_THAT(
+      verdict({{"FUSED", "A", &fused}, {"CONCURRENT", "B", &hidden}}).text(),
+      testing::StartsWith("Hide the random numbers under the GEMM (CONCURRENT): 100 us, within folding's bounds as fast as FUSED "
+                          "(1.020 times); limited by "));
+}
+
 TEST(Verdict, CallsRunsOfDifferentGpusByTheirLabels) {
   const configs::Result first = dropout_run("CONCURRENT", 10);
   configs::Result second = dropout_run("CONCURRENT", 5);

@@ -4,16 +4,21 @@ namespace warpfold::test {
 
 std::string product_line(const Product& product) {
   const std::string a = product.a_in_tensor_memory ? "tmem[UR4]" : "gdesc[UR4]";
-  return op(text({"UTCHMMA", product.pair ? ".2CTA" : "", " ", a, ", gdesc[UR6], tmem[UR8], tmem[UR10], idesc[UR11], !UPT"}), {},
-            text({"rows=", std::to_string(product.rows), " columns=", std::to_string(product.columns)}));
+  return op(text({product.narrow ? "UTCQMMA" : "UTCHMMA", product.pair ? ".2CTA" : "", " ", a,
+                  ", gdesc[UR6], tmem[UR8], tmem[UR10], idesc[UR11], !UPT"}),
+            {}, text({"rows=", std::to_string(product.rows), " columns=", std::to_string(product.columns)}));
 }
+
+std::string scale_copy_line() { return op("UTCCP.T.S.4x32dp128bit tmem[UR4], gdesc[UR6]", {}, "wavefronts=4"); }
 
 std::string commit_line(const std::string& effect) { return op("UTCBAR [UR12], URZ", {}, effect); }
 
 Lines wait_lines(const std::string& effect) { return {op("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR12], R3", {.stall = 2}, effect)}; }
 
-traces::Kernel chain_of(const Product& product, int count) {
-  const Lines products = loop(static_cast<uint64_t>(count), {product_line(product)});
+traces::Kernel chain_of(const Product& product, int count) { return chain_of_lines({product_line(product)}, count); }
+
+traces::Kernel chain_of_lines(const Lines& lines, int count) {
+  const Lines products = loop(static_cast<uint64_t>(count), lines);
   return KernelText("products", "sm_100")
       .options("tensor_memory=512")
       .declare("ring done depth=1 arrivals=1")

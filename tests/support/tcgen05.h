@@ -12,16 +12,20 @@ struct Product {
   int rows = 128;  // of D in the SM's tensor memory
   int columns = 256;
   bool a_in_tensor_memory = false;
-  bool pair = false;  // cta_group::2
+  bool pair = false;    // cta_group::2
+  bool narrow = false;  // operands of 8 bits
 };
 
 std::string product_line(const Product& product);
+// Scales of 128 rows or columns, 512 bytes, to tensor memory.
+std::string scale_copy_line();
 // An arrival at the first stage of the ring once all products are complete.
 std::string commit_line(const std::string& effect);
 // Waits for the ring's next phase.
 Lines wait_lines(const std::string& effect);
 
-// One warp issues `count` products, commits and waits.
+// One warp issues `count` times the lines, or a product, commits and waits.
+traces::Kernel chain_of_lines(const Lines& lines, int count);
 traces::Kernel chain_of(const Product& product, int count);
 
 // Two launches side by side, each a copier, an issuer of products and a warp that reads the sums, in rings of two stages.

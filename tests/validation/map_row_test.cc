@@ -141,6 +141,30 @@ TEST_F(Rows, AnAmpereGpuRunsAnAmpereGemm) {
   EXPECT_TRUE(map(kGemm, "S1,GEMM,A100-SXM4-80GB,fp16,4096,4096,4096,1,ms,").runs.front().scenario.kernel(0).has_ampere_gemm());
 }
 
+// impl: a tile, a library, neither.
+TEST_F(Rows, AnAmpereGemmHasTheTileThatTheRowStatesOrItsLibrarys) {
+  const std::string header = "id,category,gpu,impl,dtype,M,N,K,value,unit,notes\n";
+  const auto gemm = [&](const std::string& implementation) {
+    return map(header, "S1,GEMM,A100-SXM4-80GB,\"" + implementation + "\",fp16,4096,4096,4096,1,ms,")
+        .runs.front()
+        .scenario.kernel(0)
+        .ampere_gemm();
+  };
+  EXPECT_EQ(gemm("cuBLAS, 128 x 256").tile_n(), 256);
+  EXPECT_EQ(gemm("cuBLAS, 128 x 256").tile(), configs::STATED);
+  EXPECT_EQ(gemm("torch.matmul (cuBLAS)").library(), "cuBLAS");
+  EXPECT_EQ(gemm("torch.matmul (cuBLAS)").tile(), configs::AUTO);
+  EXPECT_EQ(gemm("v1 TMA").stages(), 4);
+}
+
+TEST_F(Rows, ABlackwellGemmRunsAtTheClockThatItsSourceSet) {
+  const std::string header = "id,category,gpu,impl,dtype,M,N,K,value,unit,notes";
+  const Comparison set =
+      map(header, "S1,GEMM,B200,cuBLAS,fp16,4096,4096,4096,1,ms,\"app clocks 1965/3996 MHz set, residency not proven\"");
+  EXPECT_EQ(set.runs.front().scenario.gpu().clock_mhz(), 1965);
+  EXPECT_NE(set.runs.front().scenario.gpu().clock(), configs::POWER);
+}
+
 TEST_F(Rows, ABackwardPassHasThreeKernelsAndBothHaveFour) {
   const std::string shape = "FlashAttention-2,fp16,2,16,8192,128,1,300,TFLOPS";
   const Comparison backward = map(kAttention, "S1,ATTN,H100,attention bwd," + shape);

@@ -56,6 +56,24 @@ TEST(TileTuner, TakesAPairOfCtasOnBlackwell) {
   EXPECT_EQ(tuned.kernel(0).blackwell_gemm().cta_group(), 2);
 }
 
+// 64 tiles of 128 x 128 leave two thirds of an RTX 5090's SMs idle.
+TEST(TileTuner, TakesSmallTilesForSmallProductsOfMmaSync) {
+  const auto taken = [](uint64_t size) {
+    const std::string shape = std::to_string(size);
+    configs::Scenario tuned = scenario(
+        "m: " + shape + " n: " + shape + " k: " + shape + " type: FP16 tile: AUTO library: \"cuBLAS\"", "ampere_gemm", "rtx_5090");
+    const auto choices = TileTuner().tune(tuned);
+    EXPECT_TRUE(choices) << choices.error().message;
+    EXPECT_EQ(choices->choice(0).candidates_size(), 6);
+    EXPECT_EQ(tuned.kernel(0).ampere_gemm().tile(), configs::STATED);
+    return tuned.kernel(0).ampere_gemm();
+  };
+  EXPECT_EQ(taken(1024).tile_n(), 64);
+  configs::Scenario other =
+      scenario("m: 1024 n: 1024 k: 1024 type: FP16 tile: AUTO library: \"TileLang\"", "ampere_gemm", "a100_sxm");
+  EXPECT_THAT(TileTuner().tune(other).error().message, HasSubstr("TileLang has no kernel for 1024 x 1024 of type FP16"));
+}
+
 TEST(TileTuner, LeavesStatedTilesAlone) {
   configs::Scenario stated = scenario("m: 4096 n: 4096 k: 4096 type: FP16");
   const std::string before = stated.SerializeAsString();

@@ -43,6 +43,34 @@ TEST(AmpereGemm, MovesAndComputesWhatTheShapeSays) {
   }
 }
 
+// Tiles of other sizes than 128 x 128, of CUTLASS's list: every product once, each operand as often as tiles need it.
+TEST(AmpereGemm, OtherTilesMoveAndComputeTheSameShape) {
+  struct Tile {
+    uint32_t m, n, stages, warps, most_registers, instructions;
+  };
+  for (const Tile& tile : {Tile{128, 256, 3, 8, 224, 121}, Tile{128, 64, 6, 4, 152, 93}, Tile{64, 64, 10, 4, 96, 68}}) {
+    const uint64_t size = 1024;
+    configs::AmpereGemm shape = gemm(size, 32, 0);
+    shape.set_tile_m(tile.m);
+    shape.set_tile_n(tile.n);
+    const traces::Kernel kernel = make_ampere_gemm(shape, gpu("a100_sxm")).value();
+    SCOPED_TRACE(kernel.source);
+    const auto& loop = std::get<traces::Loop>(kernel.roles.front().body[1]);
+    EXPECT_EQ(std::get<traces::Block>(loop.body.front()).code.size(), tile.instructions);
+    EXPECT_EQ(kernel.warps_per_cta(), tile.warps);
+    EXPECT_LE(kernel.registers_per_thread, tile.most_registers);  // as compiled
+    const auto bytes = bytes_by_stream(kernel);
+    EXPECT_EQ(bytes.at("A"), size * size * 2 * (size / tile.n));
+    EXPECT_EQ(bytes.at("B"), size * size * 2 * (size / tile.m));
+    EXPECT_EQ(bytes.at("C"), size * size * 2);
+    EXPECT_EQ(issued(kernel, "HMMA.16816.F32"), (size / 16) * (size / 8) * (size / 16));
+    EXPECT_EQ(kernel.shared_memory_bytes, tile.stages * (tile.m + tile.n) * 32 * 2);
+    EXPECT_EQ(kernel.ctas(), (size / tile.m) * (size / tile.n));
+    // The same tile's loop was recorded for sm_90.
+    EXPECT_TRUE(make_ampere_gemm(shape, gpu("h100_sxm")));
+  }
+}
+
 TEST(AmpereGemm, LeavesAllButOneStageInFlight) {
   for (const uint32_t stages : {3U, 4U}) {
     const traces::Kernel kernel = make_ampere_gemm(gemm(1024, 32, stages), gpu("h100_sxm")).value();
@@ -65,8 +93,15 @@ TEST(AmpereGemm, TheLastPassesCopyNothing) {
 }
 
 TEST(AmpereGemm, WhatIsNotThereFails) {
-  EXPECT_EQ(make_ampere_gemm(gemm(1024, 64, 4), gpu("a100_sxm")).error().message,
-            "ampere_gemm: tile_k 64 with 4 stages was not recorded; expected tile_k 32 with 3 or 4 stages, or tile_k 64 with 3");
+  EXPECT_EQ(
+      make_ampere_gemm(gemm(1024, 64, 4), gpu("a100_sxm")).error().message,
+      "ampere_gemm: a tile of 128 x 128 x 64 with 4 stages was not recorded; expected one of 128 x 128 x 32 with 3 stages, "
+      "128 x 128 x 32 with 4 stages, 128 x 128 x 64 with 3 stages, 128 x 256 x 32 with 3 stages, 128 x 64 x 32 with 6 stages, "
+      "64 x 64 x 32 with 10 stages");
+  configs::AmpereGemm automatic = gemm(1024, 32, 3);
+  automatic.set_tile(configs::AUTO);
+  EXPECT_EQ(make_ampere_gemm(automatic, gpu("a100_sxm")).error().message,
+            "ampere_gemm: tile AUTO has to be taken from a library first");
   EXPECT_EQ(make_ampere_gemm(gemm(64, 32, 3), gpu("a100_sxm")).error().message,
             "ampere_gemm: k 64 is shorter than the ring of 3 x 32");
   configs::AmpereGemm shape = gemm(1024, 32, 3);

@@ -153,6 +153,38 @@ TEST(FlashAttention4, TakesWhatTheLibraryTakesOfAnSm) {
   EXPECT_LE(registers_named({kernel.roles[2]}), 64);
 }
 
+// Two multiplications a round: with 32 bits an element a call of 14 for four scores, with 8 as counted, 43 for four calls of 16.
+// The numbers stand in the softmax warps, whose registers hold them.
+TEST(FlashAttention4, DrawsARowsRandomNumbersInItsSoftmaxWarps) {
+  configs::FlashAttention4 all = attention(4, 16, 2048, 128);
+  const uint64_t blocks = 64 * 8 * 16;  // heads, tiles, blocks of keys
+  const auto with = [&](uint32_t bits) {
+    all.mutable_shape()->set_dropout(configs::FUSED_PHILOX);
+    all.mutable_shape()->set_threshold_bits(bits);
+    return make(all);
+  };
+  const traces::Kernel wide = with(32);
+  EXPECT_EQ(issued(wide, "softmax0", "IMAD.WIDE.U32"), blocks * 32 * 14);
+  EXPECT_EQ(issued(wide, "softmax1", "FSEL"), issued(make(attention(4, 16, 2048, 128)), "softmax1", "FSEL") + blocks * 128);
+  const traces::Kernel narrow = with(8);
+  EXPECT_EQ(issued(narrow, "softmax0", "IMAD.WIDE.U32"), blocks * 2 * 43);
+  EXPECT_EQ(issued(narrow, "softmax0", "HSET2"), blocks * 2 * 32);
+  for (const traces::Kernel* kernel : {&wide, &narrow}) {
+    for (const std::string role : {"correction", "multiply", "load", "epilogue"}) EXPECT_EQ(issued(*kernel, role, "IMAD.WIDE"), 0);
+    EXPECT_LE(registers_named({kernel->roles[0], kernel->roles[1]}), 192);
+    EXPECT_EQ(kernel->streams.size(), 5);
+  }
+}
+
+// 128 bits a row and block: 512 bytes a warp.
+TEST(FlashAttention4, ReadsStoredBits) {
+  configs::FlashAttention4 all = attention(4, 16, 2048, 128);
+  all.mutable_shape()->set_dropout(configs::STORED_BITS);
+  const traces::Kernel kernel = make(all);
+  EXPECT_EQ(bytes_by_stream(kernel).at("mask"), uint64_t{4} * 16 * 2048 * 2048 / 8);
+  EXPECT_EQ(issued(kernel, "softmax0", "IMAD.WIDE"), 0);
+}
+
 TEST(FlashAttention4, SaysWhatItCannotDo) {
   const auto error = [](const configs::FlashAttention4& all, const std::string& on) {
     return make_flash_attention_4(all, gpu(on)).error().message;

@@ -10,6 +10,8 @@ namespace warpfold::report {
 
 namespace {
 
+constexpr double kLeastChange = 0.0005;  // of a speed; smaller ones are none
+
 std::string ctas_text(uint32_t ctas) { return std::to_string(ctas) + (ctas == 1 ? " CTA" : " CTAs"); }
 
 const configs::SmallerFootprint* best_of(const configs::KernelOccupancy& kernel) {
@@ -46,7 +48,7 @@ configs::Statement advice_of(const configs::Result& result, int index) {
     if (!kernel.no_smaller().empty()) text += "; more cannot run: " + kernel.no_smaller();
   } else {
     text += "; with " + footprint_text(kernel, *best) + " " + std::to_string(best->ctas()) + " fit, and the run is ";
-    if (std::abs(best->speedup() - 1) <= std::max(result.occupancy().noise(), 0.0005)) {
+    if (std::abs(best->speedup() - 1) <= std::max(result.occupancy().noise(), kLeastChange)) {
       text += "as fast";
     } else {
       text += fixed(best->speedup(), 3) + " times as fast";
@@ -69,6 +71,47 @@ std::vector<configs::Statement> occupancy_advice(const configs::Result& result) 
   });
   std::vector<configs::Statement> said;
   for (const int k : order) said.push_back(advice_of(result, k));
+  return said;
+}
+
+std::string factor_text(double factor) {
+  std::string text = fixed(factor, 3);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string varied_name(const configs::VariedResource& resource, const configs::Variation& variation) {
+  return resource.resource() + " x " + factor_text(variation.factor());
+}
+
+configs::Statement what_if_advice(const configs::Result& result) {
+  const configs::WhatIf& what_if = result.what_if();
+  const double noise = std::max(kLeastChange, what_if.noise());
+  const auto ran = [](const configs::Variation& variation) { return variation.not_run().empty(); };
+  const auto field = [](int index, const std::string& side) {
+    return "what_if.resources[" + std::to_string(index) + "]." + side + ".speedup";
+  };
+  configs::Statement said;
+  std::string text = "No resource makes the run faster by itself.";
+  const configs::VariedResource& most = what_if.resources(0);  // ranked
+  if (ran(most.better()) && most.better().speedup() > 1 + noise) {
+    text = "Most worth having: " + varied_name(most, most.better()) + " makes the run " + fixed(most.better().speedup(), 3) +
+           " times as fast.";
+    said.add_field(field(0, "better"));
+  }
+  int least = -1;
+  for (int r = 0; r < what_if.resources_size(); ++r) {
+    const configs::Variation& worse = what_if.resources(r).worse();
+    if (ran(worse) && (least < 0 || worse.speedup() < what_if.resources(least).worse().speedup())) least = r;
+  }
+  if (least >= 0 && what_if.resources(least).worse().speedup() < 1 - noise) {
+    const configs::VariedResource& needed = what_if.resources(least);
+    text += " Most needed: " + varied_name(needed, needed.worse()) + " makes it " + fixed(needed.worse().speedup(), 3) +
+            " times as fast.";
+    said.add_field(field(least, "worse"));
+  }
+  said.set_text(text);
   return said;
 }
 

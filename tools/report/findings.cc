@@ -158,6 +158,7 @@ std::vector<configs::Statement> findings(const configs::Result& result, size_t m
   std::vector<configs::Statement> found{total_of(result)};
   found.insert(found.end(), warned.begin(), warned.end());
   if (result.has_power()) found.push_back(power_finding(result));
+  if (result.what_if().resources_size() > 0) found.push_back(what_if_advice(result));
   for (configs::Statement& advice : occupancy_advice(result)) {
     advice.set_text(text_of({"Occupancy of ", advice.text()}));
     found.push_back(std::move(advice));

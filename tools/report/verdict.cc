@@ -19,8 +19,8 @@ bool only_policies_differ(const std::vector<Contestant>& runs) {
   });
 }
 
-// "; within folding's bounds CARVE_OUT is as fast"
-std::string ties(const Contestant& fastest, const std::vector<Contestant>& runs) {
+// Labels of the runs that differ from the fastest by less than folding's error bounds.
+std::vector<std::string> ties(const Contestant& fastest, const std::vector<Contestant>& runs) {
   std::vector<const configs::Result*> results;
   for (const Contestant& run : runs) results.push_back(run.result);
   const std::vector<uint32_t> places = ranks(results);
@@ -28,8 +28,7 @@ std::string ties(const Contestant& fastest, const std::vector<Contestant>& runs)
   for (size_t r = 0; r < runs.size(); ++r) {
     if (places[r] == 1 && &runs[r] != &fastest) equal.push_back(runs[r].label);
   }
-  if (equal.empty()) return "";
-  return "; within folding's bounds " + boost::algorithm::join(equal, ", ") + (equal.size() > 1 ? " are as fast" : " is as fast");
+  return equal;
 }
 
 }  // namespace
@@ -44,13 +43,19 @@ configs::Statement verdict(const std::vector<Contestant>& runs) {
              : fastest.label + ": ";
   text += time_text(total(fastest));
   said.add_field(fastest.path + ".total_time_us");
+  std::vector<std::string> equal = ties(fastest, runs);
   if (&fastest != &first) {
-    text += ", " + fixed(total(first) / total(fastest), 3) + " times as fast as " + first.label;
+    const bool tie = std::erase(equal, first.label) > 0;
+    const std::string times = fixed(total(first) / total(fastest), 3);
+    text += tie ? ", within folding's bounds as fast as " + first.label + " (" + times + " times)"
+                : ", " + times + " times as fast as " + first.label;
     said.add_field(first.path + ".total_time_us");
   } else if (runs.size() > 1) {
     text += ", the fastest of " + std::to_string(runs.size()) + " runs";
   }
-  text += ties(fastest, runs);
+  if (!equal.empty())
+    text +=
+        "; within folding's bounds " + boost::algorithm::join(equal, ", ") + (equal.size() > 1 ? " are as fast" : " is as fast");
   if (!fastest.result->reason().empty()) {
     text += "; limited by " + fastest.result->reason();
     said.add_field(fastest.path + ".reason");

@@ -33,21 +33,6 @@ uint32_t number_at(std::string_view text, size_t begin) {
   return value;
 }
 
-struct Tile {
-  uint32_t rows = 0;
-  uint32_t columns = 0;
-};
-
-// The first "128x256" of a tile's size; clusters ("2x1") are smaller than any tile.
-Tile tile_in(std::string_view text) {
-  constexpr uint32_t kSmallestTile = 32;
-  for (size_t at = text.find('x'); at != std::string_view::npos; at = text.find('x', at + 1)) {
-    const Tile tile{number_before(text, at), number_at(text, at + 1)};
-    if (tile.rows >= kSmallestTile && tile.columns >= kSmallestTile) return tile;
-  }
-  return {};
-}
-
 // "4 stages", "148 blocks": the number in front of the word.
 uint32_t counted(std::string_view text, std::string_view word) {
   const size_t at = text.find(word);
@@ -63,7 +48,7 @@ bool single(std::string_view text) {
 // 128x256_128x6_2x1_2cta", "dual CTA/SM 128x256, 2 stages". False: nothing.
 bool take_stated(const std::string& implementation, configs::BlackwellGemm& gemm) {
   const std::string text = lower(implementation);
-  const Tile tile = tile_in(text);
+  const RowTile tile = tile_in(text);
   const bool persistent = says(text, "persistent") && !says(text, "non-persistent");
   if (tile.rows == 0 && !pairs(text) && !single(text) && !says(text, "persistent")) return false;
   const bool pair = pairs(text) || (tile.rows == 0 && !single(text)) || tile.rows == 256;
@@ -94,6 +79,19 @@ void take_single_tile(configs::BlackwellGemm& gemm) {
 }
 
 }  // namespace
+
+// The first pair of a tile's size; clusters ("2x1") are smaller than any tile.
+RowTile tile_in(std::string_view text) {
+  constexpr uint32_t kSmallestTile = 32;
+  std::string close(text);
+  for (size_t at = close.find(" x "); at != std::string::npos; at = close.find(" x ", at + 1)) close.replace(at, 3, "x");
+  const std::string_view all = close;
+  for (size_t at = all.find('x'); at != std::string_view::npos; at = all.find('x', at + 1)) {
+    const RowTile tile{number_before(all, at), number_at(all, at + 1)};
+    if (tile.rows >= kSmallestTile && tile.columns >= kSmallestTile) return tile;
+  }
+  return {};
+}
 
 Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, configs::BlackwellGemm& gemm) {
   gemm.set_type(type);

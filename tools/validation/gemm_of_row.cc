@@ -30,11 +30,20 @@ void assume_hopper(const MeasuredRow& row, configs::ElementType type, configs::H
   if (fp8) gemm.set_output_type(row.text("dtype").ends_with("->fp8") ? configs::FP8 : configs::BF16);
 }
 
-void fill_ampere(configs::ElementType type, configs::AmpereGemm& gemm) {
+// The tile that the row states; else that of its library; else, assumed, 128 x 128 in four stages.
+void fill_ampere(const MeasuredRow& row, configs::ElementType type, const std::string& architecture, configs::AmpereGemm& gemm) {
   gemm.set_type(type);
-  gemm.set_tile_k(32);
-  gemm.set_stages(4);  // assumed, as the band: the largest that the generator has
-  gemm.set_swizzle(8);
+  gemm.set_swizzle(8);  // assumed: CUTLASS's largest band
+  if (const RowTile tile = tile_in(row.text("impl")); tile.rows > 0) {
+    gemm.set_tile_m(tile.rows);
+    gemm.set_tile_n(tile.columns);
+  } else if (const configs::GemmLibrary* library = configs::gemm_library_of(row.text("impl"), architecture)) {
+    gemm.set_tile(configs::AUTO);
+    gemm.set_library(library->name());
+  } else {
+    gemm.set_tile_k(32);
+    gemm.set_stages(4);
+  }
 }
 
 std::optional<uint64_t> count_in(const std::string& text) {
@@ -113,6 +122,17 @@ bool stays_in_l2(const configs::BlackwellGemm& gemm, const configs::Gpu& gpu) {
   return (gemm.m() + gemm.n()) * gemm.k() * bits / 8 <= gpu.l2().bytes();
 }
 
+// "app clocks 1965/3996 MHz set", of SMs and memory; 0: none.
+double clock_set(const MeasuredRow& row) {
+  constexpr std::string_view kWords = "app clocks ";
+  const std::string& notes = row.text("notes");
+  const size_t at = notes.find(kWords);
+  if (at == std::string::npos) return 0;
+  double mhz = 0;
+  std::from_chars(notes.data() + at + kWords.size(), notes.data() + notes.size(), mhz);
+  return mhz;
+}
+
 Mapped<void> time_blackwell(const MeasuredRow& row, const configs::Gpu& gpu, configs::Kernel& kernel, RowWork& work) {
   const auto stated = timing_of_row(row);
   if (!stated) return std::unexpected(stated.error());
@@ -122,6 +142,7 @@ Mapped<void> time_blackwell(const MeasuredRow& row, const configs::Gpu& gpu, con
   if (same_arrays && stays_in_l2(kernel.blackwell_gemm(), gpu)) kernel.set_l2(configs::WARM);
   work.timing = timing;
   work.launches = !by_profiler(row);
+  work.clock_mhz = clock_set(row);
   if (of_one_sm(row)) work.clock_mhz = 1300;  // by which the source counts its peak (plot_results.py)
   const bool has_model = gpu.power().gpu() == gpu.name();
   if (has_model && !in_a_burst(row) && work.clock_mhz == 0 && !row.number("clock_mhz"))
@@ -183,7 +204,7 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   } else {
     if (*type == configs::FP8 || *type == configs::FP4) return no_gemm();
     fill_shape(*kernel.mutable_ampere_gemm());
-    fill_ampere(*type, *kernel.mutable_ampere_gemm());
+    fill_ampere(row, *type, architecture, *kernel.mutable_ampere_gemm());
   }
   work.kernels.push_back(std::move(kernel));
   quantise_first(row, groups * rows * *k, groups * *n * *k, work);

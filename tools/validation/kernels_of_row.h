@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "configs/scenario.pb.h"
@@ -37,6 +38,13 @@ struct RowWork {
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
 // A whole number of the column; not mapped where it is missing or another text.
 Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column);
+
+// Rows and columns of a tile as `impl` says them: "cuBLAS, 128 x 256", "nvjet 128x256_128x6_2x1_2cta"; 0 where it says none.
+struct RowTile {
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+};
+RowTile tile_in(std::string_view text);
 
 Mapped<RowTiming> timing_of_row(const MeasuredRow& row);
 // The memset that the first of a row's kernels runs behind.

@@ -21,8 +21,8 @@ RasterTraffic traffic(const Plan& plan, const configs::Gpu& gpu, uint32_t reside
   raster.along_m = plan.along_m;
   raster.band_clusters = plan.swizzle;
   raster.concurrent_clusters = uint64_t{resident} * gpu.sm_count();
-  raster.a_panel_bytes = plan.k_tiles() * plan.operand_bytes();
-  raster.b_panel_bytes = raster.a_panel_bytes;
+  raster.a_panel_bytes = plan.k_tiles() * plan.a_bytes();
+  raster.b_panel_bytes = plan.k_tiles() * plan.b_bytes();
   raster.l2_bytes = gpu.l2().bytes();
   return raster_traffic(raster);
 }
@@ -35,8 +35,8 @@ traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& 
 std::string describe(const Plan& plan) {
   std::ostringstream text;
   text << "ampere_gemm m=" << plan.m << " n=" << plan.n << " k=" << plan.k << " " << configs::ElementType_Name(plan.type)
-       << " tile=128x128x" << plan.tile_k << " stages=" << plan.stages << (plan.along_m ? " along_m" : " along_n")
-       << " swizzle=" << plan.swizzle;
+       << " tile=" << plan.tile.m << "x" << plan.tile.n << "x" << plan.tile.k << " stages=" << plan.tile.stages
+       << (plan.along_m ? " along_m" : " along_n") << " swizzle=" << plan.swizzle;
   return text.str();
 }
 
@@ -55,12 +55,12 @@ Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const
   kernel.architecture = gpu.architecture();
   kernel.source = describe(*plan);
   kernel.flops = 2 * plan->m * plan->n * plan->k;
-  kernel.shared_memory_bytes = plan->stages * 2 * plan->operand_bytes();
-  kernel.roles = {{"mma", Plan::kWarps, mma_warp_body(**found, *plan)}};
+  kernel.shared_memory_bytes = plan->tile.stages * plan->stage_bytes();
+  kernel.roles = {{"mma", plan->tile.warps, mma_warp_body(**found, *plan)}};
   kernel.registers_per_thread = registers_named(kernel.roles);
   kernel.cta_classes = {{"tile", {}}};
   kernel.grid = {{0, plan->tiles_m() * plan->tiles_n()}};
-  const uint32_t resident = ctas_per_sm(gpu, {Plan::kWarps, kernel.registers_per_thread, kernel.shared_memory_bytes});
+  const uint32_t resident = ctas_per_sm(gpu, {plan->tile.warps, kernel.registers_per_thread, kernel.shared_memory_bytes});
   if (resident == 0) {
     return fail("ampere_gemm: a CTA of " + std::to_string(kernel.shared_memory_bytes) + " bytes of shared memory does not fit " +
                 gpu.name());

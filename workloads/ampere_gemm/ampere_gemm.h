@@ -7,8 +7,7 @@
 
 namespace warpfold::workloads {
 
-// C[m,n] = A[m,k] B[k,n] with mma.sync: a ring of stages filled by cp.async, ldmatrix, m16n8k16. One 128 x 128 tile a CTA, four
-// warps of 64 x 64 each.
+// C[m,n] = A[m,k] B[k,n] with mma.sync: a ring of stages filled by cp.async, ldmatrix, m16n8k16. One tile a CTA.
 Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

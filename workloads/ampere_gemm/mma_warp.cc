@@ -15,40 +15,49 @@ namespace {
 
 using Plan = AmpereGemmPlan;
 
-constexpr uint32_t kWarps = Plan::kWarps;
 constexpr uint32_t kCopyBytes = Plan::kCopyBytes;
 constexpr uint16_t kMatrixWavefronts = 4;  // LDSM.x4: four 8x8 matrices of 128 bytes
-constexpr uint32_t kFirstAccumulator = 4;  // R4-R131 in the recordings
-constexpr uint32_t kAccumulators = 128;
+constexpr uint32_t kFirstAccumulator = 4;  // in all recordings
+
+// The first register behind the accumulators: fragments in the main loop.
+uint32_t scratch(const Plan& plan) { return kFirstAccumulator + plan.tile.accumulators; }
+
+uint16_t threads(const Plan& plan) { return static_cast<uint16_t>(plan.tile.warps * 32); }
 
 // sm_86 runs code compiled for sm_80.
 std::string recording(const isa::Architecture& architecture, const Plan& plan) {
   const std::string chip = architecture.name() == "sm_90" ? "sm90" : "sm80";
-  return "mma_gemm_" + chip + "_128x128x" + std::to_string(plan.tile_k) + "_s" + std::to_string(plan.stages);
+  const RecordedTile& tile = plan.tile;
+  return "mma_gemm_" + chip + "_" + std::to_string(tile.m) + "x" + std::to_string(tile.n) + "x" + std::to_string(tile.k) + "_s" +
+         std::to_string(tile.stages);
 }
 
-// Says what the recorded instructions move. Copies alternate between A and B. `copies`: whether they copy; the last passes of
-// the loop have nothing left to fetch, so that their copies are predicated off.
-std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture, std::vector<isa::Instruction> code, bool copies) {
-  bool of_b = false;
+// Whether a warp's copy of a stage brings part of B.
+bool is_of_b(const Plan& plan, uint32_t copy) { return plan.tile.alternating ? copy % 2 == 1 : copy >= plan.a_copies(); }
+
+// Says what the recorded instructions move. `copies`: whether they copy; the last passes of the loop have nothing left to fetch, so
+// that their copies are predicated off.
+std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture, const Plan& plan,
+                                           std::vector<isa::Instruction> code, bool copies) {
+  uint32_t copy = 0;
   for (isa::Instruction& instruction : code) {
     isa::Effect& effect = instruction.effect;
     switch (architecture.info(instruction).behaviour) {
       case isa::Behaviour::kCopyAsync:
         if (copies) {
           effect.bytes = kCopyBytes;
-          effect.stream = of_b ? AmpereGemmStreams::kB : AmpereGemmStreams::kA;
+          effect.stream = is_of_b(plan, copy) ? AmpereGemmStreams::kB : AmpereGemmStreams::kA;
         } else {
           instruction.guard = {.present = true, .negated = true};
         }
-        of_b = !of_b;
+        ++copy;
         break;
       case isa::Behaviour::kLoadMatrix:
         effect.wavefronts = kMatrixWavefronts;
         break;
       case isa::Behaviour::kBarrierSync:
         effect.barrier = 0;
-        effect.count = kWarps * 32;
+        effect.count = threads(plan);
         break;
       default:
         break;
@@ -58,51 +67,89 @@ std::vector<isa::Instruction> with_effects(const isa::Architecture& architecture
   return code;
 }
 
+// Registers with what copies go to and come from.
+struct Addresses {
+  std::string a_shared, b_shared, a, a_high, b, b_high;
+
+  explicit Addresses(const Plan& plan)
+      : a_shared(general(plan.tile.addresses)),
+        b_shared(general(plan.tile.addresses + 1)),
+        a(general(plan.tile.addresses + 2)),
+        a_high(general(plan.tile.addresses + 3)),
+        b(general(plan.tile.addresses + 4)),
+        b_high(general(plan.tile.addresses + 5)) {}
+};
+
 void add_copies(Code& code, const Plan& plan) {
-  for (uint32_t i = 0; i < plan.copies(); ++i) {
-    const std::string offset = immediate(i * 2048);
-    code.add(line({"LDGSTS.E.BYPASS.LTC128B.128 [R212+", offset, "], [R214.64]"}),
-             {.bytes = kCopyBytes, .stream = AmpereGemmStreams::kA});
-    code.add(line({"LDGSTS.E.BYPASS.LTC128B.128 [R213+", offset, "], [R216.64]"}),
-             {.bytes = kCopyBytes, .stream = AmpereGemmStreams::kB});
+  const Addresses at(plan);
+  uint32_t of_a = 0;
+  uint32_t of_b = 0;
+  for (uint32_t i = 0; i < plan.a_copies() + plan.b_copies(); ++i) {
+    const bool b = is_of_b(plan, i);
+    const std::string offset = immediate((b ? of_b++ : of_a++) * kCopyBytes * plan.tile.warps);
+    code.add(line({"LDGSTS.E.BYPASS.LTC128B.128 [", b ? at.b_shared : at.a_shared, "+", offset, "], [", b ? at.b : at.a, ".64]"}),
+             {.bytes = kCopyBytes, .stream = b ? AmpereGemmStreams::kB : AmpereGemmStreams::kA});
   }
   code.add("LDGDEPBAR", {.commit = true});
-  code.add("IADD3 R214, P0, R214, 0x40, RZ").add("IADD3 R216, P1, R216, 0x40, RZ");
-  code.add("IADD3.X R215, RZ, R215, RZ, P0, !PT").add("IADD3.X R217, RZ, R217, RZ, P1, !PT");
+  code.add(line({"IADD3 ", at.a, ", P0, ", at.a, ", 0x40, RZ"})).add(line({"IADD3 ", at.b, ", P1, ", at.b, ", 0x40, RZ"}));
+  code.add(line({"IADD3.X ", at.a_high, ", RZ, ", at.a_high, ", RZ, P0, !PT"}));
+  code.add(line({"IADD3.X ", at.b_high, ", RZ, ", at.b_high, ", RZ, P1, !PT"}));
 }
 
-traces::Block prologue(const isa::Architecture& architecture, const Plan& plan) {
+// What the recorded loop loads behind its barrier: the fragments that its next pass begins with.
+std::vector<std::string> first_fragments(const isa::Architecture& architecture, const std::vector<isa::Instruction>& loop) {
+  std::vector<std::string> fragments;
+  bool behind = false;
+  for (const isa::Instruction& instruction : loop) {
+    const isa::Behaviour behaviour = architecture.info(instruction).behaviour;
+    if (behaviour == isa::Behaviour::kBarrierSync) behind = true;
+    if (behind && behaviour == isa::Behaviour::kLoadMatrix) fragments.push_back(instruction.operands.front().text);
+  }
+  return fragments;
+}
+
+traces::Block prologue(const isa::Architecture& architecture, const Plan& plan, const std::vector<isa::Instruction>& loop) {
+  const Addresses at(plan);
+  const std::string lane = general(scratch(plan));
   Code code(architecture);
   code.add("S2R R0, SR_TID.X").add("S2R R2, SR_CTAID.X").add("ULDC.64 UR4, c[0x0][0x160]").add("ULDC.64 UR6, c[0x0][0x168]");
-  code.add("SHF.R.U32.HI R3, RZ, 0x5, R0").add("LOP3.LUT R132, R0, 0x1f, RZ, 0xc0, !PT").add("IMAD R212, R3, 0x200, R132");
-  code.add("IMAD.SHL.U32 R212, R212, 0x10, RZ").add("IADD3 R213, R212, 0x2000, RZ").add("IMAD R2, R2, 0x80, R3");
-  code.add("IMAD.MOV.U32 R214, RZ, RZ, UR4").add("IMAD.MOV.U32 R215, RZ, RZ, UR5").add("IMAD.MOV.U32 R216, RZ, RZ, UR6");
-  code.add("IMAD.MOV.U32 R217, RZ, RZ, UR7").add("IMAD.WIDE.U32 R214, R2, 0x10, R214").add("IMAD.WIDE.U32 R216, R2, 0x10, R216");
-  for (uint32_t stage = 0; stage + 1 < plan.stages; ++stage) add_copies(code, plan);
-  for (uint32_t i = 0; i < kAccumulators; i += 2) code.add(line({"CS2R ", general(kFirstAccumulator + i), ", SRZ"}));
-  code.add("DEPBAR.LE.LDGSTS SB0, 0x1", {.count = static_cast<uint16_t>(plan.stages - 2)});
-  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = kWarps * 32});
-  for (const uint64_t fragment : {132, 152, 156, 160, 136, 140, 144, 148}) {
-    code.add(line({"LDSM.16.M88.4 ", general(fragment), ", [R212]"}), {.wavefronts = kMatrixWavefronts});
+  code.add("SHF.R.U32.HI R3, RZ, 0x5, R0").add(line({"LOP3.LUT ", lane, ", R0, 0x1f, RZ, 0xc0, !PT"}));
+  code.add(line({"IMAD ", at.a_shared, ", R3, 0x200, ", lane}))
+      .add(line({"IMAD.SHL.U32 ", at.a_shared, ", ", at.a_shared, ", 0x10, RZ"}));
+  code.add(line({"IADD3 ", at.b_shared, ", ", at.a_shared, ", ", immediate(plan.a_bytes()), ", RZ"}));
+  code.add(line({"IMAD R2, R2, ", immediate(plan.tile.m), ", R3"}));
+  code.add(line({"IMAD.MOV.U32 ", at.a, ", RZ, RZ, UR4"})).add(line({"IMAD.MOV.U32 ", at.a_high, ", RZ, RZ, UR5"}));
+  code.add(line({"IMAD.MOV.U32 ", at.b, ", RZ, RZ, UR6"})).add(line({"IMAD.MOV.U32 ", at.b_high, ", RZ, RZ, UR7"}));
+  code.add(line({"IMAD.WIDE.U32 ", at.a, ", R2, 0x10, ", at.a})).add(line({"IMAD.WIDE.U32 ", at.b, ", R2, 0x10, ", at.b}));
+  for (uint32_t stage = 0; stage + 1 < plan.tile.stages; ++stage) add_copies(code, plan);
+  for (uint32_t i = 0; i < plan.tile.accumulators; i += 2) code.add(line({"CS2R ", general(kFirstAccumulator + i), ", SRZ"}));
+  code.add("DEPBAR.LE.LDGSTS SB0, 0x1", {.count = static_cast<uint16_t>(plan.tile.stages - 2)});
+  code.add("BAR.SYNC.DEFER_BLOCKING 0x0", {.barrier = 0, .count = threads(plan)});
+  for (const std::string& fragment : first_fragments(architecture, loop)) {
+    code.add(line({"LDSM.16.M88.4 ", fragment, ", [", at.a_shared, "]"}), {.wavefronts = kMatrixWavefronts});
   }
   code.add("NOP");  // waits for the fragments
   return block_of(code);
 }
 
-// mma.sync leaves two neighbouring columns of a row in a thread: 64 words of two elements each.
+// mma.sync leaves two neighbouring columns of a row in a thread: words of two elements each.
 traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) {
   const bool hopper = architecture.name() == "sm_90";
   const std::string_view pack = plan.type == configs::BF16 ? (hopper ? "F2FP.BF16.F32.PACK_AB " : "F2FP.BF16.PACK_AB ")
                                                            : (hopper ? "F2FP.F16.F32.PACK_AB " : "F2FP.PACK_AB ");
+  const std::string thread = general(scratch(plan));
+  const std::string address = general(scratch(plan) + 2);
+  const std::string high = general(scratch(plan) + 3);
   Code code(architecture);
-  code.add("S2R R132, SR_TID.X").add("ULDC.64 UR4, c[0x0][0x170]").add("IMAD.MOV.U32 R134, RZ, RZ, UR4");
-  code.add("IMAD.MOV.U32 R135, RZ, RZ, UR5").add("IMAD.WIDE.U32 R134, R132, 0x4, R134");
-  for (uint32_t i = 0; i < kAccumulators; i += 2) {
+  code.add(line({"S2R ", thread, ", SR_TID.X"})).add("ULDC.64 UR4, c[0x0][0x170]");
+  code.add(line({"IMAD.MOV.U32 ", address, ", RZ, RZ, UR4"})).add(line({"IMAD.MOV.U32 ", high, ", RZ, RZ, UR5"}));
+  code.add(line({"IMAD.WIDE.U32 ", address, ", ", thread, ", 0x4, ", address}));
+  for (uint32_t i = 0; i < plan.tile.accumulators; i += 2) {
     const std::string low = general(kFirstAccumulator + i);
     code.add(line({pack, low, ", ", general(kFirstAccumulator + i + 1), ", ", low}));
   }
-  for (uint32_t i = 0; i < kAccumulators; i += 2) {
-    code.add(line({"STG.E [R134.64+", immediate(i * 64), "], ", general(kFirstAccumulator + i)}),
+  for (uint32_t i = 0; i < plan.tile.accumulators; i += 2) {
+    code.add(line({"STG.E [", address, ".64+", immediate(i * 64), "], ", general(kFirstAccumulator + i)}),
              {.bytes = 4 * 32, .stream = AmpereGemmStreams::kC});
   }
   code.add("EXIT");
@@ -113,11 +160,11 @@ traces::Block epilogue(const isa::Architecture& architecture, const Plan& plan) 
 
 std::vector<traces::Node> mma_warp_body(const isa::Architecture& architecture, const Plan& plan) {
   const std::vector<isa::Instruction> loop = recorded_loop(architecture, ampere_gemm_recordings(), recording(architecture, plan));
-  const uint64_t ahead = plan.stages - 1;  // k-tiles that the prologue has fetched
+  const uint64_t ahead = plan.tile.stages - 1;  // k-tiles that the prologue has fetched
   std::vector<traces::Node> body{
-      prologue(architecture, plan),
-      traces::Loop{{.literal = plan.k_tiles() - ahead}, {traces::Block{with_effects(architecture, loop, true)}}},
-      traces::Loop{{.literal = ahead}, {traces::Block{with_effects(architecture, loop, false)}}},
+      prologue(architecture, plan, loop),
+      traces::Loop{{.literal = plan.k_tiles() - ahead}, {traces::Block{with_effects(architecture, plan, loop, true)}}},
+      traces::Loop{{.literal = ahead}, {traces::Block{with_effects(architecture, plan, loop, false)}}},
       epilogue(architecture, plan),
   };
   connect(architecture, body);

@@ -1,28 +1,62 @@
 #include "workloads/ampere_gemm/plan.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 namespace warpfold::workloads {
+namespace {
+
+// Tiles and stages of 128 x 256, 128 x 64 and 64 x 64 are CUTLASS's (python/cutlass_library/generator.py @03447b6, 16-bit operands
+// of sm_80, k of 32).
+constexpr std::array kRecorded{
+    RecordedTile{.m = 128, .n = 128, .k = 32, .stages = 3, .warps = 4, .accumulators = 128, .addresses = 212, .alternating = true},
+    RecordedTile{.m = 128, .n = 128, .k = 32, .stages = 4, .warps = 4, .accumulators = 128, .addresses = 212, .alternating = true},
+    RecordedTile{.m = 128, .n = 128, .k = 64, .stages = 3, .warps = 4, .accumulators = 128, .addresses = 212, .alternating = true},
+    RecordedTile{.m = 128, .n = 256, .k = 32, .stages = 3, .warps = 8, .accumulators = 128, .addresses = 210},
+    RecordedTile{.m = 128, .n = 64, .k = 32, .stages = 6, .warps = 4, .accumulators = 64, .addresses = 136},
+    RecordedTile{.m = 64, .n = 64, .k = 32, .stages = 10, .warps = 4, .accumulators = 32, .addresses = 82},
+};
+
+std::string name_of(const RecordedTile& tile) {
+  return std::to_string(tile.m) + " x " + std::to_string(tile.n) + " x " + std::to_string(tile.k) + " with " +
+         std::to_string(tile.stages) + " stages";
+}
+
+std::string all_names() {
+  std::string names;
+  for (const RecordedTile& tile : kRecorded) names += (names.empty() ? "" : ", ") + name_of(tile);
+  return names;
+}
+
+}  // namespace
 
 Expected<AmpereGemmPlan> plan_ampere_gemm(const configs::AmpereGemm& gemm) {
-  AmpereGemmPlan plan{gemm.m(),
-                      gemm.n(),
-                      gemm.k(),
-                      gemm.has_type() ? gemm.type() : configs::FP16,
-                      gemm.tile_k() != 0 ? gemm.tile_k() : 32,
-                      gemm.stages() != 0 ? gemm.stages() : 3,
-                      gemm.rasterisation() == configs::ALONG_M,
-                      gemm.swizzle() != 0 ? gemm.swizzle() : 8};
-  if (plan.m == 0 || plan.n == 0 || plan.k == 0) return fail("ampere_gemm: m, n and k must be at least 1");
-  if (plan.type == configs::FP8) return fail("ampere_gemm: type FP8 has no mma.sync before sm_89; expected BF16 or FP16");
-  const bool recorded = (plan.tile_k == 32 && (plan.stages == 3 || plan.stages == 4)) || (plan.tile_k == 64 && plan.stages == 3);
-  if (!recorded) {
-    return fail("ampere_gemm: tile_k " + std::to_string(plan.tile_k) + " with " + std::to_string(plan.stages) +
-                " stages was not recorded; expected tile_k 32 with 3 or 4 stages, or tile_k 64 with 3");
+  if (gemm.tile() == configs::AUTO) return fail("ampere_gemm: tile AUTO has to be taken from a library first");
+  if (gemm.m() == 0 || gemm.n() == 0 || gemm.k() == 0) return fail("ampere_gemm: m, n and k must be at least 1");
+  const configs::ElementType type = gemm.has_type() ? gemm.type() : configs::FP16;
+  if (type == configs::FP8) return fail("ampere_gemm: type FP8 has no mma.sync before sm_89; expected BF16 or FP16");
+  RecordedTile asked{};
+  asked.m = gemm.tile_m() != 0 ? gemm.tile_m() : 128;
+  asked.n = gemm.tile_n() != 0 ? gemm.tile_n() : 128;
+  asked.k = gemm.tile_k() != 0 ? gemm.tile_k() : 32;
+  asked.stages = gemm.stages();
+  const auto* found = std::ranges::find_if(kRecorded, [&](const RecordedTile& tile) {
+    return tile.m == asked.m && tile.n == asked.n && tile.k == asked.k && (asked.stages == 0 || tile.stages == asked.stages);
+  });
+  if (found == kRecorded.end()) {
+    return fail("ampere_gemm: a tile of " + name_of(asked) + " was not recorded; expected one of " + all_names());
   }
-  if (plan.k_tiles() < plan.stages) {
-    return fail("ampere_gemm: k " + std::to_string(plan.k) + " is shorter than the ring of " + std::to_string(plan.stages) + " x " +
-                std::to_string(plan.tile_k));
+  const AmpereGemmPlan plan{gemm.m(),
+                            gemm.n(),
+                            gemm.k(),
+                            type,
+                            *found,
+                            gemm.rasterisation() == configs::ALONG_M,
+                            gemm.swizzle() != 0 ? gemm.swizzle() : 8};
+  if (plan.k_tiles() < plan.tile.stages) {
+    return fail("ampere_gemm: k " + std::to_string(plan.k) + " is shorter than the ring of " + std::to_string(plan.tile.stages) +
+                " x " + std::to_string(plan.tile.k));
   }
   return plan;
 }

@@ -7,32 +7,40 @@
 
 namespace warpfold::workloads {
 
+// A tile whose main loop was recorded (sass/mma_gemm_*.sass), and the registers that the recordings have: accumulators from R4 on,
+// then fragments.
+struct RecordedTile {
+  uint32_t m, n, k;
+  uint32_t stages;
+  uint32_t warps;
+  uint32_t accumulators;     // of a thread: 128 of 64 x 64 a warp, 64 of 64 x 32, 32 of 32 x 32
+  uint32_t addresses;        // the first of six registers for addresses of the copies
+  bool alternating = false;  // copies of A and B take turns; else those of A come first
+};
+
 // A GEMM with mma.sync with every default filled in.
-//
-//   tile        128 x 128 of C a CTA, 64 x 64 a warp, m16n8k16
-//   k-tiles     32 deep with 3 or 4 stages, 64 deep with 3: those whose loop was recorded (sass/mma_gemm_*.sass)
-//   registers   R4-R131 accumulators, R132-R163 fragments, R212-R217 addresses, as the recordings have them
 struct AmpereGemmPlan {
   uint64_t m, n, k;
   configs::ElementType type;
-  uint32_t tile_k;
-  uint32_t stages;
+  RecordedTile tile;
   bool along_m;
   uint32_t swizzle;
 
-  static constexpr uint32_t kTile = 128;
-  static constexpr uint32_t kWarps = 4;
   static constexpr uint32_t kElementBytes = 2;
   static constexpr uint32_t kCopyBytes = 512;  // LDGSTS.128 of a warp
 
-  uint64_t tiles_m() const { return (m + kTile - 1) / kTile; }
-  uint64_t tiles_n() const { return (n + kTile - 1) / kTile; }
-  uint64_t k_tiles() const { return (k + tile_k - 1) / tile_k; }
-  uint32_t operand_bytes() const { return kTile * tile_k * kElementBytes; }  // of A or B, one stage
-  uint32_t copies() const { return operand_bytes() / kWarps / kCopyBytes; }  // a warp, of A or B, one stage
+  uint64_t tiles_m() const { return (m + tile.m - 1) / tile.m; }
+  uint64_t tiles_n() const { return (n + tile.n - 1) / tile.n; }
+  uint64_t k_tiles() const { return (k + tile.k - 1) / tile.k; }
+  uint32_t a_bytes() const { return tile.m * tile.k * kElementBytes; }  // of one stage
+  uint32_t b_bytes() const { return tile.n * tile.k * kElementBytes; }
+  uint32_t stage_bytes() const { return a_bytes() + b_bytes(); }
+  uint32_t a_copies() const { return a_bytes() / tile.warps / kCopyBytes; }  // of a warp, of one stage
+  uint32_t b_copies() const { return b_bytes() / tile.warps / kCopyBytes; }
 };
 
-// Fails where the shape is empty or its loop was not recorded.
+// Fails where the shape is empty or its loop was not recorded. Without a tile 128 x 128, without stages the fewest that were
+// recorded.
 Expected<AmpereGemmPlan> plan_ampere_gemm(const configs::AmpereGemm& gemm);
 
 }  // namespace warpfold::workloads

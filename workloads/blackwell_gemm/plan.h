@@ -51,6 +51,7 @@ struct BlackwellPlan {
   uint32_t scale_bytes(uint32_t rows) const {
     return scaled_elements == 0 ? 0 : (rows + 127) / 128 * 128 * tile_k / scaled_elements;
   }
+  uint32_t scale_copies() const { return (scale_bytes(tile_m) + scale_bytes(tile_n)) / kScaleCopyBytes; }  // of a k-block
   uint32_t stage_bytes() const { return bytes_of((tile_m + b_columns()) * tile_k) + scale_bytes(tile_m) + scale_bytes(tile_n); }
   // What TMA moves of a stage.
   uint32_t a_load_bytes() const { return bytes_of(used_rows * tile_k) + scale_bytes(tile_m); }
@@ -69,6 +70,7 @@ struct BlackwellPlan {
 
   static constexpr uint32_t kStepBytes = 32;  // of k in a tcgen05.mma: PTX ISA
   static constexpr uint32_t kLeastCopyBytes = 16;
+  static constexpr uint32_t kScaleCopyBytes = 512;  // of UTCCP.4x32dp128bit: PTX ISA, tcgen05.cp .32x128b
   static constexpr uint32_t kStoreBuffers = 2;      // DeepGEMM, kNumTMAStoreStages
   static constexpr uint32_t kStoreRowBytes = 128;   // of the result in a buffer: the widest swizzle (DeepGEMM, get_storage_config)
   static constexpr uint32_t kEpilogueColumns = 32;  // that a warp takes from tensor memory at a time: LDTM.x32

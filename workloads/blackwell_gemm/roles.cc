@@ -1,6 +1,6 @@
 // The instructions of configs/kernels/blackwell_gemm.wfs, for any tile and type: each role has those that move data and wait, and
-// one addition of a descriptor for each product. No compiled kernel was counted: assumed. Scale factors go to shared memory; their
-// way on to tensor memory (UTCCP) is left out.
+// one addition of a descriptor for each product. No compiled kernel was counted: assumed. Scale factors go to shared memory, and
+// from there to tensor memory by copies of 512 bytes in front of a block's products.
 #include "workloads/blackwell_gemm/roles.h"
 
 #include <utility>
@@ -59,6 +59,10 @@ Code multiply_block(const isa::Architecture& architecture, const BlackwellPlan& 
   Code code(architecture);
   code.add("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR7], R3", at(BlackwellRings::kFull, BlackwellCursors::kUse));
   code.add("@!P0 BRA `(.L_full)");
+  for (uint32_t copy = 0; copy < plan.scale_copies(); ++copy) {
+    code.add(line({"UTCCP.T.S.4x32dp128bit", plan.cta_group == 2 ? ".2CTA" : "", " tmem[UR18], gdesc[UR20]"}),
+             {.wavefronts = BlackwellPlan::kScaleCopyBytes / 128});
+  }
   isa::Effect shape;
   shape.rows = static_cast<uint16_t>(plan.tile_m);
   shape.columns = static_cast<uint16_t>(plan.tile_n);

@@ -57,9 +57,10 @@ void add_fragment(Code& code, const Plan& plan, uint32_t fragment) {
     } else {
       add_made(code, pair);
     }
-    code.add(line({format, general(Registers::probability(fragment) + i), ", ", general(Registers::score(2 * pair + 1)), ", ",
-                   general(Registers::score(2 * pair))}));
+    const KeptPair kept = add_dropout_of_pair(code, plan, pair);
+    code.add(line({format, general(Registers::probability(fragment) + i), ", ", kept.high, ", ", kept.low}));
   }
+  add_dropout_of_fragment(code, plan, fragment);
   code.add(line({"STTM.x16 tmem[UR12], ", general(Registers::probability(fragment))}));
 }
 

@@ -65,6 +65,7 @@ void add_streams(traces::Kernel& kernel, const Plan& plan, const configs::Attent
   const uint64_t row_bytes = plan.head_dim() * Plan::kElementBytes;
   kernel.streams = {row_stream("Q", false, plan, row_bytes), reading.key_stream("K", readers), reading.key_stream("V", readers),
                     row_stream("O", true, plan, row_bytes), row_stream("LSE", true, plan, 4)};
+  if (plan.dropout == configs::STORED_BITS) kernel.streams.push_back({"mask", false, 1, 1});
 }
 
 std::vector<uint64_t> parameters_of(const Plan& plan, const QueryTile& tile, uint64_t tiles) {

@@ -29,9 +29,13 @@ uint32_t library_pairs(const Plan& plan, bool fast_exponentials) {
   return pairs * (Plan::kFragments - 2);
 }
 
-// setmaxnreg: _TUNING_CONFIG, and the defaults behind it.
+// setmaxnreg: _TUNING_CONFIG, and the defaults behind it. With dropout the softmax warps have the defaults, where the library's
+// own of a pair and of sm_103, 176, leave no room for random words.
 void share_registers(Plan& plan, bool fast_exponentials) {
-  if (plan.head_dim() < 96) {
+  if (plan.head_dim() >= 96 && plan.dropout != configs::NONE) {
+    plan.softmax_registers = 192;
+    plan.correction_registers = 72;
+  } else if (plan.head_dim() < 96) {
     plan.softmax_registers = 200;
     plan.correction_registers = 64;
   } else if (plan.pair) {
@@ -77,9 +81,15 @@ Expected<Plan> plan_flash_attention_4(const configs::FlashAttention4& attention,
   if (attention.maximum_of_load() && !fast_exponentials)
     return fail("flash_attention_4: maximum_of_load is an instruction of sm_103, this GPU is " + gpu.architecture());
   plan.maximum_of_load = attention.has_maximum_of_load() ? attention.maximum_of_load() : fast_exponentials;
+  plan.dropout = shape.dropout();
+  if (shape.has_philox_rounds()) plan.philox_rounds = shape.philox_rounds();
+  if (shape.has_threshold_bits()) plan.threshold_bits = shape.threshold_bits();
+  // Philox fills the pipe that emulates, so that no share of it is faster (docs/future_gpus.md): assumed, the kernel's author
+  // measures.
   plan.emulated_pairs = attention.has_emulated_exponential_share()
                             ? static_cast<uint32_t>(std::lround(attention.emulated_exponential_share() * kPairs))
-                            : library_pairs(plan, fast_exponentials);
+                        : plan.dropout == configs::FUSED_PHILOX ? 0
+                                                                : library_pairs(plan, fast_exponentials);
   plan.rescale_share = attention.has_rescale_share() ? attention.rescale_share() : kDefaultRescaleShare;
   share_registers(plan, fast_exponentials);
   plan.stages = std::min(kMostStages, (kTensorBytes - 2 * Plan::kTiles * plan.query_bytes()) / plan.stage_bytes());

@@ -13,9 +13,12 @@ namespace warpfold::workloads {
 struct FlashAttention4Plan {
   AttentionTiles tiles;  // of a CTA
   configs::ElementType type = configs::BF16;
-  bool pair = false;                 // two CTAs multiply together and have half of each block of keys each
-  bool persistent = true;            // CTAs work through many tiles; else each has one
-  bool longest_first = false;        // of causal tiles
+  bool pair = false;           // two CTAs multiply together and have half of each block of keys each
+  bool persistent = true;      // CTAs work through many tiles; else each has one
+  bool longest_first = false;  // of causal tiles
+  configs::Dropout dropout = configs::NONE;
+  uint32_t philox_rounds = 7;
+  uint32_t threshold_bits = 8;       // random bits an element
   bool maximum_of_load = false;      // LDTM.STAT gives the largest of what it loads, where nothing is masked
   uint32_t emulated_pairs = 0;       // of the 64 pairs of exponentials of a row and block
   double rescale_share = 0.1;        // of the blocks behind a tile's first
@@ -29,6 +32,7 @@ struct FlashAttention4Plan {
   uint64_t blocks() const { return tiles.query_tiles().front().full_blocks + tiles.query_tiles().front().masked_blocks; }
   uint32_t query_bytes() const { return kTileRows * head_dim() * kElementBytes; }  // of one of the two tiles; of O as well
   uint32_t stage_bytes() const { return kTileKeys * head_dim() * kElementBytes / (pair ? 2 : 1); }
+  uint32_t scores_of_call() const { return 128 / threshold_bits; }  // a Philox call makes 128 random bits
   // TMA boxes are as wide as the 128-byte swizzle of shared memory.
   uint32_t boxes() const { return head_dim() * kElementBytes / 128; }
   uint32_t score_steps() const { return head_dim() / kStepKeys; }  // products of Q K^T, of 128 columns

@@ -42,6 +42,7 @@ struct Streams {
   static constexpr int16_t kValue = 2;
   static constexpr int16_t kOutput = 3;
   static constexpr int16_t kRowStatistics = 4;
+  static constexpr int16_t kMask = 5;  // stored dropout bits
 };
 // Trip counts of a CTA: its tiles, and of a tile the key blocks behind the first one.
 struct Parameters {

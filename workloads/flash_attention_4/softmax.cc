@@ -46,6 +46,7 @@ class Softmax {
   void add_statistics(Code& code) const { code.add("BAR.ARV 0x1, 0x100", {.barrier = Barriers::statistics(tile_), .count = 256}); }
 
   void add_block(Code& code, bool masked, bool first) const {
+    add_mask_load(code, plan_);
     add_wait(code, Rings::scores(tile_), Cursors::kBlock, 1);
     const bool maximum = plan_.maximum_of_load && !masked;
     for (uint32_t fragment = 0; fragment < Plan::kFragments; ++fragment) {

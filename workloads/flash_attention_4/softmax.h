@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
+#include "workloads/common/fused_dropout.h"
 #include "workloads/flash_attention_4/roles.h"
 
 namespace warpfold::workloads::attention4 {
@@ -16,7 +18,20 @@ struct Registers {
   static uint32_t score(uint32_t i) { return 16 + i; }
   // Two fragments of P at a time: one is made while the other is stored.
   static uint32_t probability(uint32_t fragment) { return score(FlashAttention4Plan::kTileKeys) + 16 * (fragment % 2); }
+  // A Philox call, or a block's stored bits and two words made of them; then the thread's counter and its threshold.
+  static constexpr uint32_t kDropout = 16 + FlashAttention4Plan::kTileKeys + 32;
+  static constexpr uint32_t kCounter = kDropout + FusedDropout::kRegisters;
+  static constexpr uint32_t kThreshold = kCounter + 1;
 };
+
+// Dropout of a block (dropout.cc): the load of its stored bits; of a fragment of packed probabilities by stored bits or 8 random
+// bits each; two scores, of 32 random bits each, as operands that are packed.
+struct KeptPair {
+  std::string low, high;
+};
+void add_mask_load(Code& code, const FlashAttention4Plan& plan);
+void add_dropout_of_fragment(Code& code, const FlashAttention4Plan& plan, uint32_t fragment);
+KeptPair add_dropout_of_pair(Code& code, const FlashAttention4Plan& plan, uint32_t pair);
 
 // The scores of a block, in registers, become probabilities, in registers and in tensor memory: fragments `begin` to `end`, with
 // the first one the scales of all.

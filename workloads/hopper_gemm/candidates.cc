@@ -31,7 +31,7 @@ struct Shape {
 
 bool offers(const GemmOffer& offer, const configs::GemmLibrary& library, const HopperGemm& gemm, const Shape& shape) {
   const bool common = !library.common().has_type() || library.common().type() == gemm.type();
-  return common && !offer.has_blackwell() && is_for(offer, {shape.m, shape.n, shape.groups}, gemm.type());
+  return common && !offer.has_blackwell() && !offer.has_ampere() && is_for(offer, {shape.m, shape.n, shape.groups}, gemm.type());
 }
 
 // A cluster of DeepGEMM's rule (is_tma_multicast_legal): tiles that share an operand must come out even.

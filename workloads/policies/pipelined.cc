@@ -18,7 +18,14 @@ namespace {
 const configs::AttentionShape* attention_of(const configs::Kernel& kernel) {
   if (kernel.has_flash_attention_2()) return &kernel.flash_attention_2().shape();
   if (kernel.has_flash_attention_3()) return &kernel.flash_attention_3().shape();
+  if (kernel.has_flash_attention_4()) return &kernel.flash_attention_4().shape();
   return nullptr;
+}
+
+configs::AttentionShape& mutable_attention_of(configs::Kernel& kernel) {
+  if (kernel.has_flash_attention_2()) return *kernel.mutable_flash_attention_2()->mutable_shape();
+  if (kernel.has_flash_attention_3()) return *kernel.mutable_flash_attention_3()->mutable_shape();
+  return *kernel.mutable_flash_attention_4()->mutable_shape();
 }
 
 bool can_be_cut(const configs::Kernel& kernel) {
@@ -33,8 +40,7 @@ Expected<uint64_t> divide(const configs::Kernel& kernel, const std::string& what
 }
 
 Expected<void> cut_attention(configs::Kernel& kernel, uint32_t segment, uint32_t segments) {
-  configs::AttentionShape& shape = *(kernel.has_flash_attention_2() ? kernel.mutable_flash_attention_2()->mutable_shape()
-                                                                    : kernel.mutable_flash_attention_3()->mutable_shape());
+  configs::AttentionShape& shape = mutable_attention_of(kernel);
   const uint64_t keys = shape.has_keys() ? shape.keys() : shape.queries();
   const auto queries = divide(kernel, "queries", shape.queries(), segments);
   if (!queries) return std::unexpected(queries.error());

@@ -69,7 +69,7 @@ function occupancySection(run, prefix) {
   }));
   const smaller = dataTable('Smaller footprints, each simulated with the same program; above 1 is faster', [
     {name: 'kernel', text: true}, {name: 'CTAs', unit: 'an SM'}, {name: 'registers', unit: 'a thread'}, {name: 'shared memory', unit: 'bytes a CTA'},
-    {name: 'speed-up', unit: 'of the run'}, {name: 'speed-up', unit: 'of the kernel'}, {name: 'setting', text: true},
+    {name: 'speed-up', unit: 'of the run'}, {name: 'speed-up', unit: 'of the kernel'}, {name: 'setting', text: true, sentence: true},
   ], occupancy.kernels.flatMap((kernel, k) => kernel.smaller.map((each, s) => {
     const at = (name, format) => figure(run, `occupancy.kernels[${k}].smaller[${s}].${name}`, format);
     return [kernel.kernel, at('ctas', count), at('registers_per_thread', count), at('shared_memory_bytes', count),

@@ -52,7 +52,7 @@ function whatIfSection(run, prefix) {
   };
   const table = dataTable('Every resource, the most worth having first', [
     {name: 'resource', text: true}, {name: 'what is scaled', text: true}, {name: 'speed-up with more', unit: 'times'},
-    {name: 'speed-up with less', unit: 'times'}, {name: 'setting', text: true},
+    {name: 'speed-up with less', unit: 'times'}, {name: 'setting', text: true, sentence: true},
   ], ranked.map(({resource, r}) => [figure(run, `what_if.resources[${r}].resource`, text), figure(run, `what_if.resources[${r}].what`, text),
     cell(r, 'better'), cell(r, 'worse'), (resource.better?.setting ?? []).join(' ')]));
   return [section(`${prefix}what-if`, 'What if', 2, chart({

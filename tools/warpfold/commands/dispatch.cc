@@ -34,7 +34,7 @@ constexpr std::array kSubcommands{
     Subcommand{"list", "what comes with the program: scenarios, GPUs, models, studies, kernels", list_command},
     Subcommand{"gpu", "list GPU files, show one, compare two, make a new one", gpu_command},
     Subcommand{"validate", "hold simulations against measured rows (CSV)", validate_command},
-    Subcommand{"check", "check scenarios, GPU files and traces without running them", check_command},
+    Subcommand{"check", "say of any file which kind it is and whether it is valid", check_command},
 };
 
 std::string usage() {

@@ -12,6 +12,7 @@
 #include "tools/warpfold/render/result_report.h"
 #include "tools/warpfold/render/summary.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {
 
@@ -96,6 +97,9 @@ Outcome<void> report_command(const Invocation& invocation) {
 
   const auto destination = options.destination();
   if (!destination) return std::unexpected(destination.error());
+  for (const std::string& file : options.arguments()) {
+    if (const auto result = find_of_kind(file, FileKind::kResult, "report"); !result) return std::unexpected(result.error());
+  }
   const auto report = report::read_results(options.arguments());
   if (!report) return std::unexpected(Failure(report.error()));
   if (options.has("html")) {

@@ -8,7 +8,7 @@
 namespace warpfold::cli {
 
 Outcome<void> simulate_command(const Invocation& invocation) {
-  Options options("warpfold simulate SCENARIO [options]",
+  Options options("warpfold simulate SCENARIO [NAME=VALUE...] [options]",
                   "Simulates the kernels of a scenario together and says how long they take, what held them up and what\n"
                   "each took from the others. Each kernel is also simulated alone, to say how much the others slow it down.",
                   "  warpfold simulate qkv_philox_llama3_70b\n"

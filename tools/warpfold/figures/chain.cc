@@ -14,6 +14,7 @@ namespace {
 
 configs::AttentionShape* shape_of(configs::Kernel& kernel) {
   if (kernel.has_flash_attention_2()) return kernel.mutable_flash_attention_2()->mutable_shape();
+  if (kernel.has_flash_attention_4()) return kernel.mutable_flash_attention_4()->mutable_shape();
   return kernel.mutable_flash_attention_3()->mutable_shape();
 }
 
@@ -120,6 +121,7 @@ KernelKind kind_of(const configs::Kernel& kernel) {
   if (kernel.has_hopper_gemm() || kernel.has_blackwell_gemm() || kernel.has_ampere_gemm()) return KernelKind::kGemm;
   if (kernel.has_philox()) return KernelKind::kRng;
   const bool forward = (kernel.has_flash_attention_3() && kernel.flash_attention_3().pass() == configs::FORWARD) ||
+                       (kernel.has_flash_attention_4() && kernel.flash_attention_4().pass() == configs::FORWARD) ||
                        (kernel.has_flash_attention_2() && kernel.flash_attention_2().pass() == configs::FORWARD);
   return forward ? KernelKind::kAttention : KernelKind::kOther;
 }

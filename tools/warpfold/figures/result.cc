@@ -4,6 +4,7 @@
 
 #include "isa/architecture.h"
 #include "sim/account/states.h"
+#include "tools/report/saved_result.h"
 #include "tools/warpfold/figures/accounts.h"
 #include "tools/warpfold/figures/data_sheet.h"
 #include "tools/warpfold/figures/memory_traffic.h"
@@ -120,6 +121,7 @@ double average_warps(const configs::Gpu& gpu, const sim::KernelCounters& counter
 
 configs::Result make_result(const configs::Scenario& scenario, const policies::Plan& plan, const sim::Outcome& outcome) {
   configs::Result result;
+  result.set_format(report::kResultFormat);
   result.set_estimator("simulation");
   result.set_scenario(scenario.name());
   result.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));

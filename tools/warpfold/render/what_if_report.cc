@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/report/advice.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/summary.h"
 #include "tools/warpfold/render/table.h"
@@ -54,39 +55,6 @@ std::string bars(const configs::VariedResource& resource, double widest) {
   return text.append(left).append("|").append(right);
 }
 
-std::string factor_text(double factor) {
-  std::string text = fixed(factor, 3);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
-
-std::string varied_name(const configs::VariedResource& resource, const configs::Variation& variation) {
-  return resource.resource() + " x " + factor_text(variation.factor());
-}
-
-// What is most worth having, and what the run can least do without.
-std::string verdict_lines(const configs::WhatIf& what_if) {
-  const configs::VariedResource& most = what_if.resources(0);
-  const double noise = std::max(kShownPercent / 100, what_if.noise());
-  std::string text;
-  if (ran(most.better()) && most.better().speedup() > 1 + noise) {
-    text = "Most worth having: " + varied_name(most, most.better()) + " makes the run " + fixed(most.better().speedup(), 3) +
-           " times as fast.";
-  } else {
-    text = "No resource makes the run faster by itself.";
-  }
-  const configs::VariedResource* least = nullptr;
-  for (const configs::VariedResource& resource : what_if.resources()) {
-    if (ran(resource.worse()) && (least == nullptr || resource.worse().speedup() < least->worse().speedup())) least = &resource;
-  }
-  if (least != nullptr && least->worse().speedup() < 1 - noise) {
-    text += " Most needed: " + varied_name(*least, least->worse()) + " makes it " + fixed(least->worse().speedup(), 3) +
-            " times as fast.";
-  }
-  return wrapped(text);
-}
-
 Table tornado(const configs::Result& result) {
   const configs::WhatIf& what_if = result.what_if();
   double widest = 0;
@@ -124,7 +92,7 @@ std::string not_run_lines(const configs::WhatIf& what_if) {
   for (const configs::VariedResource& resource : what_if.resources()) {
     for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
       if (ran(*variation)) continue;
-      lines += wrapped(varied_name(resource, *variation) + " does not run: " + variation->not_run());
+      lines += wrapped(report::varied_name(resource, *variation) + " does not run: " + variation->not_run());
     }
   }
   return lines;
@@ -137,8 +105,8 @@ std::string reason_lines(const configs::WhatIf& what_if) {
   for (const configs::VariedResource& resource : what_if.resources()) {
     for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
       if (variation->reason().empty()) continue;
-      lines += wrapped(varied_name(resource, *variation) + " is " + (variation->speedup() < 1 ? "slower" : "faster") + ": " +
-                       variation->reason());
+      lines += wrapped(report::varied_name(resource, *variation) + " is " + (variation->speedup() < 1 ? "slower" : "faster") +
+                       ": " + variation->reason());
     }
   }
   return lines;
@@ -157,7 +125,7 @@ std::string power_lines(const configs::Result& result) {
   for (const configs::VariedResource& resource : result.what_if().resources()) {
     for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
       if (ran(*variation) && changes_anything(resource))
-        lines += line(varied_name(resource, *variation), variation->clock_mhz(), variation->watts(), variation->joules());
+        lines += line(report::varied_name(resource, *variation), variation->clock_mhz(), variation->watts(), variation->joules());
     }
   }
   return lines;
@@ -178,10 +146,12 @@ std::string setting_line(const configs::Result& result) {
 std::string what_if_text(const configs::Result& result) {
   const configs::WhatIf& what_if = result.what_if();
   const Table table = tornado(result);
-  std::string text = verdict_lines(what_if) + "\n" + result.scenario() + " on " + result.gpu() + ", policy " + result.policy() +
-                     ": " + report::time_text(result.total_time_us()) + "\n" + warning_lines(result) + "\n";
-  text += wrapped("Speed-up of the run with " + factor_text(what_if.factor()) + " times as much of a resource, or latencies " +
-                  factor_text(1 / what_if.factor()) + " times as long (+), and with the reverse (-); of each kernel with (+)");
+  std::string text = wrapped(report::what_if_advice(result).text()) + "\n" + result.scenario() + " on " + result.gpu() +
+                     ", policy " + result.policy() + ": " + report::time_text(result.total_time_us()) + "\n" +
+                     warning_lines(result) + "\n";
+  text +=
+      wrapped("Speed-up of the run with " + report::factor_text(what_if.factor()) + " times as much of a resource, or latencies " +
+              report::factor_text(1 / what_if.factor()) + " times as long (+), and with the reverse (-); of each kernel with (+)");
   text += table.empty() ? "" : table.aligned("  ");
   text += "\n" + reason_lines(what_if);
   return text + power_lines(result) + unchanged_line(what_if) + not_run_lines(what_if) + noise_line(what_if) + setting_line(result);

@@ -7,6 +7,7 @@
 
 #include "configs/gemm_library.h"
 #include "sim/analytic/limiters.h"
+#include "workloads/ampere_gemm/candidates.h"
 #include "workloads/blackwell_gemm/candidates.h"
 #include "workloads/hopper_gemm/candidates.h"
 #include "workloads/policies/plan.h"
@@ -28,17 +29,33 @@ std::string fields_of(Gemm gemm) {
   while (!text.empty() && text.back() == ' ') text.pop_back();
   return text;
 }
+
+// `visit` of the kernel's GEMM, of whichever generator; kernels without one have hopper_gemm's, empty.
+template <typename Visit>
+auto of_gemm(const configs::Kernel& kernel, const Visit& visit) {
+  if (kernel.has_blackwell_gemm()) return visit(kernel.blackwell_gemm());
+  return kernel.has_ampere_gemm() ? visit(kernel.ampere_gemm()) : visit(kernel.hopper_gemm());
+}
+
 std::string fields_of(const configs::Kernel& kernel) {
-  return kernel.has_blackwell_gemm() ? fields_of(kernel.blackwell_gemm()) : fields_of(kernel.hopper_gemm());
+  return of_gemm(kernel, [](const auto& gemm) { return fields_of(gemm); });
 }
 
 bool is_automatic(const configs::Kernel& kernel) {
-  if (kernel.has_blackwell_gemm()) return kernel.blackwell_gemm().tile() == configs::AUTO;
-  return kernel.has_hopper_gemm() && kernel.hopper_gemm().tile() == configs::AUTO;
+  return of_gemm(kernel, [](const auto& gemm) { return gemm.tile() == configs::AUTO; });
 }
-std::string generator_of(const configs::Kernel& kernel) { return kernel.has_blackwell_gemm() ? "blackwell_gemm" : "hopper_gemm"; }
+std::string generator_of(const configs::Kernel& kernel) {
+  return kernel.has_blackwell_gemm() ? "blackwell_gemm" : kernel.has_ampere_gemm() ? "ampere_gemm" : "hopper_gemm";
+}
 const std::string& library_of(const configs::Kernel& kernel) {
-  return kernel.has_blackwell_gemm() ? kernel.blackwell_gemm().library() : kernel.hopper_gemm().library();
+  return *of_gemm(kernel, [](const auto& gemm) { return &gemm.library(); });
+}
+
+// Only the GEMM of `from`.
+void copy_gemm(const configs::Kernel& from, configs::Kernel& to) {
+  if (from.has_blackwell_gemm()) *to.mutable_blackwell_gemm() = from.blackwell_gemm();
+  if (from.has_ampere_gemm()) *to.mutable_ampere_gemm() = from.ampere_gemm();
+  if (from.has_hopper_gemm()) *to.mutable_hopper_gemm() = from.hopper_gemm();
 }
 
 // `kernel` as each of the GEMMs that its library offers.
@@ -53,6 +70,8 @@ Expected<std::vector<configs::Kernel>> offered_by(const configs::GemmLibrary& li
   const auto added =
       kernel.has_blackwell_gemm()
           ? add(workloads::blackwell_candidates(kernel.blackwell_gemm(), library, gpu), &configs::Kernel::mutable_blackwell_gemm)
+      : kernel.has_ampere_gemm()
+          ? add(workloads::ampere_candidates(kernel.ampere_gemm(), library, gpu), &configs::Kernel::mutable_ampere_gemm)
           : add(workloads::gemm_candidates(kernel.hopper_gemm(), library, gpu), &configs::Kernel::mutable_hopper_gemm);
   if (!added) return std::unexpected(added.error());
   for (configs::Kernel& each : all) each.set_name(kernel.name());
@@ -166,8 +185,7 @@ Expected<configs::TileChoices> TileTuner::tune(configs::Scenario& scenario) {
     }
     const std::lock_guard lock(guard_);
     configs::Kernel unnamed;
-    if (kernel.has_blackwell_gemm()) *unnamed.mutable_blackwell_gemm() = kernel.blackwell_gemm();
-    if (kernel.has_hopper_gemm()) *unnamed.mutable_hopper_gemm() = kernel.hopper_gemm();
+    copy_gemm(kernel, unnamed);
     const std::pair key(unnamed.SerializeAsString(), scenario.gpu().SerializeAsString());
     auto known = known_.find(key);
     if (known == known_.end()) {
@@ -179,9 +197,7 @@ Expected<configs::TileChoices> TileTuner::tune(configs::Scenario& scenario) {
       }
       known = known_.emplace(key, std::move(*choice)).first;
     }
-    const configs::Kernel& taken = known->second.taken;
-    if (taken.has_blackwell_gemm()) *kernel.mutable_blackwell_gemm() = taken.blackwell_gemm();
-    if (taken.has_hopper_gemm()) *kernel.mutable_hopper_gemm() = taken.hopper_gemm();
+    copy_gemm(known->second.taken, kernel);
     for (configs::Kernel& each : kernels_of_gemm(kernel)) *tuned.add_kernel() = std::move(each);
     configs::TileChoice& choice = *choices.add_choice();
     choice = known->second.said;

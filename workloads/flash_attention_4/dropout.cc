@@ -1,0 +1,79 @@
+// Dropout in FlashAttention-4, which the library itself has not: a thread has a row, so that a block of 128 keys is eight Philox
+// calls of 16 scores, or 32 of four. What a call takes and how its words are applied is FlashAttention-3's
+// (workloads/flash_attention_3/dropout.cc), counted there in compiled code with 8 bits and with stored bits. The sum of a row is
+// that of the scores before dropout.
+//
+// Calls stand where their words are used, between the exponentials of a fragment and its way to tensor memory, and the list
+// scheduler puts them beside these: Philox fills the cycles that the special-function pipe leaves.
+#include "workloads/flash_attention_4/softmax.h"
+
+namespace warpfold::workloads::attention4 {
+namespace {
+
+using Plan = FlashAttention4Plan;
+
+constexpr uint32_t kPairsOfFragment = Plan::kFragmentScores / 2;
+
+FusedDropout fused(const Plan& plan) {
+  return {.rounds = plan.philox_rounds,
+          .base = Registers::kDropout,
+          .counter = general(Registers::kCounter),
+          .threshold = general(Registers::kThreshold)};
+}
+
+// A sign bit, spread over a half, is the mask of a score; 14 shifts of 32 pairs are multiplications.
+void add_stored_bits(Code& code, uint32_t fragment) {
+  for (uint32_t i = 0; i < kPairsOfFragment; ++i) {
+    const std::string word = general(Registers::kDropout + fragment);
+    const std::string shifted = general(Registers::kDropout + 4 + 2 * (i % 2));
+    const std::string mask = general(Registers::kDropout + 5 + 2 * (i % 2));
+    const std::string value = general(Registers::probability(fragment) + i);
+    const bool by_multiplication = part_of_calls(14, fragment * 2 + i / 8) > i % 8;
+    if (by_multiplication) code.add(line({"IMAD.SHL.U32 ", shifted, ", ", word, ", 0x2, RZ"}));
+    code.add(line({"PRMT ", mask, ", ", by_multiplication ? shifted : word, ", 0xba98, ", word}));
+    code.add(line({"LOP3.LUT ", value, ", ", value, ", ", mask, ", RZ, 0xc0, !PT"}));
+  }
+}
+
+}  // namespace
+
+// 128 bits a row. assumed: they lie as they are read, 512 bytes a warp, and the address runs ahead by a constant a block.
+void add_mask_load(Code& code, const Plan& plan) {
+  if (plan.dropout != configs::STORED_BITS) return;
+  const std::string address = general(Registers::kDropout + 8);
+  const std::string high = general(Registers::kDropout + 9);
+  code.add(line({"IADD3 ", address, ", P1, ", address, ", 0x200, RZ"}))
+      .add(line({"IADD3.X ", high, ", RZ, ", high, ", RZ, P1, !PT"}));
+  code.add(line({"LDG.E.128.CONSTANT ", general(Registers::kDropout), ", desc[UR4][", address, ".64]"}),
+           {.bytes = 512, .stream = Streams::kMask});
+}
+
+void add_dropout_of_fragment(Code& code, const Plan& plan, uint32_t fragment) {
+  if (plan.dropout == configs::STORED_BITS) add_stored_bits(code, fragment);
+  if (plan.dropout != configs::FUSED_PHILOX || plan.threshold_bits != 8) return;
+  constexpr uint32_t kCalls = Plan::kFragmentScores / FusedDropout::kScoresOfCall;
+  for (uint32_t i = 0; i < kCalls; ++i) {
+    const uint32_t call = fragment * kCalls + i;
+    add_rounds_with_keys(code, fused(plan), call);
+    add_byte_thresholds(code, fused(plan), call, Registers::probability(fragment) + i * FusedDropout::kScoresOfCall / 2);
+  }
+}
+
+KeptPair add_dropout_of_pair(Code& code, const Plan& plan, uint32_t pair) {
+  const uint32_t first = 2 * pair;
+  KeptPair kept{general(Registers::score(first)), general(Registers::score(first + 1))};
+  if (plan.dropout != configs::FUSED_PHILOX || plan.threshold_bits != 32) return kept;
+  const uint32_t place = first % plan.scores_of_call();  // in the call that makes the pair's words
+  if (place == 0) add_rounds_with_kept_keys(code, fused(plan), first / plan.scores_of_call());
+  for (std::string* score : {&kept.low, &kept.high}) {
+    const uint32_t i = place + (score == &kept.high ? 1 : 0);
+    const std::string keeps = line({"P", immediate(1 + i)});
+    const std::string to = general(Registers::kDropout + 4 + i);
+    code.add(line({"ISETP.LE.U32.AND ", keeps, ", PT, ", fused(plan).word(i), ", ", general(Registers::kThreshold), ", PT"}));
+    code.add(line({"FSEL ", to, ", ", *score, ", RZ, ", keeps}));
+    *score = to;
+  }
+  return kept;
+}
+
+}  // namespace warpfold::workloads::attention4
