@@ -2,11 +2,12 @@
 # headers and a CMake package, Warpfold::warpfold.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+file(GLOB schema_files CONFIGURE_DEPENDS configs/*.proto)
 
 install(TARGETS warpfold RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(DIRECTORY configs/gpus configs/kernels configs/libraries configs/models configs/scenarios configs/studies
   DESTINATION ${CMAKE_INSTALL_DATADIR}/warpfold/configs COMPONENT program
-  FILES_MATCHING PATTERN "*.textproto" PATTERN "*.sass" PATTERN "*.cu" PATTERN "*.cuh" PATTERN "*.wfs")
+  FILES_MATCHING PATTERN "*.textproto" PATTERN "*.sass" PATTERN "*.cu" PATTERN "*.cuh" PATTERN "*.wfs" PATTERN "*.wft")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES tools/install/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME warpfold COMPONENT program)
@@ -24,6 +25,15 @@ if(WARPFOLD_HELP2MAN)
   add_custom_target(man ALL DEPENDS ${man_pages}/warpfold.1)
   install(DIRECTORY ${man_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program FILES_MATCHING PATTERN "*.1")
 endif()
+
+# The JSON Schema of results.
+add_custom_command(
+  OUTPUT ${CMAKE_BINARY_DIR}/result.schema.json
+  COMMAND ${CMAKE_SOURCE_DIR}/tools/report/json_schema > ${CMAKE_BINARY_DIR}/result.schema.json
+  DEPENDS tools/report/json_schema tools/report/schema.py ${schema_files}
+  COMMENT "JSON Schema of results" VERBATIM)
+add_custom_target(json_schema ALL DEPENDS ${CMAKE_BINARY_DIR}/result.schema.json)
+install(FILES ${CMAKE_BINARY_DIR}/result.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/warpfold COMPONENT program)
 
 # All rooms under one name. Headers are included as in the sources: #include "sim/gpu/simulate.h".
 get_property(rooms GLOBAL PROPERTY WARPFOLD_ROOMS)

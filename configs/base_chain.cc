@@ -8,6 +8,7 @@
 #include "configs/model.pb.h"
 #include "configs/read_file.h"
 #include "configs/scenario.pb.h"
+#include "configs/scenario_changes.h"
 #include "configs/search_path.h"
 #include "configs/text.h"
 
@@ -18,26 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 namespace pb = google::protobuf;
 
-// A path written in a file of folder `from` names the same file when written in one of folder `to`. The name of a file among the
-// configurations is the same everywhere.
-std::string rebased(const std::string& path, const fs::path& from, const fs::path& to) {
-  std::error_code missing;
-  if (is_config_name(path) && !fs::is_regular_file(from / path, missing)) return path;
-  if (fs::path(path).is_absolute() || from == to) return path;
-  return fs::proximate(fs::absolute(from / path), fs::absolute(to.empty() ? "." : to)).lexically_normal().string();
-}
-
 void rebase_paths(pb::Message& message, const fs::path& from, const fs::path& to) {
   auto* scenario = dynamic_cast<Scenario*>(&message);
   if (scenario == nullptr) return;
   if (scenario->has_gpu_file()) scenario->set_gpu_file(rebased(scenario->gpu_file(), from, to));
-  for (Kernel& kernel : *scenario->mutable_kernel()) {
-    if (kernel.has_trace()) kernel.mutable_trace()->set_path(rebased(kernel.trace().path(), from, to));
-    if (!kernel.has_listing()) continue;
-    ListingFile& listing = *kernel.mutable_listing();
-    if (listing.has_path()) listing.set_path(rebased(listing.path(), from, to));
-    if (listing.has_launch()) listing.set_launch(rebased(listing.launch(), from, to));
-  }
+  if (scenario->block().has_model()) scenario->mutable_block()->set_model(rebased(scenario->block().model(), from, to));
+  for (Kernel& kernel : *scenario->mutable_kernel()) rebase_paths(kernel, from, to);
 }
 
 // The folder of configurations that has files of the message's type.
@@ -67,9 +54,19 @@ Expected<void> BaseChain::load(const std::string& path, const Diagnostic& wanted
   if (auto merged = load_base(file, *own, *locations); !merged) return merged;
 
   rebase_paths(*own, fs::path(file).parent_path(), folder_);
+  if (changes_ == nullptr) {
+    merge_over(merged_, *own);
+    places_.add_file(file, prefix_, *merged_.GetDescriptor(), std::move(locations));
+    return {};
+  }
+  const auto given = dynamic_cast<const Scenario&>(*own);
+  dynamic_cast<Scenario&>(*own).clear_set();
+  dynamic_cast<Scenario&>(*own).clear_unset();
   merge_over(merged_, *own);
+  places_.supersede(prefix_, *own);
+  const pb::TextFormat::ParseInfoTree& written = *locations;
   places_.add_file(file, prefix_, *merged_.GetDescriptor(), std::move(locations));
-  return {};
+  return changes_->merged(given, file, folder_, written);
 }
 
 Expected<void> BaseChain::load_base(const std::string& file, pb::Message& own, const pb::TextFormat::ParseInfoTree& locations) {

@@ -59,6 +59,14 @@ std::optional<Finding> check_tensors(const Kernel& kernel, const std::vector<std
   return std::nullopt;
 }
 
+std::optional<Finding> check_footprint(const Footprint& footprint, const std::string& path) {
+  constexpr uint32_t kMostRegisters = 255;  // a thread: CUDA C++ Programming Guide, compute capabilities
+  if (!footprint.has_registers_per_thread()) return std::nullopt;
+  const uint32_t registers = footprint.registers_per_thread();
+  if (registers >= 1 && registers <= kMostRegisters) return std::nullopt;
+  return Finding{path + ".registers_per_thread", "a thread has 1 to 255 registers, not " + std::to_string(registers)};
+}
+
 std::optional<Finding> check_kernels(const Scenario& scenario) {
   if (scenario.kernel().empty()) return Finding{"kernel", "no kernel: a scenario has at least one"};
   const std::vector<std::string> names = kernel_names(scenario);
@@ -70,6 +78,7 @@ std::optional<Finding> check_kernels(const Scenario& scenario) {
       return Finding{path + ".name", "a second kernel called " + in_quotes(kernel.name())};
     }
     if (auto fault = find_workload_fault(kernel, path)) return fault;
+    if (auto fault = check_footprint(kernel.footprint(), path + ".footprint")) return fault;
     if (auto fault = check_tensors(kernel, {names.begin(), names.begin() + i}, path)) return fault;
     for (int a = 0; a < kernel.after_size(); ++a) {
       if (auto fault = unknown_kernel(kernel.after(a), names, indexed(path + ".after", a))) return fault;

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <set>
 #include <vector>
 
 #include "configs/check.h"
+#include "configs/expression.h"
 #include "configs/near_miss.h"
+#include "configs/study_words.h"
 
 namespace warpfold::configs {
 
@@ -20,16 +23,97 @@ std::optional<Finding> check_axes(const Study& study) {
     for (int other = 0; other < i; ++other) {
       if (study.axis(other).name() == axis.name()) return Finding{path + ".name", "a second axis called " + in_quotes(axis.name())};
     }
+    std::set<std::string> seen;
     for (int v = 0; v < axis.value_size(); ++v) {
-      if (std::find(axis.value().begin(), axis.value().begin() + v, axis.value(v)) == axis.value().begin() + v) continue;
-      return Finding{indexed(path + ".value", v), "axis " + in_quotes(axis.name()) + " has " + axis.value(v) + " twice"};
+      if (seen.insert(axis.value(v)).second) continue;
+      const int written = v < axis.written_size() ? static_cast<int>(axis.written(v)) : v;
+      return Finding{indexed(path + ".value", written), "axis " + in_quotes(axis.name()) + " has " + axis.value(v) + " twice"};
     }
   }
   return std::nullopt;
 }
 
+std::optional<Finding> check_layer(const Study& study) {
+  if (!study.scenario_file().empty()) return Finding{"scenario_file", "a study is of a layer or of a scenario, not of both"};
+  if (!study.policy().empty()) return Finding{"policy", "policies are of scenarios, not of layers"};
+  if (study.layer().model().empty()) return Finding{"layer", "layer: model is missing"};
+  return std::nullopt;
+}
+
+std::optional<Finding> check_along(const Study& study) {
+  std::set<std::string> names;
+  for (const Axis& axis : study.axis()) names.insert(axis.name());
+  for (int a = 0; a < study.axis_size(); ++a) {
+    for (int w = 0; w < study.axis(a).along_size(); ++w) {
+      const Along& along = study.axis(a).along(w);
+      const std::string path = indexed(indexed("axis", a) + ".along", w);
+      if (along.name().empty())
+        return Finding{path, "what varies along with axis " + in_quotes(study.axis(a).name()) + " has no name"};
+      if (!names.insert(along.name()).second) return Finding{path + ".name", in_quotes(along.name()) + " varies twice"};
+    }
+  }
+  return std::nullopt;
+}
+
+// A condition, whose names are given values of the type that they have at a point: its first one.
+std::optional<Finding> check_condition(const Study& study, const std::string& text, const std::vector<std::string>& known,
+                                       const std::string& path) {
+  const auto find = [&](std::string_view name) -> std::optional<Word> {
+    if (std::ranges::find(known, name) == known.end()) return std::nullopt;
+    for (const Axis& axis : study.axis()) {
+      if (axis.name() == name) return word_of(axis.value(0));
+      for (const Along& along : axis.along()) {
+        if (along.name() == name) return word_of(along.value(0));
+      }
+    }
+    return 1.0;
+  };
+  const auto held = holds(text, {.find = find, .known = known});
+  if (held) return std::nullopt;
+  return Finding{path, held.error().message};
+}
+
+std::optional<Finding> check_questions(const Study& study) {
+  for (int w = 0; w < study.where_size(); ++w) {
+    if (auto fault = check_condition(study, study.where(w), words_of_axes(study), indexed("where", w))) return fault;
+  }
+  for (int f = 0; f < study.front_size(); ++f) {
+    const Front& front = study.front(f);
+    const std::string path = indexed("front", f);
+    if (front.name().empty()) return Finding{path, "a front has no name"};
+    if (front.minimize_size() + front.maximize_size() < 2) return Finding{path, "a front has two measures or more"};
+    std::vector<std::string> known = words_of_axes(study);
+    for (const std::string& measure : measures()) known.push_back(measure);
+    for (const auto* list : {&front.minimize(), &front.maximize()}) {
+      for (int m = 0; m < list->size(); ++m) {
+        if (std::ranges::find(known, list->at(m)) != known.end()) continue;
+        return Finding{indexed(path + (list == &front.minimize() ? ".minimize" : ".maximize"), m),
+                       "no measure and no axis called " + in_quotes(list->at(m)) + suggestion(list->at(m), known)};
+      }
+    }
+  }
+  for (int l = 0; l < study.least_size(); ++l) {
+    const Least& least = study.least(l);
+    const std::string path = indexed("least", l);
+    if (least.name().empty()) return Finding{path, "a search has no name"};
+    std::vector<std::string> axes;
+    for (const Axis& axis : study.axis()) axes.push_back(axis.name());
+    if (std::ranges::find(axes, least.axis()) == axes.end())
+      return Finding{path + ".axis", "no axis called " + in_quotes(least.axis()) + suggestion(least.axis(), axes)};
+    if (auto fault = check_condition(study, least.such_that(), words_of_runs(study), path + ".such_that")) return fault;
+  }
+  if (study.has_sample()) {
+    if (!study.figure().empty() || !study.least().empty())
+      return Finding{"sample", "a sample is for studies without figures and searches: those say which points they want"};
+    if (study.sample().has_random() && study.sample().where_the_fastest_policy_changes())
+      return Finding{"sample", "a sample is random, or where the fastest policy changes: one of the two"};
+    if (study.sample().where_the_fastest_policy_changes() && study.policy_size() < 2)
+      return Finding{"sample", "one policy alone is the fastest everywhere"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> check_policies(const Study& study) {
-  if (study.policy().empty()) return Finding{"policy", "no policy: a study simulates at least one"};
   for (int i = 0; i < study.policy_size(); ++i) {
     if (std::find(study.policy().begin(), study.policy().begin() + i, study.policy(i)) == study.policy().begin() + i) continue;
     return Finding{indexed("policy", i), PolicyKind_Name(study.policy(i)) + " is given twice"};
@@ -47,17 +131,7 @@ class FigureCheck {
     if (figure_.name().find_first_of("/\\ ") != std::string::npos) {
       return Finding{path_ + ".name", "a figure's name is a file's: no / and no space, not " + in_quotes(figure_.name())};
     }
-    if (auto fault = run_over("x", figure_.x())) return fault;
-    if (figure_.kind() == MAP) {
-      if (auto fault = run_over("y", figure_.y())) return fault;
-      if (figure_.has_series()) return Finding{path_ + ".series", "a MAP has no series"};
-    } else {
-      if (figure_.has_y()) return Finding{path_ + ".y", "LINES have no y; they show their quantities"};
-      if (figure_.has_series()) {
-        if (auto fault = run_over("series", figure_.series())) return fault;
-        if (figure_.quantity_size() != 1) return Finding{path_ + ".series", "LINES with a series show one quantity"};
-      }
-    }
+    if (auto fault = check_axes_of_kind()) return fault;
     for (int f = 0; f < figure_.fixed_size(); ++f) {
       if (auto fault = check_fixed(f)) return fault;
     }
@@ -74,6 +148,29 @@ class FigureCheck {
   }
 
  private:
+  // The axes that the figure runs over.
+  std::optional<Finding> check_axes_of_kind() {
+    if (figure_.kind() == ROOFLINE) {
+      if (!study_.has_layer()) return Finding{path_ + ".kind", "a ROOFLINE shows the kernels of a layer"};
+      if (figure_.has_x()) return Finding{path_ + ".x", "a ROOFLINE has no x; it shows kernels at one point, or over a series"};
+      if (figure_.has_y()) return Finding{path_ + ".y", "a ROOFLINE has no y"};
+      if (figure_.quantity_size() > 1) return Finding{path_, "a ROOFLINE shows one quantity's kernels"};
+      return figure_.has_series() ? run_over("series", figure_.series()) : std::nullopt;
+    }
+    if (auto fault = run_over("x", figure_.x())) return fault;
+    if (figure_.kind() == MAP) {
+      if (auto fault = run_over("y", figure_.y())) return fault;
+      if (figure_.has_series()) return Finding{path_ + ".series", "a MAP has no series"};
+    } else {
+      if (figure_.has_y()) return Finding{path_ + ".y", "LINES have no y; they show their quantities"};
+      if (figure_.has_series()) {
+        if (auto fault = run_over("series", figure_.series())) return fault;
+        if (figure_.quantity_size() != 1) return Finding{path_ + ".series", "LINES with a series show one quantity"};
+      }
+    }
+    return std::nullopt;
+  }
+
   const Axis* axis(const std::string& name) const {
     const auto found = std::ranges::find(study_.axis(), name, [](const Axis& each) { return each.name(); });
     return found == study_.axis().end() ? nullptr : &*found;
@@ -106,7 +203,32 @@ class FigureCheck {
                                         suggestion(fixed.value(), known)};
   }
 
+  std::optional<Finding> check_layer_quantity(const LayerQuantity& quantity, const std::string& path) const {
+    const std::string& version = quantity.version();
+    if (!version.empty() && version != "unfused" && version != "stacked" && version != "fused")
+      return Finding{path + ".version", "a version is one of unfused, stacked, fused, not " + in_quotes(version)};
+    if (!version.empty() && version != "unfused" && !study_.layer().fused())
+      return Finding{path + ".version", "version " + in_quotes(version) + " needs fused: true of the layer"};
+    if (auto fault = check_kinds(quantity.of(), path + ".of")) return fault;
+    return check_kinds(quantity.over(), path + ".over");
+  }
+
+  static std::optional<Finding> check_kinds(const LayerPart& part, const std::string& path) {
+    static const std::vector<std::string> kKinds{"contraction", "normalisation", "elementwise",
+                                                 "attention",   "communication", "optimiser"};
+    for (int k = 0; k < part.kind_size(); ++k) {
+      if (std::ranges::find(kKinds, part.kind(k)) != kKinds.end()) continue;
+      return Finding{indexed(path + ".kind", k),
+                     "no class of operators called " + in_quotes(part.kind(k)) + suggestion(part.kind(k), kKinds)};
+    }
+    return std::nullopt;
+  }
+
   std::optional<Finding> check_quantity(const Quantity& quantity, const std::string& path) const {
+    if (study_.has_layer()) {
+      if (quantity.has_layer()) return check_layer_quantity(quantity.layer(), path + ".layer");
+      return Finding{path, "a quantity of a layer is layer { measure: ... }"};
+    }
     switch (quantity.what_case()) {
       case Quantity::kSpeedup:
         if (auto fault = simulated(quantity.speedup().of(), path + ".speedup.of")) return fault;
@@ -121,13 +243,18 @@ class FigureCheck {
         return simulated(quantity.kernel_slowdown().policy(), path + ".kernel_slowdown.policy");
       case Quantity::kStoredBitsMb:
         return simulated(quantity.stored_bits_mb(), path + ".stored_bits_mb");
+      case Quantity::kEnergyJ:
+        return simulated(quantity.energy_j(), path + ".energy_j");
       case Quantity::kRegion:
         return std::nullopt;
+      case Quantity::kLayer:
+        return Finding{path + ".layer", "the study is of a scenario, not of a layer"};
       case Quantity::WHAT_NOT_SET:
         break;
     }
-    return Finding{path,
-                   "a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown, stored_bits_mb, region"};
+    return Finding{
+        path,
+        "a quantity is one of speedup, total_time, kernel_time, kernel_alone, kernel_slowdown, stored_bits_mb, energy_j, region"};
   }
 
   std::optional<Finding> simulated(int policy, const std::string& path) const {
@@ -144,10 +271,19 @@ class FigureCheck {
 }  // namespace
 
 std::optional<Finding> find_study_fault(const Study& study) {
-  if (study.scenario_file().empty()) return Finding{"", "scenario_file is missing"};
+  if (study.has_layer()) {
+    if (auto fault = check_layer(study)) return fault;
+  } else if (study.scenario_file().empty()) {
+    return Finding{"", "scenario_file is missing"};
+  }
   if (auto fault = check_axes(study)) return fault;
-  if (auto fault = check_policies(study)) return fault;
-  if (study.figure().empty()) return Finding{"figure", "no figure: nothing would be simulated"};
+  if (auto fault = check_along(study)) return fault;
+  if (study.has_layer()) {
+    if (study.figure().empty()) return Finding{"figure", "no figure: nothing would be simulated"};
+  } else {
+    if (auto fault = check_policies(study)) return fault;
+    if (auto fault = check_questions(study)) return fault;
+  }
   for (int i = 0; i < study.figure_size(); ++i) {
     for (int other = 0; other < i; ++other) {
       if (study.figure(other).name() == study.figure(i).name()) {

@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "configs/base_chain.h"
-#include "configs/printable.h"
+#include "configs/scenario_changes.h"
 #include "configs/search_path.h"
-#include "configs/settings.h"
 
 namespace warpfold::configs {
 
@@ -18,7 +17,17 @@ constexpr uint64_t kMostSize = uint64_t{1} << 26;   // as of a scenario's sizes 
 constexpr uint64_t kMostCopyCtas = 64;              // NCCL User Guide, NCCL_MAX_CTAS: up to 64
 constexpr uint64_t kMostWords = uint64_t{1} << 48;  // of one tensor: counts of operations stay below 2^63
 
+// SwiGLU's inner layer keeps the parameters of one of 4 x hidden: 8/3, rounded up to a multiple of 256 (facebookresearch/llama,
+// llama/model.py: FeedForward, multiple_of).
+uint64_t default_feed_forward(const TransformerModel& model) {
+  constexpr uint64_t kMultiple = 256;
+  if (!model.gated()) return 4 * model.hidden();
+  return (8 * model.hidden() / 3 + kMultiple - 1) / kMultiple * kMultiple;
+}
+
 void fill_defaults(TransformerModel& model) {
+  if (!model.has_heads() && model.head_dim() > 0) model.set_heads(model.hidden() / model.head_dim());
+  if (!model.has_feed_forward() && model.hidden() <= kMostSize) model.set_feed_forward(default_feed_forward(model));
   if (!model.has_kv_heads()) model.set_kv_heads(model.heads());
   if (!model.has_head_dim() && model.heads() > 0) model.set_head_dim(model.hidden() / model.heads());
   if (!model.has_tensor_parallel()) model.set_tensor_parallel(1);
@@ -141,15 +150,7 @@ Expected<TransformerModel> load_model(const std::string& named, const std::vecto
   const auto path = find_config(named, "models");
   if (!path) return std::unexpected(path.error());
   if (auto loaded = BaseChain(model, places, "").load(*path, {}); !loaded) return std::unexpected(loaded.error());
-  for (const std::string& setting : settings) {
-    const Diagnostic place{"--set " + printable(setting), 0, 0, {}};
-    const size_t equals = setting.find('=');
-    if (equals == std::string::npos || equals == 0) return fail_at(place.file, 0, 0, "expected PATH=VALUE");
-    const auto resolved = set_field(model, setting.substr(0, equals), setting.substr(equals + 1));
-    if (!resolved) return fail_at(place.file, 0, 0, resolved.error().message);
-    if (*resolved == "base") return fail_at(place.file, 0, 0, "base is merged before settings and cannot be set");
-    places.add_value(*resolved, place);
-  }
+  if (auto applied = apply_settings(model, settings, places); !applied) return std::unexpected(applied.error());
   if (model.name().empty()) model.set_name(std::filesystem::path(*path).stem().string());
   fill_defaults(model);
   if (const auto fault = find_model_fault(model)) return places.fail(*fault);

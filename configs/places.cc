@@ -61,6 +61,35 @@ Trail follow(const std::vector<Step>& steps, const pb::Descriptor* type, const L
   return trail;
 }
 
+// Whether `inner` names something within what `outer` names.
+bool is_within(std::string_view inner, std::string_view outer) {
+  return inner.size() > outer.size() && inner.starts_with(outer) && (inner[outer.size()] == '.' || inner[outer.size()] == '[');
+}
+
+// Whether a message has a value at a path, or a list that holds it.
+bool gives(const pb::Message& message, const std::vector<Step>& steps) {
+  const pb::Message* group = &message;
+  for (const Step& step : steps) {
+    const pb::FieldDescriptor* field = group->GetDescriptor()->FindFieldByName(step.field);
+    if (field == nullptr) return false;
+    if (field->is_repeated()) return group->GetReflection()->FieldSize(*group, field) > 0;
+    if (!group->GetReflection()->HasField(*group, field)) return false;
+    if (field->message_type() == nullptr) return true;
+    group = &group->GetReflection()->GetMessage(*group, field);
+  }
+  return true;
+}
+
+// Which element of `list` a path names or leads through; -1: none.
+int index_in(const std::string& path, const std::string& list) {
+  if (!path.starts_with(list) || path.size() <= list.size() || path[list.size()] != '[') return -1;
+  return std::stoi(path.substr(list.size() + 1));
+}
+
+std::string with_index(const std::string& path, const std::string& list, int index) {
+  return list + "[" + std::to_string(index) + path.substr(path.find(']', list.size()));
+}
+
 }  // namespace
 
 void Places::add_file(const std::string& file, const std::string& prefix, const pb::Descriptor& type,
@@ -69,29 +98,66 @@ void Places::add_file(const std::string& file, const std::string& prefix, const 
 }
 
 void Places::put_below(Places lower) {
+  for (Removed& each : removed_) each.files += lower.files_.size();
   files_.insert(files_.begin(), std::make_move_iterator(lower.files_.begin()), std::make_move_iterator(lower.files_.end()));
 }
 
-void Places::add_value(const std::string& path, Diagnostic place) { values_[path] = std::move(place); }
+void Places::add_value(const std::string& path, Diagnostic place) {
+  // What was set within it is replaced.
+  std::erase_if(values_, [&](const auto& value) { return is_within(value.first, path); });
+  values_[path] = std::move(place);
+}
+
+void Places::supersede(const std::string& prefix, const pb::Message& message) {
+  std::erase_if(values_, [&](const auto& value) {
+    return value.first.starts_with(prefix) && gives(message, split(std::string_view(value.first).substr(prefix.size())));
+  });
+}
+
+void Places::remove_element(const std::string& path) {
+  const size_t open = path.rfind('[');
+  const std::string list = path.substr(0, open);
+  const int gone = std::stoi(path.substr(open + 1));
+  std::map<std::string, Diagnostic> moved;
+  for (auto& [at, place] : values_) {
+    const int index = index_in(at, list);
+    if (index == gone) continue;
+    moved[index > gone ? with_index(at, list, index - 1) : at] = std::move(place);
+  }
+  values_ = std::move(moved);
+  removed_.push_back({list, gone, files_.size()});
+}
 
 Diagnostic Places::find(const std::string& path) const {
-  // A list that was set as a whole ("kernel[0].after") stands for its elements ("kernel[0].after[1]").
-  for (const std::string& key : {path, path.substr(0, path.rfind('['))}) {
-    const auto value = values_.find(key);
-    if (value != values_.end()) return value->second;
-  }
   Diagnostic place{files_.empty() ? std::string() : files_.back().name, 0, 0, {}};
   size_t deepest = 0;
+  // A list that was set as a whole ("kernel[0].after") stands for its elements ("kernel[0].after[1]"), an added group for its
+  // fields.
+  for (const auto& [at, value] : values_) {
+    if (at != path && !is_within(path, at)) continue;
+    const size_t depth = split(at).size();
+    if (at == path || path.substr(at.size()).front() == '[') return value;
+    if (depth < deepest) continue;
+    deepest = depth;
+    place = value;
+  }
   size_t replaced = 0;
-  for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
-    if (!path.starts_with(file->prefix)) continue;
-    const std::vector<Step> outer = split(file->prefix);
+  std::string as_written = path;  // in the file that is looked at
+  auto removed = removed_.rbegin();
+  for (size_t f = files_.size(); f-- > 0;) {
+    for (; removed != removed_.rend() && removed->files > f; ++removed) {
+      const int index = index_in(as_written, removed->list);
+      if (index >= removed->index) as_written = with_index(as_written, removed->list, index + 1);
+    }
+    const File& file = files_[f];
+    if (!as_written.starts_with(file.prefix)) continue;
+    const std::vector<Step> outer = split(file.prefix);
     if (outer.size() < replaced) continue;
-    const Trail trail = follow(split(std::string_view(path).substr(file->prefix.size())), file->type, file->locations.get());
+    const Trail trail = follow(split(std::string_view(as_written).substr(file.prefix.size())), file.type, file.locations.get());
     const size_t depth = trail.depth == 0 ? 0 : outer.size() + trail.depth;
     if (depth > deepest) {
       deepest = depth;
-      place = {file->name, trail.location.line + 1, trail.location.column + 1, {}};
+      place = {file.name, trail.location.line + 1, trail.location.column + 1, {}};
     }
     if (trail.replaced != 0) replaced = std::max(replaced, outer.size() + trail.replaced);
   }

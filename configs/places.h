@@ -29,6 +29,11 @@ class Places {
   void put_below(Places lower);
   // `place` is a Diagnostic whose message does not matter.
   void add_value(const std::string& path, Diagnostic place);
+  // `message`, which is merged now, gives values below `prefix` anew: what was set there one by one no longer stands.
+  void supersede(const std::string& prefix, const google::protobuf::Message& message);
+  // The element "kernel[2]" goes out of its list; those behind it move up.
+  void remove_element(const std::string& path);
+  const std::map<std::string, Diagnostic>& values() const { return values_; }
 
   // The place of `path`, or of the innermost group around it that was written somewhere; otherwise the last file.
   Diagnostic find(const std::string& path) const;
@@ -44,8 +49,14 @@ class Places {
     const google::protobuf::Descriptor* type;
     std::unique_ptr<google::protobuf::TextFormat::ParseInfoTree> locations;
   };
+  struct Removed {
+    std::string list;
+    int index;
+    size_t files;  // that were there: they count the element
+  };
   std::vector<File> files_;
   std::map<std::string, Diagnostic> values_;
+  std::vector<Removed> removed_;
 };
 
 }  // namespace warpfold::configs

@@ -2,14 +2,14 @@
 
 #include <google/protobuf/descriptor.h>
 
-#include <charconv>
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <stdexcept>
+#include <algorithm>
+#include <memory>
+#include <ranges>
 #include <utility>
-#include <vector>
 
+#include "configs/field_path.h"
+#include "configs/field_writer.h"
+#include "configs/load.h"
 #include "configs/near_miss.h"
 #include "configs/printable.h"
 
@@ -19,178 +19,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-// "kernel[0].after" and "kernel.0.after" are the same path.
-std::vector<std::string> split(std::string_view path, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char letter : path) {
-    if (letter == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += letter;
-    }
-  }
-  return parts;
-}
-
-std::vector<std::string> path_steps(std::string_view path) {
-  std::string dotted;
-  for (const char letter : path) {
-    if (letter == ']') continue;
-    dotted += letter == '[' ? '.' : letter;
-  }
-  return split(dotted, '.');
-}
-
-template <typename Number>
-std::optional<Number> parse_number(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-std::string wrong_value(const pb::FieldDescriptor& field, const std::string& expected, std::string_view value) {
-  return field.name() + " takes " + expected + ", not " + in_quotes(value);
-}
-
-template <typename Integer>
-Expected<Integer> integer_value(const pb::FieldDescriptor& field, std::string_view value) {
-  const auto number = parse_number<Integer>(value);
-  if (number) return *number;
-  const auto bound = [](Integer limit) { return std::to_string(limit); };
-  return fail(wrong_value(
-      field, "an integer from " + bound(std::numeric_limits<Integer>::min()) + " to " + bound(std::numeric_limits<Integer>::max()),
-      value));
-}
-
-// Sets a singular field (`add` false) or appends to a repeated one.
-class Writer {
- public:
-  Writer(pb::Message& message, const pb::FieldDescriptor& field, bool add)
-      : message_(message), reflection_(*message.GetReflection()), field_(field), add_(add) {}
-
-  Expected<void> write(std::string_view value) {
-    switch (field_.cpp_type()) {
-      case pb::FieldDescriptor::CPPTYPE_UINT32:
-        return store(integer_value<uint32_t>(field_, value), &pb::Reflection::SetUInt32, &pb::Reflection::AddUInt32);
-      case pb::FieldDescriptor::CPPTYPE_UINT64:
-        return store(integer_value<uint64_t>(field_, value), &pb::Reflection::SetUInt64, &pb::Reflection::AddUInt64);
-      case pb::FieldDescriptor::CPPTYPE_INT32:
-        return store(integer_value<int32_t>(field_, value), &pb::Reflection::SetInt32, &pb::Reflection::AddInt32);
-      case pb::FieldDescriptor::CPPTYPE_INT64:
-        return store(integer_value<int64_t>(field_, value), &pb::Reflection::SetInt64, &pb::Reflection::AddInt64);
-      case pb::FieldDescriptor::CPPTYPE_FLOAT:
-        return store(float_value(value), &pb::Reflection::SetFloat, &pb::Reflection::AddFloat);
-      case pb::FieldDescriptor::CPPTYPE_DOUBLE:
-        return store(double_value(value), &pb::Reflection::SetDouble, &pb::Reflection::AddDouble);
-      case pb::FieldDescriptor::CPPTYPE_BOOL:
-        return store(bool_value(value), &pb::Reflection::SetBool, &pb::Reflection::AddBool);
-      case pb::FieldDescriptor::CPPTYPE_ENUM:
-        return store(enum_value(value), &pb::Reflection::SetEnum, &pb::Reflection::AddEnum);
-      case pb::FieldDescriptor::CPPTYPE_STRING:
-        return store(string_value(value), &pb::Reflection::SetString, &pb::Reflection::AddString);
-      default:
-        throw std::logic_error("a schema field of a type that no schema had: " + field_.full_name());
-    }
-  }
-
- private:
-  template <typename Value, typename Set, typename Add>
-  Expected<void> store(const Expected<Value>& value, Set set, Add add) {
-    if (!value) return std::unexpected(value.error());
-    if (add_) {
-      (reflection_.*add)(&message_, &field_, *value);
-    } else {
-      (reflection_.*set)(&message_, &field_, *value);
-    }
-    return {};
-  }
-
-  Expected<float> float_value(std::string_view value) const {
-    const auto number = double_value(value);
-    if (!number) return std::unexpected(number.error());
-    return static_cast<float>(*number);
-  }
-
-  Expected<double> double_value(std::string_view value) const {
-    const auto number = parse_number<double>(value);
-    if (!number || !std::isfinite(*number)) return fail(wrong_value(field_, "a number", value));
-    return *number;
-  }
-
-  Expected<bool> bool_value(std::string_view value) const {
-    if (value == "true" || value == "1") return true;
-    if (value == "false" || value == "0") return false;
-    return fail(wrong_value(field_, "true or false", value));
-  }
-
-  Expected<std::string> string_value(std::string_view value) const {
-    const std::string why = why_unprintable(value);
-    if (!why.empty()) return fail(field_.name() + ": " + why);
-    return std::string(value);
-  }
-
-  Expected<const pb::EnumValueDescriptor*> enum_value(std::string_view value) const {
-    const pb::EnumDescriptor& type = *field_.enum_type();
-    if (const auto* found = type.FindValueByName(std::string(value))) return found;
-    std::vector<std::string> known;
-    for (int i = 0; i < type.value_count(); ++i) known.push_back(type.value(i)->name());
-    return fail("unknown value " + in_quotes(value) + " of " + field_.name() + suggestion(value, known));
-  }
-
-  pb::Message& message_;
-  const pb::Reflection& reflection_;
-  const pb::FieldDescriptor& field_;
-  bool add_;
-};
-
-// The field by which elements of a repeated group are called.
-const pb::FieldDescriptor* key_field(const pb::Descriptor& type) {
-  const auto* name = type.FindFieldByName("name");
-  return name != nullptr ? name : type.FindFieldByName("kernel");
-}
-
-Expected<int> element_index(const pb::Message& message, const pb::FieldDescriptor& field, const std::string& selector) {
-  const pb::Reflection& reflection = *message.GetReflection();
-  const int size = reflection.FieldSize(message, &field);
-  const pb::FieldDescriptor* key = key_field(*field.message_type());
-  std::vector<std::string> known;
-  for (int i = 0; key != nullptr && i < size; ++i) {
-    const pb::Message& element = reflection.GetRepeatedMessage(message, &field, i);
-    known.push_back(element.GetReflection()->GetString(element, key));
-    if (known.back() == selector) return i;
-  }
-  const auto index = parse_number<int>(selector);
-  if (index && *index >= 0 && *index < size) return *index;
-  if (index) return fail("no " + field.name() + " " + selector + ": there are " + std::to_string(size) + ", counted from 0");
-  return fail("no " + field.name() + " called " + in_quotes(selector) + suggestion(selector, known));
-}
-
-Expected<const pb::FieldDescriptor*> find_field(const pb::Message& message, const std::string& name) {
-  const pb::Descriptor& type = *message.GetDescriptor();
-  if (const auto* field = type.FindFieldByName(name)) return field;
-  std::vector<std::string> known;
-  for (int i = 0; i < type.field_count(); ++i) known.push_back(type.field(i)->name());
-  return fail("unknown field " + in_quotes(name) + " in " + type.name() + suggestion(name, known));
-}
-
-// Setting a field of another alternative would silently throw the kernel's own workload away.
-Expected<void> check_alternative(const pb::Message& message, const pb::FieldDescriptor& field) {
-  const pb::OneofDescriptor* choice = field.real_containing_oneof();
-  if (choice == nullptr) return {};
-  const auto* present = message.GetReflection()->GetOneofFieldDescriptor(message, choice);
-  if (present == nullptr || present == &field) return {};
-  return fail("this " + message.GetDescriptor()->name() + " has " + present->name() + ", not " + field.name());
-}
-
-Expected<void> write_list(pb::Message& message, const pb::FieldDescriptor& field, std::string_view value) {
-  message.GetReflection()->ClearField(&message, &field);
-  if (value.empty()) return {};
-  for (const std::string& element : split(value, ',')) {
-    if (auto written = Writer(message, field, true).write(element); !written) return written;
-  }
-  return {};
-}
+constexpr std::string_view kUnsetWord = "unset ";
 
 std::string group_message(const pb::FieldDescriptor& field) {
   std::string fields;
@@ -199,38 +28,223 @@ std::string group_message(const pb::FieldDescriptor& field) {
   return field.name() + " is a group; name one of its fields: " + fields;
 }
 
+// The message whose field the path ends in.
+pb::Message& owner_of(pb::Message& root, const FieldPath& path) {
+  pb::Message* message = &root;
+  for (size_t s = 0; s + 1 < path.steps.size(); ++s) {
+    const auto [field, index] = path.steps[s];
+    const pb::Reflection& reflection = *message->GetReflection();
+    message = index < 0 ? reflection.MutableMessage(message, field) : reflection.MutableRepeatedMessage(message, field, index);
+  }
+  return *message;
+}
+
+// The same where it is there, groups around it included; else none.
+const pb::Message* present_owner_of(const pb::Message& root, const FieldPath& path) {
+  const pb::Message* message = &root;
+  for (size_t s = 0; s + 1 < path.steps.size(); ++s) {
+    const auto [field, index] = path.steps[s];
+    const pb::Reflection& reflection = *message->GetReflection();
+    if (index < 0 && !reflection.HasField(*message, field)) return nullptr;
+    message = index < 0 ? &reflection.GetMessage(*message, field) : &reflection.GetRepeatedMessage(*message, field, index);
+  }
+  return message;
+}
+
+bool is_list(const FieldPath& path) { return path.last().field->is_repeated() && path.last().index < 0; }
+
+// Those behind it move up.
+void remove_element(pb::Message& message, const pb::FieldDescriptor& field, int index) {
+  const pb::Reflection& reflection = *message.GetReflection();
+  for (int i = index; i + 1 < reflection.FieldSize(message, &field); ++i) reflection.SwapElements(&message, &field, i, i + 1);
+  reflection.RemoveLast(&message, &field);
+}
+
+// The text of a group, in braces or without.
+Expected<void> add_group(pb::Message& message, const pb::FieldDescriptor& field, std::string_view text) {
+  const size_t open = text.find_first_not_of(' ');
+  const size_t close = text.find_last_not_of(' ');
+  if (open != std::string_view::npos && text[open] == '{' && text[close] == '}') text = text.substr(open + 1, close - open - 1);
+  const std::unique_ptr<pb::Message> element(pb::MessageFactory::generated_factory()->GetPrototype(field.message_type())->New());
+  if (auto parsed = parse_text("", text, *element); !parsed) return fail(parsed.error().message);
+  message.GetReflection()->AddMessage(&message, &field)->CopyFrom(*element);
+  return {};
+}
+
+std::string element_text(const pb::Message& message, const pb::FieldDescriptor& field, int index) {
+  std::string text;
+  pb::TextFormat::PrintFieldValueToString(message, &field, index, &text);
+  if (field.cpp_type() == pb::FieldDescriptor::CPPTYPE_STRING)
+    return message.GetReflection()->GetRepeatedString(message, &field, index);
+  return text;
+}
+
+// Indices of the elements that are to go, ascending.
+Expected<std::vector<int>> elements_to_remove(const pb::Message& message, const pb::FieldDescriptor& field,
+                                              const std::string& value) {
+  if (field.message_type() != nullptr) return find_elements(message, field, value);
+  std::vector<std::string> known;
+  for (int i = 0; i < message.GetReflection()->FieldSize(message, &field); ++i) known.push_back(element_text(message, field, i));
+  std::vector<int> indices;
+  for (const std::string& each : split(value, ',')) {
+    const auto before = indices.size();
+    for (size_t i = 0; i < known.size(); ++i) {
+      if (known[i] == each && std::ranges::find(indices, static_cast<int>(i)) == indices.end())
+        indices.push_back(static_cast<int>(i));
+    }
+    if (indices.size() == before) return fail("no " + in_quotes(each) + " in " + field.name() + suggestion(each, known));
+  }
+  std::ranges::sort(indices);
+  return indices;
+}
+
+// Carries out one change at one place after the other.
+class Changer {
+ public:
+  Changer(pb::Message& root, const Change& change) : root_(root), change_(change) {}
+
+  Expected<std::vector<Changed>> run() {
+    auto paths = find_fields(root_, change_.path);
+    if (!paths) return std::unexpected(paths.error());
+    if (has_wildcard(change_.path)) paths = those_concerned(*std::move(paths));
+    if (!paths) return std::unexpected(paths.error());
+    // From the last on: what goes out of a list moves none of those that are still to go.
+    for (const FieldPath& path : *paths | std::views::reverse) {
+      if (auto done = change(path); !done) return std::unexpected(done.error());
+    }
+    return std::move(changed_);
+  }
+
+ private:
+  // Of the places of a pattern those that have what is to go.
+  Expected<std::vector<FieldPath>> those_concerned(std::vector<FieldPath> paths) {
+    std::erase_if(paths, [&](const FieldPath& path) {
+      if (change_.verb == Verb::kUnset) return path.last().index < 0 && !is_set(path);
+      if (change_.verb != Verb::kRemove || !is_list(path)) return false;
+      const pb::Message* owner = present_owner_of(root_, path);
+      return owner == nullptr || !elements_to_remove(*owner, *path.last().field, change_.value);
+    });
+    if (!paths.empty()) return paths;
+    return fail(in_quotes(change_.path) +
+                (change_.verb == Verb::kUnset ? " is set nowhere" : ": no list has " + in_quotes(change_.value)));
+  }
+
+  bool is_set(const FieldPath& path) const {
+    const pb::Message* message = present_owner_of(root_, path);
+    const pb::FieldDescriptor* field = path.last().field;
+    if (message == nullptr) return false;
+    return field->is_repeated() ? message->GetReflection()->FieldSize(*message, field) > 0
+                                : message->GetReflection()->HasField(*message, field);
+  }
+
+  Expected<void> change(const FieldPath& path) {
+    switch (change_.verb) {
+      case Verb::kSet:
+        return set(path);
+      case Verb::kAdd:
+        return add(path);
+      case Verb::kRemove:
+        return remove(path);
+      case Verb::kUnset:
+        return unset(path);
+    }
+    return {};
+  }
+
+  Expected<void> set(const FieldPath& path) {
+    const pb::FieldDescriptor& field = *path.last().field;
+    if (field.message_type() != nullptr) return fail(group_message(field));
+    pb::Message& message = owner_of(root_, path);
+    if (field.is_repeated()) message.GetReflection()->ClearField(&message, &field);
+    changed_.push_back({path.text()});
+    return field.is_repeated() ? add_values(message, field, change_.value) : write_value(message, field, change_.value);
+  }
+
+  Expected<void> add(const FieldPath& path) {
+    const pb::FieldDescriptor& field = *path.last().field;
+    if (!is_list(path)) return fail(field.name() + " is no list: PATH=VALUE sets it");
+    pb::Message& message = owner_of(root_, path);
+    if (field.message_type() == nullptr) {
+      changed_.push_back({path.text()});
+      return add_values(message, field, change_.value);
+    }
+    changed_.push_back({path.text() + "[" + std::to_string(message.GetReflection()->FieldSize(message, &field)) + "]"});
+    return add_group(message, field, change_.value);
+  }
+
+  Expected<void> remove(const FieldPath& path) {
+    const pb::FieldDescriptor& field = *path.last().field;
+    if (!is_list(path)) return fail(field.name() + " is no list: --unset clears it");
+    pb::Message& message = owner_of(root_, path);
+    const auto indices = elements_to_remove(message, field, change_.value);
+    if (!indices) return std::unexpected(indices.error());
+    for (const int index : *indices | std::views::reverse) {
+      remove_element(message, field, index);
+      if (field.message_type() != nullptr) changed_.push_back({path.text() + "[" + std::to_string(index) + "]", true});
+    }
+    if (field.message_type() == nullptr) changed_.push_back({path.text()});
+    return {};
+  }
+
+  Expected<void> unset(const FieldPath& path) {
+    const auto [field, index] = path.last();
+    pb::Message& message = owner_of(root_, path);
+    if (index >= 0) {
+      remove_element(message, *field, index);
+      changed_.push_back({path.text(), true});
+      return {};
+    }
+    if (!is_set(path)) return fail(path.text() + " is not set");
+    message.GetReflection()->ClearField(&message, field);
+    changed_.push_back({path.text()});
+    return {};
+  }
+
+  pb::Message& root_;
+  const Change& change_;
+  std::vector<Changed> changed_;
+};
+
 }  // namespace
 
+Expected<Change> parse_change(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) return fail("expected PATH=VALUE");
+  Change change{Verb::kSet, std::string(text.substr(0, equals)), std::string(text.substr(equals + 1))};
+  const char before = text[equals - 1];
+  if (before != '+' && before != '-') return change;
+  change.path.pop_back();
+  change.verb = before == '+' ? Verb::kAdd : Verb::kRemove;
+  if (change.path.empty()) return fail("expected PATH" + std::string(1, before) + "=VALUE");
+  return change;
+}
+
+std::string unset_setting(const std::string& path) { return std::string(kUnsetWord) + path; }
+
+Expected<Change> parse_setting(const std::string& setting) {
+  if (!setting.starts_with(kUnsetWord)) return parse_change(setting);
+  Change change{Verb::kUnset, setting.substr(kUnsetWord.size()), {}};
+  if (change.path.empty() || change.path.find('=') != std::string::npos) return fail("expected PATH");
+  return change;
+}
+
+std::string setting_label(const std::string& setting) {
+  return setting.starts_with(kUnsetWord) ? "--unset " + printable(setting.substr(kUnsetWord.size()))
+                                         : "--set " + printable(setting);
+}
+
+Expected<std::vector<Changed>> apply_change(pb::Message& root, const Change& change) {
+  const std::unique_ptr<pb::Message> changed(root.New());
+  changed->CopyFrom(root);
+  auto paths = Changer(*changed, change).run();
+  if (paths) root.GetReflection()->Swap(&root, changed.get());
+  return paths;
+}
+
 Expected<std::string> set_field(pb::Message& root, std::string_view path, std::string_view value) {
-  const std::vector<std::string> steps = path_steps(path);
-  pb::Message* message = &root;
-  std::string resolved;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const auto found = find_field(*message, steps[i]);
-    if (!found) return std::unexpected(found.error());
-    const pb::FieldDescriptor& field = **found;
-    if (auto checked = check_alternative(*message, field); !checked) return std::unexpected(checked.error());
-    if (!resolved.empty()) resolved += '.';
-    resolved += field.name();
-    const bool last = i + 1 == steps.size();
-    if (field.message_type() == nullptr) {
-      if (!last) return fail(field.name() + " is a plain value and has no field " + in_quotes(steps[i + 1]));
-      const auto written = field.is_repeated() ? write_list(*message, field, value) : Writer(*message, field, false).write(value);
-      if (!written) return std::unexpected(written.error());
-      return resolved;
-    }
-    if (last) return fail(group_message(field));
-    if (!field.is_repeated()) {
-      message = message->GetReflection()->MutableMessage(message, &field);
-      continue;
-    }
-    const auto index = element_index(*message, field, steps[++i]);
-    if (!index) return std::unexpected(index.error());
-    resolved.append("[").append(std::to_string(*index)).append("]");
-    message = message->GetReflection()->MutableRepeatedMessage(message, &field, *index);
-    if (i + 1 == steps.size()) return fail(group_message(field));
-  }
-  throw std::logic_error("a path without steps");
+  auto changed = apply_change(root, {Verb::kSet, std::string(path), std::string(value)});
+  if (!changed) return std::unexpected(changed.error());
+  return std::move(changed->front().path);
 }
 
 }  // namespace warpfold::configs

@@ -11,6 +11,7 @@
 #include "traces/validate.h"
 #include "workloads/ampere_gemm/ampere_gemm.h"
 #include "workloads/blackwell_gemm/blackwell_gemm.h"
+#include "workloads/common/cta_footprint.h"
 #include "workloads/common/gpu_caches.h"
 #include "workloads/common/warm_l2.h"
 #include "workloads/elementwise/elementwise.h"
@@ -115,6 +116,11 @@ Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const config
     return std::unexpected(std::move(problem));
   }
   made->name = kernel.name();
+  if (const auto changed = apply_footprint(kernel.footprint(), *made); !changed) {
+    Diagnostic problem = changed.error().inside("footprint");
+    problem.message = "kernel " + kernel.name() + ": " + problem.message;
+    return std::unexpected(std::move(problem));
+  }
   if (kernel.l2() == configs::WARM) warm_l2(*made, gpu.l2().bytes());
   if (auto valid = traces::validate(*made, scenario_file); !valid) return std::unexpected(valid.error());
   return made;

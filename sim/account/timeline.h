@@ -13,6 +13,7 @@ namespace warpfold::sim {
 // How much a timeline keeps of one SM, whatever the length of the run.
 struct TimelineLimits {
   size_t ctas = 128;     // of the first slices of CTAs and of the last ones, each
+  size_t longest = 8;    // of each launch's other slices, the longest: a CTA that runs for most of the time is never left out
   size_t phases = 256;   // the same for phases of roles
   size_t folds = 128;    // of the first folded spans and of the last ones, each
   size_t windows = 128;  // of use; then they get twice as long
@@ -76,8 +77,11 @@ struct LaunchSpan {
   Cycle start = 0;     // its first CTA was placed
   Cycle end = 0;       // its last CTA ended
   uint64_t ctas = 0;
-  // Those that no slice shows: between the first and the last slices kept; placed and ended in time that was skipped.
+  // Those that no slice shows: between the first and the last slices kept, from the start of the first of them to the end of the
+  // last; placed and ended in time that was skipped.
   uint64_t ctas_left_out = 0;
+  Cycle left_out_from = 0;
+  Cycle left_out_to = 0;
   uint64_t ctas_folded = 0;
 };
 

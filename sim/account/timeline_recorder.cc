@@ -23,7 +23,7 @@ TimelineRecorder::TimelineRecorder(const TimelineLimits& limits, size_t launches
       ctas_(limits.ctas),
       phases_(limits.phases),
       released_(launches, 0),
-      ctas_left_out_(launches, 0),
+      middle_(launches),
       ctas_folded_(launches, 0),
       folds_(limits.folds),
       window_use_(lanes, 0) {}
@@ -79,7 +79,26 @@ void TimelineRecorder::cut_phases(const Skipped& skip) {
 }
 
 void TimelineRecorder::add_slice(const CtaSlice& slice) {
-  ctas_.add(slice, [&](const CtaSlice& each) { ++ctas_left_out_[each.launch]; });
+  ctas_.add(slice, [&](const CtaSlice& each) { add_to_middle(each); });
+}
+
+void TimelineRecorder::add_to_middle(const CtaSlice& slice) {
+  const auto length = [](const CtaSlice& each) { return each.end - each.start; };
+  Middle& middle = middle_[slice.launch];
+  CtaSlice shortest = slice;
+  if (middle.longest.size() < limits_.longest) {
+    middle.longest.push_back(slice);
+    return;
+  }
+  const auto kept = std::ranges::min_element(middle.longest, {}, length);
+  if (kept != middle.longest.end() && length(*kept) < length(slice)) std::swap(*kept, shortest);
+  leave_out(middle, 1, shortest.start, shortest.end);
+}
+
+void TimelineRecorder::leave_out(Middle& middle, uint64_t ctas, Cycle from, Cycle to) {
+  middle.from = middle.left_out == 0 ? from : std::min(middle.from, from);
+  middle.to = std::max(middle.to, to);
+  middle.left_out += ctas;
 }
 
 void TimelineRecorder::add_fold(const FoldedSpan& span) {
@@ -153,6 +172,7 @@ void TimelineRecorder::widen() {
 void TimelineRecorder::exchange_classes(const std::vector<std::map<uint32_t, uint32_t>>& class_of) {
   const auto exchange = [&](CtaSlice& slice) { slice.cta_class = class_of[slice.launch].at(slice.cta_class); };
   ctas_.for_each(exchange);
+  for (Middle& middle : middle_) std::ranges::for_each(middle.longest, exchange);
   for (auto& open : open_) {
     if (open) exchange(*open);
   }
@@ -180,6 +200,11 @@ void TimelineRecorder::continue_with(const TimelineRecorder& more) {
     slice.placed = own.placed;
     return slice;
   };
+  for (size_t l = 0; l < middle_.size(); ++l) {
+    const Middle& middle = more.middle_[l];
+    for (const CtaSlice& slice : middle.longest) add_to_middle(own_past(slice));
+    if (middle.left_out > 0) leave_out(middle_[l], middle.left_out, middle.from, middle.to);
+  }
   more.ctas_.for_each([&](const CtaSlice& slice) { add_slice(own_past(slice)); });
   for (size_t slot = 0; slot < open_.size(); ++slot) {
     open_[slot] = more.open_[slot] ? std::optional(own_past(*more.open_[slot])) : std::nullopt;
@@ -201,7 +226,6 @@ void TimelineRecorder::continue_with(const TimelineRecorder& more) {
   folds_left_out_ += more.folds_left_out_;
   cycles_left_out_ += more.cycles_left_out_;
   for (size_t l = 0; l < released_.size(); ++l) {
-    ctas_left_out_[l] += more.ctas_left_out_[l];
     ctas_folded_[l] += more.ctas_folded_[l];
   }
   released_ = more.released_;
@@ -217,7 +241,11 @@ SmTimeline TimelineRecorder::timeline(std::vector<LaunchSpan> launches) const {
   timeline.launches = std::move(launches);
   for (LaunchSpan& launch : timeline.launches) {
     launch.released = released_[launch.launch];
-    launch.ctas_left_out = ctas_left_out_[launch.launch];
+    const Middle& middle = middle_[launch.launch];
+    launch.ctas_left_out = middle.left_out;
+    launch.left_out_from = middle.from;
+    launch.left_out_to = middle.to;
+    timeline.ctas.insert(timeline.ctas.end(), middle.longest.begin(), middle.longest.end());
     launch.ctas_folded = ctas_folded_[launch.launch];
   }
   ctas_.for_each([&](const CtaSlice& slice) { timeline.ctas.push_back(slice); });

@@ -67,7 +67,17 @@ class TimelineRecorder {
     std::vector<uint64_t> moves;  // per warp of the CTA
   };
 
+  // CTAs of a launch that the ends of the sequence have not kept.
+  struct Middle {
+    std::vector<CtaSlice> longest;
+    uint64_t left_out = 0;
+    Cycle from = 0;  // of those left out: the first start, the last end
+    Cycle to = 0;
+  };
+
   void add_slice(const CtaSlice& slice);
+  void add_to_middle(const CtaSlice& slice);
+  static void leave_out(Middle& middle, uint64_t ctas, Cycle from, Cycle to);
   void add_phase(PhaseSlice slice, Cycle end);
   void cut_phases(const Skipped& skip);
   void add_fold(const FoldedSpan& span);
@@ -82,9 +92,9 @@ class TimelineRecorder {
   Ends<CtaSlice> ctas_;
   Ends<PhaseSlice> phases_;
   uint64_t phases_left_out_ = 0;
-  std::vector<Cycle> released_;          // per launch
-  std::vector<uint64_t> ctas_left_out_;  // per launch
-  std::vector<uint64_t> ctas_folded_;    // per launch
+  std::vector<Cycle> released_;        // per launch
+  std::vector<Middle> middle_;         // per launch
+  std::vector<uint64_t> ctas_folded_;  // per launch
   Ends<FoldedSpan> folds_;
   uint64_t folds_left_out_ = 0;
   uint64_t cycles_left_out_ = 0;

@@ -1,6 +1,8 @@
 #include "sim/analytic/demand.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "sim/memory/memory_share.h"
 #include "sim/sm/register_ports.h"
@@ -23,6 +25,31 @@ uint64_t wavefronts_of(const MicroOp& op) {
 
 uint64_t wgmma_wavefronts_of(const Spec& spec, const MicroOp& op) {
   return (op.a_elsewhere ? 0 : spec.wgmma_a_wavefronts) + round_up_divide(op.columns, spec.wgmma_columns_per_b_wavefront);
+}
+
+std::optional<AccessKind> kind_of(const MicroOp& op) {
+  switch (op.behaviour) {
+    case Behaviour::kLoadGlobal:
+      return AccessKind::kGlobalLoad;
+    case Behaviour::kStoreGlobal:
+      return AccessKind::kGlobalStore;
+    case Behaviour::kCopyAsync:
+      return AccessKind::kCopyAsync;
+    case Behaviour::kBulkLoad:
+      return AccessKind::kBulkLoad;
+    case Behaviour::kBulkStore:
+      return AccessKind::kBulkStore;
+    case Behaviour::kLoadShared:
+      return AccessKind::kSharedLoad;
+    case Behaviour::kStoreShared:
+      return AccessKind::kSharedStore;
+    case Behaviour::kLoadMatrix:
+      return AccessKind::kLoadMatrix;
+    case Behaviour::kShuffle:
+      return AccessKind::kShuffle;
+    default:
+      return std::nullopt;  // barriers, constants
+  }
 }
 
 // Walks one warp's program and counts. A loop is walked twice, for its first pass and for all later ones: what the register-file
@@ -68,10 +95,12 @@ class Walk {
     } else if (op.pipe == Pipe::kWgmma) {
       demand_.wgmma_quarter_cycles += times * spec_.wgmma_cycles(op.columns);
       demand_.wgmma_quarter_wavefronts += times * wgmma_wavefronts_of(spec_, op);
+      count_operands(AccessKind::kWgmmaOperand, wgmma_wavefronts_of(spec_, op), times);
     } else if (op.pipe == Pipe::kTcgen05) {
       if (op.behaviour == Behaviour::kTcgen05Commit) return;
       demand_.tcgen05_cycles += times * tcgen05_cycles(spec_, op);
       demand_.tcgen05_wavefronts += times * tcgen05_wavefronts(spec_, op);
+      count_operands(AccessKind::kTcgen05Operand, tcgen05_wavefronts(spec_, op), times);
     } else if (op.pipe != Pipe::kNone) {
       demand_.pipe_cycles[static_cast<int>(op.pipe)] += times * op.interval;
       if (op.blocks_lite) demand_.pipe_cycles[static_cast<int>(Pipe::kFmaLite)] += times * op.interval;
@@ -88,6 +117,7 @@ class Walk {
   void count_memory(const MicroOp& op, uint64_t times) {
     demand_.memory_requests += times;
     demand_.wavefronts += times * wavefronts_of(op);
+    count_access(op, times);
     demand_.bulk_loads += op.behaviour == Behaviour::kBulkLoad ? times : 0;
     if (!op.global) return;
     const uint64_t moving = times - in_l1(op, times);
@@ -96,6 +126,24 @@ class Walk {
     if (op.stream < 0) return;
     auto& by_stream = writes_memory(op) ? demand_.stream_written_bytes : demand_.stream_read_bytes;
     by_stream[static_cast<size_t>(op.stream)] += moving * op.bytes;
+  }
+
+  void count_access(const MicroOp& op, uint64_t times) {
+    const std::optional<AccessKind> kind = kind_of(op);
+    if (!kind) return;
+    AccessCounts& counts = demand_.accesses[static_cast<size_t>(*kind)];
+    counts.requests += times;
+    counts.wavefronts += times * wavefronts_of(op);
+    counts.excess_wavefronts += times * op.extra_wavefronts;
+    if (!op.global) return;
+    counts.bytes += times * op.bytes;
+    counts.l1_bytes += in_l1(op, times) * op.bytes;
+  }
+
+  void count_operands(AccessKind kind, uint64_t wavefronts, uint64_t times) {
+    AccessCounts& counts = demand_.accesses[static_cast<size_t>(kind)];
+    counts.requests += times;
+    counts.wavefronts += times * wavefronts;
   }
 
   // Requests that L1 serves.
@@ -148,6 +196,22 @@ LargestRequest largest_of(const Spec& spec, const KernelImage& image) {
 
 }  // namespace
 
+std::string_view access_name(AccessKind kind) {
+  using enum AccessKind;
+  constexpr auto kNames = by_enum<AccessKind, std::string_view>({{kGlobalLoad, "global_load"},
+                                                                 {kGlobalStore, "global_store"},
+                                                                 {kCopyAsync, "copy_async"},
+                                                                 {kBulkLoad, "bulk_load"},
+                                                                 {kBulkStore, "bulk_store"},
+                                                                 {kSharedLoad, "shared_load"},
+                                                                 {kSharedStore, "shared_store"},
+                                                                 {kLoadMatrix, "load_matrix"},
+                                                                 {kShuffle, "shuffle"},
+                                                                 {kWgmmaOperand, "wgmma_operand"},
+                                                                 {kTcgen05Operand, "tcgen05_operand"}});
+  return kNames[static_cast<size_t>(kind)];
+}
+
 void Demand::add(const Demand& other, uint64_t times) {
   instructions += other.instructions * times;
   for (size_t p = 0; p < pipe_cycles.size(); ++p) {
@@ -160,6 +224,13 @@ void Demand::add(const Demand& other, uint64_t times) {
   tcgen05_cycles += other.tcgen05_cycles * times;
   tcgen05_wavefronts += other.tcgen05_wavefronts * times;
   for (size_t b = 0; b < register_reads.size(); ++b) register_reads[b] += other.register_reads[b] * times;
+  for (size_t a = 0; a < accesses.size(); ++a) {
+    accesses[a].requests += other.accesses[a].requests * times;
+    accesses[a].bytes += other.accesses[a].bytes * times;
+    accesses[a].l1_bytes += other.accesses[a].l1_bytes * times;
+    accesses[a].wavefronts += other.accesses[a].wavefronts * times;
+    accesses[a].excess_wavefronts += other.accesses[a].excess_wavefronts * times;
+  }
   memory_requests += other.memory_requests * times;
   wavefronts += other.wavefronts * times;
   bulk_loads += other.bulk_loads * times;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "configs/enum_values.h"
@@ -12,6 +13,31 @@
 #include "sim/sm/tcgen05_unit.h"
 
 namespace warpfold::sim {
+
+// Ways in which a warp's instructions reach memory.
+enum class AccessKind : uint8_t {
+  kGlobalLoad,
+  kGlobalStore,  // and reductions
+  kCopyAsync,    // LDGSTS: global to shared
+  kBulkLoad,     // TMA
+  kBulkStore,
+  kSharedLoad,
+  kSharedStore,
+  kLoadMatrix,
+  kShuffle,
+  kWgmmaOperand,    // of wgmma, read from shared memory
+  kTcgen05Operand,  // of tcgen05.mma, likewise
+};
+std::string_view access_name(AccessKind kind);
+
+struct AccessCounts {
+  uint64_t requests = 0;  // warp instructions
+  uint64_t bytes = 0;     // asked of L1 and L2
+  uint64_t l1_bytes = 0;  // of them, served by L1
+  uint64_t wavefronts =
+      0;  // of wgmma in quarters: four warps issue a command together; passes through the data stage of shared memory
+  uint64_t excess_wavefronts = 0;  // of them, beyond the conflict-free minimum: bank conflicts, scattered addresses
+};
 
 // What a piece of work asks of the machine's resources, in each resource's own unit: counted from rolled programs and trip counts,
 // without regard to when.
@@ -25,8 +51,9 @@ struct Demand {
   uint64_t tcgen05_cycles = 0;                                          // tensor core
   uint64_t tcgen05_wavefronts = 0;                                      // shared memory
   std::array<uint64_t, 2> register_reads{};  // warp-wide registers, per bank, that the register-file cache does not hold
-  uint64_t memory_requests = 0;              // to the SM-shared stage
-  uint64_t wavefronts = 0;                   // passes through the data stage of shared memory
+  std::array<AccessCounts, enum_size<AccessKind>()> accesses{};
+  uint64_t memory_requests = 0;  // to the SM-shared stage
+  uint64_t wavefronts = 0;       // passes through the data stage of shared memory
   uint64_t bulk_loads = 0;
   uint64_t bytes_in = 0;       // through the SM's network port
   uint64_t bytes_out = 0;      // likewise

@@ -136,25 +136,28 @@ bool ties(const MicroOp& op) {
 
 }  // namespace
 
+std::vector<ResidencyLimit> residency_limits(const Spec& spec, const traces::Kernel& kernel) {
+  const Footprint footprint = footprint_of(spec, kernel);
+  const auto room = [&](uint32_t has, uint32_t takes) { return takes == 0 ? spec.cta_slots : has / takes; };
+  const bool too_much = kernel.shared_memory_bytes > spec.shared_memory_per_cta_max;
+  return {{"registers", room(spec.registers, footprint.registers)},
+          {"shared_memory", too_much ? 0 : room(spec.shared_memory_bytes, footprint.shared_memory)},
+          {"warp_slots", warp_slot_limit(spec, footprint.warps)},
+          {"cta_slots", spec.cta_slots},
+          {"tensor_memory", room(spec.tensor_memory_columns, footprint.tensor_memory)}};
+}
+
 Expected<Occupancy> occupancy_of(const Spec& spec, const traces::Kernel& kernel) {
   if (kernel.architecture != spec.architecture->name()) {
     return fail("kernel '" + kernel.name + "' is for " + kernel.architecture + ", the GPU is " + spec.architecture->name());
   }
   Occupancy alone;
   alone.footprint = footprint_of(spec, kernel);
-  const std::array<std::pair<uint32_t, const char*>, 5> limits = {{
-      {spec.registers / alone.footprint.registers, "registers"},
-      {alone.footprint.shared_memory == 0 ? spec.cta_slots : spec.shared_memory_bytes / alone.footprint.shared_memory,
-       "shared_memory"},
-      {warp_slot_limit(spec, alone.footprint.warps), "warp_slots"},
-      {spec.cta_slots, "cta_slots"},
-      {alone.footprint.tensor_memory == 0 ? spec.cta_slots : spec.tensor_memory_columns / alone.footprint.tensor_memory,
-       "tensor_memory"},
-  }};
-  const auto least = std::ranges::min_element(limits, {}, &std::pair<uint32_t, const char*>::first);
-  alone.ctas_per_sm = least->first;
-  alone.limiter = least->second;
-  if (kernel.shared_memory_bytes > spec.shared_memory_per_cta_max || alone.ctas_per_sm == 0) {
+  const std::vector<ResidencyLimit> limits = residency_limits(spec, kernel);
+  const auto least = std::ranges::min_element(limits, {}, &ResidencyLimit::ctas);
+  alone.ctas_per_sm = least->ctas;
+  alone.limiter = least->resource;
+  if (alone.ctas_per_sm == 0) {
     return fail("a CTA of kernel '" + kernel.name + "' can never fit: it needs " + std::to_string(alone.footprint.warps) +
                 " warps, " + std::to_string(alone.footprint.registers) + " registers and " +
                 std::to_string(kernel.shared_memory_bytes) + " bytes of shared memory; an SM has " +

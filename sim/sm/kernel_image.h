@@ -20,6 +20,12 @@ struct Footprint {
   uint32_t tensor_memory = 0;  // columns
 };
 
+// CTAs of a kernel that one resource of an SM has room for.
+struct ResidencyLimit {
+  std::string resource;  // registers, shared_memory, warp_slots, cta_slots, tensor_memory
+  uint32_t ctas = 0;
+};
+
 // CTAs of a kernel that has an SM to itself.
 struct Occupancy {
   Footprint footprint;
@@ -41,6 +47,8 @@ struct KernelImage : Occupancy {
   std::vector<bool> loop_free;  // per CTA class: no warp goes round a loop, so that CTAs are all that comes again
 };
 
+// Of each resource, in the order in which the limiter of equal ones is the first; a CTA that can never fit has a limit of 0.
+std::vector<ResidencyLimit> residency_limits(const Spec& spec, const traces::Kernel& kernel);
 // Fails where the kernel is for another architecture than `spec` or its CTA can never fit.
 Expected<Occupancy> occupancy_of(const Spec& spec, const traces::Kernel& kernel);
 // Fails where occupancy_of does.

@@ -13,8 +13,8 @@ namespace {
 
 configs::WhatIf ask(const std::string& scenario, std::vector<std::string> settings = {}) {
   cli::WhatIfQuestion question;
-  question.file = WARPFOLD_SOURCE_DIR "/configs/scenarios/" + scenario + ".textproto";
-  question.settings = std::move(settings);
+  question.scenario.file = WARPFOLD_SOURCE_DIR "/configs/scenarios/" + scenario + ".textproto";
+  question.scenario.settings = std::move(settings);
   for (const configs::ScalableResource& resource : configs::scalable_resources()) {
     if (!resource.many) question.resources.push_back(&resource);
   }

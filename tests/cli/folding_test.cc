@@ -20,12 +20,14 @@ const fs::path kScenarios = fs::path(WARPFOLD_SOURCE_DIR) / "configs" / "scenari
 
 // What makes a full replay a second or less, by the scenario's name.
 const std::map<std::string, std::vector<std::string>> kSmaller = {
+    {"block", {"embedding=512", "heads=4", "seq=512", "type=fp8"}},
     {"block_b200", {"seq=512", "embedding=512"}},
     {"block_gpt3_like", {"seq=512", "embedding=1024"}},
     {"block_gpt4_like", {"seq=512", "embedding=1024"}},
     {"block_llama3_405b", {"seq=1024", "embedding=1024"}},
     {"block_llama3_70b", {"seq=512", "embedding=512", "policy.kind=PIPELINED"}},
     {"block_llama3_8b", {"seq=512", "embedding=512", "policy.kind=WARP_SPECIALIZED"}},
+    {"decode_beside_gemm_h100", {"batch=4", "tokens=1024", "kernel.gemm.hopper_gemm.n=4096", "kernel.gemm.hopper_gemm.k=2048"}},
     {"decode_gemm_partition_a100", {"kernel.decode.flash_attention_2.shape.batch=64", "kernel.gemm.ampere_gemm.k=1024"}},
     {"decode_gemm_partition_h100", {"kernel.gemm.hopper_gemm.m=1024", "kernel.gemm.hopper_gemm.k=2048"}},
     {"decode_h100", {}},
@@ -42,6 +44,7 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"gemm_h100_bf16_8192", {"size=4096"}},
     {"gemm_h100_fp8_8192", {"size=4096"}},
     {"gemm_relu_h100", {}},
+    {"listing_beside_philox", {"kernel.own.listing.description.parameter.rows.value=1728", "kernel.rng.philox.heads=1"}},
     {"moe_up_h100", {}},
     {"philox_h100", {"seq=1024"}},
     {"pod_attention_a100", {"prompt=2048", "sequences=8", "keys=2048"}},
@@ -51,6 +54,7 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
     {"qkv_philox_b200", {"seq=1024", "embedding=1024"}},
     {"qkv_philox_llama3_70b", {"seq=2048", "embedding=2048"}},
     {"qkv_philox_small", {}},
+    {"rms_norm_beside_qkv_h100", {"seq=1024", "embedding=2048"}},
     {"row_sums_philox", {"kernel.sums.listing.description.parameter.rows.value=1728", "kernel.rng.philox.heads=1"}},
     {"stream_copy_h100", {"elements=4194304"}},
     {"stream_triad_h100", {"elements=4194304"}},

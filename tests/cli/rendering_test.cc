@@ -117,7 +117,10 @@ TEST(Json, WritesCountersAsNumbersAndEnumsAsNames) {
             "      \"reserve\": [],\n"
             "      \"sm_share\": [],\n"
             "      \"quota\": []\n"
-            "    }\n"
+            "    },\n"
+            "    \"set\": [],\n"
+            "    \"unset\": [],\n"
+            "    \"compare\": []\n"
             "  },\n"
             "  \"trace_hash\": []\n"
             "}\n");

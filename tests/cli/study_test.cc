@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <sstream>
 
@@ -33,11 +34,20 @@ class Study : public Program {
     for (std::string cell; std::getline(row, cell, ',');) found.push_back(cell);
     return found;
   }
-  // The record of a point, whose name ends in a hash.
-  std::string point_file(const std::string& beginning) const {
+  // What the files of finished points hold, a point a line, sorted.
+  std::vector<std::string> points() const {
+    std::vector<std::string> found;
     for (const auto& entry : std::filesystem::directory_iterator(path("work/out/points"))) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with(beginning)) return "out/points/" + name;
+      if (entry.path().extension() != ".points") continue;
+      for (std::string& line : lines("out/points/" + entry.path().filename().string())) found.push_back(std::move(line));
+    }
+    std::ranges::sort(found);
+    return found;
+  }
+  // The only file of finished points.
+  std::string points_file() const {
+    for (const auto& entry : std::filesystem::directory_iterator(path("work/out/points"))) {
+      if (entry.path().extension() == ".points") return "out/points/" + entry.path().filename().string();
     }
     return {};
   }
@@ -80,23 +90,44 @@ TEST_F(Study, SaysWhatTheScenarioSays) {
 
 TEST_F(Study, KeepsWhatIsFinishedAndRedoesWhatHasChanged) {
   ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
-  const std::string point = point_file("heads=2,kernel.rng.philox.rounds=5-");
-  const std::string record = read(point);
-  const auto number = record.find("\"total_time_us\": ") + 17;
-  // A record that is taken as it stands shows in the table; a broken one is made anew.
-  write(point, record.substr(0, number) + "1000" + record.substr(number));
+  const std::vector<std::string> first = points();
+  const std::string table = read("out/map.csv");
+  ASSERT_EQ(first.size(), 4);
+  // Nothing is simulated again, and nothing is left of the work but the points.
   ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
-  const std::string changed = read("out/map.csv");
-  write(point, record.substr(0, record.size() / 2));
-  ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
-  EXPECT_EQ(read(point), record);
-  EXPECT_NE(read("out/map.csv"), changed);
-  // So is one that replays everything.
+  EXPECT_EQ(points(), first);
+  EXPECT_FALSE(std::filesystem::exists(path("work/out/points/claims")));
+  EXPECT_TRUE(std::filesystem::is_empty(path("work/out/points/workers")));
+  // A run that replays everything has other points, and so has another GPU.
   ASSERT_EQ(run({"study", "study.textproto", "--output", "out", "--fold", "off"}).exit_code, 0);
-  EXPECT_NE(read(point), record);
-  // Another GPU is another simulation: nothing of the old one is left.
+  EXPECT_EQ(points().size(), 8);
   ASSERT_EQ(run({"study", "study.textproto", "--output", "out", "--set", "gpu.clock_mhz=1000"}).exit_code, 0);
-  EXPECT_NE(read(point), record);
+  EXPECT_EQ(points().size(), 12);
+  // The points of the first run still count.
+  ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
+  EXPECT_EQ(points().size(), 12);
+  EXPECT_EQ(read("out/map.csv"), table);
+}
+
+// As a killed process, or a full disk, leaves it.
+TEST_F(Study, MakesAnewWhatWasHalfWritten) {
+  ASSERT_EQ(run({"study", "study.textproto", "--output", "out", "--jobs", "1"}).exit_code, 0);
+  const std::string table = read("out/map.csv");
+  const std::string file = points_file();
+  const std::string text = read(file);
+  const size_t second = text.find('\n') + 1;
+  const std::string without_end = text.substr(0, text.size() - 1);
+  const std::string changed = text.substr(0, second + 40) + "?" + text.substr(second + 41);
+  for (const std::string& damaged :
+       {text.substr(0, second), text.substr(0, second + 100), without_end, changed, std::string("?\n")}) {
+    write(file, damaged);
+    ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
+    EXPECT_EQ(read("out/map.csv"), table);
+    EXPECT_EQ(read(file), damaged);  // what a process has written no other one touches
+    for (const auto& entry : std::filesystem::directory_iterator(path("work/out/points"))) {
+      if (entry.path() != path("work/" + file)) std::filesystem::remove_all(entry.path());
+    }
+  }
 }
 
 TEST_F(Study, WithABadPointSimulatesNothing) {
@@ -104,7 +135,7 @@ TEST_F(Study, WithABadPointSimulatesNothing) {
   EXPECT_EQ(ended.exit_code, 2);
   EXPECT_THAT(ended.err, StartsWith("study.textproto:1:1: study study at heads=2,kernel.rng.philox.rounds=5: --set kernel.rng."));
   EXPECT_THAT(ended.err, HasSubstr("threshold_bits"));
-  EXPECT_TRUE(std::filesystem::is_empty(path("work/out/points")));
+  EXPECT_FALSE(std::filesystem::exists(path("work/out/points")));
   EXPECT_EQ(run({"study", "none.textproto"}).exit_code, 2);
 }
 

@@ -162,8 +162,9 @@ Spans spans(const std::vector<Slice>& slices) {
 
 // The trace of a folded run, track by track against the timeline it was made of.
 TEST_F(Timelines, AreTheSumOfTheTracesSlices) {
-  const configs::Result result = simulate({"--timeline", "--fold", "exact", "--perfetto", "t.pftrace", "--set",
-                                           "kernel.first.philox.calls_per_thread=256", "--set", "kernel.first.philox.queries=2048"});
+  const configs::Result result =
+      simulate({"--timeline", "--fold", "exact", "--perfetto", "t.pftrace", "--set", "kernel.first.philox.calls_per_thread=256",
+                "--set", "kernel.first.philox.queries=2048"});
   const View view(read("t.pftrace"));
   const perfetto::Clock clock(result.provenance().scenario().gpu().clock_mhz());
   uint64_t folded_cycles = 0;
@@ -202,8 +203,9 @@ TEST_F(Timelines, AreTheSumOfTheTracesSlices) {
 
 // Every lane of every SM: a slice for each window in which it was busy, with the window's place and figures.
 TEST_F(Timelines, LanesAreTheSumOfTheTracesSlices) {
-  const configs::Result result = simulate({"--timeline", "--fold", "exact", "--perfetto", "t.pftrace", "--set",
-                                           "kernel.first.philox.calls_per_thread=256", "--set", "kernel.first.philox.queries=2048"});
+  const configs::Result result =
+      simulate({"--timeline", "--fold", "exact", "--perfetto", "t.pftrace", "--set", "kernel.first.philox.calls_per_thread=256",
+                "--set", "kernel.first.philox.queries=2048"});
   const View view(read("t.pftrace"));
   const std::vector<std::string> tracks = view.tracks();
   std::set<std::string> names;

@@ -38,7 +38,7 @@ TEST(Effect, ConcurrentHidesKernelsThatWantDifferentPipes) {
   const configs::Result sequential = bench.run(configs::SEQUENTIAL);
   const configs::Result concurrent = bench.run(configs::CONCURRENT);
   EXPECT_NEAR(speed_up(sequential, concurrent), 2, 0.05);
-  EXPECT_THAT(sequential.reason(), testing::StartsWith("a and b run apart"));
+  EXPECT_THAT(sequential.reason(), testing::StartsWith("a and b not overlapping"));
 }
 
 // The same pipe: nothing is won, whatever the policy.
@@ -103,7 +103,7 @@ TEST(Effect, SmsOfAKernelThatHasEndedStayIdle) {
   Bench bench(4);
   bench.add(make("a", 8, 4, alu_work(20), kEighth), "stream: 0").add(make("b", 128, 4, alu_work(20), kEighth), "stream: 1");
   const configs::Result partition = bench.run(configs::SM_PARTITION);
-  EXPECT_THAT(partition.reason(), testing::StartsWith("up to 2 of 4 SMs idle"));
+  EXPECT_THAT(partition.reason(), testing::StartsWith("idle SMs, up to 2 of 4"));
   EXPECT_LT(speed_up(bench.run(configs::SEQUENTIAL), partition), 0.7);
 }
 

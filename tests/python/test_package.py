@@ -53,6 +53,17 @@ class Results(unittest.TestCase):
         self.same(wf.layer("llama3_8b", simulation=False, fused=True, batch=2),
                   "layer", "llama3_8b", "--no-simulation", "--fused", "--set", "batch=2")
         self.same(wf.model("qkv_philox_small"), "model", "qkv_philox_small")
+        self.same(wf.compare("block", embedding=512, heads=4, seq=512, type="fp8", gpu="h200_sxm"),
+                  "compare", "block", "embedding=512", "heads=4", "seq=512", "type=fp8", "gpu=h200_sxm")
+
+    def test_follow_changes_of_lists_and_of_many_kernels(self):
+        changed = wf.simulate("qkv_philox_small", **{"policy.reserve": None, "policy.kind": "concurrent",
+                                                     "kernel.rng.after+": "qkv"})
+        self.assertGreaterEqual(changed.kernels[1].start_cycle, changed.kernels[0].end_cycle)
+        with self.assertRaisesRegex(wf.InputError, "matches nothing"):
+            wf.simulate("qkv_philox_small", **{"kernel.*.ampere_gemm.m": 5})
+        child = wf.Scenario("child", base="qkv_philox_small").set("rounds=5").unset("policy.reserve")
+        self.assertEqual(wf.compare(child).results[0].policy, "SEQUENTIAL")
 
     def test_are_read_by_attribute(self):
         result = wf.simulate("qkv_philox_small")
@@ -60,7 +71,7 @@ class Results(unittest.TestCase):
         self.assertEqual([kernel.name for kernel in result.kernels], ["qkv", "rng"])
         self.assertEqual(result.kernels[1].occupancy.limiter, result.to_dict()["kernels"][1]["occupancy"]["limiter"])
         self.assertIsNone(result.timeline)
-        with self.assertRaisesRegex(AttributeError, "no field 'total'; its fields: scenario"):
+        with self.assertRaisesRegex(AttributeError, "no field 'total'; its fields: format, scenario"):
             result.total
         self.assertIn("total_time_us", dir(result))
         hottest = wf.hot("qkv_philox_small", top=1)[0]
@@ -130,6 +141,25 @@ class Errors(unittest.TestCase):
             for _ in range(1000):
                 wf.simulate("qkv_philox_llama3_70b", fold_error=0.0001)
         self.assertGreater(wf.simulate("qkv_philox_small").total_cycles, 0)  # the next one runs
+
+
+class Progress(unittest.TestCase):
+    def test_is_told_to_a_watcher(self):
+        told = []
+        with wf.progress(lambda *now: told.append(now)):
+            wf.whatif("flash_attention_3_h100", ["tensor", "issue_slot", "xu", "dram"], jobs=1)
+        self.assertTrue(told)
+        self.assertEqual({(what, steps) for what, _, steps in told if what == "what if"}, {("what if", 8)})
+        done = [now for what, now, _ in told if what == "what if"]
+        self.assertEqual(done, sorted(done))
+
+    def test_is_stopped_by_what_the_watcher_raises(self):
+        def watch(what, done, steps):
+            raise LookupError(what)
+
+        with wf.progress(watch), self.assertRaises(LookupError):
+            wf.whatif("flash_attention_3_h100", jobs=1)
+        self.assertGreater(wf.simulate("qkv_philox_small").total_cycles, 0)
 
 
 class Names(unittest.TestCase):

@@ -67,14 +67,14 @@ TEST(Findings, SayInPlainWordsWhatBindsAndWhoTookWhat) {
                   "The GEMM (g) takes 1.00 us, 2.00 times as long as alone; alone it is bound by the tensor cores (wgmma).",
                   "The random numbers (r) take 1.00 us, 2.00 times as long as alone; alone they are bound by the heavy FMA pipe.",
                   "The random numbers took 7.0 % of the GEMM's warp time, mostly issue slots (80 % of it).",
-                  "The policy loses most by g 1 us longer."));
+                  "The run is limited by g 1 us longer."));
 }
 
 TEST(Findings, KeepTheftAndLossWhereThereIsRoomForFew) {
   const std::vector<std::string> few = texts(findings(pair(), 3));
   ASSERT_EQ(few.size(), 3U);
   EXPECT_THAT(few[1], testing::HasSubstr("took 7.0 %"));
-  EXPECT_THAT(few[2], testing::HasSubstr("loses most"));
+  EXPECT_THAT(few[2], testing::HasSubstr("limited by"));
 }
 
 TEST(Findings, NameTheFieldsThatTheyRestOn) {

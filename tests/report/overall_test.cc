@@ -26,7 +26,7 @@ TEST(OverallFindings, NameTheFastestRun) {
   add_run("C", 25, false, report);
   const auto findings = overall_findings(report);
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_EQ(findings[0].text(), "Of 3 runs B is the fastest: 20.0 us, 1.500 times as fast as A.");
+  EXPECT_EQ(findings[0].text(), "B: 20.0 us, 1.500 times as fast as A.");
   EXPECT_THAT(findings[0].field(), testing::ElementsAre("B.result.total_time_us", "A.result.total_time_us"));
 }
 
@@ -36,14 +36,13 @@ TEST(OverallFindings, NameRunsThatCannotBeToldFromTheFastest) {
   for (const auto& [label, total] : {std::pair{"A", 30.0}, {"B", 20.0}, {"C", 20.03}, {"D", 20.05}})
     add_run(label, total, false, report);
   for (configs::Run& run : *report.mutable_run()) run.mutable_result()->mutable_fold()->set_error_bound(0.001);
-  EXPECT_EQ(overall_findings(report)[0].text(),
-            "Of 4 runs B is the fastest: 20.0 us, 1.500 times as fast as A; C cannot be told from it.");
+  EXPECT_EQ(overall_findings(report)[0].text(), "B: 20.0 us, 1.500 times as fast as A; within folding's bounds C is as fast.");
 }
 
 TEST(OverallFindings, SayWhereNoneIsFasterThanTheFirst) {
   configs::Report report;
   for (const std::string name : {"A", "B", "C"}) add_run(name, 20, false, report);
-  EXPECT_EQ(overall_findings(report)[0].text(), "None of 3 runs is faster than the first, A: 20.0 us.");
+  EXPECT_EQ(overall_findings(report)[0].text(), "A: 20.0 us, the fastest of 3 runs; within folding's bounds B, C are as fast.");
 }
 
 configs::Report two_runs() {
@@ -82,7 +81,7 @@ TEST(OverallFindings, NameTheKernelThatMovesMostAndWhereItsWarpsTimeWent) {
   const auto findings = overall_findings(report);
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[1].text(),
-            "long takes 5.50 us more; of the warp time that it adds, 75.0 % went into waiting for wgmma to finish.");
+            "long takes 5.50 us longer; of the warp time that it adds, 75.0 % went into waiting for wgmma to finish.");
   EXPECT_THAT(findings[1].field(),
               testing::ElementsAre("A.result.kernels[1].time_us", "B.result.kernels[1].time_us",
                                    "A.result.kernels[1].states[1].warp_cycles", "B.result.kernels[1].states[1].warp_cycles"));
@@ -94,7 +93,7 @@ TEST(OverallFindings, NameNoCauseWhereWarpTimeWentTheOtherWay) {
   add_kernel("k", 10, 1000, 400, *report.mutable_run(0));
   add_kernel("k", 15, 500, 500, *report.mutable_run(1));
   *report.mutable_difference() = difference_of(report.run(0), report.run(1));
-  EXPECT_EQ(overall_findings(report)[1].text(), "k takes 5.00 us more.");
+  EXPECT_EQ(overall_findings(report)[1].text(), "k takes 5.00 us longer.");
 }
 
 TEST(OverallFindings, HoldTheLimiterModelAgainstTheSimulation) {

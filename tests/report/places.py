@@ -108,11 +108,47 @@ def what_if(result):
                 yield words, min(0, value), max(0, value)
 
 
+def memory_bytes(result):
+    for kernel in result["kernels"]:
+        accesses = kernel["memory"]["accesses"]
+        levels = {"asked of L1 and L2": sum(each["bytes"] for each in accesses),
+                  "served by L1": sum(each["l1_bytes"] for each in accesses),
+                  "between SMs and L2": kernel["l2_bytes"], "between L2 and DRAM": kernel["dram_bytes"]}
+        for level, size in levels.items():
+            if size > 0:
+                yield f"{kernel['name']}: {rounded(size / 1e6)} MB {level}", 0, size / 1e6
+
+
+def memory_wavefronts(result):
+    for kernel in result["kernels"]:
+        for access in kernel["memory"]["accesses"]:
+            needed = access["wavefronts"] - access["excess_wavefronts"]
+            for part, low, high in (("without conflicts", 0, needed), ("by conflicts", needed, access["wavefronts"])):
+                if high > low:
+                    yield f"{kernel['name']}: {access['kind'].replace('_', ' ')}, {part}: {high - low:,} wavefronts", low, high
+
+
+def occupancy(kernel, curve):
+    quantity = {"registers_per_thread": "registers (a thread)", "shared_memory_bytes": "shared memory (bytes a CTA)",
+                "warps_per_cta": "warps (a CTA)"}[curve["what"]]
+    start = 0
+    for point in curve["points"]:
+        yield f"up to {point['value']:,} {quantity}: {point['ctas']:,} CTAs, {point['warps']:,} warps", start, point["value"]
+        start = point["value"]
+    if any(curve["now"] <= point["value"] for point in curve["points"]):
+        yield f"{kernel['kernel']}: {curve['now']:,} {quantity}", curve["now"], curve["now"]
+
+
 def ctas(result, sm):
     us = us_per_cycle(result)
     for cta in sm["ctas"]:
         start, end = cta["start_cycle"] * us, cta["end_cycle"] * us
         yield f"{name_of(result, cta['kernel'])}, a CTA in slot {cta['slot']}: {rounded(start)} to {rounded(end)} us", start, end
+    for span in sm["kernels"]:
+        if span["ctas_left_out"] > 0:
+            start, end = span["left_out_from_cycle"] * us, span["left_out_to_cycle"] * us
+            yield (f"{span['ctas_left_out']:,} CTAs of {name_of(result, span['kernel'])} not drawn: {rounded(start)} to {rounded(end)} us",
+                   start, end)
     for span in sm["folded"]:
         how = "exactly" if span["exact"] else "within the bound"
         start, length = span["start_cycle"] * us, span["cycles"] * us

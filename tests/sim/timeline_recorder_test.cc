@@ -13,7 +13,7 @@ using sim::SmTimeline;
 using sim::TimelineRecorder;
 using testing::ElementsAre;
 
-constexpr sim::TimelineLimits kFew{.ctas = 2, .phases = 4, .folds = 2, .windows = 4};
+constexpr sim::TimelineLimits kFew{.ctas = 2, .longest = 1, .phases = 4, .folds = 2, .windows = 4};
 
 TimelineRecorder recorder() { return {kFew, 2, 2, 1}; }
 
@@ -35,8 +35,25 @@ TEST(TimelineRecorder, KeepsTheFirstAndTheLastCtas) {
     timeline.cta_ended(0, at + 10);
   }
   const SmTimeline kept = finish(timeline, 70, {0}, {{.launch = 0, .ctas = 7}});
-  EXPECT_THAT(starts(kept), ElementsAre(0, 10, 50, 60));
-  EXPECT_EQ(kept.launches[0].ctas_left_out, 3);
+  EXPECT_THAT(starts(kept), ElementsAre(0, 10, 20, 50, 60));
+  EXPECT_EQ(kept.launches[0].ctas_left_out, 2);
+  EXPECT_EQ(kept.launches[0].left_out_from, 30);
+  EXPECT_EQ(kept.launches[0].left_out_to, 50);
+}
+
+// The CTA in slot 1 runs from 15 to 45, while those in slot 0 take turns: the end of the sequence has passed it by.
+TEST(TimelineRecorder, KeepsTheLongestOfTheOtherCtas) {
+  TimelineRecorder timeline = recorder();
+  for (Cycle at = 0; at < 90; at += 10) {
+    timeline.cta_placed(0, 0, 0, at);
+    if (at == 10) timeline.cta_placed(1, 1, 0, 15);
+    timeline.cta_ended(0, at + 10);
+    if (at == 30) timeline.cta_ended(1, 45);
+  }
+  const SmTimeline kept = finish(timeline, 90, {0}, {{.launch = 0, .ctas = 9}, {.launch = 1, .ctas = 1}});
+  EXPECT_THAT(starts(kept), ElementsAre(0, 10, 15, 20, 70, 80));
+  EXPECT_EQ(kept.launches[0].ctas_left_out, 4);
+  EXPECT_EQ(kept.launches[1].ctas_left_out, 0);
 }
 
 // A period of 100 cycles skipped 5 times from cycle 300 on. The CTA in slot 0 was there all the time; those in slot 1 take turns.

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <future>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "configs/validation.pb.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/commands/dispatch.h"
+#include "tools/warpfold/run/progress.h"
 
 namespace py = pybind11;
 
@@ -48,14 +50,30 @@ py::object& exception_of(int exit_code) {
   throw py::error_already_set();
 }
 
-// The interpreter is free meanwhile. Ctrl-C stops the simulation and is raised as KeyboardInterrupt.
-std::string ask(const std::vector<std::string>& words) {
+// Tells `watcher`, unless it is None, how far the command is where that has changed. What it raises is left as Python's error.
+bool tell(const py::object& watcher, std::optional<cli::Progress>& told) {
+  if (watcher.is_none()) return true;
+  auto now = cli::current_progress();
+  if (!now || now == told) return true;
+  told = std::move(now);
+  try {
+    watcher(told->what, told->done, told->steps);
+    return true;
+  } catch (py::error_already_set& raised) {
+    raised.restore();
+    return false;
+  }
+}
+
+// The interpreter is free meanwhile. Ctrl-C, or what `watcher` raises, stops the simulation and is raised.
+std::string ask(const std::vector<std::string>& words, const py::object& watcher) {
   auto asked = [&] {
     const py::gil_scoped_release release;
     return std::async(std::launch::async, [&words] { return cli::answer(words); });
   }();
   constexpr std::chrono::milliseconds kBetweenLooks(50);
   bool interrupted = false;
+  std::optional<cli::Progress> told;
   while (true) {
     std::future_status status;
     {
@@ -63,7 +81,7 @@ std::string ask(const std::vector<std::string>& words) {
       status = asked.wait_for(kBetweenLooks);
     }
     if (status == std::future_status::ready) break;
-    if (!interrupted && PyErr_CheckSignals() != 0) {
+    if (!interrupted && (PyErr_CheckSignals() != 0 || !tell(watcher, told))) {
       interrupted = true;
       sim::stop_wanted() = true;
     }
@@ -160,7 +178,10 @@ PYBIND11_MODULE(_warpfold, module) {
       exception("InputError", error, "Something is wrong with the input: file, line and column say where.");
   exception_of(cli::kDeadlock) =
       exception("DeadlockError", error, "The simulated program deadlocks: the text names the warps that wait, and for what.");
-  module.def("ask", &ask, py::arg("words"), "What `warpfold WORDS...` would write to standard output.");
+  module.def(
+      "ask", &ask, py::arg("words"), py::arg("watcher") = py::none(),
+      "What `warpfold WORDS...` would write to standard output. `watcher` is called with what is counted, how many are done, and "
+      "of how many.");
   module.def("schema", &schema, "Fields of all messages of results and scenarios, by the message's name.");
   module.def("scenario_text", &scenario_text, py::arg("json"), "A scenario given as JSON as the text of a file.");
   module.def("set_config_folder", [](const std::string& folder) { configs::set_config_folder(folder); }, py::arg("folder"));

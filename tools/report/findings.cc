@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "tools/report/advice.h"
 #include "tools/report/names.h"
 #include "tools/report/number_text.h"
 
@@ -31,11 +32,6 @@ configs::Statement finding(std::string text, const Fields& fields) {
   made.set_text(std::move(text));
   for (const std::string& field : fields) made.add_field(field);
   return made;
-}
-
-std::string time_text(double us) {
-  constexpr double kUsPerMs = 1000;
-  return us >= kUsPerMs ? rounded(us / kUsPerMs) + " ms" : rounded(us) + " us";
 }
 
 configs::Statement total_of(const configs::Result& result) {
@@ -72,7 +68,7 @@ configs::Statement theft_finding(const configs::Result& result, const Theft& the
 }
 
 configs::Statement loss_finding(const configs::Result& result) {
-  return finding(text_of({"The policy loses most by ", result.reason(), "."}), {"reason"});
+  return finding(text_of({"The run is limited by ", result.reason(), "."}), {"reason"});
 }
 
 // "The board takes 400 W, its cap: the clock is 1,289 MHz instead of 1,410, which costs 8.6 % of the time."
@@ -162,6 +158,11 @@ std::vector<configs::Statement> findings(const configs::Result& result, size_t m
   std::vector<configs::Statement> found{total_of(result)};
   found.insert(found.end(), warned.begin(), warned.end());
   if (result.has_power()) found.push_back(power_finding(result));
+  if (result.what_if().resources_size() > 0) found.push_back(what_if_advice(result));
+  for (configs::Statement& advice : occupancy_advice(result)) {
+    advice.set_text(text_of({"Occupancy of ", advice.text()}));
+    found.push_back(std::move(advice));
+  }
   const std::vector<Theft> taken = thefts(result);
   const bool theft = !taken.empty() && taken.front().share >= kWorthTelling;
   const bool loss = result.kernels_size() > 1 && !result.reason().empty();

@@ -24,7 +24,7 @@ struct Theft {
 std::vector<Theft> thefts(const configs::Result& result);
 
 // What a reader should know first, in plain words, the most important on top: the total, warnings, what each kernel is bound by,
-// the largest theft, what the policy loses most by. At most `most` statements.
+// the largest theft, what limits the run. At most `most` statements.
 std::vector<configs::Statement> findings(const configs::Result& result, size_t most);
 
 }  // namespace warpfold::report

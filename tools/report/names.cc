@@ -50,6 +50,23 @@ constexpr std::array kStates{
     Names{"drain", "stores, or the rest of their CTA"},
 };
 
+constexpr std::array kPolicies{
+    Names{"SEQUENTIAL", "Run the kernels one after the other"},
+    Names{"CONCURRENT", "Run the kernels side by side"},
+    Names{"PRIORITY", "Run the kernels side by side, by priority"},
+    Names{"CARVE_OUT", "Run the kernels side by side, a share of each SM reserved"},
+    Names{"SLICED", "Run the kernels side by side, with quotas of each SM"},
+    Names{"SM_PARTITION", "Give each kernel SMs of its own"},
+    Names{"PIPELINED", "Run the kernels in segments along the sequence"},
+    Names{"WARP_SPECIALIZED", "Put the warps of one kernel into the CTAs of the other"},
+    Names{"FUSED", "Fuse the random numbers into attention"},
+    Names{"CTA_INTERLEAVED", "Interleave the CTAs of the kernels in one launch"},
+    Names{"WARP_INTERLEAVED", "Interleave the warps of the kernels in one CTA"},
+};
+
+// Policies under which kernels of a scenario run beside each other without being changed.
+constexpr std::array<std::string_view, 4> kSideBySide{"CONCURRENT", "PRIORITY", "CARVE_OUT", "SLICED"};
+
 std::string words_of(std::string_view name, const auto& table) {
   const auto* const found = std::ranges::find(table, name, &Names::first);
   if (found != table.end()) return std::string(found->second);
@@ -112,6 +129,20 @@ std::string kernel_words(const configs::Result& result, std::string_view kernel)
       break;
   }
   return std::string(kernel);
+}
+
+std::string policy_words(const configs::Result& result) {
+  std::string numbers;
+  std::string host;
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    const Kind kind = kind_of(result, kernel);
+    if (kind == Kind::kRandomNumbers) numbers = kernel_words(result, kernel.name());
+    if (kind == Kind::kGemm) host = host.empty() ? kernel_words(result, kernel.name()) : "the GEMMs";
+  }
+  const bool beside = std::ranges::find(kSideBySide, result.policy()) != kSideBySide.end();
+  if (beside && !numbers.empty() && !host.empty()) return "Hide " + numbers + " under " + host;
+  const auto* const known = std::ranges::find(kPolicies, result.policy(), &Names::first);
+  return known == kPolicies.end() ? "Run under " + result.policy() : std::string(known->second);
 }
 
 std::string possessive(const std::string& words) { return words + (words.ends_with('s') ? "'" : "'s"); }

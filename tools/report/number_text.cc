@@ -1,6 +1,7 @@
 #include "tools/report/number_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -36,6 +37,32 @@ std::string rounded(double number) {
 std::string percent_text(double share) {
   constexpr double kPercent = 100;
   return fixed(kPercent * share, 1) + " %";
+}
+
+std::string time_text(double us) {
+  constexpr double kMs = 1e3;
+  constexpr double kSecond = 1e6;
+  if (us >= kSecond) return rounded(us / kSecond) + " s";
+  return us >= kMs ? rounded(us / kMs) + " ms" : rounded(us) + " us";
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array kUnits{"B", "kB", "MB", "GB", "TB"};
+  constexpr double kStep = 1000;
+  size_t unit = 0;
+  while (bytes >= kStep && unit + 1 < kUnits.size()) {
+    bytes /= kStep;
+    ++unit;
+  }
+  return rounded(bytes) + " " + kUnits[unit];
+}
+
+TimeUnit time_unit(double longest_us) {
+  constexpr double kMs = 1e3;
+  constexpr double kSecond = 1e6;
+  constexpr double kMost = 10;  // thousands of the smaller unit
+  if (longest_us >= kMost * kSecond) return {"s", kSecond};
+  return longest_us >= kMost * kMs ? TimeUnit{"ms", kMs} : TimeUnit{"us", 1};
 }
 
 ByteUnit byte_unit(std::span<const uint64_t> sizes) {

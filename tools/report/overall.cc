@@ -1,7 +1,6 @@
 #include "tools/report/overall.h"
 
 #include <algorithm>
-#include <boost/algorithm/string/join.hpp>
 #include <cmath>
 #include <initializer_list>
 #include <optional>
@@ -11,7 +10,7 @@
 
 #include "tools/report/names.h"
 #include "tools/report/number_text.h"
-#include "tools/report/ranking.h"
+#include "tools/report/verdict.h"
 
 namespace warpfold::report {
 
@@ -28,31 +27,6 @@ configs::Statement finding(std::initializer_list<std::string_view> text, std::in
 
 std::string total_field(const configs::Run& run) { return run.path() + ".total_time_us"; }
 double total(const configs::Run* run) { return run->result().total_time_us(); }
-
-// "; B and C cannot be told from it"
-std::string like_text(const configs::Run& fastest, const std::vector<const configs::Run*>& runs) {
-  std::vector<const configs::Result*> results;
-  for (const configs::Run* run : runs) results.push_back(&run->result());
-  const std::vector<uint32_t> places = ranks(results);
-  std::vector<std::string> like;
-  for (size_t r = 0; r < runs.size(); ++r) {
-    if (places[r] == 1 && runs[r] != &fastest) like.push_back(runs[r]->label());
-  }
-  return like.empty() ? "" : "; " + boost::algorithm::join(like, ", ") + " cannot be told from it";
-}
-
-configs::Statement fastest_of(const std::vector<const configs::Run*>& runs) {
-  const configs::Run& first = *runs.front();
-  const configs::Run& fastest = **std::ranges::min_element(runs, {}, total);
-  const std::string time = rounded(total(&fastest)) + " us";
-  if (&fastest == &first) {
-    return finding({"None of ", std::to_string(runs.size()), " runs is faster than the first, ", first.label(), ": ", time, "."},
-                   {total_field(first)});
-  }
-  return finding({"Of ", std::to_string(runs.size()), " runs ", fastest.label(), " is the fastest: ", time, ", ",
-                  fixed(total(&first) / total(&fastest), 3), " times as fast as ", first.label(), like_text(fastest, runs), "."},
-                 {total_field(fastest), total_field(first)});
-}
 
 // Of runs whose clocks follow from power.
 std::optional<configs::Statement> least_energy_of(const std::vector<const configs::Run*>& runs) {
@@ -96,23 +70,33 @@ Cause cause_of(const configs::Difference& difference, const std::string& kernel,
   return cause;
 }
 
-// "The random numbers take 4.08 us less; of the warp time that they save, 42 % was spent waiting for ...": the kernel whose time
-// moves most, and where its warps' time went.
-std::optional<configs::Statement> kernel_change_of(const configs::Report& report) {
-  const auto& movers = report.difference().mover();
-  const auto kernel = std::ranges::find_if(movers, [](const configs::Mover& mover) {
-    return mover.group() == "kernel" && !mover.field_a().empty() && !mover.field_b().empty();
+// The simulation of the same scenario under the same policy as a run of the limiter model.
+const configs::Run* simulation_of(const configs::Run& model, const std::vector<const configs::Run*>& simulations) {
+  const auto found = std::ranges::find_if(simulations, [&model](const configs::Run* run) {
+    return run->result().scenario() == model.result().scenario() && run->result().policy() == model.result().policy();
+  });
+  return found == simulations.end() ? nullptr : *found;
+}
+
+}  // namespace
+
+std::optional<configs::Statement> kernel_change(const configs::Result& before, const configs::Difference& difference,
+                                                std::optional<bool> longer) {
+  const auto& movers = difference.mover();
+  const auto kernel = std::ranges::find_if(movers, [longer](const configs::Mover& mover) {
+    const bool asked = !longer || *longer == (mover.change() > 0);
+    return asked && mover.group() == "kernel" && !mover.field_a().empty() && !mover.field_b().empty();
   });
   if (kernel == movers.end()) return std::nullopt;
   const std::string name = kernel->what().substr(0, kernel->what().rfind(": "));
-  const std::string words = capitalised(kernel_words(report.run(0).result(), name));
+  const std::string words = capitalised(kernel_words(before, name));
   const bool many = words.ends_with("numbers");
   const bool more = kernel->change() > 0;
   configs::Statement said =
-      finding({words, many ? " take " : " takes ", rounded(std::abs(kernel->change())), more ? " us more" : " us less"},
+      finding({words, many ? " take " : " takes ", rounded(std::abs(kernel->change())), more ? " us longer" : " us less"},
               {kernel->field_a(), kernel->field_b()});
   std::string& text = *said.mutable_text();
-  if (const Cause cause = cause_of(report.difference(), name, more); cause.share > 0 && cause.share <= 1) {
+  if (const Cause cause = cause_of(difference, name, more); cause.share > 0 && cause.share <= 1) {
     const std::string state = cause.state->what().substr(name.size() + 2);
     text.append("; of the warp time that ")
         .append(many ? "they " : "it ")
@@ -128,16 +112,6 @@ std::optional<configs::Statement> kernel_change_of(const configs::Report& report
   return said;
 }
 
-// The simulation of the same scenario under the same policy as a run of the limiter model.
-const configs::Run* simulation_of(const configs::Run& model, const std::vector<const configs::Run*>& simulations) {
-  const auto found = std::ranges::find_if(simulations, [&model](const configs::Run* run) {
-    return run->result().scenario() == model.result().scenario() && run->result().policy() == model.result().policy();
-  });
-  return found == simulations.end() ? nullptr : *found;
-}
-
-}  // namespace
-
 std::vector<configs::Statement> overall_findings(const configs::Report& report) {
   std::vector<const configs::Run*> simulations;
   for (const configs::Run& run : report.run()) {
@@ -148,9 +122,11 @@ std::vector<configs::Statement> overall_findings(const configs::Report& report) 
     const auto& movers = report.difference().mover();
     if (movers.empty()) findings.push_back(finding({"No figure differs from A to B."}, {}));
     if (!movers.empty()) findings.push_back(change_of(movers[0]));
-    if (auto change = kernel_change_of(report)) findings.push_back(std::move(*change));
+    if (auto change = kernel_change(report.run(0).result(), report.difference())) findings.push_back(std::move(*change));
   } else if (simulations.size() > 1) {
-    findings.push_back(fastest_of(simulations));
+    std::vector<Contestant> contestants;
+    for (const configs::Run* run : simulations) contestants.push_back({run->label(), run->path(), &run->result()});
+    findings.push_back(verdict(contestants));
     if (auto least = least_energy_of(simulations)) findings.push_back(std::move(*least));
   }
   for (const configs::Run& run : report.run()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <regex>
 #include <utility>
 
 #include "configs/read_file.h"
@@ -79,12 +80,26 @@ configs::Report finished(configs::Report report) {
   return report;
 }
 
+// The first format that a document states; 0 where it states none.
+uint32_t stated_format(const std::string& text) {
+  static const std::regex kFormat(R"(\"format\"\s*:\s*(\d{1,9}))");
+  constexpr size_t kBeginning = 4096;  // the format is a result's first field
+  const std::string beginning = text.substr(0, kBeginning);
+  std::smatch found;
+  return std::regex_search(beginning, found, kFormat) ? static_cast<uint32_t>(std::stoul(found[1])) : 0;
+}
+
 Expected<void> add_file(const std::string& file, const std::string& prefix, configs::Report& report) {
   const auto text = read_file(file);
   if (!text) return std::unexpected(text.error());
   const size_t begin = text->find_first_not_of(" \t\r\n");
   if (begin == std::string::npos) return not_a_result(file, "an empty file");
   if ((*text)[begin] == '[') return not_a_result(file, "a list: the rows of a table");
+  if (const uint32_t format = stated_format(*text); format > kResultFormat) {
+    return fail_at(file, 1, 1,
+                   "a result of format " + std::to_string(format) + ", which a later version of Warpfold wrote; this one reads up to format " +
+                       std::to_string(kResultFormat));
+  }
   const std::vector<std::string> keys = top_keys(*text);
   const Kind kind = kind_of(keys);
   if (kind.type == configs::Comparison::descriptor() && known_keys(*kind.type, keys) > 0) {

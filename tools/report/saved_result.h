@@ -8,6 +8,9 @@
 
 namespace warpfold::report {
 
+// The format of results that this version writes. Older ones are read, later ones refused (docs/compatibility.md).
+inline constexpr uint32_t kResultFormat = 1;
+
 // Reads files that `simulate`, `compare` and `model` wrote as JSON. JSON of another kind is named in the diagnostic.
 Expected<configs::Report> read_results(const std::vector<std::string>& files);
 

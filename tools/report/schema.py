@@ -13,10 +13,11 @@ FIELD = re.compile(r"\s*(repeated\s+|optional\s+)?([\w.]+)\s+(\w+)\s*=\s*\d+\s*(
 
 
 class Schema:
-    """All messages by name, in the order of the files; enums are messages without fields."""
+    """All messages by name, in the order of the files; enums are messages without fields, their values in `enums`."""
 
     def __init__(self, root):
         self.messages = {}
+        self.enums = {}
         for path in sorted(pathlib.Path(root, "configs").glob("*.proto")):
             self._read(path)
 
@@ -42,6 +43,10 @@ class Schema:
                 stack.append(name)
                 if begins[1] != "oneof":
                     self.messages[name] = Message(name, path.name, " ".join(above), {})
+                if begins[1] == "enum":
+                    self.enums[name] = []
+            elif stack and stack[-1] in self.enums:
+                self.enums[stack[-1]] += re.findall(r"(\w+)\s*=\s*\d+", line.split("//")[0])
             elif field and stack:
                 label = (field[1] or "").strip()
                 text = " ".join([*above, (field[4] or "").strip()]).strip()

@@ -15,6 +15,8 @@ inline constexpr int kUnformatted = 1;    // trace format --check: a file would 
 inline constexpr int kUserError = 2;      // one line on stderr
 inline constexpr int kDeadlock = 3;       // a report of what each warp waits for on stderr
 
+inline constexpr int kInterrupted = 130;  // by SIGINT or SIGTERM, which then ends the program
+
 // Why a command ends without a result.
 struct Failure {
   int exit_code = kUserError;

@@ -66,8 +66,10 @@ Expected<std::string> fuse(configs::Scenario& scenario, int rng) {
   const auto reader = reader_of(scenario, rng);
   if (!reader) return std::unexpected(reader.error());
   configs::AttentionShape& shape = *stored_bits_attention(*scenario.mutable_kernel(*reader));
-  if (elements_of(shape) != elements(kernel.philox())) {
-    return fail("kernel \"" + kernel.name() + "\" makes " + std::to_string(elements(kernel.philox())) + " bits, attention \"" +
+  // Under a causal mask the kernel may leave out the bits of scores that are masked.
+  const uint64_t made = elements(kernel.philox());
+  if (made != elements_of(shape) && !(shape.causal() && 2 * made == elements_of(shape))) {
+    return fail("kernel \"" + kernel.name() + "\" makes " + std::to_string(made) + " bits, attention \"" +
                 scenario.kernel(*reader).name() + "\" has " + std::to_string(elements_of(shape)) + " elements");
   }
   shape.set_dropout(configs::FUSED_PHILOX);

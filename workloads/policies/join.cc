@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/architecture.h"
+#include "workloads/common/cta_footprint.h"
 #include "workloads/common/program.h"
 #include "workloads/policies/instructions.h"
 
@@ -229,15 +230,7 @@ class Joiner {
 Expected<void> check_joinable(const traces::Kernel& kernel) {
   if (kernel.cluster_ctas > 1) return fail(quoted(kernel) + " has clusters of CTAs");
   if (kernel.ctas() > kMostCtas) return fail(quoted(kernel) + " has more than " + std::to_string(kMostCtas) + " CTAs");
-  const isa::Architecture& architecture = **isa::Architecture::find(kernel.architecture);
-  bool moves = false;
-  for (const traces::Role& role : kernel.roles) {
-    std::vector<traces::Node> body = role.body;
-    for_each_instruction(body, [&](const isa::Instruction& instruction) {
-      moves = moves || architecture.info(instruction).behaviour == isa::Behaviour::kSetMaxRegisters;
-    });
-  }
-  if (moves) return fail(quoted(kernel) + " moves registers between its warpgroups, which a joined CTA has no rule for");
+  if (workloads::moves_registers(kernel)) return fail(quoted(kernel) + " moves registers between its warpgroups, which a joined CTA has no rule for");
   return {};
 }
 

@@ -6,8 +6,9 @@
 
 Each function asks the command of the same name (`warpfold COMMAND --help`) in this process. Scenarios, GPUs, models and
 studies are files, names (`wf.names("gpus")`) or, for scenarios, `Scenario` objects. Keyword arguments that a function does
-not know are settings: fields of the scenario or its parameters, as `--set` takes them. Errors are exceptions with `file`,
-`line` and `column`; Ctrl-C stops a simulation.
+not know are settings: fields of the scenario or its parameters, as `--set` takes them, wildcards included; a value of None is
+`--unset`, a name that ends in + or - adds to a list or takes out of it. Errors are exceptions with `file`, `line` and `column`;
+Ctrl-C stops a simulation.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ import json
 import os
 import sys
 import tempfile
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Iterable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _warpfold
 from ._warpfold import DeadlockError, InputError, InternalError, WarpfoldError, __version__
@@ -28,7 +31,7 @@ from .scenarios import Scenario
 
 __all__ = [
     "DeadlockError", "InputError", "InternalError", "Record", "Scenario", "WarpfoldError", "ask", "compare", "gpu", "hot",
-    "import_sass", "layer", "model", "names", "record", "roofline", "simulate", "study", "validate", "whatif",
+    "import_sass", "layer", "model", "names", "occupancy", "progress", "record", "roofline", "simulate", "study", "validate", "whatif",
 ]
 
 ScenarioLike = Union[str, os.PathLike, Scenario]
@@ -45,6 +48,28 @@ def _find_configs() -> None:
 
 _find_configs()
 
+_watcher: ContextVar[Optional[Callable[[str, int, int], Any]]] = ContextVar("warpfold_watcher", default=None)
+
+
+def _draw(what: str, done: int, steps: int) -> None:
+    end = "\n" if done == steps else ""
+    print(f"\r{what}: {done} of {steps}", end=end, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(watch: Callable[[str, int, int], Any] = _draw) -> Iterator[None]:
+    """Within it, commands that count steps call `watch` with what they count, how many are done, and of how many; by default they
+    are written to stderr. An exception in `watch` stops the command and is raised by it.
+
+        with wf.progress():
+            wf.study("small_pair", "small")
+    """
+    token = _watcher.set(watch)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
+
 
 def ask(command: str, *words: Union[str, os.PathLike], **options: Any) -> str:
     """What `warpfold COMMAND WORDS... --OPTION VALUE...` writes to standard output.
@@ -59,7 +84,7 @@ def ask(command: str, *words: Union[str, os.PathLike], **options: Any) -> str:
                 line.append(flag)
             elif each is not None and each is not False:
                 line += [flag, os.fspath(each) if isinstance(each, os.PathLike) else str(each)]
-    return _warpfold.ask(line)
+    return _warpfold.ask(line, _watcher.get())
 
 
 def _value(value: Any) -> str:
@@ -69,14 +94,18 @@ def _value(value: Any) -> str:
 
 
 def _settings(settings: Mapping[str, Any]) -> list[str]:
-    return [f"{path}={_value(value)}" for path, value in settings.items()]
+    return [f"{path}={_value(value)}" for path, value in settings.items() if value is not None]
+
+
+def _unset(settings: Mapping[str, Any]) -> list[str]:
+    return [path for path, value in settings.items() if value is None]
 
 
 def _of_scenario(command: str, scenario: ScenarioLike, settings: Mapping[str, Any], message: str, **options: Any) -> Any:
     if isinstance(scenario, Scenario):
         with tempfile.TemporaryDirectory() as folder:
             return _of_scenario(command, scenario.write(folder), settings, message, **options)
-    answer = json.loads(ask(command, scenario, set=_settings(settings), format="json", **options))
+    answer = json.loads(ask(command, scenario, unset=_unset(settings), set=_settings(settings), format="json", **options))
     return [record(each, message) for each in answer] if isinstance(answer, list) else record(answer, message)
 
 
@@ -87,24 +116,36 @@ def _policy(settings: dict[str, Any], policy: Optional[str]) -> dict[str, Any]:
 def simulate(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, policy: Optional[str] = None,
              fold: Optional[str] = None, fold_error: Optional[float] = None, timeline: bool = False, jobs: Optional[int] = None,
              **settings: Any) -> Result:
-    """The kernels of a scenario together, and each alone: times, stalls, who took what from whom. Returns a Result."""
+    """The kernels of a scenario together, and each alone: times, stalls, contention. Returns a Result."""
     return _of_scenario("simulate", scenario, _policy(settings, policy), "Result", gpu=gpu, fold=fold, fold_error=fold_error,
                         timeline=timeline, jobs=jobs)
 
 
-def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str]] = "all", *, gpu: Union[str, os.PathLike, None] = None,
+def compare(scenario: ScenarioLike, policies: Union[str, Iterable[str], None] = None, *, gpu: Union[str, os.PathLike, None] = None,
             fold: Optional[str] = None, fold_error: Optional[float] = None, jobs: Optional[int] = None,
             **settings: Any) -> Comparison:
-    """The scenario under several policies, the first of which is what the others are compared with. Returns a Comparison."""
-    policies = policies if isinstance(policies, str) else ",".join(policies)
+    """The scenario under several policies, the first of which is what the others are compared with. Returns a Comparison.
+
+    Without `policies` those that the scenario names in `compare`, else SEQUENTIAL and CONCURRENT; "all": those that apply.
+    """
+    policies = ",".join(policies) if policies is not None and not isinstance(policies, str) else policies
     return _of_scenario("compare", scenario, settings, "Comparison", policies=policies, gpu=gpu, fold=fold,
                         fold_error=fold_error, jobs=jobs)
 
 
-def whatif(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, jobs: Optional[int] = None,
+def occupancy(scenario: ScenarioLike, *, steps: Optional[int] = None, gpu: Union[str, os.PathLike, None] = None,
+              policy: Optional[str] = None, jobs: Optional[int] = None, **settings: Any) -> Result:
+    """CTAs an SM of each kernel, what bounds them, and what a smaller footprint would gain: occupancy of the Result."""
+    return _of_scenario("occupancy", scenario, _policy(settings, policy), "Result", steps=steps, gpu=gpu, jobs=jobs)
+
+
+def whatif(scenario: ScenarioLike, resources: Union[str, Iterable[str]] = "all", *, factor: Optional[float] = None,
+           gpu: Union[str, os.PathLike, None] = None, policy: Optional[str] = None, jobs: Optional[int] = None,
            **settings: Any) -> Result:
     """More and less of every resource in turn, and what would be gained: what_if of the Result."""
-    return _of_scenario("whatif", scenario, settings, "Result", gpu=gpu, jobs=jobs)
+    resources = resources if isinstance(resources, str) else ",".join(resources)
+    return _of_scenario("whatif", scenario, _policy(settings, policy), "Result", resources=resources, factor=factor, gpu=gpu,
+                        jobs=jobs)
 
 
 def model(scenario: ScenarioLike, *, gpu: Union[str, os.PathLike, None] = None, **settings: Any) -> Result:
@@ -140,7 +181,7 @@ def validate(*data: Union[str, os.PathLike], gpu: Optional[str] = None, kernel: 
 def study(study: Union[str, os.PathLike], output: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None,
           jobs: Optional[int] = None, **settings: Any) -> dict[str, list[dict[str, str]]]:
     """Simulates a study's grid into the folder `output`, where finished points stay. Returns the rows of each figure's table."""
-    ask("study", study, set=_settings(settings), output=output, gpu=gpu, jobs=jobs)
+    ask("study", study, unset=_unset(settings), set=_settings(settings), output=output, gpu=gpu, jobs=jobs)
     return {path.stem: list(csv.DictReader(io.StringIO(path.read_text()))) for path in sorted(Path(output).glob("*.csv"))}
 
 

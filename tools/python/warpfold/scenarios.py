@@ -18,7 +18,7 @@ class Scenario:
         pair.kernel("rng", philox={"queries": 2048, "keys": 2048, "heads": 16})
         wf.simulate(pair)
 
-    `base`: the name or file of a scenario that this one changes. Other fields of a scenario are keyword arguments.
+    `base`: the name or file of a scenario that this one changes, in single places by `set` and `unset`. Other fields of a scenario are keyword arguments.
     """
 
     def __init__(self, name: str = "scenario", *, gpu: Optional[str] = None, policy: Optional[str] = None,
@@ -34,6 +34,16 @@ class Scenario:
     def kernel(self, name: str, **workload: Any) -> "Scenario":
         """Adds a kernel: its generator's or trace's fields as a dict (hopper_gemm={...}), and what launches have (stream=1)."""
         self._fields.setdefault("kernel", []).append({"name": name, **workload})
+        return self
+
+    def set(self, *changes: str) -> "Scenario":
+        """Changes of `base`, behind all other fields: "kernel.rng.philox.rounds=5", "kernel.*.after-=rng" (docs/scenarios.md)."""
+        self._fields.setdefault("set", []).extend(changes)
+        return self
+
+    def unset(self, *paths: str) -> "Scenario":
+        """What the scenario of `base` has at the paths, taken away before `set` is carried out."""
+        self._fields.setdefault("unset", []).extend(paths)
         return self
 
     def to_text(self) -> str:

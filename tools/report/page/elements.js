@@ -9,14 +9,14 @@ function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-// `columns`: {name, unit, text: true for words}; a row has a cell {text, field} or a plain string for each.
+// `columns`: {name, unit, text: true for words, sentence: true for many of them}; a row has a cell {text, field} or a plain string for each.
 function dataTable(caption, columns, rows) {
   const head = el('tr', {}, ...columns.map((column) =>
     el('th', {scope: 'col', class: column.text ? 'words' : 'number'}, column.name,
       ...(column.unit ? [el('span', {class: 'unit'}, column.unit)] : []))));
   const body = rows.map((row) => el('tr', {}, ...row.map((cell, c) => {
     const {text: words, field} = typeof cell === 'string' ? {text: cell} : cell;
-    const kind = columns[c].text ? 'words' : 'number';
+    const kind = (columns[c].text ? 'words' : 'number') + (columns[c].sentence ? ' sentence' : '');
     if (c === 0) return el('th', {scope: 'row', class: kind, 'data-field': field, title: field}, words);
     return el('td', {class: kind, 'data-field': field, title: field}, words);
   })));

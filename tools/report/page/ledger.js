@@ -53,14 +53,14 @@ function heatSpec(entries) {
 
 function ledgerSection(run, prefix) {
   const entries = ledgerEntries(run);
-  if (entries.length === 0) return section(`${prefix}ledger`, 'Who took what from whom', 2, paragraph('No kernel waited for a shared resource.'));
+  if (entries.length === 0) return section(`${prefix}ledger`, 'Contention between kernels', 2, paragraph('No kernel waited for a shared resource.'));
   const table = dataTable('The contention ledger: what kernels took from each other first, their own queueing after it', [
     {name: 'victim', text: true}, {name: 'culprit', text: true}, {name: 'resource', text: true}, {name: 'warp-cycles'},
     {name: 'of the victim’s', unit: '%'},
   ], entries.map((entry) => [entry.victim, entry.own ? 'itself' : entry.culprit, entry.resource,
     {text: count(entry.warp_cycles), field: entry.field},
     {text: decimals(2)(100 * entry.share), field: `${entry.field} / ${entry.wholeField}`}]));
-  return section(`${prefix}ledger`, 'Who took what from whom', 2, chart({
+  return section(`${prefix}ledger`, 'Contention between kernels', 2, chart({
     id: `${prefix}ledger-heat`, title: 'Warp time that the victim waited while the culprit held the resource (% of the victim’s)',
     note: 'The number says how much; the deeper the colour, the more. What kernels take from each other comes first, their own queueing below.',
     spec: heatSpec(entries), table,

@@ -26,8 +26,9 @@ function findingsOf(run) {
 
 function runSections(run, prefix) {
   if (!isSimulation(run)) return [limitersSection(run, prefix), provenanceSection(run, prefix)];
-  return [kernelsSection(run, prefix), resourcesSection(run, prefix), statesSection(run, prefix), ledgerSection(run, prefix),
-    ...slowdownSection(run, prefix), ...powerSection(run, prefix), ...timelineSection(run, prefix), ...rooflineSection(run, prefix), ...whatIfSection(run, prefix),
+  // What was asked first, where more was asked than a simulation.
+  return [...whatIfSection(run, prefix), ...occupancySection(run, prefix), kernelsSection(run, prefix), resourcesSection(run, prefix), ...memorySection(run, prefix), statesSection(run, prefix), ledgerSection(run, prefix),
+    ...slowdownSection(run, prefix), ...powerSection(run, prefix), ...timelineSection(run, prefix), ...rooflineSection(run, prefix),
     ...mixSection(run, prefix), provenanceSection(run, prefix)];
 }
 

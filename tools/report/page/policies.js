@@ -1,4 +1,4 @@
-// Several simulations of the same kernels: how long each takes, what the kernels pay, what each loses most by.
+// Several simulations of the same kernels: how long each takes, what the kernels pay, what limits each.
 
 function barsSpec({description, rows, xTitle, yTitle, xFormat = '~s', height = 30, domainMax}) {
   return {
@@ -43,7 +43,7 @@ function policiesTable(runs) {
   return dataTable('One line for each run; slowdown is a kernel’s busy time over what it needs alone', [
     {name: 'run', text: true}, ...(ranked ? [{name: 'rank'}] : []), {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over the first'},
     ...kernels.map((alone) => ({name: `slowdown of ${alone.name}`, unit: 'times'})), {name: 'stored bits', unit: stored.unit},
-    {name: 'loses most by', text: true},
+    {name: 'limited by', text: true, sentence: true},
   ], runs.map((run) => [
     run.label, ...(ranked ? [figure(run, 'rank', text)] : []), figure(run, 'total_time_us', decimals(2)),
     {text: decimals(3)(ratio(runs[0].result.total_time_us, run.result.total_time_us)),
@@ -57,16 +57,16 @@ function policiesSection(runs) {
   const best = Math.min(...runs.map((run) => run.result.total_time_us));
   const rows = runs.map((run) => ({
     name: run.label, value: run.result.total_time_us, field: fieldOf(run, 'total_time_us'),
-    label: `${rounded(run.result.total_time_us)} us, ${decimals(3)(ratio(runs[0].result.total_time_us, run.result.total_time_us))} x`,
+    label: `${timeText(run.result.total_time_us)}, ${decimals(2)(ratio(runs[0].result.total_time_us, run.result.total_time_us))}x`,
     tip: `${run.label}: ${rounded(run.result.total_time_us)} us`,
     fill: fill(run.result.total_time_us === best ? 'green' : 'blue', run.result.total_time_us === best ? 'solid' : 'rising'),
   }));
   const table = policiesTable(runs);
-  const skipped = report.skipped.map((each) => el('li', {}, `${each.policy} was not run: ${each.reason}`));
+  const skipped = report.skipped.map((each) => el('li', {}, `Not run: ${each.reason}`));
   return section('policies', 'Runs compared', 1, chart({
     id: 'policies-time', title: 'Total time of each run, and its speed-up over the first',
     note: 'Plain green: the fastest.',
     spec: barsSpec({description: 'Bars of the total time of each run', rows, xTitle: 'total time (us)', yTitle: 'run',
-      domainMax: Math.max(...rows.map((row) => row.value)) * 1.2}),
+      domainMax: Math.max(...rows.map((row) => row.value)) * 1.6}),
   }), table, ...(skipped.length > 0 ? [el('ul', {}, ...skipped)] : []));
 }

@@ -1,12 +1,12 @@
 // What a kernel takes longer than alone, by cause: from the time alone to the time here.
 const lossKinds = {
   contention: {name: 'contention: waited for what another kernel held', fill: ['vermillion', 'solid']},
-  inherited: {name: 'inherited: waited for its own that another kernel held up', fill: ['orange', 'rising']},
-  hidden: {name: 'hidden: losses of no consequence, since it waited anyway', fill: ['yellow', 'waves']},
-  residency: {name: 'residency: fewer of its warps were there', fill: ['purple', 'dots']},
+  inherited: {name: 'inherited: waited for a warp of its own that another kernel delayed', fill: ['orange', 'rising']},
+  hidden: {name: 'hidden: contention while the warp would have waited anyway', fill: ['yellow', 'waves']},
+  residency: {name: 'residency: fewer resident warps', fill: ['purple', 'dots']},
   own_queueing: {name: 'own queueing: waits for what the kernel itself holds', fill: ['blue', 'falling']},
-  dependence: {name: 'dependence: waits for results that nothing else explains', fill: ['sky', 'lines']},
-  rest: {name: 'rest: launch, tail, what is left', fill: ['grey', 'solid']},
+  dependence: {name: 'dependence: longer waits for results, not explained by contention', fill: ['sky', 'lines']},
+  rest: {name: 'rest: launch, tail and remainder', fill: ['grey', 'solid']},
 };
 const shownLosses = 10;
 
@@ -85,7 +85,7 @@ function slowdownChart(run, kernel, k, prefix) {
   return chart({
     id: `${prefix}slowdown-${k}`, title: `${kernel.name}: from its time alone to its time here`,
     note: explained === undefined ? undefined
-      : `What others took, what was inherited of it less what was hidden, residency and its own queueing explain ${percent(explained)} of the slowdown.`,
+      : `Contention, inherited waits, residency and own queueing, less hidden contention, explain ${percent(explained)} of the slowdown.`,
     keys: kinds.map((kind) => ({name: lossKinds[kind].name, fill: fill(...lossKinds[kind].fill)})),
     spec: waterfallSpec(rows, kernel.name), table,
   });

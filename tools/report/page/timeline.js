@@ -15,10 +15,16 @@ function slotsSpec(run, sm, s, usPerCycle) {
     tip: `${count(span.periods)} periods skipped, ${span.exact ? 'exactly' : 'within the bound'}: ${rounded(span.cycles * usPerCycle)} us`,
     field: fieldOf(run, `${base}.folded[${f}].cycles`),
   }));
+  // Behind the others, in the slots in which the kernel's CTAs are drawn.
+  const leftOut = sm.kernels.flatMap((span, k) => (span.ctas_left_out > 0 ? [{
+    from: span.left_out_from_cycle * usPerCycle, to: span.left_out_to_cycle * usPerCycle,
+    tip: `${count(span.ctas_left_out)} CTAs of ${kernelName(span.kernel)} not drawn: ${rounded(span.left_out_from_cycle * usPerCycle)} to ${rounded(span.left_out_to_cycle * usPerCycle)} us`,
+    field: fieldOf(run, `${base}.kernels[${k}].ctas_left_out`),
+  }] : []));
   return {
-    description: 'A bar for each CTA from its placement to its end, by CTA slot; hatched where time was skipped',
+    description: 'A bar for each CTA from its placement to its end, by CTA slot; hatched where time was skipped or CTAs are not drawn',
     height: Math.min(360, Math.max(60, 17 * slots.length)),
-    data: [{name: 'ctas', values: ctas}, {name: 'folded', values: folded}],
+    data: [{name: 'ctas', values: ctas}, {name: 'folded', values: folded}, {name: 'leftOut', values: leftOut}],
     scales: [
       {name: 'x', type: 'linear', domain: [0, sm.end_cycle * usPerCycle], range: 'width'},
       {name: 'y', type: 'band', domain: slots, range: 'height', padding: 0.1},
@@ -28,6 +34,10 @@ function slotsSpec(run, sm, s, usPerCycle) {
       {orient: 'left', scale: 'y', title: 'CTA slot', ticks: false, labelOverlap: true},
     ],
     marks: [
+      marksOf('rect', 'leftOut', {
+        x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {value: 0}, height: {signal: 'height'},
+        fill: {value: fill('grey', 'dots')}, fillOpacity: {value: 0.35},
+      }),
       marksOf('rect', 'ctas', {
         x: {scale: 'x', field: 'from'}, x2: {scale: 'x', field: 'to'}, y: {scale: 'y', field: 'slot'}, height: {scale: 'y', band: 1},
         fill: {field: 'fill'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 0.75},
@@ -143,9 +153,10 @@ function timelineCharts(run, sm, s, prefix) {
   const use = dataTable('Mean use over the SM’s time', [{name: 'resource', text: true}, {name: 'used', unit: '% of capacity'}],
     [...mean].map(([resource, sum]) => [resource, {text: decimals(1)(100 * ratio(sum, sm.end_cycle * usPerCycle)),
       field: fieldOf(run, `timeline.sms[${s}].windows`)}]));
-  const where = `an SM of class ${sm.sm_class}, ${count(sm.sms)} alike`;
+  const where = `one SM of class ${sm.sm_class}, which has ${count(sm.sms)} SMs`;
   const keys = kernels.map((k) => ({name: run.result.kernels[k].name, fill: kernelFill(k)}));
-  if (sm.folded.length > 0) keys.push({name: 'skipped: what came before goes on', fill: fill('grey', 'falling')});
+  if (sm.kernels.some((span) => span.ctas_left_out > 0)) keys.push({name: 'CTAs between that are not drawn', fill: fill('grey', 'dots')});
+  if (sm.folded.length > 0) keys.push({name: 'fast-forwarded: the period before it repeats', fill: fill('grey', 'falling')});
   const charts = [chart({id: `${prefix}timeline-use-${s}`, title: `Use of each resource over time on ${where}`,
     note: 'A strip is as tall as the resource is busy; all sub-cores together.', spec: useSpec(cells, sm.end_cycle * usPerCycle), table: use})];
   charts.unshift(...phasesChart(run, sm, s, prefix, usPerCycle));

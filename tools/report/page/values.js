@@ -44,5 +44,11 @@ function rounded(number) {
   return decimals(Math.min(6, Math.max(0, 3 - before)))(number);
 }
 
+// A time in the unit that people would say it in.
+function timeText(us) {
+  if (us >= 1e6) return `${rounded(us / 1e6)} s`;
+  return us >= 1e3 ? `${rounded(us / 1e3)} ms` : `${rounded(us)} us`;
+}
+
 const text = (value) => String(value);
 const ratio = (part, whole) => (whole > 0 ? part / whole : 0);

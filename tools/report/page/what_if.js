@@ -52,12 +52,12 @@ function whatIfSection(run, prefix) {
   };
   const table = dataTable('Every resource, the most worth having first', [
     {name: 'resource', text: true}, {name: 'what is scaled', text: true}, {name: 'speed-up with more', unit: 'times'},
-    {name: 'speed-up with less', unit: 'times'}, {name: 'setting', text: true},
+    {name: 'speed-up with less', unit: 'times'}, {name: 'setting', text: true, sentence: true},
   ], ranked.map(({resource, r}) => [figure(run, `what_if.resources[${r}].resource`, text), figure(run, `what_if.resources[${r}].what`, text),
     cell(r, 'better'), cell(r, 'worse'), (resource.better?.setting ?? []).join(' ')]));
   return [section(`${prefix}what-if`, 'What if', 2, chart({
     id: `${prefix}what-if-tornado`, title: `The run with ${whatIf.factor} times, and with 1/${whatIf.factor}, of each resource`,
-    note: `Each bar is a simulation of its own.${whatIf.noise > 0 ? ` Changes below ${percent(whatIf.noise, 2)} are none.` : ''}`,
+    note: `Each bar is a simulation of its own.${whatIf.noise > 0 ? ` Changes below ${percent(whatIf.noise, 2)} are within folding’s error bound.` : ''}`,
     keys: [{name: 'more of it (a shorter latency)', fill: fill('green')}, {name: 'less of it (a longer latency)', fill: fill('vermillion', 'rising')}],
     spec, table,
   }))];

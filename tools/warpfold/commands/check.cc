@@ -1,46 +1,36 @@
+#include <google/protobuf/message.h>
+
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "configs/gemm_library.pb.h"
+#include "configs/layer.pb.h"
 #include "configs/load.h"
+#include "configs/model.h"
+#include "configs/operator_kernels.h"
 #include "configs/read_file.h"
+#include "configs/report.pb.h"
 #include "configs/search_path.h"
+#include "configs/validation.pb.h"
 #include "isa/architecture.h"
+#include "tools/report/json_reader.h"
+#include "tools/validation/measured_row.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/kernels.h"
 #include "tools/warpfold/run/runner.h"
+#include "traces/import/listing.h"
+#include "workloads/layer/graph.h"
 
 namespace warpfold::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-enum class Kind { kTrace, kGpu, kScenario };
-
-// Which schema a text file is written in: the one that it parses as or, where it has a mistake, the one that follows it
-// further. A file with nothing but fields of both schemas is what its base is.
-Outcome<Kind> kind_of(const std::string& path, int depth) {
-  const std::string extension = fs::path(path).extension().string();
-  if (extension == ".wft" || extension == ".wfs") return Kind::kTrace;
-  const auto text = read_file(path);
-  if (!text) return std::unexpected(Failure(text.error()));
-  configs::Gpu gpu;
-  configs::Scenario scenario;
-  const auto as_gpu = configs::parse_text(path, *text, gpu);
-  const auto as_scenario = configs::parse_text(path, *text, scenario);
-  if (as_gpu && as_scenario) {
-    constexpr int kDeepest = 64;  // a cycle of bases, which loading reports
-    if (!gpu.has_base() || depth == kDeepest) return Kind::kScenario;
-    const std::string base = (fs::path(path).parent_path() / gpu.base()).string();
-    if (configs::is_config_name(gpu.base()) && !fs::is_regular_file(base))
-      return configs::find_config(gpu.base(), "gpus") ? Kind::kGpu : Kind::kScenario;
-    return fs::exists(base) ? kind_of(base, depth + 1) : Kind::kScenario;
-  }
-  if (as_gpu || as_scenario) return as_gpu ? Kind::kGpu : Kind::kScenario;
-  const auto place = [](const Diagnostic& diagnostic) { return std::pair(diagnostic.line, diagnostic.column); };
-  return place(as_gpu.error()) > place(as_scenario.error()) ? Kind::kGpu : Kind::kScenario;
-}
+// "1 kernel", "2 kernels"
+std::string counted(size_t count, const std::string& what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
 
 Outcome<std::string> check_gpu_file(const std::string& path) {
   const auto gpu = configs::load_gpu(path);
@@ -61,35 +51,156 @@ Outcome<std::string> check_scenario_file(const std::string& path, const std::vec
   return "scenario " + scenario->name() + " on " + scenario->gpu().name();
 }
 
-// A name is a scenario's or a GPU's.
+Outcome<std::string> check_study_file(const std::string& path) {
+  const auto study = configs::load_study(path);
+  if (!study) return std::unexpected(Failure(study.error()));
+  return "study " + study->name() + " of " + study->scenario_file();
+}
+
+Outcome<std::string> check_model_file(const std::string& path, const std::vector<std::string>& settings) {
+  const auto model = configs::load_model(path, settings);
+  if (!model) return std::unexpected(Failure(model.error()));
+  return "model card " + model->name();
+}
+
+// The listing that it names is read as well.
+Outcome<std::string> check_launch_file(const std::string& path, const std::vector<std::string>& settings) {
+  const auto launch = configs::load_kernel_launch(path, settings);
+  if (!launch) return std::unexpected(Failure(launch.error()));
+  const std::string of = launch->has_function() ? " of " + launch->function() : "";
+  if (!launch->has_listing()) return "launch description" + of;
+  const std::string listing = (std::filesystem::path(path).parent_path() / launch->listing()).lexically_normal().string();
+  if (const auto readable = read_file(listing); !readable) return user_error(path + ": " + readable.error().message);
+  return "launch description" + of + " in " + listing;
+}
+
+Outcome<std::string> check_operators_file(const std::string& path) {
+  const auto table = configs::load_operator_kernels(path, layer::work_names());
+  if (!table) return std::unexpected(Failure(table.error()));
+  return "table of listings that run operators, " + counted(static_cast<size_t>(table->kernel_size()), "row");
+}
+
+Outcome<std::string> check_library_file(const std::string& path, const std::string& text) {
+  configs::GemmLibraries libraries;
+  if (const auto parsed = configs::parse_text(path, text, libraries); !parsed) return std::unexpected(Failure(parsed.error()));
+  std::string names;
+  for (const configs::GemmLibrary& library : libraries.library()) names += (names.empty() ? "" : ", ") + library.name();
+  return "library of GEMM kernels: " + names;
+}
+
+Outcome<std::string> check_trace_file(const std::string& path) {
+  const auto kernels = file_kernels(path);
+  if (!kernels) return std::unexpected(kernels.error());
+  return "trace of " + counted(kernels->size(), "kernel");
+}
+
+// Of the architecture that it names; where it names none, of the first that has its opcodes.
+Outcome<std::string> check_listing_file(const std::string& path, const std::string& text) {
+  const std::string named = sass::architecture_of(text);
+  std::optional<Diagnostic> wrong;
+  for (const std::string& name : named.empty() ? isa::Architecture::known() : std::vector{named}) {
+    const auto architecture = isa::Architecture::find(name);
+    if (!architecture) return user_error(path + ": " + architecture.error().message);
+    const auto listing = sass::read_listing(path, text, **architecture);
+    if (!listing) {
+      if (!wrong || listing.error().line > wrong->line) wrong = listing.error();
+      continue;
+    }
+    std::string functions;
+    for (const sass::Function& function : listing->functions) functions += (functions.empty() ? "" : ", ") + function.name;
+    return "SASS listing, " + (named.empty() ? "without an architecture's name" : named) + ": " + functions;
+  }
+  return std::unexpected(Failure(*wrong));
+}
+
+Outcome<std::string> check_measurements_file(const std::string& path) {
+  const auto rows = validation::read_measured_rows(path);
+  if (!rows) return std::unexpected(Failure(rows.error()));
+  return "table of measurements, " + counted(rows->size(), "row");
+}
+
+// A result by the first schema that has all that it says; of none, what the nearest says is wrong.
+Outcome<std::string> check_result_file(const std::string& path, const std::string& text) {
+  const std::vector<std::pair<const google::protobuf::Message*, std::string>> kinds{
+      {&configs::Result::default_instance(), "result"},
+      {&configs::Comparison::default_instance(), "comparison of policies"},
+      {&configs::Difference::default_instance(), "difference of two results"},
+      {&configs::StudyPoint::default_instance(), "point of a study"},
+      {&configs::LayerReport::default_instance(), "report of a layer"},
+      {&configs::Validation::default_instance(), "validation"}};
+  std::optional<Diagnostic> wrong;
+  for (const auto& [schema, words] : kinds) {
+    const std::unique_ptr<google::protobuf::Message> message(schema->New());
+    const auto read = report::read_json(path, text, *message);
+    if (read) return words;
+    if (!wrong || std::pair(read.error().line, read.error().column) > std::pair(wrong->line, wrong->column)) wrong = read.error();
+  }
+  return std::unexpected(Failure(*wrong));
+}
+
+// A name of a configuration, the first kind that has it.
 Outcome<std::string> named_file(const std::string& named) {
   const auto scenario = configs::find_config(named, "scenarios");
   if (scenario) return *scenario;
-  if (const auto gpu = configs::find_config(named, "gpus")) return *gpu;
+  for (const std::string_view kind : {"gpus", "studies", "models", "kernels"}) {
+    if (const auto file = configs::find_config(named, kind)) return *file;
+  }
   return std::unexpected(Failure(scenario.error()));
 }
 
 Outcome<std::string> check_file(const std::string& named, const std::vector<std::string>& settings) {
-  const auto found = named_file(named);
-  if (!found) return std::unexpected(found.error());
-  const std::string& path = *found;
-  const auto kind = kind_of(path, 0);
+  const auto path = named_file(named);
+  if (!path) return std::unexpected(path.error());
+  const auto kind = kind_of_file(*path);
   if (!kind) return std::unexpected(kind.error());
-  if (*kind == Kind::kGpu) return check_gpu_file(path);
-  if (*kind == Kind::kScenario) return check_scenario_file(path, settings);
-  const auto kernels = file_kernels(path);
-  if (!kernels) return std::unexpected(kernels.error());
-  return "trace of " + std::to_string(kernels->size()) + (kernels->size() == 1 ? " kernel" : " kernels");
+  const auto text = read_file(*path);
+  if (!text) return std::unexpected(Failure(text.error()));
+  switch (*kind) {
+    case FileKind::kScenario:
+      return check_scenario_file(*path, settings);
+    case FileKind::kGpu:
+      return check_gpu_file(*path);
+    case FileKind::kStudy:
+      return check_study_file(*path);
+    case FileKind::kModel:
+      return check_model_file(*path, settings);
+    case FileKind::kLaunch:
+      return check_launch_file(*path, settings);
+    case FileKind::kOperators:
+      return check_operators_file(*path);
+    case FileKind::kLibrary:
+      return check_library_file(*path, *text);
+    case FileKind::kTrace:
+      return check_trace_file(*path);
+    case FileKind::kListing:
+      return check_listing_file(*path, *text);
+    case FileKind::kMeasurements:
+      return check_measurements_file(*path);
+    case FileKind::kResult:
+      return check_result_file(*path, *text);
+    case FileKind::kRecorded:
+      return user_error(*path + ": a trace of Accel-Sim's tracer is checked by import-trace, which reads all of it");
+    case FileKind::kUnknown:
+      break;
+  }
+  // Of an ending that says what is meant, what is wrong with it.
+  const std::string extension = std::filesystem::path(*path).extension().string();
+  if (extension == ".csv") return check_measurements_file(*path);
+  if (extension == ".json") return check_result_file(*path, *text);
+  return user_error(*path + ": no file of Warpfold's: neither text-format protobuf, trace, SASS listing, CSV nor JSON");
 }
 
 }  // namespace
 
 Outcome<void> check_command(const Invocation& invocation) {
   Options options("warpfold check FILE... [options]",
-                  "Checks scenarios, GPU files and traces, and that a scenario's policy can be carried out. Simulates nothing.",
+                  "Says of each file which kind it is and whether it is valid: scenarios, whose policy must be one that can be\n"
+                  "carried out, GPUs, studies, model cards, launch descriptions, traces, SASS listings, measurements (CSV) and\n"
+                  "results (JSON). Simulates nothing.",
                   "  warpfold check h100_sxm\n"
                   "  warpfold check configs/scenarios/*.textproto\n"
-                  "  warpfold check scenario.textproto --set seq=1000\n");
+                  "  warpfold check scenario.textproto --set seq=1000\n"
+                  "  warpfold check kernel.sass launch.textproto result.json\n");
   options.positional("FILE", 1, -1);
   options.add_settings();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;

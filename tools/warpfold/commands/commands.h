@@ -10,6 +10,7 @@ Outcome<void> simulate_command(const Invocation& invocation);
 Outcome<void> hot_command(const Invocation& invocation);
 Outcome<void> compare_command(const Invocation& invocation);
 Outcome<void> whatif_command(const Invocation& invocation);
+Outcome<void> occupancy_command(const Invocation& invocation);
 Outcome<void> study_command(const Invocation& invocation);
 Outcome<void> roofline_command(const Invocation& invocation);
 Outcome<void> layer_command(const Invocation& invocation);

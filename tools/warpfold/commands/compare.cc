@@ -4,6 +4,7 @@
 #include "configs/load.h"
 #include "tools/report/ranking.h"
 #include "tools/report/saved_result.h"
+#include "tools/report/verdict.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/figures/reason.h"
@@ -40,6 +41,16 @@ Outcome<Wanted> parse_policies(const std::string& list) {
     wanted.kinds.push_back(*kind);
     at = comma + 1;
   }
+  return wanted;
+}
+
+// Those that answer the scenario's question.
+Outcome<Wanted> policies_of(const Request& request) {
+  const auto scenario = request.scenario();
+  if (!scenario) return std::unexpected(scenario.error());
+  Wanted wanted{{configs::SEQUENTIAL, configs::CONCURRENT}};
+  if (!scenario->compare().empty()) wanted.kinds.clear();
+  for (const int kind : scenario->compare()) wanted.kinds.push_back(static_cast<configs::PolicyKind>(kind));
   return wanted;
 }
 
@@ -97,19 +108,21 @@ std::string policy_help() {
 
 Outcome<void> compare_command(const Invocation& invocation) {
   Options options(
-      "warpfold compare SCENARIO [options]",
-      "Simulates the kernels of a scenario under several policies and prints one line for each: its place by time, how long\n"
-      "it takes, how much longer each kernel is busy than alone, and what the policy loses most by. Policies in one place\n"
-      "are nearer to each other than folding's bounds. Parameters of policies are fields of the scenario's policy\n"
+      "warpfold compare SCENARIO [NAME=VALUE...] [options]",
+      "Simulates the kernels of a scenario under several policies. Prints which one to take and why, then one line for each:\n"
+      "its place by time, how long it takes, how much longer each kernel is busy than alone, and what limits the run.\n"
+      "Policies of equal rank differ by less than folding's error bounds. Parameters of policies are fields of the scenario's "
+      "policy\n"
       "(configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
           policy_help(),
+      "  warpfold compare block --model llama3-70b\n"
+      "  warpfold compare block embedding=6144 heads=48 seq=16384 type=bf16 gpu=h200_sxm\n"
       "  warpfold compare qkv_philox_llama3_70b --policies all\n"
       "  warpfold compare scenario.textproto --policies concurrent,pipelined --set policy.pipelined.segments=8\n"
       "  warpfold compare scenario.textproto --set seq=8192 --format csv --output policies.csv\n");
-  options.add()("policies",
-                boost::program_options::value<std::string>()->default_value("sequential,concurrent")->value_name("LIST"),
+  options.add()("policies", boost::program_options::value<std::string>()->value_name("LIST"),
                 "some of the policies above, with commas; the first is what the others are compared with. all: those that apply to "
-                "the scenario");
+                "the scenario. Default: those that the scenario names in `compare`, else sequential,concurrent");
   add_request(options);
   options.add_html();
   options.add_output(Format::kTable);
@@ -118,7 +131,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!*asked) return {};
   Request& request = **asked;
   request.how.timeline = options.has("html");
-  const auto wanted = parse_policies(options.text("policies"));
+  const auto wanted = options.has("policies") ? parse_policies(options.text("policies")) : policies_of(request);
   if (!wanted) return std::unexpected(wanted.error());
 
   configs::Comparison comparison;
@@ -133,6 +146,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
     result.set_rank(places[static_cast<size_t>(r)]);
     result.set_reason(reason_of(result));
   }
+  comparison.set_verdict(report::verdict_text(comparison));
   if (options.has("html")) {
     if (auto written = write_page(options.text("html"), comparison); !written) return written;
     for (configs::Result& result : *comparison.mutable_results()) result.clear_timeline();

@@ -18,9 +18,10 @@ struct Subcommand {
 };
 
 constexpr std::array kSubcommands{
-    Subcommand{"simulate", "run a scenario and report times, stalls and who took what from whom", simulate_command},
+    Subcommand{"simulate", "run a scenario and report times, stalls and contention", simulate_command},
     Subcommand{"compare", "run a scenario under several policies, one line each", compare_command},
     Subcommand{"whatif", "more and less of every resource in turn, and what would be gained", whatif_command},
+    Subcommand{"occupancy", "CTAs an SM, what bounds them, and what a smaller footprint would gain", occupancy_command},
     Subcommand{"hot", "the instructions at which warps stand longest, and what they wait for there", hot_command},
     Subcommand{"study", "run a scenario over a grid of values; tables and pictures", study_command},
     Subcommand{"model", "the limiter model: what each kernel is bound by, in sequence, fused and overlapped", model_command},
@@ -33,7 +34,7 @@ constexpr std::array kSubcommands{
     Subcommand{"list", "what comes with the program: scenarios, GPUs, models, studies, kernels", list_command},
     Subcommand{"gpu", "list GPU files, show one, compare two, make a new one", gpu_command},
     Subcommand{"validate", "hold simulations against measured rows (CSV)", validate_command},
-    Subcommand{"check", "check scenarios, GPU files and traces without running them", check_command},
+    Subcommand{"check", "say of any file which kind it is and whether it is valid", check_command},
 };
 
 std::string usage() {

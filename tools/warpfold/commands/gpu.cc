@@ -11,6 +11,7 @@
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {
 
@@ -78,7 +79,9 @@ Outcome<void> show(const Invocation& invocation) {
   if (options.help_wanted()) return write_output("", options.help());
   const auto destination = options.destination();
   if (!destination) return std::unexpected(destination.error());
-  const auto gpu = configs::load_gpu(options.arguments().front());
+  const auto file = find_of_kind(options.arguments().front(), FileKind::kGpu, "gpu show");
+  if (!file) return std::unexpected(file.error());
+  const auto gpu = configs::load_gpu(*file);
   if (!gpu) return std::unexpected(Failure(gpu.error()));
   Table table({"field", "value"});
   for (const configs::FlatField& field : configs::flat_fields(*gpu)) table.add({field.path, field.value});
@@ -94,6 +97,9 @@ Outcome<void> diff(const Invocation& invocation) {
   if (options.help_wanted()) return write_output("", options.help());
   const auto destination = options.destination();
   if (!destination) return std::unexpected(destination.error());
+  for (const std::string& each : options.arguments()) {
+    if (const auto file = find_of_kind(each, FileKind::kGpu, "gpu diff"); !file) return std::unexpected(file.error());
+  }
   const auto one = configs::load_gpu(options.arguments()[0]);
   if (!one) return std::unexpected(Failure(one.error()));
   const auto other = configs::load_gpu(options.arguments()[1]);

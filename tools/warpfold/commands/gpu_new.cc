@@ -10,6 +10,7 @@
 #include "configs/settings.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {
 
@@ -56,8 +57,8 @@ Outcome<void> gpu_new(const Invocation& invocation) {
   if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("base")) return user_error("gpu new: --base is missing");
   if (!options.has("output")) return user_error("gpu new: --output is missing");
-  const auto base = configs::find_config(options.text("base"), "gpus");
-  if (!base) return std::unexpected(Failure(base.error()));
+  const auto base = find_of_kind(options.text("base"), FileKind::kGpu, "--base");
+  if (!base) return std::unexpected(base.error());
   const std::string file = options.text("output");
   configs::Gpu own;
   const std::string name = options.arguments().front();

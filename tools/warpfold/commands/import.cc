@@ -8,6 +8,7 @@
 #include "configs/read_file.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/import_tables.h"
+#include "tools/warpfold/run/file_kind.h"
 #include "traces/trace_file.h"
 #include "workloads/common/gpu_caches.h"
 
@@ -43,15 +44,20 @@ Outcome<void> import_command(const Invocation& invocation) {
 
   configs::Places places;
   const auto settings = options.has("set") ? options.texts("set") : std::vector<std::string>();
-  auto launch = configs::load_kernel_launch(options.text("launch"), settings, &places);
+  const std::string& file = options.arguments().front();
+  if (const auto listing = find_of_kind(file, FileKind::kListing, "import"); !listing) return std::unexpected(listing.error());
+  const auto description = find_of_kind(options.text("launch"), FileKind::kLaunch, "--launch");
+  if (!description) return std::unexpected(description.error());
+  auto launch = configs::load_kernel_launch(*description, settings, &places);
   if (!launch) return std::unexpected(Failure(launch.error()));
   if (options.has("function")) launch->set_function(options.text("function"));
-  const std::string& file = options.arguments().front();
   const auto text = read_file(file);
   if (!text) return std::unexpected(Failure(text.error()));
   std::optional<configs::Gpu> gpu;
   if (options.has("gpu")) {
-    auto loaded = configs::load_gpu(options.text("gpu"));
+    const auto machine = find_of_kind(options.text("gpu"), FileKind::kGpu, "--gpu");
+    if (!machine) return std::unexpected(machine.error());
+    auto loaded = configs::load_gpu(*machine);
     if (!loaded) return std::unexpected(Failure(loaded.error()));
     gpu = *std::move(loaded);
     configs::settle_architecture(*launch, *gpu);

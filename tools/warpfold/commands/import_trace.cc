@@ -12,6 +12,7 @@
 
 #include "configs/load.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/progress.h"
 #include "traces/accelsim/byte_source.h"
 #include "traces/accelsim/importer.h"
@@ -154,7 +155,11 @@ Outcome<void> import_trace_command(const Invocation& invocation) {
   if (!options.has("output")) return user_error("--output is missing; see --help");
   const std::string input = options.arguments().front();
   const std::string output = options.text("output");
-  const auto gpu = configs::load_gpu(options.text("gpu"));
+  if (const auto recorded = find_of_kind(input, FileKind::kRecorded, "import-trace"); !recorded)
+    return std::unexpected(recorded.error());
+  const auto machine = find_of_kind(options.text("gpu"), FileKind::kGpu, "--gpu");
+  if (!machine) return std::unexpected(machine.error());
+  const auto gpu = configs::load_gpu(*machine);
   if (!gpu) return std::unexpected(Failure(gpu.error()));
   ImportOptions import;
   if (options.has("architecture")) import.architecture = options.text("architecture");

@@ -1,20 +1,14 @@
 #include <charconv>
 #include <utility>
 
-#include "configs/check.h"
 #include "configs/gemm_library.h"
-#include "configs/load.h"
-#include "configs/model.h"
 #include "configs/near_miss.h"
-#include "configs/operator_kernels.h"
-#include "configs/printable.h"
-#include "configs/search_path.h"
-#include "configs/settings.h"
 #include "tools/report/layer_graph.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/layer_report.h"
+#include "tools/warpfold/run/layer_inputs.h"
 #include "tools/warpfold/run/layer_run.h"
 
 namespace warpfold::cli {
@@ -22,27 +16,6 @@ namespace warpfold::cli {
 namespace {
 
 namespace po = boost::program_options;
-
-constexpr std::string_view kOfGpu = "gpu.";
-constexpr const char* kListings = "operators";
-
-// Settings of the GPU are gpu.FIELD=VALUE, all others the model's.
-Outcome<configs::Gpu> load_gpu(const std::string& file, const std::vector<std::string>& settings) {
-  auto gpu = configs::load_gpu(file);
-  if (!gpu) return std::unexpected(Failure(gpu.error()));
-  for (const std::string& setting : settings) {
-    if (!setting.starts_with(kOfGpu)) continue;
-    const size_t equals = setting.find('=');
-    const std::string place = "--set " + printable(setting) + ": ";
-    if (equals == std::string::npos) return user_error(place + "expected PATH=VALUE");
-    const auto set = configs::set_field(*gpu, setting.substr(kOfGpu.size(), equals - kOfGpu.size()), setting.substr(equals + 1));
-    if (!set) return user_error(place + set.error().message);
-    if (const auto fault = configs::find_gpu_fault(*gpu, "")) return user_error(place + fault->message);
-  }
-  if (gpu->clock() == configs::POWER)
-    return user_error(file + ": layer takes clock FIXED; a layer's kernels have clocks of their own");
-  return std::move(*gpu);
-}
 
 Outcome<layer::Epilogue> epilogue_option(const Options& options) {
   const std::string name = options.text("epilogue");
@@ -99,25 +72,11 @@ Outcome<std::optional<MemoryPlan>> memory_options(const Options& options) {
   return plan;
 }
 
-Outcome<void> fill_inputs(const Options& options, LayerRequest& request) {
-  std::vector<std::string> of_model;
-  std::vector<std::string> all;
-  if (options.has("set")) all = options.texts("set");
-  for (const std::string& setting : all) {
-    if (!setting.starts_with(kOfGpu)) of_model.push_back(setting);
-  }
-  auto model = configs::load_model(options.arguments().front(), of_model);
-  if (!model) return std::unexpected(Failure(model.error()));
-  request.model = std::move(*model);
-  auto gpu = load_gpu(options.text("gpu"), all);
-  if (!gpu) return std::unexpected(gpu.error());
-  request.gpu = std::move(*gpu);
-  const auto table = configs::find_config(options.has("kernels") ? options.text("kernels") : kListings, "kernels");
-  if (!table) return std::unexpected(Failure(table.error()));
-  auto listings = configs::load_operator_kernels(*table, layer::work_names());
-  if (!listings) return std::unexpected(Failure(listings.error()));
-  request.listings = std::move(*listings);
-  return {};
+LayerInputs layer_inputs(const Options& options) {
+  LayerInputs inputs{.model = options.arguments().front(), .gpu = options.text("gpu")};
+  if (options.has("kernels")) inputs.kernels = options.text("kernels");
+  if (options.has("set")) inputs.settings = options.texts("set");
+  return inputs;
 }
 
 }  // namespace
@@ -187,7 +146,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
   if (configs::find_gemm_library(request.library) == nullptr)
     return user_error("--library: no library called \"" + request.library + "\"" +
                       configs::gemm_library_suggestion(request.library));
-  if (auto filled = fill_inputs(options, request); !filled) return filled;
+  if (auto read = read_layer_inputs(layer_inputs(options), request); !read) return read;
   const auto training = training_options(options, request.model);
   if (!training) return std::unexpected(training.error());
   request.training = *training;

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/engine/interrupt.h"
 #include "tools/warpfold/commands/dispatch.h"
+#include "tools/warpfold/run/interrupt.h"
 
 namespace warpfold::cli {
 
@@ -19,10 +21,17 @@ int run(int argc, const char* const* argv) {
     std::cerr << "a command is missing; see warpfold --help\n";
     return kUserError;
   }
-  const auto done = dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)});
+  stop_on_signals();
+  Outcome<void> done;
+  try {
+    done = dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)});
+  } catch (const sim::Interrupted&) {
+    done = std::unexpected(Failure(kInterrupted, "interrupted: nothing is kept"));
+  }
   if (done) return kSuccess;
   std::cerr << done.error().text;
   if (!done.error().text.ends_with('\n')) std::cerr << '\n';
+  if (done.error().exit_code == kInterrupted && signal_that_came() != 0) end_by_signal(signal_that_came());
   return done.error().exit_code;
 }
 

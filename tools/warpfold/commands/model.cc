@@ -14,25 +14,18 @@ namespace warpfold::cli {
 
 namespace {
 
+constexpr uint32_t kMostParts = 1U << 20;
+
 struct Split {
   uint32_t gpus = 1;
   sim::Parallelism parallelism = sim::Parallelism::kTensor;
   uint32_t segments = 1;
 };
 
-Outcome<uint32_t> count_option(const Options& options, const std::string& name) {
-  constexpr uint32_t kMost = 1U << 20;
-  const std::string text = options.text(name);
-  uint32_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc() && end == text.data() + text.size() && count > 0 && count <= kMost) return count;
-  return user_error("--" + name + " takes a number from 1 to " + std::to_string(kMost) + ", not \"" + text + "\"");
-}
-
 Outcome<Split> split_options(const Options& options) {
-  const auto gpus = count_option(options, "gpus");
+  const auto gpus = options.number("gpus", 1, kMostParts);
   if (!gpus) return std::unexpected(gpus.error());
-  const auto segments = count_option(options, "segments");
+  const auto segments = options.number("segments", 1, kMostParts);
   if (!segments) return std::unexpected(segments.error());
   const std::string name = options.text("parallelism");
   if (name != "tensor" && name != "sequence") {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tools/report/saved_result.h"
+#include "tools/report/verdict.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/json.h"
@@ -11,6 +12,7 @@
 #include "tools/warpfold/render/result_report.h"
 #include "tools/warpfold/render/summary.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {
 
@@ -41,6 +43,7 @@ configs::Comparison comparison_of(const configs::Report& report) {
   configs::Comparison comparison;
   for (const configs::Run& run : report.run()) *comparison.add_results() = run.result();
   *comparison.mutable_skipped() = report.skipped();
+  comparison.set_verdict(report::verdict_text(comparison));
   return comparison;
 }
 
@@ -94,6 +97,9 @@ Outcome<void> report_command(const Invocation& invocation) {
 
   const auto destination = options.destination();
   if (!destination) return std::unexpected(destination.error());
+  for (const std::string& file : options.arguments()) {
+    if (const auto result = find_of_kind(file, FileKind::kResult, "report"); !result) return std::unexpected(result.error());
+  }
   const auto report = report::read_results(options.arguments());
   if (!report) return std::unexpected(Failure(report.error()));
   if (options.has("html")) {

@@ -8,9 +8,9 @@
 namespace warpfold::cli {
 
 Outcome<void> simulate_command(const Invocation& invocation) {
-  Options options("warpfold simulate SCENARIO [options]",
-                  "Simulates the kernels of a scenario together and says how long they take, what held them up and who took\n"
-                  "what from whom. Each kernel is also simulated alone, to say how much the others slow it down.",
+  Options options("warpfold simulate SCENARIO [NAME=VALUE...] [options]",
+                  "Simulates the kernels of a scenario together and says how long they take, what held them up and what\n"
+                  "each took from the others. Each kernel is also simulated alone, to say how much the others slow it down.",
                   "  warpfold simulate qkv_philox_llama3_70b\n"
                   "  warpfold simulate scenario.textproto --set policy.kind=CONCURRENT --set kernel.rng.philox.rounds=7\n"
                   "  warpfold simulate scenario.textproto --gpu h200_sxm --format json | jq .total_cycles\n"

@@ -1,21 +1,37 @@
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <sstream>
 #include <utility>
 
 #include "configs/load.h"
+#include "configs/near_miss.h"
+#include "configs/study_of_scenario.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/study_plots.h"
+#include "tools/warpfold/render/study_table.h"
 #include "tools/warpfold/render/warning_lines.h"
+#include "tools/warpfold/run/file_kind.h"
+#include "tools/warpfold/run/study_on_slurm.h"
 #include "tools/warpfold/run/study_run.h"
 
 namespace warpfold::cli {
 
 namespace {
 
-// Writes table, gnuplot script and picture of each figure. Returns a line for each, and a note without gnuplot.
+// Writes table, gnuplot script and picture of each figure, and the tables of fronts and searches. Returns a line for each, and a
+// note without gnuplot.
 Outcome<std::string> write_figures(const configs::Study& study, const PointRecords& records, const std::string& folder) {
   std::string lines;
   bool drawn = true;
+  const auto write_table = [&](const std::string& name, const std::string& title, const std::string& table) -> Outcome<void> {
+    lines += folder + "/" + name + ".csv  " + title + "\n";
+    return write_output(folder + "/" + name + ".csv", table);
+  };
   for (const configs::Figure& figure : study.figure()) {
     const std::string stem = folder + "/" + figure.name();
     if (auto written = write_output(stem + ".csv", figure_csv(study, figure, records)); !written)
@@ -27,32 +43,190 @@ Outcome<std::string> write_figures(const configs::Study& study, const PointRecor
     drawn = *drew;
     lines += stem + (drawn ? ".svg" : ".csv") + "  " + figure.title() + "\n";
   }
+  for (const configs::Front& front : study.front()) {
+    if (auto written = write_table(front.name(), front.title(), front_table(study, front, records).csv()); !written)
+      return std::unexpected(written.error());
+  }
+  for (const configs::Least& least : study.least()) {
+    const auto table = least_table(study, least, records);
+    if (!table) return std::unexpected(Failure(table.error()));
+    if (auto written = write_table(least.name(), least.title(), table->csv()); !written) return std::unexpected(written.error());
+  }
   if (!drawn) lines += "gnuplot is not installed, so there are tables and gnuplot scripts, but no pictures.\n";
   return lines;
+}
+
+Outcome<std::vector<configs::PolicyKind>> listed_policies(const Options& options) {
+  std::vector<configs::PolicyKind> kinds;
+  if (!options.has("policies")) return kinds;
+  std::istringstream list(options.text("policies"));
+  for (std::string name; std::getline(list, name, ',');) {
+    const auto kind = policy_by_name("--policies", name);
+    if (!kind) return std::unexpected(kind.error());
+    kinds.push_back(*kind);
+  }
+  return kinds;
+}
+
+Outcome<configs::Study> find_study(const Options& options, configs::Places& places) {
+  const std::string& named = options.arguments().front();
+  if (!options.has("axis")) {
+    for (const char* name : {"where", "policies"}) {
+      if (options.has(name)) return user_error(std::string("--") + name + " goes with --axis; a study's file says it itself");
+    }
+    const auto file = find_of_kind(named, FileKind::kStudy, "study");
+    if (!file) return std::unexpected(file.error());
+    auto study = configs::load_study(*file, &places);
+    if (!study) return std::unexpected(Failure(study.error()));
+    return std::move(*study);
+  }
+  const auto policies = listed_policies(options);
+  if (!policies) return std::unexpected(policies.error());
+  auto study = configs::study_of_scenario(named, options.texts("axis"),
+                                          options.has("where") ? options.texts("where") : std::vector<std::string>{}, *policies);
+  if (!study) return std::unexpected(Failure(study.error()));
+  return std::move(*study);
+}
+
+Outcome<void> check_format(const Options& options) {
+  if (!options.has("format")) return {};
+  const std::string format = options.text("format");
+  if (format == "csv" || format == "json") return {};
+  return user_error("--format: a study is written as csv or json, not as \"" + format + "\"" + suggestion(format, {"csv", "json"}));
+}
+
+void add_slurm_options(Options& options) {
+  namespace po = boost::program_options;
+  const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
+  options.add()("slurm", "submit the missing points to Slurm as a job array instead of simulating them here");
+  options.add()("wait", "--slurm: wait until all points are there, submit again what is missing, then draw");
+  options.add()("collect", "draw a study whose points are there; simulate nothing");
+  options.add()("partition", text("NAME"), "--slurm: the partition; default: Slurm's");
+  options.add()("array-size", text("N"), "--slurm: at most so many tasks; default: 16. Each has --jobs cores (default here: 1)");
+  options.add()("time", text("LIMIT"), "--slurm: a task's limit of time, as sbatch takes it");
+  options.add()("sbatch", text("OPTIONS"), "--slurm: more options of sbatch, with spaces between them: '--account=a --qos=low'");
+  options.add()("worker", text("PLAN"), "simulate points of a plan that --slurm has written; what its tasks run");
+}
+
+// What of the command line a task of the array has too. Values stand behind their option or behind a = in the same word.
+std::vector<std::string> task_arguments(const std::vector<std::string>& arguments) {
+  constexpr std::array kFlags{"--slurm", "--wait", "--collect"};
+  constexpr std::array kWithValue{"--partition", "--array-size", "--time", "--sbatch", "--jobs", "-j"};
+  std::vector<std::string> kept{"study"};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (std::ranges::find(kFlags, word) != kFlags.end()) continue;
+    const bool value_behind = std::ranges::find(kWithValue, word) != kWithValue.end();
+    const bool dropped = value_behind || word.starts_with("-j") ||
+                         std::ranges::any_of(kWithValue, [&](const std::string& option) { return word.starts_with(option + "="); });
+    if (value_behind) ++i;
+    if (!dropped) kept.push_back(word);
+  }
+  return kept;
+}
+
+Outcome<unsigned> number_of(const Options& options, const std::string& name, unsigned fallback) {
+  if (!options.has(name)) return fallback;
+  const std::string text = options.text(name);
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
+  return user_error("--" + name + " takes a number from 1, not \"" + text + "\"");
+}
+
+Outcome<StudyArray> study_array(const Options& options, const Invocation& invocation, const StudyRequest& request) {
+  constexpr unsigned kTasks = 16;
+  const auto tasks = number_of(options, "array-size", kTasks);
+  if (!tasks) return std::unexpected(tasks.error());
+  const bool cores_given = options.text("jobs") != "0";
+  std::error_code error;
+  StudyArray how{.program = std::filesystem::read_symlink("/proc/self/exe", error).string(),
+                 .arguments = task_arguments(invocation.arguments),
+                 .array = {.name = "warpfold-" + request.study.name(), .tasks = *tasks, .cpus = cores_given ? request.how.jobs : 1},
+                 .wait = options.has("wait")};
+  if (std::filesystem::path(how.program).filename().string().starts_with("python"))
+    return user_error("--slurm submits the program warpfold, not a Python package");
+  how.arguments.insert(how.arguments.end(), {"--jobs", std::to_string(how.array.cpus)});
+  if (options.has("partition")) how.array.partition = options.text("partition");
+  if (options.has("time")) how.array.time = options.text("time");
+  if (options.has("sbatch")) {
+    std::istringstream words(options.text("sbatch"));
+    for (std::string word; words >> word;) how.array.more.push_back(word);
+  }
+  return how;
+}
+
+Outcome<void> check_slurm_options(const Options& options) {
+  for (const char* name : {"partition", "array-size", "time", "sbatch"}) {
+    if (options.has(name) && !options.has("slurm")) return user_error(std::string("--") + name + " goes with --slurm");
+  }
+  if (options.has("wait") && !options.has("slurm")) return user_error("--wait goes with --slurm");
+  if (options.has("collect") && options.has("slurm"))
+    return user_error("--collect draws what --slurm has submitted: one of the two");
+  return {};
+}
+
+// The points of the study from wherever they are simulated; none: they are not there yet, and a line has said so.
+Outcome<std::optional<PointRecords>> make_points(const Options& options, const Invocation& invocation,
+                                                 const StudyRequest& request) {
+  if (options.has("slurm")) {
+    const auto how = study_array(options, invocation, request);
+    if (!how) return std::unexpected(how.error());
+    const auto said = submit_study(request, *how);
+    if (!said) return std::unexpected(said.error());
+    if (auto written = write_output("", *said); !written) return std::unexpected(written.error());
+    if (!how->wait) return std::nullopt;
+  }
+  if (!options.has("collect") && !options.has("slurm")) return run_study(request);
+  auto records = collect_study(request);
+  if (records) return std::move(*records);
+  const std::string job = last_job(request);
+  if (job.empty() || records.error().text.find("--collect") != 0) return std::unexpected(records.error());
+  return user_error(records.error().text + "; " + job);
 }
 
 }  // namespace
 
 Outcome<void> study_command(const Invocation& invocation) {
-  Options options("warpfold study STUDY [options]",
-                  "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture\n"
-                  "(SVG, drawn by gnuplot) for each of the study's figures. Points that are finished stay: an interrupted study\n"
-                  "goes on where it was. STUDY is a file, or the name of one that comes with the program.",
-                  "  warpfold study dropout-overlap --output dropout\n"
-                  "  warpfold study study.textproto --gpu h200_sxm --output h200\n");
+  Options options(
+      "warpfold study STUDY|SCENARIO [options]",
+      "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture\n"
+      "(SVG, drawn by gnuplot) for each of the study's figures. Points that are finished stay: an interrupted study\n"
+      "goes on where it was. STUDY is a file, or the name of one that comes with the program. With --axis a scenario takes\n"
+      "its place, and every point is in the table that --format writes.",
+      "  warpfold study dropout-overlap --output dropout\n"
+      "  warpfold study study.textproto --gpu h200_sxm --output h200\n"
+      "  warpfold study qkv_philox_llama3_70b --axis gpu.sm.tensor.scale=1,2,4 --axis 'gpu.sm_count=100..160 step 10' \\\n"
+      "    --policies sequential,carve_out --format csv\n"
+      "  warpfold study dropout-overlap --output dropout --slurm --partition cpu --array-size 64 --time 30:00\n"
+      "  warpfold study dropout-overlap --output dropout --collect\n");
   options.positional("STUDY", 1, 1);
+  options.add()(
+      "axis", boost::program_options::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUES"),
+      "vary a parameter or a field of the scenario, or gpu: values with commas between them, and ranges: '100..160 step 10', "
+      "'1..64 times 2', '1..1000 log 4'; may be given often: all combinations");
+  options.add()("where", boost::program_options::value<std::vector<std::string>>()->composing()->value_name("CONDITION"),
+                "--axis: leave out where this does not hold: 'embedding == 128 * heads'; may be given often");
+  options.add()("policies", boost::program_options::value<std::string>()->value_name("LIST"),
+                "--axis: policies, with commas between them; default: the scenario's");
+  options.add()("format", boost::program_options::value<std::string>()->value_name("FORMAT"),
+                "csv or json: write every point, under every policy, to standard output");
   options.add_settings();
   add_run_options(options, "0.01");  // enough for a map, at half the time
-  options.add()("output,o", boost::program_options::value<std::string>()->value_name("FOLDER"),
-                "where tables, pictures and finished points go; default: the study's name");
+  options.add()(
+      "output,o", boost::program_options::value<std::string>()->value_name("FOLDER"),
+      "where tables, pictures and finished points go; default: the study's name. Processes that are given the same folder, "
+      "on machines that share it, share the work");
+  add_slurm_options(options);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
 
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
   configs::Places places;
-  const auto study = configs::load_study(options.arguments().front(), &places);
-  if (!study) return std::unexpected(Failure(study.error()));
+  const auto study = find_study(options, places);
+  if (!study) return std::unexpected(study.error());
+  if (auto checked = check_format(options); !checked) return checked;
   const std::string folder = options.has("output") ? options.text("output") : study->name();
   if (folder.empty()) return user_error("--output: the folder's name is empty");
   for (const std::string& setting : options.settings()) {
@@ -60,16 +234,22 @@ Outcome<void> study_command(const Invocation& invocation) {
     const bool varied = std::ranges::find(study->axis(), name, &configs::Axis::name) != study->axis().end();
     if (varied) return user_error("--set " + setting + ": the study varies " + name + " itself");
   }
-  const auto records = run_study({.study = *study,
-                                  .places = std::move(places),
-                                  .settings = options.settings(),
-                                  .folder = folder,
-                                  .command_line = invocation.command_line,
-                                  .how = *how});
-  if (!records) return std::unexpected(records.error());
-  const auto lines = write_figures(*study, *records, folder);
+  if (auto checked = check_slurm_options(options); !checked) return checked;
+  const StudyRequest request{.study = *study,
+                             .places = std::move(places),
+                             .settings = options.settings(),
+                             .folder = folder,
+                             .command_line = invocation.command_line,
+                             .how = *how};
+  if (options.has("worker")) return work_on_study(request, options.text("worker"));
+  const auto made = make_points(options, invocation, request);
+  if (!made) return std::unexpected(made.error());
+  if (!*made) return {};
+  const PointRecords& records = **made;
+  const auto lines = write_figures(*study, records, folder);
   if (!lines) return std::unexpected(lines.error());
-  return write_output("", *lines + warning_lines(*study, *records));
+  if (!options.has("format")) return write_output("", *lines + warning_lines(*study, records));
+  return write_output("", options.text("format") == "csv" ? study_table(*study, records).csv() : study_json(*study, records));
 }
 
 }  // namespace warpfold::cli

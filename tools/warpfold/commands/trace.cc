@@ -5,11 +5,11 @@
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
-#include "configs/search_path.h"
 #include "isa/architecture.h"
 #include "isa/control_code_assigner.h"
 #include "tools/warpfold/commands/trace_verbs.h"
 #include "tools/warpfold/render/trace_tables.h"
+#include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/kernels.h"
 #include "tools/warpfold/run/tile_tuner.h"
 #include "traces/trace_file.h"
@@ -41,8 +41,8 @@ Outcome<std::vector<traces::Kernel>> chosen_kernels(const Options& options, std:
 
 Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
   if (is_trace(std::filesystem::path(file).extension().string())) return file_kernels(file);
-  const auto found = configs::find_config(file, "scenarios");
-  if (!found) return std::unexpected(Failure(found.error()));
+  const auto found = find_of_kind(file, FileKind::kScenario, "trace write");
+  if (!found) return std::unexpected(found.error());
   configs::Places places;
   auto scenario = configs::load_scenario(*found, settings, &places);
   if (!scenario) return std::unexpected(Failure(scenario.error()));

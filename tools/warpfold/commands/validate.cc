@@ -6,6 +6,7 @@
 #include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/validation_report.h"
+#include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/validation_run.h"
 
 namespace warpfold::cli {
@@ -90,6 +91,9 @@ Outcome<void> validate_command(const Invocation& invocation) {
   if (!destination) return std::unexpected(destination.error());
   const auto request = request_of(options, invocation);
   if (!request) return std::unexpected(request.error());
+  for (const std::string& file : request->data) {
+    if (const auto rows = find_of_kind(file, FileKind::kMeasurements, "validate"); !rows) return std::unexpected(rows.error());
+  }
   const auto validation = run_validation(*request);
   if (!validation) return std::unexpected(validation.error());
   if (options.has("markdown")) {

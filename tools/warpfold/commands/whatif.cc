@@ -88,8 +88,7 @@ Outcome<void> whatif_command(const Invocation& invocation) {
   if (!asked) return std::unexpected(asked.error());
   if (!*asked) return {};
   const Request& request = **asked;
-  WhatIfQuestion question{
-      .file = request.kernels.file(), .settings = request.settings, .resources = {}, .command_line = invocation.command_line};
+  WhatIfQuestion question{.scenario = {request.kernels.file(), request.settings, invocation.command_line}, .resources = {}};
   const auto factor = factor_option(options);
   if (!factor) return std::unexpected(factor.error());
   question.factor = *factor;
@@ -99,7 +98,7 @@ Outcome<void> whatif_command(const Invocation& invocation) {
   if (options.has("policy")) {
     const auto kind = policy_by_name("--policy", options.text("policy"));
     if (!kind) return std::unexpected(kind.error());
-    question.settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
+    question.scenario.settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
   }
   const auto result = ask_what_if(question, request.how);
   if (!result) return std::unexpected(result.error());

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "tools/report/saved_result.h"
+
 namespace warpfold::cli {
 
 namespace {
@@ -34,6 +36,7 @@ configs::Result model_result(const configs::Scenario& scenario, const Chain& cha
   const sim::Interference& interference = measured.interference;
   const double clock_mhz = scenario.gpu().clock_mhz();
   configs::Result result;
+  result.set_format(report::kResultFormat);
   result.set_estimator("limiter_model");
   result.set_scenario(scenario.name());
   result.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));

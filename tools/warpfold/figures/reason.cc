@@ -12,7 +12,6 @@
 namespace warpfold::cli {
 
 using report::fixed;
-using report::with_thousands;
 
 namespace {
 
@@ -55,7 +54,7 @@ class Reasons {
     const double least = result_.rank() > 1 ? result_.fold().error_bound() : kLeastLoss;
     if (most->cycles > least * static_cast<double>(result_.total_cycles())) return most->text;
     const auto longest = std::ranges::max_element(parties_, {}, [](const Party& party) { return party.critical ? party.busy : 0; });
-    return "nothing: " + longest->alone->name() + " at its own pace, bound by " + longest->alone->bound_by();
+    return longest->alone->name() + " at its own pace: " + longest->alone->bound_by();
   }
 
  private:
@@ -77,10 +76,8 @@ class Reasons {
     }
   }
 
-  std::string us(double cycles) const {
-    const double time = cycles * result_.total_time_us() / static_cast<double>(result_.total_cycles());
-    constexpr double kShort = 10;
-    return with_thousands(fixed(time, time < kShort ? 2 : 0)) + " us";
+  std::string time(double cycles) const {
+    return report::time_text(cycles * result_.total_time_us() / static_cast<double>(result_.total_cycles()));
   }
 
   uint64_t cycles_by_itself(const Party& party) const {
@@ -100,7 +97,8 @@ class Reasons {
       const Party& one = parties_[party];
       const Party& other = parties_[static_cast<size_t>(partner)];
       const auto both = static_cast<double>(std::min(cycles_by_itself(one), cycles_by_itself(other)));
-      if (both > loss.cycles) loss = {both, one.alone->name() + " and " + other.alone->name() + " run apart for " + us(both)};
+      if (both > loss.cycles)
+        loss = {both, one.alone->name() + " and " + other.alone->name() + " not overlapping for " + time(both)};
     }
     return loss;
   }
@@ -136,12 +134,12 @@ class Reasons {
     }
     std::vector<Loss> losses;
     for (const auto& [cause, loss] : by_cause)
-      losses.push_back({loss.first, loss.second + " " + us(loss.first) + " longer: " + cause});
+      losses.push_back({loss.first, loss.second + ", " + time(loss.first) + " slower than alone: " + cause});
     return losses;
   }
 
   std::string cause(const Party& victim, double lost) const {
-    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "doing the work of " + also[0] + " too";
+    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "it does the work of " + also[0] + " too";
     uint64_t resident = 0;
     double warps = 0;
     for (const configs::KernelResult* part : victim.parts) {
@@ -154,8 +152,8 @@ class Reasons {
     if (warps < kFewer * victim.alone->average_warps() && taken < lost) {
       return fixed(warps, 1) + " warps an SM instead of " + fixed(victim.alone->average_warps(), 1);
     }
-    if (theft != nullptr) return "most goes to " + party_of(theft->culprit()) + " in " + theft->resource();
-    return victim.parts.size() > 1 ? "cut into " + std::to_string(victim.parts.size()) + " launches" : "no single resource lost";
+    if (theft != nullptr) return theft->resource() + " held by " + party_of(theft->culprit());
+    return victim.parts.size() > 1 ? "cut into " + std::to_string(victim.parts.size()) + " launches" : "no single resource";
   }
 
   std::string party_of(const std::string& kernel) const {
@@ -187,7 +185,7 @@ class Reasons {
       idle += static_cast<double>((chip - in_use) * span.cycles) / static_cast<double>(chip);
     }
     return {idle,
-            "up to " + std::to_string(most) + " of " + std::to_string(chip) + " SMs idle, as much as the chip for " + us(idle)};
+            "idle SMs, up to " + std::to_string(most) + " of " + std::to_string(chip) + ": as much as the chip for " + time(idle)};
   }
 
   const configs::Result& result_;

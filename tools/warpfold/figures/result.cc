@@ -4,8 +4,10 @@
 
 #include "isa/architecture.h"
 #include "sim/account/states.h"
+#include "tools/report/saved_result.h"
 #include "tools/warpfold/figures/accounts.h"
 #include "tools/warpfold/figures/data_sheet.h"
+#include "tools/warpfold/figures/memory_traffic.h"
 #include "tools/warpfold/figures/roofline.h"
 #include "tools/warpfold/figures/timeline.h"
 #include "traces/stats.h"
@@ -119,6 +121,7 @@ double average_warps(const configs::Gpu& gpu, const sim::KernelCounters& counter
 
 configs::Result make_result(const configs::Scenario& scenario, const policies::Plan& plan, const sim::Outcome& outcome) {
   configs::Result result;
+  result.set_format(report::kResultFormat);
   result.set_estimator("simulation");
   result.set_scenario(scenario.name());
   result.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));
@@ -133,6 +136,7 @@ configs::Result make_result(const configs::Scenario& scenario, const policies::P
     fill_kernel(scenario.gpu(), plan.kernels[k], outcome.kernels[k], *result.add_kernels());
     fill_l2(scenario, plan.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
     fill_accounts(plan, k, outcome.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
+    fill_memory_traffic(scenario.gpu(), plan.kernels[k].kernel, *result.mutable_kernels(static_cast<int>(k)));
     fill_roofline(scenario.gpu(), plan.kernels[k].kernel, *result.mutable_kernels(static_cast<int>(k)));
     instructions += outcome.kernels[k].instructions;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tools/warpfold/figures/layer_quantity.h"
+
 namespace warpfold::cli {
 
 namespace {
@@ -55,11 +57,18 @@ std::optional<double> value_of(const configs::Quantity& quantity, const configs:
         if (run->stored_bits_bytes() > 0) return static_cast<double>(run->stored_bits_bytes()) / 1e6;
       }
       return std::nullopt;
+    case configs::Quantity::kEnergyJ:
+      if (const configs::StudyRun* run = find_run(point, quantity.energy_j(), estimator)) {
+        if (run->has_energy_j()) return run->energy_j();
+      }
+      return std::nullopt;
     case configs::Quantity::kRegion:
       for (const configs::StudyRegion& region : point.region()) {
         if (region.estimator() == estimator) return region.region();
       }
       return std::nullopt;
+    case configs::Quantity::kLayer:
+      return value_of(quantity.layer(), point.layer(), estimator);
     case configs::Quantity::WHAT_NOT_SET:
       break;
   }

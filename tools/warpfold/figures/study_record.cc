@@ -55,6 +55,7 @@ void add_simulated_run(const configs::Result& result, configs::StudyPoint& recor
   run.set_fold(result.fold().mode());
   run.set_stored_bits_bytes(result.stored_bits_bytes());
   *run.mutable_warnings() = result.warnings();
+  if (result.has_power()) run.set_energy_j(result.power().joules());
   for (const configs::KernelResult& kernel : result.kernels()) {
     configs::StudyKernel& entry = *run.add_kernel();
     entry.set_name(kernel.name());

@@ -18,6 +18,8 @@ void fill_kernel(const sim::LaunchSpan& span, configs::KernelSpan& into) {
   into.set_end_cycle(span.end);
   into.set_ctas(span.ctas);
   into.set_ctas_left_out(span.ctas_left_out);
+  into.set_left_out_from_cycle(span.left_out_from);
+  into.set_left_out_to_cycle(span.left_out_to);
   into.set_ctas_folded(span.ctas_folded);
 }
 

@@ -4,6 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "tools/report/difference.h"
+#include "tools/report/overall.h"
+
 namespace warpfold::cli {
 
 namespace {
@@ -33,6 +36,16 @@ void fill_variation(const configs::Result& base, const configs::Result& varied, 
     const auto before = std::ranges::find(base.kernels(), kernel.name(), &configs::KernelResult::name);
     if (before != base.kernels().end()) entry.set_speedup(ratio(before->time_us(), kernel.time_us()));
   }
+}
+
+void explain(const configs::Result& base, const configs::Result& varied, configs::Variation& variation) {
+  configs::Run before;
+  configs::Run after;
+  *before.mutable_result() = base;
+  *after.mutable_result() = varied;
+  const bool longer = varied.total_time_us() > base.total_time_us();
+  if (const auto change = report::kernel_change(base, report::difference_of(before, after), longer))
+    variation.set_reason(change->text());
 }
 
 void rank_resources(configs::WhatIf& what_if) {

@@ -9,6 +9,7 @@
 
 #include "tools/warpfold/render/fold_line.h"
 #include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/memory_table.h"
 #include "tools/warpfold/render/power_tables.h"
 #include "tools/warpfold/render/slowdown_table.h"
 #include "tools/warpfold/render/summary.h"
@@ -24,7 +25,7 @@ double percent(uint64_t part, uint64_t whole) {
 }
 
 std::string total_line(const configs::Result& result) {
-  return with_thousands(std::to_string(result.total_cycles())) + " cycles = " + with_thousands(fixed(result.total_time_us(), 2)) +
+  return with_thousands(std::to_string(result.total_cycles())) + " cycles, " + with_thousands(fixed(result.total_time_us(), 2)) +
          " us, " + with_thousands(std::to_string(result.instructions_issued())) + " warp instructions";
 }
 
@@ -60,11 +61,12 @@ std::string choice_title(const configs::Result& result) {
 }
 
 Table kernel_table(const configs::Result& result) {
-  Table table({"kernel", "cycles", "time us", "start", "end", "alone", "slowdown", "TFLOPS", "CTAs", "CTAs/SM", "limited by",
-               "warps/SM", "bound by"});
+  const report::TimeUnit time = report::time_unit(result.total_time_us());
+  Table table({"kernel", "cycles", "time " + std::string(time.name), "start", "end", "alone", "slowdown", "TFLOPS", "CTAs",
+               "CTAs/SM", "limited by", "warps/SM", "bound by"});
   for (const configs::KernelResult& kernel : result.kernels()) {
     const configs::Occupancy& occupancy = kernel.occupancy();
-    table.add({kernel.name(), kernel.cycles(), Cell(kernel.time_us(), 2), kernel.start_cycle(), kernel.end_cycle(),
+    table.add({kernel.name(), kernel.cycles(), Cell(kernel.time_us() / time.us, 2), kernel.start_cycle(), kernel.end_cycle(),
                kernel.solo_cycles(), Cell(kernel.slowdown_vs_solo(), 3), kernel.tflops() > 0 ? Cell(kernel.tflops(), 1) : Cell("-"),
                kernel.ctas(), uint64_t{occupancy.ctas_per_sm_limit()}, occupancy.limiter(), Cell(occupancy.average_warps(), 2),
                kernel.bound_by()});
@@ -135,11 +137,13 @@ std::string l2_lines(const configs::Result& result) {
 }
 
 std::string result_text(const configs::Result& result) {
-  return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + total_line(result) + "\n" +
-         sm_line(result) + fold_line(result) + "\n" + l2_lines(result) + "\n" + findings_text(result) +
+  return findings_text(result) + "\n" + total_line(result) + "\n" + sm_line(result) + fold_line(result) + "\n" + l2_lines(result) +
          section("Kernels", kernel_table(result)) + section(choice_title(result), choice_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
-         section("Resources, % of the chip's capacity", resource_table(result)) + power_tables(result) +
+         section("Resources, % of the chip's capacity", resource_table(result)) +
+         section("Memory: 32-byte sectors; wavefronts are 128-byte passes through shared memory's data stage",
+                 memory_table(result)) +
+         power_tables(result) +
          section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
 }
@@ -237,17 +241,19 @@ bool ties(const configs::Comparison& comparison) {
 
 std::string comparison_text(const configs::Comparison& comparison) {
   const configs::Result& first = comparison.results(0);
-  std::vector<std::string> columns{"policy", "rank", "total us", "speed-up"};
+  const auto longest = std::ranges::max_element(comparison.results(), {}, &configs::Result::total_time_us);
+  const report::TimeUnit time = report::time_unit(longest->total_time_us());
+  std::vector<std::string> columns{"policy", "rank", std::string("total ").append(time.name), "speed-up"};
   if (first.has_power()) std::ranges::copy(power_columns(), std::back_inserter(columns));
   for (const configs::Alone& alone : first.alone()) columns.push_back(alone.name() + " slowdown");
   std::vector<uint64_t> stored;
   for (const configs::Result& result : comparison.results()) stored.push_back(result.stored_bits_bytes());
   const report::ByteUnit unit = report::byte_unit(stored);
   columns.emplace_back("stored ").append(unit.name);
-  columns.emplace_back("loses most by");
+  columns.emplace_back("limited by");
   Table table(std::move(columns));
   for (const configs::Result& result : comparison.results()) {
-    std::vector<Cell> row{result.policy(), uint64_t{result.rank()}, Cell(result.total_time_us(), 2),
+    std::vector<Cell> row{result.policy(), uint64_t{result.rank()}, Cell(result.total_time_us() / time.us, 2),
                           Cell(first.total_time_us() / result.total_time_us(), 3)};
     if (first.has_power()) std::ranges::copy(power_cells(result), std::back_inserter(row));
     for (const configs::Alone& alone : result.alone()) row.push_back(slowdown_cell(result, alone));
@@ -257,10 +263,12 @@ std::string comparison_text(const configs::Comparison& comparison) {
   }
   std::string skipped;
   for (const configs::Skipped& each : comparison.skipped()) skipped += "not run: " + each.reason() + "\n";
-  return first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
-         "\nSpeed-up is over the first policy, slowdown the kernel's busy time over what it needs alone on the same GPU.\n" +
-         least_energy_line(comparison) + (ties(comparison) ? "Equal rank: nearer to each other than folding leaves open.\n" : "") +
-         skipped + fold_note(comparison) + warning_lines(comparison);
+  return wrapped(comparison.verdict()) + "\n" + first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
+         "\nSpeed-up: the first policy's time over this one's. Slowdown: a kernel's busy time over its time alone on the same "
+         "GPU.\n" +
+         least_energy_line(comparison) +
+         (ties(comparison) ? "Policies of equal rank differ by less than folding's error bounds.\n" : "") + skipped +
+         fold_note(comparison) + warning_lines(comparison);
 }
 
 }  // namespace

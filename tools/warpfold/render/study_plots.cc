@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "tools/warpfold/render/gnuplot.h"
+#include "tools/warpfold/render/layer_roofs.h"
 #include "tools/warpfold/render/table.h"
 
 namespace warpfold::cli {
 
 namespace {
 
-constexpr std::array<const char*, 2> kEstimators{"simulation", "limiter_model"};
+constexpr std::array<const char*, 3> kEstimators{"simulation", "limiter_model", "roofline"};
 
 std::string label_of(const configs::Study& study, const std::string& axis) {
   for (const configs::Axis& each : study.axis()) {
@@ -43,6 +44,13 @@ std::vector<std::string> estimators_of(const configs::Study& study, const config
   return known;
 }
 
+// At a point that is left out, none.
+std::optional<double> value_at(const configs::Quantity& quantity, const PointRecords& records, const Point& point,
+                               const std::string& estimator) {
+  const auto record = records.find(point);
+  return record == records.end() ? std::nullopt : value_of(quantity, record->second, estimator);
+}
+
 // Values of a map in a block of gnuplot's own: a row for each y, names of columns and rows first.
 std::string map_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
                       const configs::Quantity& quantity, const std::string& estimator) {
@@ -50,12 +58,12 @@ std::string map_block(const configs::Study& study, const configs::Figure& figure
   const configs::Axis& y = study.axis(index_of(study, figure.y()));
   std::string block = "\"\"";
   for (const std::string& value : x.value()) block.append(" ").append(in_quotes(value));
-  const std::vector<Point> points = points_of(study, figure);
+  const std::vector<Point> points = grid_of(study, figure);
   size_t next = 0;
   for (const std::string& row : y.value()) {
     block.append("\n").append(in_quotes(row));
     for (int column = 0; column < x.value_size(); ++column)
-      block.append(" ").append(number(value_of(quantity, records.at(points[next++]), estimator)));
+      block.append(" ").append(number(value_at(quantity, records, points[next++], estimator)));
   }
   return block + "\n";
 }
@@ -64,14 +72,14 @@ std::string map_block(const configs::Study& study, const configs::Figure& figure
 std::string lines_block(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
                         const std::string& estimator) {
   const configs::Axis& x = study.axis(index_of(study, figure.x()));
-  const std::vector<Point> points = points_of(study, figure);
+  const std::vector<Point> points = grid_of(study, figure);
   const auto columns = static_cast<size_t>(x.value_size());
   std::string block;
   for (size_t column = 0; column < columns; ++column) {
     block += in_quotes(x.value(static_cast<int>(column)));
     for (size_t at = column; at < points.size(); at += columns) {
       for (const configs::Quantity& quantity : figure.quantity())
-        block.append(" ").append(number(value_of(quantity, records.at(points[at]), estimator)));
+        block.append(" ").append(number(value_at(quantity, records, points[at], estimator)));
     }
     block += "\n";
   }
@@ -141,6 +149,7 @@ std::string lines_plot(const configs::Study& study, const configs::Figure& figur
 }  // namespace
 
 std::string figure_csv(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  if (figure.kind() == configs::ROOFLINE) return roofs_csv(study, figure, records);
   std::vector<std::string> columns;
   for (const configs::Axis& axis : study.axis()) columns.push_back(axis.name());
   columns.emplace_back("estimator");
@@ -161,6 +170,7 @@ std::string figure_csv(const configs::Study& study, const configs::Figure& figur
 }
 
 std::string figure_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records) {
+  if (figure.kind() == configs::ROOFLINE) return roofs_plot(study, figure, records);
   const std::vector<std::string> estimators = estimators_of(study, figure, records);
   return figure.kind() == configs::MAP ? map_plot(study, figure, records, estimators)
                                        : lines_plot(study, figure, records, estimators);

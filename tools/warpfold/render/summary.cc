@@ -13,27 +13,10 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr size_t kColumns = 100;
 constexpr size_t kShownKernels = 6;
 constexpr size_t kShownFindings = 5;
 constexpr int kShownMovers = 16;
 constexpr double kPercent = 100;
-
-// Breaks a sentence at spaces; lines after the first are indented by two.
-std::string wrapped(const std::string& sentence) {
-  std::string text;
-  std::string line;
-  for (size_t at = 0; at < sentence.size();) {
-    const size_t end = std::min(sentence.find(' ', at), sentence.size());
-    const std::string word = sentence.substr(at, end - at);
-    if (!line.empty() && line.size() + 1 + word.size() > kColumns) {
-      text += std::exchange(line, " ") + "\n";
-    }
-    line.append(line.empty() ? "" : " ").append(word);
-    at = end + 1;
-  }
-  return text + line + "\n";
-}
 
 double share(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : kPercent * static_cast<double>(part) / static_cast<double>(whole);
@@ -97,6 +80,23 @@ Cell relative_cell(const configs::Mover& mover) {
 
 }  // namespace
 
+std::string wrapped(const std::string& sentence) {
+  constexpr size_t kColumns = 100;
+  std::string text;
+  std::string line;
+  for (size_t at = 0; at < sentence.size();) {
+    size_t end = std::min(sentence.find(' ', at), sentence.size());
+    if (sentence.compare(end, 2, " %") == 0) end += 2;
+    const std::string word = sentence.substr(at, end - at);
+    if (!line.empty() && line.size() + 1 + word.size() > kColumns) {
+      text += std::exchange(line, " ") + "\n";
+    }
+    line.append(line.empty() ? "" : " ").append(word);
+    at = end + 1;
+  }
+  return text + line + "\n";
+}
+
 std::string summary_text(const configs::Run& run) {
   const configs::Result& result = run.result();
   std::string text;
@@ -108,7 +108,7 @@ std::string summary_text(const configs::Run& run) {
 std::string findings_text(const configs::Result& result) {
   std::string text;
   const std::vector<configs::Statement> all = report::findings(result, kShownFindings);
-  for (size_t f = 1; f < all.size(); ++f) text += wrapped(all[f].text());
+  for (const configs::Statement& each : all) text += wrapped(each.text());
   return text;
 }
 

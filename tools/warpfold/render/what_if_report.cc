@@ -6,7 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "tools/report/advice.h"
 #include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/summary.h"
 #include "tools/warpfold/render/table.h"
 #include "tools/warpfold/render/warning_lines.h"
 
@@ -14,14 +16,12 @@ namespace warpfold::cli {
 
 namespace {
 
-// A change below this many per cent of the time is shown as none.
+// A change of speed below this many per cent is shown as none.
 constexpr double kShownPercent = 0.05;
 constexpr int kBarWidth = 20;
 
-// Of the run's time: -20 is a fifth less, 25 a quarter more. 0 where the machine was not simulated.
-double change_percent(const configs::Variation& variation) {
-  return variation.speedup() > 0 ? 100 * (1 / variation.speedup() - 1) : 0;
-}
+// Of the run's speed: 25 is a quarter faster, -20 a fifth slower. 0 where the machine was not simulated.
+double change_percent(const configs::Variation& variation) { return variation.speedup() > 0 ? 100 * (variation.speedup() - 1) : 0; }
 
 bool ran(const configs::Variation& variation) { return variation.not_run().empty(); }
 
@@ -30,12 +30,8 @@ bool changes_anything(const configs::VariedResource& resource) {
   return changes(resource.better()) || changes(resource.worse()) || !ran(resource.better());
 }
 
-Cell change_cell(const configs::Variation& variation) {
-  if (!ran(variation)) return {"does not run"};
-  const double change = change_percent(variation);
-  std::string text(change >= kShownPercent ? "+" : "");
-  text.append(fixed(std::abs(change) < kShownPercent ? 0 : change, 1)).append(" %");
-  return {text};
+Cell speedup_cell(const configs::Variation& variation) {
+  return ran(variation) ? Cell(variation.speedup(), 3) : Cell("does not run");
 }
 
 // How much of one side of the chart a change takes; the widest takes all of it.
@@ -44,7 +40,7 @@ int bar_length(double change, double widest) {
   return std::max(1, static_cast<int>(std::lround(kBarWidth * std::min(1.0, std::abs(change) / widest))));
 }
 
-// "  ---|+++++": time saved to the left of the line, time lost to the right, where they are whoever causes them.
+// "  ---|+++++": slower to the left of the line, faster to the right, by either machine.
 std::string bars(const configs::VariedResource& resource, double widest) {
   std::string left;
   std::string right;
@@ -59,29 +55,21 @@ std::string bars(const configs::VariedResource& resource, double widest) {
   return text.append(left).append("|").append(right);
 }
 
-std::string factor_text(double factor) {
-  std::string text = fixed(factor, 3);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
-
 Table tornado(const configs::Result& result) {
   const configs::WhatIf& what_if = result.what_if();
   double widest = 0;
   for (const configs::VariedResource& resource : what_if.resources()) {
     widest = std::max({widest, std::abs(change_percent(resource.better())), std::abs(change_percent(resource.worse()))});
   }
-  std::string title("time saved");
-  title.insert(0, kBarWidth - title.size(), ' ').append("|time lost");
-  std::vector<std::string> columns{"resource", "better", "worse", title, "speed-up"};
-  for (const configs::KernelResult& kernel : result.kernels()) columns.push_back(kernel.name());
+  std::string title("slower");
+  title.insert(0, kBarWidth - title.size(), ' ').append("|faster");
+  std::vector<std::string> columns{"resource", "better (+)", "worse (-)", title};
+  for (const configs::KernelResult& kernel : result.kernels()) columns.push_back(kernel.name() + " (+)");
   Table table(std::move(columns));
   for (const configs::VariedResource& resource : what_if.resources()) {
     if (!changes_anything(resource)) continue;
     const configs::Variation& better = resource.better();
-    std::vector<Cell> row{resource.resource(), change_cell(better), change_cell(resource.worse()), bars(resource, widest),
-                          ran(better) ? Cell(better.speedup(), 3) : Cell("-")};
+    std::vector<Cell> row{resource.resource(), speedup_cell(better), speedup_cell(resource.worse()), bars(resource, widest)};
     for (const configs::KernelResult& kernel : result.kernels()) {
       const auto varied = std::ranges::find(better.kernels(), kernel.name(), &configs::VariedKernel::name);
       row.push_back(varied != better.kernels().end() ? Cell(varied->speedup(), 3) : Cell("-"));
@@ -96,7 +84,7 @@ std::string unchanged_line(const configs::WhatIf& what_if) {
   for (const configs::VariedResource& resource : what_if.resources()) {
     if (!changes_anything(resource)) names.append(names.empty() ? "" : ", ").append(resource.resource());
   }
-  return names.empty() ? "" : "Nothing changes by more than 0.05 % with: " + names + "\n";
+  return names.empty() ? "" : wrapped("The run changes by less than 0.05 % with: " + names + ".");
 }
 
 std::string not_run_lines(const configs::WhatIf& what_if) {
@@ -104,7 +92,21 @@ std::string not_run_lines(const configs::WhatIf& what_if) {
   for (const configs::VariedResource& resource : what_if.resources()) {
     for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
       if (ran(*variation)) continue;
-      lines += resource.resource() + " x " + factor_text(variation->factor()) + " does not run: " + variation->not_run() + "\n";
+      lines += wrapped(report::varied_name(resource, *variation) + " does not run: " + variation->not_run());
+    }
+  }
+  return lines;
+}
+
+// "tensor x 2: 0.864 of the speed. The random numbers take 2.7 us longer; ...": each machine that does the opposite of what it
+// should.
+std::string reason_lines(const configs::WhatIf& what_if) {
+  std::string lines;
+  for (const configs::VariedResource& resource : what_if.resources()) {
+    for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
+      if (variation->reason().empty()) continue;
+      lines += wrapped(report::varied_name(resource, *variation) + " is " + (variation->speedup() < 1 ? "slower" : "faster") +
+                       ": " + variation->reason());
     }
   }
   return lines;
@@ -123,8 +125,7 @@ std::string power_lines(const configs::Result& result) {
   for (const configs::VariedResource& resource : result.what_if().resources()) {
     for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
       if (ran(*variation) && changes_anything(resource))
-        lines += line(resource.resource() + " x " + factor_text(variation->factor()), variation->clock_mhz(), variation->watts(),
-                      variation->joules());
+        lines += line(report::varied_name(resource, *variation), variation->clock_mhz(), variation->watts(), variation->joules());
     }
   }
   return lines;
@@ -132,25 +133,27 @@ std::string power_lines(const configs::Result& result) {
 
 std::string noise_line(const configs::WhatIf& what_if) {
   if (what_if.noise() == 0) return "";
-  return "Some runs were folded with a bound: changes below " + fixed(100 * what_if.noise(), 1) + " % are within it\n";
+  return "Changes of speed below " + fixed(100 * what_if.noise(), 1) + " % are within folding's error bound\n";
 }
 
 std::string setting_line(const configs::Result& result) {
   const configs::VariedResource& first = result.what_if().resources(0);
-  std::string line("Each is one simulation: warpfold simulate SCENARIO");
+  std::string line("Each machine is one simulation; the first: warpfold simulate SCENARIO");
   for (const std::string& setting : first.better().setting()) line += " --set " + setting;
-  return line + " is the first one\n";
+  return line + "\n";
 }
 
 std::string what_if_text(const configs::Result& result) {
   const configs::WhatIf& what_if = result.what_if();
   const Table table = tornado(result);
-  std::string text = result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + ": " +
-                     with_thousands(fixed(result.total_time_us(), 2)) + " us\n" + warning_lines(result) + "\n";
-  text += "What if the GPU had " + factor_text(what_if.factor()) + " times as much of a resource (+), latencies " +
-          factor_text(1 / what_if.factor()) + " times as long; what if the other way round (-)\n";
+  std::string text = wrapped(report::what_if_advice(result).text()) + "\n" + result.scenario() + " on " + result.gpu() +
+                     ", policy " + result.policy() + ": " + report::time_text(result.total_time_us()) + "\n" +
+                     warning_lines(result) + "\n";
+  text +=
+      wrapped("Speed-up of the run with " + report::factor_text(what_if.factor()) + " times as much of a resource, or latencies " +
+              report::factor_text(1 / what_if.factor()) + " times as long (+), and with the reverse (-); of each kernel with (+)");
   text += table.empty() ? "" : table.aligned("  ");
-  text += "\nSpeed-up is the run's, then each kernel's, by the better machine.\n";
+  text += "\n" + reason_lines(what_if);
   return text + power_lines(result) + unchanged_line(what_if) + not_run_lines(what_if) + noise_line(what_if) + setting_line(result);
 }
 

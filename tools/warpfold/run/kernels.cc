@@ -1,5 +1,6 @@
 #include "tools/warpfold/run/kernels.h"
 
+#include "tools/warpfold/run/file_kind.h"
 #include "traces/trace_file.h"
 #include "workloads/policies/plan.h"
 #include "workloads/workloads.h"
@@ -19,6 +20,7 @@ Outcome<std::vector<traces::Kernel>> scenario_kernels(const configs::Scenario& s
 }
 
 Outcome<std::vector<traces::Kernel>> file_kernels(const std::string& path, std::vector<traces::TextPlaces>* places) {
+  if (const auto file = find_of_kind(path, FileKind::kTrace, "trace"); !file) return std::unexpected(file.error());
   auto kernels = traces::read_trace(path, places);
   if (!kernels) return std::unexpected(Failure(kernels.error()));
   return std::move(*kernels);

@@ -1,12 +1,14 @@
 #include "tools/warpfold/run/options.h"
 
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <sstream>
 #include <utility>
 
 #include "configs/near_miss.h"
-#include "configs/search_path.h"
+#include "configs/settings.h"
+#include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {
 
@@ -48,6 +50,8 @@ std::string command_line(int argc, const char* const* argv) {
 
 Options::Options(std::string usage, std::string description, std::string examples)
     : usage_(std::move(usage)), examples_(std::move(examples)), visible_("Options", kHelpColumns) {
+  constexpr std::string_view kProgram = "warpfold ";
+  command_ = usage_.substr(kProgram.size(), usage_.find(' ', kProgram.size()) - kProgram.size());
   usage_ = "Usage: " + usage_ + "\n\n" + description + "\n";
   add()("help,h", "print this text");
 }
@@ -61,7 +65,10 @@ void Options::positional(const std::string& what, int least, int most) {
 void Options::add_settings() {
   settings_ = true;
   add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
-        "set a parameter or a field of the scenario; may be given often");
+        "set a parameter or a field of the scenario; PATH+=VALUE adds to a list, PATH-=VALUE takes out of it; * in a path stands "
+        "for any name; may be given often");
+  add()("unset", po::value<std::vector<std::string>>()->composing()->value_name("PATH"),
+        "take a field back, or an element such as kernel.rng out of its list; may be given often");
   add()("gpu", po::value<std::string>()->value_name("FILE"),
         "run on this GPU instead of the scenario's gpu_file: a file, or a name of `warpfold gpu list`");
 }
@@ -95,23 +102,47 @@ Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
   // Abbreviated flags are refused: what they mean would change with every flag that is added.
   const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
   try {
-    po::store(po::command_line_parser(arguments).options(all).positional(plain).style(style).run(), values_);
+    const auto parsed = po::command_line_parser(arguments).options(all).positional(plain).style(style).run();
+    po::store(parsed, values_);
+    take_settings(parsed);
   } catch (const po::unknown_option& error) {
     return user_error("unknown option " + error.get_option_name() + suggestion(error.get_option_name(), flag_names(visible_)));
   } catch (const po::error& error) {
     return user_error(error.what());
   }
   if (help_wanted()) return {};
-  if (has(kPlain)) arguments_ = values_[kPlain].as<std::vector<std::string>>();
   const int given = static_cast<int>(arguments_.size());
   if (given < least_) return user_error(positional_ + " is missing; see --help");
   if (most_ >= 0 && given > most_) return user_error("unexpected argument \"" + arguments_[static_cast<size_t>(most_)] + "\"");
-  if (settings_ && has("gpu")) {
-    const auto file = configs::find_config(text("gpu"), "gpus");
-    if (!file) return user_error("--gpu: " + file.error().message);
+  if (settings_ && !gpu_.empty()) {
+    const auto file = find_of_kind(gpu_, FileKind::kGpu, "--gpu");
+    if (!file) return user_error(file.error().text.starts_with("no gpu") ? "--gpu: " + file.error().text : file.error().text);
     gpu_file_ = *file;
   }
   return check_written();
+}
+
+void Options::take_settings(const po::parsed_options& parsed) {
+  constexpr std::string_view kGpu = "gpu=";
+  for (const auto& option : parsed.options) {
+    const std::string& name = option.string_key;
+    for (const std::string& value : option.value) {
+      if (name == "set") changes_.push_back(value);
+      if (name == "unset") changes_.push_back(configs::unset_setting(value));
+      if (name == "gpu") gpu_ = value;
+      if (name != kPlain) continue;
+      std::error_code missing;
+      const bool setting =
+          settings_ && !arguments_.empty() && value.find('=') != std::string::npos && !std::filesystem::exists(value, missing);
+      if (!setting) {
+        arguments_.push_back(value);
+      } else if (value.starts_with(kGpu)) {
+        gpu_ = value.substr(kGpu.size());
+      } else {
+        changes_.push_back(value);
+      }
+    }
+  }
 }
 
 Outcome<void> Options::check_written() const {
@@ -133,12 +164,21 @@ std::string Options::help() const {
   return out.str();
 }
 
+Outcome<uint32_t> Options::number(const std::string& name, uint32_t least, uint32_t most) const {
+  const std::string given = text(name);
+  uint32_t number = 0;
+  const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
+  const bool good = error == std::errc() && end == given.data() + given.size() && number >= least && number <= most;
+  if (good) return number;
+  return user_error("--" + name + " takes a number from " + std::to_string(least) + " to " + std::to_string(most) + ", not \"" +
+                    given + "\"");
+}
+
 std::vector<std::string> Options::settings() const {
   std::vector<std::string> settings;
-  if (has("gpu")) settings.push_back("gpu_file=" + std::filesystem::absolute(gpu_file_).string());
-  if (!has("set")) return settings;
-  const auto& given = values_["set"].as<std::vector<std::string>>();
-  settings.insert(settings.end(), given.begin(), given.end());
+  if (!gpu_file_.empty()) settings.push_back("gpu_file=" + std::filesystem::absolute(gpu_file_).string());
+  if (settings_ && has("model")) settings.push_back("model=" + text("model"));
+  settings.insert(settings.end(), changes_.begin(), changes_.end());
   return settings;
 }
 

@@ -7,9 +7,12 @@
 #include <thread>
 #include <vector>
 
+#include "sim/engine/interrupt.h"
+
 namespace warpfold::cli {
 
-// Calls work(0) ... work(count - 1), `jobs` at a time. The first exception is rethrown when all calls have ended.
+// Calls work(0) ... work(count - 1), `jobs` at a time. The first exception is rethrown when all calls have ended. An interrupt ends
+// those that simulate and skips the rest.
 template <typename Work>
 void in_parallel(size_t count, unsigned jobs, Work work) {
   std::atomic<size_t> next{0};
@@ -17,6 +20,7 @@ void in_parallel(size_t count, unsigned jobs, Work work) {
   const auto take_turns = [&] {
     for (size_t i = next++; i < count; i = next++) {
       try {
+        sim::stop_if_wanted();
         work(i);
       } catch (...) {
         thrown[i] = std::current_exception();

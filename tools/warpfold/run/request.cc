@@ -1,13 +1,15 @@
 #include "tools/warpfold/run/request.h"
 
 #include "configs/load.h"
-#include "configs/search_path.h"
+#include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {
 
 void add_request(Options& options) {
   options.positional("SCENARIO", 1, 1);
   options.add_settings();
+  options.add()("model", boost::program_options::value<std::string>()->value_name("NAME"),
+                "of a scenario with a block, such as `block`: the model card, a file or a name of `warpfold list models`");
   add_run_options(options);
 }
 
@@ -21,8 +23,8 @@ Outcome<std::optional<Request>> read_request(Options& options, const Invocation&
   if (!destination) return std::unexpected(destination.error());
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
-  const auto file = configs::find_config(options.arguments().front(), "scenarios");
-  if (!file) return std::unexpected(Failure(file.error()));
+  const auto file = find_of_kind(options.arguments().front(), FileKind::kScenario, options.command());
+  if (!file) return std::unexpected(file.error());
   return Request{workloads::KernelMaker(*file), options.settings(), *how, *destination};
 }
 

@@ -68,15 +68,11 @@ Outcome<RunOptions> run_options(const Options& options) {
   if (!folding) return std::unexpected(folding.error());
   const auto all_sms = all_sms_option(options);
   if (!all_sms) return std::unexpected(all_sms.error());
-  const std::string text = options.text("jobs");
-  constexpr unsigned kMostJobs = 1024;
-  unsigned jobs = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), jobs);
-  if (error != std::errc() || end != text.data() + text.size() || jobs > kMostJobs) {
-    return user_error("--jobs takes a number from 0 to " + std::to_string(kMostJobs) + ", not \"" + text + "\"");
-  }
-  if (jobs == 0) jobs = std::max(1U, std::thread::hardware_concurrency());
-  return RunOptions{.folding = *folding, .all_sms = *all_sms, .jobs = jobs};
+  constexpr uint32_t kMostJobs = 1024;
+  const auto jobs = options.number("jobs", 0, kMostJobs);
+  if (!jobs) return std::unexpected(jobs.error());
+  return RunOptions{
+      .folding = *folding, .all_sms = *all_sms, .jobs = *jobs > 0 ? *jobs : std::max(1U, std::thread::hardware_concurrency())};
 }
 
 }  // namespace warpfold::cli

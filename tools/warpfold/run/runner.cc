@@ -64,7 +64,6 @@ class Runner::Kernels {
 // `others` differ from it in bounds alone.
 Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::vector<const Simulation*>& others,
                                        const sim::FoldOptions& fold) const {
-  report_progress(simulation.what);
   sim::Options options{.serialise = simulation.serialise,
                        .all_sms = options_.all_sms,
                        .account = options_.account,
@@ -104,10 +103,13 @@ Outcome<std::vector<sim::Outcome>> Runner::simulate_all(const std::vector<Simula
         group->push_back(i);
       }
     }
+    ProgressBar bar("simulations", groups.size());
     in_parallel(groups.size(), options_.jobs, [&](size_t g) {
       std::vector<const Simulation*> others;
       for (size_t n = 1; n < groups[g].size(); ++n) others.push_back(&simulations[groups[g][n]]);
+      bar.log(simulations[groups[g].front()].what);
       ended[groups[g].front()] = simulate(simulations[groups[g].front()], others, fold);
+      bar.step();
     });
     left.clear();
     for (const std::vector<size_t>& group : groups) {

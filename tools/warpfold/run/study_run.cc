@@ -6,177 +6,173 @@
 #include <utility>
 #include <vector>
 
-#include "configs/load.h"
-#include "configs/near_miss.h"
-#include "configs/printable.h"
-#include "tools/warpfold/figures/content_hash.h"
-#include "tools/warpfold/figures/study_record.h"
-#include "tools/warpfold/run/input_files.h"
+#include "sim/engine/interrupt.h"
+#include "tools/warpfold/figures/study_wanted.h"
+#include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/parallel.h"
-#include "tools/warpfold/run/point_store.h"
 #include "tools/warpfold/run/progress.h"
-#include "tools/warpfold/run/record_store.h"
-#include "tools/warpfold/run/runner.h"
+#include "tools/warpfold/run/study_layers.h"
+#include "tools/warpfold/run/study_scenarios.h"
+#include "tools/warpfold/store/point_store.h"
 
 namespace warpfold::cli {
 
 namespace {
 
-class StudyRunner {
- public:
-  explicit StudyRunner(const StudyRequest& request)
-      : study_(request.study),
-        places_(request.places),
-        settings_(request.settings),
-        store_(study_, request.folder + "/points"),
-        command_line_(request.command_line),
-        how_(request.how),
-        program_(program_hash()) {}
+std::unique_ptr<StudySubject> subject_of(const StudyRequest& request) {
+  if (request.study.has_layer()) return std::make_unique<StudyLayers>(request);
+  return std::make_unique<StudyScenarios>(request);
+}
 
-  Outcome<PointRecords> run() {
-    if (auto opened = store_.open(); !opened) return std::unexpected(opened.error());
-    const std::vector<Point> points = points_of(study_);
-    // A mistake in one of them is found before the first one runs.
-    std::vector<std::vector<Variant>> scenarios;
-    for (const Point& point : points) {
-      auto loaded = load(point);
-      if (!loaded) return std::unexpected(loaded.error());
-      scenarios.push_back(std::move(*loaded));
-    }
-    if (auto known = check_kernels(scenarios.front()); !known) return std::unexpected(known.error());
-    std::vector<std::optional<Outcome<configs::StudyPoint>>> ended(points.size());
-    ProgressBar bar(study_.name(), points.size());
-    in_parallel(points.size(), how_.jobs, [&](size_t i) {
-      ended[i] = finish(points[i], scenarios[i]);
-      bar.step();
-    });
-    PointRecords records;
-    for (size_t i = 0; i < points.size(); ++i) {
-      if (!*ended[i]) return std::unexpected(failure_at(points[i], "", ended[i]->error()));
-      records.emplace(points[i], std::move(**ended[i]));
-    }
-    return records;
+// The keys of some points, in order.
+Outcome<std::vector<std::string>> keys_of(const StudySubject& subject, const std::vector<Point>& points, unsigned jobs) {
+  std::vector<std::optional<Outcome<std::string>>> made(points.size());
+  in_parallel(points.size(), jobs, [&](size_t i) { made[i] = subject.key(points[i]); });
+  std::vector<std::string> keys;
+  for (const auto& each : made) {
+    if (!*each) return std::unexpected(each->error());
+    keys.push_back(**each);
   }
+  return keys;
+}
 
- private:
-  // The study's scenario at one point under one policy.
-  struct Variant {
-    configs::Scenario scenario;
-    configs::Places places;  // where it was written
-  };
+Outcome<std::unique_ptr<PointStore>> open_store(const StudyRequest& request) {
+  return PointStore::open(request.folder + "/points");
+}
 
-  std::string setting(const Point& point, size_t axis) const {
-    return study_.axis(static_cast<int>(axis)).name() + "=" + point[axis];
-  }
-
-  // The value of an axis that `named`, a diagnostic's file, says is wrong; else the name of the scenario.
-  std::string path_of(const Point& point, const std::string& named) const {
-    for (size_t a = 0; a < point.size(); ++a) {
-      if (named != "--set " + printable(setting(point, a))) continue;
-      const auto& values = study_.axis(static_cast<int>(a)).value();
-      const auto value = std::ranges::find(values, point[a]) - values.begin();
-      return "axis[" + std::to_string(a) + "].value[" + std::to_string(value) + "]";
+// Fails where a point did.
+Outcome<void> read_records(const StudyRequest& request, const StudySubject& subject, const std::vector<Point>& points,
+                           const std::vector<std::string>& keys, const PointLog& log, PointRecords& records) {
+  for (size_t i = 0; i < points.size(); ++i) {
+    auto record = log.find(keys[i]);
+    if (!record)
+      return user_error("cannot read point " + point_name(request.study, points[i]) + " in " + request.folder + "/points");
+    if (record->has_failure()) return std::unexpected(subject.failure_at(points[i], "", {record->exit_code(), record->failure()}));
+    for (size_t a = 0; a < points[i].size(); ++a) {
+      configs::FixedAxis& at = *record->add_at();
+      at.set_axis(request.study.axis(static_cast<int>(a)).name());
+      at.set_value(points[i][a]);
     }
-    return "scenario_file";
+    record->clear_key();
+    records.emplace(points[i], std::move(*record));
   }
+  return {};
+}
 
-  Failure failure_at(const Point& point, const std::string& named, const Failure& why) const {
-    Diagnostic place = places_.find(path_of(point, named));
-    place.message = "study " + study_.name() + " at " + point_name(study_, point) + ": " + why.text;
-    return {why.exit_code, place.text()};
-  }
-
-  Outcome<std::vector<Variant>> load(const Point& point) const {
-    std::vector<Variant> scenarios;
-    for (const int policy : study_.policy()) {
-      std::vector<std::string> settings = settings_;
-      for (size_t a = 0; a < point.size(); ++a) settings.push_back(setting(point, a));
-      settings.push_back("policy.kind=" + configs::PolicyKind_Name(static_cast<configs::PolicyKind>(policy)));
-      configs::Places places;
-      auto scenario = configs::load_scenario(study_.scenario_file(), settings, &places);
-      if (!scenario) return std::unexpected(failure_at(point, scenario.error().file, Failure(scenario.error())));
-      scenarios.push_back({std::move(*scenario), std::move(places)});
-    }
-    return scenarios;
-  }
-
-  // The kernels that figures show are launched by the policies that they name.
-  Outcome<void> check_kernels(const std::vector<Variant>& scenarios) const {
-    workloads::KernelMaker kernels(study_.scenario_file());
-    for (int f = 0; f < study_.figure_size(); ++f) {
-      const configs::Figure& figure = study_.figure(f);
-      for (int q = 0; q < figure.quantity_size(); ++q) {
-        const auto* which = kernel_of(figure.quantity(q));
-        if (which == nullptr) continue;
-        const auto policy = std::ranges::find(study_.policy(), which->policy());
-        const Variant& variant = scenarios[static_cast<size_t>(policy - study_.policy().begin())];
-        const auto plan = plan_scenario(variant.scenario, kernels, variant.places);
-        if (!plan) return std::unexpected(plan.error());
-        std::vector<std::string> known;
-        for (const auto& kernel : plan->plan.kernels) known.push_back(kernel.kernel.name);
-        if (std::ranges::find(known, which->kernel()) != known.end()) continue;
-        Diagnostic unknown = places_.find("figure[" + std::to_string(f) + "].quantity[" + std::to_string(q) + "]");
-        unknown.message = "study " + study_.name() + ", figure " + figure.name() + ": " +
-                          configs::PolicyKind_Name(which->policy()) + " launches no kernel called \"" + which->kernel() + "\"" +
-                          suggestion(which->kernel(), known);
-        return std::unexpected(Failure(unknown));
-      }
-    }
-    return {};
-  }
-
-  std::string key(const std::vector<Variant>& scenarios) const {
-    const sim::FoldOptions& fold = how_.folding.options;
-    std::string all = program_ + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
-                      std::to_string(fold.sampling_delay) + (how_.folding.shadow ? " shadow" : "") +
-                      (how_.all_sms ? " all SMs" : "");
-    for (const auto& [scenario, places] : scenarios)
-      all += scenario.DebugString() + hash_of_inputs(scenario, study_.scenario_file());
-    return content_hash(all);
-  }
-
-  Outcome<configs::StudyPoint> finish(const Point& point, const std::vector<Variant>& scenarios) const {
-    const std::string wanted = key(scenarios);
-    if (auto known = store_.find(point, wanted)) return std::move(*known);
-    RunOptions alone = how_;
-    alone.jobs = 1;  // points run beside each other
-    workloads::KernelMaker kernels(study_.scenario_file());
-    std::vector<Planned> planned;
-    for (const auto& [scenario, places] : scenarios) {
-      auto each = plan_scenario(scenario, kernels, places);
-      if (!each) return std::unexpected(each.error());
-      planned.push_back(std::move(*each));
-    }
-    const auto results = Runner(kernels, command_line_, alone, known_).run(planned);
-    if (!results) return std::unexpected(results.error());
-    configs::StudyPoint record;
-    for (size_t a = 0; a < point.size(); ++a) {
-      configs::FixedAxis& at = *record.add_at();
-      at.set_axis(study_.axis(static_cast<int>(a)).name());
-      at.set_value(point[a]);
-    }
-    record.set_key(wanted);
-    for (const configs::Result& result : *results) add_simulated_run(result, record);
-    const auto& [scenario, places] = scenarios.front();
-    if (auto modelled = add_limiter_model(scenario, study_.scenario_file(), *results, record); !modelled) {
-      return std::unexpected(Failure(places.located(modelled.error())));
-    }
-    if (auto saved = store_.save(point, record); !saved) return std::unexpected(saved.error());
-    return record;
-  }
-
-  const configs::Study& study_;
-  const configs::Places& places_;  // of the study
-  std::vector<std::string> settings_;
-  PointStore store_;
-  std::string command_line_;
-  RunOptions how_;
-  std::string program_;
-  std::shared_ptr<sim::RunCache> known_ = std::make_shared<sim::RunCache>();  // points have kernels in common
+// Some points of a study and their keys.
+struct Grid {
+  std::vector<Point> points{};
+  std::vector<std::string> keys{};
 };
+
+// The points that are wanted beyond those that have records, all of them checked; none: the study is complete.
+Outcome<Grid> next_grid(const StudyRequest& request, const StudySubject& subject, const PointRecords& records) {
+  auto points = wanted_points(request.study, records);
+  if (!points) return std::unexpected(Failure(points.error()));
+  if (points->empty()) return user_error("study " + request.study.name() + ": no point of its grid is left");
+  std::erase_if(*points, [&](const Point& point) { return records.contains(point); });
+  if (points->empty()) return Grid{};
+  auto keys = keys_of(subject, *points, request.how.jobs);
+  if (!keys) return std::unexpected(keys.error());
+  if (records.empty()) {
+    if (auto known = subject.check_figures(points->front()); !known) return std::unexpected(known.error());
+  }
+  return Grid{std::move(*points), std::move(*keys)};
+}
+
+size_t count_done(const std::vector<std::string>& keys, const PointStore& store) {
+  return static_cast<size_t>(std::ranges::count_if(keys, [&](const std::string& key) { return store.log().has(key); }));
+}
 
 }  // namespace
 
-Outcome<PointRecords> run_study(const StudyRequest& request) { return StudyRunner(request).run(); }
+Outcome<PointRecords> run_study(const StudyRequest& request) {
+  const auto subject = subject_of(request);
+  PointRecords records;
+  std::unique_ptr<PointStore> store;
+  while (true) {
+    const auto grid = next_grid(request, *subject, records);
+    if (!grid) return std::unexpected(grid.error());
+    if (grid->points.empty()) return records;
+    if (!store) {
+      auto opened = open_store(request);
+      if (!opened) return std::unexpected(opened.error());
+      store = std::move(*opened);
+    }
+    try {
+      const size_t before = records.size();
+      ProgressBar bar(request.study.name(), before + grid->points.size());
+      const auto finished = store->finish(
+          grid->keys, request.how.jobs, PointStore::Others::kAwait,
+          [&](size_t i) { return subject->simulate(grid->points[i], grid->keys[i]); },
+          [&](size_t done) { bar.set(before + done); });
+      if (!finished) return std::unexpected(finished.error());
+    } catch (const sim::Interrupted&) {
+      const size_t done = records.size() + count_done(grid->keys, *store);
+      return std::unexpected(Failure(
+          kInterrupted, "interrupted: " + std::to_string(done) + " of " + std::to_string(records.size() + grid->points.size()) +
+                            " points are kept in " + request.folder + "/points; the same command goes on from there"));
+    }
+    if (auto read = read_records(request, *subject, grid->points, grid->keys, store->log(), records); !read)
+      return std::unexpected(read.error());
+    store->forget_plan(grid->keys);
+  }
+}
+
+Outcome<std::string> plan_study(const StudyRequest& request) {
+  const auto subject = subject_of(request);
+  const auto grid = next_grid(request, *subject, {});
+  if (!grid) return std::unexpected(grid.error());
+  const auto store = open_store(request);
+  if (!store) return std::unexpected(store.error());
+  if (count_done(grid->keys, **store) == grid->keys.size()) return "";
+  return (*store)->write_plan(grid->keys);
+}
+
+// A task may begin when the study has been drawn and the plan is gone.
+Outcome<void> work_on_study(const StudyRequest& request, const std::string& plan) {
+  const auto subject = subject_of(request);
+  const auto wanted = wanted_points(request.study, {});
+  if (!wanted) return std::unexpected(Failure(wanted.error()));
+  const std::vector<Point>& points = *wanted;
+  const auto store = open_store(request);
+  if (!store) return std::unexpected(store.error());
+  const auto keys = (*store)->read_plan(plan);
+  if (!keys) return write_output("", "no plan " + plan + " in " + request.folder + "/points: its points are all there\n");
+  if (keys->size() != points.size())
+    return user_error("the study has changed since the job was submitted: it had " + std::to_string(keys->size()) + " points");
+  ProgressBar bar(request.study.name(), points.size());
+  return (*store)->finish(
+      *keys, request.how.jobs, PointStore::Others::kLeave, [&](size_t i) { return subject->simulate(points[i], (*keys)[i]); },
+      [&](size_t done) { bar.set(done); });
+}
+
+Outcome<PointRecords> collect_study(const StudyRequest& request) {
+  const auto subject = subject_of(request);
+  const auto store = open_store(request);
+  if (!store) return std::unexpected(store.error());
+  PointRecords records;
+  while (true) {
+    const auto grid = next_grid(request, *subject, records);
+    if (!grid) return std::unexpected(grid.error());
+    if (grid->points.empty()) return records;
+    const size_t done = count_done(grid->keys, **store);
+    if (done < grid->keys.size()) {
+      return user_error("--collect: " + std::to_string(records.size() + done) + " of " +
+                        std::to_string(records.size() + grid->keys.size()) + " points are in " + request.folder + "/points");
+    }
+    if (auto read = read_records(request, *subject, grid->points, grid->keys, (*store)->log(), records); !read)
+      return std::unexpected(read.error());
+    (*store)->forget_plan(grid->keys);
+  }
+}
+
+Outcome<StudyState> state_of_study(const StudyRequest& request, const std::string& plan) {
+  const auto store = open_store(request);
+  if (!store) return std::unexpected(store.error());
+  const auto keys = (*store)->read_plan(plan);
+  if (!keys) return std::unexpected(keys.error());
+  return StudyState{count_done(*keys, **store), keys->size()};
+}
 
 }  // namespace warpfold::cli

@@ -1,28 +1,32 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "configs/places.h"
-#include "configs/study.pb.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/figures/study_figures.h"
-#include "tools/warpfold/run/run_options.h"
+#include "tools/warpfold/run/study_subject.h"
 
 namespace warpfold::cli {
 
-// A study, and how it is run.
-struct StudyRequest {
-  configs::Study study;
-  configs::Places places;             // of the study
-  std::vector<std::string> settings;  // of its scenario, at every point
-  std::string folder;                 // of what it writes; finished points stay in points/
-  std::string command_line;
-  RunOptions how;
-};
-
-// Every point of the study: those that are there from an earlier run are not simulated again. A mistake in one of them is found
-// before the first one runs.
+// Every point of the study: those that are there from an earlier run are not simulated again, those that another process simulates
+// in the same folder are waited for. A mistake in one of them is found before the first one runs.
 Outcome<PointRecords> run_study(const StudyRequest& request);
+
+// Checks the study's points and writes down which they are, for work_on_study in other processes. Returns the plan's name; empty
+// where every point is there.
+Outcome<std::string> plan_study(const StudyRequest& request);
+
+// Simulates points of a plan until each is there or claimed by another process.
+Outcome<void> work_on_study(const StudyRequest& request, const std::string& plan);
+
+// The points of a study that is complete; none is simulated. Fails with their number where some are missing.
+Outcome<PointRecords> collect_study(const StudyRequest& request);
+
+// How many points of a study are there.
+struct StudyState {
+  size_t done = 0;
+  size_t points = 0;
+};
+Outcome<StudyState> state_of_study(const StudyRequest& request, const std::string& plan);
 
 }  // namespace warpfold::cli

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <regex>
 #include <utility>
 
-#include "configs/load.h"
 #include "tools/warpfold/figures/what_if.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
@@ -16,30 +14,6 @@ namespace {
 
 using configs::ResourceKind;
 
-// One machine: the scenario's with `extra` set.
-Outcome<configs::Result> simulate_with(const WhatIfQuestion& question, const std::vector<std::string>& extra,
-                                       const RunOptions& how) {
-  std::vector<std::string> settings = question.settings;
-  settings.insert(settings.end(), extra.begin(), extra.end());
-  configs::Places places;
-  const auto scenario = configs::load_scenario(question.file, settings, &places);
-  if (!scenario) return std::unexpected(Failure(scenario.error()));
-  workloads::KernelMaker kernels(question.file);
-  const auto planned = plan_scenario(*scenario, kernels, places);
-  if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(kernels, question.command_line, how).run({*planned});
-  if (!results) return std::unexpected(results.error());
-  return std::move(results->front());
-}
-
-// The first line of a failure, without the place or the setting that it was found at: the machine is at fault.
-std::string reason_of(const Failure& failure) {
-  static const std::regex kPlace(R"(--set [^:]*: |.*?:\d+:\d+: )");
-  const std::string text = failure.text.substr(0, failure.text.find('\n'));
-  std::smatch place;
-  return std::regex_search(text, place, kPlace, std::regex_constants::match_continuous) ? place.suffix().str() : text;
-}
-
 // A machine to be tried: which resource, in which direction.
 struct Trial {
   size_t resource;
@@ -47,6 +21,13 @@ struct Trial {
   configs::Variation variation;
   double error_bound = 0;
 };
+
+// A better machine that is slower, or a worse one that is faster, by more than half a percent beyond folding's bounds.
+bool unexpected(const Trial& trial) {
+  constexpr double kWorthTelling = 0.005;
+  const double gain = trial.variation.speedup() - 1;
+  return (trial.better ? -gain : gain) > kWorthTelling + trial.error_bound;
+}
 
 std::vector<Trial> trials_of(const WhatIfQuestion& question, const configs::Gpu& gpu) {
   std::vector<Trial> trials;
@@ -96,7 +77,7 @@ configs::WhatIf gather(const WhatIfQuestion& question, std::vector<Trial> trials
 }  // namespace
 
 Outcome<configs::Result> ask_what_if(const WhatIfQuestion& question, const RunOptions& how) {
-  auto base = simulate_with(question, {}, how);
+  auto base = simulate_variant(question.scenario, {}, how);
   if (!base) return base;
   if (const auto clock = check_clock(question, *base); !clock) return std::unexpected(clock.error());
   std::vector<Trial> trials = trials_of(question, base->provenance().scenario().gpu());
@@ -107,14 +88,16 @@ Outcome<configs::Result> ask_what_if(const WhatIfQuestion& question, const RunOp
     ProgressBar bar("what if", trials.size());
     in_parallel(trials.size(), how.jobs, [&](size_t t) {
       configs::Variation& variation = trials[t].variation;
-      const auto varied = simulate_with(question, {variation.setting().begin(), variation.setting().end()}, one_at_a_time);
+      const auto varied =
+          simulate_variant(question.scenario, {variation.setting().begin(), variation.setting().end()}, one_at_a_time);
       if (varied) {
         fill_variation(*base, *varied, variation);
         trials[t].error_bound = base->fold().error_bound() + varied->fold().error_bound();
+        if (unexpected(trials[t])) explain(*base, *varied, variation);
       } else if (varied.error().exit_code == kInternalError) {
         failures[t] = varied.error();
       } else {
-        variation.set_not_run(reason_of(varied.error()));
+        variation.set_not_run(why_not_run(varied.error()));
       }
       bar.step();
     });

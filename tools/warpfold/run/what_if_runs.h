@@ -7,16 +7,15 @@
 #include "configs/result.pb.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/run/runner.h"
+#include "tools/warpfold/run/variant_runs.h"
 
 namespace warpfold::cli {
 
 // What `warpfold whatif` is asked.
 struct WhatIfQuestion {
-  std::string file;
-  std::vector<std::string> settings;  // of the machine that is varied
+  VariedScenario scenario;
   std::vector<const configs::ScalableResource*> resources;
   double factor = 2;
-  std::string command_line;
 };
 
 // The scenario's result with its what_if filled in: for every resource a machine that has `factor` times as much and one that has

@@ -1,0 +1,210 @@
+#include "configs/field_path.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "configs/field_writer.h"
+#include "configs/near_miss.h"
+
+namespace warpfold::configs {
+
+namespace {
+
+namespace pb = google::protobuf;
+
+constexpr char kAnyLetters = '*';
+
+// "kernel[0].after" and "kernel.0.after" are the same path.
+std::vector<std::string> path_steps(std::string_view path) {
+  std::string dotted;
+  for (const char letter : path) {
+    if (letter == ']') continue;
+    dotted += letter == '[' ? '.' : letter;
+  }
+  return split(dotted, '.');
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find(kAnyLetters);
+  if (star == std::string_view::npos) return pattern == name;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (size_t from = star; from <= name.size(); ++from) {
+    if (matches(rest, name.substr(from))) return true;
+  }
+  return false;
+}
+
+// The field by which elements of a list of groups are called.
+const pb::FieldDescriptor* key_field(const pb::Descriptor& type) {
+  const auto* name = type.FindFieldByName("name");
+  return name != nullptr ? name : type.FindFieldByName("kernel");
+}
+
+std::vector<std::string> field_names(const pb::Descriptor& type) {
+  std::vector<std::string> names;
+  for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
+  return names;
+}
+
+Expected<const pb::FieldDescriptor*> find_field(const pb::Descriptor& type, const std::string& name) {
+  if (const auto* field = type.FindFieldByName(name)) return field;
+  return fail("unknown field " + in_quotes(name) + " in " + type.name() + suggestion(name, field_names(type)));
+}
+
+// Of a group with alternatives the one that is there; none where there is none, or where `field` is no alternative.
+const pb::FieldDescriptor* alternative_to(const pb::Message& message, const pb::FieldDescriptor& field) {
+  const pb::OneofDescriptor* choice = field.real_containing_oneof();
+  if (choice == nullptr) return nullptr;
+  const auto* present = message.GetReflection()->GetOneofFieldDescriptor(message, choice);
+  return present == &field ? nullptr : present;
+}
+
+class Finder {
+ public:
+  explicit Finder(std::string_view path) : path_(path), names_(path_steps(path)) {}
+
+  Expected<std::vector<FieldPath>> find(const pb::Message& root) {
+    if (auto walked = walk(root, 0, {}); !walked) return std::unexpected(walked.error());
+    if (!found_.empty()) return std::move(found_);
+    std::string why;
+    for (const std::string& each : why_not_) why.append(why.empty() ? ": " : "; ").append(each);
+    return fail(in_quotes(path_) + " matches nothing" + why);
+  }
+
+ private:
+  // What stands in the way below a wildcard is no mistake: the element does not match.
+  Expected<void> mismatch(std::string why) {
+    if (!below_wildcard_) return fail(std::move(why));
+    if (std::ranges::find(why_not_, why) == why_not_.end()) why_not_.push_back(std::move(why));
+    return {};
+  }
+
+  Expected<void> walk(const pb::Message& message, size_t at, FieldPath way) {
+    const std::string& name = names_[at];
+    if (has_wildcard(name)) return walk_fields(message, at, way);
+    const auto field = find_field(*message.GetDescriptor(), name);
+    if (!field) return below_fields_ ? mismatch(field.error().message) : Expected<void>(std::unexpected(field.error()));
+    return enter(message, **field, at, std::move(way));
+  }
+
+  // The groups that are there.
+  Expected<void> walk_fields(const pb::Message& message, size_t at, const FieldPath& way) {
+    std::vector<const pb::FieldDescriptor*> present;
+    message.GetReflection()->ListFields(message, &present);
+    const Restored restored(*this);
+    below_wildcard_ = below_fields_ = true;
+    bool any = false;
+    for (const pb::FieldDescriptor* field : present) {
+      if (!matches(names_[at], field->name())) continue;
+      any = true;
+      // A value or a list where the path goes on is no group.
+      if (at + 1 < names_.size() && field->message_type() == nullptr) continue;
+      if (auto entered = enter(message, *field, at, way); !entered) return entered;
+    }
+    if (any) return {};
+    return mismatch("no field of this " + message.GetDescriptor()->name() + " is called " + in_quotes(names_[at]) +
+                    suggestion(names_[at], field_names(*message.GetDescriptor())));
+  }
+
+  Expected<void> enter(const pb::Message& message, const pb::FieldDescriptor& field, size_t at, FieldPath way) {
+    if (const auto* other = alternative_to(message, field))
+      return mismatch("this " + message.GetDescriptor()->name() + " has " + other->name() + ", not " + field.name());
+    const pb::Reflection& reflection = *message.GetReflection();
+    if (below_wildcard_ && field.real_containing_oneof() != nullptr && !reflection.HasField(message, &field))
+      return mismatch("this " + message.GetDescriptor()->name() + " has no " + field.name());
+    way.steps.push_back({&field});
+    if (at + 1 == names_.size()) {
+      found_.push_back(std::move(way));
+      return {};
+    }
+    if (field.message_type() == nullptr)
+      return mismatch(field.name() + " is a plain value and has no field " + in_quotes(names_[at + 1]));
+    if (!field.is_repeated()) return walk(reflection.GetMessage(message, &field), at + 1, std::move(way));
+    return walk_elements(message, field, at + 1, std::move(way));
+  }
+
+  Expected<void> walk_elements(const pb::Message& message, const pb::FieldDescriptor& field, size_t at, FieldPath way) {
+    const auto elements = find_elements(message, field, names_[at]);
+    if (!elements) return mismatch(elements.error().message);
+    const Restored restored(*this);
+    if (has_wildcard(names_[at])) below_wildcard_ = true;
+    for (const int index : *elements) {
+      way.steps.back().index = index;
+      if (at + 1 == names_.size()) {
+        found_.push_back(way);
+        continue;
+      }
+      if (auto walked = walk(message.GetReflection()->GetRepeatedMessage(message, &field, index), at + 1, way); !walked)
+        return walked;
+    }
+    return {};
+  }
+
+  // What is below a wildcard ends with it.
+  struct Restored {
+    explicit Restored(Finder& finder) : of(finder), below_wildcard(finder.below_wildcard_), below_fields(finder.below_fields_) {}
+    ~Restored() {
+      of.below_wildcard_ = below_wildcard;
+      of.below_fields_ = below_fields;
+    }
+    Restored(const Restored&) = delete;
+    Restored& operator=(const Restored&) = delete;
+    Finder& of;
+    bool below_wildcard;
+    bool below_fields;
+  };
+
+  std::string_view path_;
+  std::vector<std::string> names_;
+  bool below_wildcard_ = false;
+  bool below_fields_ = false;  // groups of several types
+  std::vector<FieldPath> found_;
+  std::vector<std::string> why_not_;  // of what did not match
+};
+
+}  // namespace
+
+std::string FieldPath::text() const {
+  std::string text;
+  for (const Step& step : steps) {
+    text.append(text.empty() ? "" : ".").append(step.field->name());
+    if (step.index >= 0) text.append("[").append(std::to_string(step.index)).append("]");
+  }
+  return text;
+}
+
+bool has_wildcard(std::string_view path) { return path.find(kAnyLetters) != std::string_view::npos; }
+
+Expected<std::vector<int>> find_elements(const pb::Message& message, const pb::FieldDescriptor& field,
+                                         const std::string& selector) {
+  const pb::Reflection& reflection = *message.GetReflection();
+  const int size = reflection.FieldSize(message, &field);
+  const pb::FieldDescriptor* key = key_field(*field.message_type());
+  std::vector<std::string> known;
+  std::vector<int> named;
+  for (int i = 0; i < size; ++i) {
+    const pb::Message& element = reflection.GetRepeatedMessage(message, &field, i);
+    known.push_back(key == nullptr ? std::to_string(i) : element.GetReflection()->GetString(element, key));
+    if (matches(selector, known.back())) named.push_back(i);
+  }
+  if (!named.empty() && !has_wildcard(selector)) return std::vector<int>{named.front()};
+  if (!named.empty()) return named;
+  int index = -1;
+  const auto [end, error] = std::from_chars(selector.data(), selector.data() + selector.size(), index);
+  const bool counted = error == std::errc() && end == selector.data() + selector.size();
+  if (counted && index >= 0 && index < size) return std::vector<int>{index};
+  if (counted) return fail("no " + field.name() + " " + selector + ": there are " + std::to_string(size) + ", counted from 0");
+  std::string letters = selector;
+  std::erase(letters, kAnyLetters);
+  return fail("no " + field.name() + " called " + in_quotes(selector) + suggestion(letters, known));
+}
+
+Expected<std::vector<FieldPath>> find_fields(const pb::Message& root, std::string_view path) { return Finder(path).find(root); }
+
+}  // namespace warpfold::configs

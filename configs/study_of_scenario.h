@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "configs/diagnostic.h"
+#include "configs/study.pb.h"
+
+namespace warpfold::configs {
+
+// A study of one scenario, a file or a name, made of what --axis, --where and --policies say. Its diagnostics name those.
+Expected<Study> study_of_scenario(const std::string& named, const std::vector<std::string>& axes,
+                                  const std::vector<std::string>& where, const std::vector<PolicyKind>& policies);
+
+}  // namespace warpfold::configs

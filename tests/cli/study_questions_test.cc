@@ -1,0 +1,215 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "program.h"
+
+namespace warpfold::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class StudyQuestions : public Program {
+ protected:
+  StudyQuestions() { write("s.textproto", small_scenario()); }
+  static std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> found;
+    std::istringstream rows(text);
+    for (std::string line; std::getline(rows, line);) found.push_back(line);
+    return found;
+  }
+  static std::vector<std::string> cells(const std::string& line) {
+    std::vector<std::string> found;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) found.push_back(cell);
+    return found;
+  }
+  // The first `columns` cells of each row but the head.
+  static std::vector<std::string> rows(const std::string& csv, size_t columns) {
+    std::vector<std::string> found;
+    for (const std::string& line : lines_of(csv)) {
+      std::string row;
+      const auto all = cells(line);
+      for (size_t c = 0; c < columns; ++c) row += (c == 0 ? "" : ",") + all[c];
+      found.push_back(row);
+    }
+    found.erase(found.begin());
+    return found;
+  }
+  // A column of the simulated runs, by name.
+  static std::vector<double> column(const std::string& csv, const std::string& name) {
+    const auto all = lines_of(csv);
+    const auto head = cells(all.front());
+    const auto which = static_cast<size_t>(std::ranges::find(head, name) - head.begin());
+    std::vector<double> values;
+    for (size_t i = 1; i < all.size(); ++i) {
+      if (all[i].find(",simulation,") != std::string::npos) values.push_back(std::stod(cells(all[i]).at(which)));
+    }
+    return values;
+  }
+};
+
+TEST_F(StudyQuestions, AScenarioWithAxesIsATable) {
+  const Ended ended = run({"study", "s.textproto", "--axis", "heads=2..8 times 2", "--axis", "gpu.sm_count=100,132", "--policies",
+                           "sequential,concurrent", "--format", "csv", "--output", "out"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, StartsWith("heads,gpu.sm_count,policy,estimator,total_time_us,energy_j,stored_bits_mb,fold,first_us,"
+                                    "first_alone_us,first_slowdown,rng_us,rng_alone_us,rng_slowdown\n"));
+  EXPECT_THAT(rows(ended.out, 4),
+              ElementsAre("2,100,SEQUENTIAL,simulation", "2,100,CONCURRENT,simulation", "2,132,SEQUENTIAL,simulation",
+                          "2,132,CONCURRENT,simulation", "4,100,SEQUENTIAL,simulation", "4,100,CONCURRENT,simulation",
+                          "4,132,SEQUENTIAL,simulation", "4,132,CONCURRENT,simulation", "8,100,SEQUENTIAL,simulation",
+                          "8,100,CONCURRENT,simulation", "8,132,SEQUENTIAL,simulation", "8,132,CONCURRENT,simulation"));
+  EXPECT_GT(column(ended.out, "total_time_us").at(0), column(ended.out, "total_time_us").at(1));
+  // The same as JSON, and without policies the scenario's own.
+  const Ended json = run({"study", "s.textproto", "--axis", "heads=2..4 times 2", "--format", "json", "--output", "out"});
+  EXPECT_THAT(json.out, HasSubstr("\"study\": \"s\""));
+  EXPECT_THAT(json.out, HasSubstr("\"policy\": \"CONCURRENT\""));
+  EXPECT_THAT(json.out, testing::Not(HasSubstr("SEQUENTIAL")));
+}
+
+TEST_F(StudyQuestions, AxesOverGpusZipsAndConditions) {
+  write("study.textproto",
+        "scenario_file: \"s.textproto\"\n"
+        "axis { name: \"gpu\" value: \"h100_sxm\" value: \"a100_sxm\" }\n"
+        "axis { name: \"heads\" value: \"2..8 times 2\" along { name: \"kernel.rng.philox.rounds\" value: \"5\" value: \"7\" "
+        "value: \"10\" } }\n"
+        "where: \"gpu == 'h100_sxm' or heads != 4\"\n");
+  const Ended ended = run({"study", "study.textproto", "--format", "csv", "--output", "out"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(rows(ended.out, 3), ElementsAre("h100_sxm,2,5", "h100_sxm,4,7", "h100_sxm,8,10", "a100_sxm,2,5", "a100_sxm,8,10"));
+  const Ended alone = run({"study", "s.textproto", "--gpu", "a100_sxm", "--axis", "heads=8", "--set", "kernel.rng.philox.rounds=10",
+                           "--format", "csv", "--output", "alone"});
+  EXPECT_EQ(column(alone.out, "total_time_us").front(), column(ended.out, "total_time_us").back());
+}
+
+TEST_F(StudyQuestions, ThePlaceOfAGpuThatIsNotThere) {
+  write("study.textproto", "scenario_file: \"s.textproto\"\naxis { name: \"gpu\" value: \"h100_sxn\" }\n");
+  const Ended ended = run({"study", "study.textproto"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.err, StartsWith("study.textproto:2:20: study study at gpu=h100_sxn: "));
+  EXPECT_THAT(ended.err, HasSubstr("h100_sxm"));
+}
+
+TEST_F(StudyQuestions, LeastValueByBisection) {
+  write("study.textproto",
+        "scenario_file: \"s.textproto\"\n"
+        "axis { name: \"heads\" value: \"2\" value: \"4\" }\n"
+        "axis { name: \"gpu.sm_count\" value: \"8..132 step 2\" }\n"
+        "least { name: \"sms\" axis: \"gpu.sm_count\" such_that: \"total_time_us <= 2\" }\n"
+        "least { name: \"never\" axis: \"gpu.sm_count\" such_that: \"total_time_us <= 0.5\" }\n");
+  const Ended ended = run({"study", "study.textproto", "--format", "csv", "--output", "out"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const size_t simulated = rows(ended.out, 2).size();
+  EXPECT_LE(simulated, 14);  // of 126
+  const auto found = lines_of(read("out/sms.csv"));
+  ASSERT_EQ(found.size(), 3);
+  EXPECT_EQ(found[0], "heads,least gpu.sm_count");
+  EXPECT_EQ(read("out/never.csv"), "heads,least gpu.sm_count\n2,\n4,\n");
+  // The value is right: its run is fast enough, and that of the value before is not.
+  for (size_t i = 1; i < found.size(); ++i) {
+    const auto row = cells(found[i]);
+    const std::string sms = row.at(1);
+    const Ended around =
+        run({"study", "s.textproto", "--axis", "heads=" + row[0], "--axis",
+             "gpu.sm_count=" + std::to_string(std::stoi(sms) - 2) + "," + sms, "--format", "csv", "--output", "out"});
+    const auto times = column(around.out, "total_time_us");
+    EXPECT_GT(times.at(0), 2);
+    EXPECT_LE(times.at(1), 2);
+  }
+}
+
+TEST_F(StudyQuestions, FrontOfTimeAgainstSms) {
+  write("study.textproto",
+        "scenario_file: \"s.textproto\"\n"
+        "axis { name: \"gpu.sm_count\" value: \"33\" value: \"66\" value: \"132\" }\n"
+        "policy: SEQUENTIAL\npolicy: CONCURRENT\n"
+        "front { name: \"front\" title: \"Time against SMs\" minimize: \"total_time_us\" minimize: \"gpu.sm_count\" }\n");
+  const Ended ended = run({"study", "study.textproto", "--output", "out"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "out/front.csv  Time against SMs\n");
+  const auto front = lines_of(read("out/front.csv"));
+  EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us");
+  // In order of time: no run is both slower and larger than another one.
+  for (size_t i = 2; i < front.size(); ++i) EXPECT_LT(std::stod(cells(front[i])[0]), std::stod(cells(front[i - 1])[0]));
+  // Each run that is left out is beaten by one that is not.
+  const Ended all = run({"study", "study.textproto", "--format", "csv", "--output", "out"});
+  for (const std::string& line : lines_of(all.out)) {
+    const auto run = cells(line);
+    if (run[2] != "simulation") continue;
+    EXPECT_TRUE(std::any_of(front.begin() + 1, front.end(), [&](const std::string& kept) {
+      const auto best = cells(kept);
+      return std::stod(best[0]) <= std::stod(run[0]) && std::stod(best[2]) <= std::stod(run[3]);
+    })) << line;
+  }
+}
+
+TEST_F(StudyQuestions, RandomSamplesAreTheSameForTheSameSeed) {
+  const auto sample = [&](const std::string& seed) {
+    write("study.textproto",
+          "scenario_file: \"s.textproto\"\naxis { name: \"heads\" value: \"1..30\" }\nsample { random: 5 seed: " + seed + " }\n");
+    return rows(run({"study", "study.textproto", "--format", "csv", "--output", "out"}).out, 1);
+  };
+  const auto first = sample("1");
+  EXPECT_EQ(first.size(), 5);
+  EXPECT_EQ(sample("1"), first);
+  EXPECT_NE(sample("2"), first);
+}
+
+// Two kernels of which the second one grows: far from where the winner changes nothing is simulated.
+TEST_F(StudyQuestions, RefinesWhereTheFastestPolicyChanges) {
+  write("study.textproto",
+        "scenario_file: \"s.textproto\"\n"
+        "axis { name: \"heads\" value: \"1..65\" }\n"
+        "policy: SEQUENTIAL\npolicy: CONCURRENT\n"
+        "sample { where_the_fastest_policy_changes: true }\n");
+  const Ended ended = run({"study", "study.textproto", "--format", "csv", "--output", "out"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const Ended all = run({"study", "s.textproto", "--axis", "heads=1..65", "--policies", "sequential,concurrent", "--format", "csv",
+                         "--output", "out"});
+  const auto times = column(all.out, "total_time_us");
+  std::vector<int> simulated;
+  for (const std::string& row : rows(ended.out, 1)) simulated.push_back(std::stoi(row));
+  // Where the winner changes between neighbours of the coarse grid, a pair of neighbours on both sides of a change is simulated.
+  const auto concurrent_wins = [&](int heads) {
+    return times.at(static_cast<size_t>(2 * heads - 1)) < times.at(static_cast<size_t>(2 * heads - 2));
+  };
+  for (int coarse = 1; coarse < 65; coarse += 16) {
+    EXPECT_TRUE(std::ranges::find(simulated, coarse) != simulated.end()) << coarse;
+    if (concurrent_wins(coarse) == concurrent_wins(coarse + 16)) continue;
+    bool pair = false;
+    for (int heads = coarse; heads < coarse + 16; ++heads) {
+      pair = pair || (concurrent_wins(heads) != concurrent_wins(heads + 1) && std::ranges::count(simulated, heads) > 0 &&
+                      std::ranges::count(simulated, heads + 1) > 0);
+    }
+    EXPECT_TRUE(pair) << coarse;
+  }
+  EXPECT_LT(simulated.size(), 2 * 65);
+}
+
+TEST_F(StudyQuestions, RefusesOptionsThatDoNotGoTogether) {
+  write("study.textproto", "scenario_file: \"s.textproto\"\naxis { name: \"heads\" value: \"1\" }\n");
+  const auto error = [this](std::vector<std::string> more) {
+    more.insert(more.begin(), {"study", "study.textproto"});
+    const Ended ended = run(more);
+    EXPECT_EQ(ended.exit_code, 2);
+    return ended.err;
+  };
+  EXPECT_EQ(error({"--where", "heads < 1"}), "--where goes with --axis; a study's file says it itself\n");
+  EXPECT_EQ(error({"--policies", "fused"}), "--policies goes with --axis; a study's file says it itself\n");
+  EXPECT_EQ(error({"--format", "parquet"}), "--format: a study is written as csv or json, not as \"parquet\"; known: csv, json\n");
+  EXPECT_EQ(error({"--wait"}), "--wait goes with --slurm\n");
+  EXPECT_EQ(error({"--partition", "cpu"}), "--partition goes with --slurm\n");
+  EXPECT_EQ(error({"--slurm", "--collect"}), "--collect draws what --slurm has submitted: one of the two\n");
+  EXPECT_EQ(error({"--slurm", "--array-size", "0"}), "--array-size takes a number from 1, not \"0\"\n");
+  EXPECT_EQ(error({"--collect"}), "--collect: 0 of 1 points are in study/points\n");
+  write("study.textproto", "scenario_file: \"s.textproto\"\naxis { name: \"heads\" value: \"1\" }\nwhere: \"heads > 1\"\n");
+  EXPECT_EQ(error({}), "study study: no point of its grid is left\n");
+}
+
+}  // namespace
+}  // namespace warpfold::cli

@@ -1,0 +1,296 @@
+#include "tools/warpfold/store/point_store.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "sim/engine/interrupt.h"
+
+namespace warpfold::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Store : public testing::Test {
+ protected:
+  Store() {
+    std::string name = (fs::temp_directory_path() / "warpfold-store-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+  }
+  ~Store() override { fs::remove_all(folder_); }
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  std::string points() const { return (folder_ / "points").string(); }
+  std::string folder(const std::string& name) const {
+    fs::create_directories(folder_ / name);
+    return (folder_ / name).string();
+  }
+  static std::vector<std::string> keys(size_t count) {
+    std::vector<std::string> all;
+    for (size_t i = 0; i < count; ++i) {
+      std::string digits = std::to_string(i);
+      all.push_back(std::string(16 - digits.size(), '0') + digits);
+    }
+    return all;
+  }
+  static configs::StudyPoint point(size_t i) {
+    configs::StudyPoint made;
+    configs::StudyRun& run = *made.add_run();
+    run.set_policy("SEQUENTIAL");
+    run.set_total_time_us(static_cast<double>(i) / 3);
+    return made;
+  }
+  // Lines in all files of points: each a point that some process has simulated.
+  size_t recorded() const {
+    size_t lines = 0;
+    for (const auto& entry : fs::directory_iterator(points())) {
+      if (entry.path().extension() != ".points") continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) ++lines;
+    }
+    return lines;
+  }
+  // In a process of its own.
+  template <typename Work>
+  pid_t start(Work work) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      work();
+      _exit(0);  // as a killed process: nothing is tidied up
+    }
+    return child;
+  }
+  static bool ended_well(pid_t child) {
+    int status = 0;
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+
+ private:
+  fs::path folder_;
+};
+
+constexpr auto kNoWatch = [](size_t) {};
+
+TEST_F(Store, SimulatesEachPointOnceWithManyThreads) {
+  const auto store = PointStore::open(points()).value();
+  const auto plan = keys(500);
+  std::vector<std::atomic<int>> times(plan.size());
+  size_t seen = 0;
+  const auto simulate = [&](size_t i) -> Outcome<configs::StudyPoint> {
+    ++times[i];
+    return point(i);
+  };
+  ASSERT_TRUE(store->finish(plan, 4, PointStore::Others::kAwait, simulate, [&](size_t done) { seen = std::max(seen, done); }));
+  EXPECT_TRUE(std::ranges::all_of(times, [](const auto& each) { return each == 1; }));
+  EXPECT_EQ(recorded(), plan.size());
+  EXPECT_EQ(store->log().find(plan[7])->run(0).total_time_us(), 7.0 / 3);
+  EXPECT_FALSE(store->log().find("ffffffffffffffff"));
+  // All there: nothing is simulated.
+  ASSERT_TRUE(store->finish(plan, 4, PointStore::Others::kAwait, simulate, kNoWatch));
+  EXPECT_EQ(recorded(), plan.size());
+}
+
+TEST_F(Store, IsSharedByProcesses) {
+  constexpr size_t kPoints = 300;
+  std::array<pid_t, 4> children{};
+  for (pid_t& child : children) {
+    child = start([&] {
+      const auto store = PointStore::open(points()).value();
+      const auto simulate = [](size_t i) -> Outcome<configs::StudyPoint> {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return point(i);
+      };
+      if (!store->finish(keys(kPoints), 2, PointStore::Others::kAwait, simulate, kNoWatch)) _exit(1);
+      for (const std::string& key : keys(kPoints)) {
+        if (!store->log().has(key)) _exit(2);
+      }
+    });
+  }
+  for (const pid_t child : children) EXPECT_TRUE(ended_well(child));
+  EXPECT_EQ(recorded(), kPoints);
+}
+
+TEST_F(Store, TakesOverWhatAKilledProcessHasClaimed) {
+  const auto plan = keys(40);
+  const pid_t child = start([&] {
+    const auto store = PointStore::open(points()).value();
+    (void)store->finish(
+        plan, 1, PointStore::Others::kAwait,
+        [](size_t i) -> Outcome<configs::StudyPoint> {
+          if (i == 10) _exit(0);
+          return point(i);
+        },
+        kNoWatch);
+  });
+  ASSERT_TRUE(ended_well(child));
+  ASSERT_EQ(recorded(), 10);
+  const auto store = PointStore::open(points()).value();
+  std::set<size_t> simulated;
+  ASSERT_TRUE(store->finish(
+      plan, 1, PointStore::Others::kAwait,
+      [&](size_t i) -> Outcome<configs::StudyPoint> {
+        simulated.insert(i);
+        return point(i);
+      },
+      kNoWatch));
+  EXPECT_EQ(simulated.size(), 30);
+  EXPECT_EQ(*simulated.begin(), 10);
+  EXPECT_EQ(recorded(), plan.size());
+}
+
+// A task of an array does not wait for the others, and a point's failure is not the store's.
+TEST_F(Store, LeavesToOthersWhatTheyHaveClaimed) {
+  const auto plan = keys(2);
+  const auto first = PointStore::open(points()).value();
+  const auto second = PointStore::open(points()).value();
+  size_t by_second = 0;
+  ASSERT_TRUE(first->finish(
+      plan, 1, PointStore::Others::kAwait,
+      [&](size_t i) -> Outcome<configs::StudyPoint> {
+        if (i == 0) {
+          EXPECT_TRUE(second->finish(
+              plan, 1, PointStore::Others::kLeave,
+              [&](size_t other) -> Outcome<configs::StudyPoint> {
+                ++by_second;
+                return point(other);
+              },
+              kNoWatch));
+        }
+        return point(i);
+      },
+      kNoWatch));
+  EXPECT_EQ(by_second, 1);
+  EXPECT_EQ(recorded(), 2);
+}
+
+TEST_F(Store, StopsWithAFailureAndWithAnInterrupt) {
+  const auto store = PointStore::open(points()).value();
+  const auto plan = keys(20);
+  const auto failed = store->finish(
+      plan, 2, PointStore::Others::kAwait,
+      [](size_t i) -> Outcome<configs::StudyPoint> {
+        if (i == 5) return user_error("no such file");
+        return point(i);
+      },
+      kNoWatch);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().text, "no such file");
+  EXPECT_THROW((void)store->finish(
+                   keys(30), 2, PointStore::Others::kAwait,
+                   [](size_t i) -> Outcome<configs::StudyPoint> {
+                     if (i == 25) sim::stop_wanted() = true;
+                     sim::stop_if_wanted();
+                     return point(i);
+                   },
+                   kNoWatch),
+               sim::Interrupted);
+  sim::stop_wanted() = false;
+}
+
+TEST_F(Store, ReadsThePlanThatItWrote) {
+  const auto store = PointStore::open(points()).value();
+  const auto plan = store->write_plan(keys(3)).value();
+  EXPECT_EQ(store->read_plan(plan).value(), keys(3));
+  EXPECT_FALSE(store->read_plan("0123456789abcdef"));
+  store->forget_plan(keys(3));
+  EXPECT_FALSE(store->read_plan(plan));
+}
+
+TEST_F(Store, ClaimsFollowEachOther) {
+  const auto one = Presence::announce(folder("workers")).value();
+  const auto other = Presence::announce(folder("workers")).value();
+  ASSERT_NE(one->name(), other->name());
+  EXPECT_EQ(one->count(), 2);
+  ClaimChain first(folder("claims"), *one, 10);
+  ClaimChain second(folder("claims"), *other, 10);
+  const auto next = [](ClaimChain& chain, size_t length) {
+    const auto range = chain.next([&](size_t begin) { return begin + length; }).value();
+    return range ? std::pair(range->begin, range->end) : std::pair<size_t, size_t>(0, 0);
+  };
+  EXPECT_EQ(next(first, 3), std::pair(size_t{0}, size_t{3}));
+  EXPECT_EQ(next(second, 4), std::pair(size_t{3}, size_t{7}));
+  EXPECT_EQ(next(first, 100), std::pair(size_t{7}, size_t{10}));
+  EXPECT_EQ(next(second, 1), std::pair(size_t{0}, size_t{0}));
+  // Nothing is taken from a process that is at work; when it has ended, what it has left unfinished is.
+  const auto take_over = [](ClaimChain& chain, size_t unfinished_begin) {
+    const auto range = chain.take_over([&](const PointRange& each) { return each.begin == unfinished_begin; }).value();
+    return range.has_value();
+  };
+  EXPECT_FALSE(take_over(second, 0));
+  one->withdraw();
+  EXPECT_TRUE(take_over(second, 0));
+  EXPECT_FALSE(take_over(second, 0));  // it is at work on them itself
+  EXPECT_FALSE(take_over(second, 5));
+}
+
+// A presence file, as another process would have left it.
+TEST_F(Store, KnowsWhichProcessesHaveEnded) {
+  const auto own = Presence::announce(folder("workers")).value();
+  const auto with = [&](const std::string& name, const std::string& old, const std::string& now) {
+    std::ifstream file(folder("workers") + "/" + own->name());
+    std::string text((std::istreambuf_iterator<char>(file)), {});
+    std::string line = old;
+    if (const size_t at = text.find("\n" + old + " "); at != std::string::npos)
+      line = text.substr(at + 1, text.find('\n', at + 1) - at - 1);
+    text.replace(text.find(line), line.size(), now);
+    std::ofstream(folder("workers") + "/" + name) << text;
+  };
+  EXPECT_TRUE(own->alive(own->name()));
+  EXPECT_FALSE(own->alive("nobody-1-1"));
+  with("same", "process", "process " + std::to_string(getpid()));
+  EXPECT_TRUE(own->alive("same"));
+  with("later", "start", "start 1");  // a process id that has been given away again
+  EXPECT_FALSE(own->alive("later"));
+  // Of another machine: by the time of its file.
+  const std::string machine = "machine another";
+  std::ofstream(folder("workers") + "/far") << machine << "\nprocess 1\nstart 1\n";
+  EXPECT_TRUE(own->alive("far"));
+  fs::last_write_time(folder("workers") + "/far", fs::file_time_type::clock::now() - 2 * Presence::kSilence);
+  EXPECT_FALSE(own->alive("far"));
+}
+
+TEST_F(Store, KnowsATaskOfSlurmThatHasStartedAgain) {
+  setenv("SLURM_JOB_ID", "8", 1);
+  setenv("SLURM_ARRAY_JOB_ID", "7", 1);
+  setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+  setenv("SLURM_PROCID", "0", 1);
+  setenv("SLURM_RESTART_COUNT", "2", 1);
+  const auto own = Presence::announce(folder("workers")).value();
+  const auto far = [&](const std::string& task, const std::string& restarts) {
+    std::ofstream(folder("workers") + "/far")
+        << "machine another\nprocess 1\nstart 1\ntask " << task << "\nrestarts " << restarts << "\n";
+    return own->alive("far");
+  };
+  EXPECT_FALSE(far("7_3.0", "1"));
+  EXPECT_TRUE(far("7_3.0", "2"));
+  EXPECT_TRUE(far("7_4.0", "1"));
+  for (const char* name : {"SLURM_JOB_ID", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_PROCID", "SLURM_RESTART_COUNT"})
+    unsetenv(name);
+}
+
+// A claim whose text a machine without power has lost stands for one point of a process that has ended.
+TEST_F(Store, ALostClaimIsTakenOver) {
+  std::ofstream(folder("claims") + "/00000000.0");
+  const auto own = Presence::announce(folder("workers")).value();
+  ClaimChain chain(folder("claims"), *own, 2);
+  const auto range = chain.next([](size_t begin) { return begin + 1; }).value();
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->begin, 1);
+  const auto lost = chain.take_over([](const PointRange& each) { return each.begin == 0; }).value();
+  ASSERT_TRUE(lost);
+  EXPECT_EQ(lost->end, 1);
+}
+
+}  // namespace
+}  // namespace warpfold::cli

@@ -1,0 +1,50 @@
+#include "tools/report/saved_result.h"
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/policy_names.h"
+#include "tools/warpfold/render/html.h"
+#include "tools/warpfold/render/occupancy_report.h"
+#include "tools/warpfold/run/occupancy_runs.h"
+#include "tools/warpfold/run/request.h"
+
+namespace warpfold::cli {
+
+namespace po = boost::program_options;
+
+Outcome<void> occupancy_command(const Invocation& invocation) {
+  Options options(
+      "warpfold occupancy SCENARIO [options]",
+      "Says how many CTAs of each kernel fit on an SM, what bounds them, and over registers, shared memory and CTA size how\n"
+      "many would fit. Where a smaller footprint lets more CTAs in, the run with it is simulated: what it gains is an answer,\n"
+      "not an estimate. The program stays the same: spills, which fewer registers may need, are not in it\n"
+      "(docs/occupancy.md).",
+      "  warpfold occupancy qkv_philox_small\n"
+      "  warpfold occupancy scenario.textproto --steps 4 --format csv --output occupancy.csv\n"
+      "  warpfold simulate scenario.textproto --set kernel.rng.footprint.registers_per_thread=24\n");
+  options.add()("policy", po::value<std::string>()->value_name("NAME"), "run under this policy instead of the scenario's");
+  options.add()("steps", po::value<std::string>()->default_value("2")->value_name("N"),
+                "how many CTAs an SM more than now are tried, one at a time; 0 to 32");
+  add_request(options);
+  options.add_html();
+  options.add_output(Format::kTable);
+  const auto asked = read_request(options, invocation);
+  if (!asked) return std::unexpected(asked.error());
+  if (!*asked) return {};
+  const Request& request = **asked;
+  constexpr uint32_t kMostSteps = 32;
+  const auto steps = options.number("steps", 0, kMostSteps);
+  if (!steps) return std::unexpected(steps.error());
+  OccupancyQuestion question{.scenario = {request.kernels.file(), request.settings, invocation.command_line}, .steps = *steps};
+  if (options.has("policy")) {
+    const auto kind = policy_by_name("--policy", options.text("policy"));
+    if (!kind) return std::unexpected(kind.error());
+    question.scenario.settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
+  }
+  const auto result = ask_occupancy(question, request.how);
+  if (!result) return std::unexpected(result.error());
+  if (options.has("html")) {
+    if (auto written = write_html(options.text("html"), report::report_of(*result)); !written) return written;
+  }
+  return write_output(request.destination.path, render_occupancy(*result, request.destination.format));
+}
+
+}  // namespace warpfold::cli

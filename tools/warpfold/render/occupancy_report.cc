@@ -1,0 +1,134 @@
+#include "tools/warpfold/render/occupancy_report.h"
+
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "tools/report/advice.h"
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/summary.h"
+#include "tools/warpfold/render/table.h"
+#include "tools/warpfold/render/warning_lines.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+constexpr double kPercent = 100;
+
+// "registers 1, warp_slots 5": what each resource has room for.
+std::string limits_text(const configs::KernelOccupancy& kernel) {
+  std::string text;
+  for (const configs::CtaLimit& limit : kernel.limits())
+    text += (text.empty() ? "" : ", ") + limit.resource() + " " + std::to_string(limit.ctas());
+  return text;
+}
+
+double occupancy(const configs::KernelOccupancy& kernel) {
+  return kPercent * static_cast<double>(kernel.warps_per_sm()) / static_cast<double>(kernel.warp_slots());
+}
+
+Table kernel_table(const configs::OccupancyStudy& study) {
+  Table table({"kernel", "warps/CTA", "registers", "shared B", "CTAs/SM", "warps/SM", "occupancy %", "waves", "limited by",
+               "room for CTAs by resource"});
+  for (const configs::KernelOccupancy& kernel : study.kernels()) {
+    table.add({kernel.kernel(), uint64_t{kernel.warps_per_cta()}, uint64_t{kernel.registers_per_thread()},
+               uint64_t{kernel.shared_memory_bytes()}, uint64_t{kernel.ctas_per_sm()}, uint64_t{kernel.warps_per_sm()},
+               Cell(occupancy(kernel), 1), Cell(kernel.waves(), 2), kernel.limiter(), limits_text(kernel)});
+  }
+  return table;
+}
+
+Table smaller_table(const configs::OccupancyStudy& study) {
+  Table table({"kernel", "CTAs/SM", "registers", "shared B", "speed-up", "kernel's", "setting"});
+  for (const configs::KernelOccupancy& kernel : study.kernels()) {
+    for (const configs::SmallerFootprint& smaller : kernel.smaller()) {
+      std::string settings;
+      for (const std::string& setting : smaller.setting()) settings += (settings.empty() ? "--set " : " --set ") + setting;
+      const bool ran = smaller.not_run().empty();
+      table.add({kernel.kernel(), uint64_t{smaller.ctas()}, uint64_t{smaller.registers_per_thread()},
+                 uint64_t{smaller.shared_memory_bytes()}, ran ? Cell(smaller.speedup(), 3) : Cell("does not run"),
+                 ran ? Cell(smaller.kernel_speedup(), 3) : Cell("-"), ran ? settings : smaller.not_run()});
+    }
+  }
+  return table;
+}
+
+// A curve as "up to 32: 2, 64: 1"; sizes of CTAs in powers of two.
+std::string curve_text(const configs::CtaCurve& curve) {
+  constexpr size_t kShown = 8;  // those with the fewest CTAs
+  std::vector<std::string> steps;
+  for (const configs::CtaCurvePoint& point : curve.points()) {
+    const bool power = (point.value() & (point.value() - 1)) == 0;
+    if (curve.what() == "warps_per_cta" && !power) continue;
+    steps.push_back(std::to_string(point.value()) + ": " + std::to_string(point.ctas()));
+  }
+  std::string text = steps.size() > kShown ? "..." : "";
+  for (size_t s = steps.size() > kShown ? steps.size() - kShown : 0; s < steps.size(); ++s)
+    text += (text.empty() ? "" : ", ") + steps[s];
+  return text;
+}
+
+Table curve_table(const configs::OccupancyStudy& study) {
+  Table table({"kernel", "quantity", "now", "CTAs/SM with up to so much of it"});
+  for (const configs::KernelOccupancy& kernel : study.kernels()) {
+    for (const configs::CtaCurve& curve : kernel.curves())
+      table.add({kernel.kernel(), curve.what(), uint64_t{curve.now()}, curve_text(curve)});
+  }
+  return table;
+}
+
+std::string section(const std::string& title, const Table& table) {
+  return table.empty() ? "" : "\n" + title + "\n" + table.aligned("  ");
+}
+
+std::string occupancy_text(const configs::Result& result) {
+  const configs::OccupancyStudy& study = result.occupancy();
+  std::string text;
+  for (const configs::Statement& advice : report::occupancy_advice(result)) text += wrapped(advice.text());
+  text += "\n" + result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + ": " +
+          report::time_text(result.total_time_us()) + "\n" + warning_lines(result);
+  text += section("Footprints: registers a thread, bytes of shared memory a CTA", kernel_table(study));
+  text += section("Smaller footprints, simulated; the program stays the same", smaller_table(study));
+  text += section("CTAs on an SM by each quantity, the others as they are", curve_table(study));
+  if (study.noise() > 0)
+    text += "Changes of speed below " + fixed(kPercent * study.noise(), 1) + " % are within folding's error bounds\n";
+  return text;
+}
+
+std::string occupancy_csv(const configs::Result& result) {
+  constexpr int kDecimals = 6;
+  Table table({"scenario", "policy", "gpu", "kernel", "warps_per_cta", "registers_per_thread", "shared_memory_bytes", "ctas_per_sm",
+               "warps_per_sm", "limiter", "settings", "total_time_us", "speedup", "kernel_speedup", "not_run"});
+  for (const configs::KernelOccupancy& kernel : result.occupancy().kernels()) {
+    table.add({result.scenario(), result.policy(), result.gpu(), kernel.kernel(), uint64_t{kernel.warps_per_cta()},
+               uint64_t{kernel.registers_per_thread()}, uint64_t{kernel.shared_memory_bytes()}, uint64_t{kernel.ctas_per_sm()},
+               uint64_t{kernel.warps_per_sm()}, kernel.limiter(), "", Cell(result.total_time_us(), kDecimals), Cell(1.0, kDecimals),
+               Cell(1.0, kDecimals), ""});
+    for (const configs::SmallerFootprint& smaller : kernel.smaller()) {
+      std::string settings;
+      for (const std::string& setting : smaller.setting()) settings += (settings.empty() ? "" : " ") + setting;
+      table.add({result.scenario(), result.policy(), result.gpu(), kernel.kernel(), uint64_t{kernel.warps_per_cta()},
+                 uint64_t{smaller.registers_per_thread()}, uint64_t{smaller.shared_memory_bytes()}, uint64_t{smaller.ctas()},
+                 uint64_t{smaller.ctas()} * kernel.warps_per_cta(), "", settings, Cell(smaller.total_time_us(), kDecimals),
+                 Cell(smaller.speedup(), kDecimals), Cell(smaller.kernel_speedup(), kDecimals), smaller.not_run()});
+    }
+  }
+  return table.csv();
+}
+
+}  // namespace
+
+std::string render_occupancy(const configs::Result& result, Format format) {
+  switch (format) {
+    case Format::kTable:
+      return occupancy_text(result);
+    case Format::kJson:
+      return to_json(result);
+    case Format::kCsv:
+      return occupancy_csv(result);
+  }
+  throw std::logic_error("a format without a rendering");
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,135 @@
+#include "tools/warpfold/render/study_table.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "configs/study_words.h"
+#include "tools/warpfold/render/json.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+constexpr int kDecimals = 4;
+
+Cell number_or_empty(const std::optional<double>& number) { return number ? Cell(*number, kDecimals) : Cell(""); }
+
+std::optional<double> if_above_0(double number) { return number > 0 ? std::optional(number) : std::nullopt; }
+
+std::vector<Cell> axis_cells(const configs::Study& study, const Point& point) {
+  std::vector<Cell> cells;
+  for (const Placed& placed : placed_values(study, point)) cells.emplace_back(placed.value);
+  return cells;
+}
+
+std::vector<Point> simulated_points(const configs::Study& study, const PointRecords& records) {
+  std::vector<Point> points = grid_of(study);
+  std::erase_if(points, [&](const Point& point) { return !records.contains(point); });
+  return points;
+}
+
+// In order of first use.
+std::vector<std::string> kernels_of(const std::vector<Point>& points, const PointRecords& records) {
+  std::vector<std::string> names;
+  for (const Point& point : points) {
+    for (const configs::StudyRun& run : records.at(point).run()) {
+      for (const configs::StudyKernel& kernel : run.kernel()) {
+        if (std::ranges::find(names, kernel.name()) == names.end()) names.push_back(kernel.name());
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+Table study_table(const configs::Study& study, const PointRecords& records) {
+  const std::vector<Point> points = simulated_points(study, records);
+  const std::vector<std::string> kernels = kernels_of(points, records);
+  std::vector<std::string> columns = configs::words_of_axes(study);
+  for (const char* name : {"policy", "estimator", "total_time_us", "energy_j", "stored_bits_mb", "fold"})
+    columns.emplace_back(name);
+  for (const std::string& kernel : kernels) {
+    for (const char* what : {"_us", "_alone_us", "_slowdown"}) columns.push_back(kernel + what);
+  }
+  Table table(columns);
+  for (const Point& point : points) {
+    for (const configs::StudyRun& run : records.at(point).run()) {
+      std::vector<Cell> row = axis_cells(study, point);
+      row.emplace_back(run.policy());
+      row.emplace_back(run.estimator());
+      row.emplace_back(run.total_time_us(), kDecimals);
+      row.push_back(number_or_empty(run.has_energy_j() ? std::optional(run.energy_j()) : std::nullopt));
+      row.push_back(number_or_empty(if_above_0(static_cast<double>(run.stored_bits_bytes()) / 1e6)));
+      row.emplace_back(run.fold());
+      for (const std::string& name : kernels) {
+        const auto kernel = std::ranges::find(run.kernel(), name, [](const auto& each) { return each.name(); });
+        const bool there = kernel != run.kernel().end();
+        row.push_back(number_or_empty(there ? if_above_0(kernel->time_us()) : std::nullopt));
+        row.push_back(number_or_empty(there ? if_above_0(kernel->alone_us()) : std::nullopt));
+        row.push_back(number_or_empty(there ? if_above_0(kernel->slowdown()) : std::nullopt));
+      }
+      table.add(std::move(row));
+    }
+  }
+  return table;
+}
+
+std::string study_json(const configs::Study& study, const PointRecords& records) {
+  configs::StudyTable table;
+  table.set_version(WARPFOLD_VERSION);
+  table.set_study(study.name());
+  for (const Point& point : simulated_points(study, records)) {
+    configs::StudyPoint& entry = *table.add_point();
+    entry = records.at(point);
+    entry.clear_at();
+    for (const Placed& placed : placed_values(study, point)) {
+      configs::FixedAxis& at = *entry.add_at();
+      at.set_axis(placed.name);
+      at.set_value(placed.value);
+    }
+  }
+  return to_json(table);
+}
+
+Table front_table(const configs::Study& study, const configs::Front& front, const PointRecords& records) {
+  std::vector<std::string> columns = configs::words_of_axes(study);
+  columns.emplace_back("policy");
+  std::vector<std::string> measures;
+  for (const auto* list : {&front.minimize(), &front.maximize()}) {
+    for (const std::string& measure : *list) {
+      measures.push_back(measure);
+      // An axis has its column already.
+      if (std::ranges::find(columns, measure) == columns.end()) columns.push_back(measure);
+    }
+  }
+  Table table(columns);
+  const size_t axes = configs::words_of_axes(study).size();
+  for (const PointRun& run : front_of(study, front, runs_of(simulated_points(study, records), records))) {
+    std::vector<Cell> row = axis_cells(study, run.point);
+    row.emplace_back(run.run->policy());
+    for (size_t column = axes + 1; column < columns.size(); ++column)
+      row.push_back(number_or_empty(measure_of(study, run, columns[column])));
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+Expected<Table> least_table(const configs::Study& study, const configs::Least& least, const PointRecords& records) {
+  std::vector<Point> next;
+  const auto values = least_values(study, least, records, next);
+  if (!values) return std::unexpected(values.error());
+  std::vector<std::string> columns;
+  for (const std::string& name : configs::words_of_axes(study)) columns.push_back(name == least.axis() ? "least " + name : name);
+  Table table(columns);
+  for (const LeastValue& value : *values) {
+    std::vector<Cell> row;
+    for (const Placed& placed : placed_values(study, value.point))
+      row.emplace_back(placed.name == least.axis() && !value.found ? "" : placed.value);
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace warpfold::cli

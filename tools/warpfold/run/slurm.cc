@@ -1,0 +1,71 @@
+#include "tools/warpfold/run/slurm.h"
+
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+
+#include "tools/warpfold/run/options.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+struct Said {
+  int exit_code = 0;
+  std::string text;  // of both outputs
+};
+
+Said ask_shell(const std::string& line) {
+  Said said;
+  FILE* pipe = popen((line + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return {127, "no process can be started"};
+  std::array<char, 4096> piece{};
+  while (const size_t read = fread(piece.data(), 1, piece.size(), pipe)) said.text.append(piece.data(), read);
+  const int status = pclose(pipe);
+  said.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  while (said.text.ends_with('\n')) said.text.pop_back();
+  return said;
+}
+
+}  // namespace
+
+std::string sbatch_line(const SlurmArray& array) {
+  std::vector<std::string> words{"sbatch",
+                                 "--parsable",
+                                 "--job-name=" + array.name,
+                                 "--array=0-" + std::to_string(array.tasks - 1),
+                                 "--cpus-per-task=" + std::to_string(array.cpus),
+                                 "--requeue",
+                                 "--open-mode=append",
+                                 "--output=" + array.logs + "/%A_%a.log"};
+  if (!array.partition.empty()) words.push_back("--partition=" + array.partition);
+  if (!array.time.empty()) words.push_back("--time=" + array.time);
+  words.insert(words.end(), array.more.begin(), array.more.end());
+  words.push_back(array.script);
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
+}
+
+Outcome<std::string> submit(const SlurmArray& array) {
+  const Said said = ask_shell(sbatch_line(array));
+  if (said.exit_code == 127) return user_error("--slurm: sbatch is not installed here: " + said.text);
+  if (said.exit_code != 0) return user_error("--slurm: " + said.text);
+  // "JOB" or "JOB;CLUSTER" in the last line; warnings may stand above.
+  std::string job = said.text.substr(said.text.rfind('\n') + 1);
+  job = job.substr(0, job.find(';'));
+  if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos)
+    return user_error("--slurm: sbatch gave no job number, but \"" + said.text + "\"");
+  return job;
+}
+
+JobState state_of_job(const std::string& job) {
+  const Said said = ask_shell(
+      "squeue --noheader --states=PENDING,RUNNING,SUSPENDED,COMPLETING,CONFIGURING,REQUEUED --format=%T --jobs=" + shell_word(job));
+  if (said.exit_code == 0) return said.text.empty() ? JobState::kEnded : JobState::kQueued;
+  return said.text.find("Invalid job id") != std::string::npos ? JobState::kEnded : JobState::kUnknown;
+}
+
+}  // namespace warpfold::cli

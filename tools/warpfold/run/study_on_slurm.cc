@@ -1,0 +1,137 @@
+#include "tools/warpfold/run/study_on_slurm.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+#include <utility>
+
+#include "configs/read_file.h"
+#include "sim/engine/interrupt.h"
+#include "tools/warpfold/figures/study_wanted.h"
+#include "tools/warpfold/render/output.h"
+#include "tools/warpfold/run/options.h"
+#include "tools/warpfold/run/progress.h"
+#include "tools/warpfold/run/study_run.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+std::string slurm_folder(const StudyRequest& request) { return request.folder + "/slurm"; }
+
+// The script of all tasks of a plan.
+Outcome<std::string> write_script(const StudyRequest& request, const StudyArray& how, const std::string& plan) {
+  std::error_code error;
+  fs::create_directories(slurm_folder(request), error);
+  if (error) return user_error("cannot make the folder \"" + slurm_folder(request) + "\": " + error.message());
+  std::string line = "exec " + shell_word(how.program);
+  for (const std::string& argument : how.arguments) line += " " + shell_word(argument);
+  const std::string path = slurm_folder(request) + "/" + plan + ".sh";
+  const std::string text = "#!/bin/sh\n# A task of: " + request.command_line + "\n" + line + " --worker " + plan + "\n";
+  if (auto written = write_output(path, text); !written) return std::unexpected(written.error());
+  return path;
+}
+
+Outcome<std::string> submit_plan(const StudyRequest& request, StudyArray& how, const std::string& plan, size_t missing) {
+  const auto script = write_script(request, how, plan);
+  if (!script) return script;
+  SlurmArray array = how.array;
+  array.script = *script;
+  array.logs = slurm_folder(request);
+  array.tasks = static_cast<unsigned>(std::min<size_t>(array.tasks, missing));
+  auto job = submit(array);
+  if (!job) return job;
+  if (auto noted = write_output(slurm_folder(request) + "/job", *job + "\n"); !noted) return std::unexpected(noted.error());
+  return job;
+}
+
+// Until all points are there. Looks at the shared folder each second and asks the controller, which serves a whole cluster, less
+// often.
+Outcome<void> await(const StudyRequest& request, StudyArray& how, const std::string& plan, std::string job) {
+  constexpr seconds kBetweenLooks{1};
+  constexpr seconds kBetweenQuestions{10};
+  auto state = state_of_study(request, plan);
+  if (!state) return std::unexpected(state.error());
+  size_t at_submission = state->done;
+  ProgressBar bar(request.study.name() + ", job " + job, state->points);
+  bar.set(state->done);
+  try {
+    auto asked = steady_clock::now();
+    while (true) {
+      state = state_of_study(request, plan);
+      if (!state) return std::unexpected(state.error());
+      bar.set(state->done);
+      if (state->done == state->points) return {};
+      const bool ask = steady_clock::now() - asked >= kBetweenQuestions;
+      if (ask) asked = steady_clock::now();
+      if (ask && state_of_job(job) == JobState::kEnded) {
+        state = state_of_study(request, plan);
+        if (!state) return std::unexpected(state.error());
+        if (state->done == state->points) continue;
+        const std::string count = std::to_string(state->done) + " of " + std::to_string(state->points) + " points";
+        if (state->done == at_submission) {
+          return user_error("job " + job + " has ended with " + count + " and has got no further than the one before; see " +
+                            slurm_folder(request) + "/" + job + "_*.log");
+        }
+        at_submission = state->done;
+        auto next = submit_plan(request, how, plan, state->points - state->done);
+        if (!next) return std::unexpected(next.error());
+        bar.log("job " + job + " has ended with " + count + "; job " + *next + " takes the rest");
+        job = *next;
+      }
+      sim::stop_if_wanted();
+      std::this_thread::sleep_for(kBetweenLooks);
+      sim::stop_if_wanted();
+    }
+  } catch (const sim::Interrupted&) {
+    return std::unexpected(
+        Failure(kInterrupted, "interrupted: job " + job + " goes on without this command. The same command with " +
+                                  "--collect in place of --slurm draws what is there; scancel " + job + " ends the job"));
+  }
+}
+
+}  // namespace
+
+Outcome<std::string> submit_study(const StudyRequest& request, StudyArray how) {
+  if (adapts(request.study)) {
+    return user_error(
+        "--slurm submits points that are known beforehand; those of this study follow from the points before. Submit the "
+        "command itself instead, as often as you like: processes with the same --output share its work");
+  }
+  const auto plan = plan_study(request);
+  if (!plan) return plan;
+  if (plan->empty()) return "every point is there already: nothing is submitted\n";
+  const auto state = state_of_study(request, *plan);
+  if (!state) return std::unexpected(state.error());
+  const size_t missing = state->points - state->done;
+  const auto job = submit_plan(request, how, *plan, missing);
+  if (!job) return job;
+  if (how.wait) {
+    if (auto awaited = await(request, how, *plan, *job); !awaited) return std::unexpected(awaited.error());
+    return "";
+  }
+  return "job " + *job + ": " + std::to_string(std::min<size_t>(how.array.tasks, missing)) + " tasks for " +
+         std::to_string(missing) + " points; the same command with --collect in place of --slurm draws them when they are there\n";
+}
+
+std::string last_job(const StudyRequest& request) {
+  const auto text = read_file(slurm_folder(request) + "/job");
+  if (!text) return "";
+  const std::string job = text->substr(0, text->find('\n'));
+  switch (state_of_job(job)) {
+    case JobState::kQueued:
+      return "job " + job + " is still at it";
+    case JobState::kEnded:
+      return "job " + job + " has ended: --slurm submits what is missing";
+    case JobState::kUnknown:
+      break;
+  }
+  return "Slurm's controller does not say how job " + job + " is";
+}
+
+}  // namespace warpfold::cli

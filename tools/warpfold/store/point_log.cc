@@ -1,0 +1,122 @@
+#include "tools/warpfold/store/point_log.h"
+
+#include <fcntl.h>
+#include <google/protobuf/util/json_util.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "tools/warpfold/figures/content_hash.h"
+
+namespace warpfold::cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kExtension = ".points";
+constexpr size_t kHash = 16;  // digits of a checksum and of a key
+
+std::string to_line(const std::string& key, uint64_t milliseconds, const configs::StudyPoint& point) {
+  std::string json;
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  (void)google::protobuf::util::MessageToJsonString(point, &json, options);
+  const std::string text = key + " " + std::to_string(milliseconds) + " " + json;
+  return content_hash(text) + " " + text + "\n";
+}
+
+}  // namespace
+
+Outcome<void> PointLog::open() {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  if (error) return user_error("cannot make the folder \"" + folder_.string() + "\": " + error.message());
+  refresh();
+  return {};
+}
+
+void PointLog::refresh() {
+  const std::lock_guard lock(mutex_);
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == kExtension) read_on(entry->path().filename().string());
+  }
+}
+
+// Bytes behind a line that does not hold are read again the next time: a file server may not have had all of it yet.
+void PointLog::read_on(const std::string& file) {
+  std::ifstream stream(folder_ / file, std::ios::binary);
+  uint64_t& held = read_[file];
+  stream.seekg(static_cast<std::streamoff>(held));
+  uint64_t offset = held;
+  bool all_hold = true;
+  for (std::string line; std::getline(stream, line) && !stream.eof(); offset += line.size() + 1) {
+    all_hold = take(file, offset, line) && all_hold;
+    if (all_hold) held = offset + line.size() + 1;
+  }
+}
+
+bool PointLog::take(const std::string& file, uint64_t offset, const std::string& line) {
+  constexpr size_t kNumber = 2 * (kHash + 1);
+  if (line.size() <= kNumber || line.substr(0, kHash) != content_hash(line.substr(kHash + 1))) return false;
+  uint64_t milliseconds = 0;
+  const auto [end, failed] = std::from_chars(line.data() + kNumber, line.data() + line.size(), milliseconds);
+  if (failed != std::errc()) return false;
+  const auto json = static_cast<uint64_t>(end + 1 - line.data());
+  if (!points_.try_emplace(line.substr(kHash + 1, kHash), Place{file, offset + json, line.size() - json}).second) return true;
+  milliseconds_ += milliseconds;
+  ++count_;
+  return true;
+}
+
+bool PointLog::has(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  return points_.contains(key);
+}
+
+std::optional<configs::StudyPoint> PointLog::find(const std::string& key) const {
+  Place place;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = points_.find(key);
+    if (found == points_.end()) return std::nullopt;
+    place = found->second;
+  }
+  std::string json(place.length, '\0');
+  std::ifstream stream(folder_ / place.file, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(place.offset));
+  configs::StudyPoint point;
+  if (!stream.read(json.data(), static_cast<std::streamsize>(json.size()))) return std::nullopt;
+  if (!google::protobuf::util::JsonStringToMessage(json, &point).ok()) return std::nullopt;
+  return point;
+}
+
+// Closed after each line: that is when an NFS client sends it to the server.
+Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, const configs::StudyPoint& point) {
+  const std::string line = to_line(key, milliseconds, point);
+  const std::string file = writer_ + std::string(kExtension);
+  const std::lock_guard lock(mutex_);
+  const int log = ::open((folder_ / file).c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  const ssize_t written = log < 0 ? -1 : write(log, line.data(), line.size());
+  const int error = errno;
+  const bool closed = log >= 0 && close(log) == 0;
+  if (written != static_cast<ssize_t>(line.size()) || !closed) {
+    return user_error("cannot write \"" + (folder_ / file).string() + "\": " + std::strerror(written < 0 ? error : ENOSPC));
+  }
+  read_on(file);
+  return {};
+}
+
+std::optional<double> PointLog::mean_milliseconds() const {
+  const std::lock_guard lock(mutex_);
+  if (count_ == 0) return std::nullopt;
+  return static_cast<double>(milliseconds_) / static_cast<double>(count_);
+}
+
+}  // namespace warpfold::cli
