@@ -152,7 +152,7 @@ std::string map_plot(const configs::Study& study, const configs::Figure& figure,
       const std::string block = "$map" + std::to_string(count++);
       blocks += block + " << END\n" + map_block(study, figure, records, quantity, estimator) + "END\n";
       panels += "set title " + gnuplot_quoted(quantity.label() + " (" + estimator + ")") + " noenhanced\nplot " + block +
-                " matrix rowheaders columnheaders using 1:2:3 with image notitle, " + block +
+                " matrix rowheaders columnheaders using 1:2:3 with image pixels notitle, " + block +
                 " matrix rowheaders columnheaders using 1:2:(sprintf('" + digits + "', $3)) with labels notitle\nunset ylabel\n";
     }
   }
