@@ -94,11 +94,10 @@ TEST(AmpereGemm, TheLastPassesCopyNothing) {
 }
 
 TEST(AmpereGemm, WhatIsNotThereFails) {
-  EXPECT_EQ(
-      make_ampere_gemm(gemm(1024, 64, 4), gpu("a100_sxm")).error().message,
-      "ampere_gemm: a tile of 128 x 128 x 64 with 4 stages was not recorded; expected one of 128 x 128 x 32 with 3 stages, "
-      "128 x 128 x 32 with 4 stages, 128 x 128 x 64 with 3 stages, 128 x 256 x 32 with 3 stages, "
-      "128 x 256 x 64 with 3 stages, 128 x 64 x 32 with 6 stages, 64 x 64 x 32 with 10 stages");
+  EXPECT_EQ(make_ampere_gemm(gemm(1024, 64, 4), gpu("a100_sxm")).error().message,
+            "ampere_gemm: a tile of 128 x 128 x 64 with 4 stages was not recorded; expected one of 128 x 128 x 32 with 3 stages, "
+            "128 x 128 x 32 with 4 stages, 128 x 128 x 64 with 3 stages, 128 x 256 x 32 with 3 stages, "
+            "128 x 256 x 64 with 3 stages, 128 x 64 x 32 with 6 stages, 64 x 64 x 32 with 10 stages");
   configs::AmpereGemm automatic = gemm(1024, 32, 3);
   automatic.set_tile(configs::AUTO);
   EXPECT_EQ(make_ampere_gemm(automatic, gpu("a100_sxm")).error().message,
