@@ -1,5 +1,6 @@
 #include "configs/model.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <initializer_list>
 #include <string_view>
@@ -25,9 +26,23 @@ uint64_t default_feed_forward(const TransformerModel& model) {
   return (8 * model.hidden() / 3 + kMultiple - 1) / kMultiple * kMultiple;
 }
 
+// A list of operators is of one GPU and has no sizes of a model card.
+std::optional<Finding> find_list_fault(const TransformerModel& model) {
+  static const std::vector<std::string> kOfList{"base", "name", "description", "type", "layers", "dimension", "tensor", "operator"};
+  std::vector<const google::protobuf::FieldDescriptor*> set;
+  model.GetReflection()->ListFields(model, &set);
+  for (const auto* field : set) {
+    if (std::ranges::find(kOfList, field->name()) != kOfList.end()) continue;
+    return Finding{field->name(), "a model that lists its operators has no " + field->name()};
+  }
+  if (model.operator_().empty()) return Finding{"", "dimensions and tensors without an operator"};
+  return std::nullopt;
+}
+
 void fill_defaults(TransformerModel& model) {
   if (!model.has_heads() && model.head_dim() > 0) model.set_heads(model.hidden() / model.head_dim());
-  if (!model.has_feed_forward() && model.hidden() <= kMostSize) model.set_feed_forward(default_feed_forward(model));
+  if (!model.has_feed_forward() && model.hidden() > 0 && model.hidden() <= kMostSize)
+    model.set_feed_forward(default_feed_forward(model));
   if (!model.has_kv_heads()) model.set_kv_heads(model.heads());
   if (!model.has_head_dim() && model.heads() > 0) model.set_head_dim(model.hidden() / model.heads());
   if (!model.has_tensor_parallel()) model.set_tensor_parallel(1);
@@ -86,6 +101,11 @@ std::optional<Finding> find_product_fault(const TransformerModel& model) {
   return std::nullopt;
 }
 
+std::optional<Finding> find_type_fault(const TransformerModel& model) {
+  if (model.type() == BF16 || model.type() == FP16) return std::nullopt;
+  return Finding{"type", "type must be BF16 or FP16, not " + ElementType_Name(model.type())};
+}
+
 std::optional<Finding> find_link_fault(const TransformerModel& model) {
   const bool shared = model.tensor_parallel() > 1 || model.context_parallel() > 1;
   if (shared && !(model.link_gb_per_s() > 0))
@@ -112,6 +132,8 @@ std::optional<Finding> find_link_fault(const TransformerModel& model) {
 
 }  // namespace
 
+namespace {
+
 std::optional<Finding> find_model_fault(const TransformerModel& model) {
   const auto heads_fault = find_size_fault({{"hidden", model.hidden()}, {"heads", model.heads()}});
   if (heads_fault) return heads_fault;
@@ -130,8 +152,7 @@ std::optional<Finding> find_model_fault(const TransformerModel& model) {
   if (fault) return fault;
   if (const auto split = find_split_fault(model)) return split;
   if (const auto product = find_product_fault(model)) return product;
-  if (model.type() != BF16 && model.type() != FP16)
-    return Finding{"type", "type must be BF16 or FP16, not " + ElementType_Name(model.type())};
+  if (auto type = find_type_fault(model)) return type;
   if (model.activation() == IDENTITY || model.activation() == SWIGLU)
     return Finding{"activation", "activation must be RELU, GELU or SILU, not " + Activation_Name(model.activation())};
   if (const auto link = find_link_fault(model)) return link;
@@ -144,7 +165,18 @@ std::optional<Finding> find_model_fault(const TransformerModel& model) {
   return std::nullopt;
 }
 
-Expected<TransformerModel> load_model(const std::string& named, const std::vector<std::string>& settings) {
+}  // namespace
+
+std::optional<Finding> settle_model(TransformerModel& model) {
+  const bool is_list = !model.operator_().empty() || !model.tensor().empty() || !model.dimension().empty();
+  if (is_list) {
+    if (auto fault = find_list_fault(model)) return fault;
+  }
+  fill_defaults(model);
+  return is_list ? find_type_fault(model) : find_model_fault(model);
+}
+
+Expected<TransformerModel> load_model(const std::string& named, const std::vector<std::string>& settings, Places* written) {
   TransformerModel model;
   Places places;
   const auto path = find_config(named, "models");
@@ -152,8 +184,8 @@ Expected<TransformerModel> load_model(const std::string& named, const std::vecto
   if (auto loaded = BaseChain(model, places, "").load(*path, {}); !loaded) return std::unexpected(loaded.error());
   if (auto applied = apply_settings(model, settings, places); !applied) return std::unexpected(applied.error());
   if (model.name().empty()) model.set_name(std::filesystem::path(*path).stem().string());
-  fill_defaults(model);
-  if (const auto fault = find_model_fault(model)) return places.fail(*fault);
+  if (const auto fault = settle_model(model)) return places.fail(*fault);
+  if (written != nullptr) *written = std::move(places);
   return model;
 }
 

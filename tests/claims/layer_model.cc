@@ -9,6 +9,7 @@
 #include "sim/gpu/simulate.h"
 #include "tests/source_dir.h"
 #include "tools/warpfold/run/layer_run.h"
+#include "traces/stats.h"
 #include "workloads/workloads.h"
 
 namespace warpfold::test {
@@ -26,7 +27,7 @@ configs::Gpu gpu_called(const std::string& name) {
 }
 
 configs::LayerReport layer_of(const configs::TransformerModel& model, const configs::Gpu& gpu, const LayerRun& how) {
-  cli::LayerRequest request{.fused = how.fused, .simulate = how.simulate};
+  cli::LayerRequest request{.backward = how.backward, .fused = how.fused, .simulate = how.simulate};
   request.model = model;
   request.gpu = gpu;
   if (how.activations_mb > 0) request.memory = cli::MemoryPlan{.activations_mb = how.activations_mb};
@@ -41,7 +42,9 @@ configs::LayerReport layer_of(const configs::TransformerModel& model, const conf
   return std::move(*report);
 }
 
-double simulated_us_of_listing(const configs::Gpu& gpu, const std::string& launch, const std::vector<std::string>& settings) {
+namespace {
+
+traces::Kernel kernel_of_listing(const configs::Gpu& gpu, const std::string& launch, const std::vector<std::string>& settings) {
   const std::string file = std::string(WARPFOLD_SOURCE_DIR "/") + launch;
   auto description = configs::load_kernel_launch(file, settings);
   if (!description) throw std::runtime_error(description.error().text());
@@ -49,12 +52,28 @@ double simulated_us_of_listing(const configs::Gpu& gpu, const std::string& launc
   listed.mutable_listing()->set_path((std::filesystem::path(file).parent_path() / description->listing()).string());
   *listed.mutable_listing()->mutable_description() = std::move(*description);
   listed.set_name("kernel");
-  const auto kernel = workloads::make_kernel(listed, gpu, "");
+  auto kernel = workloads::make_kernel(listed, gpu, "");
   if (!kernel) throw std::runtime_error(kernel.error().text());
+  return std::move(*kernel);
+}
+
+}  // namespace
+
+uint64_t issued_by_listing(const configs::Gpu& gpu, const std::string& launch, const std::vector<std::string>& settings,
+                           const std::string& opcode) {
+  uint64_t issued = 0;
+  for (const traces::RoleStatistics& role : traces::statistics(kernel_of_listing(gpu, launch, settings)).roles) {
+    for (const traces::OpcodeCount& each : role.opcodes) issued += each.name == opcode ? each.instructions.issued : 0;
+  }
+  return issued;
+}
+
+double simulated_us_of_listing(const configs::Gpu& gpu, const std::string& launch, const std::vector<std::string>& settings) {
+  const traces::Kernel kernel = kernel_of_listing(gpu, launch, settings);
   sim::Options options;
   options.fold.error = 0.01;
   sim::Launch only;
-  only.kernel = &*kernel;
+  only.kernel = &kernel;
   const auto outcome = sim::simulate(gpu, {only}, options);
   if (!outcome) throw std::runtime_error(outcome.error().text());
   return static_cast<double>(outcome->total_cycles) / gpu.clock_mhz();

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -52,12 +53,13 @@ TEST(TrainingRoofline, SharesOfABlockInUnitsOfAProduct) {
   constexpr uint64_t kHidden = 6144;
   constexpr uint64_t kTokens = 8192;
   const configs::Gpu h200 = gpu_called("h200_sxm");
-  const LayerReport report = layer_of(block(kHidden, kTokens), h200, {.simulate = true});
+  const LayerReport report = layer_of(block(kHidden, kTokens), h200, {.simulate = true, .backward = false, .kernels = "operators"});
   const double unit = unit_us(report);
   double products = 0;
   double products_simulated = 0;
   double words = 0;  // moved for an element of the iteration space, of all operators that only move
   double moved = 0;
+  double moved_simulated = 0;
   for (const LayerKernel& each : report.versions(0).kernels()) {
     if (each.pass() != "forward") continue;
     if (each.kind() == "contraction") products += each.roofline_us();
@@ -66,6 +68,7 @@ TEST(TrainingRoofline, SharesOfABlockInUnitsOfAProduct) {
     const double width = each.operators(0) == "silu" || each.operators(0) == "multiply" ? 8.0 / 3 : 1;
     words += static_cast<double>(each.bytes()) / 2 / (kTokens * kHidden * width);
     moved += each.roofline_us();
+    moved_simulated += each.simulated_us();
   }
   const double simulated_unit = kernel_called(report.versions(0), "out").simulated_us();
   expect_within_percent({"products of a block, in (h, h) products", 12, products / unit}, 0.5);
@@ -79,6 +82,9 @@ TEST(TrainingRoofline, SharesOfABlockInUnitsOfAProduct) {
   const double ridge = cli::peaks_of(h200).tensor_tflops * 1e3 / cli::peaks_of(h200).memory_gb_per_s;
   expect_within_percent({"memory-bound operators over a product, times h", 3914, words * ridge}, 0.5);
   expect_within_percent({"the same at their own width", 3914 * (14 + 5 * 8.0 / 3) / 19, moved / unit * kHidden}, 0.5);
+  // Operands in L2 make them faster, the product's rate below its peak makes them smaller shares.
+  expect_between({"the same, simulated", 3914 * (14 + 5 * 8.0 / 3) / 19, moved_simulated / simulated_unit * kHidden},
+                 0.75 * 3914 * (14 + 5 * 8.0 / 3) / 19, 1.0 * 3914 * (14 + 5 * 8.0 / 3) / 19);
   const LayerKernel& sum = kernel_called(report.versions(0), "residual 1");
   expect_within_percent({"an addition over a product, times h", 3 * 206, sum.roofline_us() / unit * kHidden}, 0.5);
   expect_within_percent({"an addition over a product, times h, simulated", 3 * 206, sum.simulated_us() / simulated_unit * kHidden},
@@ -87,9 +93,14 @@ TEST(TrainingRoofline, SharesOfABlockInUnitsOfAProduct) {
 
 TEST(TrainingRoofline, NormAndAllToAllAgainstAProduct) {
   const configs::Gpu h200 = gpu_called("h200_sxm");
-  const LayerReport report = layer_of(model_called("llama2_7b", {"sequence=8192"}), h200, {});
+  const LayerReport report =
+      layer_of(model_called("llama2_7b", {"sequence=8192"}), h200, {.simulate = true, .backward = false, .kernels = "operators"});
   const double norm = kernel_called(report.versions(0), "norm 1").roofline_us();
   expect_within_percent({"norm over a product at h 4096, %", 10, 100 * norm / unit_us(report)}, 1);
+  const double simulated_unit = kernel_called(report.versions(0), "out").simulated_us();
+  expect_between({"norm over a product at h 4096, simulated, %", 10,
+                  100 * kernel_called(report.versions(0), "norm 1").simulated_us() / simulated_unit},
+                 7, 10);
   // The formula leaves the factor (cp - 1) / cp out.
   const double parts = 8;
   const LayerReport shared =
@@ -97,10 +108,13 @@ TEST(TrainingRoofline, NormAndAllToAllAgainstAProduct) {
   const double exchange = kernel_called(shared.versions(0), "all-to-all Q").roofline_us() * parts / (parts - 1);
   // Printed with two digits, and with 4800 / 450 rounded to 10.6.
   expect_within_percent({"all-to-all over a product at h 4096", 0.53, exchange / unit_us(shared)}, 2);
+  // The link is not simulated, the product is: of as many tokens, 8192 on each GPU.
+  expect_between({"all-to-all over a simulated product at h 4096", 0.53, exchange / simulated_unit}, 0.8 * 0.53, 0.53);
   double all = 0;
   for (const char* name : {"all-to-all Q", "all-to-all K", "all-to-all V", "all-to-all attention"})
     all += kernel_called(shared.versions(0), name).roofline_us() * parts / (parts - 1);
   expect_within_percent({"four all-to-all over a product, times h", 8734, all / unit_us(shared) * 4096}, 1);
+  expect_between({"four all-to-all over a simulated product, times h", 8734, all / simulated_unit * 4096}, 0.8 * 8734, 8734);
 }
 
 // "Always" the memory-bound operators, then all-to-all, then products, never attention: an order that follows from simulated times.
@@ -144,6 +158,39 @@ TEST(Slides, Intensities) {
                         0.01);
 }
 
+// A thread of the naive product makes one result and loads both operands of every multiply-add: 2 N^3 loads, N^2 stores, 2 N^3
+// FLOP.
+TEST(Slides, IntensityOfTheNaiveProduct) {
+  const configs::Gpu a100 = gpu_called("a100_sxm_40gb");
+  constexpr double kThreads = 32;
+  for (const uint64_t n : {256, 1024}) {
+    const std::vector<std::string> sizes{setting("parameter.rows.value", n), setting("parameter.columns.value", n),
+                                         setting("parameter.depth.value", n)};
+    const auto issued = [&](const std::string& opcode) {
+      return kThreads *
+             static_cast<double>(issued_by_listing(a100, "configs/kernels/operators/matmul_naive.textproto", sizes, opcode));
+    };
+    const auto size = static_cast<double>(n);
+    EXPECT_EQ(issued("LDG"), 2 * size * size * size);
+    EXPECT_EQ(issued("STG"), size * size);
+    const double flops = 2 * issued("FFMA");
+    expect_within_percent({"naive FP32 product of N x N, N " + std::to_string(n) + ", FLOP/B over N / (4 N + 2)", 1,
+                           flops / (4 * (issued("LDG") + issued("STG"))) / (size / (4 * size + 2))},
+                          0.01);
+  }
+  // L1 and L2 serve what the formula loads from memory; the FP32 peak is 19.49 TFLOPS, so that its roof at N / (4 N + 2) is 0.39.
+  const std::vector<std::string> sizes{"parameter.rows.value=1024", "parameter.columns.value=1024", "parameter.depth.value=1024"};
+  const auto tflops = [&](const std::string& kernel) {
+    return 2 * std::pow(1024.0, 3) / simulated_us_of_listing(a100, "configs/kernels/operators/" + kernel + ".textproto", sizes) /
+           1e6;
+  };
+  const double naive = tflops("matmul_naive");
+  expect_between({"naive FP32 product, 1024 x 1024, simulated over memory's roof at N / (4 N + 2)", 1,
+                  naive / (1555e-3 * 1024 / (4 * 1024 + 2))},
+                 1, 19.49 / 0.39);
+  EXPECT_LT(naive, tflops("matmul_tiled"));
+}
+
 TEST(Slides, RidgesOfTheA100) {
   const cli::Peaks peaks = cli::peaks_of(gpu_called("a100_sxm_40gb"));
   expect_within_percent({"FP32 ridge, FLOP/B", 12.5, peaks.vector_tflops * 1e3 / peaks.memory_gb_per_s}, 1);
@@ -179,13 +226,66 @@ TEST(Stratos, FlopsOfAStep) {
   expect_within_percent({"FLOP of a token with rematerialisation over without", 8.0 / 6, again.counted() / flops.counted()}, 1);
 }
 
+// d -> F d of B tokens: I = B d_F / (B + d_F), d_F = F d / (F + 1); attention 4 N T^2 d forward.
+TEST(Stratos, IntensityOfALinearLayerAndFlopsOfAttention) {
+  constexpr uint64_t kD = 4096;
+  for (const uint64_t tokens : {128, 4096}) {
+    const layer::Graph graph = layer::build_layer(
+        model_called("llama2_7b", {setting("sequence", tokens), setting("feed_forward", 4 * kD), "causal=false"}),
+        {.stacked = false});
+    const auto b = static_cast<double>(tokens);
+    for (const layer::Operator& each : graph.operators) {
+      if (each.name == "attention")
+        expect_within_percent({"attention's FLOP, 4 N T^2 d, N 1, T " + std::to_string(tokens) + ", d 4096", 4 * b * b * kD,
+                               static_cast<double>(each.flops)},
+                              1e-6);
+      if (each.name != "up" && each.name != "up dX" && each.name != "up dW") continue;
+      const double narrow = 4.0 * kD / 5;
+      expect_within_percent(
+          {"intensity of " + each.name + ", B " + std::to_string(tokens) + ", F 4, d 4096: B d_F / (B + d_F)",
+           b * narrow / (b + narrow), static_cast<double>(each.flops) / static_cast<double>(graph.moved_bytes(each))},
+          1e-6);
+    }
+  }
+}
+
+// A linear layer's time does not depend on few tokens, and doubles with many: MFU grows with B up to about d.
+TEST(Stratos, RegimesOfTheBatch) {
+  const configs::Gpu h100 = gpu_called("h100_sxm");
+  const auto times = [&](uint64_t tokens) {
+    const LayerReport report =
+        layer_of(model_called("llama2_7b", {setting("sequence", tokens)}), h100, {.simulate = true, .backward = false});
+    const LayerKernel& product = kernel_called(report.versions(0), "up");
+    return std::pair{product.roofline_us(), product.simulated_us()};
+  };
+  const auto few = times(32), few_more = times(64), many = times(8192), many_more = times(16384);
+  expect_within_percent({"t(2 B) / t(B) of a linear layer, B 32, d 4096", 1, few_more.first / few.first}, 2);
+  expect_within_percent({"the same, simulated", 1, few_more.second / few.second}, 10);
+  expect_within_percent({"t(2 B) / t(B) of a linear layer, B 8192, d 4096", 2, many_more.first / many.first}, 0.1);
+  expect_within_percent({"the same, simulated", 2, many_more.second / many.second}, 5);
+}
+
+// Token-time falls by raising GPUs and batch together at any size; loss-time does not beyond the critical batch.
+TEST(Stratos, LossTimeBeyondTheCriticalBatch) {
+  constexpr double kCritical = 2e6;
+  constexpr double kTokens = 12.5e9;
+  const auto steps = [&](double batch) { return layer::LossPlan{kTokens, batch, kCritical}.steps(); };  // each takes as long
+  expect_within_percent(
+      {"steps to a loss, batch doubled far below the critical one, 2e6 tokens: B 2e4", 0.5, steps(4e4) / steps(2e4)}, 2);
+  expect_within_percent({"the same far above it: B 2e8", 1, steps(4e8) / steps(2e8)}, 2);
+  expect_within_percent({"steps at the critical batch over the fewest", 2, steps(kCritical) / (kTokens / kCritical)}, 1e-6);
+}
+
+// Formula (8): t = n_F / P, n_F = (6 + 2) n_params n_tokens where the forward pass runs again, else 6 n_params n_tokens.
 TEST(Stratos, TrainingTime) {
   constexpr double kHour = 3600;
   // Both are "about", of rounded inputs.
-  // 500 million parameters, 12.5 billion tokens, 1.4 PFLOP/s, the forward pass run again.
-  expect_within_percent({"hours", 10.2, layer::training_seconds(500e6, 12.5e9, true, 1.4e15) / kHour}, 5);
-  // 8.3 billion parameters, 6 trillion tokens, 238 PFLOP/s.
-  expect_within_percent({"days", 20, layer::training_seconds(8.3e9, 6e12, true, 238e15) / (24 * kHour)}, 5);
+  expect_within_percent({"hours: 8 x 500e6 parameters x 12.5e9 tokens / 1.4e15 FLOP/s", 10.2,
+                         layer::training_seconds(500e6, 12.5e9, true, 1.4e15) / kHour},
+                        5);
+  expect_within_percent({"days: 8 x 8.3e9 parameters x 6e12 tokens / 238e15 FLOP/s", 20,
+                         layer::training_seconds(8.3e9, 6e12, true, 238e15) / (24 * kHour)},
+                        5);
 }
 
 }  // namespace

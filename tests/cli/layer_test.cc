@@ -80,6 +80,24 @@ TEST_F(Layer, SaysHowLongTrainingTakes) {
   EXPECT_NEAR(training.seconds(), 15e12 / training.tokens_per_second(), 1);
 }
 
+// Twice the GPUs with as many tokens each: the tokens take half the time, the loss does not.
+TEST_F(Layer, SaysHowLongALossTakes) {
+  const auto with = [this](const std::string& gpus) {
+    return layer({"--no-simulation", "--train", "15e12", "--gpus", gpus, "--critical-batch", "1e6"}).training();
+  };
+  const configs::LayerTraining one = with("1024");
+  EXPECT_EQ(one.step_tokens(), 1024 * 1024);
+  EXPECT_NEAR(one.loss_tokens(), 15e12 * (1 + 1.048576), 1e7);
+  EXPECT_NEAR(one.loss_seconds(), one.loss_tokens() / one.tokens_per_second(), 1e-3 * one.loss_seconds());
+  EXPECT_NEAR(one.loss_steps() / (15e12 / 1e6), 1 + 1 / 1.048576, 1e-6);
+  const configs::LayerTraining two = with("2048");
+  EXPECT_NEAR(one.seconds() / two.seconds(), 2, 1e-9);
+  EXPECT_NEAR(one.loss_seconds() / two.loss_seconds(), (1 + 1 / 1.048576) / (1 + 1 / (2 * 1.048576)), 1e-9);
+  EXPECT_EQ(one.least_loss_seconds(), two.least_loss_seconds());
+  const Ended text = run(arguments({"--no-simulation", "--train", "15e12", "--gpus", "1024", "--critical-batch", "1e6"}));
+  EXPECT_THAT(text.out, HasSubstr("A step has 1.05 million tokens. To the loss of 15,000.0 billion tokens in small batches"));
+}
+
 // Dropping an activation costs its kernel again, and those in front of it whose results nothing keeps.
 TEST_F(Layer, RecomputesUntilActivationsFit) {
   const configs::LayerMemory all = layer({"--no-simulation", "--activations", "1e6"}).memory();
@@ -200,7 +218,9 @@ TEST_F(Layer, NamesTheMistake) {
   EXPECT_EQ(refusal({"--set", "heads=3"}), "--set heads=3: heads must divide hidden (4096), not 3; or state head_dim\n");
   EXPECT_EQ(refusal({"--set", "gpu.sm_count=0"}), "--set gpu.sm_count=0: sm_count must be from 1 to 4096, not 0\n");
   EXPECT_EQ(refusal({"--epilogue", "ful"}), "--epilogue: unknown choice \"ful\"; did you mean \"full\"?\n");
-  EXPECT_EQ(refusal({"--gpus", "8"}), "--gpus and --remat need --train TOKENS\n");
+  EXPECT_EQ(refusal({"--gpus", "8"}), "--gpus, --remat and --critical-batch need --train TOKENS\n");
+  EXPECT_EQ(refusal({"--train", "1e9", "--critical-batch", "0"}),
+            "--critical-batch takes a number from 1 on, such as 8 or 15e12, not \"0\"\n");
   EXPECT_EQ(refusal({"--train", "many"}), "--train takes a number from 1 on, such as 8 or 15e12, not \"many\"\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--forward"}), "--train needs the backward pass; leave out --forward\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "3", "--set", "tensor_parallel=2", "--set", "link_gb_per_s=450"}),

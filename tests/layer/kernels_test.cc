@@ -120,7 +120,7 @@ TEST(LayerKernels, AttentionsBackwardPassIsThreeKernels) {
 }
 
 TEST(LayerKernels, SayWhyNoneRunsAnOperator) {
-  EXPECT_EQ(workload(llama(), "h100_sxm", "BMSI").why_none, "no kernel for the operators as one");
+  EXPECT_EQ(workload(gpt(), "h100_sxm", "BLNRD").why_none, "no kernel for the operators as one");
 }
 
 // For every GPU: the table's launch says how rows of so many columns are dealt to threads.
@@ -135,9 +135,22 @@ TEST(LayerKernels, NormsAreCompiledKernels) {
   }));
 }
 
-// Training keeps SiLU's result, which the fused kernel does not store.
+// Training keeps SiLU's result: of two kernels the one that stores it.
 TEST(LayerKernels, AFusedKernelStoresAllThatTheBackwardPassReads) {
-  EXPECT_EQ(workload(llama(), "h100_sxm", "SIM").why_none, "no kernel for the operators as one");
+  const auto function_of = [](bool backward) {
+    const configs::OperatorKernels table =
+        configs::load_operator_kernels(WARPFOLD_SOURCE_DIR "/configs/kernels/operators.textproto").value();
+    const configs::Gpu h100 = gpu("h100_sxm");
+    const Graph graph = build_layer(llama(), {.backward = backward});
+    for (const FusedKernel& each : fuse(graph, Epilogue::kScale)) {
+      if (each.name != "SIM") continue;
+      const LayerWorkload made = workload_of(graph, each, {.gpu = h100, .type = configs::BF16, .listings = table}).value();
+      return made.kernels.front().listing().description().function();
+    }
+    return std::string("no kernel");
+  };
+  EXPECT_EQ(function_of(false), "swiglu_bf16");
+  EXPECT_EQ(function_of(true), "swiglu_stored_bf16");
 }
 
 // The biases of Q, K and V in one launch, by the kernels of all three.

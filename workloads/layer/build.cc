@@ -1,7 +1,11 @@
 #include "workloads/layer/build.h"
 
+#include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "workloads/layer/listed.h"
 #include "workloads/layer/tape.h"
 
 namespace warpfold::layer {
@@ -196,8 +200,31 @@ class Builder {
   std::vector<int> shifts_;
 };
 
+// The operators of the passes that are wanted: each pass reads what earlier ones make.
+Graph listed_parts(Graph graph, const Parts& parts) {
+  const auto wanted = [&](const Operator& each) {
+    return each.pass == Pass::kForward || (parts.backward && (each.pass == Pass::kBackward || parts.update));
+  };
+  std::vector<int> place;  // of each operator among those that stay
+  int next = 0;
+  for (const Operator& each : graph.operators) place.push_back(wanted(each) ? next++ : -1);
+  std::erase_if(graph.operators, [&](const Operator& each) { return !wanted(each); });
+  for (Tensor& each : graph.tensors) {
+    if (each.producer >= 0) each.producer = place[static_cast<size_t>(each.producer)];
+    for (int& reader : each.consumers) reader = place[static_cast<size_t>(reader)];
+    std::erase(each.consumers, -1);
+    each.result = each.result || (each.producer >= 0 && each.consumers.empty());
+  }
+  return graph;
+}
+
 }  // namespace
 
-Graph build_layer(const configs::TransformerModel& model, const Parts& parts) { return Builder(model, parts).build(); }
+Graph build_layer(const configs::TransformerModel& model, const Parts& parts) {
+  if (model.operator__size() == 0) return Builder(model, parts).build();
+  auto listed = listed_layer(model);
+  if (!listed) throw std::logic_error("a list of operators that was not checked: " + listed.error().message);
+  return listed_parts(std::move(*listed), parts);
+}
 
 }  // namespace warpfold::layer

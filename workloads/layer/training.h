@@ -33,4 +33,16 @@ StepFlops step_flops(const configs::TransformerModel& model, const Graph& graph,
 // Seconds by the shortcut: (6 or 8) n tokens / rate.
 double training_seconds(double parameters, double tokens, bool remat, double flops_per_second);
 
+// Gradients of batches above the critical one say the same many times over (McCandlish et al., arXiv 1812.06162, equation 2.11:
+// steps over the fewest less 1, times tokens over the fewest less 1, is 1; their ratio is the critical batch). All in tokens.
+struct LossPlan {
+  double fewest_tokens = 0;  // to the loss, in batches far below the critical one
+  double batch = 0;          // of a step
+  double critical_batch = 0;
+
+  double tokens() const { return fewest_tokens * (1 + batch / critical_batch); }
+  double steps() const { return tokens() / batch; }
+  double fewest_steps() const { return fewest_tokens / critical_batch; }  // in batches far above it
+};
+
 }  // namespace warpfold::layer

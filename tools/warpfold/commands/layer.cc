@@ -36,13 +36,19 @@ Outcome<double> number_option(const Options& options, const std::string& name) {
 Outcome<TrainingPlan> training_options(const Options& options, const configs::TransformerModel& model) {
   TrainingPlan plan{.remat = options.has("remat")};
   if (!options.has("train")) {
-    if (options.has("gpus") || plan.remat) return user_error("--gpus and --remat need --train TOKENS");
+    if (options.has("gpus") || plan.remat || options.has("critical-batch"))
+      return user_error("--gpus, --remat and --critical-batch need --train TOKENS");
     return plan;
   }
   if (options.has("forward")) return user_error("--train needs the backward pass; leave out --forward");
   const auto tokens = number_option(options, "train");
   if (!tokens) return std::unexpected(tokens.error());
   plan.tokens = *tokens;
+  if (options.has("critical-batch")) {
+    const auto critical = number_option(options, "critical-batch");
+    if (!critical) return std::unexpected(critical.error());
+    plan.critical_batch = *critical;
+  }
   const uint64_t sharing = model.tensor_parallel() * model.context_parallel();
   const auto gpus = options.has("gpus") ? number_option(options, "gpus") : Outcome<double>(static_cast<double>(sharing));
   if (!gpus) return std::unexpected(gpus.error());
@@ -112,6 +118,8 @@ Outcome<void> layer_command(const Invocation& invocation) {
                 "how long the whole model trains on so many tokens, at the rate of this layer");
   options.add()("gpus", po::value<std::string>()->value_name("N"), "of the training; default: those that share a layer");
   options.add()("remat", "training keeps no activations: the backward pass runs the forward pass again");
+  options.add()("critical-batch", po::value<std::string>()->value_name("TOKENS"),
+                "above it a larger batch adds little: how long training takes to the loss of --train's tokens in small batches");
   options.add()("library", po::value<std::string>()->default_value("cuBLAS")->value_name("NAME"),
                 "whose matrix products are taken, of configs/libraries");
   options.add()("kernels", po::value<std::string>()->value_name("FILE"),
@@ -147,6 +155,11 @@ Outcome<void> layer_command(const Invocation& invocation) {
     return user_error("--library: no library called \"" + request.library + "\"" +
                       configs::gemm_library_suggestion(request.library));
   if (auto read = read_layer_inputs(layer_inputs(options), request); !read) return read;
+  if (request.model.operator__size() > 0) {
+    if (options.has("train"))
+      return user_error("--train takes a model card: a list of operators does not say how many tokens it has");
+    if (options.has("layouts")) return user_error("--layouts takes a model card: a list of operators states its tensors' layouts");
+  }
   const auto training = training_options(options, request.model);
   if (!training) return std::unexpected(training.error());
   request.training = *training;

@@ -188,17 +188,22 @@ void add_fusions(const LayerVersion& alone, const LayerVersion& fused, const Pea
     uint64_t words = 0;
     uint64_t bytes = 0;
     double us = 0;
+    double dram_bytes = -static_cast<double>(kernel.dram_bytes());
     bool simulated = kernel.has_simulated_us();
     for (const std::string& name : kernel.operators()) {
       const LayerKernel& each = *by_name.at(name);
       words += each.input_words() + each.output_words();
       bytes += each.bytes();
       us += each.time_us();
+      dram_bytes += static_cast<double>(each.dram_bytes());
       simulated = simulated && each.has_simulated_us();
     }
     fusion.set_words_saved(words - kernel.input_words() - kernel.output_words());
     fusion.set_bytes_saved_us(static_cast<double>(bytes - kernel.bytes()) / (peaks.memory_gb_per_s * 1e3));
-    if (simulated) fusion.set_simulated_us_saved(us - kernel.time_us());
+    if (!simulated) continue;
+    fusion.set_simulated_us_saved(us - kernel.time_us());
+    fusion.set_traffic_us(dram_bytes / (peaks.memory_gb_per_s * 1e3) - fusion.bytes_saved_us());
+    fusion.set_rate_us(fusion.simulated_us_saved() - fusion.bytes_saved_us() - fusion.traffic_us());
   }
 }
 

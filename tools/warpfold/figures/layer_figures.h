@@ -48,6 +48,7 @@ struct TrainingPlan {
   double tokens = 0;  // 0: not asked for
   uint64_t gpus = 1;
   bool remat = false;
+  double critical_batch = 0;  // tokens; 0: not stated
 };
 // `version` is one of `graph`, both passes.
 configs::LayerTraining layer_training(const configs::TransformerModel& model, const layer::Graph& graph,

@@ -27,6 +27,16 @@ configs::LayerTraining layer_training(const configs::TransformerModel& model, co
   const double rate = training.tflops() * 1e12 * static_cast<double>(plan.gpus);
   training.set_tokens_per_second(rate / flops.counted());
   training.set_seconds(plan.tokens * flops.counted() / rate);
+  training.set_step_tokens(tokens * static_cast<double>(plan.gpus) / sharing);
+  if (plan.critical_batch > 0) {
+    const layer::LossPlan loss{plan.tokens, training.step_tokens(), plan.critical_batch};
+    const double step_seconds = training.step_tokens() / training.tokens_per_second();
+    training.set_critical_batch(plan.critical_batch);
+    training.set_loss_tokens(loss.tokens());
+    training.set_loss_steps(loss.steps());
+    training.set_loss_seconds(loss.steps() * step_seconds);
+    training.set_least_loss_seconds(loss.fewest_steps() * step_seconds);
+  }
   training.set_shortcut_seconds(
       layer::training_seconds(static_cast<double>(parameters.multiplied()), plan.tokens, plan.remat, rate));
   return training;

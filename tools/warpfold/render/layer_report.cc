@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "tools/report/layer_verdict.h"
 #include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/summary.h"
 #include "tools/warpfold/render/table.h"
 
 namespace warpfold::cli {
@@ -71,10 +73,13 @@ std::string joined(const google::protobuf::RepeatedPtrField<std::string>& names)
 }
 
 Table fusion_table(const configs::LayerReport& report) {
-  Table table({"kernel", "pass", "operators", "words M saved", "us saved by bytes", "simulated us saved"});
+  Table table(
+      {"kernel", "pass", "operators", "words M saved", "us saved by bytes", "by DRAM traffic", "by rates", "simulated us saved"});
   for (const configs::LayerFusion& each : report.fusions()) {
     table.add({each.kernel(), each.pass(), joined(each.operators()), Cell(static_cast<double>(each.words_saved()) / kMega, 1),
-               Cell(each.bytes_saved_us(), 1), or_dash(each.has_simulated_us_saved(), each.simulated_us_saved(), 1)});
+               Cell(each.bytes_saved_us(), 1), or_dash(each.has_traffic_us(), each.traffic_us(), 1),
+               or_dash(each.has_rate_us(), each.rate_us(), 1),
+               or_dash(each.has_simulated_us_saved(), each.simulated_us_saved(), 1)});
   }
   return table;
 }
@@ -172,6 +177,20 @@ std::string duration(double seconds) {
   return with_thousands(fixed(seconds / (24 * kHour), 1)) + " days";
 }
 
+// How much of a larger batch is lost on gradients that say the same.
+std::string loss_text(const configs::LayerTraining& training) {
+  constexpr double kMillion = 1e6;
+  std::string text = "  A step has " + with_thousands(fixed(training.step_tokens() / kMillion, 2)) + " million tokens.";
+  if (training.critical_batch() == 0) return text + "\n";
+  return text + " To the loss of " + with_thousands(fixed(training.tokens() / kGiga, 1)) +
+         " billion tokens in small batches, with a critical batch of\n  " +
+         with_thousands(fixed(training.critical_batch() / kMillion, 2)) + " million, it takes " +
+         with_thousands(fixed(training.loss_tokens() / kGiga, 1)) + " billion tokens (" +
+         fixed(training.loss_tokens() / training.tokens(), 2) + " times), " + with_thousands(fixed(training.loss_steps(), 0)) +
+         " steps, " + duration(training.loss_seconds()) + "; larger batches on more GPUs at best " +
+         duration(training.least_loss_seconds()) + ".\n";
+}
+
 std::string training_text(const configs::LayerTraining& training) {
   const double billions = static_cast<double>(training.parameters()) / kGiga;
   return "\nTraining: " + with_thousands(fixed(billions, 2)) + " billion parameters, " +
@@ -181,26 +200,35 @@ std::string training_text(const configs::LayerTraining& training) {
          with_thousands(fixed(training.shortcut_flops() / kGiga, 2)) + " by the shortcut of " + (training.remat() ? "8" : "6") +
          " a parameter.\n  A GPU makes " + fixed(training.tflops(), 1) + " TFLOPS, MFU " + fixed(training.mfu_percent(), 1) +
          " %; all make " + with_thousands(fixed(training.tokens_per_second(), 0)) + " tokens/s.\n  Training takes " +
-         duration(training.seconds()) + ", by the shortcut " + duration(training.shortcut_seconds()) + ".\n";
+         duration(training.seconds()) + ", by the shortcut " + duration(training.shortcut_seconds()) + ".\n" + loss_text(training);
+}
+
+// A model that lists its operators has no batch.
+std::string size_text(const configs::TransformerModel& model) {
+  if (model.operator__size() > 0) return ", " + std::to_string(model.operator__size()) + " operators";
+  return ", batch " + std::to_string(model.batch()) + " of " + with_thousands(std::to_string(model.sequence())) + " tokens";
 }
 
 std::string layer_text(const configs::LayerReport& report) {
   const LayerVersion& shown = report.versions(report.versions_size() - 1);
-  std::string text = report.model().name() + " on " + report.gpu() + ": one layer of " + std::to_string(report.model().layers()) +
-                     ", batch " + std::to_string(report.model().batch()) + " of " +
-                     with_thousands(std::to_string(report.model().sequence())) + " tokens\n" +
-                     "Peaks: " + fixed(report.tensor_tflops(), 1) + " TFLOPS of products, " + fixed(report.vector_tflops(), 1) +
-                     " of other operators (FP32), " + with_thousands(fixed(report.memory_gb_per_s(), 0)) + " GB/s; ridges " +
-                     fixed(report.tensor_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " and " +
-                     fixed(report.vector_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " FLOP/B. " +
-                     std::to_string(report.simulations()) + " different kernels simulated.\n";
+  std::string text;
+  for (const configs::Statement& each : report::layer_verdict(report)) text += wrapped(each.text());
+  text += "\n" + report.model().name() + " on " + report.gpu() + ": one layer of " + std::to_string(report.model().layers()) +
+          size_text(report.model()) + "\nPeaks: " + fixed(report.tensor_tflops(), 1) + " TFLOPS of products, " +
+          fixed(report.vector_tflops(), 1) + " of other operators (FP32), " + with_thousands(fixed(report.memory_gb_per_s(), 0)) +
+          " GB/s; ridges " + fixed(report.tensor_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " and " +
+          fixed(report.vector_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " FLOP/B. " + std::to_string(report.simulations()) +
+          " different kernels simulated.\n";
   text += kernel_tables(shown);
   if (report.simulations() > 0) text += reasons(shown);
   text += "\nClasses\n" + class_table(report).aligned("  ") +
           "\nWhole layer; time is simulated where it can be, else the roofline's\n" + total_table(report).aligned("  ");
   if (report.versions_size() > 1) {
-    text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") + "Fusion saves " +
-            fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
+    text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") +
+            (report.simulations() == 0 ? ""
+                                       : "Simulated is bytes + DRAM traffic (moved beyond the bytes; below 0: L2 had them) + rates "
+                                         "(below the peak, starts and ends).\n") +
+            "Fusion saves " + fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
   }
   if (shown.has_overlap()) text += overlap_text(report);
   if (report.has_layouts()) text += layouts_text(report.layouts());

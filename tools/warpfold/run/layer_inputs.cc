@@ -11,6 +11,7 @@
 #include "configs/search_path.h"
 #include "configs/settings.h"
 #include "tools/warpfold/run/file_kind.h"
+#include "workloads/layer/listed.h"
 
 namespace warpfold::cli {
 
@@ -44,8 +45,13 @@ Outcome<void> read_layer_inputs(const LayerInputs& inputs, LayerRequest& request
   }
   const auto card = find_of_kind(inputs.model, FileKind::kModel, "layer");
   if (!card) return std::unexpected(card.error());
-  auto model = configs::load_model(*card, of_model);
+  configs::Places places;
+  auto model = configs::load_model(*card, of_model, &places);
   if (!model) return std::unexpected(Failure(model.error()));
+  if (model->operator__size() > 0) {
+    if (const auto listed = layer::listed_layer(*model); !listed)
+      return std::unexpected(Failure(places.fail(listed.error()).error()));
+  }
   request.model = std::move(*model);
   const auto machine = find_of_kind(inputs.gpu, FileKind::kGpu, "--gpu");
   if (!machine) return std::unexpected(machine.error());
