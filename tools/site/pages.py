@@ -3,6 +3,8 @@
 Files that pages link to, and folders, get a page each, so that a link ends inside the site.
 """
 
+import base64
+import json
 import os
 import pathlib
 import re
@@ -74,9 +76,36 @@ def write_files(root, sources, tracked, files):
     for name in sorted({name for name in files if name not in inside} | {name for names in inside.values() for name in names}):
         language = LANGUAGES.get(pathlib.PurePath(name).suffix, "cmake" if name.endswith("CMakeLists.txt") else "text")
         text = (root / name).read_text()
+        if name.endswith(".ipynb"):
+            sources.write(file_page(name), "---\norphan: true\n---\n" + notebook(json.loads(text), file_page(name), sources))
+            continue
         head = "orphan: true\n" if name.endswith(".proto") else "orphan: true\nnosearch: true\n"
-        fence = "`" * 6
-        sources.write(file_page(name), f"---\n{head}---\n# {name}\n\n{fence}{language}\n{text}\n{fence}\n")
+        sources.write(file_page(name), f"---\n{head}---\n# {name}\n\n{fenced(language, text)}")
+
+
+def notebook(content, page, sources):
+    """A notebook's words, code, and what the code printed and drew."""
+    text = ""
+    for number, cell in enumerate(content["cells"]):
+        words = "".join(cell["source"])
+        text += f"{words}\n\n" if cell["cell_type"] == "markdown" else fenced("python", words)
+        for place, output in enumerate(cell.get("outputs", [])):
+            data = output.get("data", {})
+            for kind, ending in (("image/svg+xml", "svg"), ("image/png", "png")):
+                if kind in data:
+                    picture = "".join(data[kind])
+                    name = f"{page.removesuffix('.md')}.{number}.{place}.{ending}"
+                    sources.write_bytes(name, base64.b64decode(picture) if ending == "png" else picture.encode())
+                    text += f"![Drawn by the code above]({os.path.basename(name)})\n\n"
+                    break
+            else:
+                text += fenced("text", "".join(output.get("text", data.get("text/plain", ""))))
+    return text
+
+
+def fenced(language, text):
+    fence = "`" * 6
+    return f"{fence}{language}\n{text.rstrip()}\n{fence}\n\n"
 
 
 def write_lists(root, sources, names):
