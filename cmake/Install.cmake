@@ -26,6 +26,30 @@ if(WARPFOLD_HELP2MAN)
   install(DIRECTORY ${man_pages}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program FILES_MATCHING PATTERN "*.1")
 endif()
 
+# What the program and the Python module are made of (SPDX), and the licences, from this machine's packages.
+find_program(WARPFOLD_DPKG_QUERY dpkg-query)
+find_package(Python3 COMPONENTS Interpreter)
+if(WARPFOLD_DPKG_QUERY AND Python3_FOUND AND NOT WARPFOLD_SANITIZE)
+  set(sbom ${CMAKE_BINARY_DIR}/sbom)
+  set(sbom_of warpfold)
+  if(TARGET warpfold_python)
+    list(APPEND sbom_of warpfold_python)
+  endif()
+  list(TRANSFORM sbom_of REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE binaries)
+  get_property(vega_modules GLOBAL PROPERTY WARPFOLD_VEGA_MODULES)
+  string(REPLACE ";" "," vega_modules "${vega_modules}")
+  add_custom_command(
+    OUTPUT ${sbom}/warpfold.spdx.json
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/install/sbom ${PROJECT_VERSION} ${sbom} --vega ${vega_modules} ${binaries}
+    DEPENDS ${sbom_of} tools/install/sbom
+    COMMENT "Bill of materials" VERBATIM)
+  add_custom_target(bill_of_materials ALL DEPENDS ${sbom}/warpfold.spdx.json)
+  if(TARGET wheel)
+    add_dependencies(wheel bill_of_materials)
+  endif()
+  install(DIRECTORY ${sbom}/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+endif()
+
 # The JSON Schema of results.
 add_custom_command(
   OUTPUT ${CMAKE_BINARY_DIR}/result.schema.json

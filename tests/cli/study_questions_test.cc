@@ -67,6 +67,7 @@ TEST_F(StudyQuestions, AScenarioWithAxesIsATable) {
   EXPECT_GT(column(ended.out, "total_time_us").at(0), column(ended.out, "total_time_us").at(1));
   // The same as JSON, and without policies the scenario's own.
   const Ended json = run({"study", "s.textproto", "--axis", "heads=2..4 times 2", "--format", "json", "--output", "out"});
+  EXPECT_THAT(json.out, HasSubstr("\"format\": 1"));
   EXPECT_THAT(json.out, HasSubstr("\"study\": \"s\""));
   EXPECT_THAT(json.out, HasSubstr("\"policy\": \"CONCURRENT\""));
   EXPECT_THAT(json.out, testing::Not(HasSubstr("SEQUENTIAL")));
@@ -131,7 +132,8 @@ TEST_F(StudyQuestions, FrontOfTimeAgainstSms) {
         "front { name: \"front\" title: \"Time against SMs\" minimize: \"total_time_us\" minimize: \"gpu.sm_count\" }\n");
   const Ended ended = run({"study", "study.textproto", "--output", "out"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(ended.out, "out/front.csv  Time against SMs\n");
+  EXPECT_EQ(ended.out, "out/front.svg  Time against SMs\n");
+  EXPECT_THAT(read("out/front.svg"), HasSubstr("no run beats these"));
   const auto front = lines_of(read("out/front.csv"));
   EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us");
   // In order of time: no run is both slower and larger than another one.
@@ -146,6 +148,26 @@ TEST_F(StudyQuestions, FrontOfTimeAgainstSms) {
       return std::stod(best[0]) <= std::stod(run[0]) && std::stod(best[2]) <= std::stod(run[3]);
     })) << line;
   }
+}
+
+TEST_F(StudyQuestions, FrontOfTimeAgainstEnergy) {
+  const std::string study =
+      "scenario_file: \"s.textproto\"\n"
+      "axis { name: \"gpu.sm_count\" value: \"66\" value: \"132\" }\n"
+      "policy: SEQUENTIAL\npolicy: CONCURRENT\n"
+      "front { name: \"front\" minimize: \"total_time_us\" minimize: \"energy_j\" }\n";
+  write("study.textproto", study);
+  const Ended fixed_clock = run({"study", "study.textproto", "--output", "out"});
+  EXPECT_EQ(fixed_clock.exit_code, 2);
+  EXPECT_EQ(fixed_clock.err, "front front: no run has all of its measures; energy_j needs gpu.clock: POWER\n");
+  const Ended ended = run({"study", "study.textproto", "--output", "out", "--set", "gpu.clock=POWER", "--format", "csv"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const auto energies = column(ended.out, "energy_j");
+  EXPECT_EQ(energies.size(), 4);
+  EXPECT_GT(*std::ranges::min_element(energies), 0);
+  const auto front = lines_of(read("out/front.csv"));
+  EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us,energy_j");
+  for (size_t i = 2; i < front.size(); ++i) EXPECT_LT(std::stod(cells(front[i])[3]), std::stod(cells(front[i - 1])[3]));
 }
 
 TEST_F(StudyQuestions, RandomSamplesAreTheSameForTheSameSeed) {

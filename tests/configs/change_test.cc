@@ -207,8 +207,8 @@ TEST_F(Changes, AreWhereWrongValuesAreReported) {
 
 TEST_F(Changes, AreAdvisedWhereAListOfKernelsIsStated) {
   EXPECT_EQ(
-      child_error("unset: \"policy\"\nkernel { name: \"rng\" philox { rounds: 5 } }\n"),
-      "child.textproto:3:23: heads must be at least 1, not 0; this list of kernels replaces the base's, to change one of them say "
+      child_error("unset: \"parameter\"\nkernel { name: \"rng\" philox { rounds: 5 } }\n"),
+      "child.textproto:3:22: heads must be at least 1, not 0; this list of kernels replaces the base's, to change one of them say "
       "set: \"kernel.rng...=...\"");
   // Targets of parameters in kernels that are gone are gone too.
   const Scenario only = child(

@@ -137,7 +137,9 @@ TEST(TensorMemory, LoadsAndStoresTakeAPairOfColumnsACycle) {
 }
 
 double interval_of(const configs::Gpu& gpu, const Lines& lines) {
-  const auto cycles = [&](int count) { return static_cast<double>(replay(gpu, chain_of_lines(lines, count)).outcome.total_cycles); };
+  const auto cycles = [&](int count) {
+    return static_cast<double>(replay(gpu, chain_of_lines(lines, count)).outcome.total_cycles);
+  };
   return (cycles(300) - cycles(100)) / 200;
 }
 

@@ -65,6 +65,14 @@ class Results(unittest.TestCase):
         child = wf.Scenario("child", base="qkv_philox_small").set("rounds=5").unset("policy.reserve")
         self.assertEqual(wf.compare(child).results[0].policy, "SEQUENTIAL")
 
+    def test_a_study_of_axes_gives_its_points(self):
+        rows = wf.study("qkv_philox_small", "axes", axis=["seq=512..1024 times 2", "rounds=5,7"], where=["seq * rounds < 7000"],
+                        policies=["sequential", "carve_out"], jobs=1)["points"]
+        self.assertEqual([(row["seq"], row["rounds"]) for row in rows if row["policy"] == "CARVE_OUT" and row["estimator"] == "simulation"],
+                         [("512", "5"), ("512", "7"), ("1024", "5")])
+        with self.assertRaisesRegex(wf.InputError, "did you mean \"step\""):
+            wf.study("qkv_philox_small", "axes", axis=["seq=1..9 stop 2"])
+
     def test_are_read_by_attribute(self):
         result = wf.simulate("qkv_philox_small")
         self.assertIsInstance(result, wf.results.Result)

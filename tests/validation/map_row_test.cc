@@ -141,20 +141,20 @@ TEST_F(Rows, AnAmpereGpuRunsAnAmpereGemm) {
   EXPECT_TRUE(map(kGemm, "S1,GEMM,A100-SXM4-80GB,fp16,4096,4096,4096,1,ms,").runs.front().scenario.kernel(0).has_ampere_gemm());
 }
 
-// impl: a tile, a library, neither.
-TEST_F(Rows, AnAmpereGemmHasTheTileThatTheRowStatesOrItsLibrarys) {
-  const std::string header = "id,category,gpu,impl,dtype,M,N,K,value,unit,notes\n";
-  const auto gemm = [&](const std::string& implementation) {
-    return map(header, "S1,GEMM,A100-SXM4-80GB,\"" + implementation + "\",fp16,4096,4096,4096,1,ms,")
+// impl: a library, with a tile or without; neither.
+TEST_F(Rows, AGemmOfMmaSyncIsItsLibrarys) {
+  const std::string header = "id,category,gpu,impl,dtype,M,N,K,value,unit,notes";
+  const auto gemm = [&](const std::string& gpu, const std::string& implementation) {
+    return map(header, "S1,GEMM," + gpu + ",\"" + implementation + "\",fp16,4096,4096,4096,1,ms,")
         .runs.front()
         .scenario.kernel(0)
         .ampere_gemm();
   };
-  EXPECT_EQ(gemm("cuBLAS, 128 x 256").tile_n(), 256);
-  EXPECT_EQ(gemm("cuBLAS, 128 x 256").tile(), configs::STATED);
-  EXPECT_EQ(gemm("torch.matmul (cuBLAS)").library(), "cuBLAS");
-  EXPECT_EQ(gemm("torch.matmul (cuBLAS)").tile(), configs::AUTO);
-  EXPECT_EQ(gemm("v1 TMA").stages(), 4);
+  EXPECT_EQ(gemm("RTX 5090", "torch.matmul (cuBLAS)").library(), "cuBLAS");
+  EXPECT_EQ(gemm("RTX 5090", "torch.matmul (cuBLAS)").tile(), configs::AUTO);
+  EXPECT_EQ(gemm("RTX 5090", "cuBLAS, 128 x 256").tile_n(), 256);
+  EXPECT_EQ(gemm("RTX 5090", "v1 TMA").stages(), 4);
+  EXPECT_EQ(gemm("A100-SXM4-80GB", "cuBLAS, 128 x 256").tile(), configs::STATED);
 }
 
 TEST_F(Rows, ABlackwellGemmRunsAtTheClockThatItsSourceSet) {

@@ -12,6 +12,7 @@
 #include "tools/report/findings.h"
 #include "tools/report/json_reader.h"
 #include "tools/report/layer_graph.h"
+#include "tools/report/layer_verdict.h"
 #include "tools/report/overall.h"
 
 namespace warpfold::report {
@@ -97,8 +98,8 @@ Expected<void> add_file(const std::string& file, const std::string& prefix, conf
   if ((*text)[begin] == '[') return not_a_result(file, "a list: the rows of a table");
   if (const uint32_t format = stated_format(*text); format > kResultFormat) {
     return fail_at(file, 1, 1,
-                   "a result of format " + std::to_string(format) + ", which a later version of Warpfold wrote; this one reads up to format " +
-                       std::to_string(kResultFormat));
+                   "a result of format " + std::to_string(format) +
+                       ", which a later version of Warpfold wrote; this one reads up to format " + std::to_string(kResultFormat));
   }
   const std::vector<std::string> keys = top_keys(*text);
   const Kind kind = kind_of(keys);
@@ -151,6 +152,7 @@ configs::Report report_of(const configs::Comparison& comparison) {
 configs::Report report_of(const configs::LayerReport& layer) {
   configs::Report report;
   *report.mutable_layer() = layer;
+  for (configs::Statement& each : layer_verdict(layer)) *report.add_finding() = std::move(each);
   for (int v = 0; v < layer.versions_size(); ++v) report.add_layer_graph(layer_graph(layer, v, false));
   return finished(std::move(report));
 }

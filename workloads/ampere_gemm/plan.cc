@@ -8,12 +8,13 @@ namespace warpfold::workloads {
 namespace {
 
 // Tiles and stages of 128 x 256, 128 x 64 and 64 x 64 are CUTLASS's (python/cutlass_library/generator.py @03447b6, 16-bit operands
-// of sm_80, k of 32).
+// of sm_80).
 constexpr std::array kRecorded{
     RecordedTile{.m = 128, .n = 128, .k = 32, .stages = 3, .warps = 4, .accumulators = 128, .addresses = 212, .alternating = true},
     RecordedTile{.m = 128, .n = 128, .k = 32, .stages = 4, .warps = 4, .accumulators = 128, .addresses = 212, .alternating = true},
     RecordedTile{.m = 128, .n = 128, .k = 64, .stages = 3, .warps = 4, .accumulators = 128, .addresses = 212, .alternating = true},
     RecordedTile{.m = 128, .n = 256, .k = 32, .stages = 3, .warps = 8, .accumulators = 128, .addresses = 210},
+    RecordedTile{.m = 128, .n = 256, .k = 64, .stages = 3, .warps = 8, .accumulators = 128, .addresses = 220},
     RecordedTile{.m = 128, .n = 64, .k = 32, .stages = 6, .warps = 4, .accumulators = 64, .addresses = 136},
     RecordedTile{.m = 64, .n = 64, .k = 32, .stages = 10, .warps = 4, .accumulators = 32, .addresses = 82},
 };

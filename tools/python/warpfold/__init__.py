@@ -179,10 +179,18 @@ def validate(*data: Union[str, os.PathLike], gpu: Optional[str] = None, kernel: 
 
 
 def study(study: Union[str, os.PathLike], output: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None,
+          axis: Sequence[str] = (), where: Sequence[str] = (), policies: Union[str, Iterable[str], None] = None,
           jobs: Optional[int] = None, **settings: Any) -> dict[str, list[dict[str, str]]]:
-    """Simulates a study's grid into the folder `output`, where finished points stay. Returns the rows of each figure's table."""
-    ask("study", study, unset=_unset(settings), set=_settings(settings), output=output, gpu=gpu, jobs=jobs)
-    return {path.stem: list(csv.DictReader(io.StringIO(path.read_text()))) for path in sorted(Path(output).glob("*.csv"))}
+    """Simulates a study's grid into the folder `output`, where finished points stay. Returns the rows of each figure's table, and all
+    points under "points".
+
+    With `axis` the study is a scenario's: axis=["gpu.sm.tensor.scale=1..4", "gpu.sm_count=100..160 step 10"], policies="fused,carve_out".
+    """
+    policies = policies if policies is None or isinstance(policies, str) else ",".join(policies)
+    points = ask("study", study, unset=_unset(settings), set=_settings(settings), output=output, gpu=gpu, jobs=jobs,
+                 axis=list(axis), where=list(where), policies=policies, format="csv")
+    tables = {"points": list(csv.DictReader(io.StringIO(points)))}
+    return tables | {path.stem: list(csv.DictReader(io.StringIO(path.read_text()))) for path in sorted(Path(output).glob("*.csv"))}
 
 
 def import_sass(listing: Union[str, os.PathLike], output: Union[str, os.PathLike], **options: Any) -> str:

@@ -12,28 +12,6 @@ function layerHead(layer) {
 }
 
 // Largest class, bounds, what fusion saves: in words.
-function layerFindings(layer) {
-  const last = layer.versions.length - 1;
-  const version = layer.versions[last];
-  const base = `layer.versions[${last}]`;
-  const largest = version.classes.reduce((best, each) => (each.time_us > best.time_us ? each : best));
-  const bound = version.kernels.filter((kernel) => kernel.bound === 'memory');
-  const share = 100 * ratio(bound.reduce((sum, kernel) => sum + kernel.time_us, 0), version.time_us);
-  const found = [
-    {text: `${largest.kind} takes ${decimals(1)(largest.time_percent)} % of the time, with ${decimals(2)(largest.flop_percent)} % of the operations and ` +
-      `${decimals(1)(largest.word_percent)} % of the words.`, field: [`${base}.classes[${version.classes.indexOf(largest)}].time_percent`]},
-    {text: `${bound.length} of ${version.kernels.length} launches are bound by memory; they take ${decimals(1)(share)} % of the time.`,
-      field: [`${base}.kernels[0].bound`, `${base}.kernels[0].time_us`]},
-  ];
-  if (layer.versions.length > 1) {
-    const first = layer.versions[0];
-    found.push({text: `Fusion takes ${first.kernels.length} launches to ${version.kernels.length}, saves ${decimals(2)(layer.words_saved_percent)} % of the words and ` +
-      `${decimals(1)(100 * (1 - ratio(version.time_us, first.time_us)))} % of the time.`,
-      field: ['layer.words_saved_percent', 'layer.versions[0].time_us', `${base}.time_us`]});
-  }
-  return found;
-}
-
 function layerKernelTable(version, v, shown, caption) {
   return dataTable(caption, [
     {name: 'kernel', text: true}, {name: 'class', text: true}, {name: 'operations', unit: 'GFLOP'}, {name: 'words', unit: 'millions'}, {name: 'intensity', unit: 'FLOP/B'},
@@ -142,7 +120,7 @@ function layerTraining(training) {
 function layerSections(layer) {
   const order = layer.versions.map((_, v) => layer.versions.length - 1 - v);
   return [
-    findingsSection(layerFindings(layer), 'findings', 1),
+    findingsSection(report.finding, 'findings', 1),
     ...order.map((v) => layerVersion(layer, v)),
     ...(layer.fusions.length > 0 ? [section('fusions', 'What fusion saves', 1, layerFusionTable(layer))] : []),
     ...(layer.versions[layer.versions.length - 1].overlap ? [section('transfers', 'Transfers beside kernels', 1, ...layerOverlap(layer))] : []),

@@ -11,6 +11,7 @@
 #include "configs/study_of_scenario.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/policy_names.h"
+#include "tools/warpfold/render/front_plot.h"
 #include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/study_plots.h"
 #include "tools/warpfold/render/study_table.h"
@@ -23,38 +24,57 @@ namespace warpfold::cli {
 
 namespace {
 
-// Writes table, gnuplot script and picture of each figure, and the tables of fronts and searches. Returns a line for each, and a
-// note without gnuplot.
-Outcome<std::string> write_figures(const configs::Study& study, const PointRecords& records, const std::string& folder) {
-  std::string lines;
-  bool drawn = true;
-  const auto write_table = [&](const std::string& name, const std::string& title, const std::string& table) -> Outcome<void> {
-    lines += folder + "/" + name + ".csv  " + title + "\n";
-    return write_output(folder + "/" + name + ".csv", table);
-  };
-  for (const configs::Figure& figure : study.figure()) {
-    const std::string stem = folder + "/" + figure.name();
-    if (auto written = write_output(stem + ".csv", figure_csv(study, figure, records)); !written)
-      return std::unexpected(written.error());
-    if (auto written = write_output(stem + ".gp", figure_plot(study, figure, records)); !written)
-      return std::unexpected(written.error());
-    const auto drew = drawn ? draw(folder, figure.name() + ".gp") : false;
+// The files of a study's figures, fronts and searches.
+class StudyFiles {
+ public:
+  StudyFiles(const configs::Study& study, const PointRecords& records, std::string folder)
+      : study_(study), records_(records), folder_(std::move(folder)) {}
+
+  // Returns a line for each, and a note without gnuplot.
+  Outcome<std::string> write() {
+    for (const configs::Figure& figure : study_.figure()) {
+      const auto written =
+          write_picture(figure.name(), figure.title(), figure_csv(study_, figure, records_), figure_plot(study_, figure, records_));
+      if (!written) return std::unexpected(written.error());
+    }
+    for (const configs::Front& front : study_.front()) {
+      const Table table = front_table(study_, front, records_);
+      if (table.empty())
+        return user_error("front " + front.name() + ": no run has all of its measures; energy_j needs gpu.clock: POWER");
+      const auto written = write_picture(front.name(), front.title(), table.csv(), front_plot(study_, front, records_));
+      if (!written) return std::unexpected(written.error());
+    }
+    for (const configs::Least& least : study_.least()) {
+      const auto table = least_table(study_, least, records_);
+      if (!table) return std::unexpected(Failure(table.error()));
+      if (auto written = write_table(least.name(), table->csv()); !written) return std::unexpected(written.error());
+      lines_ += folder_ + "/" + least.name() + ".csv  " + least.title() + "\n";
+    }
+    if (!drawn_) lines_ += "gnuplot is not installed, so there are tables and gnuplot scripts, but no pictures.\n";
+    return lines_;
+  }
+
+ private:
+  Outcome<void> write_table(const std::string& name, const std::string& table) const {
+    return write_output(folder_ + "/" + name + ".csv", table);
+  }
+  Outcome<void> write_picture(const std::string& name, const std::string& title, const std::string& table,
+                              const std::string& plot) {
+    if (auto written = write_table(name, table); !written) return written;
+    if (auto written = write_output(folder_ + "/" + name + ".gp", plot); !written) return written;
+    const auto drew = drawn_ ? draw(folder_, name + ".gp") : false;
     if (!drew) return std::unexpected(drew.error());
-    drawn = *drew;
-    lines += stem + (drawn ? ".svg" : ".csv") + "  " + figure.title() + "\n";
+    drawn_ = *drew;
+    lines_ += folder_ + "/" + name + (drawn_ ? ".svg  " : ".csv  ") + title + "\n";
+    return {};
   }
-  for (const configs::Front& front : study.front()) {
-    if (auto written = write_table(front.name(), front.title(), front_table(study, front, records).csv()); !written)
-      return std::unexpected(written.error());
-  }
-  for (const configs::Least& least : study.least()) {
-    const auto table = least_table(study, least, records);
-    if (!table) return std::unexpected(Failure(table.error()));
-    if (auto written = write_table(least.name(), least.title(), table->csv()); !written) return std::unexpected(written.error());
-  }
-  if (!drawn) lines += "gnuplot is not installed, so there are tables and gnuplot scripts, but no pictures.\n";
-  return lines;
-}
+
+  const configs::Study& study_;
+  const PointRecords& records_;
+  std::string folder_;
+  std::string lines_;
+  bool drawn_ = true;
+};
 
 Outcome<std::vector<configs::PolicyKind>> listed_policies(const Options& options) {
   std::vector<configs::PolicyKind> kinds;
@@ -246,7 +266,7 @@ Outcome<void> study_command(const Invocation& invocation) {
   if (!made) return std::unexpected(made.error());
   if (!*made) return {};
   const PointRecords& records = **made;
-  const auto lines = write_figures(*study, records, folder);
+  const auto lines = StudyFiles(*study, records, folder).write();
   if (!lines) return std::unexpected(lines.error());
   if (!options.has("format")) return write_output("", *lines + warning_lines(*study, records));
   return write_output("", options.text("format") == "csv" ? study_table(*study, records).csv() : study_json(*study, records));

@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "tools/report/layer_verdict.h"
 #include "tools/warpfold/render/json.h"
+#include "tools/warpfold/render/summary.h"
 #include "tools/warpfold/render/table.h"
 
 namespace warpfold::cli {
@@ -213,13 +215,14 @@ std::string size_text(const configs::TransformerModel& model) {
 
 std::string layer_text(const configs::LayerReport& report) {
   const LayerVersion& shown = report.versions(report.versions_size() - 1);
-  std::string text = report.model().name() + " on " + report.gpu() + ": one layer of " + std::to_string(report.model().layers()) +
-                     size_text(report.model()) + "\nPeaks: " + fixed(report.tensor_tflops(), 1) + " TFLOPS of products, " +
-                     fixed(report.vector_tflops(), 1) + " of other operators (FP32), " +
-                     with_thousands(fixed(report.memory_gb_per_s(), 0)) + " GB/s; ridges " +
-                     fixed(report.tensor_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " and " +
-                     fixed(report.vector_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " FLOP/B. " +
-                     std::to_string(report.simulations()) + " different kernels simulated.\n";
+  std::string text;
+  for (const configs::Statement& each : report::layer_verdict(report)) text += wrapped(each.text());
+  text += "\n" + report.model().name() + " on " + report.gpu() + ": one layer of " + std::to_string(report.model().layers()) +
+          size_text(report.model()) + "\nPeaks: " + fixed(report.tensor_tflops(), 1) + " TFLOPS of products, " +
+          fixed(report.vector_tflops(), 1) + " of other operators (FP32), " + with_thousands(fixed(report.memory_gb_per_s(), 0)) +
+          " GB/s; ridges " + fixed(report.tensor_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " and " +
+          fixed(report.vector_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " FLOP/B. " + std::to_string(report.simulations()) +
+          " different kernels simulated.\n";
   text += kernel_tables(shown);
   if (report.simulations() > 0) text += reasons(shown);
   text += "\nClasses\n" + class_table(report).aligned("  ") +

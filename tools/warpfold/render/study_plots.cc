@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
 #include <utility>
 
 #include "tools/warpfold/render/gnuplot.h"
@@ -105,45 +108,93 @@ std::string plot_head(const configs::Figure& figure, size_t panels) {
          " noenhanced\n";
 }
 
+// The range of values over the estimators, so that their panels have one scale; empty where none is known.
+struct Range {
+  double least = std::numeric_limits<double>::infinity();
+  double most = -std::numeric_limits<double>::infinity();
+
+  void add(const std::optional<double>& value) {
+    if (!value) return;
+    least = std::min(least, *value);
+    most = std::max(most, *value);
+  }
+};
+
+Range range_of(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
+               const configs::Quantity& quantity, const std::vector<std::string>& estimators) {
+  Range range;
+  for (const std::string& estimator : estimators) {
+    for (const Point& point : points_of(study, figure)) range.add(value_of(quantity, records.at(point), estimator));
+  }
+  return range;
+}
+
+// Colours of one quantity: three named ones for regions, shades for numbers.
+std::string colours(const configs::Quantity& quantity, const Range& range) {
+  if (quantity.what_case() == configs::Quantity::kRegion) {
+    return "set palette maxcolors 3 defined (1 '#9ecae1', 2 '#31a354', 3 '#fd8d3c')\nset cbrange [0.5:3.5]\n"
+           "set cbtics ('GEMMs dominate' 1, 'balanced' 2, 'exposed' 3)\n";
+  }
+  std::string text = "set palette maxcolors 0 defined (0 '#f7fbff', 0.5 '#9ecae1', 1 '#3182bd')\nset cbtics autofreq\n";
+  if (range.most > range.least) text += "set cbrange [" + fixed(range.least, 4) + ":" + fixed(range.most, 4) + "]\n";
+  return text;
+}
+
 std::string map_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
                      const std::vector<std::string>& estimators) {
   std::string blocks;
   std::string panels;
   size_t count = 0;
   for (const configs::Quantity& quantity : figure.quantity()) {
+    panels += colours(quantity, range_of(study, figure, records, quantity, estimators));
+    const std::string digits = quantity.what_case() == configs::Quantity::kRegion ? "%.0f" : "%.2f";
     for (const std::string& estimator : estimators) {
       const std::string block = "$map" + std::to_string(count++);
       blocks += block + " << END\n" + map_block(study, figure, records, quantity, estimator) + "END\n";
       panels += "set title " + gnuplot_quoted(quantity.label() + " (" + estimator + ")") + " noenhanced\nplot " + block +
-                " matrix rowheaders columnheaders using 1:2:3 with image notitle, " + block +
-                " matrix rowheaders columnheaders using 1:2:(sprintf('%.2f', $3)) with labels notitle\n";
+                " matrix rowheaders columnheaders using 1:2:3 with image pixels notitle, " + block +
+                " matrix rowheaders columnheaders using 1:2:(sprintf('" + digits + "', $3)) with labels notitle\nunset ylabel\n";
     }
   }
   return plot_head(figure, count) + blocks + "set xlabel " + gnuplot_quoted(label_of(study, figure.x())) + "\nset ylabel " +
-         gnuplot_quoted(label_of(study, figure.y())) +
-         "\nset xtics rotate by 45 right\nset palette defined (0 '#f7fbff', 0.5 '#9ecae1', 1 '#3182bd')\nset tics scale 0\n" +
-         panels;
+         gnuplot_quoted(label_of(study, figure.y())) + "\nset xtics rotate by 45 right\nset tics scale 0\n" + panels;
+}
+
+// Values between which there is something to connect.
+bool numeric(const configs::Axis& axis) {
+  return std::ranges::all_of(axis.value(), [](const std::string& value) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+    return error == std::errc() && end == value.data() + value.size();
+  });
 }
 
 std::string lines_plot(const configs::Study& study, const configs::Figure& figure, const PointRecords& records,
                        const std::vector<std::string>& estimators) {
   const std::vector<std::string> names = curve_names(study, figure);
+  const bool connected = numeric(study.axis(index_of(study, figure.x())));
   std::string blocks;
   std::string panels;
+  Range range;
+  for (const configs::Quantity& quantity : figure.quantity()) {
+    const Range of_quantity = range_of(study, figure, records, quantity, estimators);
+    range.most = std::max(range.most, of_quantity.most);
+  }
   for (size_t e = 0; e < estimators.size(); ++e) {
     const std::string block = "$lines" + std::to_string(e);
     blocks += block + " << END\n" + lines_block(study, figure, records, estimators[e]) + "END\n";
     panels += "set title " + gnuplot_quoted(estimators[e]) + " noenhanced\nplot ";
     for (size_t c = 0; c < names.size(); ++c) {
-      panels += (c == 0 ? "" : ", ") + block + " using 0:" + std::to_string(c + 2) + ":xtic(1) with linespoints lw 2 title " +
-                gnuplot_quoted(names[c]);
+      panels += (c == 0 ? "" : ", ") + block + " using 0:" + std::to_string(c + 2) + ":xtic(1) with " +
+                (connected ? "linespoints lw 2" : "points pt 7 ps 1.2") + " title " + gnuplot_quoted(names[c]);
     }
-    panels += "\n";
+    panels += "\nunset ylabel\n";
   }
   const std::string& unit = figure.quantity(0).label();
+  const std::string most = range.most > 0 ? fixed(1.05 * range.most, 4) : "*";
   return plot_head(figure, estimators.size()) + blocks + "set xlabel " + gnuplot_quoted(label_of(study, figure.x())) +
-         "\nset ylabel " + gnuplot_quoted(figure.has_series() ? unit : "") + "\nset key top left\nset grid\nset yrange [0:*]\n" +
-         panels;
+         "\nset ylabel " + gnuplot_quoted(figure.has_series() ? unit : "") + "\nset key top left\nset grid\nset yrange [0:" + most +
+         "]\n" + panels;
 }
 
 }  // namespace

@@ -13,7 +13,11 @@ namespace {
 
 constexpr int kDecimals = 4;
 
-Cell number_or_empty(const std::optional<double>& number) { return number ? Cell(*number, kDecimals) : Cell(""); }
+constexpr int kDecimalsOfEnergy = 9;  // a kernel of microseconds takes millijoules
+
+Cell number_or_empty(const std::optional<double>& number, int decimals = kDecimals) {
+  return number ? Cell(*number, decimals) : Cell("");
+}
 
 std::optional<double> if_above_0(double number) { return number > 0 ? std::optional(number) : std::nullopt; }
 
@@ -42,9 +46,35 @@ std::vector<std::string> kernels_of(const std::vector<Point>& points, const Poin
   return names;
 }
 
+// A row for each kernel of each version of the layer.
+Table layer_table(const configs::Study& study, const PointRecords& records) {
+  std::vector<std::string> columns = configs::words_of_axes(study);
+  for (const char* name :
+       {"version", "kernel", "pass", "kind", "time_us", "simulated_us", "limiter_us", "roofline_us", "gflop", "mwords"})
+    columns.emplace_back(name);
+  Table table(columns);
+  for (const Point& point : simulated_points(study, records)) {
+    for (const configs::LayerVersion& version : records.at(point).layer().versions()) {
+      for (const configs::LayerKernel& kernel : version.kernels()) {
+        std::vector<Cell> row = axis_cells(study, point);
+        for (const std::string& text : {version.name(), kernel.name(), kernel.pass(), kernel.kind()}) row.emplace_back(text);
+        row.emplace_back(kernel.time_us(), kDecimals);
+        row.push_back(number_or_empty(kernel.has_simulated_us() ? std::optional(kernel.simulated_us()) : std::nullopt));
+        row.push_back(number_or_empty(kernel.has_limiter_us() ? std::optional(kernel.limiter_us()) : std::nullopt));
+        row.emplace_back(kernel.roofline_us(), kDecimals);
+        row.emplace_back(static_cast<double>(kernel.flops()) / 1e9, kDecimals);
+        row.emplace_back(static_cast<double>(kernel.input_words() + kernel.output_words()) / 1e6, kDecimals);
+        table.add(std::move(row));
+      }
+    }
+  }
+  return table;
+}
+
 }  // namespace
 
 Table study_table(const configs::Study& study, const PointRecords& records) {
+  if (study.has_layer()) return layer_table(study, records);
   const std::vector<Point> points = simulated_points(study, records);
   const std::vector<std::string> kernels = kernels_of(points, records);
   std::vector<std::string> columns = configs::words_of_axes(study);
@@ -60,7 +90,7 @@ Table study_table(const configs::Study& study, const PointRecords& records) {
       row.emplace_back(run.policy());
       row.emplace_back(run.estimator());
       row.emplace_back(run.total_time_us(), kDecimals);
-      row.push_back(number_or_empty(run.has_energy_j() ? std::optional(run.energy_j()) : std::nullopt));
+      row.push_back(number_or_empty(run.has_energy_j() ? std::optional(run.energy_j()) : std::nullopt, kDecimalsOfEnergy));
       row.push_back(number_or_empty(if_above_0(static_cast<double>(run.stored_bits_bytes()) / 1e6)));
       row.emplace_back(run.fold());
       for (const std::string& name : kernels) {
@@ -78,6 +108,8 @@ Table study_table(const configs::Study& study, const PointRecords& records) {
 
 std::string study_json(const configs::Study& study, const PointRecords& records) {
   configs::StudyTable table;
+  constexpr uint32_t kFormat = 1;
+  table.set_format(kFormat);
   table.set_version(WARPFOLD_VERSION);
   table.set_study(study.name());
   for (const Point& point : simulated_points(study, records)) {
@@ -110,7 +142,8 @@ Table front_table(const configs::Study& study, const configs::Front& front, cons
     std::vector<Cell> row = axis_cells(study, run.point);
     row.emplace_back(run.run->policy());
     for (size_t column = axes + 1; column < columns.size(); ++column)
-      row.push_back(number_or_empty(measure_of(study, run, columns[column])));
+      row.push_back(
+          number_or_empty(measure_of(study, run, columns[column]), columns[column] == "energy_j" ? kDecimalsOfEnergy : kDecimals));
     table.add(std::move(row));
   }
   return table;

@@ -86,7 +86,7 @@ std::string wrapped(const std::string& sentence) {
   std::string line;
   for (size_t at = 0; at < sentence.size();) {
     size_t end = std::min(sentence.find(' ', at), sentence.size());
-    if (sentence.compare(end, 2, " %") == 0) end += 2;
+    if (sentence.compare(end, 2, " %") == 0) end = std::min(sentence.find(' ', end + 1), sentence.size());
     const std::string word = sentence.substr(at, end - at);
     if (!line.empty() && line.size() + 1 + word.size() > kColumns) {
       text += std::exchange(line, " ") + "\n";

@@ -15,18 +15,28 @@ std::atomic<int>& came() {
   return signal;
 }
 
-// Stores to lock-free atomics alone, which a handler may do.
+std::atomic<int>& interruptible_parts() {
+  static std::atomic<int> parts{0};
+  return parts;
+}
+
+// Lock-free atomics, signal and raise alone, which a handler may use.
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void note(int signal) {
   came() = signal;
   sim::stop_wanted() = true;
+  if (interruptible_parts() > 0) return;
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 }  // namespace
 
 void stop_on_signals() {
+  // Made before a handler asks for them.
   came() = 0;
+  interruptible_parts() = 0;
   (void)sim::stop_wanted();
   for (const int signal : {SIGINT, SIGTERM}) {
     struct sigaction before{};
@@ -38,6 +48,9 @@ void stop_on_signals() {
     sigaction(signal, &action, nullptr);
   }
 }
+
+Interruptible::Interruptible() { ++interruptible_parts(); }
+Interruptible::~Interruptible() { --interruptible_parts(); }
 
 int signal_that_came() { return came(); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/engine/interrupt.h"
+#include "tools/warpfold/run/interrupt.h"
 
 namespace warpfold::cli {
 
@@ -15,6 +16,7 @@ namespace warpfold::cli {
 // those that simulate and skips the rest.
 template <typename Work>
 void in_parallel(size_t count, unsigned jobs, Work work) {
+  const Interruptible interruptible;
   std::atomic<size_t> next{0};
   std::vector<std::exception_ptr> thrown(count);
   const auto take_turns = [&] {

@@ -1,10 +1,12 @@
 #include "tools/warpfold/run/record_store.h"
 
+#include <dlfcn.h>
 #include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <string_view>
 
 #include "configs/read_file.h"
 #include "tools/warpfold/figures/content_hash.h"
@@ -40,8 +42,13 @@ Outcome<void> RecordStore::save(const std::string& name, const google::protobuf:
   return write_output(path(name), to_json(record));
 }
 
+// In a Python package this is an extension module, not the program that loaded it.
 std::string program_hash() {
-  const auto program = read_file("/proc/self/exe");
+  Dl_info here{};
+  std::string file = "/proc/self/exe";
+  if (dladdr(reinterpret_cast<const void*>(&program_hash), &here) != 0 && std::string_view(here.dli_fname).contains(".so"))
+    file = here.dli_fname;
+  const auto program = read_file(file);
   return program ? content_hash(*program) : WARPFOLD_VERSION;
 }
 

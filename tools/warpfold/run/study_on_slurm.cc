@@ -10,6 +10,7 @@
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/output.h"
+#include "tools/warpfold/run/interrupt.h"
 #include "tools/warpfold/run/options.h"
 #include "tools/warpfold/run/progress.h"
 #include "tools/warpfold/run/study_run.h"
@@ -61,6 +62,7 @@ Outcome<void> await(const StudyRequest& request, StudyArray& how, const std::str
   ProgressBar bar(request.study.name() + ", job " + job, state->points);
   bar.set(state->done);
   try {
+    const Interruptible interruptible;
     auto asked = steady_clock::now();
     while (true) {
       state = state_of_study(request, plan);

@@ -9,6 +9,7 @@
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/output.h"
+#include "tools/warpfold/run/interrupt.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
 #include "tools/warpfold/run/study_layers.h"
@@ -100,6 +101,7 @@ Outcome<PointRecords> run_study(const StudyRequest& request) {
       store = std::move(*opened);
     }
     try {
+      const Interruptible interruptible;
       const size_t before = records.size();
       ProgressBar bar(request.study.name(), before + grid->points.size());
       const auto finished = store->finish(
@@ -141,6 +143,7 @@ Outcome<void> work_on_study(const StudyRequest& request, const std::string& plan
   if (!keys) return write_output("", "no plan " + plan + " in " + request.folder + "/points: its points are all there\n");
   if (keys->size() != points.size())
     return user_error("the study has changed since the job was submitted: it had " + std::to_string(keys->size()) + " points");
+  const Interruptible interruptible;
   ProgressBar bar(request.study.name(), points.size());
   return (*store)->finish(
       *keys, request.how.jobs, PointStore::Others::kLeave, [&](size_t i) { return subject->simulate(points[i], (*keys)[i]); },

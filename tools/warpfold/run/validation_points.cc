@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/fold.h"
 #include "tools/warpfold/figures/result.h"
@@ -44,11 +45,18 @@ Outcome<void> ValidationPoints::simulate_all() {
   if (records_) {
     if (auto opened = records_->open(); !opened) return opened;
   }
-  ProgressBar bar("simulations", points_.size());
-  in_parallel(points_.size(), how_.jobs, [&](size_t i) {
-    points_[i].ended = finish(points_[i]);
-    bar.step();
-  });
+  try {
+    ProgressBar bar("simulations", points_.size());
+    in_parallel(points_.size(), how_.jobs, [&](size_t i) {
+      points_[i].ended = finish(points_[i]);
+      bar.step();
+    });
+  } catch (const sim::Interrupted&) {
+    if (!records_) throw;
+    const auto done = std::ranges::count_if(points_, [](const Point& point) { return point.ended.has_value(); });
+    return std::unexpected(Failure(kInterrupted, "interrupted: " + std::to_string(done) + " of " + std::to_string(points_.size()) +
+                                                     " simulations are kept; the same command goes on from there"));
+  }
   for (const Point& point : points_) {
     if (!*point.ended && point.ended->error().exit_code != kUserError) return std::unexpected(point.ended->error());
   }

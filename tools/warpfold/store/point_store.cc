@@ -21,6 +21,8 @@ namespace {
 
 using std::chrono::steady_clock;
 
+constexpr double kClaimMilliseconds = 2000;
+
 std::string text_of(const std::vector<std::string>& keys) {
   std::string text;
   for (const std::string& key : keys) text += key + "\n";
@@ -69,107 +71,138 @@ void PointStore::forget_plan(const std::vector<std::string>& keys) const {
   std::filesystem::remove(folder_ + "/claims", ignored);  // if it is empty
 }
 
-// So many of the points behind `begin` that are not there that they take as long as a claim may, and no more than a quarter of the
-// workers' share of what is left, so that all end at about the same time.
-size_t PointStore::claim_end(const std::vector<std::string>& keys, size_t begin, unsigned threads) const {
-  const std::optional<double> mean = log_.mean_milliseconds();
-  const size_t workers = presence_->count() * threads;
-  const size_t share = (keys.size() - begin) / (4 * workers);
-  const double by_time = mean ? kClaimMilliseconds / std::max(*mean, 0.01) : 1;
-  size_t wanted = std::clamp<size_t>(share, 1, std::max<size_t>(static_cast<size_t>(by_time), 1));
-  size_t end = begin;
-  for (; end < keys.size() && wanted > 0; ++end) wanted -= log_.has(keys[end]) ? 0 : 1;
-  while (end < keys.size() && log_.has(keys[end])) ++end;
-  return end;
-}
+// The work of one process on a plan.
+class PointStore::Work {
+ public:
+  Work(PointStore& store, const std::vector<std::string>& keys, unsigned threads, const Simulate& simulate, const Watch& watch)
+      : store_(store), log_(store.log_), keys_(keys), threads_(threads), simulate_(simulate), watch_(watch) {}
 
-Outcome<void> PointStore::finish(const std::vector<std::string>& keys, unsigned threads, Others others, const Simulate& simulate,
-                                 const Watch& watch) {
-  const auto missing = [&](size_t point) { return !log_.has(keys[point]); };
-  const auto count_done = [&] {
-    return static_cast<size_t>(std::ranges::count_if(keys, [&](const auto& key) { return log_.has(key); }));
-  };
-  std::atomic<size_t> done = count_done();
-  watch(done);
-  if (done == keys.size()) return {};
-  const auto plan = write_plan(keys);
-  if (!plan) return std::unexpected(plan.error());
-  ClaimChain chain(folder_of(*plan), *presence_, keys.size());
-  std::atomic<bool> stop{false};
-  std::mutex looking;
-  auto looked = steady_clock::now();
-  // What the others have recorded, at most once a second.
-  const auto look = [&] {
-    constexpr std::chrono::seconds kBetweenLooks{1};
-    const std::lock_guard lock(looking);
-    if (steady_clock::now() - looked < kBetweenLooks) return;
-    log_.refresh();
-    watch(done = count_done());
-    looked = steady_clock::now();
-  };
+  bool complete() {
+    watch_(done_ = count_done());
+    return done_ == keys_.size();
+  }
 
-  const auto work = [&]() -> Outcome<void> {
-    while (!stop) {
+  Outcome<void> run(ClaimChain& chain, Others others) {
+    std::vector<Outcome<void>> ended(threads_);
+    std::vector<std::exception_ptr> thrown(threads_);
+    const auto take_turns = [&](size_t thread) {
+      try {
+        ended[thread] = take_claims(chain, others);
+        if (!ended[thread]) stop_ = true;
+      } catch (...) {
+        thrown[thread] = std::current_exception();
+        stop_ = true;
+      }
+    };
+    {
+      std::vector<std::jthread> more;
+      for (size_t thread = 1; thread < threads_; ++thread) more.emplace_back(take_turns, thread);
+      take_turns(0);
+    }
+    for (const std::exception_ptr& each : thrown) {
+      if (each) std::rethrow_exception(each);
+    }
+    const auto failed = std::ranges::find_if(ended, [](const Outcome<void>& each) { return !each; });
+    return failed == ended.end() ? Outcome<void>() : *failed;
+  }
+
+ private:
+  size_t count_done() const {
+    return static_cast<size_t>(std::ranges::count_if(keys_, [&](const std::string& key) { return log_.has(key); }));
+  }
+
+  bool unfinished(const PointRange& range) const {
+    return std::any_of(keys_.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                       keys_.begin() + static_cast<std::ptrdiff_t>(range.end),
+                       [&](const std::string& key) { return !log_.has(key); });
+  }
+
+  // One thread.
+  Outcome<void> take_claims(ClaimChain& chain, Others others) {
+    while (!stop_) {
       sim::stop_if_wanted();
       look();
-      auto claimed = chain.next([&](size_t begin) { return claim_end(keys, begin, threads); });
-      if (claimed && !*claimed) {
-        log_.refresh();
-        claimed = chain.take_over([&](const PointRange& range) {
-          for (size_t point = range.begin; point < range.end; ++point) {
-            if (missing(point)) return true;
-          }
-          return false;
-        });
-      }
+      const auto claimed = claim(chain);
       if (!claimed) {
         // Another process that found all points there has removed the plan.
         log_.refresh();
-        if (count_done() == keys.size()) return {};
-        return std::unexpected(claimed.error());
+        return complete() ? Outcome<void>() : std::unexpected(claimed.error());
       }
-      if (!*claimed) {
-        watch(done = count_done());
-        if (done == keys.size() || others == Others::kLeave) return {};
-        constexpr std::chrono::milliseconds kPause{200};
-        std::this_thread::sleep_for(kPause);
+      if (*claimed) {
+        if (auto simulated = simulate(**claimed); !simulated) return simulated;
         continue;
       }
-      for (size_t point = (*claimed)->begin; point < (*claimed)->end && !stop; ++point) {
-        if (!missing(point)) continue;
-        const auto start = steady_clock::now();
-        const auto made = simulate(point);
-        if (!made) return std::unexpected(made.error());
-        if (auto saved = log_.append(keys[point], milliseconds_since(start), *made); !saved) return saved;
-        watch(++done);
-      }
+      if (complete() || others == Others::kLeave) return {};
+      constexpr std::chrono::milliseconds kPause{200};
+      std::this_thread::sleep_for(kPause);
     }
     return {};
-  };
+  }
 
-  std::vector<Outcome<void>> ended(threads);
-  std::vector<std::exception_ptr> thrown(threads);
-  const auto run = [&](size_t thread) {
-    try {
-      ended[thread] = work();
-      if (!ended[thread]) stop = true;
-    } catch (...) {
-      thrown[thread] = std::current_exception();
-      stop = true;
+  // What no process has claimed, else what one that has ended has left.
+  Outcome<std::optional<PointRange>> claim(ClaimChain& chain) {
+    auto claimed = chain.next([&](size_t begin) { return claim_end(begin); });
+    if (!claimed || *claimed) return claimed;
+    log_.refresh();
+    return chain.take_over([&](const PointRange& range) { return unfinished(range); });
+  }
+
+  // So many of the points behind `begin` that are not there that they take as long as a claim may, and no more than a quarter of
+  // the workers' share of what is left, so that all end at about the same time.
+  size_t claim_end(size_t begin) const {
+    const std::optional<double> mean = log_.mean_milliseconds();
+    const size_t workers = store_.presence_->count() * threads_;
+    const size_t share = (keys_.size() - begin) / (4 * workers);
+    const double by_time = mean ? kClaimMilliseconds / std::max(*mean, 0.01) : 1;
+    size_t wanted = std::clamp<size_t>(share, 1, std::max<size_t>(static_cast<size_t>(by_time), 1));
+    size_t end = begin;
+    for (; end < keys_.size() && wanted > 0; ++end) wanted -= log_.has(keys_[end]) ? 0 : 1;
+    while (end < keys_.size() && log_.has(keys_[end])) ++end;
+    return end;
+  }
+
+  Outcome<void> simulate(const PointRange& claimed) {
+    for (size_t point = claimed.begin; point < claimed.end && !stop_; ++point) {
+      if (log_.has(keys_[point])) continue;
+      const auto start = steady_clock::now();
+      const auto made = simulate_(point);
+      if (!made) return std::unexpected(made.error());
+      if (auto saved = log_.append(keys_[point], milliseconds_since(start), *made); !saved) return saved;
+      watch_(++done_);
     }
-  };
-  {
-    std::vector<std::jthread> more;
-    for (size_t thread = 1; thread < threads; ++thread) more.emplace_back(run, thread);
-    run(0);
+    return {};
   }
-  for (const std::exception_ptr& each : thrown) {
-    if (each) std::rethrow_exception(each);
+
+  // At what the others have recorded, at most once a second.
+  void look() {
+    constexpr std::chrono::seconds kBetweenLooks{1};
+    const std::lock_guard lock(looking_);
+    if (steady_clock::now() - looked_ < kBetweenLooks) return;
+    log_.refresh();
+    watch_(done_ = count_done());
+    looked_ = steady_clock::now();
   }
-  for (const Outcome<void>& each : ended) {
-    if (!each) return each;
-  }
-  return {};
+
+  PointStore& store_;
+  PointLog& log_;
+  const std::vector<std::string>& keys_;
+  unsigned threads_;
+  const Simulate& simulate_;
+  const Watch& watch_;
+  std::atomic<size_t> done_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex looking_;
+  steady_clock::time_point looked_ = steady_clock::now();
+};
+
+Outcome<void> PointStore::finish(const std::vector<std::string>& keys, unsigned threads, Others others, const Simulate& simulate,
+                                 const Watch& watch) {
+  Work work(*this, keys, threads, simulate, watch);
+  if (work.complete()) return {};
+  const auto plan = write_plan(keys);
+  if (!plan) return std::unexpected(plan.error());
+  ClaimChain chain(folder_of(*plan), *presence_, keys.size());
+  return work.run(chain, others);
 }
 
 }  // namespace warpfold::cli

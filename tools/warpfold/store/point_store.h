@@ -40,7 +40,7 @@ class PointStore {
   Outcome<std::vector<std::string>> read_plan(const std::string& plan) const;
 
   // Returns when every point is there or, with Others::kLeave, when each is there or claimed by another process. The time of a
-  // claim is about `kClaim` by the mean of the points so far, less towards the end.
+  // claim is about two seconds by the mean of the points so far, less towards the end.
   Outcome<void> finish(const std::vector<std::string>& keys, unsigned threads, Others others, const Simulate& simulate,
                        const Watch& watch);
   void forget_plan(const std::vector<std::string>& keys) const;
@@ -49,11 +49,10 @@ class PointStore {
   const Presence& presence() const { return *presence_; }
 
  private:
-  static constexpr double kClaimMilliseconds = 2000;
+  class Work;
 
   PointStore(std::string folder, std::unique_ptr<Presence> presence);
   std::string folder_of(const std::string& plan) const { return folder_ + "/claims/" + plan; }
-  size_t claim_end(const std::vector<std::string>& keys, size_t begin, unsigned threads) const;
 
   std::string folder_;
   std::unique_ptr<Presence> presence_;
