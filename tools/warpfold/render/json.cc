@@ -70,6 +70,9 @@ class Writer {
       case pb::FieldDescriptor::CPPTYPE_DOUBLE:
         text_ += json_number(one ? r.GetDouble(message, &field) : r.GetRepeatedDouble(message, &field, index));
         return;
+      case pb::FieldDescriptor::CPPTYPE_FLOAT:
+        text_ += json_number(one ? r.GetFloat(message, &field) : r.GetRepeatedFloat(message, &field, index));
+        return;
       case pb::FieldDescriptor::CPPTYPE_BOOL:
         text_ += (one ? r.GetBool(message, &field) : r.GetRepeatedBool(message, &field, index)) ? "true" : "false";
         return;
