@@ -65,7 +65,7 @@ Outcome<std::string> check_model_file(const std::string& path, const std::vector
   if (model->operator__size() == 0) return "model card " + model->name();
   if (const auto listed = layer::listed_layer(*model); !listed)
     return std::unexpected(Failure(places.fail(listed.error()).error()));
-  return "model " + model->name() + " of " + counted(static_cast<size_t>(model->operator__size()), "operator");
+  return "model card " + model->name() + " of " + counted(static_cast<size_t>(model->operator__size()), "operator");
 }
 
 // The listing that it names is read as well.
