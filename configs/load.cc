@@ -70,7 +70,8 @@ Expected<void> resolve_block(const std::string& scenario_path, Scenario& scenari
     if (!file) return places.fail({"block.model", file.error().message});
     auto loaded = load_model(*file, {});
     if (!loaded) return std::unexpected(loaded.error());
-    if (loaded->operator__size() > 0) return places.fail({"block.model", *file + " lists its operators: a block needs a model card"});
+    if (loaded->operator__size() > 0)
+      return places.fail({"block.model", *file + " lists its operators: a block needs a model card"});
     card = *std::move(loaded);
   }
   const Diagnostic place = places.find("block");

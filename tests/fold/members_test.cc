@@ -19,7 +19,7 @@ template <typename Part>
 using Change = std::function<bool(Part&)>;
 
 template <typename Member, typename Part>
-Change<Part> one_more(Member Part::*member) {
+Change<Part> one_more(Member Part::* member) {
   return [member](Part& part) { return ++(part.*member), true; };
 }
 

@@ -230,7 +230,8 @@ class Joiner {
 Expected<void> check_joinable(const traces::Kernel& kernel) {
   if (kernel.cluster_ctas > 1) return fail(quoted(kernel) + " has clusters of CTAs");
   if (kernel.ctas() > kMostCtas) return fail(quoted(kernel) + " has more than " + std::to_string(kMostCtas) + " CTAs");
-  if (workloads::moves_registers(kernel)) return fail(quoted(kernel) + " moves registers between its warpgroups, which a joined CTA has no rule for");
+  if (workloads::moves_registers(kernel))
+    return fail(quoted(kernel) + " moves registers between its warpgroups, which a joined CTA has no rule for");
   return {};
 }
 
