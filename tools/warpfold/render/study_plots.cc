@@ -133,7 +133,7 @@ Range range_of(const configs::Study& study, const configs::Figure& figure, const
 std::string colours(const configs::Quantity& quantity, const Range& range) {
   if (quantity.what_case() == configs::Quantity::kRegion) {
     return "set palette maxcolors 3 defined (1 '#9ecae1', 2 '#31a354', 3 '#fd8d3c')\nset cbrange [0.5:3.5]\n"
-           "set cbtics ('GEMMs dominate' 1, 'balanced' 2, 'exposed' 3)\n";
+           "set cbtics ('GEMMs' 1, 'balanced' 2, 'exposed' 3)\n";
   }
   std::string text = "set palette maxcolors 0 defined (0 '#f7fbff', 0.5 '#9ecae1', 1 '#3182bd')\nset cbtics autofreq\n";
   if (range.most > range.least) text += "set cbrange [" + fixed(range.least, 4) + ":" + fixed(range.most, 4) + "]\n";
