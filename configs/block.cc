@@ -44,9 +44,8 @@ class Maker {
 
   std::optional<Finding> run() {
     if (auto fault = find_sizes()) return fault;
-    if (architecture_ != "sm_90" && (architecture_ == "sm_70" || architecture_ == "sm_100" || architecture_ == "sm_103"))
-      return Finding{"block",
-                     "no attention with dropout is generated for " + architecture_ + ", only for sm_80 to sm_90 and sm_120"};
+    if (architecture_ == "sm_70" || architecture_ == "sm_75")
+      return Finding{"block", "no attention with dropout is generated for " + architecture_ + ", only for sm_80 and later"};
     // One period of a stack: random numbers depend on nothing and may be made beside any product in front of their attention.
     const uint64_t columns = sizes_.heads * sizes_.head_dim;
     add_gemm("proj", sizes_.embedding, columns);
@@ -61,6 +60,9 @@ class Maker {
   }
 
  private:
+  bool hopper() const { return architecture_ == "sm_90"; }
+  bool tensor_memory() const { return architecture_ == "sm_100" || architecture_ == "sm_103"; }
+
   static std::string text(uint64_t number) { return std::to_string(number); }
 
   static Finding not_divided(const std::string& field, uint64_t value, const std::string& whole, uint64_t size) {
@@ -147,7 +149,16 @@ class Maker {
       gemm.set_type(sizes_.type);
       gemm.set_swizzle(8);  // assumed: CUTLASS's largest band
     };
-    if (architecture_ != "sm_90") {
+    if (tensor_memory()) {
+      BlackwellGemm& gemm = *kernel.mutable_blackwell_gemm();  // as configs/scenarios/block_b200.textproto
+      shape(gemm);
+      gemm.set_tile_m(128);
+      gemm.set_tile_n(256);
+      gemm.set_cta_group(2);
+      if (sizes_.type == FP8) gemm.set_output_type(BF16);
+      return;
+    }
+    if (!hopper()) {
       AmpereGemm& gemm = *kernel.mutable_ampere_gemm();  // as configs/scenarios/gemm_a100_fp16_4096.textproto
       shape(gemm);
       gemm.set_tile_k(32);
@@ -191,15 +202,16 @@ class Maker {
   void add_attention() {
     Kernel& kernel = add("attention");
     kernel.add_after("rng");
-    AttentionShape& shape = architecture_ == "sm_90" ? *kernel.mutable_flash_attention_3()->mutable_shape()
-                                                     : *kernel.mutable_flash_attention_2()->mutable_shape();
+    AttentionShape& shape = tensor_memory() ? *kernel.mutable_flash_attention_4()->mutable_shape()
+                            : hopper()      ? *kernel.mutable_flash_attention_3()->mutable_shape()
+                                            : *kernel.mutable_flash_attention_2()->mutable_shape();
     shape.set_batch(sizes_.batch);
     shape.set_heads(sizes_.heads / sizes_.attention_parts);
     if (sizes_.kv_heads != sizes_.heads) shape.set_kv_heads(sizes_.kv_heads / sizes_.attention_parts);
     shape.set_queries(sizes_.queries);
     if (sizes_.keys != sizes_.queries) shape.set_keys(sizes_.keys);
     shape.set_head_dim(static_cast<uint32_t>(sizes_.head_dim));
-    shape.set_type(sizes_.type);
+    shape.set_type(tensor_memory() && sizes_.type == FP8 ? BF16 : sizes_.type);  // FlashAttention-4 has no FP8
     if (sizes_.causal) shape.set_causal(true);
     shape.set_dropout(STORED_BITS);
     if (sizes_.type == FP8 && kernel.has_flash_attention_3()) kernel.mutable_flash_attention_3()->set_tile_keys(128);
@@ -207,18 +219,26 @@ class Maker {
 
   void set_policy() {
     Policy policy;
-    policy.set_kind(CARVE_OUT);
+    if (tensor_memory()) {  // a GEMM's CTA leaves room for others: nothing is to be kept free
+      policy.set_kind(CONCURRENT);
+    } else {
+      policy.set_kind(CARVE_OUT);
+      reserve(policy);
+    }
+    policy.mutable_pipelined()->set_steady_state(true);
+    merge_over(policy, scenario_.policy());
+    *scenario_.mutable_policy() = policy;
+    if (scenario_.compare().empty()) {
+      for (const PolicyKind kind : {FUSED, SEQUENTIAL, tensor_memory() ? CONCURRENT : CARVE_OUT}) scenario_.add_compare(kind);
+    }
+  }
+
+  static void reserve(Policy& policy) {
     Reservation& reserve = *policy.add_reserve();
     reserve.set_kernel("rng");
     reserve.set_register_percent(kRegisterPercent);
     reserve.set_shared_memory_percent(kSharedMemoryPercent);
     reserve.set_warp_slot_percent(kWarpSlotPercent);
-    policy.mutable_pipelined()->set_steady_state(true);
-    merge_over(policy, scenario_.policy());
-    *scenario_.mutable_policy() = policy;
-    if (scenario_.compare().empty()) {
-      for (const PolicyKind kind : {FUSED, SEQUENTIAL, CARVE_OUT}) scenario_.add_compare(kind);
-    }
   }
 
   const TransformerModel& card_;

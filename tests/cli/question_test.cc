@@ -83,7 +83,11 @@ TEST(Block, HasKernelsOfTheGpusArchitecture) {
   const configs::Scenario scenario = block({"embedding=2048", "seq=1024", "gpu_file=a100_sxm"});
   EXPECT_TRUE(kernel(scenario, "qkv").has_ampere_gemm());
   EXPECT_TRUE(kernel(scenario, "attention").has_flash_attention_2());
-  EXPECT_THAT(block_error({"gpu_file=b200"}), StartsWith("no attention with dropout is generated for sm_100"));
+  const configs::Scenario blackwell = block({"embedding=2048", "seq=1024", "type=fp8", "gpu_file=b200"});
+  EXPECT_TRUE(kernel(blackwell, "qkv").has_blackwell_gemm());
+  EXPECT_EQ(kernel(blackwell, "attention").flash_attention_4().shape().type(), configs::BF16);
+  EXPECT_EQ(blackwell.policy().kind(), configs::CONCURRENT);
+  EXPECT_THAT(block_error({"gpu_file=v100_16gb"}), StartsWith("no attention with dropout is generated for sm_70"));
 }
 
 TEST(Block, OfACardThatIsSharedIsAGpusPart) {
