@@ -67,7 +67,7 @@ TEST_F(ListedLayer, IsSimulatedInTheOrderOfItsTensors) {
 
 TEST_F(ListedLayer, IsCheckedLikeEveryFile) {
   write("m.textproto", kBlock);
-  EXPECT_THAT(run({"check", "m.textproto"}).out, HasSubstr("model m of 3 operators"));
+  EXPECT_THAT(run({"check", "m.textproto"}).out, HasSubstr("model card m of 3 operators"));
   write("m.textproto", with("\"silu\"", "\"sliu\""));
   const Ended wrong = run({"check", "m.textproto"});
   EXPECT_EQ(wrong.exit_code, 2);

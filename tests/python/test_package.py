@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -149,6 +150,19 @@ class Errors(unittest.TestCase):
             for _ in range(1000):
                 wf.simulate("qkv_philox_llama3_70b", fold_error=0.0001)
         self.assertGreater(wf.simulate("qkv_philox_small").total_cycles, 0)  # the next one runs
+
+
+class Layers(unittest.TestCase):
+    def test_of_the_same_sizes_simulate_nothing_again(self):
+        def seconds(layers):
+            begun = time.process_time()
+            report = wf.layer("llama3_8b", fused=True, layers=layers)
+            return time.process_time() - begun, report.versions[0].time_us
+
+        first, time_of_first = seconds(32)
+        second, time_of_second = seconds(48)
+        self.assertEqual(time_of_first, time_of_second)
+        self.assertLess(second, 0.75 * first)
 
 
 class Progress(unittest.TestCase):
