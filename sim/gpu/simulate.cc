@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,11 +32,16 @@ Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
   std::vector<int> dealings(inputs.launches.size(), 1);
   std::vector<std::shared_ptr<const FoldReport>> folds;
   std::vector<bool> same;  // per alternative bounds
+  std::optional<std::vector<size_t>> ran;
+  bool always_ran = true;
   bool with_representatives = true;
   while (true) {
     GpuRun gpu(spec, inputs.images, inputs.launches, dealing, inputs.options, with_representatives);
     Outcome outcome = until_idle ? gpu.until_idle() : gpu.run();
     outcome.folds.insert(outcome.folds.end(), folds.begin(), folds.end());
+    always_ran = always_ran && (!ran || *ran == outcome.ran);
+    ran = outcome.ran;
+    outcome.always_ran = always_ran;
     // Other bounds lead to the same dealing where they would have changed nothing in any run on the way.
     same.resize(outcome.alternative_bounds.size(), true);
     for (size_t which = 0; which < same.size(); ++which) {

@@ -80,6 +80,7 @@ struct Outcome {
   bool left_idle = false;                             // what is launched next is known to run as on a GPU that has done nothing
   // Launches of those asked for, by index, that the outcome is of: all, or those up to where the GPU was idle (GpuRun::until_idle).
   std::vector<size_t> ran;
+  bool always_ran = true;  // no run on the way to this one, with CTAs dealt otherwise, had other launches than `ran` beside them
   bool deadlocked = false;
   Deadlock deadlock;
 };

@@ -60,12 +60,13 @@ void add(Fields& fields, const std::string& prefix, const sim::KernelCounters& k
 
 Fields fields_of(const sim::Outcome& outcome) {
   const auto& [total, kernels, resources, ledger, sm_classes, sms_simulated, whole_chip, fold, folds, timeline, alternative_bounds,
-               left_idle, ran, deadlocked, deadlock] = outcome;
+               left_idle, ran, always_ran, deadlocked, deadlock] = outcome;
   const auto& [report] = deadlock;
   static_cast<void>(fold);
   static_cast<void>(folds);
   static_cast<void>(timeline);  // shows what was folded
   static_cast<void>(alternative_bounds);
+  static_cast<void>(always_ran);  // of the way to the outcome
   Fields fields = {{"total_cycles", std::to_string(total)},          {"sm_classes", std::to_string(sm_classes)},
                    {"sms_simulated", std::to_string(sms_simulated)}, {"whole_chip", std::to_string(whole_chip)},
                    {"left_idle", std::to_string(left_idle)},         {"ran", std::to_string(ran.size())},
