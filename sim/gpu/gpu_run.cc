@@ -179,7 +179,8 @@ void GpuRun::run_classes() {
   if (asking.size() > 1) {
     const uint64_t together = sharing_->instructions_together(asking, fold_);
     if (together == 0) return run_slice(asking, point);
-    return sharing_->run_together({.until = point, .ahead = most_ahead(), .instructions = together}, fold_);
+    const bool waits = idle_from_ != kNever;  // SMs without work wait for a launch
+    return sharing_->run_together({.until = point, .ahead = most_ahead(), .instructions = together, .while_many = !waits}, fold_);
   }
   sharing_->part();
   const Cycle until = std::min(point, sharing_->others_begin(asking));
@@ -233,10 +234,12 @@ void GpuRun::release_ready() {
   }
   if (stops_when_idle_) {
     idle_from_ = idle_from(next);
-    // What is still under way comes first, as it does where a launch is released.
+    // What is still under way comes first, shared with SMs that wait for this time, as it is where a launch is released.
     if (idle_from_ != kNever &&
-        std::ranges::any_of(class_runs_, [&](const ClassRun& each) { return each.sm && each.next < idle_from_; }))
+        std::ranges::any_of(class_runs_, [&](const ClassRun& each) { return each.sm && each.next < idle_from_; })) {
+      for (ClassRun& class_run : class_runs_) class_run.next = std::min(class_run.next, idle_from_);
       return;
+    }
     stopped_ = idle_from_ != kNever && idle_at(idle_from_);
     if (stopped_) return;
     idle_from_ = kNever;
