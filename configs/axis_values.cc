@@ -14,7 +14,7 @@ namespace warpfold::configs {
 
 namespace {
 
-constexpr size_t kMostValues = 100000;
+constexpr size_t kMostValues = 100000;  // of an axis; assumed: the size at which the store of points was measured (decision 35)
 
 std::optional<double> number(std::string_view text) {
   double value = 0;

@@ -1,7 +1,6 @@
 // Every scenario of the repository, scaled down where it is large: folded exactly, the result is that of a full replay.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/message_differencer.h>
 
 #include <map>
@@ -64,14 +63,9 @@ const std::map<std::string, std::vector<std::string>> kSmaller = {
 class EveryScenario : public Program, public testing::WithParamInterface<std::string> {
  protected:
   configs::Result simulate(const std::string& fold) const {
-    std::vector<std::string> arguments = {
-        "simulate", (kScenarios / (GetParam() + ".textproto")).string(), "--format", "json", "--fold", fold};
+    std::vector<std::string> arguments = {"simulate", (kScenarios / (GetParam() + ".textproto")).string(), "--fold", fold};
     for (const std::string& setting : kSmaller.at(GetParam())) arguments.insert(arguments.end(), {"--set", setting});
-    const Ended ended = run(arguments);
-    configs::Result result;
-    if (ended.exit_code != 0) throw std::runtime_error(ended.err);
-    if (!google::protobuf::util::JsonStringToMessage(ended.out, &result).ok()) throw std::runtime_error(ended.out);
-    return result;
+    return message<configs::Result>(arguments);
   }
 };
 
@@ -107,21 +101,16 @@ INSTANTIATE_TEST_SUITE_P(Folding, EveryScenario, testing::ValuesIn(scenario_name
 class ManyClasses : public Program {
  protected:
   configs::Result of(const std::string& fold) const {
-    const Ended ended = run({"simulate",     (kScenarios / "prefill_decode_h100.textproto").string(),
-                             "--format",     "json",
-                             "--fold",       fold,
-                             "--fold-error", "0.01",
-                             "--set",        "kernel.prefill.flash_attention_2.shape.queries=512",
-                             "--set",        "kernel.prefill.flash_attention_2.shape.keys=512",
-                             "--set",        "sequences=24",
-                             "--set",        "gpu.sm_count=33",
-                             "--set",        "gpu.dram.bandwidth_gb_per_s=838",
-                             "--set",        "gpu.l2.read_bytes_per_clk=1262",
-                             "--set",        "gpu.l2.write_bytes_per_clk=1262"});
-    configs::Result result;
-    if (ended.exit_code != 0) throw std::runtime_error(ended.err);
-    if (!google::protobuf::util::JsonStringToMessage(ended.out, &result).ok()) throw std::runtime_error(ended.out);
-    return result;
+    return message<configs::Result>({"simulate",     (kScenarios / "prefill_decode_h100.textproto").string(),
+                                     "--fold",       fold,
+                                     "--fold-error", "0.01",
+                                     "--set",        "kernel.prefill.flash_attention_2.shape.queries=512",
+                                     "--set",        "kernel.prefill.flash_attention_2.shape.keys=512",
+                                     "--set",        "sequences=24",
+                                     "--set",        "gpu.sm_count=33",
+                                     "--set",        "gpu.dram.bandwidth_gb_per_s=838",
+                                     "--set",        "gpu.l2.read_bytes_per_clk=1262",
+                                     "--set",        "gpu.l2.write_bytes_per_clk=1262"});
   }
 };
 

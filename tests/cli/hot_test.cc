@@ -1,7 +1,6 @@
 // warpfold hot: instructions, what they cost, what was waited for at them.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <map>
@@ -55,9 +54,7 @@ class Hot : public Program {
 };
 
 TEST_F(Hot, InstructionsSumToTheirKernel) {
-  const Ended simulated = run({"simulate", "s.textproto", "--format", "json"});
-  configs::Result result;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(simulated.out, &result).ok());
+  const auto result = message<configs::Result>({"simulate", "s.textproto"});
   const std::vector<Row> rows = rows_of(hot({"--listing", "--format", "csv"}));
   for (const configs::KernelResult& kernel : result.kernels()) {
     uint64_t issued = 0;

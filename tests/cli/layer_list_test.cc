@@ -1,7 +1,6 @@
 // warpfold layer of a model that lists its operators: what it makes of them and what it refuses.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <stdexcept>
 
@@ -36,16 +35,14 @@ class ListedLayer : public Program {
     return run(more);
   }
   configs::LayerReport report(const std::string& model, std::vector<std::string> more) const {
-    more.insert(more.begin(), {"layer", model, "--format", "json"});
-    const Ended result = run(more);
-    if (result.exit_code != 0) throw std::runtime_error(result.err);
-    configs::LayerReport message;
-    if (!google::protobuf::util::JsonStringToMessage(result.out, &message).ok()) throw std::runtime_error("no report");
-    return message;
+    more.insert(more.begin(), {"layer", model});
+    return message<configs::LayerReport>(more);
   }
   std::string refusal(const std::string& text, const std::vector<std::string>& more = {"--no-simulation"}) const {
-    const Ended result = layer(text, more);
-    return result.exit_code == 2 && result.out.empty() ? result.err : "exit code " + std::to_string(result.exit_code);
+    write("m.textproto", text);
+    std::vector<std::string> arguments{"layer", "m.textproto"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return refused(arguments);
   }
   std::string with(const std::string& old, const std::string& now) const {
     std::string text = kBlock;

@@ -1,7 +1,6 @@
 // warpfold layer: what it prints and what it refuses.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -27,19 +26,8 @@ class Layer : public Program {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
-  configs::LayerReport layer(std::vector<std::string> more) const {
-    more.insert(more.end(), {"--format", "json"});
-    const Ended result = run(arguments(more));
-    if (result.exit_code != 0) throw std::runtime_error(result.err);
-    configs::LayerReport message;
-    const auto status = google::protobuf::util::JsonStringToMessage(result.out, &message);
-    if (!status.ok()) throw std::runtime_error(status.ToString());
-    return message;
-  }
-  std::string refusal(const std::vector<std::string>& more) const {
-    const Ended result = run(arguments(more));
-    return result.exit_code == 2 && result.out.empty() ? result.err : "exit code " + std::to_string(result.exit_code);
-  }
+  configs::LayerReport layer(const std::vector<std::string>& more) const { return message<configs::LayerReport>(arguments(more)); }
+  std::string refusal(const std::vector<std::string>& more) const { return refused(arguments(more)); }
 };
 
 TEST_F(Layer, SimulatesEachKindOfKernelOnce) {

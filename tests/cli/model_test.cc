@@ -1,7 +1,6 @@
 // warpfold model: what it prints, what it takes from a simulation, what it refuses.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <filesystem>
 #include <stdexcept>
@@ -27,18 +26,11 @@ class Model : public Program {
  protected:
   configs::Result model(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "model");
-    arguments.insert(arguments.end(), {"--format", "json"});
-    const Ended result = run(arguments);
-    if (result.exit_code != 0) throw std::runtime_error(result.err);
-    configs::Result message;
-    const auto status = google::protobuf::util::JsonStringToMessage(result.out, &message);
-    if (!status.ok()) throw std::runtime_error(status.ToString());
-    return message;
+    return message<configs::Result>(arguments);
   }
   std::string refusal(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "model");
-    const Ended result = run(arguments);
-    return result.exit_code == 2 && result.out.empty() ? result.err : "exit code " + std::to_string(result.exit_code);
+    return refused(arguments);
   }
 };
 
@@ -94,9 +86,7 @@ TEST_F(Model, SaysWhatNoPolicyCanBeat) {
   const configs::Result pair = model({kPair, "--interference", "none"});
   EXPECT_EQ(pair.model().any_policy_bound_by(), "wgmma");
   EXPECT_DOUBLE_EQ(pair.model().any_policy_us(), 384.0 * 16 * 8 * 64 / 132 / 1600);
-  const Ended simulated = run({"simulate", kPair, "--set", "policy.kind=CONCURRENT", "--format", "json"});
-  configs::Result result;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(simulated.out, &result).ok());
+  const auto result = message<configs::Result>({"simulate", kPair, "--set", "policy.kind=CONCURRENT"});
   EXPECT_GE(result.total_time_us(), pair.model().any_policy_us());
 }
 

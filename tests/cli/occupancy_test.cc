@@ -2,7 +2,6 @@
 // says.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -21,22 +20,7 @@ using testing::StartsWith;
 const std::string kPair = WARPFOLD_SOURCE_DIR "/configs/scenarios/qkv_philox_small.textproto";
 const std::string kAttention = WARPFOLD_SOURCE_DIR "/configs/scenarios/flash_attention_2_a100.textproto";
 
-class Occupancy : public Program {
- protected:
-  configs::Result result(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.end(), {"--format", "json"});
-    const Ended ended = run(arguments);
-    if (ended.exit_code != 0) throw std::runtime_error(ended.err);
-    configs::Result message;
-    const auto status = google::protobuf::util::JsonStringToMessage(ended.out, &message);
-    if (!status.ok()) throw std::runtime_error(status.ToString());
-    return message;
-  }
-  std::string refusal(const std::vector<std::string>& arguments) const {
-    const Ended ended = run(arguments);
-    return ended.exit_code == 2 && ended.out.empty() ? ended.err : "exit code " + std::to_string(ended.exit_code);
-  }
-};
+class Occupancy : public Program {};
 
 const configs::CtaCurve& curve(const configs::KernelOccupancy& kernel, const std::string& what) {
   return *std::ranges::find(kernel.curves(), what, &configs::CtaCurve::what);
@@ -44,7 +28,7 @@ const configs::CtaCurve& curve(const configs::KernelOccupancy& kernel, const std
 
 // Four warps of 255 registers: 4 x 32 x 256 of 65,536 registers leave room for two; 64 KiB and the system's 1 KiB of 164 KiB too.
 TEST_F(Occupancy, NamesWhatBoundsTheCtasOfAnSm) {
-  const configs::Result answer = result({"occupancy", kAttention, "--set", "seq=512"});
+  const configs::Result answer = message<configs::Result>({"occupancy", kAttention, "--set", "seq=512"});
   const configs::KernelOccupancy& kernel = answer.occupancy().kernels(0);
   EXPECT_EQ(kernel.ctas_per_sm(), 2);
   EXPECT_EQ(kernel.warps_per_sm(), 8);
@@ -55,7 +39,7 @@ TEST_F(Occupancy, NamesWhatBoundsTheCtasOfAnSm) {
 
 // 228 KiB of an H100: a kilobyte of each CTA is the system's, 32 CTAs at most.
 TEST_F(Occupancy, DrawsCurvesOverRegistersSharedMemoryAndCtaSize) {
-  const configs::Result answer = result({"occupancy", kPair});
+  const configs::Result answer = message<configs::Result>({"occupancy", kPair});
   const configs::KernelOccupancy& rng = answer.occupancy().kernels(1);
   const configs::CtaCurve& shared = curve(rng, "shared_memory_bytes");
   const configs::CtaCurvePoint& last = shared.points(shared.points_size() - 1);
@@ -74,7 +58,7 @@ TEST_F(Occupancy, OfASmallerFootprintIsADirectSimulation) {
   const std::vector<std::string> smaller_grid{"--set", "heads=4"};
   std::vector<std::string> ask{"occupancy", kAttention};
   ask.insert(ask.end(), smaller_grid.begin(), smaller_grid.end());
-  const configs::Result answer = result(ask);
+  const configs::Result answer = message<configs::Result>(ask);
   const configs::KernelOccupancy& kernel = answer.occupancy().kernels(0);
   ASSERT_EQ(kernel.smaller_size(), 2) << kernel.no_smaller();
   EXPECT_EQ(kernel.smaller(0).ctas(), 3);
@@ -84,7 +68,7 @@ TEST_F(Occupancy, OfASmallerFootprintIsADirectSimulation) {
     std::vector<std::string> direct{"simulate", kAttention};
     direct.insert(direct.end(), smaller_grid.begin(), smaller_grid.end());
     for (const std::string& setting : smaller.setting()) direct.insert(direct.end(), {"--set", setting});
-    const configs::Result simulated = result(direct);
+    const configs::Result simulated = message<configs::Result>(direct);
     EXPECT_EQ(simulated.total_time_us(), smaller.total_time_us());
     EXPECT_EQ(simulated.kernels(0).occupancy().ctas_per_sm_limit(), smaller.ctas());
     EXPECT_NEAR(answer.total_time_us() / simulated.total_time_us(), smaller.speedup(), 1e-12);
@@ -92,7 +76,7 @@ TEST_F(Occupancy, OfASmallerFootprintIsADirectSimulation) {
 }
 
 TEST_F(Occupancy, SaysWhyMoreCannotRun) {
-  const configs::Result answer = result({"occupancy", kPair});
+  const configs::Result answer = message<configs::Result>({"occupancy", kPair});
   EXPECT_THAT(answer.occupancy().kernels(0).no_smaller(), HasSubstr("setmaxnreg"));
   EXPECT_EQ(answer.occupancy().kernels(1).no_smaller(), "the grid has fewer CTAs than fit");
   EXPECT_EQ(answer.occupancy().kernels(1).limiter(), "grid");
@@ -107,12 +91,12 @@ TEST_F(Occupancy, LeadsWithTheAdviceAndHasARowForEachFootprint) {
 }
 
 TEST_F(Occupancy, RefusesFootprintsThatNoProgramHas) {
-  EXPECT_THAT(refusal({"occupancy", kPair, "--steps", "33"}), HasSubstr("--steps takes a number from 0 to 32, not \"33\""));
-  EXPECT_THAT(refusal({"simulate", kPair, "--set", "kernel.rng.footprint.registers_per_thread=256"}),
+  EXPECT_THAT(refused({"occupancy", kPair, "--steps", "33"}), HasSubstr("--steps takes a number from 0 to 32, not \"33\""));
+  EXPECT_THAT(refused({"simulate", kPair, "--set", "kernel.rng.footprint.registers_per_thread=256"}),
               HasSubstr("a thread has 1 to 255 registers, not 256"));
-  EXPECT_THAT(refusal({"simulate", kPair, "--set", "kernel.qkv.footprint.registers_per_thread=128"}),
+  EXPECT_THAT(refused({"simulate", kPair, "--set", "kernel.qkv.footprint.registers_per_thread=128"}),
               HasSubstr("divide the 160 registers of its launch"));
-  EXPECT_THAT(refusal({"simulate", kPair, "--set", "kernel.rng.footprint.shared_memory_bytes=999999"}), HasSubstr("can never fit"));
+  EXPECT_THAT(refused({"simulate", kPair, "--set", "kernel.rng.footprint.shared_memory_bytes=999999"}), HasSubstr("can never fit"));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // gpu.clock: POWER from the command line: what a result then says, and what is refused.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <stdexcept>
 
@@ -23,13 +22,7 @@ class Power : public Program {
  protected:
   configs::Result result(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "simulate");
-    arguments.insert(arguments.end(), {"--format", "json"});
-    const Ended ended = run(arguments);
-    if (ended.exit_code != 0) throw std::runtime_error(ended.err);
-    configs::Result message;
-    const auto status = google::protobuf::util::JsonStringToMessage(ended.out, &message);
-    if (!status.ok()) throw std::runtime_error(status.ToString());
-    return message;
+    return message<configs::Result>(arguments);
   }
 };
 

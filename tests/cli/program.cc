@@ -2,6 +2,7 @@
 #include "tests/source_dir.h"
 
 #include <fcntl.h>
+#include <google/protobuf/util/json_util.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -59,6 +60,19 @@ Ended Program::run(const std::vector<std::string>& arguments) const {
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child) throw std::runtime_error("cannot run the program");
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_bytes(out), read_bytes(err)};
+}
+
+void Program::read_message(std::vector<std::string> arguments, google::protobuf::Message& message) const {
+  arguments.insert(arguments.end(), {"--format", "json"});
+  const Ended ended = run(arguments);
+  if (ended.exit_code != 0) throw std::runtime_error(ended.err);
+  const auto status = google::protobuf::util::JsonStringToMessage(ended.out, &message);
+  if (!status.ok()) throw std::runtime_error(status.ToString() + " in " + ended.out);
+}
+
+std::string Program::refused(const std::vector<std::string>& arguments) const {
+  const Ended ended = run(arguments);
+  return ended.exit_code == 2 && ended.out.empty() ? ended.err : "exit code " + std::to_string(ended.exit_code);
 }
 
 void Program::write(const std::string& name, const std::string& text) const {

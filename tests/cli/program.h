@@ -1,5 +1,6 @@
 #pragma once
 
+#include <google/protobuf/message.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -24,12 +25,23 @@ class Program : public testing::Test {
   Program& operator=(const Program&) = delete;
 
   Ended run(const std::vector<std::string>& arguments) const;
+  // What the program writes with --format json; throws what it complains of where it fails.
+  template <typename Message>
+  Message message(const std::vector<std::string>& arguments) const {
+    Message message;
+    read_message(arguments, message);
+    return message;
+  }
+  // What the program says of input that is wrong; another exit code, or output beside it, is said instead.
+  std::string refused(const std::vector<std::string>& arguments) const;
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   void write(const std::string& name, const std::string& text) const;
   std::string read(const std::string& name) const;
   std::vector<std::string> files() const;  // names in the folder, sorted
 
  private:
+  void read_message(std::vector<std::string> arguments, google::protobuf::Message& message) const;
+
   std::filesystem::path folder_;
 };
 

@@ -1,7 +1,6 @@
 // Questions in one line: the block, words NAME=VALUE, and files of another kind than a command takes.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <stdexcept>
 
@@ -120,10 +119,7 @@ TEST(Block, SaysWhatIsWrongWithItsSizes) {
 class Questions : public Program {};
 
 TEST_F(Questions, AreWordsBehindTheScenario) {
-  const Ended words = run({"compare", "block", "embedding=512", "heads=4", "seq=512", "gpu=h200_sxm", "--format", "json"});
-  ASSERT_EQ(words.exit_code, 0) << words.err;
-  configs::Comparison comparison;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(words.out, &comparison).ok());
+  const auto comparison = message<configs::Comparison>({"compare", "block", "embedding=512", "heads=4", "seq=512", "gpu=h200_sxm"});
   ASSERT_EQ(comparison.results_size(), 3);
   EXPECT_EQ(comparison.results(0).policy(), "FUSED");
   EXPECT_EQ(comparison.results(2).policy(), "CARVE_OUT");

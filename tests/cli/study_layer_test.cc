@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <sstream>
 
@@ -56,11 +55,8 @@ TEST_F(LayerStudy, SaysWhatTheLayerSays) {
   ASSERT_EQ(shares[0], (std::vector<std::string>{"sequence", "gpu.sm_count", "estimator", "products", "time", "words"}));
   ASSERT_EQ(shares[2][0], "256");
   ASSERT_EQ(shares[2][2], "simulation");
-  const Ended layer = run({"layer", "gpt2", "--gpu", "a100_sxm", "--forward", "--fused", "--set", "sequence=256", "--set",
-                           "gpu.sm_count=108", "--format", "json"});
-  ASSERT_EQ(layer.exit_code, 0) << layer.err;
-  configs::LayerReport report;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(layer.out, &report).ok());
+  const auto report = message<configs::LayerReport>(
+      {"layer", "gpt2", "--gpu", "a100_sxm", "--forward", "--fused", "--set", "sequence=256", "--set", "gpu.sm_count=108"});
   const double fused = report.versions(2).time_us();
   const double unfused = report.versions(0).time_us();
   double products = 0;

@@ -1,7 +1,6 @@
 // simulate --timeline and --perfetto: the timeline in the result, and the same as a trace.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <map>
@@ -110,14 +109,8 @@ class Timelines : public Program {
  protected:
   Timelines() { write("s.textproto", small_scenario()); }
   configs::Result simulate(std::vector<std::string> more) const {
-    std::vector<std::string> arguments{"simulate", "s.textproto", "--format", "json"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Ended ended = run(arguments);
-    if (ended.exit_code != 0) throw std::runtime_error(ended.err);
-    configs::Result result;
-    const auto status = google::protobuf::util::JsonStringToMessage(ended.out, &result);
-    if (!status.ok()) throw std::runtime_error(status.ToString());
-    return result;
+    more.insert(more.begin(), {"simulate", "s.textproto"});
+    return message<configs::Result>(more);
   }
 };
 

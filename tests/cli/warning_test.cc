@@ -1,5 +1,4 @@
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include "configs/result.pb.h"
 #include "configs/validation.pb.h"
@@ -93,8 +92,7 @@ TEST_F(Warnings, ArePrintedByEveryCommandThatSimulates) {
 }
 
 TEST_F(Warnings, AreFieldsOfJson) {
-  configs::Result result;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(said({"simulate", "s.textproto", "--format", "json"}), &result).ok());
+  const auto result = message<configs::Result>({"simulate", "s.textproto"});
   EXPECT_THAT(result.warnings(), ElementsAre(AllOf(StartsWith("Warning: gemm reaches "), HasSubstr(kWarning))));
 }
 
@@ -105,9 +103,7 @@ TEST_F(Warnings, StandBesideRowsThatAreHeldAgainstMeasurements) {
   std::vector<std::string> slow = arguments;
   slow.insert(slow.end(), {"--set", "gpu.data_sheet.fp16_tflops=20"});
   EXPECT_THAT(said(slow), HasSubstr("\na: Warning: "));
-  slow.insert(slow.end(), {"--format", "json"});
-  configs::Validation validation;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(said(slow), &validation).ok());
+  const auto validation = message<configs::Validation>(slow);
   EXPECT_THAT(validation.rows(0).warnings(), ElementsAre(HasSubstr(kWarning)));
 }
 

@@ -1,7 +1,6 @@
 // warpfold whatif: every variation is what a direct simulation of it says; what does not run says why; what is refused.
 
 #include <gmock/gmock.h>
-#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -24,20 +23,10 @@ const std::string kPair = WARPFOLD_SOURCE_DIR "/configs/scenarios/qkv_philox_sma
 
 class WhatIf : public Program {
  protected:
-  configs::Result result(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> all = arguments;
-    all.insert(all.end(), {"--format", "json"});
-    const Ended ended = run(all);
-    if (ended.exit_code != 0) throw std::runtime_error(ended.err);
-    configs::Result message;
-    const auto status = google::protobuf::util::JsonStringToMessage(ended.out, &message);
-    if (!status.ok()) throw std::runtime_error(status.ToString());
-    return message;
-  }
+  configs::Result result(const std::vector<std::string>& arguments) const { return message<configs::Result>(arguments); }
   std::string refusal(std::vector<std::string> arguments) const {
     arguments.insert(arguments.begin(), "whatif");
-    const Ended ended = run(arguments);
-    return ended.exit_code == 2 && ended.out.empty() ? ended.err : "exit code " + std::to_string(ended.exit_code);
+    return refused(arguments);
   }
 };
 

@@ -247,7 +247,7 @@ TEST_F(Store, KnowsWhichProcessesHaveEnded) {
     std::ofstream(folder("workers") + "/" + name) << text;
   };
   EXPECT_TRUE(own->alive(own->name()));
-  EXPECT_FALSE(own->alive("nobody-1-1"));
+  EXPECT_FALSE(own->alive("unknown-1-1"));
   with("same", "process", "process " + std::to_string(getpid()));
   EXPECT_TRUE(own->alive("same"));
   with("later", "start", "start 1");  // a process id that has been given away again

@@ -20,7 +20,7 @@ Outcome<void> occupancy_command(const Invocation& invocation) {
       "  warpfold occupancy qkv_philox_small\n"
       "  warpfold occupancy scenario.textproto --steps 4 --format csv --output occupancy.csv\n"
       "  warpfold simulate scenario.textproto --set kernel.rng.footprint.registers_per_thread=24\n");
-  options.add()("policy", po::value<std::string>()->value_name("NAME"), "run under this policy instead of the scenario's");
+  add_policy_option(options);
   options.add()("steps", po::value<std::string>()->default_value("2")->value_name("N"),
                 "how many CTAs an SM more than now are tried, one at a time; 0 to 32");
   add_request(options);
@@ -33,12 +33,9 @@ Outcome<void> occupancy_command(const Invocation& invocation) {
   constexpr uint32_t kMostSteps = 32;
   const auto steps = options.number("steps", 0, kMostSteps);
   if (!steps) return std::unexpected(steps.error());
-  OccupancyQuestion question{.scenario = {request.kernels.file(), request.settings, invocation.command_line}, .steps = *steps};
-  if (options.has("policy")) {
-    const auto kind = policy_by_name("--policy", options.text("policy"));
-    if (!kind) return std::unexpected(kind.error());
-    question.scenario.settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
-  }
+  auto settings = settings_with_policy(options, request.settings);
+  if (!settings) return std::unexpected(settings.error());
+  OccupancyQuestion question{.scenario = {request.kernels.file(), std::move(*settings), invocation.command_line}, .steps = *steps};
   const auto result = ask_occupancy(question, request.how);
   if (!result) return std::unexpected(result.error());
   if (options.has("html")) {

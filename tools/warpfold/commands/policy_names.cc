@@ -24,4 +24,17 @@ Outcome<configs::PolicyKind> policy_by_name(const std::string& option, const std
   return user_error(option + ": unknown policy \"" + name + "\"" + suggestion(name, known));
 }
 
+void add_policy_option(Options& options) {
+  options.add()("policy", boost::program_options::value<std::string>()->value_name("NAME"),
+                "run under this policy instead of the scenario's");
+}
+
+Outcome<std::vector<std::string>> settings_with_policy(const Options& options, std::vector<std::string> settings) {
+  if (!options.has("policy")) return settings;
+  const auto kind = policy_by_name("--policy", options.text("policy"));
+  if (!kind) return std::unexpected(kind.error());
+  settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
+  return settings;
+}
+
 }  // namespace warpfold::cli

@@ -5,6 +5,7 @@
 
 #include "configs/scenario.pb.h"
 #include "tools/warpfold/failure.h"
+#include "tools/warpfold/run/options.h"
 
 namespace warpfold::cli {
 
@@ -14,5 +15,10 @@ std::string policy_option_name(std::string name);
 // What `option` asks for by name, upper or lower case; `besides`: other words that the option takes.
 Outcome<configs::PolicyKind> policy_by_name(const std::string& option, const std::string& name,
                                             const std::vector<std::string>& besides = {});
+
+// --policy NAME, for commands that run a scenario under one policy.
+void add_policy_option(Options& options);
+// The settings of the request, with the policy that --policy names.
+Outcome<std::vector<std::string>> settings_with_policy(const Options& options, std::vector<std::string> settings);
 
 }  // namespace warpfold::cli

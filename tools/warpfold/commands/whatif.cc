@@ -76,7 +76,7 @@ Outcome<void> whatif_command(const Invocation& invocation) {
       "  warpfold whatif scenario.textproto --policy carve_out --resources tensor,issue_slot,l2_latency --factor 1.5\n"
       "  warpfold whatif scenario.textproto --format csv --output sensitivity.csv\n"
       "  warpfold simulate scenario.textproto --set sm.tensor.scale=2\n");
-  options.add()("policy", po::value<std::string>()->value_name("NAME"), "run under this policy instead of the scenario's");
+  add_policy_option(options);
   options.add()("resources", po::value<std::string>()->default_value("all")->value_name("LIST"),
                 "some of the above, with commas; all: but sm_count, clock and power_cap, which are many at once");
   options.add()("factor", po::value<std::string>()->default_value("2")->value_name("F"),
@@ -88,18 +88,15 @@ Outcome<void> whatif_command(const Invocation& invocation) {
   if (!asked) return std::unexpected(asked.error());
   if (!*asked) return {};
   const Request& request = **asked;
-  WhatIfQuestion question{.scenario = {request.kernels.file(), request.settings, invocation.command_line}, .resources = {}};
+  auto settings = settings_with_policy(options, request.settings);
+  if (!settings) return std::unexpected(settings.error());
+  WhatIfQuestion question{.scenario = {request.kernels.file(), std::move(*settings), invocation.command_line}, .resources = {}};
   const auto factor = factor_option(options);
   if (!factor) return std::unexpected(factor.error());
   question.factor = *factor;
   auto resources = resources_option(options);
   if (!resources) return std::unexpected(resources.error());
   question.resources = std::move(*resources);
-  if (options.has("policy")) {
-    const auto kind = policy_by_name("--policy", options.text("policy"));
-    if (!kind) return std::unexpected(kind.error());
-    question.scenario.settings.push_back("policy.kind=" + configs::PolicyKind_Name(*kind));
-  }
   const auto result = ask_what_if(question, request.how);
   if (!result) return std::unexpected(result.error());
   if (options.has("html")) {
