@@ -121,6 +121,26 @@ TEST_F(Store, IsSharedByProcesses) {
   EXPECT_EQ(recorded(), kPoints);
 }
 
+// What another process finished, and removed the plan of, since this one opened the store.
+TEST_F(Store, ReadsTheLogBehindItsClaim) {
+  const auto plan = keys(20);
+  const auto late = PointStore::open(points()).value();
+  const auto early = PointStore::open(points()).value();
+  ASSERT_TRUE(early->finish(
+      plan, 1, PointStore::Others::kAwait, [](size_t i) -> Outcome<configs::StudyPoint> { return point(i); }, kNoWatch));
+  early->forget_plan(plan);
+  size_t by_late = 0;
+  ASSERT_TRUE(late->finish(
+      plan, 1, PointStore::Others::kAwait,
+      [&](size_t i) -> Outcome<configs::StudyPoint> {
+        ++by_late;
+        return point(i);
+      },
+      kNoWatch));
+  EXPECT_EQ(by_late, 0);
+  EXPECT_EQ(recorded(), plan.size());
+}
+
 TEST_F(Store, TakesOverWhatAKilledProcessHasClaimed) {
   const auto plan = keys(40);
   const pid_t child = start([&] {

@@ -139,12 +139,16 @@ class PointStore::Work {
     return {};
   }
 
-  // What no process has claimed, else what one that has ended has left.
+  // What no process has claimed, else what one that has ended has left. The log is read once more behind the claim: the owner of an
+  // earlier one may have recorded its last points, and ended, since it was read before.
   Outcome<std::optional<PointRange>> claim(ClaimChain& chain) {
     auto claimed = chain.next([&](size_t begin) { return claim_end(begin); });
-    if (!claimed || *claimed) return claimed;
-    log_.refresh();
-    return chain.take_over([&](const PointRange& range) { return unfinished(range); });
+    if (claimed && !*claimed) {
+      log_.refresh();
+      claimed = chain.take_over([&](const PointRange& range) { return unfinished(range); });
+    }
+    if (claimed && *claimed) log_.refresh();
+    return claimed;
   }
 
   // So many of the points behind `begin` that are not there that they take as long as a claim may, and no more than a quarter of
