@@ -47,5 +47,6 @@ set(library_headers
   <algorithm> <array> <charconv> <cmath> <cstdint> <expected> <functional> <map> <memory> <numeric> <optional> <ranges> <set> <span>
   <sstream> <stdexcept> <string> <string_view> <utility> <variant> <vector>
   <google/protobuf/descriptor.h> <google/protobuf/generated_message_util.h> <google/protobuf/message.h> <google/protobuf/repeated_field.h>)
-warpfold_headers(room_headers HEADERS ${library_headers} LINKS protobuf::libprotobuf)
-warpfold_headers(plain_headers HEADERS ${library_headers} OPTIONS ${no_hurry} LINKS protobuf::libprotobuf)
+warpfold_headers(hot_headers HEADERS ${library_headers} LINKS protobuf::libprotobuf)
+warpfold_headers(room_headers HEADERS ${library_headers} OPTIONS ${hardened} LINKS protobuf::libprotobuf)
+warpfold_headers(plain_headers HEADERS ${library_headers} OPTIONS ${no_hurry} ${hardened} LINKS protobuf::libprotobuf)

@@ -11,8 +11,8 @@ class Interrupted : public std::runtime_error {
   Interrupted() : std::runtime_error("interrupted") {}
 };
 
-// Whether simulations of this process are to stop. Each looks where a loop ends on an SM that is folded, and where SM classes take
-// turns: within milliseconds, but for a run that replays everything on SMs of one class, which looks when a launch ends.
+// Whether simulations of this process are to stop. An SM looks in every cycle that it simulates, the dealing of
+// CTAs at every run of equal ones.
 inline std::atomic<bool>& stop_wanted() {
   static std::atomic<bool> wanted{false};
   return wanted;

@@ -5,7 +5,6 @@
 #include <queue>
 #include <utility>
 
-#include "sim/engine/interrupt.h"
 
 namespace warpfold::sim {
 
@@ -160,7 +159,6 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
     if (class_run.sm->control().launch_ended) until = std::min(until, at + 1);
     if (limits.while_many && class_run.next == kNever && asking().size() <= 1) break;
     if (++turns_taken % kTurnsBetweenLooks != 0) continue;
-    stop_if_wanted();
     if (limits.instructions != UINT64_MAX && instructions() >= limits.instructions) break;
   }
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/engine/interrupt.h"
 #include "sim/plan/epochs.h"
 
 namespace warpfold::sim {
@@ -57,6 +58,7 @@ class Levels {
 
   // `length`: how far a CTA of the run takes each SM, at least 1.
   void deal(const traces::CtaRun& run, const std::vector<uint64_t>& length) {
+    stop_if_wanted();
     uint64_t level = 0;  // the most that no SM has to pass
     const uint64_t most = std::ranges::max(taken_) + (run.count / taken_.size() + 1) * std::ranges::max(length);
     for (uint64_t step = std::bit_floor(most); step > 0; step /= 2) {

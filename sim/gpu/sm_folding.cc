@@ -1,6 +1,5 @@
 #include "sim/gpu/sm_folding.h"
 
-#include "sim/engine/interrupt.h"
 
 namespace warpfold::sim {
 
@@ -25,7 +24,6 @@ std::unique_ptr<SmFolding> SmFolding::checkpoint(const FoldOptions& options, Sm&
 }
 
 void SmFolding::loop_ended(Sm& /*sm*/, Cycle now, Cycle limit) {
-  stop_if_wanted();
   const auto skipped = memoizer_.loop_ended(now, limit, sampler_ ? sampler_->measured() : 0);
   if (!sampler_) return;
   if (skipped) return sampler_->fast_forwarded(skipped->by, skipped->instructions);

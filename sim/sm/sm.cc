@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "sim/engine/interrupt.h"
 #include "sim/sm/barrier_unit.h"
 #include "sim/sm/cta_slots.h"
 #include "sim/sm/sm_absence.h"
@@ -59,6 +60,7 @@ void Sm::step(Cycle now) {
 Cycle Sm::run(Cycle limit) {
   control_.begin();
   while (true) {
+    stop_if_wanted();
     const Cycle next = next_time();
     if (next >= limit || (control_.launch_ended | control_.paused | (control_.shared & control_.may_diverge))) return next;
     if (next >= observation_.next_sample) sample_use(*this, next);
@@ -73,6 +75,7 @@ Cycle Sm::run_to_access(Cycle limit) {
   if (next == kNever) return next;
   Cycle passed = 0;  // nothing that was asked for passes before
   do {
+    stop_if_wanted();
     if (next >= observation_.next_sample) sample_use(*this, next);
     step(next);
     next = next_time();

@@ -48,6 +48,25 @@ TEST_F(Limits, OfTimeEndsACommandWithItsOwnExitCode) {
   EXPECT_EQ(ended.out, "");
 }
 
+// 2^40 passes of a loop before an mbarrier that no warp completes.
+TEST_F(Limits, OfTimeEndAReplayThatFoldingWouldNotNeed) {
+  std::string kernel = stuck_kernel();
+  const std::string wait = "    [B------:R-:W0:-:S02] SYNCS";
+  kernel.insert(kernel.find(wait), "    loop 1099511627776\n      [B------:R-:W-:-:S02] IADD3 R2, R2, R3, RZ ;\n    end\n");
+  write("stuck.wfs", kernel);
+  write("s.textproto", "gpu_file: \"" WARPFOLD_SOURCE_DIR
+                       "/configs/gpus/h100_sxm.textproto\"\n"
+                       "kernel { name: \"k\" trace { path: \"stuck.wfs\" } }\n");
+  const Ended folded = run({"simulate", "s.textproto"});
+  EXPECT_EQ(folded.exit_code, kDeadlock);
+  EXPECT_THAT(folded.err, HasSubstr("k CTA 0 waiter warp 0 (sub-core 0): short_scoreboard since cycle 2199023255552"));
+  for (const std::vector<std::string>& how : {std::vector<std::string>{"--fold", "off"}, {"--sms", "all"}}) {
+    const Ended replayed = run(with({"simulate", "s.textproto", "--time-limit", "1"}, how));
+    EXPECT_EQ(replayed.exit_code, kLimit);
+    EXPECT_EQ(replayed.err, "time limit of 1 s reached (--time-limit): nothing is kept\n") << how[1];
+  }
+}
+
 TEST_F(Limits, OfMemoryEndsACommandWithItsOwnExitCode) {
   if (kSanitized) GTEST_SKIP() << "sanitizers reserve terabytes";
   write("s.textproto", small_scenario());

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "configs/printable.h"
+#include "tools/warpfold/figures/invariants.h"
 
 namespace warpfold::cli {
 
@@ -141,6 +142,7 @@ std::string json_number(double number) {
 }
 
 std::string to_json(const pb::Message& message) {
+  if (const auto place = non_finite_field(message)) throw std::logic_error(*place + " is not a finite number");
   Writer writer;
   writer.write_message(message);
   return writer.take() + "\n";

@@ -4,10 +4,12 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/fold.h"
+#include "tools/warpfold/figures/invariants.h"
 #include "tools/warpfold/figures/reason.h"
 #include "tools/warpfold/figures/result.h"
 #include "tools/warpfold/figures/slowdown.h"
@@ -243,7 +245,11 @@ Outcome<std::vector<configs::Result>> Runner::run(std::vector<Planned> planned) 
   const auto written = policies::plan_in_sequence(planned.front().scenario, kernels_);
   if (!written) return std::unexpected(Failure(written.error()));
   auto results = run_folded(planned, *written, options_.folding.options);
-  if (!results || !options_.folding.shadow) return results;
+  if (!results) return results;
+  for (const configs::Result& result : *results) {
+    if (const auto broken = broken_invariant(result)) throw std::logic_error("the result breaks an invariant: " + *broken);
+  }
+  if (!options_.folding.shadow) return results;
   const auto replayed = run_folded(planned, *written, {.mode = sim::FoldMode::kOff});
   if (!replayed) return std::unexpected(replayed.error());
   for (size_t p = 0; p < planned.size(); ++p) {
