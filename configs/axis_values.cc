@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -94,13 +95,13 @@ Expected<std::vector<std::string>> axis_values(const std::string& written) {
     const auto how = number(by);
     std::string more;
     if (!how || words >> more)
-      return fail("a range is \"FIRST..LAST step NUMBER\", with step, times or log, not " + in_quotes(written));
+      return fail("a range is \"FIRST..LAST step NUMBER\", with step, times or log, not " + escape::quoted(written));
     range.by = *how;
   }
   if (range.word == "step") return stepped(range);
   if (range.word == "times") return multiplied(range);
   if (range.word == "log") return logarithmic(range);
-  return fail("a range goes by step, times or log, not " + in_quotes(range.word) +
+  return fail("a range goes by step, times or log, not " + escape::quoted(range.word) +
               suggestion(range.word, {"step", "times", "log"}));
 }
 
@@ -138,8 +139,8 @@ std::optional<Finding> expand_axes(Study& study) {
       std::vector<uint32_t> unused;
       if (auto fault = expand(inner, *along.mutable_value(), unused)) return fault;
       if (along.value_size() == axis.value_size()) continue;
-      return Finding{inner, "axis " + in_quotes(axis.name()) + " has " + std::to_string(axis.value_size()) +
-                                " values, and along with it " + in_quotes(along.name()) + " has " +
+      return Finding{inner, "axis " + escape::quoted(axis.name()) + " has " + std::to_string(axis.value_size()) +
+                                " values, and along with it " + escape::quoted(along.name()) + " has " +
                                 std::to_string(along.value_size())};
     }
   }
@@ -149,7 +150,7 @@ std::optional<Finding> expand_axes(Study& study) {
 Expected<Axis> axis_of(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return fail("--axis takes NAME=VALUE,VALUE,..., such as 'gpu.sm_count=100..160 step 10', not " + in_quotes(text));
+    return fail("--axis takes NAME=VALUE,VALUE,..., such as 'gpu.sm_count=100..160 step 10', not " + escape::quoted(text));
   Axis axis;
   axis.set_name(text.substr(0, equals));
   std::istringstream values(text.substr(equals + 1));

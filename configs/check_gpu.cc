@@ -6,6 +6,7 @@
 #include "configs/check.h"
 #include "configs/load.h"
 #include "configs/resources.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -287,7 +288,7 @@ std::optional<Finding> find_fault(const Gpu& gpu) {
   if (gpu.architecture().empty()) return Finding{"architecture", "architecture is missing"};
   const int architecture = architecture_number(gpu.architecture());
   if (architecture == 0) {
-    return Finding{"architecture", "architecture must look like \"sm_90\", not \"" + gpu.architecture() + "\""};
+    return Finding{"architecture", "architecture must look like \"sm_90\", not " + escape::quoted(gpu.architecture())};
   }
   if (auto fault = check_limits(gpu, architecture)) return fault;
   if (!gpu.sub_core().has_register_file_cache()) {

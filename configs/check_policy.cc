@@ -4,6 +4,7 @@
 
 #include "configs/check.h"
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -27,9 +28,10 @@ class Named {
 
   std::optional<Finding> add(const std::string& name, const std::string& path) {
     if (std::ranges::find(known_, name) == known_.end()) {
-      return Finding{path, "no kernel called \"" + name + "\"" + suggestion(name, known_)};
+      return Finding{path, "no kernel called " + escape::quoted(name) + suggestion(name, known_)};
     }
-    if (std::ranges::find(named_, name) != named_.end()) return Finding{path, "a second " + what_ + " for kernel \"" + name + "\""};
+    if (std::ranges::find(named_, name) != named_.end())
+      return Finding{path, "a second " + what_ + " for kernel " + escape::quoted(name)};
     named_.push_back(name);
     return std::nullopt;
   }

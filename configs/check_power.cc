@@ -1,6 +1,7 @@
 #include <sstream>
 
 #include "configs/check.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -80,8 +81,8 @@ std::optional<Finding> find_power_fault(const Gpu& gpu) {
   if (gpu.clock() != POWER) return std::nullopt;
   if (!gpu.has_power()) return Finding{"clock", "clock: POWER needs a power model, and the file of " + gpu.name() + " has none"};
   if (gpu.power().gpu() != gpu.name()) {
-    return Finding{"clock", "clock: POWER needs a power model of " + gpu.name() + ", this one is of " + gpu.power().gpu() +
-                                " (power.gpu): say so where it is to stand for it"};
+    return Finding{"clock", "clock: POWER needs a power model of " + escape::unquoted(gpu.name()) + ", this one is of " +
+                                escape::unquoted(gpu.power().gpu()) + " (power.gpu): say so where it is to stand for it"};
   }
   return std::nullopt;
 }

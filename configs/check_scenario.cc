@@ -8,6 +8,7 @@
 #include "configs/check.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -23,7 +24,7 @@ std::optional<Finding> check_name(const std::string& what, const std::string& na
   if (name.empty()) return Finding{path, what + " has no name"};
   if (good_name(name)) return std::nullopt;
   return Finding{path + ".name", "a " + what + "'s name is made of letters, digits, _ and - and does not start with a digit, not " +
-                                     in_quotes(name)};
+                                     escape::quoted(name)};
 }
 
 std::string indexed(const std::string& field, int index) { return field + "[" + std::to_string(index) + "]"; }
@@ -36,7 +37,7 @@ std::vector<std::string> kernel_names(const Scenario& scenario) {
 
 std::optional<Finding> unknown_kernel(const std::string& name, const std::vector<std::string>& known, const std::string& path) {
   if (std::ranges::find(known, name) != known.end()) return std::nullopt;
-  return Finding{path, "no kernel called " + in_quotes(name) + suggestion(name, known)};
+  return Finding{path, "no kernel called " + escape::quoted(name) + suggestion(name, known)};
 }
 
 // `known`: the kernels that are written before.
@@ -47,14 +48,14 @@ std::optional<Finding> check_tensors(const Kernel& kernel, const std::vector<std
     const std::string at = indexed(path + ".tensor", t);
     if (tensor.stream().empty()) return Finding{at, "no stream: a tensor names one of the kernel's streams"};
     if (std::ranges::find(streams, tensor.stream()) != streams.end())
-      return Finding{at + ".stream", "a second tensor for stream " + in_quotes(tensor.stream())};
+      return Finding{at + ".stream", "a second tensor for stream " + escape::quoted(tensor.stream())};
     streams.push_back(tensor.stream());
     const size_t dot = tensor.of().find('.');
     if (dot == std::string::npos || dot + 1 == tensor.of().size())
-      return Finding{tensor.has_of() ? at + ".of" : at, "expected KERNEL.STREAM, not " + in_quotes(tensor.of())};
+      return Finding{tensor.has_of() ? at + ".of" : at, "expected KERNEL.STREAM, not " + escape::quoted(tensor.of())};
     const std::string of = tensor.of().substr(0, dot);
     if (std::ranges::find(known, of) == known.end())
-      return Finding{at + ".of", "no kernel called " + in_quotes(of) + " is written before this one" + suggestion(of, known)};
+      return Finding{at + ".of", "no kernel called " + escape::quoted(of) + " is written before this one" + suggestion(of, known)};
   }
   return std::nullopt;
 }
@@ -81,7 +82,7 @@ std::optional<Finding> check_kernels(const Scenario& scenario) {
     const Kernel& kernel = scenario.kernel(i);
     if (auto fault = check_name("kernel", kernel.name(), path)) return fault;
     if (std::find(names.begin(), names.begin() + i, kernel.name()) != names.begin() + i) {
-      return Finding{path + ".name", "a second kernel called " + in_quotes(kernel.name())};
+      return Finding{path + ".name", "a second kernel called " + escape::quoted(kernel.name())};
     }
     if (auto fault = find_workload_fault(kernel, path)) return fault;
     if (auto fault = check_footprint(kernel.footprint(), path + ".footprint")) return fault;
@@ -162,15 +163,15 @@ std::optional<Finding> find_parameter_fault(const Scenario& scenario) {
     const std::string path = indexed("parameter", i);
     if (auto fault = check_name("parameter", parameter.name(), path)) return fault;
     if (std::ranges::find(names, parameter.name()) != names.end()) {
-      return Finding{path + ".name", "a second parameter called " + in_quotes(parameter.name())};
+      return Finding{path + ".name", "a second parameter called " + escape::quoted(parameter.name())};
     }
     names.push_back(parameter.name());
     if (Scenario::descriptor()->FindFieldByName(parameter.name()) != nullptr) {
       return Finding{path + ".name",
-                     "a parameter cannot be called " + in_quotes(parameter.name()) + ": a scenario has a field of that name"};
+                     "a parameter cannot be called " + escape::quoted(parameter.name()) + ": a scenario has a field of that name"};
     }
-    if (!parameter.has_value()) return Finding{path, "parameter " + in_quotes(parameter.name()) + " has no value"};
-    if (parameter.sets().empty()) return Finding{path, "parameter " + in_quotes(parameter.name()) + " sets nothing"};
+    if (!parameter.has_value()) return Finding{path, "parameter " + escape::quoted(parameter.name()) + " has no value"};
+    if (parameter.sets().empty()) return Finding{path, "parameter " + escape::quoted(parameter.name()) + " sets nothing"};
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include "configs/expression.h"
 #include "configs/near_miss.h"
 #include "configs/study_words.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -19,15 +20,17 @@ std::optional<Finding> check_axes(const Study& study) {
     const Axis& axis = study.axis(i);
     const std::string path = indexed("axis", i);
     if (axis.name().empty()) return Finding{path, "an axis has no name"};
-    if (axis.value().empty()) return Finding{path, "axis " + in_quotes(axis.name()) + " has no value"};
+    if (axis.value().empty()) return Finding{path, "axis " + escape::quoted(axis.name()) + " has no value"};
     for (int other = 0; other < i; ++other) {
-      if (study.axis(other).name() == axis.name()) return Finding{path + ".name", "a second axis called " + in_quotes(axis.name())};
+      if (study.axis(other).name() == axis.name())
+        return Finding{path + ".name", "a second axis called " + escape::quoted(axis.name())};
     }
     std::set<std::string> seen;
     for (int v = 0; v < axis.value_size(); ++v) {
       if (seen.insert(axis.value(v)).second) continue;
       const int written = v < axis.written_size() ? static_cast<int>(axis.written(v)) : v;
-      return Finding{indexed(path + ".value", written), "axis " + in_quotes(axis.name()) + " has " + axis.value(v) + " twice"};
+      return Finding{indexed(path + ".value", written),
+                     "axis " + escape::quoted(axis.name()) + " has " + escape::unquoted(axis.value(v)) + " twice"};
     }
   }
   return std::nullopt;
@@ -48,8 +51,8 @@ std::optional<Finding> check_along(const Study& study) {
       const Along& along = study.axis(a).along(w);
       const std::string path = indexed(indexed("axis", a) + ".along", w);
       if (along.name().empty())
-        return Finding{path, "what varies along with axis " + in_quotes(study.axis(a).name()) + " has no name"};
-      if (!names.insert(along.name()).second) return Finding{path + ".name", in_quotes(along.name()) + " varies twice"};
+        return Finding{path, "what varies along with axis " + escape::quoted(study.axis(a).name()) + " has no name"};
+      if (!names.insert(along.name()).second) return Finding{path + ".name", escape::quoted(along.name()) + " varies twice"};
     }
   }
   return std::nullopt;
@@ -57,7 +60,8 @@ std::optional<Finding> check_along(const Study& study) {
 
 // Points are listed before their conditions are looked at.
 std::optional<Finding> check_size(const Study& study) {
-  constexpr uint64_t kMostPoints = 1'000'000;  // assumed: ten times the size at which the store of points was measured (decision 35)
+  constexpr uint64_t kMostPoints =
+      1'000'000;  // assumed: ten times the size at which the store of points was measured (decision 35)
   uint64_t points = 1;
   for (int a = 0; a < study.axis_size(); ++a) {
     points *= static_cast<uint64_t>(std::max(study.axis(a).value_size(), 1));
@@ -100,7 +104,7 @@ std::optional<Finding> check_questions(const Study& study) {
       for (int m = 0; m < list->size(); ++m) {
         if (std::ranges::find(known, list->at(m)) != known.end()) continue;
         return Finding{indexed(path + (list == &front.minimize() ? ".minimize" : ".maximize"), m),
-                       "no measure and no axis called " + in_quotes(list->at(m)) + suggestion(list->at(m), known)};
+                       "no measure and no axis called " + escape::quoted(list->at(m)) + suggestion(list->at(m), known)};
       }
     }
   }
@@ -111,7 +115,7 @@ std::optional<Finding> check_questions(const Study& study) {
     std::vector<std::string> axes;
     for (const Axis& axis : study.axis()) axes.push_back(axis.name());
     if (std::ranges::find(axes, least.axis()) == axes.end())
-      return Finding{path + ".axis", "no axis called " + in_quotes(least.axis()) + suggestion(least.axis(), axes)};
+      return Finding{path + ".axis", "no axis called " + escape::quoted(least.axis()) + suggestion(least.axis(), axes)};
     if (auto fault = check_condition(study, least.such_that(), words_of_runs(study), path + ".such_that")) return fault;
   }
   if (study.has_sample()) {
@@ -141,7 +145,7 @@ class FigureCheck {
     if (figure_.name().empty()) return Finding{path_, "a figure has no name"};
     // It names files.
     if (figure_.name().find_first_of("/\\ ") != std::string::npos) {
-      return Finding{path_ + ".name", "a figure's name is a file's: no / and no space, not " + in_quotes(figure_.name())};
+      return Finding{path_ + ".name", "a figure's name is a file's: no / and no space, not " + escape::quoted(figure_.name())};
     }
     if (auto fault = check_axes_of_kind()) return fault;
     for (int f = 0; f < figure_.fixed_size(); ++f) {
@@ -149,10 +153,10 @@ class FigureCheck {
     }
     for (const Axis& axis : study_.axis()) {
       if (std::ranges::find(used_, axis.name()) != used_.end()) continue;
-      return Finding{path_, "figure " + in_quotes(figure_.name()) + " says nothing of axis " + in_quotes(axis.name()) +
+      return Finding{path_, "figure " + escape::quoted(figure_.name()) + " says nothing of axis " + escape::quoted(axis.name()) +
                                 ": give it a fixed value"};
     }
-    if (figure_.quantity().empty()) return Finding{path_, "figure " + in_quotes(figure_.name()) + " shows no quantity"};
+    if (figure_.quantity().empty()) return Finding{path_, "figure " + escape::quoted(figure_.name()) + " shows no quantity"};
     for (int q = 0; q < figure_.quantity_size(); ++q) {
       if (auto fault = check_quantity(figure_.quantity(q), indexed(path_ + ".quantity", q))) return fault;
     }
@@ -192,15 +196,15 @@ class FigureCheck {
     if (axis(name) == nullptr) {
       std::vector<std::string> known;
       for (const Axis& each : study_.axis()) known.push_back(each.name());
-      return Finding{path, "no axis called " + in_quotes(name) + suggestion(name, known)};
+      return Finding{path, "no axis called " + escape::quoted(name) + suggestion(name, known)};
     }
-    if (std::ranges::find(used_, name) != used_.end()) return Finding{path, "axis " + in_quotes(name) + " is used twice"};
+    if (std::ranges::find(used_, name) != used_.end()) return Finding{path, "axis " + escape::quoted(name) + " is used twice"};
     used_.push_back(name);
     return std::nullopt;
   }
 
   std::optional<Finding> run_over(const std::string& field, const std::string& name) {
-    if (name.empty()) return Finding{path_, "figure " + in_quotes(figure_.name()) + ": " + field + " is missing"};
+    if (name.empty()) return Finding{path_, "figure " + escape::quoted(figure_.name()) + ": " + field + " is missing"};
     return use(name, path_ + "." + field);
   }
 
@@ -211,16 +215,16 @@ class FigureCheck {
     const Axis& which = *axis(fixed.axis());
     if (std::ranges::find(which.value(), fixed.value()) != which.value().end()) return std::nullopt;
     const std::vector<std::string> known(which.value().begin(), which.value().end());
-    return Finding{path + ".value", "axis " + in_quotes(which.name()) + " has no value " + in_quotes(fixed.value()) +
+    return Finding{path + ".value", "axis " + escape::quoted(which.name()) + " has no value " + escape::quoted(fixed.value()) +
                                         suggestion(fixed.value(), known)};
   }
 
   std::optional<Finding> check_layer_quantity(const LayerQuantity& quantity, const std::string& path) const {
     const std::string& version = quantity.version();
     if (!version.empty() && version != "unfused" && version != "stacked" && version != "fused")
-      return Finding{path + ".version", "a version is one of unfused, stacked, fused, not " + in_quotes(version)};
+      return Finding{path + ".version", "a version is one of unfused, stacked, fused, not " + escape::quoted(version)};
     if (!version.empty() && version != "unfused" && !study_.layer().fused())
-      return Finding{path + ".version", "version " + in_quotes(version) + " needs fused: true of the layer"};
+      return Finding{path + ".version", "version " + escape::quoted(version) + " needs fused: true of the layer"};
     if (auto fault = check_kinds(quantity.of(), path + ".of")) return fault;
     return check_kinds(quantity.over(), path + ".over");
   }
@@ -231,7 +235,7 @@ class FigureCheck {
     for (int k = 0; k < part.kind_size(); ++k) {
       if (std::ranges::find(kKinds, part.kind(k)) != kKinds.end()) continue;
       return Finding{indexed(path + ".kind", k),
-                     "no class of operators called " + in_quotes(part.kind(k)) + suggestion(part.kind(k), kKinds)};
+                     "no class of operators called " + escape::quoted(part.kind(k)) + suggestion(part.kind(k), kKinds)};
     }
     return std::nullopt;
   }
@@ -300,7 +304,7 @@ std::optional<Finding> find_study_fault(const Study& study) {
   for (int i = 0; i < study.figure_size(); ++i) {
     for (int other = 0; other < i; ++other) {
       if (study.figure(other).name() == study.figure(i).name()) {
-        return Finding{indexed("figure", i) + ".name", "a second figure called " + in_quotes(study.figure(i).name())};
+        return Finding{indexed("figure", i) + ".name", "a second figure called " + escape::quoted(study.figure(i).name())};
       }
     }
     if (auto fault = FigureCheck(study, i).run()) return fault;

@@ -5,6 +5,7 @@
 
 #include "configs/check.h"
 #include "configs/gemm_library.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -92,8 +93,8 @@ void check_operands(ElementType type, const std::string& field, Checker& check) 
 template <typename Gemm>
 void check_library(const Gemm& gemm, Checker& check) {
   if (gemm.tile() == AUTO && find_gemm_library(gemm.library()) == nullptr) {
-    check.fault("library",
-                "tile AUTO needs the name of a library, not \"" + gemm.library() + "\"" + gemm_library_suggestion(gemm.library()));
+    check.fault("library", "tile AUTO needs the name of a library, not " + escape::quoted(gemm.library()) +
+                               gemm_library_suggestion(gemm.library()));
   }
   if (gemm.has_library() && gemm.tile() != AUTO) check.fault("library", "library needs tile: AUTO");
 }
@@ -362,10 +363,9 @@ std::optional<Finding> find_workload_fault(const Kernel& kernel, const std::stri
     case Kernel::WORKLOAD_NOT_SET:
       break;
   }
-  return Finding{path,
-                 "kernel \"" + kernel.name() +
-                     "\" has no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, flash_attention_2, "
-                     "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing"};
+  return Finding{path, "kernel " + escape::quoted(kernel.name()) +
+                           " has no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, flash_attention_2, "
+                           "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing"};
 }
 
 }  // namespace warpfold::configs

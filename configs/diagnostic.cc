@@ -1,14 +1,17 @@
 #include "configs/diagnostic.h"
 
+#include "escape/quoted.h"
+#include "escape/terminal.h"
+
 namespace warpfold {
 
 std::string Diagnostic::text() const {
-  std::string place = file;
+  std::string place = escape::path(file);
   if (line > 0) {
     place.append(place.empty() ? "line " : ":").append(std::to_string(line));
     if (column > 0) place.append(":").append(std::to_string(column));
   }
-  return place.empty() ? message : place + ": " + message;
+  return place.empty() ? escape::terminal(message) : place + ": " + escape::terminal(message);
 }
 
 Diagnostic Diagnostic::inside(const std::string& outer) const {

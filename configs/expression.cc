@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -166,7 +167,7 @@ class Reader {
     while (at_ < text_.size() && in_name(text_[at_])) ++at_;
     const std::string_view name = text_.substr(start, at_ - start);
     const auto word = words_.find(name);
-    if (!word) throw Mistake{start, "no " + in_quotes(name) + suggestion(name, words_.known)};
+    if (!word) throw Mistake{start, "no " + escape::quoted(name) + suggestion(name, words_.known)};
     return std::visit([](const auto& value) -> Value { return value; }, *word);
   }
 
@@ -181,7 +182,7 @@ Expected<bool> holds(const std::string& text, const Words& words) {
   try {
     return Reader(text, words).read();
   } catch (const Mistake& mistake) {
-    return fail(in_quotes(text) + ", character " + std::to_string(mistake.at + 1) + ": " + mistake.what);
+    return fail(escape::quoted(text) + ", character " + std::to_string(mistake.at + 1) + ": " + mistake.what);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "configs/field_writer.h"
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -54,7 +55,7 @@ std::vector<std::string> field_names(const pb::Descriptor& type) {
 
 Expected<const pb::FieldDescriptor*> find_field(const pb::Descriptor& type, const std::string& name) {
   if (const auto* field = type.FindFieldByName(name)) return field;
-  return fail("unknown field " + in_quotes(name) + " in " + type.name() + suggestion(name, field_names(type)));
+  return fail("unknown field " + escape::quoted(name) + " in " + type.name() + suggestion(name, field_names(type)));
 }
 
 // Of a group with alternatives the one that is there; none where there is none, or where `field` is no alternative.
@@ -74,7 +75,7 @@ class Finder {
     if (!found_.empty()) return std::move(found_);
     std::string why;
     for (const std::string& each : why_not_) why.append(why.empty() ? ": " : "; ").append(each);
-    return fail(in_quotes(path_) + " matches nothing" + why);
+    return fail(escape::quoted(path_) + " matches nothing" + why);
   }
 
  private:
@@ -108,7 +109,7 @@ class Finder {
       if (auto entered = enter(message, *field, at, way); !entered) return entered;
     }
     if (any) return {};
-    return mismatch("no field of this " + message.GetDescriptor()->name() + " is called " + in_quotes(names_[at]) +
+    return mismatch("no field of this " + message.GetDescriptor()->name() + " is called " + escape::quoted(names_[at]) +
                     suggestion(names_[at], field_names(*message.GetDescriptor())));
   }
 
@@ -124,7 +125,7 @@ class Finder {
       return {};
     }
     if (field.message_type() == nullptr)
-      return mismatch(field.name() + " is a plain value and has no field " + in_quotes(names_[at + 1]));
+      return mismatch(field.name() + " is a plain value and has no field " + escape::quoted(names_[at + 1]));
     if (!field.is_repeated()) return walk(reflection.GetMessage(message, &field), at + 1, std::move(way));
     return walk_elements(message, field, at + 1, std::move(way));
   }
@@ -202,7 +203,7 @@ Expected<std::vector<int>> find_elements(const pb::Message& message, const pb::F
   if (counted) return fail("no " + field.name() + " " + selector + ": there are " + std::to_string(size) + ", counted from 0");
   std::string letters = selector;
   std::erase(letters, kAnyLetters);
-  return fail("no " + field.name() + " called " + in_quotes(selector) + suggestion(letters, known));
+  return fail("no " + field.name() + " called " + escape::quoted(selector) + suggestion(letters, known));
 }
 
 Expected<std::vector<FieldPath>> find_fields(const pb::Message& root, std::string_view path) { return Finder(path).find(root); }

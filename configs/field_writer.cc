@@ -10,7 +10,8 @@
 #include <stdexcept>
 
 #include "configs/near_miss.h"
-#include "configs/printable.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 
 namespace warpfold::configs {
 
@@ -27,7 +28,7 @@ std::optional<Number> parse_number(std::string_view text) {
 }
 
 std::string wrong_value(const pb::FieldDescriptor& field, const std::string& expected, std::string_view value) {
-  return field.name() + " takes " + expected + ", not " + in_quotes(value);
+  return field.name() + " takes " + expected + ", not " + escape::quoted(value);
 }
 
 template <typename Integer>
@@ -102,7 +103,7 @@ class Writer {
   }
 
   Expected<std::string> string_value(std::string_view value) const {
-    const std::string why = why_unprintable(value);
+    const std::string why = escape::why_unprintable(value);
     if (!why.empty()) return fail(field_.name() + ": " + why);
     return std::string(value);
   }
@@ -114,7 +115,7 @@ class Writer {
     if (const auto* found = type.FindValueByName(upper)) return found;
     std::vector<std::string> known;
     for (int i = 0; i < type.value_count(); ++i) known.push_back(type.value(i)->name());
-    return fail("unknown value " + in_quotes(value) + " of " + field_.name() + suggestion(value, known));
+    return fail("unknown value " + escape::quoted(value) + " of " + field_.name() + suggestion(value, known));
   }
 
   pb::Message& message_;

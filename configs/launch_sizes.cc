@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 namespace {
@@ -35,9 +36,10 @@ class Sizes {
       names.push_back(parameter.name());
       if (parameter.name() != name) continue;
       if (parameter.value() > 0) return static_cast<uint64_t>(parameter.value());
-      return places_.fail({at("parameter", i) + ".value", "a size follows from " + in_quotes(name) + "; it must be at least 1"});
+      return places_.fail(
+          {at("parameter", i) + ".value", "a size follows from " + escape::quoted(name) + "; it must be at least 1"});
     }
-    return places_.fail({path, "no parameter with a value is called " + in_quotes(name) + suggestion(name, names)});
+    return places_.fail({path, "no parameter with a value is called " + escape::quoted(name) + suggestion(name, names)});
   }
 
   Expected<uint64_t> product(const google::protobuf::RepeatedPtrField<std::string>& names, uint64_t result,
@@ -46,7 +48,7 @@ class Sizes {
       const auto value = value_of(names.Get(i), path + "." + at("per", i));
       if (!value) return std::unexpected(value.error());
       if (__builtin_mul_overflow(result, *value, &result) || result > kMostProduct)
-        return places_.fail({path, "the product of " + in_quotes(names.Get(i)) + " and those before it is too large"});
+        return places_.fail({path, "the product of " + escape::quoted(names.Get(i)) + " and those before it is too large"});
     }
     return result;
   }

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "escape/quoted.h"
+#include "escape/visible.h"
+
 namespace warpfold {
 
 namespace {
@@ -47,9 +50,13 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
 
 std::string suggestion(std::string_view wrong, const std::vector<std::string>& known) {
   const std::string nearest = nearest_name(wrong, known);
-  if (!nearest.empty()) return "; did you mean \"" + nearest + "\"?";
+  if (!nearest.empty()) return "; did you mean " + escape::quoted(nearest) + "?";
+  constexpr size_t kMost = 2000;  // letters: names of an input may be many
   std::string list;
-  for (const std::string& name : known) list += (list.empty() ? "; known: " : ", ") + name;
+  for (const std::string& name : known) {
+    if (list.size() > kMost) return list + ", ...";
+    list += (list.empty() ? "; known: " : ", ") + escape::visible(name, escape::kMostQuoted);
+  }
   return list;
 }
 

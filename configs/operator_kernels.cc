@@ -8,9 +8,10 @@
 
 #include "configs/near_miss.h"
 #include "configs/places.h"
-#include "configs/printable.h"
 #include "configs/read_file.h"
 #include "configs/text.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 
 namespace warpfold::configs {
 
@@ -57,7 +58,7 @@ std::optional<Finding> find_name_fault(const OperatorKernel& kernel, const std::
     const std::string& name = kernel.operator_(o);
     if (known.empty() || std::ranges::find(known, name) != known.end()) continue;
     return Finding{path + ".operator[" + std::to_string(o) + "]",
-                   "no operator called \"" + printable(name) + "\"" + suggestion(name, known)};
+                   "no operator called " + escape::quoted(name) + suggestion(name, known)};
   }
   return std::nullopt;
 }
@@ -106,6 +107,7 @@ Expected<OperatorKernels> load_table(const std::string& path, const std::vector<
   if (tables_above >= kMostTables)
     return places.fail({"base", "more than " + std::to_string(kMostTables) + " tables follow each other"});
   const auto base = load_table((folder / table.base()).lexically_normal().string(), known, tables_above + 1);
+  if (!base && base.error().file.empty()) return places.fail({"base", base.error().message});
   if (!base) return std::unexpected(base.error());
   table.mutable_kernel()->MergeFrom(base->kernel());
   table.clear_base();

@@ -129,7 +129,9 @@ void Places::remove_element(const std::string& path) {
 }
 
 Diagnostic Places::find(const std::string& path) const {
-  Diagnostic place{files_.empty() ? std::string() : files_.back().name, 0, 0, {}};
+  // What is missing altogether is missing from the last file as a whole.
+  Diagnostic place;
+  if (!files_.empty()) place = {files_.back().name, 1, 1, {}};
   size_t deepest = 0;
   // A list that was set as a whole ("kernel[0].after") stands for its elements ("kernel[0].after[1]"), an added group for its
   // fields.

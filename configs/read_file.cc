@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "escape/quoted.h"
+
 namespace warpfold {
 
 namespace {
@@ -16,7 +18,7 @@ constexpr size_t kLargestFile = size_t{64} << 20U;
 }  // namespace
 
 Expected<std::string> read_file(const std::string& path) {
-  const auto cannot = [&path](const std::string& why) { return fail("cannot read \"" + path + "\": " + why); };
+  const auto cannot = [&path](const std::string& why) { return fail("cannot read " + escape::quoted_path(path) + ": " + why); };
   std::error_code ignored;  // what cannot be examined cannot be opened either, and that is reported
   if (std::filesystem::is_directory(path, ignored)) return cannot("it is a directory");
   errno = 0;

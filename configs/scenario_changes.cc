@@ -10,6 +10,7 @@
 #include "configs/merge.h"
 #include "configs/near_miss.h"
 #include "configs/search_path.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -88,7 +89,7 @@ Expected<void> ScenarioChanges::merged(const Scenario& own, const std::string& f
   const auto read = [&](const char* field, int index, const std::string& text, Expected<Change> change) -> Expected<void> {
     const auto at = locations.GetLocation(Scenario::descriptor()->FindFieldByName(field), index);
     const Diagnostic place{file, at.line + 1, at.column + 1, {}};
-    const std::string label = std::string(field) + " " + in_quotes(text) + ": ";
+    const std::string label = std::string(field) + " " + escape::quoted(text) + ": ";
     if (!change) return wrong(place, label + change.error().message);
     placed.push_back({*std::move(change), place, label, place});
     return {};
@@ -197,7 +198,7 @@ Expected<void> ScenarioChanges::apply_target(const Parameter& parameter, int ind
   const Parameter::Target& target = parameter.sets(target_index);
   const std::string root = "parameter[" + std::to_string(index) + "]";
   const std::string own = root + ".sets[" + std::to_string(target_index) + "]";
-  const std::string label = "parameter " + in_quotes(parameter.name()) + ": ";
+  const std::string label = "parameter " + escape::quoted(parameter.name()) + ": ";
   const auto refuse = [&](const std::string& path, const std::string& message) { return places_.fail({path, label + message}); };
   const uint64_t times = target.has_times() ? target.times() : 1;
   const uint64_t divide = target.has_divide() ? target.divide() : 1;
@@ -241,8 +242,8 @@ Expected<void> ScenarioChanges::note(const Changed& changed, const std::string& 
   if (is_merged_before(path)) return wrong(placed.place, placed.label + path + " is merged before settings and cannot be set");
   if (!placed.parameter.empty() && settled->contains(path)) {
     const Diagnostic& place = settled->at(path);
-    return wrong(
-        place, "this field is set by parameter " + in_quotes(placed.parameter) + "; set that: --set " + placed.parameter + "=...");
+    return wrong(place, "this field is set by parameter " + escape::quoted(placed.parameter) + "; set that: --set " +
+                            placed.parameter + "=...");
   }
   if (changed.removed) {
     places_.remove_element(path);
@@ -288,7 +289,8 @@ Expected<void> ScenarioChanges::name_in_full(PlacedChange& placed) const {
   } else if (of_gpu(path.substr(0, path.find('.')))) {
     path.insert(0, kOfGpu);
   } else if (plain && Scenario::descriptor()->FindFieldByName(path) == nullptr) {
-    return wrong(placed.place, placed.label + "no parameter or field called " + in_quotes(path) + suggestion(path, plain_names()));
+    return wrong(placed.place,
+                 placed.label + "no parameter or field called " + escape::quoted(path) + suggestion(path, plain_names()));
   }
   return {};
 }

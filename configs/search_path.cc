@@ -8,7 +8,8 @@
 #include <optional>
 
 #include "configs/near_miss.h"
-#include "configs/printable.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 
 namespace warpfold::configs {
 
@@ -98,7 +99,7 @@ Expected<std::string> find_config(const std::string& named, std::string_view kin
   if (const auto found = in_folders(fs::path(kind) / (stem + std::string(kEnding)))) return *found;
   std::vector<std::string> known;
   for (const fs::path& file : config_files(kind)) known.push_back(file.stem().string());
-  return fail("there is neither a file " + in_quotes(named) + " nor a " + kind_in_words(kind) + " of that name" +
+  return fail("there is neither a file " + escape::quoted(named) + " nor a " + kind_in_words(kind) + " of that name" +
               suggestion(stem, known));
 }
 

@@ -11,7 +11,8 @@
 #include "configs/field_writer.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
-#include "configs/printable.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 
 namespace warpfold::configs {
 
@@ -92,7 +93,7 @@ Expected<std::vector<int>> elements_to_remove(const pb::Message& message, const 
       if (known[i] == each && std::ranges::find(indices, static_cast<int>(i)) == indices.end())
         indices.push_back(static_cast<int>(i));
     }
-    if (indices.size() == before) return fail("no " + in_quotes(each) + " in " + field.name() + suggestion(each, known));
+    if (indices.size() == before) return fail("no " + escape::quoted(each) + " in " + field.name() + suggestion(each, known));
   }
   std::ranges::sort(indices);
   return indices;
@@ -125,8 +126,8 @@ class Changer {
       return owner == nullptr || !elements_to_remove(*owner, *path.last().field, change_.value);
     });
     if (!paths.empty()) return paths;
-    return fail(in_quotes(change_.path) +
-                (change_.verb == Verb::kUnset ? " is set nowhere" : ": no list has " + in_quotes(change_.value)));
+    return fail(escape::quoted(change_.path) +
+                (change_.verb == Verb::kUnset ? " is set nowhere" : ": no list has " + escape::quoted(change_.value)));
   }
 
   bool is_set(const FieldPath& path) const {
@@ -229,8 +230,8 @@ Expected<Change> parse_setting(const std::string& setting) {
 }
 
 std::string setting_label(const std::string& setting) {
-  return setting.starts_with(kUnsetWord) ? "--unset " + printable(setting.substr(kUnsetWord.size()))
-                                         : "--set " + printable(setting);
+  return setting.starts_with(kUnsetWord) ? "--unset " + escape::unquoted(setting.substr(kUnsetWord.size()))
+                                         : "--set " + escape::unquoted(setting);
 }
 
 Expected<std::vector<Changed>> apply_change(pb::Message& root, const Change& change) {

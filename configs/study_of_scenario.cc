@@ -6,6 +6,7 @@
 #include "configs/axis_values.h"
 #include "configs/check.h"
 #include "configs/search_path.h"
+#include "escape/quoted.h"
 
 namespace warpfold::configs {
 
@@ -17,8 +18,8 @@ std::string option_at(const std::string& path, const std::vector<std::string>& a
   if (open == std::string::npos) return "";
   const auto index = static_cast<size_t>(std::stoi(path.substr(open + 1)));
   const std::string list = path.substr(0, open);
-  if (list == "axis" && index < axes.size()) return "--axis '" + axes[index] + "': ";
-  if (list == "where" && index < where.size()) return "--where '" + where[index] + "': ";
+  if (list == "axis" && index < axes.size()) return "--axis " + escape::quoted(axes[index]) + ": ";
+  if (list == "where" && index < where.size()) return "--where " + escape::quoted(where[index]) + ": ";
   return "";
 }
 

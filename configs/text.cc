@@ -4,13 +4,15 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <cmath>
 #include <optional>
 #include <set>
 #include <vector>
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
-#include "configs/printable.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 
 namespace warpfold::configs {
 
@@ -91,17 +93,22 @@ std::vector<std::string> quoted_words(const std::string& message) {
 //   Unknown enumeration value of "CONCURENT" for field "kind".
 void improve(std::string_view text, const pb::Descriptor& root, FirstError::Error& error) {
   const std::vector<std::string> words = quoted_words(error.message);
-  if (words.size() != 2) return;
+  if (words.size() != 2) {
+    error.message = escape::remark(error.message);
+    return;
+  }
   if (error.message.starts_with("Message type \"") && error.message.find("\" has no field named \"") != std::string::npos) {
     const pb::Descriptor* type = root.file()->pool()->FindMessageTypeByName(words[0]);
     move_to_token(text, words[1], error);
-    error.message = "unknown field \"" + words[1] + "\" in " + type->name() + suggestion(words[1], field_names(*type));
+    error.message = "unknown field " + escape::quoted(words[1]) + " in " + type->name() + suggestion(words[1], field_names(*type));
   } else if (error.message.starts_with("Unknown enumeration value of \"")) {
     std::set<const pb::Descriptor*> seen;
     std::vector<std::string> known;
     collect_enum_values(root, words[1], seen, known);
     move_to_token(text, words[0], error);
-    error.message = "unknown value \"" + words[0] + "\" of " + words[1] + suggestion(words[0], known);
+    error.message = "unknown value " + escape::quoted(words[0]) + " of " + words[1] + suggestion(words[0], known);
+  } else {
+    error.message = escape::remark(error.message);
   }
 }
 
@@ -116,9 +123,13 @@ std::string what_is_wrong(const pb::Message& message, const pb::FieldDescriptor&
     if (field.enum_type()->FindValueByNumber(number) != nullptr) return {};
     return "unknown value " + std::to_string(number) + " of " + field.name();
   }
+  if (field.cpp_type() == pb::FieldDescriptor::CPPTYPE_DOUBLE) {
+    const double number = repeated ? reflection.GetRepeatedDouble(message, &field, index) : reflection.GetDouble(message, &field);
+    return std::isfinite(number) ? std::string() : field.name() + " takes a number, not infinity or nan";
+  }
   if (field.cpp_type() != pb::FieldDescriptor::CPPTYPE_STRING) return {};
   const std::string text = repeated ? reflection.GetRepeatedString(message, &field, index) : reflection.GetString(message, &field);
-  const std::string why = why_unprintable(text);
+  const std::string why = escape::why_unprintable(text);
   return why.empty() ? why : field.name() + ": " + why;
 }
 

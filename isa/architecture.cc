@@ -8,6 +8,7 @@
 #include "configs/embedded_file.h"
 #include "configs/enum_values.h"
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "isa/opcode_table.pb.h"
 #include "isa/table_base.h"
 
@@ -45,7 +46,7 @@ Expected<std::vector<uint8_t>> spread_row(const google::protobuf::RepeatedPtrFie
     if (entry.consumer() == "*") continue;
     const auto at = std::ranges::find(consumers, entry.consumer());
     if (at == consumers.end()) {
-      return fail("latency class \"" + producer + "\" names an unknown consumer \"" + entry.consumer() + "\"" +
+      return fail("latency class " + escape::quoted(producer) + " names an unknown consumer " + escape::quoted(entry.consumer()) +
                   suggestion(entry.consumer(), consumers));
     }
     cycles[at - consumers.begin()] = static_cast<uint8_t>(entry.cycles());
@@ -145,7 +146,7 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
     if (auto checked = check_row(row); !checked) return fail_here(checked.error());
     const auto at = std::ranges::find(result.latency_class_names_, row.latency_class());
     if (at == result.latency_class_names_.end()) {
-      return fail_here(fail("opcode " + row.name(0) + ": unknown latency class \"" + row.latency_class() + "\"" +
+      return fail_here(fail("opcode " + row.name(0) + ": unknown latency class " + escape::quoted(row.latency_class()) +
                             suggestion(row.latency_class(), result.latency_class_names_))
                            .error());
     }
@@ -181,7 +182,7 @@ Expected<const Architecture*> Architecture::find(std::string_view name) {
   }();
   const auto at = architectures.find(name);
   if (at != architectures.end()) return &at->second;
-  return fail("unknown architecture \"" + std::string(name) + "\"" + suggestion(name, known()));
+  return fail("unknown architecture " + escape::quoted(name) + suggestion(name, known()));
 }
 
 std::vector<std::string> Architecture::known() {
@@ -203,8 +204,8 @@ Expected<uint16_t> Architecture::resolve(std::string_view mnemonic) const {
   std::vector<std::string> names;
   for (const OpcodeInfo& info : opcodes_) names.push_back(info.name);
   const std::string near = nearest_name(base, names);
-  return fail("unknown opcode \"" + std::string(mnemonic) + "\" of " + name_ +
-              (near.empty() ? std::string() : "; did you mean \"" + near + "\"?"));
+  return fail("unknown opcode " + escape::quoted(mnemonic) + " of " + name_ +
+              (near.empty() ? std::string() : "; did you mean " + escape::quoted(near) + "?"));
 }
 
 int Architecture::register_latency(const OpcodeInfo& producer, const OpcodeInfo& consumer) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "isa/operand.h"
 
@@ -15,13 +16,11 @@ namespace warpfold::isa {
 
 namespace {
 
-std::string quoted(std::string_view text) { return std::string("\"").append(text).append("\""); }
-
 // One key of the effect braces.
 struct EffectField {
   std::string_view name;
-  std::vector<std::string> EffectNames::*names;  // of what the value is an index into; null: a plain number
-  bool flag;                                     // written as the bare key
+  std::vector<std::string> EffectNames::* names;  // of what the value is an index into; null: a plain number
+  bool flag;                                      // written as the bare key
   int64_t least;
   int64_t most;
   int64_t (*get)(const Effect&);
@@ -29,7 +28,7 @@ struct EffectField {
 };
 
 template <auto Member>
-constexpr EffectField effect_field(std::string_view name, std::vector<std::string> EffectNames::*names = nullptr) {
+constexpr EffectField effect_field(std::string_view name, std::vector<std::string> EffectNames::* names = nullptr) {
   using Value = std::remove_cvref_t<decltype(std::declval<Effect>().*Member)>;
   return {name,
           names,
@@ -161,7 +160,7 @@ Expected<Guard> parse_guard(Cursor& cursor) {
   const std::string_view name = cursor.until(" \t;{");
   const auto operand = parse_operand(name);
   if (!operand || (operand->kind != OperandKind::kPredicate && operand->kind != OperandKind::kUniformPredicate)) {
-    return cursor.fail_at_position(start, quoted(name) + " is no predicate to guard an instruction with");
+    return cursor.fail_at_position(start, escape::quoted(name) + " is no predicate to guard an instruction with");
   }
   guard.uniform = operand->kind == OperandKind::kUniformPredicate;
   guard.predicate = operand->index;
@@ -193,20 +192,21 @@ Expected<void> parse_effect_entry(Cursor& cursor, Effect& effect, const EffectNa
   if (at == kEffectFields.end()) {
     std::vector<std::string> known;
     for (const EffectField& field : kEffectFields) known.emplace_back(field.name);
-    return cursor.fail_at_position(start, "unknown effect " + quoted(name) + suggestion(name, known));
+    return cursor.fail_at_position(start, "unknown effect " + escape::quoted(name) + suggestion(name, known));
   }
   if (at->flag) {
     at->set(effect, 1);
     return {};
   }
-  if (!cursor.take('=')) return cursor.fail_at_position(cursor.position(), "expected =NUMBER after " + quoted(name));
+  if (!cursor.take('=')) return cursor.fail_at_position(cursor.position(), "expected =NUMBER after " + escape::quoted(name));
   const size_t value_start = cursor.position();
   const std::string_view text = cursor.until(" \t}");
   if (at->names != nullptr && starts_a_name(text)) {
     const std::vector<std::string>& known = names.*(at->names);
     const auto named = std::ranges::find(known, text);
     if (named == known.end()) {
-      return cursor.fail_at_position(value_start, "unknown " + std::string(name) + " " + quoted(text) + suggestion(text, known));
+      return cursor.fail_at_position(value_start,
+                                     "unknown " + std::string(name) + " " + escape::quoted(text) + suggestion(text, known));
     }
     at->set(effect, named - known.begin());
     return {};
@@ -214,8 +214,8 @@ Expected<void> parse_effect_entry(Cursor& cursor, Effect& effect, const EffectNa
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < at->least || value > at->most) {
-    return cursor.fail_at_position(value_start, "bad value " + quoted(text) + " of effect " + std::string(name) + ", expected " +
-                                                    std::to_string(at->least) + " to " + std::to_string(at->most));
+    return cursor.fail_at_position(value_start, "bad value " + escape::quoted(text) + " of effect " + std::string(name) +
+                                                    ", expected " + std::to_string(at->least) + " to " + std::to_string(at->most));
   }
   at->set(effect, value);
   return {};
@@ -316,7 +316,7 @@ Expected<Instruction> parse_instruction(const Architecture& architecture, std::s
     if (auto effect = parse_effect(cursor, instruction.effect, known); !effect) return std::unexpected(effect.error());
   }
   if (!cursor.done())
-    return cursor.fail_at_position(cursor.position(), "unexpected text after the instruction: " + quoted(cursor.rest()));
+    return cursor.fail_at_position(cursor.position(), "unexpected text after the instruction: " + escape::quoted(cursor.rest()));
   return instruction;
 }
 

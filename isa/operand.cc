@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 
 namespace warpfold::isa {
@@ -156,7 +157,7 @@ Expected<Operand> parse_operand(std::string_view text) {
   // An operand ends at the comma behind its brackets.
   if (std::ranges::count(text, '[') != std::ranges::count(text, ']') ||
       std::ranges::count(text, '(') != std::ranges::count(text, ')'))
-    return fail("unbalanced brackets in \"" + std::string(text) + "\"");
+    return fail("unbalanced brackets in " + escape::quoted(text));
   Operand operand;
   operand.text = text;
   operand.reuse = text.find(".reuse") != std::string_view::npos;
@@ -185,7 +186,7 @@ Expected<Operand> parse_operand(std::string_view text) {
     return operand;
   }
   if (core.front() != '`' && std::isalpha(static_cast<unsigned char>(core.front())) == 0 && core.front() != '.') {
-    return fail("\"" + std::string(text) + "\" is no operand");
+    return fail(escape::quoted(text) + " is no operand");
   }
   return operand;
 }

@@ -7,6 +7,7 @@
 #include "configs/load.h"
 #include "configs/merge.h"
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::isa {
 
@@ -41,7 +42,7 @@ std::vector<std::string> names_of(const Opcodes& rows) {
 Expected<void> take_away(Opcodes& rows, const google::protobuf::RepeatedPtrField<std::string>& absent) {
   for (const std::string& name : absent) {
     const auto at = std::ranges::find_if(rows, [&](const table::Opcode& row) { return name_of(row) == name; });
-    if (at == rows.end()) return fail("absent: the base has no opcode " + in_quotes(name) + suggestion(name, names_of(rows)));
+    if (at == rows.end()) return fail("absent: the base has no opcode " + escape::quoted(name) + suggestion(name, names_of(rows)));
     rows.erase(at);
   }
   return {};
@@ -109,7 +110,7 @@ Expected<table::OpcodeTable> merged_table(const std::string& file, std::string_v
     return fail_here("base: tables form a cycle: " + chain + own.base());
   }
   const EmbeddedFile* base = embedded_table(own.base());
-  if (base == nullptr) return fail_here("base: unknown architecture " + in_quotes(own.base()) + known_tables(own.base()));
+  if (base == nullptr) return fail_here("base: unknown architecture " + escape::quoted(own.base()) + known_tables(own.base()));
   auto merged = merged_table(std::string(base->name), base->content, std::move(open));
   if (!merged) return merged;
 

@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/checks.h"
 
@@ -119,8 +120,8 @@ Problem check_cursor(Behaviour behaviour, const isa::Effect& effect, const Kerne
   const Cursor& cursor = kernel.cursors[static_cast<size_t>(effect.cursor)];
   const Ring& ring = kernel.rings[static_cast<size_t>(effect.barrier)];
   if (cursor.depth != ring.depth) {
-    return "cursor " + cursor.name + " of depth " + number(cursor.depth) + " used with ring " + ring.name + " of depth " +
-           number(ring.depth);
+    return "cursor " + cursor.name + " of depth " + number(cursor.depth) + " used with ring " + escape::unquoted(ring.name) +
+           " of depth " + number(ring.depth);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include <map>
 #include <string_view>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/checks.h"
 #include "traces/stats.h"
@@ -64,7 +65,7 @@ class RoleCheck {
         last_(static_instructions(role_.body)) {}
 
   Problem check() {
-    const std::string role = "role " + role_.name + ": ";
+    const std::string role = "role " + escape::unquoted(role_.name) + ": ";
     if (last_ == 0) return Fault(role + "no instructions", {Part::kRole, index_});
     if (const Problem problem = check_body(role_.body, 0)) return Fault(role + problem->message, problem->place);
     if (!ended_) return Fault(role + "does not end with EXIT", {Part::kRole, index_, last_});
@@ -79,7 +80,8 @@ class RoleCheck {
         for (const isa::Instruction& instruction : block->code) {
           ++position_;
           if (Problem problem = check_instruction(instruction, depth)) {
-            return Fault("instruction " + std::to_string(position_) + " (" + instruction.mnemonic + "): " + problem->message,
+            return Fault("instruction " + std::to_string(position_) + " (" + escape::unquoted(instruction.mnemonic) +
+                             "): " + problem->message,
                          {Part::kRole, index_, position_});
           }
         }
@@ -113,7 +115,7 @@ class RoleCheck {
       const auto parameter = static_cast<size_t>(trips.parameter);
       for (const CtaClass& cta_class : kernel_.cta_classes) {
         if (cta_class.values[parameter] > 0) continue;
-        return "class " + cta_class.name + " has " + kernel_.parameters[parameter] +
+        return "class " + escape::unquoted(cta_class.name) + " has " + kernel_.parameters[parameter] +
                "=0; only a loop with code behind it can be skipped";
       }
     }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "isa/assembler.h"
 #include "traces/connect.h"
@@ -27,7 +28,7 @@ std::vector<std::string> names(const auto& named) {
 size_t find_name(LineReader& line, const std::string& kind, const std::vector<std::string>& known) {
   const std::string name = line.name("the name of a " + kind);
   const auto found = std::ranges::find(known, name);
-  if (found == known.end()) line.fail("unknown " + kind + " \"" + name + "\"" + suggestion(name, known));
+  if (found == known.end()) line.fail("unknown " + kind + " " + escape::quoted(name) + suggestion(name, known));
   return static_cast<size_t>(found - known.begin());
 }
 
@@ -69,10 +70,11 @@ class Parser {
       if (const Expected<void> read = parse_line(content, start); !read) return std::unexpected(read.error());
     }
     if (kernel_open_) {
-      const std::string what = bodies_.empty() ? "" : " and its role " + kernel().roles.back().name;
-      return fail_at(file_, line_number_, 0, "the text ends inside kernel " + kernel().name + what + "; expected end");
+      const std::string what = bodies_.empty() ? "" : " and its role " + escape::unquoted(kernel().roles.back().name);
+      return fail_at(file_, line_number_, 1,
+                     "the text ends inside kernel " + escape::unquoted(kernel().name) + what + "; expected end");
     }
-    if (kernels_.empty()) return fail_at(file_, 0, 0, "no kernels; expected kernel NAME architecture=...");
+    if (kernels_.empty()) return fail_at(file_, 1, 1, "no kernels; expected kernel NAME architecture=...");
     return std::move(kernels_);
   }
 
@@ -124,7 +126,7 @@ class Parser {
     for (const Statement& statement : known_statements()) known.emplace_back(statement.keyword);
     const std::string where = kernel_open_ ? " in kernel " + kernels_.back().name : "";
     return fail_at(file_, line_number_, static_cast<int>(start) + 1,
-                   "unknown statement \"" + std::string(keyword) + "\"" + where + suggestion(keyword, known));
+                   "unknown statement " + escape::quoted(keyword) + where + suggestion(keyword, known));
   }
 
   void parse_kernel(LineReader& line) {
@@ -145,7 +147,8 @@ class Parser {
                    if (option == 6) kernel.tensor_memory_columns = value32(line, "tensor_memory");
                  });
     if (architecture_ == nullptr)
-      line.fail_here("kernel " + kernel.name + " needs architecture=..." + suggestion("", isa::Architecture::known()));
+      line.fail_here("kernel " + escape::unquoted(kernel.name) + " needs architecture=..." +
+                     suggestion("", isa::Architecture::known()));
     kernels_.push_back(std::move(kernel));
     kernel_open_ = true;
     places_.emplace_back();
@@ -178,7 +181,8 @@ class Parser {
       given.insert(parameter);
     });
     for (size_t p = 0; p < cta_class.values.size(); ++p) {
-      if (!given.contains(p)) line.fail_here("class " + cta_class.name + " needs " + kernel().parameters[p] + "=...");
+      if (!given.contains(p))
+        line.fail_here("class " + escape::unquoted(cta_class.name) + " needs " + kernel().parameters[p] + "=...");
     }
     mark({Part::kClass, kernel().cta_classes.size()});
     kernel().cta_classes.push_back(std::move(cta_class));
@@ -269,8 +273,9 @@ class Parser {
       to_assign_.push_back(kernel().roles.size() - 1);
     } else if (controlled_ < instructions_) {
       const std::string missing = std::to_string(instructions_ - controlled_);
-      line.fail_here("role " + kernel().roles.back().name + " has " + missing + " instructions without a control code and " +
-                     std::to_string(controlled_) + " with one; state all, or none to have them assigned");
+      line.fail_here("role " + escape::unquoted(kernel().roles.back().name) + " has " + missing +
+                     " instructions without a control code and " + std::to_string(controlled_) +
+                     " with one; state all, or none to have them assigned");
     }
   }
   void end_kernel(LineReader& /*line*/) { kernel_open_ = false; }

@@ -1,7 +1,10 @@
 #include "traces/line_reader.h"
 
+#include <algorithm>
 #include <charconv>
 
+#include "escape/quoted.h"
+#include "escape/utf8.h"
 #include "traces/validate.h"
 
 namespace warpfold::traces {
@@ -10,7 +13,6 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 
 // Everything that could be meant as one word, so that a message shows the whole of a wrong one.
 bool is_word(char c) { return !is_blank(c) && c != '=' && c != '*' && c != '/' && c != '"'; }
@@ -68,13 +70,13 @@ void LineReader::expect(char punctuation) {
 }
 
 void LineReader::expect_end() {
-  if (!ended()) fail_here("expected the end of the line, found \"" + std::string(line_.substr(at_)) + "\"");
+  if (!ended()) fail_here("expected the end of the line, found " + escape::quoted(line_.substr(at_)));
 }
 
 std::string LineReader::name(const std::string& what) {
   skip_blanks();
   const std::string_view word = take_while(is_word);
-  if (!is_name(word)) fail("expected " + what + (word.empty() ? "" : ", found \"" + std::string(word) + "\""));
+  if (!is_name(word)) fail("expected " + what + (word.empty() ? "" : ", found " + escape::quoted(word)));
   return error_ ? std::string() : std::string(word);
 }
 
@@ -84,7 +86,7 @@ uint64_t LineReader::number(const std::string& what, uint64_t largest) {
   uint64_t value = 0;
   const auto [end, problem] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (word.empty() || end != word.data() + word.size() || problem == std::errc::invalid_argument) {
-    fail("expected " + what + ", a number" + (word.empty() ? "" : "; found \"" + std::string(word) + "\""));
+    fail("expected " + what + ", a number" + (word.empty() ? "" : "; found " + escape::quoted(word)));
   } else if (problem == std::errc::result_out_of_range || value > largest) {
     fail(what + " " + std::string(word) + " is more than " + std::to_string(largest));
   }
@@ -122,22 +124,24 @@ bool LineReader::at_digit() { return !ended() && is_digit(line_[at_]); }
 std::string quote(std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "\"";
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
+  while (!text.empty()) {
+    const size_t length = escape::utf8_length(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(length, 1));
+    if (character == "\"" || character == "\\") {
+      out.append("\\").append(character);
+    } else if (character == "\n") {
       out += "\\n";
-    } else if (c == '\t') {
+    } else if (character == "\t") {
       out += "\\t";
-    } else if (is_control(c)) {
-      out += "\\x";
-      out += kHex[code >> 4U];
-      out += kHex[code & 0xfU];
+    } else if (length == 0 || escape::is_unseen(escape::code_point(character))) {
+      for (const char c : character) {
+        const auto code = static_cast<unsigned char>(c);
+        out.append("\\x").append(1, kHex[code >> 4U]).append(1, kHex[code & 0xfU]);
+      }
     } else {
-      out += c;
+      out += character;
     }
+    text.remove_prefix(character.size());
   }
   return out + '"';
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::traces {
 namespace {
@@ -13,7 +14,8 @@ namespace {
 Expected<void> keep_role(Kernel& kernel, const std::string& name) {
   std::vector<std::string> known;
   for (const Role& role : kernel.roles) known.push_back(role.name);
-  if (std::ranges::find(known, name) == known.end()) return fail("no role called \"" + name + "\"" + suggestion(name, known));
+  if (std::ranges::find(known, name) == known.end())
+    return fail("no role called " + escape::quoted(name) + suggestion(name, known));
   std::erase_if(kernel.roles, [&](const Role& role) { return role.name != name; });
   return {};
 }
@@ -34,7 +36,8 @@ const Loop* find_loop(const std::vector<Node>& body, std::string_view place) {
 
 Expected<void> keep_loop(Role& role, const std::string& place) {
   const Loop* found = find_loop(role.body, place);
-  if (found == nullptr) return fail("role " + role.name + " has no loop " + place + "; trace stats --by loop lists them");
+  if (found == nullptr)
+    return fail("role " + escape::unquoted(role.name) + " has no loop " + place + "; trace stats --by loop lists them");
   Loop loop = *found;
   const isa::Instruction exit = std::get<Block>(role.body.back()).code.back();
   role.body = {std::move(loop), Block{{exit}}};

@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "isa/assembler.h"
 #include "traces/packed_control.h"
@@ -46,7 +47,7 @@ class KernelDecoder {
       kernel.grid.push_back({run.cta_class(), run.has_count() ? run.count() : 1});
     }
     for (const file::Role& role : message.roles()) {
-      place_ = "kernel " + kernel.name + ", role " + role.name();
+      place_ = "kernel " + escape::unquoted(kernel.name) + ", role " + escape::unquoted(role.name());
       position_ = 0;
       kernel.roles.push_back({role.name(), role.has_warps() ? role.warps() : 1, decode(role.body())});
     }
@@ -119,7 +120,7 @@ class KernelDecoder {
     }
     bool same = parsed->mnemonic == bare.mnemonic && parsed->guard == bare.guard && parsed->operands.size() == bare.operands.size();
     for (size_t i = 0; same && i < bare.operands.size(); ++i) same = parsed->operands[i].text == bare.operands[i].text;
-    if (!same) report("\"" + bare.mnemonic + "\" and its operands are not one instruction");
+    if (!same) report(escape::quoted(bare.mnemonic) + " and its operands are not one instruction");
     return *std::move(parsed);
   }
 
@@ -188,8 +189,8 @@ Expected<const isa::Architecture*> check_header(const std::string& path, file::H
   }
   if (header.format_version() != kTraceFormatVersion) {
     return fail_at(path, 0, 0,
-                   "trace format version " + std::to_string(header.format_version()) + " (written by \"" + header.producer() +
-                       "\"); this program reads version " + std::to_string(kTraceFormatVersion));
+                   "trace format version " + std::to_string(header.format_version()) + " (written by " +
+                       escape::quoted(header.producer()) + "); this program reads version " + std::to_string(kTraceFormatVersion));
   }
   if (has_unknown_fields(header)) {
     return fail_at(path, 0, 0, "damaged trace: the header has fields that this format version does not have");

@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "isa/assembler.h"
 #include "traces/packed_control.h"
@@ -154,8 +155,9 @@ Expected<void> check_all(const std::string& path, const std::vector<Kernel>& ker
     if (Expected<void> valid = validate(kernel, path); !valid) return valid;
     if (kernel.architecture != kernels.front().architecture) {
       return fail_at(path, 0, 0,
-                     "kernel " + kernel.name + " is for " + kernel.architecture + " and kernel " + kernels.front().name + " for " +
-                         kernels.front().architecture + ": a trace file holds kernels of one architecture");
+                     "kernel " + escape::unquoted(kernel.name) + " is for " + escape::unquoted(kernel.architecture) +
+                         " and kernel " + escape::unquoted(kernels.front().name) + " for " + kernels.front().architecture +
+                         ": a trace file holds kernels of one architecture");
     }
   }
   return {};

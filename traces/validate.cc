@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/checks.h"
 
@@ -30,8 +31,9 @@ Problem check_names(const std::string& kind, Part part, const std::vector<Named>
   for (size_t i = 0; i < all.size(); ++i) {
     const std::string& name = name_of(all[i]);
     if (!is_name(name)) {
-      return Fault(kind + " \"" + name + "\" is not a name: a letter, then letters, digits, underscores, dots and dashes",
-                   {part, i});
+      return Fault(
+          kind + " " + escape::quoted(name) + " is not a name: a letter, then letters, digits, underscores, dots and dashes",
+          {part, i});
     }
     if (!seen.insert(name).second) return Fault("the " + kind + " " + name + " exists twice", {part, i});
   }
@@ -50,11 +52,11 @@ Problem check_all_names(const Kernel& kernel) {
 
 Problem check_ring(const Ring& ring) {
   if (ring.depth == 0 || ring.depth > kMostStages) {
-    return "ring " + ring.name + ": depth " + std::to_string(ring.depth) + "; a ring has 1-" + std::to_string(kMostStages) +
-           " stages";
+    return "ring " + escape::unquoted(ring.name) + ": depth " + std::to_string(ring.depth) + "; a ring has 1-" +
+           std::to_string(kMostStages) + " stages";
   }
   if (ring.arrivals == 0 || ring.arrivals > kMostArrivals) {
-    return "ring " + ring.name + ": " + std::to_string(ring.arrivals) + " arrivals; a phase takes 1-" +
+    return "ring " + escape::unquoted(ring.name) + ": " + std::to_string(ring.arrivals) + " arrivals; a phase takes 1-" +
            std::to_string(kMostArrivals);
   }
   return {};
@@ -67,14 +69,15 @@ Problem check_cursor(const Cursor& cursor) {
 
 Problem check_stream(const MemoryStream& stream) {
   if (stream.dram_denominator == 0 || stream.dram_numerator > stream.dram_denominator) {
-    return "stream " + stream.name + ": " + std::to_string(stream.dram_numerator) + "/" + std::to_string(stream.dram_denominator) +
-           " of the bytes from DRAM; a share is between 0/1 and 1/1";
+    return "stream " + escape::unquoted(stream.name) + ": " + std::to_string(stream.dram_numerator) + "/" +
+           std::to_string(stream.dram_denominator) + " of the bytes from DRAM; a share is between 0/1 and 1/1";
   }
   if (stream.l1_denominator == 0 || stream.l1_numerator > stream.l1_denominator) {
-    return "stream " + stream.name + ": " + std::to_string(stream.l1_numerator) + "/" + std::to_string(stream.l1_denominator) +
-           " of the requests hit in L1; a share is between 0/1 and 1/1";
+    return "stream " + escape::unquoted(stream.name) + ": " + std::to_string(stream.l1_numerator) + "/" +
+           std::to_string(stream.l1_denominator) + " of the requests hit in L1; a share is between 0/1 and 1/1";
   }
-  if (stream.write && stream.l1_numerator > 0) return "stream " + stream.name + ": stores go to L2; l1 belongs to a read stream";
+  if (stream.write && stream.l1_numerator > 0)
+    return "stream " + escape::unquoted(stream.name) + ": stores go to L2; l1 belongs to a read stream";
   return {};
 }
 
@@ -112,7 +115,7 @@ Problem check_warps(const Kernel& kernel) {
   uint64_t warps = 0;
   for (size_t i = 0; i < kernel.roles.size(); ++i) {
     const Role& role = kernel.roles[i];
-    if (role.warps == 0) return Fault("role " + role.name + ": no warps", {Part::kRole, i});
+    if (role.warps == 0) return Fault("role " + escape::unquoted(role.name) + ": no warps", {Part::kRole, i});
     warps += role.warps;
   }
   if (warps > kMostWarps) return std::to_string(warps) + " warps in a CTA; it has at most 32 (1024 threads)";
@@ -123,7 +126,7 @@ Problem check_grid(const Kernel& kernel) {
   for (size_t i = 0; i < kernel.cta_classes.size(); ++i) {
     const CtaClass& cta_class = kernel.cta_classes[i];
     if (cta_class.values.size() != kernel.parameters.size()) {
-      return Fault("class " + cta_class.name + ": " + std::to_string(cta_class.values.size()) + " values for " +
+      return Fault("class " + escape::unquoted(cta_class.name) + ": " + std::to_string(cta_class.values.size()) + " values for " +
                        std::to_string(kernel.parameters.size()) + " parameters",
                    {Part::kClass, i});
     }
@@ -168,7 +171,7 @@ bool is_name(std::string_view text) {
 Expected<void> validate(const Kernel& kernel, const std::string& file, const TextPlaces& places) {
   const auto report = [&](const Fault& fault) {
     const TextPlaces::Position at = places.find(fault.place);
-    return fail_at(file, at.line, at.column, "kernel " + kernel.name + ": " + fault.message);
+    return fail_at(file, at.line, at.column, "kernel " + escape::unquoted(kernel.name) + ": " + fault.message);
   };
   const Expected<const isa::Architecture*> architecture = isa::Architecture::find(kernel.architecture);
   if (!architecture) return report(architecture.error().message);

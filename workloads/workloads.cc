@@ -6,6 +6,7 @@
 
 #include "configs/launch_sizes.h"
 #include "configs/read_file.h"
+#include "escape/quoted.h"
 #include "traces/import/import.h"
 #include "traces/trace_file.h"
 #include "traces/validate.h"
@@ -27,7 +28,11 @@ namespace {
 
 std::string names_of(const std::vector<traces::Kernel>& kernels) {
   std::string names;
-  for (const traces::Kernel& kernel : kernels) names += (names.empty() ? "" : ", ") + kernel.name;
+  constexpr size_t kMost = 400;  // letters
+  for (const traces::Kernel& kernel : kernels) {
+    if (names.size() > kMost) return names + ", ...";
+    names += (names.empty() ? "" : ", ") + escape::unquoted(kernel.name);
+  }
   return names;
 }
 
@@ -44,7 +49,7 @@ Expected<traces::Kernel> from_trace(const configs::TraceFile& trace, const std::
   for (traces::Kernel& kernel : *kernels) {
     if (trace.has_kernel() && kernel.name == trace.kernel()) return std::move(kernel);
   }
-  const std::string wanted = trace.has_kernel() ? "no kernel " + trace.kernel() : "name one of the kernels";
+  const std::string wanted = trace.has_kernel() ? "no kernel " + escape::unquoted(trace.kernel()) : "name one of the kernels";
   return fail_at(path, 0, 0, wanted + "; the file has: " + names_of(*kernels));
 }
 
@@ -107,22 +112,32 @@ Expected<traces::Kernel> make_kernel(const configs::Kernel& kernel, const config
   auto made = generate(kernel, gpu, scenario_file, room);
   if (!made) {
     Diagnostic problem = made.error();
+    // A file that has no lines is at fault where the scenario names it.
+    if (!problem.file.empty() && problem.line == 0) {
+      problem.message = escape::path(problem.file) + ": " + problem.message;
+      problem.file.clear();
+      problem.path = "path";
+    }
     if (problem.file.empty()) {
       problem.file = scenario_file;
       const std::string field = workload_field(kernel);
       problem.path = problem.path.empty() ? field : problem.inside(field).path;
     }
-    problem.message = "kernel " + kernel.name() + ": " + problem.message;
+    problem.message = "kernel " + escape::unquoted(kernel.name()) + ": " + problem.message;
     return std::unexpected(std::move(problem));
   }
   made->name = kernel.name();
   if (const auto changed = apply_footprint(kernel.footprint(), *made); !changed) {
     Diagnostic problem = changed.error().inside("footprint");
-    problem.message = "kernel " + kernel.name() + ": " + problem.message;
+    problem.message = "kernel " + escape::unquoted(kernel.name()) + ": " + problem.message;
     return std::unexpected(std::move(problem));
   }
   if (kernel.l2() == configs::WARM) warm_l2(*made, gpu.l2().bytes());
-  if (auto valid = traces::validate(*made, scenario_file); !valid) return std::unexpected(valid.error());
+  if (auto valid = traces::validate(*made, scenario_file); !valid) {
+    Diagnostic problem = valid.error();
+    if (problem.line == 0) problem.path = workload_field(kernel);
+    return std::unexpected(std::move(problem));
+  }
   return made;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "configs/gpu.pb.h"
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "sim/analytic/block_counts.h"
 #include "sim/sm/make_spec.h"
@@ -41,7 +42,8 @@ Expected<Rates> rates_of(const configs::Gpu& gpu, const BlockMachine& machine) {
   if (!spec) return std::unexpected(spec.error());
   const isa::Architecture& architecture = *spec->architecture;
   if (architecture.name() != "sm_90") {
-    return fail("the block's attention was counted in code for sm_90; GPU '" + gpu.name() + "' is " + architecture.name());
+    return fail("the block's attention was counted in code for sm_90; GPU " + escape::quoted(gpu.name()) + " is " +
+                architecture.name());
   }
   const auto interval = [&](std::string_view mnemonic) {
     const isa::OpcodeInfo& opcode = architecture.opcodes()[architecture.resolve(mnemonic).value()];

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "escape/quoted.h"
+
 namespace warpfold::sim {
 namespace {
 
@@ -16,7 +18,7 @@ Expected<void> check_reservation(const Launch& launch, const Footprint& need) {
       !exceeds(need.warps, launch.reserved_warps)) {
     return {};
   }
-  return fail("a CTA of kernel '" + launch.kernel->name + "' does not fit what is reserved for it: it needs " +
+  return fail("a CTA of kernel " + escape::quoted(launch.kernel->name) + " does not fit what is reserved for it: it needs " +
               std::to_string(need.warps) + " warps, " + std::to_string(need.registers) + " registers and " +
               std::to_string(need.shared_memory) + " bytes of shared memory; reserved are " +
               std::to_string(launch.reserved_warps) + ", " + std::to_string(launch.reserved_registers) + " and " +
@@ -25,14 +27,14 @@ Expected<void> check_reservation(const Launch& launch, const Footprint& need) {
 
 Expected<void> check_quota(const Launch& launch, const Footprint& need) {
   if (!exceeds(need.warps, launch.quota.warps) && !exceeds(need.registers, launch.quota.registers)) return {};
-  return fail("a CTA of kernel '" + launch.kernel->name + "' does not fit its quota: it needs " + std::to_string(need.warps) +
-              " warps and " + std::to_string(need.registers) + " registers; the quota is " + std::to_string(launch.quota.warps) +
-              " and " + std::to_string(launch.quota.registers) + " (0: any)");
+  return fail("a CTA of kernel " + escape::quoted(launch.kernel->name) + " does not fit its quota: it needs " +
+              std::to_string(need.warps) + " warps and " + std::to_string(need.registers) + " registers; the quota is " +
+              std::to_string(launch.quota.warps) + " and " + std::to_string(launch.quota.registers) + " (0: any)");
 }
 
 Expected<void> check_sms(uint32_t sms, const Launch& launch) {
   if (launch.sms.first < sms && launch.sms.count <= sms - launch.sms.first) return {};
-  return fail("kernel '" + launch.kernel->name + "' is given SMs " + std::to_string(launch.sms.first) + " to " +
+  return fail("kernel " + escape::quoted(launch.kernel->name) + " is given SMs " + std::to_string(launch.sms.first) + " to " +
               std::to_string(uint64_t{launch.sms.first} + launch.sms.count - 1) + " of " + std::to_string(sms));
 }
 

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "sim/sm/segments.h"
 
@@ -153,7 +154,8 @@ std::vector<ResidencyLimit> residency_limits(const Spec& spec, const traces::Ker
 
 Expected<Occupancy> occupancy_of(const Spec& spec, const traces::Kernel& kernel) {
   if (kernel.architecture != spec.architecture->name()) {
-    return fail("kernel '" + kernel.name + "' is for " + kernel.architecture + ", the GPU is " + spec.architecture->name());
+    return fail("kernel " + escape::quoted(kernel.name) + " is for " + kernel.architecture + ", the GPU is " +
+                spec.architecture->name());
   }
   Occupancy alone;
   alone.footprint = footprint_of(spec, kernel);
@@ -162,8 +164,8 @@ Expected<Occupancy> occupancy_of(const Spec& spec, const traces::Kernel& kernel)
   alone.ctas_per_sm = least->ctas;
   alone.limiter = least->resource;
   if (alone.ctas_per_sm == 0) {
-    return fail("a CTA of kernel '" + kernel.name + "' can never fit: it needs " + std::to_string(alone.footprint.warps) +
-                " warps, " + std::to_string(alone.footprint.registers) + " registers and " +
+    return fail("a CTA of kernel " + escape::quoted(kernel.name) + " can never fit: it needs " +
+                std::to_string(alone.footprint.warps) + " warps, " + std::to_string(alone.footprint.registers) + " registers and " +
                 std::to_string(kernel.shared_memory_bytes) + " bytes of shared memory; an SM has " +
                 std::to_string(spec.warp_slots) + ", " + std::to_string(spec.registers) + " and " +
                 std::to_string(spec.shared_memory_per_cta_max) + " a CTA");

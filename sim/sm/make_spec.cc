@@ -9,6 +9,7 @@
 #include "configs/enum_values.h"
 #include "configs/gpu.pb.h"
 #include "configs/resources.h"
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 
 namespace warpfold::sim {
@@ -156,7 +157,7 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   for (const uint64_t rate :
        {spec.memory.l2_read_milli_bytes_per_clk, spec.memory.l2_write_milli_bytes_per_clk, spec.memory.dram_milli_bytes_per_clk}) {
     if (rate >= 1000 && rate <= 1'000'000'000) continue;
-    return fail("GPU '" + gpu.name() + "': L2 and DRAM must move between 1 and 1,000,000 bytes a cycle, not " +
+    return fail("GPU " + escape::quoted(gpu.name()) + ": L2 and DRAM must move between 1 and 1,000,000 bytes a cycle, not " +
                 std::to_string(rate / 1000) + " (DRAM: bandwidth_gb_per_s x efficiency_percent / clock_mhz)");
   }
   return spec;

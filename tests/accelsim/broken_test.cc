@@ -50,7 +50,7 @@ std::vector<Case> cases() {
       {"GridAcross", replaced(kGood, "grid dim = (1,1,1)", "grid dim = (1,70000,1)"), 3, "a grid of 70000 x 1"},
       {"Version", replaced(kGood, "tracer version = 5", "tracer version = 9"), 12, "versions 1 to 6 are read"},
       {"NoHeader", "hello\n", 1, "no header"},
-      {"Empty", "", 0, "an empty file"},
+      {"Empty", "", 1, "an empty file"},
       {"NoBlock", trace_header(), 14, "no thread block"},
       {"NoExit", trace_header() + thread_block(0, {"0010 ffffffff 1 R1 MOV 0 0 0\n"}), 23, "does not end with EXIT"},
       {"ExitOfNoLane", trace_header() + thread_block(0, {"0010 00000000 0 EXIT 0 0 0\n"}), 23, "does not end with EXIT"},

@@ -52,7 +52,7 @@ TEST_F(ForeignTraces, ThatAreBrokenHaveOneLineAndExitWithTwo) {
   write("t.traceg", "-kernel name = k\n-nregs = 21955\n-binary version = 80\n#BEGIN_TB\n");
   const Ended broken = run({"import-trace", "t.traceg", "--gpu", gpu_, "--output", "k.wft"});
   EXPECT_EQ(broken.exit_code, 2);
-  EXPECT_THAT(broken.err, AllOf(testing::StartsWith("t.traceg:2: nregs = 21955"), testing::EndsWith("\n")));
+  EXPECT_THAT(broken.err, AllOf(testing::StartsWith("t.traceg:2:1: nregs = 21955"), testing::EndsWith("\n")));
   EXPECT_EQ(run({"import-trace", "t.traceg", "--gpu", gpu_, "--output", "k.json"}).err,
             "--output k.json: a trace's name ends in .wft or .wfs\n");
   EXPECT_EQ(run({"import-trace", "t.traceg"}).err, "--output is missing; see --help\n");

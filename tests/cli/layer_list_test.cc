@@ -87,12 +87,12 @@ TEST_F(ListedLayer, RefusesWhatIsNoOperator) {
   EXPECT_EQ(refusal(with("\"silu\"", "\"all_reduce\"")),
             "m.textproto:10:26: transfers follow from tensor_parallel, context_parallel and data_parallel of a model card\n");
   EXPECT_EQ(refusal(with("\"silu\"", "\"silu\" kind: \"contraction\"")),
-            "m.textproto:10:39: \"silu\" is of class elementwise, not contraction\n");
+            "m.textproto:10:39: \"silu\" is of class elementwise, not \"contraction\"\n");
   EXPECT_EQ(refusal(with("\"silu\"", "\"residual\"")), "m.textproto:10:1: residual reads 2 tensors, not 1\n");
   EXPECT_EQ(refusal(with("name: \"scale\"", "name: \"norm\"")), "m.textproto:12:12: a second operator called \"norm\"\n");
   EXPECT_EQ(refusal(std::string(kBlock) + "hidden: 512\n"), "m.textproto:13:1: a model that lists its operators has no hidden\n");
   EXPECT_EQ(refusal("type: BF16\ndimension { name: \"b\" size: 2 }\n"),
-            "m.textproto: dimensions and tensors without an operator\n");
+            "m.textproto:1:1: dimensions and tensors without an operator\n");
   EXPECT_EQ(refusal(with("BF16", "FP8")), "m.textproto:1:1: type must be BF16 or FP16, not FP8\n");
 }
 

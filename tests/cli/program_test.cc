@@ -91,7 +91,7 @@ TEST_F(Invocations, OfScenariosThatCannotBeCarriedOutNameThePlace) {
     return error({"check", "place.textproto", "--set", "policy.kind=" + policy});
   };
   EXPECT_THAT(under("CARVE_OUT"), StartsWith("place.textproto:7:3: policy CARVE_OUT: the reservation for kernel \"rng\""));
-  EXPECT_THAT(under("SLICED"), StartsWith("place.textproto:10:3: policy SLICED: a CTA of kernel 'rng' does not fit its quota"));
+  EXPECT_THAT(under("SLICED"), StartsWith("place.textproto:10:3: policy SLICED: a CTA of kernel \"rng\" does not fit its quota"));
   EXPECT_THAT(under("SM_PARTITION"), StartsWith("place.textproto:8:3: policy SM_PARTITION: the share of kernel \"rng\""));
   EXPECT_THAT(error({"check", "place.textproto", "--set", "policy.kind=PIPELINED", "--set", "kernel.gemm.after=rng"}),
               StartsWith("place.textproto:2:1: policy PIPELINED: the 1024 queries of kernel \"rng\""));

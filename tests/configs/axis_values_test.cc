@@ -114,8 +114,8 @@ TEST_F(StudyAxes, OfTheCommandLine) {
   EXPECT_EQ(error({"a=1,2,4..8 times 2"}, {"a != 2"}), "no error");
   EXPECT_EQ(error({"a"}, {}), "--axis takes NAME=VALUE,VALUE,..., such as 'gpu.sm_count=100..160 step 10', not \"a\"");
   EXPECT_EQ(error({"a=1", "b=3..1 step 0"}, {}),
-            "--axis 'b=3..1 step 0': step takes a number above 0: the ends say which way it goes");
-  EXPECT_EQ(error({"a=1"}, {"c < 1"}), "--where 'c < 1': \"c < 1\", character 1: no \"c\"; did you mean \"a\"?");
+            "--axis \"b=3..1 step 0\": step takes a number above 0: the ends say which way it goes");
+  EXPECT_EQ(error({"a=1"}, {"c < 1"}), "--where \"c < 1\": \"c < 1\", character 1: no \"c\"; did you mean \"a\"?");
   EXPECT_EQ(study_of_scenario("s.textproto", {"a=1,2,4..8 times 2"}, {}, {})->axis(0).value_size(), 4);
 }
 

@@ -52,7 +52,7 @@ TEST_F(CheckScenario, ResolvedOnceStaysTheSame) {
 
 TEST_F(CheckScenario, NeedsAGpu) {
   write("s.textproto", "kernel { name: \"rng\" philox { heads: 1 queries: 8 keys: 8 } }");
-  EXPECT_EQ(scenario_error("s.textproto"), "s.textproto: gpu_file is missing");
+  EXPECT_EQ(scenario_error("s.textproto"), "s.textproto:1:1: gpu_file is missing");
   write("s.textproto", "\ngpu_file: \"none.textproto\"\nkernel { name: \"rng\" philox { heads: 1 queries: 8 keys: 8 } }");
   EXPECT_EQ(scenario_error("s.textproto"), "s.textproto:2:1: cannot read \"none.textproto\": No such file or directory");
   EXPECT_EQ(error("gpu { base: \"x\" }"), "s.textproto:2:7: a scenario's gpu has no base; name the file in gpu_file");
@@ -80,7 +80,7 @@ TEST_F(CheckScenario, FlashAttention4HasTwoHeadSizesAndNoDropout) {
 }
 
 TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
-  EXPECT_EQ(error(""), "s.textproto: no kernel: a scenario has at least one");
+  EXPECT_EQ(error(""), "s.textproto:1:1: no kernel: a scenario has at least one");
   EXPECT_EQ(error("kernel { philox { heads: 1 queries: 8 keys: 8 } }"), "s.textproto:2:1: kernel has no name");
   EXPECT_EQ(error("kernel { name: \"a.b\" philox { heads: 1 queries: 8 keys: 8 } }"),
             "s.textproto:2:10: a kernel's name is made of letters, digits, _ and - and does not start with a digit, not \"a.b\"");

@@ -128,10 +128,10 @@ TEST_F(Settings, WithValuesOfAnotherTypeSayWhatIsExpected) {
 }
 
 TEST_F(Settings, WithTextThatDoesNotStayInItsLineAreRefused) {
-  EXPECT_EQ(error("name=a\nb"), "--set name=a?b: name: a line break or another control character");
-  EXPECT_EQ(error("kernel.rng.name=\x1b[31m"), "--set kernel.rng.name=?[31m: name: a line break or another control character");
-  EXPECT_EQ(error("name=a\xff"), "--set name=a?: name: bytes that are no UTF-8");
-  EXPECT_EQ(error("kernel.gemm.after=rng,\xff"), "--set kernel.gemm.after=rng,?: after: bytes that are no UTF-8");
+  EXPECT_EQ(error("name=a\nb"), "--set name=a\\nb: name: a line break or another control character");
+  EXPECT_EQ(error("kernel.rng.name=\x1b[31m"), "--set kernel.rng.name=\\x1b[31m: name: a line break or another control character");
+  EXPECT_EQ(error("name=a\xff"), "--set name=a\\xff: name: bytes that are no UTF-8");
+  EXPECT_EQ(error("kernel.gemm.after=rng,\xff"), "--set kernel.gemm.after=rng,\\xff: after: bytes that are no UTF-8");
 }
 
 TEST_F(Settings, NameOneField) {

@@ -81,8 +81,8 @@ TEST_F(StudyFile, OfALayerNamesTheMistakeAndItsPlace) {
 }
 
 TEST_F(StudyFile, NamesTheMistakeAndItsPlace) {
-  EXPECT_EQ(error_of("policy: SEQUENTIAL"), "study.textproto: scenario_file is missing");
-  EXPECT_EQ(error_of("scenario_file: \"s\""), "study.textproto: no axis: a study varies something");
+  EXPECT_EQ(error_of("policy: SEQUENTIAL"), "study.textproto:1:1: scenario_file is missing");
+  EXPECT_EQ(error_of("scenario_file: \"s\""), "study.textproto:1:1: no axis: a study varies something");
   EXPECT_EQ(error_of("scenario_file: \"s\"\naxis { name: \"seq\" }"), "study.textproto:2:1: axis \"seq\" has no value");
   EXPECT_EQ(error_of("scenario_file: \"s\"\naxis { name: \"a\" value: \"1\" }\naxis { name: \"a\" value: \"1\" }"),
             "study.textproto:3:8: a second axis called \"a\"");

@@ -152,18 +152,18 @@ TEST(Clusters, WhatIsNotExpressedIsNamedWithItsLine) {
   const auto refused = [](const std::string& lines) { return message_of(import_lines(lines + "EXIT ;\n", kLaunch)); };
   // All arrive at the first CTA of the cluster.
   EXPECT_THAT(refused(initialised(128) + arrives_at("RZ")),
-              StartsWith("kernel.sass:9: SYNCS.ARRIVE.TRANS64.RED.A1T0: the CTAs of a cluster arrive at each other's mbarriers"));
+              StartsWith("kernel.sass:9:1: SYNCS.ARRIVE.TRANS64.RED.A1T0: the CTAs of a cluster arrive at each other's mbarriers"));
   EXPECT_THAT(refused(initialised(64) + "MOV R2, 0x5 ;\n" + arrives_at("R2")),
-              StartsWith("kernel.sass:10: SYNCS.ARRIVE.TRANS64.RED.A1T0: it is at CTA 5 of a cluster of 2"));
+              StartsWith("kernel.sass:10:1: SYNCS.ARRIVE.TRANS64.RED.A1T0: it is at CTA 5 of a cluster of 2"));
   EXPECT_THAT(
       refused(initialised(64) + "S2R R2, SR_TID.X ;\nISETP.LT.AND P1, PT, R2, 0x3, PT ;\nLOP3.LUT R2, R2, 0x1, RZ, 0xc0, !PT ;\n" +
               "MOV R3, UR4 ;\nPRMT R3, R2, 0x654, R3 ;\n@P1 SYNCS.ARRIVE.TRANS64.RED.A1T0 RZ, [R3+URZ], RZ ;\n"),
-      HasSubstr("kernel.sass:12: SYNCS.ARRIVE.TRANS64.RED.A1T0: more of its lanes arrive at one CTA"));
+      HasSubstr("kernel.sass:12:1: SYNCS.ARRIVE.TRANS64.RED.A1T0: more of its lanes arrive at one CTA"));
   EXPECT_THAT(refused("UMOV UR4, 0x1000400 ;\nS2UR UR5, SR_CgaCtaId ;\nUMOV UR6, 0x1fff80 ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n"),
-              HasSubstr("kernel.sass:5: SYNCS.EXCH.64: it is at an mbarrier of another CTA of the cluster"));
+              HasSubstr("kernel.sass:5:1: SYNCS.EXCH.64: it is at an mbarrier of another CTA of the cluster"));
   EXPECT_THAT(
       refused("S2R R5, SR_SWINHI ;\nMOV R4, 0x1000400 ;\nLD.E R9, [R4.64+0x80] ;\n"),
-      HasSubstr("kernel.sass:4: LD.E: its guard or address hangs on S2R in line 2, which the listing does not know: it is in "
+      HasSubstr("kernel.sass:4:1: LD.E: its guard or address hangs on S2R in line 2, which the listing does not know: it is in "
                 "shared memory of the cluster"));
   EXPECT_THAT(message_of(import_files("configs/kernels/hopper_gemm_pairs_sm_90a.sass",
                                       "configs/kernels/hopper_gemm_pairs.textproto", {"cluster.y=1"})),

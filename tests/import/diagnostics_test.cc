@@ -22,7 +22,7 @@ const std::string kLoads =
 
 TEST(Diagnostics, BranchOnLoadedDataAsksForAnAnswer) {
   const std::string message = message_of(import_lines(kLoads, kLaunch));
-  EXPECT_THAT(message, StartsWith("kernel.sass:6: BRA: whether it is taken hangs on LDG.E in line 4"));
+  EXPECT_THAT(message, StartsWith("kernel.sass:6:1: BRA: whether it is taken hangs on LDG.E in line 4"));
   EXPECT_THAT(message, HasSubstr("answer { line: 4 value: N }"));
   EXPECT_THAT(message, HasSubstr("answer { line: 6 taken: N of: M }"));
 }
@@ -58,7 +58,7 @@ TEST(Diagnostics, MissingParametersAreNamed) {
 
 TEST(Diagnostics, SharedMemoryOfUnknownSizeIsAskedFor) {
   const std::string message = message_of(import_lines("MOV R2, RZ ;\nLDS R3, [R2] ;\nEXIT ;\n", kLaunch));
-  EXPECT_THAT(message, StartsWith("kernel.sass:3: LDS: the listing does not say how much shared memory a CTA has"));
+  EXPECT_THAT(message, StartsWith("kernel.sass:3:1: LDS: the listing does not say how much shared memory a CTA has"));
   EXPECT_THAT(message, HasSubstr("cuobjdump -sass -res-usage"));
   EXPECT_THAT(message, HasSubstr("shared_memory_bytes: 4096"));
 }
@@ -72,7 +72,8 @@ TEST(Diagnostics, IrreducibleLoops) {
 }
 
 TEST(Diagnostics, LoopsThatNeverEnd) {
-  EXPECT_THAT(message_of(import_lines(".L_1:\nBRA `(.L_1) ;\n", kLaunch)), HasSubstr("kernel.sass:3: the loop here does not end"));
+  EXPECT_THAT(message_of(import_lines(".L_1:\nBRA `(.L_1) ;\n", kLaunch)),
+              HasSubstr("kernel.sass:3:1: the loop here does not end"));
 }
 
 TEST(Diagnostics, BrokenListings) {

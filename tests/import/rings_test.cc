@@ -210,16 +210,17 @@ TEST(Rings, WhatIsNotExpressedIsNamedWithItsLine) {
     return message_of(import_lines(lines + "EXIT ;\n", launch));
   };
   EXPECT_THAT(refused("UMOV UR4, 0x400 ;\n" + kWaits),
-              StartsWith("kernel.sass:3: the mbarrier at 1024 in shared memory is initialised by no instruction"));
+              StartsWith("kernel.sass:3:1: the mbarrier at 1024 in shared memory is initialised by no instruction"));
   EXPECT_THAT(refused(kInitialised + "SYNCS.ARRIVE.TRANS64.A0TR RZ, [UR4], R2 ;\n"),
-              StartsWith("kernel.sass:5: SYNCS.ARRIVE.TRANS64.A0TR: an arrival of this form"));
+              StartsWith("kernel.sass:5:1: SYNCS.ARRIVE.TRANS64.A0TR: an arrival of this form"));
   EXPECT_THAT(refused("UMOV UR4, 0x400 ;\nUMOV UR6, 0x1fff82 ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n" + kArrives),
-              StartsWith("kernel.sass:5: a phase of the mbarrier at 1024 in shared memory takes 63 arrivals, of which 32"));
+              StartsWith("kernel.sass:5:1: a phase of the mbarrier at 1024 in shared memory takes 63 arrivals, of which 32"));
   EXPECT_THAT(refused("UMOV UR4, 0x400 ;\nUMOV UR5, 0x400 ;\nUMOV UR6, 0x0 ;\nUMOV UR7, 0x0 ;\nUTMALDG.1D [UR4], [UR6] ;\n"),
-              StartsWith("kernel.sass:6: UTMALDG.1D: its tensor map is no parameter of the launch description"));
+              StartsWith("kernel.sass:6:1: UTMALDG.1D: its tensor map is no parameter of the launch description"));
   EXPECT_THAT(refused(kInitialised + "UMOV UR8, UR9 ;\nSYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8], RZ ;\n"),
               testing::EndsWith("its guard or address hangs on a register that nothing has written"));
-  EXPECT_THAT(refused("USETMAXREG.DEALLOC.CTAPOOL 0x28 ;\n"), StartsWith("kernel.sass:2: USETMAXREG.DEALLOC.CTAPOOL: warps give"));
+  EXPECT_THAT(refused("USETMAXREG.DEALLOC.CTAPOOL 0x28 ;\n"),
+              StartsWith("kernel.sass:2:1: USETMAXREG.DEALLOC.CTAPOOL: warps give"));
 }
 
 TEST(Rings, BrokenTensorMaps) {

@@ -212,9 +212,9 @@ const std::vector<Case>& cases() {
       {"InvalidLoop", "loop 2", "loop 0", 30, 9, "kernel sample: role consumer: loop before instruction 2: 0 trips"},
       {"InvalidWhole", "cluster=2", "cluster=3", 1, 1, "kernel sample: 10 CTAs are not whole clusters of 3"},
       {"ExtraEnd", "end\nend\n", "end\nend\nend\n", 43, 1, R"(unknown statement "end")"},
-      {"OpenKernel", "  end\nend\n", "  end\n", 41, 0, "the text ends inside kernel sample; expected end"},
-      {"OpenRole", "  end\nend\n", "", 40, 0, "the text ends inside kernel sample and its role consumer; expected end"},
-      {"Nothing", kSampleText, "# nothing\n", 0, 0, "no kernels"},
+      {"OpenKernel", "  end\nend\n", "  end\n", 41, 1, "the text ends inside kernel sample; expected end"},
+      {"OpenRole", "  end\nend\n", "", 40, 1, "the text ends inside kernel sample and its role consumer; expected end"},
+      {"Nothing", kSampleText, "# nothing\n", 1, 1, "no kernels"},
   };
   return all;
 }

@@ -52,7 +52,7 @@ const std::vector<Case>& cases() {
       {"CursorName", "cursor \"1st\" is not a name", [](Kernel& k) { k.cursors[0].name = "1st"; }},
       {"StreamName", "stream \"a=b\" is not a name", [](Kernel& k) { k.streams[0].name = "a=b"; }},
       {"ClassName", "class \"a*b\" is not a name", [](Kernel& k) { k.cta_classes[0].name = "a*b"; }},
-      {"ParameterName", "parameter \"\xff\" is not a name", [](Kernel& k) { k.parameters[0] = "\xff"; }},
+      {"ParameterName", "parameter \"\\xff\" is not a name", [](Kernel& k) { k.parameters[0] = "\xff"; }},
       {"SameName", "the ring full exists twice", [](Kernel& k) { k.rings[1].name = "full"; }},
       {"NoRegisters", "0 registers a thread; 1-255", [](Kernel& k) { k.registers_per_thread = 0; }},
       {"ManyRegisters", "256 registers a thread; 1-255", [](Kernel& k) { k.registers_per_thread = 256; }},

@@ -64,10 +64,10 @@ TEST(MakeKernel, ReadsTracesRelativeToTheScenario) {
   EXPECT_EQ(make_kernel(kernel, gpu("h100_sxm"), scenario).value(), kernels[1]);
   kernel.mutable_trace()->set_kernel("missing");
   EXPECT_EQ(make_kernel(kernel, gpu("h100_sxm"), scenario).error().message,
-            "kernel mask: no kernel missing; the file has: qkv, rng");
+            "kernel mask: " + (folder / "pair.wft").string() + ": no kernel missing; the file has: qkv, rng");
   kernel.mutable_trace()->clear_kernel();
   EXPECT_EQ(make_kernel(kernel, gpu("h100_sxm"), scenario).error().message,
-            "kernel mask: name one of the kernels; the file has: qkv, rng");
+            "kernel mask: " + (folder / "pair.wft").string() + ": name one of the kernels; the file has: qkv, rng");
   std::filesystem::remove_all(folder);
 }
 

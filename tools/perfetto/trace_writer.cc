@@ -5,7 +5,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "configs/printable.h"
+#include "escape/visible.h"
 
 namespace warpfold::perfetto {
 namespace {
@@ -18,7 +18,7 @@ constexpr uint32_t kSequence = 1;
 
 std::string shown(const std::string& name) {
   constexpr size_t kMost = 200;
-  return printable(name, kMost);
+  return escape::visible(name, kMost);
 }
 
 Clock::Clock(double mhz) : khz_(static_cast<uint64_t>(std::llround(mhz * 1000))) {}

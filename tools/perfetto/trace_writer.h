@@ -27,8 +27,8 @@ class Clock {
   uint64_t khz_;
 };
 
-// A native Perfetto trace: tracks first, then events in order of time. Names may hold anything: what is not UTF-8 or not printable
-// is replaced, and what is too long is cut.
+// A native Perfetto trace: tracks first, then events in order of time. Names may hold anything: what is unseen or no UTF-8
+// is shown as an escape, and what is too long is cut.
 class TraceWriter {
  public:
   explicit TraceWriter(const Clock& clock) : clock_(clock) {}
@@ -74,7 +74,7 @@ class TraceWriter {
   Trace trace_;
 };
 
-// What a trace shows of a name: valid UTF-8 without control characters, at most 200 bytes.
+// What a trace shows of a name: one visible line (escape/visible.h) of at most 200 characters.
 std::string shown(const std::string& name);
 
 }  // namespace warpfold::perfetto

@@ -20,8 +20,10 @@
 #include "configs/scenario.pb.h"
 #include "configs/search_path.h"
 #include "configs/validation.pb.h"
+#include "escape/terminal.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/commands/dispatch.h"
+#include "tools/warpfold/commands/failure_text.h"
 #include "tools/warpfold/run/progress.h"
 
 namespace py = pybind11;
@@ -40,12 +42,15 @@ py::object& exception_of(int exit_code) {
 [[noreturn]] void raise(const cli::Failure& failure) {
   const int code =
       failure.exit_code == cli::kUserError || failure.exit_code == cli::kDeadlock ? failure.exit_code : cli::kInternalError;
-  const py::object exception = exception_of(code)(failure.text);
+  // A traceback shows it on a terminal, and Python's texts are Unicode.
+  const py::object exception = exception_of(code)(cli::text_of(failure));
   exception.attr("exit_code") = failure.exit_code;
-  exception.attr("file") = failure.diagnostic.file;
+  const std::string& file = failure.diagnostic.file;
+  exception.attr("file") =
+      py::reinterpret_steal<py::str>(PyUnicode_DecodeFSDefaultAndSize(file.data(), static_cast<Py_ssize_t>(file.size())));
   exception.attr("line") = failure.diagnostic.line;
   exception.attr("column") = failure.diagnostic.column;
-  exception.attr("message") = failure.diagnostic.message;
+  exception.attr("message") = escape::terminal(failure.diagnostic.message);
   PyErr_SetObject(exception.get_type().ptr(), exception.ptr());
   throw py::error_already_set();
 }

@@ -13,11 +13,13 @@ import tempfile
 
 
 class Page:
-    """One page in a browser of its own. What went wrong while it was open is in `complaints`, what it asked for in `requests`."""
+    """One page in a browser of its own. What went wrong while it was open is in `complaints`, what it asked for in `requests`,
+    what it asked the reader in `dialogs`, which are closed."""
 
     def __init__(self, path, width=1280, height=900, dark=False):
         self.complaints = []
         self.requests = []
+        self.dialogs = []
         self.url = pathlib.Path(path).resolve().as_uri()
         self._width = width
         self._events = []
@@ -80,16 +82,20 @@ class Page:
     def pdf(self):
         return base64.b64decode(self.call("Page.printToPDF", printBackground=False)["data"])
 
-    def call(self, method, **parameters):
+    def _send(self, method, **parameters):
         self._sent += 1
         message = {"id": self._sent, "method": method, "params": parameters}
         if self._session:
             message["sessionId"] = self._session
         self._in.write(json.dumps(message).encode() + b"\0")
         self._in.flush()
+        return message["id"]
+
+    def call(self, method, **parameters):
+        sent = self._send(method, **parameters)
         while True:
             answer = self._receive()
-            if answer.get("id") == message["id"]:
+            if answer.get("id") == sent:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']}")
                 return answer["result"]
@@ -144,5 +150,8 @@ class Page:
             self.complaints.append(f"exception: {parameters['exceptionDetails']}")
         elif method == "Log.entryAdded" and parameters["entry"]["level"] in ("error", "warning"):
             self.complaints.append(f"log: {parameters['entry']['text']}")
+        elif method == "Page.javascriptDialogOpening":
+            self.dialogs.append(parameters["message"])
+            self._send("Page.handleJavaScriptDialog", accept=False)
         elif method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])

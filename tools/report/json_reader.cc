@@ -3,11 +3,13 @@
 #include <google/protobuf/descriptor.h>
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::report {
 
@@ -146,7 +148,7 @@ class MessageReader {
       const std::string name = cursor_.text();
       const pb::FieldDescriptor* field = field_of(type, name);
       if (field == nullptr)
-        cursor_.fail_at(start, "unknown field \"" + name + "\" in " + type.name() + suggestion(name, names(type)));
+        cursor_.fail_at(start, "unknown field " + escape::quoted(name) + " in " + type.name() + suggestion(name, names(type)));
       cursor_.expect(':', "after the field's name");
       if (field->is_repeated()) {
         read_list(message, *field);
@@ -236,7 +238,8 @@ class MessageReader {
     const std::string text = digits(start);
     Number value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc::result_out_of_range) cursor_.fail_at(start, field.name() + " is out of range: " + text);
+    if (error == std::errc::result_out_of_range)
+      cursor_.fail_at(start, field.name() + " is out of range: " + escape::unquoted(text));
     if (error != std::errc() || end != text.data() + text.size()) wrong(start, field, "an integer");
     return value;
   }
@@ -246,7 +249,7 @@ class MessageReader {
     const std::string text = digits(start);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) wrong(start, field, "a number");
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) wrong(start, field, "a number");
     return value;
   }
 
@@ -264,7 +267,7 @@ class MessageReader {
     if (value != nullptr) return value;
     std::vector<std::string> known;
     for (int v = 0; v < field.enum_type()->value_count(); ++v) known.push_back(field.enum_type()->value(v)->name());
-    cursor_.fail_at(start, "unknown " + field.enum_type()->name() + " \"" + name + "\"" + suggestion(name, known));
+    cursor_.fail_at(start, "unknown " + field.enum_type()->name() + " " + escape::quoted(name) + suggestion(name, known));
   }
 
   [[noreturn]] void wrong(size_t start, const pb::FieldDescriptor& field, std::string_view wanted) {

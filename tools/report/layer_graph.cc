@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "configs/printable.h"
+#include "escape/html.h"
+#include "escape/visible.h"
 #include "tools/report/layer_places.h"
 #include "tools/report/number_text.h"
 #include "tools/report/page.h"
@@ -30,7 +31,7 @@ std::string_view colour_of(std::string_view kind) {
   return found == std::end(kColours) ? "grey" : found->second;
 }
 
-std::string escaped(const std::string& name) { return html_escaped(printable(name)); }
+std::string escaped(const std::string& name) { return escape::html(escape::visible(name)); }
 
 std::string px(double value) { return fixed(value, 1); }
 
@@ -50,7 +51,7 @@ std::string flops_text(uint64_t flops) {
 // Letters of at most this many pixels.
 std::string shortened(const std::string& name, double width) {
   const auto most = static_cast<size_t>(std::max(0.0, width / kLetter));
-  return name.size() <= most ? name : most < 4 ? "" : name.substr(0, most - 1) + "…";
+  return most < 4 ? "" : escape::visible(name, most);
 }
 
 class Picture {
@@ -75,7 +76,7 @@ class Picture {
                        "</title>\n";
     if (alone)
       made +=
-          "<style>\n" + html_escaped(page_file("graph.css")) + "</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
+          "<style>\n" + escape::html(page_file("graph.css")) + "</style>\n<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
     made += "<defs><marker id=\"" + arrow_ +
             "\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
             "orient=\"auto\"><path class=\"arrow\" d=\"M0 0 L8 4 L0 8 z\"/></marker></defs>\n";
@@ -205,7 +206,7 @@ class Picture {
       line += kNodeLine;
     };
     add("name", escaped(shortened(of.name(), kNodeWidth - 40)));
-    add("line", of.kind() + ", " + of.bound() + "-bound");
+    add("line", escaped(of.kind() + ", " + of.bound() + "-bound"));
     add("line", flops_text(of.flops()) + ", " + bytes_text(of.bytes()) + ", " + rounded(of.intensity()) + " FLOP/B");
     if (const uint64_t weights = weight_bytes(version_, each.kernel); weights > 0) add("line", "weights " + bytes_text(weights));
     add("line time", time_text(of));

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "configs/embedded_file.h"
+#include "escape/html.h"
 
 namespace warpfold {
 
@@ -52,29 +53,13 @@ std::string without_space(std::string_view json) {
 
 // What stands in the template as <!-- insert NAME -->.
 std::string insertion(std::string_view name, std::string_view title, std::string_view json) {
-  if (name == "title") return html_escaped(title);
+  if (name == "title") return escape::html(title);
   if (name == "style") return std::string(page_file("style.css")).append(page_file("graph.css"));
   if (name == "library") return library();
   if (name == "script") return script();
-  if (name == "data") return script_safe_json(without_space(json));
-  if (name == "licence") return html_escaped(chart_library_notice().front().content);
+  if (name == "data") return escape::script_json(without_space(json));
+  if (name == "licence") return escape::html(chart_library_notice().front().content);
   throw std::logic_error("the report's template asks for " + std::string(name));
-}
-
-// Replaces every letter of `special` by its entry in `replacements`.
-template <size_t kCount>
-std::string replaced(std::string_view text, std::string_view special, const std::string_view (&replacements)[kCount]) {
-  std::string result;
-  result.reserve(text.size());
-  for (const char letter : text) {
-    const size_t at = special.find(letter);
-    if (at == std::string_view::npos) {
-      result += letter;
-    } else {
-      result += replacements[at];
-    }
-  }
-  return result;
 }
 
 }  // namespace
@@ -85,10 +70,6 @@ std::string_view page_file(std::string_view name) {
   }
   throw std::logic_error("the report's page lacks " + std::string(name));
 }
-
-std::string html_escaped(std::string_view text) { return replaced(text, "&<>\"", {"&amp;", "&lt;", "&gt;", "&quot;"}); }
-
-std::string script_safe_json(std::string_view json) { return replaced(json, "&<>", {"\\u0026", "\\u003c", "\\u003e"}); }
 
 std::string html_page(std::string_view title, std::string_view json) {
   constexpr std::string_view begin = "<!-- insert ";

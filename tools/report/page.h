@@ -13,9 +13,4 @@ std::string html_page(std::string_view title, std::string_view json);
 // A file of page/ as it was when the program was built.
 std::string_view page_file(std::string_view name);
 
-// Text inside HTML.
-std::string html_escaped(std::string_view text);
-// JSON inside a <script> block: "<", ">" and "&", which JSON knows in texts alone, as \u escapes.
-std::string script_safe_json(std::string_view json);
-
 }  // namespace warpfold::report

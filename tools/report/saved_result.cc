@@ -8,6 +8,7 @@
 
 #include "configs/read_file.h"
 #include "configs/study.pb.h"
+#include "escape/quoted.h"
 #include "tools/report/difference.h"
 #include "tools/report/findings.h"
 #include "tools/report/json_reader.h"
@@ -111,7 +112,7 @@ Expected<void> add_file(const std::string& file, const std::string& prefix, conf
     return {};
   }
   if (!keys.empty() && known_keys(*kind.type, keys) == 0) {
-    return not_a_result(file, "an object with \"" + keys.front() + "\"");
+    return not_a_result(file, "an object with " + escape::quoted(keys.front()));
   }
   if (!keys.empty() && kind.type != configs::Result::descriptor()) return not_a_result(file, std::string(kind.words));
   configs::Result result;

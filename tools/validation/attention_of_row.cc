@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "escape/quoted.h"
 #include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::validation {
@@ -30,7 +31,7 @@ Mapped<bool> is_causal(const MeasuredRow& row) {
   // "1 (inferred from level)" is what a source without the word is read as.
   if (text == "1" || text.starts_with("1 ")) return true;
   if (text.empty() || text == "0" || text.starts_with("0 ")) return false;
-  return not_mapped("whether it is causal is not stated: \"" + text + "\"");
+  return not_mapped("whether it is causal is not stated: " + escape::quoted(text));
 }
 
 // "flash_attention_2", "flash_attention_3", "flash_attention_4" or nothing.
@@ -134,9 +135,9 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu
   for (const Pass& each : kPasses) {
     if (row.text("kernel") == each.published) pass = &each;
   }
-  if (pass == nullptr) return not_mapped("no generator for \"" + row.text("kernel") + "\"");
+  if (pass == nullptr) return not_mapped("no generator for " + escape::quoted(row.text("kernel")));
   const std::string_view generator = generator_of(row.text("impl"));
-  if (generator.empty()) return not_mapped("no generator for attention by \"" + row.text("impl") + "\"");
+  if (generator.empty()) return not_mapped("no generator for attention by " + escape::quoted(row.text("impl")));
   auto shape = shape_of(row);
   if (!shape) return std::unexpected(shape.error());
   if (generator == "flash_attention_3" && pass->backward && shape->head_dim() != 64 && shape->head_dim() != 128)

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "configs/gemm_library.h"
+#include "escape/quoted.h"
 #include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::validation {
@@ -107,7 +108,8 @@ Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, c
   const bool stated = take_stated(implementation, gemm);
   const configs::GemmLibrary* library = configs::gemm_library_of(implementation, "sm_100");
   if (stated || !row.text("set").empty()) return {};
-  if (library == nullptr) return not_mapped("no kernel for a GEMM by \"" + implementation + "\" on Blackwell; say its tile (set)");
+  if (library == nullptr)
+    return not_mapped("no kernel for a GEMM by " + escape::quoted(implementation) + " on Blackwell; say its tile (set)");
   gemm.set_tile(configs::AUTO);
   gemm.set_library(library->name());
   return {};

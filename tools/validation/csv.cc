@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "configs/printable.h"
+#include "escape/utf8.h"
+#include "escape/visible.h"
 
 namespace warpfold::validation {
 
@@ -19,7 +20,7 @@ class Parser {
       auto row = parse_row();
       if (!row) return std::unexpected(row.error());
       for (const CsvCell& cell : *row) {
-        if (!is_utf8(cell.text)) return fail_at(file_, cell.line, cell.column, "bytes that are no UTF-8");
+        if (!escape::is_utf8(cell.text)) return fail_at(file_, cell.line, cell.column, "bytes that are no UTF-8");
       }
       if (table.header.empty()) {
         table.header = std::move(*row);

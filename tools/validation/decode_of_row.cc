@@ -1,5 +1,6 @@
 #include <charconv>
 
+#include "escape/quoted.h"
 #include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::validation {
@@ -55,12 +56,12 @@ void set_options(Attention& attention, const configs::AttentionShape& shape, std
 
 Mapped<RowWork> decode_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (row.text("kernel").find("decode attention") == std::string::npos)
-    return not_mapped("no generator for \"" + row.text("kernel") + "\"");
+    return not_mapped("no generator for " + escape::quoted(row.text("kernel")));
   const std::string& by = row.text("impl");
   const bool three = by.starts_with("FlashAttention-3") || by.starts_with("flash_attention_3");
   const bool two = by.starts_with("FlashAttention-2") || by.starts_with("flash_attention_2");
   const bool flash_infer = by.starts_with("FlashInfer");
-  if (!three && !two && !flash_infer) return not_mapped("no generator for decode attention by \"" + by + "\"");
+  if (!three && !two && !flash_infer) return not_mapped("no generator for decode attention by " + escape::quoted(by));
   const auto shape = shape_of(row);
   if (!shape) return std::unexpected(shape.error());
   RowWork work;

@@ -2,6 +2,7 @@
 #include <array>
 #include <string_view>
 
+#include "escape/quoted.h"
 #include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::validation {
@@ -53,7 +54,7 @@ Mapped<RowPair> fused_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   if (name == "max_pool_upsample_kernel")
     return not_mapped("this kernel of HFuse computes two thirds of the pixels that it is compared with");
   const auto* const fused = std::ranges::find(kFused, name, &Fused::measured);
-  if (fused == kFused.end()) return not_mapped("no kernel of HFuse's \"" + name + "\" is written here");
+  if (fused == kFused.end()) return not_mapped("no kernel of HFuse's " + escape::quoted(name) + " is written here");
   const bool capped = row.text("impl").find("(reg cap)") != std::string::npos;
   RowPair pair{
       .kernel = "fused kernels", .shape = std::string(fused->ours) + (capped ? ", capped" : ""), .runs = {}, .clock_mhz = 0};

@@ -8,6 +8,7 @@
 #include "configs/check.h"
 #include "configs/load.h"
 #include "configs/settings.h"
+#include "escape/quoted.h"
 #include "tools/validation/gpu_names.h"
 
 namespace warpfold::validation {
@@ -32,7 +33,7 @@ std::string workload_name(const configs::Kernel& kernel) {
 Mapped<void> set_at(configs::Scenario& scenario, const std::string& prefix, const std::string& setting, const Diagnostic& place) {
   const size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0)
-    return mistaken({place.file, place.line, place.column, "expected FIELD=VALUE, not \"" + setting + "\""});
+    return mistaken({place.file, place.line, place.column, "expected FIELD=VALUE, not " + escape::quoted(setting)});
   const std::string path = setting.substr(0, equals);
   const bool of_gpu = path.starts_with("gpu.");
   const auto set = configs::set_field(scenario, of_gpu ? path : prefix + path, setting.substr(equals + 1));
@@ -257,7 +258,7 @@ Mapped<Comparison> RowMapper::map_scenario(const MeasuredRow& row) {
   }
   if (comparison.quantity != Quantity::kTime) {
     comparison.measured = row.number("value").value_or(0);
-    if (row.text("unit") != "x") return not_mapped("a ratio in \"" + row.text("unit") + "\", expected x");
+    if (row.text("unit") != "x") return not_mapped("a ratio in " + escape::quoted(row.text("unit")) + ", expected x");
     return comparison;
   }
   const auto us = measured_us(row, {}, clock_mhz);

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "escape/quoted.h"
 #include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::validation {
@@ -23,13 +24,13 @@ Mapped<configs::ElementType> element_type_of(const MeasuredRow& row) {
   if (text == "nvfp4" || text == "mxfp4") return configs::FP4;
   if (text == "bf16" || text == "bfloat16" || text.starts_with("bf16/fp16")) return configs::BF16;
   if (text == "fp16" || text == "float16") return configs::FP16;
-  return not_mapped("no generator for type \"" + row.text("dtype") + "\"");
+  return not_mapped("no generator for type " + escape::quoted(row.text("dtype")));
 }
 
 Mapped<uint64_t> count_of(const MeasuredRow& row, const std::string& column) {
   if (const auto count = row.count(column)) return *count;
   if (row.text(column).empty()) return not_mapped(column + " is not stated");
-  return not_mapped(column + " is not a whole number: \"" + row.text(column) + "\"");
+  return not_mapped(column + " is not a whole number: " + escape::quoted(row.text(column)));
 }
 
 Mapped<double> measured_us(const MeasuredRow& row, const RowWork& work, double clock_mhz) {
@@ -41,12 +42,13 @@ Mapped<double> measured_us(const MeasuredRow& row, const RowWork& work, double c
   if (time != kTimeUnits.end()) return *value * time->us;
   if (unit == "cycles") return *value / clock_mhz;
   if (work.work > 0 && unit == work.rate_unit) return work.work / (*value * (unit == "TFLOPS" ? 1e6 : 1e3));
-  return not_mapped("a figure in \"" + unit + "\" says nothing of this row's time");
+  return not_mapped("a figure in " + escape::quoted(unit) + " says nothing of this row's time");
 }
 
 Mapped<Comparison> measured_power(const MeasuredRow& row, Comparison comparison) {
   const std::string& unit = row.text("unit");
-  if (unit != "W" && unit != "MHz") return not_mapped("a figure in \"" + unit + "\" is neither board power nor a clock");
+  if (unit != "W" && unit != "MHz")
+    return not_mapped("a figure in " + escape::quoted(unit) + " is neither board power nor a clock");
   const auto value = row.number("value");
   if (!value) return not_mapped("no value");
   if (comparison.runs.size() != 1) return not_mapped("power of several kernels");

@@ -7,6 +7,7 @@
 
 #include "configs/near_miss.h"
 #include "configs/read_file.h"
+#include "escape/quoted.h"
 
 namespace warpfold::validation {
 
@@ -45,14 +46,14 @@ Expected<void> check_header(const std::string& file, const std::vector<CsvCell>&
   std::vector<std::string> seen;
   for (const CsvCell& cell : header) {
     if (std::ranges::find(known, cell.text) == known.end())
-      return fail_at(file, cell.line, cell.column, "no column called " + in_quotes(cell.text) + suggestion(cell.text, known));
+      return fail_at(file, cell.line, cell.column, "no column called " + escape::quoted(cell.text) + suggestion(cell.text, known));
     if (std::ranges::find(seen, cell.text) != seen.end())
-      return fail_at(file, cell.line, cell.column, "column " + in_quotes(cell.text) + " stands here twice");
+      return fail_at(file, cell.line, cell.column, "column " + escape::quoted(cell.text) + " stands here twice");
     seen.push_back(cell.text);
   }
   const auto has = [&](const std::string& name) { return std::ranges::find(seen, name) != seen.end(); };
   for (const std::string name : {"id", "category", "gpu"}) {
-    if (!has(name)) return fail_at(file, header.front().line, 1, "column " + in_quotes(name) + " is missing");
+    if (!has(name)) return fail_at(file, header.front().line, 1, "column " + escape::quoted(name) + " is missing");
   }
   if (has("time_ms") || (has("value") && has("unit"))) return {};
   return fail_at(file, header.front().line, 1, "columns \"value\" and \"unit\", or \"time_ms\", are missing");
@@ -64,8 +65,8 @@ Expected<void> check_numbers(const MeasuredRow& row) {
     const auto number = row.number(range.column);
     if (text.empty() || (!number && range.words)) continue;
     if (number && *number >= range.least && *number <= range.most) continue;
-    return std::unexpected(
-        row.problem(range.column, std::string("expected a number ").append(range.text).append(", not ").append(in_quotes(text))));
+    return std::unexpected(row.problem(
+        range.column, std::string("expected a number ").append(range.text).append(", not ").append(escape::quoted(text))));
   }
   for (const char* column : kCounts) {
     if (row.count(column).value_or(0) <= kLargestCount) continue;
@@ -80,7 +81,7 @@ Expected<void> check_row(const MeasuredRow& row) {
     return std::unexpected(row.problem("id", "the row has no value and no time_ms"));
   const std::string& judged = row.text("judged");
   if (judged.empty() || judged == "yes" || judged == "no") return {};
-  return std::unexpected(row.problem("judged", "expected yes or no, not " + in_quotes(judged)));
+  return std::unexpected(row.problem("judged", "expected yes or no, not " + escape::quoted(judged)));
 }
 
 }  // namespace

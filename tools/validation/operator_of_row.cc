@@ -3,6 +3,7 @@
 
 #include "configs/launch_sizes.h"
 #include "configs/load.h"
+#include "escape/quoted.h"
 #include "tools/validation/operator_rows.h"
 
 namespace warpfold::validation {
@@ -76,7 +77,7 @@ Mapped<RowWork> stream_of_row(const MeasuredRow& row, const configs::Gpu& gpu, c
   } else if (says(kernel, "triad")) {
     pass.set_operation(configs::TRIAD);
   } else {
-    return not_mapped("no pass of gpu-stream is called \"" + kernel + "\"");
+    return not_mapped("no pass of gpu-stream is called " + escape::quoted(kernel));
   }
   const double arrays = pass.operation() == configs::FILL ? 1 : pass.operation() == configs::SCALE ? 2 : 3;
   work.work = arrays * 8 * kElements;

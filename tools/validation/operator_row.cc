@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "escape/quoted.h"
 #include "tools/validation/operator_rows.h"
 
 namespace warpfold::validation {
@@ -129,7 +130,7 @@ Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
   row.op = found(kernel, kOperators, RowOperator::kNone);
   if (row.op == RowOperator::kNone) {
     const std::string needed = "a memory-bound row needs operation, elements and element_bytes in dims_other";
-    return not_mapped(kernel.empty() ? needed : "no operator for \"" + from.text("kernel") + "\"; " + needed);
+    return not_mapped(kernel.empty() ? needed : "no operator for " + escape::quoted(from.text("kernel")) + "; " + needed);
   }
   row.pass = found(kernel, kPasses, RowPass::kForward);
   row.maker = found(lower(from.text("impl")), kMakers, RowMaker::kUnknown);
@@ -138,7 +139,7 @@ Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
   const std::string maker = lower(from.text("impl"));
   row.unfused = maker.starts_with("liger_rms_norm");
   row.profiled = says(maker, "cudnn backend");
-  if (row.maker == RowMaker::kUnknown) return not_mapped("no kernels known of \"" + from.text("impl") + "\"");
+  if (row.maker == RowMaker::kUnknown) return not_mapped("no kernels known of " + escape::quoted(from.text("impl")));
   take_sizes(from, row);
   if (row.rows == 0 || row.columns == 0) return not_mapped("rows and columns are not stated");
   row.type = type_of(from, row);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "escape/quoted.h"
 #include "tools/validation/kernels_of_row.h"
 
 namespace warpfold::validation {
@@ -58,7 +59,7 @@ Mapped<void> add_runs(RowPair& pair, const std::string& figure, const std::vecto
     for (const configs::Kernel& kernel : kernels) *both.add_kernel() = kernel;
     *both.mutable_policy() = together;
   } else {
-    return not_mapped("\"" + figure + "\" is not a time alone, one after the other or together");
+    return not_mapped(escape::quoted(figure) + " is not a time alone, one after the other or together");
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/accelsim/static_code.h"
 #include "traces/accelsim/synthetic_addresses.h"
@@ -146,7 +147,7 @@ class Exporter {
       }
       for (const isa::Instruction& instruction : std::get<Block>(node).code) {
         if (!exportable(architecture_->info(instruction).behaviour)) {
-          return fail("kernel " + kernel_.name + ": " + instruction.mnemonic +
+          return fail("kernel " + escape::unquoted(kernel_.name) + ": " + instruction.mnemonic +
                       " cannot be exported: mbarriers, bulk copies and wgmma have operands that a rolled kernel does not keep");
         }
         lines.push_back(make_line(instruction));

@@ -256,7 +256,7 @@ class Importer : private LaunchClasses::Maker {
     if (auto built = classes_.build(*this, kernel); !built) return lines_.fail_here(built.error().message);
     count_barriers(kernel);
     for (Role& role : kernel.roles) assign_control_codes(*architecture_, role.body);
-    if (auto valid = validate(kernel, lines_.file()); !valid) return std::unexpected(valid.error());
+    if (auto valid = validate(kernel, lines_.file()); !valid) return fail_at(lines_.file(), 1, 1, valid.error().message);
     imported.stream = header_.stream;
     imported.id = header_.kernel_id;
     imported.bytes = lines_.bytes_read();

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 
+#include "escape/quoted.h"
 #include "traces/validate.h"
 
 namespace warpfold::traces::accelsim {
@@ -87,8 +88,8 @@ class Builder {
       const bool alone = by_shape.size() == 1;
       const int depth = arena_.depth(variant.program) + (alone ? 0 : 1);
       if (depth > kDeepestLoops) {
-        return fail("role " + role.name + ": " + std::to_string(depth) + " loops inside each other; Warpfold has " +
-                    std::to_string(kDeepestLoops));
+        return fail("role " + escape::unquoted(role.name) + ": " + std::to_string(depth) +
+                    " loops inside each other; Warpfold has " + std::to_string(kDeepestLoops));
       }
       size_t loop = 0;
       std::vector<Node> body = body_of(variant.program, variant, loop);

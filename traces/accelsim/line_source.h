@@ -24,7 +24,9 @@ class LineSource {
   const std::string& file() const { return file_; }
   int number() const { return static_cast<int>(std::min<uint64_t>(number_, 0x7fffffff)); }  // of the line read last, from 1
   uint64_t bytes_read() const { return read_; }                                             // decompressed
-  std::unexpected<Diagnostic> fail_here(std::string message) const { return fail_at(file_, number(), 0, std::move(message)); }
+  std::unexpected<Diagnostic> fail_here(std::string message) const {
+    return fail_at(file_, std::max(1, number()), 1, std::move(message));
+  }
 
  private:
   bool refill();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "escape/quoted.h"
 #include "isa/assembler.h"
 
 namespace warpfold::traces::accelsim {
@@ -144,7 +145,7 @@ Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
   std::string text = guard + mnemonic;
   for (size_t i = 0; i < operands.size(); ++i) text += (i == 0 ? " " : ", ") + operands[i];
   auto parsed = isa::parse_instruction(architecture_, text + " ;", "", 0);
-  if (!parsed) return fail(parsed.error().message + " in " + text);
+  if (!parsed) return fail(parsed.error().message + " in " + escape::quoted(text));
   StaticInstruction made{.instruction = *std::move(parsed), .pc = line.pc, .access = access};
   made.bytes = access::access_bytes(mnemonic);
   made.matrices = access == Access::kMatrix ? access::matrices_of(mnemonic) : 0;

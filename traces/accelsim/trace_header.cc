@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/accelsim/tokens.h"
 
@@ -157,9 +158,9 @@ Expected<bool> read_header(LineSource& lines, TraceHeader& header, std::string_v
     if (key == "block dim") header.block_line = lines.number();
     if (field->second(header, value)) continue;
     if (key == "accelsim tracer version") {
-      return lines.fail_here("tracer version " + std::string(value) + "; versions 1 to 6 are read");
+      return lines.fail_here("tracer version " + escape::unquoted(value) + "; versions 1 to 6 are read");
     }
-    return lines.fail_here("cannot read the " + std::string(key) + " in " + in_quotes(value) + "; the header is damaged");
+    return lines.fail_here("cannot read the " + std::string(key) + " in " + escape::quoted(value) + "; the header is damaged");
   }
   if (lines.error()) return std::unexpected(*lines.error());
   if (!any) return lines.fail_here("an empty file; expected a trace of Accel-Sim's tracer");
@@ -171,25 +172,25 @@ Expected<std::string> architecture_of(const TraceHeader& header, const std::stri
   if (isa::Architecture::find(name)) return name;
   std::string known;
   for (const std::string& each : isa::Architecture::known()) known += (known.empty() ? "" : ", ") + each;
-  return fail_at(file, header.binary_line, 0,
+  return fail_at(file, header.binary_line, 1,
                  "binary version = " + std::to_string(header.binary_version) + " is none of " + known +
                      "; if the header is wrong, or the nearest of them will do, name it with --architecture");
 }
 
 Expected<void> check_header(const TraceHeader& header, const std::string& file) {
   if (header.registers < 1 || header.registers > kMostRegisters) {
-    return fail_at(file, header.registers_line, 0,
+    return fail_at(file, header.registers_line, 1,
                    "nregs = " + std::to_string(header.registers) +
                        "; a thread has 1 to 255 registers. The header is damaged: correct the line, or trace again");
   }
   if (header.grid[1] > kMostCtasAcross || header.grid[2] > kMostCtasAcross) {
-    return fail_at(file, header.grid_line, 0,
+    return fail_at(file, header.grid_line, 1,
                    "a grid of " + std::to_string(header.grid[1]) + " x " + std::to_string(header.grid[2]) +
                        " in y and z; both are at most 65535. The header is damaged");
   }
   const bool small = header.block[0] <= kMostThreads && header.block[1] <= kMostThreads && header.block[2] <= kMostThreads;
   if (!small || header.threads() > kMostThreads) {
-    return fail_at(file, header.block_line, 0,
+    return fail_at(file, header.block_line, 1,
                    "a block of " + (small ? std::to_string(header.threads()) : "too many") +
                        " threads; it has at most 1024. The header is damaged");
   }

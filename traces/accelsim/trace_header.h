@@ -36,10 +36,10 @@ struct TraceHeader {
   std::vector<MemoryStream> streams;
   bool synthetic = false;  // there are such lines
 
-  int registers_line = 0;
-  int binary_line = 0;
-  int block_line = 0;
-  int grid_line = 0;
+  int registers_line = 1;
+  int binary_line = 1;
+  int block_line = 1;
+  int grid_line = 1;
 
   uint64_t threads() const { return block[0] * block[1] * block[2]; }
 };

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "escape/quoted.h"
 #include "traces/accelsim/tokens.h"
 
 namespace warpfold::traces::accelsim {
@@ -61,7 +62,7 @@ class Parser {
     for (size_t i = 0; i < count; ++i) {
       list.names[i] = words_.next();
       if (!is_register(list.names[i])) {
-        return wrong("expected " + std::to_string(count) + " " + kind + " registers, not \"" + std::string(list.names[i]) + "\"");
+        return wrong("expected " + std::to_string(count) + " " + kind + " registers, not " + escape::quoted(list.names[i]));
       }
     }
     text_end_ = count > 0 ? list.names[count - 1].data() + list.names[count - 1].size() : words_.position();
@@ -165,7 +166,7 @@ class Parser {
     std::string_view word = words_.next();
     const bool number = word == "Val" || word == "NoVal" || immediate(word);
     if (!number && out_.has_addresses) return mismatch();
-    if (!number) return wrong("expected an immediate, not \"" + std::string(word) + "\"");
+    if (!number) return wrong("expected an immediate, not " + escape::quoted(word));
     if (words_.ended()) return true;
     if (form_.version < 6) return out_.has_addresses ? mismatch() : wrong("more on the line than an instruction has");
     return true;

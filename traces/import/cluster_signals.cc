@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "escape/quoted.h"
 #include "traces/import/mbarriers.h"
 
 namespace warpfold::sass {
@@ -51,7 +52,7 @@ class Settler {
       const std::vector<const CtaBox*> peers = peers_of(boxes, boxes[i], boxes[i].corner);
       if (!std::ranges::equal(peers, peers_of(boxes, boxes[i], last_of(boxes[i])), {}, &CtaBox::paths, &CtaBox::paths)) {
         return fail_at(
-            file_, ops_.front().line, 0,
+            file_, ops_.front().line, 1,
             "the CTAs of a cluster go different ways, and not the same ones in all clusters; import a grid whose clusters "
             "are alike");
       }
@@ -70,7 +71,7 @@ class Settler {
 
   std::unexpected<Diagnostic> fail(int op, const std::string& message) const {
     const Op& at = ops_[static_cast<size_t>(op)];
-    return fail_at(file_, at.line, 0, at.instruction->mnemonic + ": " + message);
+    return fail_at(file_, at.line, 1, escape::unquoted(at.instruction->mnemonic) + ": " + message);
   }
 
   size_t rank_of(const CtaBox& box) const { return static_cast<size_t>(std::ranges::find(places_, box.place) - places_.begin()); }

@@ -5,6 +5,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "escape/quoted.h"
 #include "traces/import/follower.h"
 #include "traces/import/mbarriers.h"
 
@@ -42,7 +43,7 @@ class Explorer {
       if (auto followed = follow_box(box); !followed) return std::unexpected(followed.error());
       push_rest(whole, box, open);
       if (found_.followed_ctas > limits_.ctas) {
-        return fail_at(file_, 0, 0,
+        return fail_at(file_, 1, 1,
                        "more than " + std::to_string(limits_.ctas) +
                            " CTAs go different ways that are no matter of linear inequalities in the CTA's index; import a smaller "
                            "grid, or record a trace");
@@ -86,10 +87,10 @@ class Explorer {
         return std::unexpected(unknown(value));
       } catch (const NotFollowed& refused) {
         const Op& op = ops_[static_cast<size_t>(refused.op)];
-        return fail_at(file_, op.line, 0, op.instruction->mnemonic + ": " + refused.message);
+        return fail_at(file_, op.line, 1, escape::unquoted(op.instruction->mnemonic) + ": " + refused.message);
       } catch (const EndlessLoop& loop) {
         return fail_at(
-            file_, ops_[static_cast<size_t>(loop.op)].line, 0,
+            file_, ops_[static_cast<size_t>(loop.op)].line, 1,
             "the loop here does not end, or goes round too often in a way that the importer cannot skip. If it waits for "
             "another warp or CTA, answer for the branch that leaves it: answer { line: N taken: 1 }");
       }
@@ -112,7 +113,8 @@ class Explorer {
       text += "a register that nothing has written";
     } else {
       const Op& origin = ops_[static_cast<size_t>(value.origin)];
-      text += origin.instruction->mnemonic + " in line " + std::to_string(origin.line) + ", which the listing does not know";
+      text += escape::unquoted(origin.instruction->mnemonic) + " in line " + std::to_string(origin.line) +
+              ", which the listing does not know";
       if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.text == "SR_SWINHI"; })) {
         text += ": it is in shared memory of the cluster, which loads and stores are not followed into";
       } else if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; })) {
@@ -123,11 +125,11 @@ class Explorer {
     }
     // No answer says which mbarrier or box an instruction means.
     const bool asynchronous = uses_mbarrier(op) || op.behaviour == isa::Behaviour::kBulkStore;
-    if (asynchronous && !guarded) return {file_, op.line, 0, text};
+    if (asynchronous && !guarded) return {file_, op.line, 1, text};
     const std::string line = std::to_string(op.line);
     text += memory && !guarded ? ", or what this touches: answer { line: " + line + " sectors: N }"
                                : ", or how often this is taken: answer { line: " + line + " taken: N of: M }";
-    return {file_, op.line, 0, text};
+    return {file_, op.line, 1, text};
   }
 
   void follow_corner(Box& box) {

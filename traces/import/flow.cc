@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "escape/quoted.h"
+
 namespace warpfold::sass {
 namespace {
 
@@ -92,10 +94,10 @@ class Builder {
     for (const int index : order_) {
       const FlowBlock& block = flow_.blocks[static_cast<size_t>(index)];
       const Op& last = ops_[static_cast<size_t>(block.end) - 1];
-      const auto wrong = [&](const std::string& message) { return fail_at(file_, last.line, 0, message); };
+      const auto wrong = [&](const std::string& message) { return fail_at(file_, last.line, 1, message); };
       if (last.behaviour == isa::Behaviour::kBranch && last.target < 0 && !last.has("DIV")) {
         return wrong(
-            last.instruction->mnemonic +
+            escape::unquoted(last.instruction->mnemonic) +
             ": its target hangs on a register, which the importer does not follow; write the kernel in Warpfold's own text "
             "(.wfs), or record a trace");
       }
@@ -143,7 +145,7 @@ class Builder {
       if (!dominates(header, from)) {
         const Op& entry = ops_[static_cast<size_t>(flow_.blocks[static_cast<size_t>(header)].first)];
         return fail_at(
-            file_, entry.line, 0,
+            file_, entry.line, 1,
             "an irreducible loop: control comes into the loop here and in other places. Compile with fewer jumps into loops "
             "(no goto, no switch across a loop), or record a trace");
       }

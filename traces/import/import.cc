@@ -4,6 +4,7 @@
 
 #include "configs/launch_sizes.h"
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "traces/import/cluster_signals.h"
 #include "traces/import/explore.h"
@@ -28,7 +29,7 @@ class Importer {
     for (const auto step : {&Importer::find_architecture, &Importer::find_function, &Importer::follow}) {
       if (auto done = (this->*step)(text); !done) return std::unexpected(done.error());
     }
-    if (auto valid = traces::validate(result_.kernel, file_); !valid) return std::unexpected(valid.error());
+    if (auto valid = traces::validate(result_.kernel, file_); !valid) return fail_at(file_, 1, 1, valid.error().message);
     return std::move(result_);
   }
 
@@ -60,15 +61,15 @@ class Importer {
       if (function.name == launch_.function()) function_ = &function;
     }
     if (launch_.has_function() && function_ == nullptr) {
-      return places_.fail(
-          {"function", "the listing has no function " + in_quotes(launch_.function()) + suggestion(launch_.function(), names)});
+      return places_.fail({"function", "the listing has no function " + escape::quoted(launch_.function()) +
+                                           suggestion(launch_.function(), names)});
     }
     if (function_ != nullptr) return {};
     if (listing_.functions.size() > 1) {
       std::string all;
       for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
       return places_.fail(
-          {"", "the listing has several functions; state one, as function: " + in_quotes(names.front()) + ". It has: " + all});
+          {"", "the listing has several functions; state one, as function: " + escape::quoted(names.front()) + ". It has: " + all});
     }
     function_ = &listing_.functions.front();
     return {};
@@ -147,7 +148,7 @@ class Importer {
     if (launch_.has_registers() || function_->registers != 0) return {};
     for (const ListedInstruction& listed : function_->code) {
       if (architecture_->info(listed.instruction).behaviour != isa::Behaviour::kSetMaxRegisters) continue;
-      return fail_at(file_, listed.line, 0,
+      return fail_at(file_, listed.line, 1,
                      listed.instruction.mnemonic +
                          ": warps give and take registers of the launch, of which the listing does not say the number; state what "
                          "ptxas -v prints, as registers: 168");
@@ -164,7 +165,7 @@ class Importer {
           behaviour != isa::Behaviour::kLoadMatrix && behaviour != isa::Behaviour::kCopyAsync)
         continue;
       return fail_at(
-          file_, listed.line, 0,
+          file_, listed.line, 1,
           listed.instruction.mnemonic +
               ": the listing does not say how much shared memory a CTA has; print it too, by cuobjdump -sass -res-usage, or "
               "state static and dynamic bytes together, as shared_memory_bytes: 4096");

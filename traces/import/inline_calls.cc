@@ -38,7 +38,7 @@ Expected<void> inline_calls(const std::string& file, std::vector<Op>& ops) {
     const std::set<int> body = reached_from(ops, ops[i].target);
     if (!returns(ops, body)) continue;  // a jump: compilers leave a loop by CALL where the target never comes back
     if (ops.size() + body.size() > kLargestProgram) {
-      return fail_at(file, ops[i].line, 0, "calls inside each other without end; the importer follows no recursion");
+      return fail_at(file, ops[i].line, 1, "calls inside each other without end; the importer follows no recursion");
     }
     const int back = static_cast<int>(i) + 1;
     std::map<int, int> moved;

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "escape/quoted.h"
 #include "traces/validate.h"
 
 namespace warpfold::sass {
@@ -131,11 +132,12 @@ class Layout {
     for (int i = 0; i < launch_.array_size(); ++i) {
       const configs::KernelArray& array = launch_.array(i);
       if (array.name().empty()) return places_.fail({indexed("array", i, ""), "an array needs a name"});
-      if (array.bytes() == 0) return places_.fail({indexed("array", i, ""), "array " + array.name() + " needs bytes, its size"});
+      if (array.bytes() == 0)
+        return places_.fail({indexed("array", i, ""), "array " + escape::unquoted(array.name()) + " needs bytes, its size"});
       if (array.bytes() > kArrayDistance)
         return places_.fail({indexed("array", i, ".bytes"), "an array has at most " + std::to_string(kArrayDistance) + " bytes"});
       if (find(array.name()) >= 0)
-        return places_.fail({indexed("array", i, ".name"), "the array " + array.name() + " exists twice"});
+        return places_.fail({indexed("array", i, ".name"), "the array " + escape::unquoted(array.name()) + " exists twice"});
       facts_.arrays.push_back({array.name(), kFirstArray + static_cast<uint64_t>(i) * kArrayDistance, array.bytes()});
     }
     return {};
@@ -180,7 +182,7 @@ class Layout {
     if (parameter.has_array()) {
       array = find(parameter.array());
       if (array < 0)
-        return places_.fail({indexed("parameter", index, ".array"), "no array is called " + in_quotes(parameter.array())});
+        return places_.fail({indexed("parameter", index, ".array"), "no array is called " + escape::quoted(parameter.array())});
       value = facts_.arrays[static_cast<size_t>(array)].address + parameter.array_offset();
     }
     put(at, {static_cast<uint32_t>(value), static_cast<int16_t>(array)});
@@ -195,7 +197,7 @@ class Layout {
       return places_.fail({indexed("parameter", index, field), message});
     };
     if (abi_.address_of_parameters == 0) return wrong("", "tensor maps are known on sm_90 alone");
-    if (find(map.array()) < 0) return wrong(".tensor_map.array", "no array is called " + in_quotes(map.array()));
+    if (find(map.array()) < 0) return wrong(".tensor_map.array", "no array is called " + escape::quoted(map.array()));
     if (map.extent_size() == 0 || map.extent_size() > kMostDimensions || map.extent_size() != map.box_size()) {
       return wrong(".tensor_map",
                    "a tensor map needs extent and box, one to five each, as extent: 8192 extent: 4096 box: 64 box: 128");

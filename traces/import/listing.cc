@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "escape/quoted.h"
 #include "isa/assembler.h"
 #include "traces/import/encoding.h"
 #include "traces/import/listed_resources.h"
@@ -82,7 +83,7 @@ class Reader {
   }
 
  private:
-  std::unexpected<Diagnostic> wrong(std::string message) const { return fail_at(listing_.file, line_, 0, std::move(message)); }
+  std::unexpected<Diagnostic> wrong(std::string message) const { return fail_at(listing_.file, line_, 1, std::move(message)); }
 
   Expected<void> read_line(std::string_view line, bool whole) {
     if (line.starts_with(kSourceLine)) return add_source(line);
@@ -181,7 +182,8 @@ class Reader {
     listed.offset = next_offset();
     if (auto taken = take_offset(line, listed); !taken) return taken;
     if (const auto encoding = take_comment(line)) {
-      if (!hexadecimal(*encoding)) return wrong("expected an encoding, as /* 0x00000a00ff017624 */, not " + in_quotes(*encoding));
+      if (!hexadecimal(*encoding))
+        return wrong("expected an encoding, as /* 0x00000a00ff017624 */, not " + escape::quoted(*encoding));
       wants_high_word_ = true;
     }
     if (!line.ends_with(';')) return wrong("expected ; at the end of an instruction");
@@ -225,8 +227,9 @@ class Reader {
       if (listed.label.empty() || function.labels.contains(listed.label) ||
           !(listed.label.starts_with('.') || listed.label.starts_with('$')))
         continue;
-      return fail_at(listing_.file, listed.line, 0,
-                     "no label " + listed.label + " in function " + function.name + "; the listing may have been cut off");
+      return fail_at(listing_.file, listed.line, 1,
+                     "no label " + escape::unquoted(listed.label) + " in function " + escape::unquoted(function.name) +
+                         "; the listing may have been cut off");
     }
     return {};
   }

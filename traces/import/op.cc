@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "escape/quoted.h"
 #include "traces/import/executors.h"
 
 namespace warpfold::sass {
@@ -206,14 +207,16 @@ Expected<std::vector<Op>> decode(const Listing& listing, const Function& functio
       (operand.destination ? op.destinations : op.sources).push_back(source_of(operand, op.base));
     }
     widen_addresses(op);
-    if (!has_operands(op)) return fail_at(listing.file, listed.line, 0, op.instruction->mnemonic + ": operands are missing");
+    if (!has_operands(op))
+      return fail_at(listing.file, listed.line, 1, escape::unquoted(op.instruction->mnemonic) + ": operands are missing");
     const auto label = function.labels.find(listed.label);
     const int64_t offset = label != function.labels.end() ? static_cast<int64_t>(label->second) : listed.target;
     if (offset < 0 || op.base == "RET") continue;
     const int64_t first = static_cast<int64_t>(function.code.front().offset);
     const int64_t position = (offset - first) / 16;
     if (op.behaviour == isa::Behaviour::kBranch && (position < 0 || position >= static_cast<int64_t>(ops.size()))) {
-      return fail_at(listing.file, listed.line, 0, op.instruction->mnemonic + " leaves function " + function.name);
+      return fail_at(listing.file, listed.line, 1,
+                     escape::unquoted(op.instruction->mnemonic) + " leaves function " + escape::unquoted(function.name));
     }
     op.target = static_cast<int>(position);
   }

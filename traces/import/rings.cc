@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "escape/quoted.h"
 #include "traces/import/mbarriers.h"
 #include "traces/import/reroll.h"
 #include "traces/import/ring_positions.h"
@@ -83,16 +84,16 @@ class RingFinder {
     for (const auto& [address, mbarrier] : mbarriers_) {
       const std::string which = "the mbarrier at " + std::to_string(address) + " in shared memory";
       if (mbarrier.counts.size() != 1) {
-        return fail_at(file_, line_of(mbarrier.used_by), 0,
+        return fail_at(file_, line_of(mbarrier.used_by), 1,
                        which + (mbarrier.counts.empty() ? " is initialised by no instruction"
                                                         : " is initialised more than once, for different numbers of arrivals"));
       }
       if (mbarrier.lanes.size() > 1) {
-        return fail_at(file_, line_of(mbarrier.arrives), 0,
+        return fail_at(file_, line_of(mbarrier.arrives), 1,
                        "warps arrive at " + which + " with different numbers of lanes, which the trace language does not express");
       }
       if (!mbarrier.lanes.empty() && *mbarrier.counts.begin() % mbarrier.lanes.begin()->first != 0) {
-        return fail_at(file_, line_of(mbarrier.arrives), 0,
+        return fail_at(file_, line_of(mbarrier.arrives), 1,
                        "a phase of " + which + " takes " + std::to_string(*mbarrier.counts.begin()) + " arrivals, of which " +
                            std::to_string(mbarrier.lanes.begin()->first) + " come at a time");
       }
@@ -130,7 +131,7 @@ class RingFinder {
         const auto path = static_cast<size_t>(box.paths[warp]);
         if (known[path] && turns_[path] != turns[warp]) {
           return fail_at(
-              file_, ops_.front().line, 0,
+              file_, ops_.front().line, 1,
               "warp " + std::to_string(warp) +
                   " waits for other phases of its mbarriers than a warp that goes the same way, which the trace language "
                   "does not express");
@@ -153,8 +154,8 @@ class RingFinder {
         share_cursors(ops_, paths, cursors);
       } catch (const OutOfOrder& access) {
         if (split(access.ring)) continue;
-        return fail_at(file_, line_of(access.op), 0,
-                       ops_[static_cast<size_t>(access.op)].instruction->mnemonic +
+        return fail_at(file_, line_of(access.op), 1,
+                       escape::unquoted(ops_[static_cast<size_t>(access.op)].instruction->mnemonic) +
                            ": the phases of its mbarrier are passed in no fixed order, which the trace language does not express");
       }
       if (std::cmp_greater(cursors.size(), traces::kMostCursors) && split_one_not_in_turn()) continue;

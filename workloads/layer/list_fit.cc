@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
+#include "escape/quoted.h"
 #include "workloads/layer/signatures.h"
 
 namespace warpfold::layer {
@@ -54,7 +55,7 @@ class Fitter {
 
   const Tensor& input(size_t i) const { return graph_.tensor(each_.inputs[i]); }
   const Tensor& output(size_t i) const { return graph_.tensor(each_.outputs[i]); }
-  std::string shown(const Tensor& tensor) const { return in_quotes(tensor.name) + " " + text_of(tensor.dimensions); }
+  std::string shown(const Tensor& tensor) const { return escape::quoted(tensor.name) + " " + text_of(tensor.dimensions); }
   std::string work() const { return name_of(each_.work); }
 
   // What is read has the same dimensions in the same order, or is a row of the innermost ones.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "workloads/layer/counts.h"
 #include "workloads/layer/list_fit.h"
 #include "workloads/layer/signatures.h"
@@ -47,10 +48,10 @@ class Reader {
       const std::string path = indexed("dimension", d);
       if (each.name().empty()) return Finding{path, "a dimension has no name"};
       if (each.size() < 1 || each.size() > kMostSize)
-        return Finding{path, "dimension " + in_quotes(each.name()) + " must have a size from 1 to " + std::to_string(kMostSize) +
-                                 ", not " + std::to_string(each.size())};
+        return Finding{path, "dimension " + escape::quoted(each.name()) + " must have a size from 1 to " +
+                                 std::to_string(kMostSize) + ", not " + std::to_string(each.size())};
       if (!sizes_.try_emplace(each.name(), each.size()).second)
-        return Finding{path + ".name", "a second dimension called " + in_quotes(each.name())};
+        return Finding{path + ".name", "a second dimension called " + escape::quoted(each.name())};
     }
     return std::nullopt;
   }
@@ -61,7 +62,7 @@ class Reader {
       const std::string path = indexed("tensor", t);
       if (each.name().empty()) return Finding{path, "a tensor has no name"};
       if (!tensors_.try_emplace(each.name(), t).second)
-        return Finding{path + ".name", "a second tensor called " + in_quotes(each.name())};
+        return Finding{path + ".name", "a second tensor called " + escape::quoted(each.name())};
       Tensor made{.name = each.name(), .role = static_cast<Role>(each.role()), .result = each.result()};
       if (made.role == Role::kMask) made.bytes = kMaskBytes;
       if (made.role == Role::kState) made.bytes = kStateBytes;
@@ -70,12 +71,14 @@ class Reader {
         const std::string& name = each.dimension(d);
         const auto size = sizes_.find(name);
         const std::string at = path + "." + indexed("dimension", d);
-        if (size == sizes_.end()) return Finding{at, "no dimension called " + in_quotes(name) + suggestion(name, names_of(sizes_))};
+        if (size == sizes_.end())
+          return Finding{at, "no dimension called " + escape::quoted(name) + suggestion(name, names_of(sizes_))};
         if (std::ranges::find(made.dimensions, name, &Dimension::name) != made.dimensions.end())
-          return Finding{at, "tensor " + in_quotes(each.name()) + " has dimension " + in_quotes(name) + " twice"};
+          return Finding{at, "tensor " + escape::quoted(each.name()) + " has dimension " + escape::quoted(name) + " twice"};
         made.dimensions.push_back({name, size->second});
         if (__builtin_mul_overflow(words, size->second, &words) || words > kMostWords)
-          return Finding{path, "tensor " + in_quotes(each.name()) + " has more than " + std::to_string(kMostWords) + " elements"};
+          return Finding{path,
+                         "tensor " + escape::quoted(each.name()) + " has more than " + std::to_string(kMostWords) + " elements"};
       }
       graph_.tensors.push_back(std::move(made));
     }
@@ -92,11 +95,11 @@ class Reader {
       const std::string path = indexed("operator", o);
       if (each.name().empty()) return Finding{path, "an operator has no name"};
       if (!names.try_emplace(each.name(), o).second)
-        return Finding{path + ".name", "a second operator called " + in_quotes(each.name())};
-      if (each.work().empty()) return Finding{path, "operator " + in_quotes(each.name()) + " has no work"};
+        return Finding{path + ".name", "a second operator called " + escape::quoted(each.name())};
+      if (each.work().empty()) return Finding{path, "operator " + escape::quoted(each.name()) + " has no work"};
       const auto work = std::ranges::find(works, each.work());
       if (work == works.end())
-        return Finding{path + ".work", "no operator called " + in_quotes(each.work()) + suggestion(each.work(), works)};
+        return Finding{path + ".work", "no operator called " + escape::quoted(each.work()) + suggestion(each.work(), works)};
       Operator made{.name = each.name(),
                     .work = static_cast<Work>(work - works.begin()),
                     .pass = static_cast<Pass>(each.pass()),
@@ -104,7 +107,8 @@ class Reader {
                     .drops = each.dropout()};
       made.kind = class_of(made.work);
       if (each.has_kind() && each.kind() != name_of(made.kind))
-        return Finding{path + ".kind", in_quotes(each.work()) + " is of class " + name_of(made.kind) + ", not " + each.kind()};
+        return Finding{path + ".kind",
+                       escape::quoted(each.work()) + " is of class " + name_of(made.kind) + ", not " + escape::quoted(each.kind())};
       if (auto fault = count_tensors(each, made.work, path)) return fault;
       for (int i = 0; i < each.input_size(); ++i) {
         if (auto fault = add_tensor(each.input(i), path + "." + indexed("input", i), made.inputs)) return fault;
@@ -132,8 +136,10 @@ class Reader {
 
   Fault add_tensor(const std::string& name, const std::string& path, std::vector<int>& ids) const {
     const auto found = tensors_.find(name);
-    if (found == tensors_.end()) return Finding{path, "no tensor called " + in_quotes(name) + suggestion(name, names_of(tensors_))};
-    if (std::ranges::find(ids, found->second) != ids.end()) return Finding{path, "tensor " + in_quotes(name) + " is named twice"};
+    if (found == tensors_.end())
+      return Finding{path, "no tensor called " + escape::quoted(name) + suggestion(name, names_of(tensors_))};
+    if (std::ranges::find(ids, found->second) != ids.end())
+      return Finding{path, "tensor " + escape::quoted(name) + " is named twice"};
     ids.push_back(found->second);
     return std::nullopt;
   }
@@ -145,10 +151,10 @@ class Reader {
       for (size_t i = 0; i < each.outputs.size(); ++i) {
         Tensor& tensor = graph_.tensors[static_cast<size_t>(each.outputs[i])];
         const std::string at = indexed("operator", o) + "." + indexed("output", static_cast<int>(i));
-        if (given(each.outputs[i])) return Finding{at, in_quotes(tensor.name) + " comes from outside: no operator makes it"};
+        if (given(each.outputs[i])) return Finding{at, escape::quoted(tensor.name) + " comes from outside: no operator makes it"};
         if (tensor.producer >= 0)
-          return Finding{at, in_quotes(tensor.name) + " is made by " +
-                                 in_quotes(graph_.operators[static_cast<size_t>(tensor.producer)].name) + " already"};
+          return Finding{at, escape::quoted(tensor.name) + " is made by " +
+                                 escape::quoted(graph_.operators[static_cast<size_t>(tensor.producer)].name) + " already"};
         tensor.producer = o;
       }
     }
@@ -160,17 +166,17 @@ class Reader {
         used[static_cast<size_t>(each.inputs[i])] = true;
         const std::string at = indexed("operator", o) + "." + indexed("input", static_cast<int>(i));
         if (tensor.producer < 0 && !given(each.inputs[i]))
-          return Finding{at, "no operator makes " + in_quotes(tensor.name) + "; given: true where it comes from outside"};
+          return Finding{at, "no operator makes " + escape::quoted(tensor.name) + "; given: true where it comes from outside"};
         if (tensor.producer < 0) continue;
         const Operator& maker = graph_.operators[static_cast<size_t>(tensor.producer)];
         if (maker.pass > each.pass)
-          return Finding{at, in_quotes(tensor.name) + " is made in the " + name_of(maker.pass) + " pass, after " +
-                                 in_quotes(each.name) + " of the " + name_of(each.pass) + " pass"};
+          return Finding{at, escape::quoted(tensor.name) + " is made in the " + name_of(maker.pass) + " pass, after " +
+                                 escape::quoted(each.name) + " of the " + name_of(each.pass) + " pass"};
       }
     }
     for (int t = 0; t < static_cast<int>(graph_.tensors.size()); ++t) {
       if (used[static_cast<size_t>(t)] || graph_.tensor(t).producer >= 0) continue;
-      return Finding{indexed("tensor", t), "no operator reads or makes " + in_quotes(graph_.tensor(t).name)};
+      return Finding{indexed("tensor", t), "no operator reads or makes " + escape::quoted(graph_.tensor(t).name)};
     }
     return std::nullopt;
   }
@@ -230,9 +236,9 @@ class Reader {
     }
     way.erase(way.begin(), std::ranges::find(way, at));
     std::string text;
-    for (const int o : way) text += in_quotes(graph_.operators[static_cast<size_t>(o)].name) + " waits for ";
+    for (const int o : way) text += escape::quoted(graph_.operators[static_cast<size_t>(o)].name) + " waits for ";
     return {indexed("operator", way.front()),
-            "a cycle: " + text + in_quotes(graph_.operators[static_cast<size_t>(way.front())].name)};
+            "a cycle: " + text + escape::quoted(graph_.operators[static_cast<size_t>(way.front())].name)};
   }
 
   Fault fit() {
@@ -245,8 +251,8 @@ class Reader {
       for (const Dimensions* all : {&each.independent, &each.reduction}) {
         for (const Dimension& one : *all) {
           if (__builtin_mul_overflow(space, one.size, &space) || space > kMostWords)
-            return Finding{path, "the iteration space of " + in_quotes(each.name) + " has more than " + std::to_string(kMostWords) +
-                                     " elements"};
+            return Finding{path, "the iteration space of " + escape::quoted(each.name) + " has more than " +
+                                     std::to_string(kMostWords) + " elements"};
         }
       }
       count_flops(each, space);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "configs/resources.h"
+#include "escape/quoted.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
 
@@ -18,7 +19,7 @@ Expected<traces::PlacementBounds> reserve(const configs::Reservation& reservatio
       .reserved_shared_memory = share(reservation.shared_memory_percent(), sm.shared_memory().bytes()),
       .reserved_warps = share(reservation.warp_slot_percent(), sm.warp_slots())};
   if (bounds.reserved_warps > 0) return bounds;
-  return fail("the reservation for kernel \"" + reservation.kernel() + "\" rounds to no warp slot of " +
+  return fail("the reservation for kernel " + escape::quoted(reservation.kernel()) + " rounds to no warp slot of " +
               std::to_string(sm.warp_slots()));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "escape/quoted.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
 
@@ -30,12 +31,13 @@ Expected<int> reader_of(configs::Scenario& scenario, int rng) {
   for (int k = 0; k < scenario.kernel_size(); ++k) {
     if (!graph.precedes(rng, k) || stored_bits_attention(*scenario.mutable_kernel(k)) == nullptr) continue;
     if (reader >= 0) {
-      return fail("both \"" + scenario.kernel(reader).name() + "\" and \"" + scenario.kernel(k).name() +
-                  "\" read the bits of kernel \"" + scenario.kernel(rng).name() + "\"");
+      return fail("both " + escape::quoted(scenario.kernel(reader).name()) + " and " + escape::quoted(scenario.kernel(k).name()) +
+                  " read the bits of kernel " + escape::quoted(scenario.kernel(rng).name()));
     }
     reader = k;
   }
-  if (reader < 0) return fail("no attention with dropout STORED_BITS runs after kernel \"" + scenario.kernel(rng).name() + "\"");
+  if (reader < 0)
+    return fail("no attention with dropout STORED_BITS runs after kernel " + escape::quoted(scenario.kernel(rng).name()));
   return reader;
 }
 
@@ -69,8 +71,8 @@ Expected<std::string> fuse(configs::Scenario& scenario, int rng) {
   // Under a causal mask the kernel may leave out the bits of scores that are masked.
   const uint64_t made = elements(kernel.philox());
   if (made != elements_of(shape) && !(shape.causal() && 2 * made == elements_of(shape))) {
-    return fail("kernel \"" + kernel.name() + "\" makes " + std::to_string(made) + " bits, attention \"" +
-                scenario.kernel(*reader).name() + "\" has " + std::to_string(elements_of(shape)) + " elements");
+    return fail("kernel " + escape::quoted(kernel.name()) + " makes " + std::to_string(made) + " bits, attention " +
+                escape::quoted(scenario.kernel(*reader).name()) + " has " + std::to_string(elements_of(shape)) + " elements");
   }
   shape.set_dropout(configs::FUSED_PHILOX);
   if (kernel.philox().rounds() != 0) shape.set_philox_rounds(kernel.philox().rounds());

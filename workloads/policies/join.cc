@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "workloads/common/cta_footprint.h"
 #include "workloads/common/program.h"
@@ -20,7 +21,7 @@ constexpr uint32_t kNone = UINT32_MAX;             // no CTA of a part
 
 uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
 
-std::string quoted(const traces::Kernel& kernel) { return "kernel \"" + kernel.name + "\""; }
+std::string words_of(const traces::Kernel& kernel) { return "kernel " + escape::quoted(kernel.name); }
 
 // CTAs of a launch in order, by class.
 class CtasInOrder {
@@ -137,8 +138,8 @@ class Joiner {
       }
     }
     if (next <= kNamedBarriers) return {};
-    return fail("kernels \"" + parts_.front().kernel->name + "\" and \"" + parts_.back().kernel->name +
-                "\" need more than the 16 named barriers of a CTA");
+    return fail("kernels " + escape::quoted(parts_.front().kernel->name) + " and " + escape::quoted(parts_.back().kernel->name) +
+                " need more than the 16 named barriers of a CTA");
   }
 
   void move(const Part& part, isa::Instruction& instruction) const {
@@ -228,15 +229,15 @@ class Joiner {
 };
 
 Expected<void> check_joinable(const traces::Kernel& kernel) {
-  if (kernel.cluster_ctas > 1) return fail(quoted(kernel) + " has clusters of CTAs");
-  if (kernel.ctas() > kMostCtas) return fail(quoted(kernel) + " has more than " + std::to_string(kMostCtas) + " CTAs");
+  if (kernel.cluster_ctas > 1) return fail(words_of(kernel) + " has clusters of CTAs");
+  if (kernel.ctas() > kMostCtas) return fail(words_of(kernel) + " has more than " + std::to_string(kMostCtas) + " CTAs");
   if (workloads::moves_registers(kernel))
-    return fail(quoted(kernel) + " moves registers between its warpgroups, which a joined CTA has no rule for");
+    return fail(words_of(kernel) + " moves registers between its warpgroups, which a joined CTA has no rule for");
   return {};
 }
 
 Expected<void> check_joinable(const traces::Kernel& first, const traces::Kernel& second) {
-  if (first.architecture != second.architecture) return fail(quoted(second) + " is for " + second.architecture);
+  if (first.architecture != second.architecture) return fail(words_of(second) + " is for " + second.architecture);
   if (const auto joinable = check_joinable(first); !joinable) return joinable;
   return check_joinable(second);
 }
@@ -296,7 +297,8 @@ Expected<std::array<int, 2>> find_pair(const Graph& graph, const configs::Scenar
   if (!names.empty()) {
     pair = {graph.index(names.Get(0)), graph.index(names.Get(1))};
     if (graph.may_overlap((*pair)[0], (*pair)[1])) return *pair;
-    return fail("kernel \"" + names.Get(0) + "\" cannot run beside \"" + names.Get(1) + "\": one waits for the other");
+    return fail("kernel " + escape::quoted(names.Get(0)) + " cannot run beside " + escape::quoted(names.Get(1)) +
+                ": one waits for the other");
   }
   for (int one = 0; one < scenario.kernel_size(); ++one) {
     for (int other = one + 1; other < scenario.kernel_size(); ++other) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "workloads/common/key_reuse.h"
 #include "workloads/common/stream_bytes.h"
 #include "workloads/policies/plan.h"
@@ -99,7 +100,7 @@ class LeftInL2 {
     std::vector<std::string> known;
     for (const traces::MemoryStream& each : plan_.kernels[*own].kernel.streams) known.push_back(each.name);
     if (std::ranges::find(known, stream) != known.end()) return {};
-    return fail_in(path, "kernel " + kernel + " has no stream " + in_quotes(stream) + suggestion(stream, known));
+    return fail_in(path, "kernel " + kernel + " has no stream " + escape::quoted(stream) + suggestion(stream, known));
   }
 
   Expected<void> name_tensors(int k) {

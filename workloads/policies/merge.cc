@@ -5,6 +5,7 @@
 #include <set>
 #include <variant>
 
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "workloads/common/program.h"
 #include "workloads/policies/instructions.h"
@@ -28,7 +29,7 @@ bool has_parameter(const std::vector<traces::Node>& body) {
 }
 
 Expected<const traces::Loop*> guest_loop(const traces::Kernel& guest) {
-  const std::string name = "kernel \"" + guest.name + "\"";
+  const std::string name = "kernel " + escape::quoted(guest.name);
   if (guest.roles.size() != 1) return fail(name + " has " + std::to_string(guest.roles.size()) + " roles; a guest has one");
   const std::vector<traces::Node>& body = guest.roles.front().body;
   if (std::ranges::count_if(body, is_loop) != 1) return fail(name + " is not one loop, whose passes hosts could share");
@@ -98,7 +99,8 @@ class Merger {
       instruction.effect.barrier = place->second;
     });
     if (taken.empty() || *taken.rbegin() < kNamedBarriers) return {};
-    return fail("kernels \"" + merged_.name + "\" and \"" + guest_.name + "\" need more than the 16 named barriers of a CTA");
+    return fail("kernels " + escape::quoted(merged_.name) + " and " + escape::quoted(guest_.name) +
+                " need more than the 16 named barriers of a CTA");
   }
 
   void move_effects() {
@@ -198,15 +200,15 @@ class Merger {
     for (traces::Role& role : merged_.roles) {
       const uint32_t wanted = wanted_registers(role);
       if (wanted == 0 || (wanted < launched) == (wanted < registers)) continue;
-      return fail("role " + role.name + " of kernel \"" + merged_.name + "\" moves from " + std::to_string(launched) + " to " +
-                  std::to_string(wanted) + " registers; launched with " + std::to_string(registers) +
+      return fail("role " + role.name + " of kernel " + escape::quoted(merged_.name) + " moves from " + std::to_string(launched) +
+                  " to " + std::to_string(wanted) + " registers; launched with " + std::to_string(registers) +
                   " for the guest's sake it would have to move the other way");
     }
     merged_.registers_per_thread = registers;
     if (own == registers) return {};
     if (host_warps_ % kWarpgroup != 0 || warps_ % kWarpgroup != 0) {
-      return fail("kernel \"" + merged_.name + "\" moves registers between warpgroups: a guest there has 4, 8, ... warps, not " +
-                  std::to_string(warps_));
+      return fail("kernel " + escape::quoted(merged_.name) +
+                  " moves registers between warpgroups: a guest there has 4, 8, ... warps, not " + std::to_string(warps_));
     }
     move_guest_registers(own, own < registers);
     return {};
@@ -246,7 +248,7 @@ Expected<uint64_t> passes_of(const traces::Kernel& guest) {
 Expected<traces::Kernel> merge(const traces::Kernel& host, const traces::Kernel& guest, uint32_t warps, uint64_t passes) {
   if (const auto loop = guest_loop(guest); !loop) return std::unexpected(loop.error());
   if (warps != guest.warps_per_cta() && !guest.rings.empty()) {
-    return fail("the warps of kernel \"" + guest.name + "\" wait for each other at mbarriers: they stay " +
+    return fail("the warps of kernel " + escape::quoted(guest.name) + " wait for each other at mbarriers: they stay " +
                 std::to_string(guest.warps_per_cta()) + ", not " + std::to_string(warps));
   }
   return Merger(host, guest, warps).merge(passes);

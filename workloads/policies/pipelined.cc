@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "escape/quoted.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
 #include "workloads/workloads.h"
@@ -35,7 +36,7 @@ bool can_be_cut(const configs::Kernel& kernel) {
 
 Expected<uint64_t> divide(const configs::Kernel& kernel, const std::string& what, uint64_t rows, uint32_t segments) {
   if (rows % segments == 0) return rows / segments;
-  return fail("the " + std::to_string(rows) + " " + what + " of kernel \"" + kernel.name() + "\" cannot be cut into " +
+  return fail("the " + std::to_string(rows) + " " + what + " of kernel " + escape::quoted(kernel.name()) + " cannot be cut into " +
               std::to_string(segments) + " equal segments");
 }
 
@@ -118,13 +119,14 @@ class Pipeline {
     for (int k = 0; k < scenario_.kernel_size(); ++k) {
       const configs::AttentionShape* shape = attention_of(scenario_.kernel(k));
       if (!graph_.precedes(rng_, k) || shape == nullptr || shape->dropout() != configs::STORED_BITS) continue;
-      if (reader_ >= 0) return fail("more than one attention reads the bits of kernel \"" + scenario_.kernel(rng_).name() + "\"");
+      if (reader_ >= 0)
+        return fail("more than one attention reads the bits of kernel " + escape::quoted(scenario_.kernel(rng_).name()));
       reader_ = k;
     }
     for (int k = 0; k < scenario_.kernel_size() && reader_ < 0; ++k) {
       if (graph_.precedes(rng_, k) && can_be_cut(scenario_.kernel(k))) reader_ = k;
     }
-    if (reader_ < 0) return fail("no kernel that can be cut runs after kernel \"" + scenario_.kernel(rng_).name() + "\"");
+    if (reader_ < 0) return fail("no kernel that can be cut runs after kernel " + escape::quoted(scenario_.kernel(rng_).name()));
     return {};
   }
 
@@ -193,8 +195,8 @@ class Pipeline {
       const bool placed = wait_for(other, !is_cut_[other] ? 0 : is_cut_[kernel] ? segment : segments_ - 1);
       // In a steady state the reader's predecessors of its first segments belong to the layer before.
       if (placed || (steady_ && (kernel == reader_ || graph_.precedes(reader_, kernel)))) continue;
-      return fail("cut into segments, kernel \"" + scenario_.kernel(kernel).name() + "\" would run before \"" +
-                  scenario_.kernel(other).name() + "\", for which it waits");
+      return fail("cut into segments, kernel " + escape::quoted(scenario_.kernel(kernel).name()) + " would run before " +
+                  escape::quoted(scenario_.kernel(other).name()) + ", for which it waits");
     }
     if (steady_ && kernel != reader_ && kernel != rng_ && is_cut_[kernel]) wait_for(reader_, segment);
     return after;

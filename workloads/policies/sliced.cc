@@ -5,6 +5,7 @@
 #include <array>
 
 #include "configs/resources.h"
+#include "escape/quoted.h"
 #include "workloads/common/occupancy.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
@@ -117,8 +118,8 @@ class Sliced : public Policy {
       deal(parties, capacity_of(scenario.gpu()));
       for (const Party& party : parties) {
         if (party.ctas == 0) {
-          return fail("a CTA of kernel \"" + scenario.kernel(party.kernel).name() +
-                      "\" does not fit an SM beside those of the others");
+          return fail("a CTA of kernel " + escape::quoted(scenario.kernel(party.kernel).name()) +
+                      " does not fit an SM beside those of the others");
         }
         if (party.kernel == k) plan.kernels[k].quota.ctas = static_cast<uint32_t>(party.ctas);
       }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "escape/quoted.h"
 #include "workloads/policies/cache_shares.h"
 #include "workloads/policies/graph.h"
 #include "workloads/policies/plan.h"
@@ -54,7 +55,7 @@ class Partition {
       const uint32_t sms = sms_of(share, chip_);
       if (sms == 0)
         return fail_in("policy.sm_share[" + std::to_string(s) + "]",
-                       "the share of kernel \"" + share.kernel() + "\" rounds to no SM of " + std::to_string(chip_));
+                       "the share of kernel " + escape::quoted(share.kernel()) + " rounds to no SM of " + std::to_string(chip_));
       const int kernel = graph_.index(share.kernel());
       sets_[kernel].count = sms;
       uint32_t& width = width_[scenario_.kernel(kernel).stream()];

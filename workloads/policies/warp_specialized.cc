@@ -2,6 +2,7 @@
 // come and go with the GEMM's CTA, need no launch, and share its registers and shared memory.
 #include <algorithm>
 
+#include "escape/quoted.h"
 #include "traces/validate.h"
 #include "workloads/common/occupancy.h"
 #include "workloads/policies/graph.h"
@@ -10,8 +11,6 @@
 
 namespace warpfold::policies {
 namespace {
-
-std::string quoted(const std::string& name) { return "\"" + name + "\""; }
 
 bool is_gemm(const configs::Kernel& kernel) {
   return kernel.has_hopper_gemm() || kernel.has_blackwell_gemm() || kernel.has_ampere_gemm();
@@ -35,14 +34,14 @@ Expected<std::vector<int>> find_hosts(const configs::Scenario& scenario, const G
   for (const std::string& name : scenario.policy().warp_specialized().host()) {
     hosts.push_back(graph.index(name));
     if (graph.may_overlap(hosts.back(), guest)) continue;
-    return fail("kernel " + quoted(name) + " cannot run beside " + quoted(scenario.kernel(guest).name()) +
+    return fail("kernel " + escape::quoted(name) + " cannot run beside " + escape::quoted(scenario.kernel(guest).name()) +
                 ": one waits for the other");
   }
   if (!hosts.empty()) return hosts;
   for (const int partner : graph.partners(guest)) {
     if (is_gemm(scenario.kernel(partner))) hosts.push_back(partner);
   }
-  if (hosts.empty()) return fail("no GEMM may run beside kernel " + quoted(scenario.kernel(guest).name()));
+  if (hosts.empty()) return fail("no GEMM may run beside kernel " + escape::quoted(scenario.kernel(guest).name()));
   return hosts;
 }
 
@@ -52,9 +51,9 @@ Expected<void> check_fit(const configs::Gpu& gpu, const traces::Kernel& merged, 
   const workloads::CtaUse use = workloads::cta_use(gpu, cta);
   const bool shared_memory_fits = merged.shared_memory_bytes <= gpu.sm().shared_memory().bytes_per_cta_max();
   if (shared_memory_fits && use.registers <= gpu.sm().registers() && use.warps <= gpu.sm().warp_slots()) return {};
-  return fail("a CTA of " + quoted(merged.name) + " with the warps of " + quoted(guest) + " does not fit an SM: it needs " +
-              std::to_string(use.warps) + " warps, " + std::to_string(use.registers) + " registers and " +
-              std::to_string(merged.shared_memory_bytes) + " bytes of shared memory; there are " +
+  return fail("a CTA of " + escape::quoted(merged.name) + " with the warps of " + escape::quoted(guest) +
+              " does not fit an SM: it needs " + std::to_string(use.warps) + " warps, " + std::to_string(use.registers) +
+              " registers and " + std::to_string(merged.shared_memory_bytes) + " bytes of shared memory; there are " +
               std::to_string(gpu.sm().warp_slots()) + ", " + std::to_string(gpu.sm().registers()) + " and " +
               std::to_string(gpu.sm().shared_memory().bytes_per_cta_max()));
 }

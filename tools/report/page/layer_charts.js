@@ -1,5 +1,6 @@
 // Charts of a transformer's layer: shares of each class of operators, and all launches under the GPU's roofs.
 const layerClasses = {
+  __proto__: null,  // a name of the data finds what stands here alone
   contraction: {fill: ['blue', 'solid'], style: 0},
   normalisation: {fill: ['orange', 'rising'], style: 4},
   elementwise: {fill: ['green', 'dots'], style: 2},

@@ -4,7 +4,7 @@ function ledgerEntries(run) {
   return run.result.ledger.map((entry, e) => {
     const k = run.result.kernels.findIndex((kernel) => kernel.name === entry.victim);
     return {
-      ...entry, own: entry.victim === entry.culprit, share: ratio(entry.warp_cycles, run.result.kernels[k].resident_warp_cycles),
+      ...entry, own: entry.victim === entry.culprit, share: ratio(entry.warp_cycles, run.result.kernels[k]?.resident_warp_cycles ?? 0),
       pair: entry.victim === entry.culprit ? `${entry.victim} waits for itself` : `${entry.victim} waits for ${entry.culprit}`,
       field: fieldOf(run, `ledger[${e}].warp_cycles`), wholeField: fieldOf(run, `kernels[${k}].resident_warp_cycles`),
     };

@@ -1,5 +1,6 @@
 // How many CTAs fit on an SM, over each quantity of a kernel's footprint, and what smaller footprints gain.
 const curveNames = {
+  __proto__: null,  // a name of the data finds what stands here alone
   registers_per_thread: 'registers (a thread)', shared_memory_bytes: 'shared memory (bytes a CTA)', warps_per_cta: 'warps (a CTA)',
 };
 

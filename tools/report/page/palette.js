@@ -52,6 +52,7 @@ function kernelFill(index) {
 
 // States of warps: what they have in common shares a colour.
 const stateFills = {
+  __proto__: null,  // a name of the data finds what stands here alone
   selected: ['green', 'solid'],
   wait: ['sky', 'solid'],
   not_selected: ['yellow', 'dots'],

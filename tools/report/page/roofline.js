@@ -1,5 +1,6 @@
 // The hierarchical roofline of each kernel: what each level of memory and each pipe would let it do, and what it does.
 const levelStyle = {
+  __proto__: null,  // a name of the data finds what stands here alone
   shared_memory: {name: 'shared memory and L1', colour: 'blue', shape: 'circle', dash: []},
   l2: {name: 'L2', colour: 'orange', shape: 'square', dash: [7, 3]},
   dram: {name: 'DRAM', colour: 'purple', shape: 'triangle-up', dash: [2, 3]},

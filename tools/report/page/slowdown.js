@@ -1,5 +1,6 @@
 // What a kernel takes longer than alone, by cause: from the time alone to the time here.
 const lossKinds = {
+  __proto__: null,  // a name of the data finds what stands here alone
   contention: {name: 'contention: waited for what another kernel held', fill: ['vermillion', 'solid']},
   inherited: {name: 'inherited: waited for a warp of its own that another kernel delayed', fill: ['orange', 'rising']},
   hidden: {name: 'hidden: contention while the warp would have waited anyway', fill: ['yellow', 'waves']},
@@ -86,7 +87,7 @@ function slowdownChart(run, kernel, k, prefix) {
     id: `${prefix}slowdown-${k}`, title: `${kernel.name}: from its time alone to its time here`,
     note: explained === undefined ? undefined
       : `Contention, inherited waits, residency and own queueing, less hidden contention, explain ${percent(explained)} of the slowdown.`,
-    keys: kinds.map((kind) => ({name: lossKinds[kind].name, fill: fill(...lossKinds[kind].fill)})),
+    keys: kinds.map((kind) => ({name: lossKinds[kind]?.name ?? kind, fill: fill(...(lossKinds[kind] ?? lossKinds.rest).fill)})),
     spec: waterfallSpec(rows, kernel.name), table,
   });
 }

@@ -51,7 +51,7 @@ function slotsSpec(run, sm, s, usPerCycle) {
 }
 
 // What each role of the CTA in a slot is at. The first lanes are shown; the rest are in the JSON of the result.
-const phaseFills = {prologue: ['sky', 'lines'], main_loop: ['green', 'solid'], epilogue: ['orange', 'rising']};
+const phaseFills = {__proto__: null, prologue: ['sky', 'lines'], main_loop: ['green', 'solid'], epilogue: ['orange', 'rising']};
 const shownLanes = 16;
 
 function phaseFill(phase) {

@@ -20,6 +20,7 @@ function validationHead(validation) {
 
 // Kinds of figures that rows hold, each with a chart of its own.
 const quantities = {
+  __proto__: null,  // a name of the data finds what stands here alone
   time_us: {what: 'time', unit: 'us', title: 'Simulated against measured time of each row'},
   watts: {what: 'board power', unit: 'W', title: 'Simulated against measured board power of each row'},
   clock_mhz: {what: 'clock', unit: 'MHz', title: 'Simulated against measured clock under the cap of each row'},

@@ -1,5 +1,7 @@
 // The report's data and the figures in it. A figure knows the field of the result that it comes from.
-const report = JSON.parse(document.getElementById('report-data').textContent);
+// Vega keeps marks in plain objects by their names, in which one name has no place: it gets a blank.
+const report = JSON.parse(document.getElementById('report-data').textContent,
+  (_, value) => (value === '__proto__' ? '__proto__ ' : value));
 
 // The value at a path such as kernels[0].states[2].warp_cycles below a run's result.
 function valueAt(run, path) {

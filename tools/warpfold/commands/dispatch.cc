@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/limits.h"
 
@@ -68,7 +69,7 @@ Outcome<void> dispatch(const std::string& name, Invocation invocation) {
     known.emplace_back(command.name);
   }
   if (name.starts_with('-')) return user_error("unknown option " + name + suggestion(name, {"--help", "--version"}));
-  return user_error("unknown command \"" + name + "\"" + suggestion(name, known));
+  return user_error("unknown command " + escape::quoted(name) + suggestion(name, known));
 }
 
 Outcome<std::string> answer(const std::vector<std::string>& words) {

@@ -8,6 +8,7 @@
 #include "configs/load.h"
 #include "configs/near_miss.h"
 #include "configs/search_path.h"
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/table.h"
@@ -39,7 +40,7 @@ Outcome<std::vector<fs::path>> files_of(const std::string& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
     if (entry.path().extension() == ".textproto") files.push_back(entry.path());
   }
-  if (failed) return user_error("cannot read folder \"" + folder + "\": " + failed.message());
+  if (failed) return user_error("cannot read folder " + escape::quoted_path(folder) + ": " + failed.message());
   std::ranges::sort(files);
   return files;
 }
@@ -147,7 +148,7 @@ Outcome<void> gpu_command(const Invocation& invocation) {
       return verb.run({{invocation.arguments.begin() + 1, invocation.arguments.end()}, invocation.command_line});
     known.emplace_back(verb.name);
   }
-  return user_error("gpu: unknown verb \"" + name + "\"" + suggestion(name, known));
+  return user_error("gpu: unknown verb " + escape::quoted(name) + suggestion(name, known));
 }
 
 }  // namespace warpfold::cli

@@ -5,9 +5,10 @@
 #include "configs/gpu_balance.h"
 #include "configs/load.h"
 #include "configs/merge.h"
-#include "configs/printable.h"
 #include "configs/search_path.h"
 #include "configs/settings.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/file_kind.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 namespace po = boost::program_options;
 
 Expected<void> apply(const std::string& setting, configs::Gpu& gpu) {
-  const std::string place = "--set " + printable(setting);
+  const std::string place = "--set " + escape::unquoted(setting);
   const size_t equals = setting.find('=');
   if (equals == std::string::npos || equals == 0) return fail_at(place, 0, 0, "expected FIELD=VALUE");
   const auto resolved = configs::set_field(gpu, setting.substr(0, equals), setting.substr(equals + 1));
@@ -62,7 +63,7 @@ Outcome<void> gpu_new(const Invocation& invocation) {
   const std::string file = options.text("output");
   configs::Gpu own;
   const std::string name = options.arguments().front();
-  if (const std::string why = why_unprintable(name); !why.empty()) return user_error("gpu new: NAME: " + why);
+  if (const std::string why = escape::why_unprintable(name); !why.empty()) return user_error("gpu new: NAME: " + why);
   own.set_name(name);
   if (options.has("set")) {
     for (const std::string& setting : options.texts("set")) {

@@ -1,6 +1,7 @@
 #include <charconv>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/hot_table.h"
 #include "tools/warpfold/run/request.h"
@@ -16,7 +17,7 @@ Outcome<size_t> top_option(const Options& options) {
   size_t top = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), top);
   if (error == std::errc() && end == text.data() + text.size() && top > 0) return top;
-  return user_error("--top takes a number of instructions from 1 on, not \"" + text + "\"");
+  return user_error("--top takes a number of instructions from 1 on, not " + escape::quoted(text));
 }
 
 // Names of kernels and roles that exist.
@@ -32,9 +33,9 @@ Outcome<void> check_names(const policies::Plan& plan, const HotSelection& select
     return !name.empty() && std::ranges::find(names, name) == names.end();
   };
   if (missing(selection.kernel, kernels))
-    return user_error("--kernel: no kernel \"" + selection.kernel + "\"" + suggestion(selection.kernel, kernels));
+    return user_error("--kernel: no kernel " + escape::quoted(selection.kernel) + suggestion(selection.kernel, kernels));
   if (missing(selection.role, roles))
-    return user_error("--role: no role \"" + selection.role + "\"" + suggestion(selection.role, roles));
+    return user_error("--role: no role " + escape::quoted(selection.role) + suggestion(selection.role, roles));
   return {};
 }
 

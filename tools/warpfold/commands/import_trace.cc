@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "configs/load.h"
+#include "escape/quoted.h"
+#include "escape/text_format.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/progress.h"
@@ -85,17 +87,8 @@ Outcome<std::string> file_of(const std::string& list, const ListEntry& entry) {
     std::error_code error;
     if (const std::string path = named.string() + more; fs::exists(path, error)) return path;
   }
-  return std::unexpected(
-      Failure(Diagnostic{list, entry.line, 1, named.string() + " does not exist, nor compressed as .xz, .gz or .zst"}));
-}
-
-std::string in_text_format(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "\"";
+  return std::unexpected(Failure(
+      Diagnostic{list, entry.line, 1, escape::path(named.string()) + " does not exist, nor compressed as .xz, .gz or .zst"}));
 }
 
 // Kernels of a list as a scenario: streams are numbered in the order in which the list comes to them.
@@ -110,15 +103,15 @@ Outcome<void> import_list(const std::string& list, const std::string& folder, co
   if (error) return user_error("--output " + folder + ": " + error.message());
 
   const fs::path gpu = fs::absolute(gpu_file).lexically_relative(fs::absolute(folder));
-  std::string scenario = "# Kernels of " + list + ", imported by warpfold import-trace.\nname: " +
-                         in_text_format(fs::absolute(list).parent_path().filename().string()) +
-                         "\ngpu_file: " + in_text_format(gpu.string()) + "\npolicy { kind: CONCURRENT }\n";
+  std::string scenario = "# Kernels of " + escape::comment(list) + ", imported by warpfold import-trace.\nname: " +
+                         escape::text_format(fs::absolute(list).parent_path().filename().string()) +
+                         "\ngpu_file: " + escape::text_format(gpu.string()) + "\npolicy { kind: CONCURRENT }\n";
   std::string lines;
   std::map<uint64_t, uint32_t> streams;
   uint64_t kernels = 0;
   for (const ListEntry& entry : *entries) {
     if (entry.copy) {
-      scenario += "# " + entry.text + "\n";
+      scenario += "# " + escape::comment(entry.text) + "\n";
       continue;
     }
     const auto path = file_of(list, entry);
@@ -128,8 +121,8 @@ Outcome<void> import_list(const std::string& list, const std::string& folder, co
     const std::string name = "kernel-" + std::to_string(++kernels);
     if (auto written = write_kernel((fs::path(folder) / (name + ".wft")).string(), imported->kernel); !written) return written;
     const uint32_t stream = streams.try_emplace(imported->stream, static_cast<uint32_t>(streams.size())).first->second;
-    scenario +=
-        "kernel {\n  name: \"" + name + "\"\n  stream: " + std::to_string(stream) + "\n  trace { path: \"" + name + ".wft\" }\n}\n";
+    scenario += "kernel {\n  name: " + escape::text_format(name) + "\n  stream: " + std::to_string(stream) +
+                "\n  trace { path: " + escape::text_format(name + ".wft") + " }\n}\n";
   }
   if (auto written = write_output((fs::path(folder) / kScenario).string(), scenario); !written) return written;
   return write_output("", lines);

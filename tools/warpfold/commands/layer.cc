@@ -3,6 +3,7 @@
 
 #include "configs/gemm_library.h"
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "tools/report/layer_graph.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
@@ -22,7 +23,7 @@ Outcome<layer::Epilogue> epilogue_option(const Options& options) {
   if (name == "scale") return layer::Epilogue::kScale;
   if (name == "one") return layer::Epilogue::kOne;
   if (name == "full") return layer::Epilogue::kFull;
-  return user_error("--epilogue: unknown choice \"" + name + "\"" + suggestion(name, {"scale", "one", "full"}));
+  return user_error("--epilogue: unknown choice " + escape::quoted(name) + suggestion(name, {"scale", "one", "full"}));
 }
 
 Outcome<double> number_option(const Options& options, const std::string& name) {
@@ -30,7 +31,7 @@ Outcome<double> number_option(const Options& options, const std::string& name) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value >= 1 && value <= 1e18) return value;
-  return user_error("--" + name + " takes a number from 1 on, such as 8 or 15e12, not \"" + text + "\"");
+  return user_error("--" + name + " takes a number from 1 on, such as 8 or 15e12, not " + escape::quoted(text));
 }
 
 Outcome<TrainingPlan> training_options(const Options& options, const configs::TransformerModel& model) {
@@ -152,7 +153,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
                        .command_line = invocation.command_line,
                        .how = *how};
   if (configs::find_gemm_library(request.library) == nullptr)
-    return user_error("--library: no library called \"" + request.library + "\"" +
+    return user_error("--library: no library called " + escape::quoted(request.library) +
                       configs::gemm_library_suggestion(request.library));
   if (auto read = read_layer_inputs(layer_inputs(options), request); !read) return read;
   if (request.model.operator__size() > 0) {

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "configs/near_miss.h"
-#include "configs/printable.h"
 #include "configs/search_path.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/table.h"
 
@@ -30,7 +31,7 @@ std::string about(const std::filesystem::path& path) {
     }
   }
   constexpr size_t kMost = 90;
-  return printable(text, kMost);
+  return escape::visible(text, kMost);
 }
 
 }  // namespace
@@ -51,13 +52,13 @@ Outcome<void> list_command(const Invocation& invocation) {
   if (!options.arguments().empty()) {
     const std::string& kind = options.arguments().front();
     if (std::ranges::find(kinds, kind) == kinds.end())
-      return user_error("list: unknown kind \"" + printable(kind) + "\"" + suggestion(kind, kinds));
+      return user_error("list: unknown kind " + escape::quoted(kind) + suggestion(kind, kinds));
     kinds = {kind};
   }
   Table table({"kind", "name", "about", "folder"});
   for (const std::string& kind : kinds) {
     for (const std::filesystem::path& file : configs::config_files(kind))
-      table.add({kind, file.stem().string(), about(file), printable(file.parent_path().parent_path().string())});
+      table.add({kind, file.stem().string(), about(file), escape::visible(file.parent_path().parent_path().string())});
   }
   return write_output(destination->path, table.render(destination->format));
 }

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "escape/terminal.h"
 #include "tools/warpfold/commands/dispatch.h"
+#include "tools/warpfold/commands/failure_text.h"
 #include "tools/warpfold/run/interrupt.h"
 #include "tools/warpfold/run/limits.h"
 
@@ -25,8 +27,9 @@ int run(int argc, const char* const* argv) {
                           [] { return "nothing is kept"; });
   }
   if (done) return kSuccess;
-  std::cerr << done.error().text;
-  if (!done.error().text.ends_with('\n')) std::cerr << '\n';
+  const std::string shown = text_of(done.error());
+  std::cerr << shown;
+  if (!shown.ends_with('\n')) std::cerr << '\n';
   if (done.error().exit_code == kInterrupted && signal_that_came() != 0) end_by_signal(signal_that_came());
   return done.error().exit_code;
 }
@@ -39,7 +42,7 @@ int main(int argc, char** argv) {
   try {
     return warpfold::cli::run(argc, argv);
   } catch (const std::exception& error) {
-    std::cerr << "internal error: " << error.what() << '\n';
+    std::cerr << "internal error: " << warpfold::escape::terminal(error.what()) << '\n';
     return 1;
   }
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "sim/analytic/stored_bits.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/figures/chain.h"
@@ -29,7 +30,7 @@ Outcome<Split> split_options(const Options& options) {
   if (!segments) return std::unexpected(segments.error());
   const std::string name = options.text("parallelism");
   if (name != "tensor" && name != "sequence") {
-    return user_error("--parallelism: unknown choice \"" + name + "\"" + suggestion(name, {"tensor", "sequence"}));
+    return user_error("--parallelism: unknown choice " + escape::quoted(name) + suggestion(name, {"tensor", "sequence"}));
   }
   return Split{*gpus, name == "tensor" ? sim::Parallelism::kTensor : sim::Parallelism::kSequence, *segments};
 }
@@ -37,7 +38,7 @@ Outcome<Split> split_options(const Options& options) {
 Outcome<std::string> interference_option(const Options& options) {
   std::string name = options.text("interference");
   if (name == "simulated" || name == "paper" || name == "none") return name;
-  return user_error("--interference: unknown choice \"" + name + "\"" + suggestion(name, {"simulated", "paper", "none"}));
+  return user_error("--interference: unknown choice " + escape::quoted(name) + suggestion(name, {"simulated", "paper", "none"}));
 }
 
 Outcome<MeasuredInterference> simulate_pair(const configs::Scenario& scenario, workloads::KernelMaker& kernels,
@@ -81,14 +82,14 @@ Outcome<void> fill_stored_bits(const configs::Scenario& scenario, const Split& s
     if (!sim::splits_evenly(bits, split.parallelism)) {
       const bool heads = split.parallelism == sim::Parallelism::kTensor;
       return user_error("--gpus " + std::to_string(split.gpus) + " does not divide the " +
-                        std::to_string(heads ? bits.heads : bits.queries) + (heads ? " heads" : " queries") + " of kernel \"" +
-                        kernel.name() + "\"");
+                        std::to_string(heads ? bits.heads : bits.queries) + (heads ? " heads" : " queries") + " of kernel " +
+                        escape::quoted(kernel.name()));
     }
     const uint64_t queries = bits.queries / (split.parallelism == sim::Parallelism::kSequence ? split.gpus : 1);
     if (queries % split.segments != 0) {  // PIPELINED has equal segments too
       return user_error("--segments " + std::to_string(split.segments) + ": the " + std::to_string(queries) + " queries " +
-                        (queries < bits.queries ? "of each GPU " : "") + "of kernel \"" + kernel.name() +
-                        "\" cannot be cut into equal segments");
+                        (queries < bits.queries ? "of each GPU " : "") + "of kernel " + escape::quoted(kernel.name()) +
+                        " cannot be cut into equal segments");
     }
     bytes += bits.bytes();
     per_gpu += bits.bytes_per_gpu();

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "workloads/policies/policy.h"
 
 namespace warpfold::cli {
@@ -21,7 +22,7 @@ Outcome<configs::PolicyKind> policy_by_name(const std::string& option, const std
     if (policy_option_name(name) == known.back()) return policy->kind();
   }
   known.insert(known.end(), besides.begin(), besides.end());
-  return user_error(option + ": unknown policy \"" + name + "\"" + suggestion(name, known));
+  return user_error(option + ": unknown policy " + escape::quoted(name) + suggestion(name, known));
 }
 
 void add_policy_option(Options& options) {

@@ -9,6 +9,7 @@
 #include "configs/load.h"
 #include "configs/near_miss.h"
 #include "configs/study_of_scenario.h"
+#include "escape/quoted.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/render/front_plot.h"
@@ -40,7 +41,8 @@ class StudyFiles {
     for (const configs::Front& front : study_.front()) {
       const Table table = front_table(study_, front, records_);
       if (table.empty())
-        return user_error("front " + front.name() + ": no run has all of its measures; energy_j needs gpu.clock: POWER");
+        return user_error("front " + escape::unquoted(front.name()) +
+                          ": no run has all of its measures; energy_j needs gpu.clock: POWER");
       const auto written = write_picture(front.name(), front.title(), table.csv(), front_plot(study_, front, records_));
       if (!written) return std::unexpected(written.error());
     }
@@ -112,7 +114,8 @@ Outcome<void> check_format(const Options& options) {
   if (!options.has("format")) return {};
   const std::string format = options.text("format");
   if (format == "csv" || format == "json") return {};
-  return user_error("--format: a study is written as csv or json, not as \"" + format + "\"" + suggestion(format, {"csv", "json"}));
+  return user_error("--format: a study is written as csv or json, not as " + escape::quoted(format) +
+                    suggestion(format, {"csv", "json"}));
 }
 
 void add_slurm_options(Options& options) {
@@ -151,7 +154,7 @@ Outcome<unsigned> number_of(const Options& options, const std::string& name, uns
   unsigned number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
-  return user_error("--" + name + " takes a number from 1, not \"" + text + "\"");
+  return user_error("--" + name + " takes a number from 1, not " + escape::quoted(text));
 }
 
 Outcome<StudyArray> study_array(const Options& options, const Invocation& invocation, const StudyRequest& request) {

@@ -5,6 +5,7 @@
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "isa/control_code_assigner.h"
 #include "tools/warpfold/commands/trace_verbs.h"
@@ -36,7 +37,7 @@ Outcome<std::vector<traces::Kernel>> chosen_kernels(const Options& options, std:
     known.push_back(kernel.name);
     if (kernel.name == name) return std::vector<traces::Kernel>{std::move(kernel)};
   }
-  return user_error("--kernel: no kernel called \"" + name + "\"" + suggestion(name, known));
+  return user_error("--kernel: no kernel called " + escape::quoted(name) + suggestion(name, known));
 }
 
 Outcome<std::vector<traces::Kernel>> source_kernels(const std::string& file, const std::vector<std::string>& settings) {
@@ -120,10 +121,10 @@ Outcome<void> check_control(const traces::Kernel& kernel, const std::string& fil
       const uint64_t number = in_front + first.consumer + 1;
       const auto at = places.find({traces::Part::kRole, r, number});
       const Diagnostic diagnostic{file, at.line, at.column,
-                                  "kernel \"" + kernel.name + "\", role " + role.name + ", instruction " + std::to_string(number) +
-                                      ": " + block.code[first.consumer].mnemonic + " may issue " + std::to_string(first.given) +
-                                      " cycles after " + block.code[first.producer].mnemonic + ", whose result takes " +
-                                      std::to_string(first.needed) +
+                                  "kernel " + escape::quoted(kernel.name) + ", role " + role.name + ", instruction " +
+                                      std::to_string(number) + ": " + block.code[first.consumer].mnemonic + " may issue " +
+                                      std::to_string(first.given) + " cycles after " + block.code[first.producer].mnemonic +
+                                      ", whose result takes " + std::to_string(first.needed) +
                                       "; such dependences in the block: " + std::to_string(broken.size())};
       return std::unexpected(Failure(diagnostic));
     });
@@ -209,7 +210,7 @@ Outcome<void> trace_command(const Invocation& invocation) {
   if (action == "slice") return trace_slice(rest);
   if (action == "diff") return trace_diff(rest);
   if (action == "export") return trace_export(rest);
-  return user_error("unknown command \"trace " + action + "\"" +
+  return user_error("unknown command " + escape::quoted("trace " + action) +
                     suggestion(action, {"dump", "stats", "check", "write", "format", "slice", "diff", "export"}));
 }
 

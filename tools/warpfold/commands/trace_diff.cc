@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "escape/quoted.h"
 #include "tools/warpfold/commands/trace_verbs.h"
 #include "tools/warpfold/render/table.h"
 #include "traces/loop_stats.h"
@@ -71,7 +72,7 @@ Outcome<traces::Kernel> one_kernel(const Options& options, const std::string& fi
     for (traces::Kernel& kernel : *all) {
       if (kernel.name == name) return std::move(kernel);
     }
-    return user_error("--" + std::string(option) + ": no kernel called \"" + name + "\" in " + file);
+    return user_error("--" + std::string(option) + ": no kernel called " + escape::quoted(name) + " in " + file);
   }
   if (all->size() != 1) {
     return user_error(file + " has " + std::to_string(all->size()) + " kernels: name one with --" + option);

@@ -4,6 +4,7 @@
 
 #include "configs/near_miss.h"
 #include "configs/resources.h"
+#include "escape/quoted.h"
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/commands/policy_names.h"
@@ -26,7 +27,7 @@ Outcome<double> factor_option(const Options& options) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
   // Written so that a not-a-number fails too.
   const bool good = error == std::errc() && end == text.data() + text.size() && factor > 1 && factor <= kMostFactor;
-  if (!good) return user_error("--factor takes a number above 1, up to 8, not \"" + text + "\"");
+  if (!good) return user_error("--factor takes a number above 1, up to 8, not " + escape::quoted(text));
   return factor;
 }
 
@@ -44,7 +45,7 @@ Outcome<std::vector<const configs::ScalableResource*>> resources_option(const Op
     const std::string name = list.substr(at, comma - at);
     const configs::ScalableResource* resource = configs::find_resource(name);
     if (resource == nullptr) {
-      return user_error("--resources: unknown resource \"" + name + "\"" + suggestion(name, configs::resource_names()));
+      return user_error("--resources: unknown resource " + escape::quoted(name) + suggestion(name, configs::resource_names()));
     }
     if (std::ranges::find(wanted, resource) != wanted.end()) return user_error("--resources: " + name + " is given twice");
     wanted.push_back(resource);

@@ -7,6 +7,7 @@
 
 #include "configs/enum_values.h"
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "tools/validation/statistics.h"
 
 namespace warpfold::cli {
@@ -137,7 +138,7 @@ std::string unknown_kernel(const Comparison& comparison, const configs::Simulate
   for (const auto& kernel : point.kernel()) known.push_back(kernel.name());
   for (const std::string* name : {&comparison.of, &comparison.beside}) {
     if (!name->empty() && kernel_of(point, *name) == nullptr)
-      return "no kernel called \"" + *name + "\"" + suggestion(*name, known);
+      return "no kernel called " + escape::quoted(*name) + suggestion(*name, known);
   }
   return {};
 }

@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "escape/gnuplot.h"
 #include "tools/warpfold/figures/study_wanted.h"
-#include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/table.h"
 
 namespace warpfold::cli {
@@ -29,11 +29,12 @@ std::string front_plot(const configs::Study& study, const configs::Front& front,
   std::vector<std::string> measures(front.minimize().begin(), front.minimize().end());
   measures.insert(measures.end(), front.maximize().begin(), front.maximize().end());
   const std::vector<PointRun> runs = runs_of(grid_of(study), records);
-  std::string text = "# gnuplot " + front.name() + ".gp draws " + front.name() + ".svg\n";
-  text += "set terminal svg size 640,420 font 'sans,13' background 'white'\n";
-  text += "set output " + gnuplot_quoted(front.name() + ".svg") + "\nset encoding utf8\n";
-  text += "set title " + gnuplot_quoted(front.title()) + " noenhanced\nset grid\nset key outside below\n";
-  text += "set xlabel " + gnuplot_quoted(measures[0]) + " noenhanced\nset ylabel " + gnuplot_quoted(measures[1]) + " noenhanced\n";
+  std::string text = "# gnuplot " + escape::gnuplot_comment(front.name() + ".gp draws " + front.name() + ".svg") + "\n";
+  text += "set terminal svg noenhanced size 640,420 font 'sans,13' background 'white'\n";
+  text += "set output " + escape::gnuplot(front.name() + ".svg") + "\nset encoding utf8\n";
+  text += "set title " + escape::gnuplot(front.title()) + " noenhanced\nset grid\nset key outside below\n";
+  text +=
+      "set xlabel " + escape::gnuplot(measures[0]) + " noenhanced\nset ylabel " + escape::gnuplot(measures[1]) + " noenhanced\n";
   const std::string others = pairs(study, runs, measures[0], measures[1]);
   const std::string best = pairs(study, front_of(study, front, runs), measures[0], measures[1]);
   text += "$runs << END\n" + others + "END\n$front << END\n" + best + "END\n";

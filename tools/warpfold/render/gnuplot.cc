@@ -9,12 +9,6 @@
 
 namespace warpfold::cli {
 
-std::string gnuplot_quoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("''") : std::string(1, c);
-  return quoted + "'";
-}
-
 Outcome<bool> draw(const std::string& folder, const std::string& script) {
   // gnuplot writes beside its script, so that the script can be run again by hand.
   const std::string shell = "cd -- \"$1\" && exec gnuplot \"$2\"";

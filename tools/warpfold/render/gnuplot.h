@@ -6,8 +6,6 @@
 
 namespace warpfold::cli {
 
-std::string gnuplot_quoted(const std::string& text);  // 'it''s'
-
 // Runs gnuplot in `folder` on `script`, so that the script can be run again by hand. False: gnuplot is not there.
 Outcome<bool> draw(const std::string& folder, const std::string& script);
 

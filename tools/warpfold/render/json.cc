@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 
-#include "configs/printable.h"
-#include "tools/warpfold/figures/invariants.h"
+#include "escape/json.h"
 
 namespace warpfold::cli {
 
@@ -27,7 +27,7 @@ class Writer {
       const pb::FieldDescriptor& field = *type.field(i);
       if (field.has_presence() && !reflection.HasField(message, &field)) continue;
       separate(first);
-      text_ += json_string(field.name()) + ": ";
+      text_ += escape::json(field.name()) + ": ";
       if (field.is_repeated()) {
         write_list(message, field);
       } else {
@@ -69,19 +69,19 @@ class Writer {
         text_ += std::to_string(one ? r.GetInt64(message, &field) : r.GetRepeatedInt64(message, &field, index));
         return;
       case pb::FieldDescriptor::CPPTYPE_DOUBLE:
-        text_ += json_number(one ? r.GetDouble(message, &field) : r.GetRepeatedDouble(message, &field, index));
+        write_number(one ? r.GetDouble(message, &field) : r.GetRepeatedDouble(message, &field, index), field);
         return;
       case pb::FieldDescriptor::CPPTYPE_FLOAT:
-        text_ += json_number(one ? r.GetFloat(message, &field) : r.GetRepeatedFloat(message, &field, index));
+        write_number(one ? r.GetFloat(message, &field) : r.GetRepeatedFloat(message, &field, index), field);
         return;
       case pb::FieldDescriptor::CPPTYPE_BOOL:
         text_ += (one ? r.GetBool(message, &field) : r.GetRepeatedBool(message, &field, index)) ? "true" : "false";
         return;
       case pb::FieldDescriptor::CPPTYPE_ENUM:
-        text_ += json_string((one ? r.GetEnum(message, &field) : r.GetRepeatedEnum(message, &field, index))->name());
+        text_ += escape::json((one ? r.GetEnum(message, &field) : r.GetRepeatedEnum(message, &field, index))->name());
         return;
       case pb::FieldDescriptor::CPPTYPE_STRING:
-        text_ += json_string(one ? r.GetString(message, &field) : r.GetRepeatedString(message, &field, index));
+        text_ += escape::json(one ? r.GetString(message, &field) : r.GetRepeatedString(message, &field, index));
         return;
       case pb::FieldDescriptor::CPPTYPE_MESSAGE:
         write_message(one ? r.GetMessage(message, &field) : r.GetRepeatedMessage(message, &field, index));
@@ -89,6 +89,12 @@ class Writer {
       default:
         throw std::logic_error("a schema field of a type that no schema had: " + field.full_name());
     }
+  }
+
+  // JSON has no infinity and no nan; a result that has one is a defect, which is told instead of written.
+  void write_number(double number, const pb::FieldDescriptor& field) {
+    if (!std::isfinite(number)) throw std::logic_error(field.full_name() + " is no number");
+    text_ += json_number(number);
   }
 
   void open(char bracket) {
@@ -113,28 +119,6 @@ class Writer {
 
 }  // namespace
 
-std::string json_string(std::string_view text) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string quoted(1, '"');
-  while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    const auto code = static_cast<unsigned char>(text.front());
-    if (length == 0) {
-      quoted.append("\\ufffd");  // JSON is UTF-8; a file's name on the command line need not be
-    } else if (code == '"' || code == '\\') {
-      quoted.append(1, '\\').append(text.substr(0, 1));
-    } else if (code == '\n') {
-      quoted.append("\\n");
-    } else if (code < 0x20) {
-      quoted.append("\\u00").append(1, digits[code >> 4]).append(1, digits[code & 15]);
-    } else {
-      quoted.append(text.substr(0, length));
-    }
-    text.remove_prefix(std::max<size_t>(length, 1));
-  }
-  return quoted.append(1, '"');
-}
-
 std::string json_number(double number) {
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
@@ -142,7 +126,6 @@ std::string json_number(double number) {
 }
 
 std::string to_json(const pb::Message& message) {
-  if (const auto place = non_finite_field(message)) throw std::logic_error(*place + " is not a finite number");
   Writer writer;
   writer.write_message(message);
   return writer.take() + "\n";

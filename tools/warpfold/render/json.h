@@ -3,11 +3,9 @@
 #include <google/protobuf/message.h>
 
 #include <string>
-#include <string_view>
 
 namespace warpfold::cli {
 
-std::string json_string(std::string_view text);
 std::string json_number(double number);  // the shortest digits that read back as the same number
 
 // A message as JSON with the schema's own field names, two spaces a level, a newline at the end. Fields without presence and

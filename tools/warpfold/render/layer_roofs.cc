@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
+#include "escape/gnuplot.h"
 #include "tools/warpfold/figures/layer_quantity.h"
-#include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/table.h"
 
 namespace warpfold::cli {
@@ -58,7 +58,7 @@ std::string labels_of(const std::vector<Spot>& spots) {
     all += (all.empty() ? "" : ", ") + spot.kernel->name();
   }
   std::string lines;
-  for (const auto& [place, name] : names) lines += place + " " + in_quotes(name) + "\n";
+  for (const auto& [place, name] : names) lines += place + " " + escape::gnuplot_cell(name) + "\n";
   return lines;
 }
 
@@ -79,7 +79,7 @@ std::string roofs(const std::map<std::string, std::vector<Spot>>& groups) {
     const std::string memory = fixed(report->memory_gb_per_s() / 1e3, 4) + "*x";
     for (const auto& [unit, tflops] : {std::pair{"tensor cores", report->tensor_tflops()}, {"FP32", report->vector_tflops()}}) {
       curves += "(" + memory + " < " + fixed(tflops, 3) + " ? " + memory + " : " + fixed(tflops, 3) +
-                ") with lines lc rgb '#555555' dt " + std::to_string(style) + " title " + gnuplot_quoted(gpu + ", " + unit) + ", ";
+                ") with lines lc rgb '#555555' dt " + std::to_string(style) + " title " + escape::gnuplot(gpu + ", " + unit) + ", ";
     }
   }
   return curves;
@@ -120,12 +120,12 @@ std::string roofs_plot(const configs::Study& study, const configs::Figure& figur
     blocks += block + " << END\n";
     blocks += labels_of(spots) + "END\n";
     curves += (index == 1 ? "" : ", ") + block + " using 1:2 with points pt 7 ps 0.7 lc " + std::to_string(index) + " title " +
-              gnuplot_quoted(group);
+              escape::gnuplot(group);
     if (!figure.has_series()) curves += ", " + block + " using 1:2:3 with labels left offset 0.6,0.2 font ',8' noenhanced notitle";
   }
-  return "# gnuplot " + figure.name() + ".gp draws " + figure.name() +
-         ".svg\nset terminal svg size 900,560 font 'sans,13' background 'white'\nset output " +
-         gnuplot_quoted(figure.name() + ".svg") + "\nset encoding utf8\nset title " + gnuplot_quoted(figure.title()) +
+  return "# gnuplot " + escape::gnuplot_comment(figure.name() + ".gp draws " + figure.name() + ".svg") +
+         "\nset terminal svg noenhanced size 900,560 font 'sans,13' background 'white'\nset output " +
+         escape::gnuplot(figure.name() + ".svg") + "\nset encoding utf8\nset title " + escape::gnuplot(figure.title()) +
          " noenhanced\n" + blocks +
          "set logscale xy\nset xlabel 'FLOP/B'\nset ylabel 'TFLOPS'\nset key bottom right\nset grid\nset samples 400\n" +
          "set xrange [0.1:10000]\nset yrange [0.1:" + fixed(3 * highest_of(groups), 0) + "]\nplot " + curves + "\n";

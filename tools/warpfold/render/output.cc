@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
+#include "escape/terminal.h"
 
 namespace warpfold::cli {
 
@@ -26,7 +28,7 @@ Outcome<Format> format_by_name(const std::string& name) {
   if (name == "table") return Format::kTable;
   if (name == "json") return Format::kJson;
   if (name == "csv") return Format::kCsv;
-  return user_error("unknown format \"" + name + "\"" + suggestion(name, {"table", "json", "csv"}));
+  return user_error("unknown format " + escape::quoted(name) + suggestion(name, {"table", "json", "csv"}));
 }
 
 Outcome<Format> format_by_file_name(const std::string& path) {
@@ -55,11 +57,13 @@ StandardOutput::~StandardOutput() { standard_output = before_; }
 Outcome<void> write_output(const std::string& path, const std::string& text) {
   if (path.empty()) {
     std::ostream& out = *standard_output;
-    out << text << std::flush;
+    out << escape::terminal(text) << std::flush;
     if (!out) return user_error("cannot write to standard output");
     return {};
   }
-  const auto cannot = [&path](const std::string& why) { return user_error("cannot write \"" + path + "\": " + why); };
+  const auto cannot = [&path](const std::string& why) {
+    return user_error("cannot write " + escape::quoted_path(path) + ": " + why);
+  };
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::is_directory(status)) return cannot("it is a directory");

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "tools/warpfold/render/gnuplot.h"
+#include "escape/gnuplot.h"
 #include "tools/warpfold/render/layer_roofs.h"
 #include "tools/warpfold/render/table.h"
 
@@ -60,11 +60,11 @@ std::string map_block(const configs::Study& study, const configs::Figure& figure
   const configs::Axis& x = study.axis(index_of(study, figure.x()));
   const configs::Axis& y = study.axis(index_of(study, figure.y()));
   std::string block = "\"\"";
-  for (const std::string& value : x.value()) block.append(" ").append(in_quotes(value));
+  for (const std::string& value : x.value()) block.append(" ").append(escape::gnuplot_cell(value));
   const std::vector<Point> points = grid_of(study, figure);
   size_t next = 0;
   for (const std::string& row : y.value()) {
-    block.append("\n").append(in_quotes(row));
+    block.append("\n").append(escape::gnuplot_cell(row));
     for (int column = 0; column < x.value_size(); ++column)
       block.append(" ").append(number(value_at(quantity, records, points[next++], estimator)));
   }
@@ -79,7 +79,7 @@ std::string lines_block(const configs::Study& study, const configs::Figure& figu
   const auto columns = static_cast<size_t>(x.value_size());
   std::string block;
   for (size_t column = 0; column < columns; ++column) {
-    block += in_quotes(x.value(static_cast<int>(column)));
+    block += escape::gnuplot_cell(x.value(static_cast<int>(column)));
     for (size_t at = column; at < points.size(); at += columns) {
       for (const configs::Quantity& quantity : figure.quantity())
         block.append(" ").append(number(value_at(quantity, records, points[at], estimator)));
@@ -102,10 +102,10 @@ std::vector<std::string> curve_names(const configs::Study& study, const configs:
 
 std::string plot_head(const configs::Figure& figure, size_t panels) {
   const std::string width = std::to_string(120 + 480 * panels);
-  return "# gnuplot " + figure.name() + ".gp draws " + figure.name() + ".svg\n" + "set terminal svg size " + width +
-         ",420 font 'sans,13' background 'white'\n" + "set output " + gnuplot_quoted(figure.name() + ".svg") + "\n" +
-         "set encoding utf8\nset multiplot layout 1," + std::to_string(panels) + " title " + gnuplot_quoted(figure.title()) +
-         " noenhanced\n";
+  return "# gnuplot " + escape::gnuplot_comment(figure.name() + ".gp draws " + figure.name() + ".svg") +
+         "\nset terminal svg noenhanced size " + width + ",420 font 'sans,13' background 'white'\n" + "set output " +
+         escape::gnuplot(figure.name() + ".svg") + "\n" + "set encoding utf8\nset multiplot layout 1," + std::to_string(panels) +
+         " title " + escape::gnuplot(figure.title()) + " noenhanced\n";
 }
 
 // The range of values over the estimators, so that their panels have one scale; empty where none is known.
@@ -151,13 +151,13 @@ std::string map_plot(const configs::Study& study, const configs::Figure& figure,
     for (const std::string& estimator : estimators) {
       const std::string block = "$map" + std::to_string(count++);
       blocks += block + " << END\n" + map_block(study, figure, records, quantity, estimator) + "END\n";
-      panels += "set title " + gnuplot_quoted(quantity.label() + " (" + estimator + ")") + " noenhanced\nplot " + block +
+      panels += "set title " + escape::gnuplot(quantity.label() + " (" + estimator + ")") + " noenhanced\nplot " + block +
                 " matrix rowheaders columnheaders using 1:2:3 with image pixels notitle, " + block +
                 " matrix rowheaders columnheaders using 1:2:(sprintf('" + digits + "', $3)) with labels notitle\nunset ylabel\n";
     }
   }
-  return plot_head(figure, count) + blocks + "set xlabel " + gnuplot_quoted(label_of(study, figure.x())) + "\nset ylabel " +
-         gnuplot_quoted(label_of(study, figure.y())) + "\nset xtics rotate by 45 right\nset tics scale 0\n" + panels;
+  return plot_head(figure, count) + blocks + "set xlabel " + escape::gnuplot(label_of(study, figure.x())) + "\nset ylabel " +
+         escape::gnuplot(label_of(study, figure.y())) + "\nset xtics rotate by 45 right\nset tics scale 0\n" + panels;
 }
 
 // Values between which there is something to connect.
@@ -183,18 +183,18 @@ std::string lines_plot(const configs::Study& study, const configs::Figure& figur
   for (size_t e = 0; e < estimators.size(); ++e) {
     const std::string block = "$lines" + std::to_string(e);
     blocks += block + " << END\n" + lines_block(study, figure, records, estimators[e]) + "END\n";
-    panels += "set title " + gnuplot_quoted(estimators[e]) + " noenhanced\nplot ";
+    panels += "set title " + escape::gnuplot(estimators[e]) + " noenhanced\nplot ";
     for (size_t c = 0; c < names.size(); ++c) {
       panels += (c == 0 ? "" : ", ") + block + " using 0:" + std::to_string(c + 2) + ":xtic(1) with " +
-                (connected ? "linespoints lw 2" : "points pt 7 ps 1.2") + " title " + gnuplot_quoted(names[c]);
+                (connected ? "linespoints lw 2" : "points pt 7 ps 1.2") + " title " + escape::gnuplot(names[c]);
     }
     panels += "\nunset ylabel\n";
   }
   const std::string& unit = figure.quantity(0).label();
   const std::string most = range.most > 0 ? fixed(1.05 * range.most, 4) : "*";
-  return plot_head(figure, estimators.size()) + blocks + "set xlabel " + gnuplot_quoted(label_of(study, figure.x())) +
-         "\nset ylabel " + gnuplot_quoted(figure.has_series() ? unit : "") + "\nset key top left\nset grid\nset yrange [0:" + most +
-         "]\n" + panels;
+  return plot_head(figure, estimators.size()) + blocks + "set xlabel " + escape::gnuplot(label_of(study, figure.x())) +
+         "\nset ylabel " + escape::gnuplot(figure.has_series() ? unit : "") +
+         "\nset key top left\nset grid\nset yrange [0:" + most + "]\n" + panels;
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
 #include "tools/warpfold/render/table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
-#include "tools/warpfold/render/json.h"
+#include "escape/csv.h"
+#include "escape/json.h"
+#include "escape/visible.h"
 
 namespace warpfold::cli {
 
@@ -16,19 +19,13 @@ size_t display_width(const std::string& text) {
       std::ranges::count_if(text, [](char letter) { return (static_cast<unsigned char>(letter) & 0xC0) != 0x80; }));
 }
 
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted(1, '"');
-  for (const char letter : text) quoted.append(letter == '"' ? 2 : 1, letter);
-  return quoted.append(1, '"');
-}
-
 }  // namespace
 
 Cell::Cell(std::string text) : text_(std::move(text)) {}
 Cell::Cell(const char* text) : text_(text) {}
 Cell::Cell(uint64_t number) : text_(with_thousands(std::to_string(number))), digits_(std::to_string(number)) {}
-Cell::Cell(double number, int decimals) : text_(with_thousands(fixed(number, decimals))), digits_(fixed(number, decimals)) {}
+Cell::Cell(double number, int decimals)
+    : text_(with_thousands(fixed(number, decimals))), digits_(std::isfinite(number) ? fixed(number, decimals) : "") {}
 
 void Table::add(std::vector<Cell> row) {
   if (row.size() != columns_.size()) throw std::logic_error("a table row with another number of cells than columns");
@@ -36,36 +33,40 @@ void Table::add(std::vector<Cell> row) {
 }
 
 std::string Table::aligned(const std::string& indent) const {
+  std::vector<std::vector<std::string>> lines(1);
+  for (const std::string& column : columns_) lines.front().push_back(escape::visible(column));
+  for (const auto& row : rows_) {
+    lines.emplace_back();
+    for (const Cell& cell : row) lines.back().push_back(escape::visible(cell.text()));
+  }
   std::vector<size_t> widths;
   std::vector<bool> numeric;
   for (size_t c = 0; c < columns_.size(); ++c) {
-    widths.push_back(display_width(columns_[c]));
+    widths.push_back(0);
     numeric.push_back(std::ranges::any_of(rows_, [c](const auto& row) { return row[c].is_number(); }));
-    for (const auto& row : rows_) widths[c] = std::max(widths[c], display_width(row[c].text()));
+    for (const auto& line : lines) widths[c] = std::max(widths[c], display_width(line[c]));
   }
   std::string text;
-  const auto line = [&](const auto& cell_text) {
+  for (const auto& line : lines) {
     std::string row = indent;
     for (size_t c = 0; c < columns_.size(); ++c) {
-      const std::string& cell = cell_text(c);
+      const std::string& cell = line[c];
       const std::string padding(widths[c] - display_width(cell), ' ');
       row.append(c == 0 ? "" : "  ").append(numeric[c] ? padding + cell : cell + padding);
     }
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";
-  };
-  line([&](size_t c) -> const std::string& { return columns_[c]; });
-  for (const auto& row : rows_) line([&](size_t c) -> const std::string& { return row[c].text(); });
+  }
   return text;
 }
 
 std::string Table::csv() const {
   std::string text;
-  for (size_t c = 0; c < columns_.size(); ++c) text.append(c == 0 ? "" : ",").append(csv_field(columns_[c]));
+  for (size_t c = 0; c < columns_.size(); ++c) text.append(c == 0 ? "" : ",").append(escape::csv(columns_[c]));
   text += "\n";
   for (const auto& row : rows_) {
     for (size_t c = 0; c < row.size(); ++c) {
-      text.append(c == 0 ? "" : ",").append(row[c].is_number() ? row[c].digits() : csv_field(row[c].text()));
+      text.append(c == 0 ? "" : ",").append(row[c].is_number() ? row[c].digits() : escape::csv(row[c].text()));
     }
     text += "\n";
   }
@@ -78,8 +79,8 @@ std::string Table::json() const {
     text += r == 0 ? "\n  {" : ",\n  {";
     for (size_t c = 0; c < columns_.size(); ++c) {
       const Cell& cell = rows_[r][c];
-      text.append(c == 0 ? "" : ", ").append(json_string(columns_[c])).append(": ");
-      text.append(cell.is_number() ? cell.digits() : json_string(cell.text()));
+      text.append(c == 0 ? "" : ", ").append(escape::json(columns_[c])).append(": ");
+      text.append(cell.is_number() ? cell.digits() : escape::json(cell.text()));
     }
     text += "}";
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "traces/loop_stats.h"
@@ -112,7 +113,7 @@ Outcome<TraceTable> trace_table(const std::string& by) {
     if (by == name) return table;
     known.emplace_back(name);
   }
-  return user_error("--by: unknown kind of row \"" + by + "\"" + suggestion(by, known));
+  return user_error("--by: unknown kind of row " + escape::quoted(by) + suggestion(by, known));
 }
 
 }  // namespace warpfold::cli

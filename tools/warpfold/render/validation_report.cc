@@ -6,8 +6,10 @@
 #include <map>
 #include <vector>
 
+#include "escape/gnuplot.h"
+#include "escape/markdown.h"
+#include "escape/visible.h"
 #include "tools/warpfold/figures/validation_figures.h"
-#include "tools/warpfold/render/gnuplot.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/table.h"
 #include "tools/warpfold/render/warning_lines.h"
@@ -173,7 +175,7 @@ Table csv_table(const configs::Validation& validation) {
   return table;
 }
 
-// Rows of a table in Markdown; bars in cells would end them.
+// Rows of a table in Markdown, whose texts of the input are markdown_text.
 class MarkdownTable {
  public:
   explicit MarkdownTable(const std::vector<std::string>& columns) {
@@ -184,8 +186,7 @@ class MarkdownTable {
   }
   void add(const std::vector<std::string>& cells) {
     text_ += "|";
-    for (std::string cell : cells) {
-      std::ranges::replace(cell, '|', '/');
+    for (const std::string& cell : cells) {
       text_.append(" ").append(cell).append(cell.empty() ? "|" : " |");
     }
     text_ += "\n";
@@ -203,7 +204,7 @@ std::string heading(const configs::Validation& validation) {
   std::string text =
       "# Held against measurements\n\n"
       "Every row of these files beside its simulation, written by `warpfold validate DATA.csv... --markdown FILE`:\n\n";
-  for (const std::string& file : validation.data()) text.append("- `").append(file).append("`\n");
+  for (const std::string& file : validation.data()) text.append("- ").append(escape::markdown_code(file)).append("\n");
   text.append(
       "\n*Time* is simulated over measured time, less 1: + is too slow. Of a group: mean, median, 90th percentile and largest of "
       "the\n"
@@ -225,10 +226,12 @@ std::string markdown_groups(const configs::Validation& validation) {
   MarkdownTable table({"kernel", "GPU", "rows", "mean", "median", "p90", "max", "bias", "measured rate", "simulated rate"});
   for (const configs::ErrorGroup& group : validation.groups()) {
     const bool whole = group.kernel().empty();
-    std::string name = group.kernel();
-    if (whole) name = std::string("**").append(group.family()).append("**");
-    const auto rate = [&](double value) { return group.rate_unit().empty() ? "" : digits(value) + " " + group.rate_unit(); };
-    table.add({name, whole ? "all" : group.gpu(), std::to_string(group.rows()), without_plus(group.mean()),
+    std::string name = escape::markdown(group.kernel());
+    if (whole) name = std::string("**").append(escape::markdown(group.family())).append("**");
+    const auto rate = [&](double value) {
+      return group.rate_unit().empty() ? "" : digits(value) + " " + escape::markdown(group.rate_unit());
+    };
+    table.add({name, whole ? "all" : escape::markdown(group.gpu()), std::to_string(group.rows()), without_plus(group.mean()),
                without_plus(group.median()), without_plus(group.p90()), without_plus(group.largest()), signed_percent(group.bias()),
                rate(group.measured_rate()), rate(group.simulated_rate())});
   }
@@ -241,10 +244,14 @@ std::string markdown_rows(const configs::Validation& validation, const std::stri
   for (const configs::ValidatedRow& row : validation.rows()) {
     if (row.family() != family) continue;
     const std::string unit = " " + unit_of(row);
-    const auto rate = [&](double value) { return row.rate_unit().empty() ? "" : digits(value) + " " + row.rate_unit(); };
-    table.add({row.id() + (row.judged() ? "" : "\\*"), row.gpu(), row.implementation(), row.shape(), digits(row.measured()) + unit,
+    const auto rate = [&](double value) {
+      return row.rate_unit().empty() ? "" : digits(value) + " " + escape::markdown(row.rate_unit());
+    };
+    table.add({escape::markdown(row.id()) + (row.judged() ? "" : "\\*"), escape::markdown(row.gpu()),
+               escape::markdown(row.implementation()), escape::markdown(row.shape()), digits(row.measured()) + unit,
                digits(row.simulated()) + unit, signed_percent(row.error()), rate(row.measured_rate()), rate(row.simulated_rate()),
-               row.tensor_utilization() > 0 ? fixed(100 * row.tensor_utilization(), 0) + " %" : "", limiter_of(row)});
+               row.tensor_utilization() > 0 ? fixed(100 * row.tensor_utilization(), 0) + " %" : "",
+               escape::markdown(limiter_of(row))});
   }
   return table.text();
 }
@@ -266,10 +273,10 @@ std::string render_validation(const configs::Validation& validation, Format form
 std::string validation_markdown(const configs::Validation& validation) {
   std::string text = heading(validation).append("## Errors by kernel and GPU\n\n").append(markdown_groups(validation));
   for (const std::string& family : families_of(validation))
-    text.append("\n## ").append(family).append("\n\n").append(markdown_rows(validation, family));
+    text.append("\n## ").append(escape::markdown(family)).append("\n\n").append(markdown_rows(validation, family));
   if (validation.unmapped_size() == 0) return text;
   MarkdownTable table({"rows that could not be simulated", "why"});
-  for (const auto& [reason, ids] : rows_by_reason(validation)) table.add({joined(ids), reason});
+  for (const auto& [reason, ids] : rows_by_reason(validation)) table.add({escape::markdown(joined(ids)), escape::markdown(reason)});
   return text.append("\n## Not simulated\n\n").append(table.text());
 }
 
@@ -292,9 +299,9 @@ std::string validation_plot(const configs::Validation& validation, const std::st
   for (const auto& [family, points] : blocks) {
     const std::string block = "$rows" + std::to_string(index++);
     data += block + " << END\n" + points + "END\n";
-    plots += ", " + block + " using 1:2 with points pt " + std::to_string(index) + " title " + gnuplot_quoted(family);
+    plots += ", " + block + " using 1:2 with points pt " + std::to_string(index) + " title " + escape::gnuplot(family);
   }
-  return "set terminal svg size 720,640 font 'sans,13' background 'white'\nset output " + gnuplot_quoted(picture) +
+  return "set terminal svg noenhanced size 720,640 font 'sans,13' background 'white'\nset output " + escape::gnuplot(picture) +
          "\nset encoding utf8\nset logscale xy\nset xrange " + range + "\nset yrange " + range +
          "\nset grid\nset key top left noenhanced\nset xlabel 'measured, us'\n"
          "set ylabel 'simulated, us'\n" +

@@ -7,9 +7,10 @@
 #include "configs/load.h"
 #include "configs/model.h"
 #include "configs/operator_kernels.h"
-#include "configs/printable.h"
 #include "configs/search_path.h"
 #include "configs/settings.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "workloads/layer/listed.h"
 
@@ -25,7 +26,7 @@ Outcome<configs::Gpu> load_gpu(const std::string& file, const std::vector<std::s
   for (const std::string& setting : settings) {
     if (!setting.starts_with(kOfGpu)) continue;
     const size_t equals = setting.find('=');
-    const std::string place = "--set " + printable(setting) + ": ";
+    const std::string place = "--set " + escape::unquoted(setting) + ": ";
     if (equals == std::string::npos) return user_error(place + "expected PATH=VALUE");
     const auto set = configs::set_field(*gpu, setting.substr(kOfGpu.size(), equals - kOfGpu.size()), setting.substr(equals + 1));
     if (!set) return user_error(place + set.error().message);

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "escape/quoted.h"
 #include "tools/warpfold/run/available_memory.h"
 #include "tools/warpfold/run/interrupt.h"
 
@@ -83,7 +84,8 @@ Outcome<std::optional<std::string>> take(std::vector<std::string>& words, std::s
       ++word;
       continue;
     }
-    if (!joined && word + 1 == words.end()) return user_error("the required argument for option '" + *word + "' is missing");
+    if (!joined && word + 1 == words.end())
+      return user_error("the required argument for option '" + escape::unquoted(*word) + "' is missing");
     value = joined ? word->substr(option.size() + 1) : *(word + 1);
     word = words.erase(word, word + (joined ? 1 : 2));
   }
@@ -116,7 +118,7 @@ Outcome<void> enforce_limits(std::vector<std::string>& words) {
   if (!memory) return std::unexpected(memory.error());
   if (*memory) {
     const auto bytes = quantity(**memory, kBytes);
-    if (!bytes) return user_error(std::string(kMemory) + " takes a size such as 500M or 2G, not \"" + **memory + "\"");
+    if (!bytes) return user_error(std::string(kMemory) + " takes a size such as 500M or 2G, not " + escape::quoted(**memory));
     limit_memory(*bytes);
   } else if (const auto available = available_memory()) {
     limit_memory(static_cast<double>(*available));
@@ -125,7 +127,7 @@ Outcome<void> enforce_limits(std::vector<std::string>& words) {
     const auto seconds = quantity(**time, kSeconds);
     constexpr double kLongest = 1e9;
     if (!seconds || *seconds > kLongest)
-      return user_error(std::string(kTime) + " takes a time such as 90, 10m or 2h, not \"" + **time + "\"");
+      return user_error(std::string(kTime) + " takes a time such as 90, 10m or 2h, not " + escape::quoted(**time));
     std::ostringstream text;
     text << *seconds << " s";
     in_force().time = text.str();

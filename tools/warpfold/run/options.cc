@@ -8,6 +8,7 @@
 
 #include "configs/near_miss.h"
 #include "configs/settings.h"
+#include "escape/quoted.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/limits.h"
 
@@ -107,14 +108,16 @@ Outcome<void> Options::parse(const std::vector<std::string>& arguments) {
     po::store(parsed, values_);
     take_settings(parsed);
   } catch (const po::unknown_option& error) {
-    return user_error("unknown option " + error.get_option_name() + suggestion(error.get_option_name(), flag_names(visible_)));
+    return user_error("unknown option " + escape::unquoted(error.get_option_name()) +
+                      suggestion(error.get_option_name(), flag_names(visible_)));
   } catch (const po::error& error) {
-    return user_error(error.what());
+    return user_error(escape::remark(error.what()));
   }
   if (help_wanted()) return {};
   const int given = static_cast<int>(arguments_.size());
   if (given < least_) return user_error(positional_ + " is missing; see --help");
-  if (most_ >= 0 && given > most_) return user_error("unexpected argument \"" + arguments_[static_cast<size_t>(most_)] + "\"");
+  if (most_ >= 0 && given > most_)
+    return user_error("unexpected argument " + escape::quoted(arguments_[static_cast<size_t>(most_)]));
   if (settings_ && !gpu_.empty()) {
     const auto file = find_of_kind(gpu_, FileKind::kGpu, "--gpu");
     if (!file) return user_error(file.error().text.starts_with("no gpu") ? "--gpu: " + file.error().text : file.error().text);
@@ -152,7 +155,7 @@ Outcome<void> Options::check_written() const {
     if (!has(option) || text(option).empty()) continue;
     const auto file = file_behind(text(option));
     if (!file) continue;
-    const std::string given = "--" + option + " " + text(option);
+    const std::string given = "--" + option + " " + escape::path(text(option));
     const auto [first, is_new] = seen.emplace(*file, given);
     if (!is_new) return user_error(given + ": the same file as " + first->second);
   }
@@ -171,8 +174,8 @@ Outcome<uint32_t> Options::number(const std::string& name, uint32_t least, uint3
   const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
   const bool good = error == std::errc() && end == given.data() + given.size() && number >= least && number <= most;
   if (good) return number;
-  return user_error("--" + name + " takes a number from " + std::to_string(least) + " to " + std::to_string(most) + ", not \"" +
-                    given + "\"");
+  return user_error("--" + name + " takes a number from " + std::to_string(least) + " to " + std::to_string(most) + ", not " +
+                    escape::quoted(given));
 }
 
 std::vector<std::string> Options::settings() const {

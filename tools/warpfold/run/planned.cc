@@ -50,6 +50,14 @@ Expected<void> check_launches(const configs::Scenario& scenario, const policies:
   return {};
 }
 
+// Where the scenario's files have what is wrong; a policy that names no field of its own is at fault as a whole.
+Diagnostic placed(Diagnostic problem, const workloads::KernelMaker& kernels, const configs::Places& places) {
+  if (problem.file.empty() && problem.path.empty()) problem.path = "policy";
+  problem = places.located(std::move(problem));
+  if (problem.file.empty()) problem.file = kernels.file();
+  return problem;
+}
+
 }  // namespace
 
 Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places) {
@@ -60,18 +68,10 @@ Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMak
 Expected<Planned> plan_scenario(configs::Scenario scenario, workloads::KernelMaker& kernels, const configs::Places& places,
                                 TileTuner& tuner) {
   auto choices = tuner.tune(scenario);
-  if (!choices) {
-    Diagnostic problem = places.located(choices.error());
-    if (problem.file.empty()) problem.file = kernels.file();
-    return std::unexpected(std::move(problem));
-  }
+  if (!choices) return std::unexpected(placed(choices.error(), kernels, places));
   auto plan = policies::make_plan(scenario, kernels);
-  if (!plan) return std::unexpected(places.located(plan.error()));
-  if (const auto runs = check_launches(scenario, *plan); !runs) {
-    Diagnostic problem = places.located(runs.error());
-    if (problem.file.empty()) problem.file = kernels.file();
-    return std::unexpected(std::move(problem));
-  }
+  if (!plan) return std::unexpected(placed(plan.error(), kernels, places));
+  if (const auto runs = check_launches(scenario, *plan); !runs) return std::unexpected(placed(runs.error(), kernels, places));
   return Planned{std::move(scenario), std::move(*plan), std::move(*choices)};
 }
 

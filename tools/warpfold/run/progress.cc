@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "escape/visible.h"
+
 namespace warpfold::cli {
 
 namespace {
@@ -47,7 +49,7 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::draw(const std::string& state) const {
-  if (shown_) std::cerr << '\r' << what_ << ": " << state << "\x1b[K" << std::flush;
+  if (shown_) std::cerr << '\r' << escape::visible(what_) << ": " << escape::visible(state) << "\x1b[K" << std::flush;
 }
 
 std::string duration_text(std::chrono::seconds duration) {
@@ -115,7 +117,7 @@ void ProgressBar::set(size_t done) {
 void ProgressBar::log(const std::string& line) const {
   if (!state_->outermost || !on_terminal()) return;
   const std::lock_guard lock(terminal().mutex);
-  std::cerr << kClearLine << line << '\n';
+  std::cerr << kClearLine << escape::visible(line) << '\n';
   terminal().draw();
 }
 
@@ -129,11 +131,12 @@ Progress ProgressBar::progress() const { return {state_->what, std::min(state_->
 
 std::string ProgressBar::text() const {
   constexpr size_t kWidth = 30;
+  constexpr size_t kMostOfName = 60;
   const State& state = *state_;
   const size_t done = std::min(state.done.load(), state.steps);
   const size_t full = state.steps == 0 ? kWidth : kWidth * done / state.steps;
-  std::string text = state.what + " [" + std::string(full, '#') + std::string(kWidth - full, ' ') + "] " + std::to_string(done) +
-                     "/" + std::to_string(state.steps);
+  std::string text = escape::visible(state.what, kMostOfName) + " [" + std::string(full, '#') + std::string(kWidth - full, ' ') +
+                     "] " + std::to_string(done) + "/" + std::to_string(state.steps);
   const size_t made = done - std::min(done, state.from_the_beginning.load());
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - state.start).count();
   if (made == 0 || done == state.steps) return text + ", " + duration_text(std::chrono::seconds(static_cast<int64_t>(elapsed)));

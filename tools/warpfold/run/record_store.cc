@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "configs/read_file.h"
+#include "escape/quoted.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/output.h"
@@ -20,7 +21,7 @@ namespace fs = std::filesystem;
 Outcome<void> RecordStore::open() const {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) return user_error("cannot make the folder \"" + folder_ + "\": " + error.message());
+  if (error) return user_error("cannot make the folder " + escape::quoted_path(folder_) + ": " + error.message());
   return {};
 }
 

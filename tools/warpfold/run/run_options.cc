@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "configs/near_miss.h"
+#include "escape/quoted.h"
 
 namespace warpfold::cli {
 
@@ -14,7 +15,8 @@ Outcome<double> fold_error(const std::string& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value > 0 && value <= 0.1) return value;
-  return user_error("--fold-error takes a relative error above 0 and up to 0.1, such as 0.002 for 0.2 %, not \"" + text + "\"");
+  return user_error("--fold-error takes a relative error above 0 and up to 0.1, such as 0.002 for 0.2 %, not " +
+                    escape::quoted(text));
 }
 
 void add_fold_options(Options& options, const std::string& error) {
@@ -35,7 +37,7 @@ Outcome<Folding> fold_options(const Options& options) {
   } else if (mode == "shadow") {
     folding.shadow = true;
   } else if (mode != "auto") {
-    return user_error("--fold: unknown mode \"" + mode + "\"" + suggestion(mode, {"auto", "exact", "off", "shadow"}));
+    return user_error("--fold: unknown mode " + escape::quoted(mode) + suggestion(mode, {"auto", "exact", "off", "shadow"}));
   }
   const auto error = fold_error(options.text("fold-error"));
   if (!error) return std::unexpected(error.error());
@@ -46,7 +48,7 @@ Outcome<Folding> fold_options(const Options& options) {
 Outcome<bool> all_sms_option(const Options& options) {
   const std::string which = options.text("sms");
   if (which == "classes") return false;
-  if (which != "all") return user_error("--sms: unknown choice \"" + which + "\"" + suggestion(which, {"classes", "all"}));
+  if (which != "all") return user_error("--sms: unknown choice " + escape::quoted(which) + suggestion(which, {"classes", "all"}));
   const std::string fold = options.text("fold");
   if (fold == "auto" || fold == "off") return true;
   return user_error("--sms all replays every instruction; it takes --fold auto or off, not " + fold);

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "escape/quoted.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/fold.h"
 #include "tools/warpfold/figures/invariants.h"
@@ -182,8 +183,11 @@ configs::Result Runner::result_of(const Planned& planned, const policies::Plan& 
 std::vector<Runner::Simulation> Runner::simulations_of(const std::vector<Planned>& planned, const Kernels& kernels) const {
   std::vector<Simulation> simulations;
   for (const policies::PlannedKernel* kernel : kernels.distinct()) {
-    simulations.push_back(
-        {gpu_of(planned.front().scenario), {launch_alone(*kernel)}, false, false, "kernel " + kernel->kernel.name + " alone"});
+    simulations.push_back({gpu_of(planned.front().scenario),
+                           {launch_alone(*kernel)},
+                           false,
+                           false,
+                           "kernel " + escape::unquoted(kernel->kernel.name) + " alone"});
   }
   for (const Planned& each : planned) {
     Simulation simulation{gpu_of(each.scenario), make_launches(each.plan), each.plan.serialise, options_.timeline,

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "escape/quoted.h"
 #include "tools/warpfold/run/options.h"
 
 namespace warpfold::cli {
@@ -57,7 +58,7 @@ Outcome<std::string> submit(const SlurmArray& array) {
   std::string job = said.text.substr(said.text.rfind('\n') + 1);
   job = job.substr(0, job.find(';'));
   if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos)
-    return user_error("--slurm: sbatch gave no job number, but \"" + said.text + "\"");
+    return user_error("--slurm: sbatch gave no job number, but " + escape::quoted(said.text));
   return job;
 }
 

@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "configs/near_miss.h"
-#include "configs/printable.h"
 #include "configs/read_file.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/run/layer_inputs.h"
 #include "tools/warpfold/run/record_store.h"
@@ -45,8 +46,8 @@ StudyLayers::StudyLayers(const StudyRequest& request)
 std::string StudyLayers::path_of(const Point& point, const std::string& why) const {
   for (const Placed& each : placed_values(study_, point)) {
     const bool is_file = each.name == "gpu" || each.name == "model";
-    const bool named = is_file ? why.find(printable(each.value)) != std::string::npos
-                               : why.starts_with("--set " + printable(each.name + "=" + each.value) + ": ");
+    const bool named = is_file ? why.find(escape::visible(each.value)) != std::string::npos
+                               : why.starts_with("--set " + escape::unquoted(each.name + "=" + each.value) + ": ");
     if (named) return each.path;
   }
   return "layer.model";
@@ -77,7 +78,7 @@ Outcome<LayerRequest> StudyLayers::request_of(const Point& point) const {
 
 Failure StudyLayers::failure_at(const Point& point, const std::string& named, const Failure& why) const {
   Diagnostic place = places_.find(path_of(point, named));
-  place.message = "study " + study_.name() + " at " + point_name(study_, point) + ": " + why.text;
+  place.message = "study " + escape::unquoted(study_.name()) + " at " + point_name(study_, point) + ": " + why.text;
   return {why.exit_code, place.text()};
 }
 
@@ -116,8 +117,8 @@ Outcome<void> StudyLayers::check_figures(const Point& point) const {
             part->operator_(), [&](const std::string& name) { return std::ranges::find(known, name) == known.end(); });
         if (unknown == part->operator_().end()) continue;
         Diagnostic place = places_.find("figure[" + std::to_string(f) + "].quantity[" + std::to_string(q) + "]");
-        place.message = "study " + study_.name() + ", figure " + study_.figure(f).name() + ": the layer has no operator called \"" +
-                        *unknown + "\"" + suggestion(*unknown, known);
+        place.message = "study " + escape::unquoted(study_.name()) + ", figure " + study_.figure(f).name() +
+                        ": the layer has no operator called " + escape::quoted(*unknown) + suggestion(*unknown, known);
         return std::unexpected(Failure(place));
       }
     }

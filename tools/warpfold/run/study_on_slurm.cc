@@ -1,5 +1,5 @@
-#include "tools/warpfold/run/limits.h"
 #include "tools/warpfold/run/study_on_slurm.h"
+#include "tools/warpfold/run/limits.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "configs/read_file.h"
+#include "escape/quoted.h"
+#include "escape/text_format.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/output.h"
@@ -30,11 +32,12 @@ std::string slurm_folder(const StudyRequest& request) { return request.folder + 
 Outcome<std::string> write_script(const StudyRequest& request, const StudyArray& how, const std::string& plan) {
   std::error_code error;
   fs::create_directories(slurm_folder(request), error);
-  if (error) return user_error("cannot make the folder \"" + slurm_folder(request) + "\": " + error.message());
+  if (error) return user_error("cannot make the folder " + escape::quoted_path(slurm_folder(request)) + ": " + error.message());
   std::string line = "exec " + shell_word(how.program);
   for (const std::string& argument : how.arguments) line += " " + shell_word(argument);
   const std::string path = slurm_folder(request) + "/" + plan + ".sh";
-  const std::string text = "#!/bin/sh\n# A task of: " + request.command_line + "\n" + line + " --worker " + plan + "\n";
+  const std::string text =
+      "#!/bin/sh\n# A task of: " + escape::comment(request.command_line) + "\n" + line + " --worker " + plan + "\n";
   if (auto written = write_output(path, text); !written) return std::unexpected(written.error());
   return path;
 }

@@ -1,5 +1,5 @@
-#include "tools/warpfold/run/limits.h"
 #include "tools/warpfold/run/study_run.h"
+#include "tools/warpfold/run/limits.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "escape/quoted.h"
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/interrupt.h"
@@ -70,7 +71,7 @@ struct Grid {
 Outcome<Grid> next_grid(const StudyRequest& request, const StudySubject& subject, const PointRecords& records) {
   auto points = wanted_points(request.study, records);
   if (!points) return std::unexpected(Failure(points.error()));
-  if (points->empty()) return user_error("study " + request.study.name() + ": no point of its grid is left");
+  if (points->empty()) return user_error("study " + escape::unquoted(request.study.name()) + ": no point of its grid is left");
   std::erase_if(*points, [&](const Point& point) { return records.contains(point); });
   if (points->empty()) return Grid{};
   auto keys = keys_of(subject, *points, request.how.jobs);

@@ -6,8 +6,9 @@
 
 #include "configs/load.h"
 #include "configs/near_miss.h"
-#include "configs/printable.h"
 #include "configs/search_path.h"
+#include "escape/quoted.h"
+#include "escape/visible.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/study_figures.h"
 #include "tools/warpfold/figures/study_record.h"
@@ -40,14 +41,14 @@ StudyScenarios::StudyScenarios(const StudyRequest& request)
 std::string StudyScenarios::path_of(const Point& point, const std::string& named) const {
   const std::vector<Placed> values = placed_values(study_, point);
   const auto wrong = std::ranges::find_if(values, [&](const Placed& each) {
-    return named == "--set " + printable(each.name + "=" + each.value) || named == each.name;
+    return named == "--set " + escape::unquoted(each.name + "=" + each.value) || named == each.name;
   });
   return wrong == values.end() ? "scenario_file" : wrong->path;
 }
 
 Failure StudyScenarios::failure_at(const Point& point, const std::string& named, const Failure& why) const {
   Diagnostic place = places_.find(path_of(point, named));
-  place.message = "study " + study_.name() + " at " + point_name(study_, point) + ": " + why.text;
+  place.message = "study " + escape::unquoted(study_.name()) + " at " + point_name(study_, point) + ": " + why.text;
   return {why.exit_code, place.text()};
 }
 
@@ -94,8 +95,9 @@ Outcome<void> StudyScenarios::check_figures(const Point& point) const {
       for (const auto& kernel : plan->plan.kernels) known.push_back(kernel.kernel.name);
       if (std::ranges::find(known, which->kernel()) != known.end()) continue;
       Diagnostic unknown = places_.find("figure[" + std::to_string(f) + "].quantity[" + std::to_string(q) + "]");
-      unknown.message = "study " + study_.name() + ", figure " + figure.name() + ": " + configs::PolicyKind_Name(which->policy()) +
-                        " launches no kernel called \"" + which->kernel() + "\"" + suggestion(which->kernel(), known);
+      unknown.message = "study " + escape::unquoted(study_.name()) + ", figure " + figure.name() + ": " +
+                        configs::PolicyKind_Name(which->policy()) + " launches no kernel called " +
+                        escape::quoted(which->kernel()) + suggestion(which->kernel(), known);
       return std::unexpected(Failure(unknown));
     }
   }

@@ -1,5 +1,7 @@
 #include "tools/warpfold/run/study_subject.h"
 
+#include "escape/quoted.h"
+
 namespace warpfold::cli {
 
 std::string key_of_program(const std::string& program, const RunOptions& how) {
@@ -9,7 +11,7 @@ std::string key_of_program(const std::string& program, const RunOptions& how) {
 }
 
 std::unexpected<Failure> changed_since(const configs::Study& study, const Point& point) {
-  return user_error("study " + study.name() + " at " + point_name(study, point) +
+  return user_error("study " + escape::unquoted(study.name()) + " at " + point_name(study, point) +
                     ": its inputs, a file that they name, or the program have changed since the study began; begin it anew");
 }
 

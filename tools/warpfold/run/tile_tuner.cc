@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "configs/gemm_library.h"
+#include "escape/quoted.h"
 #include "sim/analytic/limiters.h"
 #include "workloads/ampere_gemm/candidates.h"
 #include "workloads/blackwell_gemm/candidates.h"
@@ -113,7 +114,8 @@ Expected<uint64_t> simulated_cycles(const Candidate& candidate, const configs::G
   const auto outcome = sim::simulate(gpu, launches, {.serialise = true, .fold = fold});
   if (!outcome) return std::unexpected(outcome.error());
   if (outcome->deadlocked)
-    return fail("kernel " + candidate.gemm.name() + ": a candidate of tile AUTO does not end: " + fields_of(candidate.gemm));
+    return fail("kernel " + escape::unquoted(candidate.gemm.name()) +
+                ": a candidate of tile AUTO does not end: " + fields_of(candidate.gemm));
   return outcome->total_cycles;
 }
 
@@ -140,7 +142,7 @@ std::vector<configs::Kernel> kernels_of_gemm(const configs::Kernel& kernel) {
 
 Expected<TileTuner::Choice> TileTuner::choose(const configs::Kernel& kernel, const configs::Gpu& gpu) {
   const configs::GemmLibrary* library = configs::find_gemm_library(library_of(kernel));
-  if (library == nullptr) return fail(generator_of(kernel) + ": no library called \"" + library_of(kernel) + "\"");
+  if (library == nullptr) return fail(generator_of(kernel) + ": no library called " + escape::quoted(library_of(kernel)));
   const auto offered = offered_by(*library, kernel, gpu);
   if (!offered) return std::unexpected(offered.error());
   std::vector<Candidate> candidates;

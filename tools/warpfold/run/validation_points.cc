@@ -1,5 +1,5 @@
-#include "tools/warpfold/run/limits.h"
 #include "tools/warpfold/run/validation_points.h"
+#include "tools/warpfold/run/limits.h"
 
 #include <algorithm>
 #include <utility>

@@ -11,6 +11,8 @@
 #include <iomanip>
 #include <sstream>
 
+#include "escape/quoted.h"
+
 namespace warpfold::cli {
 
 std::filesystem::path ClaimChain::path(size_t begin, int generation) const {
@@ -34,7 +36,7 @@ Outcome<ClaimChain::Made> ClaimChain::make(size_t begin, int generation, size_t 
   file << end << ' ' << presence_.name() << '\n';
   file.close();
   const auto failed = [&](int error) {
-    return user_error("cannot claim points in \"" + folder_.string() + "\": " + std::strerror(error));
+    return user_error("cannot claim points in " + escape::quoted_path(folder_.string()) + ": " + std::strerror(error));
   };
   if (!file) return failed(errno);
   const int linked = link(draft.c_str(), path(begin, generation).c_str());

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "escape/quoted.h"
 #include "tools/warpfold/figures/content_hash.h"
 
 namespace warpfold::cli {
@@ -36,7 +37,7 @@ std::string to_line(const std::string& key, uint64_t milliseconds, const configs
 Outcome<void> PointLog::open() {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) return user_error("cannot make the folder \"" + folder_.string() + "\": " + error.message());
+  if (error) return user_error("cannot make the folder " + escape::quoted_path(folder_.string()) + ": " + error.message());
   refresh();
   return {};
 }
@@ -107,7 +108,8 @@ Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, co
   const int error = errno;
   const bool closed = log >= 0 && close(log) == 0;
   if (written != static_cast<ssize_t>(line.size()) || !closed) {
-    return user_error("cannot write \"" + (folder_ / file).string() + "\": " + std::strerror(written < 0 ? error : ENOSPC));
+    return user_error("cannot write " + escape::quoted_path((folder_ / file).string()) + ": " +
+                      std::strerror(written < 0 ? error : ENOSPC));
   }
   read_on(file);
   return {};

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "configs/read_file.h"
+#include "escape/quoted.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/render/output.h"
@@ -51,7 +52,7 @@ Outcome<std::string> PointStore::write_plan(const std::vector<std::string>& keys
   const std::string plan = content_hash(text);
   std::error_code error;
   std::filesystem::create_directories(folder_of(plan), error);
-  if (error) return user_error("cannot make the folder \"" + folder_of(plan) + "\": " + error.message());
+  if (error) return user_error("cannot make the folder " + escape::quoted_path(folder_of(plan)) + ": " + error.message());
   if (auto written = write_output(folder_of(plan) + "/plan", text); !written) return std::unexpected(written.error());
   return plan;
 }

@@ -16,6 +16,8 @@
 #include <sstream>
 #include <utility>
 
+#include "escape/quoted.h"
+
 namespace warpfold::cli {
 
 namespace fs = std::filesystem;
@@ -93,7 +95,7 @@ void touch(const fs::path& path) { utimensat(AT_FDCWD, path.c_str(), nullptr, 0)
 Outcome<std::unique_ptr<Presence>> Presence::announce(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return user_error("cannot make the folder \"" + folder + "\": " + error.message());
+  if (error) return user_error("cannot make the folder " + escape::quoted_path(folder) + ": " + error.message());
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const Fields fields = own_fields();
@@ -105,7 +107,7 @@ Outcome<std::unique_ptr<Presence>> Presence::announce(const std::string& folder)
   std::ofstream file(path);
   for (const auto& [key, value] : fields) file << key << ' ' << value << '\n';
   file.close();
-  if (!file) return user_error("cannot write \"" + path.string() + "\"");
+  if (!file) return user_error("cannot write " + escape::quoted_path(path.string()));
   return presence;
 }
 
