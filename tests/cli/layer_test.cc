@@ -223,7 +223,8 @@ TEST_F(Layer, NamesTheMistake) {
                      "empty.textproto"}),
             "copy_ctas: the table of listings (--kernels) has no row for all_reduce\n");
   EXPECT_EQ(refusal({"--offload", "50"}), "--offload needs --activations MB or --memory GB\n");
-  EXPECT_EQ(refusal({"--memory", "80", "--activations", "80"}), "--memory says what --activations may take: give one of them\n");
+  EXPECT_EQ(refusal({"--memory", "80", "--activations", "80"}),
+            "--memory derives the budget that --activations states: give one of the two\n");
   EXPECT_EQ(refusal({"--no-simulation", "--memory", "20"}),
             "--memory 20.0 leaves nothing to activations: weights take 16.1 GB, gradients 16.1 GB, the optimiser's states 0.0 GB; "
             "tensor_parallel and zero_stage share them among GPUs\n");

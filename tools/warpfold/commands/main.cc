@@ -26,7 +26,7 @@ int run(int argc, const char* const* argv) {
   try {
     done = dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)});
   } catch (const sim::Interrupted&) {
-    done = std::unexpected(Failure(kInterrupted, "interrupted: nothing is kept"));
+    done = std::unexpected(Failure(kInterrupted, "interrupted: no result is kept"));
   }
   if (done) return kSuccess;
   std::cerr << done.error().text;

@@ -139,7 +139,7 @@ class Reasons {
   }
 
   std::string cause(const Party& victim, double lost) const {
-    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "it does the work of " + also[0] + " too";
+    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "the kernel also does the work of " + also[0];
     uint64_t resident = 0;
     double warps = 0;
     for (const configs::KernelResult* part : victim.parts) {
