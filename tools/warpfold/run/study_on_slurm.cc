@@ -104,7 +104,7 @@ Outcome<std::string> submit_study(const StudyRequest& request, StudyArray how) {
   for (bool first = true;; first = false) {
     const auto plan = plan_study(request);
     if (!plan) return plan;
-    if (plan->empty()) return first ? "all points are finished: no job is submitted\n" : "";
+    if (plan->empty()) return first && !how.wait ? "all points are finished: no job is submitted\n" : "";
     const auto state = state_of_study(request, *plan);
     if (!state) return std::unexpected(state.error());
     const size_t missing = state->points - state->done;
