@@ -83,7 +83,7 @@ TEST_F(Layer, SaysHowLongALossTakes) {
   EXPECT_NEAR(one.loss_seconds() / two.loss_seconds(), (1 + 1 / 1.048576) / (1 + 1 / (2 * 1.048576)), 1e-9);
   EXPECT_EQ(one.least_loss_seconds(), two.least_loss_seconds());
   const Ended text = run(arguments({"--no-simulation", "--train", "15e12", "--gpus", "1024", "--critical-batch", "1e6"}));
-  EXPECT_THAT(text.out, HasSubstr("A step has 1.05 million tokens. To the loss of 15,000.0 billion tokens in small batches"));
+  EXPECT_THAT(text.out, HasSubstr("A step has 1.05 million tokens. Small batches reach the loss of 15,000.0 billion tokens"));
 }
 
 // Dropping an activation costs its kernel again, and those in front of it whose results nothing keeps.

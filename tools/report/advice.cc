@@ -45,7 +45,7 @@ configs::Statement advice_of(const configs::Result& result, int index) {
   said.add_field(base + "limiter");
   const configs::SmallerFootprint* best = best_of(kernel);
   if (best == nullptr) {
-    if (!kernel.no_smaller().empty()) text += "; no more fit: " + kernel.no_smaller();
+    if (!kernel.no_smaller().empty()) text += "; no further CTA: " + kernel.no_smaller();
   } else {
     text += "; with " + footprint_text(kernel, *best) + " " + std::to_string(best->ctas()) + " fit, and the run is ";
     if (std::abs(best->speedup() - 1) <= std::max(result.occupancy().noise(), kLeastChange)) {

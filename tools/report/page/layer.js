@@ -63,7 +63,7 @@ function layerOverlap(layer) {
   return [
     el('dl', {class: 'facts'}, fact('kernels', all('kernels_us', rounded(overlap.kernels_us)), 'us'), fact('exposed', all('exposed_us', rounded(overlap.exposed_us)), 'us'),
       fact('kernels slowed', all('slowed_us', rounded(overlap.slowed_us)), 'us'), fact('layer', all('layer_us', rounded(overlap.layer_us)), 'us')),
-    dataTable(`Transfers of ${layer.versions[v].name}: a layer among many`, [
+    dataTable(`Transfers of ${layer.versions[v].name} for a layer inside of the model`, [
       {name: 'transfer', text: true}, {name: 'pass', text: true}, {name: 'over', text: true}, {name: 'GPUs'}, {name: 'sent', unit: 'MB'}, {name: 'time', unit: 'us'},
       {name: 'exposed', unit: 'us'}, {name: 'kernels slowed', unit: 'us'}, {name: 'beside', text: true},
     ], overlap.transfers.map((each, t) => {

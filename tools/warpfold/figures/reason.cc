@@ -54,7 +54,7 @@ class Reasons {
     const double least = result_.rank() > 1 ? result_.fold().error_bound() : kLeastLoss;
     if (most->cycles > least * static_cast<double>(result_.total_cycles())) return most->text;
     const auto longest = std::ranges::max_element(parties_, {}, [](const Party& party) { return party.critical ? party.busy : 0; });
-    return longest->alone->name() + " at its own pace: " + longest->alone->bound_by();
+    return longest->alone->name() + ", bound by " + longest->alone->bound_by();
   }
 
  private:

@@ -144,7 +144,7 @@ std::string result_text(const configs::Result& result) {
          section("Memory: 32-byte sectors; wavefronts are 128-byte passes through shared memory's data stage",
                  memory_table(result)) +
          power_tables(result) +
-         section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +
+         section("Slowdown by cause: cycles beyond the time alone (docs/accounting.md)", slowdown_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
 }
 
