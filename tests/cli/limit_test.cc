@@ -44,7 +44,7 @@ TEST_F(Limits, OfTimeEndsACommandWithItsOwnExitCode) {
   const Ended ended = run(with(endless(), {"--time-limit", "1"}));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(kSanitized ? 60 : 20));
   EXPECT_EQ(ended.exit_code, kLimit);
-  EXPECT_THAT(ended.err, StartsWith("time limit of 1 s reached (--time-limit): no unfinished result is kept"));
+  EXPECT_THAT(ended.err, StartsWith("time limit of 1 s reached (--time-limit): no result is kept"));
   EXPECT_EQ(ended.out, "");
 }
 

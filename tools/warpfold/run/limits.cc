@@ -129,7 +129,7 @@ Outcome<void> enforce_limits(std::vector<std::string>& words) {
     std::ostringstream text;
     text << *seconds << " s";
     in_force().time = text.str();
-    stop_after(*seconds, time_is_up() + ": no unfinished result is kept", kLimit);
+    stop_after(*seconds, time_is_up() + ": no result is kept of unfinished work", kLimit);
   }
   return {};
 }
