@@ -155,7 +155,7 @@ TEST_F(ListedLayer, RefusesABudgetThatCannotBeMet) {
       "input: \"s\" input: \"w\" output: \"dx\" }\n";
   EXPECT_EQ(refusal(both, {"--no-simulation", "--activations", "1"}), "--activations 1.0: the layer's input alone takes 1.0 MB\n");
   EXPECT_EQ(refusal(kBlock, {"--no-simulation", "--train", "1e9"}),
-            "--train takes a model card: a list of operators does not say how many tokens it has\n");
+            "--train takes a model card: a list of operators does not state its number of tokens\n");
   EXPECT_EQ(refusal(kBlock, {"--no-simulation", "--layouts"}),
             "--layouts takes a model card: a list of operators states its tensors' layouts\n");
 }

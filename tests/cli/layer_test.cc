@@ -83,7 +83,7 @@ TEST_F(Layer, SaysHowLongALossTakes) {
   EXPECT_NEAR(one.loss_seconds() / two.loss_seconds(), (1 + 1 / 1.048576) / (1 + 1 / (2 * 1.048576)), 1e-9);
   EXPECT_EQ(one.least_loss_seconds(), two.least_loss_seconds());
   const Ended text = run(arguments({"--no-simulation", "--train", "15e12", "--gpus", "1024", "--critical-batch", "1e6"}));
-  EXPECT_THAT(text.out, HasSubstr("A step has 1.05 million tokens. To the loss of 15,000.0 billion tokens in small batches"));
+  EXPECT_THAT(text.out, HasSubstr("A step has 1.05 million tokens. Small batches reach the loss of 15,000.0 billion tokens"));
 }
 
 // Dropping an activation costs its kernel again, and those in front of it whose results nothing keeps.
@@ -223,7 +223,8 @@ TEST_F(Layer, NamesTheMistake) {
                      "empty.textproto"}),
             "copy_ctas: the table of listings (--kernels) has no row for all_reduce\n");
   EXPECT_EQ(refusal({"--offload", "50"}), "--offload needs --activations MB or --memory GB\n");
-  EXPECT_EQ(refusal({"--memory", "80", "--activations", "80"}), "--memory says what --activations may take: give one of them\n");
+  EXPECT_EQ(refusal({"--memory", "80", "--activations", "80"}),
+            "--memory derives the budget that --activations states: give one of the two\n");
   EXPECT_EQ(refusal({"--no-simulation", "--memory", "20"}),
             "--memory 20.0 leaves nothing to activations: weights take 16.1 GB, gradients 16.1 GB, the optimiser's states 0.0 GB; "
             "tensor_parallel and zero_stage share them among GPUs\n");

@@ -44,7 +44,7 @@ TEST_F(Limits, OfTimeEndsACommandWithItsOwnExitCode) {
   const Ended ended = run(with(endless(), {"--time-limit", "1"}));
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(kSanitized ? 60 : 20));
   EXPECT_EQ(ended.exit_code, kLimit);
-  EXPECT_THAT(ended.err, StartsWith("time limit of 1 s reached (--time-limit): nothing is kept"));
+  EXPECT_THAT(ended.err, StartsWith("time limit of 1 s reached (--time-limit): no result is kept"));
   EXPECT_EQ(ended.out, "");
 }
 
@@ -72,7 +72,7 @@ TEST_F(Limits, OfMemoryEndsACommandWithItsOwnExitCode) {
   write("s.textproto", small_scenario());
   const Ended ended = run({"simulate", "s.textproto", "--memory-limit=9M", "--output", "result.json"});
   EXPECT_EQ(ended.exit_code, kLimit);
-  EXPECT_EQ(ended.err, "memory limit of 9 MiB reached (--memory-limit): nothing is kept\n");
+  EXPECT_EQ(ended.err, "memory limit of 9 MiB reached (--memory-limit): no result is kept\n");
   EXPECT_THAT(files(), testing::ElementsAre("s.textproto"));
   EXPECT_EQ(run({"simulate", "s.textproto", "--memory-limit", "1g"}).exit_code, kSuccess);
 }

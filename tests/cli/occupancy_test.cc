@@ -84,7 +84,7 @@ TEST_F(Occupancy, SaysWhyMoreCannotRun) {
 
 TEST_F(Occupancy, LeadsWithTheAdviceAndHasARowForEachFootprint) {
   EXPECT_THAT(run({"occupancy", kPair}).out,
-              AllOf(StartsWith("qkv: 1 CTA an SM, limited by registers; more cannot run: "), HasSubstr("warps_per_cta")));
+              AllOf(StartsWith("qkv: 1 CTA an SM, limited by registers; no further CTA: "), HasSubstr("warps_per_cta")));
   const std::string csv = run({"occupancy", kPair, "--format", "csv"}).out;
   EXPECT_THAT(csv, StartsWith("scenario,policy,gpu,kernel,warps_per_cta,"));
   EXPECT_EQ(std::ranges::count(csv, '\n'), 3);

@@ -36,7 +36,7 @@ configs::Result side_by_side(uint64_t extra) {
 
 TEST(Reason, IsALossOfAHundredthOfTheRun) {
   EXPECT_EQ(reason_of(side_by_side(20)), "a, 20.0 us slower than alone: no single resource");
-  EXPECT_EQ(reason_of(side_by_side(5)), "a at its own pace: alu");
+  EXPECT_EQ(reason_of(side_by_side(5)), "a, bound by alu");
 }
 
 TEST(Reason, OfAPolicyThatOthersBeatIsALossBeyondTheErrorBound) {
@@ -44,10 +44,10 @@ TEST(Reason, OfAPolicyThatOthersBeatIsALossBeyondTheErrorBound) {
   second.set_rank(2);
   EXPECT_EQ(reason_of(second), "a, 5.00 us slower than alone: no single resource");
   second.mutable_fold()->set_error_bound(0.01);
-  EXPECT_EQ(reason_of(second), "a at its own pace: alu");
+  EXPECT_EQ(reason_of(second), "a, bound by alu");
   configs::Result first = side_by_side(5);
   first.set_rank(1);
-  EXPECT_EQ(reason_of(first), "a at its own pace: alu");
+  EXPECT_EQ(reason_of(first), "a, bound by alu");
 }
 
 }  // namespace

@@ -309,10 +309,10 @@ TEST_F(Traces, WithUnprotectedDependencesAreRefused) {
         "end\n");
   const Ended result = run({"trace", "check", "stale.wfs"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_EQ(
-      result.err,
-      "stale.wfs:6:5: kernel \"stale\", role only, instruction 2: IADD3 may issue 1 cycles after IADD3, whose result takes 4; "
-      "such dependences in the block: 1\n");
+  EXPECT_EQ(result.err,
+            "stale.wfs:6:5: kernel \"stale\", role only, instruction 2: IADD3 may issue 1 cycles after IADD3, which has a result "
+            "latency of 4; "
+            "such dependences in the block: 1\n");
 }
 
 class Validation : public Results {};

@@ -133,7 +133,7 @@ TEST_F(StudyQuestions, FrontOfTimeAgainstSms) {
   const Ended ended = run({"study", "study.textproto", "--output", "out"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(ended.out, "out/front.svg  Time against SMs\n");
-  EXPECT_THAT(read("out/front.svg"), HasSubstr("no run beats these"));
+  EXPECT_THAT(read("out/front.svg"), HasSubstr("Pareto front"));
   const auto front = lines_of(read("out/front.csv"));
   EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us");
   // In order of time: no run is both slower and larger than another one.
@@ -221,12 +221,12 @@ TEST_F(StudyQuestions, RefusesOptionsThatDoNotGoTogether) {
     EXPECT_EQ(ended.exit_code, 2);
     return ended.err;
   };
-  EXPECT_EQ(error({"--where", "heads < 1"}), "--where goes with --axis; a study's file says it itself\n");
-  EXPECT_EQ(error({"--policies", "fused"}), "--policies goes with --axis; a study's file says it itself\n");
+  EXPECT_EQ(error({"--where", "heads < 1"}), "--where goes with --axis; a study's file has its own\n");
+  EXPECT_EQ(error({"--policies", "fused"}), "--policies goes with --axis; a study's file has its own\n");
   EXPECT_EQ(error({"--format", "parquet"}), "--format: a study is written as csv or json, not as \"parquet\"; known: csv, json\n");
   EXPECT_EQ(error({"--wait"}), "--wait goes with --slurm\n");
   EXPECT_EQ(error({"--partition", "cpu"}), "--partition goes with --slurm\n");
-  EXPECT_EQ(error({"--slurm", "--collect"}), "--collect draws what --slurm has submitted: one of the two\n");
+  EXPECT_EQ(error({"--slurm", "--collect"}), "--collect draws a study that --slurm submitted: give one of the two\n");
   EXPECT_EQ(error({"--slurm", "--array-size", "0"}), "--array-size takes a number from 1, not \"0\"\n");
   EXPECT_EQ(error({"--collect"}), "--collect: 0 of 1 points are in study/points\n");
   write("study.textproto", "scenario_file: \"s.textproto\"\naxis { name: \"heads\" value: \"1\" }\nwhere: \"heads > 1\"\n");

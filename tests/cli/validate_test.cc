@@ -28,7 +28,7 @@ TEST_F(Validate, DrawsOneRowInSilence) {
 TEST_F(Validate, SaysThatThereIsNothingToDraw) {
   const Ended none = draw("a,GEMM,GTX 1080,bf16,512,512,512,10,us");
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_EQ(none.err, "--plot rows.svg: no time was simulated that could be drawn\n");
+  EXPECT_EQ(none.err, "--plot rows.svg: no row has a simulated time to draw\n");
   EXPECT_THAT(none.out, HasSubstr("no GPU file for GTX 1080: a"));
   EXPECT_THAT(files(), testing::ElementsAre("rows.csv"));
 }
@@ -37,7 +37,7 @@ TEST_F(Validate, OfNoRowIsRefused) {
   write("rows.csv", "id,category,gpu,time_ms\na,GEMM,GTX 1080,1\n");
   const Ended none = run({"validate", "rows.csv", "--gpu", "H100"});
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_EQ(none.err, "no row has what --gpu and --kernel ask for in its names\n");
+  EXPECT_EQ(none.err, "no row matches --gpu and --kernel\n");
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ TEST_F(Warnings, ArePrintedByEveryCommandThatSimulates) {
                                                     {"study", "study.textproto", "--output", "out"}}) {
     EXPECT_THAT(said(arguments), AllOf(HasSubstr("Warning: gemm reaches "), HasSubstr(kWarning))) << arguments.front();
   }
-  EXPECT_THAT(said({"study", "study.textproto", "--output", "out"}), HasSubstr(std::string(kWarning) + " 1 more like it.\n"))
+  EXPECT_THAT(said({"study", "study.textproto", "--output", "out"}), HasSubstr(std::string(kWarning) + " 1 further warning.\n"))
       << "of points that were kept too";
   EXPECT_THAT(said({"simulate", "s.textproto"}), HasSubstr("\nWarning: gemm reaches "));
   EXPECT_EQ(run({"simulate", "s.textproto", "--output", "r.json"}).exit_code, 0);

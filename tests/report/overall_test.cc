@@ -100,7 +100,8 @@ TEST(OverallFindings, HoldTheLimiterModelAgainstTheSimulation) {
   configs::Report report;
   add_run("A", 20, false, report);
   add_run("B", 15, true, report);
-  EXPECT_EQ(overall_findings(report)[0].text(), "The limiter model says 15.0 us where the simulation says 20.0 us: 75.0 % of it.");
+  EXPECT_EQ(overall_findings(report)[0].text(),
+            "The limiter model gives 15.0 us, the simulation 20.0 us: 75.0 % of the simulated time.");
 }
 
 TEST(OverallFindings, AreNoneForOneRun) {

@@ -98,8 +98,11 @@ def what_if(result):
         return 100 * (variation["speedup"] - 1) if variation and variation["speedup"] > 0 else 0
 
     resources = result["what_if"]["resources"]
+    noise = max(100 * result["what_if"].get("noise", 0), 0.05)
     longest = sorted(resources, key=lambda each: -max(abs(change(each.get(side))) for side in ("better", "worse")))[:shown]
     for resource in longest:
+        if max(abs(change(resource.get(side))) for side in ("better", "worse")) <= noise:
+            continue  # the page names it in a sentence
         for side in ("better", "worse"):
             variation = resource.get(side)
             if variation and variation["speedup"] > 0:
@@ -126,6 +129,17 @@ def memory_wavefronts(result):
             for part, low, high in (("without conflicts", 0, needed), ("by conflicts", needed, access["wavefronts"])):
                 if high > low:
                     yield f"{kernel['name']}: {access['kind'].replace('_', ' ')}, {part}: {high - low:,} wavefronts", low, high
+
+
+def slowdown_is_noise(result, kernel):
+    """The page has a sentence in place of a chart."""
+    slowdown = kernel["slowdown"]
+    open_cycles = max(2 * result["fold"].get("error_bound", 0), 0.0005) * slowdown["solo_cycles"]
+    return all(abs(each) <= open_cycles for each in [slowdown["cycles"] - slowdown["solo_cycles"], *(loss["cycles"] for loss in slowdown["losses"])])
+
+
+def occupancy_is_constant(curve):
+    return len({point["warps"] for point in curve["points"]}) == 1
 
 
 def occupancy(kernel, curve):

@@ -45,7 +45,7 @@ configs::Statement advice_of(const configs::Result& result, int index) {
   said.add_field(base + "limiter");
   const configs::SmallerFootprint* best = best_of(kernel);
   if (best == nullptr) {
-    if (!kernel.no_smaller().empty()) text += "; more cannot run: " + kernel.no_smaller();
+    if (!kernel.no_smaller().empty()) text += "; no further CTA: " + kernel.no_smaller();
   } else {
     text += "; with " + footprint_text(kernel, *best) + " " + std::to_string(best->ctas()) + " fit, and the run is ";
     if (std::abs(best->speedup() - 1) <= std::max(result.occupancy().noise(), kLeastChange)) {
@@ -96,7 +96,7 @@ configs::Statement what_if_advice(const configs::Result& result) {
   std::string text = "No resource makes the run faster by itself.";
   const configs::VariedResource& most = what_if.resources(0);  // ranked
   if (ran(most.better()) && most.better().speedup() > 1 + noise) {
-    text = "Most worth having: " + varied_name(most, most.better()) + " makes the run " + fixed(most.better().speedup(), 3) +
+    text = "Largest speed-up: " + varied_name(most, most.better()) + " makes the run " + fixed(most.better().speedup(), 3) +
            " times as fast.";
     said.add_field(field(0, "better"));
   }
@@ -107,7 +107,7 @@ configs::Statement what_if_advice(const configs::Result& result) {
   }
   if (least >= 0 && what_if.resources(least).worse().speedup() < 1 - noise) {
     const configs::VariedResource& needed = what_if.resources(least);
-    text += " Most needed: " + varied_name(needed, needed.worse()) + " makes it " + fixed(needed.worse().speedup(), 3) +
+    text += " Largest slowdown: " + varied_name(needed, needed.worse()) + " makes it " + fixed(needed.worse().speedup(), 3) +
             " times as fast.";
     said.add_field(field(least, "worse"));
   }

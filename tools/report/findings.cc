@@ -112,7 +112,7 @@ std::vector<configs::Statement> of_model(const configs::Result& result) {
     const configs::KernelResult& kernel = result.kernels(k);
     found.push_back(
         finding(text_of({capitalised(kernel_words(result, kernel.name())), " cannot take less than ", time_text(kernel.time_us()),
-                         ": the most wanted resource is ", resource_words(kernel.bound_by()), "."}),
+                         ": the largest demand is on ", resource_words(kernel.bound_by()), "."}),
                 {indexed("kernels", k, "time_us"), indexed("kernels", k, "bound_by")}));
   }
   return found;

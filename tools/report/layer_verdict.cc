@@ -60,13 +60,13 @@ configs::Statement memory_bound_of(const configs::LayerReport& layer) {
   return said;
 }
 
-// "Fused it takes 58.4 ms, 2.4 % less, in 25 launches, and moves 17.7 % fewer words."
+// "With fusion the layer takes 58.4 ms, 2.4 % less, in 25 launches, and moves 17.7 % fewer words."
 configs::Statement fusion_of(const configs::LayerReport& layer) {
   const int last = layer.versions_size() - 1;
   const double before = layer.versions(0).time_us();
   const double after = layer.versions(last).time_us();
   configs::Statement said;
-  said.set_text("Fused it takes " + time_text(after) + ", " + fixed(before > 0 ? 100 * (1 - after / before) : 0, 1) +
+  said.set_text("With fusion the layer takes " + time_text(after) + ", " + fixed(before > 0 ? 100 * (1 - after / before) : 0, 1) +
                 " % less, in " + std::to_string(layer.versions(last).kernels_size()) + " launches, and moves " +
                 fixed(layer.words_saved_percent(), 1) + " % fewer words.");
   said.add_field(version_field(last, "time_us"));

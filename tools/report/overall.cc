@@ -120,7 +120,7 @@ std::vector<configs::Statement> overall_findings(const configs::Report& report) 
   std::vector<configs::Statement> findings;
   if (report.has_difference()) {
     const auto& movers = report.difference().mover();
-    if (movers.empty()) findings.push_back(finding({"No figure differs from A to B."}, {}));
+    if (movers.empty()) findings.push_back(finding({"All figures of A and B are equal."}, {}));
     if (!movers.empty()) findings.push_back(change_of(movers[0]));
     if (auto change = kernel_change(report.run(0).result(), report.difference())) findings.push_back(std::move(*change));
   } else if (simulations.size() > 1) {
@@ -132,9 +132,10 @@ std::vector<configs::Statement> overall_findings(const configs::Report& report) 
   for (const configs::Run& run : report.run()) {
     const configs::Run* simulation = run.result().has_model() ? simulation_of(run, simulations) : nullptr;
     if (simulation == nullptr || total(simulation) <= 0) continue;
-    findings.push_back(finding({"The limiter model says ", rounded(total(&run)), " us where the simulation says ",
-                                rounded(total(simulation)), " us: ", percent_text(total(&run) / total(simulation)), " of it."},
-                               {total_field(run), total_field(*simulation)}));
+    findings.push_back(
+        finding({"The limiter model gives ", rounded(total(&run)), " us, the simulation ", rounded(total(simulation)),
+                 " us: ", percent_text(total(&run) / total(simulation)), " of the simulated time."},
+                {total_field(run), total_field(*simulation)}));
   }
   return findings;
 }

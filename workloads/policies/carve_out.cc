@@ -26,7 +26,7 @@ Expected<traces::PlacementBounds> reserve(const configs::Reservation& reservatio
 class CarveOut : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::CARVE_OUT; }
-  std::string_view help() const override { return "a share of each SM kept for a kernel while others run (reserve)"; }
+  std::string_view help() const override { return "a share of each SM reserved for a kernel while others run (reserve)"; }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     if (scenario.policy().reserve().empty()) return fail("needs at least one reserve { kernel: ... }");
     auto plan = plan_side_by_side(scenario, kernels);

@@ -91,7 +91,7 @@ int first_philox(const configs::Scenario& scenario) {
 class Fused : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::FUSED; }
-  std::string_view help() const override { return "attention makes its random numbers itself; the Philox kernel disappears"; }
+  std::string_view help() const override { return "attention generates its own random numbers; the Philox kernel is left out"; }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     configs::Scenario fused = scenario;
     if (first_philox(fused) < 0) return fail("there is no Philox kernel");

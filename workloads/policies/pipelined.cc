@@ -219,7 +219,9 @@ class Pipeline {
 class Pipelined : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::PIPELINED; }
-  std::string_view help() const override { return "segments along the sequence, bits of few of them stored (pipelined)"; }
+  std::string_view help() const override {
+    return "segments along the sequence, with bits of a few segments in memory (pipelined)";
+  }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     return Pipeline(scenario, kernels).plan();
   }

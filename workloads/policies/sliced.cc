@@ -69,9 +69,7 @@ void deal(std::vector<Party>& parties, const Amounts& capacity) {
 class Sliced : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::SLICED; }
-  std::string_view help() const override {
-    return "at most so much of each SM for a kernel (quota; default: equal dominant shares)";
-  }
+  std::string_view help() const override { return "a quota of each SM for every kernel (quota; default: equal dominant shares)"; }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     auto plan = plan_as_written(scenario, kernels);
     if (!plan) return plan;

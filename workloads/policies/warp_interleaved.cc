@@ -10,7 +10,7 @@ namespace {
 class WarpInterleaved : public Policy {
  public:
   configs::PolicyKind kind() const override { return configs::WARP_INTERLEAVED; }
-  std::string_view help() const override { return "the warps of two kernels in one CTA, which ends with both (warp_interleaved)"; }
+  std::string_view help() const override { return "the warps of two kernels in one CTA (warp_interleaved)"; }
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     const Graph graph(scenario);
     const auto pair = find_pair(graph, scenario, scenario.policy().warp_interleaved().kernel(), "warp_interleaved.kernel");

@@ -12,7 +12,7 @@ const chartStyle = {
   axis: {
     labelColor: 'var(--ink-soft)', titleColor: 'var(--ink)', gridColor: 'var(--line)', domainColor: 'var(--line-strong)',
     tickColor: 'var(--line-strong)', labelFont: chartFont, titleFont: chartFont, labelFontSize: 12, titleFontSize: 12,
-    titleFontWeight: 600, labelLimit: 220, titlePadding: 10,
+    titleFontWeight: 600, labelLimit: 220, maxExtent: 260, titlePadding: 10,
   },
   text: {font: chartFont, fontSize: 12, fill: 'var(--ink)'},
 };
@@ -49,10 +49,16 @@ function showTip(_, event, __, datum) {
 
 const drawings = [];
 
+// Narrower charts than this drop the words beside their marks, which tables and tips have too.
+const roomyWidth = 520;
+
+// `roomy` is a signal of every chart. Names of marks get at most a third of a chart, numbers along the bottom as many as fit.
 function drawSpec(host, spec) {
   const width = Math.max(host.clientWidth, 320);
-  const view = new View(parse({autosize: {type: 'fit-x', contains: 'padding'}, padding: 4, ...spec, width},
-    chartStyle), {renderer: 'svg', container: host, hover: false});
+  const style = {...chartStyle, axis: {...chartStyle.axis, labelLimit: Math.min(220, Math.round(width / 3))}};
+  const axes = spec.axes.map((axis) => (axis.orient === 'bottom' ? {labelOverlap: true, labelSeparation: 4, ...axis} : axis));
+  const view = new View(parse({autosize: {type: 'fit-x', contains: 'padding'}, padding: 4, ...spec, axes, width,
+    signals: [{name: 'roomy', value: width >= roomyWidth}]}, style), {renderer: 'svg', container: host, hover: false});
   view.tooltip(showTip);
   return view.runAsync().then(() => {
     host.dataset.drawn = host.querySelectorAll('[aria-roledescription="figure"]').length;
@@ -87,7 +93,13 @@ async function drawCharts() {
 }
 
 function fitCharts() {
-  for (const {view, host} of drawings) {
-    if (view && host.clientWidth > 0) view.then((drawn) => drawn.width(Math.max(host.clientWidth, 320)).runAsync());
-  }
+  return Promise.all(drawings.filter(({view, host}) => view && host.clientWidth > 0)
+    .map((drawing) => {
+      drawing.view = drawing.view.then((drawn) => {
+        drawn.finalize();
+        drawing.host.replaceChildren();
+        return drawSpec(drawing.host, drawing.spec);
+      });
+      return drawing.view;
+    })).then(() => undefined);
 }

@@ -20,23 +20,26 @@ function differenceSection(difference) {
   });
   const most = Math.max(...rows.map((row) => Math.abs(row.value)), 0.01);
   const bars = barsSpec({description: 'Bars of the change of each figure, the largest first', rows, height: 26,
-    xTitle: 'change (% of the run: of total time, of the kernel’s warp-cycles, of capacity)', yTitle: 'figure', xFormat: '~f'});
+    xTitle: 'change (% of the run)', yTitle: 'figure', xFormat: '~f'});
   // Labels stand across the middle from their bars, where nothing else is: beside the bars' ends they would run into the names.
   bars.scales[0] = {name: 'x', type: 'linear', domain: [-1.05 * most, 1.05 * most], range: 'width', zero: true};
   bars.marks[1].encode.enter = {...bars.marks[1].encode.enter,
-    align: {field: 'align'}, x: {scale: 'x', value: 0, offset: {field: 'offset'}}};
+    align: {field: 'align'}, x: {scale: 'x', value: 0, offset: {field: 'offset'}}, text: {signal: "roomy ? datum.label : ''"}};
   const cell = (value, field, mover) => ({text: mover.unit === 'warp-cycles' ? count(value) : decimals(2)(value), field: field || undefined});
-  const table = dataTable('Every figure that differs, the largest movers first', [
+  const table = dataTable('Differing figures, the largest change first', [
     {name: 'figure', text: true}, {name: 'unit', text: true}, {name: 'A'}, {name: 'B'}, {name: 'change'}, {name: 'relative', unit: '%'},
   ], difference.mover.map((mover) => [
     mover.what, mover.unit, cell(mover.a, mover.field_a, mover), cell(mover.b, mover.field_b, mover),
     mover.unit === 'warp-cycles' ? count(mover.change) : decimals(2)(mover.change),
     mover.relative === undefined ? 'only in B' : decimals(1)(100 * mover.relative),
   ]));
+  const open = report.run.slice(0, 2).reduce((sum, run) => sum + openShare(run), 0);
+  const noise = rows.length > 0 && difference.mover.every((mover) => mover.share_of_total <= open);
   return section('difference', 'From A to B', 1,
     paragraph(`A is ${difference.a}; B is ${difference.b}.`),
-    ...(rows.length === 0 ? [paragraph('No figure differs.')] : [chart({
-      id: 'difference-movers', title: 'What changed from A to B, the largest movers first',
-      note: 'To the right, striped: more in B. To the left, plain: less in B.', spec: bars, table,
+    ...(rows.length === 0 ? [paragraph('All figures are equal.')] :
+      noise ? [paragraph(`No figure changes by more than folding’s error bounds leave open, ${percent(open, 2)}.`), table] : [chart({
+      id: 'difference-movers', title: 'Changes from A to B, the largest first',
+      note: 'Striped bars to the right: more in B. Plain bars to the left: less in B. Changes are shares of the total time, of the kernel’s warp-cycles or of capacity.', spec: bars, table,
     })]));
 }

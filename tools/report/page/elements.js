@@ -10,18 +10,24 @@ function el(tag, attributes = {}, ...children) {
 }
 
 // `columns`: {name, unit, text: true for words, sentence: true for many of them}; a row has a cell {text, field} or a plain string for each.
+// On a narrow page each row of a wide table is a list of its cells, each behind the name of its column. Its roles stay those of a table.
+const wideTable = 4;
+
 function dataTable(caption, columns, rows) {
-  const head = el('tr', {}, ...columns.map((column) =>
-    el('th', {scope: 'col', class: column.text ? 'words' : 'number'}, column.name,
+  const head = el('tr', {role: 'row'}, ...columns.map((column) =>
+    el('th', {scope: 'col', role: 'columnheader', class: column.text ? 'words' : 'number'}, column.name,
       ...(column.unit ? [el('span', {class: 'unit'}, column.unit)] : []))));
-  const body = rows.map((row) => el('tr', {}, ...row.map((cell, c) => {
-    const {text: words, field} = typeof cell === 'string' ? {text: cell} : cell;
-    const kind = (columns[c].text ? 'words' : 'number') + (columns[c].sentence ? ' sentence' : '');
-    if (c === 0) return el('th', {scope: 'row', class: kind, 'data-field': field, title: field}, words);
-    return el('td', {class: kind, 'data-field': field, title: field}, words);
+  const body = rows.map((row) => el('tr', {role: 'row'}, ...row.map((cell, c) => {
+    const {text: words, field, sentence} = typeof cell === 'string' ? {text: cell} : cell;
+    const kind = (columns[c].text || sentence ? 'words' : 'number') + (columns[c].sentence || sentence ? ' sentence' : '');
+    const label = columns[c].unit ? `${columns[c].name} (${columns[c].unit})` : columns[c].name;
+    const attributes = {class: kind, 'data-label': label, 'data-field': field, title: field};
+    if (c === 0) return el('th', {scope: 'row', role: 'rowheader', ...attributes}, words);
+    return el('td', {role: 'cell', ...attributes}, words);
   })));
   return el('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption},
-    el('table', {}, el('caption', {}, caption), el('thead', {}, head), el('tbody', {}, ...body)));
+    el('table', {role: 'table', class: columns.length >= wideTable ? 'wide' : undefined}, el('caption', {}, caption),
+      el('thead', {role: 'rowgroup'}, head), el('tbody', {role: 'rowgroup'}, ...body)));
 }
 
 // A titled part of the report with a place in the table of contents.

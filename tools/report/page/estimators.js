@@ -15,13 +15,13 @@ function limitersSection(run, prefix) {
       figure(run, `kernels[${k}].limiters[${l}].time_us`, decimals(2)),
     ]));
     return chart({
-      id: `${prefix}limiters-${k}`, title: `What ${kernel.name} asks of each resource, as the time that it alone would take`,
-      note: 'Plain: the longest, which the kernel cannot undercut.',
+      id: `${prefix}limiters-${k}`, title: `Demand of ${kernel.name} on each resource, as the time at that resource’s peak`,
+      note: 'Plain: the largest limiter, a lower bound on the kernel’s time.',
       spec: barsSpec({description: `Bars of the limiters of ${kernel.name}`, rows, xTitle: 'time (us)', yTitle: 'resource', height: 24,
         domainMax: Math.max(...rows.map((row) => row.value)) * 1.12}), table,
     });
   });
-  const table = dataTable('Ways to run GEMMs, random numbers and attention', [
+  const table = dataTable('Compositions of GEMMs, random numbers and attention', [
     {name: 'composition', text: true}, {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over sequential'},
     {name: 'GEMMs', unit: 'us'}, {name: 'exposed random numbers', unit: 'us'}, {name: 'attention', unit: 'us'},
   ], run.result.model.compositions.map((_, c) => {
@@ -83,7 +83,7 @@ function estimatorsSection(simulated, modelled, index) {
     {text: decimals(2)(row.model.value), field: row.model.field},
     {text: decimals(1)(100 * ratio(row.model.value, row.simulation.value)), field: `${row.model.field} / ${row.simulation.field}`}]));
   return section(`estimators-${index}`, 'Two estimators', 1, paragraph(
-    'The limiter model counts what kernels ask of each resource and never waits: a lower bound for each kernel. Where the two part, the ' +
-    'difference is latency, synchronisation and contention that the simulation sees.'),
+    'The limiter model counts the demand on each resource without waits: a lower bound for each kernel. The difference of the two ' +
+        'estimates is latency, synchronisation and contention.'),
   chart({id: `estimators-${index}-times`, title: `${simulated.label} by two estimators`, keys: kinds, spec, table}));
 }

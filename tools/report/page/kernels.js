@@ -60,7 +60,7 @@ function kernelsSection(run, prefix) {
       }),
       labelsOf('spans', {
         x: {scale: 'x', field: 'from', offset: 8}, y: {signal: "scale('y', datum.kernel) + bandwidth('y') * (datum.lane + datum.depth / 2)"},
-        baseline: {value: 'middle'}, text: {field: 'label'}, fontWeight: {value: 600},
+        baseline: {value: 'middle'}, text: {signal: "roomy ? datum.label : ''"}, fontWeight: {value: 600},
         fill: {value: 'var(--on-colour)'}, stroke: {value: 'var(--on-colour-halo)'}, strokeWidth: {value: 3},
       }),
     ],

@@ -34,8 +34,8 @@ function layerKernelTable(version, v, shown, caption) {
 function layerGraph(version, v) {
   const picture = new DOMParser().parseFromString(report.layer_graph[v], 'image/svg+xml').documentElement;
   return el('div', {class: 'graph', id: `layer-graph-${v}`},
-    paragraph('The forward pass runs down on the left, the backward pass up on the right; dashed lines are what it reads of the forward pass. A dashed box is a fused ' +
-      'kernel with its operators. Beside each box stand the tensors that it stores; a thick end leaves the layer. Point at a box or an edge for more.'),
+    paragraph('The forward pass runs down on the left, the backward pass up on the right; dashed lines are tensors of the forward pass that the backward pass reads. A dashed box is a fused ' +
+      'kernel with its operators. The tensors that a kernel stores stand beside its box; a tensor with a thick end leaves the layer. Boxes and edges have tooltips.'),
     legend(version.classes.map(({kind}) => ({name: kind, fill: fill(layerClass(kind).fill[0])}))),
     el('div', {class: 'graph-scroll', tabindex: 0, role: 'region', 'aria-label': 'Dataflow graph'}, document.importNode(picture, true)));
 }
@@ -63,7 +63,7 @@ function layerOverlap(layer) {
   return [
     el('dl', {class: 'facts'}, fact('kernels', all('kernels_us', rounded(overlap.kernels_us)), 'us'), fact('exposed', all('exposed_us', rounded(overlap.exposed_us)), 'us'),
       fact('kernels slowed', all('slowed_us', rounded(overlap.slowed_us)), 'us'), fact('layer', all('layer_us', rounded(overlap.layer_us)), 'us')),
-    dataTable(`Transfers of ${layer.versions[v].name}: a layer among many`, [
+    dataTable(`Transfers of ${layer.versions[v].name} for a layer inside of the model`, [
       {name: 'transfer', text: true}, {name: 'pass', text: true}, {name: 'over', text: true}, {name: 'GPUs'}, {name: 'sent', unit: 'MB'}, {name: 'time', unit: 'us'},
       {name: 'exposed', unit: 'us'}, {name: 'kernels slowed', unit: 'us'}, {name: 'beside', text: true},
     ], overlap.transfers.map((each, t) => {
@@ -101,11 +101,11 @@ function layerLayoutTable(layouts) {
 
 function layerMemoryTable(memory) {
   return dataTable(`Activations for the backward pass: ${rounded(memory.kept_mb)} of ${rounded(memory.all_mb)} MB are kept`, [
-    {name: 'kernel', text: true}, {name: 'tensors', text: true}, {name: 'size', unit: 'MB'}, {name: 'again', unit: 'us'}, {name: 'again', unit: 'us a MB'}, {name: 'what', text: true},
+    {name: 'kernel', text: true}, {name: 'tensors', text: true}, {name: 'size', unit: 'MB'}, {name: 'recompute', unit: 'us'}, {name: 'recompute', unit: 'us a MB'}, {name: 'what', text: true},
   ], memory.activations.map((each, a) => {
     const at = (field, words) => atLayer(`memory.activations[${a}].${field}`, words);
     return [at('kernel', each.kernel === '' ? 'the layer’s input' : each.kernel), at('tensors', each.tensors.join(', ')), at('bytes', decimals(1)(each.bytes / 1e6)),
-      at('recompute_us', decimals(1)(each.recompute_us)), at('us_per_mb', decimals(2)(each.us_per_mb)), at('kept', each.kept ? 'kept' : each.offloaded ? 'offloaded' : 'made again')];
+      at('recompute_us', decimals(1)(each.recompute_us)), at('us_per_mb', decimals(2)(each.us_per_mb)), at('kept', each.kept ? 'kept' : each.offloaded ? 'offloaded' : 'recomputed')];
   }));
 }
 
@@ -122,12 +122,12 @@ function layerSections(layer) {
   return [
     findingsSection(report.finding, 'findings', 1),
     ...order.map((v) => layerVersion(layer, v)),
-    ...(layer.fusions.length > 0 ? [section('fusions', 'What fusion saves', 1, layerFusionTable(layer))] : []),
+    ...(layer.fusions.length > 0 ? [section('fusions', 'Savings by fusion', 1, layerFusionTable(layer))] : []),
     ...(layer.versions[layer.versions.length - 1].overlap ? [section('transfers', 'Transfers beside kernels', 1, ...layerOverlap(layer))] : []),
     ...(layer.layouts ? [section('layouts', 'Layouts of the forward pass', 1, layerLayoutTable(layer.layouts))] : []),
     ...(layer.memory ? [section('memory', 'Activations', 1, layerMemoryTable(layer.memory))] : []),
     ...(layer.training ? [section('training', 'Training', 1, layerTraining(layer.training))] : []),
-    section('provenance', 'Where these figures come from', 1, el('dl', {class: 'provenance'},
+    section('provenance', 'Provenance', 1, el('dl', {class: 'provenance'},
       ...[['version', layer.version, 'layer.version'], ['command line', layer.command_line, 'layer.command_line'], ['model', layer.model.description ?? layer.model.name, 'layer.model.name'],
         ['GPU', layer.gpu, 'layer.gpu'], ['simulations', count(layer.simulations), 'layer.simulations']]
         .flatMap(([name, words, field]) => [el('dt', {}, name), el('dd', {'data-field': field}, el('code', {}, words))]))),

@@ -28,7 +28,7 @@ function layerSharesChart(version, v) {
   });
   return chart({
     id: `layer-shares-${v}`, title: 'Shares of each class of operators',
-    note: 'Time is simulated where a kernel could be, else the roofline’s.',
+    note: 'Kernels without a simulation have the roofline’s time.',
     keys: version.classes.map(({kind}) => ({name: kind, fill: fill(...layerClass(kind).fill)})),
     spec: {
       description: 'A bar each for operations, words moved and time, made of the classes’ shares', height: 150,
@@ -85,8 +85,8 @@ function layerRooflineChart(layer, version, v) {
   const kinds = [...new Set(version.kernels.filter(({flops, ridge}) => flops > 0 && ridge > 0).map(({kind}) => kind))];
   return [chart({
     id: `layer-roofline-${v}`, title: 'All launches under the GPU’s roofs',
-    note: 'A point for each launch that computes: operations over bytes of its words, and operations over its time. Above the slope of memory where words ' +
-      'stay in L2. Faint: not simulated, at the roof itself.',
+    note: 'A point for each launch with operations: operations over bytes of its words, and operations over its time. Points above memory’s slope reuse words ' +
+      'in L2. Faint points are not simulated: they lie on the roof.',
     keys: kinds.map((kind) => {
       const {colour, shape} = scatterStyle(layerClass(kind).style);
       return {name: kind, fill: fill(colour), shape};
@@ -103,7 +103,7 @@ function layerRooflineChart(layer, version, v) {
           stroke: {value: 'var(--ink)'}, strokeWidth: {value: 2},
         }, {clip: true}),
         labelsOf('flats', {
-          x: {signal: 'width', offset: -4}, y: {scale: 'y', field: 'y', offset: -6}, align: {value: 'right'}, text: {field: 'label'},
+          x: {signal: 'width', offset: -4}, y: {scale: 'y', field: 'y', offset: -6}, align: {value: 'right'}, text: {signal: "roomy ? datum.label : ''"},
           fill: {value: 'var(--ink)'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 3},
         }),
         marksOf('symbol', 'points', {

@@ -17,6 +17,7 @@ function heatSpec(entries) {
   for (const entry of entries) sums.set(entry.resource, (sums.get(entry.resource) ?? 0) + entry.share);
   const resources = [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a));
   const most = Math.max(...entries.map((entry) => entry.share));
+  const angle = `(${resources.length <= 6} && roomy ? 0 : bandwidth('x') < 40 ? -90 : -30)`;
   const cells = entries.map((entry) => ({
     pair: entry.pair, resource: entry.resource, depth: 0.06 + 0.94 * Math.sqrt(entry.share / most),
     label: entry.share >= 0.0005 ? decimals(entry.share >= 0.1 ? 1 : 2)(100 * entry.share) : '<0.05',
@@ -32,8 +33,8 @@ function heatSpec(entries) {
       {name: 'y', type: 'band', domain: pairs, range: 'height', padding: 0.06},
     ],
     axes: [
-      {orient: 'top', scale: 'x', title: 'resource', ticks: false, domain: false, labelAngle: resources.length > 6 ? -30 : 0,
-        labelAlign: resources.length > 6 ? 'left' : 'center'},
+      {orient: 'top', scale: 'x', title: 'resource', ticks: false, domain: false, labelAngle: {signal: angle}, labelAlign: {signal: `${angle} === 0 ? 'center' : 'left'`},
+        labelBaseline: {signal: `${angle} === -90 ? 'middle' : 'bottom'`}},
       {orient: 'left', scale: 'y', title: 'victim and culprit', ticks: false, domain: false},
     ],
     marks: [
@@ -44,7 +45,7 @@ function heatSpec(entries) {
       }),
       labelsOf('cells', {
         x: {scale: 'x', field: 'resource', band: 0.5}, y: {scale: 'y', field: 'pair', band: 0.5}, align: {value: 'center'},
-        baseline: {value: 'middle'}, text: {field: 'label'}, fontWeight: {value: 600}, fill: {value: 'var(--ink)'},
+        baseline: {value: 'middle'}, text: {signal: "bandwidth('x') > 7.5 * length(datum.label) ? datum.label : ''"}, fontWeight: {value: 600}, fill: {value: 'var(--ink)'},
         stroke: {value: 'var(--card)'}, strokeWidth: {value: 3}, strokeOpacity: {value: 0.6},
       }),
     ],
@@ -54,7 +55,7 @@ function heatSpec(entries) {
 function ledgerSection(run, prefix) {
   const entries = ledgerEntries(run);
   if (entries.length === 0) return section(`${prefix}ledger`, 'Contention between kernels', 2, paragraph('No kernel waited for a shared resource.'));
-  const table = dataTable('The contention ledger: what kernels took from each other first, their own queueing after it', [
+  const table = dataTable('The contention ledger: contention between kernels first, each kernel’s own queueing after it', [
     {name: 'victim', text: true}, {name: 'culprit', text: true}, {name: 'resource', text: true}, {name: 'warp-cycles'},
     {name: 'of the victim’s', unit: '%'},
   ], entries.map((entry) => [entry.victim, entry.own ? 'itself' : entry.culprit, entry.resource,
@@ -62,7 +63,7 @@ function ledgerSection(run, prefix) {
     {text: decimals(2)(100 * entry.share), field: `${entry.field} / ${entry.wholeField}`}]));
   return section(`${prefix}ledger`, 'Contention between kernels', 2, chart({
     id: `${prefix}ledger-heat`, title: 'Warp time that the victim waited while the culprit held the resource (% of the victim’s)',
-    note: 'The number says how much; the deeper the colour, the more. What kernels take from each other comes first, their own queueing below.',
+    note: 'Cells hold the share, and a deeper colour is a larger one. Contention between kernels comes first, each kernel’s own queueing below.',
     spec: heatSpec(entries), table,
   }));
 }

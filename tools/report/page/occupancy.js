@@ -48,11 +48,16 @@ function curveSpec(run, kernel, curve, base) {
 
 function curveChart(run, kernel, k, curve, c, prefix) {
   const base = `occupancy.kernels[${k}].curves[${c}]`;
+  const last = curve.points.at(-1);
+  if (curve.points.every((point) => point.warps === last.warps)) {
+    const words = `${kernel.kernel}: ${count(last.warps)} warps an SM for every value of ${curveNames[curve.what] ?? curve.what} up to ${count(last.value)}.`;
+    return el('p', {'data-field': fieldOf(run, `${base}.points[${curve.points.length - 1}].warps`)}, words);
+  }
   return chart({
     id: `${prefix}occupancy-${k}-${c}`, title: `${kernel.kernel}: warps an SM by ${(curveNames[curve.what] ?? curve.what).replace(/ \(.*/, '')}`,
     keys: [{name: 'warps that fit', fill: fill('sky', 'solid')}, {name: 'now', fill: fill('vermillion', 'solid')}],
     spec: curveSpec(run, kernel, curve, base),
-    table: dataTable(`CTAs an SM of ${kernel.kernel} with up to so much`, [{name: 'up to'}, {name: 'CTAs'}, {name: 'warps'}],
+    table: dataTable(`CTAs an SM of ${kernel.kernel} up to each size`, [{name: 'up to'}, {name: 'CTAs'}, {name: 'warps'}],
       curve.points.map((_, p) => ['value', 'ctas', 'warps'].map((name) => figure(run, `${base}.points[${p}].${name}`, count)))),
   });
 }
@@ -60,7 +65,7 @@ function curveChart(run, kernel, k, curve, c, prefix) {
 function occupancySection(run, prefix) {
   const {occupancy} = run.result;
   if (!occupancy) return [];
-  const footprints = dataTable('Footprints of CTAs and what bounds them on an SM', [
+  const footprints = dataTable('Footprints of CTAs and the resource that limits them on an SM', [
     {name: 'kernel', text: true}, {name: 'warps', unit: 'a CTA'}, {name: 'registers', unit: 'a thread'}, {name: 'shared memory', unit: 'bytes a CTA'},
     {name: 'CTAs', unit: 'an SM'}, {name: 'warps', unit: 'an SM'}, {name: 'waves'}, {name: 'limited by', text: true},
   ], occupancy.kernels.map((_, k) => {

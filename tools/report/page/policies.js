@@ -39,8 +39,8 @@ function policiesTable(runs) {
   const kernels = runs[0].result.alone;
   const small = runs.some(({result}) => result.stored_bits_bytes > 0 && result.stored_bits_bytes < 1e5);  // would read as 0.0 MB
   const stored = small ? {unit: 'kB', bytes: '1e3'} : {unit: 'MB', bytes: '1e6'};
-  const ranked = runs.every(({result}) => result.rank > 0);  // nobody has ranked results of several files
-  return dataTable('One line for each run; slowdown is a kernel’s busy time over what it needs alone', [
+  const ranked = runs.every(({result}) => result.rank > 0);  // results of several files have no ranks
+  return dataTable('One line for each run; slowdown is a kernel’s busy time over its time alone', [
     {name: 'run', text: true}, ...(ranked ? [{name: 'rank'}] : []), {name: 'total', unit: 'us'}, {name: 'speed-up', unit: 'over the first'},
     ...kernels.map((alone) => ({name: `slowdown of ${alone.name}`, unit: 'times'})), {name: 'stored bits', unit: stored.unit},
     {name: 'limited by', text: true, sentence: true},
@@ -63,10 +63,15 @@ function policiesSection(runs) {
   }));
   const table = policiesTable(runs);
   const skipped = report.skipped.map((each) => el('li', {}, `Not run: ${each.reason}`));
+  const list = skipped.length > 0 ? [el('ul', {}, ...skipped)] : [];
+  if (tied(runs)) {
+    return section('policies', 'Runs compared', 1,
+      paragraph(`All runs take ${timeText(best)}: their times differ by no more than folding’s error bounds.`), table, ...list);
+  }
   return section('policies', 'Runs compared', 1, chart({
     id: 'policies-time', title: 'Total time of each run, and its speed-up over the first',
     note: 'Plain green: the fastest.',
     spec: barsSpec({description: 'Bars of the total time of each run', rows, xTitle: 'total time (us)', yTitle: 'run',
       domainMax: Math.max(...rows.map((row) => row.value)) * 1.6}),
-  }), table, ...(skipped.length > 0 ? [el('ul', {}, ...skipped)] : []));
+  }), table, ...list);
 }

@@ -20,7 +20,7 @@ function energyTable(run) {
 
 function phasesTable(run) {
   const at = (p, field, digits) => figure(run, `power.phases[${p}].${field}`, decimals(digits));
-  return dataTable('Power by phase, at the run’s clock, and the clock that each would sustain if it lasted', [
+  return dataTable('Power by phase at the run’s clock, and the sustained clock of each phase', [
     {name: 'kernels', text: true}, {name: 'start', unit: 'us'}, {name: 'end', unit: 'us'}, {name: 'power', unit: 'W'}, {name: 'own clock', unit: 'MHz'},
   ], run.result.power.phases.map(({kernels}, p) => [
     kernels.length === 0 ? '-' : figure(run, `power.phases[${p}].kernels`, (names) => names.join(', ')),

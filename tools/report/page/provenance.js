@@ -19,7 +19,7 @@ function provenanceSection(run, prefix) {
   provenance.trace_hash.forEach((_, h) => entries.push([`program ${h + 1}, hash`, figure(run, `provenance.trace_hash[${h}]`, text)]));
   const list = el('dl', {class: 'provenance'}, ...entries.flatMap(([name, {text: words, field}]) =>
     [el('dt', {}, name), el('dd', {'data-field': field, title: field}, el('code', {}, words))]));
-  return section(`${prefix}provenance`, 'Where this run comes from', 2, list,
+  return section(`${prefix}provenance`, 'Provenance of this run', 2, list,
     el('details', {}, el('summary', {}, 'The scenario with every value resolved'),
       el('pre', {'data-field': fieldOf(run, 'provenance.scenario')}, JSON.stringify(provenance.scenario, null, 2))));
 }

@@ -28,7 +28,7 @@ function resourcesSection(run, prefix) {
   ]));
   return section(`${prefix}resources`, 'Speed of light', 2, chart({
     id: `${prefix}resources-use`, title: 'Use of each resource, of its capacity over the whole run',
-    note: 'A resource near 100 % bounds the run; none near it means that warps wait for latency or for each other.',
+    note: 'A resource near 100 % bounds the run. Without one, warps wait for latency or for each other.',
     keys: resourceGroups.map((group) => ({name: group.name, fill: fill(group.colour, group.pattern)})),
     spec: barsSpec({description: 'Bars of the use of each resource, the most used first', rows, xTitle: 'used (% of capacity)',
       yTitle: 'resource', xFormat: '~f', height: 24, domainMax: 108}), table,

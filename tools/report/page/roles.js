@@ -24,7 +24,7 @@ function rolesChart(run, prefix) {
     {name: 'kernel, role, phase', text: true}, {name: 'of the kernel', unit: '%'}, {name: 'warp-cycles'},
   ], all.map((bar) => [bar.name, decimals(1)(100 * bar.share), {text: count(bar.whole), field: bar.wholeField}]));
   return [chart({
-    id: `${prefix}states-roles`, title: 'The same by role and phase',
+    id: `${prefix}states-roles`, title: 'States by role and phase',
     note: 'A role is the warps of a kernel that run the same program; phases with less than 0.2 % of the kernel’s warp time are left out.',
     spec, table,
   })];

@@ -7,6 +7,21 @@ const levelStyle = {
 };
 const shownCeilings = 3;
 
+const rooflineHeight = 320;
+
+// Roofs nearer to each other than a line of text share the label of the highest one; `decades` of the axis are its whole height.
+function shareLabels(flats, decades) {
+  let first;
+  for (const flat of [...flats].sort((a, b) => b.y - a.y)) {
+    if (first !== undefined && rooflineHeight * Math.log10(first.y / flat.y) / decades < 16) {
+      first.label += `, ${flat.label}`;
+      flat.label = '';
+    } else {
+      first = flat;
+    }
+  }
+}
+
 function rooflineSpec(run, kernel, k) {
   const {roofline} = kernel;
   const base = `kernels[${k}].roofline`;
@@ -32,13 +47,14 @@ function rooflineSpec(run, kernel, k) {
     field: fieldOf(run, `${base}.ceilings[${c}].operations_per_ns`),
   }));
   const points = levels.map((level) => ({
-    x: level.intensity, y: roofline.operations_per_ns, fill: `var(--${level.colour})`, shape: level.shape, label: level.name, drop: close ? 18 + 15 * level.l : 20,
+    x: level.intensity, y: roofline.operations_per_ns, row: level.l, fill: `var(--${level.colour})`, shape: level.shape, label: level.name, drop: close ? 18 + 15 * level.l : 20,
     tip: `${kernel.name} by ${level.name}: ${rounded(level.intensity)} ${roofline.operation}s a byte, ${rounded(roofline.operations_per_ns / scale)} ${unit}, ${rounded(level.gb_per_s)} GB/s`,
     field: `${fieldOf(run, `${base}.levels[${level.l}].intensity`)}, ${fieldOf(run, `${base}.operations_per_ns`)}`,
   }));
   const bottom = Math.min(roofline.operations_per_ns, ...slopes.map((slope) => slope.y)) / 2;
+  shareLabels(flats, Math.log10(2 * top / bottom));
   return {
-    description: `Roofs over ${kernel.name} from each level of memory and each pipe, and a point for each level`, height: 320,
+    description: `Roofs over ${kernel.name} from each level of memory and each pipe, and a point for each level`, height: rooflineHeight,
     data: [{name: 'roofs', values: [...slopes, ...flats]}, {name: 'points', values: points}, {name: 'flats', values: flats}],
     scales: [
       {name: 'x', type: 'log', domain: [low, high], range: 'width'},
@@ -63,7 +79,7 @@ function rooflineSpec(run, kernel, k) {
         stroke: {value: 'var(--ink)'}, strokeWidth: {value: 1.5},
       }),
       labelsOf('points', {
-        x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y', offset: {field: 'drop'}}, align: {value: 'center'}, text: {field: 'label'},
+        x: {scale: 'x', field: 'x'}, y: {scale: 'y', field: 'y', offset: {signal: 'roomy ? datum.drop : 18 + 15 * datum.row'}}, align: {value: 'center'}, text: {field: 'label'},
         fill: {value: 'var(--ink)'}, stroke: {value: 'var(--card)'}, strokeWidth: {value: 3},
       }),
     ],
@@ -83,7 +99,7 @@ function rooflineChart(run, kernel, k, prefix) {
     id: `${prefix}roofline-${k}`, title: `${kernel.name} under its roofs`,
     keys: kernel.roofline.levels.map((level) => ({name: `roof and point of ${levelStyle[level.level]?.name ?? level.level}`,
       fill: fill(levelStyle[level.level]?.colour ?? 'grey')})),
-    note: `The lowest roof over it: ${kernel.roofline.bound_by}, ${rounded(kernel.roofline.roof)} billions of ${kernel.roofline.operation}s a second; ` +
+    note: `The lowest roof over the kernel: ${kernel.roofline.bound_by}, ${rounded(kernel.roofline.roof)} billions of ${kernel.roofline.operation}s a second; ` +
       `it does ${rounded(kernel.roofline.operations_per_ns)}.`,
     spec: rooflineSpec(run, kernel, k), table,
   });

@@ -1,15 +1,16 @@
 // What a kernel takes longer than alone, by cause: from the time alone to the time here.
 const lossKinds = {
   __proto__: null,  // a name of the data finds what stands here alone
-  contention: {name: 'contention: waited for what another kernel held', fill: ['vermillion', 'solid']},
-  inherited: {name: 'inherited: waited for a warp of its own that another kernel delayed', fill: ['orange', 'rising']},
-  hidden: {name: 'hidden: contention while the warp would have waited anyway', fill: ['yellow', 'waves']},
+  contention: {name: 'contention: waits for a resource that another kernel held', fill: ['vermillion', 'solid']},
+  inherited: {name: 'inherited: waits for a warp of its kernel that another kernel delayed', fill: ['orange', 'rising']},
+  hidden: {name: 'hidden: contention during which the warp would also have waited alone', fill: ['yellow', 'waves']},
   residency: {name: 'residency: fewer resident warps', fill: ['purple', 'dots']},
-  own_queueing: {name: 'own queueing: waits for what the kernel itself holds', fill: ['blue', 'falling']},
-  dependence: {name: 'dependence: longer waits for results, not explained by contention', fill: ['sky', 'lines']},
+  own_queueing: {name: 'own queueing: waits for resources that the kernel itself holds', fill: ['blue', 'falling']},
+  dependence: {name: 'dependence: longer waits for results that contention does not explain', fill: ['sky', 'lines']},
   rest: {name: 'rest: launch, tail and remainder', fill: ['grey', 'solid']},
 };
 const shownLosses = 10;
+const leastSlowdown = 0.0005;  // smaller changes of the time alone are not drawn
 
 function lossName(loss) {
   if (loss.kind === 'rest') return 'rest';
@@ -68,10 +69,17 @@ function waterfallSpec(rows, name) {
       }),
       labelsOf('steps', {
         x: {scale: 'x', field: 'right', offset: 6}, y: {scale: 'y', field: 'name', band: 0.5}, baseline: {value: 'middle'},
-        text: {field: 'label'},
+        text: {signal: "roomy ? datum.label : ''"},
       }),
     ],
   };
+}
+
+// Whether folding's bounds, of the run here and of the run alone, leave every step of the waterfall open.
+function slowdownIsNoise(run, kernel) {
+  const {solo_cycles: alone, cycles, losses} = kernel.slowdown;
+  const open = Math.max(2 * openShare(run), leastSlowdown) * alone;
+  return Math.abs(cycles - alone) <= open && losses.every((loss) => Math.abs(loss.cycles) <= open);
 }
 
 function slowdownChart(run, kernel, k, prefix) {
@@ -82,9 +90,12 @@ function slowdownChart(run, kernel, k, prefix) {
     {name: 'kind', text: true}, {name: 'culprit', text: true}, {name: 'resource or state', text: true}, {name: 'warp-cycles'}, {name: 'cycles'},
   ], kernel.slowdown.losses.map((_, l) => ['kind', 'culprit', 'resource'].map((name) => figure(run, `${base}.losses[${l}].${name}`, text))
     .concat([figure(run, `${base}.losses[${l}].warp_cycles`, count), figure(run, `${base}.losses[${l}].cycles`, decimals(1))])));
+  if (slowdownIsNoise(run, kernel)) {
+    return el('div', {}, paragraph(`${kernel.name} takes as long as alone: no cause changes its time by more than ${percent(Math.max(2 * openShare(run), leastSlowdown), 2)}.`), table);
+  }
   const explained = kernel.slowdown.explained;
   return chart({
-    id: `${prefix}slowdown-${k}`, title: `${kernel.name}: from its time alone to its time here`,
+    id: `${prefix}slowdown-${k}`, title: `${kernel.name}: from the time alone to the time here`,
     note: explained === undefined ? undefined
       : `Contention, inherited waits, residency and own queueing, less hidden contention, explain ${percent(explained)} of the slowdown.`,
     keys: kinds.map((kind) => ({name: lossKinds[kind]?.name ?? kind, fill: fill(...(lossKinds[kind] ?? lossKinds.rest).fill)})),
@@ -94,5 +105,5 @@ function slowdownChart(run, kernel, k, prefix) {
 
 function slowdownSection(run, prefix) {
   const charts = run.result.kernels.flatMap((kernel, k) => (kernel.slowdown?.losses?.length > 0 ? [slowdownChart(run, kernel, k, prefix)] : []));
-  return charts.length === 0 ? [] : [section(`${prefix}slowdown`, 'What slows kernels down', 2, ...charts)];
+  return charts.length === 0 ? [] : [section(`${prefix}slowdown`, 'Causes of slowdown', 2, ...charts)];
 }

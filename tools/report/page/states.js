@@ -66,9 +66,9 @@ function statesTable(bars) {
 function statesSection(run, prefix) {
   const bars = kernelBars(run);
   const seen = [...new Set(bars.flatMap((bar) => bar.states.filter((each) => each.warp_cycles > 0).map((each) => each.state)))];
-  return section(`${prefix}states`, 'What warps did', 2, chart({
+  return section(`${prefix}states`, 'Warp states', 2, chart({
     id: `${prefix}states-kernels`, title: 'States of each kernel’s resident warps',
-    note: 'selected: issued an instruction. Everything else is a reason to wait, under the name that Nsight Compute gives it.',
+    note: 'selected: issued an instruction. All other states are stall reasons, by their names in Nsight Compute.',
     keys: seen.map((state) => ({name: state, fill: stateFill(state)})),
     spec: stackSpec('A stacked bar for each kernel: the share of its resident warp-cycles in each state', bars, 'kernel'),
     table: statesTable(bars),

@@ -94,7 +94,7 @@ function phasesChart(run, sm, s, prefix, usPerCycle) {
   const phases = [...new Set(shown.map((slice) => slice.phase))];
   return [chart({
     id: `${prefix}timeline-phases-${s}`, title: `Phases of roles on an SM of class ${sm.sm_class}`,
-    note: 'Blank where time was skipped, and between the first and the last phases that are kept.',
+    note: 'Skipped time, and time between the first and the last phases kept, is blank.',
     keys: phases.map((phase) => ({name: phase.replaceAll('_', ' '), fill: phaseFill(phase)})), spec, table,
   })];
 }
@@ -155,10 +155,10 @@ function timelineCharts(run, sm, s, prefix) {
       field: fieldOf(run, `timeline.sms[${s}].windows`)}]));
   const where = `one SM of class ${sm.sm_class}, which has ${count(sm.sms)} SMs`;
   const keys = kernels.map((k) => ({name: run.result.kernels[k].name, fill: kernelFill(k)}));
-  if (sm.kernels.some((span) => span.ctas_left_out > 0)) keys.push({name: 'CTAs between that are not drawn', fill: fill('grey', 'dots')});
+  if (sm.kernels.some((span) => span.ctas_left_out > 0)) keys.push({name: 'further CTAs, not drawn', fill: fill('grey', 'dots')});
   if (sm.folded.length > 0) keys.push({name: 'fast-forwarded: the period before it repeats', fill: fill('grey', 'falling')});
   const charts = [chart({id: `${prefix}timeline-use-${s}`, title: `Use of each resource over time on ${where}`,
-    note: 'A strip is as tall as the resource is busy; all sub-cores together.', spec: useSpec(cells, sm.end_cycle * usPerCycle), table: use})];
+    note: 'The height of a strip is the use of its resource, over all sub-cores.', spec: useSpec(cells, sm.end_cycle * usPerCycle), table: use})];
   charts.unshift(...phasesChart(run, sm, s, prefix, usPerCycle));
   if (sm.ctas.length > 0) {
     charts.unshift(chart({id: `${prefix}timeline-ctas-${s}`, title: `CTAs on ${where}`, keys, spec: slotsSpec(run, sm, s, usPerCycle), table: spans}));

@@ -13,7 +13,7 @@ function groupName(group) {
 
 function validationHead(validation) {
   const families = validation.groups.map((group, g) => ({group, g})).filter(({group}) => group.kernel === '');
-  return [el('p', {class: 'kind'}, 'Warpfold report'), el('h1', {}, 'Simulations held against measurements'),
+  return [el('p', {class: 'kind'}, 'Warpfold report'), el('h1', {}, 'Simulations compared with measurements'),
     el('dl', {class: 'facts'}, fact('rows', {text: count(validation.rows.length)}), fact('simulations', atValidation('simulations', count(validation.simulations))),
       ...families.map(({group, g}) => fact(`${group.family}, mean error`, atValidation(`groups[${g}].mean`, decimals(1)(100 * group.mean)), '%')))];
 }
@@ -57,8 +57,8 @@ function validationScatters(rows) {
     const used = families.filter((family) => shown.some(({row}) => row.family === family));
     return [chart({
       id: `validation-${quantity.replace('_', '-')}`, title,
-      note: 'On the line both are the same; in the grey band they are within 10 % of the measurement. Above it the simulation is too slow. ' +
-        'Faint: not judged.',
+      note: 'The line is equality, the grey band 10 % of the measurement. Above it the simulation is too slow. ' +
+        'Faint points are not judged.',
       keys: used.map((family) => {
         const {colour, shape} = scatterStyle(families.indexOf(family));
         return {name: family, fill: fill(colour), shape};
@@ -70,7 +70,7 @@ function validationScatters(rows) {
 }
 
 function groupsTable(validation) {
-  return dataTable('Errors by kernel and GPU: the sizes of errors of time, their mean with its sign (bias), and mean rates', [
+  return dataTable('Errors by kernel and GPU: absolute errors of time, their signed mean (bias), and mean rates', [
     {name: 'kernel', text: true}, {name: 'GPU', text: true}, {name: 'rows'}, {name: 'mean', unit: '%'}, {name: 'median', unit: '%'},
     {name: '90th percentile', unit: '%'}, {name: 'largest', unit: '%'}, {name: 'bias', unit: '%'}, {name: 'measured rate'}, {name: 'simulated rate'},
     {name: 'unit', text: true},
@@ -84,7 +84,7 @@ function groupsTable(validation) {
 }
 
 function unmappedTable(validation) {
-  return dataTable('Rows that nothing was simulated for', [{name: 'row', text: true}, {name: 'why', text: true}],
+  return dataTable('Rows without a simulation', [{name: 'row', text: true}, {name: 'why', text: true}],
     validation.unmapped.map((row, u) => [atValidation(`unmapped[${u}].id`, row.id), atValidation(`unmapped[${u}].reason`, row.reason)]));
 }
 
@@ -95,9 +95,9 @@ function validationSections(validation) {
   return [
     section('rows', 'Measured and simulated', 1, ...validationScatters(rows)),
     section('groups', 'Errors by kernel and GPU', 1, groupsTable(validation)),
-    section('worst', 'Farthest off', 1, rowsTable('The rows that are farthest off, with the resource that was busiest in the simulation', worst)),
+    section('worst', 'Largest errors', 1, rowsTable('The rows with the largest errors, and the busiest resource of each simulation', worst)),
     ...(validation.unmapped.length > 0 ? [section('unmapped', 'Not simulated', 1, unmappedTable(validation))] : []),
-    section('provenance', 'Where these figures come from', 1, el('dl', {class: 'provenance'},
+    section('provenance', 'Provenance', 1, el('dl', {class: 'provenance'},
       ...list('version', [validation.version], 'validation.version'), ...list('command line', [validation.command_line], 'validation.command_line'),
       ...list('measurements', validation.data, 'validation.data'))),
   ];

@@ -52,5 +52,15 @@ function timeText(us) {
   return us >= 1e3 ? `${rounded(us / 1e3)} ms` : `${rounded(us)} us`;
 }
 
+// The share of a time that bounded folding leaves open.
+const openShare = (run) => run.result.fold?.error_bound ?? 0;
+
+// Whether folding's bounds leave open which run is the fastest: the rule of the runs' ranks (tools/report/ranking.h).
+function tied(runs) {
+  const least = runs.map((run) => run.result.total_time_us * (1 - openShare(run)));
+  const most = runs.map((run) => run.result.total_time_us * (1 + openShare(run)));
+  return Math.max(...least) <= Math.min(...most);
+}
+
 const text = (value) => String(value);
 const ratio = (part, whole) => (whole > 0 ? part / whole : 0);

@@ -1,5 +1,6 @@
 // What more or less of each resource would change, one at a time.
 const shownResources = 18;
+const leastChange = 0.05;  // % of the run's speed
 
 function whatIfSection(run, prefix) {
   const whatIf = run.result.what_if;
@@ -9,7 +10,8 @@ function whatIfSection(run, prefix) {
   const ranked = whatIf.resources.map((resource, r) => ({resource, r}));
   // Those with the longest bars, in the order of the result: what is most worth having more of comes first.
   const longest = [...ranked].sort((a, b) => reach(b.resource) - reach(a.resource)).slice(0, shownResources);
-  const shown = ranked.filter((each) => longest.includes(each));
+  const noise = Math.max(100 * whatIf.noise, leastChange);
+  const shown = ranked.filter((each) => longest.includes(each) && reach(each.resource) > noise);
   const names = shown.map(({resource}) => resource.resource);
   const bars = shown.flatMap(({resource, r}) => ['better', 'worse'].map((side) => {
     const value = change(resource[side]);
@@ -39,7 +41,7 @@ function whatIfSection(run, prefix) {
         y: {signal: "scale('y', datum.name) + scale('inner', datum.side)"}, height: {scale: 'inner', band: 1},
       }),
       labelsOf('bars', {
-        x: {scale: 'x', field: 'value', offset: {field: 'offset'}}, baseline: {value: 'middle'}, align: {field: 'align'}, text: {field: 'label'},
+        x: {scale: 'x', field: 'value', offset: {field: 'offset'}}, baseline: {value: 'middle'}, align: {field: 'align'}, text: {signal: "roomy ? datum.label : ''"},
         y: {signal: "scale('y', datum.name) + scale('inner', datum.side) + bandwidth('inner') / 2"}, fontSize: {value: 11},
       }),
     ],
@@ -47,18 +49,22 @@ function whatIfSection(run, prefix) {
   const cell = (r, side) => {
     const variation = whatIf.resources[r][side];
     if (!variation) return '-';
-    if (!(variation.speedup > 0)) return {text: variation.not_run, field: fieldOf(run, `what_if.resources[${r}].${side}.not_run`)};
+    if (!(variation.speedup > 0)) return {text: variation.not_run, sentence: true, field: fieldOf(run, `what_if.resources[${r}].${side}.not_run`)};
     return figure(run, `what_if.resources[${r}].${side}.speedup`, decimals(3));
   };
-  const table = dataTable('Every resource, the most worth having first', [
-    {name: 'resource', text: true}, {name: 'what is scaled', text: true}, {name: 'speed-up with more', unit: 'times'},
+  const table = dataTable('Every resource, the largest speed-up first', [
+    {name: 'resource', text: true}, {name: 'scaled quantity', text: true}, {name: 'speed-up with more', unit: 'times'},
     {name: 'speed-up with less', unit: 'times'}, {name: 'setting', text: true, sentence: true},
   ], ranked.map(({resource, r}) => [figure(run, `what_if.resources[${r}].resource`, text), figure(run, `what_if.resources[${r}].what`, text),
     cell(r, 'better'), cell(r, 'worse'), (resource.better?.setting ?? []).join(' ')]));
+  const quiet = ranked.filter(({resource}) => reach(resource) <= noise).map(({resource}) => resource.resource);
+  const unchanged = quiet.length === 0 ? [] : [paragraph(`The run changes by at most ${decimals(2)(noise)} %, ` +
+    `${whatIf.noise > 0 ? 'folding’s error bound' : 'too little to draw'}, with ${quiet.join(', ')}.`)];
+  if (shown.length === 0) return [section(`${prefix}what-if`, 'What if', 2, ...unchanged, table)];
   return [section(`${prefix}what-if`, 'What if', 2, chart({
-    id: `${prefix}what-if-tornado`, title: `The run with ${whatIf.factor} times, and with 1/${whatIf.factor}, of each resource`,
-    note: `Each bar is a simulation of its own.${whatIf.noise > 0 ? ` Changes below ${percent(whatIf.noise, 2)} are within folding’s error bound.` : ''}`,
+    id: `${prefix}what-if-tornado`, title: `Speed of the run with ${whatIf.factor} times, and with 1/${whatIf.factor}, of each resource`,
+    note: 'Each bar is a simulation of its own.',
     keys: [{name: 'more of it (a shorter latency)', fill: fill('green')}, {name: 'less of it (a longer latency)', fill: fill('vermillion', 'rising')}],
     spec, table,
-  }))];
+  }), ...unchanged)];
 }

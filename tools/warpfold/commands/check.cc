@@ -198,14 +198,14 @@ Outcome<std::string> check_file(const std::string& named, const std::vector<std:
 }  // namespace
 
 Outcome<void> check_command(const Invocation& invocation) {
-  Options options("warpfold check FILE... [options]",
-                  "Says of each file which kind it is and whether it is valid: scenarios, whose policy must be one that can be\n"
-                  "carried out, GPUs, studies, model cards, launch descriptions, traces, SASS listings, measurements (CSV) and\n"
-                  "results (JSON). Simulates nothing.",
-                  "  warpfold check h100_sxm\n"
-                  "  warpfold check configs/scenarios/*.textproto\n"
-                  "  warpfold check scenario.textproto --set seq=1000\n"
-                  "  warpfold check kernel.sass launch.textproto result.json\n");
+  Options options(
+      "warpfold check FILE... [options]",
+      "Tells the kind of each file and whether it is valid: scenarios (with a policy that applies), GPUs, studies, model\n"
+      "cards, launch descriptions, traces, SASS listings, measurements (CSV) and results (JSON). No simulation runs.",
+      "  warpfold check h100_sxm\n"
+      "  warpfold check configs/scenarios/*.textproto\n"
+      "  warpfold check scenario.textproto --set seq=1000\n"
+      "  warpfold check kernel.sass launch.textproto result.json\n");
   options.positional("FILE", 1, -1);
   options.add_settings();
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;

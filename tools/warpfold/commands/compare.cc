@@ -32,7 +32,7 @@ Outcome<Wanted> parse_policies(const std::string& list) {
   for (size_t at = 0; at <= list.size();) {
     const size_t comma = std::min(list.find(',', at), list.size());
     const std::string name = list.substr(at, comma - at);
-    if (policy_option_name(name) == "all") return user_error("--policies: all stands alone, not beside other policies");
+    if (policy_option_name(name) == "all") return user_error("--policies: all excludes a list of policies");
     const auto kind = policy_by_name("--policies", name, {"all"});
     if (!kind) return std::unexpected(kind.error());
     if (std::ranges::find(wanted.kinds, *kind) != wanted.kinds.end()) {
@@ -109,10 +109,9 @@ std::string policy_help() {
 Outcome<void> compare_command(const Invocation& invocation) {
   Options options(
       "warpfold compare SCENARIO [NAME=VALUE...] [options]",
-      "Simulates the kernels of a scenario under several policies. Prints which one to take and why, then one line for each:\n"
-      "its place by time, how long it takes, how much longer each kernel is busy than alone, and what limits the run.\n"
-      "Policies of equal rank differ by less than folding's error bounds. Parameters of policies are fields of the scenario's "
-      "policy\n"
+      "Simulates the kernels of a scenario under several policies. The fastest policy and its reason come first, then one\n"
+      "line a policy: rank by time, total time, slowdown of each kernel, and the limit of the run. Policies of equal rank\n"
+      "differ by less than folding's error bounds. Parameters of policies are fields of the scenario's policy\n"
       "(configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
           policy_help(),
       "  warpfold compare block --model llama3-70b\n"
@@ -121,8 +120,8 @@ Outcome<void> compare_command(const Invocation& invocation) {
       "  warpfold compare scenario.textproto --policies concurrent,pipelined --set policy.pipelined.segments=8\n"
       "  warpfold compare scenario.textproto --set seq=8192 --format csv --output policies.csv\n");
   options.add()("policies", boost::program_options::value<std::string>()->value_name("LIST"),
-                "some of the policies above, with commas; the first is what the others are compared with. all: those that apply to "
-                "the scenario. Default: those that the scenario names in `compare`, else sequential,concurrent");
+                "policies of the list above, separated by commas; the first is the baseline. all: every policy that applies to the "
+                "scenario. Default: the scenario's field `compare`, else sequential,concurrent");
   add_request(options);
   options.add_html();
   options.add_output(Format::kTable);

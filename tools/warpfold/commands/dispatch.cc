@@ -22,21 +22,22 @@ struct Subcommand {
 constexpr std::array kSubcommands{
     Subcommand{"simulate", "run a scenario and report times, stalls and contention", simulate_command},
     Subcommand{"compare", "run a scenario under several policies, one line each", compare_command},
-    Subcommand{"whatif", "more and less of every resource in turn, and what would be gained", whatif_command},
-    Subcommand{"occupancy", "CTAs an SM, what bounds them, and what a smaller footprint would gain", occupancy_command},
-    Subcommand{"hot", "the instructions at which warps stand longest, and what they wait for there", hot_command},
+    Subcommand{"whatif", "scale every resource up and down in turn and rank the speed-ups", whatif_command},
+    Subcommand{"occupancy", "CTAs an SM, the resource that limits them, and the speed-up of a smaller footprint",
+               occupancy_command},
+    Subcommand{"hot", "the instructions with the most warp-cycles, and their stall reasons", hot_command},
     Subcommand{"study", "run a scenario over a grid of values; tables and pictures", study_command},
-    Subcommand{"model", "the limiter model: what each kernel is bound by, in sequence, fused and overlapped", model_command},
-    Subcommand{"layer", "a transformer's layer, operator by operator: what binds each, what fusing them saves", layer_command},
-    Subcommand{"roofline", "operations and bytes of each kernel against what the GPU allows", roofline_command},
-    Subcommand{"report", "show saved results again, as tables or a page; the difference of two", report_command},
-    Subcommand{"import", "make a kernel of a SASS listing, without a GPU", import_command},
-    Subcommand{"import-trace", "traces of Accel-Sim's tracer as kernels of scenarios, rolled again", import_trace_command},
+    Subcommand{"model", "the limiter model: lower bounds on kernels in sequence, fused and overlapped", model_command},
+    Subcommand{"layer", "a transformer's layer, operator by operator: limits, times and savings by fusion", layer_command},
+    Subcommand{"roofline", "operations and bytes of each kernel under the GPU's roofs", roofline_command},
+    Subcommand{"report", "show saved results as tables or a page, or the difference of two", report_command},
+    Subcommand{"import", "make a kernel from a SASS listing, without a GPU", import_command},
+    Subcommand{"import-trace", "make kernels with loops from traces of Accel-Sim's tracer", import_trace_command},
     Subcommand{"trace", "write, dump, measure and check kernel traces", trace_command},
-    Subcommand{"list", "what comes with the program: scenarios, GPUs, models, studies, kernels", list_command},
+    Subcommand{"list", "list installed scenarios, GPUs, models, studies and kernels", list_command},
     Subcommand{"gpu", "list GPU files, show one, compare two, make a new one", gpu_command},
-    Subcommand{"validate", "hold simulations against measured rows (CSV)", validate_command},
-    Subcommand{"check", "say of any file which kind it is and whether it is valid", check_command},
+    Subcommand{"validate", "compare simulations with measured rows (CSV)", validate_command},
+    Subcommand{"check", "tell the kind of a file and whether it is valid", check_command},
 };
 
 std::string usage() {
@@ -46,9 +47,10 @@ std::string usage() {
   for (const Subcommand& command : kSubcommands) {
     text.append("  ").append(command.name).append(14 - command.name.size(), ' ').append(command.summary).append("\n");
   }
-  text += "\nOptions\n  --help     this text; warpfold COMMAND --help says more\n  --version  the version\n\n" + limit_help() +
+  text += "\nOptions\n  --help     this text; warpfold COMMAND --help has the options of a command\n  --version  the version\n\n" +
+          limit_help() +
           "\n"
-          "Exit codes: 0 success, 2 something is wrong with the input (one line on stderr), 3 the simulated program deadlocks\n"
+          "Exit codes: 0 success, 2 the input is invalid (one line on stderr), 3 the simulated program deadlocks\n"
           "(a report on stderr), 4 --time-limit or --memory-limit is reached (one line on stderr), 1 a defect of this program.\n\n"
           "Examples:\n"
           "  warpfold simulate qkv_philox_llama3_70b\n"

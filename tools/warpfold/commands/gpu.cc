@@ -48,8 +48,7 @@ Outcome<std::vector<fs::path>> files_of(const std::string& folder) {
 Outcome<void> list(const Invocation& invocation) {
   Options options(
       "warpfold gpu list [FOLDER] [options]",
-      "The GPUs that there are, those of a folder alone if one is given: what the tensor cores and the memory could do\n"
-      "at the file's clock.",
+      "Lists the installed GPUs, or the GPUs of a folder, with the peaks of tensor cores and memory at the file's clock.",
       "  warpfold gpu list\n  warpfold gpu list my/machines --format csv\n");
   options.positional("FOLDER", 0, 1);
   options.add_output(Format::kTable);
@@ -73,7 +72,8 @@ Outcome<void> list(const Invocation& invocation) {
 }
 
 Outcome<void> show(const Invocation& invocation) {
-  Options options("warpfold gpu show GPU [options]", "Every field of a GPU, its bases merged.", "  warpfold gpu show h200_sxm\n");
+  Options options("warpfold gpu show GPU [options]", "Prints every field of a GPU, with its bases merged.",
+                  "  warpfold gpu show h200_sxm\n");
   options.positional("GPU", 1, 1);
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
@@ -90,7 +90,8 @@ Outcome<void> show(const Invocation& invocation) {
 }
 
 Outcome<void> diff(const Invocation& invocation) {
-  Options options("warpfold gpu diff GPU GPU [options]", "The fields in which two GPUs differ; - where a GPU does not state one.",
+  Options options("warpfold gpu diff GPU GPU [options]",
+                  "Prints the fields in which two GPUs differ; - marks a field that a GPU does not state.",
                   "  warpfold gpu diff h100_sxm h200_sxm\n");
   options.positional("GPU", 2, 2);
   options.add_output(Format::kTable);
@@ -136,9 +137,9 @@ constexpr std::array kVerbs{Verb{"list", list}, Verb{"show", show}, Verb{"diff",
 Outcome<void> gpu_command(const Invocation& invocation) {
   const std::string usage =
       "Usage: warpfold gpu VERB [arguments]\n\n"
-      "  list  the GPU files of a folder, with their peaks\n  show  every field of one, its bases merged\n"
-      "  diff  the fields in which two differ\n  new   write a file from a base and what differs\n\n"
-      "warpfold gpu VERB --help says more.\n";
+      "  list  the GPU files of a folder, with their peaks\n  show every field of a GPU, with its bases merged\n"
+      "  diff the fields in which two GPUs differ\n  new   write a GPU file from a base and changed fields\n\n"
+      "warpfold gpu VERB --help has the options of a verb.\n";
   if (invocation.arguments.empty()) return user_error("gpu: a verb is missing: list, show, diff or new");
   const std::string& name = invocation.arguments.front();
   if (name == "--help" || name == "-h") return write_output("", usage);

@@ -46,12 +46,13 @@ Outcome<void> check_merged(const std::string& base, const configs::Gpu& own, con
 
 Outcome<void> gpu_new(const Invocation& invocation) {
   Options options("warpfold gpu new NAME --base FILE --output FILE [options]",
-                  "Writes a GPU file that says what differs from its base. A machine that contradicts itself is refused.",
+                  "Writes a GPU file with the fields that differ from its base. An inconsistent GPU is refused.",
                   "  warpfold gpu new wide --base h100_sxm --set sm_count=264 --output wide.textproto\n");
   options.positional("NAME", 1, 1);
   options.add()("base", po::value<std::string>()->value_name("FILE"),
                 "the GPU to start from: a file, or a name of `warpfold gpu list`");
-  options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("FIELD=VALUE"), "a field that differs");
+  options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("FIELD=VALUE"),
+                "a field that differs; repeatable");
   options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write");
   options.writes_file("output");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;

@@ -54,18 +54,19 @@ Outcome<HotSelection> selection_option(const Options& options, const policies::P
 }  // namespace
 
 Outcome<void> hot_command(const Invocation& invocation) {
-  Options options("warpfold hot SCENARIO [options]",
-                  "Simulates the kernels of a scenario together and shows where in their programs the warps spend their time: the\n"
-                  "instructions at which they stand longest, how often each was issued and what warps waited for there.",
-                  "  warpfold hot qkv_philox_llama3_70b --top 5\n"
-                  "  warpfold hot scenario.textproto --kernel rng --role rng --listing\n"
-                  "  warpfold hot scenario.textproto --format csv --output hot.csv\n");
+  Options options(
+      "warpfold hot SCENARIO [options]",
+      "Simulates the kernels of a scenario together and lists the instructions with the most warp-cycles, with issue counts\n"
+      "and stall reasons.",
+      "  warpfold hot qkv_philox_llama3_70b --top 5\n"
+      "  warpfold hot scenario.textproto --kernel rng --role rng --listing\n"
+      "  warpfold hot scenario.textproto --format csv --output hot.csv\n");
   add_request(options);
   options.add()("kernel", po::value<std::string>()->value_name("NAME"), "this kernel alone");
   options.add()("role", po::value<std::string>()->value_name("NAME"), "warps of this role alone");
   options.add()("top", po::value<std::string>()->default_value("10")->value_name("N"),
                 "instructions of each role, the hottest first");
-  options.add()("listing", "every instruction instead, in the order of the program, with its loops");
+  options.add()("listing", "every instruction instead, in program order, with loops");
   options.add_output(Format::kTable);
   auto asked = read_request(options, invocation);
   if (!asked) return std::unexpected(asked.error());

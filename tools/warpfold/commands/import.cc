@@ -19,23 +19,23 @@ namespace po = boost::program_options;
 Outcome<void> import_command(const Invocation& invocation) {
   Options options(
       "warpfold import LISTING --launch FILE [options]",
-      "Makes a kernel of a SASS listing (the text of cuobjdump -sass or nvdisasm) and a launch description, without a GPU: "
-      "every warp's path, loops, addresses and barriers follow from executing the listing's integer and control "
-      "instructions. docs/import.md shows how to begin.",
+      "Makes a kernel from a SASS listing (the text of cuobjdump -sass or nvdisasm) and a launch description, without a GPU:\n"
+      "executing the listing's integer and control instructions gives every warp's path, loops, addresses and barriers.\n"
+      "docs/import.md has a first example.",
       "  warpfold import kernel.sass --launch kernel.textproto\n"
       "  warpfold import kernel.sass --launch kernel.textproto --output kernel.wft\n"
       "  warpfold import kernel.sass --launch kernel.textproto --function softmax --set parameter.columns.value=4096\n");
   options.positional("LISTING", 1, 1);
   options.add()("launch", po::value<std::string>()->value_name("FILE"), "the launch description")(
       "gpu", po::value<std::string>()->value_name("FILE"),
-      "whose L1 and L2 the addresses meet; default: each byte comes from DRAM once")(
+      "the GPU with the L1 and L2 of the addresses; default: each byte comes from DRAM once")(
       "function", po::value<std::string>()->value_name("NAME"), "the function, where the listing has several")(
       "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
-      "set a field of the launch description, such as grid.x=64; may be given often")(
+      "set a field of the launch description, such as grid.x=64; repeatable")(
       "output,o", po::value<std::string>()->value_name("FILE"), "write the kernel to this file: .wft, or .wfs for text");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
-  if (!options.has("launch")) return user_error("--launch is missing: the file that says grid, block and parameters; see --help");
+  if (!options.has("launch")) return user_error("--launch is missing: the file with grid, block and parameters; see --help");
   const std::string output = options.has("output") ? options.text("output") : "";
   const std::string extension = std::filesystem::path(output).extension().string();
   if (!output.empty() && extension != ".wft" && extension != ".wfs") {

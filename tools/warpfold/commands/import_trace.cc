@@ -133,16 +133,17 @@ Outcome<void> import_list(const std::string& list, const std::string& folder, co
 Outcome<void> import_trace_command(const Invocation& invocation) {
   Options options(
       "warpfold import-trace LIST|TRACE --output FOLDER|FILE [options]",
-      "Reads traces of Accel-Sim's tracer (NVBit) and rolls them again: a list (kernelslist.g) becomes a folder with a trace\n"
-      "for each kernel and a scenario, one trace (.traceg, .tracez or .trace, also as .xz, .gz or .zst) a .wft or .wfs file.",
+      "Reads traces of Accel-Sim's tracer (NVBit) and recovers their loops. A list (kernelslist.g) becomes a folder with a\n"
+      "scenario and a trace for each kernel; one trace (.traceg, .tracez or .trace, also as .xz, .gz or .zst) becomes a .wft\n"
+      "or .wfs file.",
       "  warpfold import-trace traces/kernelslist.g --output imported\n"
       "  warpfold import-trace traces/kernel-1.traceg.xz --gpu a100_sxm --output rng.wft\n");
   options.positional("LIST|TRACE", 1, 1);
   options.add()("output,o", po::value<std::string>()->value_name("PATH"), "the folder, or the .wft or .wfs file, to write");
   options.add()("gpu", po::value<std::string>()->default_value("a100_sxm")->value_name("FILE"),
-                "whose L1 and L2 the addresses meet");
+                "the GPU with the L1 and L2 of the addresses");
   options.add()("architecture", po::value<std::string>()->value_name("NAME"),
-                "opcode table to read the trace with, if its header does not say one that exists");
+                "opcode table of the trace; default: the one that its header names");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());
   if (!options.has("output")) return user_error("--output is missing; see --help");

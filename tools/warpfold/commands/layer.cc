@@ -65,7 +65,7 @@ Outcome<std::optional<MemoryPlan>> memory_options(const Options& options) {
   for (const char* budget : {"activations", "memory"}) {
     if (!options.has(budget)) continue;
     if (options.has("forward")) return user_error("--" + std::string(budget) + " needs the backward pass; leave out --forward");
-    if (plan) return user_error("--memory says what --activations may take: give one of them");
+    if (plan) return user_error("--memory derives the budget that --activations states: give one of the two");
     const auto number = number_option(options, budget);
     if (!number) return std::unexpected(number.error());
     plan.emplace();
@@ -89,46 +89,45 @@ LayerInputs layer_inputs(const Options& options) {
 }  // namespace
 
 Outcome<void> layer_command(const Invocation& invocation) {
-  Options options(
-      "warpfold layer MODEL [options]",
-      "Makes the operators of a transformer's layer out of its model card, forward and backward, and says of each what it\n"
-      "computes and moves, what binds it and how long it takes: by the roofline, by the limiter model and simulated.",
-      "  warpfold layer llama3_70b --gpu h100_sxm\n"
-      "  warpfold layer bert_large --gpu a100_sxm --fused\n"
-      "  warpfold layer llama3_8b --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n"
-      "  warpfold layer llama2_7b --fused --html layer.html --svg layer.svg\n");
+  Options options("warpfold layer MODEL [options]",
+                  "Derives the operators of a transformer's layer from its model card, forward and backward, and reports their\n"
+                  "operations, bytes, limits and times: by the roofline, by the limiter model and simulated.",
+                  "  warpfold layer llama3_70b --gpu h100_sxm\n"
+                  "  warpfold layer bert_large --gpu a100_sxm --fused\n"
+                  "  warpfold layer llama3_8b --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n"
+                  "  warpfold layer llama2_7b --fused --html layer.html --svg layer.svg\n");
   options.positional("MODEL", 1, 1);
   options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
-                "set a field of the model, or gpu.FIELD of the GPU; may be given often");
+                "set a field of the model, or gpu.FIELD of the GPU; repeatable");
   options.add()("gpu", po::value<std::string>()->default_value("h100_sxm")->value_name("GPU"),
                 "the GPU that runs the layer: a file, or a name of `warpfold gpu list`");
-  options.add()("fused", "with projections stacked and operators fused too, and what that saves");
+  options.add()("fused", "also with stacked projections and fused operators, and their savings");
   options.add()("epilogue", po::value<std::string>()->default_value("scale")->value_name("WHICH"),
-                "what products do to their results where operators are fused: scale: a factor; one: and bias or residual; full: "
-                "and all that is elementwise");
+                "epilogue of matrix products in fused kernels: scale: a factor; one: also bias or residual; full: also every "
+                "elementwise operator");
   options.add()("forward", "the forward pass alone");
   options.add()("no-simulation", "times by the roofline alone");
-  options.add()("layouts", "which layouts of the forward pass's tensors take the least time together, operator by operator");
+  options.add()("layouts", "layouts of the forward pass's tensors with the least total time, operator by operator");
   options.add()("activations", po::value<std::string>()->value_name("MB"),
-                "memory for what the backward pass reads: what is recomputed where it does not hold all");
+                "memory for activations that the backward pass reads; the others are recomputed");
   options.add()("memory", po::value<std::string>()->value_name("GB"),
-                "of the GPU: activations get what weights, gradients and the optimiser's states leave");
+                "memory of the GPU; activations get the part beside weights, gradients and optimiser states");
   options.add()("offload", po::value<std::string>()->value_name("GB/S"),
-                "link to the host's memory, each way (PCIe): activations may go there and come back in time");
+                "bandwidth of the link to host memory, in each direction (PCIe), for offloaded activations");
   options.add()("train", po::value<std::string>()->value_name("TOKENS"),
-                "how long the whole model trains on so many tokens, at the rate of this layer");
-  options.add()("gpus", po::value<std::string>()->value_name("N"), "of the training; default: those that share a layer");
-  options.add()("remat", "training keeps no activations: the backward pass runs the forward pass again");
+                "time to train the whole model on this number of tokens, at the rate of this layer");
+  options.add()("gpus", po::value<std::string>()->value_name("N"), "GPUs of the training; default: the GPUs that share a layer");
+  options.add()("remat", "recompute every activation: the backward pass runs the forward pass again");
   options.add()("critical-batch", po::value<std::string>()->value_name("TOKENS"),
-                "above it a larger batch adds little: how long training takes to the loss of --train's tokens in small batches");
+                "critical batch size, for the time to the loss that --train's tokens reach in small batches");
   options.add()("library", po::value<std::string>()->default_value("cuBLAS")->value_name("NAME"),
-                "whose matrix products are taken, of configs/libraries");
+                "library of matrix products, a name of configs/libraries");
   options.add()("kernels", po::value<std::string>()->value_name("FILE"),
                 "table of the listings that run operators; default: configs/kernels/operators.textproto");
   add_run_options(options, "0.01");  // many kernels, of which a hundredth decides nothing
   options.add_html();
   options.add()("svg", po::value<std::string>()->value_name("FILE.svg"),
-                "write the dataflow graph as a picture to this file as well; with --fused that of the fused kernels");
+                "also write the dataflow graph to this file; with --fused the graph of the fused kernels");
   options.writes_file("svg");
   options.add_output(Format::kTable);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
@@ -158,7 +157,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
   if (auto read = read_layer_inputs(layer_inputs(options), request); !read) return read;
   if (request.model.operator__size() > 0) {
     if (options.has("train"))
-      return user_error("--train takes a model card: a list of operators does not say how many tokens it has");
+      return user_error("--train takes a model card: a list of operators does not state its number of tokens");
     if (options.has("layouts")) return user_error("--layouts takes a model card: a list of operators states its tensors' layouts");
   }
   const auto training = training_options(options, request.model);

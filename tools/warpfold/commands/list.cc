@@ -39,8 +39,8 @@ std::string about(const std::filesystem::path& path) {
 Outcome<void> list_command(const Invocation& invocation) {
   Options options(
       "warpfold list [KIND] [options]",
-      "What comes with the program, or lies in the folders of WARPFOLD_PATH or in configs below the current one: all of\n"
-      "it, or one kind: scenarios, gpus, models, studies, kernels. Commands take these names in place of files.",
+      "Lists files that are installed, or lie in the folders of WARPFOLD_PATH or in configs below the current one. KIND is\n"
+      "scenarios, gpus, models, studies or kernels; default: all. Commands take these names in place of files.",
       "  warpfold list\n  warpfold list scenarios\n  WARPFOLD_PATH=~/machines warpfold list gpus --format csv\n");
   options.positional("KIND", 0, 1);
   options.add_output(Format::kTable);

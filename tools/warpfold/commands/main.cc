@@ -24,7 +24,7 @@ int run(int argc, const char* const* argv) {
   if (done && words.empty()) done = user_error("a command is missing; see warpfold --help");
   if (done) {
     done = unless_stopped([&] { return dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)}); },
-                          [] { return "nothing is kept"; });
+                          [] { return "no result is kept"; });
   }
   if (done) return kSuccess;
   const std::string shown = text_of(done.error());

@@ -110,20 +110,19 @@ Outcome<void> model_command(const Invocation& invocation) {
   namespace po = boost::program_options;
   Options options(
       "warpfold model SCENARIO [options]",
-      "Says how long a scenario's kernels need at the least by what they ask of each resource, and what running GEMMs,\n"
-      "random numbers and attention in sequence, fused or overlapped makes of it.",
+      "Reports lower bounds on the times of a scenario's kernels by their demand on each resource, and the times of GEMMs,\n"
+      "random numbers and attention in sequence, fused and overlapped.",
       "  warpfold model qkv_philox_llama3_70b\n"
       "  warpfold model qkv_philox_llama3_70b --interference paper --set seq=16384\n"
       "  warpfold model scenario.textproto --interference none --gpus 8 --parallelism sequence --segments 4\n");
-  options.add()(
-      "interference", po::value<std::string>()->default_value("simulated")->value_name("SOURCE"),
-      "what kernels do to each other: simulated (the scenario's GEMMs and random numbers are simulated together), paper (what "
-      "Ma, Liu and Krashinsky measured), none");
+  options.add()("interference", po::value<std::string>()->default_value("simulated")->value_name("SOURCE"),
+                "slowdown of overlapped kernels: simulated (from a simulation of GEMMs beside random numbers), paper (measured by "
+                "Ma, Liu and Krashinsky), none");
   options.add()("gpus", po::value<std::string>()->default_value("1")->value_name("N"), "GPUs that share the stored bits");
   options.add()("parallelism", po::value<std::string>()->default_value("tensor")->value_name("HOW"),
                 "tensor: GPUs share the heads; sequence: the queries");
   options.add()("segments", po::value<std::string>()->default_value("1")->value_name("N"),
-                "pieces of the sequence that random numbers, GEMM and attention are pipelined over");
+                "segments of the sequence in a pipeline of random numbers, GEMM and attention");
   add_request(options);
   options.add_output(Format::kTable);
   auto asked = read_request(options, invocation);

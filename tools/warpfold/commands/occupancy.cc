@@ -13,16 +13,15 @@ namespace po = boost::program_options;
 Outcome<void> occupancy_command(const Invocation& invocation) {
   Options options(
       "warpfold occupancy SCENARIO [options]",
-      "Says how many CTAs of each kernel fit on an SM, what bounds them, and over registers, shared memory and CTA size how\n"
-      "many would fit. Where a smaller footprint lets more CTAs in, the run with it is simulated: what it gains is an answer,\n"
-      "not an estimate. The program stays the same: spills, which fewer registers may need, are not in it\n"
-      "(docs/occupancy.md).",
+      "Reports the CTAs of each kernel on an SM, the resource that limits them, and curves over registers, shared memory and\n"
+      "CTA size. Where a smaller footprint admits more CTAs, a simulation with it gives the speed-up. The program is\n"
+      "unchanged: spills by fewer registers are not modelled (docs/occupancy.md).",
       "  warpfold occupancy qkv_philox_small\n"
       "  warpfold occupancy scenario.textproto --steps 4 --format csv --output occupancy.csv\n"
       "  warpfold simulate scenario.textproto --set kernel.rng.footprint.registers_per_thread=24\n");
   add_policy_option(options);
   options.add()("steps", po::value<std::string>()->default_value("2")->value_name("N"),
-                "how many CTAs an SM more than now are tried, one at a time; 0 to 32");
+                "additional CTAs an SM to try, one at a time; 0 to 32");
   add_request(options);
   options.add_html();
   options.add_output(Format::kTable);

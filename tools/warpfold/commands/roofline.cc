@@ -9,9 +9,9 @@ namespace warpfold::cli {
 Outcome<void> roofline_command(const Invocation& invocation) {
   Options options(
       "warpfold roofline SCENARIO [options]",
-      "Simulates a scenario and says of each kernel how many operations and bytes it moves a second at shared memory,\n"
-      "L2 and DRAM, and how much the GPU allows: the hierarchical roofline. Operations are the kernel's floating-point\n"
-      "operations; where it states none, its warp instructions.",
+      "Simulates a scenario and places each kernel under the GPU's roofs: operations and bytes a second at shared memory, L2\n"
+      "and DRAM (hierarchical roofline). Operations are a kernel's floating-point operations, or its warp instructions if it\n"
+      "states none.",
       "  warpfold roofline qkv_philox_small\n"
       "  warpfold roofline scenario.textproto --set sm.tensor.scale=2\n"
       "  warpfold roofline scenario.textproto --format csv --output roofline.csv\n");

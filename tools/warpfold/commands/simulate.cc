@@ -8,15 +8,16 @@
 namespace warpfold::cli {
 
 Outcome<void> simulate_command(const Invocation& invocation) {
-  Options options("warpfold simulate SCENARIO [NAME=VALUE...] [options]",
-                  "Simulates the kernels of a scenario together and says how long they take, what held them up and what\n"
-                  "each took from the others. Each kernel is also simulated alone, to say how much the others slow it down.",
-                  "  warpfold simulate qkv_philox_llama3_70b\n"
-                  "  warpfold simulate scenario.textproto --set policy.kind=CONCURRENT --set kernel.rng.philox.rounds=7\n"
-                  "  warpfold simulate scenario.textproto --gpu h200_sxm --format json | jq .total_cycles\n"
-                  "  warpfold simulate scenario.textproto --set sm.tensor.scale=2 --output result.json\n");
+  Options options(
+      "warpfold simulate SCENARIO [NAME=VALUE...] [options]",
+      "Simulates the kernels of a scenario together and reports times, stall reasons and contention. Each kernel is also\n"
+      "simulated alone, for its slowdown.",
+      "  warpfold simulate qkv_philox_llama3_70b\n"
+      "  warpfold simulate scenario.textproto --set policy.kind=CONCURRENT --set kernel.rng.philox.rounds=7\n"
+      "  warpfold simulate scenario.textproto --gpu h200_sxm --format json | jq .total_cycles\n"
+      "  warpfold simulate scenario.textproto --set sm.tensor.scale=2 --output result.json\n");
   add_request(options);
-  options.add()("timeline", "keep when what ran and what was busy in the result (JSON), bounded in size");
+  options.add()("timeline", "add a timeline of CTAs, phases and resource use to the result (JSON), bounded in size");
   options.add_perfetto();
   options.add_html();
   options.add_output(Format::kTable);

@@ -52,7 +52,7 @@ class StudyFiles {
       if (auto written = write_table(least.name(), table->csv()); !written) return std::unexpected(written.error());
       lines_ += folder_ + "/" + least.name() + ".csv  " + least.title() + "\n";
     }
-    if (!drawn_) lines_ += "gnuplot is not installed, so there are tables and gnuplot scripts, but no pictures.\n";
+    if (!drawn_) lines_ += "gnuplot is not installed: the study has tables and gnuplot scripts, but no pictures.\n";
     return lines_;
   }
 
@@ -94,7 +94,7 @@ Outcome<configs::Study> find_study(const Options& options, configs::Places& plac
   const std::string& named = options.arguments().front();
   if (!options.has("axis")) {
     for (const char* name : {"where", "policies"}) {
-      if (options.has(name)) return user_error(std::string("--") + name + " goes with --axis; a study's file says it itself");
+      if (options.has(name)) return user_error(std::string("--") + name + " goes with --axis; a study's file has its own");
     }
     const auto file = find_of_kind(named, FileKind::kStudy, "study");
     if (!file) return std::unexpected(file.error());
@@ -121,14 +121,17 @@ Outcome<void> check_format(const Options& options) {
 void add_slurm_options(Options& options) {
   namespace po = boost::program_options;
   const auto text = [](const char* name) { return po::value<std::string>()->value_name(name); };
-  options.add()("slurm", "submit the missing points to Slurm as a job array instead of simulating them here");
-  options.add()("wait", "--slurm: wait until all points are there, submit again what is missing, then draw");
-  options.add()("collect", "draw a study whose points are there; simulate nothing");
-  options.add()("partition", text("NAME"), "--slurm: the partition; default: Slurm's");
-  options.add()("array-size", text("N"), "--slurm: at most so many tasks; default: 16. Each has --jobs cores (default here: 1)");
-  options.add()("time", text("LIMIT"), "--slurm: a task's limit of time, as sbatch takes it");
-  options.add()("sbatch", text("OPTIONS"), "--slurm: more options of sbatch, with spaces between them: '--account=a --qos=low'");
-  options.add()("worker", text("PLAN"), "simulate points of a plan that --slurm has written; what its tasks run");
+  options.add()("slurm",
+                "submit the missing points to Slurm as a job array instead of simulating them here; a study with least values or "
+                "sampling by the fastest policy has several rounds, each an array");
+  options.add()("wait", "with --slurm: wait for all points, resubmit missing ones, then draw");
+  options.add()("collect", "draw a study from its finished points, without simulations");
+  options.add()("partition", text("NAME"), "with --slurm: the partition; default: Slurm's");
+  options.add()("array-size", text("N"),
+                "with --slurm: largest number of tasks; default: 16. A task has --jobs cores (default here: 1)");
+  options.add()("time", text("LIMIT"), "with --slurm: time limit of a task, in sbatch's form");
+  options.add()("sbatch", text("OPTIONS"), "with --slurm: further options of sbatch, separated by spaces: '--account=a --qos=low'");
+  options.add()("worker", text("PLAN"), "simulate points of a plan that --slurm wrote; the command of its tasks");
 }
 
 // What of the command line a task of the array has too. Values stand behind their option or behind a = in the same word.
@@ -185,7 +188,7 @@ Outcome<void> check_slurm_options(const Options& options) {
   }
   if (options.has("wait") && !options.has("slurm")) return user_error("--wait goes with --slurm");
   if (options.has("collect") && options.has("slurm"))
-    return user_error("--collect draws what --slurm has submitted: one of the two");
+    return user_error("--collect draws a study that --slurm submitted: give one of the two");
   return {};
 }
 
@@ -213,10 +216,9 @@ Outcome<std::optional<PointRecords>> make_points(const Options& options, const I
 Outcome<void> study_command(const Invocation& invocation) {
   Options options(
       "warpfold study STUDY|SCENARIO [options]",
-      "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture\n"
-      "(SVG, drawn by gnuplot) for each of the study's figures. Points that are finished stay: an interrupted study\n"
-      "goes on where it was. STUDY is a file, or the name of one that comes with the program. With --axis a scenario takes\n"
-      "its place, and every point is in the table that --format writes.",
+      "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture (SVG, drawn\n"
+      "by gnuplot) for each of the study's figures. Finished points are kept: an interrupted study resumes. STUDY is a file,\n"
+      "or the name of an installed study. With --axis the argument is a scenario, and --format writes a table of every point.",
       "  warpfold study dropout-overlap --output dropout\n"
       "  warpfold study study.textproto --gpu h200_sxm --output h200\n"
       "  warpfold study qkv_philox_llama3_70b --axis gpu.sm.tensor.scale=1,2,4 --axis 'gpu.sm_count=100..160 step 10' \\\n"
@@ -224,22 +226,20 @@ Outcome<void> study_command(const Invocation& invocation) {
       "  warpfold study dropout-overlap --output dropout --slurm --partition cpu --array-size 64 --time 30:00\n"
       "  warpfold study dropout-overlap --output dropout --collect\n");
   options.positional("STUDY", 1, 1);
-  options.add()(
-      "axis", boost::program_options::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUES"),
-      "vary a parameter or a field of the scenario, or gpu: values with commas between them, and ranges: '100..160 step 10', "
-      "'1..64 times 2', '1..1000 log 4'; may be given often: all combinations");
+  options.add()("axis", boost::program_options::value<std::vector<std::string>>()->composing()->value_name("NAME=VALUES"),
+                "vary a parameter or a field of the scenario, or gpu, over values and ranges separated by commas: '100..160 step "
+                "10', '1..64 times 2', '1..1000 log 4'; repeatable: all combinations");
   options.add()("where", boost::program_options::value<std::vector<std::string>>()->composing()->value_name("CONDITION"),
-                "--axis: leave out where this does not hold: 'embedding == 128 * heads'; may be given often");
+                "with --axis: keep points that satisfy this condition: 'embedding == 128 * heads'; repeatable");
   options.add()("policies", boost::program_options::value<std::string>()->value_name("LIST"),
-                "--axis: policies, with commas between them; default: the scenario's");
+                "with --axis: policies, separated by commas; default: the scenario's");
   options.add()("format", boost::program_options::value<std::string>()->value_name("FORMAT"),
-                "csv or json: write every point, under every policy, to standard output");
+                "csv or json: write every point under every policy to standard output");
   options.add_settings();
   add_run_options(options, "0.01");  // enough for a map, at half the time
-  options.add()(
-      "output,o", boost::program_options::value<std::string>()->value_name("FOLDER"),
-      "where tables, pictures and finished points go; default: the study's name. Processes that are given the same folder, "
-      "on machines that share it, share the work");
+  options.add()("output,o", boost::program_options::value<std::string>()->value_name("FOLDER"),
+                "folder of tables, pictures and finished points; default: the study's name. Processes with the same folder share "
+                "the work, also from several machines");
   add_slurm_options(options);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
   if (options.help_wanted()) return write_output("", options.help());

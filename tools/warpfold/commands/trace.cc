@@ -71,7 +71,7 @@ Outcome<void> dump(const Invocation& invocation) {
 
 Outcome<void> stats(const Invocation& invocation) {
   Options options("warpfold trace stats FILE [options]",
-                  "Counts what the kernels of a trace issue and move, without simulating them.",
+                  "Counts instructions and bytes of the kernels of a trace, without a simulation.",
                   "  warpfold trace stats kernels.wft\n  warpfold trace stats kernels.wft --by opcode --kernel rng --format csv\n");
   options.positional("FILE", 1, 1);
   add_kernel_option(options);
@@ -124,7 +124,7 @@ Outcome<void> check_control(const traces::Kernel& kernel, const std::string& fil
                                   "kernel " + escape::quoted(kernel.name) + ", role " + role.name + ", instruction " +
                                       std::to_string(number) + ": " + block.code[first.consumer].mnemonic + " may issue " +
                                       std::to_string(first.given) + " cycles after " + block.code[first.producer].mnemonic +
-                                      ", whose result takes " + std::to_string(first.needed) +
+                                      ", which has a result latency of " + std::to_string(first.needed) +
                                       "; such dependences in the block: " + std::to_string(broken.size())};
       return std::unexpected(Failure(diagnostic));
     });
@@ -135,7 +135,7 @@ Outcome<void> check_control(const traces::Kernel& kernel, const std::string& fil
 
 Outcome<void> check(const Invocation& invocation) {
   Options options("warpfold trace check FILE...",
-                  "Reads traces and checks all that the simulator relies on, and that control codes protect every dependence.",
+                  "Checks that traces are valid for the simulator and that control codes protect every dependence.",
                   "  warpfold trace check kernels.wft\n  warpfold trace check *.wfs\n");
   options.positional("FILE", 1, -1);
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
@@ -189,8 +189,8 @@ constexpr const char* kUsage =
     "  format lay out the text of traces\n"
     "  slice  write a part of kernels: a role, a loop, some CTAs\n"
     "  diff   compare two kernels, opcode by opcode or loop by loop\n"
-    "  export write kernels as Accel-Sim reads them\n\n"
-    "Each has its own --help.\n\nExamples:\n"
+    "  export write kernels in Accel-Sim's format\n\n"
+    "warpfold trace VERB --help has the options of a verb.\n\nExamples:\n"
     "  warpfold trace write configs/scenarios/qkv_philox_llama3_70b.textproto --output kernels.wft\n"
     "  warpfold trace stats kernels.wft --by pipe\n";
 

@@ -83,11 +83,10 @@ Outcome<traces::Kernel> one_kernel(const Options& options, const std::string& fi
 }  // namespace
 
 Outcome<void> trace_diff(const Invocation& invocation) {
-  Options options(
-      "warpfold trace diff FIRST SECOND [options]",
-      "Compares two kernels: how often each opcode is issued, or each loop runs. Without a difference it prints nothing.",
-      "  warpfold trace diff before.wft after.wft\n"
-      "  warpfold trace diff kernels.wft kernels.wft --first rng --second rng10 --by loop --all\n");
+  Options options("warpfold trace diff FIRST SECOND [options]",
+                  "Compares two kernels: issues of each opcode, or trips of each loop. Equal kernels give no output.",
+                  "  warpfold trace diff before.wft after.wft\n"
+                  "  warpfold trace diff kernels.wft kernels.wft --first rng --second rng10 --by loop --all\n");
   options.positional("FILE", 2, 2);
   options.add_settings();
   options.add()("first", po::value<std::string>()->value_name("NAME"), "the kernel of the first file, where it has several");

@@ -32,8 +32,8 @@ Outcome<std::pair<uint64_t, uint64_t>> cta_range(const std::string& text) {
 Outcome<void> trace_export(const Invocation& invocation) {
   Options options(
       "warpfold trace export SOURCE --output FOLDER [options]",
-      "Writes the kernels of a scenario or a trace as Accel-Sim reads them: a .traceg file for each, with every instruction of\n"
-      "every warp, and kernelslist.g. A large grid makes large files: --ctas takes some of it.",
+      "Writes the kernels of a scenario or a trace in Accel-Sim's format: kernelslist.g and a .traceg file for each kernel,\n"
+      "with every instruction of every warp. --ctas limits the files to a part of the grid.",
       "  warpfold trace export kernels.wft --kernel rng --output traces\n"
       "  warpfold trace export configs/scenarios/qkv_philox_small.textproto --kernel rng --ctas 0-15 --output traces\n");
   options.positional("SOURCE", 1, 1);

@@ -7,8 +7,8 @@ namespace warpfold::cli {
 Outcome<void> trace_format(const Invocation& invocation) {
   Options options(
       "warpfold trace format FILE... [options]",
-      "Prints the text form of traces (.wfs) in its layout: indentation, blanks, a ; behind each instruction. Words and "
-      "comments stay. docs/trace_language.md describes the language.",
+      "Prints the text form of traces (.wfs) in its layout: indentation, blanks, a ; behind each instruction. Words and\n"
+      "comments are unchanged. docs/trace_language.md describes the language.",
       "  warpfold trace format kernels.wfs\n  warpfold trace format --in-place *.wfs\n"
       "  warpfold trace format --check *.wfs\n");
   options.positional("FILE", 1, -1);

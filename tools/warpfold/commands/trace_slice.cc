@@ -19,7 +19,7 @@ Outcome<void> trace_slice(const Invocation& invocation) {
   add_kernel_option(options);
   options.add()("role", po::value<std::string>()->value_name("NAME"), "only the warps of this role");
   options.add()("loop", po::value<std::string>()->value_name("PLACE"),
-                "only this loop of the role, as trace stats --by loop has them");
+                "only this loop of the role, by its name in trace stats --by loop");
   options.add()("ctas", po::value<std::string>()->value_name("FIRST-LAST"), "only these CTAs, counted from 0");
   options.add()("output,o", po::value<std::string>()->value_name("FILE"), "the file to write: .wft or .wfs");
   if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;

@@ -20,14 +20,13 @@ Outcome<void> draw_picture(const configs::Validation& validation, const std::str
   const fs::path path(picture);
   if (path.extension() != ".svg") return user_error("--plot " + picture + ": expected a name that ends in .svg");
   const std::string plot = validation_plot(validation, path.filename().string());
-  if (plot.empty()) return user_error("--plot " + picture + ": no time was simulated that could be drawn");
+  if (plot.empty()) return user_error("--plot " + picture + ": no row has a simulated time to draw");
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   const std::string script = path.stem().string() + ".gp";
   if (auto written = write_output((fs::path(folder) / script).string(), plot); !written) return written;
   const auto drawn = draw(folder, script);
   if (!drawn) return std::unexpected(drawn.error());
-  if (!*drawn)
-    return user_error("gnuplot is not installed: " + (fs::path(folder) / script).string() + " is there, the picture is not");
+  if (!*drawn) return user_error("gnuplot is not installed: the script is " + (fs::path(folder) / script).string());
   return {};
 }
 
@@ -49,7 +48,7 @@ Outcome<ValidationRequest> request_of(const Options& options, const Invocation& 
   if (options.has("set")) request.settings = options.texts("set");
   for (const std::string& setting : request.settings) {
     if (!setting.starts_with("gpu."))
-      return user_error("--set " + setting + ": for all rows only the GPU can be set, as gpu.FIELD=VALUE");
+      return user_error("--set " + setting + ": expected gpu.FIELD=VALUE; rows share no other fields");
   }
   request.command_line = invocation.command_line;
   request.how = *how;
@@ -61,9 +60,8 @@ Outcome<ValidationRequest> request_of(const Options& options, const Invocation& 
 Outcome<void> validate_command(const Invocation& invocation) {
   Options options(
       "warpfold validate DATA.csv... [options]",
-      "Holds simulations against measurements: makes a scenario of every row, simulates each once, and reports errors by\n"
-      "kernel and GPU, the rows that are farthest off, and the rows that could not be simulated. docs/validate.md has the\n"
-      "columns.",
+      "Compares simulations with measurements: makes a scenario from every row, simulates each once, and reports errors by\n"
+      "kernel and GPU, the rows with the largest errors, and the rows without a simulation. docs/validate.md has the columns.",
       "  warpfold validate tests/validation/data/*.csv\n"
       "  warpfold validate tests/validation/data/*.csv --gpu H100 --kernel GEMM --set gpu.clock_mhz=1830\n"
       "  warpfold validate my_gpu.csv --output my_gpu.json --html my_gpu.html\n");
@@ -71,14 +69,13 @@ Outcome<void> validate_command(const Invocation& invocation) {
   options.add()("gpu", po::value<std::string>()->value_name("NAME"), "only rows of GPUs with this in their name");
   options.add()("kernel", po::value<std::string>()->value_name("NAME"),
                 "only rows of kernels with this in their name, such as forward");
-  options.add()("gpus", po::value<std::string>()->value_name("FOLDER"),
-                "where the GPU files are; default: those that come with the program");
+  options.add()("gpus", po::value<std::string>()->value_name("FOLDER"), "folder of the GPU files; default: the installed ones");
   options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("gpu.FIELD=VALUE"),
-                "change the GPU of every row; may be given often");
+                "change the GPU of every row; repeatable");
   options.add()("resume", po::value<std::string>()->value_name("FOLDER"),
-                "keep finished simulations there and take those that are there already");
+                "folder of finished simulations, which are kept and reused");
   options.add()("plot", po::value<std::string>()->value_name("FILE.svg"), "draw simulated over measured times (gnuplot)");
-  options.add()("markdown", po::value<std::string>()->value_name("FILE.md"), "write the tables as Markdown too");
+  options.add()("markdown", po::value<std::string>()->value_name("FILE.md"), "also write the tables as Markdown");
   options.writes_file("plot");
   options.writes_file("markdown");
   add_run_options(options);

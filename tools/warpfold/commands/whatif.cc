@@ -69,9 +69,9 @@ std::string resource_help() {
 Outcome<void> whatif_command(const Invocation& invocation) {
   Options options(
       "warpfold whatif SCENARIO [options]",
-      "Simulates a scenario on machines that have more, and less, of one resource at a time, and ranks the resources by what\n"
-      "more of them would gain. Programs stay as they are, tiling and control codes included (docs/whatif.md). A machine that\n"
-      "differs in one resource alone is a setting of any other command: --set sm.tensor.scale=2.\n\n" +
+      "Simulates a scenario on machines with more, and with less, of one resource at a time, and ranks the resources by\n"
+      "speed-up. Programs are unchanged, tiling and control codes included (docs/whatif.md). Other commands take such a\n"
+      "machine as a setting: --set sm.tensor.scale=2.\n\n" +
           resource_help(),
       "  warpfold whatif qkv_philox_small\n"
       "  warpfold whatif scenario.textproto --policy carve_out --resources tensor,issue_slot,l2_latency --factor 1.5\n"
@@ -79,9 +79,9 @@ Outcome<void> whatif_command(const Invocation& invocation) {
       "  warpfold simulate scenario.textproto --set sm.tensor.scale=2\n");
   add_policy_option(options);
   options.add()("resources", po::value<std::string>()->default_value("all")->value_name("LIST"),
-                "some of the above, with commas; all: but sm_count, clock and power_cap, which are many at once");
-  options.add()("factor", po::value<std::string>()->default_value("2")->value_name("F"),
-                "how many times as much, and as little; above 1, up to 8");
+                "resources of the list above, separated by commas; all: all except sm_count, clock and power_cap, which scale "
+                "several resources at once");
+  options.add()("factor", po::value<std::string>()->default_value("2")->value_name("F"), "factor up and down; above 1, up to 8");
   add_request(options);
   options.add_html();
   options.add_output(Format::kTable);

@@ -158,9 +158,9 @@ std::string why_no_more(const sim::Spec& spec, const policies::PlannedKernel& pl
   for (const std::string_view fixed : {"warp_slots", "cta_slots", "tensor_memory"}) {
     if (limit_of(limits, fixed) == now.ctas_per_sm()) return "the SM's " + std::string(fixed) + " hold no more CTAs of this size";
   }
-  if (!planned.also.empty()) return "it is made of several kernels";
+  if (!planned.also.empty()) return "the launch joins several kernels";
   if (limit_of(limits, "registers") == now.ctas_per_sm() && workloads::moves_registers(planned.kernel))
-    return "its warpgroups divide the registers of its launch among them (setmaxnreg)";
+    return "the kernel's warpgroups redistribute the registers of its launch (setmaxnreg)";
   return footprint_for(spec, planned, now.ctas_per_sm() + 1) ? "" : "no footprint is small enough";
 }
 

@@ -80,7 +80,7 @@ void note_long_phases(double response_ms, configs::PowerUse& power) {
   if (power.phases_size() < 2) return;
   const bool long_one = std::ranges::any_of(
       power.phases(), [&](const configs::PowerPhase& phase) { return phase.end_us() - phase.start_us() > response_ms * kUsPerMs; });
-  if (long_one) power.add_assumptions("one clock for the run, though a phase lasts longer than a GPU takes to change its clock");
+  if (long_one) power.add_assumptions("the run has one clock, although a phase is longer than a change of clocks takes");
 }
 
 }  // namespace

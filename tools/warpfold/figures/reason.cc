@@ -54,7 +54,7 @@ class Reasons {
     const double least = result_.rank() > 1 ? result_.fold().error_bound() : kLeastLoss;
     if (most->cycles > least * static_cast<double>(result_.total_cycles())) return most->text;
     const auto longest = std::ranges::max_element(parties_, {}, [](const Party& party) { return party.critical ? party.busy : 0; });
-    return longest->alone->name() + " at its own pace: " + longest->alone->bound_by();
+    return longest->alone->name() + ", bound by " + longest->alone->bound_by();
   }
 
  private:
@@ -139,7 +139,7 @@ class Reasons {
   }
 
   std::string cause(const Party& victim, double lost) const {
-    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "it does the work of " + also[0] + " too";
+    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "the kernel also does the work of " + also[0];
     uint64_t resident = 0;
     double warps = 0;
     for (const configs::KernelResult* part : victim.parts) {

@@ -41,7 +41,7 @@ std::string front_plot(const configs::Study& study, const configs::Front& front,
   // With a third measure the front is a surface, of which the picture is a view: points, not a line.
   const std::string style = measures.size() == 2 ? "with linespoints lw 2 pt 7" : "with points pt 7";
   return text + "plot $runs using 1:2 with points pt 6 lc rgb '#999999' title 'runs', $front using 1:2 " + style +
-         " lc rgb '#3182bd' title 'no run beats these'\n";
+         " lc rgb '#3182bd' title 'Pareto front'\n";
 }
 
 }  // namespace warpfold::cli

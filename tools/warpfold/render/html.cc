@@ -7,7 +7,7 @@
 namespace warpfold::cli {
 
 Outcome<void> write_html(const std::string& path, const configs::Report& report) {
-  std::string title = "Simulations held against measurements";
+  std::string title = "Simulations compared with measurements";
   if (report.has_layer()) {
     title = report.layer().model().name() + " on " + report.layer().gpu();
   } else if (!report.has_validation()) {

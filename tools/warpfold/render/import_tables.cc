@@ -40,9 +40,9 @@ std::string followed_text(const std::string& cache, const sass::Followed& follow
     case sass::Followed::Why::kNothing:
       return "";
     case sass::Followed::Why::kFits:
-      return of + " not followed: all that the launch touches fits\n";
+      return of + " not followed: the launch's footprint fits\n";
     case sass::Followed::Why::kTooMuch:
-      return of + " not followed: too many different accesses, or loops inside each other\n";
+      return of + " not followed: too many different accesses, or nested loops\n";
     case sass::Followed::Why::kFollowed:
       break;
   }
@@ -73,7 +73,7 @@ std::string import_tables(const sass::Imported& imported) {
                      " registers a thread, " + grouped(kernel.shared_memory_bytes) + " bytes of shared memory\n" +
                      grouped(counts.instructions.issued) + " warp instructions, kept as " + grouped(counts.instructions.in_text) +
                      "; control codes " + (imported.report.control_codes ? "from the listing" : "assigned") +
-                     "; CTAs executed: " + grouped(imported.report.followed_ctas) + ", which stand for all\n";
+                     "; CTAs executed: " + grouped(imported.report.followed_ctas) + ", which represent all\n";
   Table roles({"role", "warps", "in_text", "issued"});
   Table loops({"role", "depth", "trips", "instructions"});
   for (size_t i = 0; i < kernel.roles.size(); ++i) {

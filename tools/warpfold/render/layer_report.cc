@@ -113,9 +113,9 @@ std::string layouts_text(const configs::LayerLayouts& layouts) {
                or_dash(each.has_tokens_us(), each.tokens_us(), 1), each.reads(), each.stores(),
                each.transposed().empty() ? "-" : joined(each.transposed()), Cell(each.transposes_us(), 1)});
   }
-  return "\nLayouts of the forward pass: the innermost dimension of what a kernel reads and stores\n" + table.aligned("  ") +
+  return "\nLayouts of the forward pass: the innermost dimension of tensors that a kernel reads and stores\n" + table.aligned("  ") +
          "The shortest path takes " + with_thousands(fixed(layouts.path_us(), 1)) + " us, " + fixed(layouts.excess_percent(), 2) +
-         " % more than each kernel in its best layout; all with features innermost " +
+         " % more than each kernel in its best layout; features innermost everywhere take " +
          with_thousands(fixed(layouts.features_us(), 1)) + ".\n";
 }
 
@@ -123,7 +123,7 @@ std::string offload_text(const configs::LayerMemory& memory) {
   std::string text;
   if (memory.host_gb_per_s() > 0) {
     text = "Offloaded: " + with_thousands(fixed(memory.offloaded_mb(), 1)) + " MB; a link of " + fixed(memory.host_gb_per_s(), 0) +
-           " GB/s hides up to " + with_thousands(fixed(memory.hidden_mb(), 1)) + " behind a pass, the rest takes " +
+           " GB/s hides up to " + with_thousands(fixed(memory.hidden_mb(), 1)) + " behind a pass; the others take " +
            with_thousands(fixed(memory.exposed_us(), 1)) + " us.\n";
   }
   if (memory.memory_gb() > 0) {
@@ -132,24 +132,24 @@ std::string offload_text(const configs::LayerMemory& memory) {
             "; a layer's activations have " + with_thousands(fixed(memory.budget_mb(), 1)) + " MB.\n";
   }
   if (memory.gain_nothing_size() > 0)
-    text += "Run again, these free nothing, for the backward pass reads none of their results: " + joined(memory.gain_nothing()) +
-            ".\n";
+    text += "Recomputation of these kernels frees no memory, because the backward pass reads none of their results: " +
+            joined(memory.gain_nothing()) + ".\n";
   return text;
 }
 
 std::string memory_text(const configs::LayerMemory& memory) {
-  Table table({"kernel", "class", "tensors", "MB", "us again", "us a MB", "what"});
+  Table table({"kernel", "class", "tensors", "MB", "recompute us", "us a MB", "what"});
   for (const configs::LayerActivation& each : memory.activations()) {
     table.add({each.kernel().empty() ? "the layer's input" : each.kernel(), each.kernel().empty() ? "-" : each.kind(),
                joined(each.tensors()), Cell(static_cast<double>(each.bytes()) / kMega, 1),
                or_dash(!each.kernel().empty(), each.recompute_us(), 1), or_dash(!each.kernel().empty(), each.us_per_mb(), 2),
                each.kept()        ? "kept"
                : each.offloaded() ? "offloaded"
-                                  : "made again"});
+                                  : "recomputed"});
   }
-  return "\nActivations for the backward pass, those first that cost the least time for a byte\n" + table.aligned("  ") + "Of " +
+  return "\nActivations for the backward pass, by recomputation time a byte\n" + table.aligned("  ") + "Of " +
          with_thousands(fixed(memory.all_mb(), 1)) + " MB " + with_thousands(fixed(memory.kept_mb(), 1)) +
-         " are kept; what is made again takes " + with_thousands(fixed(memory.recompute_us(), 1)) + " us.\n" + offload_text(memory);
+         " are kept; recomputation takes " + with_thousands(fixed(memory.recompute_us(), 1)) + " us.\n" + offload_text(memory);
 }
 
 std::string overlap_text(const configs::LayerReport& report) {
@@ -167,10 +167,10 @@ std::string overlap_text(const configs::LayerReport& report) {
                                 : "copy engines";
   return "\nTransfers beside kernels, " + shown.name() + ", by " + mover + "\n" + table.aligned("  ") + "Of " +
          with_thousands(fixed(overlap.transfers_us(), 1)) + " us of transfers " + with_thousands(fixed(overlap.exposed_us(), 1)) +
-         " are exposed; kernels take " + with_thousands(fixed(overlap.kernels_us(), 1)) + " us and " +
-         with_thousands(fixed(overlap.slowed_us(), 1)) + " more beside them: a layer takes " +
-         with_thousands(fixed(overlap.layer_us(), 1)) + " us, the ends of a step " + with_thousands(fixed(overlap.once_us(), 1)) +
-         ".\n";
+         "  are exposed. Kernels take " + with_thousands(fixed(overlap.kernels_us(), 1)) + " us and " +
+         with_thousands(fixed(overlap.slowed_us(), 1)) + " more beside them. A layer takes " +
+         with_thousands(fixed(overlap.layer_us(), 1)) + " us, and the ends of a step " +
+         with_thousands(fixed(overlap.once_us(), 1)) + ".\n";
 }
 
 // Seconds, hours or days, whichever has few digits.
@@ -186,10 +186,9 @@ std::string loss_text(const configs::LayerTraining& training) {
   constexpr double kMillion = 1e6;
   std::string text = "  A step has " + with_thousands(fixed(training.step_tokens() / kMillion, 2)) + " million tokens.";
   if (training.critical_batch() == 0) return text + "\n";
-  return text + " To the loss of " + with_thousands(fixed(training.tokens() / kGiga, 1)) +
-         " billion tokens in small batches, with a critical batch of\n  " +
-         with_thousands(fixed(training.critical_batch() / kMillion, 2)) + " million, it takes " +
-         with_thousands(fixed(training.loss_tokens() / kGiga, 1)) + " billion tokens (" +
+  return text + " Small batches reach the loss of " + with_thousands(fixed(training.tokens() / kGiga, 1)) +
+         " billion tokens, with a critical batch of\n  " + with_thousands(fixed(training.critical_batch() / kMillion, 2)) +
+         " million, in " + with_thousands(fixed(training.loss_tokens() / kGiga, 1)) + " billion tokens (" +
          fixed(training.loss_tokens() / training.tokens(), 2) + " times), " + with_thousands(fixed(training.loss_steps(), 0)) +
          " steps,\n  " + duration(training.loss_seconds()) + "; larger batches on more GPUs at best " +
          duration(training.least_loss_seconds()) + ".\n";
@@ -201,10 +200,10 @@ std::string training_text(const configs::LayerTraining& training) {
          with_thousands(fixed(training.tokens() / kGiga, 1)) + " billion tokens, " +
          with_thousands(std::to_string(training.gpus())) + " GPUs" + (training.remat() ? ", forward pass twice" : "") +
          "\n  A token takes " + with_thousands(fixed(training.counted_flops() / kGiga, 2)) + " GFLOP by its operators, " +
-         with_thousands(fixed(training.shortcut_flops() / kGiga, 2)) + " by the shortcut of " + (training.remat() ? "8" : "6") +
-         " a parameter.\n  A GPU makes " + fixed(training.tflops(), 1) + " TFLOPS, MFU " + fixed(training.mfu_percent(), 1) +
+         with_thousands(fixed(training.shortcut_flops() / kGiga, 2)) + " by the rule of " + (training.remat() ? "8" : "6") +
+         " FLOP a parameter.\n  A GPU makes " + fixed(training.tflops(), 1) + " TFLOPS, MFU " + fixed(training.mfu_percent(), 1) +
          " %; all make " + with_thousands(fixed(training.tokens_per_second(), 0)) + " tokens/s.\n  Training takes " +
-         duration(training.seconds()) + ", by the shortcut " + duration(training.shortcut_seconds()) + ".\n" + loss_text(training);
+         duration(training.seconds()) + ", by the rule " + duration(training.shortcut_seconds()) + ".\n" + loss_text(training);
 }
 
 // A model that lists its operators has no batch.
@@ -226,12 +225,12 @@ std::string layer_text(const configs::LayerReport& report) {
   text += kernel_tables(shown);
   if (report.simulations() > 0) text += reasons(shown);
   text += "\nClasses\n" + class_table(report).aligned("  ") +
-          "\nWhole layer; time is simulated where it can be, else the roofline's\n" + total_table(report).aligned("  ");
+          "\nWhole layer; kernels without a simulation have the roofline's time\n" + total_table(report).aligned("  ");
   if (report.versions_size() > 1) {
     text += "\nFused kernels, against their operators one by one\n" + fusion_table(report).aligned("  ") +
             (report.simulations() == 0 ? ""
-                                       : "Simulated is bytes + DRAM traffic (moved beyond the bytes; below 0: L2 had them) + rates "
-                                         "(below the peak, starts and ends).\n") +
+                                       : "Simulated savings are the sum of bytes, DRAM traffic (beyond the bytes; negative: L2 "
+                                         "hits) and rates (below the peak, starts and ends).\n") +
             "Fusion saves " + fixed(report.words_saved_percent(), 2) + " % of the words moved.\n";
   }
   if (shown.has_overlap()) text += overlap_text(report);

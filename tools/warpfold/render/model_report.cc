@@ -96,7 +96,7 @@ std::string model_text(const configs::Result& result) {
     const bool attention = model.compositions(0).attention_us() > 0;
     text += interference_line(model.interference(), attention);
   }
-  text += "No policy runs these kernels in less than " + with_thousands(fixed(model.any_policy_us(), 2)) + " us, by " +
+  text += "Lower bound of every policy: " + with_thousands(fixed(model.any_policy_us(), 2)) + " us, by " +
           model.any_policy_bound_by() + "\n";
   text += region_line(model.region());
   if (model.has_stored_bits()) text += stored_line(model.stored_bits());

@@ -70,7 +70,7 @@ std::string curve_text(const configs::CtaCurve& curve) {
 }
 
 Table curve_table(const configs::OccupancyStudy& study) {
-  Table table({"kernel", "quantity", "now", "CTAs/SM with up to so much of it"});
+  Table table({"kernel", "quantity", "now", "CTAs/SM up to each size"});
   for (const configs::KernelOccupancy& kernel : study.kernels()) {
     for (const configs::CtaCurve& curve : kernel.curves())
       table.add({kernel.kernel(), curve.what(), uint64_t{curve.now()}, curve_text(curve)});
@@ -89,10 +89,10 @@ std::string occupancy_text(const configs::Result& result) {
   text += "\n" + result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + ": " +
           report::time_text(result.total_time_us()) + "\n" + warning_lines(result);
   text += section("Footprints: registers a thread, bytes of shared memory a CTA", kernel_table(study));
-  text += section("Smaller footprints, simulated; the program stays the same", smaller_table(study));
-  text += section("CTAs on an SM by each quantity, the others as they are", curve_table(study));
+  text += section("Smaller footprints, simulated with the same program", smaller_table(study));
+  text += section("CTAs on an SM by each quantity, with the others unchanged", curve_table(study));
   if (study.noise() > 0)
-    text += "Changes of speed below " + fixed(kPercent * study.noise(), 1) + " % are within folding's error bounds\n";
+    text += "Changes of speed below " + fixed(kPercent * study.noise(), 1) + " % are within folding's error bounds.\n";
   return text;
 }
 

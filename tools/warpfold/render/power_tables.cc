@@ -50,7 +50,7 @@ std::string power_tables(const configs::Result& result) {
   const configs::PowerUse& power = result.power();
   std::string text = section("Energy, mJ (docs/power.md)", energy_table(power));
   if (power.phases_size() > 1)
-    text += section("Power by phase: W at the run's clock, and the clock that it would sustain if it lasted", phase_table(power));
+    text += section("Power by phase: W at the run's clock, and the sustained clock of each phase", phase_table(power));
   for (const std::string& assumption : power.assumptions()) text += "  assumed: " + assumption + "\n";
   return text;
 }

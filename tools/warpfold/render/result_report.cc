@@ -56,7 +56,7 @@ std::string choice_title(const configs::Result& result) {
     candidates += choice.candidates_size();
     for (const configs::TileCandidate& candidate : choice.candidates()) simulated += candidate.cycles() > 0 ? 1 : 0;
   }
-  return "Tile AUTO: the kernel taken and the next ones, of " + std::to_string(candidates) + " candidates, " +
+  return "Tile AUTO: the selected kernel and the next ones, of " + std::to_string(candidates) + " candidates, " +
          std::to_string(simulated) + " simulated";
 }
 
@@ -130,7 +130,7 @@ std::string l2_lines(const configs::Result& result) {
     if (kernel.l2().empty()) continue;
     lines += kernel.name() + " begins with L2 " + kernel.l2();
     if (kernel.found_in_l2_bytes() > 0)
-      lines += ", " + fixed(static_cast<double>(kernel.found_in_l2_bytes()) / 1e6, 1) + " MB of its inputs there";
+      lines += ", " + fixed(static_cast<double>(kernel.found_in_l2_bytes()) / 1e6, 1) + " MB of its inputs in L2";
     lines += "\n";
   }
   return lines;
@@ -144,7 +144,7 @@ std::string result_text(const configs::Result& result) {
          section("Memory: 32-byte sectors; wavefronts are 128-byte passes through shared memory's data stage",
                  memory_table(result)) +
          power_tables(result) +
-         section("Slowdown by cause: cycles beyond those alone (docs/accounting.md)", slowdown_table(result)) +
+         section("Slowdown by cause: cycles beyond the time alone (docs/accounting.md)", slowdown_table(result)) +
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
 }
 

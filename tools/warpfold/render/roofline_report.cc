@@ -61,7 +61,7 @@ std::string roofline_text(const configs::Result& result) {
   return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + fold_line(result) + "\n" +
          warning_lines(result) + "\nKernels, over the time that each runs\n" + kernel_table(result).aligned("  ") +
          "\nBytes, by level of memory\n" + level_table(result).aligned("  ") +
-         "\nInside the SMs: what each resource allows, for the kernel's mix of instructions\n" +
+         "\nInside the SMs: the limit of each resource for the kernel's mix of instructions\n" +
          ceiling_table(result).aligned("  ");
 }
 

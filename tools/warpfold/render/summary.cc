@@ -114,7 +114,7 @@ std::string findings_text(const configs::Result& result) {
 
 std::string difference_text(const configs::Difference& difference) {
   std::string text = "A: " + difference.a() + "\nB: " + difference.b() + "\n\n";
-  if (difference.mover().empty()) return text + "No figure differs.\n";
+  if (difference.mover().empty()) return text + "All figures are equal.\n";
   Table table({"what", "unit", "A", "B", "change", "relative %"});
   for (int m = 0; m < std::min(difference.mover_size(), kShownMovers); ++m) {
     const configs::Mover& mover = difference.mover(m);
@@ -124,7 +124,7 @@ std::string difference_text(const configs::Difference& difference) {
   }
   text += table.aligned("");
   const int more = difference.mover_size() - kShownMovers;
-  if (more > 0) text += "and " + std::to_string(more) + " smaller ones; --format csv or json has all of them\n";
+  if (more > 0) text += "and " + std::to_string(more) + " smaller changes; --format csv or json has all of them\n";
   return text;
 }
 

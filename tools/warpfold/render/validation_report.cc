@@ -98,14 +98,14 @@ std::string counted(int number, std::string_view what) {
 }
 
 std::string tables(const configs::Validation& validation) {
-  std::string text = counted(validation.rows_size(), "row") + " held against " +
+  std::string text = counted(validation.rows_size(), "row") + " compared with " +
                      counted(static_cast<int>(validation.simulations()), "simulation") +
                      "; errors are simulated over measured time, less 1: + is too slow\n\n";
   if (const std::string warnings = warning_lines(validation); !warnings.empty()) text += warnings + "\n";
   if (validation.groups_size() > 0) text += group_table(validation).aligned("");
   constexpr size_t kWorst = 10;
   if (const auto worst = worst_rows(validation, kWorst); !worst.empty())
-    text.append("\nFarthest off\n").append(row_table(worst).aligned(""));
+    text.append("\nLargest errors\n").append(row_table(worst).aligned(""));
   const auto unjudged = std::ranges::count_if(validation.rows(), [](const auto& row) { return !row.judged(); });
   if (unjudged > 0)
     text.append("\nNot judged (column judged), in no group: ").append(counted(static_cast<int>(unjudged), "row")).append("\n");
@@ -202,15 +202,14 @@ std::string without_plus(double fraction) { return fixed(100 * fraction, 1) + " 
 // How to read the page.
 std::string heading(const configs::Validation& validation) {
   std::string text =
-      "# Held against measurements\n\n"
-      "Every row of these files beside its simulation, written by `warpfold validate DATA.csv... --markdown FILE`:\n\n";
+      "# Compared with measurements\n\n"
+      "Every row of these files and its simulation, written by `warpfold validate DATA.csv... --markdown FILE`:\n\n";
   for (const std::string& file : validation.data()) text.append("- ").append(escape::markdown_code(file)).append("\n");
   text.append(
       "\n*Time* is simulated over measured time, less 1: + is too slow. Of a group: mean, median, 90th percentile and largest of "
       "the\n"
-      "sizes of these errors, and their mean with its sign (bias). Rows marked \\* are not judged: what ran is not known, or they "
-      "are an\n"
-      "alternative to another row; they count for no group.\n\n");
+      "absolute errors, and their signed mean (bias). Rows marked \\* are not judged and count for no group: their kernel is not\n"
+      "known, or another row is preferred.\n\n");
   const bool power = std::ranges::any_of(validation.rows(), [](const configs::ValidatedRow& row) {
     return row.quantity() == "watts" || row.quantity() == "clock_mhz";
   });
@@ -275,7 +274,7 @@ std::string validation_markdown(const configs::Validation& validation) {
   for (const std::string& family : families_of(validation))
     text.append("\n## ").append(escape::markdown(family)).append("\n\n").append(markdown_rows(validation, family));
   if (validation.unmapped_size() == 0) return text;
-  MarkdownTable table({"rows that could not be simulated", "why"});
+  MarkdownTable table({"rows without a simulation", "why"});
   for (const auto& [reason, ids] : rows_by_reason(validation)) table.add({escape::markdown(joined(ids)), escape::markdown(reason)});
   return text.append("\n## Not simulated\n\n").append(table.text());
 }

@@ -34,7 +34,9 @@ std::string warning_lines(const configs::Study& study, const PointRecords& recor
     }
   }
   if (warnings == 0) return "";
-  return first + (warnings > 1 ? " " + std::to_string(warnings - 1) + " more like it." : "") + "\n";
+  return first +
+         (warnings > 1 ? " " + std::to_string(warnings - 1) + (warnings == 2 ? " further warning." : " further warnings.") : "") +
+         "\n";
 }
 
 }  // namespace warpfold::cli

@@ -121,7 +121,7 @@ std::string power_lines(const configs::Result& result) {
            with_thousands(fixed(kMillijoules * joules, 2)) + " mJ\n";
   };
   std::string lines = "Clock, board power and energy\n";
-  lines += line("as it is", result.power().clock_mhz(), result.power().watts(), result.power().joules());
+  lines += line("unchanged", result.power().clock_mhz(), result.power().watts(), result.power().joules());
   for (const configs::VariedResource& resource : result.what_if().resources()) {
     for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
       if (ran(*variation) && changes_anything(resource))
@@ -133,7 +133,7 @@ std::string power_lines(const configs::Result& result) {
 
 std::string noise_line(const configs::WhatIf& what_if) {
   if (what_if.noise() == 0) return "";
-  return "Changes of speed below " + fixed(100 * what_if.noise(), 1) + " % are within folding's error bound\n";
+  return "Changes of speed below " + fixed(100 * what_if.noise(), 1) + " % are within folding's error bound.\n";
 }
 
 std::string setting_line(const configs::Result& result) {
@@ -150,8 +150,8 @@ std::string what_if_text(const configs::Result& result) {
                      ", policy " + result.policy() + ": " + report::time_text(result.total_time_us()) + "\n" +
                      warning_lines(result) + "\n";
   text +=
-      wrapped("Speed-up of the run with " + report::factor_text(what_if.factor()) + " times as much of a resource, or latencies " +
-              report::factor_text(1 / what_if.factor()) + " times as long (+), and with the reverse (-); of each kernel with (+)");
+      wrapped("Speed-up of the run with " + report::factor_text(what_if.factor()) + " times a resource, or latencies " +
+              report::factor_text(1 / what_if.factor()) + " times as long (+), and with the inverse (-); of each kernel with (+)");
   text += table.empty() ? "" : table.aligned("  ");
   text += "\n" + reason_lines(what_if);
   return text + power_lines(result) + unchanged_line(what_if) + not_run_lines(what_if) + noise_line(what_if) + setting_line(result);

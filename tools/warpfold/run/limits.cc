@@ -107,8 +107,8 @@ std::string time_is_up() { return "time limit of " + in_force().time + " reached
 
 std::string limit_help() {
   return "Limits, of every command\n"
-         "  --time-limit TIME     end after so many seconds, minutes (10m) or hours (2h), with exit code 4\n"
-         "  --memory-limit SIZE   end where more memory is needed (500M, 2G), with exit code 4; default: what is available\n";
+         "  --time-limit TIME     end after this time (90, 10m, 2h), with exit code 4\n"
+         "  --memory-limit SIZE   end above this memory (500M, 2G), with exit code 4; default: the available memory\n";
 }
 
 Outcome<void> enforce_limits(std::vector<std::string>& words) {
@@ -131,7 +131,7 @@ Outcome<void> enforce_limits(std::vector<std::string>& words) {
     std::ostringstream text;
     text << *seconds << " s";
     in_force().time = text.str();
-    stop_after(*seconds, time_is_up() + ": nothing is kept of what was under way", kLimit);
+    stop_after(*seconds, time_is_up() + ": no result is kept of unfinished work", kLimit);
   }
   return {};
 }

@@ -67,10 +67,10 @@ void Options::positional(const std::string& what, int least, int most) {
 void Options::add_settings() {
   settings_ = true;
   add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
-        "set a parameter or a field of the scenario; PATH+=VALUE adds to a list, PATH-=VALUE takes out of it; * in a path stands "
-        "for any name; may be given often");
+        "set a parameter or a field of the scenario; PATH+=VALUE appends to a list, PATH-=VALUE removes from it; * in a path "
+        "matches any name; repeatable");
   add()("unset", po::value<std::vector<std::string>>()->composing()->value_name("PATH"),
-        "take a field back, or an element such as kernel.rng out of its list; may be given often");
+        "clear a field, or remove an element such as kernel.rng from its list; repeatable");
   add()("gpu", po::value<std::string>()->value_name("FILE"),
         "run on this GPU instead of the scenario's gpu_file: a file, or a name of `warpfold gpu list`");
 }
@@ -85,13 +85,13 @@ void Options::add_output(Format fallback) {
 
 void Options::add_html() {
   add()("html", po::value<std::string>()->value_name("FILE"),
-        "write a page with charts for a browser to this file as well; it needs no network");
+        "also write a page with charts to this file; the page needs no network");
   writes_file("html");
 }
 
 void Options::add_perfetto() {
   add()("perfetto", po::value<std::string>()->value_name("FILE"),
-        "write the timeline to this file as well, as a trace for ui.perfetto.dev");
+        "also write the timeline to this file, as a trace for ui.perfetto.dev");
   writes_file("perfetto");
 }
 

@@ -9,7 +9,7 @@ void add_request(Options& options) {
   options.positional("SCENARIO", 1, 1);
   options.add_settings();
   options.add()("model", boost::program_options::value<std::string>()->value_name("NAME"),
-                "of a scenario with a block, such as `block`: the model card, a file or a name of `warpfold list models`");
+                "the model card of a scenario with a block, such as `block`: a file, or a name of `warpfold list models`");
   add_run_options(options);
 }
 

@@ -21,10 +21,10 @@ Outcome<double> fold_error(const std::string& text) {
 
 void add_fold_options(Options& options, const std::string& error) {
   options.add()("fold", boost::program_options::value<std::string>()->default_value("auto")->value_name("MODE"),
-                "auto: skip what recurs, bit for bit where the state does, else within --fold-error; exact: only the former; "
-                "off: replay every instruction; shadow: auto, then replay everything and compare");
+                "auto: fast-forward bit for bit where the state recurs, sample within --fold-error elsewhere; exact: no sampling; "
+                "off: replay every instruction; shadow: auto, then a comparison with a full replay");
   options.add()("fold-error", boost::program_options::value<std::string>()->default_value(error)->value_name("ERROR"),
-                "relative error that a kernel's cycles may have where the state does not recur");
+                "relative error that sampling may leave in a kernel's cycles");
 }
 
 Outcome<Folding> fold_options(const Options& options) {
@@ -59,10 +59,10 @@ Outcome<bool> all_sms_option(const Options& options) {
 void add_run_options(Options& options, const std::string& fold_error) {
   add_fold_options(options, fold_error);
   options.add()("sms", boost::program_options::value<std::string>()->default_value("classes")->value_name("WHICH"),
-                "classes: one SM of each class of SMs that receive the same CTAs; all: every SM, every instruction replayed (takes "
-                "--fold auto or off). L2 and DRAM are shared by those that ask in both");
+                "classes: simulate one SM of each class of SMs with the same CTAs; all: replay every instruction of every SM (with "
+                "--fold auto or off). All SMs with requests share L2 and DRAM in both modes");
   options.add()("jobs,j", boost::program_options::value<std::string>()->default_value("0")->value_name("N"),
-                "simulations at a time; 0: as many as there are cores. Results do not depend on it");
+                "simulations at a time; 0: one a core. Results do not depend on it");
 }
 
 Outcome<RunOptions> run_options(const Options& options) {

@@ -81,13 +81,13 @@ Outcome<void> await(const StudyRequest& request, StudyArray& how, const std::str
         if (state->done == state->points) continue;
         const std::string count = std::to_string(state->done) + " of " + std::to_string(state->points) + " points";
         if (state->done == at_submission) {
-          return user_error("job " + job + " has ended with " + count + " and has got no further than the one before; see " +
-                            slurm_folder(request) + "/" + job + "_*.log");
+          return user_error("job " + job + " has ended with " + count + ", as many as before it; see " + slurm_folder(request) +
+                            "/" + job + "_*.log");
         }
         at_submission = state->done;
         auto next = submit_plan(request, how, plan, state->points - state->done);
         if (!next) return std::unexpected(next.error());
-        bar.log("job " + job + " has ended with " + count + "; job " + *next + " takes the rest");
+        bar.log("job " + job + " has ended with " + count + "; job " + *next + " takes the others");
         job = *next;
       }
       sim::stop_if_wanted();
@@ -97,7 +97,7 @@ Outcome<void> await(const StudyRequest& request, StudyArray& how, const std::str
   };
   return unless_stopped(look_on, [&] {
     return "job " + job +
-           " goes on without this command. The same command with --collect in place of --slurm draws what is there; "
+           " goes on without this command. The same command with --collect in place of --slurm draws finished points; "
            "scancel " +
            job + " ends the job";
   });
@@ -106,25 +106,25 @@ Outcome<void> await(const StudyRequest& request, StudyArray& how, const std::str
 }  // namespace
 
 Outcome<std::string> submit_study(const StudyRequest& request, StudyArray how) {
-  if (adapts(request.study)) {
-    return user_error(
-        "--slurm submits points that are known beforehand; those of this study follow from the points before. Submit the "
-        "command itself instead, as often as you like: processes with the same --output share its work");
-  }
-  const auto plan = plan_study(request);
-  if (!plan) return plan;
-  if (plan->empty()) return "every point is there already: nothing is submitted\n";
-  const auto state = state_of_study(request, *plan);
-  if (!state) return std::unexpected(state.error());
-  const size_t missing = state->points - state->done;
-  const auto job = submit_plan(request, how, *plan, missing);
-  if (!job) return job;
-  if (how.wait) {
+  const bool rounds = adapts(request.study);
+  for (bool first = true;; first = false) {
+    const auto plan = plan_study(request);
+    if (!plan) return plan;
+    if (plan->empty()) return first && !how.wait ? "all points are finished: no job is submitted\n" : "";
+    const auto state = state_of_study(request, *plan);
+    if (!state) return std::unexpected(state.error());
+    const size_t missing = state->points - state->done;
+    const auto job = submit_plan(request, how, *plan, missing);
+    if (!job) return job;
+    if (!how.wait) {
+      const std::string line = "job " + *job + ": " + std::to_string(std::min<size_t>(how.array.tasks, missing)) + " tasks for " +
+                               std::to_string(missing);
+      if (rounds) return line + " points of this round; the same command submits the next round once they are finished\n";
+      return line + " points; the same command with --collect in place of --slurm draws them once they are finished\n";
+    }
     if (auto awaited = await(request, how, *plan, *job); !awaited) return std::unexpected(awaited.error());
-    return "";
+    if (!rounds) return "";
   }
-  return "job " + *job + ": " + std::to_string(std::min<size_t>(how.array.tasks, missing)) + " tasks for " +
-         std::to_string(missing) + " points; the same command with --collect in place of --slurm draws them when they are there\n";
 }
 
 std::string last_job(const StudyRequest& request) {
@@ -133,13 +133,13 @@ std::string last_job(const StudyRequest& request) {
   const std::string job = text->substr(0, text->find('\n'));
   switch (state_of_job(job)) {
     case JobState::kQueued:
-      return "job " + job + " is still at it";
+      return "job " + job + " is still running";
     case JobState::kEnded:
-      return "job " + job + " has ended: --slurm submits what is missing";
+      return "job " + job + " has ended: --slurm submits the missing points";
     case JobState::kUnknown:
       break;
   }
-  return "Slurm's controller does not say how job " + job + " is";
+  return "Slurm's controller does not know job " + job;
 }
 
 }  // namespace warpfold::cli

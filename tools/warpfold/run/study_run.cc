@@ -86,6 +86,33 @@ size_t count_done(const std::vector<std::string>& keys, const PointStore& store)
   return static_cast<size_t>(std::ranges::count_if(keys, [&](const std::string& key) { return store.log().has(key); }));
 }
 
+// The first round of points of which one is missing: where records decide which points are wanted, each round follows from those
+// before. Without points: the study is complete.
+Outcome<Grid> unfinished_round(const StudyRequest& request, const StudySubject& subject, const PointStore& store) {
+  PointRecords records;
+  while (true) {
+    auto grid = next_grid(request, subject, records);
+    if (!grid || grid->points.empty() || count_done(grid->keys, store) < grid->keys.size()) return grid;
+    if (!adapts(request.study)) return Grid{};
+    if (auto read = read_records(request, subject, grid->points, grid->keys, store.log(), records); !read)
+      return std::unexpected(read.error());
+  }
+}
+
+// The points of a plan that plan_study has written; none: the round of the plan is finished. Points that no record decides need no
+// keys, which take longer.
+Outcome<std::vector<Point>> points_of_plan(const StudyRequest& request, const StudySubject& subject, const PointStore& store,
+                                           const std::vector<std::string>& keys) {
+  if (adapts(request.study)) {
+    auto grid = unfinished_round(request, subject, store);
+    if (!grid) return std::unexpected(grid.error());
+    return grid->keys == keys ? std::move(grid->points) : std::vector<Point>{};
+  }
+  auto wanted = wanted_points(request.study, {});
+  if (!wanted) return std::unexpected(Failure(wanted.error()));
+  return std::move(*wanted);
+}
+
 }  // namespace
 
 Outcome<PointRecords> run_study(const StudyRequest& request) {
@@ -123,30 +150,30 @@ Outcome<PointRecords> run_study(const StudyRequest& request) {
 
 Outcome<std::string> plan_study(const StudyRequest& request) {
   const auto subject = subject_of(request);
-  const auto grid = next_grid(request, *subject, {});
-  if (!grid) return std::unexpected(grid.error());
   const auto store = open_store(request);
   if (!store) return std::unexpected(store.error());
-  if (count_done(grid->keys, **store) == grid->keys.size()) return "";
+  const auto grid = unfinished_round(request, *subject, **store);
+  if (!grid) return std::unexpected(grid.error());
+  if (grid->points.empty()) return "";
   return (*store)->write_plan(grid->keys);
 }
 
 // A task may begin when the study has been drawn and the plan is gone.
 Outcome<void> work_on_study(const StudyRequest& request, const std::string& plan) {
   const auto subject = subject_of(request);
-  const auto wanted = wanted_points(request.study, {});
-  if (!wanted) return std::unexpected(Failure(wanted.error()));
-  const std::vector<Point>& points = *wanted;
   const auto store = open_store(request);
   if (!store) return std::unexpected(store.error());
   const auto keys = (*store)->read_plan(plan);
-  if (!keys) return write_output("", "no plan " + plan + " in " + request.folder + "/points: its points are all there\n");
-  if (keys->size() != points.size())
+  if (!keys) return write_output("", "no plan " + plan + " in " + request.folder + "/points: its points are all finished\n");
+  const auto points = points_of_plan(request, *subject, **store, *keys);
+  if (!points) return std::unexpected(points.error());
+  if (points->empty()) return write_output("", "plan " + plan + ": its points are all finished\n");
+  if (keys->size() != points->size())
     return user_error("the study has changed since the job was submitted: it had " + std::to_string(keys->size()) + " points");
   const Interruptible interruptible;
-  ProgressBar bar(request.study.name(), points.size());
+  ProgressBar bar(request.study.name(), points->size());
   return (*store)->finish(
-      *keys, request.how.jobs, PointStore::Others::kLeave, [&](size_t i) { return subject->simulate(points[i], (*keys)[i]); },
+      *keys, request.how.jobs, PointStore::Others::kLeave, [&](size_t i) { return subject->simulate((*points)[i], (*keys)[i]); },
       [&](size_t done) { bar.set(done); });
 }
 

@@ -12,8 +12,8 @@ namespace warpfold::cli {
 // in the same folder are waited for. A mistake in one of them is found before the first one runs.
 Outcome<PointRecords> run_study(const StudyRequest& request);
 
-// Checks the study's points and writes down which they are, for work_on_study in other processes. Returns the plan's name; empty
-// where every point is there.
+// Checks the points of the study's next round and writes down which they are, for work_on_study in other processes. A study has one
+// round, unless records decide which points are wanted. Returns the plan's name; empty where every point is there.
 Outcome<std::string> plan_study(const StudyRequest& request);
 
 // Simulates points of a plan until each is there or claimed by another process.

@@ -12,7 +12,7 @@ std::string key_of_program(const std::string& program, const RunOptions& how) {
 
 std::unexpected<Failure> changed_since(const configs::Study& study, const Point& point) {
   return user_error("study " + escape::unquoted(study.name()) + " at " + point_name(study, point) +
-                    ": its inputs, a file that they name, or the program have changed since the study began; begin it anew");
+                    ": its inputs, a file that they name, or the program changed since the study began; start it in a new folder");
 }
 
 configs::StudyPoint failed_point(const Failure& failure) {

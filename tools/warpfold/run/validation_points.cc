@@ -54,7 +54,7 @@ Outcome<void> ValidationPoints::simulate_all() {
     return {};
   };
   const auto kept = [&]() -> std::string {
-    if (!records_) return "nothing is kept";
+    if (!records_) return "no simulation is kept";
     const auto done = std::ranges::count_if(points_, [](const Point& point) { return point.ended.has_value(); });
     return std::to_string(done) + " of " + std::to_string(points_.size()) +
            " simulations are kept; the same command goes on from there";

@@ -80,7 +80,7 @@ Outcome<configs::Validation> run_validation(const ValidationRequest& request) {
   auto entries = map_rows(request);
   if (!entries) return std::unexpected(entries.error());
   std::erase_if(*entries, [&](const Entry& entry) { return !wanted(entry, request); });
-  if (entries->empty()) return user_error("no row has what --gpu and --kernel ask for in its names");
+  if (entries->empty()) return user_error("no row matches --gpu and --kernel");
   ValidationPoints simulations(request.how, request.command_line, request.resume);
   for (const Entry& entry : *entries) {
     if (!entry.comparison) continue;
