@@ -1,10 +1,14 @@
 #include "configs/read_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "configs/write_file.h"
 
 namespace warpfold {
 
@@ -12,13 +16,19 @@ Expected<std::string> read_file(const std::string& path) {
   const auto cannot = [&path](const std::string& why) { return fail("cannot read \"" + path + "\": " + why); };
   std::error_code ignored;  // what cannot be examined cannot be opened either, and that is reported
   if (std::filesystem::is_directory(path, ignored)) return cannot("it is a directory");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return cannot(std::strerror(errno));
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file.bad()) return cannot(std::strerror(errno));
-  return text.str();
+  // A stream buffer that is copied ends at an error as at the end of the file.
+  const int file = open_file(path.c_str(), O_RDONLY);
+  if (file < 0) return cannot(std::strerror(errno));
+  std::string text;
+  std::array<char, 1U << 16U> piece{};
+  ssize_t size = 0;
+  while ((size = ::read(file, piece.data(), piece.size())) > 0 || (size < 0 && errno == EINTR)) {
+    if (size > 0) text.append(piece.data(), static_cast<size_t>(size));
+  }
+  const int error = size < 0 ? errno : 0;
+  close(file);
+  if (error != 0) return cannot(std::strerror(error));
+  return text;
 }
 
 }  // namespace warpfold

@@ -38,8 +38,9 @@ py::object& exception_of(int exit_code) {
 }
 
 [[noreturn]] void raise(const cli::Failure& failure) {
-  const int code =
-      failure.exit_code == cli::kUserError || failure.exit_code == cli::kDeadlock ? failure.exit_code : cli::kInternalError;
+  const bool known =
+      failure.exit_code == cli::kUserError || failure.exit_code == cli::kDeadlock || failure.exit_code == cli::kCannotWrite;
+  const int code = known ? failure.exit_code : cli::kInternalError;
   const py::object exception = exception_of(code)(failure.text);
   exception.attr("exit_code") = failure.exit_code;
   exception.attr("file") = failure.diagnostic.file;
@@ -178,6 +179,8 @@ PYBIND11_MODULE(_warpfold, module) {
       exception("InputError", error, "Something is wrong with the input: file, line and column say where.");
   exception_of(cli::kDeadlock) =
       exception("DeadlockError", error, "The simulated program deadlocks: the text names the warps that wait, and for what.");
+  exception_of(cli::kCannotWrite) = exception(
+      "OutputError", error, "A file cannot be written: a full disk, no permission. What was there before is still there.");
   module.def(
       "ask", &ask, py::arg("words"), py::arg("watcher") = py::none(),
       "What `warpfold WORDS...` would write to standard output. `watcher` is called with what is counted, how many are done, and "

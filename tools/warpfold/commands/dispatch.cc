@@ -1,6 +1,7 @@
 #include "tools/warpfold/commands/dispatch.h"
 
 #include <array>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 
@@ -37,6 +38,15 @@ constexpr std::array kSubcommands{
     Subcommand{"check", "say of any file which kind it is and whether it is valid", check_command},
 };
 
+// A folder or a working folder that vanishes meanwhile is where paths made absolute throw.
+Outcome<void> run(const Subcommand& command, const Invocation& invocation) {
+  try {
+    return command.run(invocation);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return user_error("cannot find \"" + error.path1().string() + "\": " + error.code().message());
+  }
+}
+
 std::string usage() {
   std::string text =
       "Usage: warpfold COMMAND [arguments]\n\n"
@@ -47,7 +57,7 @@ std::string usage() {
   text +=
       "\nOptions\n  --help     this text; warpfold COMMAND --help says more\n  --version  the version\n\n"
       "Exit codes: 0 success, 2 something is wrong with the input (one line on stderr), 3 the simulated program deadlocks\n"
-      "(a report on stderr), 1 a defect of this program.\n\n"
+      "(a report on stderr), 5 a file or standard output cannot be written (one line on stderr), 1 a defect of this program.\n\n"
       "Examples:\n"
       "  warpfold simulate qkv_philox_llama3_70b\n"
       "  warpfold compare qkv_philox_llama3_70b --policies sequential,concurrent,carve_out\n"
@@ -63,7 +73,7 @@ Outcome<void> dispatch(const std::string& name, Invocation invocation) {
   if (name == "help") return dispatch(invocation.arguments.front(), {{"--help"}, invocation.command_line});
   std::vector<std::string> known;
   for (const Subcommand& command : kSubcommands) {
-    if (command.name == name) return command.run(invocation);
+    if (command.name == name) return run(command, invocation);
     known.emplace_back(command.name);
   }
   if (name.starts_with('-')) return user_error("unknown option " + name + suggestion(name, {"--help", "--version"}));

@@ -1,5 +1,9 @@
+#include <fcntl.h>
 #include <google/protobuf/stubs/logging.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -7,11 +11,20 @@
 
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/commands/dispatch.h"
+#include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/interrupt.h"
 
 namespace warpfold::cli {
 
 namespace {
+
+// A descriptor that was closed when the program began would be given to the first file that it opens, and what is meant for
+// standard output would go there. Opened the wrong way round, it fails as a closed one does.
+void open_standard_files() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(file, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
 
 int run(int argc, const char* const* argv) {
   // Protobuf's own remarks on bad input would stand beside our one line.
@@ -21,6 +34,9 @@ int run(int argc, const char* const* argv) {
     std::cerr << "a command is missing; see warpfold --help\n";
     return kUserError;
   }
+  open_standard_files();
+  // A file that grows beyond `ulimit -f` is one that cannot be written, and is said so.
+  std::signal(SIGXFSZ, SIG_IGN);
   stop_on_signals();
   Outcome<void> done;
   try {
@@ -28,6 +44,7 @@ int run(int argc, const char* const* argv) {
   } catch (const sim::Interrupted&) {
     done = std::unexpected(Failure(kInterrupted, "interrupted: nothing is kept"));
   }
+  if (done) done = close_standard_output();
   if (done) return kSuccess;
   std::cerr << done.error().text;
   if (!done.error().text.ends_with('\n')) std::cerr << '\n';

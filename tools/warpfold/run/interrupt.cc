@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "configs/write_file.h"
 #include "sim/engine/interrupt.h"
 
 namespace warpfold::cli {
@@ -20,13 +21,14 @@ std::atomic<int>& interruptible_parts() {
   return parts;
 }
 
-// Lock-free atomics, signal and raise alone, which a handler may use.
+// Lock-free atomics, signal, raise and unlink alone, which a handler may use.
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void note(int signal) {
   came() = signal;
   sim::stop_wanted() = true;
   if (interruptible_parts() > 0) return;
+  remove_unfinished_files();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -38,7 +40,7 @@ void stop_on_signals() {
   came() = 0;
   interruptible_parts() = 0;
   (void)sim::stop_wanted();
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before{};
     // nohup and a shell's background jobs ignore SIGINT, and so does the program then.
     if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;

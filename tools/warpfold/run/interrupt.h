@@ -2,9 +2,9 @@
 
 namespace warpfold::cli {
 
-// From here on Ctrl-C (SIGINT) and SIGTERM stop simulations where an object of the class below lives: they throw sim::Interrupted,
-// and a second signal ends the program at once. Elsewhere the first one does. For programs alone: a library's signals are its
-// host's.
+// From here on Ctrl-C (SIGINT), SIGTERM and SIGHUP stop simulations where an object of the class below lives: they throw
+// sim::Interrupted, and a second signal ends the program at once. Elsewhere the first one does. For programs alone: a library's
+// signals are its host's.
 void stop_on_signals();
 
 // A part of the program that looks at sim::stop_wanted() often.

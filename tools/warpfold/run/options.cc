@@ -8,6 +8,7 @@
 
 #include "configs/near_miss.h"
 #include "configs/settings.h"
+#include "configs/write_file.h"
 #include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {

@@ -1,6 +1,7 @@
 #include "tools/warpfold/run/validation_points.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "sim/engine/interrupt.h"
@@ -47,8 +48,11 @@ Outcome<void> ValidationPoints::simulate_all() {
   }
   try {
     ProgressBar bar("simulations", points_.size());
+    std::atomic<bool> full = false;  // nothing more can be kept
     in_parallel(points_.size(), how_.jobs, [&](size_t i) {
+      if (full) return;
       points_[i].ended = finish(points_[i]);
+      if (!*points_[i].ended && points_[i].ended->error().exit_code == kCannotWrite) full = true;
       bar.step();
     });
   } catch (const sim::Interrupted&) {
@@ -58,7 +62,7 @@ Outcome<void> ValidationPoints::simulate_all() {
                                                      " simulations are kept; the same command goes on from there"));
   }
   for (const Point& point : points_) {
-    if (!*point.ended && point.ended->error().exit_code != kUserError) return std::unexpected(point.ended->error());
+    if (point.ended && !*point.ended && point.ended->error().exit_code != kUserError) return std::unexpected(point.ended->error());
   }
   return {};
 }
