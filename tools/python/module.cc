@@ -22,6 +22,7 @@
 #include "configs/validation.pb.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/commands/dispatch.h"
+#include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/progress.h"
 
 namespace py = pybind11;
@@ -160,6 +161,11 @@ std::string scenario_text(const std::string& json) {
   return text;
 }
 
+// As the commands do: whole, or not at all.
+void write_file(const std::string& path, const std::string& text) {
+  if (auto written = cli::write_output(path, text); !written) raise(written.error());
+}
+
 }  // namespace
 }  // namespace warpfold
 
@@ -187,6 +193,7 @@ PYBIND11_MODULE(_warpfold, module) {
       "of how many.");
   module.def("schema", &schema, "Fields of all messages of results and scenarios, by the message's name.");
   module.def("scenario_text", &scenario_text, py::arg("json"), "A scenario given as JSON as the text of a file.");
+  module.def("write_file", &warpfold::write_file, py::arg("path"), py::arg("text"), "Replaces a file, whole or not at all.");
   module.def("set_config_folder", [](const std::string& folder) { configs::set_config_folder(folder); }, py::arg("folder"));
   module.attr("__version__") = WARPFOLD_VERSION;
 }
