@@ -12,6 +12,13 @@
 
 namespace warpfold {
 
+namespace {
+
+// assumed: fifty times the largest listing of configs/kernels; read and refused in 0.1 s.
+constexpr size_t kLargestFile = size_t{64} << 20U;
+
+}  // namespace
+
 Expected<std::string> read_file(const std::string& path) {
   const auto cannot = [&path](const std::string& why) { return fail("cannot read \"" + path + "\": " + why); };
   std::error_code ignored;  // what cannot be examined cannot be opened either, and that is reported
@@ -24,9 +31,11 @@ Expected<std::string> read_file(const std::string& path) {
   ssize_t size = 0;
   while ((size = ::read(file, piece.data(), piece.size())) > 0 || (size < 0 && errno == EINTR)) {
     if (size > 0) text.append(piece.data(), static_cast<size_t>(size));
+    if (text.size() > kLargestFile) break;
   }
   const int error = size < 0 ? errno : 0;
   close(file);
+  if (text.size() > kLargestFile) return cannot("it is larger than " + std::to_string(kLargestFile >> 20U) + " MiB");
   if (error != 0) return cannot(std::strerror(error));
   return text;
 }
