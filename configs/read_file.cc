@@ -1,11 +1,14 @@
 #include "configs/read_file.h"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "configs/write_file.h"
 #include "escape/quoted.h"
 
 namespace warpfold {
@@ -21,20 +24,20 @@ Expected<std::string> read_file(const std::string& path) {
   const auto cannot = [&path](const std::string& why) { return fail("cannot read " + escape::quoted_path(path) + ": " + why); };
   std::error_code ignored;  // what cannot be examined cannot be opened either, and that is reported
   if (std::filesystem::is_directory(path, ignored)) return cannot("it is a directory");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return cannot(std::strerror(errno));
-  // Read to one byte beyond the limit rather than asked for the size, which a pipe does not have.
+  // A stream buffer that is copied ends at an error as at the end of the file.
+  const int file = open_file(path.c_str(), O_RDONLY);
+  if (file < 0) return cannot(std::strerror(errno));
   std::string text;
-  constexpr size_t kFirst = size_t{1} << 16U;
-  while (file) {
-    const size_t before = text.size();
-    text.resize(std::min(std::max(2 * before, kFirst), kLargestFile + 1));
-    file.read(text.data() + before, static_cast<std::streamsize>(text.size() - before));
-    text.resize(before + static_cast<size_t>(file.gcount()));
-    if (text.size() > kLargestFile) return cannot("it is larger than " + std::to_string(kLargestFile >> 20U) + " MiB");
+  std::array<char, 1U << 16U> piece{};
+  ssize_t size = 0;
+  while ((size = ::read(file, piece.data(), piece.size())) > 0 || (size < 0 && errno == EINTR)) {
+    if (size > 0) text.append(piece.data(), static_cast<size_t>(size));
+    if (text.size() > kLargestFile) break;
   }
-  if (file.bad()) return cannot(std::strerror(errno));
+  const int error = size < 0 ? errno : 0;
+  close(file);
+  if (text.size() > kLargestFile) return cannot("it is larger than " + std::to_string(kLargestFile >> 20U) + " MiB");
+  if (error != 0) return cannot(std::strerror(error));
   return text;
 }
 

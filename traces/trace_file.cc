@@ -1,13 +1,11 @@
 #include "traces/trace_file.h"
 
-#include <unistd.h>
-
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "configs/write_file.h"
 #include "traces/compression.h"
 #include "traces/trace_encoding.h"
 
@@ -49,37 +47,22 @@ Expected<std::string> read_bytes(const std::string& path) {
   return bytes;
 }
 
-// A half-written file must never take the place of a good one, so the bytes go to a neighbour that is renamed when complete.
-Expected<void> replace_file(const std::string& path, const std::string& bytes) {
-  const std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-  if (!stream) {
-    return cannot(path, "write the trace", errno);
-  }
-  stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  stream.close();
-  int error = stream ? 0 : errno;
-  if (error == 0 && std::rename(temporary.c_str(), path.c_str()) != 0) {
-    error = errno;
-  }
-  if (error != 0) {
-    std::remove(temporary.c_str());
-    return cannot(path, "write the trace", error);
-  }
-  return {};
-}
-
 }  // namespace
 
-Expected<void> write_trace(const std::string& path, const std::vector<Kernel>& kernels) {
+Expected<std::string> trace_bytes(const std::string& path, const std::vector<Kernel>& kernels) {
   const Expected<std::string> content = encode_kernels(path, kernels);
   if (!content) {
-    return std::unexpected(content.error());
+    return content;
   }
   if (content->size() > kLargestContent) {
     return fail_at(path, 0, 0, "more than " + std::to_string(kLargestContent >> 20U) + " MiB of instructions: keep loops rolled");
   }
-  return replace_file(path, compress(*content));
+  return compress(*content);
+}
+
+Expected<void> write_trace(const std::string& path, const std::vector<Kernel>& kernels) {
+  const Expected<std::string> bytes = trace_bytes(path, kernels);
+  return bytes ? write_file(path, *bytes) : std::unexpected(bytes.error());
 }
 
 Expected<std::vector<Kernel>> read_trace(const std::string& path, std::vector<TextPlaces>* places) {

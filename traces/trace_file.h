@@ -10,12 +10,13 @@
 namespace warpfold::traces {
 
 // A trace file (.wft) is one zstd frame of length-delimited protobuf messages: a Header, then one Kernel message each (see
-// trace.proto). Writing goes to a temporary file that is renamed, so that a failure leaves an existing file alone. The kernels must
-// be valid and of one architecture.
+// trace.proto). The kernels must be valid and of one architecture. `path` names the file in messages.
+Expected<std::string> trace_bytes(const std::string& path, const std::vector<Kernel>& kernels);
+// As write_file (configs/write_file.h): a failure leaves an existing file alone.
 Expected<void> write_trace(const std::string& path, const std::vector<Kernel>& kernels);
-// Reads and validates a trace file, or the text of one where the name ends in .wfs. Truncated, corrupt or foreign files, contents above
-// 64 MiB, unknown versions, opcodes and architectures fail with one message. `places` is given where the parts of each kernel stand in
-// the text.
+// Reads and validates a trace file, or the text of one where the name ends in .wfs. Truncated, corrupt or foreign files, contents
+// above 64 MiB, unknown versions, opcodes and architectures fail with one message. `places` is given where the parts of each kernel
+// stand in the text.
 Expected<std::vector<Kernel>> read_trace(const std::string& path, std::vector<TextPlaces>* places = nullptr);
 
 // The readable text of kernels (.wfs), which parses back to the same kernels and prints again to the same bytes:

@@ -1,5 +1,6 @@
 #include "program.h"
 #include "tests/source_dir.h"
+#include "tools/warpfold/failure.h"
 
 #include <gmock/gmock.h>
 
@@ -16,11 +17,11 @@ using testing::StartsWith;
 class Invocations : public Program {
  protected:
   Invocations() { write("s.textproto", small_scenario()); }
-  // The one line of a user error; anything else comes back with the whole story.
-  std::string error(const std::vector<std::string>& arguments) const {
+  // The one line of a failure with that exit code; anything else comes back with the whole story.
+  std::string error(const std::vector<std::string>& arguments, int exit_code = kUserError) const {
     const Ended result = run(arguments);
     const bool one_line = result.err.ends_with('\n') && result.err.find('\n') == result.err.size() - 1;
-    if (result.exit_code != 2 || !result.out.empty() || !one_line) {
+    if (result.exit_code != exit_code || !result.out.empty() || !one_line) {
       return "exit code " + std::to_string(result.exit_code) + ", out: " + result.out + ", err: " + result.err;
     }
     return result.err.substr(0, result.err.size() - 1);
@@ -210,9 +211,10 @@ TEST_F(Invocations, WithTwoOutputsInOneFileAreRefused) {
 TEST_F(Invocations, WithBadOutputsFail) {
   EXPECT_EQ(error({"simulate", "s.textproto", "--output", "result.xml"}),
             "--output result.xml: the name says no format; end it in .txt, .json or .csv, or give --format");
-  EXPECT_EQ(error({"simulate", "s.textproto", "--output", "none/result.json"}),
+  EXPECT_EQ(error({"simulate", "s.textproto", "--output", "none/result.json"}, kCannotWrite),
             "cannot write \"none/result.json\": No such file or directory");
-  EXPECT_EQ(error({"simulate", "s.textproto", "--output", ".", "--format", "json"}), "cannot write \".\": it is a directory");
+  EXPECT_EQ(error({"simulate", "s.textproto", "--output", ".", "--format", "json"}, kCannotWrite),
+            "cannot write \".\": it is a directory");
   EXPECT_EQ(error({"trace", "write", "s.textproto"}), "--output is missing; see --help");
   EXPECT_EQ(error({"trace", "write", "s.textproto", "--output", "k.json"}), "--output k.json: a trace's name ends in .wft or .wfs");
 }

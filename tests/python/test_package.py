@@ -137,6 +137,18 @@ class Errors(unittest.TestCase):
         self.assertIn('did you mean "name"', error.message)
         self.assertIsInstance(error, wf.WarpfoldError)
 
+    def test_of_a_disk_leave_the_old_file(self):
+        Path("old.json").write_text("old")
+        with self.assertRaisesRegex(wf.OutputError, "cannot write \"old.json/r.json\": Not a directory") as caught:
+            wf.ask("simulate", "qkv_philox_small", output="old.json/r.json")
+        self.assertEqual(caught.exception.exit_code, 5)
+        with self.assertRaisesRegex(wf.OutputError, "No space left on device"):
+            wf.ask("simulate", "qkv_philox_small", output="/dev/full", format="json")
+        with self.assertRaisesRegex(wf.OutputError, "it is a directory"):
+            os.mkdir("small.textproto")
+            wf.Scenario("small", base="qkv_philox_small").write(".")
+        self.assertEqual(Path("old.json").read_text(), "old")
+
     def test_of_a_deadlock_say_who_waits(self):
         Path("stuck.wfs").write_text(STUCK)
         stuck = wf.Scenario("stuck", gpu="h100_sxm").kernel("k", trace={"path": str(Path("stuck.wfs").resolve())})

@@ -86,12 +86,16 @@ TEST_F(Store, SimulatesEachPointOnceWithManyThreads) {
   const auto store = PointStore::open(points()).value();
   const auto plan = keys(500);
   std::vector<std::atomic<int>> times(plan.size());
-  size_t seen = 0;
+  std::atomic<size_t> most{0};
   const auto simulate = [&](size_t i) -> Outcome<configs::StudyPoint> {
     ++times[i];
     return point(i);
   };
-  ASSERT_TRUE(store->finish(plan, 4, PointStore::Others::kAwait, simulate, [&](size_t done) { seen = std::max(seen, done); }));
+  ASSERT_TRUE(store->finish(plan, 4, PointStore::Others::kAwait, simulate, [&](size_t done) {
+    for (size_t seen = most; seen < done && !most.compare_exchange_weak(seen, done);) {
+    }
+  }));
+  EXPECT_EQ(most, plan.size());
   EXPECT_TRUE(std::ranges::all_of(times, [](const auto& each) { return each == 1; }));
   EXPECT_EQ(recorded(), plan.size());
   EXPECT_EQ(store->log().find(plan[7])->run(0).total_time_us(), 7.0 / 3);

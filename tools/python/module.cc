@@ -24,6 +24,7 @@
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/commands/dispatch.h"
 #include "tools/warpfold/commands/failure_text.h"
+#include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/progress.h"
 
 namespace py = pybind11;
@@ -40,8 +41,9 @@ py::object& exception_of(int exit_code) {
 }
 
 [[noreturn]] void raise(const cli::Failure& failure) {
-  const int code =
-      failure.exit_code == cli::kUserError || failure.exit_code == cli::kDeadlock ? failure.exit_code : cli::kInternalError;
+  const bool known =
+      failure.exit_code == cli::kUserError || failure.exit_code == cli::kDeadlock || failure.exit_code == cli::kCannotWrite;
+  const int code = known ? failure.exit_code : cli::kInternalError;
   // A traceback shows it on a terminal, and Python's texts are Unicode.
   const py::object exception = exception_of(code)(cli::text_of(failure));
   exception.attr("exit_code") = failure.exit_code;
@@ -164,6 +166,11 @@ std::string scenario_text(const std::string& json) {
   return text;
 }
 
+// As the commands do: whole, or not at all.
+void write_file(const std::string& path, const std::string& text) {
+  if (auto written = cli::write_output(path, text); !written) raise(written.error());
+}
+
 }  // namespace
 }  // namespace warpfold
 
@@ -183,12 +190,15 @@ PYBIND11_MODULE(_warpfold, module) {
       exception("InputError", error, "Something is wrong with the input: file, line and column say where.");
   exception_of(cli::kDeadlock) =
       exception("DeadlockError", error, "The simulated program deadlocks: the text names the warps that wait, and for what.");
+  exception_of(cli::kCannotWrite) = exception(
+      "OutputError", error, "A file cannot be written: a full disk, no permission. What was there before is still there.");
   module.def(
       "ask", &ask, py::arg("words"), py::arg("watcher") = py::none(),
       "What `warpfold WORDS...` would write to standard output. `watcher` is called with what is counted, how many are done, and "
       "of how many.");
   module.def("schema", &schema, "Fields of all messages of results and scenarios, by the message's name.");
   module.def("scenario_text", &scenario_text, py::arg("json"), "A scenario given as JSON as the text of a file.");
+  module.def("write_file", &warpfold::write_file, py::arg("path"), py::arg("text"), "Replaces a file, whole or not at all.");
   module.def("set_config_folder", [](const std::string& folder) { configs::set_config_folder(folder); }, py::arg("folder"));
   module.attr("__version__") = WARPFOLD_VERSION;
 }

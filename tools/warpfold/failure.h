@@ -15,6 +15,7 @@ inline constexpr int kUnformatted = 1;    // trace format --check: a file would 
 inline constexpr int kUserError = 2;      // one line on stderr
 inline constexpr int kDeadlock = 3;       // a report of what each warp waits for on stderr
 inline constexpr int kLimit = 4;          // --time-limit or --memory-limit; one line on stderr
+inline constexpr int kCannotWrite = 5;    // one line on stderr; what was there before is still there
 
 inline constexpr int kInterrupted = 130;  // by SIGINT or SIGTERM, which then ends the program
 
@@ -33,5 +34,6 @@ template <typename T>
 using Outcome = std::expected<T, Failure>;
 
 inline std::unexpected<Failure> user_error(std::string text) { return std::unexpected(Failure(kUserError, std::move(text))); }
+inline std::unexpected<Failure> cannot_write(std::string text) { return std::unexpected(Failure(kCannotWrite, std::move(text))); }
 
 }  // namespace warpfold::cli

@@ -25,12 +25,12 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _warpfold
-from ._warpfold import DeadlockError, InputError, InternalError, WarpfoldError, __version__
+from ._warpfold import DeadlockError, InputError, InternalError, OutputError, WarpfoldError, __version__
 from .results import Comparison, LayerReport, Record, Result, Validation, record
 from .scenarios import Scenario
 
 __all__ = [
-    "DeadlockError", "InputError", "InternalError", "Record", "Scenario", "WarpfoldError", "ask", "compare", "gpu", "hot",
+    "DeadlockError", "InputError", "InternalError", "OutputError", "Record", "Scenario", "WarpfoldError", "ask", "compare", "gpu", "hot",
     "import_sass", "layer", "model", "names", "occupancy", "progress", "record", "roofline", "simulate", "study", "validate", "whatif",
 ]
 

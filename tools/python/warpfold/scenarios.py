@@ -53,7 +53,7 @@ class Scenario:
     def write(self, folder: str) -> str:
         """Writes it into the folder, under its name with _ for what file names do not have; returns the file."""
         path = Path(folder) / (re.sub(r"[^\w-]", "_", self._fields["name"]) + ".textproto")
-        path.write_text(self.to_text())
+        _warpfold.write_file(str(path), self.to_text())
         return str(path)
 
     def __repr__(self) -> str:

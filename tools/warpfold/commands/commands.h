@@ -1,7 +1,11 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/run/options.h"
+#include "traces/kernel.h"
 
 namespace warpfold::cli {
 
@@ -24,5 +28,8 @@ Outcome<void> list_command(const Invocation& invocation);
 Outcome<void> gpu_command(const Invocation& invocation);
 Outcome<void> gpu_new(const Invocation& invocation);  // of gpu_command
 Outcome<void> validate_command(const Invocation& invocation);
+
+// Kernels to a file, as text where its name ends in .wfs.
+Outcome<void> write_kernels(const std::string& path, const std::vector<traces::Kernel>& kernels);
 
 }  // namespace warpfold::cli

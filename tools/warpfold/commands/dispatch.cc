@@ -1,6 +1,7 @@
 #include "tools/warpfold/commands/dispatch.h"
 
 #include <array>
+#include <filesystem>
 #include <sstream>
 #include <string_view>
 
@@ -40,6 +41,15 @@ constexpr std::array kSubcommands{
     Subcommand{"check", "tell the kind of a file and whether it is valid", check_command},
 };
 
+// A folder or a working folder that vanishes meanwhile is where paths made absolute throw.
+Outcome<void> run(const Subcommand& command, const Invocation& invocation) {
+  try {
+    return command.run(invocation);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return user_error("cannot find " + escape::quoted_path(error.path1().string()) + ": " + error.code().message());
+  }
+}
+
 std::string usage() {
   std::string text =
       "Usage: warpfold COMMAND [arguments]\n\n"
@@ -51,7 +61,8 @@ std::string usage() {
           limit_help() +
           "\n"
           "Exit codes: 0 success, 2 the input is invalid (one line on stderr), 3 the simulated program deadlocks\n"
-          "(a report on stderr), 4 --time-limit or --memory-limit is reached (one line on stderr), 1 a defect of this program.\n\n"
+          "(a report on stderr), 4 --time-limit or --memory-limit is reached, 5 a file or standard output cannot be written (one\n"
+          "line on stderr), 1 a defect of this program.\n\n"
           "Examples:\n"
           "  warpfold simulate qkv_philox_llama3_70b\n"
           "  warpfold compare qkv_philox_llama3_70b --policies sequential,concurrent,carve_out\n"
@@ -67,7 +78,7 @@ Outcome<void> dispatch(const std::string& name, Invocation invocation) {
   if (name == "help") return dispatch(invocation.arguments.front(), {{"--help"}, invocation.command_line});
   std::vector<std::string> known;
   for (const Subcommand& command : kSubcommands) {
-    if (command.name == name) return command.run(invocation);
+    if (command.name == name) return run(command, invocation);
     known.emplace_back(command.name);
   }
   if (name.starts_with('-')) return user_error("unknown option " + name + suggestion(name, {"--help", "--version"}));

@@ -9,7 +9,6 @@
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/import_tables.h"
 #include "tools/warpfold/run/file_kind.h"
-#include "traces/trace_file.h"
 #include "workloads/common/gpu_caches.h"
 
 namespace warpfold::cli {
@@ -65,12 +64,10 @@ Outcome<void> import_command(const Invocation& invocation) {
   const auto imported =
       sass::import_listing(file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor());
   if (!imported) return std::unexpected(Failure(imported.error()));
-  if (auto shown = write_output("", import_tables(*imported)); !shown) return shown;
-  if (output.empty()) return {};
-  const std::vector<traces::Kernel> kernels{imported->kernel};
-  if (extension == ".wfs") return write_output(output, traces::format_kernels(kernels));
-  if (auto written = traces::write_trace(output, kernels); !written) return std::unexpected(Failure(written.error()));
-  return {};
+  if (!output.empty()) {
+    if (auto written = write_kernels(output, {imported->kernel}); !written) return written;
+  }
+  return write_output("", import_tables(*imported));
 }
 
 }  // namespace warpfold::cli

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -20,7 +19,6 @@
 #include "traces/accelsim/importer.h"
 #include "traces/accelsim/kernel_list.h"
 #include "traces/stats.h"
-#include "traces/trace_file.h"
 #include "workloads/common/gpu_caches.h"
 
 namespace warpfold::cli {
@@ -74,12 +72,6 @@ Outcome<ImportedKernel> import_one(const std::string& path, ImportOptions option
   return *std::move(imported);
 }
 
-Outcome<void> write_kernel(const std::string& path, const traces::Kernel& kernel) {
-  if (fs::path(path).extension() == ".wfs") return write_output(path, traces::format_kernels({kernel}));
-  if (auto written = traces::write_trace(path, {kernel}); !written) return std::unexpected(Failure(written.error()));
-  return {};
-}
-
 // The list names kernel-1.traceg where the file may have been compressed since.
 Outcome<std::string> file_of(const std::string& list, const ListEntry& entry) {
   const fs::path named = fs::path(list).parent_path() / entry.text;
@@ -98,10 +90,7 @@ Outcome<void> import_list(const std::string& list, const std::string& folder, co
   if (!source) return std::unexpected(Failure(source.error()));
   const auto entries = traces::accelsim::read_kernel_list(list, *std::move(source));
   if (!entries) return std::unexpected(Failure(entries.error()));
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return user_error("--output " + folder + ": " + error.message());
-
+  if (auto made = make_folder(folder); !made) return made;
   const fs::path gpu = fs::absolute(gpu_file).lexically_relative(fs::absolute(folder));
   std::string scenario = "# Kernels of " + escape::comment(list) + ", imported by warpfold import-trace.\nname: " +
                          escape::text_format(fs::absolute(list).parent_path().filename().string()) +
@@ -119,7 +108,7 @@ Outcome<void> import_list(const std::string& list, const std::string& folder, co
     const auto imported = import_one(*path, options, lines);
     if (!imported) return std::unexpected(imported.error());
     const std::string name = "kernel-" + std::to_string(++kernels);
-    if (auto written = write_kernel((fs::path(folder) / (name + ".wft")).string(), imported->kernel); !written) return written;
+    if (auto written = write_kernels((fs::path(folder) / (name + ".wft")).string(), {imported->kernel}); !written) return written;
     const uint32_t stream = streams.try_emplace(imported->stream, static_cast<uint32_t>(streams.size())).first->second;
     scenario += "kernel {\n  name: " + escape::text_format(name) + "\n  stream: " + std::to_string(stream) +
                 "\n  trace { path: " + escape::text_format(name + ".wft") + " }\n}\n";
@@ -164,7 +153,7 @@ Outcome<void> import_trace_command(const Invocation& invocation) {
   std::string lines;
   const auto imported = import_one(input, import, lines);
   if (!imported) return std::unexpected(imported.error());
-  if (auto written = write_kernel(output, imported->kernel); !written) return written;
+  if (auto written = write_kernels(output, {imported->kernel}); !written) return written;
   return write_output("", lines);
 }
 

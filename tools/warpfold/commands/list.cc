@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "configs/near_miss.h"
+#include "configs/read_file.h"
 #include "configs/search_path.h"
 #include "escape/quoted.h"
 #include "escape/visible.h"
@@ -20,8 +21,10 @@ namespace {
 constexpr std::array<std::string_view, 5> kKinds{"scenarios", "gpus", "models", "studies", "kernels"};
 
 // The first sentence of the comment at the top of the file.
-std::string about(const std::filesystem::path& path) {
-  std::ifstream file(path);
+Outcome<std::string> about(const std::filesystem::path& path) {
+  const auto whole = read_file(path.string());
+  if (!whole) return std::unexpected(Failure(whole.error()));
+  std::istringstream file(*whole);
   std::string text;
   for (std::string line; std::getline(file, line) && line.starts_with("# ");) {
     text.append(text.empty() ? "" : " ").append(line, 2);
@@ -57,8 +60,11 @@ Outcome<void> list_command(const Invocation& invocation) {
   }
   Table table({"kind", "name", "about", "folder"});
   for (const std::string& kind : kinds) {
-    for (const std::filesystem::path& file : configs::config_files(kind))
-      table.add({kind, file.stem().string(), about(file), escape::visible(file.parent_path().parent_path().string())});
+    for (const std::filesystem::path& file : configs::config_files(kind)) {
+      const auto sentence = about(file);
+      if (!sentence) return std::unexpected(sentence.error());
+      table.add({kind, file.stem().string(), *sentence, escape::visible(file.parent_path().parent_path().string())});
+    }
   }
   return write_output(destination->path, table.render(destination->format));
 }

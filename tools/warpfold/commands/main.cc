@@ -1,5 +1,9 @@
+#include <fcntl.h>
 #include <google/protobuf/stubs/logging.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -8,6 +12,7 @@
 #include "escape/terminal.h"
 #include "tools/warpfold/commands/dispatch.h"
 #include "tools/warpfold/commands/failure_text.h"
+#include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/interrupt.h"
 #include "tools/warpfold/run/limits.h"
 
@@ -15,10 +20,21 @@ namespace warpfold::cli {
 
 namespace {
 
+// A descriptor that was closed when the program began would be given to the first file that it opens, and what is meant for
+// standard output would go there. Opened the wrong way round, it fails as a closed one does.
+void open_standard_files() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(file, F_GETFD) < 0 && errno == EBADF) (void)open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 int run(int argc, const char* const* argv) {
   // Protobuf's own remarks on bad input would stand beside our one line.
   google::protobuf::SetLogHandler(nullptr);
   std::vector<std::string> words(argv + 1, argv + argc);
+  open_standard_files();
+  // A file that grows beyond `ulimit -f` is one that cannot be written, and is said so.
+  std::signal(SIGXFSZ, SIG_IGN);
   stop_on_signals();
   Outcome<void> done = enforce_limits(words);
   if (done && words.empty()) done = user_error("a command is missing; see warpfold --help");
@@ -26,6 +42,7 @@ int run(int argc, const char* const* argv) {
     done = unless_stopped([&] { return dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)}); },
                           [] { return "no result is kept"; });
   }
+  if (done) done = close_standard_output();
   if (done) return kSuccess;
   const std::string shown = text_of(done.error());
   std::cerr << shown;

@@ -64,7 +64,7 @@ class StudyFiles {
                               const std::string& plot) {
     if (auto written = write_table(name, table); !written) return written;
     if (auto written = write_output(folder_ + "/" + name + ".gp", plot); !written) return written;
-    const auto drew = drawn_ ? draw(folder_, name + ".gp") : false;
+    const auto drew = drawn_ ? draw(folder_, plot, folder_ + "/" + name + ".svg") : false;
     if (!drew) return std::unexpected(drew.error());
     drawn_ = *drew;
     lines_ += folder_ + "/" + name + (drawn_ ? ".svg  " : ".csv  ") + title + "\n";

@@ -175,9 +175,7 @@ Outcome<void> write(const Invocation& invocation) {
   if (!all) return std::unexpected(all.error());
   const auto kernels = chosen_kernels(options, std::move(*all));
   if (!kernels) return std::unexpected(kernels.error());
-  if (extension == ".wfs") return write_output(output, traces::format_kernels(*kernels));
-  if (auto written = traces::write_trace(output, *kernels); !written) return std::unexpected(Failure(written.error()));
-  return {};
+  return write_kernels(output, *kernels);
 }
 
 constexpr const char* kUsage =

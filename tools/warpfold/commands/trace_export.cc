@@ -1,12 +1,11 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
+#include "configs/write_file.h"
 #include "tools/warpfold/commands/trace_verbs.h"
 #include "traces/accelsim/exporter.h"
 
@@ -55,23 +54,14 @@ Outcome<void> trace_export(const Invocation& invocation) {
   const auto kernels = chosen_kernels(options, std::move(*all));
   if (!kernels) return std::unexpected(kernels.error());
   const fs::path folder = options.text("output");
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return user_error("--output " + folder.string() + ": " + error.message());
+  if (auto made = make_folder(folder.string()); !made) return made;
   std::string list;
   for (const traces::Kernel& kernel : *kernels) {
     const std::string name = "kernel-" + std::to_string(exported.id) + ".traceg";
-    const std::string path = (folder / name).string();
-    std::ofstream file(path, std::ios::binary);
-    const auto done = traces::accelsim::export_kernel(
-        kernel, exported, [&](std::string_view text) { file.write(text.data(), static_cast<std::streamsize>(text.size())); });
-    if (!done) {
-      file.close();
-      fs::remove(path, error);
-      return std::unexpected(Failure(done.error()));
-    }
-    file.flush();
-    if (!file) return user_error(path + ": cannot be written");
+    FileWriter file((folder / name).string());
+    const auto done = traces::accelsim::export_kernel(kernel, exported, [&](std::string_view text) { file.write(text); });
+    if (!done) return std::unexpected(Failure(done.error()));
+    if (auto written = file.commit(); !written) return cannot_write(written.error().text());
     list += name + "\n";
     ++exported.id;
   }

@@ -2,7 +2,6 @@
 
 #include "tools/warpfold/commands/trace_verbs.h"
 #include "traces/slice.h"
-#include "traces/trace_file.h"
 #include "traces/validate.h"
 
 namespace warpfold::cli {
@@ -47,9 +46,7 @@ Outcome<void> trace_slice(const Invocation& invocation) {
     kernel = *std::move(kept);
     if (auto valid = traces::validate(kernel, source); !valid) return std::unexpected(Failure(valid.error()));
   }
-  if (extension == ".wfs") return write_output(output, traces::format_kernels(*kernels));
-  if (auto written = traces::write_trace(output, *kernels); !written) return std::unexpected(Failure(written.error()));
-  return {};
+  return write_kernels(output, *kernels);
 }
 
 }  // namespace warpfold::cli

@@ -24,7 +24,7 @@ Outcome<void> draw_picture(const configs::Validation& validation, const std::str
   const std::string folder = path.has_parent_path() ? path.parent_path().string() : ".";
   const std::string script = path.stem().string() + ".gp";
   if (auto written = write_output((fs::path(folder) / script).string(), plot); !written) return written;
-  const auto drawn = draw(folder, script);
+  const auto drawn = draw(folder, plot, picture);
   if (!drawn) return std::unexpected(drawn.error());
   if (!*drawn) return user_error("gnuplot is not installed: the script is " + (fs::path(folder) / script).string());
   return {};
@@ -99,9 +99,13 @@ Outcome<void> validate_command(const Invocation& invocation) {
   if (options.has("html")) {
     if (auto written = write_html(options.text("html"), report::report_of(*validation)); !written) return written;
   }
+  Outcome<void> drawn;
+  if (options.has("plot")) {
+    drawn = draw_picture(*validation, options.text("plot"));
+    if (!drawn && drawn.error().exit_code != kUserError) return drawn;
+  }
   if (auto written = write_output(destination->path, render_validation(*validation, destination->format)); !written) return written;
-  if (!options.has("plot")) return {};
-  return draw_picture(*validation, options.text("plot"));
+  return drawn;
 }
 
 }  // namespace warpfold::cli

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <filesystem>
-#include <optional>
 #include <ostream>
 #include <string>
 
@@ -20,10 +18,6 @@ struct Destination {
   std::string path;  // empty: standard output
 };
 
-// The file that writing to `path` would replace or create, links followed; nothing where `path` is a device or a pipe, which
-// is written to as it is.
-std::optional<std::filesystem::path> file_behind(const std::string& path);
-
 // What this thread writes to standard output goes to `stream` instead for as long as the object lives.
 class StandardOutput {
  public:
@@ -36,8 +30,12 @@ class StandardOutput {
   std::ostream* before_;
 };
 
-// Writes to standard output, or to a temporary file beside `path` that then takes its name: a failure on the way leaves an
-// existing file as it was.
+// Writes to standard output where `path` is empty, else as write_file does (configs/write_file.h): a failure on the way leaves an
+// existing file as it was. With kCannotWrite it fails.
 Outcome<void> write_output(const std::string& path, const std::string& text);
+// With the folders above it.
+Outcome<void> make_folder(const std::string& path);
+// At the end of the program: some file systems say only now that a quota was exceeded.
+Outcome<void> close_standard_output();
 
 }  // namespace warpfold::cli

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "configs/write_file.h"
 #include "sim/engine/interrupt.h"
 
 namespace warpfold::cli {
@@ -33,13 +34,14 @@ TimeLimit& time_limit() {
   return limit;
 }
 
-// Lock-free atomics, write, _exit, signal and raise alone, which a handler may use.
+// Lock-free atomics, write, _exit, unlink, signal and raise alone, which a handler may use.
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void note(int signal) {
   came() = signal;
   sim::stop_wanted() = true;
   if (interruptible_parts() > 0) return;
+  remove_unfinished_files();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -49,6 +51,7 @@ void note_time(int signal) {
   came() = signal;
   sim::stop_wanted() = true;
   if (interruptible_parts() > 0 && !again) return;
+  remove_unfinished_files();
   const TimeLimit& limit = time_limit();
   (void)!write(STDERR_FILENO, limit.message.data(), limit.message.size());
   _exit(limit.exit_code);
@@ -61,7 +64,7 @@ void stop_on_signals() {
   came() = 0;
   interruptible_parts() = 0;
   (void)sim::stop_wanted();
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before{};
     // nohup and a shell's background jobs ignore SIGINT, and so does the program then.
     if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler == SIG_IGN) continue;

@@ -4,9 +4,9 @@
 
 namespace warpfold::cli {
 
-// From here on Ctrl-C (SIGINT) and SIGTERM stop simulations where an object of the class below lives: they throw sim::Interrupted,
-// and a second signal ends the program at once. Elsewhere the first one does. For programs alone: a library's signals are its
-// host's.
+// From here on Ctrl-C (SIGINT), SIGTERM and SIGHUP stop simulations where an object of the class below lives: they throw
+// sim::Interrupted, and a second signal ends the program at once. Elsewhere the first one does. For programs alone: a library's
+// signals are its host's.
 void stop_on_signals();
 
 // Has simulations stop after so many seconds, as Ctrl-C does. The program ends with `exit_code` and the message on standard error

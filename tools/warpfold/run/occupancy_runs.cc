@@ -60,10 +60,10 @@ void run_trial(const OccupancyQuestion& question, const configs::Result& base, c
     smaller.set_kernel_speedup(ratio(time_of(base, trial.of), time_of(*varied, trial.of)));
     smaller.set_fold(varied->fold().mode());
     trial.error_bound = base.fold().error_bound() + varied->fold().error_bound();
-  } else if (varied.error().exit_code == kInternalError) {
-    trial.failure = varied.error();
-  } else {
+  } else if (is_of_the_variant(varied.error())) {
     smaller.set_not_run(why_not_run(varied.error()));
+  } else {
+    trial.failure = varied.error();
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "configs/near_miss.h"
 #include "configs/settings.h"
+#include "configs/write_file.h"
 #include "escape/quoted.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/limits.h"

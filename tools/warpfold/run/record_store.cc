@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "configs/read_file.h"
+#include "configs/write_file.h"
 #include "escape/quoted.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/render/json.h"
@@ -18,12 +19,7 @@ namespace warpfold::cli {
 
 namespace fs = std::filesystem;
 
-Outcome<void> RecordStore::open() const {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) return user_error("cannot make the folder " + escape::quoted_path(folder_) + ": " + error.message());
-  return {};
-}
+Outcome<void> RecordStore::open() const { return make_folder(folder_); }
 
 // Names may be anything, field paths with indices for example; the hash keeps apart what then looks the same.
 std::string RecordStore::path(const std::string& name) const {
@@ -31,16 +27,21 @@ std::string RecordStore::path(const std::string& name) const {
   std::string readable = name.substr(0, kReadable);
   std::ranges::replace_if(
       readable, [](unsigned char c) { return std::isalnum(c) == 0 && c != '=' && c != ',' && c != '.' && c != '-'; }, '_');
-  return (fs::path(folder_) / (readable + "-" + content_hash(name).substr(0, 8) + ".json")).string();
+  return (fs::path(folder_) / (readable + "-" + content_hash(name).substr(0, 8) + ".record")).string();
 }
 
 bool RecordStore::find(const std::string& name, google::protobuf::Message& record) const {
   const auto text = read_file(path(name));
-  return text && google::protobuf::util::JsonStringToMessage(*text, &record).ok();
+  if (!text || !text->contains('\n')) return false;
+  const size_t json = text->find('\n') + 1;
+  return text->substr(0, json - 1) == content_hash(text->substr(json)) &&
+         google::protobuf::util::JsonStringToMessage(text->substr(json), &record).ok();
 }
 
 Outcome<void> RecordStore::save(const std::string& name, const google::protobuf::Message& record) const {
-  return write_output(path(name), to_json(record));
+  const std::string json = to_json(record);
+  const auto written = write_file(path(name), content_hash(json) + "\n" + json, FileWriter::Sync::kNo);
+  return written ? Outcome<void>() : cannot_write(written.error().text());
 }
 
 // In a Python package this is an extension module, not the program that loaded it.

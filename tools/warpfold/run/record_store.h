@@ -8,14 +8,15 @@
 
 namespace warpfold::cli {
 
-// Finished simulations, one JSON file each, written whole or not at all: the next command goes on where an interrupted one ended.
+// Finished simulations, one file each: the next command goes on where an interrupted one ended. A file is the checksum of what
+// follows, and JSON; one that is damaged does not count.
 class RecordStore {
  public:
   explicit RecordStore(std::string folder) : folder_(std::move(folder)) {}
 
   // Makes the folder.
   Outcome<void> open() const;
-  // False where no record of this name can be read.
+  // False where no whole record of this name is there.
   bool find(const std::string& name, google::protobuf::Message& record) const;
   Outcome<void> save(const std::string& name, const google::protobuf::Message& record) const;
 

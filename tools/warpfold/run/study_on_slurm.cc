@@ -30,9 +30,7 @@ std::string slurm_folder(const StudyRequest& request) { return request.folder + 
 
 // The script of all tasks of a plan.
 Outcome<std::string> write_script(const StudyRequest& request, const StudyArray& how, const std::string& plan) {
-  std::error_code error;
-  fs::create_directories(slurm_folder(request), error);
-  if (error) return user_error("cannot make the folder " + escape::quoted_path(slurm_folder(request)) + ": " + error.message());
+  if (auto made = make_folder(slurm_folder(request)); !made) return std::unexpected(made.error());
   std::string line = "exec " + shell_word(how.program);
   for (const std::string& argument : how.arguments) line += " " + shell_word(argument);
   const std::string path = slurm_folder(request) + "/" + plan + ".sh";

@@ -42,6 +42,14 @@ Outcome<std::unique_ptr<PointStore>> open_store(const StudyRequest& request) {
   return PointStore::open(request.folder + "/points");
 }
 
+// A failure is kept as the point's record, and so is to be the point's: one that a file server or a disk had comes out otherwise
+// the second time.
+Outcome<configs::StudyPoint> simulate_point(const StudySubject& subject, const Point& point, const std::string& key) {
+  auto made = subject.simulate(point, key);
+  if (made && made->has_failure() && made->exit_code() == kUserError) return subject.simulate(point, key);
+  return made;
+}
+
 // Fails where a point did.
 Outcome<void> read_records(const StudyRequest& request, const StudySubject& subject, const std::vector<Point>& points,
                            const std::vector<std::string>& keys, const PointLog& log, PointRecords& records) {
@@ -134,7 +142,7 @@ Outcome<PointRecords> run_study(const StudyRequest& request) {
       ProgressBar bar(request.study.name(), before + grid->points.size());
       return store->finish(
           grid->keys, request.how.jobs, PointStore::Others::kAwait,
-          [&](size_t i) { return subject->simulate(grid->points[i], grid->keys[i]); },
+          [&](size_t i) { return simulate_point(*subject, grid->points[i], grid->keys[i]); },
           [&](size_t done) { bar.set(before + done); });
     };
     const auto kept = [&] {
@@ -173,8 +181,8 @@ Outcome<void> work_on_study(const StudyRequest& request, const std::string& plan
   const Interruptible interruptible;
   ProgressBar bar(request.study.name(), points->size());
   return (*store)->finish(
-      *keys, request.how.jobs, PointStore::Others::kLeave, [&](size_t i) { return subject->simulate((*points)[i], (*keys)[i]); },
-      [&](size_t done) { bar.set(done); });
+      *keys, request.how.jobs, PointStore::Others::kLeave,
+      [&](size_t i) { return simulate_point(*subject, (*points)[i], (*keys)[i]); }, [&](size_t done) { bar.set(done); });
 }
 
 Outcome<PointRecords> collect_study(const StudyRequest& request) {

@@ -2,6 +2,7 @@
 #include "tools/warpfold/run/limits.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "tools/warpfold/figures/content_hash.h"
@@ -47,8 +48,11 @@ Outcome<void> ValidationPoints::simulate_all() {
   }
   const auto simulate_each = [&]() -> Outcome<void> {
     ProgressBar bar("simulations", points_.size());
+    std::atomic<bool> full = false;  // nothing more can be kept
     in_parallel(points_.size(), how_.jobs, [&](size_t i) {
+      if (full) return;
       points_[i].ended = finish(points_[i]);
+      if (!*points_[i].ended && points_[i].ended->error().exit_code == kCannotWrite) full = true;
       bar.step();
     });
     return {};
@@ -61,7 +65,7 @@ Outcome<void> ValidationPoints::simulate_all() {
   };
   if (auto done = unless_stopped(simulate_each, kept); !done) return done;
   for (const Point& point : points_) {
-    if (!*point.ended && point.ended->error().exit_code != kUserError) return std::unexpected(point.ended->error());
+    if (point.ended && !*point.ended && point.ended->error().exit_code != kUserError) return std::unexpected(point.ended->error());
   }
   return {};
 }

@@ -29,11 +29,18 @@ Outcome<configs::Result> simulate_variant(const VariedScenario& scenario, const 
                                           const RunOptions& how) {
   workloads::KernelMaker kernels(scenario.file);
   auto planned = plan_with(scenario, extra, kernels);
+  if (!planned && !extra.empty()) {
+    // Of the variant, or of a disk? Without what it sets, the scenario was simulated before.
+    if (const auto base = plan_with(scenario, {}, kernels); !base) return cannot_write(base.error().text());
+    planned = plan_with(scenario, extra, kernels);
+  }
   if (!planned) return std::unexpected(Failure(planned.error()));
   auto results = Runner(kernels, scenario.command_line, how).run({std::move(*planned)});
   if (!results) return std::unexpected(results.error());
   return std::move(results->front());
 }
+
+bool is_of_the_variant(const Failure& failure) { return failure.exit_code == kUserError || failure.exit_code == kDeadlock; }
 
 std::string why_not_run(const Failure& failure) {
   static const std::regex kPlace(R"(--set [^:]*: |.*?:\d+:\d+: )");

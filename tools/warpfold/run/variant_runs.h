@@ -21,6 +21,8 @@ Expected<Planned> plan_variant(const VariedScenario& scenario, const std::vector
 Outcome<configs::Result> simulate_variant(const VariedScenario& scenario, const std::vector<std::string>& extra,
                                           const RunOptions& how);
 
+// Nothing else failed: neither the program, nor a file that can no longer be read.
+bool is_of_the_variant(const Failure& failure);
 // The first line of a failure, without the place or the setting that it was found at: the variant is at fault.
 std::string why_not_run(const Failure& failure);
 

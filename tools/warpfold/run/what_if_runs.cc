@@ -94,10 +94,10 @@ Outcome<configs::Result> ask_what_if(const WhatIfQuestion& question, const RunOp
         fill_variation(*base, *varied, variation);
         trials[t].error_bound = base->fold().error_bound() + varied->fold().error_bound();
         if (unexpected(trials[t])) explain(*base, *varied, variation);
-      } else if (varied.error().exit_code == kInternalError) {
-        failures[t] = varied.error();
-      } else {
+      } else if (is_of_the_variant(varied.error())) {
         variation.set_not_run(why_not_run(varied.error()));
+      } else {
+        failures[t] = varied.error();
       }
       bar.step();
     });

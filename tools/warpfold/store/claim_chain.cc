@@ -11,6 +11,7 @@
 #include <iomanip>
 #include <sstream>
 
+#include "configs/write_file.h"
 #include "escape/quoted.h"
 
 namespace warpfold::cli {
@@ -32,13 +33,11 @@ std::optional<ClaimChain::Claim> ClaimChain::read(size_t begin, int generation) 
 // failed, when the answer was lost; the second name of the file tells.
 Outcome<ClaimChain::Made> ClaimChain::make(size_t begin, int generation, size_t end) const {
   const std::filesystem::path draft = folder_ / ("draft-" + presence_.name());
-  std::ofstream file(draft);
-  file << end << ' ' << presence_.name() << '\n';
-  file.close();
   const auto failed = [&](int error) {
-    return user_error("cannot claim points in " + escape::quoted_path(folder_.string()) + ": " + std::strerror(error));
+    return cannot_write("cannot claim points in " + escape::quoted_path(folder_.string()) + ": " + std::strerror(error));
   };
-  if (!file) return failed(errno);
+  const auto written = write_file(draft.string(), std::to_string(end) + " " + presence_.name() + "\n", FileWriter::Sync::kNo);
+  if (!written) return cannot_write(written.error().text());
   const int linked = link(draft.c_str(), path(begin, generation).c_str());
   const int error = errno;
   struct stat status{};

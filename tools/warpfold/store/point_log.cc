@@ -11,8 +11,10 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/write_file.h"
 #include "escape/quoted.h"
 #include "tools/warpfold/figures/content_hash.h"
+#include "tools/warpfold/render/output.h"
 
 namespace warpfold::cli {
 
@@ -35,9 +37,7 @@ std::string to_line(const std::string& key, uint64_t milliseconds, const configs
 }  // namespace
 
 Outcome<void> PointLog::open() {
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  if (error) return user_error("cannot make the folder " + escape::quoted_path(folder_.string()) + ": " + error.message());
+  if (auto made = make_folder(folder_.string()); !made) return made;
   refresh();
   return {};
 }
@@ -98,19 +98,21 @@ std::optional<configs::StudyPoint> PointLog::find(const std::string& key) const 
   return point;
 }
 
-// Closed after each line: that is when an NFS client sends it to the server.
+// Closed after each line: that is when an NFS client sends it to the server. Of a line that cannot be written nothing stays, or the
+// next one would not begin where a line does.
 Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, const configs::StudyPoint& point) {
   const std::string line = to_line(key, milliseconds, point);
   const std::string file = writer_ + std::string(kExtension);
   const std::lock_guard lock(mutex_);
-  const int log = ::open((folder_ / file).c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-  const ssize_t written = log < 0 ? -1 : write(log, line.data(), line.size());
-  const int error = errno;
-  const bool closed = log >= 0 && close(log) == 0;
-  if (written != static_cast<ssize_t>(line.size()) || !closed) {
-    return user_error("cannot write " + escape::quoted_path((folder_ / file).string()) + ": " +
-                      std::strerror(written < 0 ? error : ENOSPC));
+  const int log = open_file((folder_ / file).c_str(), O_WRONLY | O_APPEND | O_CREAT, 0666);
+  int error = log < 0 ? errno : 0;
+  if (log >= 0) {
+    const off_t end = lseek(log, 0, SEEK_END);
+    error = write_all(log, line);
+    if (error != 0) (void)ftruncate(log, end);
+    if (close(log) != 0 && error == 0 && errno != EINTR) error = errno;
   }
+  if (error != 0) return cannot_write("cannot write " + escape::quoted_path((folder_ / file).string()) + ": " + std::strerror(error));
   read_on(file);
   return {};
 }

@@ -50,9 +50,7 @@ PointStore::PointStore(std::string folder, std::unique_ptr<Presence> presence)
 Outcome<std::string> PointStore::write_plan(const std::vector<std::string>& keys) const {
   const std::string text = text_of(keys);
   const std::string plan = content_hash(text);
-  std::error_code error;
-  std::filesystem::create_directories(folder_of(plan), error);
-  if (error) return user_error("cannot make the folder " + escape::quoted_path(folder_of(plan)) + ": " + error.message());
+  if (auto made = make_folder(folder_of(plan)); !made) return std::unexpected(made.error());
   if (auto written = write_output(folder_of(plan) + "/plan", text); !written) return std::unexpected(written.error());
   return plan;
 }

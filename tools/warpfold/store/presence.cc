@@ -16,7 +16,9 @@
 #include <sstream>
 #include <utility>
 
+#include "configs/write_file.h"
 #include "escape/quoted.h"
+#include "tools/warpfold/render/output.h"
 
 namespace warpfold::cli {
 
@@ -93,9 +95,7 @@ void touch(const fs::path& path) { utimensat(AT_FDCWD, path.c_str(), nullptr, 0)
 }  // namespace
 
 Outcome<std::unique_ptr<Presence>> Presence::announce(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return user_error("cannot make the folder " + escape::quoted_path(folder) + ": " + error.message());
+  if (auto made = make_folder(folder); !made) return std::unexpected(made.error());
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   const Fields fields = own_fields();
@@ -103,11 +103,11 @@ Outcome<std::unique_ptr<Presence>> Presence::announce(const std::string& folder)
   const std::string name = std::string(host.data()) + "-" + field(fields, "process") + "-" + field(fields, "start") + "-" +
                            first_word("/proc/sys/kernel/random/boot_id").substr(0, 8) + "-" + std::to_string(count++);
   std::unique_ptr<Presence> presence(new Presence(folder, name));
-  const fs::path path = presence->folder_ / name;
-  std::ofstream file(path);
-  for (const auto& [key, value] : fields) file << key << ' ' << value << '\n';
-  file.close();
-  if (!file) return user_error("cannot write " + escape::quoted_path(path.string()));
+  std::string text;
+  for (const auto& [key, value] : fields) text += key + " " + value + "\n";
+  const auto written = write_file((presence->folder_ / name).string(), text, FileWriter::Sync::kNo);
+  if (!written) return cannot_write(written.error().text());
+  presence->forget_killed(host.data());
   return presence;
 }
 
@@ -124,6 +124,14 @@ Presence::~Presence() { withdraw(); }
 
 void Presence::forget(const std::string& name) const {
   if (!name.empty()) unlink((folder_ / name).c_str());
+}
+
+void Presence::forget_killed(const std::string& host) const {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(host + "-") && !alive(name)) forget(name);
+  }
 }
 
 void Presence::withdraw() const { unlink((folder_ / name_).c_str()); }

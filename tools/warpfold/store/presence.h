@@ -21,7 +21,8 @@ class Presence {
   static constexpr std::chrono::seconds kTouched{10};
   static constexpr std::chrono::seconds kSilence{60};
 
-  // Makes the folder and the file. Fails where the folder cannot be written.
+  // Makes the folder and the file, and removes those of processes of this machine that were killed. Fails where the folder cannot
+  // be written.
   static Outcome<std::unique_ptr<Presence>> announce(const std::string& folder);
   ~Presence();
   Presence(const Presence&) = delete;
@@ -35,6 +36,8 @@ class Presence {
 
  private:
   Presence(std::filesystem::path folder, std::string name);
+
+  void forget_killed(const std::string& host) const;
 
   std::filesystem::path folder_;
   std::string name_;
