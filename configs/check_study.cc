@@ -13,13 +13,20 @@ namespace {
 
 std::string indexed(const std::string& field, int index) { return field + "[" + std::to_string(index) + "]"; }
 
+// Points of a grid are listed before conditions, samples and bisections choose among them. assumed: ten times the size at which the
+// store of points was measured (decision 35).
+constexpr uint64_t kMostPoints = 1'000'000;
+
 std::optional<Finding> check_axes(const Study& study) {
   if (study.axis().empty()) return Finding{"axis", "no axis: a study varies something"};
+  uint64_t points = 1;
   for (int i = 0; i < study.axis_size(); ++i) {
     const Axis& axis = study.axis(i);
     const std::string path = indexed("axis", i);
     if (axis.name().empty()) return Finding{path, "an axis has no name"};
     if (axis.value().empty()) return Finding{path, "axis " + in_quotes(axis.name()) + " has no value"};
+    points *= static_cast<uint64_t>(axis.value_size());  // at most 2^31 a factor, and 10^6 before it
+    if (points > kMostPoints) return Finding{path, "the grid has more than " + std::to_string(kMostPoints) + " points"};
     for (int other = 0; other < i; ++other) {
       if (study.axis(other).name() == axis.name()) return Finding{path + ".name", "a second axis called " + in_quotes(axis.name())};
     }
