@@ -1,5 +1,5 @@
 // Runs a fuzz target where libFuzzer is not linked: on prefixes of the files of a folder and on inputs made of the files.
-//   fuzz_NAME FOLDER MUTATIONS
+//   fuzz_NAME FOLDER PREFIXES MUTATIONS       (so many prefixes of each file at most, so many inputs made of all files)
 // The files are taken in order of their names, so that a number stands for one input; it is said where an input ends the program.
 
 #include <unistd.h>
@@ -73,7 +73,9 @@ class Runs {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc != 4) return 2;
+  const size_t prefixes = std::stoul(argv[2]);
+  const size_t mutations = std::stoul(argv[3]);
   for (const int signal : {SIGABRT, SIGILL, SIGSEGV, SIGFPE}) std::signal(signal, keep_input);
   std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(argv[1])) paths.push_back(entry.path());
@@ -84,13 +86,13 @@ int main(int argc, char** argv) {
   for (size_t f = 0; f < files.size(); ++f) {
     const std::string& file = files[f];
     const std::string name = paths[f].filename().string();
-    const size_t step = 1 + file.size() / kPrefixes;
+    const size_t step = 1 + file.size() / prefixes;
     for (size_t size = 0; size < file.size(); size += step)
       runs.run(file.substr(0, size), name + " to byte " + std::to_string(size));
     runs.run(file, name);
   }
   warpfold::fuzz::Mutator mutator(files, 1);
-  for (int mutation = 0; mutation < std::stoi(argv[2]) && !files.empty(); ++mutation)
+  for (size_t mutation = 0; mutation < mutations && !files.empty(); ++mutation)
     runs.run(mutator.next(), "mutation " + std::to_string(mutation));
   return runs.finish();
 }

@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.h>
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -246,7 +247,7 @@ class MessageReader {
     const std::string text = digits(start);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) wrong(start, field, "a number");
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) wrong(start, field, "a number");
     return value;
   }
 
