@@ -14,7 +14,9 @@ bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
 std::string Mutator::next() {
   std::string input = any_file();
-  for (size_t changes = 1 + below(8); changes > 0; --changes) change(input);
+  size_t changes = 1 + below(8);
+  changes = 1 + below(changes);  // mostly few: an input that is wrong in many places is refused at the first
+  for (; changes > 0; --changes) change(input);
   return input;
 }
 

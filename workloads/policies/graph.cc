@@ -17,8 +17,8 @@ Graph::Graph(const configs::Scenario& scenario)
   for (int kernel = 0; kernel < scenario.kernel_size(); ++kernel) close(kernel, done);
 }
 
-// What precedes a predecessor precedes. Scenarios are checked: there is no circle. A predecessor of a predecessor adds nothing of its
-// own: of a stream, whose kernels all precede each other, only the last one is looked at.
+// What precedes a predecessor precedes. Scenarios are checked: there is no circle. A predecessor of a predecessor adds nothing of
+// its own: of a stream, whose kernels all precede each other, only the last one is looked at.
 void Graph::close(int kernel, std::vector<bool>& done) {
   if (done[kernel]) return;
   done[kernel] = true;
