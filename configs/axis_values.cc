@@ -68,9 +68,11 @@ Expected<std::vector<std::string>> multiplied(const Range& range) {
 Expected<std::vector<std::string>> logarithmic(const Range& range) {
   if (range.by < 2 || range.by > kMostValues || range.by != std::floor(range.by)) return fail("log takes how many values, from 2");
   if (range.first <= 0 || range.last <= 0) return fail("log takes ends above 0");
+  const double ratio = range.last / range.first;
+  if (!std::isnormal(ratio)) return fail("the ends of log are too far apart");
   std::vector<std::string> values;
   for (double i = 0; i < range.by; ++i) {
-    const double value = range.first * std::pow(range.last / range.first, i / (range.by - 1));
+    const double value = range.first * std::pow(ratio, i / (range.by - 1));
     std::string text = digits(range.whole ? std::round(value) : value);
     if (values.empty() || values.back() != text) values.push_back(std::move(text));
   }
@@ -114,6 +116,8 @@ std::optional<Finding> expand(const std::string& path, google::protobuf::Repeate
   for (int v = 0; v < values.size(); ++v) {
     const auto each = axis_values(values[v]);
     if (!each) return Finding{path + ".value[" + std::to_string(v) + "]", each.error().message};
+    if (expanded.size() + each->size() > kMostValues)
+      return Finding{path + ".value[" + std::to_string(v) + "]", "more than " + std::to_string(kMostValues) + " values"};
     for (const std::string& value : *each) {
       *expanded.Add() = value;
       written.push_back(static_cast<uint32_t>(v));

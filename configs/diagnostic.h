@@ -34,10 +34,4 @@ inline std::unexpected<Diagnostic> fail_at(std::string file, int line, int colum
   return std::unexpected(Diagnostic{std::move(file), line, column, std::move(message)});
 }
 
-// A name or a value, as messages show it.
-inline std::string in_quotes(std::string_view text) {
-  std::string result(1, '"');
-  return result.append(text).append(1, '"');
-}
-
 }  // namespace warpfold

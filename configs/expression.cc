@@ -65,6 +65,17 @@ class Reader {
     throw Mistake{at, "expected a number"};
   }
 
+  // One level of parentheses, `not` or a sign. The reader calls itself there, and a text of a megabyte shall not use up the stack.
+  template <typename Read>
+  Value nested(Read read) {
+    constexpr int kDeepest = 100;
+    if (depth_ == kDeepest) throw Mistake{at_, "nested more than " + std::to_string(kDeepest) + " deep"};
+    ++depth_;
+    Value value = read();
+    --depth_;
+    return value;
+  }
+
   Value condition() {
     const size_t start = at_;
     Value left = conjunction();
@@ -90,7 +101,7 @@ class Reader {
   Value negation() {
     if (!take_word("not")) return comparison();
     const size_t behind = at_;
-    return !as_condition(negation(), behind);
+    return !as_condition(nested([this] { return negation(); }), behind);
   }
 
   Value comparison() {
@@ -139,13 +150,13 @@ class Reader {
   Value operand() {
     if (at_end()) throw Mistake{at_, "expected a name, a number or a text"};
     if (take("(")) {
-      Value inner = condition();
+      Value inner = nested([this] { return condition(); });
       if (!take(")")) throw Mistake{at_, "expected )"};
       return inner;
     }
     if (take("-")) {
       const size_t behind = at_;
-      return -as_number(operand(), behind);
+      return -as_number(nested([this] { return operand(); }), behind);
     }
     if (take("'")) {
       const size_t end = text_.find('\'', at_);
@@ -174,6 +185,7 @@ class Reader {
   std::string_view text_;
   const Words& words_;
   size_t at_ = 0;
+  int depth_ = 0;
 };
 
 }  // namespace

@@ -30,15 +30,26 @@ std::vector<std::string> path_steps(std::string_view path) {
   return split(dotted, '.');
 }
 
+// Where a letter does not match, the last `*` takes one letter more: earlier ones need not be looked at again.
 bool matches(std::string_view pattern, std::string_view name) {
-  const size_t star = pattern.find(kAnyLetters);
-  if (star == std::string_view::npos) return pattern == name;
-  if (!name.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (size_t from = star; from <= name.size(); ++from) {
-    if (matches(rest, name.substr(from))) return true;
+  size_t at = 0;
+  size_t star = std::string_view::npos;  // the last one
+  size_t behind = 0;                     // of the name, where what follows it was tried
+  for (size_t letter = 0; letter < name.size();) {
+    if (at < pattern.size() && pattern[at] == kAnyLetters) {
+      star = at++;
+      behind = letter;
+    } else if (at < pattern.size() && pattern[at] == name[letter]) {
+      ++at;
+      ++letter;
+    } else if (star != std::string_view::npos) {
+      at = star + 1;
+      letter = ++behind;
+    } else {
+      return false;
+    }
   }
-  return false;
+  return pattern.find_first_not_of(kAnyLetters, at) == std::string_view::npos;
 }
 
 // The field by which elements of a list of groups are called.

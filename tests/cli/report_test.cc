@@ -62,6 +62,21 @@ TEST_F(Report, ShowsAComparisonAgain) {
   EXPECT_EQ(run({"report", "c.json"}).out, run(compare).out);
 }
 
+// A result that a comparison ranked beside one without a rank.
+TEST_F(Report, IsOneTableOfUnlikeResults) {
+  std::string ranked = read("a.json");
+  const std::string rank = "\"rank\": 0";
+  ASSERT_THAT(ranked, HasSubstr(rank));
+  write("ranked.json", ranked.replace(ranked.find(rank), rank.size(), "\"rank\": 7"));
+  for (const auto& files : {std::vector<std::string>{"a.json", "ranked.json"}, {"ranked.json", "a.json"}}) {
+    const Ended ended = run({"report", files[0], files[1], files[0], "--format", "csv"});
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr(",rank,"));
+    EXPECT_THAT(ended.out, HasSubstr(",7,"));
+    EXPECT_THAT(ended.out, HasSubstr(",,"));
+  }
+}
+
 TEST_F(Report, WritesAPageBesideWhatItPrints) {
   const Ended ended = run({"report", "a.json", "--html", "a.html"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
@@ -92,6 +107,17 @@ TEST_F(Report, NamesWhatIsWrongWithItsInput) {
   EXPECT_EQ(refusal("{\"results\": []}"),
             "bad.json:1:1: expected a result of simulate, compare or model (--format json), found a comparison without results\n");
   EXPECT_EQ(refusal(""), "bad.json:1:1: expected a result of simulate, compare or model (--format json), found an empty file\n");
+  // Changed by hand: tables take all kernels to have the same states, pages a number to be one.
+  EXPECT_EQ(refusal(R"({"kernels": [{"name": "a", "states": [{"state": "wait"}]}, {"name": "b", "states": []}]})"),
+            "bad.json:1:1: expected a result of simulate, compare or model (--format json), found one that does not hold together: "
+            "kernel \"b\" has other states than kernel \"a\"\n");
+  EXPECT_THAT(refusal(R"({"results": [{"kernels": []}]})"), HasSubstr("a comparison with a result without kernels"));
+  EXPECT_THAT(refusal(R"({"kernels": [{"name": "a"}], "model": {}})"),
+              HasSubstr("kernel \"a\" of the limiter model has no limiters"));
+  EXPECT_THAT(refusal(R"({"kernels": [{"name": "a"}], "what_if": {}})"), HasSubstr("what_if has no resources"));
+  EXPECT_THAT(refusal(R"({"kernels": [{"name": "a"}], "power": {}})"), HasSubstr("power is of 0 kernels, the result of 1"));
+  for (const std::string number : {"nan", "inf", "-inf", "1e999"})
+    EXPECT_EQ(refusal("{\"total_time_us\": " + number + "}"), "bad.json:1:19: total_time_us takes a number\n");
   EXPECT_THAT(run({"report", "none.json"}).err, HasSubstr("none.json"));
   EXPECT_THAT(files(), Not(testing::Contains("bad.html")));
 }

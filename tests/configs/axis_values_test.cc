@@ -48,6 +48,7 @@ TEST(AxisValues, NamesWhatIsWrong) {
   EXPECT_EQ(text_of("1..9 stop 2"), "a range goes by step, times or log, not \"stop\"; did you mean \"step\"?");
   EXPECT_EQ(text_of("1..9 step"), "a range is \"FIRST..LAST step NUMBER\", with step, times or log, not \"1..9 step\"");
   EXPECT_EQ(text_of("1..1e9"), "more than 100000 values");
+  EXPECT_EQ(text_of("1e-300..1e300 log 3"), "the ends of log are too far apart");
 }
 
 class StudyAxes : public InScratchFolder {
@@ -80,6 +81,10 @@ TEST_F(StudyAxes, MistakesHaveTheirPlace) {
             "study.textproto:3:32: axis \"a\" has 3 values, and along with it \"b\" has 1");
   EXPECT_EQ(error_of("axis { name: \"a\" value: \"1\" along { name: \"a\" value: \"1\" } }"),
             "study.textproto:3:37: \"a\" varies twice");
+  EXPECT_EQ(error_of("axis { name: \"a\" value: \"1..60000\" value: \"60001..100001\" }"),
+            "study.textproto:3:36: more than 100000 values");
+  EXPECT_EQ(error_of("axis { name: \"a\" value: \"1..50000\" }\naxis { name: \"b\" value: \"1..50000\" }"),
+            "study.textproto:4:1: the grid has more than 1000000 points");
   EXPECT_EQ(error_of("axis { name: \"a\" value: \"1\" along { value: \"1\" } }"),
             "study.textproto:3:29: what varies along with axis \"a\" has no name");
 }

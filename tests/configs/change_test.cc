@@ -58,6 +58,17 @@ TEST_F(Changes, WithAWildcardAreOfEveryKernelThatHasTheField) {
   EXPECT_EQ(load({"gpu.sm.tensor.*_entries=5"}).gpu().sm().tensor().wgmma_fifo_entries(), 5);
 }
 
+// Eighty of them once took longer than anyone waits: each doubled the ways to share out the letters.
+TEST_F(Changes, TakeAnyNumberOfWildcardsInAName) {
+  const std::string stars(80, '*');
+  EXPECT_EQ(load({"kernel." + stars + "fc*1*.priority=3"}).kernel(2).priority(), 3);
+  EXPECT_EQ(load({"kernel.*f*c*1.priority=3"}).kernel(2).priority(), 3);
+  EXPECT_EQ(load({"kernel.fc1**.priority=3"}).kernel(2).priority(), 3);
+  const auto none = load_scenario("base.textproto", {"kernel." + stars + "x.priority=3"});
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, testing::HasSubstr("no kernel"));
+}
+
 TEST_F(Changes, OfParametersTakeWildcardsToo) {
   const Scenario scenario = load({"seq=256"});
   EXPECT_EQ(scenario.kernel(1).hopper_gemm().m(), 256);

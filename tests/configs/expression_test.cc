@@ -1,5 +1,6 @@
 #include "configs/expression.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -63,6 +64,16 @@ TEST(Expression, NamesTheMistakeAndItsPlace) {
   EXPECT_EQ(said("a + 1"), "\"a + 1\", character 1: expected a condition, such as a <= b");
   EXPECT_EQ(said("a and b"), "\"a and b\", character 6: expected a condition, such as a <= b");
   EXPECT_EQ(said("c < 1"), "\"c < 1\", character 1: no \"c\"; did you mean \"a\"?");
+}
+
+TEST(Expression, NestsOnlySoDeep) {
+  const auto nested = [](int depth) { return std::string(depth, '(') + "a == 3" + std::string(depth, ')'); };
+  EXPECT_EQ(said(nested(100)), "true");
+  EXPECT_EQ(said(nested(101)), "\"" + nested(101) + "\", character 102: nested more than 100 deep");
+  std::string negations;
+  for (int i = 0; i < 101; ++i) negations += "not ";
+  EXPECT_THAT(said(negations + "a == 3"), testing::HasSubstr("nested more than 100 deep"));
+  EXPECT_THAT(said(std::string(1'000'000, '-') + "1 == 1"), testing::HasSubstr("nested more than 100 deep"));
 }
 
 }  // namespace

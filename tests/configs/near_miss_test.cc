@@ -25,6 +25,7 @@ TEST(NearestName, IsTheClosestOfTheKnown) {
 TEST(NearestName, IsNothingWhereNoneIsNear) {
   EXPECT_EQ(nearest_name("banana", {"heads", "queries", "keys"}), "");
   EXPECT_EQ(nearest_name("x", {}), "");
+  EXPECT_EQ(nearest_name(std::string(100'000'000, 'x'), {"heads", "queries"}), "");  // at once
 }
 
 TEST(Suggestion, NamesTheNearestOrElseAll) {

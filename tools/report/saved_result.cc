@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <regex>
 #include <utility>
 
@@ -43,6 +44,22 @@ Kind kind_of(const std::vector<std::string>& keys) {
 
 std::unexpected<Diagnostic> not_a_result(const std::string& file, const std::string& what) {
   return fail_at(file, 1, 1, "expected a result of simulate, compare or model (--format json), found " + what);
+}
+
+// What every result has that a command wrote, and all that shows results relies on. A file that was changed by hand may lack it.
+std::optional<std::string> missing_part(const configs::Result& result) {
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    if (!std::ranges::equal(kernel.states(), result.kernels(0).states(), {}, &configs::StateCycles::state,
+                            &configs::StateCycles::state))
+      return "kernel " + escape::quoted(kernel.name()) + " has other states than kernel " + escape::quoted(result.kernels(0).name());
+    if (result.has_model() && kernel.limiters().empty())
+      return "kernel " + escape::quoted(kernel.name()) + " of the limiter model has no limiters";
+  }
+  if (result.has_power() && result.power().kernels_size() != result.kernels_size())
+    return "power is of " + std::to_string(result.power().kernels_size()) + " kernels, the result of " +
+           std::to_string(result.kernels_size());
+  if (result.has_what_if() && result.what_if().resources().empty()) return "what_if has no resources";
+  return std::nullopt;
 }
 
 void add_run(const configs::Result& result, std::string label, std::string path, const std::string& file, configs::Report& report) {
@@ -108,6 +125,10 @@ Expected<void> add_file(const std::string& file, const std::string& prefix, conf
     configs::Comparison comparison;
     if (auto read = read_json(file, *text, comparison); !read) return read;
     if (comparison.results().empty()) return not_a_result(file, "a comparison without results");
+    for (const configs::Result& each : comparison.results()) {
+      if (each.kernels().empty()) return not_a_result(file, "a comparison with a result without kernels");
+      if (const auto missing = missing_part(each)) return not_a_result(file, "one that does not hold together: " + *missing);
+    }
     add(comparison, prefix, file, report);
     return {};
   }
@@ -118,6 +139,7 @@ Expected<void> add_file(const std::string& file, const std::string& prefix, conf
   configs::Result result;
   if (auto read = read_json(file, *text, result); !read) return read;
   if (result.kernels().empty()) return not_a_result(file, "a result without kernels");
+  if (const auto missing = missing_part(result)) return not_a_result(file, "one that does not hold together: " + *missing);
   add(result, prefix, file, report);
   return {};
 }

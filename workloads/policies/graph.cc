@@ -17,16 +17,18 @@ Graph::Graph(const configs::Scenario& scenario)
   for (int kernel = 0; kernel < scenario.kernel_size(); ++kernel) close(kernel, done);
 }
 
-// What precedes a predecessor precedes. Scenarios are checked: there is no circle.
+// What precedes a predecessor precedes. Scenarios are checked: there is no circle. A predecessor of a predecessor adds nothing of
+// its own: of a stream, whose kernels all precede each other, only the last one is looked at.
 void Graph::close(int kernel, std::vector<bool>& done) {
   if (done[kernel]) return;
   done[kernel] = true;
   const std::vector<bool> direct = before_[kernel];
-  for (int other = 0; other < scenario_.kernel_size(); ++other) {
-    if (!direct[other]) continue;
+  std::vector<bool> added(direct.size());
+  for (int other = scenario_.kernel_size() - 1; other >= 0; --other) {
+    if (!direct[other] || added[other]) continue;
     close(other, done);
     for (int earlier = 0; earlier < scenario_.kernel_size(); ++earlier) {
-      if (before_[other][earlier]) before_[kernel][earlier] = true;
+      if (before_[other][earlier]) before_[kernel][earlier] = added[earlier] = true;
     }
   }
 }

@@ -148,7 +148,26 @@ std::string result_text(const configs::Result& result) {
          section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
 }
 
-std::vector<std::string> csv_columns(const configs::Result& result) {
+// What some of the results of a table have, others may not: results of several commands stand in one.
+struct CsvParts {
+  bool rank = false;  // of a comparison
+  bool power = false;
+  std::vector<std::string> states;
+};
+
+CsvParts csv_parts(const std::vector<const configs::Result*>& results) {
+  CsvParts parts;
+  for (const configs::Result* result : results) {
+    parts.rank = parts.rank || result->rank() > 0;
+    parts.power = parts.power || result->has_power();
+    for (const configs::StateCycles& state : result->kernels(0).states()) {
+      if (std::ranges::find(parts.states, state.state()) == parts.states.end()) parts.states.push_back(state.state());
+    }
+  }
+  return parts;
+}
+
+std::vector<std::string> csv_columns(const CsvParts& parts) {
   std::vector<std::string> columns{"scenario",
                                    "policy",
                                    "gpu",
@@ -174,13 +193,13 @@ std::vector<std::string> csv_columns(const configs::Result& result) {
                                    "fold_mode",
                                    "fold_error_bound",
                                    "instructions_replayed"};
-  if (result.rank() > 0) columns.emplace_back("rank");  // of a comparison
-  if (result.has_power()) std::ranges::copy(power_csv_columns(), std::back_inserter(columns));
-  for (const configs::StateCycles& state : result.kernels(0).states()) columns.push_back(state.state());
+  if (parts.rank) columns.emplace_back("rank");
+  if (parts.power) std::ranges::copy(power_csv_columns(), std::back_inserter(columns));
+  std::ranges::copy(parts.states, std::back_inserter(columns));
   return columns;
 }
 
-void add_csv_rows(const configs::Result& result, Table& table) {
+void add_csv_rows(const configs::Result& result, const CsvParts& parts, Table& table) {
   constexpr int kDecimals = 6;
   for (int k = 0; k < result.kernels_size(); ++k) {
     const configs::KernelResult& kernel = result.kernels(k);
@@ -210,14 +229,26 @@ void add_csv_rows(const configs::Result& result, Table& table) {
                           result.fold().mode(),
                           Cell(result.fold().error_bound(), kDecimals),
                           result.instructions_replayed()};
-    if (result.rank() > 0) row.emplace_back(uint64_t{result.rank()});
+    if (parts.rank) row.push_back(result.rank() > 0 ? Cell(uint64_t{result.rank()}) : Cell(""));
     if (result.has_power()) {
       std::ranges::copy(power_csv_cells(result), std::back_inserter(row));
       row.emplace_back(result.power().kernels(k).joules(), kDecimals);
+    } else if (parts.power) {
+      row.insert(row.end(), power_csv_columns().size(), Cell(""));
     }
-    for (const configs::StateCycles& state : kernel.states()) row.emplace_back(uint64_t{state.warp_cycles()});
+    for (const std::string& name : parts.states) {
+      const auto state = std::ranges::find(kernel.states(), name, &configs::StateCycles::state);
+      row.push_back(state == kernel.states().end() ? Cell("") : Cell(uint64_t{state->warp_cycles()}));
+    }
     table.add(std::move(row));
   }
+}
+
+std::string csv_of(const std::vector<const configs::Result*>& results) {
+  const CsvParts parts = csv_parts(results);
+  Table table(csv_columns(parts));
+  for (const configs::Result* result : results) add_csv_rows(*result, parts, table);
+  return table.csv();
 }
 
 // One line a policy.
@@ -279,11 +310,8 @@ std::string render_result(const configs::Result& result, Format format) {
       return result_text(result);
     case Format::kJson:
       return to_json(result);
-    case Format::kCsv: {
-      Table table(csv_columns(result));
-      add_csv_rows(result, table);
-      return table.csv();
-    }
+    case Format::kCsv:
+      return csv_of({&result});
   }
   throw std::logic_error("a format without a rendering");
 }
@@ -294,11 +322,8 @@ std::string render_comparison(const configs::Comparison& comparison, Format form
       return comparison_text(comparison);
     case Format::kJson:
       return to_json(comparison);
-    case Format::kCsv: {
-      Table table(csv_columns(comparison.results(0)));
-      for (const configs::Result& result : comparison.results()) add_csv_rows(result, table);
-      return table.csv();
-    }
+    case Format::kCsv:
+      return csv_of({comparison.results().pointer_begin(), comparison.results().pointer_end()});
   }
   throw std::logic_error("a format without a rendering");
 }
