@@ -34,7 +34,7 @@ int Tape::input(const std::string& name, const Dimensions& dimensions) {
   return add_tensor({.name = name, .role = Role::kActivation, .dimensions = dimensions});
 }
 int Tape::weight(const std::string& name, const Dimensions& dimensions) {
-  return add_tensor({.name = name, .role = Role::kWeight, .dimensions = dimensions});
+  return add_tensor({.name = name, .role = Role::kWeight, .dimensions = dimensions, .split = in_split_});
 }
 int Tape::part(int whole, const std::string& name, const Dimensions& dimensions) {
   return add_tensor({.name = name,
@@ -64,7 +64,7 @@ Tape::Made Tape::add(Operator made, const std::vector<Tensor>& outputs) {
 
 Operator Tape::over(const std::string& name, Work work, const std::vector<int>& inputs, const Dimensions& independent,
                     const Dimensions& reduction) const {
-  Operator made{.name = name, .work = work, .kind = class_of(work), .pass = pass_, .attention = in_attention_};
+  Operator made{.name = name, .work = work, .kind = class_of(work), .pass = pass_, .attention = in_attention_, .split = in_split_};
   made.independent = independent;
   made.reduction = reduction;
   made.inputs = inputs;
@@ -219,6 +219,7 @@ int Tape::scatter(const std::string& name, int x, const Dimensions& made) {
 int Tape::gather(const std::string& name, int x, const Dimensions& made) {
   return transfer(name, Work::kAllGather, Work::kReduceScatter, x, made);
 }
+  in_split_ = false;
 
 void Tape::backward(int output) {
   pass_ = Pass::kBackward;

@@ -171,11 +171,10 @@ class Planner {
 constexpr double kWordBytes = 2;
 double state_bytes(configs::Optimiser optimiser) { return optimiser == configs::ADAM ? 12 : optimiser == configs::SGD ? 4 : 0; }
 
-// On a GPU of the whole model, whose layers it shares with tensor_parallel - 1 others and the rest with none.
+// On a GPU of the whole model, whose layers' split weights it shares with tensor_parallel - 1 others and the rest with none.
 void add_states(const configs::TransformerModel& model, const Graph& graph, configs::LayerMemory& memory) {
   const layer::Parameters all = layer::parameters_of(model, graph);
-  const double parameters = static_cast<double>(all.layers) / static_cast<double>(model.tensor_parallel()) +
-                            static_cast<double>(all.embedding + all.output);
+  const auto parameters = static_cast<double>(all.on_gpu + all.embedding + all.output);
   const auto shared = [&](double bytes, uint64_t stage) {
     return parameters * bytes / (model.zero_stage() >= stage ? static_cast<double>(model.data_parallel()) : 1) / 1e9;
   };
