@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "configs/layer.pb.h"
@@ -100,6 +101,35 @@ TEST_F(Layer, RecomputesUntilActivationsFit) {
 }
 
 // What the link hides costs nothing, so that less is made again; beyond that it is exposed, where nothing else is left.
+// Kernels of one name, as bert_large's two BDRLN, are told apart by their places.
+TEST_F(Layer, TellsKernelsOfOneNameApart) {
+  const auto bert = [this](const std::vector<std::string>& more) {
+    std::vector<std::string> all{
+        "layer", WARPFOLD_SOURCE_DIR "/configs/models/bert_large.textproto", "--gpu", kH100, "--fused", "--no-simulation"};
+    all.insert(all.end(), more.begin(), more.end());
+    return message<configs::LayerReport>(all);
+  };
+  const configs::LayerMemory one = bert({"--activations", "60"}).memory();
+  const configs::LayerMemory both = bert({"--activations", "40"}).memory();
+  std::vector<double> alone;
+  for (const configs::LayerActivation& each : one.activations()) {
+    if (each.kernel() == "BDRLN" && each.kept()) alone.push_back(each.recompute_us());
+  }
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_GT(both.recompute_us(), one.recompute_us());
+  EXPECT_LE(both.recompute_us(), one.recompute_us() + alone.front() + 1e-6);
+
+  const configs::LayerReport sent = bert({"--set", "data_parallel=4", "--set", "data_link_gb_per_s=400"});
+  const configs::LayerVersion& fused = sent.versions(2);
+  for (const configs::LayerTransfer& each : fused.overlap().transfers()) {
+    ASSERT_EQ(each.beside_kernels_size(), each.beside_size());
+    const std::set<uint32_t> places(each.beside_kernels().begin(), each.beside_kernels().end());
+    EXPECT_EQ(static_cast<int>(places.size()), each.beside_size()) << each.name();
+    for (int i = 0; i < each.beside_size(); ++i)
+      EXPECT_EQ(fused.kernels(static_cast<int>(each.beside_kernels(i))).name(), each.beside(i));
+  }
+}
+
 TEST_F(Layer, OffloadsWhatTheLinkHides) {
   const std::vector<std::string> less{"--no-simulation", "--activations", "60"};
   const auto with_link = [&](const std::string& budget, const std::string& rate) {
