@@ -121,7 +121,7 @@ class Mapper {
   uint64_t columns_of(const Operator& first) const {
     if (!first.reduction.empty()) return volume(first.reduction);
     const uint64_t elements = volume(first.independent);
-    const uint64_t shared = first.inputs.size() > 1 ? graph_.tensor(first.inputs[1]).words() : elements;
+    const uint64_t shared = first.inputs.size() > 1 ? volume(graph_.tensor(first.inputs[1]).dimensions) : elements;
     return shared < elements ? shared : first.independent.back().size;
   }
 

@@ -22,6 +22,7 @@ std::string text_of(const Dimensions& all) {
   for (const Dimension& each : all) text += (text.empty() ? "" : " ") + each.name;
   return "(" + text + ")";
 }
+    if (auto fault = statistics()) return fault;
 
 class Fitter {
  public:
@@ -51,6 +52,38 @@ class Fitter {
 
  private:
   using Fault = std::optional<Misfit>;
+  // Statistics of rows are what normalisations and attention make beside their result, and what their gradients read of it.
+  static bool takes_statistic(Work work, size_t input) {
+    switch (work) {
+      case Work::kLayerNormGradient:
+      case Work::kRmsNormGradient:
+      case Work::kLayerNormWeightGradient:
+      case Work::kRmsNormWeightGradient:
+        return input == 2;
+      case Work::kAttentionGradient:
+        return input == 5;
+      default:
+        return false;
+    }
+  }
+  static bool makes_statistic(Work work, size_t output) {
+    return output == 1 && (work == Work::kLayerNorm || work == Work::kRmsNorm || work == Work::kAttention);
+  }
+
+  Fault statistics() const {
+    const auto refusal = [&](const char* verb, const Tensor& tensor) {
+      return work() + " " + verb + " a tensor of elements, not " + in_quotes(tensor.name) + ", a statistic of rows";
+    };
+    for (size_t i = 0; i < each_.inputs.size(); ++i) {
+      if (input(i).role == Role::kStatistic && !takes_statistic(each_.work, i))
+        return Misfit{static_cast<int>(i), refusal("reads", input(i))};
+    }
+    for (size_t i = 0; i < each_.outputs.size(); ++i) {
+      if (output(i).role == Role::kStatistic && !makes_statistic(each_.work, i)) return Misfit{-1, refusal("makes", output(i))};
+    }
+    return std::nullopt;
+  }
+
 
   const Tensor& input(size_t i) const { return graph_.tensor(each_.inputs[i]); }
   const Tensor& output(size_t i) const { return graph_.tensor(each_.outputs[i]); }
