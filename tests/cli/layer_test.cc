@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "configs/layer.pb.h"
+#include "configs/load.h"
 #include "program.h"
 #include "tests/source_dir.h"
 
@@ -172,6 +173,18 @@ TEST_F(Layer, GivesActivationsWhatStatesLeave) {
 TEST_F(Layer, TakesSettingsOfTheGpu) {
   const configs::LayerReport twice = layer({"--no-simulation", "--set", "gpu.sm.tensor.scale=2"});
   EXPECT_NEAR(twice.tensor_tflops(), 2 * layer({"--no-simulation"}).tensor_tflops(), 1e-6);
+}
+
+// A GPU file need not state a data sheet: peaks are what its tensor cores do at its clock.
+TEST_F(Layer, DerivesThePeakThatNoDataSheetStates) {
+  configs::Gpu gpu = configs::load_gpu(kH100).value();
+  const double stated = gpu.data_sheet().fp16_tflops() * gpu.clock_mhz() / gpu.data_sheet().tensor_clock_mhz();
+  gpu.clear_data_sheet();
+  write("bare.textproto", gpu.DebugString());
+  const auto bare =
+      message<configs::LayerReport>({"layer", kLlama, "--gpu", "bare.textproto", "--set", "sequence=1024", "--no-simulation"});
+  EXPECT_NEAR(bare.tensor_tflops(), stated, 0.5);
+  EXPECT_GT(bare.versions(0).time_us(), 0);
 }
 
 TEST_F(Layer, CsvHasARowForEachKernel) {

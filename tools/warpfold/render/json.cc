@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <stdexcept>
 
 #include "configs/printable.h"
@@ -135,6 +136,7 @@ std::string json_string(std::string_view text) {
 }
 
 std::string json_number(double number) {
+  if (!std::isfinite(number)) throw std::logic_error("a figure that is no number: " + std::to_string(number));
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
   return {buffer.data(), end};

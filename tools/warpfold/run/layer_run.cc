@@ -222,6 +222,8 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
   if (auto run = simulations.run(); !run) return std::unexpected(run.error());
 
   const Peaks peaks = peaks_of(request.gpu);
+  if (peaks.tensor_tflops == 0)
+    return user_error(request.gpu.name() + ": no peak of products is known; state data_sheet.fp16_tflops");
   configs::LayerReport report;
   report.set_version(WARPFOLD_VERSION);
   report.set_command_line(request.command_line);
