@@ -320,8 +320,7 @@ std::optional<Finding> check_gemm_reduction(const GemmReduction& reduction, cons
   check.size("n", reduction.n());
   check.product("elements of the result", {reduction.m(), reduction.n()}, kMostOutput);
   check.require(reduction.parts() >= 2 && reduction.parts() <= kMostParts, "parts", "must be from 2 to 64", reduction.parts());
-  if (reduction.has_output_type() && reduction.output_type() != BF16 && reduction.output_type() != FP16)
-    check.fault("output_type", "output_type must be BF16 or FP16, not " + ElementType_Name(reduction.output_type()));
+  if (reduction.output_type() == FP4) check.fault("output_type", "output_type must be BF16, FP16, FP32 or FP8, not FP4");
   return check.result();
 }
 
