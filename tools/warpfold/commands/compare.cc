@@ -87,7 +87,7 @@ Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& want
 
 // The page shows when what ran under the fastest policy; timelines of all of them would be megabytes.
 Outcome<void> write_page(const std::string& path, configs::Comparison comparison) {
-  const auto fastest = std::ranges::min_element(comparison.results(), {}, &configs::Result::total_cycles);
+  const auto fastest = std::ranges::min_element(comparison.results(), {}, &configs::Result::total_time_us);
   for (auto result = comparison.mutable_results()->begin(); result != comparison.mutable_results()->end(); ++result) {
     if (&*result != &*fastest) result->clear_timeline();
   }
