@@ -256,6 +256,7 @@ TEST_F(Layer, NamesTheMistake) {
   EXPECT_EQ(refusal({"--train", "1e9", "--forward"}), "--train needs the backward pass; leave out --forward\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "3", "--set", "tensor_parallel=2", "--set", "link_gb_per_s=450"}),
             "--gpus must be a multiple of the 2 that share a layer, not 3\n");
+  EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "16.9"}), "--gpus takes a number from 1 to 16777216, not \"16.9\"\n");
   EXPECT_EQ(refusal({"--no-simulation", "--activations", "8"}), "--activations 8.0: the layer's input alone takes 8.4 MB\n");
   EXPECT_EQ(refusal({"--activations", "8", "--forward"}), "--activations needs the backward pass; leave out --forward\n");
   write("wrong.textproto", "kernel {\n  operator: \"rms_nrom\" launch: \"l\"\n}\n");
