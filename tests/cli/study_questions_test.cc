@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -233,7 +234,6 @@ TEST_F(StudyQuestions, RefusesOptionsThatDoNotGoTogether) {
   EXPECT_EQ(error({}), "study study: no point of its grid is left\n");
 }
 
-}  // namespace
 // A task's script has the command line in a comment, whatever its arguments are.
 TEST_F(StudyQuestions, ACommandLineOfSeveralLinesIsNoScript) {
   write("sbatch", "#!/bin/sh\necho 7\n");
@@ -268,4 +268,5 @@ TEST_F(StudyQuestions, RefusesAConditionThatIsNoneAtSomePoint) {
             "study.textproto:3:1: \"heads > 1 or seed == 0\", character 14: expected a number at heads=2\n");
 }
 
+}  // namespace
 }  // namespace warpfold::cli

@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "configs/printable.h"
 #include "configs/read_file.h"
 #include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/study_wanted.h"
@@ -33,7 +34,7 @@ Outcome<std::string> write_script(const StudyRequest& request, const StudyArray&
   std::string line = "exec " + shell_word(how.program);
   for (const std::string& argument : how.arguments) line += " " + shell_word(argument);
   const std::string path = slurm_folder(request) + "/" + plan + ".sh";
-  const std::string text = "#!/bin/sh\n# A task of: " + request.command_line + "\n" + line + " --worker " + plan + "\n";
+  const std::string text = "#!/bin/sh\n# A task of: " + printable(request.command_line) + "\n" + line + " --worker " + plan + "\n";
   if (auto written = write_output(path, text); !written) return std::unexpected(written.error());
   return path;
 }
