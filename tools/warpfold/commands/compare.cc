@@ -22,26 +22,10 @@ struct Wanted {
   bool all = false;  // those that do not apply are left out
 };
 
-Outcome<Wanted> parse_policies(const std::string& list) {
-  Wanted wanted;
-  if (policy_option_name(list) == "all") {
-    wanted.all = true;
-    for (const policies::Policy* policy : policies::all()) wanted.kinds.push_back(policy->kind());
-    return wanted;
-  }
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    const std::string name = list.substr(at, comma - at);
-    if (policy_option_name(name) == "all") return user_error("--policies: all stands alone, not beside other policies");
-    const auto kind = policy_by_name("--policies", name, {"all"});
-    if (!kind) return std::unexpected(kind.error());
-    if (std::ranges::find(wanted.kinds, *kind) != wanted.kinds.end()) {
-      return user_error("--policies: " + name + " is given twice");
-    }
-    wanted.kinds.push_back(*kind);
-    at = comma + 1;
-  }
-  return wanted;
+Outcome<Wanted> listed_policies(const std::string& list) {
+  auto kinds = policies_in(list, true);
+  if (!kinds) return std::unexpected(kinds.error());
+  return Wanted{std::move(*kinds), policy_option_name(list) == "all"};
 }
 
 // Those that answer the scenario's question.
@@ -131,7 +115,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!*asked) return {};
   Request& request = **asked;
   request.how.timeline = options.has("html");
-  const auto wanted = options.has("policies") ? parse_policies(options.text("policies")) : policies_of(request);
+  const auto wanted = options.has("policies") ? listed_policies(options.text("policies")) : policies_of(request);
   if (!wanted) return std::unexpected(wanted.error());
 
   configs::Comparison comparison;
