@@ -5,12 +5,12 @@
 
 #include "configs/check.h"
 #include "configs/gemm_library.h"
+#include "configs/size_limits.h"
 
 namespace warpfold::configs {
 
 namespace {
 
-constexpr uint64_t kMostSize = uint64_t{1} << 26;      // rows, columns, tokens, heads
 constexpr uint64_t kMostElements = uint64_t{1} << 60;  // of random bits or scores: instruction counts stay below 2^64
 constexpr uint64_t kMostScores = uint64_t{1} << 48;    // attention: 4 x head_dim operations each stay below 2^60
 constexpr uint64_t kMostOutput = uint64_t{1} << 44;    // elements of a GEMM's result: its waves of tiles are walked one by one

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "workloads/common/occupancy.h"
+#include "workloads/common/whole_numbers.h"
 
 namespace warpfold::workloads {
 namespace {
@@ -14,8 +15,6 @@ constexpr uint32_t kLargestCluster = 16;  // CUTLASS, sm100_implicit_gemm_tma_wa
 constexpr uint32_t kFewestColumns = 32;   // of tensor memory that can be allocated: PTX ISA
 constexpr uint32_t kTensorColumns = 512;
 
-uint64_t ceil_div(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
-uint32_t or_default(uint32_t value, uint32_t standard) { return value != 0 ? value : standard; }
 std::string text(uint64_t value) { return std::to_string(value); }
 Expected<void> refuse(const std::string& what) { return fail("blackwell_gemm: " + what); }
 

@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "workloads/common/occupancy.h"
+#include "workloads/common/whole_numbers.h"
 
 namespace warpfold::workloads {
 namespace {
 
-uint64_t ceil_div(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
-uint32_t or_default(uint32_t value, uint32_t standard) { return value != 0 ? value : standard; }
 std::string text(uint64_t value) { return std::to_string(value); }
 uint32_t bytes_of(configs::ElementType type) { return type == configs::FP8 ? 1 : 2; }
 

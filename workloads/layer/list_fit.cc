@@ -4,31 +4,25 @@
 #include <vector>
 
 #include "configs/diagnostic.h"
+#include "workloads/layer/dimensions.h"
 #include "workloads/layer/signatures.h"
 
 namespace warpfold::layer {
 
 namespace {
 
-bool has(const Dimensions& all, const Dimension& one) { return std::ranges::find(all, one) != all.end(); }
-
-Dimensions without(Dimensions all, const Dimensions& left_out) {
-  std::erase_if(all, [&](const Dimension& each) { return has(left_out, each); });
-  return all;
-}
-
 std::string text_of(const Dimensions& all) {
   std::string text;
   for (const Dimension& each : all) text += (text.empty() ? "" : " ") + each.name;
   return "(" + text + ")";
 }
-    if (auto fault = statistics()) return fault;
 
 class Fitter {
  public:
   Fitter(const Graph& graph, Operator& each) : graph_(graph), each_(each) {}
 
   std::optional<Misfit> run() {
+    if (auto fault = statistics()) return fault;
     switch (signature_of(each_.work).fit) {
       case Fit::kProduct:
         return product();
@@ -52,6 +46,12 @@ class Fitter {
 
  private:
   using Fault = std::optional<Misfit>;
+
+  const Tensor& input(size_t i) const { return graph_.tensor(each_.inputs[i]); }
+  const Tensor& output(size_t i) const { return graph_.tensor(each_.outputs[i]); }
+  std::string shown(const Tensor& tensor) const { return in_quotes(tensor.name) + " " + text_of(tensor.dimensions); }
+  std::string work() const { return name_of(each_.work); }
+
   // Statistics of rows are what normalisations and attention make beside their result, and what their gradients read of it.
   static bool takes_statistic(Work work, size_t input) {
     switch (work) {
@@ -83,12 +83,6 @@ class Fitter {
     }
     return std::nullopt;
   }
-
-
-  const Tensor& input(size_t i) const { return graph_.tensor(each_.inputs[i]); }
-  const Tensor& output(size_t i) const { return graph_.tensor(each_.outputs[i]); }
-  std::string shown(const Tensor& tensor) const { return in_quotes(tensor.name) + " " + text_of(tensor.dimensions); }
-  std::string work() const { return name_of(each_.work); }
 
   // What is read has the same dimensions in the same order, or is a row of the innermost ones.
   Fault reads_like(const Tensor& read, size_t index, const Dimensions& all) const {

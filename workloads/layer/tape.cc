@@ -4,22 +4,15 @@
 #include <utility>
 
 #include "workloads/layer/counts.h"
+#include "workloads/layer/dimensions.h"
 
 namespace warpfold::layer {
 
 namespace {
 
-constexpr uint32_t kMaskBytes = 2;  // a word, as arXiv 2007.00072 counts it
-constexpr uint32_t kStateBytes = 4;
-
 Dimensions joined(const Dimensions& one, const Dimensions& other) {
   Dimensions all = one;
   all.insert(all.end(), other.begin(), other.end());
-  return all;
-}
-
-Dimensions without(Dimensions all, const Dimensions& left_out) {
-  std::erase_if(all, [&](const Dimension& each) { return std::ranges::find(left_out, each) != left_out.end(); });
   return all;
 }
 
@@ -219,7 +212,6 @@ int Tape::scatter(const std::string& name, int x, const Dimensions& made) {
 int Tape::gather(const std::string& name, int x, const Dimensions& made) {
   return transfer(name, Work::kAllGather, Work::kReduceScatter, x, made);
 }
-  in_split_ = false;
 
 void Tape::backward(int output) {
   pass_ = Pass::kBackward;
@@ -227,6 +219,7 @@ void Tape::backward(int output) {
   gradients_[output] = {like(output, "d " + graph_.tensor(output).name, Role::kGradient)};
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) (*step)();
   in_attention_ = false;
+  in_split_ = false;
   const auto tensors = static_cast<int>(graph_.tensors.size());
   for (int id = 0; id < tensors; ++id) {
     const bool of_layer = graph_.tensor(id).producer < 0 && gradients_.contains(id);

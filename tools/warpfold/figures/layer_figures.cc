@@ -19,7 +19,6 @@ using layer::Graph;
 using layer::Operator;
 using layer::OperatorClass;
 
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 double scaled(double value, bool present, double factor) { return present ? value * factor : value; }
 
 // FP32 multiply-adds a clock of an SM (CUDA C++ Programming Guide, table of arithmetic throughput).

@@ -4,14 +4,13 @@
 
 #include "sim/analytic/demand.h"
 #include "sim/sm/make_spec.h"
+#include "tools/warpfold/figures/ratio.h"
 
 namespace warpfold::cli {
 
 namespace {
 
 constexpr double kSectorBytes = 32;
-
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 sim::Demand launch_demand(const configs::Gpu& gpu, const traces::Kernel& kernel) {
   sim::Spec spec = sim::make_spec(gpu).value();
@@ -26,9 +25,9 @@ sim::Demand launch_demand(const configs::Gpu& gpu, const traces::Kernel& kernel)
 bool touches_sectors(sim::AccessKind kind) {
   return kind == sim::AccessKind::kGlobalLoad || kind == sim::AccessKind::kGlobalStore || kind == sim::AccessKind::kCopyAsync;
 }
+
 // Of a wgmma each of four warps counts the wavefronts of all.
 uint64_t sharers_of(sim::AccessKind kind) { return kind == sim::AccessKind::kWgmmaOperand ? 4 : 1; }
-
 
 void add_access(sim::AccessKind kind, const sim::AccessCounts& counts, configs::MemoryTraffic& into) {
   if (counts.requests == 0) return;
