@@ -16,9 +16,10 @@ namespace warpfold::cli {
 namespace {
 
 constexpr double kChunkBytes = 65536;  // that a CTA of all_reduce.cu moves at a time
+// assumed: long enough that the difference is 24 chunks of the steady state.
 constexpr std::array<uint64_t, 2> kChunks{12, 36};
-constexpr std::array<uint64_t, 2> kPolls{1, 9};
 // assumed: the fewest reads of a flag, and as many that their time shows beside a chunk's.
+constexpr std::array<uint64_t, 2> kPolls{1, 9};
 // A copy beside a kernel lasts so many times as long as the kernel alone. assumed: more than a copy slows any kernel; a longer copy
 // changes nothing, since the kernel's end is what counts.
 constexpr double kLonger = 1.5;
