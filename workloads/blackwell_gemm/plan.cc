@@ -3,6 +3,7 @@
 #include <bit>
 #include <string>
 
+#include "configs/architecture.h"
 #include "workloads/common/occupancy.h"
 #include "workloads/common/whole_numbers.h"
 
@@ -71,7 +72,7 @@ BlackwellPlan with_defaults(const configs::BlackwellGemm& gemm) {
 }
 
 Expected<void> check_type(const BlackwellPlan& plan, const configs::Gpu& gpu) {
-  if (!gpu.architecture().starts_with("sm_10"))
+  if (configs::product_family(gpu.architecture()) != configs::ProductFamily::kTcgen05)
     return refuse("needs a GPU with tcgen05 (sm_100, sm_103), this one is " + gpu.architecture());
   if (plan.m == 0 || plan.n == 0 || plan.k == 0) return refuse("m, n and k must be at least 1");
   if (plan.type == configs::FP32) return refuse("type FP32 is one of results");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "configs/architecture.h"
 #include "workloads/common/program.h"
 
 namespace warpfold::workloads {
@@ -81,7 +82,8 @@ traces::Block body_of(const isa::Architecture& architecture, const configs::Gemm
 Expected<traces::Kernel> make_gemm_reduction(const configs::GemmReduction& reduction, const configs::Gpu& gpu) {
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
-  if (!gpu.architecture().starts_with("sm_9") && !gpu.architecture().starts_with("sm_10"))
+  const configs::ProductFamily family = configs::product_family(gpu.architecture());
+  if (family != configs::ProductFamily::kWgmma && family != configs::ProductFamily::kTcgen05)
     return fail("gemm_reduction needs a GPU of architecture sm_90 or sm_100, as hopper_gemm and blackwell_gemm do");
   const uint64_t values = reduction.m() * reduction.n();
   const bool in_l2 = values * kPartBytes * reduction.parts() <= gpu.l2().bytes() / 2;
