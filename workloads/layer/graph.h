@@ -132,9 +132,6 @@ struct Graph {
   std::vector<int> producers(int id) const;
   // The tensor in memory that it is, or is a part of.
   int root(int id) const;
-  uint64_t input_words(const Operator& each) const { return words(each.inputs); }
-  uint64_t output_words(const Operator& each) const { return words(each.outputs); }
-  uint64_t moved_bytes(const Operator& each) const { return bytes(each.inputs) + bytes(each.outputs); }
   uint64_t words(const std::vector<int>& ids) const;
   uint64_t bytes(const std::vector<int>& ids) const;
 };
