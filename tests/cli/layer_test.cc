@@ -101,7 +101,6 @@ TEST_F(Layer, RecomputesUntilActivationsFit) {
   EXPECT_NEAR(kept, less.kept_mb(), 1e-6);
 }
 
-// What the link hides costs nothing, so that less is made again; beyond that it is exposed, where nothing else is left.
 // Kernels of one name, as bert_large's two BDRLN, are told apart by their places.
 TEST_F(Layer, TellsKernelsOfOneNameApart) {
   const auto bert = [this](const std::vector<std::string>& more) {
@@ -131,6 +130,7 @@ TEST_F(Layer, TellsKernelsOfOneNameApart) {
   }
 }
 
+// What the link hides costs nothing, so that less is made again; beyond that it is exposed, where nothing else is left.
 TEST_F(Layer, OffloadsWhatTheLinkHides) {
   const std::vector<std::string> less{"--no-simulation", "--activations", "60"};
   const auto with_link = [&](const std::string& budget, const std::string& rate) {
@@ -256,10 +256,10 @@ TEST_F(Layer, NamesTheMistake) {
   EXPECT_EQ(refusal({"--train", "1e9", "--critical-batch", "0"}),
             "--critical-batch takes a number from 1 on, such as 8 or 15e12, not \"0\"\n");
   EXPECT_EQ(refusal({"--train", "many"}), "--train takes a number from 1 on, such as 8 or 15e12, not \"many\"\n");
+  EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "16.9"}), "--gpus takes a number from 1 to 16777216, not \"16.9\"\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--forward"}), "--train needs the backward pass; leave out --forward\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "3", "--set", "tensor_parallel=2", "--set", "link_gb_per_s=450"}),
             "--gpus must be a multiple of the 2 that share a layer, not 3\n");
-  EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "16.9"}), "--gpus takes a number from 1 to 16777216, not \"16.9\"\n");
   EXPECT_EQ(refusal({"--no-simulation", "--activations", "8"}), "--activations 8.0: the layer's input alone takes 8.4 MB\n");
   EXPECT_EQ(refusal({"--activations", "8", "--forward"}), "--activations needs the backward pass; leave out --forward\n");
   write("wrong.textproto", "kernel {\n  operator: \"rms_nrom\" launch: \"l\"\n}\n");
