@@ -60,11 +60,17 @@ std::optional<Finding> check_tensors(const Kernel& kernel, const std::vector<std
 }
 
 std::optional<Finding> check_footprint(const Footprint& footprint, const std::string& path) {
-  constexpr uint32_t kMostRegisters = 255;  // a thread: CUDA C++ Programming Guide, compute capabilities
-  if (!footprint.has_registers_per_thread()) return std::nullopt;
+  constexpr uint32_t kMostRegisters = 255;                   // a thread: CUDA C++ Programming Guide, compute capabilities
+  constexpr uint32_t kMostSharedMemory = uint32_t{1} << 24;  // assumed: 64 times what any GPU so far has
   const uint32_t registers = footprint.registers_per_thread();
-  if (registers >= 1 && registers <= kMostRegisters) return std::nullopt;
-  return Finding{path + ".registers_per_thread", "a thread has 1 to 255 registers, not " + std::to_string(registers)};
+  if (footprint.has_registers_per_thread() && (registers < 1 || registers > kMostRegisters))
+    return Finding{path + ".registers_per_thread", "a thread has 1 to 255 registers, not " + std::to_string(registers)};
+  if (footprint.shared_memory_bytes() > kMostSharedMemory) {
+    return Finding{path + ".shared_memory_bytes", "a CTA has at most " + std::to_string(kMostSharedMemory) +
+                                                      " bytes of shared memory, not " +
+                                                      std::to_string(footprint.shared_memory_bytes())};
+  }
+  return std::nullopt;
 }
 
 std::optional<Finding> check_kernels(const Scenario& scenario) {

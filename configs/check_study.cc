@@ -55,6 +55,18 @@ std::optional<Finding> check_along(const Study& study) {
   return std::nullopt;
 }
 
+// Points are listed before their conditions are looked at.
+std::optional<Finding> check_size(const Study& study) {
+  constexpr uint64_t kMostPoints = 1'000'000;  // assumed: ten times the size at which the store of points was measured (decision 35)
+  uint64_t points = 1;
+  for (int a = 0; a < study.axis_size(); ++a) {
+    points *= static_cast<uint64_t>(std::max(study.axis(a).value_size(), 1));
+    if (points > kMostPoints)
+      return Finding{indexed("axis", a), "more than " + std::to_string(kMostPoints) + " points, with the axes before it"};
+  }
+  return std::nullopt;
+}
+
 // A condition at one point: names are values of the axes, each at its own place, and measures are numbers.
 Expected<bool> holds_at(const Study& study, const std::string& text, const std::vector<std::string>& known,
                         const std::vector<int>& places) {
@@ -322,6 +334,7 @@ std::optional<Finding> find_study_fault(const Study& study) {
   }
   if (auto fault = check_axes(study)) return fault;
   if (auto fault = check_along(study)) return fault;
+  if (auto fault = check_size(study)) return fault;
   if (study.has_layer()) {
     if (study.figure().empty()) return Finding{"figure", "no figure: nothing would be simulated"};
   } else {

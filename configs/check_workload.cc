@@ -11,9 +11,9 @@ namespace warpfold::configs {
 
 namespace {
 
-constexpr uint64_t kMostElements = uint64_t{1} << 60;  // of random bits or scores: instruction counts stay below 2^64
+constexpr uint64_t kMostElements = uint64_t{1} << 60;  // of random bits, or products: operations stay below 2^64
 constexpr uint64_t kMostScores = uint64_t{1} << 48;    // attention: 4 x head_dim operations each stay below 2^60
-constexpr uint64_t kMostOutput = uint64_t{1} << 44;    // elements of a GEMM's result: its waves of tiles are walked one by one
+constexpr uint64_t kMostOutput = uint64_t{1} << 44;    // elements of a GEMM's result: bytes of operands stay below 2^64
 
 constexpr uint32_t kMostParts = 64;     // of a sum over k; assumed: above what libraries split into
 constexpr uint64_t kMostGroups = 4096;  // of products in one launch
@@ -122,6 +122,7 @@ std::optional<Finding> check_hopper_gemm(const HopperGemm& gemm, const std::stri
   check.size("n", gemm.n());
   check.size("k", gemm.k());
   check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
+  check.product("products", {gemm.m(), gemm.n(), gemm.k(), gemm.grouped().groups()}, kMostElements);
   // One wgmma covers 64 rows, 8 to 256 columns and 32 bytes of k.
   const uint64_t step = gemm.type() == FP8 ? 32 : 16;
   if (gemm.has_tile_m()) check.multiple_of("tile_m", gemm.tile_m(), 64, 512);
@@ -160,6 +161,7 @@ std::optional<Finding> check_blackwell_gemm(const BlackwellGemm& gemm, const std
   check.size("n", gemm.n());
   check.size("k", gemm.k());
   check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
+  check.product("products", {gemm.m(), gemm.n(), gemm.k()}, kMostElements);
   if (gemm.type() == FP32) check.fault("type", "type must be FP8, BF16, FP16 or FP4, not FP32");
   if (gemm.has_output_type() && (gemm.output_type() == FP8 || gemm.output_type() == FP4))
     check.fault("output_type", "output_type must be BF16, FP16 or FP32, not " + ElementType_Name(gemm.output_type()));
@@ -193,6 +195,7 @@ std::optional<Finding> check_ampere_gemm(const AmpereGemm& gemm, const std::stri
   check.size("n", gemm.n());
   check.size("k", gemm.k());
   check.product("elements of the result", {gemm.m(), gemm.n()}, kMostOutput);
+  check.product("products", {gemm.m(), gemm.n(), gemm.k()}, kMostElements);
   if (gemm.has_tile_m()) check.one_of("tile_m", gemm.tile_m(), {64, 128});
   if (gemm.has_tile_n()) check.one_of("tile_n", gemm.tile_n(), {64, 128, 256});
   const auto at_least_tile = [&](const std::string& field, uint64_t size, uint64_t tile) {

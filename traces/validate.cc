@@ -13,7 +13,6 @@ namespace warpfold::traces {
 namespace {
 
 constexpr uint32_t kMostWarps = 32;            // 1024 threads; CUDA programming guide, compute capabilities table
-constexpr uint32_t kMostRegisters = 255;       // a thread, the same table
 constexpr uint32_t kMostClusterCtas = 16;      // H100, non-portable size; CUDA programming guide, "Thread Block Clusters"
 constexpr uint32_t kFewestTensorColumns = 32;  // PTX ISA, tcgen05.alloc: powers of two from 32 to 512
 constexpr uint32_t kMostTensorColumns = 512;
@@ -90,6 +89,10 @@ Problem check_each(Part part, const std::vector<Each>& all, Problem (*check)(con
 Problem check_resources(const Kernel& kernel) {
   if (kernel.registers_per_thread < 1 || kernel.registers_per_thread > kMostRegisters) {
     return std::to_string(kernel.registers_per_thread) + " registers a thread; 1-255 exist";
+  }
+  if (kernel.shared_memory_bytes > kMostSharedMemory) {
+    return std::to_string(kernel.shared_memory_bytes) + " bytes of shared memory; a CTA has at most " +
+           std::to_string(kMostSharedMemory);
   }
   if (kernel.tensor_memory_columns != 0 &&
       (!std::has_single_bit(kernel.tensor_memory_columns) || kernel.tensor_memory_columns < kFewestTensorColumns ||

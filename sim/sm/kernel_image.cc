@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <variant>
@@ -13,14 +14,17 @@
 namespace warpfold::sim {
 namespace {
 
-uint32_t round_up(uint32_t value, uint32_t unit) { return (value + unit - 1) / unit * unit; }
+// Saturates: what does not fit 32 bits fits no SM.
+uint32_t round_up(uint64_t value, uint32_t unit) {
+  return static_cast<uint32_t>(std::min<uint64_t>((value + unit - 1) / unit * unit, std::numeric_limits<uint32_t>::max()));
+}
 
 Footprint footprint_of(const Spec& spec, const traces::Kernel& kernel) {
   Footprint footprint;
   footprint.warps = kernel.warps_per_cta();
   footprint.registers = footprint.warps * round_up(kernel.registers_per_thread * 32, spec.register_allocation_unit);
   footprint.shared_memory =
-      round_up(kernel.shared_memory_bytes + spec.shared_memory_reserved_per_cta, spec.shared_memory_allocation);
+      round_up(uint64_t{kernel.shared_memory_bytes} + spec.shared_memory_reserved_per_cta, spec.shared_memory_allocation);
   footprint.tensor_memory = kernel.tensor_memory_columns;
   return footprint;
 }

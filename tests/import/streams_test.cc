@@ -138,18 +138,18 @@ TEST(ImportedStreams, OfAGemmComeFromDramAsTheGeneratorsWavesSay) {
   const auto imported = import_files("configs/kernels/hopper_gemm_sm_90a.sass", "configs/kernels/hopper_gemm.textproto", {},
                                      caches(0, 50 * kMib, 132, 1));
   ASSERT_TRUE(imported) << imported.error().text();
-  const workloads::RasterTraffic waves = workloads::raster_traffic({.clusters_m = 64,
-                                                                    .clusters_n = 32,
-                                                                    .along_m = true,
-                                                                    .band_clusters = 32,
-                                                                    .concurrent_clusters = 132,
-                                                                    .a_panel_bytes = 2 * kMib,
-                                                                    .b_panel_bytes = 4 * kMib,
-                                                                    .l2_bytes = 50 * kMib});
-  EXPECT_NEAR(static_cast<double>(imported->report.arrays.at(0).dram), static_cast<double>(waves.a.dram),
-              0.01 * static_cast<double>(waves.a.dram));
-  EXPECT_NEAR(static_cast<double>(imported->report.arrays.at(1).dram), static_cast<double>(waves.b.dram),
-              0.01 * static_cast<double>(waves.b.dram));
+  const auto waves = workloads::raster_traffic({.clusters_m = 64,
+                                                .clusters_n = 32,
+                                                .along_m = true,
+                                                .band_clusters = 32,
+                                                .concurrent_clusters = 132,
+                                                .a_panel_bytes = 2 * kMib,
+                                                .b_panel_bytes = 4 * kMib,
+                                                .l2_bytes = 50 * kMib});
+  EXPECT_NEAR(static_cast<double>(imported->report.arrays.at(0).dram), static_cast<double>(waves->a.dram),
+              0.01 * static_cast<double>(waves->a.dram));
+  EXPECT_NEAR(static_cast<double>(imported->report.arrays.at(1).dram), static_cast<double>(waves->b.dram),
+              0.01 * static_cast<double>(waves->b.dram));
 }
 
 }  // namespace

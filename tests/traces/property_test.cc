@@ -25,7 +25,7 @@ class RandomKernel {
     kernel_.architecture = "sm_90";
     kernel_.source = *rc::gen::arbitrary<std::string>();
     kernel_.registers_per_thread = between(1U, 255U);
-    kernel_.shared_memory_bytes = *rc::gen::arbitrary<uint32_t>();
+    kernel_.shared_memory_bytes = *rc::gen::inRange<uint32_t>(0, kMostSharedMemory + 1);
     kernel_.flops = *rc::gen::arbitrary<uint64_t>();
     make_resources();
     make_launch();

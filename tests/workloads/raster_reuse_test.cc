@@ -19,7 +19,7 @@ Raster small() {
 
 TEST(RasterReuse, PanelsOfTheLastWaveAreStillInL2) {
   // Along M with bands of one column: wave 0 = {A0 A1} x {B0 B1}, wave 1 = {A0 A1} x {B2 B3}. Each tile asks for one A and one B.
-  const RasterTraffic traffic = raster_traffic(small());
+  const RasterTraffic traffic = raster_traffic(small()).value();
   EXPECT_EQ(traffic.a, (OperandTraffic{800, 200}));
   EXPECT_EQ(traffic.b, (OperandTraffic{800, 400}));
 }
@@ -27,7 +27,7 @@ TEST(RasterReuse, PanelsOfTheLastWaveAreStillInL2) {
 TEST(RasterReuse, AWaveThatExceedsL2LeavesNothing) {
   Raster raster = small();
   raster.l2_bytes = 399;
-  const RasterTraffic traffic = raster_traffic(raster);
+  const RasterTraffic traffic = raster_traffic(raster).value();
   EXPECT_EQ(traffic.a, (OperandTraffic{800, 400}));
   EXPECT_EQ(traffic.b, (OperandTraffic{800, 400}));
 }
@@ -36,10 +36,10 @@ TEST(RasterReuse, RasterAlongNWalksARow) {
   // Wave 0 = {A0} x {B0..B3}: five panels exceed four. With room for five: wave 1 = {A1} x {B0..B3} finds all of B.
   Raster raster = small();
   raster.along_m = false;
-  EXPECT_EQ(raster_traffic(raster).b.dram, 800U);
+  EXPECT_EQ(raster_traffic(raster)->b.dram, 800U);
   raster.l2_bytes = 500;
-  EXPECT_EQ(raster_traffic(raster).a.dram, 200U);
-  EXPECT_EQ(raster_traffic(raster).b.dram, 400U);
+  EXPECT_EQ(raster_traffic(raster)->a.dram, 200U);
+  EXPECT_EQ(raster_traffic(raster)->b.dram, 400U);
 }
 
 TEST(RasterReuse, BandsKeepWavesSquare) {
@@ -47,12 +47,12 @@ TEST(RasterReuse, BandsKeepWavesSquare) {
   Raster raster = small();
   raster.clusters_m = 4;
   raster.l2_bytes = 400;
-  EXPECT_EQ(raster_traffic(raster).a.dram, 1600U);  // five panels a wave never fit: 4 waves x 4 panels
-  EXPECT_EQ(raster_traffic(raster).b.dram, 400U);
+  EXPECT_EQ(raster_traffic(raster)->a.dram, 1600U);  // five panels a wave never fit: 4 waves x 4 panels
+  EXPECT_EQ(raster_traffic(raster)->b.dram, 400U);
   raster.band_clusters = 2;
   // Waves {A0 A1}x{B0 B1}, {A2 A3}x{B0 B1}, {A0 A1}x{B2 B3}, {A2 A3}x{B2 B3}. After wave 1 L2 holds A2 A3 B0 B1.
-  EXPECT_EQ(raster_traffic(raster).a.dram, 800U);
-  EXPECT_EQ(raster_traffic(raster).b.dram, 400U);
+  EXPECT_EQ(raster_traffic(raster)->a.dram, 800U);
+  EXPECT_EQ(raster_traffic(raster)->b.dram, 400U);
 }
 
 TEST(RasterReuse, TheLeastRecentlyUsedWaveGoesFirst) {
@@ -62,8 +62,8 @@ TEST(RasterReuse, TheLeastRecentlyUsedWaveGoesFirst) {
   raster.clusters_n = 6;
   raster.concurrent_clusters = 1;
   raster.l2_bytes = 200;
-  EXPECT_EQ(raster_traffic(raster).a, (OperandTraffic{600, 100}));
-  EXPECT_EQ(raster_traffic(raster).b, (OperandTraffic{600, 600}));
+  EXPECT_EQ(raster_traffic(raster)->a, (OperandTraffic{600, 100}));
+  EXPECT_EQ(raster_traffic(raster)->b, (OperandTraffic{600, 600}));
 }
 
 TEST(RasterReuse, MulticastAsksL2OnceForACluster) {
@@ -72,7 +72,7 @@ TEST(RasterReuse, MulticastAsksL2OnceForACluster) {
   raster.clusters_m = 1;
   raster.cluster_m = 2;
   raster.concurrent_clusters = 2;
-  const RasterTraffic traffic = raster_traffic(raster);
+  const RasterTraffic traffic = raster_traffic(raster).value();
   EXPECT_EQ(traffic.a, (OperandTraffic{800, 200}));
   EXPECT_EQ(traffic.b, (OperandTraffic{400, 400}));
 }
@@ -83,8 +83,8 @@ TEST(RasterReuse, RaggedLastBandIsNarrower) {
   raster.clusters_n = 3;
   raster.band_clusters = 2;
   raster.l2_bytes = 10000;
-  EXPECT_EQ(raster_traffic(raster).a, (OperandTraffic{600, 200}));
-  EXPECT_EQ(raster_traffic(raster).b, (OperandTraffic{600, 300}));
+  EXPECT_EQ(raster_traffic(raster)->a, (OperandTraffic{600, 200}));
+  EXPECT_EQ(raster_traffic(raster)->b, (OperandTraffic{600, 300}));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ inline constexpr int kInternalError = 1;  // a defect of the program
 inline constexpr int kUnformatted = 1;    // trace format --check: a file would change
 inline constexpr int kUserError = 2;      // one line on stderr
 inline constexpr int kDeadlock = 3;       // a report of what each warp waits for on stderr
+inline constexpr int kLimit = 4;          // --time-limit or --memory-limit; one line on stderr
 
 inline constexpr int kInterrupted = 130;  // by SIGINT or SIGTERM, which then ends the program
 

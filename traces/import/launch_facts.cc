@@ -2,13 +2,16 @@
 
 #include <bit>
 
+#include "traces/validate.h"
+
 namespace warpfold::sass {
 namespace {
 
-constexpr uint32_t kMostThreads = 1024;           // of a CTA; CUDA programming guide, compute capabilities table
-constexpr uint32_t kMostClusterCtas = 16;         // H100, non-portable size; CUDA programming guide, "Thread Block Clusters"
-constexpr uint32_t kMostGrid = 0x7fffffff;        // in x, the same table
-constexpr uint64_t kFirstArray = 0x7f0010000000;  // any address: the low word has room before it wraps, below and above
+constexpr uint32_t kMostThreads = 1024;            // of a CTA; CUDA programming guide, compute capabilities table
+constexpr uint32_t kMostClusterCtas = 16;          // H100, non-portable size; CUDA programming guide, "Thread Block Clusters"
+constexpr uint32_t kMostGrid = 0x7fffffff;         // in x, the same table
+constexpr uint64_t kMostCtas = uint64_t{1} << 48;  // of a grid. assumed: years of any GPU
+constexpr uint64_t kFirstArray = 0x7f0010000000;   // any address: the low word has room before it wraps, below and above
 constexpr uint64_t kArrayDistance = uint64_t{1} << 40;
 constexpr uint32_t kStack = 0xfffdc0;  // any address: local memory lies below it
 
@@ -91,6 +94,17 @@ class Layout {
     }
   }
 
+  Expected<void> check_resources() const {
+    if (launch_.has_registers() && (launch_.registers() < 1 || launch_.registers() > traces::kMostRegisters))
+      return places_.fail({"registers", "a thread has 1 to 255 registers, not " + std::to_string(launch_.registers())});
+    if (launch_.shared_memory_bytes() > traces::kMostSharedMemory) {
+      return places_.fail({"shared_memory_bytes", std::to_string(launch_.shared_memory_bytes()) +
+                                                      " bytes of shared memory; a CTA has at most " +
+                                                      std::to_string(traces::kMostSharedMemory)});
+    }
+    return {};
+  }
+
   Expected<void> check_geometry() {
     if (!launch_.has_grid()) return places_.fail({"", "grid is missing: how many CTAs the launch has, as grid { x: 512 }"});
     if (!launch_.has_block()) return places_.fail({"", "block is missing: how many threads a CTA has, as block { x: 128 }"});
@@ -101,13 +115,16 @@ class Layout {
         return places_.fail({"cluster", "the grid is not made of whole clusters"});
       }
     }
-    if (uint64_t{facts_.cluster[0]} * facts_.cluster[1] * facts_.cluster[2] > kMostClusterCtas)
+    if (uint64_t{facts_.cluster[0]} * facts_.cluster[1] > kMostClusterCtas / facts_.cluster[2])
       return places_.fail({"cluster", "a cluster has 1 to 16 CTAs"});
-    const uint64_t threads = uint64_t{facts_.block[0]} * facts_.block[1] * facts_.block[2];
-    if (threads == 0 || threads > kMostThreads) {
-      return places_.fail({"block", std::to_string(threads) + " threads in a CTA; it has 1 to 1024"});
+    if (uint64_t{facts_.grid[0]} * facts_.grid[1] > kMostCtas / facts_.grid[2])
+      return places_.fail({"grid", "a grid has at most " + std::to_string(kMostCtas) + " CTAs"});
+    uint64_t threads = 1;
+    for (const uint32_t side : facts_.block) {
+      threads *= side;
+      if (threads == 0 || threads > kMostThreads) return places_.fail({"block", "a CTA has 1 to 1024 threads"});
     }
-    return {};
+    return check_resources();
   }
 
   Expected<void> add_arrays() {
@@ -115,6 +132,8 @@ class Layout {
       const configs::KernelArray& array = launch_.array(i);
       if (array.name().empty()) return places_.fail({indexed("array", i, ""), "an array needs a name"});
       if (array.bytes() == 0) return places_.fail({indexed("array", i, ""), "array " + array.name() + " needs bytes, its size"});
+      if (array.bytes() > kArrayDistance)
+        return places_.fail({indexed("array", i, ".bytes"), "an array has at most " + std::to_string(kArrayDistance) + " bytes"});
       if (find(array.name()) >= 0)
         return places_.fail({indexed("array", i, ".name"), "the array " + array.name() + " exists twice"});
       facts_.arrays.push_back({array.name(), kFirstArray + static_cast<uint64_t>(i) * kArrayDistance, array.bytes()});

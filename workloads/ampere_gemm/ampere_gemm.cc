@@ -13,7 +13,7 @@ namespace {
 
 using Plan = AmpereGemmPlan;
 
-RasterTraffic traffic(const Plan& plan, const configs::Gpu& gpu, uint32_t resident) {
+Expected<RasterTraffic> traffic(const Plan& plan, const configs::Gpu& gpu, uint32_t resident) {
   Raster raster;
   raster.clusters_m = plan.tiles_m();
   raster.clusters_n = plan.tiles_n();
@@ -59,9 +59,10 @@ Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const
     return fail("ampere_gemm: a CTA of " + std::to_string(kernel.shared_memory_bytes) + " bytes of shared memory does not fit " +
                 gpu.name());
   }
-  const RasterTraffic bytes = traffic(*plan, gpu, resident);
-  kernel.streams = {read_stream("A", bytes.a, 1, 2 * plan->m * plan->k),
-                    read_stream("B", bytes.b, 1, 2 * plan->n * plan->k),
+  const auto bytes = traffic(*plan, gpu, resident);
+  if (!bytes) return fail("ampere_gemm: " + bytes.error().message);
+  kernel.streams = {read_stream("A", bytes->a, 1, 2 * plan->m * plan->k),
+                    read_stream("B", bytes->b, 1, 2 * plan->n * plan->k),
                     {"C", true, 1, 1, 2 * plan->m * plan->n}};
   return kernel;
 }

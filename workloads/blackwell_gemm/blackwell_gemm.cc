@@ -25,7 +25,7 @@ std::string describe(const BlackwellPlan& plan) {
   return text.str();
 }
 
-RasterTraffic traffic(const BlackwellPlan& plan, const configs::Gpu& gpu) {
+Expected<RasterTraffic> traffic(const BlackwellPlan& plan, const configs::Gpu& gpu) {
   Raster raster;
   raster.clusters_m = plan.clusters_m;
   raster.clusters_n = plan.clusters_n;
@@ -40,13 +40,15 @@ RasterTraffic traffic(const BlackwellPlan& plan, const configs::Gpu& gpu) {
   return raster_traffic(raster);
 }
 
-void add_streams(traces::Kernel& kernel, const BlackwellPlan& plan, const configs::Gpu& gpu) {
-  const RasterTraffic bytes = traffic(plan, gpu);
+Expected<void> add_streams(traces::Kernel& kernel, const BlackwellPlan& plan, const configs::Gpu& gpu) {
+  const auto bytes = traffic(plan, gpu);
+  if (!bytes) return fail("blackwell_gemm: " + bytes.error().message);
   const uint64_t a = plan.m * plan.k * plan.element_bits / 8;
   const uint64_t b = plan.n * plan.k * plan.element_bits / 8;
-  kernel.streams = {read_stream("A", bytes.a, plan.a_receivers(), a),
-                    read_stream("B", bytes.b, plan.b_receivers(), b),
+  kernel.streams = {read_stream("A", bytes->a, plan.a_receivers(), a),
+                    read_stream("B", bytes->b, plan.b_receivers(), b),
                     {"C", true, 1, 1, plan.m * plan.n * plan.output_bytes * plan.parts}};
+  return {};
 }
 
 // A pair's bulk loads and commits reach the CTA's own barriers: both CTAs advance alike.
@@ -93,7 +95,7 @@ Expected<traces::Kernel> make_blackwell_gemm(const configs::BlackwellGemm& gemm,
   kernel.shared_memory_bytes = plan->shared_memory_bytes;
   kernel.tensor_memory_columns = plan->tensor_memory_columns();
   kernel.flops = 2 * plan->m * plan->n * plan->k;
-  add_streams(kernel, *plan, gpu);
+  if (auto added = add_streams(kernel, *plan, gpu); !added) return std::unexpected(added.error());
   add_synchronisation(kernel, *plan);
   add_grid(kernel, *plan);
   add_roles(kernel, **architecture, *plan);

@@ -14,19 +14,29 @@ struct Position {
 };
 
 // Clusters in the order they are handed out: bands of band_clusters, and inside a band one row of the band after the other.
-std::vector<Position> handing_out_order(const Raster& raster) {
-  const uint64_t along = raster.along_m ? raster.clusters_m : raster.clusters_n;
-  const uint64_t across = raster.along_m ? raster.clusters_n : raster.clusters_m;
-  std::vector<Position> order;
-  order.reserve(along * across);
-  for (uint64_t band = 0; band < across; band += raster.band_clusters) {
-    const uint64_t end = std::min(across, band + raster.band_clusters);
-    for (uint64_t i = 0; i < along; ++i) {
-      for (uint64_t j = band; j < end; ++j) order.push_back(raster.along_m ? Position{i, j} : Position{j, i});
-    }
+class Order {
+ public:
+  explicit Order(const Raster& raster)
+      : along_m_(raster.along_m),
+        along_(raster.along_m ? raster.clusters_m : raster.clusters_n),
+        across_(raster.along_m ? raster.clusters_n : raster.clusters_m),
+        band_(std::min(raster.band_clusters, across_)) {}
+
+  Position at(uint64_t cluster) const {
+    const uint64_t first = cluster / (along_ * band_) * band_;  // column of the band
+    const uint64_t width = std::min(band_, across_ - first);
+    const uint64_t in_band = cluster - first * along_;
+    const uint64_t i = in_band / width;
+    const uint64_t j = first + in_band % width;
+    return along_m_ ? Position{i, j} : Position{j, i};
   }
-  return order;
-}
+
+ private:
+  bool along_m_;
+  uint64_t along_;
+  uint64_t across_;
+  uint64_t band_;
+};
 
 // Panels of one operand: which wave used each last, and which are in L2.
 struct Panels {
@@ -97,23 +107,31 @@ void touch(Panels& panels, uint64_t index, uint64_t wave, std::vector<Use>& uses
 
 }  // namespace
 
-RasterTraffic raster_traffic(const Raster& raster) {
+Expected<RasterTraffic> raster_traffic(const Raster& raster) {
+  constexpr uint64_t kMostClusters = uint64_t{1} << 26U;
+  uint64_t clusters = 0;
+  if (__builtin_mul_overflow(raster.clusters_m, raster.clusters_n, &clusters) || clusters > kMostClusters) {
+    return fail("more than " + std::to_string(kMostClusters) + " clusters of tiles: " + std::to_string(raster.clusters_m) + " x " +
+                std::to_string(raster.clusters_n));
+  }
   Panels a(raster.clusters_m * raster.cluster_m, raster.a_panel_bytes);
   Panels b(raster.clusters_n * raster.cluster_n, raster.b_panel_bytes);
   Cache cache(raster.l2_bytes);
-  const std::vector<Position> order = handing_out_order(raster);
+  const Order order(raster);
   uint64_t wave = 0;
-  for (uint64_t first = 0; first < order.size(); first += raster.concurrent_clusters) {
+  std::vector<Use> uses;
+  for (uint64_t first = 0; first < clusters; first += raster.concurrent_clusters) {
     ++wave;
-    std::vector<Use> uses;
-    const uint64_t end = std::min<uint64_t>(order.size(), first + raster.concurrent_clusters);
+    uses.clear();
+    const uint64_t end = std::min(clusters, first + raster.concurrent_clusters);
     for (uint64_t c = first; c < end; ++c) {
-      for (uint32_t i = 0; i < raster.cluster_m; ++i) touch(a, order[c].m * raster.cluster_m + i, wave, uses);
-      for (uint32_t j = 0; j < raster.cluster_n; ++j) touch(b, order[c].n * raster.cluster_n + j, wave, uses);
+      const Position position = order.at(c);
+      for (uint32_t i = 0; i < raster.cluster_m; ++i) touch(a, position.m * raster.cluster_m + i, wave, uses);
+      for (uint32_t j = 0; j < raster.cluster_n; ++j) touch(b, position.n * raster.cluster_n + j, wave, uses);
     }
     cache.wave(uses);
   }
-  return {a.traffic, b.traffic};
+  return RasterTraffic{a.traffic, b.traffic};
 }
 
 traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint32_t receivers, uint64_t matrix_bytes) {

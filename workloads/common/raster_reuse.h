@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "configs/diagnostic.h"
 #include "traces/kernel.h"
 
 namespace warpfold::workloads {
@@ -41,7 +42,8 @@ struct RasterTraffic {
 //   2 x 4 tiles, one CTA each, waves of 4, L2 of 4 panels, along M, band 1:    N: 0 1 2 3      wave 0: A0 A1 B0 B1   4 from DRAM
 //                                                                          M 0: 0 0 1 1      wave 1: A0 A1 B2 B3   2 from DRAM
 //                                                                          M 1: 0 0 1 1
-RasterTraffic raster_traffic(const Raster& raster);
+// Fails for more than 2^26 clusters, which take about a second.
+Expected<RasterTraffic> raster_traffic(const Raster& raster);
 
 // An operand as a stream: each of the `receivers` CTAs of a multicast counts the tile among its bytes, L2 and DRAM read it once.
 traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint32_t receivers, uint64_t matrix_bytes);

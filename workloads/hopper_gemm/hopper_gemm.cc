@@ -29,7 +29,7 @@ std::string describe(const HopperPlan& plan) {
   return text.str();
 }
 
-RasterTraffic traffic_of_group(const HopperPlan& plan, const configs::Gpu& gpu, uint64_t rows) {
+Expected<RasterTraffic> traffic_of_group(const HopperPlan& plan, const configs::Gpu& gpu, uint64_t rows) {
   const auto clusters = [](uint64_t extent, uint32_t tile, uint32_t cluster) {
     const uint64_t unit = uint64_t{tile} * cluster;
     return (extent + unit - 1) / unit;
@@ -49,16 +49,17 @@ RasterTraffic traffic_of_group(const HopperPlan& plan, const configs::Gpu& gpu, 
 }
 
 // Each group has matrices of its own. A wave that begins in one and ends in the next is counted in both.
-RasterTraffic traffic(const HopperPlan& plan, const configs::Gpu& gpu) {
+Expected<RasterTraffic> traffic(const HopperPlan& plan, const configs::Gpu& gpu) {
   std::map<uint64_t, uint64_t> groups;  // by their rows
   for (const uint64_t rows : plan.group_rows) groups[rows] += rows > 0 ? 1 : 0;
   RasterTraffic all;
   for (const auto& [rows, count] : groups) {
     if (count == 0) continue;
-    const RasterTraffic one = traffic_of_group(plan, gpu, rows);
+    const auto one = traffic_of_group(plan, gpu, rows);
+    if (!one) return one;
     for (const auto operand : {&RasterTraffic::a, &RasterTraffic::b}) {
-      (all.*operand).requested += count * (one.*operand).requested;
-      (all.*operand).dram += count * (one.*operand).dram;
+      (all.*operand).requested += count * ((*one).*operand).requested;
+      (all.*operand).dram += count * ((*one).*operand).dram;
     }
   }
   return all;
@@ -175,10 +176,11 @@ Expected<traces::Kernel> make_hopper_gemm(const configs::HopperGemm& gemm, const
   kernel.shared_memory_bytes = plan->shared_memory_bytes;
   const uint64_t rows = std::accumulate(plan->group_rows.begin(), plan->group_rows.end(), uint64_t{0});
   kernel.flops = 2 * rows * gemm.n() * plan->k;
-  const RasterTraffic bytes = traffic(*plan, gpu);
+  const auto bytes = traffic(*plan, gpu);
+  if (!bytes) return fail("hopper_gemm: " + bytes.error().message);
   const Matrices matrices = matrices_of(*plan, rows, gemm.n());
-  kernel.streams = {read_stream("A", bytes.a, plan->cluster_n, matrices.a),
-                    read_stream("B", bytes.b, plan->cluster_m, matrices.b),
+  kernel.streams = {read_stream("A", bytes->a, plan->cluster_n, matrices.a),
+                    read_stream("B", bytes->b, plan->cluster_m, matrices.b),
                     {"C", true, 1, 1, matrices.c}};
   // What one part writes the next one reads, out of L2.
   if (plan->split() || plan->stream_k || plan->is_fused())

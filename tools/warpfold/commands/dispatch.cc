@@ -6,6 +6,7 @@
 
 #include "configs/near_miss.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/run/limits.h"
 
 namespace warpfold::cli {
 
@@ -44,14 +45,14 @@ std::string usage() {
   for (const Subcommand& command : kSubcommands) {
     text.append("  ").append(command.name).append(14 - command.name.size(), ' ').append(command.summary).append("\n");
   }
-  text +=
-      "\nOptions\n  --help     this text; warpfold COMMAND --help says more\n  --version  the version\n\n"
-      "Exit codes: 0 success, 2 something is wrong with the input (one line on stderr), 3 the simulated program deadlocks\n"
-      "(a report on stderr), 1 a defect of this program.\n\n"
-      "Examples:\n"
-      "  warpfold simulate qkv_philox_llama3_70b\n"
-      "  warpfold compare qkv_philox_llama3_70b --policies sequential,concurrent,carve_out\n"
-      "  warpfold layer llama3_70b --gpu h200_sxm\n";
+  text += "\nOptions\n  --help     this text; warpfold COMMAND --help says more\n  --version  the version\n\n" + limit_help() +
+          "\n"
+          "Exit codes: 0 success, 2 something is wrong with the input (one line on stderr), 3 the simulated program deadlocks\n"
+          "(a report on stderr), 4 --time-limit or --memory-limit is reached (one line on stderr), 1 a defect of this program.\n\n"
+          "Examples:\n"
+          "  warpfold simulate qkv_philox_llama3_70b\n"
+          "  warpfold compare qkv_philox_llama3_70b --policies sequential,concurrent,carve_out\n"
+          "  warpfold layer llama3_70b --gpu h200_sxm\n";
   return text;
 }
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/engine/interrupt.h"
 #include "tools/warpfold/commands/dispatch.h"
 #include "tools/warpfold/run/interrupt.h"
+#include "tools/warpfold/run/limits.h"
 
 namespace warpfold::cli {
 
@@ -16,17 +16,13 @@ namespace {
 int run(int argc, const char* const* argv) {
   // Protobuf's own remarks on bad input would stand beside our one line.
   google::protobuf::SetLogHandler(nullptr);
-  const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty()) {
-    std::cerr << "a command is missing; see warpfold --help\n";
-    return kUserError;
-  }
+  std::vector<std::string> words(argv + 1, argv + argc);
   stop_on_signals();
-  Outcome<void> done;
-  try {
-    done = dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)});
-  } catch (const sim::Interrupted&) {
-    done = std::unexpected(Failure(kInterrupted, "interrupted: nothing is kept"));
+  Outcome<void> done = enforce_limits(words);
+  if (done && words.empty()) done = user_error("a command is missing; see warpfold --help");
+  if (done) {
+    done = unless_stopped([&] { return dispatch(words.front(), {{words.begin() + 1, words.end()}, command_line(argc, argv)}); },
+                          [] { return "nothing is kept"; });
   }
   if (done) return kSuccess;
   std::cerr << done.error().text;

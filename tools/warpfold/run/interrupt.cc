@@ -1,8 +1,12 @@
 #include "tools/warpfold/run/interrupt.h"
 
+#include <sys/time.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <string>
 
 #include "sim/engine/interrupt.h"
 
@@ -20,7 +24,16 @@ std::atomic<int>& interruptible_parts() {
   return parts;
 }
 
-// Lock-free atomics, signal and raise alone, which a handler may use.
+struct TimeLimit {
+  std::string message{};
+  int exit_code = 0;
+};
+TimeLimit& time_limit() {
+  static TimeLimit limit;
+  return limit;
+}
+
+// Lock-free atomics, write, _exit, signal and raise alone, which a handler may use.
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
 
 void note(int signal) {
@@ -29,6 +42,16 @@ void note(int signal) {
   if (interruptible_parts() > 0) return;
   std::signal(signal, SIG_DFL);
   std::raise(signal);
+}
+
+void note_time(int signal) {
+  const bool again = came() == signal;
+  came() = signal;
+  sim::stop_wanted() = true;
+  if (interruptible_parts() > 0 && !again) return;
+  const TimeLimit& limit = time_limit();
+  (void)!write(STDERR_FILENO, limit.message.data(), limit.message.size());
+  _exit(limit.exit_code);
 }
 
 }  // namespace
@@ -47,6 +70,19 @@ void stop_on_signals() {
     action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
     sigaction(signal, &action, nullptr);
   }
+}
+
+void stop_after(double seconds, const std::string& message, int exit_code) {
+  time_limit() = {message + "\n", exit_code};
+  struct sigaction action{};
+  action.sa_handler = note_time;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
+  constexpr timeval kToEnd{2, 0};
+  const auto whole = static_cast<time_t>(seconds);
+  itimerval timer{kToEnd, {whole, static_cast<suseconds_t>((seconds - static_cast<double>(whole)) * 1e6)}};
+  if (timer.it_value.tv_sec == 0 && timer.it_value.tv_usec == 0) timer.it_value.tv_usec = 1;
+  setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 Interruptible::Interruptible() { ++interruptible_parts(); }

@@ -9,6 +9,7 @@
 #include "configs/near_miss.h"
 #include "configs/settings.h"
 #include "tools/warpfold/run/file_kind.h"
+#include "tools/warpfold/run/limits.h"
 
 namespace warpfold::cli {
 
@@ -160,7 +161,7 @@ Outcome<void> Options::check_written() const {
 
 std::string Options::help() const {
   std::ostringstream out;
-  out << usage_ << "\n" << visible_ << "\nExamples:\n" << examples_;
+  out << usage_ << "\n" << visible_ << "\n" << limit_help() << "\nExamples:\n" << examples_;
   return out.str();
 }
 

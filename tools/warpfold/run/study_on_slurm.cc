@@ -1,3 +1,4 @@
+#include "tools/warpfold/run/limits.h"
 #include "tools/warpfold/run/study_on_slurm.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ Outcome<void> await(const StudyRequest& request, StudyArray& how, const std::str
   size_t at_submission = state->done;
   ProgressBar bar(request.study.name() + ", job " + job, state->points);
   bar.set(state->done);
-  try {
+  const auto look_on = [&]() -> Outcome<void> {
     const Interruptible interruptible;
     auto asked = steady_clock::now();
     while (true) {
@@ -91,11 +92,13 @@ Outcome<void> await(const StudyRequest& request, StudyArray& how, const std::str
       std::this_thread::sleep_for(kBetweenLooks);
       sim::stop_if_wanted();
     }
-  } catch (const sim::Interrupted&) {
-    return std::unexpected(
-        Failure(kInterrupted, "interrupted: job " + job + " goes on without this command. The same command with " +
-                                  "--collect in place of --slurm draws what is there; scancel " + job + " ends the job"));
-  }
+  };
+  return unless_stopped(look_on, [&] {
+    return "job " + job +
+           " goes on without this command. The same command with --collect in place of --slurm draws what is there; "
+           "scancel " +
+           job + " ends the job";
+  });
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "tools/warpfold/run/limits.h"
 #include "tools/warpfold/run/study_run.h"
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/interrupt.h"
@@ -100,21 +100,20 @@ Outcome<PointRecords> run_study(const StudyRequest& request) {
       if (!opened) return std::unexpected(opened.error());
       store = std::move(*opened);
     }
-    try {
+    const size_t before = records.size();
+    const auto finish = [&] {
       const Interruptible interruptible;
-      const size_t before = records.size();
       ProgressBar bar(request.study.name(), before + grid->points.size());
-      const auto finished = store->finish(
+      return store->finish(
           grid->keys, request.how.jobs, PointStore::Others::kAwait,
           [&](size_t i) { return subject->simulate(grid->points[i], grid->keys[i]); },
           [&](size_t done) { bar.set(before + done); });
-      if (!finished) return std::unexpected(finished.error());
-    } catch (const sim::Interrupted&) {
-      const size_t done = records.size() + count_done(grid->keys, *store);
-      return std::unexpected(Failure(
-          kInterrupted, "interrupted: " + std::to_string(done) + " of " + std::to_string(records.size() + grid->points.size()) +
-                            " points are kept in " + request.folder + "/points; the same command goes on from there"));
-    }
+    };
+    const auto kept = [&] {
+      return std::to_string(before + count_done(grid->keys, *store)) + " of " + std::to_string(before + grid->points.size()) +
+             " points are kept in " + request.folder + "/points; the same command goes on from there";
+    };
+    if (const auto finished = unless_stopped(finish, kept); !finished) return std::unexpected(finished.error());
     if (auto read = read_records(request, *subject, grid->points, grid->keys, store->log(), records); !read)
       return std::unexpected(read.error());
     store->forget_plan(grid->keys);

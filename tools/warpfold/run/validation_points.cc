@@ -1,9 +1,9 @@
+#include "tools/warpfold/run/limits.h"
 #include "tools/warpfold/run/validation_points.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "sim/engine/interrupt.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/fold.h"
 #include "tools/warpfold/figures/result.h"
@@ -45,18 +45,21 @@ Outcome<void> ValidationPoints::simulate_all() {
   if (records_) {
     if (auto opened = records_->open(); !opened) return opened;
   }
-  try {
+  const auto simulate_each = [&]() -> Outcome<void> {
     ProgressBar bar("simulations", points_.size());
     in_parallel(points_.size(), how_.jobs, [&](size_t i) {
       points_[i].ended = finish(points_[i]);
       bar.step();
     });
-  } catch (const sim::Interrupted&) {
-    if (!records_) throw;
+    return {};
+  };
+  const auto kept = [&]() -> std::string {
+    if (!records_) return "nothing is kept";
     const auto done = std::ranges::count_if(points_, [](const Point& point) { return point.ended.has_value(); });
-    return std::unexpected(Failure(kInterrupted, "interrupted: " + std::to_string(done) + " of " + std::to_string(points_.size()) +
-                                                     " simulations are kept; the same command goes on from there"));
-  }
+    return std::to_string(done) + " of " + std::to_string(points_.size()) +
+           " simulations are kept; the same command goes on from there";
+  };
+  if (auto done = unless_stopped(simulate_each, kept); !done) return done;
   for (const Point& point : points_) {
     if (!*point.ended && point.ended->error().exit_code != kUserError) return std::unexpected(point.ended->error());
   }
