@@ -57,7 +57,8 @@ std::optional<Finding> check_along(const Study& study) {
 
 // Points are listed before their conditions are looked at.
 std::optional<Finding> check_size(const Study& study) {
-  constexpr uint64_t kMostPoints = 1'000'000;  // assumed: ten times the size at which the store of points was measured (decision 35)
+  constexpr uint64_t kMostPoints =
+      1'000'000;  // assumed: ten times the size at which the store of points was measured (decision 35)
   uint64_t points = 1;
   for (int a = 0; a < study.axis_size(); ++a) {
     points *= static_cast<uint64_t>(std::max(study.axis(a).value_size(), 1));
