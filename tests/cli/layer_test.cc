@@ -247,7 +247,8 @@ TEST_F(Layer, WritesAPageAndAPicture) {
 
 TEST_F(Layer, NamesTheMistake) {
   EXPECT_EQ(refusal({"--set", "heads=3"}), "--set heads=3: heads must divide hidden (4096), not 3; or state head_dim\n");
-  EXPECT_EQ(refusal({"--set", "gpu.sub_core.warp_slots=8"}).substr(0, 34), "--set gpu.sub_core.warp_slots=8: sm");
+  EXPECT_THAT(refusal({"--set", "gpu.sub_core.warp_slots=8"}),
+              StartsWith("--set gpu.sub_core.warp_slots=8: sm.warp_slots must be sm.sub_cores x sub_core.warp_slots"));
   EXPECT_EQ(layer({"--no-simulation", "--set", "gpu.sub_core.warp_slots=8", "--set", "gpu.sm.warp_slots=32"}).versions_size(), 1)
       << "fields that depend on each other";
   EXPECT_EQ(refusal({"--set", "gpu.sm_count=0"}), "--set gpu.sm_count=0: sm_count must be from 1 to 4096, not 0\n");
