@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "configs/architecture.h"
 #include "configs/merge.h"
 
 namespace warpfold::configs {
@@ -44,7 +45,7 @@ class Maker {
 
   std::optional<Finding> run() {
     if (auto fault = find_sizes()) return fault;
-    if (architecture_ == "sm_70" || architecture_ == "sm_75")
+    if (product_family(architecture_) == ProductFamily::kNone)
       return Finding{"block", "no attention with dropout is generated for " + architecture_ + ", only for sm_80 and later"};
     // One period of a stack: random numbers depend on nothing and may be made beside any product in front of their attention.
     const uint64_t columns = sizes_.heads * sizes_.head_dim;
@@ -60,8 +61,8 @@ class Maker {
   }
 
  private:
-  bool hopper() const { return architecture_ == "sm_90"; }
-  bool tensor_memory() const { return architecture_ == "sm_100" || architecture_ == "sm_103"; }
+  bool hopper() const { return product_family(architecture_) == ProductFamily::kWgmma; }
+  bool tensor_memory() const { return product_family(architecture_) == ProductFamily::kTcgen05; }
 
   static std::string text(uint64_t number) { return std::to_string(number); }
 

@@ -106,6 +106,7 @@ constexpr std::array kLimits{
     Limit{"dram.bulk_latency_cycles", 1, kMany, kBulk},
     Limit{"data_sheet.fp16_tflops", 1, kMany, Needed::kNever},
     Limit{"data_sheet.fp8_tflops", 1, kMany, Needed::kNever},
+    Limit{"data_sheet.fp4_tflops", 1, kMany, Needed::kNever},
     Limit{"data_sheet.tensor_clock_mhz", 1, 1e5, Needed::kNever},
     Limit{"data_sheet.memory_gb_per_s", 1, kMany, Needed::kNever},
     // Of power: wide enough for any board; a unit that is off by a million is caught.

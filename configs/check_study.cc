@@ -65,22 +65,66 @@ std::optional<Finding> check_along(const Study& study) {
   return std::nullopt;
 }
 
-// A condition, whose names are given values of the type that they have at a point: its first one.
-std::optional<Finding> check_condition(const Study& study, const std::string& text, const std::vector<std::string>& known,
-                                       const std::string& path) {
+// A condition at one point: names are values of the axes, each at its own place, and measures are numbers.
+Expected<bool> holds_at(const Study& study, const std::string& text, const std::vector<std::string>& known,
+                        const std::vector<int>& places) {
   const auto find = [&](std::string_view name) -> std::optional<Word> {
     if (std::ranges::find(known, name) == known.end()) return std::nullopt;
-    for (const Axis& axis : study.axis()) {
-      if (axis.name() == name) return word_of(axis.value(0));
+    for (int a = 0; a < study.axis_size(); ++a) {
+      const Axis& axis = study.axis(a);
+      const int place = places[static_cast<size_t>(a)];
+      if (axis.name() == name) return word_of(axis.value(place));
       for (const Along& along : axis.along()) {
-        if (along.name() == name) return word_of(along.value(0));
+        if (along.name() == name) return word_of(along.value(place));
       }
     }
     return 1.0;
   };
-  const auto held = holds(text, {.find = find, .known = known});
-  if (held) return std::nullopt;
-  return Finding{path, held.error().message};
+  return holds(text, {.find = find, .known = known});
+}
+
+// Places of an axis, one for each combination of numbers and texts that it and what varies along with it have: a condition is right
+// or wrong by those alone.
+std::vector<int> places_of_types(const Axis& axis) {
+  std::set<std::vector<size_t>> seen;
+  std::vector<int> places;
+  for (int v = 0; v < axis.value_size(); ++v) {
+    std::vector<size_t> types{word_of(axis.value(v)).index()};
+    for (const Along& along : axis.along()) types.push_back(word_of(along.value(v)).index());
+    if (seen.insert(std::move(types)).second) places.push_back(v);
+  }
+  return places;
+}
+
+std::string text_of(const Study& study, const std::vector<int>& places) {
+  std::string text;
+  for (int a = 0; a < study.axis_size(); ++a)
+    text += (a == 0 ? "" : ", ") + study.axis(a).name() + "=" + study.axis(a).value(places[static_cast<size_t>(a)]);
+  return text;
+}
+
+// A condition that is one at every point of the study.
+std::optional<Finding> check_condition(const Study& study, const std::string& text, const std::vector<std::string>& known,
+                                       const std::string& path) {
+  std::vector<std::vector<int>> points{{}};
+  for (const Axis& axis : study.axis()) {
+    const bool named = text.contains(axis.name()) ||
+                       std::ranges::any_of(axis.along(), [&](const Along& along) { return text.contains(along.name()); });
+    std::vector<std::vector<int>> more;
+    for (const std::vector<int>& point : points) {
+      for (const int place : named ? places_of_types(axis) : std::vector<int>{0}) {
+        more.push_back(point);
+        more.back().push_back(place);
+      }
+    }
+    points = std::move(more);
+  }
+  for (const std::vector<int>& point : points) {
+    const auto held = holds_at(study, text, known, point);
+    if (held) continue;
+    return Finding{path, held.error().message + (&point == &points.front() ? "" : " at " + text_of(study, point))};
+  }
+  return std::nullopt;
 }
 
 std::optional<Finding> check_questions(const Study& study) {

@@ -5,13 +5,13 @@
 
 #include "configs/check.h"
 #include "configs/gemm_library.h"
+#include "configs/size_limits.h"
 #include "escape/quoted.h"
 
 namespace warpfold::configs {
 
 namespace {
 
-constexpr uint64_t kMostSize = uint64_t{1} << 26;      // rows, columns, tokens, heads
 constexpr uint64_t kMostElements = uint64_t{1} << 60;  // of random bits, or products: operations stay below 2^64
 constexpr uint64_t kMostScores = uint64_t{1} << 48;    // attention: 4 x head_dim operations each stay below 2^60
 constexpr uint64_t kMostOutput = uint64_t{1} << 44;    // elements of a GEMM's result: bytes of operands stay below 2^64
@@ -324,8 +324,7 @@ std::optional<Finding> check_gemm_reduction(const GemmReduction& reduction, cons
   check.size("n", reduction.n());
   check.product("elements of the result", {reduction.m(), reduction.n()}, kMostOutput);
   check.require(reduction.parts() >= 2 && reduction.parts() <= kMostParts, "parts", "must be from 2 to 64", reduction.parts());
-  if (reduction.has_output_type() && reduction.output_type() != BF16 && reduction.output_type() != FP16)
-    check.fault("output_type", "output_type must be BF16 or FP16, not " + ElementType_Name(reduction.output_type()));
+  if (reduction.output_type() == FP4) check.fault("output_type", "output_type must be BF16, FP16, FP32 or FP8, not FP4");
   return check.result();
 }
 

@@ -14,8 +14,8 @@ struct Diagnostic {
   int line = 0;
   int column = 0;
   std::string message;  // what is wrong, what was expected, a near-miss suggestion
-  // The field of a scenario that is at fault, as in "kernel[0].philox.rounds", for who knows where it was written
-  // (configs/places.h); empty: none, or the place is known.
+  // The field of a scenario that is at fault, as in "kernel[0].philox.rounds", which configs/places.h turns into line and column;
+  // empty: none, or the place is known.
   std::string path = {};
 
   std::string text() const;

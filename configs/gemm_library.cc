@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "configs/architecture.h"
 #include "configs/embedded_file.h"
 #include "configs/load.h"
 #include "configs/near_miss.h"
@@ -50,13 +51,12 @@ std::string gemm_library_suggestion(std::string_view wrong) {
   return suggestion(wrong, names);
 }
 
-bool is_blackwell(std::string_view architecture) { return architecture.starts_with("sm_10"); }
-
 namespace {
 
 bool has_kernels_for(const GemmOffer& offer, std::string_view architecture) {
-  if (is_blackwell(architecture)) return offer.has_blackwell();
-  return architecture == "sm_90" ? !offer.has_blackwell() && !offer.has_ampere() : offer.has_ampere();
+  const ProductFamily family = product_family(architecture);
+  if (family == ProductFamily::kTcgen05) return offer.has_blackwell();
+  return family == ProductFamily::kWgmma ? !offer.has_blackwell() && !offer.has_ampere() : offer.has_ampere();
 }
 
 }  // namespace

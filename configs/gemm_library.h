@@ -17,9 +17,6 @@ const GemmLibrary* find_gemm_library(std::string_view name);
 // `; did you mean "CUTLASS"?`, as of an unknown name.
 std::string gemm_library_suggestion(std::string_view wrong);
 
-// Architectures whose kernels are blackwell_gemm's. hopper_gemm's are sm_90's, ampere_gemm's are for all others.
-bool is_blackwell(std::string_view architecture);
-
 // The library that made a measured row, by the words of its `impl`: of those with kernels for the architecture the one whose
 // longest word stands in it. None: no library's does.
 const GemmLibrary* gemm_library_of(std::string_view implementation, std::string_view architecture);

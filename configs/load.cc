@@ -40,7 +40,7 @@ Expected<void> resolve_gpu(const std::string& scenario_path, Scenario& scenario,
   return {};
 }
 
-// For who meant to change one kernel of the base and stated a new list.
+// The suggestion where a new list of kernels has taken the place of the base's, of which one kernel may have been meant.
 std::string hint(const Scenario& scenario, const Finding& fault, const ScenarioChanges& changes) {
   constexpr std::string_view kElement = "kernel[";
   if (!fault.path.starts_with(kElement)) return {};

@@ -9,14 +9,13 @@
 #include "configs/base_chain.h"
 #include "configs/scenario_changes.h"
 #include "configs/search_path.h"
+#include "configs/size_limits.h"
 
 namespace warpfold::configs {
 
 namespace {
 
-constexpr uint64_t kMostSize = uint64_t{1} << 26;   // as of a scenario's sizes (check_workload.cc)
-constexpr uint64_t kMostCopyCtas = 64;              // NCCL User Guide, NCCL_MAX_CTAS: up to 64
-constexpr uint64_t kMostWords = uint64_t{1} << 48;  // of one tensor: counts of operations stay below 2^63
+constexpr uint64_t kMostCopyCtas = 64;  // NCCL User Guide, NCCL_MAX_CTAS: up to 64
 
 // SwiGLU's inner layer keeps the parameters of one of 4 x hidden: 8/3, rounded up to a multiple of 256 (facebookresearch/llama,
 // llama/model.py: FeedForward, multiple_of).

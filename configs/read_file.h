@@ -6,8 +6,8 @@
 
 namespace warpfold {
 
-// A whole file of at most 64 MiB, which may be a pipe. The diagnostic names the path in its message and no place: callers that know
-// which file asked for it add that.
+// A whole file of at most 64 MiB, which may be a pipe. The diagnostic names the path in its message and no place: a caller that
+// knows which file names it adds that.
 Expected<std::string> read_file(const std::string& path);
 
 }  // namespace warpfold

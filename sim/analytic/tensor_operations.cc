@@ -42,6 +42,11 @@ uint64_t mma_sync_operations(std::string_view name, OperandWidth width) {
 
 }  // namespace
 
+std::optional<OperandWidth> operand_width(std::string_view opcode) {
+  const Family* family = family_of(opcode);
+  return family == nullptr ? std::nullopt : std::optional(family->width);
+}
+
 TensorOperations tensor_operations(const isa::OpcodeInfo& opcode, const MicroOp& op) {
   const Family* family = family_of(opcode.name);
   if (family == nullptr) return {};

@@ -62,7 +62,7 @@ std::vector<uint64_t> ChipSharing::phase_of(const std::vector<size_t>& asking) c
   return phase;
 }
 
-uint64_t ChipSharing::instructions_together(const std::vector<size_t>& asking, const FoldOptions& fold) {
+uint64_t ChipSharing::replay_together_until(const std::vector<size_t>& asking, const FoldOptions& fold) {
   if (fold.mode != FoldMode::kAuto) return UINT64_MAX;
   const uint64_t done = instructions();
   if (!started_) {
@@ -79,10 +79,10 @@ uint64_t ChipSharing::instructions_together(const std::vector<size_t>& asking, c
     accepted_to_grow_ = 0;
     const uint64_t part = together_left_ / kPhasePart;
     together_left_ -= part;
-    together_in_phase_ = done + part;
+    together_until_ = done + part;
     begin_measurement(phase_begin_);
   }
-  return together_in_phase_ > done ? together_in_phase_ : 0;
+  return together_until_ > done ? together_until_ : 0;
 }
 
 void ChipSharing::begin_measurement(Cycle now) {
@@ -178,7 +178,7 @@ void ChipSharing::shorten_slice() {
   if (std::exchange(replay_slice_, false)) {
     phase_begin_ = measured_from_;
     begin_measurement(phase_begin_);
-    together_in_phase_ = instructions() + together_again_;
+    together_until_ = instructions() + together_again_;
     together_again_ *= kPhasePart;
   }
   slice_ = std::max(slice_ / kGrowth, kShortestSlice);

@@ -14,13 +14,13 @@ namespace warpfold::sim {
 
 // How SM classes share L2 and DRAM of the chip.
 //
-//   one class asks for bandwidth    its SMs have all of it, evenly: an SM of it runs by itself, at fixed rates, and is folded
-//   several ask                     they run in order of time against ChipMemory, each in a lane that counts as many SMs as the
-//   class
-//                                   has. Equal SMs get equal service there, so that one of them represents the class exactly.
-//   the same, in a long bounded run  each runs by itself and is folded, at rates that the others leave (bandwidth_estimate.h), for
-//   a
-//                                   slice of time after which demands are measured anew
+// clang-format off
+//   one class asks for bandwidth      its SMs have all of it, evenly: an SM of it runs by itself, at fixed rates, and is folded
+//   several ask                       they run in order of time against ChipMemory, each in a lane that counts as many SMs as
+//                                     the class has. Equal SMs get equal service there: one represents the class exactly
+//   the same, in a long bounded run   each runs by itself and is folded, at rates that the others leave (bandwidth_estimate.h),
+//                                     for a slice of time after which demands are measured anew
+// clang-format on
 class ChipSharing {
  public:
   ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs);
@@ -39,7 +39,7 @@ class ChipSharing {
   struct Limits {
     Cycle until = kNever;                // no class does what comes in this cycle or later
     Cycle ahead = kNever;                // no class gets further ahead of another
-    uint64_t instructions = UINT64_MAX;  // stops after about so many
+    uint64_t instructions = UINT64_MAX;  // stops soon after all classes together have issued so many since the run began
     bool while_many = true;              // stops where only one class asks
   };
   // Runs all classes in order of time, the lower index first where two are even. Stops where a launch has ended on an SM and all
@@ -50,8 +50,9 @@ class ChipSharing {
 
   // ---- estimates (chip_estimate.cc)
 
-  // Instructions that classes may replay together from here on, before their bandwidth is estimated.
-  uint64_t instructions_together(const std::vector<size_t>& asking, const FoldOptions& fold);
+  // The number of instructions of all classes since the run began until which they replay together; behind it their bandwidth is
+  // estimated. 0: it is reached.
+  uint64_t replay_together_until(const std::vector<size_t>& asking, const FoldOptions& fold);
   // The classes run apart from here on, at estimated rates; returns until when.
   Cycle begin_slice(const std::vector<size_t>& asking);
   // A launch has ended at `until`: whether some class has got further by so much that it matters.
@@ -99,8 +100,8 @@ class ChipSharing {
   Cycle measured_from_ = 0;
   std::vector<uint64_t> phase_;  // which classes ask, and for which launches
   Cycle phase_begin_ = 0;
-  uint64_t together_left_ = 0;      // instructions, of all phases
-  uint64_t together_in_phase_ = 0;  // instructions, until which classes run together in this phase
+  uint64_t together_left_ = 0;   // instructions that later phases may replay together
+  uint64_t together_until_ = 0;  // what instructions() has reached when this phase's classes part
   bool started_ = false;
   Cycle slice_ = 0;             // cycles
   int accepted_to_grow_ = 0;    // slices to accept before the next is longer: one of that length was run again

@@ -177,7 +177,7 @@ void GpuRun::run_classes() {
   const std::vector<size_t> asking = sharing_->asking();
   const Cycle point = next_reconvergence();
   if (asking.size() > 1) {
-    const uint64_t together = sharing_->instructions_together(asking, fold_);
+    const uint64_t together = sharing_->replay_together_until(asking, fold_);
     if (together == 0) return run_slice(asking, point);
     const bool waits = idle_from_ != kNever;  // SMs without work wait for a launch
     return sharing_->run_together({.until = point, .ahead = most_ahead(), .instructions = together, .while_many = !waits}, fold_);

@@ -37,7 +37,7 @@ Outcome Executor::run() {
     if (outcomes.back()->deadlocked) return simulate_(all_, false);
   }
   Outcome whole =
-      in_sequence(plan.launches.size(), plan.epochs, outcomes, all_.options.alternative_bounds.size(), spec_.kernel_launch);
+      in_sequence(all_.launches.size(), plan.epochs, outcomes, all_.options.alternative_bounds.size(), spec_.kernel_launch);
   std::ranges::copy(discarded_reports, std::back_inserter(whole.folds));
   return whole;
 }

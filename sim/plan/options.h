@@ -16,19 +16,20 @@ struct Options {
   bool all_sms = false;    // every SM instead of one of each class; nothing is folded then
   AccountGranularity account = AccountGranularity::kByPhase;
   FoldOptions fold{};
-  // How often the CTAs of a launch that shares SMs are dealt, at most: behind a run in which an SM had ended while CTAs had yet to
-  // begin elsewhere once more, as the SMs got on. 1: as dealt beforehand. A kernel that ends early leaves an SM to a faster pace,
-  // which the second run shows.
+  // Most distributions of a launch's CTAs over the SMs that it shares with other kernels. 1: the first alone, which is made before
+  // the run. Where a run leaves an SM idle while CTAs wait for others, it is repeated with the CTAs distributed by the pace at
+  // which each SM ended CTAs in it.
   int dealings = 3;
   // Bounds that the launches might have had instead, [which][launch]: where they would have changed nothing, the outcome says so.
   std::vector<std::vector<PlacementBounds>> alternative_bounds{};
-  bool timeline = false;  // records when what ran and what was busy; bounded in size; all is one run then (run_cache)
+  // Records when each launch ran and each resource was busy, in bounded size. All launches are one run then (run_cache).
+  bool timeline = false;
   // Where launches wait for all before them, what they do after that is a run of its own, and is looked up here before it is made:
   // what a kernel did alone, it does again where it has the GPU to itself. Not asked for a timeline, an issue log or all SMs. None:
   // all launches are simulated in one run, whose cycles are the same, or within the bounds of both where those are estimates.
   RunCache* run_cache = nullptr;
-  std::vector<IssueRecord>* issue_log =
-      nullptr;  // receives every issue, in order of time per SM class (or SM); nothing is folded then
+  // Receives every issue, in order of time per SM class (or SM); nothing is folded then.
+  std::vector<IssueRecord>* issue_log = nullptr;
 };
 
 }  // namespace warpfold::sim

@@ -20,10 +20,12 @@ struct SegmentCounters {
   Segment segment;
   std::array<uint64_t, kWarpStates> states{};  // warp-cycles; selected are the instructions issued
   std::vector<Losses> lost;  // [culprit]: warp-cycles that warps waited for what the culprit held; among the states
-  std::array<uint64_t, kWarpStates> inherited{};  // of the states: waits for a warp or request of its own that others had held up
-  std::array<uint64_t, kWarpStates>
-      hidden{};  // in waits of that state: losses that were of no consequence, since the warp waited anyway
-  std::array<uint64_t, kWarpStates> inherited_in_all{};  // the same two, what the launch itself held included
+  // Of the states: waits for a warp or request of its own that others had held up.
+  std::array<uint64_t, kWarpStates> inherited{};
+  // In waits of that state: losses that were of no consequence, since the warp waited anyway.
+  std::array<uint64_t, kWarpStates> hidden{};
+  // The same two, what the launch itself held included.
+  std::array<uint64_t, kWarpStates> inherited_in_all{};
   std::array<uint64_t, kWarpStates> hidden_in_all{};
   std::vector<Losses> requests_lost;  // [culprit]: cycles that requests made here waited, whether a warp waits for them or not
 };

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 namespace warpfold::sim {
 
 RunPlan RunPlanner::plan() const {
   RunPlan plan;
-  plan.launches.resize(launches_.size());
-  std::iota(plan.launches.begin(), plan.launches.end(), size_t{0});
   plan.epochs = epochs_of(launches_, serialise_);
   // Where launches take no time, no epoch is known to leave an idle GPU (GpuRun::may_leave_idle).
   if (spec_.kernel_launch == 0 && plan.epochs.size() > 1) join_epochs(plan, 0);

@@ -10,7 +10,6 @@ namespace warpfold::sim {
 //
 //   stream 0: qkv, attention; stream 1: rng; attention after rng    {qkv, rng}, {attention}
 struct RunPlan {
-  Epoch launches{};  // of the whole run, by index
   std::vector<Epoch> epochs{};
 };
 

@@ -145,6 +145,23 @@ TEST_F(ListedLayer, RefusesALayoutThatNoKernelReads) {
   EXPECT_EQ(refusal(heads), "m.textproto:8:51: heads (8) must be a multiple of the heads of keys, not 3\n");
 }
 
+// A statistic is a number a row, of which no operator on elements reads as many as it takes.
+TEST_F(ListedLayer, RefusesAStatisticInPlaceOfElements) {
+  const std::string given =
+      "type: BF16\n"
+      "dimension { name: \"b\" size: 2 } dimension { name: \"j\" size: 256 } dimension { name: \"i\" size: 512 }\n"
+      "tensor { name: \"x\" dimension: \"b\" dimension: \"j\" dimension: \"i\" given: true }\n"
+      "tensor { name: \"s\" dimension: \"i\" role: STATISTIC_TENSOR given: true }\n";
+  const std::string made = given + "tensor { name: \"y\" dimension: \"b\" dimension: \"j\" dimension: \"i\" }\n";
+  EXPECT_EQ(refusal(made + "operator { name: \"add\" work: \"bias\" input: \"x\" input: \"s\" output: \"y\" }\n", {}),
+            "m.textproto:6:48: bias reads a tensor of elements, not \"s\", a statistic of rows\n");
+  std::string maps = made;
+  maps.replace(maps.find("role: STATISTIC_TENSOR given"), 28, "given");
+  maps.replace(maps.rfind(" }"), 2, " role: STATISTIC_TENSOR }");
+  EXPECT_EQ(refusal(maps + "operator { name: \"add\" work: \"bias\" input: \"x\" input: \"s\" output: \"y\" }\n"),
+            "m.textproto:6:1: bias makes a tensor of elements, not \"y\", a statistic of rows\n");
+}
+
 TEST_F(ListedLayer, RefusesABudgetThatCannotBeMet) {
   const std::string both =
       with("role: WEIGHT_TENSOR }\ntensor { name: \"n\"", "role: WEIGHT_TENSOR }\ntensor { name: \"n\"") +

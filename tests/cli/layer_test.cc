@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "configs/layer.pb.h"
+#include "configs/load.h"
 #include "program.h"
 #include "tests/source_dir.h"
 
@@ -99,6 +101,35 @@ TEST_F(Layer, RecomputesUntilActivationsFit) {
   EXPECT_NEAR(kept, less.kept_mb(), 1e-6);
 }
 
+// Kernels of one name, as bert_large's two BDRLN, are told apart by their places.
+TEST_F(Layer, TellsKernelsOfOneNameApart) {
+  const auto bert = [this](const std::vector<std::string>& more) {
+    std::vector<std::string> all{
+        "layer", WARPFOLD_SOURCE_DIR "/configs/models/bert_large.textproto", "--gpu", kH100, "--fused", "--no-simulation"};
+    all.insert(all.end(), more.begin(), more.end());
+    return message<configs::LayerReport>(all);
+  };
+  const configs::LayerMemory one = bert({"--activations", "60"}).memory();
+  const configs::LayerMemory both = bert({"--activations", "40"}).memory();
+  std::vector<double> alone;
+  for (const configs::LayerActivation& each : one.activations()) {
+    if (each.kernel() == "BDRLN" && each.kept()) alone.push_back(each.recompute_us());
+  }
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_GT(both.recompute_us(), one.recompute_us());
+  EXPECT_LE(both.recompute_us(), one.recompute_us() + alone.front() + 1e-6);
+
+  const configs::LayerReport sent = bert({"--set", "data_parallel=4", "--set", "data_link_gb_per_s=400"});
+  const configs::LayerVersion& fused = sent.versions(2);
+  for (const configs::LayerTransfer& each : fused.overlap().transfers()) {
+    ASSERT_EQ(each.beside_kernels_size(), each.beside_size());
+    const std::set<uint32_t> places(each.beside_kernels().begin(), each.beside_kernels().end());
+    EXPECT_EQ(static_cast<int>(places.size()), each.beside_size()) << each.name();
+    for (int i = 0; i < each.beside_size(); ++i)
+      EXPECT_EQ(fused.kernels(static_cast<int>(each.beside_kernels(i))).name(), each.beside(i));
+  }
+}
+
 // What the link hides costs nothing, so that less is made again; beyond that it is exposed, where nothing else is left.
 TEST_F(Layer, OffloadsWhatTheLinkHides) {
   const std::vector<std::string> less{"--no-simulation", "--activations", "60"};
@@ -142,6 +173,18 @@ TEST_F(Layer, GivesActivationsWhatStatesLeave) {
 TEST_F(Layer, TakesSettingsOfTheGpu) {
   const configs::LayerReport twice = layer({"--no-simulation", "--set", "gpu.sm.tensor.scale=2"});
   EXPECT_NEAR(twice.tensor_tflops(), 2 * layer({"--no-simulation"}).tensor_tflops(), 1e-6);
+}
+
+// A GPU file need not state a data sheet: peaks are what its tensor cores do at its clock.
+TEST_F(Layer, DerivesThePeakThatNoDataSheetStates) {
+  configs::Gpu gpu = configs::load_gpu(kH100).value();
+  const double stated = gpu.data_sheet().fp16_tflops() * gpu.clock_mhz() / gpu.data_sheet().tensor_clock_mhz();
+  gpu.clear_data_sheet();
+  write("bare.textproto", gpu.DebugString());
+  const auto bare =
+      message<configs::LayerReport>({"layer", kLlama, "--gpu", "bare.textproto", "--set", "sequence=1024", "--no-simulation"});
+  EXPECT_NEAR(bare.tensor_tflops(), stated, 0.5);
+  EXPECT_GT(bare.versions(0).time_us(), 0);
 }
 
 TEST_F(Layer, CsvHasARowForEachKernel) {
@@ -204,12 +247,17 @@ TEST_F(Layer, WritesAPageAndAPicture) {
 
 TEST_F(Layer, NamesTheMistake) {
   EXPECT_EQ(refusal({"--set", "heads=3"}), "--set heads=3: heads must divide hidden (4096), not 3; or state head_dim\n");
+  EXPECT_THAT(refusal({"--set", "gpu.sub_core.warp_slots=8"}),
+              StartsWith("--set gpu.sub_core.warp_slots=8: sm.warp_slots must be sm.sub_cores x sub_core.warp_slots"));
+  EXPECT_EQ(layer({"--no-simulation", "--set", "gpu.sub_core.warp_slots=8", "--set", "gpu.sm.warp_slots=32"}).versions_size(), 1)
+      << "fields that depend on each other";
   EXPECT_EQ(refusal({"--set", "gpu.sm_count=0"}), "--set gpu.sm_count=0: sm_count must be from 1 to 4096, not 0\n");
   EXPECT_EQ(refusal({"--epilogue", "ful"}), "--epilogue: unknown choice \"ful\"; did you mean \"full\"?\n");
   EXPECT_EQ(refusal({"--gpus", "8"}), "--gpus, --remat and --critical-batch need --train TOKENS\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--critical-batch", "0"}),
             "--critical-batch takes a number from 1 on, such as 8 or 15e12, not \"0\"\n");
   EXPECT_EQ(refusal({"--train", "many"}), "--train takes a number from 1 on, such as 8 or 15e12, not \"many\"\n");
+  EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "16.9"}), "--gpus takes a number from 1 to 16777216, not \"16.9\"\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--forward"}), "--train needs the backward pass; leave out --forward\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--gpus", "3", "--set", "tensor_parallel=2", "--set", "link_gb_per_s=450"}),
             "--gpus must be a multiple of the 2 that share a layer, not 3\n");

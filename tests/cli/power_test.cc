@@ -102,6 +102,18 @@ TEST_F(Power, IsTheSameWithEveryNumberOfJobs) {
   EXPECT_THAT(one, HasSubstr("MHz"));
 }
 
+// Policies have clocks of their own: PRIORITY takes more cycles here than CONCURRENT, and less time.
+TEST_F(Power, ThePageShowsTheTimelineOfTheShortestTime) {
+  const std::vector<std::string> arguments{
+      "compare", kPair,   "--policies", "concurrent,priority", "--set", "gpu.clock=POWER", "--set", "gpu.power.cap_w=700",
+      "--html",  "p.html"};
+  const auto compared = message<configs::Comparison>(arguments);
+  ASSERT_LT(compared.results(0).total_cycles(), compared.results(1).total_cycles());
+  ASSERT_GT(compared.results(0).total_time_us(), compared.results(1).total_time_us());
+  const std::string page = read("p.html");
+  EXPECT_GT(page.find("\"timeline\":{"), page.find("\"policy\":\"PRIORITY\""));
+}
+
 TEST_F(Power, SaysWhereAPhaseIsLongEnoughForAClockOfItsOwn) {
   const auto assumptions = [&](const std::string& response_ms) {
     return result({kPair, "--set", "gpu.clock=POWER", "--set", "gpu.power.response_ms=" + response_ms}).power().assumptions_size();

@@ -81,6 +81,8 @@ TEST(Json, WritesTheShortestNumbers) {
   EXPECT_EQ(json_number(4.175), "4.175");
   EXPECT_EQ(json_number(0), "0");
   EXPECT_EQ(json_number(1e22), "1e+22");
+  EXPECT_THROW(json_number(std::numeric_limits<double>::infinity()), std::logic_error);  // JSON has no word for it
+  EXPECT_THROW(json_number(std::numeric_limits<double>::quiet_NaN()), std::logic_error);
 }
 
 TEST(Json, WritesCountersAsNumbersAndEnumsAsNames) {

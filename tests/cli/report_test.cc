@@ -102,6 +102,9 @@ TEST_F(Report, NamesWhatIsWrongWithItsInput) {
             "bad.json:2:15: unknown field \"cycle\" in KernelResult; did you mean \"cycles\"?\n");
   EXPECT_EQ(refusal("{\"at\": [], \"key\": \"\", \"run\": []}"),
             "bad.json:1:1: expected a result of simulate, compare or model (--format json), found a point of a study\n");
+  const std::string kinds = "bad.json:1:1: expected a result of simulate, compare or model (--format json), found ";
+  EXPECT_EQ(refusal("{\"version\": \"1\", \"model\": {}, \"tensor_tflops\": 1}"), kinds + "a report of a layer\n");
+  EXPECT_EQ(refusal("{\"version\": \"1\", \"rows\": [], \"unmapped\": []}"), kinds + "a validation\n");
   EXPECT_EQ(refusal("[{}]"),
             "bad.json:1:1: expected a result of simulate, compare or model (--format json), found a list: the rows of a table\n");
   EXPECT_EQ(refusal("{\"results\": []}"),

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 
@@ -231,6 +232,40 @@ TEST_F(StudyQuestions, RefusesOptionsThatDoNotGoTogether) {
   EXPECT_EQ(error({"--collect"}), "--collect: 0 of 1 points are in study/points\n");
   write("study.textproto", "scenario_file: \"s.textproto\"\naxis { name: \"heads\" value: \"1\" }\nwhere: \"heads > 1\"\n");
   EXPECT_EQ(error({}), "study study: no point of its grid is left\n");
+}
+
+// A task's script has the command line in a comment, whatever its arguments are.
+TEST_F(StudyQuestions, ACommandLineOfSeveralLinesIsNoScript) {
+  write("sbatch", "#!/bin/sh\necho 7\n");
+  std::filesystem::permissions(path("work/sbatch"), std::filesystem::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", (std::filesystem::path(path("work/sbatch")).parent_path().string() + ":" + before).c_str(), 1);
+  const Ended ended =
+      run({"study", "s.textproto", "--axis", "heads=1,2", "--output", "out", "--slurm", "--sbatch", "--qos=a\ntouch b"});
+  setenv("PATH", before.c_str(), 1);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  size_t scripts = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path("work/out/slurm"))) {
+    if (entry.path().extension() != ".sh") continue;
+    ++scripts;
+    const auto lines = lines_of(read("out/slurm/" + entry.path().filename().string()));
+    ASSERT_EQ(lines.size(), 3);
+    EXPECT_THAT(lines[1], StartsWith("# A task of: "));
+    EXPECT_THAT(lines[2], StartsWith("exec "));
+  }
+  EXPECT_EQ(scripts, 1);
+}
+
+// A point at which a condition is none would be left out unseen.
+TEST_F(StudyQuestions, RefusesAConditionThatIsNoneAtSomePoint) {
+  EXPECT_EQ(refused({"study", "s.textproto", "--axis", "heads=1,2,abc", "--where", "heads < 8"}),
+            "--where 'heads < 8': \"heads < 8\", character 1: expected a number at heads=abc\n");
+  write("study.textproto",
+        "scenario_file: \"s.textproto\"\n"
+        "axis { name: \"heads\" value: \"1\" value: \"2\" along { name: \"seed\" value: \"0\" value: \"none\" } }\n"
+        "where: \"heads > 1 or seed == 0\"\n");
+  EXPECT_EQ(refused({"study", "study.textproto"}),
+            "study.textproto:3:1: \"heads > 1 or seed == 0\", character 14: expected a number at heads=2\n");
 }
 
 }  // namespace

@@ -31,8 +31,15 @@ TEST(DataSheet, IsExceededAboveItsPeakAlone) {
   EXPECT_EQ(tensor_warning(part(), "g", {.flops = 756e12}, 1e6), std::nullopt);
   EXPECT_EQ(tensor_warning(part(), "g", {.flops = 792e12}, 1e6),
             "Warning: g reaches 792.0 TFLOPS at 1,755 MHz, more than the 756.0 that the data sheet states at 1,619 MHz.");
-  EXPECT_EQ(tensor_warning(part(), "g", {.flops = 1400e12, .fp8 = true}, 1e6), std::nullopt);
-  EXPECT_THAT(tensor_warning(part(), "g", {.flops = 1600e12, .fp8 = true}, 1e6), Optional(HasSubstr("more than the 1513.0")));
+  EXPECT_EQ(tensor_warning(part(), "g", {.flops = 1400e12, .width = sim::OperandWidth::k8}, 1e6), std::nullopt);
+  EXPECT_THAT(tensor_warning(part(), "g", {.flops = 1600e12, .width = sim::OperandWidth::k8}, 1e6),
+              Optional(HasSubstr("more than the 1513.0")));
+  EXPECT_EQ(tensor_warning(part(), "g", {.flops = 3000e12, .width = sim::OperandWidth::k4}, 1e6), std::nullopt) << "not stated";
+  configs::Gpu with_fp4 = part();
+  with_fp4.mutable_data_sheet()->set_fp4_tflops(3026);
+  EXPECT_EQ(tensor_warning(with_fp4, "g", {.flops = 3000e12, .width = sim::OperandWidth::k4}, 1e6), std::nullopt);
+  EXPECT_THAT(tensor_warning(with_fp4, "g", {.flops = 3100e12, .width = sim::OperandWidth::k4}, 1e6),
+              Optional(HasSubstr("more than the 3026.0")));
   EXPECT_EQ(memory_warning(part(), 2039e9, 1e6), std::nullopt);
   EXPECT_EQ(memory_warning(part(), 2100e9, 1e6), "Warning: DRAM moves 2,100 GB/s, more than the 2,039 that the data sheet states.");
 }
@@ -112,6 +119,14 @@ TEST_F(Warnings, KnowFp8ByItsInstructions) {
   EXPECT_THAT(
       said({"simulate", "s.textproto", "--set", "kernel.gemm.hopper_gemm.type=FP8", "--set", "gpu.data_sheet.fp8_tflops=20"}),
       HasSubstr("more than the 20.0 "));
+}
+
+TEST_F(Warnings, KnowFp4ByItsInstructions) {
+  write("fp4.textproto", "gpu_file: \"" WARPFOLD_SOURCE_DIR
+                         "/configs/gpus/b200.textproto\"\n"
+                         "kernel { name: \"g\" blackwell_gemm { m: 2048 n: 2048 k: 2048 type: FP4 tile_k: 256 } }\n");
+  EXPECT_THAT(said({"simulate", "fp4.textproto", "--set", "gpu.data_sheet.fp16_tflops=20"}), Not(HasSubstr("Warning")));
+  EXPECT_THAT(said({"simulate", "fp4.textproto", "--set", "gpu.data_sheet.fp4_tflops=20"}), HasSubstr("more than the 20.0 "));
 }
 
 TEST_F(Warnings, OfMemoryCountWhatDramServed) {

@@ -231,6 +231,21 @@ TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   EXPECT_EQ(by_epochs().folds.size(), 1) << "the second of the short ones begins before the long one has ended";
 }
 
+// How often CTAs may be dealt again decides when they end.
+TEST(Epochs, AreOtherRunsWhereCtasMayBeDealtMoreOften) {
+  const traces::Kernel kernel = adder("first", 90);
+  const sim::Spec spec = sim::make_spec(launching()).value();
+  sim::RunCache known;
+  int made = 0;
+  for (const int dealings : {3, 1, 3}) {
+    known.get(spec, {launch(kernel)}, {.dealings = dealings}, [&] {
+      ++made;
+      return sim::Outcome{};
+    });
+  }
+  EXPECT_EQ(made, 2);
+}
+
 // What an SM was before a cycle that it has run cannot be asked.
 TEST(Epochs, AreOneWhereLaunchesTakeNoTime) {
   configs::Gpu gpu = launching();

@@ -119,8 +119,8 @@ TEST(Graph, AdamReadsFourArraysAndWritesThree) {
   const Operator& adam = graph.operators.back();
   uint64_t weights = 0;
   for (const Tensor& each : graph.tensors) weights += each.role == Role::kWeight ? each.words() : 0;
-  EXPECT_EQ(graph.input_words(adam), 4 * weights);
-  EXPECT_EQ(graph.moved_bytes(adam), 28 * weights);
+  EXPECT_EQ(graph.words(adam.inputs), 4 * weights);
+  EXPECT_EQ(graph.bytes(adam.inputs) + graph.bytes(adam.outputs), 28 * weights);
 }
 
 }  // namespace

@@ -98,6 +98,14 @@ TEST(TileTuner, PartsAreAddedByAKernelThatOthersWaitFor) {
   EXPECT_EQ(kernels[1].stream(), 2);
   EXPECT_EQ(kernels[1].after(0), "g");
   EXPECT_EQ(kernels[1].gemm_reduction().parts(), 4);
+  EXPECT_EQ(kernels[1].gemm_reduction().output_type(), configs::BF16);
+  kernel.mutable_hopper_gemm()->set_output_type(configs::FP16);
+  EXPECT_EQ(kernels_of_gemm(kernel)[1].gemm_reduction().output_type(), configs::FP16);
+  configs::Kernel blackwell;
+  blackwell.mutable_blackwell_gemm()->set_split_k(4);
+  blackwell.mutable_blackwell_gemm()->set_type(configs::BF16);
+  blackwell.mutable_blackwell_gemm()->set_output_type(configs::FP32);
+  EXPECT_EQ(kernels_of_gemm(blackwell)[1].gemm_reduction().output_type(), configs::FP32);
   // One row and much of k for few SMs: cuBLAS's kernel in parts is the fastest here, and "h" waits for both.
   configs::Scenario tuned = scenario("m: 1 n: 512 k: 65536 type: BF16 tile: AUTO library: \"cuBLAS\"");
   ASSERT_TRUE(TileTuner().tune(tuned));

@@ -46,6 +46,17 @@ TEST(BlackwellGemm, NarrowTypesHaveFewerProducts) {
   EXPECT_EQ(issued(make(fp4), "UTCOMMA"), 16U * 16 * 2048 / 64);
 }
 
+// One copy for A's scales and one for B's, though a short block fills none of them.
+TEST(BlackwellGemm, CopiesScalesOfBothOperandsInEveryBlock) {
+  for (const uint32_t tile_k : {32U, 64U, 96U, 128U}) {
+    configs::BlackwellGemm shape = gemm(2048, 2048, 768, configs::FP8);
+    shape.set_scales(configs::MX);
+    shape.set_tile_n(128);
+    shape.set_tile_k(tile_k);
+    EXPECT_EQ(issued(make(shape), "UTCCP"), 16U * 16 * (768 / tile_k) * 2) << tile_k;
+  }
+}
+
 TEST(BlackwellGemm, SaysWhatDoesNotFit) {
   configs::BlackwellGemm shape = gemm(4096, 4096, 4096);
   shape.set_tile_n(40);

@@ -269,6 +269,11 @@ TEST(GemmReduction, AddsEveryPartOnce) {
   EXPECT_EQ(bytes_by_stream(kernel).at("C"), 256 * 512 * 2);
   EXPECT_EQ(issued(kernel, "FADD"), 256 * 512 * 12 / 32);
   EXPECT_EQ(kernel.streams[0].dram_numerator, 0);  // 6 MB, in L2
+  for (const auto& [type, bytes] : {std::pair{configs::FP32, 4U}, {configs::FP16, 2U}, {configs::FP8, 1U}}) {
+    reduction.set_output_type(type);
+    EXPECT_EQ(bytes_by_stream(make_gemm_reduction(reduction, gpu("h100_sxm")).value()).at("C"), 256 * 512 * bytes);
+    EXPECT_EQ(bytes_by_stream(make_gemm_reduction(reduction, gpu("b200")).value()).at("C"), 256 * 512 * bytes);
+  }
   reduction.set_m(8192);
   EXPECT_EQ(make_gemm_reduction(reduction, gpu("h100_sxm")).value().streams[0].dram_numerator, 1);
 }

@@ -1,7 +1,6 @@
 #include "tools/report/saved_result.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
 #include <regex>
@@ -16,6 +15,7 @@
 #include "tools/report/layer_graph.h"
 #include "tools/report/layer_verdict.h"
 #include "tools/report/overall.h"
+#include "tools/report/saved_kinds.h"
 
 namespace warpfold::report {
 
@@ -23,23 +23,15 @@ namespace {
 
 constexpr size_t kMostFindings = 12;  // of one run
 
-// A JSON object that this program writes.
-struct Kind {
-  const google::protobuf::Descriptor* type;
-  std::string_view words;
-};
-
 // How many of the keys the type has.
 size_t known_keys(const google::protobuf::Descriptor& type, const std::vector<std::string>& keys) {
   return static_cast<size_t>(
       std::ranges::count_if(keys, [&type](const std::string& key) { return type.FindFieldByName(key) != nullptr; }));
 }
 
-Kind kind_of(const std::vector<std::string>& keys) {
-  const std::array kinds{Kind{configs::Result::descriptor(), "a result"}, Kind{configs::Comparison::descriptor(), "a comparison"},
-                         Kind{configs::StudyPoint::descriptor(), "a point of a study"},
-                         Kind{configs::Difference::descriptor(), "a difference of two results"}};
-  return *std::ranges::max_element(kinds, {}, [&keys](const Kind& kind) { return known_keys(*kind.type, keys); });
+SavedKind kind_of(const std::vector<std::string>& keys) {
+  return *std::ranges::max_element(saved_kinds(), {},
+                                   [&keys](const SavedKind& kind) { return known_keys(*kind.schema->GetDescriptor(), keys); });
 }
 
 std::unexpected<Diagnostic> not_a_result(const std::string& file, const std::string& what) {
@@ -120,8 +112,10 @@ Expected<void> add_file(const std::string& file, const std::string& prefix, conf
                        ", which a later version of Warpfold wrote; this one reads up to format " + std::to_string(kResultFormat));
   }
   const std::vector<std::string> keys = top_keys(*text);
-  const Kind kind = kind_of(keys);
-  if (kind.type == configs::Comparison::descriptor() && known_keys(*kind.type, keys) > 0) {
+  const SavedKind kind = kind_of(keys);
+  const google::protobuf::Descriptor* const type = kind.schema->GetDescriptor();
+  const size_t known = known_keys(*type, keys);
+  if (type == configs::Comparison::descriptor() && known > 0) {
     configs::Comparison comparison;
     if (auto read = read_json(file, *text, comparison); !read) return read;
     if (comparison.results().empty()) return not_a_result(file, "a comparison without results");
@@ -132,10 +126,10 @@ Expected<void> add_file(const std::string& file, const std::string& prefix, conf
     add(comparison, prefix, file, report);
     return {};
   }
-  if (!keys.empty() && known_keys(*kind.type, keys) == 0) {
+  if (!keys.empty() && known == 0) {
     return not_a_result(file, "an object with " + escape::quoted(keys.front()));
   }
-  if (!keys.empty() && kind.type != configs::Result::descriptor()) return not_a_result(file, std::string(kind.words));
+  if (!keys.empty() && type != configs::Result::descriptor()) return not_a_result(file, "a " + std::string(kind.words));
   configs::Result result;
   if (auto read = read_json(file, *text, result); !read) return read;
   if (result.kernels().empty()) return not_a_result(file, "a result without kernels");

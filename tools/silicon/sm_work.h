@@ -18,7 +18,7 @@ __device__ inline bool may_run(const SmRange& sms) {
 
 // In global memory, one for each kernel; all zero before a launch but for start_ns, which is the largest number.
 struct SmWork {
-  unsigned next;                // piece of work that nobody has taken
+  unsigned next;                // piece of work that no CTA has taken
   unsigned stop;                // set: take no more
   unsigned long long start_ns;  // first CTA's start
   unsigned long long end_ns;    // end of the last piece
@@ -38,7 +38,7 @@ __device__ inline void begin_work(SmWork& own, const SmWork* other) {
   atomicMin(&own.start_ns, nanoseconds());
 }
 
-// Whoever finishes the last piece notes how far the other kernel is and stops it.
+// The CTA that finishes the last piece notes how far the other kernel is and stops it.
 __device__ inline void finish_piece(SmWork& own, SmWork* other, unsigned pieces) {
   if (threadIdx.x != 0) return;
   if (atomicAdd(&own.finished, 1U) + 1 != pieces) return;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "configs/architecture.h"
 #include "configs/gemm_library.h"
 
 #include "tools/validation/kernels_of_row.h"
@@ -198,7 +199,8 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
       assume_hopper(row, *type, gemm);
     }
     fuse(row, gemm);
-  } else if (configs::is_blackwell(architecture) && !grouped && row.text("impl").find("mma.sync") == std::string::npos) {
+  } else if (configs::product_family(architecture) == configs::ProductFamily::kTcgen05 && !grouped &&
+             row.text("impl").find("mma.sync") == std::string::npos) {
     fill_shape(*kernel.mutable_blackwell_gemm());
     const auto filled = fill_blackwell(row, *type, *kernel.mutable_blackwell_gemm());
     if (!filled) return std::unexpected(filled.error());

@@ -14,7 +14,7 @@ namespace warpfold::validation {
 // An operator's pass as published rows name it: "RMSNorm fwd", "fused_add_rms_norm backward", "CE bwd".
 enum class RowOperator { kNone, kRmsNorm, kResidualRmsNorm, kLayerNorm, kSoftmax, kCrossEntropy, kReluSquared, kCastFp8 };
 enum class RowPass { kForward, kBackward, kFull };
-// Who wrote the kernels, by the row's `impl`.
+// The library or compiler whose kernels were measured, by the row's `impl`.
 enum class RowMaker { kUnknown, kQuack, kLiger, kCompiled, kCudnn, kPyTorch, kMegatron, kTorchao };
 
 struct OperatorRow {

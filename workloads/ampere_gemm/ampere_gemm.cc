@@ -1,6 +1,5 @@
 #include "workloads/ampere_gemm/ampere_gemm.h"
 
-#include <numeric>
 #include <sstream>
 
 #include "workloads/ampere_gemm/mma_warp.h"
@@ -25,11 +24,6 @@ Expected<RasterTraffic> traffic(const Plan& plan, const configs::Gpu& gpu, uint3
   raster.b_panel_bytes = plan.k_tiles() * plan.b_bytes();
   raster.l2_bytes = gpu.l2().bytes();
   return raster_traffic(raster);
-}
-
-traces::MemoryStream read_stream(const std::string& name, const OperandTraffic& bytes, uint64_t matrix_bytes) {
-  const uint64_t divisor = std::gcd(bytes.dram, bytes.requested);
-  return {name, false, bytes.dram / divisor, bytes.requested / divisor, matrix_bytes};
 }
 
 std::string describe(const Plan& plan) {
@@ -67,8 +61,8 @@ Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const
   }
   const auto bytes = traffic(*plan, gpu, resident);
   if (!bytes) return fail("ampere_gemm: " + bytes.error().message);
-  kernel.streams = {read_stream("A", bytes->a, 2 * plan->m * plan->k),
-                    read_stream("B", bytes->b, 2 * plan->n * plan->k),
+  kernel.streams = {read_stream("A", bytes->a, 1, 2 * plan->m * plan->k),
+                    read_stream("B", bytes->b, 1, 2 * plan->n * plan->k),
                     {"C", true, 1, 1, 2 * plan->m * plan->n}};
   return kernel;
 }

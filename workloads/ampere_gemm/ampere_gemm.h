@@ -7,7 +7,14 @@
 
 namespace warpfold::workloads {
 
-// C[m,n] = A[m,k] B[k,n] with mma.sync: a ring of stages filled by cp.async, ldmatrix, m16n8k16. One tile a CTA.
+// C[m,n] = A[m,k] B[k,n] with mma.sync: A, B and C of 16 bits (FP16 or BF16), sums in FP32. One tile a CTA, whose warps are equal:
+//
+//   prologue    cp.async fills all stages of a ring but one
+//   main loop   a stage of k: cp.async of the stage ahead, ldmatrix, m16n8k16; a barrier of the CTA
+//   epilogue    sums are packed and stored
+//
+// Fails for a GPU without cp.async or m16n8k16 (before sm_80), a tile whose main loop was not recorded (plan.h), a k shorter than
+// the ring (stages x tile_k), and a CTA whose shared memory does not fit an SM.
 Expected<traces::Kernel> make_ampere_gemm(const configs::AmpereGemm& gemm, const configs::Gpu& gpu);
 
 }  // namespace warpfold::workloads

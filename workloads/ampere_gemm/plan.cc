@@ -7,8 +7,8 @@
 namespace warpfold::workloads {
 namespace {
 
-// Tiles and stages of 128 x 256, 128 x 64 and 64 x 64 are CUTLASS's (python/cutlass_library/generator.py @03447b6, 16-bit operands
-// of sm_80).
+// Tiles, stages and warps are CUTLASS's (python/cutlass_library/generator.py @03447b6, GenerateSM80_TensorOp_16816); accumulators,
+// registers and the order of copies are those of the recordings in sass/.
 constexpr std::array kRecorded{
     RecordedTile{.m = 128, .n = 128, .k = 32, .stages = 3, .warps = 4, .accumulators = 128, .addresses = 212, .alternating = true},
     RecordedTile{.m = 128, .n = 128, .k = 32, .stages = 4, .warps = 4, .accumulators = 128, .addresses = 212, .alternating = true},

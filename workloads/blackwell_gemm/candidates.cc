@@ -9,14 +9,13 @@
 
 #include "workloads/blackwell_gemm/plan.h"
 #include "workloads/common/gemm_offers.h"
+#include "workloads/common/whole_numbers.h"
 
 namespace warpfold::workloads {
 
 using configs::BlackwellGemm;
 
 namespace {
-
-uint64_t ceil_div(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
 // DeepGEMM's rule (csrc/jit_kernels/heuristics/sm100.hpp @54e2261, compare). Pairs only where they leave no tile over.
 std::vector<BlackwellGemm> by_waves(const std::vector<BlackwellGemm>& kernels, uint64_t sms) {

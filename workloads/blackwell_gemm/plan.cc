@@ -3,7 +3,9 @@
 #include <bit>
 #include <string>
 
+#include "configs/architecture.h"
 #include "workloads/common/occupancy.h"
+#include "workloads/common/whole_numbers.h"
 
 namespace warpfold::workloads {
 namespace {
@@ -14,8 +16,6 @@ constexpr uint32_t kLargestCluster = 16;  // CUTLASS, sm100_implicit_gemm_tma_wa
 constexpr uint32_t kFewestColumns = 32;   // of tensor memory that can be allocated: PTX ISA
 constexpr uint32_t kTensorColumns = 512;
 
-uint64_t ceil_div(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
-uint32_t or_default(uint32_t value, uint32_t standard) { return value != 0 ? value : standard; }
 std::string text(uint64_t value) { return std::to_string(value); }
 Expected<void> refuse(const std::string& what) { return fail("blackwell_gemm: " + what); }
 
@@ -72,7 +72,7 @@ BlackwellPlan with_defaults(const configs::BlackwellGemm& gemm) {
 }
 
 Expected<void> check_type(const BlackwellPlan& plan, const configs::Gpu& gpu) {
-  if (!gpu.architecture().starts_with("sm_10"))
+  if (configs::product_family(gpu.architecture()) != configs::ProductFamily::kTcgen05)
     return refuse("needs a GPU with tcgen05 (sm_100, sm_103), this one is " + gpu.architecture());
   if (plan.m == 0 || plan.n == 0 || plan.k == 0) return refuse("m, n and k must be at least 1");
   if (plan.type == configs::FP32) return refuse("type FP32 is one of results");

@@ -51,7 +51,9 @@ struct BlackwellPlan {
   uint32_t scale_bytes(uint32_t rows) const {
     return scaled_elements == 0 ? 0 : (rows + 127) / 128 * 128 * tile_k / scaled_elements;
   }
-  uint32_t scale_copies() const { return (scale_bytes(tile_m) + scale_bytes(tile_n)) / kScaleCopyBytes; }  // of a k-block
+  // Of a k-block: A's scales and B's lie apart in tensor memory, and a copy moves whole ones.
+  uint32_t scale_copies() const { return copies_of(scale_bytes(tile_m)) + copies_of(scale_bytes(tile_n)); }
+  static uint32_t copies_of(uint32_t bytes) { return (bytes + kScaleCopyBytes - 1) / kScaleCopyBytes; }
   uint32_t stage_bytes() const { return bytes_of((tile_m + b_columns()) * tile_k) + scale_bytes(tile_m) + scale_bytes(tile_n); }
   // What TMA moves of a stage.
   uint32_t a_load_bytes() const { return bytes_of(used_rows * tile_k) + scale_bytes(tile_m); }

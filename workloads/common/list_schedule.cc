@@ -31,7 +31,7 @@ void for_each_place(const isa::Operand& operand, Visit&& visit) {
   }
 }
 
-// Who may not be overtaken: the last writer of what is read or written, and the readers of what is written.
+// Instructions that a later one must not overtake: the last writer of what is read or written, and the readers of what is written.
 class Order {
  public:
   explicit Order(size_t size) : before_(size) {}

@@ -35,7 +35,7 @@ struct BackwardParameters {
   static constexpr int32_t kFull = 3;
 };
 
-// dQ's writer and the consumers, who meet where its room is full and where it is empty.
+// Threads of dQ's writer and of the consumers, which meet at the barriers of dQ's full and empty room.
 constexpr uint16_t kQueryGradientThreads = FlashAttention3BackwardPlan::kConsumerThreads + 32;
 
 std::vector<traces::Node> backward_producer_body(const FlashAttention3BackwardPlan& plan);

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "configs/architecture.h"
+
 namespace warpfold::workloads {
 namespace {
 
@@ -62,7 +64,7 @@ Expected<FlashAttention3BackwardPlan> plan_flash_attention_3_backward(const conf
   FlashAttention3BackwardPlan plan{*architecture, AttentionTiles(shape, tile_queries, FlashAttention3BackwardPlan::kTileKeys),
                                    shape.type(), tile_queries};
   const uint32_t most = gpu.sm().shared_memory().bytes_per_cta_max();
-  if (gpu.architecture() != "sm_90" || plan.shared_memory_bytes() > most) {
+  if (configs::product_family(gpu.architecture()) != configs::ProductFamily::kWgmma || plan.shared_memory_bytes() > most) {
     return fail("flash_attention_3: the backward pass needs sm_90 and " + std::to_string(plan.shared_memory_bytes()) +
                 " bytes of shared memory a CTA; " + gpu.name() + " has " + gpu.architecture() + " and " + std::to_string(most));
   }

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "configs/architecture.h"
 #include "workloads/common/key_splits.h"
 
 namespace warpfold::workloads {
@@ -183,7 +184,7 @@ Expected<void> share_memory(FlashAttention3Plan& plan, const configs::Gpu& gpu) 
 }  // namespace
 
 Expected<FlashAttention3Plan> plan_flash_attention_3(const configs::FlashAttention3& attention, const configs::Gpu& gpu) {
-  if (gpu.architecture() != "sm_90") {
+  if (configs::product_family(gpu.architecture()) != configs::ProductFamily::kWgmma) {
     return fail("flash_attention_3 needs a GPU of architecture sm_90, this one is " + gpu.architecture());
   }
   FlashAttention3Plan plan = with_defaults(attention, gpu);

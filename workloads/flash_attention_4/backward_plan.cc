@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "configs/architecture.h"
+
 namespace warpfold::workloads {
 namespace {
 
@@ -64,7 +66,7 @@ uint64_t Plan::query_blocks(uint64_t key_block) const {
 }
 
 Expected<Plan> plan_flash_attention_4_backward(const configs::FlashAttention4& attention, const configs::Gpu& gpu) {
-  if (gpu.architecture() != "sm_100" && gpu.architecture() != "sm_103")
+  if (configs::product_family(gpu.architecture()) != configs::ProductFamily::kTcgen05)
     return fail("flash_attention_4 needs a GPU of architecture sm_100 or sm_103, this one is " + gpu.architecture());
   if (const auto wrong = mistake(attention)) return fail("flash_attention_4: " + *wrong);
   const auto architecture = isa::Architecture::find(gpu.architecture());

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <string>
 
+#include "configs/architecture.h"
+
 namespace warpfold::workloads {
 namespace {
 
@@ -61,7 +63,7 @@ Expected<void> check_keys(const Plan& plan) {
 
 Expected<Plan> plan_flash_attention_4(const configs::FlashAttention4& attention, const configs::Gpu& gpu) {
   const bool fast_exponentials = gpu.architecture() == "sm_103";
-  if (gpu.architecture() != "sm_100" && !fast_exponentials)
+  if (configs::product_family(gpu.architecture()) != configs::ProductFamily::kTcgen05)
     return fail("flash_attention_4 needs a GPU of architecture sm_100 or sm_103, this one is " + gpu.architecture());
   const configs::AttentionShape& shape = attention.shape();
   const bool packed = shape.kv_heads() != 0 && shape.kv_heads() < shape.heads();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "configs/architecture.h"
 #include "workloads/common/program.h"
 
 namespace warpfold::workloads {
@@ -11,7 +12,6 @@ namespace {
 constexpr uint32_t kWarpThreads = 32;
 constexpr uint32_t kValues = 4;     // of a thread: one 16-byte load of each part
 constexpr uint32_t kPartBytes = 4;  // FP32
-constexpr uint32_t kResultBytes = 2;
 // assumed: 512 threads, of its template arguments <32, 16, ...> in profiles.
 constexpr uint32_t kWarps = 16;
 constexpr uint32_t kFirstPart = 12;  // registers below: index and addresses
@@ -35,15 +35,44 @@ void add_parts(Code& code, uint32_t parts) {
   }
 }
 
+configs::ElementType result_of(const configs::GemmReduction& reduction) {
+  return reduction.has_output_type() ? reduction.output_type() : configs::BF16;
+}
+
+// A thread's bytes of the result.
+std::string_view stride_of(configs::ElementType type) {
+  return type == configs::FP32 ? "0x10" : type == configs::FP8 ? "0x4" : "0x8";
+}
+
+// Four sums of a thread, in the result's type.
+void add_store(Code& code, configs::ElementType type) {
+  const auto bytes = [](uint32_t of_value) { return isa::Effect{.bytes = kValues * of_value * kWarpThreads, .stream = 1}; };
+  switch (type) {
+    case configs::FP32:
+      code.add("STG.E.128 [R6.64], R8", bytes(4));
+      return;
+    case configs::FP8:
+      code.add("F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C R8, R9, R8, RZ");
+      code.add("F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C R8, R11, R10, R8");
+      code.add("STG.E [R6.64], R8", bytes(1));
+      return;
+    default: {
+      const std::string_view pack = type == configs::FP16 ? "F2FP.F16.F32.PACK_AB " : "F2FP.BF16.F32.PACK_AB ";
+      code.add(line({pack, "R8, R9, R8"})).add(line({pack, "R9, R11, R10"}));
+      code.add("STG.E.64 [R6.64], R8", bytes(2));
+    }
+  }
+}
+
 traces::Block body_of(const isa::Architecture& architecture, const configs::GemmReduction& reduction) {
   Code code(architecture);
   code.add("S2R R0, SR_CTAID.X").add("S2R R3, SR_TID.X").add("ULDC.64 UR4, c[0x0][0x210]").add("IMAD R0, R0, 0x200, R3");
   code.add("IMAD.MOV.U32 R4, RZ, RZ, UR4").add("IMAD.MOV.U32 R5, RZ, RZ, UR5").add("IMAD.WIDE.U32 R4, R0, 0x10, R4");
-  code.add("IMAD.MOV.U32 R6, RZ, RZ, UR4").add("IMAD.MOV.U32 R7, RZ, RZ, UR5").add("IMAD.WIDE.U32 R6, R0, 0x8, R6");
+  code.add("IMAD.MOV.U32 R6, RZ, RZ, UR4")
+      .add("IMAD.MOV.U32 R7, RZ, RZ, UR5")
+      .add(line({"IMAD.WIDE.U32 R6, R0, ", stride_of(result_of(reduction)), ", R6"}));
   add_parts(code, reduction.parts());
-  const std::string_view pack = reduction.output_type() == configs::FP16 ? "F2FP.F16.F32.PACK_AB " : "F2FP.BF16.F32.PACK_AB ";
-  code.add(line({pack, "R8, R9, R8"})).add(line({pack, "R9, R11, R10"}));
-  code.add("STG.E.64 [R6.64], R8", {.bytes = kValues * kResultBytes * kWarpThreads, .stream = 1});
+  add_store(code, result_of(reduction));
   code.add("EXIT");
   return block_of(code);
 }
@@ -53,7 +82,8 @@ traces::Block body_of(const isa::Architecture& architecture, const configs::Gemm
 Expected<traces::Kernel> make_gemm_reduction(const configs::GemmReduction& reduction, const configs::Gpu& gpu) {
   const auto architecture = isa::Architecture::find(gpu.architecture());
   if (!architecture) return std::unexpected(architecture.error());
-  if (!gpu.architecture().starts_with("sm_9") && !gpu.architecture().starts_with("sm_10"))
+  const configs::ProductFamily family = configs::product_family(gpu.architecture());
+  if (family != configs::ProductFamily::kWgmma && family != configs::ProductFamily::kTcgen05)
     return fail("gemm_reduction needs a GPU of architecture sm_90 or sm_100, as hopper_gemm and blackwell_gemm do");
   const uint64_t values = reduction.m() * reduction.n();
   const bool in_l2 = values * kPartBytes * reduction.parts() <= gpu.l2().bytes() / 2;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "workloads/common/gemm_offers.h"
+#include "workloads/common/whole_numbers.h"
 #include "workloads/hopper_gemm/plan.h"
 
 namespace warpfold::workloads {
@@ -13,8 +14,6 @@ namespace {
 
 using configs::GemmOffer;
 using configs::HopperGemm;
-
-uint64_t ceil_div(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
 // The shape as a library's rules see it: contiguous groups are one matrix of all rows.
 struct Shape {

@@ -4,13 +4,13 @@
 #include <array>
 #include <utility>
 
+#include "configs/architecture.h"
 #include "workloads/common/occupancy.h"
+#include "workloads/common/whole_numbers.h"
 
 namespace warpfold::workloads {
 namespace {
 
-uint64_t ceil_div(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
-uint32_t or_default(uint32_t value, uint32_t standard) { return value != 0 ? value : standard; }
 std::string text(uint64_t value) { return std::to_string(value); }
 uint32_t bytes_of(configs::ElementType type) { return type == configs::FP8 ? 1 : 2; }
 
@@ -110,7 +110,7 @@ Expected<void> check_fusion(const HopperPlan& plan) {
 }
 
 Expected<void> check_shape(const HopperPlan& plan, const configs::Gpu& gpu) {
-  if (gpu.architecture() != "sm_90")
+  if (configs::product_family(gpu.architecture()) != configs::ProductFamily::kWgmma)
     return fail("hopper_gemm needs a GPU of architecture sm_90, this one is " + gpu.architecture());
   if (plan.m == 0 || plan.n == 0 || plan.k == 0) return fail("hopper_gemm: m, n and k must be at least 1");
   if (plan.warpgroup_columns() % 8 != 0 || plan.warpgroup_columns() > 256) {

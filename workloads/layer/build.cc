@@ -87,11 +87,14 @@ class Builder {
   Dimension outer_token() const { return {token_.name, token_.size / (model_.sequence_parallel() ? model_.tensor_parallel() : 1)}; }
   // In front of the products that GPUs share, and behind them.
   int opened(const std::string& branch, int x) {
-    if (!parallel()) return x;
-    return model_.sequence_parallel() ? tape_.gather("all-gather " + branch, x, with_rows({hidden_}))
-                                      : tape_.shared("all-reduce d " + branch, x);
+    if (parallel())
+      x = model_.sequence_parallel() ? tape_.gather("all-gather " + branch, x, with_rows({hidden_}))
+                                     : tape_.shared("all-reduce d " + branch, x);
+    tape_.in_split(true);
+    return x;
   }
   int closed(const std::string& branch, int x) {
+    tape_.in_split(false);
     if (!parallel()) return x;
     return model_.sequence_parallel() ? tape_.scatter("reduce-scatter " + branch, x, {batch_, outer_token(), hidden_})
                                       : tape_.all_reduce("all-reduce " + branch, x);

@@ -36,6 +36,7 @@ struct Tensor {
   int producer = -1;                // an operator; -1: the layer's input
   std::vector<int> consumers = {};  // operators, in order
   bool result = false;              // read after the layer: its output, gradients of inputs and weights
+  bool split = false;               // a weight of which each GPU of tensor parallelism has a part; else each has the whole
 
   uint64_t words() const { return role == Role::kStatistic ? 0 : volume(dimensions); }
 };
@@ -110,6 +111,7 @@ struct Operator {
   OperatorClass kind = OperatorClass::kElementwise;
   Pass pass = Pass::kForward;
   bool attention = false;  // part of multi-head attention, its projections' biases included
+  bool split = false;      // each GPU of tensor parallelism computes a part; else each computes the whole
   Dimensions independent = {};
   Dimensions reduction = {};
   std::vector<int> inputs = {};
@@ -130,9 +132,6 @@ struct Graph {
   std::vector<int> producers(int id) const;
   // The tensor in memory that it is, or is a part of.
   int root(int id) const;
-  uint64_t input_words(const Operator& each) const { return words(each.inputs); }
-  uint64_t output_words(const Operator& each) const { return words(each.outputs); }
-  uint64_t moved_bytes(const Operator& each) const { return bytes(each.inputs) + bytes(each.outputs); }
   uint64_t words(const std::vector<int>& ids) const;
   uint64_t bytes(const std::vector<int>& ids) const;
 };

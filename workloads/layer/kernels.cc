@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "configs/architecture.h"
 #include "configs/launch_sizes.h"
 #include "configs/load.h"
 
@@ -12,15 +13,7 @@ namespace warpfold::layer {
 
 namespace {
 
-// The generation whose instructions a GPU has.
-enum class Machine { kNone, kAmpere, kHopper, kBlackwell };
-
-// mma.sync of sm_80 is what sm_86, sm_89 and sm_120 have too; wgmma is sm_90's alone, tcgen05 that of sm_100 and sm_103.
-Machine machine_of(const std::string& architecture) {
-  if (architecture == "sm_90") return Machine::kHopper;
-  if (architecture == "sm_100" || architecture == "sm_103") return Machine::kBlackwell;
-  return architecture == "sm_70" ? Machine::kNone : Machine::kAmpere;
-}
+using configs::ProductFamily;
 
 const Operator& first_of(const Graph& graph, const FusedKernel& kernel) {
   return graph.operators[static_cast<size_t>(kernel.operators.front())];
@@ -34,7 +27,7 @@ std::string listing_beside(const std::string& file, const configs::KernelLaunch&
 class Mapper {
  public:
   Mapper(const Graph& graph, const FusedKernel& kernel, const KernelSource& source)
-      : graph_(graph), kernel_(kernel), source_(source), machine_(machine_of(source.gpu.architecture())) {}
+      : graph_(graph), kernel_(kernel), source_(source), family_(configs::product_family(source.gpu.architecture())) {}
 
   Expected<LayerWorkload> run() const {
     const Operator& first = first_of(graph_, kernel_);
@@ -121,7 +114,7 @@ class Mapper {
   uint64_t columns_of(const Operator& first) const {
     if (!first.reduction.empty()) return volume(first.reduction);
     const uint64_t elements = volume(first.independent);
-    const uint64_t shared = first.inputs.size() > 1 ? graph_.tensor(first.inputs[1]).words() : elements;
+    const uint64_t shared = first.inputs.size() > 1 ? volume(graph_.tensor(first.inputs[1]).dimensions) : elements;
     return shared < elements ? shared : first.independent.back().size;
   }
 
@@ -208,7 +201,7 @@ class Mapper {
   }
 
   LayerWorkload product(const Operator& first) const {
-    if (machine_ == Machine::kNone) return none("no matrix products of " + source_.gpu.architecture() + " are generated");
+    if (family_ == ProductFamily::kNone) return none("no matrix products of " + source_.gpu.architecture() + " are generated");
     const Product& of = first.product;
     configs::Kernel made;
     const auto set_shape = [&](auto& gemm) {
@@ -217,7 +210,7 @@ class Mapper {
       gemm.set_k(of.k);
       gemm.set_type(source_.type);
     };
-    if (machine_ == Machine::kHopper) {
+    if (family_ == ProductFamily::kWgmma) {
       configs::HopperGemm& gemm = *made.mutable_hopper_gemm();
       set_shape(gemm);
       gemm.set_tile(configs::AUTO);
@@ -228,7 +221,7 @@ class Mapper {
     }
     if (of.count > 1) return none("no batches of products of " + source_.gpu.architecture() + " are generated");
     if (const auto left = behind_product(); !left.empty()) return none("no product is generated with " + left + " behind it");
-    if (machine_ == Machine::kBlackwell) {
+    if (family_ == ProductFamily::kTcgen05) {
       set_shape(*made.mutable_blackwell_gemm());
       made.mutable_blackwell_gemm()->set_tile(configs::AUTO);
       made.mutable_blackwell_gemm()->set_library(source_.library);
@@ -304,16 +297,16 @@ class Mapper {
       for (const auto pass : {configs::BACKWARD_PREPARE, configs::BACKWARD, configs::BACKWARD_CONVERT})
         add(mutable_attention, pass);
     };
-    switch (machine_) {
-      case Machine::kNone:
+    switch (family_) {
+      case ProductFamily::kNone:
         return none("no attention of " + source_.gpu.architecture() + " is generated");
-      case Machine::kAmpere:
+      case ProductFamily::kMmaSync:
         add_passes(&configs::Kernel::mutable_flash_attention_2);
         break;
-      case Machine::kHopper:
+      case ProductFamily::kWgmma:
         add_passes(&configs::Kernel::mutable_flash_attention_3);
         break;
-      case Machine::kBlackwell:
+      case ProductFamily::kTcgen05:
         add_passes(&configs::Kernel::mutable_flash_attention_4);
         break;
     }
@@ -352,7 +345,7 @@ class Mapper {
   const Graph& graph_;
   const FusedKernel& kernel_;
   const KernelSource& source_;
-  Machine machine_;
+  ProductFamily family_;
 };
 
 }  // namespace

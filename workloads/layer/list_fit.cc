@@ -5,18 +5,12 @@
 
 #include "configs/diagnostic.h"
 #include "escape/quoted.h"
+#include "workloads/layer/dimensions.h"
 #include "workloads/layer/signatures.h"
 
 namespace warpfold::layer {
 
 namespace {
-
-bool has(const Dimensions& all, const Dimension& one) { return std::ranges::find(all, one) != all.end(); }
-
-Dimensions without(Dimensions all, const Dimensions& left_out) {
-  std::erase_if(all, [&](const Dimension& each) { return has(left_out, each); });
-  return all;
-}
 
 std::string text_of(const Dimensions& all) {
   std::string text;
@@ -29,6 +23,7 @@ class Fitter {
   Fitter(const Graph& graph, Operator& each) : graph_(graph), each_(each) {}
 
   std::optional<Misfit> run() {
+    if (auto fault = statistics()) return fault;
     switch (signature_of(each_.work).fit) {
       case Fit::kProduct:
         return product();
@@ -57,6 +52,38 @@ class Fitter {
   const Tensor& output(size_t i) const { return graph_.tensor(each_.outputs[i]); }
   std::string shown(const Tensor& tensor) const { return escape::quoted(tensor.name) + " " + text_of(tensor.dimensions); }
   std::string work() const { return name_of(each_.work); }
+
+  // Statistics of rows are what normalisations and attention make beside their result, and what their gradients read of it.
+  static bool takes_statistic(Work work, size_t input) {
+    switch (work) {
+      case Work::kLayerNormGradient:
+      case Work::kRmsNormGradient:
+      case Work::kLayerNormWeightGradient:
+      case Work::kRmsNormWeightGradient:
+        return input == 2;
+      case Work::kAttentionGradient:
+        return input == 5;
+      default:
+        return false;
+    }
+  }
+  static bool makes_statistic(Work work, size_t output) {
+    return output == 1 && (work == Work::kLayerNorm || work == Work::kRmsNorm || work == Work::kAttention);
+  }
+
+  Fault statistics() const {
+    const auto refusal = [&](const char* verb, const Tensor& tensor) {
+      return work() + " " + verb + " a tensor of elements, not " + escape::quoted(tensor.name) + ", a statistic of rows";
+    };
+    for (size_t i = 0; i < each_.inputs.size(); ++i) {
+      if (input(i).role == Role::kStatistic && !takes_statistic(each_.work, i))
+        return Misfit{static_cast<int>(i), refusal("reads", input(i))};
+    }
+    for (size_t i = 0; i < each_.outputs.size(); ++i) {
+      if (output(i).role == Role::kStatistic && !makes_statistic(each_.work, i)) return Misfit{-1, refusal("makes", output(i))};
+    }
+    return std::nullopt;
+  }
 
   // What is read has the same dimensions in the same order, or is a row of the innermost ones.
   Fault reads_like(const Tensor& read, size_t index, const Dimensions& all) const {

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "configs/near_miss.h"
+#include "configs/size_limits.h"
 #include "escape/quoted.h"
 #include "workloads/layer/counts.h"
+#include "workloads/layer/dimensions.h"
 #include "workloads/layer/list_fit.h"
 #include "workloads/layer/signatures.h"
 
@@ -17,13 +19,11 @@ namespace warpfold::layer {
 namespace {
 
 using configs::Finding;
+using configs::kMostSize;
+using configs::kMostWords;
 using configs::TransformerModel;
 
 constexpr int kMostOperators = 1000;
-constexpr uint64_t kMostSize = uint64_t{1} << 26;   // as of a model card's sizes
-constexpr uint64_t kMostWords = uint64_t{1} << 48;  // of an iteration space: counts of operations stay below 2^63
-constexpr uint32_t kMaskBytes = 2;                  // as Tape's
-constexpr uint32_t kStateBytes = 4;
 
 std::string indexed(const char* field, int index) { return std::string(field) + "[" + std::to_string(index) + "]"; }
 

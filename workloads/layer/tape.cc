@@ -4,22 +4,15 @@
 #include <utility>
 
 #include "workloads/layer/counts.h"
+#include "workloads/layer/dimensions.h"
 
 namespace warpfold::layer {
 
 namespace {
 
-constexpr uint32_t kMaskBytes = 2;  // a word, as arXiv 2007.00072 counts it
-constexpr uint32_t kStateBytes = 4;
-
 Dimensions joined(const Dimensions& one, const Dimensions& other) {
   Dimensions all = one;
   all.insert(all.end(), other.begin(), other.end());
-  return all;
-}
-
-Dimensions without(Dimensions all, const Dimensions& left_out) {
-  std::erase_if(all, [&](const Dimension& each) { return std::ranges::find(left_out, each) != left_out.end(); });
   return all;
 }
 
@@ -34,7 +27,7 @@ int Tape::input(const std::string& name, const Dimensions& dimensions) {
   return add_tensor({.name = name, .role = Role::kActivation, .dimensions = dimensions});
 }
 int Tape::weight(const std::string& name, const Dimensions& dimensions) {
-  return add_tensor({.name = name, .role = Role::kWeight, .dimensions = dimensions});
+  return add_tensor({.name = name, .role = Role::kWeight, .dimensions = dimensions, .split = in_split_});
 }
 int Tape::part(int whole, const std::string& name, const Dimensions& dimensions) {
   return add_tensor({.name = name,
@@ -64,7 +57,7 @@ Tape::Made Tape::add(Operator made, const std::vector<Tensor>& outputs) {
 
 Operator Tape::over(const std::string& name, Work work, const std::vector<int>& inputs, const Dimensions& independent,
                     const Dimensions& reduction) const {
-  Operator made{.name = name, .work = work, .kind = class_of(work), .pass = pass_, .attention = in_attention_};
+  Operator made{.name = name, .work = work, .kind = class_of(work), .pass = pass_, .attention = in_attention_, .split = in_split_};
   made.independent = independent;
   made.reduction = reduction;
   made.inputs = inputs;
@@ -226,6 +219,7 @@ void Tape::backward(int output) {
   gradients_[output] = {like(output, "d " + graph_.tensor(output).name, Role::kGradient)};
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) (*step)();
   in_attention_ = false;
+  in_split_ = false;
   const auto tensors = static_cast<int>(graph_.tensors.size());
   for (int id = 0; id < tensors; ++id) {
     const bool of_layer = graph_.tensor(id).producer < 0 && gradients_.contains(id);

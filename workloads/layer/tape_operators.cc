@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "workloads/layer/counts.h"
+#include "workloads/layer/dimensions.h"
 #include "workloads/layer/tape.h"
 
 namespace warpfold::layer {
@@ -25,11 +26,6 @@ Work gradient_of_map(Work work) {
 }
 
 bool needs_input(Work work) { return work != Work::kScale && work != Work::kRope; }
-
-Dimensions without(Dimensions all, const Dimensions& left_out) {
-  std::erase_if(all, [&](const Dimension& each) { return std::ranges::find(left_out, each) != left_out.end(); });
-  return all;
-}
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "workloads/layer/training.h"
 
+#include <algorithm>
+
 namespace warpfold::layer {
 
 namespace {
@@ -8,17 +10,25 @@ namespace {
 // kept.
 double passes(bool remat) { return remat ? 8 : 6; }
 
+// GPUs that compute a part of an operator each: context parallelism shares the tokens, and what has none of them, as the modulation
+// of a sequence, each GPU computes.
+uint64_t gpus_of(const configs::TransformerModel& model, const Operator& each) {
+  const auto is_token = [](const Dimension& one) { return one.name == "j"; };
+  const bool tokens = std::ranges::any_of(each.independent, is_token) || std::ranges::any_of(each.reduction, is_token);
+  return (each.split ? model.tensor_parallel() : 1) * (tokens ? model.context_parallel() : 1);
+}
+
 }  // namespace
 
 Parameters parameters_of(const configs::TransformerModel& model, const Graph& graph) {
   Parameters parameters;
   for (const Tensor& each : graph.tensors) {
     if (each.role != Role::kWeight) continue;
-    // Products are shared by GPUs; norms and what is added to their sums every GPU has.
-    const bool shared = each.dimensions.size() > 1 && each.dimensions.front().name != "2";
-    parameters.layers += each.words() * (shared ? model.tensor_parallel() : 1);
+    parameters.on_gpu += each.words();
+    parameters.layers += each.words() * (each.split ? model.tensor_parallel() : 1);
   }
   parameters.layers *= model.layers();
+  parameters.on_gpu *= model.layers();
   parameters.embedding = model.vocabulary() * model.hidden();
   parameters.output = model.tied_embeddings() ? 0 : parameters.embedding;
   return parameters;
@@ -26,16 +36,15 @@ Parameters parameters_of(const configs::TransformerModel& model, const Graph& gr
 
 StepFlops step_flops(const configs::TransformerModel& model, const Graph& graph, bool remat) {
   StepFlops flops;
-  const double gpus = static_cast<double>(model.tensor_parallel()) * static_cast<double>(model.context_parallel());
   const double tokens = static_cast<double>(model.batch()) * static_cast<double>(model.sequence());
   for (const Operator& each : graph.operators) {
     if (each.kind != OperatorClass::kContraction && each.kind != OperatorClass::kAttention) continue;
     const double again = remat && each.pass == Pass::kForward ? 2 : 1;
     // Scores that a backward pass of attention makes a second time are no work of the model's: four products in place of five.
     const double of_model = each.work == Work::kAttentionGradient ? 4.0 / 5 : 1;
-    flops.layers += static_cast<double>(each.flops) * again * of_model;
+    flops.layers += static_cast<double>(each.flops) * static_cast<double>(gpus_of(model, each)) * again * of_model;
   }
-  flops.layers *= static_cast<double>(model.layers()) * gpus / tokens;
+  flops.layers *= static_cast<double>(model.layers()) / tokens;
   flops.output = passes(remat) * static_cast<double>(model.hidden()) * static_cast<double>(model.vocabulary());
   flops.shortcut = passes(remat) * static_cast<double>(parameters_of(model, graph).multiplied());
   return flops;

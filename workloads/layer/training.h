@@ -10,6 +10,7 @@ namespace warpfold::layer {
 // Weights of the whole model, over all GPUs.
 struct Parameters {
   uint64_t layers = 0;     // of all layers
+  uint64_t on_gpu = 0;     // of them those on a GPU of tensor parallelism, which has a part of some and others whole
   uint64_t embedding = 0;  // of the tokens
   uint64_t output = 0;     // of the output layer; 0 where it multiplies by the embedding
 

@@ -41,7 +41,7 @@ Expected<int> reader_of(configs::Scenario& scenario, int rng) {
   return reader;
 }
 
-// Who waited for the kernel that goes, by name or behind it in its stream, waits for what it waited for.
+// Kernels that waited for the removed kernel, by name or behind it in its stream, wait for what it waited for.
 void remove(configs::Scenario& scenario, int gone) {
   const Graph graph(scenario);
   const configs::Kernel kernel = scenario.kernel(gone);

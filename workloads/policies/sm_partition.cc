@@ -1,5 +1,5 @@
 // Kernels on disjoint sets of SMs, as green contexts (CUDA driver, cuDevSmResourceSplitByCount) and MPS's active thread percentage
-// give them: fixed for as long as a kernel runs, whoever else has ended.
+// give them: fixed for as long as a kernel runs, whichever other kernels have ended.
 //
 // Kernels that can never run at the same time need no sets of their own: each stream has a block of SMs, as wide as the widest
 // share of its kernels.

@@ -17,6 +17,7 @@
 #include "configs/validation.pb.h"
 #include "isa/architecture.h"
 #include "tools/report/json_reader.h"
+#include "tools/report/saved_kinds.h"
 #include "tools/validation/measured_row.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/run/file_kind.h"
@@ -126,18 +127,11 @@ Outcome<std::string> check_measurements_file(const std::string& path) {
 
 // A result by the first schema that has all that it says; of none, what the nearest says is wrong.
 Outcome<std::string> check_result_file(const std::string& path, const std::string& text) {
-  const std::vector<std::pair<const google::protobuf::Message*, std::string>> kinds{
-      {&configs::Result::default_instance(), "result"},
-      {&configs::Comparison::default_instance(), "comparison of policies"},
-      {&configs::Difference::default_instance(), "difference of two results"},
-      {&configs::StudyPoint::default_instance(), "point of a study"},
-      {&configs::LayerReport::default_instance(), "report of a layer"},
-      {&configs::Validation::default_instance(), "validation"}};
   std::optional<Diagnostic> wrong;
-  for (const auto& [schema, words] : kinds) {
+  for (const auto& [schema, words] : report::saved_kinds()) {
     const std::unique_ptr<google::protobuf::Message> message(schema->New());
     const auto read = report::read_json(path, text, *message);
-    if (read) return words;
+    if (read) return std::string(words);
     if (!wrong || std::pair(read.error().line, read.error().column) > std::pair(wrong->line, wrong->column)) wrong = read.error();
   }
   return std::unexpected(Failure(*wrong));

@@ -22,26 +22,10 @@ struct Wanted {
   bool all = false;  // those that do not apply are left out
 };
 
-Outcome<Wanted> parse_policies(const std::string& list) {
-  Wanted wanted;
-  if (policy_option_name(list) == "all") {
-    wanted.all = true;
-    for (const policies::Policy* policy : policies::all()) wanted.kinds.push_back(policy->kind());
-    return wanted;
-  }
-  for (size_t at = 0; at <= list.size();) {
-    const size_t comma = std::min(list.find(',', at), list.size());
-    const std::string name = list.substr(at, comma - at);
-    if (policy_option_name(name) == "all") return user_error("--policies: all excludes a list of policies");
-    const auto kind = policy_by_name("--policies", name, {"all"});
-    if (!kind) return std::unexpected(kind.error());
-    if (std::ranges::find(wanted.kinds, *kind) != wanted.kinds.end()) {
-      return user_error("--policies: " + name + " is given twice");
-    }
-    wanted.kinds.push_back(*kind);
-    at = comma + 1;
-  }
-  return wanted;
+Outcome<Wanted> listed_policies(const std::string& list) {
+  auto kinds = policies_in(list, true);
+  if (!kinds) return std::unexpected(kinds.error());
+  return Wanted{std::move(*kinds), policy_option_name(list) == "all"};
 }
 
 // Those that answer the scenario's question.
@@ -87,7 +71,7 @@ Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& want
 
 // The page shows when what ran under the fastest policy; timelines of all of them would be megabytes.
 Outcome<void> write_page(const std::string& path, configs::Comparison comparison) {
-  const auto fastest = std::ranges::min_element(comparison.results(), {}, &configs::Result::total_cycles);
+  const auto fastest = std::ranges::min_element(comparison.results(), {}, &configs::Result::total_time_us);
   for (auto result = comparison.mutable_results()->begin(); result != comparison.mutable_results()->end(); ++result) {
     if (&*result != &*fastest) result->clear_timeline();
   }
@@ -130,7 +114,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!*asked) return {};
   Request& request = **asked;
   request.how.timeline = options.has("html");
-  const auto wanted = options.has("policies") ? parse_policies(options.text("policies")) : policies_of(request);
+  const auto wanted = options.has("policies") ? listed_policies(options.text("policies")) : policies_of(request);
   if (!wanted) return std::unexpected(wanted.error());
 
   configs::Comparison comparison;

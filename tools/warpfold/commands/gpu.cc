@@ -11,6 +11,7 @@
 #include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/figures/tensor_rate.h"
 #include "tools/warpfold/render/table.h"
 #include "tools/warpfold/run/file_kind.h"
 
@@ -19,20 +20,6 @@ namespace warpfold::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// FP16 with FP32 sums at the file's clock: m64n256k16 by wgmma where the machine has it, m16n8k16 by mma.sync elsewhere.
-double tensor_tflops(const configs::Gpu& gpu, const isa::Architecture& architecture) {
-  const configs::Tensor& tensor = gpu.sm().tensor();
-  double flop_per_clk = 0;
-  if (gpu.sm().has_tcgen05()) {
-    flop_per_clk = 2.0 * 128 * 16 * gpu.sm().tcgen05().columns_per_clk();
-  } else if (architecture.resolve("HGMMA")) {
-    flop_per_clk = 2.0 * 64 * 16 * tensor.wgmma_columns_per_clk();
-  } else if (const auto mma = architecture.resolve("HMMA.16816.F32")) {
-    flop_per_clk = 2.0 * 16 * 8 * 16 * gpu.sm().sub_cores() / architecture.opcodes()[*mma].issue_interval;
-  }
-  return flop_per_clk * (tensor.has_scale() ? tensor.scale() : 1) * gpu.sm_count() * gpu.clock_mhz() / 1e6;
-}
 
 Outcome<std::vector<fs::path>> files_of(const std::string& folder) {
   std::error_code failed;
@@ -66,7 +53,7 @@ Outcome<void> list(const Invocation& invocation) {
     const auto architecture = isa::Architecture::find(gpu->architecture());
     if (!architecture) return user_error(file.string() + ": " + architecture.error().message);
     table.add({file.stem().string(), gpu->name(), gpu->architecture(), uint64_t{gpu->sm_count()}, Cell(gpu->clock_mhz(), 0),
-               Cell(tensor_tflops(*gpu, **architecture), 1), Cell(gpu->dram().bandwidth_gb_per_s(), 0)});
+               Cell(tensor_flop_per_clk(*gpu) * gpu->clock_mhz() / 1e6, 1), Cell(gpu->dram().bandwidth_gb_per_s(), 0)});
   }
   return write_output(destination->path, table.render(destination->format));
 }

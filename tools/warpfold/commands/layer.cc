@@ -18,6 +18,8 @@ namespace {
 
 namespace po = boost::program_options;
 
+constexpr uint32_t kMostGpus = 1 << 24;  // of a training: no claim about clusters, it keeps times and tokens finite
+
 Outcome<layer::Epilogue> epilogue_option(const Options& options) {
   const std::string name = options.text("epilogue");
   if (name == "scale") return layer::Epilogue::kScale;
@@ -51,9 +53,12 @@ Outcome<TrainingPlan> training_options(const Options& options, const configs::Tr
     plan.critical_batch = *critical;
   }
   const uint64_t sharing = model.tensor_parallel() * model.context_parallel();
-  const auto gpus = options.has("gpus") ? number_option(options, "gpus") : Outcome<double>(static_cast<double>(sharing));
-  if (!gpus) return std::unexpected(gpus.error());
-  plan.gpus = static_cast<uint64_t>(*gpus);
+  plan.gpus = sharing;
+  if (options.has("gpus")) {
+    const auto gpus = options.number("gpus", 1, kMostGpus);
+    if (!gpus) return std::unexpected(gpus.error());
+    plan.gpus = *gpus;
+  }
   if (plan.gpus % sharing != 0)
     return user_error("--gpus must be a multiple of the " + std::to_string(sharing) + " that share a layer, not " +
                       options.text("gpus"));

@@ -16,6 +16,9 @@ std::string policy_option_name(std::string name);
 Outcome<configs::PolicyKind> policy_by_name(const std::string& option, const std::string& name,
                                             const std::vector<std::string>& besides = {});
 
+// What --policies lists, with commas between the names; each once. `takes_all`: "all" alone is every policy.
+Outcome<std::vector<configs::PolicyKind>> policies_in(const std::string& list, bool takes_all);
+
 // --policy NAME, for commands that run a scenario under one policy.
 void add_policy_option(Options& options);
 // The settings of the request, with the policy that --policy names.

@@ -78,18 +78,6 @@ class StudyFiles {
   bool drawn_ = true;
 };
 
-Outcome<std::vector<configs::PolicyKind>> listed_policies(const Options& options) {
-  std::vector<configs::PolicyKind> kinds;
-  if (!options.has("policies")) return kinds;
-  std::istringstream list(options.text("policies"));
-  for (std::string name; std::getline(list, name, ',');) {
-    const auto kind = policy_by_name("--policies", name);
-    if (!kind) return std::unexpected(kind.error());
-    kinds.push_back(*kind);
-  }
-  return kinds;
-}
-
 Outcome<configs::Study> find_study(const Options& options, configs::Places& places) {
   const std::string& named = options.arguments().front();
   if (!options.has("axis")) {
@@ -102,7 +90,8 @@ Outcome<configs::Study> find_study(const Options& options, configs::Places& plac
     if (!study) return std::unexpected(Failure(study.error()));
     return std::move(*study);
   }
-  const auto policies = listed_policies(options);
+  const auto policies =
+      options.has("policies") ? policies_in(options.text("policies"), false) : Outcome<std::vector<configs::PolicyKind>>{};
   if (!policies) return std::unexpected(policies.error());
   auto study = configs::study_of_scenario(named, options.texts("axis"),
                                           options.has("where") ? options.texts("where") : std::vector<std::string>{}, *policies);

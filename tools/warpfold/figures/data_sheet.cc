@@ -16,27 +16,42 @@ bool scaled(bool present, double factor) { return present && factor != 1; }
 
 std::string mhz(double clock) { return report::with_thousands(report::fixed(clock, 0)) + " MHz"; }
 
-bool multiplies_in_8_bits(const traces::Kernel& kernel) {
+sim::OperandWidth narrowest_width(const traces::Kernel& kernel) {
+  sim::OperandWidth narrowest = sim::OperandWidth::k16;
   const traces::KernelStatistics counts = traces::statistics(kernel);
-  return std::ranges::any_of(counts.roles, [](const traces::RoleStatistics& role) {
-    return std::ranges::any_of(role.opcodes, [](const traces::OpcodeCount& opcode) {
-      return opcode.instructions.issued > 0 &&
-             (opcode.name.starts_with("QGMMA") || opcode.name.starts_with("QMMA") || opcode.name.starts_with("UTCQMMA"));
-    });
-  });
+  for (const traces::RoleStatistics& role : counts.roles) {
+    for (const traces::OpcodeCount& opcode : role.opcodes) {
+      if (opcode.instructions.issued == 0) continue;
+      narrowest = std::max(narrowest, sim::operand_width(opcode.name).value_or(narrowest));
+    }
+  }
+  return narrowest;
+}
+
+// 0: not stated.
+double peak_of(const configs::DataSheet& sheet, sim::OperandWidth width) {
+  switch (width) {
+    case sim::OperandWidth::k16:
+      return sheet.fp16_tflops();
+    case sim::OperandWidth::k8:
+      return sheet.fp8_tflops();
+    case sim::OperandWidth::k4:
+      return sheet.fp4_tflops();
+  }
+  return 0;
 }
 
 }  // namespace
 
 TensorWork tensor_work(const traces::Kernel& kernel) {
   if (kernel.flops == 0) return {};
-  return {static_cast<double>(kernel.flops), multiplies_in_8_bits(kernel)};
+  return {static_cast<double>(kernel.flops), narrowest_width(kernel)};
 }
 
 std::optional<std::string> tensor_warning(const configs::Gpu& gpu, const std::string& kernel, const TensorWork& work,
                                           double time_us) {
   const configs::DataSheet& sheet = gpu.data_sheet();
-  const double peak = work.fp8 ? sheet.fp8_tflops() : sheet.fp16_tflops();
+  const double peak = peak_of(sheet, work.width);
   if (peak == 0 || time_us == 0 || scaled(gpu.sm().tensor().has_scale(), gpu.sm().tensor().scale())) return std::nullopt;
   const double tflops = work.flops / time_us / 1e6;
   if (tflops <= peak * kRounding) return std::nullopt;

@@ -4,14 +4,15 @@
 #include <string>
 
 #include "configs/gpu.pb.h"
+#include "sim/analytic/tensor_operations.h"
 #include "traces/kernel.h"
 
 namespace warpfold::cli {
 
 // What a kernel has the tensor cores do.
 struct TensorWork {
-  double flops = 0;  // as the kernel states them; 0 where it does not
-  bool fp8 = false;  // multiplied in 8 bits; else in 16
+  double flops = 0;                                  // as the kernel states them; 0 where it does not
+  sim::OperandWidth width = sim::OperandWidth::k16;  // the narrowest that it multiplies
 };
 TensorWork tensor_work(const traces::Kernel& kernel);
 

@@ -6,6 +6,8 @@
 
 #include "tools/warpfold/figures/layer_overlap.h"
 #include "tools/warpfold/figures/layer_tensors.h"
+#include "tools/warpfold/figures/ratio.h"
+#include "tools/warpfold/figures/tensor_rate.h"
 
 namespace warpfold::cli {
 
@@ -17,7 +19,6 @@ using layer::Graph;
 using layer::Operator;
 using layer::OperatorClass;
 
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 double scaled(double value, bool present, double factor) { return present ? value * factor : value; }
 
 // FP32 multiply-adds a clock of an SM (CUDA C++ Programming Guide, table of arithmetic throughput).
@@ -159,7 +160,8 @@ Peaks peaks_of(const configs::Gpu& gpu) {
   const configs::DataSheet& sheet = gpu.data_sheet();
   const double clock_mhz = sheet.tensor_clock_mhz() > 0 ? sheet.tensor_clock_mhz() : gpu.clock_mhz();
   const double memory = sheet.memory_gb_per_s() > 0 ? sheet.memory_gb_per_s() : gpu.dram().bandwidth_gb_per_s();
-  return {.tensor_tflops = scaled(sheet.fp16_tflops(), gpu.sm().tensor().has_scale(), gpu.sm().tensor().scale()),
+  const double stated = scaled(sheet.fp16_tflops(), gpu.sm().tensor().has_scale(), gpu.sm().tensor().scale());
+  return {.tensor_tflops = stated > 0 ? stated : tensor_flop_per_clk(gpu) * clock_mhz / 1e6,
           .vector_tflops = 2 * fp32_lanes(gpu.architecture()) * gpu.sm_count() * clock_mhz / 1e6,
           .memory_gb_per_s = scaled(memory, gpu.dram().has_scale(), gpu.dram().scale())};
 }

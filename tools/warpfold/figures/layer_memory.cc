@@ -29,60 +29,41 @@ class Planner {
     for (const int root : kept_) saved_[kernel_of(root)].push_back(root);
   }
 
+  // Keeps all, then gives up what the budget has no room for: to the link, to kernels that run again, the layer's input last.
   Outcome<configs::LayerMemory> plan(double budget_mb, double host_gb_per_s) const {
-    configs::LayerMemory memory;
-    memory.set_budget_mb(budget_mb);
-    std::vector<configs::LayerActivation> all;
-    for (const auto& [kernel, roots] : saved_) all.push_back(activation_of(kernel, roots));
-    std::ranges::stable_sort(all, {}, [](const auto& each) { return std::pair(each.kernel().empty(), each.us_per_mb()); });
-    double kept = 0;
-    for (configs::LayerActivation& each : all) {
-      kept += mb_of(each);
-      each.set_kept(true);
-    }
-    memory.set_all_mb(kept);
-    if (host_gb_per_s > 0) offload(host_gb_per_s, budget_mb, kept, all, memory);
-    for (configs::LayerActivation& each : all) {
-      if (kept <= budget_mb || !each.kept() || each.kernel().empty()) continue;
-      each.set_kept(false);
-      kept -= mb_of(each);
-    }
-    // The last of them may free more than was missing: room for others, those that take longest a byte first.
-    std::set<int> again;
-    for (auto each = all.rbegin(); each != all.rend(); ++each) {
-      if (each->kept() || each->offloaded()) continue;
-      if (kept + mb_of(*each) <= budget_mb) {
-        each->set_kept(true);
-        kept += mb_of(*each);
-      } else {
-        add_with_inputs(index_of(each->kernel()), again);
-      }
-    }
-    // The layer's input is what is left.
-    for (configs::LayerActivation& each : all) {
-      if (kept <= budget_mb || !each.kept() || host_gb_per_s == 0) continue;
-      each.set_kept(false);
-      each.set_offloaded(true);
-      kept -= mb_of(each);
-      memory.set_offloaded_mb(memory.offloaded_mb() + mb_of(each));
-    }
-    if (kept > budget_mb)
+    Plan plan{.budget_mb = budget_mb, .host_gb_per_s = host_gb_per_s, .activations = all_kept()};
+    plan.memory.set_budget_mb(budget_mb);
+    for (const configs::LayerActivation& each : plan.activations) plan.kept_mb += mb_of(each);
+    plan.memory.set_all_mb(plan.kept_mb);
+    if (host_gb_per_s > 0) offload_hidden(plan);
+    const std::set<int> again = recompute(plan);
+    if (host_gb_per_s > 0) offload_the_rest(plan);
+    if (plan.kept_mb > budget_mb)
       return user_error("--activations " + report::fixed(budget_mb, 1) + ": the layer's input alone takes " +
-                        report::fixed(kept, 1) + " MB");
-    memory.set_kept_mb(kept);
-    memory.set_recompute_us(time_of(again));
-    const double beyond = std::max(0.0, memory.offloaded_mb() - memory.hidden_mb());
-    if (host_gb_per_s > 0) memory.set_exposed_us(2 * beyond * kMega / (host_gb_per_s * 1e3));
-    for (configs::LayerActivation& each : all) *memory.add_activations() = each;
-    for (int k = 0; k < version_.kernels_size(); ++k) {
-      if (version_.kernels(k).pass() == layer::name_of(Pass::kForward) && !saved_.contains(k))
-        memory.add_gain_nothing(version_.kernels(k).name());
-    }
-    return memory;
+                        report::fixed(plan.kept_mb, 1) + " MB");
+    return memory_of(std::move(plan), again);
   }
 
  private:
+  struct Plan {
+    double budget_mb = 0;
+    double host_gb_per_s = 0;
+    double kept_mb = 0;
+    std::vector<configs::LayerActivation> activations{};  // the cheapest to make again first, the layer's input last
+    configs::LayerMemory memory{};
+  };
+
   static double mb_of(const configs::LayerActivation& each) { return static_cast<double>(each.bytes()) / kMega; }
+
+  std::vector<configs::LayerActivation> all_kept() const {
+    std::vector<configs::LayerActivation> all;
+    for (const auto& [kernel, roots] : saved_) {
+      all.push_back(activation_of(kernel, roots));
+      all.back().set_kept(true);
+    }
+    std::ranges::stable_sort(all, {}, [](const auto& each) { return std::pair(each.kernel().empty(), each.us_per_mb()); });
+    return all;
+  }
 
   double time_of_pass(Pass pass) const {
     double us = 0;
@@ -90,19 +71,65 @@ class Planner {
     return us;
   }
 
+  static void offload(configs::LayerActivation& each, Plan& plan) {
+    each.set_kept(false);
+    each.set_offloaded(true);
+    plan.kept_mb -= mb_of(each);
+    plan.memory.set_offloaded_mb(plan.memory.offloaded_mb() + mb_of(each));
+  }
+
   // As much as the link moves behind a pass: the forward pass sends, the backward pass fetches. What costs most to make again goes
   // first, and nothing goes that need not.
-  void offload(double host_gb_per_s, double budget_mb, double& kept, std::vector<configs::LayerActivation>& all,
-               configs::LayerMemory& memory) const {
-    memory.set_host_gb_per_s(host_gb_per_s);
-    memory.set_hidden_mb(std::min(time_of_pass(Pass::kForward), time_of_pass(Pass::kBackward)) * host_gb_per_s * 1e3 / kMega);
-    for (auto each = all.rbegin(); each != all.rend(); ++each) {
-      if (kept <= budget_mb || memory.offloaded_mb() + mb_of(*each) > memory.hidden_mb()) continue;
-      each->set_kept(false);
-      each->set_offloaded(true);
-      kept -= mb_of(*each);
-      memory.set_offloaded_mb(memory.offloaded_mb() + mb_of(*each));
+  void offload_hidden(Plan& plan) const {
+    configs::LayerMemory& memory = plan.memory;
+    memory.set_host_gb_per_s(plan.host_gb_per_s);
+    memory.set_hidden_mb(std::min(time_of_pass(Pass::kForward), time_of_pass(Pass::kBackward)) * plan.host_gb_per_s * 1e3 / kMega);
+    for (auto each = plan.activations.rbegin(); each != plan.activations.rend(); ++each) {
+      if (plan.kept_mb <= plan.budget_mb || memory.offloaded_mb() + mb_of(*each) > memory.hidden_mb()) continue;
+      offload(*each, plan);
     }
+  }
+
+  // The layer's input, which no kernel makes.
+  static void offload_the_rest(Plan& plan) {
+    for (configs::LayerActivation& each : plan.activations) {
+      if (plan.kept_mb > plan.budget_mb && each.kept()) offload(each, plan);
+    }
+  }
+
+  // Kernels that run again.
+  std::set<int> recompute(Plan& plan) const {
+    for (configs::LayerActivation& each : plan.activations) {
+      if (plan.kept_mb <= plan.budget_mb || !each.kept() || each.kernel().empty()) continue;
+      each.set_kept(false);
+      plan.kept_mb -= mb_of(each);
+    }
+    // The last of them may free more than was missing: room for others, those that take longest a byte first.
+    std::set<int> again;
+    for (auto each = plan.activations.rbegin(); each != plan.activations.rend(); ++each) {
+      if (each->kept() || each->offloaded()) continue;
+      if (plan.kept_mb + mb_of(*each) <= plan.budget_mb) {
+        each->set_kept(true);
+        plan.kept_mb += mb_of(*each);
+      } else {
+        add_with_inputs(static_cast<int>(each->kernel_index()), again);
+      }
+    }
+    return again;
+  }
+
+  configs::LayerMemory memory_of(Plan plan, const std::set<int>& again) const {
+    configs::LayerMemory& memory = plan.memory;
+    memory.set_kept_mb(plan.kept_mb);
+    memory.set_recompute_us(time_of(again));
+    const double beyond = std::max(0.0, memory.offloaded_mb() - memory.hidden_mb());
+    if (plan.host_gb_per_s > 0) memory.set_exposed_us(2 * beyond * kMega / (plan.host_gb_per_s * 1e3));
+    for (configs::LayerActivation& each : plan.activations) *memory.add_activations() = std::move(each);
+    for (int k = 0; k < version_.kernels_size(); ++k) {
+      if (version_.kernels(k).pass() == layer::name_of(Pass::kForward) && !saved_.contains(k))
+        memory.add_gain_nothing(version_.kernels(k).name());
+    }
+    return std::move(plan.memory);
   }
 
   bool read_backward(int id) const {
@@ -119,11 +146,6 @@ class Planner {
         return k;
     }
     return kInput;
-  }
-
-  int index_of(const std::string& name) const {
-    const auto found = std::ranges::find(version_.kernels(), name, [](const auto& each) { return each.name(); });
-    return static_cast<int>(found - version_.kernels().begin());
   }
 
   // The kernel, and those whose results it reads and nothing keeps.
@@ -151,6 +173,7 @@ class Planner {
     }
     if (kernel == kInput) return made;
     made.set_kernel(version_.kernels(kernel).name());
+    made.set_kernel_index(static_cast<uint32_t>(kernel));
     made.set_kind(version_.kernels(kernel).kind());
     std::set<int> again;
     add_with_inputs(kernel, again);
@@ -171,11 +194,10 @@ class Planner {
 constexpr double kWordBytes = 2;
 double state_bytes(configs::Optimiser optimiser) { return optimiser == configs::ADAM ? 12 : optimiser == configs::SGD ? 4 : 0; }
 
-// On a GPU of the whole model, whose layers it shares with tensor_parallel - 1 others and the rest with none.
+// On a GPU of the whole model, whose layers' split weights it shares with tensor_parallel - 1 others and the rest with none.
 void add_states(const configs::TransformerModel& model, const Graph& graph, configs::LayerMemory& memory) {
   const layer::Parameters all = layer::parameters_of(model, graph);
-  const double parameters = static_cast<double>(all.layers) / static_cast<double>(model.tensor_parallel()) +
-                            static_cast<double>(all.embedding + all.output);
+  const auto parameters = static_cast<double>(all.on_gpu + all.embedding + all.output);
   const auto shared = [&](double bytes, uint64_t stage) {
     return parameters * bytes / (model.zero_stage() >= stage ? static_cast<double>(model.data_parallel()) : 1) / 1e9;
   };

@@ -194,7 +194,10 @@ configs::LayerOverlap layer_overlap(const configs::TransformerModel& model, cons
     made.set_us(us[t]);
     made.set_exposed_us(std::max(0.0, more.exposed[t] - fewer.exposed[t]));
     made.set_slowed_us(std::max(0.0, more.slowed[t] - fewer.slowed[t]));
-    for (const int kernel : more.beside[t]) made.add_beside(version.kernels(kernel).name());
+    for (const int kernel : more.beside[t]) {
+      made.add_beside(version.kernels(kernel).name());
+      made.add_beside_kernels(static_cast<uint32_t>(kernel));
+    }
     overlap.set_transfers_us(overlap.transfers_us() + us[t]);
   }
   overlap.set_layer_us(more.all_us - fewer.all_us);

@@ -12,7 +12,7 @@ namespace warpfold::cli {
 // "b 8, j 512".
 std::string text_of(const layer::Dimensions& dimensions);
 
-// The tensors that kernels read and store, with who does: the edges of the version's graph.
+// The tensors that kernels read and store, each with its kernels: the edges of the version's graph.
 void add_tensors(const layer::Graph& graph, const std::vector<layer::FusedKernel>& kernels, configs::LayerVersion& version);
 
 }  // namespace warpfold::cli

@@ -4,14 +4,13 @@
 
 #include "sim/analytic/demand.h"
 #include "sim/sm/make_spec.h"
+#include "tools/warpfold/figures/ratio.h"
 
 namespace warpfold::cli {
 
 namespace {
 
 constexpr double kSectorBytes = 32;
-
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 sim::Demand launch_demand(const configs::Gpu& gpu, const traces::Kernel& kernel) {
   sim::Spec spec = sim::make_spec(gpu).value();
@@ -27,10 +26,11 @@ bool touches_sectors(sim::AccessKind kind) {
   return kind == sim::AccessKind::kGlobalLoad || kind == sim::AccessKind::kGlobalStore || kind == sim::AccessKind::kCopyAsync;
 }
 
+// Of a wgmma each of four warps counts the wavefronts of all.
+uint64_t sharers_of(sim::AccessKind kind) { return kind == sim::AccessKind::kWgmmaOperand ? 4 : 1; }
+
 void add_access(sim::AccessKind kind, const sim::AccessCounts& counts, configs::MemoryTraffic& into) {
   if (counts.requests == 0) return;
-  constexpr uint64_t kWarpsOfWgmma = 4;
-  const uint64_t parts = kind == sim::AccessKind::kWgmmaOperand ? kWarpsOfWgmma : 1;
   configs::AccessTraffic& access = *into.add_accesses();
   access.set_kind(std::string(sim::access_name(kind)));
   access.set_requests(counts.requests);
@@ -38,8 +38,8 @@ void add_access(sim::AccessKind kind, const sim::AccessCounts& counts, configs::
   access.set_l1_bytes(counts.l1_bytes);
   if (touches_sectors(kind))
     access.set_sectors_per_request(static_cast<double>(counts.bytes) / kSectorBytes / static_cast<double>(counts.requests));
-  access.set_wavefronts(counts.wavefronts / parts);
-  access.set_excess_wavefronts(counts.excess_wavefronts / parts);
+  access.set_wavefronts(counts.wavefronts / sharers_of(kind));
+  access.set_excess_wavefronts(counts.excess_wavefronts / sharers_of(kind));
 }
 
 void add_stream(const traces::MemoryStream& stream, uint64_t bytes, configs::MemoryTraffic& into) {
@@ -65,8 +65,9 @@ void fill_memory_traffic(const configs::Gpu& gpu, const traces::Kernel& kernel, 
     const auto kind = static_cast<sim::AccessKind>(a);
     const sim::AccessCounts& counts = demand.accesses[a];
     add_access(kind, counts, memory);
-    wavefronts += static_cast<double>(counts.wavefronts) / (kind == sim::AccessKind::kWgmmaOperand ? 4 : 1);
-    excess += static_cast<double>(counts.excess_wavefronts);
+    const auto sharers = static_cast<double>(sharers_of(kind));
+    wavefronts += static_cast<double>(counts.wavefronts) / sharers;
+    excess += static_cast<double>(counts.excess_wavefronts) / sharers;
     if (kind != sim::AccessKind::kGlobalLoad && kind != sim::AccessKind::kCopyAsync) continue;
     asked += static_cast<double>(counts.bytes);
     in_l1 += static_cast<double>(counts.l1_bytes);

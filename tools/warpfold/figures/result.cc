@@ -8,6 +8,7 @@
 #include "tools/warpfold/figures/accounts.h"
 #include "tools/warpfold/figures/data_sheet.h"
 #include "tools/warpfold/figures/memory_traffic.h"
+#include "tools/warpfold/figures/ratio.h"
 #include "tools/warpfold/figures/roofline.h"
 #include "tools/warpfold/figures/timeline.h"
 #include "traces/stats.h"
@@ -15,8 +16,6 @@
 namespace warpfold::cli {
 
 namespace {
-
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 void fill_mix(const traces::Kernel& kernel, configs::KernelResult& result) {
   constexpr size_t kMostOpcodes = 12;

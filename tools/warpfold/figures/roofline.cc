@@ -7,14 +7,13 @@
 
 #include "sim/analytic/limiters.h"
 #include "sim/sm/make_spec.h"
+#include "tools/warpfold/figures/ratio.h"
 
 namespace warpfold::cli {
 
 namespace {
 
 constexpr double kWavefrontBytes = 128;
-
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 // Resources that execute instructions; the others move bytes or start moving them.
 bool executes(const std::string& resource) {

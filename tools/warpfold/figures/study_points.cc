@@ -37,7 +37,7 @@ std::vector<Point> grid_of(const configs::Study& study) {
   return points;
 }
 
-// A condition was found to be one when the study was read.
+// A condition was found to be one at every point when the study was read.
 bool stands(const configs::Study& study, const Point& point) {
   if (study.where().empty()) return true;
   const std::vector<Placed> placed = placed_values(study, point);
@@ -45,9 +45,8 @@ bool stands(const configs::Study& study, const Point& point) {
     const auto found = std::ranges::find(placed, name, &Placed::name);
     return found == placed.end() ? std::nullopt : std::optional(configs::word_of(found->value));
   };
-  return std::ranges::all_of(study.where(), [&](const std::string& condition) {
-    return configs::holds(condition, {.find = find, .known = {}}).value_or(false);
-  });
+  return std::ranges::all_of(
+      study.where(), [&](const std::string& condition) { return configs::holds(condition, {.find = find, .known = {}}).value(); });
 }
 
 std::vector<Point> points_of(const configs::Study& study, const configs::Figure& figure) {

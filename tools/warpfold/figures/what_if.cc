@@ -6,14 +6,11 @@
 
 #include "tools/report/difference.h"
 #include "tools/report/overall.h"
+#include "tools/warpfold/figures/ratio.h"
 
 namespace warpfold::cli {
 
-namespace {
-
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
-
-}  // namespace
+namespace {}  // namespace
 
 void fill_variation(const configs::Result& base, const configs::Result& varied, configs::Variation& variation) {
   variation.set_total_cycles(varied.total_cycles());

@@ -120,6 +120,7 @@ class Writer {
 }  // namespace
 
 std::string json_number(double number) {
+  if (!std::isfinite(number)) throw std::logic_error("a figure that is no number: " + std::to_string(number));
   std::array<char, 32> buffer{};
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number).ptr;
   return {buffer.data(), end};

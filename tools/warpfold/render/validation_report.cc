@@ -116,62 +116,72 @@ std::string tables(const configs::Validation& validation) {
   return text;
 }
 
+// The last three say where a row stands, and why it was not simulated.
+std::vector<std::string> csv_columns() {
+  return {"id",
+          "family",
+          "kernel",
+          "gpu",
+          "implementation",
+          "shape",
+          "quantity",
+          "measured",
+          "simulated",
+          "error",
+          "rate_unit",
+          "measured_rate",
+          "simulated_rate",
+          "limiter",
+          "limiter_utilization",
+          "tensor_utilization",
+          "fold",
+          "judged",
+          "source",
+          "file",
+          "line",
+          "reason"};
+}
+
+std::vector<Cell> csv_row(const configs::ValidatedRow& row) {
+  const auto rate = [&](double value) { return row.rate_unit().empty() ? Cell("") : Cell(value, 3); };
+  return {row.id(),
+          row.family(),
+          row.kernel(),
+          row.gpu(),
+          row.implementation(),
+          row.shape(),
+          row.quantity(),
+          Cell(row.measured(), 4),
+          Cell(row.simulated(), 4),
+          Cell(row.error(), 5),
+          row.rate_unit(),
+          rate(row.measured_rate()),
+          rate(row.simulated_rate()),
+          row.limiter(),
+          Cell(row.limiter_utilization(), 4),
+          Cell(row.tensor_utilization(), 4),
+          row.fold(),
+          row.judged() ? "yes" : "no",
+          row.source(),
+          row.file(),
+          uint64_t{row.line()},
+          ""};
+}
+
+std::vector<Cell> csv_row(const configs::UnmappedRow& row) {
+  std::vector<Cell> cells(csv_columns().size(), Cell(""));
+  cells.front() = row.id();
+  const size_t file = cells.size() - 3;
+  cells[file] = row.file();
+  cells[file + 1] = uint64_t{row.line()};
+  cells[file + 2] = row.reason();
+  return cells;
+}
+
 Table csv_table(const configs::Validation& validation) {
-  Table table({"id",
-               "family",
-               "kernel",
-               "gpu",
-               "implementation",
-               "shape",
-               "quantity",
-               "measured",
-               "simulated",
-               "error",
-               "rate_unit",
-               "measured_rate",
-               "simulated_rate",
-               "limiter",
-               "limiter_utilization",
-               "tensor_utilization",
-               "fold",
-               "judged",
-               "source",
-               "file",
-               "line",
-               "reason"});
-  for (const configs::ValidatedRow& row : validation.rows()) {
-    const auto rate = [&](double value) { return row.rate_unit().empty() ? Cell("") : Cell(value, 3); };
-    table.add({row.id(),
-               row.family(),
-               row.kernel(),
-               row.gpu(),
-               row.implementation(),
-               row.shape(),
-               row.quantity(),
-               Cell(row.measured(), 4),
-               Cell(row.simulated(), 4),
-               Cell(row.error(), 5),
-               row.rate_unit(),
-               rate(row.measured_rate()),
-               rate(row.simulated_rate()),
-               row.limiter(),
-               Cell(row.limiter_utilization(), 4),
-               Cell(row.tensor_utilization(), 4),
-               row.fold(),
-               row.judged() ? "yes" : "no",
-               row.source(),
-               row.file(),
-               uint64_t{row.line()},
-               ""});
-  }
-  for (const configs::UnmappedRow& row : validation.unmapped()) {
-    std::vector<Cell> cells(22, Cell(""));
-    cells.front() = row.id();
-    cells[19] = row.file();
-    cells[20] = uint64_t{row.line()};
-    cells[21] = row.reason();
-    table.add(std::move(cells));
-  }
+  Table table(csv_columns());
+  for (const configs::ValidatedRow& row : validation.rows()) table.add(csv_row(row));
+  for (const configs::UnmappedRow& row : validation.unmapped()) table.add(csv_row(row));
   return table;
 }
 

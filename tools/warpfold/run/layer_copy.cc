@@ -16,9 +16,13 @@ namespace warpfold::cli {
 namespace {
 
 constexpr double kChunkBytes = 65536;  // that a CTA of all_reduce.cu moves at a time
+// assumed: long enough that the difference is 24 chunks of the steady state.
 constexpr std::array<uint64_t, 2> kChunks{12, 36};
+// assumed: the fewest reads of a flag, and as many that their time shows beside a chunk's.
 constexpr std::array<uint64_t, 2> kPolls{1, 9};
-constexpr double kLonger = 1.5;  // a copy beside a kernel lasts so many times as long as the kernel alone
+// A copy beside a kernel lasts so many times as long as the kernel alone. assumed: more than a copy slows any kernel; a longer copy
+// changes nothing, since the kernel's end is what counts.
+constexpr double kLonger = 1.5;
 
 constexpr const char* kCopy = "all_reduce";
 
@@ -125,13 +129,13 @@ Outcome<CopyKernel> CopyRuns::copy_of(const layer::Graph& graph, const std::vect
     CopyKernel::OfLink& of_link = copy.links[data ? 1 : 0];
     of_link.gb_per_s = pace->most_gb_per_s;
     of_link.slowdown.assign(static_cast<size_t>(version.kernels_size()), 1);
-    std::set<std::string> beside;
+    std::set<int> beside;
     for (const configs::LayerTransfer& each : undisturbed.transfers()) {
-      if (mine(each)) beside.insert(each.beside().begin(), each.beside().end());
+      if (mine(each)) beside.insert(each.beside_kernels().begin(), each.beside_kernels().end());
     }
     for (int k = 0; k < version.kernels_size(); ++k) {
       const std::vector<configs::Kernel>& of = workloads[static_cast<size_t>(k)];
-      if (of.empty() || !beside.contains(version.kernels(k).name())) continue;
+      if (of.empty() || !beside.contains(k)) continue;
       std::string key = std::to_string(pace->polls);
       for (const configs::Kernel& each : of) key += each.SerializeAsString();
       if (!known_.contains(key)) {

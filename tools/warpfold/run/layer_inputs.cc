@@ -1,5 +1,7 @@
 #include "tools/warpfold/run/layer_inputs.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -7,6 +9,9 @@
 #include "configs/load.h"
 #include "configs/model.h"
 #include "configs/operator_kernels.h"
+#include "configs/places.h"
+#include "configs/scenario.pb.h"
+#include "configs/scenario_changes.h"
 #include "configs/search_path.h"
 #include "configs/settings.h"
 #include "escape/quoted.h"
@@ -20,21 +25,25 @@ namespace {
 
 constexpr std::string_view kOfGpu = "gpu.";
 
+// Settings are carried out together and checked once: a field may fit another's new value alone.
 Outcome<configs::Gpu> load_gpu(const std::string& file, const std::vector<std::string>& settings) {
-  auto gpu = configs::load_gpu(file);
-  if (!gpu) return std::unexpected(Failure(gpu.error()));
-  for (const std::string& setting : settings) {
-    if (!setting.starts_with(kOfGpu)) continue;
-    const size_t equals = setting.find('=');
-    const std::string place = "--set " + escape::unquoted(setting) + ": ";
-    if (equals == std::string::npos) return user_error(place + "expected PATH=VALUE");
-    const auto set = configs::set_field(*gpu, setting.substr(kOfGpu.size(), equals - kOfGpu.size()), setting.substr(equals + 1));
-    if (!set) return user_error(place + set.error().message);
-    if (const auto fault = configs::find_gpu_fault(*gpu, "")) return user_error(place + fault->message);
+  const auto loaded = configs::load_gpu(file);
+  if (!loaded) return std::unexpected(Failure(loaded.error()));
+  std::vector<std::string> of_gpu;
+  std::ranges::copy_if(settings, std::back_inserter(of_gpu), [](const auto& setting) { return setting.starts_with(kOfGpu); });
+  configs::Scenario holder;  // whose field `gpu` the paths of settings begin with
+  *holder.mutable_gpu() = *loaded;
+  configs::Places places;
+  if (auto applied = configs::apply_settings(holder, of_gpu, places); !applied) return std::unexpected(Failure(applied.error()));
+  const configs::Gpu& gpu = holder.gpu();
+  if (const auto fault = configs::find_gpu_fault(gpu, "")) {
+    Diagnostic wrong = places.fail({std::string(kOfGpu) + fault->path, fault->message}).error();
+    if (wrong.file.empty()) wrong.file = of_gpu.empty() ? file : configs::setting_label(of_gpu.back());
+    return std::unexpected(Failure(wrong));
   }
-  if (gpu->clock() == configs::POWER)
+  if (gpu.clock() == configs::POWER)
     return user_error(file + ": layer takes clock FIXED; a layer's kernels have clocks of their own");
-  return std::move(*gpu);
+  return gpu;
 }
 
 }  // namespace

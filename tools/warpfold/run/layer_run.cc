@@ -206,10 +206,46 @@ class LayoutRuns {
   std::vector<int> roots_;
 };
 
+configs::LayerReport begun_report(const LayerRequest& request, const Peaks& peaks) {
+  configs::LayerReport report;
+  report.set_version(WARPFOLD_VERSION);
+  report.set_command_line(request.command_line);
+  *report.mutable_model() = request.model;
+  report.set_gpu(request.gpu.name());
+  report.set_tensor_tflops(peaks.tensor_tflops);
+  report.set_vector_tflops(peaks.vector_tflops);
+  report.set_memory_gb_per_s(peaks.memory_gb_per_s);
+  return report;
+}
+
+// Transfers of GPUs that share the layer, beside the kernels of each version.
+Outcome<void> add_overlaps(const LayerRequest& request, const std::vector<Wanted>& wanted, const Simulations& simulations,
+                           configs::LayerReport& report) {
+  if (request.model.tensor_parallel() * request.model.context_parallel() * request.model.data_parallel() <= 1) return {};
+  CopyRuns copies(request);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    configs::LayerVersion& version = *report.mutable_versions(static_cast<int>(i));
+    auto overlap = copies.overlap(wanted[i].graph, wanted[i].kernels, version, simulations.workloads_of(i));
+    if (!overlap) return std::unexpected(overlap.error());
+    *version.mutable_overlap() = std::move(*overlap);
+  }
+  report.set_simulations(report.simulations() + static_cast<uint32_t>(copies.count()));
+  return {};
+}
+
+void add_savings(const Peaks& peaks, configs::LayerReport& report) {
+  const auto before = static_cast<double>(report.versions(0).words());
+  report.set_words_saved_percent(100 * (before - static_cast<double>(report.versions(2).words())) / before);
+  add_fusions(report.versions(1), report.versions(2), peaks, report);
+}
+
 }  // namespace
 
 Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
   if (auto checked = CopyRuns(request).check(); !checked) return std::unexpected(checked.error());
+  const Peaks peaks = peaks_of(request.gpu);
+  if (peaks.tensor_tflops == 0)
+    return user_error(request.gpu.name() + ": no peak of products is known; state data_sheet.fp16_tflops");
   const std::vector<Wanted> wanted = wanted_of(request);
   Simulations simulations(request);
   for (const Wanted& each : wanted) {
@@ -221,46 +257,22 @@ Outcome<configs::LayerReport> run_layer(const LayerRequest& request) {
   }
   if (auto run = simulations.run(); !run) return std::unexpected(run.error());
 
-  const Peaks peaks = peaks_of(request.gpu);
-  configs::LayerReport report;
-  report.set_version(WARPFOLD_VERSION);
-  report.set_command_line(request.command_line);
-  *report.mutable_model() = request.model;
-  report.set_gpu(request.gpu.name());
-  report.set_tensor_tflops(peaks.tensor_tflops);
-  report.set_vector_tflops(peaks.vector_tflops);
-  report.set_memory_gb_per_s(peaks.memory_gb_per_s);
+  configs::LayerReport report = begun_report(request, peaks);
   report.set_simulations(static_cast<uint32_t>(simulations.count()));
   for (size_t i = 0; i < wanted.size(); ++i)
     *report.add_versions() =
         layer_version({wanted[i].name, wanted[i].graph, wanted[i].kernels, simulations.of(i)}, peaks, request.model);
-  if (request.model.tensor_parallel() * request.model.context_parallel() * request.model.data_parallel() > 1) {
-    CopyRuns copies(request);
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      configs::LayerVersion& version = *report.mutable_versions(static_cast<int>(i));
-      auto overlap = copies.overlap(wanted[i].graph, wanted[i].kernels, version, simulations.workloads_of(i));
-      if (!overlap) return std::unexpected(overlap.error());
-      *version.mutable_overlap() = std::move(*overlap);
-    }
-    report.set_simulations(report.simulations() + static_cast<uint32_t>(copies.count()));
-  }
-  if (request.fused) {
-    const auto before = static_cast<double>(report.versions(0).words());
-    report.set_words_saved_percent(100 * (before - static_cast<double>(report.versions(2).words())) / before);
-    add_fusions(report.versions(1), report.versions(2), peaks, report);
-  }
+  if (auto added = add_overlaps(request, wanted, simulations, report); !added) return std::unexpected(added.error());
+  if (request.fused) add_savings(peaks, report);
+  const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
   if (request.layouts) {
-    const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
     auto path = layouts.report(simulations, wanted.size(), last, peaks.memory_gb_per_s);
     if (!path) return std::unexpected(path.error());
     *report.mutable_layouts() = std::move(*path);
   }
-  if (request.training.tokens > 0) {
-    const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
+  if (request.training.tokens > 0)
     *report.mutable_training() = layer_training(request.model, wanted.back().graph, last, peaks, request.training);
-  }
   if (request.memory) {
-    const configs::LayerVersion& last = report.versions(report.versions_size() - 1);
     auto memory = layer_memory(request.model, wanted.back().graph, wanted.back().kernels, last, *request.memory);
     if (!memory) return std::unexpected(memory.error());
     *report.mutable_memory() = std::move(*memory);

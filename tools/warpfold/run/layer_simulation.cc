@@ -60,7 +60,7 @@ Outcome<std::optional<double>> bound_of(const configs::Kernel& workload, const c
 // Runs of all layers of this process: another model of the same sizes simulates nothing again. A new cache begins after some
 // runs, since each request is compared with all that it has.
 std::shared_ptr<sim::RunCache> known_runs() {
-  constexpr int kRunsOfACache = 400;
+  constexpr int kRunsOfACache = 400;  // assumed: several models of some 60 launches each; no result depends on it
   static std::mutex mutex;
   static int requests = 0;
   static std::shared_ptr<sim::RunCache> known;

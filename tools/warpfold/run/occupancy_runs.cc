@@ -8,6 +8,7 @@
 
 #include "sim/sm/make_spec.h"
 #include "tools/warpfold/figures/occupancy.h"
+#include "tools/warpfold/figures/ratio.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
 
@@ -41,8 +42,6 @@ double time_of(const configs::Result& result, const std::string& of) {
   for (const configs::KernelResult& kernel : result.kernels()) time += kernel.of() == of ? kernel.time_us() : 0;
   return time;
 }
-
-double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 struct Trial {
   std::string of;

@@ -48,6 +48,7 @@ class StudyScenarios : public StudySubject {
   std::shared_ptr<sim::RunCache> known_runs() const;
 
   // Points that follow each other have kernels in common. A new one begins after some points: it compares with all that it has.
+  // assumed: 200 points, of a few runs each; no result depends on it.
   static constexpr int kPointsOfACache = 200;
   mutable std::mutex mutex_;
   mutable int points_of_cache_ = 0;

@@ -133,7 +133,8 @@ std::vector<configs::Kernel> kernels_of_gemm(const configs::Kernel& kernel) {
     adds.mutable_gemm_reduction()->set_m(gemm.m());
     adds.mutable_gemm_reduction()->set_n(gemm.n());
     adds.mutable_gemm_reduction()->set_parts(gemm.split_k());
-    adds.mutable_gemm_reduction()->set_output_type(gemm.type() == configs::FP16 ? configs::FP16 : configs::BF16);
+    const configs::ElementType own = gemm.type() == configs::FP16 ? configs::FP16 : configs::BF16;
+    adds.mutable_gemm_reduction()->set_output_type(gemm.has_output_type() ? gemm.output_type() : own);
   };
   if (kernel.has_blackwell_gemm()) add(kernel.blackwell_gemm());
   if (kernel.has_hopper_gemm() && kernel.hopper_gemm().reduction() == configs::PARALLEL) add(kernel.hopper_gemm());

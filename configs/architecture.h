@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+
+namespace warpfold::configs {
+
+// The instructions by which an architecture multiplies matrices fastest, and with which its kernels are written.
+enum class ProductFamily {
+  kNone,     // sm_70, sm_75: no m16n8k16 and no cp.async
+  kMmaSync,  // sm_80, sm_86, sm_89, sm_120
+  kWgmma,    // sm_90
+  kTcgen05,  // sm_100, sm_103: sums in tensor memory
+};
+ProductFamily product_family(std::string_view architecture);
+
+}  // namespace warpfold::configs
