@@ -5,7 +5,6 @@
 #include <queue>
 #include <utility>
 
-
 namespace warpfold::sim {
 
 // What each class does next, the earliest first. Entries that have been overtaken are passed over.

@@ -1,6 +1,5 @@
 #include "sim/gpu/sm_folding.h"
 
-
 namespace warpfold::sim {
 
 SmFolding::SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories) : memoizer_(options, sm, trajectories) {

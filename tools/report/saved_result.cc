@@ -43,7 +43,8 @@ std::optional<std::string> missing_part(const configs::Result& result) {
   for (const configs::KernelResult& kernel : result.kernels()) {
     if (!std::ranges::equal(kernel.states(), result.kernels(0).states(), {}, &configs::StateCycles::state,
                             &configs::StateCycles::state))
-      return "kernel " + escape::quoted(kernel.name()) + " has other states than kernel " + escape::quoted(result.kernels(0).name());
+      return "kernel " + escape::quoted(kernel.name()) + " has other states than kernel " +
+             escape::quoted(result.kernels(0).name());
     if (result.has_model() && kernel.limiters().empty())
       return "kernel " + escape::quoted(kernel.name()) + " of the limiter model has no limiters";
   }

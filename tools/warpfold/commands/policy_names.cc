@@ -34,8 +34,7 @@ Outcome<std::vector<configs::PolicyKind>> policies_in(const std::string& list, b
   for (size_t at = 0; at <= list.size();) {
     const size_t comma = std::min(list.find(',', at), list.size());
     const std::string name = list.substr(at, comma - at);
-    if (takes_all && policy_option_name(name) == "all")
-      return user_error("--policies: all excludes a list of policies");
+    if (takes_all && policy_option_name(name) == "all") return user_error("--policies: all excludes a list of policies");
     const auto kind = policy_by_name("--policies", name, takes_all ? std::vector<std::string>{"all"} : std::vector<std::string>{});
     if (!kind) return std::unexpected(kind.error());
     if (std::ranges::find(kinds, *kind) != kinds.end()) return user_error("--policies: " + name + " is given twice");

@@ -72,8 +72,9 @@ Outcome<double> compare_with_replay(const configs::Result& folded, const configs
     return std::unexpected(Failure(kInternalError, "exact folding differs from the full replay: " + difference));
   }
   if (!exact && worst > kShadowTolerance * folded.fold().error_bound()) {
-    return std::unexpected(Failure(kInternalError, "bounded folding is off by " + report::fixed(100 * worst, 3) + " %; its bound is " +
-                                                       report::fixed(100 * folded.fold().error_bound(), 3) + " %"));
+    return std::unexpected(Failure(kInternalError, "bounded folding is off by " + report::fixed(100 * worst, 3) +
+                                                       " %; its bound is " + report::fixed(100 * folded.fold().error_bound(), 3) +
+                                                       " %"));
   }
   return worst;
 }

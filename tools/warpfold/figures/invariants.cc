@@ -54,8 +54,8 @@ class Check {
     if (const auto place = non_finite_field(result_)) require(false, *place + " is not a finite number");
     for (const configs::KernelResult& kernel : result_.kernels()) check_kernel(kernel);
     for (const configs::Resource& resource : result_.resources()) {
-      require(resource.busy() <= resource.capacity(), resource.name() + " is busy for " + std::to_string(resource.busy()) + " of " +
-                                                          std::to_string(resource.capacity()));
+      require(resource.busy() <= resource.capacity(),
+              resource.name() + " is busy for " + std::to_string(resource.busy()) + " of " + std::to_string(resource.capacity()));
       require(is_share(resource.utilization()), resource.name() + " is used by " + std::to_string(resource.utilization()));
     }
     for (const configs::ResourceEnergy& energy : result_.power().resources())
@@ -110,7 +110,8 @@ class Check {
     for (const configs::Loss& loss : slowdown.losses()) losses += loss.warp_cycles();
     const double longer = static_cast<double>(slowdown.cycles()) - static_cast<double>(slowdown.solo_cycles());
     const double expected = longer * slowdown.warps();
-    require(std::abs(static_cast<double>(losses) - expected) <= 1 + kRounding * static_cast<double>(slowdown.cycles()) * slowdown.warps(),
+    require(std::abs(static_cast<double>(losses) - expected) <=
+                1 + kRounding * static_cast<double>(slowdown.cycles()) * slowdown.warps(),
             name + "its losses of " + std::to_string(losses) + " warp-cycles are not the " + std::to_string(expected) +
                 " that it takes longer than alone");
   }

@@ -113,9 +113,9 @@ std::string layouts_text(const configs::LayerLayouts& layouts) {
                or_dash(each.has_tokens_us(), each.tokens_us(), 1), each.reads(), each.stores(),
                each.transposed().empty() ? "-" : joined(each.transposed()), Cell(each.transposes_us(), 1)});
   }
-  return "\nLayouts of the forward pass: the innermost dimension of tensors that a kernel reads and stores\n" + table.aligned("  ") +
-         "The shortest path takes " + with_thousands(fixed(layouts.path_us(), 1)) + " us, " + fixed(layouts.excess_percent(), 2) +
-         " % more than each kernel in its best layout; features innermost everywhere take " +
+  return "\nLayouts of the forward pass: the innermost dimension of tensors that a kernel reads and stores\n" +
+         table.aligned("  ") + "The shortest path takes " + with_thousands(fixed(layouts.path_us(), 1)) + " us, " +
+         fixed(layouts.excess_percent(), 2) + " % more than each kernel in its best layout; features innermost everywhere take " +
          with_thousands(fixed(layouts.features_us(), 1)) + ".\n";
 }
 

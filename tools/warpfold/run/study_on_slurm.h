@@ -18,8 +18,8 @@ struct StudyArray {
 };
 
 // Submits the missing points as a job array and returns lines that say so; no job is submitted for a complete study. With `wait`
-// returns when all points are there, and submits again what an ended job has left while jobs get on. Where records decide which points
-// are wanted, each round of points is an array; without `wait` only the next round is submitted.
+// returns when all points are there, and submits again what an ended job has left while jobs get on. Where records decide which
+// points are wanted, each round of points is an array; without `wait` only the next round is submitted.
 Outcome<std::string> submit_study(const StudyRequest& request, StudyArray how);
 
 // A line: which job was submitted last, and whether it is still queued; empty where none was.

@@ -109,10 +109,11 @@ Outcome<void> PointLog::append(const std::string& key, uint64_t milliseconds, co
   if (log >= 0) {
     const off_t end = lseek(log, 0, SEEK_END);
     error = write_all(log, line);
-    if (error != 0) (void)ftruncate(log, end);
+    if (error != 0) (void)!ftruncate(log, end);
     if (close(log) != 0 && error == 0 && errno != EINTR) error = errno;
   }
-  if (error != 0) return cannot_write("cannot write " + escape::quoted_path((folder_ / file).string()) + ": " + std::strerror(error));
+  if (error != 0)
+    return cannot_write("cannot write " + escape::quoted_path((folder_ / file).string()) + ": " + std::strerror(error));
   read_on(file);
   return {};
 }
