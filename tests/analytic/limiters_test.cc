@@ -91,7 +91,7 @@ TEST(Limiters, RefuseWhatTheMachineRefuses) {
   const traces::Kernel kernel = on_all_sub_cores("sm_90", 4, {op("NOP")}, "hopper");
   const auto refused = sim::limiters_of(one_sm("a100_sxm"), kernel);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().text(), "kernel 'hopper' is for sm_90, the GPU is sm_80");
+  EXPECT_EQ(refused.error().text(), R"(kernel "hopper" is for sm_90, the GPU is sm_80)");
 }
 
 }  // namespace

@@ -259,7 +259,7 @@ TEST_F(StudyQuestions, ACommandLineOfSeveralLinesIsNoScript) {
 // A point at which a condition is none would be left out unseen.
 TEST_F(StudyQuestions, RefusesAConditionThatIsNoneAtSomePoint) {
   EXPECT_EQ(refused({"study", "s.textproto", "--axis", "heads=1,2,abc", "--where", "heads < 8"}),
-            "--where 'heads < 8': \"heads < 8\", character 1: expected a number at heads=abc\n");
+            "--where \"heads < 8\": \"heads < 8\", character 1: expected a number at heads=abc\n");
   write("study.textproto",
         "scenario_file: \"s.textproto\"\n"
         "axis { name: \"heads\" value: \"1\" value: \"2\" along { name: \"seed\" value: \"0\" value: \"none\" } }\n"

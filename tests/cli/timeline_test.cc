@@ -14,6 +14,7 @@
 #include "tools/perfetto/timeline_trace.h"
 #include "tools/perfetto/trace.pb.h"
 #include "tools/perfetto/trace_writer.h"
+#include "tools/warpfold/failure.h"
 
 namespace warpfold::cli {
 namespace {
@@ -266,9 +267,9 @@ TEST_F(Timelines, GoWithEveryWayToFold) {
   EXPECT_THAT(View(read("t.pftrace")).tracks(), Contains("SM 1"));
 }
 
-TEST_F(Timelines, AFileThatCannotBeWrittenIsTheUsersError) {
+TEST_F(Timelines, AFileThatCannotBeWrittenIsToldWithItsOwnExitCode) {
   const Ended ended = run({"simulate", "s.textproto", "--perfetto", "nowhere/t.pftrace"});
-  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_EQ(ended.exit_code, kCannotWrite);
   EXPECT_EQ(ended.out, "");
   EXPECT_THAT(ended.err, HasSubstr("nowhere/t.pftrace"));
 }

@@ -22,7 +22,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 namespace {
 
 constexpr const char* kFound = "fuzz_finding";  // in the current folder: the input that ended the program
-constexpr size_t kPrefixes = 1000;              // of a file, at most
 const std::string* running = nullptr;
 
 void keep_input(int signal) {

@@ -105,10 +105,16 @@ class Program:
             self.problems.append(f"{' '.join(map(str, arguments))[:200]}: no JSON: {error}")
 
 
-def with_every_text(value, take, keep=()):
-    """A JSON value in which each text is replaced by take(), but for values of enums and what stands under a name of `keep`."""
+def with_every_text(value, take, keep=(), known=None):
+    """A JSON value in which each text is replaced by take(), equal ones alike, but for values of enums and what stands under a name of
+    `keep`."""
+    known = {} if known is None else known
     if isinstance(value, dict):
-        return {name: each if name in keep else with_every_text(each, take, keep) for name, each in value.items()}
+        return {name: each if name in keep else with_every_text(each, take, keep, known) for name, each in value.items()}
     if isinstance(value, list):
-        return [with_every_text(each, take, keep) for each in value]
-    return take() if isinstance(value, str) and not re.fullmatch("[A-Z][A-Z0-9_]+", value) else value
+        return [with_every_text(each, take, keep, known) for each in value]
+    if not isinstance(value, str) or re.fullmatch("[A-Z][A-Z0-9_]+", value):
+        return value
+    if value not in known:
+        known[value] = take()
+    return known[value]

@@ -194,7 +194,7 @@ TEST(Reservation, TooSmallForOneCtaIsRefused) {
   const auto outcome = sim::simulate(one_sm("h100_sxm"), {reserve(carved, 0, 511, 0, 2), launch(other, 1)});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().message,
-              testing::HasSubstr("'carved' does not fit what is reserved for it: it needs 1 warps, 512 registers"));
+              testing::HasSubstr(R"("carved" does not fit what is reserved for it: it needs 1 warps, 512 registers)"));
 }
 
 TEST(Reservation, BoundsSharedMemory) {
@@ -238,7 +238,8 @@ TEST(Quota, TooSmallForOneCtaIsRefused) {
   const traces::Kernel sliced = quarter("sliced", 1);
   const auto outcome = sim::simulate(one_sm("h100_sxm"), {with_quota(sliced, 0, {.registers = 511})});
   ASSERT_FALSE(outcome);
-  EXPECT_THAT(outcome.error().message, testing::HasSubstr("'sliced' does not fit its quota: it needs 1 warps and 512 registers"));
+  EXPECT_THAT(outcome.error().message,
+              testing::HasSubstr(R"("sliced" does not fit its quota: it needs 1 warps and 512 registers)"));
 }
 
 TEST(Range, HasTheCtasOfItsLaunchAlone) {
@@ -264,7 +265,7 @@ TEST(Range, OutsideTheChipIsRefused) {
   launches[0].sms = {0, 2};
   const auto outcome = sim::simulate(one_sm("h100_sxm"), launches);
   ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().message, "kernel 'k' is given SMs 0 to 1 of 1");
+  EXPECT_EQ(outcome.error().message, R"(kernel "k" is given SMs 0 to 1 of 1)");
 }
 
 double waves(sim::Cycle end, sim::Cycle wave) { return static_cast<double>(end) / static_cast<double>(wave); }

@@ -18,8 +18,9 @@ std::optional<std::string> non_finite_field(const google::protobuf::Message& mes
 //   kernels      start <= end <= total_cycles, cycles = end - start
 //   states       of a kernel, and of each phase of its roles, sum to its resident warp-cycles; phases sum to the kernel
 //   slowdown     losses sum to (cycles - solo_cycles) x warps
-//   resources    busy <= capacity, utilization <= 1
+//   resources    busy <= capacity, but for the last instruction of each pipe, which counts whole where it is issued
 //   bytes        DRAM's are among L2's; hit rates, conflict rates and energy shares lie between 0 and 1
+// Bounded runs estimate busy and DRAM's bytes: 3 % more, or their error bound, is let through there.
 std::optional<std::string> broken_invariant(const configs::Result& result);
 
 }  // namespace warpfold::cli
