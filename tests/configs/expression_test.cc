@@ -69,7 +69,7 @@ TEST(Expression, NamesTheMistakeAndItsPlace) {
 TEST(Expression, NestsOnlySoDeep) {
   const auto nested = [](int depth) { return std::string(depth, '(') + "a == 3" + std::string(depth, ')'); };
   EXPECT_EQ(said(nested(100)), "true");
-  EXPECT_EQ(said(nested(101)), "\"" + nested(101).substr(0, 76) + "...\", character 102: nested more than 100 deep");
+  EXPECT_EQ(said(nested(101)), "\"" + nested(101).substr(0, 77) + "...\", character 102: nested more than 100 deep");
   std::string negations;
   for (int i = 0; i < 101; ++i) negations += "not ";
   EXPECT_THAT(said(negations + "a == 3"), testing::HasSubstr("nested more than 100 deep"));
