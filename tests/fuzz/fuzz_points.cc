@@ -17,7 +17,7 @@ constexpr size_t kPoints = 6;
 void write_claims(const fuzz::Scratch& scratch, std::string_view text) {
   for (const std::string& line : fuzz::lines_of(text)) {
     const size_t blank = line.find(' ');
-    if (blank == std::string::npos || blank > 16) continue;
+    if (blank == std::string::npos || blank == 0 || blank > 16) continue;
     const std::string name = line.substr(0, blank);
     if (name.find_first_not_of("0123456789.") != std::string::npos || name.front() == '.') continue;
     scratch.write("claims/" + name, line.substr(blank + 1));
