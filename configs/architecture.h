@@ -4,7 +4,8 @@
 
 namespace warpfold::configs {
 
-// The instructions by which an architecture multiplies matrices fastest, and with which its kernels are written.
+// The instructions by which an architecture multiplies matrices fastest, and with which its kernels are written. Source: PTX ISA,
+// target notes of mma.m16n8k16 and cp.async (sm_80), wgmma.mma_async (sm_90a), tcgen05.mma (sm_100a, sm_103a).
 enum class ProductFamily {
   kNone,     // sm_70, sm_75: no m16n8k16 and no cp.async
   kMmaSync,  // sm_80, sm_86, sm_89, sm_120

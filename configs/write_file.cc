@@ -56,7 +56,7 @@ void leave(int slot) {
 
 std::string own_link(int file) { return "/proc/self/fd/" + std::to_string(file); }
 
-// A name that no other thread, process or machine gives: whoever finds it taken takes the next.
+// A name that no other thread, process or machine gives; where it is taken, the next one.
 fs::path next_name(const fs::path& folder) {
   static std::atomic<uint64_t> count{0};
   return folder / ("warpfold-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".tmp");

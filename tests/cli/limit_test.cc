@@ -10,20 +10,13 @@
 #include "tests/source_dir.h"
 #include "tools/warpfold/failure.h"
 #include "tools/warpfold/run/available_memory.h"
+#include "tools/warpfold/run/sanitized.h"
 
 namespace warpfold::cli {
 namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 class Limits : public Program {
  protected:

@@ -8,7 +8,7 @@
 
 namespace warpfold::fuzz {
 
-// Makes inputs of the files of a corpus: the same ones for a seed, whoever compiles it. libFuzzer looks for inputs that reach new
+// Makes inputs of the files of a corpus: the same ones for a seed, by every compiler. libFuzzer looks for inputs that reach new
 // code; this one stands in where it is not linked.
 class Mutator {
  public:

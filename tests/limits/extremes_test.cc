@@ -15,6 +15,7 @@
 #include "sim/engine/interrupt.h"
 #include "tests/source_dir.h"
 #include "tools/warpfold/commands/dispatch.h"
+#include "tools/warpfold/run/sanitized.h"
 
 namespace warpfold::cli {
 namespace {
@@ -22,14 +23,6 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 const std::string kScenarios = WARPFOLD_SOURCE_DIR "/configs/scenarios/";
 

@@ -14,18 +14,11 @@
 #include "escape/quoted.h"
 #include "tools/warpfold/run/available_memory.h"
 #include "tools/warpfold/run/interrupt.h"
+#include "tools/warpfold/run/sanitized.h"
 
 namespace warpfold::cli {
 
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 constexpr std::string_view kTime = "--time-limit";
 constexpr std::string_view kMemory = "--memory-limit";
