@@ -162,7 +162,22 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
   }
 }
 
-// Transfers that are under way pass as if nothing else were asked for.
+std::vector<size_t> ChipSharing::simulated() const {
+  std::vector<size_t> classes;
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    if (class_runs_[m].sm != nullptr) classes.push_back(m);
+  }
+  return classes;
+}
+
+uint64_t ChipSharing::sms_of(const std::vector<size_t>& classes) const {
+  uint64_t sms = 0;
+  for (const size_t m : classes) sms += represented_sms(class_runs_, class_runs_[m]);
+  return sms;
+}
+
+// Transfers that are under way pass as if nothing else were asked for. What waits in L2 to be written back is of the classes that
+// ask, or of all where none does.
 void ChipSharing::part() {
   if (!joined_) return;
   const uint64_t dirty = chip_.dirty_bytes(now_);
@@ -170,18 +185,30 @@ void ChipSharing::part() {
   for (size_t m = 0; m < class_runs_.size(); ++m) backlogs.push_back(chip_.backlog(now_, m));
   Turns turns;
   while (chip_.next() != kNever) deliver(turns);
-  uint64_t sms = 0;
-  for (const size_t m : asking()) sms += represented_sms(class_runs_, class_runs_[m]);
-  if (sms == 0) sms = spec_.memory.sm_count;
+  std::vector<size_t> served = asking();
+  if (served.empty()) served = simulated();
+  const uint64_t sms = sms_of(served);
+  for (const size_t m : served) backlogs[m].dirty = dirty / sms;
   joined_ = false;
-  for (size_t m = 0; m < class_runs_.size(); ++m) {
+  for (const size_t m : simulated()) {
     ClassRun& class_run = class_runs_[m];
-    if (class_run.sm == nullptr) continue;
-    backlogs[m].dirty = dirty / sms;
     class_run.sm->memory().leave_chip(now_, even_rates(spec_.memory, sms), backlogs[m]);
     class_run.sm->share(nullptr, 0);
     class_run.next = class_run.sm->next_time();
     if (class_run.folding) class_run.folding->disturbed();
+  }
+}
+
+void ChipSharing::serve_evenly(Cycle now) {
+  part();
+  const std::vector<size_t> classes = simulated();
+  const uint64_t sms = sms_of(classes);
+  uint64_t dirty = 0;
+  for (const size_t m : classes)
+    dirty += represented_sms(class_runs_, class_runs_[m]) * class_runs_[m].sm->memory().dirty_bytes(now);
+  for (const size_t m : classes) {
+    class_runs_[m].sm->memory().set_rates(now, even_rates(spec_.memory, sms));
+    class_runs_[m].sm->memory().set_dirty_bytes(dirty / sms);
   }
 }
 

@@ -47,6 +47,9 @@ class ChipSharing {
   void run_together(const Limits& limits, const FoldOptions& fold);
   // Every class has rates of its own again.
   void part();
+  // The same, and from `now` on, which no class has passed, each SM has an even part of the rates and of what waits in L2 to be
+  // written back.
+  void serve_evenly(Cycle now);
 
   // ---- estimates (chip_estimate.cc)
 
@@ -73,6 +76,8 @@ class ChipSharing {
   void deliver(Turns& turns);
   void run_turn(Turns& turns, size_t m, Cycle limit, const FoldOptions& fold);
   void give_lanes(size_t leader);
+  std::vector<size_t> simulated() const;  // the classes with an Sm
+  uint64_t sms_of(const std::vector<size_t>& classes) const;
   uint64_t instructions() const;
   uint64_t issued_apart() const;
   std::vector<uint64_t> phase_of(const std::vector<size_t>& asking) const;

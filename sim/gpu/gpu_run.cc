@@ -291,10 +291,7 @@ void GpuRun::reconverge_classes() {
     const Cycle at = *reconvergence_points_.begin();
     if (std::ranges::any_of(class_runs_, [&](const ClassRun& class_run) { return class_run.sm != nullptr && class_run.next < at; }))
       return;
-    sharing_->part();
-    for (ClassRun& class_run : class_runs_) {
-      if (class_run.sm != nullptr) class_run.sm->memory().set_rates(at, even_rates(spec_.memory, spec_.memory.sm_count));
-    }
+    sharing_->serve_evenly(at);
     reconverge(class_runs_, at, images_, places_one_at_a_time_, fold_);
     reconvergence_points_.erase(at);
   }

@@ -49,8 +49,9 @@ class DramServer {
   uint64_t dirty_bytes() const { return server_.bytes_of(dirty_); }
   void set_backlog(Cycle now, uint64_t bytes, uint64_t dirty_bytes) {
     server_.set_backlog(now, bytes);
-    dirty_ = std::min(most_dirty_, server_.work_of(dirty_bytes));
+    set_dirty_bytes(dirty_bytes);
   }
+  void set_dirty_bytes(uint64_t bytes) { dirty_ = std::min(most_dirty_, server_.work_of(bytes)); }
   // What another server has moved for this one.
   void count(uint64_t read, uint64_t written) {
     server_.count(read);

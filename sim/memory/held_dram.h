@@ -37,6 +37,7 @@ class HeldDram {
     return server_.dirty_bytes();
   }
   void set_backlog(Cycle now, uint64_t bytes, uint64_t dirty_bytes) { server_.set_backlog(now, bytes, dirty_bytes); }
+  void set_dirty_bytes(uint64_t bytes) { server_.set_dirty_bytes(bytes); }
   void count(uint64_t read, uint64_t written) { server_.count(read, written); }
 
   double dirty_share() const { return server_.dirty_share(); }

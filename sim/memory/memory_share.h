@@ -50,6 +50,9 @@ class MemoryShare {
   // What L2 and DRAM have yet to move for the SM at its own rates; set_backlog: moves it, and nothing else, from `now` on.
   ChipMemory::Backlog backlog(Cycle now);
   void set_backlog(Cycle now, const ChipMemory::Backlog& backlog);
+  // That wait in L2 to be written back.
+  uint64_t dirty_bytes(Cycle now) { return dram_.dirty_bytes(now); }
+  void set_dirty_bytes(uint64_t bytes) { dram_.set_dirty_bytes(bytes); }
 
   uint64_t ingress_bytes() const { return ingress_.served_bytes(); }
   uint64_t l2_read_bytes() const { return l2_read_.served_bytes(); }

@@ -94,6 +94,9 @@ class MemoryStage {
   void join_chip(Sm& sm, Cycle now, uint64_t sms);
   void leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog);
   void set_rates(Cycle now, const MemoryRates& rates) { memory_.set_rates(now, rates); }
+  // That wait in L2 to be written back.
+  uint64_t dirty_bytes(Cycle now) { return memory_.dirty_bytes(now); }
+  void set_dirty_bytes(uint64_t bytes) { memory_.set_dirty_bytes(bytes); }
 
   // A tensor product takes `wavefronts` of the data stage from `start` on, before anyone else.
   void reserve_for_tensor(Cycle start, uint32_t wavefronts, int launch);

@@ -55,6 +55,8 @@ bool is_pristine(Sm& sm, Cycle at) {
   if (sm.spec().half_ports() && at % 2 != 0) return false;
   Sm fresh(sm.spec(), sm.state().launches);
   sm.reset_arbiters(at);
+  // Where nothing waits to be written back, whatever comes next is given its rates when it asks.
+  if (sm.memory().dirty_bytes(at) == 0) sm.memory().set_rates(at, fresh.memory().memory().rates());
   return key(sm) == key(fresh);
 }
 

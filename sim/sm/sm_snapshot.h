@@ -17,7 +17,8 @@ class Sm;
 
 // Changes with the places that the warps are at in their programs.
 uint64_t fingerprint(const Sm& sm);
-// With nothing left to run: resets the arbiters; in cycle `at` the SM is as one that has run nothing.
+// With nothing left to run: resets the arbiters, and the rates of memory where nothing waits to be written back; in cycle `at` the
+// SM is as one that has run nothing.
 bool is_pristine(Sm& sm, Cycle at);
 // A warp of `launch` is on its last trip of a loop that is bound by one of the parameters.
 bool on_last_trip(const Sm& sm, int launch, const std::vector<bool>& parameters);

@@ -281,6 +281,38 @@ TEST(WholeChip, ServesWhatWasRequested) {
   EXPECT_EQ(busy(outcome, "sm_ingress"), busy(outcome, "l2_read"));
 }
 
+// Where SM classes stop asking L2 together, what waits there to be written back is neither lost nor made: the second lot of stores
+// finds as much room in L2 as on the whole chip.
+TEST(WholeChip, WritesBackAsManyBytesAsClassesDo) {
+  const traces::Kernel writer =
+      KernelText("writer", "sm_90")
+          .options("registers=64 shared_memory=120000")
+          .declare("stream data write dram=1/1")
+          .ctas(7)
+          .role("store", 4,
+                join(loop(100, join(repeat(4, {op("STG.E.128 [R2.64], R8", {.stall = 2}, "bytes=512 stream=0")}),
+                                    {op("BRA `(.L_1)", {.stall = 5})})),
+                     {op("NOP")}))
+          .kernel();
+  const traces::Kernel reader = stream(2, 50, "read dram=1/4");
+  const traces::Kernel compute = arithmetic(8, 20);
+  const auto on = [](const traces::Kernel& kernel, int stream, uint32_t first, uint32_t count, std::vector<int> after) {
+    sim::Launch each = launch(kernel, stream);
+    each.sms = {first, count};
+    each.after = std::move(after);
+    return each;
+  };
+  configs::Gpu gpu = chip(4, 0.25);
+  gpu.mutable_l2()->set_dirty_bytes(2 * writer.ctas() * 4 * 100 * 4 * 512);
+  gpu.set_kernel_launch_cycles(1000);
+  const std::vector<sim::Launch> twice = {on(writer, 0, 0, 2, {}),  on(reader, 1, 2, 1, {}),  on(compute, 2, 0, 3, {0, 1}),
+                                          on(writer, 3, 0, 2, {2}), on(reader, 4, 2, 1, {2}), on(compute, 5, 0, 3, {3, 4})};
+  const sim::Outcome chip = whole(gpu, twice);
+  const sim::Outcome by_class = classes(gpu, twice);
+  for (size_t k = 0; k < twice.size(); ++k)
+    EXPECT_NEAR(ratio(chip.kernels[k].end_cycle, by_class.kernels[k].end_cycle), 1, 0.002) << k;
+}
+
 // ---- launches
 
 TEST(WholeChip, StartsALaunchWhenItIsDueOnAllSms) {
