@@ -63,7 +63,8 @@ Lines any_code(int depth) {
 
 traces::Kernel any_kernel(const std::string& architecture, const std::string& name) {
   KernelText kernel(name, architecture);
-  kernel.options(text({"registers=", std::to_string(between(16, 128)), " shared_memory=", std::to_string(between(0, 49152))}));
+  // The most warps that it may get, four and three times five, have room with 104 each.
+  kernel.options(text({"registers=", std::to_string(between(16, 104)), " shared_memory=", std::to_string(between(0, 49152))}));
   kernel.declare("stream data read dram=1/3").ctas(between<uint64_t>(1, 12));
   if (architecture == "sm_90" && one_in(4)) kernel.role("tensor", 4, wgmma_lines({8 * between(1, 32), one_in(2), between(1, 20)}));
   const int roles = between(1, 3);
