@@ -139,27 +139,54 @@ Cycle last_began(const SmPace& pace, const CtaList& list, const std::vector<uint
   return pace.end - std::min(lived, pace.end - pace.start);
 }
 
+// Which of its SMs a launch begins with.
+class FirstSms {
+ public:
+  FirstSms(const std::vector<Launch>& launches, bool serialise, uint32_t sm_count)
+      : launches_(launches), waits_(closure(dependences(launches, serialise))), sm_count_(sm_count) {}
+
+  SmRange range(size_t l) const { return launches_[l].sms.count > 0 ? launches_[l].sms : SmRange{0, sm_count_}; }
+  // As if those that have `ended` had never been.
+  uint32_t first(size_t l, const std::vector<bool>& ended) const {
+    uint64_t ctas = 0;
+    for (size_t other = 0; other < launches_.size(); ++other) {
+      const bool together =
+          other != l && !ended[other] && !waits_[l].test(other) && !waits_[other].test(l) && range(l) == range(other);
+      if (together && placed_before(other, l)) ctas += launches_[other].kernel->ctas();
+    }
+    return ctas < range(l).count ? static_cast<uint32_t>(ctas) : 0;
+  }
+
+ private:
+  bool placed_before(size_t one, size_t other) const {
+    const Launch& a = launches_[one];
+    const Launch& b = launches_[other];
+    return std::tuple(-a.priority, a.stream, one) < std::tuple(-b.priority, b.stream, other);
+  }
+
+  const std::vector<Launch>& launches_;
+  std::vector<boost::dynamic_bitset<>> waits_;
+  uint32_t sm_count_;
+};
+
 }  // namespace
 
 Dealing deal(const std::vector<Launch>& launches, bool serialise, uint32_t sm_count) {
-  const auto waits = closure(dependences(launches, serialise));
-  const auto range = [&](size_t l) { return launches[l].sms.count > 0 ? launches[l].sms : SmRange{0, sm_count}; };
-  const auto placed_before = [&](size_t one, size_t other) {
-    const Launch& a = launches[one];
-    const Launch& b = launches[other];
-    return std::tuple(-a.priority, a.stream, one) < std::tuple(-b.priority, b.stream, other);
-  };
+  const FirstSms sms(launches, serialise, sm_count);
+  const std::vector<bool> none(launches.size(), false);
   Dealing dealing;
-  for (size_t l = 0; l < launches.size(); ++l) {
-    uint64_t ctas = 0;
-    for (size_t other = 0; other < launches.size(); ++other) {
-      const bool together = other != l && !waits[l].test(other) && !waits[other].test(l) && range(l) == range(other);
-      if (together && placed_before(other, l)) ctas += launches[other].kernel->ctas();
-    }
-    const uint64_t first = ctas < range(l).count ? ctas : 0;
-    dealing.push_back(deal(*launches[l].kernel, range(l), static_cast<uint32_t>(first), sm_count));
-  }
+  for (size_t l = 0; l < launches.size(); ++l)
+    dealing.push_back(deal(*launches[l].kernel, sms.range(l), sms.first(l, none), sm_count));
   return dealing;
+}
+
+bool deals_rest_alike(const std::vector<Launch>& launches, bool serialise, uint32_t sm_count, const std::vector<bool>& released) {
+  const FirstSms sms(launches, serialise, sm_count);
+  const std::vector<bool> none(launches.size(), false);
+  for (size_t l = 0; l < launches.size(); ++l) {
+    if (!released[l] && sms.first(l, none) != sms.first(l, released)) return false;
+  }
+  return true;
 }
 
 Dealing deal(const traces::Kernel& kernel, uint32_t sm_count) { return {deal(kernel, {0, sm_count}, 0, sm_count)}; }

@@ -24,6 +24,8 @@ using Dealing = std::vector<std::vector<CtaList>>;
 //
 //   4 SMs; one kernel of 3 CTAs, another of 3      one: SMs 0, 1, 2      other: SMs 3, 0, 1
 Dealing deal(const std::vector<Launch>& launches, bool serialise, uint32_t sm_count);
+// Whether the launches that have not been `released` are dealt by themselves as they are behind those that have.
+bool deals_rest_alike(const std::vector<Launch>& launches, bool serialise, uint32_t sm_count, const std::vector<bool>& released);
 // A kernel by itself.
 Dealing deal(const traces::Kernel& kernel, uint32_t sm_count);
 

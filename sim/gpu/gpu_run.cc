@@ -38,6 +38,8 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
                const Dealing& dealing, const Options& options, bool with_representatives)
     : spec_(spec),
       images_(images),
+      launches_(launches),
+      serialise_(options.serialise),
       fold_(options.fold),
       timeline_(options.timeline),
       alternative_bounds_(options.alternative_bounds),
@@ -240,7 +242,8 @@ void GpuRun::release_ready() {
       for (ClassRun& class_run : class_runs_) class_run.next = std::min(class_run.next, idle_from_);
       return;
     }
-    stopped_ = idle_from_ != kNever && idle_at(idle_from_);
+    stopped_ =
+        idle_from_ != kNever && deals_rest_alike(launches_, serialise_, spec_.memory.sm_count, released_) && idle_at(idle_from_);
     if (stopped_) return;
     idle_from_ = kNever;
   }

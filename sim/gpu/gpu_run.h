@@ -85,6 +85,8 @@ class GpuRun {
 
   const Spec& spec_;
   const std::vector<KernelImage>& images_;
+  const std::vector<Launch>& launches_;
+  bool serialise_;
   FoldOptions fold_;
   bool timeline_;
   const std::vector<std::vector<PlacementBounds>>& alternative_bounds_;

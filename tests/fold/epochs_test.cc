@@ -194,8 +194,8 @@ TEST(Epochs, ArePartedByTheBoundsOfTheirOwnLaunches) {
   EXPECT_GT(in_one.kernels[2].start_cycle, in_one.kernels[1].start_cycle + 500);
 }
 
-traces::Kernel adder(const std::string& name, uint64_t trips) {
-  return KernelText(name, "sm_90").ctas(3).role("all", 4, loop(trips, {op("FADD R4, R4, R5", {.stall = 4})})).kernel();
+traces::Kernel adder(const std::string& name, uint64_t trips, uint64_t ctas = 3) {
+  return KernelText(name, "sm_90").ctas(ctas).role("all", 4, loop(trips, {op("FADD R4, R4, R5", {.stall = 4})})).kernel();
 }
 
 // Two kernels side by side, of which the second lot waits for the longer one alone: the other one happens to have ended. What the
@@ -229,6 +229,30 @@ TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   launches[3].quota = {};
   launches[3].after = {};
   EXPECT_EQ(by_epochs().folds.size(), 1) << "the second of the short ones begins before the long one has ended";
+}
+
+// The second lot begins on the SMs behind the short one, which it might run beside: by itself it would begin with the first SM.
+TEST(Epochs, GoOnWhereTheRestWouldBeDealtToOtherSms) {
+  configs::Gpu gpu = launching();
+  gpu.set_sm_count(3);
+  const std::vector<traces::Kernel> kernels = {adder("long", 90), adder("short", 50), adder("single", 50, 1)};
+  std::vector<sim::Launch> launches = {launch(kernels[0]), launch(kernels[1], 1), launch(kernels[0], 2), launch(kernels[1], 3)};
+  launches[2].after = {0};
+  launches[3].after = {0};
+  const auto parts = [&] {
+    sim::RunCache known;
+    const sim::Outcome result = outcome(gpu, launches, {.run_cache = &known});
+    EXPECT_EQ(other_times(outcome(gpu, launches, {}), result), "");
+    return result.folds.size();
+  };
+  EXPECT_EQ(parts(), 2) << "3 CTAs of the short one leave no SM empty";
+  launches[1].sms = {0, 1};
+  launches[3].sms = {0, 1};
+  EXPECT_EQ(parts(), 2) << "the short one has an SM of its own";
+  launches[1].sms = {};
+  launches[3].sms = {};
+  launches[1].kernel = launches[3].kernel = &kernels[2];
+  EXPECT_EQ(parts(), 1);
 }
 
 // How often CTAs may be dealt again decides when they end.
