@@ -32,8 +32,13 @@ TEST(RandomPrograms, GiveTheSameFoldedAsReplayed) {
           {.serialise = scenario.serialise, .account = account, .fold = {.mode = mode, .checkpoint_spacing = checkpoint_spacing}});
     };
     const sim::Outcome exact = run(sim::FoldMode::kExact);
-    const std::string differs = difference(exact, run(sim::FoldMode::kOff));
+    const sim::Outcome whole = run(sim::FoldMode::kOff);
+    const std::string differs = difference(exact, whole);
     if (!differs.empty()) RC_FAIL(differs);
+    // A bounded run that took nothing away says that it is exact.
+    const sim::Outcome automatic = run(sim::FoldMode::kAuto);
+    const std::string automatic_differs = automatic.fold.mode == sim::Folded::kBounded ? "" : difference(automatic, whole);
+    if (!automatic_differs.empty()) RC_FAIL("auto: " + automatic_differs);
     ++runs;
     folded += exact.fold.mode == sim::Folded::kExact;
     shared += exact.fold.instructions_shared > 0;

@@ -63,6 +63,15 @@ TEST_F(Representatives, KeepsWhatHasMoreCtasThanAnyOtherOrFarFewerInstructions) 
   EXPECT_EQ(simulated(merge(classes, 0.05)), (std::map<uint64_t, uint64_t>{{10, 1}, {15, 2}, {8, 4}}));
 }
 
+// The order of classes is the order in which they are served where they ask memory in one cycle: a run that leaves none out is the
+// replay.
+TEST_F(Representatives, StayInTheOrderOfTheClasses) {
+  const auto merged = merge({sm_class(4, 8, 0), sm_class(2, 9, 6), sm_class(1, 10, 0)}, 0.05);
+  std::vector<uint64_t> sms;
+  for (const RepresentativeClass& each : merged) sms.push_back(each.sm_class.sms);
+  EXPECT_EQ(sms, (std::vector<uint64_t>{4, 2, 1}));
+}
+
 TEST_F(Representatives, AFewCtasMoreAreNoReasonToSimulateAnotherSm) {
   const std::vector<SmClass> classes{sm_class(1, 100, 0), sm_class(2, 98, 6)};  // 104 CTAs, 1.4 % fewer instructions
   EXPECT_EQ(simulated(merge(classes, 0.05)), (std::map<uint64_t, uint64_t>{{100, 3}}));
