@@ -17,7 +17,8 @@ Cycle GpuRun::advance_all(const std::vector<size_t>& asking, Cycle until) {
       if (!sharing_->begun(m) && std::ranges::find(asking, m) == asking.end()) continue;
       const Cycle before = class_run.next;
       advance(class_run, ended_at);
-      progress |= class_run.next != before;
+      if (class_run.next == before) continue;  // it waits for another class
+      progress = true;
       if (class_run.sm->control().launch_ended) ended_at = std::min(ended_at, class_run.sm->state().now + 1);
     }
   }
