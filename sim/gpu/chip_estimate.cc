@@ -65,10 +65,13 @@ std::vector<uint64_t> ChipSharing::phase_of(const std::vector<size_t>& asking) c
 uint64_t ChipSharing::replay_together_until(const std::vector<size_t>& asking, const FoldOptions& fold) {
   if (fold.mode != FoldMode::kAuto) return UINT64_MAX;
   const uint64_t done = instructions();
+  const uint64_t together = fold.replayed_together > 0  ? fold.replayed_together
+                            : fold.error < kCoarseError ? kTogether
+                                                        : kTogetherCoarse;
   if (!started_) {
     started_ = true;
     together_again_ = kTogetherAgain;
-    together_left_ = fold.error < kCoarseError ? kTogether : kTogetherCoarse;
+    together_left_ = together;
   }
   std::vector<uint64_t> phase = phase_of(asking);
   if (phase != phase_) {
@@ -77,6 +80,8 @@ uint64_t ChipSharing::replay_together_until(const std::vector<size_t>& asking, c
     for (const size_t m : asking) phase_begin_ = std::min(phase_begin_, class_runs_[m].next);
     slice_ = kShortestSlice;
     accepted_to_grow_ = 0;
+    // With what the phase before has not replayed of its part.
+    if (together_until_ > done) together_left_ = std::min(together_left_ + together_until_ - done, together);
     const uint64_t part = together_left_ / kPhasePart;
     together_left_ -= part;
     together_until_ = done + part;

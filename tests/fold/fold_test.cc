@@ -348,5 +348,47 @@ TEST(Folding, WhatNeverRecursIsReplayed) {
   EXPECT_TRUE(run.fold.periods.empty());
 }
 
+// Loads in four streams on three SMs, of which no two have as many CTAs.
+struct ManyLoads {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  std::vector<traces::Kernel> kernels;
+  std::vector<sim::Launch> launches;
+
+  ManyLoads() {
+    gpu.set_sm_count(3);
+    gpu.set_kernel_launch_cycles(200);
+    for (uint64_t k = 0; k < 16; ++k) kernels.push_back(load(k));
+    for (const traces::Kernel& kernel : kernels) launches.push_back(launch(kernel, static_cast<int>(launches.size() % 4)));
+  }
+  static traces::Kernel load(uint64_t k) {
+    return KernelText(text({"load", std::to_string(k)}), "sm_90")
+        .options("registers=64 shared_memory=60000")
+        .declare("stream data read dram=1/1")
+        .ctas(4 + 3 * (k % 5))
+        .role("load", 3,
+              loop(40 + k, {op("LDG.E R4, [R2.64]", {.write = 0}, "bytes=128 stream=0"), op("FADD R4, R4, R5", {.wait = {0}})}))
+        .kernel();
+  }
+  sim::Outcome run(const sim::FoldOptions& fold) const { return outcome(gpu, launches, {.fold = fold}); }
+};
+
+// However often launches begin and end: what SM classes replay together is counted in instructions, not in phases.
+TEST(Bounded, EstimatesNoBandwidthInAShortRun) {
+  const ManyLoads loads;
+  const sim::Outcome automatic = loads.run({.mode = sim::FoldMode::kAuto});
+  EXPECT_GT(automatic.sm_classes, 1);
+  EXPECT_NE(automatic.fold.mode, sim::Folded::kBounded);
+  EXPECT_EQ(difference(automatic, loads.run({.mode = sim::FoldMode::kOff})), "");
+}
+
+// A class that waits for a launch of another one does not end the other's slice.
+TEST(Bounded, EstimatesBandwidthOfClassesThatWaitForEachOther) {
+  const ManyLoads loads;
+  const sim::Outcome estimated = loads.run({.mode = sim::FoldMode::kAuto, .replayed_together = 2});
+  const sim::Outcome exact = loads.run({.mode = sim::FoldMode::kOff});
+  EXPECT_EQ(estimated.fold.mode, sim::Folded::kBounded);
+  EXPECT_NEAR(static_cast<double>(estimated.total_cycles) / static_cast<double>(exact.total_cycles), 1, 0.05);
+}
+
 }  // namespace
 }  // namespace warpfold::test
