@@ -56,7 +56,7 @@ TEST(SkipCheck, AgreesOnRandomPrograms) {
 }
 
 TEST(SkipCheck, ChangesNoResult) {
-  for (uint64_t seed = 1; seed <= 20; ++seed) {
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
     const auto scenario = recurring_scenario(seed);
     const sim::Outcome unchecked =
         outcome(scenario->gpu, scenario->launches, {.serialise = scenario->serialise, .fold = {.mode = sim::FoldMode::kExact}});
@@ -71,7 +71,7 @@ constexpr uint32_t kNoRecurrences = 1U << static_cast<int>(sim::Mechanism::kRecu
 
 TEST(SkipCheck, ReplaysMemoHits) {
   uint64_t hits = 0;
-  for (uint64_t seed = 1; seed <= 60; ++seed) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) {
     const sim::FoldReport fold = checked(*recurring_scenario(seed), {.checkpoint_spacing = 40, .disabled = kNoRecurrences}).fold;
     EXPECT_EQ(fold.skips, fold.memo_hits) << seed;
     EXPECT_EQ(fold.skips_checked > 0, fold.skips > 0) << seed;
