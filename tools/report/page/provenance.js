@@ -4,8 +4,9 @@
 function selfCheckText(check) {
   const share = check.instructions > 0 ? check.instructions_checked / check.instructions : 0;
   const off = check.cycles_error > 0 ? `, bounded cycles off by at most ${percent(check.cycles_error, 3)}` : '';
-  return `${check.kernels_checked} of ${check.kernels} kernels, ${percent(share, 2)} of the instructions, and ` +
-    `${check.skips_checked} of ${check.skips} skips simulated again unfolded: the same${off}`;
+  const skips = check.skips > 0 ? `, and ${check.skips_checked} of ${check.skips} skips` : '';
+  return `${check.kernels_checked} of ${check.kernels} kernels, ${percent(share, 2)} of the instructions${skips} ` +
+    `simulated again unfolded: the same${off}`;
 }
 
 function provenanceSection(run, prefix) {

@@ -29,8 +29,9 @@ std::string self_check_line(const configs::Result& result) {
   const double share =
       check.instructions() == 0 ? 0 : static_cast<double>(check.instructions_checked()) / static_cast<double>(check.instructions());
   std::string line = "self-check: " + of(check.kernels_checked(), check.kernels()) + " kernels, " + report::fixed(100 * share, 2) +
-                     " % of the instructions, and " + of(check.skips_checked(), check.skips()) +
-                     " skips simulated again unfolded: the same";
+                     " % of the instructions";
+  if (check.skips() > 0) line += ", and " + of(check.skips_checked(), check.skips()) + " skips";
+  line += " simulated again unfolded: the same";
   if (check.cycles_error() > 0) line += ", bounded cycles off by at most " + report::fixed(100 * check.cycles_error(), 3) + " %";
   return line;
 }
