@@ -127,8 +127,9 @@ void split(std::vector<ClassRun>& class_runs, ClassRun& leader, Divergence which
   if (which == Divergence::kWorkLeft) leader.sm->control().may_jump = true;
 }
 
-void follow_memo_hit(ClassRun& class_run) {
+void follow_memo_hit(ClassRun& class_run, SkipCheck* check) {
   if (const std::optional<MemoHit> hit = class_run.folding->memo_hit()) {
+    if (check != nullptr) check->memo_hit(*class_run.sm, *hit);
     follow(*class_run.sm, *hit);
     class_run.folding->followed_memo_hit(hit->instructions);
     class_run.not_replayed += hit->instructions;

@@ -57,8 +57,9 @@ void share_sm(ClassRun& leader);
 enum class Divergence { kAll, kAnswers, kWorkLeft };
 void split(std::vector<ClassRun>& class_runs, ClassRun& leader, Divergence which, const FoldOptions& fold);
 
-// The class's Sm, which it shares with no other, has paused at a memo hit and follows it.
-void follow_memo_hit(ClassRun& class_run);
+// The class's Sm, which it shares with no other, has paused at a memo hit and follows it. `check`: of the skips of the run; none:
+// they are not checked.
+void follow_memo_hit(ClassRun& class_run, SkipCheck* check);
 
 // All Sms have done what comes before cycle `at`. Classes in equal states with a common prefix of what is left get one leader.
 void reconverge(std::vector<ClassRun>& class_runs, Cycle at, const std::vector<KernelImage>& images, bool one_at_a_time,

@@ -66,6 +66,10 @@ FoldReport GpuRun::fold_report() const {
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, false});
     }
   }
+  if (skip_check_) {
+    report.skips = skip_check_->skips();
+    report.skips_checked = skip_check_->checked();
+  }
   const bool estimated = sharing_->estimated();
   if (estimated) report.mode = Folded::kBounded;
   if (report.mode == Folded::kBounded) report.error_bound = fold_.error + (estimated ? kSharedBandwidthError : 0);

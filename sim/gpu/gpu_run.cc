@@ -51,6 +51,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       shares_sms_(!options.all_sms && options.issue_log == nullptr),
       trajectories_(fold_.checkpoint_spacing) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
+  if (fold_.check_skips) skip_check_.emplace(fold_.omitted_field);
   std::vector<SmClass> classes = sm_classes(dealing);
   sm_classes_ = classes.size();
   if (options.all_sms) {
@@ -90,7 +91,7 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
   if (timeline_) record_timeline(*class_run.sm, TimelineLimits::for_each_of(class_runs_.size()));
   if (!shares_sms_) return;
   const bool memo_hits = !timeline_ && fold_.enables(Mechanism::kMemoHit);
-  class_run.folding = std::make_unique<SmFolding>(fold_, *class_run.sm, memo_hits ? &trajectories_ : nullptr);
+  class_run.folding = std::make_unique<SmFolding>(fold_, *class_run.sm, memo_hits ? &trajectories_ : nullptr, skip_check());
   if (fold_.mode != FoldMode::kOff) class_run.sm->observe_with(*class_run.folding);
 }
 
@@ -202,7 +203,7 @@ void GpuRun::advance(ClassRun& class_run, Cycle until) {
   const Cycle limit = std::min({horizon(class_run), until, next_reconvergence()});
   if (class_run.next >= limit) return;
   class_run.next = class_run.sm->run(limit);
-  if (class_run.folding && class_run.folding->at_memo_hit()) follow_memo_hit(class_run);
+  if (class_run.folding && class_run.folding->at_memo_hit()) follow_memo_hit(class_run, skip_check());
   split(class_runs_, class_run, class_run.sm->control().ends_sharing ? Divergence::kWorkLeft : Divergence::kAnswers, fold_);
 }
 

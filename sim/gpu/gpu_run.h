@@ -7,6 +7,7 @@
 #include "sim/gpu/chip_sharing.h"
 #include "sim/gpu/class_run.h"
 #include "sim/gpu/distribution.h"
+#include "sim/memo/skip_check.h"
 #include "sim/memo/trajectory_cache.h"
 #include "sim/plan/options.h"
 #include "sim/plan/outcome.h"
@@ -68,6 +69,7 @@ class GpuRun {
   Cycle end_of(int launch) const;
   Cycle horizon(const ClassRun& class_run) const;
   FoldReport fold_report() const;
+  SkipCheck* skip_check() { return skip_check_ ? &*skip_check_ : nullptr; }
   void check_conservation(const Outcome& outcome) const;
   bool deadlocked() const;
   Outcome collect() const;
@@ -102,6 +104,7 @@ class GpuRun {
   bool shares_sms_;  // classes in equal states are replayed on one SM; also without folding, so that the same SMs meet in memory
   size_t sm_classes_ = 0;
   TrajectoryCache trajectories_;
+  std::optional<SkipCheck> skip_check_;      // FoldOptions::check_skips
   std::vector<ClassRun> class_runs_;         // one SM of each class, or each SM
   std::vector<std::vector<CtaList>> dealt_;  // to each of them; its list in a ClassRun may become another class's
   std::optional<ChipSharing> sharing_;

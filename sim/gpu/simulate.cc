@@ -9,6 +9,7 @@
 #include "sim/gpu/admission.h"
 #include "sim/gpu/distribution.h"
 #include "sim/gpu/gpu_run.h"
+#include "sim/plan/assemble.h"
 #include "sim/plan/executor.h"
 #include "sim/sm/make_spec.h"
 
@@ -81,6 +82,10 @@ Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches
   const Executor::Simulate run = [&spec](const RunInputs& of, bool until_idle) { return run_once(spec, of, until_idle); };
   const bool planned = options.run_cache != nullptr && !options.all_sms && !options.timeline && options.issue_log == nullptr;
   Outcome outcome = planned ? Executor(spec, *inputs, run).run() : run(*inputs, false);
+  if (options.keep_runs && !planned) {
+    const auto whole = std::make_shared<const Outcome>(outcome);
+    outcome.made = {std::make_shared<const MadeRun>(MadeRun{spec, *inputs, false, whole})};
+  }
   outcome.sm_classes = static_cast<uint32_t>(sm_classes(deal(launches, options.serialise, spec.memory.sm_count)).size());
   settle_resources(spec, outcome);
   for (size_t which = 0; which < outcome.alternative_bounds.size(); ++which)
@@ -92,6 +97,20 @@ Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& l
   const auto spec = make_spec(gpu);
   if (!spec) return std::unexpected(spec.error());
   return simulate(*spec, launches, options);
+}
+
+std::shared_ptr<const Outcome> replayed(const MadeRun& run) {
+  RunInputs inputs = run.inputs;
+  inputs.options.fold = {.mode = FoldMode::kOff};
+  inputs.options.timeline = false;
+  inputs.options.issue_log = nullptr;
+  const auto simulate = [&] {
+    Outcome outcome = run_once(run.spec, inputs, run.until_idle);
+    return run.until_idle ? of_those_that_ran(std::move(outcome)) : outcome;
+  };
+  RunCache* known = run.until_idle ? inputs.options.run_cache : nullptr;
+  return known != nullptr ? known->get(run.spec, inputs.launches, inputs.options, simulate)
+                          : std::make_shared<const Outcome>(simulate());
 }
 
 bool same_but_for_bounds(const std::vector<Launch>& one, const std::vector<Launch>& other) {

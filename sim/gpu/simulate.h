@@ -1,9 +1,11 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "configs/diagnostic.h"
+#include "sim/plan/made_run.h"
 #include "sim/plan/options.h"
 #include "sim/plan/outcome.h"
 #include "sim/sm/spec.h"
@@ -23,6 +25,9 @@ using traces::SmRange;
 Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches, const Options& options = {});
 // On the machine that make_spec makes of `gpu`.
 Expected<Outcome> simulate(const configs::Gpu& gpu, const std::vector<Launch>& launches, const Options& options = {});
+
+// The same simulation with every instruction replayed; looked up in the run cache of its options where it was.
+std::shared_ptr<const Outcome> replayed(const MadeRun& run);
 
 // Two lists of launches of which one may be simulated as other bounds of the other: they are the same in all but these.
 bool same_but_for_bounds(const std::vector<Launch>& one, const std::vector<Launch>& other);

@@ -2,7 +2,8 @@
 
 namespace warpfold::sim {
 
-SmFolding::SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories) : memoizer_(options, sm, trajectories) {
+SmFolding::SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories, SkipCheck* check)
+    : memoizer_(options, sm, trajectories, check) {
   if (options.mode == FoldMode::kAuto) sampler_.emplace(options, sm);
 }
 

@@ -14,8 +14,9 @@ namespace warpfold::sim {
 // hit and the options allow an error, the Sampler may take work away.
 class SmFolding : public SmObserver {
  public:
-  // `trajectories`: those of all SMs of the run, which outlive this; none: no memo hits.
-  SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories);
+  // `trajectories`: those of all SMs of the run, which outlive this; none: no memo hits. `check`: of the skips of the run, the
+  // same; none: they are not checked.
+  SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories, SkipCheck* check);
   // For an SM that has passed the same states as `other`'s.
   SmFolding(const SmFolding& other, Sm& sm);
   // For an SM that has skipped what `other`'s has, though it has passed other states.

@@ -43,6 +43,7 @@ struct FoldOptions {
   uint64_t checkpoint_spacing = 0;  // instructions between checkpoints of a trajectory, at first; 0: the default
   std::string omitted_field{};      // left out of the state key: for tests of the key
   uint32_t disabled = 0;            // bit 1 << Mechanism: that mechanism is off
+  bool check_skips = false;         // a sample of the exact skips is replayed as well (sim/memo/skip_check.h)
 
   bool enables(Mechanism mechanism) const { return (disabled >> static_cast<int>(mechanism) & 1) == 0; }
   bool operator==(const FoldOptions&) const = default;
@@ -65,6 +66,8 @@ struct FoldReport {
   uint64_t instructions_shared = 0;      // replayed on another class's SM, or earlier on the same one, and not counted again
   uint64_t memo_hits = 0;                // times that an SM continued from a later state of a known trajectory
   uint64_t instructions_of_classes = 0;  // issued by those SMs
+  uint64_t skips = 0;                    // exact ones, counted with FoldOptions::check_skips
+  uint64_t skips_checked = 0;            // of them, replayed as well
 };
 
 }  // namespace warpfold::sim

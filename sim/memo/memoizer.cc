@@ -24,19 +24,10 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
   return join(join(join(hashes[0], hashes[1]), hashes[2]), hashes[3]);
 }
 
-class FieldOmitter : public KeyFilter {
- public:
-  explicit FieldOmitter(const std::string& field) : field_(field) {}
-  bool keeps(const char* name, uint64_t /*word*/) override { return name != field_; }
-
- private:
-  const std::string& field_;
-};
-
 }  // namespace
 
-Memoizer::Memoizer(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories)
-    : options_(options), sm_(&sm), states_(2 * kStates), hashes_(2 * kStates), trajectories_(trajectories) {
+Memoizer::Memoizer(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories, SkipCheck* check)
+    : options_(options), sm_(&sm), states_(2 * kStates), hashes_(2 * kStates), trajectories_(trajectories), check_(check) {
   if (trajectories_ != nullptr) trajectory_ = trajectories_->begin();
 }
 
@@ -46,7 +37,8 @@ Memoizer::Memoizer(const Memoizer& other, Sm& sm) : Memoizer(other) {
   pause_.reset();
 }
 
-Memoizer::Memoizer(const FoldOptions& options, Sm& sm, const Memoizer& other) : Memoizer(options, sm, other.trajectories_) {
+Memoizer::Memoizer(const FoldOptions& options, Sm& sm, const Memoizer& other)
+    : Memoizer(options, sm, other.trajectories_, other.check_) {
   periods_ = other.periods_;
   skipped_ = other.skipped_;
   last_instructions_ = sm.instructions();
@@ -194,6 +186,7 @@ std::optional<Memoizer::FastForwarded> Memoizer::fast_forward(const Snapshot& be
   FastForward found = recurrence(before, after, ctas, limit, sm_->control().shared ? 1 : 0);
   // Most keys that come back do not recur: what is left of loops is a few words, a key some thousand.
   if (found.periods == 0 || before.key != after.key || before.classes != after.classes) return std::nullopt;
+  if (check_ != nullptr) check_->recurrence(*sm_, before, after, ctas);
   move_on(*sm_, found, true);
   Period& period = periods_[after.at - before.at];
   period.instructions = after.instructions - before.instructions;

@@ -11,6 +11,7 @@
 #include "sim/engine/state_visitor.h"
 #include "sim/memo/fold.h"
 #include "sim/memo/periods.h"
+#include "sim/memo/skip_check.h"
 #include "sim/memo/trajectory_cache.h"
 #include "sim/sm/sm.h"
 
@@ -37,8 +38,9 @@ namespace warpfold::sim {
 // keys at a few percent of the replay; the credit for keys is counted in instructions.
 class Memoizer {
  public:
-  // `trajectories`: those of all SMs of the run, which outlive the Memoizer; none: no memo hits.
-  Memoizer(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories = nullptr);
+  // `trajectories`: those of all SMs of the run, which outlive the Memoizer; none: no memo hits. `check`: of the skips of the run,
+  // which outlives it as well; none: they are not checked.
+  Memoizer(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories = nullptr, SkipCheck* check = nullptr);
   // For an SM that has passed the same states as `other`'s.
   Memoizer(const Memoizer& other, Sm& sm);
   // For an SM that has skipped what `other`'s has, though it has passed other states.
@@ -111,6 +113,7 @@ class Memoizer {
   uint64_t burst_ = kFirstKeys;
   TrajectoryCache* trajectories_;
   size_t trajectory_ = 0;
+  SkipCheck* check_;
   int memo_hits_left_ = kMostMemoHits;
   uint64_t trajectories_cleared_ = 0;  // when memo_hits_left_ was last reset
   struct Pause {

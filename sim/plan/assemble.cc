@@ -47,6 +47,8 @@ void add_fold(const FoldReport& fold, FoldReport& whole) {
   whole.instructions_shared += fold.instructions_shared;
   whole.memo_hits += fold.memo_hits;
   whole.instructions_of_classes += fold.instructions_of_classes;
+  whole.skips += fold.skips;
+  whole.skips_checked += fold.skips_checked;
 }
 
 // Of a launch by itself, bounds are no matter: it misses what it would under any.

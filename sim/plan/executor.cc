@@ -18,6 +18,12 @@ Epoch places_in(const Epoch& of, const Epoch& launches) {
 
 }  // namespace
 
+uint64_t MadeRun::instructions_of_replay() const {
+  uint64_t issued = 0;
+  for (const auto& each : outcome->folds) issued += each->instructions_of_classes;
+  return issued * outcome->sm_classes / std::max(outcome->sms_simulated, 1U);
+}
+
 // Epoch by epoch, as far as each of them leaves an idle GPU to the next; what comes after is one epoch.
 Outcome Executor::run() {
   RunPlan plan = planner_.plan();
@@ -39,14 +45,28 @@ Outcome Executor::run() {
   Outcome whole =
       in_sequence(all_.launches.size(), plan.epochs, outcomes, all_.options.alternative_bounds.size(), spec_.kernel_launch);
   std::ranges::copy(discarded_reports, std::back_inserter(whole.folds));
+  whole.made = made_of(outcomes);
   return whole;
 }
 
-Executor::Shared Executor::run_epoch(const Epoch& launches) const {
+Executor::Shared Executor::run_epoch(const Epoch& launches) {
   const Options options = options_of(launches);
   const auto simulate = [&] { return of_those_that_ran(simulate_(inputs_of(launches), true)); };
-  if (!options.fold.enables(Mechanism::kRunCache)) return std::make_shared<const Outcome>(simulate());
-  return options.run_cache->get(spec_, launches_of(all_.launches, launches), options, simulate);
+  Shared outcome = options.fold.enables(Mechanism::kRunCache)
+                       ? options.run_cache->get(spec_, launches_of(all_.launches, launches), options, simulate)
+                       : std::make_shared<const Outcome>(simulate());
+  if (options.keep_runs) made_.push_back(std::make_shared<const MadeRun>(MadeRun{spec_, inputs_of(launches), true, outcome}));
+  return outcome;
+}
+
+// Without simulations that were discarded, and equal ones once.
+std::vector<std::shared_ptr<const MadeRun>> Executor::made_of(const std::vector<Shared>& outcomes) const {
+  std::vector<std::shared_ptr<const MadeRun>> made;
+  for (const auto& run : made_) {
+    const auto same = [&run](const auto& each) { return each->outcome == run->outcome; };
+    if (std::ranges::find(outcomes, run->outcome) != outcomes.end() && std::ranges::none_of(made, same)) made.push_back(run);
+  }
+  return made;
 }
 
 // The outcome of an earlier epoch, where epoch `e` begins as that one did, unless launches behind that one were beside it in a run

@@ -5,20 +5,13 @@
 #include <utility>
 #include <vector>
 
+#include "sim/plan/made_run.h"
 #include "sim/plan/options.h"
 #include "sim/plan/outcome.h"
 #include "sim/plan/run_cache.h"
 #include "sim/plan/run_plan.h"
-#include "sim/sm/kernel_image.h"
 
 namespace warpfold::sim {
-
-// What one simulation is given.
-struct RunInputs {
-  std::vector<Launch> launches;
-  std::vector<KernelImage> images;  // [launch]
-  Options options;
-};
 
 // Runs a plan: epochs through the run cache, which Options names.
 class Executor {
@@ -35,7 +28,8 @@ class Executor {
  private:
   using Shared = std::shared_ptr<const Outcome>;
 
-  Shared run_epoch(const Epoch& launches) const;
+  Shared run_epoch(const Epoch& launches);
+  std::vector<std::shared_ptr<const MadeRun>> made_of(const std::vector<Shared>& outcomes) const;
   Shared repeated(const RunPlan& plan, size_t e, const std::vector<Shared>& outcomes) const;
   Options options_of(const Epoch& launches) const;
   RunInputs inputs_of(const Epoch& launches) const;
@@ -44,6 +38,7 @@ class Executor {
   const RunInputs& all_;
   const Simulate& simulate_;
   RunPlanner planner_;
+  std::vector<std::shared_ptr<const MadeRun>> made_;  // Options::keep_runs
 };
 
 }  // namespace warpfold::sim

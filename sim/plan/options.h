@@ -28,6 +28,8 @@ struct Options {
   // what a kernel did alone, it does again where it has the GPU to itself. Not asked for a timeline, an issue log or all SMs. None:
   // all launches are simulated in one run, whose cycles are the same, or within the bounds of both where those are estimates.
   RunCache* run_cache = nullptr;
+  // The outcome says how each simulation was made that it consists of, so that it can be made again (Outcome::made).
+  bool keep_runs = false;
   // Receives every issue, in order of time per SM class (or SM); nothing is folded then.
   std::vector<IssueRecord>* issue_log = nullptr;
 };

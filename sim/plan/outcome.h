@@ -13,6 +13,8 @@
 
 namespace warpfold::sim {
 
+struct MadeRun;  // sim/plan/made_run.h
+
 using Losses = std::array<uint64_t, kContended>;  // by resource
 
 // What the warps of a kernel did in one segment of its code.
@@ -77,6 +79,7 @@ struct Outcome {
   FoldReport fold;
   // Of each run that it is made of (Options::run_cache); two outcomes that have one in common point to the same.
   std::vector<std::shared_ptr<const FoldReport>> folds;
+  std::vector<std::shared_ptr<const MadeRun>> made;   // Options::keep_runs: what it consists of, equal simulations once
   Timeline timeline;                                  // Options::timeline; else empty
   std::vector<AlternativeBounds> alternative_bounds;  // one for each of Options::alternative_bounds
   bool left_idle = false;                             // what is launched next is known to run as on a GPU that has done nothing

@@ -1,5 +1,14 @@
 // What each run can be made again from.
 
+// What --self-check has simulated again.
+function selfCheckText(check) {
+  const share = check.instructions > 0 ? check.instructions_checked / check.instructions : 0;
+  const off = check.cycles_error > 0 ? `, bounded cycles off by at most ${percent(check.cycles_error, 3)}` : '';
+  const skips = check.skips > 0 ? `, and ${check.skips_checked} of ${check.skips} skips` : '';
+  return `${check.kernels_checked} of ${check.kernels} kernels, ${percent(share, 2)} of the instructions${skips} ` +
+    `simulated again unfolded: the same${off}`;
+}
+
 function provenanceSection(run, prefix) {
   const {provenance, fold} = run.result;
   const entries = [
@@ -11,6 +20,7 @@ function provenanceSection(run, prefix) {
   if (fold) {
     const bound = fold.error_bound > 0 ? `; cycles within ${percent(fold.error_bound, 2)} of a full replay` : '';
     entries.push(['folding', {text: `${fold.mode}${bound}`, field: fieldOf(run, 'fold.mode')}],
+      ...(fold.self_check ? [['self-check', {text: selfCheckText(fold.self_check), field: fieldOf(run, 'fold.self_check')}]] : []),
       ['instructions issued', figure(run, 'instructions_issued', count)],
       ['instructions replayed', figure(run, 'instructions_replayed', count)],
       ['SMs simulated', {text: `${run.result.sms_simulated}, ${run.result.whole_chip ? 'the whole chip' : 'one of each class'}`,

@@ -4,6 +4,12 @@
 
 namespace warpfold::cli {
 
+namespace {
+
+std::string of(uint64_t part, uint64_t whole) { return std::to_string(part) + " of " + std::to_string(whole); }
+
+}  // namespace
+
 std::string fold_line(const configs::Result& result) {
   const configs::Fold& fold = result.fold();
   const double share = fold.instructions_of_classes() == 0 ? 0
@@ -14,6 +20,19 @@ std::string fold_line(const configs::Result& result) {
   line += "; " + report::fixed(100 * share, 2) + " % of the instructions of " +
           (result.whole_chip() ? "every SM" : "one SM of each class") + " replayed";
   if (fold.shadow_error() > 0) line += "; off by " + report::fixed(100 * fold.shadow_error(), 3) + " %";
+  return line;
+}
+
+std::string self_check_line(const configs::Result& result) {
+  if (!result.fold().has_self_check()) return "";
+  const configs::SelfCheck& check = result.fold().self_check();
+  const double share =
+      check.instructions() == 0 ? 0 : static_cast<double>(check.instructions_checked()) / static_cast<double>(check.instructions());
+  std::string line = "self-check: " + of(check.kernels_checked(), check.kernels()) + " kernels, " + report::fixed(100 * share, 2) +
+                     " % of the instructions";
+  if (check.skips() > 0) line += ", and " + of(check.skips_checked(), check.skips()) + " skips";
+  line += " simulated again unfolded: the same";
+  if (check.cycles_error() > 0) line += ", bounded cycles off by at most " + report::fixed(100 * check.cycles_error(), 3) + " %";
   return line;
 }
 

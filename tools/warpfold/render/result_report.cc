@@ -137,8 +137,10 @@ std::string l2_lines(const configs::Result& result) {
 }
 
 std::string result_text(const configs::Result& result) {
-  return findings_text(result) + "\n" + total_line(result) + "\n" + sm_line(result) + fold_line(result) + "\n" + l2_lines(result) +
-         section("Kernels", kernel_table(result)) + section(choice_title(result), choice_table(result)) +
+  const std::string check = self_check_line(result);
+  return findings_text(result) + "\n" + total_line(result) + "\n" + sm_line(result) + fold_line(result) + "\n" +
+         (check.empty() ? "" : check + "\n") + l2_lines(result) + section("Kernels", kernel_table(result)) +
+         section(choice_title(result), choice_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Memory: 32-byte sectors; wavefronts are 128-byte passes through shared memory's data stage",
@@ -251,10 +253,14 @@ std::string csv_of(const std::vector<const configs::Result*>& results) {
   return table.csv();
 }
 
-// One line a policy.
+// One line a policy, two with a self-check.
 std::string fold_note(const configs::Comparison& comparison) {
   std::string note;
-  for (const configs::Result& result : comparison.results()) note += result.policy() + " " + fold_line(result) + "\n";
+  for (const configs::Result& result : comparison.results()) {
+    for (const std::string& line : {fold_line(result), self_check_line(result)}) {
+      if (!line.empty()) note += result.policy() + " " + line + "\n";
+    }
+  }
   return note;
 }
 

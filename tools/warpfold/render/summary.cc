@@ -102,7 +102,9 @@ std::string summary_text(const configs::Run& run) {
   std::string text;
   for (const configs::Statement& finding : report::findings(result, kShownFindings)) text += wrapped(finding.text());
   if (result.has_model()) return text;
-  return text + "\n" + kernel_table(result) + "\n" + busiest_line(result) + wrapped(fold_line(result));
+  const std::string check = self_check_line(result);
+  return text + "\n" + kernel_table(result) + "\n" + busiest_line(result) + wrapped(fold_line(result)) +
+         (check.empty() ? "" : wrapped(check));
 }
 
 std::string findings_text(const configs::Result& result) {

@@ -25,6 +25,9 @@ void add_fold_options(Options& options, const std::string& error) {
                 "off: replay every instruction; shadow: auto, then a comparison with a full replay");
   options.add()("fold-error", boost::program_options::value<std::string>()->default_value(error)->value_name("ERROR"),
                 "relative error that sampling may leave in a kernel's cycles");
+  options.add()("self-check",
+                "simulate a sample again with every instruction replayed, and compare: one skip in eight, and the smallest whole "
+                "simulations, 20 million instructions of them. The result says how much; a difference is no result, exit code 1");
 }
 
 Outcome<Folding> fold_options(const Options& options) {
@@ -42,6 +45,14 @@ Outcome<Folding> fold_options(const Options& options) {
   const auto error = fold_error(options.text("fold-error"));
   if (!error) return std::unexpected(error.error());
   folding.options.error = *error;
+  if (options.has("self-check")) {
+    if (folding.shadow || folding.options.mode == sim::FoldMode::kOff) {
+      return user_error("--self-check checks folding by a sample; it takes --fold auto or exact, not " + mode);
+    }
+    if (options.text("sms") == "all") return user_error("--self-check checks folding by a sample; --sms all folds nothing");
+    folding.self_check = kSelfCheckInstructions;
+    folding.options.check_skips = true;
+  }
   return folding;
 }
 

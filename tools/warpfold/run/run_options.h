@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sim/gpu/simulate.h"
@@ -9,11 +11,18 @@
 
 namespace warpfold::cli {
 
-// --fold and --fold-error as given.
+// --fold, --fold-error and --self-check as given.
 struct Folding {
   sim::FoldOptions options;
   bool shadow = false;  // replay everything as well and compare
+  // Replay a sample as well and compare: of skips (FoldOptions::check_skips), and whole simulations of so many warp instructions
+  // together.
+  std::optional<uint64_t> self_check{};
 };
+
+// assumed: about a second on one core, which replays 20 to 28 million a second (docs/performance.md); 21 of the 37 scenarios in
+// configs/ have fewer.
+inline constexpr uint64_t kSelfCheckInstructions = 20'000'000;
 
 // How simulations are run.
 struct RunOptions {

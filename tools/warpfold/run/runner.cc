@@ -17,6 +17,7 @@
 #include "tools/warpfold/run/launches.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
+#include "tools/warpfold/run/self_check.h"
 #include "workloads/policies/plan.h"
 
 namespace warpfold::cli {
@@ -52,6 +53,14 @@ class Runner::Kernels {
     }
   }
   const std::vector<const policies::PlannedKernel*>& distinct() const { return distinct_; }
+  // Of those that a result compares with.
+  std::vector<size_t> indices(const Planned& planned, const policies::Plan& written) const {
+    std::vector<size_t> indices;
+    for (const policies::Plan* plan : {&planned.plan, &written}) {
+      for (const policies::PlannedKernel& kernel : plan->kernels) indices.push_back(index(kernel));
+    }
+    return indices;
+  }
   size_t index(const policies::PlannedKernel& planned) const { return of_.at(&planned); }
 
  private:
@@ -72,7 +81,8 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
                        .account = options_.account,
                        .fold = fold,
                        .timeline = simulation.timeline,
-                       .run_cache = known_.get()};
+                       .run_cache = known_.get(),
+                       .keep_runs = options_.folding.self_check.has_value()};
   for (const Simulation* other : others) options.alternative_bounds.push_back(sim::bounds_of(other->launches));
   auto outcome = sim::simulate(simulation.gpu, simulation.launches, options);
   if (!outcome) {
@@ -236,11 +246,19 @@ Outcome<std::vector<configs::Result>> Runner::run_folded(std::vector<Planned>& p
   }
   auto outcomes = simulate_at_clocks(planned, kernels, clocks, fold);
   if (!outcomes) return std::unexpected(outcomes.error());
+  std::optional<SelfCheck> check;
+  if (options_.folding.self_check) check.emplace(*outcomes, *options_.folding.self_check, options_.jobs);
   std::vector<configs::Result> results;
   for (size_t p = 0; p < planned.size(); ++p) {
     if (clocks[p]) planned[p].scenario.mutable_gpu()->set_clock_mhz(clocks[p]->mhz());
     results.push_back(result_of(planned[p], written, kernels, (*outcomes)[kernels.distinct().size() + p], *outcomes));
     if (clocks[p]) clocks[p]->fill(results.back());
+    if (!check) continue;
+    std::vector<const sim::Outcome*> used = {&(*outcomes)[kernels.distinct().size() + p]};
+    if (options_.alone) {
+      for (const size_t k : kernels.indices(planned[p], written)) used.push_back(&(*outcomes)[k]);
+    }
+    *results.back().mutable_fold()->mutable_self_check() = check->of(used);
   }
   return results;
 }
