@@ -187,5 +187,19 @@ TEST(Cases, Guests) {
   refused("the warps of kernel \"a\" wait for each other at mbarriers: a CTA must have 4, not 2", "ring.wfs", hopper_gemm(""), "2");
 }
 
+TEST(Cases, Results) {
+  Walk walk;
+  const auto refused = [&](const std::string& message, const std::string& text) {
+    walk.ask_for(message, "result.json", text, {"report", "FILE"});
+    walk.ask("result.json", text);
+  };
+  refused("the field \"total_cycles\" occurs twice in one Result", "{\"total_cycles\": 1,\n \"total_cycles\": 2}");
+  refused("Kernel has one of \"philox\" and \"trace\"",
+          R"({"provenance": {"scenario": {"kernel": [{"philox": {}, "trace": {}}]}}})");
+  refused("\\u takes four hexadecimal digits", R"({"scenario": "\u12"})");
+  refused(", which a later version of Warpfold wrote; this one reads up to format", R"({"format": 999999})");
+  refused("an object with \"nothing\"", R"({"nothing": 1})");
+}
+
 }  // namespace
 }  // namespace warpfold::test
