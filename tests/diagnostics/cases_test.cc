@@ -201,5 +201,21 @@ TEST(Cases, Results) {
   refused("an object with \"nothing\"", R"({"nothing": 1})");
 }
 
+TEST(Cases, Layers) {
+  Walk walk;
+  walk.ask_for("layer takes clock FIXED; a layer's kernels have clocks of their own", "gpu.textproto",
+               base("gpus/h100_sxm") + "clock: POWER\n", {"layer", "llama_block", "--gpu", "FILE"});
+  walk.ask_for("gpu.textproto:2:6: l2.bytes must be from 1 to 1e+12, not 0", "gpu.textproto", base("gpus/h100_sxm") + "l2 { bytes: 0 }\n",
+               {"layer", "llama_block", "--gpu", "FILE"});
+}
+
+TEST(Cases, Measurements) {
+  Walk walk;
+  walk.ask_for("a slowdown is of a kernel: its name is missing", "rows.csv",
+               "id,category,gpu,metric,value,unit,scenario,of\ns,CORUN,H100,slowdown,1.5,x," + kConfigs +
+                   "scenarios/qkv_philox_small.textproto,\n",
+               {"validate", "FILE"});
+}
+
 }  // namespace
 }  // namespace warpfold::test
