@@ -205,8 +205,8 @@ TEST(Cases, Layers) {
   Walk walk;
   walk.ask_for("layer takes clock FIXED; a layer's kernels have clocks of their own", "gpu.textproto",
                base("gpus/h100_sxm") + "clock: POWER\n", {"layer", "llama_block", "--gpu", "FILE"});
-  walk.ask_for("gpu.textproto:2:6: l2.bytes must be from 1 to 1e+12, not 0", "gpu.textproto", base("gpus/h100_sxm") + "l2 { bytes: 0 }\n",
-               {"layer", "llama_block", "--gpu", "FILE"});
+  walk.ask_for("gpu.textproto:2:6: l2.bytes must be from 1 to 1e+12, not 0", "gpu.textproto",
+               base("gpus/h100_sxm") + "l2 { bytes: 0 }\n", {"layer", "llama_block", "--gpu", "FILE"});
 }
 
 TEST(Cases, Measurements) {
