@@ -232,6 +232,29 @@ std::optional<Finding> check_scaled_limits(const Gpu& gpu) {
   return std::nullopt;
 }
 
+// Time is kept in units of 1/rate (sim/sm/make_spec.cc): rates outside would lose bytes or run out of 64 bits.
+std::optional<Finding> check_rates(const Gpu& gpu) {
+  const double l2 = or_one(gpu.l2().has_scale(), gpu.l2().scale());
+  // GB/s over MHz is 1000 bytes a cycle.
+  const double dram = or_one(gpu.dram().has_scale(), gpu.dram().scale()) * gpu.dram().bandwidth_gb_per_s() * 1000 /
+                      gpu.clock_mhz() * gpu.dram().efficiency_percent() / 100;
+  struct Rate {
+    const char* path;
+    const char* unit;
+    double bytes_per_clk;
+    const char* from;
+  };
+  for (const Rate& rate :
+       {Rate{"l2.read_bytes_per_clk", "L2", l2 * gpu.l2().read_bytes_per_clk(), "l2.read_bytes_per_clk x l2.scale"},
+        {"l2.write_bytes_per_clk", "L2", l2 * gpu.l2().write_bytes_per_clk(), "l2.write_bytes_per_clk x l2.scale"},
+        {"dram.bandwidth_gb_per_s", "DRAM", dram, "bandwidth_gb_per_s x efficiency_percent x scale / clock_mhz"}}) {
+    if (rate.bytes_per_clk >= 1 && rate.bytes_per_clk <= 1e6) continue;
+    return Finding{rate.path, std::string(rate.path) + ": " + rate.unit + " must move between 1 and 1,000,000 bytes a cycle, not " +
+                                  number_text(rate.bytes_per_clk) + " (" + rate.from + ")"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> check_factors(const Gpu& gpu) {
   for (const ScalableResource& resource : scalable_resources()) {
     if (resource.whole) continue;
@@ -242,7 +265,8 @@ std::optional<Finding> check_factors(const Gpu& gpu) {
                              number_text(*factor)};
   }
   if (auto fault = check_ways(gpu.sub_core())) return fault;
-  return check_scaled_limits(gpu);
+  if (auto fault = check_scaled_limits(gpu)) return fault;
+  return check_rates(gpu);
 }
 
 std::optional<Finding> check_consistency(const Gpu& gpu) {

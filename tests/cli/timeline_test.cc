@@ -289,22 +289,25 @@ TEST_F(Timelines, ThatAreMissingOrForgedAreTheUsersError) {
   ASSERT_EQ(run({"simulate", "s.textproto", "--output", "without.json"}).exit_code, 0);
   const Ended without = run({"report", "without.json", "--perfetto", "t.pftrace"});
   EXPECT_EQ(without.exit_code, 2);
-  EXPECT_THAT(without.err, HasSubstr("--timeline"));
+  EXPECT_EQ(without.err, "without.json: the result has no timeline; simulate --timeline keeps it\n");
   const configs::Result good = simulate({"--timeline"});
   const auto refused = [&](auto change) {
     configs::Result forged = good;
     change(*forged.mutable_timeline()->mutable_sms(0), forged);
-    return !perfetto::timeline_trace(forged).has_value();
+    const auto trace = perfetto::timeline_trace(forged);
+    return trace ? std::string() : trace.error().message;
   };
-  EXPECT_FALSE(refused([](auto&, auto&) {}));
-  EXPECT_TRUE(refused([](auto& sm, auto&) { sm.mutable_kernels(0)->set_kernel(7); }));
-  EXPECT_TRUE(refused([](auto& sm, auto&) { sm.mutable_kernels(0)->set_end_cycle(~uint64_t{0}); }));
-  EXPECT_TRUE(refused([](auto& sm, auto&) { *sm.add_ctas() = sm.ctas(0); }));
-  EXPECT_TRUE(refused([](auto& sm, auto&) { sm.add_folded()->set_cycles(10); }));
-  EXPECT_TRUE(refused([](auto& sm, auto&) { sm.mutable_windows(0)->clear_busy(); }));
-  EXPECT_TRUE(refused([](auto& sm, auto&) { sm.mutable_windows(0)->set_start_cycle(5); }));
-  EXPECT_TRUE(refused([](auto&, auto& result) { result.clear_provenance(); }));
-  EXPECT_TRUE(refused([](auto&, auto& result) { result.mutable_timeline()->mutable_lanes(0)->clear_capacity_per_cycle(); }));
+  const std::string forged_timeline = "the result's timeline is not one that a simulation writes";
+  EXPECT_EQ(refused([](auto&, auto&) {}), "");
+  EXPECT_EQ(refused([](auto& sm, auto&) { sm.mutable_kernels(0)->set_kernel(7); }), forged_timeline);
+  EXPECT_EQ(refused([](auto& sm, auto&) { sm.mutable_kernels(0)->set_end_cycle(~uint64_t{0}); }), forged_timeline);
+  EXPECT_EQ(refused([](auto& sm, auto&) { *sm.add_ctas() = sm.ctas(0); }), forged_timeline);
+  EXPECT_EQ(refused([](auto& sm, auto&) { sm.add_folded()->set_cycles(10); }), forged_timeline);
+  EXPECT_EQ(refused([](auto& sm, auto&) { sm.mutable_windows(0)->clear_busy(); }), forged_timeline);
+  EXPECT_EQ(refused([](auto& sm, auto&) { sm.mutable_windows(0)->set_start_cycle(5); }), forged_timeline);
+  EXPECT_EQ(refused([](auto&, auto& result) { result.clear_provenance(); }), forged_timeline);
+  EXPECT_EQ(refused([](auto&, auto& result) { result.mutable_timeline()->mutable_lanes(0)->clear_capacity_per_cycle(); }),
+            forged_timeline);
 }
 
 TEST(Trace, ShowsOnlyWhatCanBeShown) {

@@ -64,6 +64,13 @@ TEST(GpuBalance, TensorCoresWithTensorMemoryWantMoreThanSharedMemoryGives) {
   EXPECT_FALSE(find_imbalance(gpu));
 }
 
+TEST(GpuBalance, DramDeliversMoreThanSmsTake) {
+  Gpu gpu = load_gpu(gpu_path("h100_sxm.textproto")).value();
+  gpu.mutable_sm()->set_ingress_bytes_per_clk(8);
+  EXPECT_EQ(find_imbalance(gpu).value().message,
+            "sm.ingress_bytes_per_clk: the ports of all SMs take 1056 B a cycle, DRAM delivers 2094");
+}
+
 TEST(GpuBalance, OperandsOfFewBitsWantSharedMemoryToo) {
   Gpu gpu = load_gpu(gpu_path("rubin_announced.textproto")).value();
   EXPECT_FALSE(find_imbalance(gpu));

@@ -10,7 +10,6 @@
 #include <limits>
 
 #include "escape/visible.h"
-#include "tools/warpfold/commands/dispatch.h"
 
 namespace warpfold::test {
 
@@ -109,16 +108,33 @@ Walk::~Walk() {
   for (const std::string& each : said_) file << each << "\n";
 }
 
-void Walk::ask(const std::string& name, const std::string& text, const std::vector<std::string>& words) {
+void Walk::write(const std::string& name, const std::string& text) const {
+  std::ofstream(folder_ / name, std::ios::binary) << text;
+}
+
+void Walk::ask_for(const std::string& message, const std::string& name, const std::string& text,
+                   const std::vector<std::string>& words) {
+  const std::string said = ask(name, text, words);
+  EXPECT_NE(said.find(message), std::string::npos) << "expected: " << message << "\nsaid: " << escape::visible(said, kMostBytes);
+}
+
+std::string Walk::ask(const std::string& name, const std::string& text, const std::vector<std::string>& words) {
   const std::string path = (folder_ / name).string();
-  std::ofstream(path, std::ios::binary) << text;
+  write(name, text);
   std::vector<std::string> asked = words;
-  for (std::string& word : asked) word = word == "FILE" ? path : word == "OUT" ? (folder_ / "out.wfs").string() : word;
+  for (std::string& word : asked) {
+    word = word == "FILE" ? path : word == "OUT" ? (folder_ / "out.wfs").string() : word;
+    if (word.starts_with("FOLDER/")) word.replace(0, 6, folder_.string());
+  }
   ++asked_;
   const auto answer = cli::answer(asked);
-  if (answer) return;
+  if (answer) return {};
   ++refused_;
-  const cli::Failure& failure = answer.error();
+  check(answer.error());
+  return answer.error().text;
+}
+
+void Walk::check(const cli::Failure& failure) {
   const std::string& said = failure.text;
   if (!said_.insert(failure.diagnostic.message.substr(0, kMostBytes)).second) return;
   EXPECT_TRUE(failure.exit_code == cli::kUserError || failure.exit_code == cli::kDeadlock) << said;

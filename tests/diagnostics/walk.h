@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/warpfold/commands/dispatch.h"
+
 namespace warpfold::test {
 
 // What the program says of inputs that are wrong in one thing each. Every refusal of a file must say file, line and column, in at
@@ -21,8 +23,14 @@ class Walk {
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
-  // Writes `text` as `name` in a scratch folder and asks the program for `words`, in which FILE stands for its path.
-  void ask(const std::string& name, const std::string& text, const std::vector<std::string>& words = {"check", "FILE"});
+  // Writes `text` as `name` in a scratch folder and asks the program for `words`, in which FILE stands for its path and FOLDER/ for
+  // the folder. Returns what is said; nothing where the input is taken.
+  std::string ask(const std::string& name, const std::string& text, const std::vector<std::string>& words = {"check", "FILE"});
+  // The same of an input that is refused with `message` in it.
+  void ask_for(const std::string& message, const std::string& name, const std::string& text,
+               const std::vector<std::string>& words = {"check", "FILE"});
+  // A file beside those that are asked about.
+  void write(const std::string& name, const std::string& text) const;
   // The same for a message in whose `part` (none: the whole) every field is changed in turn; fields that were walked before are
   // left out.
   void ask_of_each_field(const std::string& name, google::protobuf::Message& message,
@@ -35,6 +43,7 @@ class Walk {
   size_t refused() const { return refused_; }
 
  private:
+  void check(const cli::Failure& failure);
   void change_fields(google::protobuf::Message& at, const std::function<void()>& ask, int depth);
 
   std::filesystem::path folder_;

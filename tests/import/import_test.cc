@@ -123,5 +123,17 @@ TEST(Import, WrittenTextReadsBack) {
   EXPECT_EQ(imported->kernel.streams[0].dram_denominator, 32U);  // each tile of A is read by 32 CTAs
 }
 
+// Each call has its own copy of what it calls, at every depth.
+TEST(Import, FunctionsCallFunctionsThatCallFunctions) {
+  const std::string ret = "RET.REL.NODEC R8 `(kernel) ;\n";
+  const auto calls = [](const std::string& label) { return "CALL.REL.NOINC `(" + label + ") ;\n"; };
+  const std::string inner = ".L_2:\n" + calls(".L_3") + calls(".L_3") + ret + ".L_3:\nIADD3 R1, R1, 0x1, RZ ;\n" + ret;
+  const auto imported =
+      import_lines(calls(".L_1") + calls(".L_2") + "EXIT ;\n.L_1:\n" + calls(".L_2") + calls(".L_2") + ret + inner,
+                   "architecture: \"sm_80\" grid { x: 1 } block { x: 32 }\n");
+  ASSERT_TRUE(imported) << message_of(imported);
+  EXPECT_EQ(counts_of(imported->kernel).at("IADD3"), 6U);
+}
+
 }  // namespace
 }  // namespace warpfold::sass

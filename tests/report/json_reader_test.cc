@@ -63,6 +63,19 @@ TEST(JsonReader, RefusesWhatIsNoJson) {
   EXPECT_EQ(refusal(""), "r.json:1:1: expected '{' for Result, found the end of the file");
 }
 
+// By which of the two values a reader goes is not defined (RFC 8259, section 4).
+TEST(JsonReader, RefusesFieldsThatOccurTwice) {
+  EXPECT_EQ(refusal("{\"total_cycles\": 1,\n \"total_cycles\": 1}"),
+            "r.json:2:2: the field \"total_cycles\" occurs twice in one Result");
+  EXPECT_EQ(refusal(R"({"kernels": [{"name": "a"}, {"name": "b", "name": "c"}]})"),
+            "r.json:1:43: the field \"name\" occurs twice in one KernelResult");
+  EXPECT_EQ(refusal(R"({"kernels": [], "kernels": []})"), "r.json:1:17: the field \"kernels\" occurs twice in one Result");
+  EXPECT_EQ(refusal(R"({"fold": {"memo_hits": 3, "shortcuts": 3}})"),
+            "r.json:1:27: the field \"memo_hits\" occurs twice in one Fold");
+  EXPECT_EQ(refusal(R"({"provenance": {"scenario": {"kernel": [{"philox": {}, "trace": {}}]}}})"),
+            "r.json:1:56: Kernel has one of \"philox\" and \"trace\"");
+}
+
 TEST(JsonReader, RefusesValuesOfAnotherType) {
   EXPECT_EQ(refusal("{\"total_cycles\": -1}"), "r.json:1:18: total_cycles takes an integer");
   EXPECT_EQ(refusal("{\"total_cycles\": 18446744073709551616}"), "r.json:1:18: total_cycles is out of range: 18446744073709551616");

@@ -5,6 +5,7 @@
 
 #include "configs/resources.h"
 #include "configs/settings.h"
+#include "sim/sm/make_spec.h"
 #include "tests/support/machine.h"
 #include "tests/support/random_programs.h"
 #include "tests/support/wgmma.h"
@@ -148,6 +149,15 @@ RC_GTEST_PROP(MoreOfAResource, IsNeverSlowerBeyondTheAnomalyBound, ()) {
   RC_LOG(scenario.describe());
   RC_LOG(std::string(resource.name));
   RC_ASSERT(cycles(better) <= 2 * cycles(scenario.gpu));
+}
+
+// Files of GPUs with such rates are refused before, with their place (configs/check_gpu.cc).
+TEST(Scale, OfMemoryBeyondWhatItsClockCounts) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.mutable_dram()->set_bandwidth_gb_per_s(1e7);
+  const auto spec = sim::make_spec(gpu);
+  ASSERT_FALSE(spec);
+  EXPECT_NE(spec.error().message.find("L2 and DRAM must move between 1 and 1,000,000 bytes a cycle"), std::string::npos);
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ const std::vector<Case>& cases() {
   static const std::vector<Case> all{
       {"Architecture", "kernel sample: ", [](Kernel& k) { k.architecture = "sm_99"; }},
       {"NoName", "a kernel without a name", [](Kernel& k) { k.name = ""; }},
-      {"RoleName", "role \"two words\" is not a name", [](Kernel& k) { k.roles[0].name = "two words"; }},
+      {"RoleName", "role \"two words\" is not a name: a letter, then letters, digits, underscores, dots and dashes",
+       [](Kernel& k) { k.roles[0].name = "two words"; }},
       {"RingName", "ring \"\" is not a name", [](Kernel& k) { k.rings[0].name = ""; }},
       {"CursorName", "cursor \"1st\" is not a name", [](Kernel& k) { k.cursors[0].name = "1st"; }},
       {"StreamName", "stream \"a=b\" is not a name", [](Kernel& k) { k.streams[0].name = "a=b"; }},

@@ -58,6 +58,9 @@ TEST(BlackwellGemm, CopiesScalesOfBothOperandsInEveryBlock) {
 }
 
 TEST(BlackwellGemm, SaysWhatDoesNotFit) {
+  configs::BlackwellGemm automatic = gemm(4096, 4096, 4096);
+  automatic.set_tile(configs::AUTO);
+  EXPECT_EQ(error_of(automatic), "blackwell_gemm: tile AUTO has to be taken from a library first");
   configs::BlackwellGemm shape = gemm(4096, 4096, 4096);
   shape.set_tile_n(40);
   EXPECT_EQ(error_of(shape), "blackwell_gemm: tile_n 40 must be a multiple of 16 up to 256, the widest tcgen05.mma");

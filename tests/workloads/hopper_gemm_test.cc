@@ -331,6 +331,9 @@ TEST(HopperGemm, WhatDoesNotFitFails) {
             "hopper_gemm needs a GPU of architecture sm_90, this one is sm_80");
   shape.set_tile_n(100);
   EXPECT_EQ(error_of(shape), "hopper_gemm: tile_n 100 is not a wgmma width; expected a multiple of 8 up to 256");
+  configs::HopperGemm automatic = gemm(4096, 4096, 4096);
+  automatic.set_tile(configs::AUTO);
+  EXPECT_EQ(error_of(automatic), "hopper_gemm: tile AUTO has to be taken from a library first");
   shape.set_tile_n(256);
   shape.set_tile_m(256);
   EXPECT_EQ(error_of(shape),

@@ -142,6 +142,7 @@ class MessageReader {
   void read(pb::Message& message) {
     const pb::Descriptor& type = *message.GetDescriptor();
     cursor_.expect('{', "for " + type.name());
+    std::vector<bool> read(static_cast<size_t>(type.field_count()));
     for (bool first = true; !cursor_.take('}'); first = false) {
       if (!first) cursor_.expect(',', "or '}'");
       const size_t start = (cursor_.peek(), cursor_.at());
@@ -149,6 +150,14 @@ class MessageReader {
       const pb::FieldDescriptor* field = field_of(type, name);
       if (field == nullptr)
         cursor_.fail_at(start, "unknown field " + escape::quoted(name) + " in " + type.name() + suggestion(name, names(type)));
+      const auto place = static_cast<size_t>(field->index());
+      if (read[place]) cursor_.fail_at(start, "the field " + escape::quoted(field->name()) + " occurs twice in one " + type.name());
+      read[place] = true;
+      const pb::OneofDescriptor* choice = field->real_containing_oneof();
+      if (choice != nullptr && message.GetReflection()->HasOneof(message, choice)) {
+        const std::string& other = message.GetReflection()->GetOneofFieldDescriptor(message, choice)->name();
+        cursor_.fail_at(start, type.name() + " has one of " + escape::quoted(other) + " and " + escape::quoted(field->name()));
+      }
       cursor_.expect(':', "after the field's name");
       if (field->is_repeated()) {
         read_list(message, *field);

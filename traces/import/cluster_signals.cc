@@ -53,7 +53,7 @@ class Settler {
       if (!std::ranges::equal(peers, peers_of(boxes, boxes[i], last_of(boxes[i])), {}, &CtaBox::paths, &CtaBox::paths)) {
         return fail_at(
             file_, ops_.front().line, 1,
-            "the CTAs of a cluster go different ways, and not the same ones in all clusters; import a grid whose clusters "
+            "the CTAs of a cluster take different paths, and not the same ones in all clusters; import a grid whose clusters "
             "are alike");
       }
       if (std::ranges::all_of(peers, [&](const CtaBox* peer) { return peer->paths == boxes[i].paths; })) continue;
@@ -132,8 +132,8 @@ class Settler {
         const isa::Effect& box = load_of_.at(signal.op).effect;
         if (box.bytes / box.multicast % box.multicast != 0) {
           return fail(signal.op, "a box of " + std::to_string(box.bytes / box.multicast) +
-                                     " bytes that some CTAs of the cluster send to " + std::to_string(box.multicast) +
-                                     " cannot be shared out evenly, as the trace language has it");
+                                     " bytes, which some CTAs of the cluster send to " + std::to_string(box.multicast) +
+                                     " CTAs, does not divide evenly among its receivers");
         }
         if (sender == rank) {
           changes.sent[{signal.op, signal.mbarrier}] = true;
@@ -167,8 +167,8 @@ class Settler {
         const auto at = surplus.find(signal.mbarrier);
         if (!arrives(signal.op) || at == surplus.end() || std::ranges::count(at->second, 0) == std::ssize(at->second)) continue;
         return fail(signal.op,
-                    "the CTAs of a cluster arrive at each other's mbarriers, not all as often as the others at theirs, which the "
-                    "trace language does not express");
+                    "the CTAs of a cluster arrive at each other's mbarriers different numbers of times, which the trace language "
+                    "does not express");
       }
     }
     return {};
@@ -187,7 +187,8 @@ class Settler {
       expected += arrives(own.op) && own.expects && own.mbarrier == signal.mbarrier ? count : 0;
     if (expected == 0 || times % expected != 0) {
       return fail(signal.op, "CTA " + std::to_string(rank) + " of a cluster receives " + std::to_string(times) +
-                                 " boxes at an mbarrier at which it expects bytes " + std::to_string(expected) + " times");
+                                 " boxes at an mbarrier that expects bytes " + std::to_string(expected) +
+                                 " times; each time must have the same number of boxes");
     }
     Step load = load_of_.at(signal.op);
     load.effect.bytes /= load.effect.multicast;

@@ -43,10 +43,11 @@ class Explorer {
       if (auto followed = follow_box(box); !followed) return std::unexpected(followed.error());
       push_rest(whole, box, open);
       if (found_.followed_ctas > limits_.ctas) {
-        return fail_at(file_, 1, 1,
-                       "more than " + std::to_string(limits_.ctas) +
-                           " CTAs go different ways that are no matter of linear inequalities in the CTA's index; import a smaller "
-                           "grid, or record a trace");
+        return fail_at(
+            file_, 1, 1,
+            "more than " + std::to_string(limits_.ctas) +
+                " CTAs take different paths, which no linear inequality in the CTA's index tells apart; import a smaller "
+                "grid, or record a trace");
       }
     }
     return std::move(found_);

@@ -144,10 +144,9 @@ class Builder {
     for (const auto& [from, header] : back_edges_) {
       if (!dominates(header, from)) {
         const Op& entry = ops_[static_cast<size_t>(flow_.blocks[static_cast<size_t>(header)].first)];
-        return fail_at(
-            file_, entry.line, 1,
-            "an irreducible loop: control comes into the loop here and in other places. Compile with fewer jumps into loops "
-            "(no goto, no switch across a loop), or record a trace");
+        return fail_at(file_, entry.line, 1,
+                       "an irreducible loop: control enters it here and elsewhere. Compile with fewer jumps into loops "
+                       "(no goto, no switch across a loop), or record a trace");
       }
       auto loop = std::ranges::find(flow_.loops, header, &FlowLoop::header);
       if (loop == flow_.loops.end()) {

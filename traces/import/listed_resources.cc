@@ -29,13 +29,13 @@ void Resources::begin_section(std::string_view name) {
   if (shared_section_) function_ = name.substr(kSharedSection.size(), name.find(',') - kSharedSection.size());
 }
 
-bool Resources::read(std::string_view line) {
+bool Resources::read(std::string_view line, int number) {
   if (line.starts_with("Function ") && line.ends_with(':')) {
     function_ = line.substr(9, line.size() - 10);
     return true;
   }
   if (line.starts_with("REG:")) {
-    functions_[function_] = {number_after(line, "REG:").value_or(0), number_after(line, "SHARED:").value_or(0)};
+    functions_[function_] = {number_after(line, "REG:").value_or(0), number, number_after(line, "SHARED:").value_or(0)};
     return true;
   }
   if (!shared_section_ || !line.starts_with(".zero")) return false;
@@ -50,7 +50,10 @@ void Resources::add_to(std::vector<Function>& functions, std::string_view archit
   for (Function& function : functions) {
     const auto found = functions_.find(function.name);
     if (found == functions_.end()) continue;
-    if (function.registers == 0) function.registers = found->second.registers;
+    if (function.registers == 0) {
+      function.registers = found->second.registers;
+      function.registers_line = found->second.registers_line;
+    }
     function.shared_bytes = found->second.shared_bytes;
     if (counts_system_bytes) function.shared_bytes -= std::min(function.shared_bytes, kSystemBytes);
   }

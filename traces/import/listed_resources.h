@@ -18,15 +18,16 @@ std::optional<uint32_t> number_after(std::string_view line, std::string_view key
 class Resources {
  public:
   void begin_section(std::string_view name);
-  // Whether the line is of cuobjdump's table, " Function NAME:" and "  REG:10 STACK:0 SHARED:5120 ...", or ".zero 8192" in a
-  // section of shared memory.
-  bool read(std::string_view line);
+  // Whether the line, the listing's `number`-th, is of cuobjdump's table, " Function NAME:" and "  REG:10 STACK:0 SHARED:5120 ...",
+  // or ".zero 8192" in a section of shared memory.
+  bool read(std::string_view line, int number);
   // To the functions, which were compiled for this architecture.
   void add_to(std::vector<Function>& functions, std::string_view architecture) const;
 
  private:
   struct OfFunction {
     uint32_t registers = 0;
+    int registers_line = 0;
     uint32_t shared_bytes = 0;
   };
   bool shared_section_ = false;

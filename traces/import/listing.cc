@@ -91,8 +91,11 @@ class Reader {
     if (line.empty() || line.starts_with('#')) return {};
     if (wants_high_word_) return read_high_word(line);
     if (line.starts_with(".section\t") || line.starts_with(".section ")) return begin_section(line);
-    if (const auto registers = number_after(line, "SHI_REGISTERS="); registers && open_) function_.registers = *registers;
-    if (resources_.read(line)) return {};
+    if (const auto registers = number_after(line, "SHI_REGISTERS="); registers && open_) {
+      function_.registers = *registers;
+      function_.registers_line = line_;
+    }
+    if (resources_.read(line, line_)) return {};
     if (line.starts_with("Function : ")) return begin_function(trimmed(line.substr(11)));
     if (line.starts_with(".text.") && line.ends_with(':')) return begin_text(line.substr(6, line.size() - 7));
     if (const auto label = label_of(line)) return add_label(*label);

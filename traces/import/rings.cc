@@ -133,7 +133,7 @@ class RingFinder {
           return fail_at(
               file_, ops_.front().line, 1,
               "warp " + std::to_string(warp) +
-                  " waits for other phases of its mbarriers than a warp that goes the same way, which the trace language "
+                  " waits for other phases of its mbarriers than another warp on the same path, which the trace language "
                   "does not express");
         }
         known[path] = true;

@@ -201,8 +201,8 @@ class Merger {
       const uint32_t wanted = wanted_registers(role);
       if (wanted == 0 || (wanted < launched) == (wanted < registers)) continue;
       return fail("role " + role.name + " of kernel " + escape::quoted(merged_.name) + " moves from " + std::to_string(launched) +
-                  " to " + std::to_string(wanted) + " registers; launched with " + std::to_string(registers) +
-                  " for the guest's sake it would have to move the other way");
+                  " to " + std::to_string(wanted) + " registers; the guest's warps change the launch's registers to " +
+                  std::to_string(registers) + ", from which the role would have to move the other way");
     }
     merged_.registers_per_thread = registers;
     if (own == registers) return {};
@@ -248,7 +248,7 @@ Expected<uint64_t> passes_of(const traces::Kernel& guest) {
 Expected<traces::Kernel> merge(const traces::Kernel& host, const traces::Kernel& guest, uint32_t warps, uint64_t passes) {
   if (const auto loop = guest_loop(guest); !loop) return std::unexpected(loop.error());
   if (warps != guest.warps_per_cta() && !guest.rings.empty()) {
-    return fail("the warps of kernel " + escape::quoted(guest.name) + " wait for each other at mbarriers: they stay " +
+    return fail("the warps of kernel " + escape::quoted(guest.name) + " wait for each other at mbarriers: a CTA must have " +
                 std::to_string(guest.warps_per_cta()) + ", not " + std::to_string(warps));
   }
   return Merger(host, guest, warps).merge(passes);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "workloads/policies/l2_left.h"
 #include "workloads/policies/policy.h"
@@ -43,8 +44,7 @@ void launch_early(Plan& plan) {
 Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) {
   const configs::PolicyKind kind = scenario.policy().kind();
   const auto policy = std::ranges::find(all(), kind, [](const Policy* each) { return each->kind(); });
-  if (policy == all().end())
-    return fail_at(kernels.file(), 0, 0, "policy " + configs::PolicyKind_Name(kind) + " is not among the policies");
+  if (policy == all().end()) throw std::logic_error("policy " + configs::PolicyKind_Name(kind) + " is not in the registry");
   auto plan = (*policy)->plan(scenario, kernels);
   if (plan) {
     if (const auto begun = begin_as_left(scenario, scenario.gpu().l2().bytes(), *plan); !begun)

@@ -2,6 +2,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "escape/quoted.h"
 #include "tools/report/saved_result.h"
 #include "tools/report/verdict.h"
 #include "tools/warpfold/commands/commands.h"
@@ -107,7 +108,10 @@ Outcome<void> report_command(const Invocation& invocation) {
   }
   if (options.has("perfetto")) {
     if (report->run_size() > 1) return user_error("--perfetto takes one result");
-    if (auto written = write_perfetto(options.text("perfetto"), report->run(0).result()); !written) return written;
+    if (auto written = write_perfetto(options.text("perfetto"), report->run(0).result()); !written) {
+      if (written.error().exit_code != kUserError) return written;
+      return user_error(escape::path(report->run(0).file()) + ": " + written.error().text);
+    }
   }
   const bool wrote = options.has("html") || options.has("perfetto");
   if (wrote && !options.has("output") && !options.has("format")) return {};

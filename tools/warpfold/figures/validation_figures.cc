@@ -1,6 +1,7 @@
 #include "tools/warpfold/figures/validation_figures.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -131,6 +132,23 @@ configs::SimulatedPoint simulated_point(const configs::Result& result) {
     point.set_limiter_utilization(resource.utilization());
   }
   return point;
+}
+
+bool holds_together(const configs::SimulatedPoint& point, bool alone) {
+  const auto is_share = [](double value) { return value >= 0 && value <= 1; };
+  if (!(point.clock_mhz() > 0) || !std::isfinite(point.clock_mhz()) || point.total_cycles() == 0) return false;
+  if (!is_share(point.limiter_utilization()) || !is_share(point.tensor_utilization())) return false;
+  if (!(point.watts() >= 0) || !std::isfinite(point.watts())) return false;
+  return std::ranges::all_of(point.kernel(), [&](const configs::SimulatedKernel& kernel) {
+    return kernel.start_cycle() <= kernel.end_cycle() && kernel.end_cycle() <= point.total_cycles() &&
+           (!alone || kernel.alone_cycles() > 0);
+  });
+}
+
+std::string why_no_figure(const configs::ValidatedRow& row) {
+  if (std::isfinite(row.simulated()) && std::isfinite(row.error()) && std::isfinite(row.simulated_rate()) && row.simulated() >= 0)
+    return {};
+  return "the simulated " + row.quantity() + " is no finite number";
 }
 
 std::string unknown_kernel(const Comparison& comparison, const configs::SimulatedPoint& point) {

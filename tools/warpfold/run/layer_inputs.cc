@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "configs/base_chain.h"
 #include "configs/check.h"
 #include "configs/load.h"
 #include "configs/model.h"
@@ -27,22 +28,26 @@ constexpr std::string_view kOfGpu = "gpu.";
 
 // Settings are carried out together and checked once: a field may fit another's new value alone.
 Outcome<configs::Gpu> load_gpu(const std::string& file, const std::vector<std::string>& settings) {
-  const auto loaded = configs::load_gpu(file);
-  if (!loaded) return std::unexpected(Failure(loaded.error()));
   std::vector<std::string> of_gpu;
   std::ranges::copy_if(settings, std::back_inserter(of_gpu), [](const auto& setting) { return setting.starts_with(kOfGpu); });
   configs::Scenario holder;  // whose field `gpu` the paths of settings begin with
-  *holder.mutable_gpu() = *loaded;
   configs::Places places;
+  if (auto loaded = configs::BaseChain(*holder.mutable_gpu(), places, std::string(kOfGpu)).load(file, {}); !loaded)
+    return std::unexpected(Failure(loaded.error()));
+  const auto wrong = [&places](const configs::Finding& fault) {
+    return places.fail({std::string(kOfGpu) + fault.path, fault.message}).error();
+  };
+  if (const auto fault = configs::find_gpu_fault(holder.gpu(), "")) return std::unexpected(Failure(wrong(*fault)));
   if (auto applied = configs::apply_settings(holder, of_gpu, places); !applied) return std::unexpected(Failure(applied.error()));
   const configs::Gpu& gpu = holder.gpu();
   if (const auto fault = configs::find_gpu_fault(gpu, "")) {
-    Diagnostic wrong = places.fail({std::string(kOfGpu) + fault->path, fault->message}).error();
-    if (wrong.file.empty()) wrong.file = of_gpu.empty() ? file : configs::setting_label(of_gpu.back());
-    return std::unexpected(Failure(wrong));
+    const Diagnostic found = wrong(*fault);
+    // The file was right before the settings.
+    if (found.line > 0) return std::unexpected(Failure(Diagnostic{configs::setting_label(of_gpu.back()), 0, 0, found.message}));
+    return std::unexpected(Failure(found));
   }
   if (gpu.clock() == configs::POWER)
-    return user_error(file + ": layer takes clock FIXED; a layer's kernels have clocks of their own");
+    return std::unexpected(Failure(wrong({"clock", "layer takes clock FIXED; a layer's kernels have clocks of their own"})));
   return gpu;
 }
 

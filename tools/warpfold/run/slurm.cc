@@ -7,19 +7,22 @@
 #include <memory>
 
 #include "escape/quoted.h"
+#include "escape/visible.h"
 #include "tools/warpfold/run/options.h"
 
 namespace warpfold::cli {
 
 namespace {
 
-struct Said {
-  int exit_code = 0;
-  std::string text;  // of both outputs
-};
+constexpr size_t kMostSaid = 400;   // characters of an error of Slurm's: two of its lines
+constexpr size_t kMostDigits = 20;  // of 64 bits; job numbers of Slurm 23 have 31
 
-Said ask_shell(const std::string& line) {
-  Said said;
+bool is_job(std::string_view text) {
+  return !text.empty() && text.size() <= kMostDigits && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+SlurmAnswer ask_shell(const std::string& line) {
+  SlurmAnswer said;
   FILE* pipe = popen((line + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return {127, "no process can be started"};
   std::array<char, 4096> piece{};
@@ -50,23 +53,32 @@ std::string sbatch_line(const SlurmArray& array) {
   return line;
 }
 
-Outcome<std::string> submit(const SlurmArray& array) {
-  const Said said = ask_shell(sbatch_line(array));
-  if (said.exit_code == 127) return user_error("--slurm: sbatch is not installed here: " + said.text);
-  if (said.exit_code != 0) return user_error("--slurm: " + said.text);
-  // "JOB" or "JOB;CLUSTER" in the last line; warnings may stand above.
-  std::string job = said.text.substr(said.text.rfind('\n') + 1);
+Outcome<std::string> submit(const SlurmArray& array) { return job_of(ask_shell(sbatch_line(array))); }
+
+JobState state_of_job(const std::string& job) {
+  return state_of(
+      ask_shell("squeue --noheader --states=PENDING,RUNNING,SUSPENDED,COMPLETING,CONFIGURING,REQUEUED --format=%T --jobs=" +
+                shell_word(job)));
+}
+
+Outcome<std::string> job_of(const SlurmAnswer& sbatch) {
+  const std::string said = escape::visible(sbatch.text, kMostSaid);
+  if (sbatch.exit_code == 127) return user_error("--slurm: sbatch is not installed here: " + said);
+  if (sbatch.exit_code != 0) return user_error("--slurm: " + (said.empty() ? "sbatch failed" : said));
+  std::string job = sbatch.text.substr(sbatch.text.rfind('\n') + 1);
   job = job.substr(0, job.find(';'));
-  if (job.empty() || job.find_first_not_of("0123456789") != std::string::npos)
-    return user_error("--slurm: sbatch gave no job number, but " + escape::quoted(said.text));
+  if (!is_job(job)) return user_error("--slurm: sbatch gave no job number, but " + escape::quoted(sbatch.text));
   return job;
 }
 
-JobState state_of_job(const std::string& job) {
-  const Said said = ask_shell(
-      "squeue --noheader --states=PENDING,RUNNING,SUSPENDED,COMPLETING,CONFIGURING,REQUEUED --format=%T --jobs=" + shell_word(job));
-  if (said.exit_code == 0) return said.text.empty() ? JobState::kEnded : JobState::kQueued;
-  return said.text.find("Invalid job id") != std::string::npos ? JobState::kEnded : JobState::kUnknown;
+JobState state_of(const SlurmAnswer& squeue) {
+  if (squeue.exit_code == 0) return squeue.text.empty() ? JobState::kEnded : JobState::kQueued;
+  return squeue.text.find("Invalid job id") != std::string::npos ? JobState::kEnded : JobState::kUnknown;
+}
+
+std::string noted_job(std::string_view file) {
+  const std::string_view job = file.substr(0, file.find('\n'));
+  return is_job(job) ? std::string(job) : "";
 }
 
 }  // namespace warpfold::cli

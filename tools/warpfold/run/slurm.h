@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/warpfold/failure.h"
@@ -31,5 +32,18 @@ enum class JobState {
   kUnknown,  // no controller answers
 };
 JobState state_of_job(const std::string& job);
+
+// What a command of Slurm leaves behind.
+struct SlurmAnswer {
+  int exit_code = 0;  // 127: no such command
+  std::string text;   // of both outputs, without the last ends of lines
+};
+
+// Of sbatch --parsable: "JOB" or "JOB;CLUSTER" in the last line; warnings may stand above.
+Outcome<std::string> job_of(const SlurmAnswer& sbatch);
+// Of squeue for one job: a state a line, of each task.
+JobState state_of(const SlurmAnswer& squeue);
+// The job that a study's folder notes; empty where `file` begins with no job number.
+std::string noted_job(std::string_view file);
 
 }  // namespace warpfold::cli

@@ -128,7 +128,8 @@ Outcome<std::string> submit_study(const StudyRequest& request, StudyArray how) {
 std::string last_job(const StudyRequest& request) {
   const auto text = read_file(slurm_folder(request) + "/job");
   if (!text) return "";
-  const std::string job = text->substr(0, text->find('\n'));
+  const std::string job = noted_job(*text);
+  if (job.empty()) return "";
   switch (state_of_job(job)) {
     case JobState::kQueued:
       return "job " + job + " is still running";

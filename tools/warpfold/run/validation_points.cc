@@ -72,7 +72,7 @@ Outcome<void> ValidationPoints::simulate_all() {
 
 Outcome<configs::SimulatedPoint> ValidationPoints::finish(const Point& point) const {
   configs::SimulatedPoint known;
-  if (records_ && records_->find(point.key, known) && known.key() == point.key) return known;
+  if (records_ && records_->find(point.key, known) && known.key() == point.key && holds_together(known, point.alone)) return known;
   auto made = simulate(point);
   if (!made) return made;
   made->set_key(point.key);

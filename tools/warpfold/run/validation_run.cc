@@ -71,7 +71,9 @@ void add_row(const Entry& entry, const ValidationPoints& simulations, configs::V
       return add_unmapped(entry, unknown, validation);
     points.push_back(&*point);
   }
-  *validation.add_rows() = validated_row(entry.row, *entry.comparison, points);
+  configs::ValidatedRow row = validated_row(entry.row, *entry.comparison, points);
+  if (const std::string none = why_no_figure(row); !none.empty()) return add_unmapped(entry, none, validation);
+  *validation.add_rows() = std::move(row);
 }
 
 }  // namespace

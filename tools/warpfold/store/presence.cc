@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <condition_variable>
 #include <cstdlib>
 #include <fstream>
@@ -36,6 +37,7 @@ std::string first_word(const char* path) {
 // Of a process of this machine, in clock ticks since it booted; empty where there is no such process. The 22nd field of stat(5);
 // the second one, the program's name in parentheses, may have spaces.
 std::string start_of(const std::string& process) {
+  if (process != "self" && (process.empty() || process.find_first_not_of("0123456789") != std::string::npos)) return "";
   std::ifstream file("/proc/" + process + "/stat");
   std::string line;
   std::getline(file, line);
@@ -87,6 +89,14 @@ Fields read_fields(const fs::path& path) {
 std::string field(const Fields& fields, const std::string& name) {
   const auto found = fields.find(name);
   return found == fields.end() ? "" : found->second;
+}
+
+// What is no number counts as none.
+uint64_t restarts_of(const Fields& fields) {
+  const std::string text = field(fields, "restarts");
+  uint64_t count = 0;
+  std::from_chars(text.data(), text.data() + text.size(), count);
+  return count;
 }
 
 // Sets the time to that of the file server.
@@ -144,8 +154,7 @@ bool Presence::alive(const std::string& name) const {
   const Fields own = own_fields();
   if (other.empty()) return false;
   if (field(other, "machine") == field(own, "machine")) return start_of(field(other, "process")) == field(other, "start");
-  if (!field(own, "task").empty() && field(own, "task") == field(other, "task") &&
-      std::atoi(field(own, "restarts").c_str()) > std::atoi(field(other, "restarts").c_str())) {
+  if (!field(own, "task").empty() && field(own, "task") == field(other, "task") && restarts_of(own) > restarts_of(other)) {
     return false;
   }
   touch(folder_ / name_);

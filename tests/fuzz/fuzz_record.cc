@@ -1,0 +1,87 @@
+// A record of validate --resume as it lies in the folder: taken or not, and what a row is made of it. An input that begins with a
+// line
+// "=" gets its checksum there. libFuzzer's entry.
+
+#include <array>
+#include <cmath>
+
+#include "tests/fuzz/input.h"
+#include "tools/warpfold/figures/content_hash.h"
+#include "tools/warpfold/figures/validation_figures.h"
+#include "tools/warpfold/render/json.h"
+#include "tools/warpfold/run/record_store.h"
+
+namespace {
+
+using namespace warpfold;
+
+// The file of a record called "point".
+std::string file_of(const cli::RecordStore& records, const std::filesystem::path& folder) {
+  fuzz::require(records.open().has_value() && records.save("point", configs::SimulatedPoint()).has_value(), "a record is written");
+  return std::filesystem::directory_iterator(folder)->path().filename().string();
+}
+
+void require_finite(const configs::Validation& validation) {
+  for (const auto& row : validation.rows()) {
+    fuzz::require(std::isfinite(row.simulated()) && std::isfinite(row.error()) && std::isfinite(row.simulated_rate()) &&
+                      std::isfinite(row.limiter_utilization()) && std::isfinite(row.tensor_utilization()),
+                  "a row that is no number");
+  }
+  for (const auto& group : validation.groups()) {
+    fuzz::require(std::isfinite(group.mean()) && std::isfinite(group.p90()) && std::isfinite(group.bias()),
+                  "a group that is no number");
+  }
+}
+
+void make_rows(const configs::SimulatedPoint& point, bool alone) {
+  using validation::Quantity;
+  const std::array<std::string, 3> names{"", "a", "b"};
+  configs::Validation rows;
+  const validation::MeasuredRow measured("rows.csv", 2, {});
+  for (const Quantity quantity : {Quantity::kTime, Quantity::kTimeRatio, Quantity::kWatts, Quantity::kClock, Quantity::kSlowdown}) {
+    if (quantity == Quantity::kSlowdown && !alone) continue;
+    for (const std::string& of : names) {
+      if (quantity == Quantity::kSlowdown && of.empty()) continue;  // a row of one names its kernel
+      validation::Comparison comparison;
+      comparison.family = "GEMM";
+      comparison.quantity = quantity;
+      comparison.measured = 2;
+      comparison.runs.resize(2);
+      comparison.of = of;
+      if (quantity == Quantity::kSlowdown && of == names[1]) comparison.beside = names[2];
+      comparison.work = 1e9;
+      comparison.rate_unit = "TFLOPS";
+      if (!cli::unknown_kernel(comparison, point).empty()) continue;
+      const configs::ValidatedRow row = cli::validated_row(measured, comparison, {&point, &point});
+      if (cli::why_no_figure(row).empty()) *rows.add_rows() = row;
+    }
+  }
+  cli::add_error_groups(rows);
+  require_finite(rows);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const fuzz::Scratch scratch;
+  static const cli::RecordStore records(scratch.path("records"));
+  static const std::string file = file_of(records, scratch.path("records"));
+  std::string text = fuzz::text_of(data, size);
+  if (text.starts_with("=\n")) {
+    const std::string json = text.substr(2);
+    text = cli::content_hash(json).append("\n").append(json);
+  }
+  scratch.write("records/" + file, text);
+  configs::SimulatedPoint point;
+  if (!records.find("point", point)) return 0;
+  fuzz::require(text.find('\n') != std::string::npos, "a record without a checksum");
+  for (const bool alone : {false, true}) {
+    if (cli::holds_together(point, alone)) make_rows(point, alone);
+  }
+  if (!cli::holds_together(point, false)) return 0;
+  // What is written is found again.
+  fuzz::require(records.save("point", point).has_value(), "a record is written");
+  configs::SimulatedPoint again;
+  fuzz::require(records.find("point", again) && cli::to_json(again) == cli::to_json(point), "a record does not come back");
+  return 0;
+}
