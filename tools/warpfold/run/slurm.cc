@@ -30,6 +30,12 @@ Said ask_shell(const std::string& line) {
   return said;
 }
 
+// A diagnostic is one line; sbatch's reasons are several.
+std::string in_one_line(std::string text) {
+  for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at)) text.replace(at, 1, "; ");
+  return text;
+}
+
 }  // namespace
 
 std::string sbatch_line(const SlurmArray& array) {
@@ -52,8 +58,8 @@ std::string sbatch_line(const SlurmArray& array) {
 
 Outcome<std::string> submit(const SlurmArray& array) {
   const Said said = ask_shell(sbatch_line(array));
-  if (said.exit_code == 127) return user_error("--slurm: sbatch is not installed here: " + said.text);
-  if (said.exit_code != 0) return user_error("--slurm: " + said.text);
+  if (said.exit_code == 127) return user_error("--slurm: sbatch is not installed here: " + in_one_line(said.text));
+  if (said.exit_code != 0) return user_error("--slurm: " + in_one_line(said.text));
   // "JOB" or "JOB;CLUSTER" in the last line; warnings may stand above.
   std::string job = said.text.substr(said.text.rfind('\n') + 1);
   job = job.substr(0, job.find(';'));
