@@ -108,6 +108,32 @@ TEST_F(Representatives, LetsNoClassWithShorterLastCtasRepresentAnother) {
   EXPECT_EQ(sim::choose_representatives({many_short_last, many_long_last}, {image}, 0.05).size(), 1);
 }
 
+// SMs that load in another order do not ask at the same time; those with the same CTAs as long as both have some do.
+TEST_F(Representatives, LeavesEightClassesThatLoadInOrdersOfTheirOwn) {
+  const auto kernel = [](const Lines& body) {
+    return KernelText("k", "sm_90")
+        .options("registers=32")
+        .declare("stream data read dram=1/3")
+        .classes("parameter t\nclass long t=100\nclass short t=10\ngrid long*1 short*1\n")
+        .role("warps", 4, loop("t", body))
+        .kernel();
+  };
+  const traces::Kernel adds = kernel({op("IADD3 R0, R1, R2, R3")});
+  const traces::Kernel loads = kernel({op("LDG.E R0, [R2.64]", {}, "bytes=128 stream=0")});
+  std::vector<SmClass> other_orders;
+  std::vector<SmClass> in_step;
+  for (uint64_t c = 0; c < 12; ++c) {
+    other_orders.push_back({1, {{{1, c + 1}, {0, 4000}, {1, 20'000 - c}}}});
+    in_step.push_back({1, {{{0, 4000}, {1, 20'000 - c}}}});
+  }
+  const auto simulated = [&](const traces::Kernel& of, const std::vector<SmClass>& classes) {
+    return sim::choose_representatives(classes, {*sim::make_image(spec_, of)}, 0.05).size();
+  };
+  EXPECT_EQ(simulated(adds, other_orders), 1);
+  EXPECT_EQ(simulated(loads, other_orders), 8);
+  EXPECT_EQ(simulated(loads, in_step), 1);
+}
+
 // In another order it may end later or earlier than as much is worth; with more less to do than that it is not the last. But for
 // what its SMs come to somebody has to be simulated that has nearly as much to do.
 TEST_F(Representatives, LeavesOutWhatSurelyIsNotTheLastToEnd) {
