@@ -121,12 +121,16 @@ TEST_F(Limits, AvailableMemoryIsTheLeastOfMachineAndGroups) {
   file("sys/fs/cgroup/job/memory.max", "1073741824\n");
   file("sys/fs/cgroup/job/memory.current", "268435456\n");
   EXPECT_EQ(available_memory(root), uint64_t{768} << 20U);
+  file("sys/fs/cgroup/job/memory.stat", "anon 1048576\nfile 234881024\nactive_file 67108864\ninactive_file 134217728\n");
+  EXPECT_EQ(available_memory(root), uint64_t{960} << 20U);  // 192 MiB are cache
   file("sys/fs/cgroup/job/memory.max", "max\n");
   EXPECT_EQ(available_memory(root), uint64_t{2} << 30U);
   file("proc/self/cgroup", "9:cpu,memory:/task\n1:name=systemd:/\n");
   file("sys/fs/cgroup/memory/task/memory.limit_in_bytes", "1000\n");
   file("sys/fs/cgroup/memory/task/memory.usage_in_bytes", "3000\n");
   EXPECT_EQ(available_memory(root), 0U);
+  file("sys/fs/cgroup/memory/task/memory.stat", "inactive_file 2900\ntotal_inactive_file 2500\ntotal_active_file 100\n");
+  EXPECT_EQ(available_memory(root), 600U);
 }
 
 }  // namespace
