@@ -105,6 +105,7 @@ TEST_F(Limits, AreQuantities) {
   EXPECT_EQ(refused({"list", "--time-limit", "5 parsecs"}), "--time-limit takes a time such as 90, 10m or 2h, not \"5 parsecs\"\n");
   EXPECT_EQ(refused({"list", "--time-limit", "nan"}), "--time-limit takes a time such as 90, 10m or 2h, not \"nan\"\n");
   EXPECT_EQ(refused({"list", "--memory-limit=-1G"}), "--memory-limit takes a size such as 500M or 2G, not \"-1G\"\n");
+  EXPECT_EQ(refused({"list", "--memory-limit", "1e30"}), "--memory-limit takes a size such as 500M or 2G, not \"1e30\"\n");
   EXPECT_EQ(refused({"list", "--memory-limit"}), "the required argument for option '--memory-limit' is missing\n");
 }
 
