@@ -27,8 +27,14 @@ bool uses_data_stage(Behaviour behaviour) {
 }
 
 constexpr uint32_t kWavefrontBytes = 128;
+constexpr uint32_t kRegisterBytes = 128;  // 32 bits of each thread of a warp
 
 }  // namespace
+
+Cycle return_cycles(const Spec& spec, const MicroOp& op) {
+  const uint64_t bytes = uint64_t{op.load_registers} * kRegisterBytes;
+  return (bytes * 1000 + spec.load_return_milli_bytes_per_clk - 1) / spec.load_return_milli_bytes_per_clk;
+}
 
 MemoryStage::MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches)
     : memory_(spec.memory),
@@ -37,8 +43,7 @@ MemoryStage::MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches
       credits_(spec.memory_credits),
       stage_(spec.memory_issue_rate.thousandths(), Factor::kOne * spec.memory_issue_interval),
       data_(spec.data_stage_rate.thousandths(), Factor::kOne),
-      return_free_(spec.sub_cores, 0),
-      return_holder_(spec.sub_cores, 0),
+      returns_(spec.sub_cores),
       to_dram_(launches.size()),
       in_l1_(launches.size()) {
   for (MemoryQueue& queue : queues_) queue.entries.resize(spec.memory_queue_entries);
@@ -46,6 +51,9 @@ MemoryStage::MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches
     for (const traces::MemoryStream& stream : launches[l].image->kernel->streams) {
       to_dram_[l].emplace_back(stream.dram_numerator, stream.dram_denominator);
       in_l1_[l].emplace_back(stream.l1_numerator, stream.l1_denominator);
+    }
+    for (const Program& program : launches[l].image->programs) {
+      for (const MicroOp& op : program.ops) longest_return_ = std::max(longest_return_, return_cycles(spec, op));
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "sim/memory/memory_share.h"
 #include "sim/sm/event.h"
 #include "sim/sm/program.h"
+#include "sim/sm/return_path.h"
 #include "sim/sm/sm_launch.h"
 #include "sim/sm/spec.h"
 
@@ -52,6 +53,9 @@ struct MemoryQueue {
   }
   bool operator==(const MemoryQueue&) const = default;
 };
+
+// Cycles that the load takes of the way back to the register file.
+Cycle return_cycles(const Spec& spec, const MicroOp& op);
 
 // A request that L2 and DRAM of the chip are serving.
 struct TransferUnderWay {
@@ -143,6 +147,7 @@ class MemoryStage {
   void pass_store(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
   void pass_load(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
   void pass_bulk(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
+  Cycle return_margin(const Sm& sm) const;
   Cycle return_load(Sm& sm, MemoryRequest& request, Cycle arrival);
   void reply(Sm& sm, const MemoryRequest& request, Cycle at);
   void release_sources(Sm& sm, const MemoryRequest& request, Cycle at);
@@ -164,8 +169,8 @@ class MemoryStage {
   Cycle bulk_free_ = 0;
   std::vector<BulkCopy> bulk_queue_{};  // accepted, not taken up; first come first
   uint64_t outbound_ = 0;               // requests under way to the SM's ports
-  std::vector<Cycle> return_free_;      // per sub-core: path back to the register file
-  std::vector<int> return_holder_;      // per sub-core: launch whose load took it last
+  std::vector<ReturnPath> returns_;     // per sub-core
+  Cycle longest_return_ = 0;            // cycles that a load takes of them
   HoldHistory bulk_history_{};
   HoldHistory stage_history_{};
   HoldHistory data_history_{};

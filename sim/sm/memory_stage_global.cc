@@ -8,12 +8,6 @@ namespace warpfold::sim {
 
 using isa::Behaviour;
 
-namespace {
-
-constexpr uint32_t kRegisterBytes = 128;  // 32 bits of each thread of a warp
-
-}  // namespace
-
 uint64_t MemoryStage::dram_share(const MemoryRequest& request, uint64_t bytes) {
   if (request.op->stream < 0) return 0;
   return to_dram_[request.launch][request.op->stream].take(bytes);
@@ -125,15 +119,12 @@ void MemoryStage::pass_load(Sm& sm, TransferUnderWay& transfer, const Reply& rep
   this->reply(sm, request, return_load(sm, request, arrival));
 }
 
-// Back to the register file: a 32-bit register of a warp is 128 bytes. Returns when the last has come.
+// Back to the register file. Returns when the last register has come.
 Cycle MemoryStage::return_load(Sm& sm, MemoryRequest& request, Cycle arrival) {
-  const uint64_t bytes = uint64_t{request.op->load_registers} * kRegisterBytes;
-  const Cycle transfer = (bytes * 1000 + sm.spec().load_return_milli_bytes_per_clk - 1) / sm.spec().load_return_milli_bytes_per_clk;
-  Cycle& path = return_free_[request.sub_core];
-  path = std::max(arrival, path + transfer);
-  charge(sm, request, return_holder_[request.sub_core], Contended::kLoadReturn, path - arrival);
-  return_holder_[request.sub_core] = request.launch;
-  return path;
+  const auto [end, behind] = returns_[request.sub_core].take(sm.state().now, return_margin(sm), arrival,
+                                                             return_cycles(sm.spec(), *request.op), request.launch);
+  charge(sm, request, behind, Contended::kLoadReturn, end - arrival);
+  return end;
 }
 
 // The engine takes up a copy every `bulk_copy_issue` cycles. A copy asks for bandwidth when it is taken up, behind what other

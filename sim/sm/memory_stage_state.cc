@@ -7,13 +7,6 @@
 #include "sim/sm/sm_inherit.h"
 
 namespace warpfold::sim {
-namespace {
-
-// More registers than an instruction loads, 128 bytes of a warp each: how long the way back may be busy with one load.
-constexpr Cycle kLongestReturnBytes = Cycle{255} * 128;
-
-}  // namespace
-
 void MemoryStage::visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const {
   // Every field. Only the head of a queue is ready, only what is in the data stage's queue was enqueued there and has queued.
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
@@ -63,11 +56,14 @@ void MemoryStage::visit_queues(Sm& sm, StateVisitor& visitor) {
   }
 }
 
+// A load's last byte may come up to the transit time before the request is served, and takes cycles of the way back before that.
+Cycle MemoryStage::return_margin(const Sm& sm) const { return sm.spec().memory_transit + longest_return_; }
+
 void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
-  // Every field. Not visited: data_head, the place of a ring's first entry; transfers, which there are only where the chip's memory
-  // is shared, where no key is taken.
+  // Every field. Not visited: data_head, the place of a ring's first entry; longest_return, a constant; transfers, which there are
+  // only where the chip's memory is shared, where no key is taken.
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, credits, stage, arbitration_at, last_sub_core, data,
-                          data_at, bulk_free, bulk_queue, outbound, return_free, return_holder, bulk_history, stage_history,
+                          data_at, bulk_free, bulk_queue, outbound, returns, longest_return, bulk_history, stage_history,
                           data_history, to_dram, in_l1, transfers] = *this;
   Cycle ready = visitor.now();
   for (const MemoryQueue& queue : queues_) {
@@ -90,13 +86,7 @@ void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
     visitor.time("bulk_start", copy.start);
   }
   visitor.value("outbound", outbound_);
-  // A reply may come up to the transit time before the request is served, and then takes the way back after the ones before it.
-  const Cycle longest = kLongestReturnBytes * 1000 / sm.spec().load_return_milli_bytes_per_clk + 1 + sm.spec().memory_transit;
-  for (size_t c = 0; c < return_free_.size(); ++c) {
-    const bool busy = return_free_[c] + longest > visitor.now();
-    visitor.value("return_holder", busy ? static_cast<uint64_t>(return_holder_[c]) : 0);
-    visitor.time("return_free", return_free_[c], longest);
-  }
+  for (ReturnPath& path : returns_) path.visit(visitor, return_margin(sm));
   stage_history_.visit(visitor, ready);
   data_history_.visit(visitor, enqueued);
   for (auto& streams : to_dram_) {

@@ -94,7 +94,7 @@ TEST(MemoHits, FollowAnothersTrajectoryAtAnotherTime) {
 // Two warps go round in 15 and in 16 cycles, together in 240. What is left when whole periods have been skipped is the beginning of
 // one more.
 TEST(MemoHits, FollowTheSmsOwnTrajectory) {
-  const auto of_stall = [](int stall, int count) { return loop(3011, repeat(count, {op("FADD R4, R4, R5", {.stall = stall})})); };
+  const auto of_stall = [](int stall, int count) { return loop(3009, repeat(count, {op("FADD R4, R4, R5", {.stall = stall})})); };
   const traces::Kernel kernel =
       KernelText("drift", "sm_86").role("three", 1, of_stall(5, 3)).role("four", 1, of_stall(4, 4)).kernel();
   const uint64_t with = both(sms(1), {launch(kernel)}, 10).instructions_replayed;
