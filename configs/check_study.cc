@@ -332,9 +332,7 @@ std::optional<Finding> find_study_fault(const Study& study) {
   }
   if (auto fault = check_axes(study)) return fault;
   if (auto fault = check_along(study)) return fault;
-  if (study.has_layer()) {
-    if (study.figure().empty()) return Finding{"figure", "no figure: nothing would be simulated"};
-  } else {
+  if (!study.has_layer()) {
     if (auto fault = check_policies(study)) return fault;
     if (auto fault = check_questions(study)) return fault;
   }

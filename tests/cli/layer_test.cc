@@ -1,6 +1,7 @@
 // warpfold layer: what it prints and what it refuses.
 
 #include <gmock/gmock.h>
+#include <filesystem>
 
 #include <algorithm>
 #include <set>
@@ -10,6 +11,7 @@
 #include "configs/load.h"
 #include "program.h"
 #include "tests/source_dir.h"
+#include "tools/warpfold/figures/layer_figures.h"
 
 namespace warpfold::cli {
 namespace {
@@ -173,6 +175,29 @@ TEST_F(Layer, GivesActivationsWhatStatesLeave) {
 TEST_F(Layer, TakesSettingsOfTheGpu) {
   const configs::LayerReport twice = layer({"--no-simulation", "--set", "gpu.sm.tensor.scale=2"});
   EXPECT_NEAR(twice.tensor_tflops(), 2 * layer({"--no-simulation"}).tensor_tflops(), 1e-6);
+}
+
+// A file's own factor is in the peak that it states: GeForce parts and the H20 multiply at a fraction of their SMs' rate.
+TEST_F(Layer, TakesThePeakOfEveryDataSheet) {
+  for (const auto& entry : std::filesystem::directory_iterator(WARPFOLD_SOURCE_DIR "/configs/gpus")) {
+    const configs::Gpu gpu = configs::load_gpu(entry.path().string()).value();
+    const Peaks peaks = peaks_of(gpu);
+    EXPECT_EQ(peaks.tensor_tflops, gpu.data_sheet().fp16_tflops()) << entry.path();
+    const double memory = gpu.data_sheet().memory_gb_per_s() * (gpu.dram().has_scale() ? gpu.dram().scale() : 1);
+    EXPECT_EQ(peaks.memory_gb_per_s, memory > 0 ? memory : gpu.dram().bandwidth_gb_per_s()) << entry.path();
+  }
+}
+
+// A machine with other SMs or memory has kept its base's data sheet.
+TEST_F(Layer, TakesThePeakOfAMachineThatIsNoDataSheets) {
+  configs::Gpu gpu = configs::load_gpu(kH100).value();
+  gpu.set_sm_count(264);
+  gpu.mutable_dram()->set_bandwidth_gb_per_s(6000);
+  EXPECT_NEAR(peaks_of(gpu).tensor_tflops, 2 * gpu.data_sheet().fp16_tflops(), 0.5);
+  EXPECT_EQ(peaks_of(gpu).memory_gb_per_s, 6000);
+  gpu = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/rtx_4090.textproto").value();
+  gpu.mutable_sm()->mutable_tensor()->set_scale(1);
+  EXPECT_NEAR(peaks_of(gpu).tensor_tflops, 2 * gpu.data_sheet().fp16_tflops(), 0.5);
 }
 
 // A GPU file need not state a data sheet: peaks are what its tensor cores do at its clock.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -79,11 +80,32 @@ TEST_F(Limits, OfTimeKeepThePointsOfAStudy) {
   EXPECT_THAT(ended.err, HasSubstr("of 393 points are kept in out/points; the same command goes on from there"));
 }
 
+// A task of Slurm's that is ended early leaves its points to the next one, and says so in its log.
+TEST_F(Limits, OfTimeKeepThePointsOfATask) {
+  write("s.textproto", small_scenario());
+  write("sbatch", "#!/bin/sh\necho 7\n");
+  std::filesystem::permissions(path("work/sbatch"), std::filesystem::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", (std::filesystem::path(path("work/sbatch")).parent_path().string() + ":" + before).c_str(), 1);
+  const std::vector<std::string> study = {"study", "s.textproto", "--axis", "heads=8..400", "--fold", "off", "--output", "out"};
+  EXPECT_EQ(run(with(study, {"--slurm"})).exit_code, kSuccess);
+  setenv("PATH", before.c_str(), 1);
+  std::string plan;
+  for (const auto& entry : std::filesystem::directory_iterator(path("work/out/slurm"))) {
+    if (entry.path().extension() == ".sh") plan = entry.path().stem().string();
+  }
+  const Ended ended = run(with(study, {"--worker", plan, "--time-limit", "4s"}));
+  EXPECT_EQ(ended.exit_code, kLimit);
+  EXPECT_THAT(ended.err, HasSubstr("time limit of 4 s reached (--time-limit): "));
+  EXPECT_THAT(ended.err, HasSubstr("of 393 points are kept in out/points; another task goes on from there"));
+}
+
 TEST_F(Limits, AreQuantities) {
   EXPECT_EQ(refused({"list", "--time-limit", "0"}), "--time-limit takes a time such as 90, 10m or 2h, not \"0\"\n");
   EXPECT_EQ(refused({"list", "--time-limit", "5 parsecs"}), "--time-limit takes a time such as 90, 10m or 2h, not \"5 parsecs\"\n");
   EXPECT_EQ(refused({"list", "--time-limit", "nan"}), "--time-limit takes a time such as 90, 10m or 2h, not \"nan\"\n");
   EXPECT_EQ(refused({"list", "--memory-limit=-1G"}), "--memory-limit takes a size such as 500M or 2G, not \"-1G\"\n");
+  EXPECT_EQ(refused({"list", "--memory-limit", "1e30"}), "--memory-limit takes a size such as 500M or 2G, not \"1e30\"\n");
   EXPECT_EQ(refused({"list", "--memory-limit"}), "the required argument for option '--memory-limit' is missing\n");
 }
 
@@ -121,12 +143,16 @@ TEST_F(Limits, AvailableMemoryIsTheLeastOfMachineAndGroups) {
   file("sys/fs/cgroup/job/memory.max", "1073741824\n");
   file("sys/fs/cgroup/job/memory.current", "268435456\n");
   EXPECT_EQ(available_memory(root), uint64_t{768} << 20U);
+  file("sys/fs/cgroup/job/memory.stat", "anon 1048576\nfile 234881024\nactive_file 67108864\ninactive_file 134217728\n");
+  EXPECT_EQ(available_memory(root), uint64_t{960} << 20U);  // 192 MiB are cache
   file("sys/fs/cgroup/job/memory.max", "max\n");
   EXPECT_EQ(available_memory(root), uint64_t{2} << 30U);
   file("proc/self/cgroup", "9:cpu,memory:/task\n1:name=systemd:/\n");
   file("sys/fs/cgroup/memory/task/memory.limit_in_bytes", "1000\n");
   file("sys/fs/cgroup/memory/task/memory.usage_in_bytes", "3000\n");
   EXPECT_EQ(available_memory(root), 0U);
+  file("sys/fs/cgroup/memory/task/memory.stat", "inactive_file 2900\ntotal_inactive_file 2500\ntotal_active_file 100\n");
+  EXPECT_EQ(available_memory(root), 600U);
 }
 
 }  // namespace

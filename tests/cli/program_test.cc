@@ -74,6 +74,19 @@ TEST_F(Invocations, OfPoliciesThatCannotBeCarriedOutAreRefused) {
   }
 }
 
+// --policy NAME is the policy that --set policy.kind=KIND names.
+TEST_F(Invocations, RunUnderThePolicyThatTheyName) {
+  EXPECT_THAT(run({"simulate", "s.textproto"}).out, HasSubstr(" under policy CONCURRENT."));
+  EXPECT_THAT(run({"simulate", "s.textproto", "--policy", "sequential"}).out, HasSubstr(" under policy SEQUENTIAL."));
+  for (const std::string command : {"hot", "roofline"}) {
+    EXPECT_THAT(run({command, "s.textproto", "--policy", "sequential"}).out, HasSubstr("policy SEQUENTIAL"));
+  }
+  for (const std::string command : {"simulate", "hot", "roofline"}) {
+    EXPECT_EQ(error({command, "s.textproto", "--policy", "sequentiel"}),
+              "--policy: unknown policy \"sequentiel\"; did you mean \"sequential\"?");
+  }
+}
+
 // At the workload, the share or the policy, wherever it is found.
 TEST_F(Invocations, OfScenariosThatCannotBeCarriedOutNameThePlace) {
   write("place.textproto", "gpu_file: \"" WARPFOLD_SOURCE_DIR

@@ -62,6 +62,20 @@ TEST_F(Report, ShowsAComparisonAgain) {
   EXPECT_EQ(run({"report", "c.json"}).out, run(compare).out);
 }
 
+// Results of several files have no policies to be called by, and no ranks but among each other.
+TEST_F(Report, NamesAndRanksTheRunsOfSeveralFiles) {
+  ASSERT_EQ(run({"simulate", "pair.textproto", "--policy", "sequential", "--output", "slow.json"}).exit_code, 0);
+  write("again.json", read("a.json"));
+  const Ended ended = run({"report", "slow.json", "a.json", "again.json"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("times as fast as slow.json; within"));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("\nrun +rank +total us"));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("\nslow.json +3 "));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("\na.json +1 "));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("\nagain.json +1 "));
+  EXPECT_THAT(ended.out, HasSubstr("Runs of equal rank differ by less than folding's error bounds."));
+}
+
 // A result that a comparison ranked beside one without a rank.
 TEST_F(Report, IsOneTableOfUnlikeResults) {
   std::string ranked = read("a.json");

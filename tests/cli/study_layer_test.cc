@@ -8,6 +8,7 @@
 namespace warpfold::cli {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -71,6 +72,16 @@ TEST_F(LayerStudy, SaysWhatTheLayerSays) {
   const std::string before = read("out/shares.csv");
   ASSERT_EQ(run({"study", "study.textproto", "--output", "out"}).exit_code, 0);
   EXPECT_EQ(read("out/shares.csv"), before);
+}
+
+// As of a scenario: without figures all points are simulated, for --format.
+TEST_F(LayerStudy, NeedsNoFigure) {
+  write("study.textproto",
+        "layer { model: \"gpt2\" gpu: \"a100_sxm\" forward: true no_simulation: true }\n"
+        "axis { name: \"sequence\" value: \"128\" value: \"256\" }\n");
+  const Ended ended = run({"study", "study.textproto", "--output", "out", "--format", "csv"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(StartsWith("sequence,version,kernel,"), HasSubstr("\n128,"), HasSubstr("\n256,")));
 }
 
 TEST_F(LayerStudy, NamesThePlaceOfAMistake) {

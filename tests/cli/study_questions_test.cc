@@ -234,6 +234,18 @@ TEST_F(StudyQuestions, RefusesOptionsThatDoNotGoTogether) {
   EXPECT_EQ(error({}), "study study: no point of its grid is left\n");
 }
 
+// sbatch gives its reason in several lines, a diagnostic in one.
+TEST_F(StudyQuestions, ARefusalOfSlurmIsOneLine) {
+  write("sbatch", "#!/bin/sh\necho 'error: no partition' >&2\necho 'error: not submitted' >&2\nexit 1\n");
+  std::filesystem::permissions(path("work/sbatch"), std::filesystem::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", (std::filesystem::path(path("work/sbatch")).parent_path().string() + ":" + before).c_str(), 1);
+  const Ended ended = run({"study", "s.textproto", "--axis", "heads=1,2", "--output", "out", "--slurm"});
+  setenv("PATH", before.c_str(), 1);
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_EQ(ended.err, "--slurm: error: no partition; error: not submitted\n");
+}
+
 // A task's script has the command line in a comment, whatever its arguments are.
 TEST_F(StudyQuestions, ACommandLineOfSeveralLinesIsNoScript) {
   write("sbatch", "#!/bin/sh\necho 7\n");

@@ -17,7 +17,7 @@ inline constexpr int kDeadlock = 3;       // a report of what each warp waits fo
 inline constexpr int kLimit = 4;          // --time-limit or --memory-limit; one line on stderr
 inline constexpr int kCannotWrite = 5;    // one line on stderr; what was there before is still there
 
-inline constexpr int kInterrupted = 130;  // by SIGINT or SIGTERM, which then ends the program
+inline constexpr int kInterrupted = 130;  // by SIGINT, SIGTERM or SIGHUP, which then ends the program
 
 // Why a command ends without a result.
 struct Failure {

@@ -143,8 +143,9 @@ class Importer {
   // setmaxnreg gives and takes out of the launch's registers, which may be more than the highest one that is named.
   Expected<void> check_registers() const {
     if (!launch_.has_registers() && function_->registers > traces::kMostRegisters)
-      return fail_at(file_, function_->registers_line, 1,
-                     function_->name + ": a thread has at most 255 registers, not " + std::to_string(function_->registers));
+      return fail_at(
+          file_, function_->registers_line, 1,
+          escape::unquoted(function_->name) + ": a thread has at most 255 registers, not " + std::to_string(function_->registers));
     if (launch_.has_registers() || function_->registers != 0) return {};
     for (const ListedInstruction& listed : function_->code) {
       if (architecture_->info(listed.instruction).behaviour != isa::Behaviour::kSetMaxRegisters) continue;

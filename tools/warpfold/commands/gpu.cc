@@ -124,8 +124,8 @@ constexpr std::array kVerbs{Verb{"list", list}, Verb{"show", show}, Verb{"diff",
 Outcome<void> gpu_command(const Invocation& invocation) {
   const std::string usage =
       "Usage: warpfold gpu VERB [arguments]\n\n"
-      "  list  the GPU files of a folder, with their peaks\n  show every field of a GPU, with its bases merged\n"
-      "  diff the fields in which two GPUs differ\n  new   write a GPU file from a base and changed fields\n\n"
+      "  list  the GPU files of a folder, with their peaks\n  show  every field of a GPU, with its bases merged\n"
+      "  diff  the fields in which two GPUs differ\n  new   write a GPU file from a base and changed fields\n\n"
       "warpfold gpu VERB --help has the options of a verb.\n";
   if (invocation.arguments.empty()) return user_error("gpu: a verb is missing: list, show, diff or new");
   const std::string& name = invocation.arguments.front();

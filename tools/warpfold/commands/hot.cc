@@ -1,8 +1,10 @@
 #include <charconv>
+#include <utility>
 
 #include "configs/near_miss.h"
 #include "escape/quoted.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/render/hot_table.h"
 #include "tools/warpfold/run/request.h"
 
@@ -61,6 +63,7 @@ Outcome<void> hot_command(const Invocation& invocation) {
       "  warpfold hot qkv_philox_llama3_70b --top 5\n"
       "  warpfold hot scenario.textproto --kernel rng --role rng --listing\n"
       "  warpfold hot scenario.textproto --format csv --output hot.csv\n");
+  add_policy_option(options);
   add_request(options);
   options.add()("kernel", po::value<std::string>()->value_name("NAME"), "this kernel alone");
   options.add()("role", po::value<std::string>()->value_name("NAME"), "warps of this role alone");
@@ -74,6 +77,9 @@ Outcome<void> hot_command(const Invocation& invocation) {
   Request& request = **asked;
   request.how.account = sim::AccountGranularity::kByInstruction;
   request.how.alone = false;
+  auto settings = settings_with_policy(options, request.settings);
+  if (!settings) return std::unexpected(settings.error());
+  request.settings = std::move(*settings);
   const auto planned = request.plan();
   if (!planned) return std::unexpected(planned.error());
   const auto selection = selection_option(options, planned->plan);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "escape/quoted.h"
+#include "tools/report/ranking.h"
 #include "tools/report/saved_result.h"
 #include "tools/report/verdict.h"
 #include "tools/warpfold/commands/commands.h"
@@ -48,6 +49,24 @@ configs::Comparison comparison_of(const configs::Report& report) {
   return comparison;
 }
 
+// Results of several files have labels, and ranks among each other.
+std::string runs_text(const configs::Report& report, configs::Comparison all) {
+  std::vector<std::string> labels;
+  std::vector<report::Contestant> runs;
+  for (int r = 0; r < report.run_size(); ++r) {
+    labels.push_back(report.run(r).label());
+    runs.push_back({report.run(r).label(), "", &all.results(r)});
+  }
+  const auto places = report::ranks({all.results().pointer_begin(), all.results().pointer_end()});
+  for (int r = 0; r < report.run_size(); ++r) all.mutable_results(r)->set_rank(places[static_cast<size_t>(r)]);
+  all.set_verdict(report::verdict(runs).text());
+  return comparison_of_runs(all, labels);
+}
+
+bool of_several_files(const configs::Report& report) {
+  return std::ranges::any_of(report.run(), [&](const configs::Run& run) { return run.file() != report.run(0).file(); });
+}
+
 // Simulations of the same kernels have a line each.
 bool comparable(const configs::Comparison& comparison) {
   const configs::Result& first = comparison.results(0);
@@ -71,8 +90,10 @@ std::string render_report(const configs::Report& report, Format format) {
   const configs::Result& first = report.run(0).result();
   if (report.has_difference()) return render_difference(report.difference(), format);
   const configs::Comparison all = comparison_of(report);
-  if (format == Format::kTable)
-    return all.results_size() > 1 && comparable(all) ? render_comparison(all, format) : summaries(report);
+  if (format == Format::kTable) {
+    if (all.results_size() == 1 || !comparable(all)) return summaries(report);
+    return of_several_files(report) ? runs_text(report, all) : render_comparison(all, format);
+  }
   if (report.run_size() > 1) return render_comparison(all, format);
   return first.has_model() ? render_model(first, format) : render_result(first, format);
 }

@@ -1,5 +1,8 @@
+#include <utility>
+
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/roofline_report.h"
 #include "tools/warpfold/run/request.h"
@@ -15,6 +18,7 @@ Outcome<void> roofline_command(const Invocation& invocation) {
       "  warpfold roofline qkv_philox_small\n"
       "  warpfold roofline scenario.textproto --set sm.tensor.scale=2\n"
       "  warpfold roofline scenario.textproto --format csv --output roofline.csv\n");
+  add_policy_option(options);
   add_request(options);
   options.add_html();
   options.add_output(Format::kTable);
@@ -22,6 +26,9 @@ Outcome<void> roofline_command(const Invocation& invocation) {
   if (!asked) return std::unexpected(asked.error());
   if (!*asked) return {};
   Request& request = **asked;
+  auto settings = settings_with_policy(options, request.settings);
+  if (!settings) return std::unexpected(settings.error());
+  request.settings = std::move(*settings);
   const auto planned = request.plan();
   if (!planned) return std::unexpected(planned.error());
   const auto results = Runner(request.kernels, invocation.command_line, request.how).run({*planned});

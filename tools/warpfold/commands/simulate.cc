@@ -1,5 +1,8 @@
+#include <utility>
+
 #include "tools/report/saved_result.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/policy_names.h"
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/perfetto.h"
 #include "tools/warpfold/render/result_report.h"
@@ -13,9 +16,10 @@ Outcome<void> simulate_command(const Invocation& invocation) {
       "Simulates the kernels of a scenario together and reports times, stall reasons and contention. Each kernel is also\n"
       "simulated alone, for its slowdown.",
       "  warpfold simulate qkv_philox_llama3_70b\n"
-      "  warpfold simulate scenario.textproto --set policy.kind=CONCURRENT --set kernel.rng.philox.rounds=7\n"
+      "  warpfold simulate scenario.textproto --policy concurrent --set kernel.rng.philox.rounds=7\n"
       "  warpfold simulate scenario.textproto --gpu h200_sxm --format json | jq .total_cycles\n"
       "  warpfold simulate scenario.textproto --set sm.tensor.scale=2 --output result.json\n");
+  add_policy_option(options);
   add_request(options);
   options.add()("timeline", "add a timeline of CTAs, phases and resource use to the result (JSON), bounded in size");
   options.add_perfetto();
@@ -26,6 +30,9 @@ Outcome<void> simulate_command(const Invocation& invocation) {
   if (!*asked) return {};
   Request& request = **asked;
   request.how.timeline = options.has("timeline") || options.has("perfetto") || options.has("html");
+  auto settings = settings_with_policy(options, request.settings);
+  if (!settings) return std::unexpected(settings.error());
+  request.settings = std::move(*settings);
   const auto planned = request.plan();
   if (!planned) return std::unexpected(planned.error());
   auto results = Runner(request.kernels, invocation.command_line, request.how).run({*planned});

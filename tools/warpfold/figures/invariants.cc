@@ -55,6 +55,7 @@ class Check {
 
   std::optional<std::string> run() {
     if (const auto place = non_finite_field(result_)) require(false, *place + " is not a finite number");
+    require(result_.total_time_us() >= 0, "the run takes " + std::to_string(result_.total_time_us()) + " us");
     for (const configs::KernelResult& kernel : result_.kernels()) check_kernel(kernel);
     for (const configs::Resource& resource : result_.resources()) {
       const double most = 1 + kRounding + bound() + under_way();
@@ -83,6 +84,9 @@ class Check {
     require(kernel.start_cycle() <= kernel.end_cycle() && kernel.end_cycle() <= result_.total_cycles(),
             name + "runs from " + std::to_string(kernel.start_cycle()) + " to " + std::to_string(kernel.end_cycle()) + " of " +
                 std::to_string(result_.total_cycles()) + " cycles");
+    require(kernel.time_us() >= 0 && kernel.occupancy().average_warps() >= 0,
+            name + "takes " + std::to_string(kernel.time_us()) + " us with " + std::to_string(kernel.occupancy().average_warps()) +
+                " warps");
     require(kernel.cycles() == kernel.end_cycle() - kernel.start_cycle(), name + "its cycles are not from its start to its end");
     require(sum(kernel.states()) == kernel.resident_warp_cycles(),
             name + "its states take " + std::to_string(sum(kernel.states())) + " of " +

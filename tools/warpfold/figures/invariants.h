@@ -14,7 +14,7 @@ std::optional<std::string> non_finite_field(const google::protobuf::Message& mes
 
 // What every simulation's result holds, whatever was simulated; the first that this one breaks, as a sentence. None: it holds all.
 //
-//   numbers      finite; times, cycles' sums, shares and warps not below 0
+//   numbers      finite; times and warps not below 0
 //   kernels      start <= end <= total_cycles, cycles = end - start
 //   states       of a kernel, and of each phase of its roles, sum to its resident warp-cycles; phases sum to the kernel
 //   slowdown     losses sum to (cycles - solo_cycles) x warps

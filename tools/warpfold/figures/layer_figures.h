@@ -12,7 +12,7 @@
 
 namespace warpfold::cli {
 
-// What a GPU can do at the most, by its data sheet and what-if factors.
+// What a GPU can do at the most: by its data sheet, or by the rates of a machine that is not the data sheet's.
 struct Peaks {
   double tensor_tflops = 0;  // 16-bit products
   double vector_tflops = 0;  // FP32 of the CUDA cores, which everything else computes in

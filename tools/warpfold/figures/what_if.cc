@@ -10,8 +10,6 @@
 
 namespace warpfold::cli {
 
-namespace {}  // namespace
-
 void fill_variation(const configs::Result& base, const configs::Result& varied, configs::Variation& variation) {
   variation.set_total_cycles(varied.total_cycles());
   variation.set_total_time_us(varied.total_time_us());

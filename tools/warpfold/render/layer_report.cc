@@ -167,7 +167,7 @@ std::string overlap_text(const configs::LayerReport& report) {
                                 : "copy engines";
   return "\nTransfers beside kernels, " + shown.name() + ", by " + mover + "\n" + table.aligned("  ") + "Of " +
          with_thousands(fixed(overlap.transfers_us(), 1)) + " us of transfers " + with_thousands(fixed(overlap.exposed_us(), 1)) +
-         "  are exposed. Kernels take " + with_thousands(fixed(overlap.kernels_us(), 1)) + " us and " +
+         " us are exposed. Kernels take " + with_thousands(fixed(overlap.kernels_us(), 1)) + " us and " +
          with_thousands(fixed(overlap.slowed_us(), 1)) + " more beside them. A layer takes " +
          with_thousands(fixed(overlap.layer_us(), 1)) + " us, and the ends of a step " +
          with_thousands(fixed(overlap.once_us(), 1)) + ".\n";

@@ -253,12 +253,12 @@ std::string csv_of(const std::vector<const configs::Result*>& results) {
   return table.csv();
 }
 
-// One line a policy, two with a self-check.
-std::string fold_note(const configs::Comparison& comparison) {
+// One line a run, two with a self-check.
+std::string fold_note(const configs::Comparison& comparison, const std::vector<std::string>& names) {
   std::string note;
-  for (const configs::Result& result : comparison.results()) {
-    for (const std::string& line : {fold_line(result), self_check_line(result)}) {
-      if (!line.empty()) note += result.policy() + " " + line + "\n";
+  for (int r = 0; r < comparison.results_size(); ++r) {
+    for (const std::string& line : {fold_line(comparison.results(r)), self_check_line(comparison.results(r))}) {
+      if (!line.empty()) note += names[static_cast<size_t>(r)] + " " + line + "\n";
     }
   }
   return note;
@@ -271,16 +271,23 @@ Cell slowdown_cell(const configs::Result& result, const configs::Alone& alone) {
   return busy == 0 ? Cell("-") : Cell(static_cast<double>(busy) / static_cast<double>(alone.cycles()), 3);
 }
 
+// What the lines of a comparison are: policies of one scenario, or runs of several files.
+struct RunKind {
+  std::string word;   // "policy"
+  std::string words;  // "Policies"
+  std::vector<std::string> names;
+};
+
 bool ties(const configs::Comparison& comparison) {
   std::set<uint32_t> places;
   return !std::ranges::all_of(comparison.results(), [&](const configs::Result& each) { return places.insert(each.rank()).second; });
 }
 
-std::string comparison_text(const configs::Comparison& comparison) {
+std::string comparison_text(const configs::Comparison& comparison, const RunKind& kind) {
   const configs::Result& first = comparison.results(0);
   const auto longest = std::ranges::max_element(comparison.results(), {}, &configs::Result::total_time_us);
   const report::TimeUnit time = report::time_unit(longest->total_time_us());
-  std::vector<std::string> columns{"policy", "rank", std::string("total ").append(time.name), "speed-up"};
+  std::vector<std::string> columns{kind.word, "rank", std::string("total ").append(time.name), "speed-up"};
   if (first.has_power()) std::ranges::copy(power_columns(), std::back_inserter(columns));
   for (const configs::Alone& alone : first.alone()) columns.push_back(alone.name() + " slowdown");
   std::vector<uint64_t> stored;
@@ -289,8 +296,9 @@ std::string comparison_text(const configs::Comparison& comparison) {
   columns.emplace_back("stored ").append(unit.name);
   columns.emplace_back("limited by");
   Table table(std::move(columns));
-  for (const configs::Result& result : comparison.results()) {
-    std::vector<Cell> row{result.policy(), uint64_t{result.rank()}, Cell(result.total_time_us() / time.us, 2),
+  for (int r = 0; r < comparison.results_size(); ++r) {
+    const configs::Result& result = comparison.results(r);
+    std::vector<Cell> row{kind.names[static_cast<size_t>(r)], uint64_t{result.rank()}, Cell(result.total_time_us() / time.us, 2),
                           Cell(first.total_time_us() / result.total_time_us(), 3)};
     if (first.has_power()) std::ranges::copy(power_cells(result), std::back_inserter(row));
     for (const configs::Alone& alone : result.alone()) row.push_back(slowdown_cell(result, alone));
@@ -301,11 +309,11 @@ std::string comparison_text(const configs::Comparison& comparison) {
   std::string skipped;
   for (const configs::Skipped& each : comparison.skipped()) skipped += "not run: " + each.reason() + "\n";
   return wrapped(comparison.verdict()) + "\n" + first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
-         "\nSpeed-up: the first policy's time over this one's. Slowdown: a kernel's busy time over its time alone on the same "
-         "GPU.\n" +
+         "\nSpeed-up: the first " + kind.word +
+         "'s time over this one's. Slowdown: a kernel's busy time over its time alone on the same GPU.\n" +
          least_energy_line(comparison) +
-         (ties(comparison) ? "Policies of equal rank differ by less than folding's error bounds.\n" : "") + skipped +
-         fold_note(comparison) + warning_lines(comparison);
+         (ties(comparison) ? kind.words + " of equal rank differ by less than folding's error bounds.\n" : "") + skipped +
+         fold_note(comparison, kind.names) + warning_lines(comparison);
 }
 
 }  // namespace
@@ -322,10 +330,16 @@ std::string render_result(const configs::Result& result, Format format) {
   throw std::logic_error("a format without a rendering");
 }
 
+std::string comparison_of_runs(const configs::Comparison& comparison, const std::vector<std::string>& labels) {
+  return comparison_text(comparison, {"run", "Runs", labels});
+}
+
 std::string render_comparison(const configs::Comparison& comparison, Format format) {
+  std::vector<std::string> policies;
+  for (const configs::Result& result : comparison.results()) policies.push_back(result.policy());
   switch (format) {
     case Format::kTable:
-      return comparison_text(comparison);
+      return comparison_text(comparison, {"policy", "Policies", std::move(policies)});
     case Format::kJson:
       return to_json(comparison);
     case Format::kCsv:

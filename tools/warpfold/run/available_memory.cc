@@ -1,9 +1,11 @@
 #include "tools/warpfold/run/available_memory.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 namespace warpfold::cli {
 
@@ -34,14 +36,36 @@ void least(std::optional<uint64_t>& of, const std::optional<uint64_t>& other) {
   if (other) of = std::min(of.value_or(*other), *other);
 }
 
+// The files of a version of cgroups.
+struct GroupFiles {
+  const char* limit;
+  const char* usage;
+  std::array<std::string_view, 2> cache;  // lines of memory.stat: pages of files, which the kernel drops before a group is full
+};
+constexpr GroupFiles kV2{"memory.max", "memory.current", {"active_file", "inactive_file"}};
+constexpr GroupFiles kV1{"memory.limit_in_bytes", "memory.usage_in_bytes", {"total_active_file", "total_inactive_file"}};
+
+uint64_t cached_in(const fs::path& folder, const GroupFiles& files) {
+  std::ifstream stat(folder / "memory.stat");
+  uint64_t cached = 0;
+  std::string name;
+  for (uint64_t bytes = 0; stat >> name >> bytes;) {
+    if (std::ranges::find(files.cache, name) != files.cache.end()) cached += bytes;
+  }
+  return cached;
+}
+
 // A limit holds for a group and all below it.
-std::optional<uint64_t> of_groups(const fs::path& mounted, fs::path group, const char* limit, const char* usage) {
+std::optional<uint64_t> of_groups(const fs::path& mounted, fs::path group, const GroupFiles& files) {
   std::optional<uint64_t> available;
   while (true) {
     const fs::path folder = mounted / group.relative_path();
-    const auto most = number_in(folder / limit);
-    const auto used = number_in(folder / usage);
-    if (most && used) least(available, *most - std::min(*most, *used));
+    const auto most = number_in(folder / files.limit);
+    auto used = number_in(folder / files.usage);
+    if (most && used) {
+      *used -= std::min(*used, cached_in(folder, files));
+      least(available, *most - std::min(*most, *used));
+    }
     if (!group.has_relative_path()) return available;
     group = group.parent_path();
   }
@@ -59,9 +83,9 @@ std::optional<uint64_t> available_memory(const fs::path& root) {
     if (second == std::string::npos) continue;
     const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
     const fs::path group = line.substr(second + 1);
-    if (controllers == ",,") least(available, of_groups(root / "sys/fs/cgroup", group, "memory.max", "memory.current"));
+    if (controllers == ",,") least(available, of_groups(root / "sys/fs/cgroup", group, kV2));
     if (controllers.find(",memory,") != std::string::npos) {
-      least(available, of_groups(root / "sys/fs/cgroup/memory", group, "memory.limit_in_bytes", "memory.usage_in_bytes"));
+      least(available, of_groups(root / "sys/fs/cgroup/memory", group, kV1));
     }
   }
   return available;

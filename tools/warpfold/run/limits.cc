@@ -56,7 +56,7 @@ std::optional<double> quantity(const std::string& text, const std::array<Unit, N
   return std::nullopt;
 }
 
-std::string gibibytes(double bytes) {
+std::string size_text(double bytes) {
   std::ostringstream text;
   text.setf(std::ios::fixed);
   text.precision(bytes < kKibi * kKibi * kKibi ? 0 : 1);
@@ -91,7 +91,7 @@ void limit_memory(double bytes) {
   const double most = limit.rlim_max == RLIM_INFINITY ? bytes : std::min(bytes, static_cast<double>(limit.rlim_max));
   if (limit.rlim_cur != RLIM_INFINITY && static_cast<double>(limit.rlim_cur) <= most) return;
   limit.rlim_cur = static_cast<rlim_t>(most);
-  if (setrlimit(RLIMIT_DATA, &limit) == 0) in_force().memory = gibibytes(most);
+  if (setrlimit(RLIMIT_DATA, &limit) == 0) in_force().memory = size_text(most);
 }
 
 std::string time_is_up() { return "time limit of " + in_force().time + " reached (" + std::string(kTime) + ")"; }
@@ -111,7 +111,9 @@ Outcome<void> enforce_limits(std::vector<std::string>& words) {
   if (!memory) return std::unexpected(memory.error());
   if (*memory) {
     const auto bytes = quantity(**memory, kBytes);
-    if (!bytes) return user_error(std::string(kMemory) + " takes a size such as 500M or 2G, not " + escape::quoted(**memory));
+    constexpr double kLargest = kKibi * kKibi * kKibi * kKibi * kKibi * kKibi;  // 2^60: a limit fits 64 bits
+    if (!bytes || *bytes > kLargest)
+      return user_error(std::string(kMemory) + " takes a size such as 500M or 2G, not " + escape::quoted(**memory));
     limit_memory(*bytes);
   } else if (const auto available = available_memory()) {
     limit_memory(static_cast<double>(*available));

@@ -55,7 +55,7 @@ Options::Options(std::string usage, std::string description, std::string example
     : usage_(std::move(usage)), examples_(std::move(examples)), visible_("Options", kHelpColumns) {
   constexpr std::string_view kProgram = "warpfold ";
   command_ = usage_.substr(kProgram.size(), usage_.find(' ', kProgram.size()) - kProgram.size());
-  usage_ = "Usage: " + usage_ + "\n\n" + description + "\n";
+  usage_ = "Usage: " + usage_ + "\n\n" + description + (description.ends_with('\n') ? "" : "\n");
   add()("help,h", "print this text");
 }
 

@@ -33,6 +33,12 @@ SlurmAnswer ask_shell(const std::string& line) {
   return said;
 }
 
+// A diagnostic is one line; sbatch's reasons are several.
+std::string in_one_line(std::string text) {
+  for (size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at)) text.replace(at, 1, "; ");
+  return text;
+}
+
 }  // namespace
 
 std::string sbatch_line(const SlurmArray& array) {
@@ -62,7 +68,7 @@ JobState state_of_job(const std::string& job) {
 }
 
 Outcome<std::string> job_of(const SlurmAnswer& sbatch) {
-  const std::string said = escape::visible(sbatch.text, kMostSaid);
+  const std::string said = escape::visible(in_one_line(sbatch.text), kMostSaid);
   if (sbatch.exit_code == 127) return user_error("--slurm: sbatch is not installed here: " + said);
   if (sbatch.exit_code != 0) return user_error("--slurm: " + (said.empty() ? "sbatch failed" : said));
   std::string job = sbatch.text.substr(sbatch.text.rfind('\n') + 1);

@@ -1,5 +1,4 @@
 #include "tools/warpfold/run/study_on_slurm.h"
-#include "tools/warpfold/run/limits.h"
 
 #include <algorithm>
 #include <chrono>
@@ -14,6 +13,7 @@
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/interrupt.h"
+#include "tools/warpfold/run/limits.h"
 #include "tools/warpfold/run/options.h"
 #include "tools/warpfold/run/progress.h"
 #include "tools/warpfold/run/study_run.h"

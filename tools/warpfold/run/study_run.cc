@@ -1,5 +1,4 @@
 #include "tools/warpfold/run/study_run.h"
-#include "tools/warpfold/run/limits.h"
 
 #include <algorithm>
 #include <memory>
@@ -11,6 +10,7 @@
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/output.h"
 #include "tools/warpfold/run/interrupt.h"
+#include "tools/warpfold/run/limits.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
 #include "tools/warpfold/run/study_layers.h"
@@ -178,11 +178,17 @@ Outcome<void> work_on_study(const StudyRequest& request, const std::string& plan
   if (points->empty()) return write_output("", "plan " + plan + ": its points are all finished\n");
   if (keys->size() != points->size())
     return user_error("the study has changed since the job was submitted: it had " + std::to_string(keys->size()) + " points");
-  const Interruptible interruptible;
-  ProgressBar bar(request.study.name(), points->size());
-  return (*store)->finish(
-      *keys, request.how.jobs, PointStore::Others::kLeave,
-      [&](size_t i) { return simulate_point(*subject, (*points)[i], (*keys)[i]); }, [&](size_t done) { bar.set(done); });
+  const auto finish = [&] {
+    const Interruptible interruptible;
+    ProgressBar bar(request.study.name(), points->size());
+    return (*store)->finish(
+        *keys, request.how.jobs, PointStore::Others::kLeave,
+        [&](size_t i) { return simulate_point(*subject, (*points)[i], (*keys)[i]); }, [&](size_t done) { bar.set(done); });
+  };
+  return unless_stopped(finish, [&] {
+    return std::to_string(count_done(*keys, **store)) + " of " + std::to_string(keys->size()) + " points are kept in " +
+           request.folder + "/points; another task goes on from there";
+  });
 }
 
 Outcome<PointRecords> collect_study(const StudyRequest& request) {

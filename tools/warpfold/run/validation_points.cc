@@ -1,5 +1,4 @@
 #include "tools/warpfold/run/validation_points.h"
-#include "tools/warpfold/run/limits.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +10,7 @@
 #include "tools/warpfold/figures/validation_figures.h"
 #include "tools/warpfold/run/input_files.h"
 #include "tools/warpfold/run/launches.h"
+#include "tools/warpfold/run/limits.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
 
