@@ -17,7 +17,7 @@ TEST(SlurmAnswer, WhatSbatchSaysOfAFailureIsOneLine) {
   EXPECT_EQ(job_of({127, "sh: 1: sbatch: not found"}).error().text,
             "--slurm: sbatch is not installed here: sh: 1: sbatch: not found");
   EXPECT_EQ(job_of({1, "sbatch: error: a\nsbatch: \x1b[31merror"}).error().text,
-            "--slurm: sbatch: error: a\\nsbatch: \\x1b[31merror");
+            "--slurm: sbatch: error: a; sbatch: \\x1b[31merror");
   EXPECT_EQ(job_of({1, ""}).error().text, "--slurm: sbatch failed");
   EXPECT_EQ(job_of({0, "Submitted batch job 7"}).error().text, "--slurm: sbatch gave no job number, but \"Submitted batch job 7\"");
   EXPECT_LT(job_of({1, std::string(100'000, 'a')}).error().text.size(), 500U);
