@@ -66,7 +66,6 @@ TEST(Cases, Studies) {
       "layer { model: \"llama_block\" gpu: \"h200_sxm\" forward: true }\n"
       "axis { name: \"sequence\" value: \"2048\" value: \"4096\" }\n";
   const std::string quantity = "quantity { label: \"kernels\" layer {} } ";
-  walk.ask_for("no figure: nothing would be simulated", "study.textproto", study);
   walk.ask_for("a ROOFLINE has no y", "study.textproto",
                study + "figure { name: \"f\" kind: ROOFLINE y: \"sequence\" " + quantity + "}");
   walk.ask_for("a ROOFLINE shows one quantity's kernels", "study.textproto",
