@@ -320,7 +320,7 @@ TEST(Bounded, WhatStandsForOthersMayStopWhereTheGpuIsIdle) {
   Dice dice(1);
   configs::Gpu gpu = known_machine(dice);
   gpu.set_sm_count(2);
-  const traces::Kernel many = must(workloads::make_kernel(random_numbers(250, 100'200), gpu, "rng"));
+  const traces::Kernel many = must(workloads::make_kernel(random_numbers(250, 100'440), gpu, "rng"));
   const traces::Kernel few = must(workloads::make_kernel(random_numbers(60, 480), gpu, "rng"));
   ASSERT_EQ(many.ctas() % 2, 1);
   ASSERT_EQ(few.ctas() % 2, 0);
