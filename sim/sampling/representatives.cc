@@ -162,21 +162,15 @@ bool none_longer(const Share& one, const Share& other) {
   return true;
 }
 
-// CTAs that both lists begin with.
-uint64_t common_ctas(const CtaList& one, const CtaList& other) {
-  uint64_t common = 0;
-  for (size_t r = 0; r < std::min(one.size(), other.size()) && one[r].cta_class == other[r].cta_class; ++r) {
-    common += std::min(one[r].count, other[r].count);
-    if (one[r].count != other[r].count) break;
-  }
-  return common;
-}
-
-// Whether the SMs of both do the same as long as both have CTAs, the last one aside, where they ask L2 for anything.
+// Whether the SMs of both do the same as long as both have CTAs, where they ask L2 for anything.
 bool in_step(const Shares& one, const Shares& other) {
   return std::ranges::equal(one, other, [](const Share& a, const Share& b) {
     if (a.work.bytes == 0 && b.work.bytes == 0) return true;
-    return std::min(a.ctas, b.ctas) - common_ctas(*a.list, *b.list) <= 1;
+    const auto& [shorter, longer] =
+        std::minmax(*a.list, *b.list, [](const CtaList& x, const CtaList& y) { return count_of(x) < count_of(y); });
+    const auto [own, its] = std::ranges::mismatch(shorter, longer);
+    if (own == shorter.end()) return true;
+    return std::next(own) == shorter.end() && own->cta_class == its->cta_class && own->count < its->count;
   });
 }
 
