@@ -248,6 +248,8 @@ std::optional<Finding> check_rates(const Gpu& gpu) {
        {Rate{"l2.read_bytes_per_clk", "L2", l2 * gpu.l2().read_bytes_per_clk(), "l2.read_bytes_per_clk x l2.scale"},
         {"l2.write_bytes_per_clk", "L2", l2 * gpu.l2().write_bytes_per_clk(), "l2.write_bytes_per_clk x l2.scale"},
         {"dram.bandwidth_gb_per_s", "DRAM", dram, "bandwidth_gb_per_s x efficiency_percent x scale / clock_mhz"}}) {
+    // The bandwidth servers keep time in units of 1/rate: outside they would lose bytes or run out of 64 bits
+    // (sim/sm/make_spec.cc).
     if (rate.bytes_per_clk >= 1 && rate.bytes_per_clk <= 1e6) continue;
     return Finding{rate.path, std::string(rate.path) + ": " + rate.unit + " must move between 1 and 1,000,000 bytes a cycle, not " +
                                   number_text(rate.bytes_per_clk) + " (" + rate.from + ")"};

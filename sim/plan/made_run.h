@@ -21,7 +21,8 @@ struct RunInputs {
   Options options;
 };
 
-// A simulation and how it was made. The kernels of the launches, and the run cache of the options, belong to whoever asked for it.
+// A simulation and how it was made. The kernels of the launches, and the run cache of the options, belong to the caller of
+// simulate() and outlive this.
 struct MadeRun {
   Spec spec;
   RunInputs inputs;
