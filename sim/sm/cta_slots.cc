@@ -196,8 +196,8 @@ bool active(const Sm& sm, int launch) {
 
 // What an SM's launches hold and have reserved, seen by `launch`. A reservation bounds its launch in the resources that it
 // names, and keeps others out of them, as long as both have CTAs left.
-bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::*held,
-                   uint32_t SmLaunch::*reserved) {
+bool fits_resource(const Sm& sm, int launch, uint32_t need, uint32_t capacity, uint32_t HeldResources::* held,
+                   uint32_t SmLaunch::* reserved) {
   const SmState& state = sm.state();
   const SmLaunch& own = state.launches[launch];
   const bool bound = own.reserved && own.*reserved > 0 && others_left(sm, launch);
