@@ -102,6 +102,16 @@ TEST_F(Power, IsTheSameWithEveryNumberOfJobs) {
   EXPECT_THAT(one, HasSubstr("MHz"));
 }
 
+TEST_F(Power, NamesTheFileOfLeastEnergy) {
+  for (const std::string cap : {"500", "700", "600"}) {
+    const Ended ended = run({"simulate", kPair, "--set", "gpu.clock=POWER", "--set", "gpu.power.cap_w=" + cap, "--format", "json",
+                             "--output", cap + ".json"});
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  }
+  EXPECT_THAT(run({"report", "500.json", "700.json", "600.json"}).out,
+              AllOf(HasSubstr("Least energy: 700.json, "), HasSubstr(" % of 500.json\n")));
+}
+
 // Policies have clocks of their own: PRIORITY takes more cycles here than CONCURRENT, and less time.
 TEST_F(Power, ThePageShowsTheTimelineOfTheShortestTime) {
   const std::vector<std::string> arguments{

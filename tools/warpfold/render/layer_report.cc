@@ -217,7 +217,7 @@ std::string layer_text(const configs::LayerReport& report) {
   std::string text;
   for (const configs::Statement& each : report::layer_verdict(report)) text += wrapped(each.text());
   text += "\n" + report.model().name() + " on " + report.gpu() + ": one layer of " + std::to_string(report.model().layers()) +
-          size_text(report.model()) + "\nPeaks: " + fixed(report.tensor_tflops(), 1) + " TFLOPS of products, " +
+          size_text(report.model()) + "\nPeaks: " + with_thousands(fixed(report.tensor_tflops(), 1)) + " TFLOPS of products, " +
           fixed(report.vector_tflops(), 1) + " of other operators (FP32), " + with_thousands(fixed(report.memory_gb_per_s(), 0)) +
           " GB/s; ridges " + fixed(report.tensor_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " and " +
           fixed(report.vector_tflops() * 1e3 / report.memory_gb_per_s(), 1) + " FLOP/B. " + std::to_string(report.simulations()) +

@@ -71,12 +71,13 @@ std::vector<Cell> power_csv_cells(const configs::Result& result) {
           Cell(power.cap_cost_us(), kDecimals)};
 }
 
-std::string least_energy_line(const configs::Comparison& comparison) {
+std::string least_energy_line(const configs::Comparison& comparison, const std::vector<std::string>& names) {
   if (!comparison.results(0).has_power()) return "";
   const auto joules = [](const configs::Result& result) { return result.power().joules(); };
-  const configs::Result& least = *std::ranges::min_element(comparison.results(), {}, joules);
-  return "Least energy: " + least.policy() + ", " + with_thousands(fixed(kMillijoules * joules(least), 2)) + " mJ, " +
-         fixed(100 * joules(least) / joules(comparison.results(0)), 1) + " % of " + comparison.results(0).policy() + "\n";
+  const auto least = std::ranges::min_element(comparison.results(), {}, joules);
+  const auto place = static_cast<size_t>(least - comparison.results().begin());
+  return "Least energy: " + names[place] + ", " + with_thousands(fixed(kMillijoules * joules(*least), 2)) + " mJ, " +
+         fixed(100 * joules(*least) / joules(comparison.results(0)), 1) + " % of " + names.front() + "\n";
 }
 
 }  // namespace warpfold::cli

@@ -17,7 +17,7 @@ std::vector<Cell> power_cells(const configs::Result& result);
 std::vector<std::string> power_csv_columns();
 std::vector<Cell> power_csv_cells(const configs::Result& result);
 
-// Which policy takes least energy; empty where the clock is fixed.
-std::string least_energy_line(const configs::Comparison& comparison);
+// Which of the runs takes least energy, by the names that they have in the comparison; empty where the clock is fixed.
+std::string least_energy_line(const configs::Comparison& comparison, const std::vector<std::string>& names);
 
 }  // namespace warpfold::cli

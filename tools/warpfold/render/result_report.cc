@@ -311,7 +311,7 @@ std::string comparison_text(const configs::Comparison& comparison, const RunKind
   return wrapped(comparison.verdict()) + "\n" + first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
          "\nSpeed-up: the first " + kind.word +
          "'s time over this one's. Slowdown: a kernel's busy time over its time alone on the same GPU.\n" +
-         least_energy_line(comparison) +
+         least_energy_line(comparison, kind.names) +
          (ties(comparison) ? kind.words + " of equal rank differ by less than folding's error bounds.\n" : "") + skipped +
          fold_note(comparison, kind.names) + warning_lines(comparison);
 }
