@@ -88,6 +88,13 @@ std::vector<std::string> quoted_words(const std::string& message) {
   return words;
 }
 
+// What may have been meant by a name that no field of `type` has: one of the file's outermost message stands there where a bracket
+// is left open.
+std::string meant(const std::string& name, const pb::Descriptor& type, const pb::Descriptor& root) {
+  if (&type != &root && root.FindFieldByName(name) != nullptr) return ": " + root.name() + " has one; is a } missing before it?";
+  return suggestion(name, field_names(type));
+}
+
 // Protobuf's messages about unknown names, in our words and with a near miss; other messages are passed on. They read
 //   Message type "warpfold.configs.Philox" has no field named "roundz".
 //   Unknown enumeration value of "CONCURENT" for field "kind".
@@ -100,7 +107,7 @@ void improve(std::string_view text, const pb::Descriptor& root, FirstError::Erro
   if (error.message.starts_with("Message type \"") && error.message.find("\" has no field named \"") != std::string::npos) {
     const pb::Descriptor* type = root.file()->pool()->FindMessageTypeByName(words[0]);
     move_to_token(text, words[1], error);
-    error.message = "unknown field " + escape::quoted(words[1]) + " in " + type->name() + suggestion(words[1], field_names(*type));
+    error.message = "unknown field " + escape::quoted(words[1]) + " in " + type->name() + meant(words[1], *type, root);
   } else if (error.message.starts_with("Unknown enumeration value of \"")) {
     std::set<const pb::Descriptor*> seen;
     std::vector<std::string> known;

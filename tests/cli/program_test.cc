@@ -146,6 +146,9 @@ TEST_F(Invocations, WithMistakesInFilesNameThePlace) {
   write("bad.textproto", "name: \"x\"\nkernel {\n  philox { roundz: 7 }\n}\n");
   EXPECT_EQ(error({"simulate", "bad.textproto"}),
             "bad.textproto:3:12: unknown field \"roundz\" in Philox; did you mean \"rounds\"?");
+  write("open.textproto", "name: \"x\"\nkernel {\n  philox { rounds: 7 }\npolicy { kind: SEQUENTIAL }\n");
+  EXPECT_EQ(error({"simulate", "open.textproto"}),
+            "open.textproto:4:1: unknown field \"policy\" in Kernel: Scenario has one; is a } missing before it?");
   EXPECT_EQ(error({"simulate", "s.textproto", "--set", "kernel.rng.philox.rouds=7"}),
             "--set kernel.rng.philox.rouds=7: unknown field \"rouds\" in Philox; did you mean \"rounds\"?");
   EXPECT_EQ(error({"compare", "s.textproto", "--set", "heads=0"}), "--set heads=0: heads must be at least 1, not 0");
