@@ -58,7 +58,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     fold_.mode = FoldMode::kOff;
     classes = each_sm(dealing);
   }
-  const double difference = with_representatives ? representable_difference() : 0;
+  const double difference = with_representatives ? representable_difference(classes) : 0;
   for (RepresentativeClass& each : choose_representatives(std::move(classes), images, difference)) {
     dealt_.push_back(each.sm_class.ctas);
     class_runs_.push_back({.sms = each.sm_class.sms,
@@ -96,11 +96,15 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
 }
 
 // A class that represents others has more work: when the last SM ends is not touched, only sums over SMs are.
-double GpuRun::representable_difference() const {
+double GpuRun::representable_difference(const std::vector<SmClass>& classes) const {
   // measured: with 5 %, three runs of causal attention ended 4, 9 and 12 % late for a stated 8, since all SMs asked L2 for what
   // those with most CTAs do; with 2 % 4, 7 and 0.3 %.
   constexpr double kMost = 0.02;
-  return fold_.mode == FoldMode::kAuto ? std::min(fold_.error, kMost) : 0;
+  // Up to so many instructions all classes are replayed in a tenth of a second. measured: of 8,500 random programs two, of 4,000
+  // and 18,000 cycles, were 1.7 and 6 % off with representatives, where 0.2 % is stated.
+  constexpr uint64_t kShortRun = 1'000'000;
+  if (fold_.mode != FoldMode::kAuto || instructions_of(classes, images_) <= kShortRun) return 0;
+  return std::min(fold_.error, kMost);
 }
 
 Outcome GpuRun::until_idle() {

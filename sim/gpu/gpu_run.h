@@ -64,7 +64,7 @@ class GpuRun {
   Cycle idle_from(const std::vector<Cycle>& next) const;
   bool idle_at(Cycle at);
   void reconverge_classes();
-  double representable_difference() const;
+  double representable_difference(const std::vector<SmClass>& classes) const;
   bool ended(int launch) const;
   Cycle end_of(int launch) const;
   Cycle horizon(const ClassRun& class_run) const;

@@ -21,6 +21,9 @@ struct RepresentativeClass {
   bool represents_others = false;
 };
 
+// Of an SM of each class, summed.
+uint64_t instructions_of(const std::vector<SmClass>& classes, const std::vector<KernelImage>& images);
+
 // Leaves out classes none of which can be the last to end, for bounded runs: of a million CTAs, one more or less on an SM is no
 // reason to simulate another SM; of a few, whose warps drift against each other, it is. A class is represented if a mean of two
 // that are simulated has as many instructions in every launch, and as many bytes and CTAs and as late an end but for the share

@@ -109,7 +109,7 @@ TEST_F(Representatives, LetsNoClassWithShorterLastCtasRepresentAnother) {
 }
 
 // SMs that load in another order do not ask at the same time; those with the same CTAs as long as both have some do.
-TEST_F(Representatives, LeavesEightClassesThatLoadInOrdersOfTheirOwn) {
+TEST_F(Representatives, LeavesSixteenClassesThatLoadInOrdersOfTheirOwn) {
   const auto kernel = [](const Lines& body) {
     return KernelText("k", "sm_90")
         .options("registers=32")
@@ -122,7 +122,7 @@ TEST_F(Representatives, LeavesEightClassesThatLoadInOrdersOfTheirOwn) {
   const traces::Kernel loads = kernel({op("LDG.E R0, [R2.64]", {}, "bytes=128 stream=0")});
   std::vector<SmClass> other_orders;
   std::vector<SmClass> in_step;
-  for (uint64_t c = 0; c < 12; ++c) {
+  for (uint64_t c = 0; c < 20; ++c) {
     other_orders.push_back({1, {{{1, c + 1}, {0, 4000}, {1, 20'000 - c}}}});
     in_step.push_back({1, {{{0, 4000}, {1, 20'000 - c}}}});
   }
@@ -130,7 +130,7 @@ TEST_F(Representatives, LeavesEightClassesThatLoadInOrdersOfTheirOwn) {
     return sim::choose_representatives(classes, {*sim::make_image(spec_, of)}, 0.05).size();
   };
   EXPECT_EQ(simulated(adds, other_orders), 1);
-  EXPECT_EQ(simulated(loads, other_orders), 8);
+  EXPECT_EQ(simulated(loads, other_orders), 16);
   EXPECT_EQ(simulated(loads, in_step), 1);
 }
 
@@ -187,7 +187,7 @@ TEST(RepresentativeRun, BeginsALaunchWhereThereIsRoomFirst) {
     return KernelText(name, "sm_90")
         .options("registers=32 shared_memory=120000")
         .ctas(ctas)
-        .role("warps", 4, loop(50, {op("IADD3 R0, R1, R2, R3", {.stall = 4})}))
+        .role("warps", 4, loop(2500, {op("IADD3 R0, R1, R2, R3", {.stall = 4})}))
         .kernel();
   };
   const traces::Kernel first = kernel("first", 101);
@@ -206,7 +206,7 @@ TEST(RepresentativeRun, UsesWhatAllItsSmsUse) {
   configs::Gpu gpu = one_sm("h100_sxm");
   gpu.set_sm_count(2);
   const traces::Kernel kernel =
-      KernelText("k", "sm_90").ctas(101).role("warps", 4, loop(50, {op("IADD3 R0, R1, R2, R3", {.stall = 4})})).kernel();
+      KernelText("k", "sm_90").ctas(101).role("warps", 4, loop(2500, {op("IADD3 R0, R1, R2, R3", {.stall = 4})})).kernel();
   const std::vector<sim::Launch> launches{launch(kernel)};
   const sim::Outcome merged = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.05}});
   const sim::Outcome each = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact}});
@@ -217,6 +217,17 @@ TEST(RepresentativeRun, UsesWhatAllItsSmsUse) {
     EXPECT_EQ(merged.resources[r].busy, each.resources[r].busy) << each.resources[r].name;
 }
 
+// A run so short is exact: both SMs are simulated.
+TEST(RepresentativeRun, OfAFewInstructionsSimulatesEveryClass) {
+  configs::Gpu gpu = one_sm("h100_sxm");
+  gpu.set_sm_count(2);
+  const traces::Kernel kernel =
+      KernelText("k", "sm_90").ctas(101).role("warps", 4, loop(50, {op("IADD3 R0, R1, R2, R3", {.stall = 4})})).kernel();
+  const sim::Outcome both = *sim::simulate(gpu, {launch(kernel)}, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.05}});
+  EXPECT_EQ(both.sms_simulated, 2);
+  EXPECT_EQ(both.fold.error_bound, 0);
+}
+
 // SMs with 121 and 120 CTAs, of which the first is simulated: states are of both, in proportion, and add up.
 TEST(RepresentativeRun, EstimatesTheStatesOfAllItsSms) {
   configs::Gpu gpu = one_sm("h100_sxm");
@@ -224,7 +235,7 @@ TEST(RepresentativeRun, EstimatesTheStatesOfAllItsSms) {
   const traces::Kernel kernel = KernelText("k", "sm_90")
                                     .options("registers=32 shared_memory=120000")
                                     .ctas(241)
-                                    .role("warps", 4, loop(50, {op("IADD3 R0, R1, R2, R3", {.stall = 4})}))
+                                    .role("warps", 4, loop(2500, {op("IADD3 R0, R1, R2, R3", {.stall = 4})}))
                                     .kernel();
   const std::vector<sim::Launch> launches{launch(kernel)};
   const sim::Outcome merged = *sim::simulate(gpu, launches, {.fold = {.mode = sim::FoldMode::kAuto, .error = 0.05}});
