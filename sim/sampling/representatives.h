@@ -21,7 +21,7 @@ struct RepresentativeClass {
   bool represents_others = false;
 };
 
-// Of an SM of each class, summed.
+// Instructions of one SM of each class, summed over classes and launches.
 uint64_t instructions_of(const std::vector<SmClass>& classes, const std::vector<KernelImage>& images);
 
 // Leaves out classes none of which can be the last to end, for bounded runs: of a million CTAs, one more or less on an SM is no
