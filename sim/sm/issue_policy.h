@@ -8,7 +8,6 @@
 #include "sim/engine/state_visitor.h"
 #include "sim/engine/warp_mask.h"
 #include "sim/sm/spec.h"
-#include "sim/sm/warp.h"
 
 namespace warpfold::sim {
 
@@ -28,12 +27,12 @@ class IssueArbiter {
 
   // A slot of `candidates`, of which there is one at least. `most_urgent(candidates)`: those of the kernels of highest priority.
   template <typename MostUrgent>
-  int pick(IssuePolicy policy, WarpMask candidates, const std::vector<Warp>& warps, MostUrgent most_urgent) const {
+  int pick(IssuePolicy policy, WarpMask candidates, MostUrgent most_urgent) const {
     if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
     const WarpMask last = last_issued_ & candidates;
     if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return youngest(last != 0 ? last : candidates);
-    if (policy == IssuePolicy::kGto) return oldest(last != 0 ? last : candidates, warps);
-    if (policy == IssuePolicy::kOldestFirst) return oldest(candidates, warps);
+    if (policy == IssuePolicy::kGto) return oldest(last != 0 ? last : candidates);
+    if (policy == IssuePolicy::kOldestFirst) return oldest(candidates);
     if (policy == IssuePolicy::kGreedyThenLowestSlot) return std::countr_zero(last != 0 ? last : candidates);
     if (policy == IssuePolicy::kLowestSlotFirst) return std::countr_zero(candidates);
     return next_in_turn(candidates);
@@ -73,13 +72,11 @@ class IssueArbiter {
     for (WarpMask later = younger_[w] & candidates; later != 0; later = younger_[w] & candidates) w = 31 - std::countl_zero(later);
     return w;
   }
-  static int oldest(WarpMask candidates, const std::vector<Warp>& warps) {
-    int best = std::countr_zero(candidates);
-    for (candidates &= candidates - 1; candidates != 0; candidates &= candidates - 1) {
-      const int w = std::countr_zero(candidates);
-      if (warps[w].serial < warps[best].serial) best = w;
-    }
-    return best;
+  int oldest(WarpMask candidates) const {
+    int w = std::countr_zero(candidates);
+    const auto earlier = [&] { return candidates & ~younger_[w] & ~(WarpMask{1} << w); };
+    for (WarpMask older = earlier(); older != 0; older = earlier()) w = std::countr_zero(older);
+    return w;
   }
   int next_in_turn(WarpMask candidates) const {
     const WarpMask after = candidates & ~((WarpMask{2} << last_turn_) - 1);

@@ -219,7 +219,7 @@ SubCore::Mask SubCore::most_urgent(const Sm& sm, Mask candidates) const {
 }
 
 int SubCore::pick(const Sm& sm, Mask candidates) const {
-  return arbiter_.pick(sm.spec().issue_policy, candidates, warps_, [&](Mask of_all) { return most_urgent(sm, of_all); });
+  return arbiter_.pick(sm.spec().issue_policy, candidates, [&](Mask of_all) { return most_urgent(sm, of_all); });
 }
 
 // Those that lost to a warp whose instruction closed the very pipe they need would not have issued with a second issue slot

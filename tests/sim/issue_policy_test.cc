@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <vector>
-
 namespace warpfold::test {
 namespace {
 
@@ -13,19 +11,15 @@ using sim::IssuePolicy;
 // Warps start in the order of slots 0, 2, 1; slot 2 has issued last.
 struct ThreeWarps {
   ThreeWarps() {
-    warps[0].serial = 10;
-    warps[2].serial = 11;
-    warps[1].serial = 12;
     arbiter.started(0, 0b000);
     arbiter.started(2, 0b001);
     arbiter.started(1, 0b101);
     arbiter.issued(2);
   }
   int pick(IssuePolicy policy, sim::WarpMask candidates, sim::WarpMask urgent = 0b111) const {
-    return arbiter.pick(policy, candidates, warps, [&](sim::WarpMask all) { return all & urgent; });
+    return arbiter.pick(policy, candidates, [&](sim::WarpMask all) { return all & urgent; });
   }
 
-  std::vector<sim::Warp> warps = std::vector<sim::Warp>(3);
   sim::IssueArbiter arbiter{3};
 };
 
