@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -22,12 +23,25 @@ class StallLedger {
 
   void stalled(Account& account, WarpMask warps, WarpState reason, int holder, Contended resource) {
     if constexpr (!kAccounting) return;
-    const auto place = static_cast<size_t>(place_of_[holder] < kHolders ? place_of_[holder] : make_place(account, holder));
+    const size_t place = place_for(account, holder);
     const size_t loss = resource != Contended::kMemoryQueue ? static_cast<size_t>(resource)
                         : reason == WarpState::kLgThrottle  ? kLosses - 1
                                                             : kLosses - 2;
     unsettled_ = true;
     for (Row& row : rows_) row.lost[place][loss] += static_cast<uint64_t>(std::popcount(warps & row.warps));
+  }
+
+  // Warps that lost the issue slot to a warp of launch `winner`, and warps that lost `pipe` to it. Either mask may be empty: adding
+  // nothing costs less than a branch that is hard to predict.
+  void not_selected(Account& account, WarpMask without_slot, WarpMask without_pipe, int winner, Contended pipe) {
+    if constexpr (!kAccounting) return;
+    const size_t place = place_for(account, winner);
+    unsettled_ = true;
+    for (Row& row : rows_) {
+      auto& lost = row.lost[place];
+      lost[static_cast<size_t>(Contended::kIssueSlot)] += static_cast<uint64_t>(std::popcount(without_slot & row.warps));
+      lost[static_cast<size_t>(pipe)] += static_cast<uint64_t>(std::popcount(without_pipe & row.warps));
+    }
   }
 
   // A warp comes to a row of the account, or leaves it.
@@ -42,6 +56,7 @@ class StallLedger {
   // By resource; the memory queue is there twice, the last time for instructions that leave the SM.
   static constexpr int kLosses = static_cast<int>(Contended::kRegisterReadPort) + 3;
   static constexpr int kHolders = 4;
+  static_assert(static_cast<int>(std::ranges::max(kContendedPipe)) < kLosses);
   // A row of the account with resident warps on the sub-core, and what they have lost to each holder since the last settling.
   struct Row {
     uint32_t row = 0;
@@ -51,6 +66,9 @@ class StallLedger {
     bool operator==(const Row&) const = default;
   };
 
+  size_t place_for(Account& account, int holder) {
+    return static_cast<size_t>(place_of_[holder] < kHolders ? place_of_[holder] : make_place(account, holder));
+  }
   int make_place(Account& account, int holder);
   void charge(Account& account, Row& row);
 

@@ -229,13 +229,19 @@ void SubCore::not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, C
   const auto port = static_cast<int>(op.pipe);
   const Mask closed = static_cast<Mask>(pipes_[port].admits_at() > now) & static_cast<Mask>(op.math);
   const Mask same = losers & wants_[port] & (0U - closed);
-  if (same != 0) stalled(sm, same, WarpState::kMathPipeThrottle, launch, kContendedPipe[port]);
-  if (losers != same) stalled(sm, losers & ~same, WarpState::kNotSelected, launch, Contended::kIssueSlot);
+  stalls_.not_selected(sm.ledger(), losers & ~same, same, launch, kContendedPipe[port]);
+  delay_by_others(sm, same, launch);
+  delay_by_others(sm, losers & ~same, launch);
 }
 
 void SubCore::stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource) {
   if constexpr (!kAccounting) return;
   stalls_.stalled(sm.ledger(), warps, state, culprit, resource);
+  delay_by_others(sm, warps, culprit);
+}
+
+// Warps of other launches than `culprit`, if warps of their CTA may wait for them.
+void SubCore::delay_by_others(Sm& sm, Mask warps, int culprit) {
   if ((warps & coupled_) == 0) return;
   for (Mask late = warps & coupled_ & ~of_launch_[culprit]; late != 0; late &= late - 1)
     delay_warp(sm.state(), warps_[std::countr_zero(late)], &Delay::others, 1);

@@ -123,6 +123,7 @@ class SubCore {
   int pick(const Sm& sm, Mask candidates) const;
   void not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
   void stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
+  void delay_by_others(Sm& sm, Mask warps, int culprit);
   void stalled_on_pipe(Sm& sm, Mask warps, isa::Pipe pipe);
   void count_held_up(Sm& sm, int slot, Cycle now);
   void issue(Sm& sm, int slot, Cycle now);
