@@ -25,7 +25,6 @@ bool releases_counters(const MicroOp& op) { return op.pipe == Pipe::kMemory || o
 SubCore::SubCore(const Spec& spec, size_t launches, int index)
     : ports_(spec),
       warps_(spec.warp_slots_per_sub_core),
-      wanted_port_(spec.warp_slots_per_sub_core, 0),
       of_launch_(launches, 0),
       stalls_(launches),
       port_reads_(launches, 0),
@@ -287,7 +286,8 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
   } else {
     go_on(sm, warp, slot, now);
   }
-  want(slot, *warp.op);
+  wants_[op.port] &= ~(Mask{1} << slot);
+  wants_[warp.op->port] |= Mask{1} << slot;
   set_timer(warp, slot, now + op.next_after, warp.op->needs_check || warp.in_barrier);
 }
 
@@ -382,13 +382,6 @@ void SubCore::enter_loops(Sm& sm, Warp& warp, uint32_t at, int deeper_than) {
     enter_loops(sm, warp, loop.end + 1, loop.depth - 1);
     return;
   }
-}
-
-void SubCore::want(int slot, const MicroOp& op) {
-  const Mask bit = Mask{1} << slot;
-  wants_[wanted_port_[slot]] &= ~bit;
-  wants_[op.port] |= bit;
-  wanted_port_[slot] = op.port;
 }
 
 }  // namespace warpfold::sim

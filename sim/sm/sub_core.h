@@ -137,7 +137,6 @@ class SubCore {
   void step_program(Sm& sm, Warp& warp);
   void enter_loops(Sm& sm, Warp& warp, uint32_t at, int deeper_than);
   void set_timer(Warp& warp, int slot, Cycle at, bool check);
-  void want(int slot, const MicroOp& op);
 
   RegisterPorts ports_;
   std::vector<Warp> warps_;  // by slot
@@ -149,7 +148,6 @@ class SubCore {
   WarpMask tentative_ = 0;  // awake only because a counter's increment is not visible yet
   TimerWheel timers_{};
   std::array<WarpMask, kPorts> wants_{};  // warps whose next instruction needs the port
-  std::vector<uint8_t> wanted_port_;      // per slot
   std::vector<WarpMask> of_launch_;       // resident warps per launch
   std::vector<int> active_launches_{};    // launches with resident warps here
 

@@ -25,8 +25,7 @@ void SubCore::start_warp(Sm& sm, int slot, Cycle now) {
   warp.counted = warp.op;
   warp.row = sm.ledger().row(warp.launch, warp.op->segment);
   stalls_.entered(bit, warp.row);
-  wanted_port_[slot] = warp.op->port;
-  wants_[wanted_port_[slot]] |= bit;
+  wants_[warp.op->port] |= bit;
   warp.started = now == stepped_ ? now + 1 : now;
   set_timer(warp, slot, warp.started, warp.op->needs_check);
   wake_at(warp.started);
@@ -39,7 +38,7 @@ void SubCore::end_warp(Sm& sm, int slot) {
   resident_ &= ~bit;
   check_ &= ~bit;
   tentative_ &= ~bit;
-  wants_[wanted_port_[slot]] &= ~bit;
+  wants_[warps_[slot].op->port] &= ~bit;
   of_launch_[launch] &= ~bit;
   if (of_launch_[launch] == 0) std::erase(active_launches_, launch);
   stalls_.left(sm.ledger(), bit, warps_[slot].row);

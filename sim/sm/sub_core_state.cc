@@ -12,12 +12,12 @@ uint64_t place(const Warp& warp) { return static_cast<uint64_t>(warp.launch) << 
 
 void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   // Every field: one more does not compile until it is listed, and visited below or named here. Not visited: coupled, wants,
-  // wanted_port, of_launch, active_launches and busy_ports follow from the resident warps and the ports' times; stalls and
-  // unsettled are settled; dispatch_port is chosen anew in every cycle; plain and index are constant.
-  [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, wanted_port, of_launch,
-                          active_launches, stalls, pipes, busy_ports, alu_until, queue_entries, dispatch_ports, dispatch_port,
-                          slot_free, slot_holder, last_writer, port_reads, issued, unsettled, arbiter, next, stepped, use, plain,
-                          index] = *this;
+  // of_launch, active_launches and busy_ports follow from the resident warps and the ports' times; stalls and unsettled are
+  // settled; dispatch_port is chosen anew in every cycle; plain and index are constant.
+  [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, of_launch, active_launches,
+                          stalls, pipes, busy_ports, alu_until, queue_entries, dispatch_ports, dispatch_port, slot_free,
+                          slot_holder, last_writer, port_reads, issued, unsettled, arbiter, next, stepped, use, plain, index] =
+      *this;
   visitor.values("resident", resident_, "awake", awake_);
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
