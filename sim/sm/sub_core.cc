@@ -42,8 +42,9 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
   }
 }
 
-// One function in the machine code: its parts are short, and their call overhead was a sixth of the replay's instructions. The
-// loop over sub-cores stays outside it: around a body so large its variables cost 2 % of the replay in registers.
+// One function in the machine code: its parts are short, and their call overhead was a sixth of the replay's instructions. Parts
+// that few instructions reach stay outside it (noinline): inside, they take registers from the others. So does the loop over
+// sub-cores: around a body so large its variables cost 2 % of the replay.
 [[gnu::flatten, gnu::noinline]] void SubCore::step(Sm& sm, Cycle now) {
   stepped_ = now;
   expire_timers(sm, now);
@@ -90,7 +91,7 @@ void SubCore::expire_timers(Sm& sm, Cycle now) {
   }
 }
 
-bool SubCore::condition_holds(Sm& sm, int slot, Cycle now, WarpState& reason) {
+[[gnu::noinline]] bool SubCore::condition_holds(Sm& sm, int slot, Cycle now, WarpState& reason) {
   Warp& warp = warps_[slot];
   if (warp.in_barrier) {
     reason = WarpState::kBarrier;
@@ -118,7 +119,7 @@ void SubCore::count_held_up(Sm& sm, int slot, Cycle now) {
     delay_warp(sm.state(), warp, &Delay::all, now - warp.since);
 }
 
-void SubCore::block(Sm& sm, int slot, WarpState reason, Cycle since) {
+[[gnu::noinline]] void SubCore::block(Sm& sm, int slot, WarpState reason, Cycle since) {
   count_held_up(sm, slot, since);
   warps_[slot].blocked = true;
   wait(warps_[slot], reason, since);
@@ -333,7 +334,7 @@ void SubCore::count_dependences(const MicroOp& op, Warp& warp) {
 }
 
 // To the next instruction, which may be elsewhere or belong to another segment.
-void SubCore::go_on(Sm& sm, Warp& warp, int slot, Cycle now) {
+[[gnu::noinline]] void SubCore::go_on(Sm& sm, Warp& warp, int slot, Cycle now) {
   const MicroOp& op = *warp.op;
   step_program(sm, warp);
   warp.counted = warp.op;
