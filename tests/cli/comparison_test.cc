@@ -1,19 +1,27 @@
-// Which estimated simulations results have in common.
+// Ties of compare: how far folding's estimates leave open which policy is faster.
 
 #include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "configs/result.pb.h"
+#include "program.h"
 #include "sim/plan/made_run.h"
 #include "tools/warpfold/figures/estimated_runs.h"
 
 namespace warpfold::cli {
 namespace {
 
+using testing::AllOf;
+using testing::ContainsRegex;
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
 
 // A simulation as the run cache gives it: outcomes that contain it point to the same.
 std::shared_ptr<const sim::MadeRun> simulated(uint64_t cycles, double error_bound) {
@@ -91,6 +99,56 @@ TEST(EstimatedRuns, AreNoneOfExactSimulationsAndOfDiscardedOnes) {
   EXPECT_TRUE(result.fold().estimated().empty());
   EXPECT_TRUE(result.fold().has_total_error_bound());
   EXPECT_EQ(result.fold().total_error_bound(), 0);
+}
+
+// CONCURRENT and SLICED are one run, of which more is estimated than WARP_SPECIALIZED is faster by.
+class Ties : public Program {
+ protected:
+  Ended compare(const std::string& policies, const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words{"compare", "block", "embedding=2048", "heads=16", "seq=4096", "--policies", policies};
+    words.insert(words.end(), more.begin(), more.end());
+    Ended ended = run(words);
+    if (ended.exit_code != 0) throw std::runtime_error(ended.err);
+    return ended;
+  }
+};
+
+TEST_F(Ties, SayHowFarAndWhatWouldResolveThem) {
+  const std::string policies = "concurrent,sliced,warp_specialized";
+  const std::string table = compare(policies).out;
+  EXPECT_THAT(
+      table.substr(0, table.find("\n\n")),
+      ContainsRegex("tied with[ \n]+CONCURRENT, SLICED \\(3\\.[0-9]+ %[ \n]+slower,[ \n]+told[ \n]+apart[ \n]+from[ \n]+5"));
+  EXPECT_THAT(table, AllOf(ContainsRegex("\n +rank +policy +tied with +slower % +told apart from %\n"),
+                           ContainsRegex("\n +1 +CONCURRENT +WARP_SPECIALIZED +3\\.[0-9]+ +5\\.[0-9]+\n"),
+                           ContainsRegex("\n +1 +SLICED +WARP_SPECIALIZED +3\\.[0-9]+ +5\\.[0-9]+\n--fold exact would resolve ")));
+
+  configs::Comparison comparison;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(compare(policies, {"--format", "json"}).out, &comparison).ok());
+  const configs::Result& concurrent = comparison.results(0);
+  EXPECT_EQ(numbers(concurrent), numbers(comparison.results(1))) << "the same run";
+  EXPECT_EQ(concurrent.rank(), 1);
+  EXPECT_EQ(concurrent.tie().fastest(), "WARP_SPECIALIZED");
+  EXPECT_LT(concurrent.tie().slower(), concurrent.tie().told_apart_from());
+  const configs::Result& fastest = comparison.results(2);
+  EXPECT_FALSE(fastest.has_tie());
+  EXPECT_LT(fastest.fold().total_error_bound(), fastest.fold().error_bound()) << "a part is exact";
+
+  const std::string csv = compare(policies, {"--format", "csv"}).out;
+  EXPECT_THAT(csv, AllOf(HasSubstr(",rank,tie_fastest,tie_slower,tie_told_apart_from,"),
+                         ContainsRegex(",1,WARP_SPECIALIZED,0\\.03[0-9]+,0\\.05[0-9]+,"), ContainsRegex(",1,,,,")));
+}
+
+TEST_F(Ties, AreResolvedByFoldExact) {
+  const std::string table = compare("concurrent,sliced,warp_specialized", {"--fold", "exact"}).out;
+  EXPECT_THAT(table, AllOf(HasSubstr(" times as\n  fast as CONCURRENT; "), ContainsRegex("\nWARP_SPECIALIZED +1 "),
+                           ContainsRegex("\n +2 +SLICED +CONCURRENT +0\\.00 +0\\.00\n"), Not(HasSubstr("--fold exact"))));
+}
+
+// Nothing would tell them apart.
+TEST_F(Ties, OfTheSameRunAreTheSameTime) {
+  EXPECT_THAT(compare("concurrent,sliced").out, AllOf(HasSubstr("tied with SLICED (the same time);"),
+                                                      HasSubstr("cycles within 3.20 %"), Not(HasSubstr("--fold exact"))));
 }
 
 }  // namespace
