@@ -68,12 +68,40 @@ TEST_F(Report, NamesAndRanksTheRunsOfSeveralFiles) {
   write("again.json", read("a.json"));
   const Ended ended = run({"report", "slow.json", "a.json", "again.json"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("times as fast as slow.json; within"));
+  EXPECT_THAT(ended.out, HasSubstr("times as fast as slow.json; tied with\n  again.json (the same time); "));
   EXPECT_THAT(ended.out, testing::ContainsRegex("\nrun +rank +total us"));
   EXPECT_THAT(ended.out, testing::ContainsRegex("\nslow.json +3 "));
   EXPECT_THAT(ended.out, testing::ContainsRegex("\na.json +1 "));
   EXPECT_THAT(ended.out, testing::ContainsRegex("\nagain.json +1 "));
-  EXPECT_THAT(ended.out, HasSubstr("Runs of equal rank differ by less than folding's error bounds."));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("\n +1 +again.json +a.json +0\\.00 +0\\.00\n"));
+}
+
+// Numbers of estimated runs are those of one file: the first run of another file is another one, whose error adds up.
+TEST_F(Report, TakesEstimatedRunsOfSeveralFilesForDifferentOnes) {
+  std::string estimated = read("a.json");
+  const std::string none = "\"estimated\": []";
+  ASSERT_THAT(estimated, HasSubstr(none));
+  estimated.replace(estimated.find(none), none.size(), R"("estimated": [{"run": 1, "cycles": 1000, "error_bound": 0.5}])");
+  for (const std::string file : {"b.json", "c.json", "d.json"}) write(file, estimated);
+  const Ended ended = run({"report", "b.json", "c.json", "d.json"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, testing::ContainsRegex("\n +1 +c.json +b.json +0\\.00 +[1-9][0-9]*\\.[0-9]+\n"));
+  EXPECT_THAT(ended.out, testing::ContainsRegex("\n +1 +d.json +b.json +0\\.00 +[1-9][0-9]*\\.[0-9]+\n"));
+  EXPECT_THAT(ended.out, HasSubstr("\n--fold exact would resolve "));
+}
+
+// A comparison of a version that saved no ties.
+TEST_F(Report, FindsTheTiesOfASavedComparison) {
+  ASSERT_EQ(run({"compare", "pair.textproto", "--policies", "all", "--output", "c.json"}).exit_code, 0);
+  std::string saved = read("c.json");
+  const std::string shown = run({"report", "c.json"}).out;
+  ASSERT_THAT(shown, HasSubstr("\nTies: "));
+  for (size_t at = saved.find("\"tie\""); at != std::string::npos; at = saved.find("\"tie\"")) {
+    const size_t end = saved.find('}', at);
+    saved.erase(at, saved.find_first_not_of(", \n", end + 1) - at);
+  }
+  write("before.json", saved);
+  EXPECT_EQ(run({"report", "before.json"}).out, shown);
 }
 
 // A result that a comparison ranked beside one without a rank.

@@ -206,7 +206,7 @@ TEST_F(Results, OfPoliciesStandSideBySide) {
   auto as_csv = compare;
   as_csv.insert(as_csv.end(), {"--format", "csv"});
   const std::vector<std::string> rows = lines_of(run(as_csv).out);
-  EXPECT_THAT(rows[0], HasSubstr(",instructions_replayed,rank,"));
+  EXPECT_THAT(rows[0], HasSubstr(",instructions_replayed,rank,tie_fastest,tie_slower,tie_told_apart_from,"));
   for (const std::string& row : rows) EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(rows[0], ','));
 
   auto as_json = compare;

@@ -30,19 +30,20 @@ TEST(OverallFindings, NameTheFastestRun) {
   EXPECT_THAT(findings[0].field(), testing::ElementsAre("B.result.total_time_us", "A.result.total_time_us"));
 }
 
-// By 0.2 %, where folding leaves open 0.1 % in each.
+// By 0.15 %, where folding leaves open 0.1 % in each.
 TEST(OverallFindings, NameRunsThatCannotBeToldFromTheFastest) {
   configs::Report report;
   for (const auto& [label, total] : {std::pair{"A", 30.0}, {"B", 20.0}, {"C", 20.03}, {"D", 20.05}})
     add_run(label, total, false, report);
   for (configs::Run& run : *report.mutable_run()) run.mutable_result()->mutable_fold()->set_error_bound(0.001);
-  EXPECT_EQ(overall_findings(report)[0].text(), "B: 20.0 us, 1.500 times as fast as A; within folding's bounds C is as fast.");
+  EXPECT_EQ(overall_findings(report)[0].text(),
+            "B: 20.0 us, 1.500 times as fast as A; tied with C (0.15 % slower, told apart from 0.20 %).");
 }
 
 TEST(OverallFindings, SayWhereNoneIsFasterThanTheFirst) {
   configs::Report report;
   for (const std::string name : {"A", "B", "C"}) add_run(name, 20, false, report);
-  EXPECT_EQ(overall_findings(report)[0].text(), "A: 20.0 us, the fastest of 3 runs; within folding's bounds B, C are as fast.");
+  EXPECT_EQ(overall_findings(report)[0].text(), "A: 20.0 us, tied with B, C (the same time).");
 }
 
 configs::Report two_runs() {

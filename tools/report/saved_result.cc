@@ -55,12 +55,25 @@ std::optional<std::string> missing_part(const configs::Result& result) {
   return std::nullopt;
 }
 
+// Numbers of estimated runs are those of a document. What results of other files say of theirs is another run.
+void renumber_estimated(const std::string& file, const configs::Report& others, configs::Result& result) {
+  uint32_t taken = 0;
+  for (const configs::Run& run : others.run()) {
+    if (run.file() == file) continue;
+    for (const configs::EstimatedRun& each : run.result().fold().estimated()) taken = std::max(taken, each.run());
+  }
+  if (taken == 0 || !result.has_fold()) return;
+  for (configs::EstimatedRun& each : *result.mutable_fold()->mutable_estimated()) each.set_run(taken + each.run());
+}
+
 void add_run(const configs::Result& result, std::string label, std::string path, const std::string& file, configs::Report& report) {
+  configs::Result numbered = result;
+  renumber_estimated(file, report, numbered);
   configs::Run& run = *report.add_run();
   run.set_label(std::move(label));
   run.set_path(std::move(path));
   run.set_file(file);
-  *run.mutable_result() = result;
+  *run.mutable_result() = std::move(numbered);
   for (configs::Statement& each : findings(result, kMostFindings)) *run.add_finding() = std::move(each);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/algorithm/string/join.hpp>
+#include <optional>
 
 #include "tools/report/names.h"
 #include "tools/report/number_text.h"
@@ -19,16 +20,48 @@ bool only_policies_differ(const std::vector<Contestant>& runs) {
   });
 }
 
-// Labels of the runs that differ from the fastest by less than folding's error bounds.
-std::vector<std::string> ties(const Contestant& fastest, const std::vector<Contestant>& runs) {
-  std::vector<const configs::Result*> results;
-  for (const Contestant& run : runs) results.push_back(run.result);
-  const std::vector<uint32_t> places = ranks(results);
-  std::vector<std::string> equal;
+// Runs of the fastest run's place that differ from it alike.
+struct TiedRuns {
+  std::string how;  // "1.96 % slower, told apart from 4.00 %"
+  std::vector<std::string> labels;
+};
+
+std::string how_tied(const configs::Tie& tie) {
+  if (tie.slower() == 0 && tie.told_apart_from() == 0) return "the same time";
+  return fixed(100 * tie.slower(), 2) + " % slower, told apart from " + fixed(100 * tie.told_apart_from(), 2) + " %";
+}
+
+// "tied with A, B (the same time), C (1.96 % slower, told apart from 4.00 %)"; fields go to `said`. Empty without a tie.
+std::string tied_with(const std::vector<Contestant>& runs, const std::vector<std::optional<configs::Tie>>& ties,
+                      configs::Statement& said) {
+  std::vector<TiedRuns> groups;
   for (size_t r = 0; r < runs.size(); ++r) {
-    if (places[r] == 1 && &runs[r] != &fastest) equal.push_back(runs[r].label);
+    if (!ties[r]) continue;
+    const std::string how = how_tied(*ties[r]);
+    auto group = std::ranges::find(groups, how, &TiedRuns::how);
+    if (group == groups.end()) group = groups.insert(group, {how, {}});
+    group->labels.push_back(runs[r].label);
+    said.add_field(runs[r].path + ".total_time_us");
   }
-  return equal;
+  std::vector<std::string> parts;
+  for (const TiedRuns& group : groups) parts.push_back(boost::algorithm::join(group.labels, ", ") + " (" + group.how + ")");
+  return parts.empty() ? "" : "tied with " + boost::algorithm::join(parts, ", ");
+}
+
+// The ties of the first place, by run.
+std::vector<std::optional<configs::Tie>> ties_for_first(const std::vector<Contestant>& runs) {
+  std::vector<const configs::Result*> results;
+  std::vector<std::string> labels;
+  for (const Contestant& run : runs) {
+    results.push_back(run.result);
+    labels.push_back(run.label);
+  }
+  const std::vector<uint32_t> places = ranks(results);
+  auto tied = ties(results, labels);
+  for (size_t r = 0; r < runs.size(); ++r) {
+    if (places[r] > 1) tied[r].reset();
+  }
+  return tied;
 }
 
 }  // namespace
@@ -43,19 +76,18 @@ configs::Statement verdict(const std::vector<Contestant>& runs) {
              : fastest.label + ": ";
   text += time_text(total(fastest));
   said.add_field(fastest.path + ".total_time_us");
-  std::vector<std::string> equal = ties(fastest, runs);
-  if (&fastest != &first) {
-    const bool tie = std::erase(equal, first.label) > 0;
-    const std::string times = fixed(total(first) / total(fastest), 3);
-    text += tie ? ", within folding's bounds as fast as " + first.label + " (" + times + " times)"
-                : ", " + times + " times as fast as " + first.label;
+  const auto ties = ties_for_first(runs);
+  const bool first_is_tied = ties.front().has_value();
+  if (&fastest != &first && !first_is_tied) {
+    text += ", " + fixed(total(first) / total(fastest), 3) + " times as fast as " + first.label;
     said.add_field(first.path + ".total_time_us");
-  } else if (runs.size() > 1) {
+  }
+  const std::string tied = tied_with(runs, ties, said);
+  if (!tied.empty()) {
+    text += (&fastest == &first || first_is_tied ? ", " : "; ") + tied;
+  } else if (&fastest == &first && runs.size() > 1) {
     text += ", the fastest of " + std::to_string(runs.size()) + " runs";
   }
-  if (!equal.empty())
-    text +=
-        "; within folding's bounds " + boost::algorithm::join(equal, ", ") + (equal.size() > 1 ? " are as fast" : " is as fast");
   if (!fastest.result->reason().empty()) {
     text += "; limited by " + fastest.result->reason();
     said.add_field(fastest.path + ".reason");

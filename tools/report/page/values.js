@@ -55,11 +55,28 @@ function timeText(us) {
 // The share of a time that bounded folding leaves open.
 const openShare = (run) => run.result.fold?.error_bound ?? 0;
 
-// Whether folding's bounds leave open which run is the fastest: the rule of the runs' ranks (tools/report/ranking.h).
+// How far the difference of two total times may be off, in us; an estimated run that both contain has one error (tools/report/ranking.h).
+function errorOfDifference(a, b) {
+  if (a === b) return 0;
+  const bounds = new Map();
+  const times = (result) => {
+    const cycle = ratio(result.total_time_us, result.total_cycles);
+    const us = new Map();
+    for (const each of result.fold?.estimated ?? []) {
+      bounds.set(each.run, each.error_bound);
+      us.set(each.run, (us.get(each.run) ?? 0) + each.cycles * cycle);
+    }
+    return us;
+  };
+  const whole = (result) => (result.fold?.total_error_bound === undefined ? result.total_time_us * (result.fold?.error_bound ?? 0) : 0);
+  const [inA, inB] = [times(a), times(b)];
+  return [...bounds].reduce((error, [run, bound]) => error + bound * Math.abs((inA.get(run) ?? 0) - (inB.get(run) ?? 0)), whole(a) + whole(b));
+}
+
+// Whether no run is faster than another one for certain: the rule of the runs' ranks.
 function tied(runs) {
-  const least = runs.map((run) => run.result.total_time_us * (1 - openShare(run)));
-  const most = runs.map((run) => run.result.total_time_us * (1 + openShare(run)));
-  return Math.max(...least) <= Math.min(...most);
+  const results = runs.map(({result}) => result);
+  return results.every((a) => results.every((b) => a.total_time_us - b.total_time_us <= errorOfDifference(a, b)));
 }
 
 const text = (value) => String(value);

@@ -95,8 +95,8 @@ Outcome<void> compare_command(const Invocation& invocation) {
       "warpfold compare SCENARIO [NAME=VALUE...] [options]",
       "Simulates the kernels of a scenario under several policies. The fastest policy and its reason come first, then one\n"
       "line a policy: rank by time, total time, slowdown of each kernel, and the limit of the run. Policies of equal rank\n"
-      "differ by less than folding's error bounds. Parameters of policies are fields of the scenario's policy\n"
-      "(configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
+      "are tied: folding's estimates cannot tell them apart; --fold exact can. Parameters of policies are fields of the\n"
+      "scenario's policy (configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
           policy_help(),
       "  warpfold compare block --model llama3-70b\n"
       "  warpfold compare block embedding=6144 heads=48 seq=16384 type=bf16 gpu=h200_sxm\n"
@@ -123,12 +123,8 @@ Outcome<void> compare_command(const Invocation& invocation) {
   auto results = Runner(request.kernels, invocation.command_line, request.how).run(*planned);
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
-  const auto places = report::ranks({comparison.results().pointer_begin(), comparison.results().pointer_end()});
-  for (int r = 0; r < comparison.results_size(); ++r) {
-    configs::Result& result = *comparison.mutable_results(r);
-    result.set_rank(places[static_cast<size_t>(r)]);
-    result.set_reason(reason_of(result));
-  }
+  report::rank_policies(comparison);
+  for (configs::Result& result : *comparison.mutable_results()) result.set_reason(reason_of(result));
   comparison.set_verdict(report::verdict_text(comparison));
   if (options.has("html")) {
     if (auto written = write_page(options.text("html"), comparison); !written) return written;

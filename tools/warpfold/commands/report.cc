@@ -41,10 +41,16 @@ std::string render_difference(const configs::Difference& difference, Format form
   throw std::logic_error("a format without a rendering");
 }
 
+bool of_several_files(const configs::Report& report) {
+  return std::ranges::any_of(report.run(), [&](const configs::Run& run) { return run.file() != report.run(0).file(); });
+}
+
+// A saved comparison may be one of an earlier version, without ties.
 configs::Comparison comparison_of(const configs::Report& report) {
   configs::Comparison comparison;
   for (const configs::Run& run : report.run()) *comparison.add_results() = run.result();
   *comparison.mutable_skipped() = report.skipped();
+  if (report.run_size() > 1 && !of_several_files(report)) report::rank_policies(comparison);
   comparison.set_verdict(report::verdict_text(comparison));
   return comparison;
 }
@@ -57,14 +63,9 @@ std::string runs_text(const configs::Report& report, configs::Comparison all) {
     labels.push_back(report.run(r).label());
     runs.push_back({report.run(r).label(), "", &all.results(r)});
   }
-  const auto places = report::ranks({all.results().pointer_begin(), all.results().pointer_end()});
-  for (int r = 0; r < report.run_size(); ++r) all.mutable_results(r)->set_rank(places[static_cast<size_t>(r)]);
+  report::rank(all, labels);
   all.set_verdict(report::verdict(runs).text());
   return comparison_of_runs(all, labels);
-}
-
-bool of_several_files(const configs::Report& report) {
-  return std::ranges::any_of(report.run(), [&](const configs::Run& run) { return run.file() != report.run(0).file(); });
 }
 
 // Simulations of the same kernels have a line each.

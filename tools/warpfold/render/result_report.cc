@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -195,7 +194,7 @@ std::vector<std::string> csv_columns(const CsvParts& parts) {
                                    "fold_mode",
                                    "fold_error_bound",
                                    "instructions_replayed"};
-  if (parts.rank) columns.emplace_back("rank");
+  if (parts.rank) columns.insert(columns.end(), {"rank", "tie_fastest", "tie_slower", "tie_told_apart_from"});
   if (parts.power) std::ranges::copy(power_csv_columns(), std::back_inserter(columns));
   std::ranges::copy(parts.states, std::back_inserter(columns));
   return columns;
@@ -231,7 +230,12 @@ void add_csv_rows(const configs::Result& result, const CsvParts& parts, Table& t
                           result.fold().mode(),
                           Cell(result.fold().error_bound(), kDecimals),
                           result.instructions_replayed()};
-    if (parts.rank) row.push_back(result.rank() > 0 ? Cell(uint64_t{result.rank()}) : Cell(""));
+    if (parts.rank) {
+      row.push_back(result.rank() > 0 ? Cell(uint64_t{result.rank()}) : Cell(""));
+      row.emplace_back(result.tie().fastest());
+      row.push_back(result.has_tie() ? Cell(result.tie().slower(), kDecimals) : Cell(""));
+      row.push_back(result.has_tie() ? Cell(result.tie().told_apart_from(), kDecimals) : Cell(""));
+    }
     if (result.has_power()) {
       std::ranges::copy(power_csv_cells(result), std::back_inserter(row));
       row.emplace_back(result.power().kernels(k).joules(), kDecimals);
@@ -273,14 +277,27 @@ Cell slowdown_cell(const configs::Result& result, const configs::Alone& alone) {
 
 // What the lines of a comparison are: policies of one scenario, or runs of several files.
 struct RunKind {
-  std::string word;   // "policy"
-  std::string words;  // "Policies"
+  std::string word;  // "policy"
   std::vector<std::string> names;
 };
 
-bool ties(const configs::Comparison& comparison) {
-  std::set<uint32_t> places;
-  return !std::ranges::all_of(comparison.results(), [&](const configs::Result& each) { return places.insert(each.rank()).second; });
+// Runs that share a rank, and what would order those of the first; empty without ties.
+std::string ties_text(const configs::Comparison& comparison, const RunKind& kind) {
+  Table table({"rank", kind.word, "tied with", "slower %", "told apart from %"});
+  bool estimated_first = false;
+  for (int r = 0; r < comparison.results_size(); ++r) {
+    const configs::Result& result = comparison.results(r);
+    if (!result.has_tie()) continue;
+    const configs::Tie& tie = result.tie();
+    table.add({uint64_t{result.rank()}, kind.names[static_cast<size_t>(r)], tie.fastest(), Cell(100 * tie.slower(), 2),
+               Cell(100 * tie.told_apart_from(), 2)});
+    estimated_first = estimated_first || (result.rank() == 1 && tie.told_apart_from() > 0);
+  }
+  if (table.empty()) return "";
+  const std::string flag =
+      "--fold exact would resolve the ties of rank 1: it estimates nothing. How long it takes is not predicted.\n";
+  return "\nTies: time over that of the rank's fastest " + kind.word + ", and the smallest difference that would not be a tie\n" +
+         table.aligned("  ") + (estimated_first ? flag : "") + "\n";
 }
 
 std::string comparison_text(const configs::Comparison& comparison, const RunKind& kind) {
@@ -311,9 +328,8 @@ std::string comparison_text(const configs::Comparison& comparison, const RunKind
   return wrapped(comparison.verdict()) + "\n" + first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
          "\nSpeed-up: the first " + kind.word +
          "'s time over this one's. Slowdown: a kernel's busy time over its time alone on the same GPU.\n" +
-         least_energy_line(comparison, kind.names) +
-         (ties(comparison) ? kind.words + " of equal rank differ by less than folding's error bounds.\n" : "") + skipped +
-         fold_note(comparison, kind.names) + warning_lines(comparison);
+         least_energy_line(comparison, kind.names) + ties_text(comparison, kind) + skipped + fold_note(comparison, kind.names) +
+         warning_lines(comparison);
 }
 
 }  // namespace
@@ -331,7 +347,7 @@ std::string render_result(const configs::Result& result, Format format) {
 }
 
 std::string comparison_of_runs(const configs::Comparison& comparison, const std::vector<std::string>& labels) {
-  return comparison_text(comparison, {"run", "Runs", labels});
+  return comparison_text(comparison, {"run", labels});
 }
 
 std::string render_comparison(const configs::Comparison& comparison, Format format) {
@@ -339,7 +355,7 @@ std::string render_comparison(const configs::Comparison& comparison, Format form
   for (const configs::Result& result : comparison.results()) policies.push_back(result.policy());
   switch (format) {
     case Format::kTable:
-      return comparison_text(comparison, {"policy", "Policies", std::move(policies)});
+      return comparison_text(comparison, {"policy", std::move(policies)});
     case Format::kJson:
       return to_json(comparison);
     case Format::kCsv:

@@ -9,6 +9,7 @@
 
 #include "escape/quoted.h"
 #include "tools/warpfold/figures/content_hash.h"
+#include "tools/warpfold/figures/estimated_runs.h"
 #include "tools/warpfold/figures/fold.h"
 #include "tools/warpfold/figures/invariants.h"
 #include "tools/warpfold/figures/reason.h"
@@ -82,7 +83,7 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
                        .fold = fold,
                        .timeline = simulation.timeline,
                        .run_cache = known_.get(),
-                       .keep_runs = options_.folding.self_check.has_value()};
+                       .keep_runs = true};
   for (const Simulation* other : others) options.alternative_bounds.push_back(sim::bounds_of(other->launches));
   auto outcome = sim::simulate(simulation.gpu, simulation.launches, options);
   if (!outcome) {
@@ -248,13 +249,16 @@ Outcome<std::vector<configs::Result>> Runner::run_folded(std::vector<Planned>& p
   if (!outcomes) return std::unexpected(outcomes.error());
   std::optional<SelfCheck> check;
   if (options_.folding.self_check) check.emplace(*outcomes, *options_.folding.self_check, options_.jobs);
+  EstimatedRuns estimated;
   std::vector<configs::Result> results;
   for (size_t p = 0; p < planned.size(); ++p) {
     if (clocks[p]) planned[p].scenario.mutable_gpu()->set_clock_mhz(clocks[p]->mhz());
-    results.push_back(result_of(planned[p], written, kernels, (*outcomes)[kernels.distinct().size() + p], *outcomes));
+    const sim::Outcome& together = (*outcomes)[kernels.distinct().size() + p];
+    results.push_back(result_of(planned[p], written, kernels, together, *outcomes));
+    estimated.fill(together, results.back());
     if (clocks[p]) clocks[p]->fill(results.back());
     if (!check) continue;
-    std::vector<const sim::Outcome*> used = {&(*outcomes)[kernels.distinct().size() + p]};
+    std::vector<const sim::Outcome*> used = {&together};
     if (options_.alone) {
       for (const size_t k : kernels.indices(planned[p], written)) used.push_back(&(*outcomes)[k]);
     }
