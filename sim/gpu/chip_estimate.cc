@@ -8,11 +8,9 @@
 namespace warpfold::sim {
 namespace {
 
-// Instructions that are replayed together: in all, and of that what is left goes by halves to the phases as they come. assumed: of
-// a run so short nothing need be estimated, and of a longer one each phase shows its demand.
+// Of a longer run, instructions that are replayed together: each phase gets half of what is left. assumed: each shows its demand.
 constexpr uint64_t kTogether = 4'000'000;
 constexpr uint64_t kTogetherCoarse = 2'000'000;  // where an error of 0.5 % and more is allowed
-constexpr double kCoarseError = 0.005;
 constexpr uint64_t kPhasePart = 2;
 
 // Slices grow while demands stay what they are; after one that was run again, so many of a quarter of its length come first
@@ -64,6 +62,7 @@ std::vector<uint64_t> ChipSharing::phase_of(const std::vector<size_t>& asking) c
 
 uint64_t ChipSharing::replay_together_until(const std::vector<size_t>& asking, const FoldOptions& fold) {
   if (fold.mode != FoldMode::kAuto) return UINT64_MAX;
+  if (work_ <= short_run(fold.error) && fold.replayed_together == 0) return UINT64_MAX;
   const uint64_t done = instructions();
   const uint64_t together = fold.replayed_together > 0  ? fold.replayed_together
                             : fold.error < kCoarseError ? kTogether

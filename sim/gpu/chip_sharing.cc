@@ -1,25 +1,9 @@
 #include "sim/gpu/chip_sharing.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
 #include <utility>
 
 namespace warpfold::sim {
-
-// What each class does next, the earliest first. Entries that have been overtaken are passed over.
-struct ChipSharing::Turns {
-  using Turn = std::pair<Cycle, size_t>;  // next thing to do, index
-  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> queue{};
-
-  void add(const std::vector<ClassRun>& class_runs, size_t m) {
-    if (class_runs[m].next != kNever) queue.emplace(class_runs[m].next, m);
-  }
-  Cycle next(const std::vector<ClassRun>& class_runs) {
-    while (!queue.empty() && class_runs[queue.top().second].next != queue.top().first) queue.pop();
-    return queue.empty() ? kNever : queue.top().first;
-  }
-};
 
 uint64_t represented_sms(const std::vector<ClassRun>& class_runs, const ClassRun& leader) {
   uint64_t sms = leader.sms;
@@ -27,12 +11,16 @@ uint64_t represented_sms(const std::vector<ClassRun>& class_runs, const ClassRun
   return sms;
 }
 
-ChipSharing::ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs)
-    : spec_(spec), class_runs_(class_runs), chip_(spec.memory, class_runs.size(), images.size()) {
+ChipSharing::ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs,
+                         unsigned threads)
+    : spec_(spec), class_runs_(class_runs), chip_(spec.memory, class_runs.size(), images.size()), team_(threads) {
   for (const KernelImage& image : images) {
     launch_uses_memory_.push_back(std::ranges::any_of(
         image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, &MicroOp::global); }));
   }
+  std::vector<SmClass> classes;
+  for (const ClassRun& class_run : class_runs) classes.push_back({.sms = 1, .ctas = class_run.ctas});
+  work_ = instructions_of(classes, images);
 }
 
 bool ChipSharing::uses_memory(const ClassRun& class_run) const {
@@ -40,12 +28,12 @@ bool ChipSharing::uses_memory(const ClassRun& class_run) const {
   for (size_t l = 0; l < launch_uses_memory_.size(); ++l) {
     if (launch_uses_memory_[l] && !state.launch_done(static_cast<int>(l))) return true;
   }
-  return state.memory.next_access() != kNever;
+  return state.memory.outbound();
 }
 
 bool ChipSharing::begun(size_t m) const {
   const SmState& state = class_runs_[m].sm->state();
-  return std::ranges::any_of(state.ctas, &Cta::resident) || state.memory.next_access() != kNever || (joined_ && !chip_.quiet(m));
+  return std::ranges::any_of(state.ctas, &Cta::resident) || state.memory.outbound() || (joined_ && !chip_.quiet(m));
 }
 
 std::vector<size_t> ChipSharing::asking() const {
@@ -93,71 +81,88 @@ void ChipSharing::join() {
   for (size_t m = 0; m < class_runs_.size(); ++m) {
     Sm* sm = class_runs_[m].sm.get();
     if (sm == nullptr) continue;
-    sm->share(&chip_, m);
-    sm->memory().join_chip(*sm, now_, represented_sms(class_runs_, class_runs_[m]));
+    sm->share_memory(true);
+    chip_.open_lane(now_, m, represented_sms(class_runs_, class_runs_[m]), sm->memory().join_chip(*sm, now_));
   }
 }
 
-// Followers that have got an Sm of their own are served as the leader's was.
+// Followers that have got an Sm of their own are served as the leader's was: what it has asked for in this quantum, they have.
 void ChipSharing::give_lanes(size_t leader) {
   for (size_t m = 0; m < class_runs_.size(); ++m) {
     ClassRun& class_run = class_runs_[m];
-    if (class_run.sm == nullptr || class_run.sm->chip() != nullptr) continue;
-    class_run.sm->share(&chip_, m);
+    if (class_run.sm == nullptr || class_run.sm->shares_memory()) continue;
+    class_run.sm->share_memory(true);
+    class_run.sm->outbox() = class_runs_[leader].sm->outbox();
     chip_.copy_lane(leader, m, represented_sms(class_runs_, class_run));
   }
   chip_.set_weight(leader, represented_sms(class_runs_, class_runs_[leader]));
 }
 
-void ChipSharing::deliver(Turns& turns) {
+// All classes do what comes before `end`. Returns whether a launch has ended on an SM.
+bool ChipSharing::run_quantum(Cycle end, const FoldOptions& fold) {
+  bool launch_ended = false;
+  while (true) {
+    due_.clear();
+    for (size_t m = 0; m < class_runs_.size(); ++m) {
+      if (class_runs_[m].next < end) due_.push_back(m);
+    }
+    if (due_.empty()) return launch_ended;
+    team_.for_each(due_.size(), [&](size_t i) {
+      ClassRun& class_run = class_runs_[due_[i]];
+      class_run.next = class_run.sm->run(end);
+    });
+    for (const size_t m : due_) {
+      ClassRun& class_run = class_runs_[m];
+      const RunControl& control = class_run.sm->control();
+      launch_ended |= control.launch_ended;
+      if (!control.shared || !control.may_diverge) continue;
+      const size_t followers = class_run.followers.size();
+      split(class_runs_, class_run, Divergence::kAnswers, fold);
+      if (class_run.followers.size() != followers) give_lanes(m);
+    }
+  }
+}
+
+void ChipSharing::deliver() {
   ChipMemory::Passed passed;
   if (!chip_.pop(passed)) return;
   ClassRun& class_run = class_runs_[passed.lane];
-  class_run.sm->memory().transferred(*class_run.sm, passed.transfer, passed.reply);
-  class_run.next = class_run.sm->next_time();
-  turns.add(class_runs_, passed.lane);
+  class_run.sm->memory().passes(*class_run.sm, passed.transfer, passed.reply);
+  class_run.next = std::min(class_run.next, class_run.sm->memory().next_reply());
 }
 
-void ChipSharing::run_turn(Turns& turns, size_t m, Cycle limit, const FoldOptions& fold) {
-  ClassRun& class_run = class_runs_[m];
-  class_run.next = class_run.sm->run_to_access(limit);
-  const RunControl& control = class_run.sm->control();
-  if (control.shared && control.may_diverge) {
-    const size_t followers = class_run.followers.size();
-    split(class_runs_, class_run, Divergence::kAnswers, fold);
-    if (class_run.followers.size() != followers) {
-      give_lanes(m);
-      for (size_t other = 0; other < class_runs_.size(); ++other) turns.add(class_runs_, other);
-    }
+// L2 and DRAM serve what the classes have asked for before `end`, in order of time. A transfer that passes in a cycle passes before
+// what is asked for in that cycle.
+void ChipSharing::exchange(Cycle end) {
+  asked_of_chip_.clear();
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
+    if (class_runs_[m].sm == nullptr) continue;
+    std::vector<Sm::Asked>& outbox = class_runs_[m].sm->outbox();
+    for (Sm::Asked& asked : outbox) asked_of_chip_.push_back({m, std::move(asked)});
+    outbox.clear();
   }
-  turns.add(class_runs_, m);
+  std::ranges::stable_sort(asked_of_chip_, {}, [](const Asking& each) { return each.asked.at; });
+  for (const auto& [lane, asked] : asked_of_chip_) {
+    while (chip_.next() <= asked.at) deliver();
+    chip_.request(asked.at, lane, asked.request);
+  }
+  while (chip_.next() <= end) deliver();
 }
 
 void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
   join();
   estimated_ |= std::ranges::any_of(class_runs_, &ClassRun::represents_others);
-  Turns turns;
-  for (size_t m = 0; m < class_runs_.size(); ++m) turns.add(class_runs_, m);
-  constexpr uint32_t kTurnsBetweenLooks = 1024;
-  uint32_t turns_taken = 0;
-  Cycle until = limits.until;
-  while (true) {
-    const Cycle turn = turns.next(class_runs_);
-    const Cycle passed = chip_.next();
-    const Cycle at = std::min(turn, passed);
-    if (at >= until) break;
-    now_ = at;
-    if (passed <= turn) {
-      deliver(turns);
-      continue;
-    }
-    const size_t m = turns.queue.top().second;
-    turns.queue.pop();
-    run_turn(turns, m, std::min(limits.until, limits.ahead == kNever ? kNever : at + limits.ahead), fold);
-    const ClassRun& class_run = class_runs_[m];
-    if (class_run.sm->control().launch_ended) until = std::min(until, at + 1);
-    if (limits.while_many && class_run.next == kNever && asking().size() <= 1) break;
-    if (++turns_taken % kTurnsBetweenLooks != 0) continue;
+  const Cycle quantum = std::min<Cycle>(spec_.memory_reply, limits.ahead);
+  bool launch_ended = false;
+  while (!launch_ended) {
+    Cycle begin = chip_.next();
+    for (const ClassRun& class_run : class_runs_) begin = std::min(begin, class_run.next);
+    if (begin >= limits.until) break;
+    const Cycle end = std::min(limits.until, begin + quantum);
+    launch_ended = run_quantum(end, fold);
+    exchange(end);
+    now_ = end;
+    if (limits.while_many && asking().size() <= 1) break;
     if (limits.instructions != UINT64_MAX && instructions() >= limits.instructions) break;
   }
 }
@@ -183,8 +188,7 @@ void ChipSharing::part() {
   const uint64_t dirty = chip_.dirty_bytes(now_);
   std::vector<ChipMemory::Backlog> backlogs;
   for (size_t m = 0; m < class_runs_.size(); ++m) backlogs.push_back(chip_.backlog(now_, m));
-  Turns turns;
-  while (chip_.next() != kNever) deliver(turns);
+  while (chip_.next() != kNever) deliver();
   std::vector<size_t> served = asking();
   if (served.empty()) served = simulated();
   const uint64_t sms = sms_of(served);
@@ -193,7 +197,7 @@ void ChipSharing::part() {
   for (const size_t m : simulated()) {
     ClassRun& class_run = class_runs_[m];
     class_run.sm->memory().leave_chip(now_, even_rates(spec_.memory, sms), backlogs[m]);
-    class_run.sm->share(nullptr, 0);
+    class_run.sm->share_memory(false);
     class_run.next = class_run.sm->next_time();
     if (class_run.folding) class_run.folding->disturbed();
   }

@@ -72,7 +72,9 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
   }
   for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options.issue_log);
-  sharing_.emplace(spec_, images_, class_runs_);
+  // The issue log is one list for all SMs.
+  const unsigned threads = options.issue_log != nullptr ? 1 : options.threads;
+  sharing_.emplace(spec_, images_, class_runs_, std::min<unsigned>(threads, static_cast<unsigned>(class_runs_.size())));
 }
 
 void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
@@ -100,10 +102,7 @@ double GpuRun::representable_difference(const std::vector<SmClass>& classes) con
   // measured: with 5 %, three runs of causal attention ended 4, 9 and 12 % late for a stated 8, since all SMs asked L2 for what
   // those with most CTAs do; with 2 % 4, 7 and 0.3 %.
   constexpr double kMost = 0.02;
-  // Up to so many instructions all classes are replayed in a tenth of a second. measured: with representatives three of 10,000
-  // random programs, of 4,000 to 90,000 cycles, were 0.4, 1.7 and 6 % off, where 0.2 % is stated.
-  constexpr uint64_t kShortRun = 1'000'000;
-  if (fold_.mode != FoldMode::kAuto || instructions_of(classes, images_) <= kShortRun) return 0;
+  if (fold_.mode != FoldMode::kAuto || instructions_of(classes, images_) <= short_run(fold_.error)) return 0;
   return std::min(fold_.error, kMost);
 }
 

@@ -46,8 +46,7 @@ void ChipMemory::add(Cycle now, size_t lane, Part part, uint64_t work, uint64_t 
   of.advance(now);
   ++transfer.parts;
   transfer.idle_end = std::max(transfer.idle_end, now + of.duration(lane, bytes));
-  transfer.virtual_start[part] = of.virtual_time();
-  transfer.held_before[part] = of.held();
+  of.held_by_others(lane, transfer.held_before[part]);
   of.add(lane, std::max<uint64_t>(work, 1), request.transfer, request.launch);
 }
 
@@ -61,13 +60,12 @@ void ChipMemory::request(Cycle now, size_t lane, const Request& request) {
   Transfer& transfer = transfers[request.transfer];
   transfer.parts = 0;
   transfer.under_way = true;
-  transfer.asked = now;
-  transfer.idle_end = now;
-  transfer.port = request.port;
-  transfer.end = 0;
-  transfer.slowest = request.port;
-  transfer.lost_to.clear();
+  transfer.write = request.write;
+  transfer.idle_end = std::max(now, request.port_idle_end);
   transfer.launch = request.launch;
+  transfer.reply = {.transferred = request.port_end,
+                    .slowest = request.write ? Contended::kSmEgress : Contended::kSmIngress,
+                    .lost = request.lost_at_port};
   ++lanes_[lane].under_way;
   const Part l2 = request.write ? kL2Write : kL2Read;
   add(now, lane, l2, server(l2).work_of(request.l2_bytes), request.l2_bytes, request, transfer);
@@ -83,21 +81,26 @@ void ChipMemory::request(Cycle now, size_t lane, const Request& request) {
 
 Cycle ChipMemory::next() const { return std::min({server(kL2Read).next(), server(kL2Write).next(), server(kDram).next()}); }
 
-// The slowest part so far says what the transfer waited for.
+// The slowest part so far says what the transfer waited for: first for what other lanes took of the server, in proportion, then
+// behind the lane's own transfers.
 void ChipMemory::passed_part(Cycle at, size_t lane, int part, Cycle start, Transfer& transfer) {
   --transfer.parts;
-  if (at <= std::max(transfer.end, transfer.port.end)) return;
-  transfer.end = at;
+  Reply& reply = transfer.reply;
+  if (at <= reply.transferred) return;
   const FairServer& of = server(part);
-  const bool written = part == kDram && transfer.slowest.resource == Contended::kSmEgress;
-  transfer.slowest = {at, transfer.idle_end, written ? at : start, kResource[part], &of.holders(lane)};
-  transfer.lost_to.assign(of.held().size(), 0);
-  for (size_t l = 0; l < transfer.lost_to.size(); ++l) {
-    uint64_t held = of.held()[l] - transfer.held_before[part][l];
-    if (static_cast<int>(l) == transfer.launch)  // less what the lane itself was served
-      held -= std::min(held, of.weight(lane) * (of.virtual_time() - transfer.virtual_start[part]));
-    transfer.lost_to[l] = of.cycles_of(held);
+  // A store waits for DRAM until L2 has room, and would not have waited at all had L2 had it.
+  const bool written = part == kDram && transfer.write;
+  reply.transferred = at;
+  reply.slowest = kResource[part];
+  of.held_by_others(lane, reply.lost);
+  Cycle left = at - std::min(at, transfer.idle_end);
+  for (size_t l = 0; l < reply.lost.size(); ++l) {
+    const auto held = static_cast<int64_t>(reply.lost[l] - transfer.held_before[part][l]);  // below 0 by rounding
+    reply.lost[l] = std::min<Cycle>(left, of.cycles_of(static_cast<uint64_t>(std::max<int64_t>(held, 0))));
+    left -= reply.lost[l];
   }
+  const Passage own{.wait_end = written ? at : start, .holders = &of.holders(lane)};
+  add_lost(own, std::min(left, own.wait_end), transfer.launch, reply.lost);
 }
 
 bool ChipMemory::pop(Passed& passed) {
@@ -106,31 +109,21 @@ bool ChipMemory::pop(Passed& passed) {
     if (server(other).next() < server(part).next()) part = other;
   }
   const Cycle at = server(part).next();
-  const FairServer::Passed of = server(part).pop();
-  if (of.transfer == kNoTransfer) return false;
+  const FairServer::Passed of = server(part).serve_next();
+  const bool waited_for = of.transfer != kNoTransfer;
+  if (waited_for) passed_part(at, of.lane, part, of.start, lanes_[of.lane].transfers[of.transfer]);
+  server(part).pop();
+  if (!waited_for) return false;
   Lane& lane = lanes_[of.lane];
   Transfer& transfer = lane.transfers[of.transfer];
-  passed_part(at, of.lane, part, of.start, transfer);
   if (transfer.parts > 0) return false;
   transfer.under_way = false;
   --lane.under_way;
   passed.lane = of.lane;
   passed.transfer = of.transfer;
-  passed.reply = {std::max(transfer.end, transfer.port.end), std::max(transfer.idle_end, transfer.port.idle_end), transfer.slowest,
-                  transfer.lost_to};
+  transfer.reply.uncontended = transfer.idle_end;
+  passed.reply = transfer.reply;
   return true;
-}
-
-Cycle ChipMemory::earliest(size_t lane) const {
-  const Lane& of = lanes_[lane];
-  if (of.under_way == 0) return kNever;
-  Cycle served = kNever;
-  for (const FairServer& each : servers_) served = std::min(served, each.earliest(lane));
-  Cycle port = kNever;
-  for (const Transfer& transfer : of.transfers) {
-    if (transfer.under_way) port = std::min(port, transfer.port.end);
-  }
-  return std::max(served, port);
 }
 
 void ChipMemory::set_weight(size_t lane, uint64_t sms) {

@@ -28,7 +28,9 @@ class ChipMemory {
     uint64_t l2_bytes;
     uint64_t dram_bytes;
     int launch;
-    Passage port;
+    Cycle port_end;  // at the SM's own port
+    Cycle port_idle_end;
+    LostTo lost_at_port{};
   };
   // Throws where one comes behind one of a later cycle.
   void request(Cycle now, size_t lane, const Request& request);
@@ -42,8 +44,6 @@ class ChipMemory {
   };
   // Takes what has passed at next(); fails where that was a part of a transfer alone.
   bool pop(Passed& passed);
-  // No transfer of the lane passes before this cycle, whatever others ask.
-  Cycle earliest(size_t lane) const;
   // Nothing of the lane is under way.
   bool quiet(size_t lane) const { return lanes_[lane].under_way == 0; }
 
@@ -72,15 +72,11 @@ class ChipMemory {
   struct Transfer {
     int parts = 0;  // under way
     bool under_way = false;
-    Cycle idle_end = 0;  // L2 and DRAM with all other lanes idle
-    Passage port;
-    Cycle end = 0;  // of the parts that have passed, the latest
-    Passage slowest;
-    uint64_t virtual_start[kParts] = {};
-    Cycle asked = 0;
-    std::vector<uint64_t> held_before[kParts];
-    std::vector<uint64_t> lost_to;
+    bool write = false;
+    Cycle idle_end = 0;                         // the SM's port, and L2 and DRAM with all other lanes idle
+    std::vector<uint64_t> held_before[kParts];  // by other lanes, of each launch
     int launch = 0;
+    Reply reply;  // as far as the port and the parts that have passed say
   };
   struct Lane {
     std::vector<Transfer> transfers;

@@ -5,7 +5,16 @@
 namespace warpfold::sim {
 
 FairServer::FairServer(uint64_t numerator, uint64_t denominator, size_t lanes, size_t launches)
-    : unit_(numerator, denominator), shift_(unit_.shift()), lanes_(lanes), asking_of_(launches, 0), held_(launches, 0) {}
+    : unit_(numerator, denominator), shift_(unit_.shift()), lanes_(lanes), asking_of_(launches, 0), held_(launches, 0) {
+  for (Lane& lane : lanes_) lane.held.resize(launches);
+}
+
+void FairServer::held_by_others(size_t lane, std::vector<uint64_t>& into) const {
+  const Lane& of = lanes_[lane];
+  into = held_;
+  for (size_t l = 0; l < into.size(); ++l) into[l] -= of.sms * of.held[l];
+  if (!of.parts.empty()) into[static_cast<size_t>(of.parts.front().launch)] -= of.sms * (virtual_ - of.head_since);
+}
 
 // The SMs of a lane that asks count among those that share the rate.
 void FairServer::asks(const Lane& lane, bool more) {
@@ -25,7 +34,10 @@ void FairServer::set_weight(size_t lane, uint64_t sms) {
 void FairServer::copy_lane(size_t from, size_t to, uint64_t sms) {
   lanes_[to] = lanes_[from];
   lanes_[to].sms = sms;
-  if (queued(to)) asks(lanes_[to], true);
+  if (queued(to)) {
+    asks(lanes_[to], true);
+    enter(to);
+  }
   find_next();
 }
 
@@ -65,9 +77,11 @@ void FairServer::add(size_t lane, uint64_t work, uint32_t transfer, int launch) 
     if (of.free_at < now) of.holders.clear();
     of.holders.hold(now, launch);
     of.finish = virtual_ + work;
+    of.head_since = virtual_;
     of.parts.push_back({of.finish, transfer, launch, now});
     if (asking_ == 0) remainder_ = 0;
     asks(of, true);
+    enter(lane);
   } else {
     of.finish += work;
     of.parts.push_back({of.finish, transfer, launch, now});
@@ -75,29 +89,43 @@ void FairServer::add(size_t lane, uint64_t work, uint32_t transfer, int launch) 
   find_next();
 }
 
+// The lower index first where two pass at the same time.
+bool FairServer::passes_later(size_t lane, size_t other) const {
+  const uint64_t one = lanes_[lane].parts.front().finish;
+  const uint64_t two = lanes_[other].parts.front().finish;
+  return one != two ? one > two : lane > other;
+}
+
+void FairServer::enter(size_t lane) {
+  order_.push_back(lane);
+  std::ranges::push_heap(order_, [this](size_t a, size_t b) { return passes_later(a, b); });
+}
+
 void FairServer::find_next() {
   next_ = kNever;
-  uint64_t least = 0;
-  for (size_t lane = 0; lane < lanes_.size(); ++lane) {
-    if (!queued(lane)) continue;
-    const uint64_t finish = lanes_[lane].parts.front().finish;
-    if (next_ != kNever && finish >= least) continue;
-    least = finish;
-    next_lane_ = lane;
-    next_ = 0;
-  }
-  if (next_ == kNever) return;
+  if (order_.empty()) return;
+  const uint64_t least = lanes_[order_.front()].parts.front().finish;
   const Wide left = Wide{least - virtual_} * asking_;
   const Wide at = clock_ + (left > remainder_ ? left - remainder_ : 0);
   next_ = static_cast<Cycle>((at + (Wide{1} << shift_) - 1) >> shift_);
 }
 
-FairServer::Passed FairServer::pop() {
-  Lane& lane = lanes_[next_lane_];
-  const Part part = lane.parts.front();
+FairServer::Passed FairServer::serve_next() {
+  const size_t lane = order_.front();
+  const Part& part = lanes_[lane].parts.front();
   const Wide left = Wide{part.finish - virtual_} * asking_;
   serve_until(clock_ + (left > remainder_ ? left - remainder_ : 0));
+  return {lane, part.transfer, part.start};
+}
+
+void FairServer::pop() {
+  std::ranges::pop_heap(order_, [this](size_t a, size_t b) { return passes_later(a, b); });
+  const size_t passed = order_.back();
+  order_.pop_back();
+  Lane& lane = lanes_[passed];
   asks(lane, false);
+  lane.held[static_cast<size_t>(lane.parts.front().launch)] += virtual_ - lane.head_since;
+  lane.head_since = virtual_;
   lane.parts.pop_front();
   lane.free_at = static_cast<Cycle>(clock_ >> shift_);
   if (!lane.parts.empty()) {
@@ -105,16 +133,9 @@ FairServer::Passed FairServer::pop() {
     Part& next = lane.parts.front();
     next.start = std::max(next.start, lane.free_at);
     lane.holders.hold(next.start, next.launch);
+    enter(passed);
   }
-  const Passed passed{next_lane_, part.transfer, part.start};
   find_next();
-  return passed;
-}
-
-Cycle FairServer::earliest(size_t lane) const {
-  if (!queued(lane)) return kNever;
-  const Wide left = Wide{lanes_[lane].parts.front().finish - virtual_} * lanes_[lane].sms;
-  return static_cast<Cycle>((clock_ + (left > remainder_ ? left - remainder_ : 0) + (Wide{1} << shift_) - 1) >> shift_);
 }
 
 }  // namespace warpfold::sim

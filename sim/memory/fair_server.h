@@ -47,9 +47,10 @@ class FairServer {
     uint32_t transfer;
     Cycle start;  // of its service
   };
-  Passed pop();
-  // No transfer of the lane passes before this cycle, whatever others ask (kNever: none is under way).
-  Cycle earliest(size_t lane) const;
+  // Serves until it has; it still holds its lane.
+  Passed serve_next();
+  // It leaves its lane to the transfer behind it.
+  void pop();
 
   // Work that each SM of the lane has yet to be served.
   uint64_t backlog(size_t lane) const { return queued(lane) ? lanes_[lane].finish - virtual_ : 0; }
@@ -57,9 +58,9 @@ class FairServer {
 
   // ---- accounting
 
-  // Time that each launch's transfers were at the head of a lane, each moment divided among the SMs that ask.
-  const std::vector<uint64_t>& held() const { return held_; }
-  uint64_t virtual_time() const { return virtual_; }
+  // Time that each launch's transfers were at the head of other lanes, each moment divided among the SMs that ask. Only differences
+  // mean something.
+  void held_by_others(size_t lane, std::vector<uint64_t>& into) const;
   Cycle cycles_of(uint64_t units) const { return units >> shift_; }
   uint64_t weight(size_t lane) const { return lanes_[lane].sms; }
   const HoldHistory& holders(size_t lane) const { return lanes_[lane].holders; }
@@ -74,9 +75,11 @@ class FairServer {
   };
   struct Lane {
     uint64_t sms = 0;
-    uint64_t finish = 0;     // of its last transfer, in virtual time
-    Cycle free_at = 0;       // the cycle in which it last ran dry
-    std::deque<Part> parts;  // under way; the first one is served
+    uint64_t finish = 0;         // of its last transfer, in virtual time
+    Cycle free_at = 0;           // the cycle in which it last ran dry
+    std::deque<Part> parts;      // under way; the first one is served
+    uint64_t head_since = 0;     // in virtual time
+    std::vector<uint64_t> held;  // per launch: virtual time that it was at the head, the first part's not counted yet
     HoldHistory holders;
   };
 
@@ -84,6 +87,8 @@ class FairServer {
   void serve_until(Wide clock);
   void asks(const Lane& lane, bool more);
   void find_next();
+  bool passes_later(size_t lane, size_t other) const;
+  void enter(size_t lane);
 
   BandwidthServer unit_;
   uint32_t shift_;
@@ -92,10 +97,10 @@ class FairServer {
   uint64_t remainder_ = 0;  // of a division by asking_
   uint64_t asking_ = 0;     // SMs
   std::vector<Lane> lanes_;
+  std::vector<size_t> order_;        // lanes with parts, a heap: the first is the one whose head passes next
   std::vector<uint64_t> asking_of_;  // per launch: SMs that it has at the head of their lanes
   std::vector<uint64_t> held_;       // per launch
   Cycle next_ = kNever;
-  size_t next_lane_ = 0;
 };
 
 }  // namespace warpfold::sim

@@ -3,11 +3,24 @@
 #include <algorithm>
 
 namespace warpfold::sim {
+
+void add_lost(const Passage& passage, Cycle late, int own, LostTo& lost) {
+  if (late == 0) return;
+  passage.holders->charge(passage.wait_end - late, passage.wait_end, own, [&](int launch, uint64_t cycles) {
+    const auto l = static_cast<size_t>(launch);
+    if (lost.size() <= l) lost.resize(l + 1);
+    lost[l] += cycles;
+  });
+}
+
 namespace {
 
-Reply slowest_of(const Passage& port, const Passage& l2, const Passage& dram) {
+Reply slowest_of(const Passage& port, const Passage& l2, const Passage& dram, int launch) {
   const Passage slowest = std::max({port, l2, dram}, [](const Passage& a, const Passage& b) { return a.end < b.end; });
-  return {slowest.end, std::max({port.idle_end, l2.idle_end, dram.idle_end}), slowest};
+  Reply reply{slowest.end, std::max({port.idle_end, l2.idle_end, dram.idle_end}), slowest.resource};
+  const bool at_port = slowest.holders == port.holders;  // which divides its own delay, as for ChipMemory
+  add_lost(slowest, at_port ? port.end - port.idle_end : reply.transferred - reply.uncontended, launch, reply.lost);
+  return reply;
 }
 
 }  // namespace
@@ -34,16 +47,17 @@ void MemoryShare::set_rates(Cycle now, const MemoryRates& rates) {
   dram_.set_rate(now, rates.dram, 1000 * rates.sms, rates.dirty_bytes / rates.sms);
 }
 
-Reply MemoryShare::pass(Cycle now, const Transfer& transfer) {
-  const auto& [write, bytes, multicast, dram_bytes, launch] = transfer;
-  if (write) {
-    return slowest_of(egress_.serve(now, bytes, launch), l2_write_.serve(now, bytes, launch), dram_.write(now, dram_bytes, launch));
-  }
-  return slowest_of(ingress_.serve(now, bytes, launch), l2_read_.serve(now, bytes / multicast, launch),
-                    dram_.read(now, dram_bytes, launch));
+Passage MemoryShare::pass_port(Cycle now, const Transfer& transfer) {
+  return (transfer.write ? egress_ : ingress_).serve(now, transfer.bytes, transfer.launch);
 }
 
-void MemoryShare::pass_to(ChipMemory& chip, size_t lane, uint32_t number, Cycle now, const Transfer& transfer) {
+Reply MemoryShare::pass(Cycle now, const Transfer& transfer, const Passage& port) {
+  const auto& [write, bytes, multicast, dram_bytes, launch] = transfer;
+  if (write) return slowest_of(port, l2_write_.serve(now, bytes, launch), dram_.write(now, dram_bytes, launch), launch);
+  return slowest_of(port, l2_read_.serve(now, bytes / multicast, launch), dram_.read(now, dram_bytes, launch), launch);
+}
+
+ChipMemory::Request MemoryShare::ask_chip(uint32_t number, const Transfer& transfer, const Passage& port) {
   const uint64_t l2_bytes = transfer.bytes / transfer.multicast;
   if (transfer.write) {
     l2_write_.count(l2_bytes);
@@ -52,13 +66,15 @@ void MemoryShare::pass_to(ChipMemory& chip, size_t lane, uint32_t number, Cycle 
     l2_read_.count(l2_bytes);
     dram_.count(transfer.dram_bytes, 0);
   }
-  chip.request(now, lane,
-               {.transfer = number,
-                .write = transfer.write,
-                .l2_bytes = l2_bytes,
-                .dram_bytes = transfer.dram_bytes,
-                .launch = transfer.launch,
-                .port = (transfer.write ? egress_ : ingress_).serve(now, transfer.bytes, transfer.launch)});
+  ChipMemory::Request request{.transfer = number,
+                              .write = transfer.write,
+                              .l2_bytes = l2_bytes,
+                              .dram_bytes = transfer.dram_bytes,
+                              .launch = transfer.launch,
+                              .port_end = port.end,
+                              .port_idle_end = port.idle_end};
+  add_lost(port, port.end - port.idle_end, transfer.launch, request.lost_at_port);
+  return request;
 }
 
 ChipMemory::Backlog MemoryShare::backlog(Cycle now) {

@@ -40,10 +40,12 @@ class MemoryShare {
     uint64_t dram_bytes = 0;
     int launch = 0;
   };
-  // L2 to SM, or SM to L2 (and from there to DRAM for the share that is evicted), at the SM's own rates.
-  Reply pass(Cycle now, const Transfer& transfer);
-  // The same, by the chip's L2 and DRAM, which give the reply when it has passed.
-  void pass_to(ChipMemory& chip, size_t lane, uint32_t number, Cycle now, const Transfer& transfer);
+  // The SM's own port: ingress for loads, egress for stores.
+  Passage pass_port(Cycle now, const Transfer& transfer);
+  // L2 to SM, or SM to L2 (and from there to DRAM for the share that is evicted), at the SM's own rates. `port`: of pass_port.
+  Reply pass(Cycle now, const Transfer& transfer, const Passage& port);
+  // The same transfer, asked of the chip's L2 and DRAM.
+  ChipMemory::Request ask_chip(uint32_t number, const Transfer& transfer, const Passage& port);
 
   const MemoryRates& rates() const { return rates_; }
   void set_rates(Cycle now, const MemoryRates& rates);

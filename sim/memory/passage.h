@@ -18,13 +18,17 @@ struct Passage {
   const HoldHistory* holders = nullptr;
 };
 
+// Cycles lost, by the launch that is to blame.
+using LostTo = std::vector<uint64_t>;
+// Adds the `late` last cycles of the passage's wait, each to the launch that held the server. `own`: where none held it.
+void add_lost(const Passage& passage, Cycle late, int own, LostTo& lost);
+
 // How a transfer passed all the servers that it needs.
 struct Reply {
   Cycle transferred = 0;  // bandwidth only
   Cycle uncontended = 0;  // the same with all servers idle
-  Passage slowest{};
-  // Per launch: cycles that it took longer because other SMs asked for the slowest server too. Empty: no other SM shares it.
-  std::vector<uint64_t> lost_to{};
+  Contended slowest = Contended::kDram;
+  LostTo lost{};  // of the cycles in between, in proportion; empty: none
 };
 
 }  // namespace warpfold::sim

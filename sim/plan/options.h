@@ -14,6 +14,7 @@ class RunCache;
 struct Options {
   bool serialise = false;  // a launch starts only when the one before it has ended
   bool all_sms = false;    // every SM instead of one of each class; nothing is folded then
+  unsigned threads = 1;    // that run the SMs of one simulation; no result depends on it
   AccountGranularity account = AccountGranularity::kByPhase;
   FoldOptions fold{};
   // Most distributions of a launch's CTAs over the SMs that it shares with other kernels. 1: the first alone, which is made before

@@ -33,7 +33,7 @@ struct SubCoreEvent {
 };
 
 struct MemoryEvent {
-  enum class Kind : uint8_t { kArbitrate, kDataStage, kCredit, kBulkStart };
+  enum class Kind : uint8_t { kArbitrate, kDataStage, kCredit, kBulkStart, kLeaves };
   Kind kind;
 
   bool operator==(const MemoryEvent&) const = default;

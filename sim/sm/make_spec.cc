@@ -106,6 +106,20 @@ void set_capacities(const configs::SubCore& sub_core, const configs::Sm& sm, Spe
   spec.memory_credits = sm.memory_credits();
 }
 
+// The widest load brings eight registers of 32 bits to each thread (LDG.E.256, PTX ISA 8.8, "ld").
+uint32_t memory_reply(const Spec& spec) {
+  // assumed: the way of a credit back through the crossbar, which nobody has published. From 16 to 128 cycles it moves decode
+  // attention's mean error by 1.6 points (docs/decisions/0037-quanta.md).
+  constexpr uint64_t kCredit = 64;
+  constexpr uint64_t kWidestMilliBytes = 8 * 128 * 1000;
+  const MemorySpec& memory = spec.memory;
+  const uint32_t load = std::min(memory.l2_hit_latency, memory.dram_latency);
+  const uint64_t way = spec.memory_transit + (kWidestMilliBytes - 1) / spec.load_return_milli_bytes_per_clk + 1;
+  const uint64_t left = load > way ? load - way : 1;
+  return static_cast<uint32_t>(
+      std::max<uint64_t>(std::min<uint64_t>({kCredit, left, memory.bulk_hit_latency, memory.bulk_dram_latency}), 1));
+}
+
 }  // namespace
 
 Expected<Spec> make_spec(const configs::Gpu& described) {
@@ -153,6 +167,7 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   spec.cta_turnaround = small(launch.longer(sm.cta_turnaround_cycles()));
   spec.kernel_launch = small(launch.longer(gpu.kernel_launch_cycles()));
   spec.memory = make_memory_spec(gpu);
+  spec.memory_reply = memory_reply(spec);
   // Time is kept in units of 1/rate: rates outside would lose bytes or run out of 64 bits.
   for (const uint64_t rate :
        {spec.memory.l2_read_milli_bytes_per_clk, spec.memory.l2_write_milli_bytes_per_clk, spec.memory.dram_milli_bytes_per_clk}) {

@@ -45,7 +45,9 @@ MemoryStage::MemoryStage(const Spec& spec, const std::vector<SmLaunch>& launches
       data_(spec.data_stage_rate.thousandths(), Factor::kOne),
       returns_(spec.sub_cores),
       to_dram_(launches.size()),
-      in_l1_(launches.size()) {
+      in_l1_(launches.size()),
+      ingress_{.window = spec.memory_reply * spec.memory.ingress_milli_bytes_per_clk / 1000},
+      egress_{.window = spec.memory_reply * spec.memory.egress_milli_bytes_per_clk / 1000} {
   for (MemoryQueue& queue : queues_) queue.entries.resize(spec.memory_queue_entries);
   for (size_t l = 0; l < launches.size(); ++l) {
     for (const traces::MemoryStream& stream : launches[l].image->kernel->streams) {
@@ -74,32 +76,23 @@ void MemoryStage::charge(Sm& sm, MemoryRequest& request, const HoldHistory& hold
   holders.charge(from, to, request.launch, [&](int culprit, uint64_t cycles) { charge(sm, request, culprit, resource, cycles); });
 }
 
-// The `delay` cycles that its reply is late by. What other SMs that asked for the slowest server took of the transfer's time counts
-// in proportion, and is charged to the launches that asked; the rest are the last cycles in which the transfer waited behind the
-// SM's own requests.
-void MemoryStage::charge_transfer(Sm& sm, MemoryRequest& request, const Reply& reply, Cycle delay) {
-  const Passage& passage = reply.slowest;
-  Cycle left = delay;
-  const Cycle late = reply.transferred - reply.uncontended;
-  for (size_t l = 0; l < reply.lost_to.size() && late > 0; ++l) {
-    const Cycle lost = std::min(left, reply.lost_to[l] * delay / late);
-    left -= lost;
-    if (lost > 0) charge(sm, request, static_cast<int>(l), passage.resource, lost);
+// The `delay` cycles by which the transfer holds the request up, divided as its server's time was.
+void MemoryStage::charge_transfer(Sm& sm, MemoryRequest& request, const TransferUnderWay& transfer, Cycle delay) {
+  if (delay == 0) return;
+  uint64_t all = 0;
+  for (const uint64_t lost : transfer.lost) all += lost;
+  if (all == 0) return charge(sm, request, request.launch, transfer.slowest, delay);
+  uint64_t before = 0;
+  Cycle charged = 0;
+  for (size_t l = 0; l < transfer.lost.size(); ++l) {
+    before += transfer.lost[l];
+    const Cycle due = before * delay / all;
+    if (due > charged) charge(sm, request, static_cast<int>(l), transfer.slowest, due - charged);
+    charged = due;
   }
-  if (left > 0) charge(sm, request, *passage.holders, passage.resource, passage.wait_end - left, passage.wait_end);
 }
 
 int MemoryStage::queue_holder(int sub_core) const { return queues_[sub_core].front().launch; }
-
-// A queue whose head does not leave the SM may hide a request that does.
-Cycle MemoryStage::next_access() const {
-  if (outbound_ == 0) return kNever;
-  Cycle next = bulk_queue_.empty() ? kNever : bulk_queue_.front().start;
-  for (const MemoryQueue& queue : queues_) {
-    if (queue.size > 0) next = std::min(next, queue.front().ready);
-  }
-  return data_size_ > 0 ? std::min(next, data_.free_at()) : next;
-}
 
 void MemoryStage::handle(Sm& sm, const MemoryEvent& event, Cycle now) {
   using enum MemoryEvent::Kind;
@@ -112,6 +105,9 @@ void MemoryStage::handle(Sm& sm, const MemoryEvent& event, Cycle now) {
       return return_credit(sm, now);
     case kBulkStart:
       return start_bulk(sm, now);
+    case kLeaves:
+      release(sm, ingress_, now);
+      return release(sm, egress_, now);
   }
 }
 

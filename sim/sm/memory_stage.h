@@ -57,15 +57,46 @@ struct MemoryQueue {
 // Cycles that the load takes of the way back to the register file.
 Cycle return_cycles(const Spec& spec, const MicroOp& op);
 
-// A request that L2 and DRAM of the chip are serving.
+// A request that L2 and DRAM serve, or that has passed them and of which the SM has yet to learn.
 struct TransferUnderWay {
   MemoryRequest request;
-  Cycle asked = 0;
+  uint64_t sequence = 0;   // in the order in which the SM asked
   bool from_dram = false;  // some of its bytes
   bool under_way = false;
-  bool in_l1 = false;  // moves nothing
+  // Once it has passed:
+  Cycle late = 0;  // by so much, beyond the time that it takes where nothing else is served
+  Contended slowest = Contended::kDram;
+  LostTo lost{};  // of Reply
 
   bool operator==(const TransferUnderWay&) const = default;
+};
+
+// A transfer whose reply reaches the SM.
+struct ComingReply {
+  Cycle at = 0;
+  uint64_t sequence = 0;  // of the transfer: replies of one cycle come in this order
+  uint32_t transfer = 0;
+
+  auto operator<=>(const ComingReply&) const = default;
+};
+
+// A request on its way through one of the SM's ports, in the data stage as long as it is.
+struct LeavingRequest {
+  uint32_t bytes = 0;
+  Cycle passed = 0;  // it has passed the port
+
+  bool operator==(const LeavingRequest&) const = default;
+};
+
+// One of the SM's ports, ingress for loads and egress for stores, as far as requests wait for it.
+struct PortQueue {
+  std::vector<LeavingRequest> leaving{};  // in order
+  uint64_t leaving_bytes = 0;             // of these
+  uint64_t unacknowledged = 0;            // bytes of those whose reply has not come, those that are leaving included
+  uint64_t window = 0;                    // most bytes of those that have left
+
+  void visit(StateVisitor& visitor);
+  bool operator==(const PortQueue&) const = default;
 };
 
 // A bulk copy that the engine takes up at `start`.
@@ -81,6 +112,10 @@ struct BulkCopy {
 //   sub-core queue -> address generation -> SM-shared stage -> data stage (128 B wavefronts) -> L1 hit, or L2 and DRAM
 //                                              \-> bulk copy engine -> L2 and DRAM -> shared memory, mbarrier
 //
+// A request's place in the data stage is free when the request has passed the SM's port, as long as the bytes of those that have
+// passed it and whose reply has not come are no more than the port moves in the time of a reply (Spec::memory_reply). So a memory
+// that keeps up with the port never holds the data stage up, and a saturated one pushes back. A store is done when its reply comes.
+//
 // Latencies are the opcode table's, from issue; every wait on this way comes on top. The data stage serves the tensor cores'
 // operands first (reserve_for_tensor). Stall reasons it causes: mio_throttle, lg_throttle (queue full); short_scoreboard,
 // long_scoreboard (waiting for a reply). Sources: Huerta et al., MICRO 2025 (queue, intervals); CIC-mio, CIC-wg (Hopper's credits,
@@ -91,11 +126,15 @@ class MemoryStage {
 
   void enqueue(Sm& sm, const MemoryRequest& request);
   void handle(Sm& sm, const MemoryEvent& event, Cycle now);
-  // Transfer number `transfer`, which the chip's memory has been asked for, has passed.
-  void transferred(Sm& sm, uint32_t transfer, const Reply& reply);
-  // From rates of its own to the chip's memory, where the SM counts `sms` times, and back. What is under way goes on: at the rates
-  // at which it was asked for, and ahead of what is asked for next.
-  void join_chip(Sm& sm, Cycle now, uint64_t sms);
+  // Transfer number `transfer`, which L2 and DRAM have been asked for, passes them, or will; the SM learns of it
+  // Spec::memory_reply cycles later.
+  void passes(const Sm& sm, uint32_t transfer, const Reply& reply);
+  // When the SM learns of the next one.
+  Cycle next_reply() const { return next_reply_; }
+  void take_replies(Sm& sm, Cycle now);
+  // From rates of its own to the chip's memory, and back. What is under way goes on at the rates at which it was asked for, and
+  // ahead of what is asked for next: join_chip returns what the chip has yet to move.
+  ChipMemory::Backlog join_chip(const Sm& sm, Cycle now);
   void leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog);
   void set_rates(Cycle now, const MemoryRates& rates) { memory_.set_rates(now, rates); }
   // That wait in L2 to be written back.
@@ -110,8 +149,8 @@ class MemoryStage {
 
   void visit(Sm& sm, StateVisitor& visitor);
 
-  // Before this cycle nothing that is under way passes the SM's ports, and what is not under way yet needs `memory_transit` first.
-  Cycle next_access() const;
+  // Requests that have yet to ask L2 and DRAM.
+  bool outbound() const { return outbound_ > 0; }
 
   // Launch of the instruction at the head of a sub-core's queue: who holds it when it is full.
   int queue_holder(int sub_core) const;
@@ -124,7 +163,7 @@ class MemoryStage {
   uint32_t row_of(const Sm& sm, const MemoryRequest& request) const;
   void charge(Sm& sm, MemoryRequest& request, int culprit, Contended resource, Cycle cycles);
   void charge(Sm& sm, MemoryRequest& request, const HoldHistory& holders, Contended resource, Cycle from, Cycle to);
-  void charge_transfer(Sm& sm, MemoryRequest& request, const Reply& reply, Cycle delay);
+  void charge_transfer(Sm& sm, MemoryRequest& request, const TransferUnderWay& transfer, Cycle delay);
   void visit_request(const Sm& sm, MemoryRequest& request, StateVisitor& visitor) const;
   void visit_queues(Sm& sm, StateVisitor& visitor);
   void arbitrate(Sm& sm, Cycle now);
@@ -143,10 +182,15 @@ class MemoryStage {
   void queue_bulk(Sm& sm, MemoryRequest& request, Cycle now);
   void copy_bulk(Sm& sm, MemoryRequest& request, Cycle now);
   void ask_memory(Sm& sm, MemoryRequest& request, Cycle now);
-  void transfer_passed(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
-  void pass_store(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
-  void pass_load(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
-  void pass_bulk(Sm& sm, TransferUnderWay& transfer, const Reply& reply);
+  Cycle l1_hit_at(const MemoryRequest& request) const;
+  void visit_replies(Sm& sm, StateVisitor& visitor);
+  void take_load(Sm& sm, TransferUnderWay& transfer, Cycle now);
+  void take_bulk(Sm& sm, TransferUnderWay& transfer, Cycle now);
+  void load_arrives(Sm& sm, MemoryRequest& request, Cycle arrival);
+  void leave(Sm& sm, const MemoryRequest& request, PortQueue& port, Cycle passed);
+  void release(Sm& sm, PortQueue& port, Cycle now);
+  void take_store(Sm& sm, TransferUnderWay& transfer, Cycle now);
+  uint32_t place_of_transfer();
   Cycle return_margin(const Sm& sm) const;
   Cycle return_load(Sm& sm, MemoryRequest& request, Cycle arrival);
   void reply(Sm& sm, const MemoryRequest& request, Cycle at);
@@ -176,7 +220,13 @@ class MemoryStage {
   HoldHistory data_history_{};
   std::vector<std::vector<SpreadShare>> to_dram_;  // [launch][stream], of bytes
   std::vector<std::vector<SpreadShare>> in_l1_;    // [launch][stream], of requests
-  std::vector<TransferUnderWay> transfers_{};      // by number; those that the chip's memory serves
+  std::vector<TransferUnderWay> transfers_{};      // by number
+  std::vector<uint32_t> free_transfers_{};         // numbers
+  uint64_t asked_ = 0;                             // transfers so far
+  std::vector<ComingReply> replies_{};             // of those that have passed, in order
+  Cycle next_reply_ = kNever;
+  PortQueue ingress_;
+  PortQueue egress_;
 };
 
 }  // namespace warpfold::sim

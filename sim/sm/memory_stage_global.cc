@@ -19,10 +19,21 @@ bool MemoryStage::hits_l1(const MemoryRequest& request) {
   return in_l1_[request.launch][request.op->stream].take(1) != 0;
 }
 
-// Asks L2 and DRAM for what the request needs of them: the reply comes at once where the SM has rates of its own.
+uint32_t MemoryStage::place_of_transfer() {
+  if (free_transfers_.empty()) {
+    transfers_.emplace_back();
+    return static_cast<uint32_t>(transfers_.size() - 1);
+  }
+  const uint32_t place = free_transfers_.back();
+  free_transfers_.pop_back();
+  return place;
+}
+
+// Asks L2 and DRAM for what the request needs of them.
 void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
+  const bool bulk = op.behaviour == Behaviour::kBulkLoad;
   const bool writes = op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore;
   const bool in_l1 = hits_l1(request);
   const uint64_t dram = in_l1 ? 0 : dram_share(request, op.bytes);
@@ -30,42 +41,56 @@ void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   account.served_bytes += op.bytes;
   account.l1_bytes += in_l1 ? op.bytes : 0;
   account.dram_bytes += dram;
-  if (in_l1) {
-    TransferUnderWay passed{.request = request, .asked = now, .in_l1 = true};
-    transfer_passed(sm, passed, {});
-    return;
+  // The data stage moves a request for as long as its wavefronts take.
+  const Cycle soonest = now + std::max<Cycle>(sm.spec().data_stage_rate.at_rate(op.wavefronts), 1);
+  if (in_l1 || (op.bytes == 0 && !writes && !bulk)) {
+    sm.schedule(soonest, MemoryEvent{MemoryEvent::Kind::kCredit});
+    return load_arrives(sm, request, l1_hit_at(request));
   }
   const MemoryShare::Transfer transfer{
       .write = writes, .bytes = op.bytes, .multicast = writes ? 1U : op.multicast, .dram_bytes = dram, .launch = request.launch};
-  if (sm.chip() == nullptr || op.bytes == 0) {  // nothing is to be served of what moves nothing
-    const Reply reply = memory_.pass(now, transfer);
-    TransferUnderWay passed{.request = request, .asked = now, .from_dram = dram > 0};
-    transfer_passed(sm, passed, reply);
-    return;
+  const Passage port = memory_.pass_port(now, transfer);
+  const uint32_t number = place_of_transfer();
+  transfers_[number] = {.request = request, .sequence = asked_++, .from_dram = dram > 0, .under_way = true};
+  if (sm.shares_memory() && op.bytes > 0) {
+    sm.outbox().push_back({now, memory_.ask_chip(number, transfer, port)});
+  } else {
+    passes(sm, number, memory_.pass(now, transfer, port));
   }
-  const auto free = std::ranges::find_if(transfers_, [](const auto& each) { return !each.under_way; });
-  const auto number = static_cast<uint32_t>(free - transfers_.begin());
-  if (free == transfers_.end()) transfers_.emplace_back();
-  transfers_[number] = {.request = request, .asked = now, .from_dram = dram > 0, .under_way = true};
-  memory_.pass_to(*sm.chip(), sm.lane(), number, now, transfer);
+  if (!bulk) leave(sm, request, writes ? egress_ : ingress_, std::max(port.end, soonest));
 }
 
-void MemoryStage::transferred(Sm& sm, uint32_t transfer, const Reply& reply) {
-  transfers_[transfer].under_way = false;
-  TransferUnderWay passed = transfers_[transfer];
-  transfer_passed(sm, passed, reply);
+void MemoryStage::passes(const Sm& sm, uint32_t transfer, const Reply& reply) {
+  TransferUnderWay& of = transfers_[transfer];
+  of.late = reply.transferred - reply.uncontended;
+  of.slowest = reply.slowest;
+  of.lost = reply.lost;
+  const ComingReply coming{reply.transferred + sm.spec().memory_reply, of.sequence, transfer};
+  replies_.insert(std::ranges::upper_bound(replies_, coming), coming);
+  next_reply_ = replies_.front().at;
 }
 
-void MemoryStage::transfer_passed(Sm& sm, TransferUnderWay& transfer, const Reply& reply) {
-  switch (transfer.request.op->behaviour) {
-    case Behaviour::kBulkLoad:
-      return pass_bulk(sm, transfer, reply);
-    case Behaviour::kStoreGlobal:
-    case Behaviour::kBulkStore:
-      return pass_store(sm, transfer, reply);
-    default:
-      return pass_load(sm, transfer, reply);
+void MemoryStage::take_replies(Sm& sm, Cycle now) {
+  size_t taken = 0;
+  while (taken < replies_.size() && replies_[taken].at == now) {
+    const uint32_t number = replies_[taken++].transfer;
+    TransferUnderWay& transfer = transfers_[number];
+    switch (transfer.request.op->behaviour) {
+      case Behaviour::kBulkLoad:
+        take_bulk(sm, transfer, now);
+        break;
+      case Behaviour::kStoreGlobal:
+      case Behaviour::kBulkStore:
+        take_store(sm, transfer, now);
+        break;
+      default:
+        take_load(sm, transfer, now);
+    }
+    transfer.under_way = false;
+    free_transfers_.push_back(number);
   }
+  replies_.erase(replies_.begin(), replies_.begin() + static_cast<ptrdiff_t>(taken));
+  next_reply_ = replies_.empty() ? kNever : replies_.front().at;
 }
 
 void MemoryStage::finish_global(Sm& sm, MemoryRequest& request, Cycle now) {
@@ -74,11 +99,6 @@ void MemoryStage::finish_global(Sm& sm, MemoryRequest& request, Cycle now) {
 }
 
 namespace {
-
-// A buffer is held until the transfer has passed the ports, so that a saturated memory pushes back.
-Cycle soonest_of(const Sm& sm, const TransferUnderWay& transfer) {
-  return transfer.asked + std::max<Cycle>(sm.spec().data_stage_rate.at_rate(transfer.request.op->wavefronts), 1);
-}
 
 SubCoreEvent to_warp(SubCoreEvent::Kind kind, const MemoryRequest& request) {
   return {.kind = kind,
@@ -91,32 +111,56 @@ SubCoreEvent to_warp(SubCoreEvent::Kind kind, const MemoryRequest& request) {
 
 }  // namespace
 
-void MemoryStage::pass_store(Sm& sm, TransferUnderWay& transfer, const Reply& reply) {
-  MemoryRequest& request = transfer.request;
-  const Cycle soonest = soonest_of(sm, transfer);
-  const Cycle left = std::max(reply.transferred, soonest);
-  sm.schedule(left, MemoryEvent{MemoryEvent::Kind::kCredit});
-  charge_transfer(sm, request, reply, left - std::max(reply.uncontended, soonest));
-  using enum SubCoreEvent::Kind;
-  sm.schedule(left, to_warp(request.op->behaviour == Behaviour::kBulkStore ? kBulkStored : kStored, request));
+// Requests leave in the order in which they pass the port.
+void MemoryStage::leave(Sm& sm, const MemoryRequest& request, PortQueue& port, Cycle passed) {
+  port.leaving.push_back({request.op->bytes, passed});
+  port.leaving_bytes += request.op->bytes;
+  port.unacknowledged += request.op->bytes;
+  sm.schedule(passed, MemoryEvent{MemoryEvent::Kind::kLeaves});
 }
 
-void MemoryStage::pass_load(Sm& sm, TransferUnderWay& transfer, const Reply& reply) {
-  MemoryRequest& request = transfer.request;
-  const MicroOp& op = *request.op;
-  sm.schedule(std::max(reply.transferred, soonest_of(sm, transfer)), MemoryEvent{MemoryEvent::Kind::kCredit});
-  const uint32_t latency = transfer.from_dram ? sm.spec().memory.dram_latency : sm.spec().memory.l2_hit_latency;
-  const Cycle hit = request.issued + request.queued + op.result_cycles;
-  const auto arrives = [&](Cycle passed) { return std::max(hit, passed + latency - sm.spec().memory_transit); };
-  const bool moves = op.bytes > 0 && !transfer.in_l1;
-  const Cycle arrival = moves ? arrives(reply.transferred) : hit;
-  if (moves) charge_transfer(sm, request, reply, arrival - arrives(reply.uncontended));
-  if (op.behaviour == Behaviour::kCopyAsync) {
-    sm.schedule(arrival, to_warp(SubCoreEvent::Kind::kAsyncCopied, request));
-    this->reply(sm, request, arrival);
-    return;
+void MemoryStage::release(Sm& sm, PortQueue& port, Cycle now) {
+  size_t left = 0;
+  while (left < port.leaving.size() && port.leaving[left].passed <= now &&
+         port.unacknowledged <= port.leaving_bytes + port.window) {
+    port.leaving_bytes -= port.leaving[left++].bytes;
+    return_credit(sm, now);
   }
-  this->reply(sm, request, return_load(sm, request, arrival));
+  port.leaving.erase(port.leaving.begin(), port.leaving.begin() + static_cast<ptrdiff_t>(left));
+}
+
+void MemoryStage::take_store(Sm& sm, TransferUnderWay& transfer, Cycle now) {
+  MemoryRequest& request = transfer.request;
+  egress_.unacknowledged -= request.op->bytes;
+  release(sm, egress_, now);
+  charge_transfer(sm, request, transfer, transfer.late);
+  using enum SubCoreEvent::Kind;
+  sm.schedule(now, to_warp(request.op->behaviour == Behaviour::kBulkStore ? kBulkStored : kStored, request));
+}
+
+Cycle MemoryStage::l1_hit_at(const MemoryRequest& request) const {
+  return request.issued + request.queued + request.op->result_cycles;
+}
+
+void MemoryStage::take_load(Sm& sm, TransferUnderWay& transfer, Cycle now) {
+  MemoryRequest& request = transfer.request;
+  ingress_.unacknowledged -= request.op->bytes;
+  release(sm, ingress_, now);
+  const uint32_t latency = transfer.from_dram ? sm.spec().memory.dram_latency : sm.spec().memory.l2_hit_latency;
+  const Cycle way = std::max<Cycle>(latency, sm.spec().memory_transit + sm.spec().memory_reply) - sm.spec().memory_transit;
+  const Cycle passed = now - sm.spec().memory_reply;
+  const Cycle hit = l1_hit_at(request);
+  const Cycle arrival = std::max(hit, passed + way);
+  charge_transfer(sm, request, transfer, arrival - std::max(hit, passed - transfer.late + way));
+  load_arrives(sm, request, arrival);
+}
+
+void MemoryStage::load_arrives(Sm& sm, MemoryRequest& request, Cycle arrival) {
+  if (request.op->behaviour == Behaviour::kCopyAsync) {
+    sm.schedule(arrival, to_warp(SubCoreEvent::Kind::kAsyncCopied, request));
+    return reply(sm, request, arrival);
+  }
+  reply(sm, request, return_load(sm, request, arrival));
 }
 
 // Back to the register file. Returns when the last register has come.
@@ -150,31 +194,31 @@ void MemoryStage::start_bulk(Sm& sm, Cycle now) {
 
 void MemoryStage::copy_bulk(Sm& sm, MemoryRequest& request, Cycle now) { ask_memory(sm, request, now); }
 
-void MemoryStage::pass_bulk(Sm& sm, TransferUnderWay& transfer, const Reply& reply) {
+void MemoryStage::take_bulk(Sm& sm, TransferUnderWay& transfer, Cycle now) {
   MemoryRequest& request = transfer.request;
   const MicroOp& op = *request.op;
-  charge_transfer(sm, request, reply, reply.transferred - reply.uncontended);
+  charge_transfer(sm, request, transfer, transfer.late);
   const uint32_t latency = transfer.from_dram ? sm.spec().memory.bulk_dram_latency : sm.spec().memory.bulk_hit_latency;
-  sm.schedule(reply.transferred + latency, BarrierEvent{.kind = BarrierEvent::Kind::kBytes,
-                                                        .cta = static_cast<uint16_t>(request.cta),
-                                                        .barrier = static_cast<uint16_t>(op.barrier),
-                                                        .stage = request.stage,
-                                                        .serial = request.cta_serial,
-                                                        .value = op.bytes,
-                                                        .delay = request.delay});
+  const Cycle passed = now - sm.spec().memory_reply;
+  sm.schedule(std::max(passed + latency, now), BarrierEvent{.kind = BarrierEvent::Kind::kBytes,
+                                                            .cta = static_cast<uint16_t>(request.cta),
+                                                            .barrier = static_cast<uint16_t>(op.barrier),
+                                                            .stage = request.stage,
+                                                            .serial = request.cta_serial,
+                                                            .value = op.bytes,
+                                                            .delay = request.delay});
 }
 
 // ---- between the chip's memory and rates of its own
 
 // What has been asked for at the SM's own rates arrives as it would have; what is asked for next comes behind it.
-void MemoryStage::join_chip(Sm& sm, Cycle now, uint64_t sms) {
+ChipMemory::Backlog MemoryStage::join_chip(const Sm& sm, Cycle now) {
   // Classes that have run apart are not all at the same time.
-  sm.chip()->open_lane(now, sm.lane(), sms, memory_.backlog(std::max(now, sm.state().now)));
+  return memory_.backlog(std::max(now, sm.state().now));
 }
 
-// All that the chip was asked for has been given back (transferred).
+// All that the chip was asked for has been given back (passes).
 void MemoryStage::leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog) {
-  transfers_.clear();
   memory_.set_rates(now, rates);
   memory_.set_backlog(now, backlog);
 }

@@ -56,15 +56,46 @@ void MemoryStage::visit_queues(Sm& sm, StateVisitor& visitor) {
   }
 }
 
+void MemoryStage::visit_replies(Sm& sm, StateVisitor& visitor) {
+  visitor.value("replies", replies_.size());
+  for (ComingReply& coming : replies_) {
+    [[maybe_unused]] const auto& [at, sequence, number] = coming;
+    TransferUnderWay& transfer = transfers_[coming.transfer];
+    [[maybe_unused]] const auto& [request, own_sequence, from_dram, under_way, late, slowest, lost] = transfer;
+    visitor.time("reply_at", coming.at);
+    visit_request(sm, transfer.request, visitor);
+    visitor.value("reply_from_dram", transfer.from_dram);
+    visitor.value("reply_late", transfer.late);
+    visitor.value("reply_slowest", static_cast<uint64_t>(transfer.slowest));
+    visitor.value("reply_culprits", transfer.lost.size());
+    for (const uint64_t each : transfer.lost) visitor.value("reply_lost", each);
+  }
+  if (!visitor.recording() && !replies_.empty()) next_reply_ = replies_.front().at;
+  ingress_.visit(visitor);
+  egress_.visit(visitor);
+}
+
+void PortQueue::visit(StateVisitor& visitor) {
+  // Every field. leaving_bytes are those of leaving; window is constant.
+  visitor.value("leaving", leaving.size());
+  for (LeavingRequest& request : leaving) {
+    [[maybe_unused]] const auto& [bytes, passed] = request;
+    visitor.value("leaving_bytes", request.bytes);
+    visitor.time("leaving_passed", request.passed);
+  }
+  visitor.value("unacknowledged", unacknowledged);
+}
+
 // A load's last byte may come up to the transit time before the request is served, and takes cycles of the way back before that.
 Cycle MemoryStage::return_margin(const Sm& sm) const { return sm.spec().memory_transit + longest_return_; }
 
 void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
-  // Every field. Not visited: data_head, the place of a ring's first entry; longest_return, a constant; transfers, which there are
-  // only where the chip's memory is shared, where no key is taken.
+  // Every field. Not visited: data_head, the place of a ring's first entry; longest_return, a constant; asked, the next name;
+  // free_transfers, names that are free; transfers that the chip's memory serves: no key is taken while it is shared.
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, credits, stage, arbitration_at, last_sub_core, data,
                           data_at, bulk_free, bulk_queue, outbound, returns, longest_return, bulk_history, stage_history,
-                          data_history, to_dram, in_l1, transfers] = *this;
+                          data_history, to_dram, in_l1, transfers, free_transfers, asked, replies, next_reply, ingress, egress] =
+      *this;
   Cycle ready = visitor.now();
   for (const MemoryQueue& queue : queues_) {
     if (queue.size > 0) ready = std::min(ready, queue.front().ready);
@@ -96,6 +127,7 @@ void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
     for (SpreadShare& share : streams) share.visit(visitor, "l1_fraction");
   }
   memory_.visit(visitor);
+  visit_replies(sm, visitor);
 }
 
 }  // namespace warpfold::sim

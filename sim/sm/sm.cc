@@ -43,13 +43,14 @@ Sm::Sm(const Sm& other) : Sm(other.spec_, other.state_) {
 }
 
 Cycle Sm::next_time() const {
-  Cycle next = state_.events.next_time();
+  Cycle next = earlier(state_.events.next_time(), state_.memory.next_reply());
   for (const SubCore& sub_core : state_.sub_cores) next = earlier(next, sub_core.next());
   return next;
 }
 
 void Sm::step(Cycle now) {
   state_.now = now;
+  if (state_.memory.next_reply() == now) state_.memory.take_replies(*this, now);
   while (state_.events.next_time() == now) {
     const Event event = state_.events.pop();
     std::visit([&](const auto& each) { handle(*this, each, now); }, event);
@@ -65,29 +66,13 @@ Cycle Sm::run(Cycle limit) {
     if (next >= limit || (control_.launch_ended | control_.paused | (control_.shared & control_.may_diverge))) return next;
     if (next >= observation_.next_sample) sample_use(*this, next);
     step(next);
-    if (state_.loop_end && observer_ != nullptr) tell_observer(limit);
+    if (state_.loop_end && observer_ != nullptr && !shares_memory_) tell_observer(limit);
   }
-}
-
-Cycle Sm::run_to_access(Cycle limit) {
-  control_.begin();
-  Cycle next = next_time();
-  if (next == kNever) return next;
-  Cycle passed = 0;  // nothing that was asked for passes before
-  do {
-    stop_if_wanted();
-    if (next >= observation_.next_sample) sample_use(*this, next);
-    step(next);
-    next = next_time();
-    if (passed == 0) passed = std::min(limit, chip_->earliest(lane_));
-  } while (next < passed && next < state_.memory.next_access() && !control_.launch_ended &&
-           !(control_.shared && control_.may_diverge));
-  return next;
 }
 
 void Sm::tell_observer(Cycle limit) {
   // A cycle with events left, or with a sub-core that another one's issue has woken, is not over.
-  if (state_.events.next_time() <= state_.now) return;
+  if (state_.events.next_time() <= state_.now || state_.memory.next_reply() <= state_.now) return;
   if (std::ranges::any_of(state_.sub_cores, [&](const auto& sub_core) { return sub_core.next() <= state_.now; })) return;
   state_.loop_end = false;
   observer_->loop_ended(*this, state_.now + 1, limit);

@@ -39,8 +39,8 @@ class SmObserver {
 //   sm_observation   timeline, issue log, report of what waits
 //   sm_snapshot      what folding and sampling read of the state and change in it
 //
-// A unit's state lies in SmState; its verbs take the SM. Order within a cycle: events (replies, completions, releases) first, then
-// the sub-cores in order of their index.
+// A unit's state lies in SmState; its verbs take the SM. Order within a cycle: replies of L2 and DRAM, events (completions,
+// releases, CTAs that end), then the sub-cores in order of their index.
 class Sm {
  public:
   Sm(const Spec& spec, std::vector<SmLaunch> launches);
@@ -51,10 +51,14 @@ class Sm {
   Sm& operator=(const Sm&) = delete;
 
   const Spec& spec() const { return spec_; }
-  // L2 and DRAM that it shares with other SMs, and its lane there; none: it has rates of its own.
-  ChipMemory* chip() const { return chip_; }
-  size_t lane() const { return lane_; }
-  void share(ChipMemory* chip, size_t lane) { chip_ = chip, lane_ = lane; }
+  // The SM shares L2 and DRAM with other SMs: its requests wait in the outbox for ChipMemory. Else it has rates of its own.
+  bool shares_memory() const { return shares_memory_; }
+  void share_memory(bool shares) { shares_memory_ = shares; }
+  struct Asked {
+    Cycle at = 0;
+    ChipMemory::Request request;
+  };
+  std::vector<Asked>& outbox() { return outbox_; }                    // in order of time
   const std::vector<int>& placement_order() const { return order_; }  // launches: CTAs of the first are placed first
   bool passes_on() const { return passes_on_; }                       // some warp may wait for what has been held up
 
@@ -89,10 +93,6 @@ class Sm {
   // Runs while the next thing to do lies before `limit` and until a launch's last CTA has ended, or as control() says; returns the
   // time of the next thing to do (kNever: nothing is pending).
   Cycle run(Cycle limit);
-  // The same for an SM beside others: does the next thing whatever it is, then goes on while what it does concerns no other SM,
-  // which is until something may ask L2 or DRAM for bandwidth or what was asked for may have passed. Called in order of the times
-  // returned, the SMs reach the memory that they share in order of time.
-  Cycle run_to_access(Cycle limit);
   // The time of the next thing to do; kNever: nothing is pending.
   Cycle next_time() const;
   RunControl& control() { return control_; }
@@ -104,6 +104,7 @@ class Sm {
 
   // ---- look
 
+  // None looks at an SM that shares L2 and DRAM: its state is not all that decides its future.
   void observe_with(SmObserver& observer) { observer_ = &observer; }
   Observation& observation() { return observation_; }
   const Observation& observation() const { return observation_; }
@@ -119,8 +120,8 @@ class Sm {
   void tell_observer(Cycle limit);
 
   const Spec& spec_;
-  ChipMemory* chip_ = nullptr;  // outlives it
-  size_t lane_ = 0;
+  bool shares_memory_ = false;
+  std::vector<Asked> outbox_{};
   SmState state_;
   const std::vector<int> order_;
   const bool passes_on_;

@@ -76,6 +76,9 @@ struct Spec {
   uint32_t cta_turnaround = 0;
   uint32_t kernel_launch = 0;
   MemorySpec memory;
+  // Cycles after a transfer has passed L2 and DRAM before its SM learns of it: what is left of the shortest latency when requests
+  // have reached memory and loads need the way back to the register file. Derived.
+  uint32_t memory_reply = 1;
 
   bool operator==(const Spec&) const = default;
 

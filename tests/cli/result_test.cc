@@ -172,7 +172,7 @@ TEST_F(Results, InCsvHaveOneRowForEachKernel) {
 
 TEST_F(Results, ForPeopleNameStatesResourcesAndCulprits) {
   const Ended result = run({"simulate", "s.textproto"});
-  EXPECT_THAT(result.out, AllOf(testing::StartsWith("s on H100 SXM5 80GB takes 1.23 us under policy CONCURRENT.\n"),
+  EXPECT_THAT(result.out, AllOf(testing::StartsWith("s on H100 SXM5 80GB takes 1.27 us under policy CONCURRENT.\n"),
                                 HasSubstr("\nKernels\n"), HasSubstr("\nWarp states, %"), HasSubstr("\nResources, %"),
                                 HasSubstr("\nContention ledger"), HasSubstr("itself")));
 }
@@ -194,7 +194,7 @@ TEST_F(Results, OfPoliciesStandSideBySide) {
   const std::vector<std::string> compare{"compare", "s.textproto", "--policies", "sequential,concurrent,carve_out"};
   const Ended table = run(compare);
   EXPECT_EQ(table.exit_code, 0) << table.err;
-  EXPECT_THAT(table.out, testing::StartsWith("Run the kernels side by side (CONCURRENT): 1.23 us, "));
+  EXPECT_THAT(table.out, testing::StartsWith("Run the kernels side by side (CONCURRENT): 1.27 us, "));
   const std::vector<std::string> lines = lines_of(table.out.substr(table.out.find("policy  ")));
   ASSERT_GE(lines.size(), 4);
   EXPECT_THAT(lines[0], AllOf(HasSubstr("policy  "), HasSubstr("rank"), HasSubstr("speed-up"), HasSubstr("first slowdown"),

@@ -98,7 +98,7 @@ TEST_F(WhatIf, SaysWhichMachinesTheScenarioDoesNotRunOn) {
 
 TEST_F(WhatIf, DrawsATornadoForPeopleAndARowForEachKernelForFiles) {
   const std::string text = run({"whatif", kPair, "--resources", "tensor,fp64"}).out;
-  EXPECT_THAT(text, AllOf(StartsWith("No resource makes the run faster by itself. Largest slowdown: tensor x 0.5 makes it 0.551"),
+  EXPECT_THAT(text, AllOf(StartsWith("No resource makes the run faster by itself. Largest slowdown: tensor x 0.5 makes it 0.552"),
                           HasSubstr("slower|faster"), HasSubstr("-----"),
                           HasSubstr("tensor x 2 is slower: The random numbers take"), HasSubstr("with: fp64.\n")));
   const std::string csv = run({"whatif", kPair, "--resources", "tensor,fp64", "--format", "csv"}).out;

@@ -137,6 +137,9 @@ const std::set<std::string> kFields = {
     "launch_has_ctas_left",
     "launch_ready",
     "launch_started",
+    "leaving",
+    "leaving_bytes",
+    "leaving_passed",
     "long_counters",
     "mbarrier_arrivals_left",
     "mbarrier_arrived",
@@ -168,6 +171,13 @@ const std::set<std::string> kFields = {
     "queue_size",
     "read_port",
     "register_cache",
+    "replies",
+    "reply_at",
+    "reply_culprits",
+    "reply_from_dram",
+    "reply_late",
+    "reply_lost",
+    "reply_slowest",
     "request_cta",
     "request_cta_lives",
     "request_enqueued",
@@ -202,6 +212,7 @@ const std::set<std::string> kFields = {
     "tentative",
     "timer_warps",
     "timers",
+    "unacknowledged",
     "update_reads",
     "update_writes",
     "warp_cta",
@@ -234,7 +245,7 @@ class Requests : public sim::KeyFilter, public sim::SmObserver {
  public:
   bool keeps(const char* name, uint64_t word) override {
     const std::string_view field = name;
-    if (field == "queue_size" || field == "data_queue_size" || field == "bulk_queue_size") queued_ += word;
+    if (field == "queue_size" || field == "data_queue_size" || field == "bulk_queue_size" || field == "replies") queued_ += word;
     if (field == "bulk_queue_size") bulk += word;
     shown_ += field == "request_op" ? 1 : 0;
     return false;

@@ -270,9 +270,9 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 queued, delay] = sim::MemoryRequest{};
   [[maybe_unused]] const auto& [owner, warpgroup, columns, a_in_registers, commit, c_lost, assembled, completion, writes_begun,
                                 reads_begun, update, reads_before] = sim::WgmmaCommand{};
-  EXPECT_EQ(sizeof(sim::SmState), 22008);
+  EXPECT_EQ(sizeof(sim::SmState), 22168);
   EXPECT_EQ(sizeof(sim::SubCore), 3904);
-  EXPECT_EQ(sizeof(sim::MemoryStage), 4848);
+  EXPECT_EQ(sizeof(sim::MemoryStage), 5008);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 9832);
   EXPECT_EQ(sizeof(sim::Tcgen05Unit), 4712);
   EXPECT_EQ(sizeof(sim::MemoryShare), 2968);

@@ -126,6 +126,23 @@ TEST(WholeChip, OfOneSmIsTheClassViewBitForBit) {
   }
 }
 
+// SMs of five CTAs and of four, which meet in L2 and DRAM in both views.
+TEST(WholeChip, DoesNotDependOnTheNumberOfThreads) {
+  const configs::Gpu gpu = chip(8);
+  const traces::Kernel load = stream(37, 50, "read dram=1/3");
+  const traces::Kernel copy = bulk(11, 40);
+  const std::vector<sim::Launch> launches{launch(load, 0), launch(copy, 1)};
+  for (const bool all_sms : {true, false}) {
+    const auto on = [&](unsigned threads) {
+      return counters(
+          *sim::simulate(gpu, launches, {.all_sms = all_sms, .threads = threads, .fold = {.mode = sim::FoldMode::kExact}}));
+    };
+    const std::vector<uint64_t> one = on(1);
+    EXPECT_EQ(on(2), one);
+    EXPECT_EQ(on(7), one);
+  }
+}
+
 TEST(WholeChip, SimulatesEverySmThatReceivesACta) {
   const traces::Kernel few = arithmetic(5, 10);
   const sim::Outcome of_classes = classes(chip(8), few);

@@ -36,8 +36,8 @@ class Chip {
     }
     memory_.emplace(spec_.memory, sms_.size(), launches.size());
     for (size_t s = 0; s < sms_.size(); ++s) {
-      sms_[s]->share(&*memory_, s);
-      sms_[s]->memory().join_chip(*sms_[s], 0, 1);
+      sms_[s]->share_memory(true);
+      memory_->open_lane(0, s, 1, sms_[s]->memory().join_chip(*sms_[s], 0));
     }
     next_.assign(sms_.size(), kNever);
   }
@@ -48,6 +48,8 @@ class Chip {
       deliver(now);
       for (size_t s = 0; s < sms_.size(); ++s) {
         while (next_[s] == now) next_[s] = sms_[s]->run(now + 1);
+        for (sim::Sm::Asked& asked : sms_[s]->outbox()) memory_->request(asked.at, s, asked.request);
+        sms_[s]->outbox().clear();
       }
       release();
     }
@@ -63,7 +65,7 @@ class Chip {
       sim::ChipMemory::Passed passed;
       if (!memory_->pop(passed)) continue;
       sim::Sm& sm = *sms_[passed.lane];
-      sm.memory().transferred(sm, passed.transfer, passed.reply);
+      sm.memory().passes(sm, passed.transfer, passed.reply);
       next_[passed.lane] = sm.next_time();
     }
   }

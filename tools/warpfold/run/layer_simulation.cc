@@ -102,9 +102,12 @@ Outcome<std::vector<SimulatedLaunch>> simulate_scenario(configs::Scenario scenar
   if (!planned) return none(planned.error());
   const configs::Gpu gpu = gpu_of(planned->scenario);
   const std::shared_ptr<sim::RunCache> known = known_runs();
-  const auto outcome = sim::simulate(
-      gpu, make_launches(planned->plan),
-      {.serialise = in_turn, .all_sms = request.how.all_sms, .fold = request.how.folding.options, .run_cache = known.get()});
+  const auto outcome = sim::simulate(gpu, make_launches(planned->plan),
+                                     {.serialise = in_turn,
+                                      .all_sms = request.how.all_sms,
+                                      .threads = request.how.threads,
+                                      .fold = request.how.folding.options,
+                                      .run_cache = known.get()});
   if (!outcome) return std::unexpected(Failure(outcome.error()));
   if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
   std::vector<SimulatedLaunch> launches;

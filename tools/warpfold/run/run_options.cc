@@ -74,6 +74,10 @@ void add_run_options(Options& options, const std::string& fold_error) {
                 "--fold auto or off). All SMs with requests share L2 and DRAM in both modes");
   options.add()("jobs,j", boost::program_options::value<std::string>()->default_value("0")->value_name("N"),
                 "simulations at a time; 0: one a core. Results do not depend on it");
+  options.add()(
+      "threads", boost::program_options::value<std::string>()->default_value("0")->value_name("N"),
+      "threads that run the SMs of one simulation, where several SMs meet in L2 and DRAM; 0: one a core with --sms all, else "
+      "one. Results do not depend on it");
 }
 
 Outcome<RunOptions> run_options(const Options& options) {
@@ -82,10 +86,18 @@ Outcome<RunOptions> run_options(const Options& options) {
   const auto all_sms = all_sms_option(options);
   if (!all_sms) return std::unexpected(all_sms.error());
   constexpr uint32_t kMostJobs = 1024;
+  constexpr uint32_t kMostThreads = 256;
   const auto jobs = options.number("jobs", 0, kMostJobs);
   if (!jobs) return std::unexpected(jobs.error());
-  return RunOptions{
-      .folding = *folding, .all_sms = *all_sms, .jobs = *jobs > 0 ? *jobs : std::max(1U, std::thread::hardware_concurrency())};
+  const auto threads = options.number("threads", 0, kMostThreads);
+  if (!threads) return std::unexpected(threads.error());
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  return RunOptions{.folding = *folding,
+                    .all_sms = *all_sms,
+                    .jobs = *jobs > 0 ? *jobs : cores,
+                    .threads = *threads > 0 ? *threads
+                               : *all_sms   ? cores
+                                            : 1};
 }
 
 }  // namespace warpfold::cli

@@ -79,6 +79,7 @@ Outcome<sim::Outcome> Runner::simulate(const Simulation& simulation, const std::
                                        const sim::FoldOptions& fold) const {
   sim::Options options{.serialise = simulation.serialise,
                        .all_sms = options_.all_sms,
+                       .threads = options_.threads,
                        .account = options_.account,
                        .fold = fold,
                        .timeline = simulation.timeline,

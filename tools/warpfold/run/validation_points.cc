@@ -94,8 +94,9 @@ Outcome<configs::SimulatedPoint> ValidationPoints::simulate(const Point& point) 
     if (!results) return std::unexpected(results.error());
     return simulated_point(results->front());
   }
-  const auto outcome = sim::simulate(planned->scenario.gpu(), make_launches(planned->plan),
-                                     {.serialise = planned->plan.serialise, .all_sms = how_.all_sms, .fold = how_.folding.options});
+  const auto outcome = sim::simulate(
+      planned->scenario.gpu(), make_launches(planned->plan),
+      {.serialise = planned->plan.serialise, .all_sms = how_.all_sms, .threads = how_.threads, .fold = how_.folding.options});
   if (!outcome) return std::unexpected(Failure(outcome.error()));
   if (outcome->deadlocked) return std::unexpected(Failure(kDeadlock, outcome->deadlock.report));
   configs::Result result = make_result(planned->scenario, planned->plan, *outcome);
