@@ -132,7 +132,7 @@ void ChipSharing::deliver() {
 }
 
 // L2 and DRAM serve what the classes have asked for before `end`, in order of time. A transfer that passes in a cycle passes before
-// what is asked for in that cycle.
+// the requests of that cycle are served.
 void ChipSharing::exchange(Cycle end) {
   asked_of_chip_.clear();
   for (size_t m = 0; m < class_runs_.size(); ++m) {

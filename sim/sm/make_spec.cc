@@ -108,8 +108,9 @@ void set_capacities(const configs::SubCore& sub_core, const configs::Sm& sm, Spe
 
 // The widest load brings eight registers of 32 bits to each thread (LDG.E.256, PTX ISA 8.8, "ld").
 uint32_t memory_reply(const Spec& spec) {
-  // assumed: the way of a credit back through the crossbar, which nobody has published. From 16 to 128 cycles it moves decode
-  // attention's mean error by 1.6 points (docs/decisions/0037-quanta.md).
+  // fitted: a credit's way back through the crossbar, of which no measurement is published. Of 16, 32, 64, 128 and all cycles, 64
+  // was taken with the IPC of two decode CTAs on an H200 and the decode rows in view, which are no test of it
+  // (docs/decisions/0037-quanta.md).
   constexpr uint64_t kCredit = 64;
   constexpr uint64_t kWidestMilliBytes = 8 * 128 * 1000;
   const MemorySpec& memory = spec.memory;
