@@ -57,12 +57,17 @@ TEST(Import, GemmMultipliesAndCopiesAsTheGeneratorDoes) {
   }
 }
 
-// Other compiled code of the same tile: 64 x 64 a warp, three stages, 71.3 million warp instructions where the recording has 72.9.
+// Other compiled code of the same tile: 64 x 64 a warp, three stages, as many products and copies, fewer instructions around them.
+// It takes no longer than the recording, and saves no more of the time than of the instructions.
 TEST(Import, GemmTakesTheTimeOfTheGenerators) {
   const configs::Gpu gpu = a100();
   const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto", {}, workloads::caches_of(gpu));
   ASSERT_TRUE(imported);
-  EXPECT_NEAR(time_of(imported->kernel, a100()) / time_of(generated(kGemm), a100()), 1, 0.01);
+  const traces::Kernel recorded = generated(kGemm);
+  const double time = time_of(imported->kernel, a100()) / time_of(recorded, a100());
+  const auto issued = [](const traces::Kernel& kernel) { return static_cast<double>(traces::issued_instructions(kernel)); };
+  EXPECT_LE(time, 1);
+  EXPECT_GE(time, issued(imported->kernel) / issued(recorded));
 }
 
 TEST(Import, TriadTakesTheTimeOfTheGenerators) {
