@@ -16,8 +16,8 @@ class Alternating {
  public:
   __device__ explicit Alternating(unsigned thread) : a_(2 * thread + 1), b_(thread + 3) {
     for (int c = 0; c < kChains; ++c) {
-      first_[c] = static_cast<typename First::Register>(thread + c);
-      second_[c] = static_cast<typename Second::Register>(thread ^ c);
+      first_[c] = first_of<typename First::Register>(thread + c);
+      second_[c] = first_of<typename Second::Register>(thread ^ c);
     }
   }
   __device__ void step() {
@@ -29,7 +29,7 @@ class Alternating {
   }
   __device__ unsigned result() const {
     unsigned all = 0;
-    for (int c = 0; c < kChains; ++c) all ^= static_cast<unsigned>(first_[c]) ^ static_cast<unsigned>(second_[c]);
+    for (int c = 0; c < kChains; ++c) all ^= folded(first_[c]) ^ folded(second_[c]);
     return all;
   }
 

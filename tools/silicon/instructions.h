@@ -5,6 +5,20 @@
 // One instruction each, as PTX that ptxas makes that instruction of; `asm volatile` keeps every one.
 namespace silicon {
 
+// Both halves of a result: ptxas drops a half that nobody reads.
+template <typename Register>
+__device__ inline unsigned folded(Register value) {
+  if constexpr (sizeof(Register) == 8) return static_cast<unsigned>(value) ^ static_cast<unsigned>(value >> 32);
+  return static_cast<unsigned>(value);
+}
+
+// Where a chain begins: other numbers in every thread, also in the upper half.
+template <typename Register>
+__device__ inline Register first_of(unsigned value) {
+  if constexpr (sizeof(Register) == 8) return static_cast<Register>((static_cast<std::uint64_t>(value) + 2) << 32 | value);
+  return static_cast<Register>(value);
+}
+
 struct Alu {  // LOP3
   using Register = std::uint32_t;
   static constexpr const char* kName = "LOP3";
@@ -21,11 +35,13 @@ struct Imad {
   }
 };
 
-struct ImadWide {  // 32 x 32 + 64 -> 64
+// 32 x 32 -> 64, as Philox has it. The factors are the last result's halves: products that recur, ptxas computes once and adds up.
+// A 64-bit addend it takes out of the instruction.
+struct ImadWide {
   using Register = std::uint64_t;
   static constexpr const char* kName = "IMAD.WIDE";
-  __device__ static void run(Register& r, std::uint32_t a, std::uint32_t b) {
-    asm volatile("mad.wide.u32 %0, %1, %2, %0;" : "+l"(r) : "r"(a), "r"(b));
+  __device__ static void run(Register& r, std::uint32_t, std::uint32_t) {
+    asm volatile("{ .reg .u32 low, high; mov.b64 {low, high}, %0; mul.wide.u32 %0, low, high; }" : "+l"(r));
   }
 };
 
@@ -37,9 +53,9 @@ struct Ffma {
   }
 };
 
-struct Hfma2 {
+struct Hfma2 {  // ptxas takes both in turn
   using Register = std::uint32_t;
-  static constexpr const char* kName = "HFMA2";
+  static constexpr const char* kName = "HFMA2 and HFMA2.MMA in turn";
   __device__ static void run(Register& r, std::uint32_t a, std::uint32_t b) {
     asm volatile("fma.rn.f16x2 %0, %0, %1, %2;" : "+r"(r) : "r"(a), "r"(b));
   }

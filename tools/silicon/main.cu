@@ -16,12 +16,27 @@ struct Benchmark {
 };
 
 constexpr std::array kBenchmarks{
-    Benchmark{"pipes", silicon::measure_pipes},       Benchmark{"ffma_registers", silicon::measure_ffma_registers},
-    Benchmark{"co_issue", silicon::measure_co_issue}, Benchmark{"barriers", silicon::measure_barriers},
-    Benchmark{"launches", silicon::measure_launches}, Benchmark{"memory", silicon::measure_memory},
-    Benchmark{"wgmma", silicon::measure_wgmma},       Benchmark{"wgmma_order", silicon::measure_wgmma_order},
-    Benchmark{"philox", silicon::measure_philox},     Benchmark{"gemm", silicon::measure_gemm},
-    Benchmark{"cublas", silicon::measure_cublas},     Benchmark{"co_run", silicon::measure_co_run},
+    Benchmark{"pipes", silicon::measure_pipes},
+    Benchmark{"ffma_registers", silicon::measure_ffma_registers},
+    Benchmark{"co_issue", silicon::measure_co_issue},
+    Benchmark{"barriers", silicon::measure_barriers},
+    Benchmark{"launches", silicon::measure_launches},
+    Benchmark{"dispatch", silicon::measure_dispatch},
+    Benchmark{"memory", silicon::measure_memory},
+    Benchmark{"l1", silicon::measure_l1},
+    Benchmark{"l2_latency", silicon::measure_l2_latency},
+    Benchmark{"sms", silicon::measure_sms},
+    Benchmark{"dram_mix", silicon::measure_dram_mix},
+    Benchmark{"atomics", silicon::measure_atomics},
+    Benchmark{"wgmma", silicon::measure_wgmma},
+    Benchmark{"wgmma_order", silicon::measure_wgmma_order},
+    Benchmark{"arbiters", silicon::measure_arbiters},
+    Benchmark{"mma_rounds", silicon::measure_mma_rounds},
+    Benchmark{"philox", silicon::measure_philox},
+    Benchmark{"gemm", silicon::measure_gemm},
+    Benchmark{"cublas", silicon::measure_cublas},
+    Benchmark{"co_run", silicon::measure_co_run},
+    Benchmark{"co_run_memory", silicon::measure_co_run_memory},
 };
 
 bool wanted(const Benchmark& benchmark, int argc, char** argv) {

@@ -7,8 +7,9 @@
 
 namespace silicon {
 
-// What the driver's library reads of a GPU; 0 where it does not. The library is looked for when the program runs, so that the kit
-// needs nothing of it to be built.
+// What the driver's library reads of a GPU; 0 where it does not. Power is the latest sample (one in some 20 ms), not the average
+// over a second that nvmlDeviceGetPowerUsage gives: a row of less than that says little of its own power. The library is looked for
+// when the program runs, so that the kit needs nothing of it to be built.
 struct Reading {
   double clock_mhz = 0;
   double power_w = 0;
@@ -32,14 +33,32 @@ class Nvml {
     unsigned value = 0;
     const auto clock = find<unsigned (*)(void*, unsigned, unsigned*)>("nvmlDeviceGetClockInfo");
     if (clock != nullptr && clock(device_, kSmClock, &value) == 0) is.clock_mhz = value;
-    const auto power = find<unsigned (*)(void*, unsigned*)>("nvmlDeviceGetPowerUsage");
-    if (power != nullptr && power(device_, &value) == 0) is.power_w = value / 1e3;
+    is.power_w = power_w();
     const auto temperature = find<unsigned (*)(void*, unsigned, unsigned*)>("nvmlDeviceGetTemperature");
     if (temperature != nullptr && temperature(device_, kGpuSensor, &value) == 0) is.temperature_c = value;
     return is;
   }
 
+  double power_w() const {
+    if (device_ == nullptr) return 0;
+    FieldValue instant{};
+    instant.field = 186;  // NVML_FI_DEV_POWER_INSTANT
+    const auto fields = find<unsigned (*)(void*, int, FieldValue*)>("nvmlDeviceGetFieldValues");
+    if (fields == nullptr || fields(device_, 1, &instant) != 0 || instant.status != 0) return 0;
+    return static_cast<double>(instant.value & 0xffffffffU) / 1e3;
+  }
+
  private:
+  struct FieldValue {  // nvmlFieldValue_t
+    unsigned field;
+    unsigned scope;
+    long long timestamp;
+    long long latency_us;
+    unsigned type;
+    unsigned status;
+    unsigned long long value;
+  };
+
   template <typename Function>
   Function find(const char* name) const {
     return reinterpret_cast<Function>(dlsym(library_, name));

@@ -12,7 +12,7 @@ constexpr int kInstructions = 64;  // of a step, whatever the number of chains
 // The first register of a chain: for loads an address whose word is the address itself (LDS) or the lane's row (LDSM).
 template <typename Op>
 __device__ typename Op::Register first_value(unsigned thread, int chain) {
-  return static_cast<typename Op::Register>(thread + chain + 1);
+  return first_of<typename Op::Register>(thread + chain + 1);
 }
 __device__ unsigned shared_base(unsigned stride) {
   __shared__ unsigned words[128];
@@ -43,7 +43,7 @@ class Chains {
   }
   __device__ unsigned result() const {
     unsigned all = 0;
-    for (int c = 0; c < kChains; ++c) all ^= static_cast<unsigned>(registers_[c]);
+    for (int c = 0; c < kChains; ++c) all ^= folded(registers_[c]);
     return all;
   }
 

@@ -18,7 +18,7 @@ class Report {
       : device_(current_device()), nvml_(device_.bus_id), writer_(out, device_.name, source) {}
 
   const Device& device() const { return device_; }
-  Reading read() const { return nvml_.read(); }
+  double power_w() const { return nvml_.power_w(); }
 
   void add(Measurement is) {
     is.id = "K" + std::to_string(++rows_);
@@ -50,5 +50,14 @@ void measure_philox(Report& report);
 void measure_gemm(Report& report);
 void measure_cublas(Report& report);
 void measure_co_run(Report& report);
+void measure_co_run_memory(Report& report);
+void measure_arbiters(Report& report);
+void measure_mma_rounds(Report& report);
+void measure_dram_mix(Report& report);
+void measure_sms(Report& report);
+void measure_l2_latency(Report& report);
+void measure_l1(Report& report);
+void measure_dispatch(Report& report);
+void measure_atomics(Report& report);
 
 }  // namespace silicon

@@ -5,18 +5,32 @@
 // Kernels that share the chip: which SMs they may run on, work that CTAs take piece by piece, and when all that happened.
 namespace silicon {
 
+constexpr int kMaxSms = 256;
+
+__device__ inline unsigned sm_id() {
+  unsigned sm = 0;
+  asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
+  return sm;
+}
+
 struct SmRange {
   int first;
   int count;
 };
 
 __device__ inline bool may_run(const SmRange& sms) {
-  unsigned sm = 0;
-  asm volatile("mov.u32 %0, %smid;" : "=r"(sm));
-  return static_cast<int>(sm) >= sms.first && static_cast<int>(sm) < sms.first + sms.count;
+  const int sm = static_cast<int>(sm_id());
+  return sm >= sms.first && sm < sms.first + sms.count;
 }
 
-// In global memory, one for each kernel; all zero before a launch but for start_ns, which is the largest number.
+// A kernel's CTAs on one SM.
+struct SmSpan {
+  unsigned long long first_ns;  // first one's start
+  unsigned long long last_ns;   // last one's end
+  unsigned ctas;
+};
+
+// In global memory, one for each kernel: fresh_work() before a launch.
 struct SmWork {
   unsigned next;                // piece of work that no CTA has taken
   unsigned stop;                // set: take no more
@@ -29,6 +43,7 @@ struct SmWork {
   unsigned ended;         // CTAs that have ended
   long long cycles;       // of the first CTA that ended, on its SM
   unsigned long long ns;  // the same in nanoseconds
+  SmSpan on[kMaxSms];
 };
 
 __device__ inline void begin_work(SmWork& own, const SmWork* other) {
@@ -36,6 +51,9 @@ __device__ inline void begin_work(SmWork& own, const SmWork* other) {
   if (atomicAdd(&own.ctas, 1U) == 0 && other != nullptr)
     own.other_at_start = *reinterpret_cast<const volatile unsigned*>(&other->next);
   atomicMin(&own.start_ns, nanoseconds());
+  SmSpan& here = own.on[sm_id()];
+  atomicMin(&here.first_ns, nanoseconds());
+  atomicAdd(&here.ctas, 1U);
 }
 
 // The CTA that finishes the last piece notes how far the other kernel is and stops it.
@@ -50,7 +68,9 @@ __device__ inline void finish_piece(SmWork& own, SmWork* other, unsigned pieces)
 
 // The clock is that of the first CTA that ends.
 __device__ inline void end_work(SmWork& own, long long start, unsigned long long start_ns) {
-  if (threadIdx.x != 0 || atomicAdd(&own.ended, 1U) != 0) return;
+  if (threadIdx.x != 0) return;
+  atomicMax(&own.on[sm_id()].last_ns, nanoseconds());
+  if (atomicAdd(&own.ended, 1U) != 0) return;
   own.cycles = clock64() - start;
   own.ns = nanoseconds() - start_ns;
 }
@@ -58,7 +78,31 @@ __device__ inline void end_work(SmWork& own, long long start, unsigned long long
 inline SmWork fresh_work() {
   SmWork work{};
   work.start_ns = ~0ULL;
+  for (SmSpan& here : work.on) here.first_ns = ~0ULL;
   return work;
+}
+
+// Whether `first` had one CTA and `second` as many as said on every SM of the range, and those of `second` were there for at least
+// nine tenths of the time of `first`.
+inline bool ran_beside(const SmWork& first, const SmWork& second, const SmRange& sms, unsigned ctas) {
+  for (int sm = sms.first; sm < sms.first + sms.count; ++sm) {
+    const SmSpan& one = first.on[sm];
+    const SmSpan& other = second.on[sm];
+    if (one.ctas != 1 || other.ctas != ctas) return false;
+    const unsigned long long begin = std::max(one.first_ns, other.first_ns);
+    const unsigned long long end = std::min(one.last_ns, other.last_ns);
+    if (end < begin || 10 * (end - begin) < 9 * (one.last_ns - one.first_ns)) return false;
+  }
+  return true;
+}
+
+// Shared memory as large as it gets, whatever the kernel needs: kernels that ask for different sizes do not share an SM.
+template <typename Kernel>
+void prepare_shared_memory(Kernel kernel, std::size_t dynamic_bytes) {
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(dynamic_bytes)),
+        "shared memory");
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+        "a carve-out");
 }
 
 }  // namespace silicon

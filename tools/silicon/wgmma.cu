@@ -22,11 +22,6 @@ struct FloodTime {
 struct NoFlood {
   static constexpr const char* kName = "nothing";
 };
-struct Mov {
-  using Register = std::uint32_t;
-  static constexpr const char* kName = "MOV32I";
-  __device__ static void run(Register& r, std::uint32_t, std::uint32_t) { asm volatile("mov.u32 %0, 0x12345;" : "=r"(r)); }
-};
 struct Ffma3 {  // three fresh registers
   using Register = float;
   static constexpr const char* kName = "FFMA, 3 fresh registers";
@@ -75,7 +70,7 @@ __global__ void __launch_bounds__(256, 1) multiply_beside(LoopTime* times, Flood
     if (all == 1.5F) *sink = all;
   } else if constexpr (!std::is_same_v<Flood, NoFlood>) {
     typename Flood::Register r[16];
-    for (int i = 0; i < 16; ++i) r[i] = static_cast<typename Flood::Register>(threadIdx.x + i);
+    for (int i = 0; i < 16; ++i) r[i] = first_of<typename Flood::Register>(threadIdx.x + i);
     const auto own = static_cast<unsigned>(__cvta_generic_to_shared(shared + threadIdx.x));
     if constexpr (std::is_same_v<Flood, Lds>) {
       for (int i = 0; i < 16; ++i) r[i] = own;
@@ -90,7 +85,7 @@ __global__ void __launch_bounds__(256, 1) multiply_beside(LoopTime* times, Flood
     }
     if (threadIdx.x == 128) floods[blockIdx.x] = {clock64() - start, count};
     float all = 0;
-    for (int i = 0; i < 16; ++i) all += static_cast<float>(r[i]);
+    for (int i = 0; i < 16; ++i) all += static_cast<float>(folded(r[i]));
     if (all == 1.5F) *sink = all;
   }
 }
@@ -139,7 +134,6 @@ void measure_floods(Report& report, double alone) {
   measure<kColumns, Source::kShared, Type::kBf16, ImadWide>(report, alone);
   measure<kColumns, Source::kShared, Type::kBf16, Ffma>(report, alone);
   measure<kColumns, Source::kShared, Type::kBf16, Ffma3>(report, alone);
-  measure<kColumns, Source::kShared, Type::kBf16, Mov>(report, alone);
   measure<kColumns, Source::kShared, Type::kBf16, Mufu>(report, alone);
   measure<kColumns, Source::kShared, Type::kBf16, Shfl>(report, alone);
   measure<kColumns, Source::kShared, Type::kBf16, Lds>(report, alone);

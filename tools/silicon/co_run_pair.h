@@ -1,0 +1,197 @@
+#pragma once
+
+#include <iostream>
+
+#include "tools/silicon/gemm_bench.h"
+#include "tools/silicon/gemm_kernel.h"
+#include "tools/silicon/rates.h"
+#include "tools/silicon/report.h"
+
+// Our own GEMM and another kernel on two streams. The other one is started first, on a share of each SM that leaves the GEMM room
+// (shared memory keeps it from taking more), or on SMs of its own; the GEMM runs beside it and stops it at its end. So the GEMM's
+// time and the work that the other one did meanwhile are of the same span. The GEMM repeats its product until power and clock have
+// settled.
+//
+// Three figures tell contention from power: slowdowns in time, slowdowns in cycles of the SMs, and the clock that the SMs counted.
+// A slowdown that is there in time and not in cycles is the clock's.
+namespace silicon {
+
+constexpr GemmShape kCoRunShape{8192, 8192, 8192};
+constexpr int kRepeats = 24;         // products: some 50 ms
+constexpr int kSpareCtas = 8;        // times the CTAs that run: those that fall on SMs that are not theirs end at once
+constexpr int kBesideThreads = 128;  // of the other kernel: one warp on each sub-core
+
+// The kernel beside the GEMM: takes pieces of work until `pieces` are taken or it is stopped. `parameter` is its own.
+struct BesideKernel {
+  std::string name;
+  void (*kernel)(std::uint32_t* data, unsigned pieces, unsigned parameter, SmRange sms, SmWork* own, SmWork* other);
+  std::uint32_t* data;
+  unsigned parameter;
+  std::string dims;  // of its rows
+};
+
+// Where the two kernels run.
+struct Placement {
+  const char* name;
+  SmRange gemm;
+  SmRange beside;
+  bool shared() const { return gemm.first == beside.first; }
+};
+
+struct Together {
+  double gemm_us = 0;
+  double gemm_mhz = 0;
+  double pieces_per_us = 0;  // of the other kernel
+  double beside_mhz = 0;
+  double power_w = 0;
+};
+
+class CoRunPair {
+ public:
+  CoRunPair(Report& report, const GemmData& data, BesideKernel beside)
+      : report_(report), data_(data), beside_(std::move(beside)), gemm_work_(1), beside_work_(1) {
+    prepare_shared_memory(gemm_kernel, kGemmSharedBytes);
+  }
+
+  // Whether an SM that has the GEMM has room for so many CTAs of the other kernel.
+  bool fits(const Placement& placement, int ctas) const {
+    return !placement.shared() ||
+           ctas_per_sm(needs(beside_.kernel, kBesideThreads, 0), left_by_gemm()) >= static_cast<std::uint32_t>(ctas);
+  }
+
+  // Slowdowns of both as rows. `ctas` of the other kernel on an SM, each with one warp on every sub-core.
+  void measure(const Placement& placement, int ctas) {
+    if (!fits(placement, ctas)) return;  // the GEMM's registers leave no room
+    const Together gemm = gemm_alone(placement);
+    const Together beside = beside_alone(placement, ctas, gemm.gemm_us);
+    const Together both = median([&] { return run(placement, ctas, true, kUnbounded); });
+    if (!together_) {
+      std::cerr << beside_.name << ": the two kernels were not together on every SM (" << placement.name << ", " << ctas << ")\n";
+      return;
+    }
+    const std::string dims = beside_.dims + ";warps_per_sub_core=" + std::to_string(ctas) + ";placement=" + placement.name +
+                             ";gemm_sms=" + std::to_string(placement.gemm.count) +
+                             ";beside_sms=" + std::to_string(placement.beside.count);
+    const auto both_ways = [&](const std::string& kernel, double in_time, double alone_mhz, double beside_mhz) {
+      add(kernel, dims, in_time, "slowdown", "x", beside_mhz, both.power_w);
+      add(kernel, dims, in_time * beside_mhz / alone_mhz, "slowdown in cycles", "x", beside_mhz, both.power_w);
+    };
+    both_ways("GEMM beside " + beside_.name, slowdown(both.gemm_us, gemm.gemm_us), gemm.gemm_mhz, both.gemm_mhz);
+    both_ways(beside_.name + " beside GEMM", beside.pieces_per_us / both.pieces_per_us, beside.beside_mhz, both.beside_mhz);
+    add("GEMM alone", dims, gemm.gemm_us / kRepeats, "median time", "us", gemm.gemm_mhz, gemm.power_w);
+    add(beside_.name + " alone", dims, 1e3 * beside.pieces_per_us, "pieces of work", "1/ms", beside.beside_mhz, beside.power_w);
+  }
+
+ private:
+  static constexpr unsigned kUnbounded = 1U << 30;
+
+  Together gemm_alone(const Placement& placement) {
+    return median([&] { return run(placement, 0, true, 0); });
+  }
+  // For as long as the GEMM takes, so that both meet the same clock and temperature.
+  Together beside_alone(const Placement& placement, int ctas, double us) {
+    const auto few = static_cast<unsigned>(placement.beside.count * ctas) * 100;
+    const Together probe = run(placement, ctas, false, few);
+    const unsigned pieces = std::max(few, static_cast<unsigned>(probe.pieces_per_us * us));
+    return median([&] { return run(placement, ctas, false, pieces); });
+  }
+
+  // Without the GEMM, the other kernel ends after `pieces`.
+  Together run(const Placement& placement, int ctas, bool gemm, unsigned pieces) {
+    const std::uint32_t padding = padding_of(placement, ctas);
+    prepare_shared_memory(beside_.kernel, padding);
+    gemm_work_.write({fresh_work()});
+    beside_work_.write({fresh_work()});
+    const int sms = report_.device().sms;
+    const int spare = placement.shared() ? 1 : kSpareCtas;
+    if (ctas > 0)
+      beside_.kernel<<<spare * sms * ctas, kBesideThreads, padding, first_.get()>>>(beside_.data, pieces, beside_.parameter,
+                                                                                    placement.beside, beside_work_.get(), nullptr);
+    if (gemm)
+      gemm_kernel<<<spare * sms, kGemmThreads, kGemmSharedBytes, second_.get()>>>(
+          data_.a.get(), data_.b.get(), data_.c.get(), kCoRunShape.m, kCoRunShape.n, kCoRunShape.k, kRepeats, placement.gemm,
+          gemm_work_.get(), ctas > 0 ? beside_work_.get() : nullptr);
+    check(cudaGetLastError(), "co-run");
+    Together is;
+    while (cudaStreamQuery(gemm ? second_.get() : first_.get()) == cudaErrorNotReady) is.power_w = report_.power_w();
+    check(cudaDeviceSynchronize(), "co-run");
+    const SmWork of_gemm = gemm_work_.read().front();
+    const SmWork of_beside = beside_work_.read().front();
+    is.gemm_us = gemm ? static_cast<double>(of_gemm.end_ns - of_gemm.start_ns) / 1e3 : 0;
+    is.gemm_mhz = gemm ? mhz_of(static_cast<double>(of_gemm.cycles), static_cast<double>(of_gemm.ns)) : 0;
+    if (ctas == 0) return is;
+    const double us = gemm ? is.gemm_us : static_cast<double>(of_beside.end_ns - of_beside.start_ns) / 1e3;
+    is.pieces_per_us = (gemm ? of_gemm.other_at_end - of_gemm.other_at_start : pieces) / us;
+    is.beside_mhz = mhz_of(static_cast<double>(of_beside.cycles), static_cast<double>(of_beside.ns));
+    if (gemm)
+      together_ = of_gemm.other_at_end > of_gemm.other_at_start &&
+                  (!placement.shared() || ran_beside(of_gemm, of_beside, placement.gemm, static_cast<unsigned>(ctas)));
+    return is;
+  }
+
+  // The same three times, after one that does not count: medians.
+  template <typename Run>
+  static Together median(Run run) {
+    run();
+    std::vector<Together> runs;
+    for (int r = 0; r < 3; ++r) runs.push_back(run());
+    const auto of = [&](double Together::*field) {
+      std::vector<double> values;
+      for (const Together& each : runs) values.push_back(each.*field);
+      return spread_of(values).median;
+    };
+    return {of(&Together::gemm_us), of(&Together::gemm_mhz), of(&Together::pieces_per_us), of(&Together::beside_mhz),
+            of(&Together::power_w)};
+  }
+
+  template <typename Kernel>
+  static CtaNeeds needs(Kernel kernel, int threads, std::size_t shared_memory) {
+    cudaFuncAttributes attributes{};
+    check(cudaFuncGetAttributes(&attributes, kernel), "a kernel's registers");
+    return {static_cast<std::uint32_t>(threads), static_cast<std::uint32_t>(attributes.numRegs),
+            static_cast<std::uint32_t>(shared_memory + attributes.sharedSizeBytes)};
+  }
+  SmLimits left_by_gemm() const { return left_by(1, needs(gemm_kernel, kGemmThreads, kGemmSharedBytes), report_.device().limits); }
+
+  // The other kernel gets no more CTAs on an SM than asked for because its shared memory, with the GEMM's, fills what is left.
+  // 128 bytes less for what it has of its own.
+  std::uint32_t padding_of(const Placement& placement, int ctas) const {
+    if (ctas == 0) return 0;
+    return padding_for(static_cast<std::uint32_t>(ctas), placement.shared() ? left_by_gemm() : report_.device().limits) - 128;
+  }
+
+  void add(const std::string& kernel, const std::string& dims, double value, const char* metric, const char* unit, double mhz,
+           double power_w) {
+    Measurement row;
+    row.category = "CORUN";
+    row.kernel = kernel;
+    row.dtype = "bf16";
+    row.m = std::to_string(kCoRunShape.m);
+    row.n = std::to_string(kCoRunShape.n);
+    row.k = std::to_string(kCoRunShape.k);
+    row.dims_other = dims;
+    row.metric = metric;
+    row.value = value;
+    row.unit = unit;
+    row.clock_mhz = mhz;
+    row.power_w = power_w;
+    report_.add(row);
+  }
+
+  Report& report_;
+  const GemmData& data_;
+  BesideKernel beside_;
+  Buffer<SmWork> gemm_work_;
+  Buffer<SmWork> beside_work_;
+  Stream first_;
+  Stream second_;
+  bool together_ = false;  // in the last run of both
+};
+
+// All SMs for both, or a quarter of them for the other kernel.
+inline std::vector<Placement> placements(int sms) {
+  const int quarter = sms / 4;
+  return {{"shared SMs", {0, sms}, {0, sms}}, {"disjoint SMs", {0, sms - quarter}, {sms - quarter, quarter}}};
+}
+
+}  // namespace silicon

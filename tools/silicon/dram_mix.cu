@@ -1,0 +1,75 @@
+// Bandwidth of DRAM over the share of writes, and over how many bytes in a row are read or written.
+
+#include "tools/silicon/rates.h"
+#include "tools/silicon/report.h"
+
+namespace silicon {
+namespace {
+
+constexpr int kThreads = 512;
+constexpr int kAhead = 8;
+constexpr std::size_t kBytes = std::size_t{1} << 30;  // of each of the two arrays
+
+// Which hundredth a run belongs to: runs are read or written in no order.
+__device__ unsigned hundredth(unsigned run) {
+  run = (run ^ run >> 16) * 0x7feb352dU;
+  run = (run ^ run >> 15) * 0x846ca68bU;
+  return (run ^ run >> 16) % 100;
+}
+
+// Each run of words is read from one array or written to the other one.
+__global__ void __launch_bounds__(kThreads)
+    mix(const uint4* from, uint4* to, unsigned words_of_run, unsigned percent_written, unsigned* sink) {
+  constexpr std::size_t kWords = kBytes / sizeof(uint4);
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  unsigned all = 0;
+  for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < kWords; i += stride * kAhead) {
+    uint4 x[kAhead];
+    bool writes[kAhead];
+#pragma unroll
+    for (int w = 0; w < kAhead; ++w) {
+      const std::size_t at = i + w * stride;
+      x[w] = make_uint4(1, 2, 3, 4);
+      writes[w] = hundredth(static_cast<unsigned>(at / words_of_run)) < percent_written;
+      if (at < kWords && !writes[w])
+        asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(x[w].x), "=r"(x[w].y), "=r"(x[w].z), "=r"(x[w].w)
+                     : "l"(from + at));
+    }
+#pragma unroll
+    for (int w = 0; w < kAhead; ++w) {
+      const std::size_t at = i + w * stride;
+      if (at < kWords && writes[w]) to[at] = x[w];
+      all ^= x[w].x ^ x[w].y ^ x[w].z ^ x[w].w;
+    }
+  }
+  if (all == 0x9e3779b9U) *sink = all;
+}
+
+}  // namespace
+
+void measure_dram_mix(Report& report) {
+  Buffer<uint4> from(kBytes / sizeof(uint4));
+  Buffer<uint4> to(kBytes / sizeof(uint4));
+  Buffer<unsigned> sink(1);
+  constexpr int kLaunches = 10;  // one behind the other, so that what L2 keeps of one is written back in the next
+  for (const unsigned bytes_of_run : {512U, 4096U, 65536U}) {
+    for (const unsigned percent : {0U, 10U, 25U, 33U, 50U, 75U, 100U}) {
+      const Spread us = time_us(5, [&](cudaStream_t on) {
+        for (int i = 0; i < kLaunches; ++i)
+          mix<<<4 * report.device().sms, kThreads, 0, on>>>(from.get(), to.get(), bytes_of_run / 16, percent, sink.get());
+      });
+      Measurement row;
+      row.category = "MEM";
+      row.kernel = "stream of reads and writes";
+      row.metric = "bandwidth";
+      row.value = gb_per_s(static_cast<double>(kBytes) * kLaunches, us.median);
+      row.unit = "GB/s";
+      row.dims_other = "percent_written=" + std::to_string(percent) + ";bytes_of_run=" + std::to_string(bytes_of_run) +
+                       ";bytes_of_array=" + std::to_string(kBytes);
+      report.add(row);
+    }
+  }
+}
+
+}  // namespace silicon

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+
+// One pass or more over arrays of 16-byte words, as many loads of a thread in flight as it takes to fill the way to memory.
+namespace silicon {
+
+constexpr int kStreamThreads = 512;
+constexpr int kStreamAhead = 8;  // words of a thread in flight
+
+enum class Access { kRead, kWrite, kCopy, kTriad };
+
+template <Access kAccess>
+static __global__ void __launch_bounds__(1024)
+    stream(const uint4* a, const uint4* b, uint4* c, std::size_t words, int passes, unsigned* sink) {
+  const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
+  unsigned all = 0;
+  for (int p = 0; p < passes; ++p) {
+    for (std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x; i < words; i += stride * kStreamAhead) {
+      uint4 x[kStreamAhead];
+#pragma unroll
+      for (int w = 0; w < kStreamAhead; ++w) {
+        x[w] = make_uint4(1, 2, 3, static_cast<unsigned>(p));
+        if (kAccess != Access::kWrite && i + w * stride < words)
+          asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                       : "=r"(x[w].x), "=r"(x[w].y), "=r"(x[w].z), "=r"(x[w].w)
+                       : "l"(a + i + w * stride));
+      }
+#pragma unroll
+      for (int w = 0; w < kStreamAhead; ++w) {
+        if (i + w * stride >= words) break;
+        if constexpr (kAccess == Access::kTriad) {
+          const uint4 y = b[i + w * stride];
+          x[w] = make_uint4(x[w].x + 3 * y.x, x[w].y + 3 * y.y, x[w].z + 3 * y.z, x[w].w + 3 * y.w);
+        }
+        if constexpr (kAccess == Access::kRead) all ^= x[w].x ^ x[w].y ^ x[w].z ^ x[w].w;
+        if constexpr (kAccess != Access::kRead) c[i + w * stride] = x[w];
+      }
+    }
+  }
+  if (all == 0x9e3779b9U) *sink = all;
+}
+
+}  // namespace silicon
