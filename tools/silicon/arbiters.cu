@@ -175,6 +175,84 @@ class Ffma3 {
   float r_[16];
 };
 
+// Instructions of one result and so many fresh registers.
+struct Prmt1 {
+  static constexpr const char* kName = "PRMT of 1 register";
+  __device__ static void run(unsigned& r, unsigned, unsigned) { asm volatile("prmt.b32 %0, %0, %0, 0x0321;" : "+r"(r)); }
+};
+struct Lop2 {
+  static constexpr const char* kName = "LOP3 of 2 registers";
+  __device__ static void run(unsigned& r, unsigned x, unsigned) {
+    asm volatile("lop3.b32 %0, %0, %1, 0x1234567, 0xE8;" : "+r"(r) : "r"(x));
+  }
+};
+struct Lop3 {
+  static constexpr const char* kName = "LOP3 of 3 registers";
+  __device__ static void run(unsigned& r, unsigned x, unsigned y) {
+    asm volatile("lop3.b32 %0, %0, %1, %2, 0xE8;" : "+r"(r) : "r"(x), "r"(y));
+  }
+};
+struct Imad2 {
+  static constexpr const char* kName = "IMAD of 2 registers";
+  __device__ static void run(unsigned& r, unsigned x, unsigned) {
+    asm volatile("mad.lo.u32 %0, %0, 0x1234567, %1;" : "+r"(r) : "r"(x));
+  }
+};
+struct Imad3 {
+  static constexpr const char* kName = "IMAD of 3 registers";
+  __device__ static void run(unsigned& r, unsigned x, unsigned y) {
+    asm volatile("mad.lo.u32 %0, %0, %1, %2;" : "+r"(r) : "r"(x), "r"(y));
+  }
+};
+struct Ffma1 {
+  static constexpr const char* kName = "FFMA of 1 register";
+  __device__ static void run(unsigned& r, unsigned, unsigned) {
+    asm volatile("{ .reg .f32 a; mov.b32 a, %0; fma.rn.f32 a, a, 0f3F800001, a; mov.b32 %0, a; }" : "+r"(r));
+  }
+};
+struct Ffma2 {
+  static constexpr const char* kName = "FFMA of 2 registers";
+  __device__ static void run(unsigned& r, unsigned x, unsigned) {
+    asm volatile("{ .reg .f32 a, b; mov.b32 a, %0; mov.b32 b, %1; fma.rn.f32 a, a, 0f3F800001, b; mov.b32 %0, a; }"
+                 : "+r"(r)
+                 : "r"(x));
+  }
+};
+
+template <typename Op>
+class Of : public Op {
+ public:
+  __device__ explicit Of(const Area& area) {
+    for (unsigned i = 0; i < 8; ++i) {
+      r_[i] = 0x3f000000U + area.lane + i;
+      x_[i] = 0x3f100000U + area.lane * (i + 1);
+    }
+  }
+  __device__ void run(int i) { Op::run(r_[i % 8], x_[i % 8], x_[(i + 3) % 8]); }
+  __device__ unsigned result() const { return r_[0] ^ r_[1] ^ r_[2] ^ r_[3] ^ r_[4] ^ r_[5] ^ r_[6] ^ r_[7]; }
+
+ private:
+  unsigned r_[8], x_[8];
+};
+
+class ImadWideFlood {  // two factors, two results
+ public:
+  static constexpr const char* kName = "IMAD.WIDE of 2 registers";
+  __device__ explicit ImadWideFlood(const Area& area) {
+    for (unsigned i = 0; i < 8; ++i) r_[i] = (static_cast<std::uint64_t>(area.lane + 2) << 32) + area.lane + i;
+  }
+  __device__ void run(int i) {
+    asm volatile("{ .reg .u32 low, high; mov.b64 {low, high}, %0; mul.wide.u32 %0, low, high; }" : "+l"(r_[i % 8]));
+  }
+  __device__ unsigned result() const {
+    const std::uint64_t all = r_[0] ^ r_[1] ^ r_[2] ^ r_[3] ^ r_[4] ^ r_[5] ^ r_[6] ^ r_[7];
+    return static_cast<unsigned>(all ^ all >> 32);
+  }
+
+ private:
+  std::uint64_t r_[8];
+};
+
 constexpr int threads_for(int columns) { return columns == 256 ? 384 : 640; }  // what registers for the sums leave
 
 // `warpgroups` of the CTA multiply until they have committed `groups`; its other warps flood as long, or `kFloodSteps` alone.
@@ -326,6 +404,14 @@ void measure_columns(Report& report) {
   measure<kColumns, Stg>(report);
   measure<kColumns, Mufu8>(report);
   measure<kColumns, Ffma3>(report);
+  measure<kColumns, Of<Ffma1>>(report);
+  measure<kColumns, Of<Ffma2>>(report);
+  measure<kColumns, Of<Prmt1>>(report);
+  measure<kColumns, Of<Lop2>>(report);
+  measure<kColumns, Of<Lop3>>(report);
+  measure<kColumns, Of<Imad2>>(report);
+  measure<kColumns, Of<Imad3>>(report);
+  measure<kColumns, ImadWideFlood>(report);
 }
 
 }  // namespace

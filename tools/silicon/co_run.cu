@@ -7,8 +7,8 @@ namespace silicon {
 namespace {
 
 template <int kRounds, int kBits>
-void measure(Report& report, const GemmData& data, std::uint32_t* out) {
-  CoRunPair pair(report, data,
+void measure(Report& report, const GemmKernel& gemm, std::uint32_t* out) {
+  CoRunPair pair(report, gemm,
                  {"Philox", philox_kernel<kRounds, kBits>, out, 0xE0,
                   "rounds=" + std::to_string(kRounds) + ";threshold_bits=" + std::to_string(kBits)});
   for (const Placement& placement : placements(report.device().sms)) {
@@ -21,11 +21,12 @@ void measure(Report& report, const GemmData& data, std::uint32_t* out) {
 void measure_co_run(Report& report) {
   if (report.device().compute != 90) return;
   const GemmData data(kCoRunShape);
+  const GemmKernel gemm = tma_gemm(kCoRunShape, data);
   Buffer<std::uint32_t> out(kPhiloxWords);
-  measure<7, 32>(report, data, out.get());
-  measure<7, 8>(report, data, out.get());
-  measure<3, 32>(report, data, out.get());
-  measure<3, 8>(report, data, out.get());
+  measure<7, 32>(report, gemm, out.get());
+  measure<7, 8>(report, gemm, out.get());
+  measure<3, 32>(report, gemm, out.get());
+  measure<3, 8>(report, gemm, out.get());
 }
 
 }  // namespace silicon

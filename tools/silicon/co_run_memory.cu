@@ -44,8 +44,9 @@ __global__ void __launch_bounds__(kBesideThreads)
 void measure_co_run_memory(Report& report) {
   if (report.device().compute != 90) return;
   const GemmData data(kCoRunShape);
+  const GemmKernel gemm = tma_gemm(kCoRunShape, data);
   Buffer<std::uint32_t> arrays(2 * 4 * kCopyWords);
-  CoRunPair pair(report, data, {"copy", copy_kernel, arrays.get(), 0, "bytes_of_piece=" + std::to_string(16 * kWordsOfPiece)});
+  CoRunPair pair(report, gemm, {"copy", copy_kernel, arrays.get(), 0, "bytes_of_piece=" + std::to_string(16 * kWordsOfPiece)});
   for (const Placement& placement : placements(report.device().sms)) {
     for (const int ctas : {1, 2, 4}) pair.measure(placement, ctas);
   }

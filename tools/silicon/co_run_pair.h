@@ -3,12 +3,11 @@
 #include <iostream>
 
 #include "tools/silicon/gemm_bench.h"
-#include "tools/silicon/gemm_kernel.h"
 #include "tools/silicon/rates.h"
 #include "tools/silicon/report.h"
 
-// Our own GEMM and another kernel on two streams. The other one is started first, on a share of each SM that leaves the GEMM room
-// (shared memory keeps it from taking more), or on SMs of its own; the GEMM runs beside it and stops it at its end. So the GEMM's
+// Our own GEMM and another kernel on two streams: both on every SM (shared memory keeps the other one from taking more CTAs than it
+// should have), or on SMs of their own. The GEMM stops the other one at its end. So the GEMM's
 // time and the work that the other one did meanwhile are of the same span. The GEMM repeats its product until power and clock have
 // settled.
 //
@@ -30,11 +29,14 @@ struct BesideKernel {
   std::string dims;  // of its rows
 };
 
-// Where the two kernels run.
+enum class Order { kGemmFirst, kGemmSecond };
+
+// Where the two kernels run, and which one is there first.
 struct Placement {
   const char* name;
   SmRange gemm;
   SmRange beside;
+  Order order;
   bool shared() const { return gemm.first == beside.first; }
 };
 
@@ -48,9 +50,9 @@ struct Together {
 
 class CoRunPair {
  public:
-  CoRunPair(Report& report, const GemmData& data, BesideKernel beside)
-      : report_(report), data_(data), beside_(std::move(beside)), gemm_work_(1), beside_work_(1) {
-    prepare_shared_memory(gemm_kernel, kGemmSharedBytes);
+  CoRunPair(Report& report, const GemmKernel& gemm, BesideKernel beside)
+      : report_(report), gemm_(gemm), beside_(std::move(beside)), gemm_work_(1), beside_work_(1) {
+    prepare_shared_memory(gemm_.kernel, gemm_.shared_bytes);
   }
 
   // Whether an SM that has the GEMM has room for so many CTAs of the other kernel.
@@ -62,14 +64,27 @@ class CoRunPair {
   // Slowdowns of both as rows. `ctas` of the other kernel on an SM, each with one warp on every sub-core.
   void measure(const Placement& placement, int ctas) {
     if (!fits(placement, ctas)) return;  // the GEMM's registers leave no room
-    const Together gemm = gemm_alone(placement);
-    const Together beside = beside_alone(placement, ctas, gemm.gemm_us);
-    const Together both = median([&] { return run(placement, ctas, true, kUnbounded); });
-    if (!together_) {
+    // Alone, the other kernel runs for as long as the GEMM takes, so that both meet the same clock and temperature.
+    const auto few = static_cast<unsigned>(placement.beside.count * ctas) * 100;
+    const double probe = run(placement, ctas, false, few).pieces_per_us;
+    const unsigned pieces = std::max(few, static_cast<unsigned>(probe * run(placement, 0, true, 0).gemm_us));
+    std::vector<Together> gemms, besides, boths;
+    bool together = true;
+    for (int r = 0; r < kRuns; ++r) {  // in turn, so that all three meet the same temperature
+      gemms.push_back(run(placement, 0, true, 0));
+      boths.push_back(run(placement, ctas, true, kUnbounded));
+      together = together && together_;
+      besides.push_back(run(placement, ctas, false, pieces));
+    }
+    const Together gemm = median_of(gemms);
+    const Together beside = median_of(besides);
+    const Together both = median_of(boths);
+    if (!together) {
       std::cerr << beside_.name << ": the two kernels were not together on every SM (" << placement.name << ", " << ctas << ")\n";
       return;
     }
     const std::string dims = beside_.dims + ";warps_per_sub_core=" + std::to_string(ctas) + ";placement=" + placement.name +
+                             ";older=" + (placement.order == Order::kGemmFirst ? "GEMM" : beside_.name) +
                              ";gemm_sms=" + std::to_string(placement.gemm.count) +
                              ";beside_sms=" + std::to_string(placement.beside.count);
     const auto both_ways = [&](const std::string& kernel, double in_time, double alone_mhz, double beside_mhz) {
@@ -84,17 +99,7 @@ class CoRunPair {
 
  private:
   static constexpr unsigned kUnbounded = 1U << 30;
-
-  Together gemm_alone(const Placement& placement) {
-    return median([&] { return run(placement, 0, true, 0); });
-  }
-  // For as long as the GEMM takes, so that both meet the same clock and temperature.
-  Together beside_alone(const Placement& placement, int ctas, double us) {
-    const auto few = static_cast<unsigned>(placement.beside.count * ctas) * 100;
-    const Together probe = run(placement, ctas, false, few);
-    const unsigned pieces = std::max(few, static_cast<unsigned>(probe.pieces_per_us * us));
-    return median([&] { return run(placement, ctas, false, pieces); });
-  }
+  static constexpr int kRuns = 5;
 
   // Without the GEMM, the other kernel ends after `pieces`.
   Together run(const Placement& placement, int ctas, bool gemm, unsigned pieces) {
@@ -104,13 +109,15 @@ class CoRunPair {
     beside_work_.write({fresh_work()});
     const int sms = report_.device().sms;
     const int spare = placement.shared() ? 1 : kSpareCtas;
-    if (ctas > 0)
+    const auto start_beside = [&] {
+      if (ctas == 0) return;
       beside_.kernel<<<spare * sms * ctas, kBesideThreads, padding, first_.get()>>>(beside_.data, pieces, beside_.parameter,
                                                                                     placement.beside, beside_work_.get(), nullptr);
+    };
+    if (placement.order == Order::kGemmSecond) start_beside();
     if (gemm)
-      gemm_kernel<<<spare * sms, kGemmThreads, kGemmSharedBytes, second_.get()>>>(
-          data_.a.get(), data_.b.get(), data_.c.get(), kCoRunShape.m, kCoRunShape.n, kCoRunShape.k, kRepeats, placement.gemm,
-          gemm_work_.get(), ctas > 0 ? beside_work_.get() : nullptr);
+      gemm_.launch(spare * sms, kRepeats, placement.gemm, gemm_work_.get(), ctas > 0 ? beside_work_.get() : nullptr, second_.get());
+    if (placement.order == Order::kGemmFirst) start_beside();
     check(cudaGetLastError(), "co-run");
     Together is;
     while (cudaStreamQuery(gemm ? second_.get() : first_.get()) == cudaErrorNotReady) is.power_w = report_.power_w();
@@ -129,12 +136,7 @@ class CoRunPair {
     return is;
   }
 
-  // The same three times, after one that does not count: medians.
-  template <typename Run>
-  static Together median(Run run) {
-    run();
-    std::vector<Together> runs;
-    for (int r = 0; r < 3; ++r) runs.push_back(run());
+  static Together median_of(const std::vector<Together>& runs) {
     const auto of = [&](double Together::*field) {
       std::vector<double> values;
       for (const Together& each : runs) values.push_back(each.*field);
@@ -151,7 +153,9 @@ class CoRunPair {
     return {static_cast<std::uint32_t>(threads), static_cast<std::uint32_t>(attributes.numRegs),
             static_cast<std::uint32_t>(shared_memory + attributes.sharedSizeBytes)};
   }
-  SmLimits left_by_gemm() const { return left_by(1, needs(gemm_kernel, kGemmThreads, kGemmSharedBytes), report_.device().limits); }
+  SmLimits left_by_gemm() const {
+    return left_by(1, needs(gemm_.kernel, gemm_.threads, gemm_.shared_bytes), report_.device().limits);
+  }
 
   // The other kernel gets no more CTAs on an SM than asked for because its shared memory, with the GEMM's, fills what is left.
   // 128 bytes less for what it has of its own.
@@ -165,6 +169,7 @@ class CoRunPair {
     Measurement row;
     row.category = "CORUN";
     row.kernel = kernel;
+    row.impl = gemm_.impl;
     row.dtype = "bf16";
     row.m = std::to_string(kCoRunShape.m);
     row.n = std::to_string(kCoRunShape.n);
@@ -179,7 +184,7 @@ class CoRunPair {
   }
 
   Report& report_;
-  const GemmData& data_;
+  const GemmKernel& gemm_;
   BesideKernel beside_;
   Buffer<SmWork> gemm_work_;
   Buffer<SmWork> beside_work_;
@@ -188,10 +193,12 @@ class CoRunPair {
   bool together_ = false;  // in the last run of both
 };
 
-// All SMs for both, or a quarter of them for the other kernel.
+// All SMs for both, with either of them the older one; or a quarter of them for the other kernel.
 inline std::vector<Placement> placements(int sms) {
   const int quarter = sms / 4;
-  return {{"shared SMs", {0, sms}, {0, sms}}, {"disjoint SMs", {0, sms - quarter}, {sms - quarter, quarter}}};
+  return {{"shared SMs", {0, sms}, {0, sms}, Order::kGemmFirst},
+          {"shared SMs", {0, sms}, {0, sms}, Order::kGemmSecond},
+          {"disjoint SMs", {0, sms - quarter}, {sms - quarter, quarter}, Order::kGemmFirst}};
 }
 
 }  // namespace silicon

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "tools/silicon/gemm_bench.h"
-#include "tools/silicon/gemm_kernel.h"
+#include "tools/silicon/gemm_tma_kernel.h"
 #include "tools/silicon/rates.h"
 #include "tools/silicon/report.h"
 
@@ -27,20 +27,35 @@ __global__ void random_values(__nv_bfloat16* values, std::size_t count, unsigned
   }
 }
 
-void run(const GemmShape& shape, const GemmData& data, const Device& device, SmWork* work, cudaStream_t stream) {
-  gemm_kernel<<<device.sms, kGemmThreads, kGemmSharedBytes, stream>>>(data.a.get(), data.b.get(), data.c.get(), shape.m, shape.n,
-                                                                      shape.k, 1, {0, device.sms}, work, nullptr);
-  check(cudaGetLastError(), "GEMM");
+// Rows of 64 elements of k by 128, in the 128-byte swizzle.
+CUtensorMap tensor_map(const __nv_bfloat16* values, int rows, int k) {
+  void* encode = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found), "tensor maps");
+  if (encode == nullptr || found != cudaDriverEntryPointSuccess) throw std::runtime_error("the driver makes no tensor maps");
+  CUtensorMap map{};
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(k), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t strides[] = {static_cast<cuuint64_t>(k) * sizeof(__nv_bfloat16)};
+  const cuuint32_t box[] = {kTileK, kTile};
+  const cuuint32_t steps[] = {1, 1};
+  const auto made = reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(encode)(
+      &map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(values), sizes, strides, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (made != CUDA_SUCCESS) throw std::runtime_error("a tensor map: error " + std::to_string(made));
+  return map;
 }
 
-void measure(Report& report, const GemmShape& shape) {
+void measure(Report& report, const GemmShape& shape, GemmKernel (*make)(const GemmShape&, const GemmData&)) {
   const GemmData data(shape);
+  const GemmKernel gemm = make(shape, data);
+  prepare_shared_memory(gemm.kernel, gemm.shared_bytes);
   Buffer<SmWork> work(1);
   std::vector<double> times;
   SmWork is{};
   for (int r = 0; r < 11; ++r) {
     work.write({fresh_work()});
-    run(shape, data, report.device(), work.get(), nullptr);
+    gemm.launch(report.device().sms, 1, {0, report.device().sms}, work.get(), nullptr, nullptr);
     check(cudaDeviceSynchronize(), "GEMM");
     is = work.read().front();
     if (r > 0) times.push_back(static_cast<double>(is.end_ns - is.start_ns) / 1e3);
@@ -49,7 +64,7 @@ void measure(Report& report, const GemmShape& shape) {
   Measurement row;
   row.category = "GEMM";
   row.kernel = "GEMM";
-  row.impl = "silicon kit, wgmma and cp.async";
+  row.impl = gemm.impl;
   row.dtype = "bf16";
   row.m = std::to_string(shape.m);
   row.n = std::to_string(shape.n);
@@ -101,12 +116,33 @@ void check_product(const GemmShape& shape, const GemmData& data) {
   }
 }
 
+GemmKernel cp_async_gemm(const GemmShape& shape, const GemmData& data) {
+  return {"silicon kit, wgmma and cp.async", reinterpret_cast<const void*>(&gemm_kernel), kGemmThreads, kGemmSharedBytes,
+          [shape, &data](int ctas, int repeats, SmRange sms, SmWork* own, SmWork* other, cudaStream_t stream) {
+            gemm_kernel<<<ctas, kGemmThreads, kGemmSharedBytes, stream>>>(data.a.get(), data.b.get(), data.c.get(), shape.m,
+                                                                          shape.n, shape.k, repeats, sms, own, other);
+            check(cudaGetLastError(), "GEMM");
+          }};
+}
+
+GemmKernel tma_gemm(const GemmShape& shape, const GemmData& data) {
+  const CUtensorMap a = tensor_map(data.a.get(), shape.m, shape.k);
+  const CUtensorMap b = tensor_map(data.b.get(), shape.n, shape.k);
+  return {"silicon kit, wgmma and TMA", reinterpret_cast<const void*>(&gemm_tma_kernel), kTmaGemmThreads, kGemmSharedBytes,
+          [shape, &data, a, b](int ctas, int repeats, SmRange sms, SmWork* own, SmWork* other, cudaStream_t stream) {
+            gemm_tma_kernel<<<ctas, kTmaGemmThreads, kGemmSharedBytes, stream>>>(a, b, data.c.get(), shape.m, shape.n, shape.k,
+                                                                                 repeats, sms, own, other);
+            check(cudaGetLastError(), "GEMM");
+          }};
+}
+
 void measure_gemm(Report& report) {
   if (report.device().compute != 90) return;
-  prepare_shared_memory(gemm_kernel, kGemmSharedBytes);
-  for (const GemmShape& shape :
-       {GemmShape{2048, 2048, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}, {8192, 8192, 512}, {1024, 8192, 8192}})
-    measure(report, shape);
+  for (const auto make : {tma_gemm, cp_async_gemm}) {
+    for (const GemmShape& shape :
+         {GemmShape{2048, 2048, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}, {8192, 8192, 512}, {1024, 8192, 8192}})
+      measure(report, shape, make);
+  }
 }
 
 }  // namespace silicon

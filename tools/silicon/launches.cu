@@ -1,5 +1,6 @@
 // What CTAs and kernels cost to start: an empty kernel from event to event, each further CTA of an SM that is full, and a kernel's
-// launch behind another one in a stream.
+// launch behind another one in a stream, as a node of a graph, and programmatically (it may start before the one before it has
+// ended).
 
 #include "tools/silicon/report.h"
 
@@ -20,6 +21,39 @@ double empty_chain_us(int launches) {
       .median;
 }
 
+__global__ void starts_next() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+// A graph of `launches` kernels, one behind the other.
+double graph_us(int launches, int ctas, bool programmatic) {
+  const Stream stream;
+  check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "a graph");
+  for (int i = 0; i < launches; ++i) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(ctas));
+    config.blockDim = dim3(128);
+    config.stream = stream.get();
+    config.attrs = &attribute;
+    config.numAttrs = programmatic ? 1 : 0;
+    check(cudaLaunchKernelEx(&config, programmatic ? starts_next : nothing), "a launch");
+  }
+  cudaGraph_t graph = nullptr;
+  check(cudaStreamEndCapture(stream.get(), &graph), "a graph");
+  cudaGraphExec_t instance = nullptr;
+  check(cudaGraphInstantiate(&instance, graph, 0), "a graph");
+  const double us = time_us(10, [&](cudaStream_t on) { check(cudaGraphLaunch(instance, on), "a graph"); }).median;
+  cudaGraphExecDestroy(instance);
+  cudaGraphDestroy(graph);
+  return us;
+}
+
 }  // namespace
 
 void measure_launches(Report& report) {
@@ -37,6 +71,17 @@ void measure_launches(Report& report) {
   is.dims_other = "launches=" + std::to_string(kMany);
   is.value = (empty_chain_us(2 * kMany) - empty_chain_us(kMany)) / kMany;
   report.add(is);
+
+  for (const int ctas : {1, report.device().sms}) {
+    is.dims_other = "launches=" + std::to_string(kMany) + ";ctas=" + std::to_string(ctas) + ";threads=128";
+    is.metric = "time of each further launch in a graph";
+    is.value = (graph_us(2 * kMany, ctas, false) - graph_us(kMany, ctas, false)) / kMany;
+    report.add(is);
+    if (report.device().compute < 90) continue;
+    is.metric = "time of each further programmatic launch in a graph";
+    is.value = (graph_us(2 * kMany, ctas, true) - graph_us(kMany, ctas, true)) / kMany;
+    report.add(is);
+  }
 
   for (const int threads : {32, 128, 1024}) {
     const int sms = report.device().sms;

@@ -19,6 +19,7 @@ constexpr std::array kBenchmarks{
     Benchmark{"pipes", silicon::measure_pipes},
     Benchmark{"ffma_registers", silicon::measure_ffma_registers},
     Benchmark{"co_issue", silicon::measure_co_issue},
+    Benchmark{"issue_order", silicon::measure_issue_order},
     Benchmark{"barriers", silicon::measure_barriers},
     Benchmark{"launches", silicon::measure_launches},
     Benchmark{"dispatch", silicon::measure_dispatch},

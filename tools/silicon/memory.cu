@@ -91,7 +91,6 @@ void measure_memory(Report& report) {
   measure_latency<false>(report, "DRAM", 512 * kMiB, 20000, Warm::kNo);
 
   const std::size_t in_l2 = l2 / 8;
-  measure_bandwidth<Access::kRead>(report, "stream read", "L2", in_l2, 50, 1);
   measure_bandwidth<Access::kWrite>(report, "stream init", "L2", in_l2, 50, 1);
   measure_bandwidth<Access::kRead>(report, "stream read", "DRAM", 1024 * kMiB, 1, 1);
   measure_bandwidth<Access::kWrite>(report, "stream init", "DRAM", 1024 * kMiB, 1, 1);

@@ -41,6 +41,7 @@ class Report {
 void measure_pipes(Report& report);
 void measure_ffma_registers(Report& report);
 void measure_co_issue(Report& report);
+void measure_issue_order(Report& report);
 void measure_barriers(Report& report);
 void measure_launches(Report& report);
 void measure_memory(Report& report);

@@ -38,11 +38,10 @@ struct SmWork {
   unsigned long long end_ns;    // end of the last piece
   unsigned other_at_start;      // pieces that the other kernel had taken then
   unsigned other_at_end;
-  unsigned ctas;          // that ran
-  unsigned finished;      // pieces that are done
-  unsigned ended;         // CTAs that have ended
-  long long cycles;       // of the first CTA that ended, on its SM
-  unsigned long long ns;  // the same in nanoseconds
+  unsigned ctas;              // that ran
+  unsigned finished;          // pieces that are done
+  unsigned long long cycles;  // of all CTAs, each on its SM: GPCs do not run at one clock
+  unsigned long long ns;      // the same in nanoseconds
   SmSpan on[kMaxSms];
 };
 
@@ -66,13 +65,12 @@ __device__ inline void finish_piece(SmWork& own, SmWork* other, unsigned pieces)
   *reinterpret_cast<volatile unsigned*>(&other->stop) = 1;
 }
 
-// The clock is that of the first CTA that ends.
 __device__ inline void end_work(SmWork& own, long long start, unsigned long long start_ns) {
   if (threadIdx.x != 0) return;
-  atomicMax(&own.on[sm_id()].last_ns, nanoseconds());
-  if (atomicAdd(&own.ended, 1U) != 0) return;
-  own.cycles = clock64() - start;
-  own.ns = nanoseconds() - start_ns;
+  atomicAdd(&own.cycles, static_cast<unsigned long long>(clock64() - start));
+  const unsigned long long now = nanoseconds();
+  atomicAdd(&own.ns, now - start_ns);
+  atomicMax(&own.on[sm_id()].last_ns, now);
 }
 
 inline SmWork fresh_work() {

@@ -1,7 +1,5 @@
 // What few SMs get of L2 and DRAM, and what all of them get of arrays around L2's size.
 
-#include <algorithm>
-
 #include "tools/silicon/rates.h"
 #include "tools/silicon/report.h"
 #include "tools/silicon/stream_kernel.h"
@@ -11,18 +9,22 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-void measure(Report& report, const Buffer<uint4>& array, std::size_t bytes, int ctas, int ctas_per_sm, const char* where) {
+// `ctas` of 1024 threads.
+void measure(Report& report, const Buffer<uint4>& array, std::size_t bytes, int ctas, int ctas_per_sm, bool together,
+             const char* where) {
   Buffer<unsigned> sink(1);
-  const double wanted = 96e6 * std::min(ctas, 66) / ctas_per_sm;  // bytes: some 1 to 2 ms
-  const int passes = std::max(1, static_cast<int>(wanted / static_cast<double>(bytes)));
+  // Each thread reads so many words that the whole takes a millisecond or two.
+  const unsigned each = (ctas < 33 ? 8192 : 4096) / ctas_per_sm * (bytes > 100 * kMiB ? 1 : 2);
+  const auto words = static_cast<unsigned>(bytes / sizeof(uint4));
   const Spread us = time_us(5, [&](cudaStream_t on) {
-    stream<Access::kRead><<<ctas, 1024, 0, on>>>(array.get(), nullptr, nullptr, bytes / sizeof(uint4), passes, sink.get());
+    const auto kernel = together ? read_over_and_over<true> : read_over_and_over<false>;
+    kernel<<<ctas, 1024, 0, on>>>(array.get(), words, each, sink.get());
   });
   Measurement row;
   row.category = "MEM";
-  row.kernel = "stream read";
+  row.kernel = together ? "stream read, the same by every SM" : "stream read";
   row.metric = "bandwidth";
-  row.value = gb_per_s(static_cast<double>(bytes) * passes, us.median);
+  row.value = gb_per_s(1024.0 * ctas * each * sizeof(uint4), us.median);
   row.unit = "GB/s";
   row.dims_other = std::string("where=") + where + ";bytes_of_array=" + std::to_string(bytes) +
                    ";sms=" + std::to_string(ctas / ctas_per_sm) + ";threads_per_sm=" + std::to_string(1024 * ctas_per_sm);
@@ -33,14 +35,15 @@ void measure(Report& report, const Buffer<uint4>& array, std::size_t bytes, int 
 
 void measure_sms(Report& report) {
   const Buffer<uint4> array(512 * kMiB / sizeof(uint4));
-  for (const int sms : {1, 2, 4, 8, 16, 33, 66, 99, 132}) {
+  for (const int sms : {1, 2, 4, 8, 12, 16, 20, 33, 50, 66, 99, 132}) {
     if (sms > report.device().sms) continue;
-    measure(report, array, 6 * kMiB, sms, 1, "L2");
-    measure(report, array, 20 * kMiB, sms, 1, "L2");
-    measure(report, array, (sms < 16 ? 128 : 512) * kMiB, sms, 1, "DRAM");
+    measure(report, array, 6 * kMiB, sms, 1, false, "L2");
+    measure(report, array, 20 * kMiB, sms, 1, false, "L2");
+    measure(report, array, (sms < 33 ? 128 : 512) * kMiB, sms, 1, false, "DRAM");
+    measure(report, array, 6 * kMiB, sms, 1, true, "L2");
   }
-  for (const std::size_t mib : {4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 64, 80, 100})
-    measure(report, array, mib * kMiB, 2 * report.device().sms, 2, "L2 and DRAM");
+  for (const std::size_t mib : {6, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 64, 80, 100})
+    measure(report, array, mib * kMiB, 2 * report.device().sms, 2, false, "L2 and DRAM");
 }
 
 }  // namespace silicon

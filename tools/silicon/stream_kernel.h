@@ -41,4 +41,28 @@ static __global__ void __launch_bounds__(1024)
   if (all == 0x9e3779b9U) *sink = all;
 }
 
+// Reads an array over and over, the loads of a pass behind those of the last one without a pause: for arrays that are small beside
+// what the chip has in flight. `kTogether`: every CTA reads all of it, in step; else each reads a part.
+template <bool kTogether>
+static __global__ void __launch_bounds__(1024)
+    read_over_and_over(const uint4* array, unsigned words, unsigned each, unsigned* sink) {
+  const unsigned stride = (kTogether ? 1 : gridDim.x) * blockDim.x;
+  unsigned at = ((kTogether ? 0 : blockIdx.x * blockDim.x) + threadIdx.x) % words;
+  unsigned all = 0;
+  for (unsigned i = 0; i < each; i += kStreamAhead) {
+    uint4 x[kStreamAhead];
+#pragma unroll
+    for (int w = 0; w < kStreamAhead; ++w) {
+      asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(x[w].x), "=r"(x[w].y), "=r"(x[w].z), "=r"(x[w].w)
+                   : "l"(array + at));
+      at += stride;
+      if (at >= words) at -= words;
+    }
+#pragma unroll
+    for (int w = 0; w < kStreamAhead; ++w) all ^= x[w].x ^ x[w].y ^ x[w].z ^ x[w].w;
+  }
+  if (all == 0x9e3779b9U) *sink = all;
+}
+
 }  // namespace silicon
