@@ -132,6 +132,65 @@ class Turns {
   Buffer<SmClock> clocks_;
 };
 
+constexpr int kReadings = 32;
+constexpr int kBetween = 8;  // instructions between two readings of the clock
+
+struct Readings {
+  unsigned clock[kMaxWarps][kReadings];
+};
+
+// Warps that begin together: when each has issued eight instructions more.
+__global__ void __launch_bounds__(512) readings_of(Readings* readings, float* sink) {
+  float r[8];
+  for (unsigned i = 0; i < 8; ++i) r[i] = static_cast<float>(threadIdx.x + i);
+  unsigned clock[kReadings];
+  for (int run = 0; run < 2; ++run) {  // the first one fetches the code
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < kReadings; ++i) {
+      asm volatile("mov.u32 %0, %clock;" : "=r"(clock[i])::"memory");
+#pragma unroll
+      for (int k = 0; k < kBetween; ++k) asm volatile("fma.rn.f32 %0, %0, 0f3F800001, %0;" : "+f"(r[k]));
+    }
+  }
+  if (threadIdx.x % 32 == 0) {
+    for (int i = 0; i < kReadings; ++i) readings[blockIdx.x].clock[threadIdx.x / 32][i] = clock[i];
+  }
+  float all = 0;
+  for (const float each : r) all += each;
+  if (all == 1.5F) *sink = all;
+}
+
+// Cycles from reading to reading of a warp: those of the instructions where it stays until it has to wait, more where warps take
+// turns.
+void measure_stays(Report& report) {
+  const int sms = report.device().sms;
+  Buffer<Readings> readings(sms);
+  Buffer<float> sink(1);
+  for (const int warps : {1, 2, 4}) {
+    for (int run = 0; run < 2; ++run) {
+      readings_of<<<sms, 128 * warps>>>(readings.get(), sink.get());
+      check(cudaDeviceSynchronize(), "issue_order");
+    }
+    for (int w = 0; w < warps; ++w) {
+      std::vector<double> steps;
+      for (const Readings& sm : readings.read()) {
+        for (int i = 4; i + 1 < kReadings - 4; ++i) steps.push_back(sm.clock[4 * w][i + 1] - sm.clock[4 * w][i]);
+      }
+      Measurement row;
+      row.category = "PIPE";
+      row.kernel = "FFMA, eight and a reading of the clock";
+      row.dims_other = "warps_per_sub_core=" + std::to_string(warps) + ";warp=" + std::to_string(w);
+      row.metric = "cycles from reading to reading";
+      row.value = percentile_of(steps, 50);
+      row.unit = "cycles";
+      row.notes = "5 % " + CsvWriter::number(percentile_of(steps, 5)) + ", 25 % " + CsvWriter::number(percentile_of(steps, 25)) +
+                  ", 75 % " + CsvWriter::number(percentile_of(steps, 75)) + ", 95 % " + CsvWriter::number(percentile_of(steps, 95));
+      report.add(row);
+    }
+  }
+}
+
 template <typename Op>
 void measure(Report& report) {
   Turns<Op> turns(report);
@@ -146,6 +205,7 @@ void measure_issue_order(Report& report) {
   measure<Ffma>(report);
   measure<Imad>(report);
   measure<Mufu>(report);
+  measure_stays(report);
 }
 
 }  // namespace silicon

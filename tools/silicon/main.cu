@@ -28,6 +28,7 @@ constexpr std::array kBenchmarks{
     Benchmark{"l2_latency", silicon::measure_l2_latency},
     Benchmark{"sms", silicon::measure_sms},
     Benchmark{"dram_mix", silicon::measure_dram_mix},
+    Benchmark{"write_back", silicon::measure_write_back},
     Benchmark{"atomics", silicon::measure_atomics},
     Benchmark{"wgmma", silicon::measure_wgmma},
     Benchmark{"wgmma_order", silicon::measure_wgmma_order},

@@ -55,6 +55,7 @@ void measure_co_run_memory(Report& report);
 void measure_arbiters(Report& report);
 void measure_mma_rounds(Report& report);
 void measure_dram_mix(Report& report);
+void measure_write_back(Report& report);
 void measure_sms(Report& report);
 void measure_l2_latency(Report& report);
 void measure_l1(Report& report);

@@ -31,6 +31,22 @@ void measure(Report& report, const Buffer<uint4>& array, std::size_t bytes, int 
   report.add(row);
 }
 
+// The same for writes that stay in L2.
+void measure_writes(Report& report, const Buffer<uint4>& array, std::size_t bytes, int sms) {
+  const unsigned each = sms < 33 ? 8192 : 4096;
+  const Spread us = time_us(5, [&](cudaStream_t on) {
+    write_over_and_over<<<sms, 1024, 0, on>>>(array.get(), static_cast<unsigned>(bytes / sizeof(uint4)), each);
+  });
+  Measurement row;
+  row.category = "MEM";
+  row.kernel = "stream init";
+  row.metric = "bandwidth";
+  row.value = gb_per_s(1024.0 * sms * each * sizeof(uint4), us.median);
+  row.unit = "GB/s";
+  row.dims_other = "where=L2;bytes_of_array=" + std::to_string(bytes) + ";sms=" + std::to_string(sms) + ";threads_per_sm=1024";
+  report.add(row);
+}
+
 }  // namespace
 
 void measure_sms(Report& report) {
@@ -41,6 +57,8 @@ void measure_sms(Report& report) {
     measure(report, array, 20 * kMiB, sms, 1, false, "L2");
     measure(report, array, (sms < 33 ? 128 : 512) * kMiB, sms, 1, false, "DRAM");
     measure(report, array, 6 * kMiB, sms, 1, true, "L2");
+    measure_writes(report, array, 6 * kMiB, sms);
+    measure_writes(report, array, 20 * kMiB, sms);
   }
   for (const std::size_t mib : {6, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 64, 80, 100})
     measure(report, array, mib * kMiB, 2 * report.device().sms, 2, false, "L2 and DRAM");

@@ -65,4 +65,16 @@ static __global__ void __launch_bounds__(1024)
   if (all == 0x9e3779b9U) *sink = all;
 }
 
+// Writes a part of an array over and over.
+static __global__ void __launch_bounds__(1024) write_over_and_over(uint4* array, unsigned words, unsigned each) {
+  const unsigned stride = gridDim.x * blockDim.x;
+  unsigned at = (blockIdx.x * blockDim.x + threadIdx.x) % words;
+#pragma unroll 8
+  for (unsigned i = 0; i < each; ++i) {
+    array[at] = make_uint4(i, 2, 3, 4);
+    at += stride;
+    if (at >= words) at -= words;
+  }
+}
+
 }  // namespace silicon
