@@ -19,6 +19,15 @@ TEST(Spreads, OfMeasurements) {
   EXPECT_THROW(spread_of({}), std::invalid_argument);
 }
 
+TEST(Percentiles, NearestRank) {
+  EXPECT_DOUBLE_EQ(percentile_of({40, 10, 30, 20}, 25), 10);
+  EXPECT_DOUBLE_EQ(percentile_of({40, 10, 30, 20}, 50), 20);
+  EXPECT_DOUBLE_EQ(percentile_of({40, 10, 30, 20}, 51), 30);
+  EXPECT_DOUBLE_EQ(percentile_of({40, 10, 30, 20}, 0), 10);
+  EXPECT_DOUBLE_EQ(percentile_of({40, 10, 30, 20}, 100), 40);
+  EXPECT_THROW(percentile_of({}, 50), std::invalid_argument);
+}
+
 TEST(Orders, BatchAfterBatchOrInTurn) {
   EXPECT_EQ(changes_between({1, 2, 3}, {4, 5, 6}), 1);
   EXPECT_EQ(changes_between({4, 5, 6}, {1, 2, 3}), 1);
