@@ -269,7 +269,7 @@ __global__ void __launch_bounds__(threads_for(kColumns), 1)
   const unsigned warp = threadIdx.x / 32;
   const unsigned lane = threadIdx.x % 32;
   if (warp < 4U * static_cast<unsigned>(warpgroups)) {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    publish_to_wgmma();
     __syncthreads();
     float d[kColumns / 2] = {};
     const unsigned r[4] = {};

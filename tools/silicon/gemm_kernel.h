@@ -39,13 +39,6 @@ template <int kPending>
 __device__ inline void wait_loads() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
-// What ordinary stores and cp.async wrote becomes visible to wgmma.
-__device__ inline void publish_to_wgmma() {
-#if SILICON_WGMMA
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#endif
-}
-
 __device__ inline void multiply_tile(float (&d)[kTile / 2], unsigned shared, const __nv_bfloat16* a, const __nv_bfloat16* b,
                                      int k) {
   constexpr int kAhead = kStages - 2;  // a stage is filled again when both warpgroups have left it, two steps later

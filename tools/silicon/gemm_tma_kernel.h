@@ -20,10 +20,20 @@ constexpr unsigned kNoTile = ~0U;
 __device__ inline unsigned shared_address(const void* at) { return static_cast<unsigned>(__cvta_generic_to_shared(at)); }
 
 __device__ inline void wait_for(const unsigned long long& barrier, unsigned parity) {
+#if SILICON_WGMMA
   asm volatile(
       "{ .reg .pred p; again: mbarrier.try_wait.parity.shared.b64 p, [%0], %1; @!p bra again; }" ::"r"(shared_address(&barrier)),
       "r"(parity)
       : "memory");
+#endif
+}
+// Arrives, and holds the barrier until the bytes of a stage have come.
+__device__ inline void expect_stage(unsigned long long& barrier) {
+#if SILICON_WGMMA
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(shared_address(&barrier)),
+               "n"(kStageBytes)
+               : "memory");
+#endif
 }
 __device__ inline void arrive_at(unsigned long long& barrier) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared_address(&barrier)) : "memory");
@@ -54,10 +64,7 @@ __device__ inline void load_tiles(StageBarriers& stages, unsigned shared, const 
         arrive_at(stages.full[s]);
         return;
       }
-      asm volatile(
-          "{ .reg .b64 state; mbarrier.arrive.expect_tx.shared.b64 state, [%0], %1; }" ::"r"(shared_address(&stages.full[s])),
-          "n"(kStageBytes)
-          : "memory");
+      expect_stage(stages.full[s]);
       const unsigned to = shared + s * kStageBytes;
       load_box(to, a, step * kTileK, static_cast<int>(at.row * kTile), stages.full[s]);
       load_box(to + kStageBytes / 2, b, step * kTileK, static_cast<int>(at.column * kTile), stages.full[s]);
@@ -114,9 +121,7 @@ static __global__ void __launch_bounds__(kTmaGemmThreads, 1)
       asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(&stages.full[s])) : "memory");
       asm volatile("mbarrier.init.shared.b64 [%0], 2;" ::"r"(shared_address(&stages.empty[s])) : "memory");
     }
-#if SILICON_WGMMA
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#endif
+    publish_to_wgmma();
   }
   __syncthreads();
   const auto tiles_m = static_cast<unsigned>(m / kTile);

@@ -18,6 +18,13 @@ __device__ inline std::uint64_t descriptor(unsigned shared_address) {
   return ((shared_address & 0x3ffffU) >> 4) | (std::uint64_t{1} << 16) | (std::uint64_t{64} << 32) | (std::uint64_t{1} << 62);
 }
 
+// What ordinary stores and cp.async wrote becomes visible to wgmma.
+__device__ inline void publish_to_wgmma() {
+#if SILICON_WGMMA
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
 __device__ inline void wgmma_fence() {
 #if SILICON_WGMMA
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
