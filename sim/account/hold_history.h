@@ -25,6 +25,11 @@ class HoldHistory {
     ++size_;
   }
 
+  // Time is skipped.
+  void move_on(Cycle by) {
+    for (Segment& segment : segments_) segment.start += by;
+  }
+
   // No launch has held it.
   void clear() { size_ = 0; }
 

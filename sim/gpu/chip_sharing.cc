@@ -12,15 +12,13 @@ uint64_t represented_sms(const std::vector<ClassRun>& class_runs, const ClassRun
 }
 
 ChipSharing::ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs,
-                         unsigned threads)
+                         const FoldOptions& fold, unsigned threads)
     : spec_(spec), class_runs_(class_runs), chip_(spec.memory, class_runs.size(), images.size()), team_(threads) {
   for (const KernelImage& image : images) {
     launch_uses_memory_.push_back(std::ranges::any_of(
         image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, &MicroOp::global); }));
   }
-  std::vector<SmClass> classes;
-  for (const ClassRun& class_run : class_runs) classes.push_back({.sms = 1, .ctas = class_run.ctas});
-  work_ = instructions_of(classes, images);
+  if (fold.mode == FoldMode::kAuto) sampler_.emplace(fold, class_runs.size());
 }
 
 bool ChipSharing::uses_memory(const ClassRun& class_run) const {
@@ -151,7 +149,6 @@ void ChipSharing::exchange(Cycle end) {
 
 void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
   join();
-  estimated_ |= std::ranges::any_of(class_runs_, &ClassRun::represents_others);
   const Cycle quantum = std::min<Cycle>(spec_.memory_reply, limits.ahead);
   bool launch_ended = false;
   while (!launch_ended) {
@@ -163,8 +160,44 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
     exchange(end);
     now_ = end;
     if (limits.while_many && asking().size() <= 1) break;
-    if (limits.instructions != UINT64_MAX && instructions() >= limits.instructions) break;
+    if (sampler_ && !launch_ended) sample(limits.until, fold);
   }
+}
+
+// All classes have done what comes before now_.
+void ChipSharing::sample(Cycle limit, const FoldOptions& fold) {
+  std::vector<ChipSampler::Member> members;
+  for (const size_t m : simulated()) members.push_back({m, represented_sms(class_runs_, class_runs_[m]), class_runs_[m].sm.get()});
+  std::optional<ChipSampler::Skip> skip = sampler_->look(now_, limit, members, chip_.dirty_share(now_));
+  for (const ChipSampler::Member& member : members) class_runs_[member.index].folding->took(sampler_->taken_besides(member.index));
+  if (!skip) return;
+  if (part_followers(members, fold)) skip = sampler_->longest(limit);
+  if (!skip) return;
+  const std::vector<SampledSm::Taken> taken = sampler_->take(*skip);
+  for (size_t i = 0; i < taken.size(); ++i) {
+    ClassRun& class_run = class_runs_[sampler_->members()[i].index];
+    class_run.folding->took(taken[i]);
+    class_run.next = class_run.sm->next_time();
+  }
+  chip_.move_on(skip->cycles());
+  now_ += skip->cycles();
+}
+
+// Followers with other work left part from their leaders before any is taken. Returns whether any have.
+bool ChipSharing::part_followers(const std::vector<ChipSampler::Member>& members, const FoldOptions& fold) {
+  const std::vector<size_t> before = simulated();
+  for (size_t i = 0; i < members.size(); ++i) {
+    ClassRun& leader = class_runs_[members[i].index];
+    if (leader.sm->control().jumps()) continue;
+    const std::vector<size_t> known = simulated();
+    split(class_runs_, leader, Divergence::kWorkLeft, fold);
+    give_lanes(members[i].index);
+    for (const size_t m : simulated()) {
+      if (std::ranges::find(known, m) == known.end())
+        sampler_->part(i, {m, represented_sms(class_runs_, class_runs_[m]), class_runs_[m].sm.get()});
+    }
+  }
+  return simulated() != before;
 }
 
 std::vector<size_t> ChipSharing::simulated() const {
@@ -185,6 +218,7 @@ uint64_t ChipSharing::sms_of(const std::vector<size_t>& classes) const {
 // ask, or of all where none does.
 void ChipSharing::part() {
   if (!joined_) return;
+  if (sampler_) sampler_->restart();
   const uint64_t dirty = chip_.dirty_bytes(now_);
   std::vector<ChipMemory::Backlog> backlogs;
   for (size_t m = 0; m < class_runs_.size(); ++m) backlogs.push_back(chip_.backlog(now_, m));

@@ -88,28 +88,6 @@ uint64_t ClassRun::shared() const { return sm->instructions() - folding->skipped
 Periods ClassRun::periods() const { return sum(folding->periods(), past.periods); }
 Periods ClassRun::sampled_periods() const { return sum(folding->sampled_periods(), past.sampled_periods); }
 
-ClassRun checkpoint(const ClassRun& class_run, const FoldOptions& fold) {
-  ClassRun copy{.sms = class_run.sms,
-                .ctas = class_run.ctas,
-                .next = class_run.next,
-                .represents_others = class_run.represents_others,
-                .less = class_run.less,
-                .followers = class_run.followers,
-                .past = class_run.past,
-                .timeline = class_run.timeline,
-                .replayed_before = class_run.replayed_before,
-                .not_replayed = class_run.not_replayed,
-                .memo_hits = class_run.memo_hits};
-  if (class_run.sm == nullptr) return copy;
-  copy.sm = std::make_unique<Sm>(*class_run.sm);
-  copy.sm->control() = class_run.sm->control();
-  copy.sm->observation() = class_run.sm->observation();
-  if (class_run.folding == nullptr) return copy;
-  copy.folding = class_run.folding->checkpoint(fold, *copy.sm);
-  copy.sm->observe_with(*copy.folding);
-  return copy;
-}
-
 void share_sm(ClassRun& leader) {
   std::vector<const CommonPrefix*> prefixes;
   for (const ClassRun::Follower& follower : leader.followers) prefixes.push_back(&follower.prefix);

@@ -9,20 +9,19 @@
 #include "sim/gpu/sm_folding.h"
 #include "sim/memo/common_prefix.h"
 #include "sim/memo/reconvergence.h"
-#include "sim/sampling/representatives.h"
+#include "sim/sampling/strata.h"
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
 
-// An SM class under simulation. While it shares its leader's Sm it has none of its own.
+// An SM class under simulation, with those of its stratum. While it shares its leader's Sm it has none of its own.
 struct ClassRun {
   uint64_t sms = 0;
   std::vector<CtaList> ctas;  // per launch
+  Stratum stratum;
   std::unique_ptr<Sm> sm = nullptr;
   std::unique_ptr<SmFolding> folding = nullptr;  // none: every instruction is replayed
   Cycle next = kNever;
-  bool represents_others = false;  // SMs of other classes are among `sms`, and this is what those do less
-  std::vector<RepresentativeClass::Less> less{};
 
   struct Follower {
     size_t class_run;
@@ -45,9 +44,6 @@ struct ClassRun {
   void keep_timeline(Cycle at);  // what its Sm has recorded until then, where it records
   void end_timeline();           // the same at the end; before it settles
 };
-
-// The class as it is, with an Sm of its own where it has one.
-ClassRun checkpoint(const ClassRun& class_run, const FoldOptions& fold);
 
 // `leader`, which has an Sm, goes on with what it has in common with its followers.
 void share_sm(ClassRun& leader);

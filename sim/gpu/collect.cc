@@ -14,8 +14,8 @@
 namespace warpfold::sim {
 namespace {
 
-// What all SMs of a class come to by what the one that was simulated does: in proportion to their instructions where it represents
-// others, which have `less`.
+// What all SMs of a stratum come to by what the one that was simulated does: in proportion to their instructions where others have
+// `less`.
 class OfClass {
  public:
   OfClass(const ClassRun& class_run, uint64_t instructions, uint64_t less)
@@ -33,14 +33,24 @@ class OfClass {
   uint64_t kept_;
 };
 
-OfClass of_class(const ClassRun& class_run, const std::vector<bool>& released) {
+// Of a launch that has not ended nothing is known of what others have less.
+Stratum::Less less_of(const ClassRun& class_run, int launch) {
+  return class_run.sm->state().launch_done(launch) ? class_run.stratum.less[launch] : Stratum::Less{};
+}
+
+OfClass of_class(const ClassRun& class_run) {
   uint64_t less = 0;
-  for (size_t l = 0; l < released.size(); ++l) less += released[l] ? class_run.less[l].work.instructions : 0;
+  for (size_t l = 0; l < class_run.ctas.size(); ++l) less += less_of(class_run, static_cast<int>(l)).work.instructions;
   return {class_run, class_run.sm->instructions(), less};
 }
 
 OfClass of_class(const ClassRun& class_run, int launch) {
-  return {class_run, class_run.sm->account().launch(launch).instructions, class_run.less[launch].work.instructions};
+  return {class_run, class_run.sm->account().launch(launch).instructions, less_of(class_run, launch).work.instructions};
+}
+
+// In proportion to the bytes that the launch has asked for.
+OfClass of_bytes(const ClassRun& class_run, int launch) {
+  return {class_run, class_run.sm->account().launch(launch).requested_bytes, less_of(class_run, launch).work.bytes};
 }
 
 }  // namespace
@@ -51,7 +61,6 @@ FoldReport GpuRun::fold_report() const {
   report.mode = fold_.mode == FoldMode::kOff ? Folded::kOff : Folded::kNone;
   for (size_t m = 0; m < class_runs_.size(); ++m) {
     const ClassRun& class_run = class_runs_[m];
-    if (class_run.represents_others) report.mode = Folded::kBounded;
     report.instructions_of_classes += class_run.sm->instructions();
     report.instructions_replayed += class_run.replayed();
     if (!class_run.folding) continue;
@@ -70,10 +79,34 @@ FoldReport GpuRun::fold_report() const {
     report.skips = skip_check_->skips();
     report.skips_checked = skip_check_->checked();
   }
-  const bool estimated = sharing_->estimated();
-  if (estimated) report.mode = Folded::kBounded;
-  if (report.mode == Folded::kBounded) report.error_bound = fold_.error + (estimated ? kSharedBandwidthError : 0);
+  const double of_strata = strata_uncertainty();
+  const auto sampled = [](const ClassRun& class_run) { return !class_run.stratum.others.empty(); };
+  if (std::ranges::any_of(class_runs_, sampled)) report.mode = Folded::kBounded;
+  if (report.mode == Folded::kBounded) report.error_bound = fold_.error + of_strata;
   return report;
+}
+
+// Of the launch of which SMs that were not simulated may end latest.
+double GpuRun::strata_uncertainty() const {
+  double most = 0;
+  for (size_t l = 0; l < released_.size(); ++l) {
+    Cycle start = kNever;
+    for (const ClassRun& class_run : class_runs_) {
+      const LaunchProgress& progress = class_run.sm->state().progress[l];
+      if (progress.done > 0) start = std::min(start, progress.start);
+    }
+    std::vector<LaunchEnd> simulated;
+    std::vector<LaunchEnd> others;
+    for (const ClassRun& class_run : class_runs_) {
+      const LaunchProgress& progress = class_run.sm->state().progress[l];
+      const Stratum& stratum = class_run.stratum;
+      if (progress.done == 0) continue;
+      simulated.push_back(launch_end(class_run.sms, stratum.shares, l, static_cast<double>(progress.end - start)));
+      for (const Stratum::Other& other : stratum.others) others.push_back(launch_end(other.sm_class.sms, other.shares, l, 0));
+    }
+    most = std::max(most, latest_end_uncertainty(simulated, others));
+  }
+  return most;
 }
 
 Outcome GpuRun::collect() const {
@@ -118,7 +151,7 @@ Timeline GpuRun::collect_timeline() const {
   for (const ClassRun& class_run : class_runs_) {
     SmTimeline& one = timeline.sms.emplace_back(class_run.timeline->timeline(launch_spans(*class_run.sm)));
     one.sms = class_run.sms;
-    one.stands_for_others = class_run.represents_others;
+    one.stands_for_others = !class_run.stratum.others.empty();
   }
   return timeline;
 }
@@ -128,9 +161,10 @@ template <typename Lost>
 std::vector<Losses> GpuRun::collect_absences(Lost lost) const {
   std::vector<Losses> absent(released_.size());
   for (const ClassRun& class_run : class_runs_) {
+    const OfClass of = of_class(class_run);
     for (size_t culprit = 0; culprit < absent.size(); ++culprit) {
       for (int r = 0; r < kContended; ++r)
-        absent[culprit][r] += class_run.sms * lost(*class_run.sm, static_cast<int>(culprit), static_cast<Contended>(r));
+        absent[culprit][r] += of(lost(*class_run.sm, static_cast<int>(culprit), static_cast<Contended>(r)));
     }
   }
   return absent;
@@ -155,13 +189,14 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
     if (class_run.sm->state().progress[launch].done > 0)
       counters.start_cycle = std::min(counters.start_cycle, class_run.sm->state().progress[launch].start);
     counters.end_cycle = std::max(counters.end_cycle, class_run.sm->state().progress[launch].end);
-    const RepresentativeClass::Less& less = class_run.less[launch];
+    const Stratum::Less less = less_of(class_run, launch);
     counters.ctas += class_run.sms * class_run.sm->state().progress[launch].done - less.ctas;
     counters.instructions += class_run.sms * account.instructions - less.work.instructions;
-    const uint64_t from_l1 = of_class(class_run, launch)(account.l1_bytes);
+    const OfClass of = of_bytes(class_run, launch);
+    const uint64_t from_l1 = of(account.l1_bytes);
     counters.l2_bytes += class_run.sms * account.requested_bytes - less.work.bytes - from_l1;
     counters.l2_bytes_served += class_run.sms * account.served_bytes - less.work.bytes - from_l1;
-    counters.dram_bytes += of_class(class_run, launch)(account.dram_bytes);
+    counters.dram_bytes += of(account.dram_bytes);
   }
   if (counters.start_cycle == kNever) counters.start_cycle = 0;
   collect_segments(launch, counters);
@@ -170,7 +205,8 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   });
 }
 
-// Where a class represents others, what instructions lack of their sum, or have more, is taken from where the kernel issues most.
+// Where not all SMs of a stratum do the same, what instructions lack of their sum, or have more, is taken from where the kernel
+// issues most.
 void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
   constexpr auto kSelected = static_cast<size_t>(WarpState::kSelected);
   const auto launches = static_cast<int>(released_.size());
@@ -211,7 +247,7 @@ void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
 void GpuRun::collect_resources(Outcome& outcome) const {
   const auto sum = [&](auto of) {
     uint64_t total = 0;
-    for (const ClassRun& class_run : class_runs_) total += of_class(class_run, released_)(of(*class_run.sm));
+    for (const ClassRun& class_run : class_runs_) total += of_class(class_run)(of(*class_run.sm));
     return total;
   };
   const auto pipe = [&](isa::Pipe which) {

@@ -40,60 +40,45 @@ SmPace room_beside(const Spans& spans, Cycle released_at, Cycle end) {
   return {free, free};
 }
 
-// Per SM; none on an SM whose class another one represents.
+// Per SM. One that was not simulated had its CTAs when the one of its stratum had.
 class Spread {
  public:
-  Spread(const std::vector<ClassRun>& class_runs, const std::vector<std::vector<CtaList>>& dealt, const Dealing& dealing)
-      : dealing_(dealing) {
+  Spread(const std::vector<ClassRun>& class_runs, const Dealing& dealing) : dealing_(dealing) {
     std::map<std::vector<CtaList>, const ClassRun*, InOrder> class_of;
-    for (size_t m = 0; m < class_runs.size(); ++m) class_of.emplace(dealt[m], &class_runs[m]);
+    for (const ClassRun& class_run : class_runs) {
+      class_of.emplace(class_run.stratum.sm_class.ctas, &class_run);
+      for (const Stratum::Other& other : class_run.stratum.others) class_of.emplace(other.sm_class.ctas, &class_run);
+    }
     for (size_t sm = 0; sm < dealing.front().size(); ++sm) {
       const std::vector<CtaList> ctas = received(dealing, sm);
       const auto found = class_of.find(ctas);
-      const bool idle = std::ranges::all_of(ctas, &CtaList::empty);
-      if (found != class_of.end()) {
-        spans_.emplace_back(spans_of(*found->second->sm, ctas));
-      } else {
-        spans_.emplace_back(idle ? std::optional(Spans(dealing.size())) : std::nullopt);
-      }
+      spans_.push_back(found == class_of.end() ? Spans(dealing.size()) : spans_of(*found->second->sm, ctas));
     }
   }
 
   // The pace of each SM with a launch that met another one, where SMs were free while CTAs of it had yet to begin.
   std::optional<std::vector<SmPace>> uneven(const Launch& launch, size_t l, const SmRange& range, const KernelImage& image,
                                             Cycle released_at) const {
-    if (std::ranges::none_of(spans_, [&](const auto& of_sm) { return of_sm && met_another(*of_sm, l, released_at); }))
-      return std::nullopt;
+    if (std::ranges::none_of(spans_, [&](const Spans& of_sm) { return met_another(of_sm, l, released_at); })) return std::nullopt;
     Cycle end = 0;
-    for (const std::optional<Spans>& of_sm : spans_) end = std::max(end, of_sm && (*of_sm)[l] ? (*of_sm)[l]->end : 0);
+    for (const Spans& of_sm : spans_) end = std::max(end, of_sm[l] ? of_sm[l]->end : 0);
     std::vector<SmPace> paces;
-    std::vector<CtaList> dealt;
-    for (size_t sm = 0; sm < spans_.size(); ++sm) {
-      dealt.push_back(spans_[sm] ? dealing_[l][sm] : CtaList{});
-      if (!spans_[sm]) {
-        paces.push_back({kNever, kNever});
-      } else {
-        const Spans& spans = *spans_[sm];
-        paces.push_back(spans[l] ? *spans[l] : room_beside(spans, released_at, end));
-      }
-    }
-    if (!keeps_sm_free(*launch.kernel, dealt, range, paces, image.ctas_per_sm)) return std::nullopt;
+    for (const Spans& spans : spans_) paces.push_back(spans[l] ? *spans[l] : room_beside(spans, released_at, end));
+    if (!keeps_sm_free(*launch.kernel, dealing_[l], range, paces, image.ctas_per_sm)) return std::nullopt;
     return paces;
   }
 
  private:
   const Dealing& dealing_;
-  std::vector<std::optional<Spans>> spans_;
+  std::vector<Spans> spans_;
 };
 
 }  // namespace
 
-bool GpuRun::represents_others() const { return std::ranges::any_of(class_runs_, &ClassRun::represents_others); }
-
 std::vector<size_t> GpuRun::deal_again(const std::vector<Launch>& launches, const std::vector<int>& dealings, int most,
                                        Dealing& dealing) const {
   if (launches.size() == 1) return {};
-  const Spread spread(class_runs_, dealt_, dealing);
+  const Spread spread(class_runs_, dealing);
   Cycle first = kNever;
   std::vector<std::optional<std::vector<SmPace>>> paces(launches.size());
   const auto range = [&](size_t l) {
@@ -107,7 +92,7 @@ std::vector<size_t> GpuRun::deal_again(const std::vector<Launch>& launches, cons
   std::vector<size_t> dealt;
   for (size_t l = 0; l < launches.size(); ++l) {
     if (!paces[l] || released_at_[l] > first) continue;
-    if (!represents_others()) dealing[l] = deal_by_pace(*launches[l].kernel, dealing[l], range(l), *paces[l]);
+    dealing[l] = deal_by_pace(*launches[l].kernel, dealing[l], range(l), *paces[l]);
     dealt.push_back(l);
   }
   return dealt;

@@ -35,7 +35,7 @@ uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
 }  // namespace
 
 GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches,
-               const Dealing& dealing, const Options& options, bool with_representatives)
+               const Dealing& dealing, const Options& options, bool may_leave_out)
     : spec_(spec),
       images_(images),
       launches_(launches),
@@ -58,13 +58,8 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     fold_.mode = FoldMode::kOff;
     classes = each_sm(dealing);
   }
-  const double difference = with_representatives ? representable_difference(classes) : 0;
-  for (RepresentativeClass& each : choose_representatives(std::move(classes), images, difference)) {
-    dealt_.push_back(each.sm_class.ctas);
-    class_runs_.push_back({.sms = each.sm_class.sms,
-                           .ctas = std::move(each.sm_class.ctas),
-                           .represents_others = each.represents_others,
-                           .less = std::move(each.less)});
+  for (Stratum& each : stratify(classes, images, may_leave_out && fold_.mode == FoldMode::kAuto && fold_.error > 0)) {
+    class_runs_.push_back({.sms = each.sm_class.sms, .ctas = each.sm_class.ctas, .stratum = std::move(each)});
   }
   std::vector<int> epoch_of(launches.size());
   const std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
@@ -74,7 +69,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options.issue_log);
   // The issue log is one list for all SMs.
   const unsigned threads = options.issue_log != nullptr ? 1 : options.threads;
-  sharing_.emplace(spec_, images_, class_runs_, std::min<unsigned>(threads, static_cast<unsigned>(class_runs_.size())));
+  sharing_.emplace(spec_, images_, class_runs_, fold_, std::min<unsigned>(threads, static_cast<unsigned>(class_runs_.size())));
 }
 
 void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
@@ -95,15 +90,6 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
   const bool memo_hits = !timeline_ && fold_.enables(Mechanism::kMemoHit);
   class_run.folding = std::make_unique<SmFolding>(fold_, *class_run.sm, memo_hits ? &trajectories_ : nullptr, skip_check());
   if (fold_.mode != FoldMode::kOff) class_run.sm->observe_with(*class_run.folding);
-}
-
-// A class that represents others has more work: when the last SM ends is not touched, only sums over SMs are.
-double GpuRun::representable_difference(const std::vector<SmClass>& classes) const {
-  // measured: with 5 %, three runs of causal attention ended 4, 9 and 12 % late for a stated 8, since all SMs asked L2 for what
-  // those with most CTAs do; with 2 % 4, 7 and 0.3 %.
-  constexpr double kMost = 0.02;
-  if (fold_.mode != FoldMode::kAuto || instructions_of(classes, images_) <= short_run(fold_.error)) return 0;
-  return std::min(fold_.error, kMost);
 }
 
 Outcome GpuRun::until_idle() {
@@ -164,29 +150,13 @@ Outcome GpuRun::run() {
   return outcome;
 }
 
-bool GpuRun::may_start_earlier(const Outcome& outcome) const {
-  if (images_.size() == 1 || std::ranges::none_of(class_runs_, &ClassRun::represents_others)) return false;
-  const std::vector<SmLaunch>& launches = class_runs_.front().sm->state().launches;
-  return std::ranges::any_of(outcome.ran, [&](size_t l) {
-    const KernelCounters& kernel = outcome.kernels[l];
-    const auto waited = static_cast<double>(kernel.start_cycle - released_at_[l]);
-    if (waited <= fold_.error * static_cast<double>(kernel.end_cycle - kernel.start_cycle)) return false;
-    return std::ranges::any_of(outcome.ran, [&](size_t other) {
-      const bool keeps_room = launches[other].order < launches[l].order || launches[other].reserved;
-      return other != l && keeps_room && outcome.kernels[other].end_cycle > released_at_[l];
-    });
-  });
-}
-
 // Classes that use no memory run by themselves; so does one that does, until another one begins to.
 void GpuRun::run_classes() {
   const std::vector<size_t> asking = sharing_->asking();
   const Cycle point = next_reconvergence();
   if (asking.size() > 1) {
-    const uint64_t together = sharing_->replay_together_until(asking, fold_);
-    if (together == 0) return run_slice(asking, point);
     const bool waits = idle_from_ != kNever;  // SMs without work wait for a launch
-    return sharing_->run_together({.until = point, .ahead = most_ahead(), .instructions = together, .while_many = !waits}, fold_);
+    return sharing_->run_together({.until = point, .ahead = most_ahead(), .while_many = !waits}, fold_);
   }
   sharing_->part();
   const Cycle until = std::min(point, sharing_->others_begin(asking));

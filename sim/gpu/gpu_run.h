@@ -11,7 +11,6 @@
 #include "sim/memo/trajectory_cache.h"
 #include "sim/plan/options.h"
 #include "sim/plan/outcome.h"
-#include "sim/sampling/representatives.h"
 #include "sim/sm/sm.h"
 #include "traces/launch.h"
 
@@ -27,24 +26,18 @@ using traces::Launch;
 // there from the start to the end.
 class GpuRun {
  public:
-  // `dealing`: the CTAs of each SM. `with_representatives`: SM classes may represent others where the options allow it
-  // (choose_representatives).
+  // `dealing`: the CTAs of each SM. `may_leave_out`: SM classes need not be simulated where others stand for them (stratify).
   GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Dealing& dealing,
-         const Options& options, bool with_representatives = true);
+         const Options& options, bool may_leave_out = true);
 
   // Resources have yet to be set against the whole time (settle_resources).
   Outcome run();
   // The same, but no further than to where all that has been released has ended and every SM is pristine, while others have yet to
   // be released: what they do is a run of its own.
   Outcome until_idle();
-  // Whether a launch may have begun earlier, by more than the error, on an SM that was represented: on all that were simulated it
-  // waited for room beside a launch that keeps it for as long as it has CTAs, being placed before it or having room reserved.
-  bool may_start_earlier(const Outcome& outcome) const;
-  bool represents_others() const;
   // Deals CTAs again as the SMs got on with them, where an SM had nothing left of a launch that shares SMs with another one while
   // CTAs of it had yet to begin elsewhere: hardware gives the next CTA to the first SM with room. Only of the launches that were
-  // released first, since the later ones run beside others then; and of none that has been dealt `most` times. Returns which. Where
-  // a class represents others the pace of those is not known, and the dealing stays as it is.
+  // released first, since the later ones run beside others then; and of none that has been dealt `most` times. Returns which.
   std::vector<size_t> deal_again(const std::vector<Launch>& launches, const std::vector<int>& dealings, int most,
                                  Dealing& dealing) const;
 
@@ -52,8 +45,6 @@ class GpuRun {
   void start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
              std::vector<IssueRecord>* issue_log);
   void run_classes();
-  void run_slice(const std::vector<size_t>& asking, Cycle point);
-  Cycle advance_all(const std::vector<size_t>& asking, Cycle until);
   void advance(ClassRun& class_run, Cycle until);
   Cycle next_reconvergence() const;
   Cycle most_ahead() const;
@@ -64,11 +55,11 @@ class GpuRun {
   Cycle idle_from(const std::vector<Cycle>& next) const;
   bool idle_at(Cycle at);
   void reconverge_classes();
-  double representable_difference(const std::vector<SmClass>& classes) const;
   bool ended(int launch) const;
   Cycle end_of(int launch) const;
   Cycle horizon(const ClassRun& class_run) const;
   FoldReport fold_report() const;
+  double strata_uncertainty() const;
   SkipCheck* skip_check() { return skip_check_ ? &*skip_check_ : nullptr; }
   void check_conservation(const Outcome& outcome) const;
   bool deadlocked() const;
@@ -104,9 +95,8 @@ class GpuRun {
   bool shares_sms_;  // classes in equal states are replayed on one SM; also without folding, so that the same SMs meet in memory
   size_t sm_classes_ = 0;
   TrajectoryCache trajectories_;
-  std::optional<SkipCheck> skip_check_;      // FoldOptions::check_skips
-  std::vector<ClassRun> class_runs_;         // one SM of each class, or each SM
-  std::vector<std::vector<CtaList>> dealt_;  // to each of them; its list in a ClassRun may become another class's
+  std::optional<SkipCheck> skip_check_;  // FoldOptions::check_skips
+  std::vector<ClassRun> class_runs_;     // one SM of each stratum, or each SM
   std::optional<ChipSharing> sharing_;
 };
 

@@ -26,8 +26,8 @@ bool admits(const Spec& spec, std::vector<Launch> launches, const std::vector<Pl
   return true;
 }
 
-// Where a launch has waited for room, represented SMs may have had it earlier: it is run again with all of them. Where SMs had room
-// for CTAs that were dealt to others, it is run again with them dealt as the SMs got on.
+// Where SMs had room for CTAs that were dealt to others, it is run again with them dealt as the SMs got on. Where SMs that were not
+// simulated may end later by more than the error, it is run again with all of them.
 Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
   Dealing dealing = deal(inputs.launches, inputs.options.serialise, spec.memory.sm_count);
   std::vector<int> dealings(inputs.launches.size(), 1);
@@ -35,10 +35,14 @@ Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
   std::vector<bool> same;  // per alternative bounds
   std::optional<std::vector<size_t>> ran;
   bool always_ran = true;
-  bool with_representatives = true;
+  bool may_leave_out = true;
   while (true) {
-    GpuRun gpu(spec, inputs.images, inputs.launches, dealing, inputs.options, with_representatives);
+    GpuRun gpu(spec, inputs.images, inputs.launches, dealing, inputs.options, may_leave_out);
     Outcome outcome = until_idle ? gpu.until_idle() : gpu.run();
+    if (may_leave_out && outcome.fold.error_bound > 2 * inputs.options.fold.error) {
+      may_leave_out = false;
+      continue;
+    }
     outcome.folds.insert(outcome.folds.end(), folds.begin(), folds.end());
     always_ran = always_ran && (!ran || *ran == outcome.ran);
     ran = outcome.ran;
@@ -51,13 +55,8 @@ Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
     }
     if (outcome.deadlocked) return outcome;
     const std::vector<size_t> dealt = gpu.deal_again(inputs.launches, dealings, inputs.options.dealings, dealing);
-    if (gpu.represents_others() && (!dealt.empty() || gpu.may_start_earlier(outcome))) {
-      with_representatives = false;
-    } else if (dealt.empty()) {
-      return outcome;
-    } else {
-      for (const size_t l : dealt) ++dealings[l];
-    }
+    if (dealt.empty()) return outcome;
+    for (const size_t l : dealt) ++dealings[l];
     folds = std::move(outcome.folds);
     if (inputs.options.issue_log != nullptr) inputs.options.issue_log->clear();
   }

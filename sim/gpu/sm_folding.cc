@@ -1,53 +1,107 @@
 #include "sim/gpu/sm_folding.h"
 
+#include <algorithm>
+
+#include "sim/sampling/work.h"
+
 namespace warpfold::sim {
+namespace {
+
+// Instructions without an exact recurrence, of all that the SM runs, after which work is taken. What is skipped exactly has no
+// error; a larger error allowed shortens the wait.
+uint64_t sampling_delay_for(const FoldOptions& options, const Sm& sm) {
+  if (options.sampling_delay > 0) return options.sampling_delay;
+  uint64_t work = 0;
+  for (const SmLaunch& launch : sm.state().launches) {
+    WorkTable table(*launch.image);
+    for (const traces::CtaRun& run : launch.ctas) work += table.of_cta(run.cta_class).instructions * run.count;
+  }
+  constexpr double kCoarseError = 0.005;  // relative, from which on the wait is shorter
+  const uint64_t haste = options.error < kCoarseError ? 1 : 8;
+  constexpr uint64_t kLeast = 300'000;
+  constexpr uint64_t kMost = 1'000'000;
+  return std::clamp(work / 16, kLeast, kMost) / haste;
+}
+
+}  // namespace
 
 SmFolding::SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories, SkipCheck* check)
-    : memoizer_(options, sm, trajectories, check) {
-  if (options.mode == FoldMode::kAuto) sampler_.emplace(options, sm);
+    : sm_(&sm), memoizer_(options, sm, trajectories, check) {
+  begin_sampling(options);
 }
 
 SmFolding::SmFolding(const SmFolding& other, Sm& sm)
-    : memoizer_(other.memoizer_, sm), sampled_periods_(other.sampled_periods_), sampled_(other.sampled_) {
-  if (other.sampler_) sampler_.emplace(*other.sampler_, sm);
+    : sm_(&sm),
+      memoizer_(other.memoizer_, sm),
+      sampler_(other.sampler_),
+      sampling_delay_(other.sampling_delay_),
+      sampling_due_(other.sampling_due_),
+      sampled_periods_(other.sampled_periods_),
+      sampled_(other.sampled_) {
+  if (sampler_) sampler_->restart();
 }
 
 SmFolding::SmFolding(const FoldOptions& options, Sm& sm, const SmFolding& other)
-    : memoizer_(options, sm, other.memoizer_), sampled_periods_(other.sampled_periods_), sampled_(other.sampled_) {
-  if (options.mode == FoldMode::kAuto) sampler_.emplace(options, sm);
+    : sm_(&sm), memoizer_(options, sm, other.memoizer_), sampled_periods_(other.sampled_periods_), sampled_(other.sampled_) {
+  begin_sampling(options);
 }
 
-std::unique_ptr<SmFolding> SmFolding::checkpoint(const FoldOptions& options, Sm& copy) const {
-  auto of_copy = std::make_unique<SmFolding>(options, copy, *this);
-  if (sampler_) of_copy->sampler_.emplace(*sampler_, copy);
-  return of_copy;
+void SmFolding::begin_sampling(const FoldOptions& options) {
+  if (options.mode != FoldMode::kAuto) return;
+  sampler_.emplace(options, 1);
+  sampling_delay_ = sampling_delay_for(options, *sm_);
+  sampling_due_ = sm_->instructions() + sampling_delay_;
 }
 
 void SmFolding::loop_ended(Sm& /*sm*/, Cycle now, Cycle limit) {
   const auto skipped = memoizer_.loop_ended(now, limit, sampler_ ? sampler_->measured() : 0);
   if (!sampler_) return;
-  if (skipped) return sampler_->fast_forwarded(skipped->by, skipped->instructions);
-  if (!memoizer_.paused()) sample(now, limit);
+  if (skipped) {
+    sampler_->restart();
+    // The delay grows by what has been skipped: what recurs now and then for a moment shall not keep a run from being sampled.
+    sampling_due_ = std::min(sampling_due_ + 2 * skipped->instructions, sm_->instructions() + sampling_delay_);
+  } else if (!memoizer_.paused()) {
+    sample(now, limit);
+  }
 }
 
+// What is measured while waiting is ready when the waiting ends.
 void SmFolding::sample(Cycle now, Cycle limit) {
-  const auto taken = sampler_->loop_ended(now, limit);
-  if (!taken) return;
+  if (sm_->instructions() + sampling_delay_ / 2 < sampling_due_) return;
+  const auto skip = sampler_->look(now, limit, {{0, 1, sm_}}, sm_->memory().memory().dirty_share());
+  took(sampler_->taken_besides(0));
+  if (!skip || sm_->instructions() < sampling_due_) return;
+  if (!sm_->control().jumps()) return sm_->control().end_sharing();
+  took(sampler_->take(*skip).front());
+  sampling_due_ = 0;  // what follows will hardly recur either
+}
+
+void SmFolding::took(const SampledSm::Taken& taken) {
   memoizer_.state_replaced();
-  Period& period = sampled_periods_[taken->period];
-  period.instructions = taken->instructions / taken->by.periods;
-  period.repeats += taken->by.periods;
-  sampled_ += taken->instructions;
+  uint64_t instructions = 0;
+  for (const uint64_t each : taken.instructions) instructions += each;
+  Period& period = sampled_periods_[taken.cycles / taken.periods];
+  period.instructions = instructions / taken.periods;
+  period.repeats += taken.periods;
+  sampled_ += instructions;
+}
+
+void SmFolding::took(uint64_t instructions) {
+  if (instructions == 0) return;
+  memoizer_.state_replaced();
+  sampled_ += instructions;
 }
 
 void SmFolding::disturbed() {
   memoizer_.disturbed();
-  if (sampler_) sampler_->disturbed();
+  if (sampler_) sampler_->restart();
 }
 
 void SmFolding::followed_memo_hit(uint64_t instructions) {
   memoizer_.followed_memo_hit();
-  if (sampler_) sampler_->followed_memo_hit(instructions);
+  if (!sampler_) return;
+  sampler_->restart();
+  sampling_due_ = std::min(sampling_due_ + instructions, sm_->instructions() + sampling_delay_);
 }
 
 }  // namespace warpfold::sim

@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "sim/memo/memoizer.h"
-#include "sim/sampling/sampler.h"
+#include "sim/sampling/chip_sampler.h"
 #include "sim/sm/sm.h"
 
 namespace warpfold::sim {
 
 // Shortens the run of one SM. At each loop end the Memoizer is asked first, which is exact. Where it neither skips nor finds a memo
-// hit and the options allow an error, the Sampler may take work away.
+// hit and the options allow an error, a ChipSampler of this SM alone may take work away.
 class SmFolding : public SmObserver {
  public:
   // `trajectories`: those of all SMs of the run, which outlive this; none: no memo hits. `check`: of the skips of the run, the
@@ -22,15 +22,16 @@ class SmFolding : public SmObserver {
   // For an SM that has skipped what `other`'s has, though it has passed other states.
   SmFolding(const FoldOptions& options, Sm& sm, const SmFolding& other);
 
-  // For `copy`, a copy of the SM as it is. What has been measured is kept, states passed are not.
-  std::unique_ptr<SmFolding> checkpoint(const FoldOptions& options, Sm& copy) const;
-
   void loop_ended(Sm& sm, Cycle now, Cycle limit) override;
 
   bool at_memo_hit() const { return memoizer_.paused(); }
   std::optional<MemoHit> memo_hit() { return memoizer_.memo_hit(); }
   // The SM is in the state that the hit of so many instructions leads to.
   void followed_memo_hit(uint64_t instructions);
+
+  // Work has been taken of the SM.
+  void took(const SampledSm::Taken& taken);
+  void took(uint64_t instructions);
 
   // The SM has been influenced from outside: no state before leads to one behind.
   void disturbed();
@@ -40,10 +41,14 @@ class SmFolding : public SmObserver {
   uint64_t skipped_instructions() const { return memoizer_.skipped_instructions() + sampled_; }
 
  private:
+  void begin_sampling(const FoldOptions& options);
   void sample(Cycle now, Cycle limit);
 
+  Sm* sm_;
   Memoizer memoizer_;
-  std::optional<Sampler> sampler_;  // none: exact only
+  std::optional<ChipSampler> sampler_;  // none: exact only
+  uint64_t sampling_delay_ = 0;         // instructions without an exact recurrence before work is taken
+  uint64_t sampling_due_ = 0;           // when the SM has issued so many
   Periods sampled_periods_;
   uint64_t sampled_ = 0;  // instructions
 };

@@ -39,7 +39,6 @@ struct FoldOptions {
   FoldMode mode = FoldMode::kAuto;
   double error = 0.002;             // relative error of a kernel's cycles that bounded runs may have
   uint64_t sampling_delay = 0;      // instructions without an exact recurrence before sampling; 0: 1/16 of what the SM runs
-  uint64_t replayed_together = 0;   // instructions that classes which share bandwidth replay before it is estimated; 0: the default
   uint64_t checkpoint_spacing = 0;  // instructions between checkpoints of a trajectory, at first; 0: the default
   std::string omitted_field{};      // left out of the state key: for tests of the key
   uint32_t disabled = 0;            // bit 1 << Mechanism: that mechanism is off

@@ -30,6 +30,22 @@ uint64_t ChipMemory::dirty_bytes(Cycle now) {
   return server(kDram).bytes_of(dirty_);
 }
 
+double ChipMemory::dirty_share(Cycle now) {
+  catch_up(now);
+  return most_dirty_ == 0 ? 0 : static_cast<double>(dirty_) / static_cast<double>(most_dirty_);
+}
+
+void ChipMemory::move_on(Cycle by) {
+  for (FairServer& each : servers_) each.move_on(by);
+  for (Lane& lane : lanes_) {
+    for (Transfer& transfer : lane.transfers) {
+      transfer.idle_end += by;
+      transfer.reply.transferred += by;
+    }
+  }
+  latest_ += by;
+}
+
 // Returns the work that each SM of the lane waits for: what exceeds the room of L2.
 uint64_t ChipMemory::write_back(Cycle now, size_t lane, uint64_t bytes) {
   catch_up(now);

@@ -63,6 +63,11 @@ class ChipMemory {
   Backlog backlog(Cycle now, size_t lane);
   // Bytes in L2 that have yet to be written to DRAM.
   uint64_t dirty_bytes(Cycle now);
+  // Of the room that L2 has for them, the share that is taken.
+  double dirty_share(Cycle now);
+
+  // Time is skipped: all goes on from the same state, later.
+  void move_on(Cycle by);
 
  private:
   enum Part : uint8_t { kL2Read, kL2Write, kDram };

@@ -89,6 +89,16 @@ void FairServer::add(size_t lane, uint64_t work, uint32_t transfer, int launch) 
   find_next();
 }
 
+void FairServer::move_on(Cycle by) {
+  clock_ += Wide{by} << shift_;
+  for (Lane& lane : lanes_) {
+    lane.free_at += by;
+    for (Part& part : lane.parts) part.start += by;
+    lane.holders.move_on(by);
+  }
+  if (next_ != kNever) next_ += by;
+}
+
 // The lower index first where two pass at the same time.
 bool FairServer::passes_later(size_t lane, size_t other) const {
   const uint64_t one = lanes_[lane].parts.front().finish;

@@ -40,6 +40,9 @@ class FairServer {
   // Does what it can of `work` in the idle time before `now`; returns what is left.
   uint64_t work_while_idle(Cycle now, uint64_t work);
 
+  // Time is skipped: all goes on from the same state, later.
+  void move_on(Cycle by);
+
   // When the next transfer has passed (kNever: none is under way).
   Cycle next() const { return next_; }
   struct Passed {

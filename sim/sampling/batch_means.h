@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 namespace warpfold::sim {
@@ -11,9 +11,12 @@ struct Batch {
   double cycles = 0;
 };
 
+// Student's t allows for few batches; those that depend on each other show when they are joined.
+inline constexpr size_t kLeastBatches = 8;
+
 // Relative half width of the 99 % confidence interval of done per cycle over all batches (ratio estimator), the largest that
 // batches of this size, of two and of four together give: batches that depend on each other show when they are joined. 0 where
-// nothing was done at all. At least 8 batches.
+// nothing was done at all. At least kLeastBatches of them.
 double relative_uncertainty(const std::vector<Batch>& batches);
 
 // How far the rates of the two halves are apart, relative to the whole: a drift that a confidence interval does not see.

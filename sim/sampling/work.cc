@@ -20,7 +20,7 @@ const WorkTable::Sums& WorkTable::sums(const Program& program, uint32_t cta_clas
     for (const uint32_t l : program.begins_at[i]) sums.begin[l] = sum;
     sums.before.push_back(sum);
     const MicroOp& op = program.ops[i];
-    sum = sum + Work{1, op.pipe == isa::Pipe::kMemory ? op.bytes : 0, op.next_after};
+    sum = sum + Work{1, op.pipe == isa::Pipe::kMemory ? op.bytes : 0};
     for (const uint32_t l : program.ends_at[i]) {
       sums.end[l] = sum;
       sum = sums.begin[l] + (sum - sums.begin[l]) * traces::trips(program.loops[l].trips, values);

@@ -13,16 +13,11 @@ namespace warpfold::sim {
 // What a stretch of a program holds.
 struct Work {
   uint64_t instructions = 0;
-  uint64_t bytes = 0;   // requested from L2
-  uint64_t cycles = 0;  // that a warp takes by its control codes alone
+  uint64_t bytes = 0;  // requested from L2
 
-  Work operator+(const Work& other) const {
-    return {instructions + other.instructions, bytes + other.bytes, cycles + other.cycles};
-  }
-  Work operator-(const Work& other) const {
-    return {instructions - other.instructions, bytes - other.bytes, cycles - other.cycles};
-  }
-  Work operator*(uint64_t times) const { return {instructions * times, bytes * times, cycles * times}; }
+  Work operator+(const Work& other) const { return {instructions + other.instructions, bytes + other.bytes}; }
+  Work operator-(const Work& other) const { return {instructions - other.instructions, bytes - other.bytes}; }
+  Work operator*(uint64_t times) const { return {instructions * times, bytes * times}; }
 };
 
 // How much work a kernel's CTAs hold and how much a warp has left, from its place in the program and the trips of its loops.

@@ -184,6 +184,7 @@ class MemoryStage {
   void ask_memory(Sm& sm, MemoryRequest& request, Cycle now);
   Cycle l1_hit_at(const MemoryRequest& request) const;
   void visit_replies(Sm& sm, StateVisitor& visitor);
+  void visit_ports(StateVisitor& visitor);
   void take_load(Sm& sm, TransferUnderWay& transfer, Cycle now);
   void take_bulk(Sm& sm, TransferUnderWay& transfer, Cycle now);
   void load_arrives(Sm& sm, MemoryRequest& request, Cycle arrival);

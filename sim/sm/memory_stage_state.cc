@@ -70,7 +70,16 @@ void MemoryStage::visit_replies(Sm& sm, StateVisitor& visitor) {
     visitor.value("reply_culprits", transfer.lost.size());
     for (const uint64_t each : transfer.lost) visitor.value("reply_lost", each);
   }
-  if (!visitor.recording() && !replies_.empty()) next_reply_ = replies_.front().at;
+  if (visitor.recording()) return visit_ports(visitor);
+  if (!replies_.empty()) next_reply_ = replies_.front().at;
+  for (TransferUnderWay& transfer : transfers_) {
+    const auto comes = [&](const ComingReply& coming) { return &transfers_[coming.transfer] == &transfer; };
+    if (transfer.under_way && std::ranges::none_of(replies_, comes)) visit_request(sm, transfer.request, visitor);
+  }
+  visit_ports(visitor);
+}
+
+void MemoryStage::visit_ports(StateVisitor& visitor) {
   ingress_.visit(visitor);
   egress_.visit(visitor);
 }
@@ -91,7 +100,7 @@ Cycle MemoryStage::return_margin(const Sm& sm) const { return sm.spec().memory_t
 
 void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
   // Every field. Not visited: data_head, the place of a ring's first entry; longest_return, a constant; asked, the next name;
-  // free_transfers, names that are free; transfers that the chip's memory serves: no key is taken while it is shared.
+  // free_transfers, names that are free; in a key, transfers that the chip's memory serves: none is taken while it is shared.
   [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, credits, stage, arbitration_at, last_sub_core, data,
                           data_at, bulk_free, bulk_queue, outbound, returns, longest_return, bulk_history, stage_history,
                           data_history, to_dram, in_l1, transfers, free_transfers, asked, replies, next_reply, ingress, egress] =

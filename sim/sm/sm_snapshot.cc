@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -73,33 +72,6 @@ bool on_last_trip(const Sm& sm, int launch, const std::vector<bool>& parameters)
     }
   }
   return false;
-}
-
-void visit_couplings(Sm& sm, StateVisitor& visitor, const std::vector<bool>& coupled) {
-  SmState& state = sm.state();
-  for (Cta& cta : state.ctas) {
-    if (!cta.resident || !coupled[cta.launch]) continue;
-    visitor.value("cta_launch", static_cast<uint64_t>(cta.launch));
-    visitor.value("cta_class", cta.cta_class);
-    const KernelImage& image = *state.launches[cta.launch].image;
-    std::vector<uint64_t> first(cta.rings.size(), kNever);  // per ring: a cursor round it that the others are compared with
-    for (const WarpSlot s : cta.warp_slots) {
-      const WarpPlace place = state.place_of(s);
-      Warp& warp = sm.sub_core(place.sub_core).warp(place.slot);
-      if (!warp.resident) continue;
-      visitor.value("cta_warp_slot", static_cast<uint64_t>(s));
-      visitor.value("warp_op", warp.exited ? 0 : warp.op->place + 1);
-      visitor.value("wgmma_sequence", cta.warpgroups[warp.index_in_cta / 4].opened - warp.wgmma_sequence);
-      if (warp.exited) continue;
-      for (size_t c = 0; c < image.cursor_ring.size(); ++c) {
-        if (!warp.program->uses_cursor[c] || image.cursor_ring[c] < 0) continue;
-        uint64_t& base = first[image.cursor_ring[c]];
-        if (base == kNever) base = warp.cursors[c];
-        visitor.relative("cursor", warp.cursors[c] - base);
-      }
-      visitor.trips(warp.serial, warp.launch, std::span(warp.trips_left).first(warp.op->depth));
-    }
-  }
 }
 
 void move_on(Sm& sm, const FastForward& skip, bool exact) {
@@ -190,6 +162,8 @@ void correct(Sm& sm, int launch, const Correction& correction) {
   account.resident_warp_cycles += correction.resident_warp_cycles;
   account.requested_bytes += correction.requested_bytes;
   account.served_bytes += correction.served_bytes;
+  account.l1_bytes += correction.l1_bytes;
+  account.dram_bytes += correction.dram_bytes;
   state.progress[launch].done += correction.ctas;
 }
 

@@ -22,9 +22,6 @@ uint64_t fingerprint(const Sm& sm);
 bool is_pristine(Sm& sm, Cycle at);
 // A warp of `launch` is on its last trip of a loop that is bound by one of the parameters.
 bool on_last_trip(const Sm& sm, int launch, const std::vector<bool>& parameters);
-// Of the launches that are `coupled`: where their warps stand in their programs, and how far apart in the rings they share. Equal
-// at two instants: what every one of them did in between belongs together.
-void visit_couplings(Sm& sm, StateVisitor& visitor, const std::vector<bool>& coupled);
 
 // Time is skipped: the SM goes on from the same state, later.
 void move_on(Sm& sm, const FastForward& skip, bool exact);
@@ -49,6 +46,8 @@ struct Correction {
   uint64_t resident_warp_cycles = 0;
   uint64_t requested_bytes = 0;
   uint64_t served_bytes = 0;
+  uint64_t l1_bytes = 0;
+  uint64_t dram_bytes = 0;
   uint64_t ctas = 0;
 };
 

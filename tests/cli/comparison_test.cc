@@ -106,7 +106,7 @@ class Ties : public Program {
  protected:
   Ended compare(const std::string& policies, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> words{"compare", "block", "embedding=2048", "heads=16", "seq=4096", "--policies", policies};
-    const std::vector<std::string> coarse{"--fold-error", "0.01"};  // with less, a run so short is exact
+    const std::vector<std::string> coarse{"--fold-error", "0.1"};
     words.insert(words.end(), coarse.begin(), coarse.end());
     words.insert(words.end(), more.begin(), more.end());
     Ended ended = run(words);
@@ -120,10 +120,11 @@ TEST_F(Ties, SayHowFarAndWhatWouldResolveThem) {
   const std::string table = compare(policies).out;
   EXPECT_THAT(
       table.substr(0, table.find("\n\n")),
-      ContainsRegex("tied with[ \n]+CONCURRENT, SLICED \\(3\\.[0-9]+ %[ \n]+slower,[ \n]+told[ \n]+apart[ \n]+from[ \n]+4"));
-  EXPECT_THAT(table, AllOf(ContainsRegex("\n +rank +policy +tied with +slower % +told apart from %\n"),
-                           ContainsRegex("\n +1 +CONCURRENT +WARP_SPECIALIZED +3\\.[0-9]+ +4\\.[0-9]+\n"),
-                           ContainsRegex("\n +1 +SLICED +WARP_SPECIALIZED +3\\.[0-9]+ +4\\.[0-9]+\n--fold exact would resolve ")));
+      ContainsRegex("tied with[ \n]+CONCURRENT, SLICED \\(3\\.[0-9]+ %[ \n]+slower,[ \n]+told[ \n]+apart[ \n]+from[ \n]+1[0-9]"));
+  EXPECT_THAT(table,
+              AllOf(ContainsRegex("\n +rank +policy +tied with +slower % +told apart from %\n"),
+                    ContainsRegex("\n +1 +CONCURRENT +WARP_SPECIALIZED +3\\.[0-9]+ +1[0-9]\\.[0-9]+\n"),
+                    ContainsRegex("\n +1 +SLICED +WARP_SPECIALIZED +3\\.[0-9]+ +1[0-9]\\.[0-9]+\n--fold exact would resolve ")));
 
   configs::Comparison comparison;
   ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(compare(policies, {"--format", "json"}).out, &comparison).ok());
@@ -134,12 +135,11 @@ TEST_F(Ties, SayHowFarAndWhatWouldResolveThem) {
   EXPECT_LT(concurrent.tie().slower(), concurrent.tie().told_apart_from());
   const configs::Result& fastest = comparison.results(2);
   EXPECT_FALSE(fastest.has_tie());
-  EXPECT_EQ(fastest.fold().total_error_bound(), 0) << "it is exact";
   EXPECT_LE(concurrent.fold().total_error_bound(), concurrent.fold().error_bound());
 
   const std::string csv = compare(policies, {"--format", "csv"}).out;
   EXPECT_THAT(csv, AllOf(HasSubstr(",rank,tie_fastest,tie_slower,tie_told_apart_from,"),
-                         ContainsRegex(",1,WARP_SPECIALIZED,0\\.03[0-9]+,0\\.04[0-9]+,"), ContainsRegex(",1,,,,")));
+                         ContainsRegex(",1,WARP_SPECIALIZED,0\\.03[0-9]+,0\\.1[0-9]+,"), ContainsRegex(",1,,,,")));
 }
 
 TEST_F(Ties, AreResolvedByFoldExact) {
@@ -151,7 +151,7 @@ TEST_F(Ties, AreResolvedByFoldExact) {
 // Nothing would tell them apart.
 TEST_F(Ties, OfTheSameRunAreTheSameTime) {
   EXPECT_THAT(compare("concurrent,sliced").out, AllOf(HasSubstr("tied with SLICED (the same time);"),
-                                                      HasSubstr("cycles within 4.00 %"), Not(HasSubstr("--fold exact"))));
+                                                      HasSubstr("cycles within 10.00 %"), Not(HasSubstr("--fold exact"))));
 }
 
 }  // namespace

@@ -1,14 +1,16 @@
-// Each gate that keeps the Sampler from taking work away says its name.
+// Each gate that keeps the ChipSampler from taking work says its name.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "sim/sampling/sampler.h"
+#include "sim/sampling/chip_sampler.h"
 #include "sim/sm/make_spec.h"
 #include "tests/support/machine.h"
 
@@ -27,8 +29,11 @@ class Gates : public sim::SmObserver {
   explicit Gates(Cycle limit) : limit_(limit) {}
 
   void loop_ended(sim::Sm& sm, Cycle now, Cycle /*limit*/) override {
-    if (!sampler_) sampler_.emplace(sim::FoldOptions{.error = 0.05, .sampling_delay = 1}, sm);
-    if (sampler_->loop_ended(now, limit_)) ++taken;
+    if (!sampler_) sampler_.emplace(sim::FoldOptions{.error = 0.05}, 1);
+    if (const auto skip = sampler_->look(now, limit_, {{0, 1, &sm}}, 0)) {
+      sampler_->take(*skip);
+      ++taken;
+    }
     names.emplace(sim::gate_name(sampler_->blocking_gate()));
   }
 
@@ -37,7 +42,7 @@ class Gates : public sim::SmObserver {
 
  private:
   Cycle limit_;
-  std::optional<sim::Sampler> sampler_;
+  std::optional<sim::ChipSampler> sampler_;
 };
 
 struct Sampled {
@@ -88,17 +93,32 @@ TEST(SamplingGates, AreOpenWhereALongKernelRunsByItself) {
   EXPECT_THAT(sampled.gates, Contains("open"));
 }
 
-TEST(SamplingGates, ALaunchAboutToStartIsNotSkippedPast) {
-  const Sampled sampled = sample({looping("long", 2, 100'000), looping("later", 2, 10)}, {0, 1'000'000}, 100'000);
+TEST(SamplingGates, ALaunchThatIsDueIsNotSkippedPast) {
+  const Sampled sampled = sample({looping("long", 2, 100'000), looping("later", 2, 10)}, {0, 15'000}, 15'000);
   EXPECT_EQ(sampled.taken, 0);
-  EXPECT_THAT(sampled.gates, Contains("launch_about_to_start"));
+  EXPECT_THAT(sampled.gates, Contains("nothing_left_to_take"));
 }
 
 // CTAs of the first kernel leave their room at times that depend on how far apart they are.
 TEST(SamplingGates, ALaunchThatWaitsForRoomIsNotPutOff) {
   const Sampled sampled = sample({looping("first", 2000, 300), looping("waiting", 2, 10)}, {0, 0}, 200'000);
   EXPECT_EQ(sampled.taken, 0);
-  EXPECT_THAT(sampled.gates, Contains("launch_waits_for_room"));
+  EXPECT_THAT(sampled.gates, Contains("launch_waits"));
+}
+
+// CTAs that read memory come first; those that are left do not.
+TEST(SamplingGates, CtasOfAnotherKindAreNotTakenAtTheRateOfThoseBefore) {
+  Lines body = loop("m", {op("LDG.E R4, [R2.64]", {.write = 0}, "bytes=128 stream=0"), op("FADD R4, R4, R5", {.wait = {0}})});
+  std::ranges::copy(loop("n", {op("FADD R6, R6, R7", {.stall = 5})}), std::back_inserter(body));
+  const traces::Kernel kernel =
+      KernelText("k", "sm_86")
+          .options("registers=32 shared_memory=40960")
+          .classes("parameter m\nparameter n\nclass reads m=20 n=1\nclass adds m=1 n=20\ngrid reads*1000 adds*1000\n")
+          .declare("stream data read dram=1/1")
+          .role("warps", 4, body)
+          .kernel();
+  const Sampled sampled = sample({kernel}, {0}, 300'000);
+  EXPECT_THAT(sampled.gates, Contains("other_work"));
 }
 
 TEST(SamplingGates, NothingIsTakenPastTheLimitOfTheRun) {

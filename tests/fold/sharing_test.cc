@@ -239,7 +239,7 @@ std::set<std::pair<uint64_t, uint64_t>> jumps_of(const sim::Outcome& run, uint32
 // replayed twice. Every kernel keeps its instructions, which the run checks, and its cycles to within the error.
 TEST(Sharing, ClassesThatHaveMetJumpTogether) {
   const traces::Kernel first = looping("parameter t\nclass a t=60\nclass b t=50\ngrid a*1 b*1\n");
-  const traces::Kernel next = crowd("class a t=3000\ngrid a*6\n");
+  const traces::Kernel next = crowd("class a t=30000\ngrid a*6\n");
   const std::vector<sim::Launch> launches{launch(first), launch(next)};
   const sim::Outcome run = by_rates(launches);
   const sim::Outcome of_first = by_rates({launch(first)});
