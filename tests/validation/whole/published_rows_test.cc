@@ -37,8 +37,8 @@ constexpr const char* kPairTables = "docs/validation/prefill_decode_tables.md";
 constexpr const char* kRegeneratePairs =
     "build/release/warpfold validate tests/validation/data/prefill_decode.csv --fold-error 0.05 --markdown "
     "docs/validation/prefill_decode_tables.md";
-// Causal CTAs are unequal, so that no SM's work is another's. With this --fold-error those with most instructions, CTAs or bytes
-// stand for all within a twentieth (docs/validation/flash_attention_2.md says what that moves).
+// Causal CTAs are unequal, so that no SM's work is another's. With this --fold-error a sample of the SMs is simulated
+// (docs/sampling.md).
 constexpr double kUnequalSms = 0.05;
 constexpr double kDrift = 0.005;  // of a figure; of percentages: half a point
 
