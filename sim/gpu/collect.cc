@@ -14,8 +14,7 @@
 namespace warpfold::sim {
 namespace {
 
-// What all SMs of a stratum come to by what the one that was simulated does: in proportion to their instructions where others have
-// `less`.
+// Scales a count of the simulated SM to all SMs of its stratum: in proportion to instructions where the others have `less`.
 class OfClass {
  public:
   OfClass(const ClassRun& class_run, uint64_t instructions, uint64_t less)
@@ -205,8 +204,7 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   });
 }
 
-// Where not all SMs of a stratum do the same, what instructions lack of their sum, or have more, is taken from where the kernel
-// issues most.
+// A scaled sum of instructions is off by rounding. The segment that issues most takes the difference.
 void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
   constexpr auto kSelected = static_cast<size_t>(WarpState::kSelected);
   const auto launches = static_cast<int>(released_.size());

@@ -26,7 +26,7 @@ using traces::Launch;
 // there from the start to the end.
 class GpuRun {
  public:
-  // `dealing`: the CTAs of each SM. `may_leave_out`: SM classes need not be simulated where others stand for them (stratify).
+  // `dealing` holds the CTAs of each SM. `may_leave_out` allows a sample of the SM classes (stratify).
   GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Dealing& dealing,
          const Options& options, bool may_leave_out = true);
 

@@ -26,8 +26,8 @@ bool admits(const Spec& spec, std::vector<Launch> launches, const std::vector<Pl
   return true;
 }
 
-// Where SMs had room for CTAs that were dealt to others, it is run again with them dealt as the SMs got on. Where SMs that were not
-// simulated may end later by more than the error, it is run again with all of them.
+// The run is made again with other dealings where an SM had room for CTAs that were dealt to another one. It is made again with all
+// SM classes where one that was left out may end later by more than the error.
 Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
   Dealing dealing = deal(inputs.launches, inputs.options.serialise, spec.memory.sm_count);
   std::vector<int> dealings(inputs.launches.size(), 1);

@@ -65,7 +65,7 @@ void SmFolding::loop_ended(Sm& /*sm*/, Cycle now, Cycle limit) {
   }
 }
 
-// What is measured while waiting is ready when the waiting ends.
+// The sampler measures during the second half of the delay, and so may take work at its end.
 void SmFolding::sample(Cycle now, Cycle limit) {
   if (sm_->instructions() + sampling_delay_ / 2 < sampling_due_) return;
   const auto skip = sampler_->look(now, limit, {{0, 1, sm_}}, sm_->memory().memory().dirty_share());

@@ -74,7 +74,7 @@ class ChipSampler {
   // Instructions that have been taken of a class since this was asked last, besides those that take() has returned.
   uint64_t taken_besides(size_t index) { return std::exchange(besides_[index], 0); }
 
-  // What was measured no longer holds.
+  // Forgets all samples: they no longer hold.
   void restart();
   // Instructions of one SM over which rates have been measured so far.
   uint64_t measured() const;

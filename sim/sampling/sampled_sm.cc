@@ -18,8 +18,8 @@ uint64_t sum_of(const std::map<AccountCell, uint64_t>& waits) {
   return sum;
 }
 
-// What `part` of the bytes that were requested in a window comes to where `taken` are taken of so many windows, less what is
-// counted for those.
+// Returns the correction of a count that grows with bytes: `part` of the `requested` bytes of a window, scaled to the `taken` ones,
+// less the `periods` windows for which it is counted already.
 uint64_t in_proportion(uint64_t part, uint64_t taken, uint64_t requested, uint64_t periods) {
   __extension__ using Wide = unsigned __int128;
   return requested == 0 ? 0 : static_cast<uint64_t>(Wide{part} * taken / requested) - part * periods;

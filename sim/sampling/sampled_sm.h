@@ -12,7 +12,7 @@
 
 namespace warpfold::sim {
 
-// What an SM has counted before a cycle, and what its warps have left.
+// A sample: an SM's counts before a cycle, and the work that its warps have left.
 struct SmSample {
   // A resident warp, or all of a CTA whose warps wait for each other, in the loop that it gives trips of.
   struct Resident {
@@ -56,17 +56,17 @@ class SampledSm {
   // The SM has been moved on: what was noted is of another time.
   void forget() { pieces_.clear(); }
 
-  // What the SM was doing when it was sampled: of each launch whether it may place CTAs, and with none left how many of its warps
+  // The phase of the last sample: of each launch whether it may place CTAs, and with none left how many of its warps
   // run. Rates hold as long as this stays what it is.
   const std::vector<uint64_t>& phase() const { return phase_; }
   bool has_ctas_left(size_t launch) const { return sm_->state().ctas_left(static_cast<int>(launch)); }
 
-  // What is to be taken of a launch, in one window of time.
+  // Work to be taken of a launch, in one window of time.
   struct Wanted {
     uint64_t instructions = 0;           // of CTAs
     std::vector<double> of_residents{};  // trips of each resident; empty where those have not been the same
   };
-  // How many windows residents, or CTAs, have work for. kUnbounded: the launch gets on with nothing.
+  // Windows that residents, or CTAs, have work for. kUnbounded: the launch gets on with nothing.
   uint64_t most_of_residents(size_t launch, const Wanted& wanted) const;
   uint64_t most_of_ctas(size_t launch, const Wanted& wanted);
   // Instructions of the longest trip that may be taken now (0: of none), and of the longest CTA.
@@ -75,7 +75,7 @@ class SampledSm {
   // Of the CTAs that were placed last, as many as that; of the next ones, but for the last, as many as have no more instructions.
   Work placed_last(size_t launch, uint64_t ctas);
   Work next_ctas(size_t launch, uint64_t instructions, uint64_t& ctas);
-  // What a CTA holds that has not been placed, in the mean.
+  // The mean work of a CTA that has not been placed.
   Work mean_of_not_placed(size_t launch);
   // How far the whole trips that are nearest to what is wanted of a resident are off it, at most, in windows.
   double most_off(size_t launch, const Wanted& wanted, uint64_t periods) const;
