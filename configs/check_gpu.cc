@@ -75,6 +75,7 @@ constexpr std::array kLimits{
     Limit{"sm.tensor.wgmma_columns_per_b_wavefront", 1, 1024, kWgmma},
     Limit{"sm.tensor.accumulator_commit_window_cycles", 1, 1024, kWgmma},
     Limit{"sm.tensor.accumulator_commit_reads", 0, 1024, kWgmma},
+    Limit{"sm.tensor.accumulator_pairs_before_wide_result", 0, 16, kWgmma},  // a warp's timer reaches 64 cycles ahead
     Limit{"sm.tcgen05.columns_per_clk", 1, 1024, kTensorMemory},
     Limit{"sm.tcgen05.narrow_columns_per_clk", 0, 1024, Needed::kNever},
     Limit{"sm.tcgen05.queue_entries_per_sub_core", 1, 16, kTensorMemory},  // four sub-cores' are kept in 64 places

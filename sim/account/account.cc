@@ -99,12 +99,13 @@ void Account::check_warps(int l) const {
   for (const configs::PipeRow& row : configs::kMathPipes) pipes += waits(kContendedPipe[static_cast<size_t>(row.pipe)]);
   expect_equal(l, "ledger against not_selected", waits(Contended::kIssueSlot), state(WarpState::kNotSelected));
   expect_equal(l, "ledger against math_pipe_throttle", pipes, state(WarpState::kMathPipeThrottle));
-  expect_equal(l, "ledger against dispatch_stall", waits(Contended::kRegisterReadPort), state(WarpState::kDispatchStall));
+  expect_equal(l, "ledger against dispatch_stall", waits(Contended::kRegisterReadPort) + waits(Contended::kRegisterWritePort),
+               state(WarpState::kDispatchStall));
   expect_equal(l, "ledger against mio_throttle and lg_throttle", waits(Contended::kMemoryQueue),
                state(WarpState::kMioThrottle) + state(WarpState::kLgThrottle));
   for (int r = 0; r < kContended; ++r) {
     const auto resource = static_cast<Contended>(r);
-    if (resource < Contended::kRegisterWritePort || resource == Contended::kMemoryQueue) continue;
+    if (resource <= Contended::kRegisterWritePort || resource == Contended::kMemoryQueue) continue;
     expect_equal(l, "waits of warps for " + std::string(contended_name(resource)), waits(resource), 0);
   }
 }

@@ -12,6 +12,7 @@ WarpState state_of(Contended resource, bool leaves_sm) {
     case Contended::kIssueSlot:
       return WarpState::kNotSelected;
     case Contended::kRegisterReadPort:
+    case Contended::kRegisterWritePort:
       return WarpState::kDispatchStall;
     case Contended::kMemoryQueue:
       return leaves_sm ? WarpState::kLgThrottle : WarpState::kMioThrottle;

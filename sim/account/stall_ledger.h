@@ -54,7 +54,7 @@ class StallLedger {
 
  private:
   // By resource; the memory queue is there twice, the last time for instructions that leave the SM.
-  static constexpr int kLosses = static_cast<int>(Contended::kRegisterReadPort) + 3;
+  static constexpr int kLosses = static_cast<int>(Contended::kRegisterWritePort) + 3;
   static constexpr int kHolders = 4;
   static_assert(static_cast<int>(std::ranges::max(kContendedPipe)) < kLosses);
   // A row of the account with resident warps on the sub-core, and what they have lost to each holder since the last settling.

@@ -77,11 +77,26 @@ void group_rings(KernelImage& image) {
   }
 }
 
+// A pipe of 32 lanes writes a row of a register in a cycle, one of 16 lanes half a row. The XU, of 4 lanes, is taken to gather half
+// a row.
+uint8_t result_writes(const MicroOp& op) {
+  switch (op.pipe) {
+    case isa::Pipe::kAlu:
+    case isa::Pipe::kFmaHeavy:
+    case isa::Pipe::kFmaLite:
+    case isa::Pipe::kXu:
+      return static_cast<uint8_t>(op.load_registers * std::min<uint16_t>(op.interval, 2));
+    default:
+      return 0;
+  }
+}
+
 // What the opcode table says, on a machine that is faster or slower.
 void fit_to(const Spec& spec, Program& program) {
   for (MicroOp& op : program.ops) {
     const auto pipe = static_cast<size_t>(op.pipe);
     op.interval = static_cast<uint16_t>(spec.pipe_rate[pipe].at_rate(op.interval));
+    op.result_writes = result_writes(op);
     const Factor latency = op.pipe == isa::Pipe::kMemory ? spec.memory_latency : spec.pipe_latency[pipe];
     op.result_cycles = static_cast<uint16_t>(latency.longer(op.result_cycles));
     op.extra_wavefronts = static_cast<uint16_t>(spec.data_stage_rate.at_rate(op.extra_wavefronts));

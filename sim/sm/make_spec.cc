@@ -159,6 +159,7 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   set_instruction_cache(sm, spec);
   spec.commit_window = tensor.accumulator_commit_window_cycles();
   spec.commit_reads = tensor.accumulator_commit_reads();
+  spec.pairs_before_wide_result = tensor.accumulator_pairs_before_wide_result();
   const Factor barriers = latency_of(sm.barriers());
   spec.barrier_latency = small(barriers.longer(sm.barrier_latency_cycles()));
   spec.mbarrier_latency = small(barriers.longer(sm.mbarrier_latency_cycles()));

@@ -1,6 +1,7 @@
 #include "sim/sm/memory_stage.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/sm/sm.h"
 #include "sim/sm/sm_inherit.h"
@@ -28,6 +29,13 @@ bool uses_data_stage(Behaviour behaviour) {
 
 constexpr uint32_t kWavefrontBytes = 128;
 constexpr uint32_t kRegisterBytes = 128;  // 32 bits of each thread of a warp
+
+// Of the data stage.
+uint32_t wavefronts_of(const MemoryRequest& request) {
+  const MicroOp& op = *request.op;
+  const bool bulk = op.behaviour == Behaviour::kBulkStore;
+  return bulk ? static_cast<uint32_t>((uint64_t{op.bytes} + kWavefrontBytes - 1) / kWavefrontBytes) : op.wavefronts;
+}
 
 }  // namespace
 
@@ -214,33 +222,40 @@ void MemoryStage::dispatch(Sm& sm, MemoryRequest& request, Cycle now) {
 
 // ---- data stage
 
-void MemoryStage::reserve_for_tensor(Cycle start, uint32_t wavefronts, int launch) {
-  data_.serve(start, wavefronts);
-  data_history_.hold(start, launch);
+uint32_t MemoryStage::reserve_for_tensor(Sm& sm, Cycle now, uint32_t wavefronts, int launch) {
+  const uint32_t others = data_size_ > 0 ? 1 : 0;
+  if (others > 0) {
+    const MemoryRequest& head = data_queue_[data_head_];
+    if (wavefronts_of(head) > head_passed_ + 1) {
+      ++head_passed_;
+      data_.serve(now, 1);
+      data_history_.hold(now, head.launch);
+    } else {
+      serve_head(sm, now);
+    }
+  }
+  data_.serve(now, wavefronts);
+  data_history_.hold(now, launch);
+  return others;
 }
 
 void MemoryStage::run_data_stage(Sm& sm, Cycle now) {
   if (now == data_at_) data_at_ = kNever;
-  while (data_size_ > 0 && data_.free_at() <= now) {
-    const MemoryRequest request = data_queue_[data_head_];
-    data_head_ = (data_head_ + 1) % data_queue_.size();
-    --data_size_;
-    serve(sm, request, now);
-  }
+  while (data_size_ > 0 && data_.free_at() <= now) serve_head(sm, now);
   if (data_size_ > 0 && data_.free_at() < data_at_) {
     data_at_ = data_.free_at();
     sm.schedule(data_at_, MemoryEvent{MemoryEvent::Kind::kDataStage});
   }
 }
 
-void MemoryStage::serve(Sm& sm, MemoryRequest request, Cycle now) {
+void MemoryStage::serve_head(Sm& sm, Cycle now) {
+  MemoryRequest request = data_queue_[data_head_];
+  data_head_ = (data_head_ + 1) % data_queue_.size();
+  --data_size_;
   const MicroOp& op = *request.op;
-  const bool bulk = op.behaviour == Behaviour::kBulkStore;
-  const uint32_t passes =
-      bulk ? static_cast<uint32_t>((uint64_t{op.bytes} + kWavefrontBytes - 1) / kWavefrontBytes) : op.wavefronts;
   charge(sm, request, data_history_, Contended::kSharedMemory, request.enqueued, now);
   data_history_.hold(now, request.launch);
-  const Cycle passed = data_.serve(now, passes);
+  const Cycle passed = data_.serve(now, wavefronts_of(request) - std::exchange(head_passed_, 0));
   request.queued += now - request.enqueued;
   if (op.global) {
     finish_global(sm, request, now);

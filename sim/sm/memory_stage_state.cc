@@ -48,6 +48,7 @@ void MemoryStage::visit_queues(Sm& sm, StateVisitor& visitor) {
     }
   }
   visitor.value("data_queue_size", data_size_);
+  visitor.value("data_head_passed", head_passed_);
   for (size_t i = 0; i < data_size_; ++i) {
     MemoryRequest& request = data_queue_[(data_head_ + i) % data_queue_.size()];
     visit_request(sm, request, visitor);
@@ -101,10 +102,10 @@ Cycle MemoryStage::return_margin(const Sm& sm) const { return sm.spec().memory_t
 void MemoryStage::visit(Sm& sm, StateVisitor& visitor) {
   // Every field. Not visited: data_head, the place of a ring's first entry; longest_return, a constant; asked, the next name;
   // free_transfers, names that are free; in a key, transfers that the chip's memory serves: none is taken while it is shared.
-  [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, credits, stage, arbitration_at, last_sub_core, data,
-                          data_at, bulk_free, bulk_queue, outbound, returns, longest_return, bulk_history, stage_history,
-                          data_history, to_dram, in_l1, transfers, free_transfers, asked, replies, next_reply, ingress, egress] =
-      *this;
+  [[maybe_unused]] auto& [memory, queues, data_queue, data_head, data_size, head_passed, credits, stage, arbitration_at,
+                          last_sub_core, data, data_at, bulk_free, bulk_queue, outbound, returns, longest_return, bulk_history,
+                          stage_history, data_history, to_dram, in_l1, transfers, free_transfers, asked, replies, next_reply,
+                          ingress, egress] = *this;
   Cycle ready = visitor.now();
   for (const MemoryQueue& queue : queues_) {
     if (queue.size > 0) ready = std::min(ready, queue.front().ready);

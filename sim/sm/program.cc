@@ -189,7 +189,7 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   }
   op.port = static_cast<uint8_t>(op.global ? kGlobalMemory : static_cast<int>(op.pipe));
   op.math = configs::row_of(op.pipe).place == isa::PipePlace::kSubCore;
-  op.alu_result = op.pipe == isa::Pipe::kAlu && op.load_registers > 0;
+  op.wide_result = op.pipe == isa::Pipe::kFmaHeavy && op.load_registers == 2;
   op.allocates =
       op.pipe != isa::Pipe::kMemory && (op.behaviour == Behaviour::kFixedLatency || op.behaviour == Behaviour::kNoOperation);
   op.may_be_taken = op.behaviour == Behaviour::kWgmma || op.behaviour == Behaviour::kSetMaxRegisters || queues_tcgen05(op);

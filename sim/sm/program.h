@@ -46,14 +46,15 @@ struct alignas(64) MicroOp {
   uint8_t write_counter = 7;
   uint8_t read_counter = 7;
   uint8_t wait_mask = 0;
-  bool needs_check = false;  // has a condition beyond its timer: counters, barriers, groups
-  bool edge = false;         // ends a loop, or the next instruction starts one, or steps a cursor without leaving the sub-core
-  bool straight = false;     // nothing but a step to the next one, in the same segment: it is counted with others (Tally)
-  uint8_t depth = 0;         // loops around it
-  bool global = false;       // memory instruction that leaves the SM: LG throttle, long scoreboard
-  bool math = false;         // has a pipe of the sub-core: neither the memory's nor wgmma's
-  bool alu_result = false;   // writes registers from the ALU
-  bool allocates = false;    // passes the allocate stage; the others leave the control stage for a queue of their own
+  bool needs_check = false;   // has a condition beyond its timer: counters, barriers, groups
+  bool edge = false;          // ends a loop, or the next instruction starts one, or steps a cursor without leaving the sub-core
+  bool straight = false;      // nothing but a step to the next one, in the same segment: it is counted with others (Tally)
+  uint8_t depth = 0;          // loops around it
+  bool global = false;        // memory instruction that leaves the SM: LG throttle, long scoreboard
+  bool math = false;          // has a pipe of the sub-core: neither the memory's nor wgmma's
+  uint8_t result_writes = 0;  // cycles in which a result of one of the pipes ALU, FMA and XU keeps its bank's write path
+  bool wide_result = false;   // of the heavy FMA pipe: a pair of registers
+  bool allocates = false;     // passes the allocate stage; the others leave the control stage for a queue of their own
   // It has a condition that another warp's issue in the same cycle can undo: the last place in a queue of tensor products, the last
   // registers of a pool.
   bool may_be_taken = false;

@@ -141,24 +141,47 @@ class RegisterPorts {
     pending_ = true;
     return demanded_;
   }
-  // The accumulators are written back in pairs, an even and an odd register every second cycle, the first one at `now`.
-  void begin_commits(Cycle now, Cycle cycles) { commits_end_ = now + cycles; }
-  // How long a pipe of 16 lanes whose instruction enters at `enters` is held by results of `cycles` cycles. A result is written
-  // half a row a cycle and so keeps its bank's port as long as the pipe; a pair goes first and takes both banks' ports for a cycle:
+  // The accumulators are written back in pairs, an even and an odd register every second cycle, the first one at `now`. A wide
+  // result that is being written comes first.
+  void begin_commits(Cycle now, Cycle cycles) {
+    const Cycle begin = later(now, wide_until_);
+    given_way_ += static_cast<uint32_t>(begin - now);
+    commits_end_ = begin + cycles;
+  }
+  bool commits(Cycle now) const { return commits_end_ > now && half_writes_ <= 2; }
+  // In a cycle in which accumulators are written back: it is a pair's.
+  bool is_of_pair(Cycle now) const { return ((commits_end_ - now) & 1) == 0; }
+  // A wide result waits for pairs.
+  bool wide_waits(Cycle now) const { return now < wide_from_; }
+  // By how many cycles pairs hold up a result that takes its bank's port for `cycles` cycles from `enters` on. A pair goes first
+  // and takes both banks' ports for a cycle:
   //
-  //   pairs        x   x   x   x          MOV32I after MOV32I: one every two cycles alone, every four beside the pairs
-  //   results    a   a   b   b   c
+  //   pairs        x   x   x   x          LOP3 after LOP3, of 16 lanes, half a row a cycle: one every two cycles alone, every four
+  //   results    a   a   b   b   c        beside the pairs
   //
-  // Source: cicuvc register_bandwidth.md, round 3: a pair takes 0.94 to 0.98 cycles from a stream of MOV32I, at n8, n16 and n64,
-  // whichever banks it writes. That the results are written in halves is our reading of it (docs/decisions/0017).
+  // Sources: cicuvc register_bandwidth.md, round 3, and docs/validation/h100_kit.csv, "beside a flood" (docs/decisions/0017, 0039).
   //
   // In the last n cycles of the pairs, (n + 1) / 2 are free for a result: those that are an odd number from the end. So it waits as
   // often as it takes one of them, but for the first one where it comes at once.
-  uint32_t held(Cycle enters, uint32_t cycles) const {
+  uint32_t held_up(Cycle enters, uint32_t cycles) const {
     const Cycle end = half_writes_ > 2 ? 0 : commits_end_;
     const Cycle left = later(end, enters) - enters;
-    return cycles + static_cast<uint32_t>(std::min<Cycle>(cycles, (left + 1) / 2) - (left & 1));
+    return static_cast<uint32_t>(std::min<Cycle>(cycles, (left + 1) / 2) - (left & 1));
   }
+  // The same of a wide result, which takes both banks' ports in `cycles` cycles that follow each other: it waits for the end of the
+  // pairs, at most for `pairs` of them, and then these wait for it.
+  uint32_t hold_up_wide(Cycle enters, uint32_t cycles, uint32_t pairs) {
+    const auto waits = static_cast<uint32_t>(std::min<Cycle>(later(commits_end_, enters) - enters, Cycle{2} * pairs));
+    wide_from_ = enters + waits;
+    wide_until_ = wide_from_ + cycles;
+    if (wide_from_ < commits_end_) {
+      given_way_ += cycles;
+      commits_end_ += cycles;
+    }
+    return waits;
+  }
+  // Cycles in which pairs have waited for wide results, modulo 2^32.
+  uint32_t given_way() const { return given_way_; }
   // What of a demand's totals has not been served: what they mean, whatever the numbers.
   uint64_t unserved_reads(const Totals& totals) const { return remaining(totals.reads, served_.reads); }
   uint64_t unserved_writes(const Totals& totals) const {
@@ -167,13 +190,16 @@ class RegisterPorts {
 
   void visit(StateVisitor& visitor) {
     // Every field. Up to by_table they are constant; base is brought to now; cached_places and pending follow from others; odd
-    // shows in the cycles that are closed; of demanded and served the difference counts.
+    // shows in the cycles that are closed; of demanded and served the difference counts, and of given_way what it was when a
+    // command began to write back.
     [[maybe_unused]] const auto& [half_reads, half_writes, read_ports, half_ports, room, window, cache, by_table, base, read_busy,
-                                  write_busy, both_written, odd, cache_tags, cached_places, demanded, served, pending,
-                                  commits_end] = *this;
+                                  write_busy, both_written, odd, cache_tags, cached_places, demanded, served, pending, commits_end,
+                                  wide_from, wide_until, given_way] = *this;
     if (!visitor.recording()) {
       base_ += visitor.shift();
       commits_end_ = visitor.moved(commits_end_);
+      wide_from_ = visitor.moved(wide_from_);
+      wide_until_ = visitor.moved(wide_until_);
       return;
     }
     advance(visitor.now());
@@ -185,6 +211,8 @@ class RegisterPorts {
       visitor.values("register_cache", cached[0], "register_cache", cached[1], "register_cache", cached[2]);
     }
     visitor.value("commits_left", commits_end_ > visitor.now() ? commits_end_ - visitor.now() : 0);
+    visitor.value("wide_result_waits", wide_from_ > visitor.now() ? wide_from_ - visitor.now() : 0);
+    visitor.value("wide_result_left", wide_until_ > visitor.now() ? wide_until_ - visitor.now() : 0);
     visitor.relative("update_reads", unserved_reads(demanded_));
     visitor.relative("update_writes", unserved_writes(demanded_));
   }
@@ -340,6 +368,9 @@ class RegisterPorts {
   Totals served_;
   bool pending_ = false;
   Cycle commits_end_ = 0;
+  Cycle wide_from_ = 0;   // the last wide result that met pairs is written
+  Cycle wide_until_ = 0;  // it has been
+  uint32_t given_way_ = 0;
 };
 
 }  // namespace warpfold::sim

@@ -69,6 +69,7 @@ struct Spec {
   uint32_t instruction_line_cycles = 0;
   uint32_t commit_window = 12;
   uint32_t commit_reads = 3;
+  uint32_t pairs_before_wide_result = 0;
   uint32_t barrier_latency = 20;
   uint32_t mbarrier_latency = 20;
   uint32_t bulk_copy_issue = 48;

@@ -152,9 +152,9 @@ SubCore::Mask SubCore::pass_pipe_latches(Sm& sm, Mask candidates, Cycle now) {
   const Mask lite = losing_to(Pipe::kFmaLite);
   if ((alu | heavy | lite) != 0) {
     candidates &= ~(alu | heavy | lite);
-    if (alu != 0) stalled_on_pipe(sm, alu, Pipe::kAlu);
-    if (heavy != 0) stalled_on_pipe(sm, heavy, Pipe::kFmaHeavy);
-    if (lite != 0) stalled_on_pipe(sm, lite, Pipe::kFmaLite);
+    if (alu != 0) stalled_on_pipe(sm, alu, Pipe::kAlu, now);
+    if (heavy != 0) stalled_on_pipe(sm, heavy, Pipe::kFmaHeavy, now);
+    if (lite != 0) stalled_on_pipe(sm, lite, Pipe::kFmaLite, now);
   }
   for (uint32_t busy = busy_ports_; busy != 0; busy &= busy - 1) {
     const int port = std::countr_zero(busy);
@@ -168,14 +168,24 @@ SubCore::Mask SubCore::pass_pipe_latches(Sm& sm, Mask candidates, Cycle now) {
       const auto state = port == kGlobalMemory ? WarpState::kLgThrottle : WarpState::kMioThrottle;
       stalled(sm, held, state, sm.memory().queue_holder(index_), Contended::kMemoryQueue);
     } else {
-      stalled_on_pipe(sm, held, static_cast<Pipe>(port));
+      stalled_on_pipe(sm, held, static_cast<Pipe>(port), now);
     }
   }
   return candidates;
 }
 
-void SubCore::stalled_on_pipe(Sm& sm, Mask warps, Pipe pipe) {
+// Whether it is accumulators that keep the pipe's latch taken in this cycle.
+bool SubCore::held_by_commits(Pipe pipe, Cycle now) const {
+  if (!ports_.commits(now)) return false;
+  if (pipe == Pipe::kFmaHeavy && ports_.wide_waits(now)) return true;
+  return ports_.is_of_pair(now) && std::ranges::find(kGiveWay, pipe) != kGiveWay.end() &&
+         results_until_[static_cast<size_t>(pipe)] > now;
+}
+
+void SubCore::stalled_on_pipe(Sm& sm, Mask warps, Pipe pipe, Cycle now) {
   const auto port = static_cast<int>(pipe);
+  if (held_by_commits(pipe, now))
+    return stalled(sm, warps, WarpState::kDispatchStall, commit_launch_, Contended::kRegisterWritePort);
   stalled(sm, warps, WarpState::kMathPipeThrottle, pipes_[port].holder(), kContendedPipe[port]);
 }
 
@@ -264,10 +274,9 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
   warp.last_issue = now;
   warp.fresh_counters = 0;
   tentative_ &= ~(Mask{1} << slot);
+  uint32_t late = 0;
   if (op.math) {
-    occupy(sm, static_cast<int>(op.pipe), now, held(op, now), warp.launch);
-    const Cycle alu_free = pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now);
-    alu_until_[op.alu_result ? 0 : 1] = alu_free;
+    late = enter_pipe(sm, op, warp, now);
     if (op.blocks_lite) occupy(sm, static_cast<int>(Pipe::kFmaLite), now, op.interval, warp.launch);
   } else if (op.pipe == Pipe::kMemory) {
     if (++queue_entries_ == sm.spec().memory_queue_entries)
@@ -289,7 +298,8 @@ void SubCore::issue(Sm& sm, int slot, Cycle now) {
   }
   wants_[op.port] &= ~(Mask{1} << slot);
   wants_[warp.op->port] |= Mask{1} << slot;
-  set_timer(warp, slot, now + op.next_after, warp.op->needs_check || warp.in_barrier);
+  if (late > 0) delay_by_commits(sm, warp, slot, late);
+  set_timer(warp, slot, now + op.next_after + late, warp.op->needs_check || warp.in_barrier);
 }
 
 void SubCore::log(Sm& sm, const Warp& warp, Cycle now) const {
@@ -318,10 +328,38 @@ void SubCore::occupy(Sm& sm, int port, Cycle now, uint32_t cycles, int launch) {
   pipes_[port].occupy(now, cycles, launch, sm.spec().admission[port]);
 }
 
-// Measured of the ALU alone; FMA heavy has as many lanes.
-uint32_t SubCore::held(const MicroOp& op, Cycle now) const {
-  const uint32_t beside_pairs = ports_.held(pipes_[static_cast<int>(Pipe::kAlu)].enters_at(now), op.interval);
-  return op.interval + (beside_pairs - op.interval) * static_cast<uint32_t>(op.alu_result);
+// Returns by how much the warp's next instruction is late.
+uint32_t SubCore::enter_pipe(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now) {
+  if (ports_.commits(now) && op.result_writes > 0) return enter_beside_commits(sm, op, warp, now);
+  const auto port = static_cast<int>(op.pipe);
+  occupy(sm, port, now, op.interval, warp.launch);
+  if (op.result_writes > 0) results_until_[port] = pipes_[port].enters_at(now);
+  return 0;
+}
+
+// A wide result keeps its warp and its pipe until it is written: nothing waits in front of the pipe meanwhile.
+[[gnu::noinline]] uint32_t SubCore::enter_beside_commits(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now) {
+  const auto port = static_cast<int>(op.pipe);
+  PipePort& pipe = pipes_[port];
+  const Cycle enters = pipe.enters_at(now);
+  if (!op.wide_result) {
+    occupy(sm, port, now, op.interval + ports_.held_up(enters, op.result_writes), warp.launch);
+    results_until_[port] = pipe.enters_at(now);
+    return 0;
+  }
+  const uint32_t waits = ports_.hold_up_wide(enters, op.interval, sm.spec().pairs_before_wide_result);
+  pipe.occupy(now, waits + op.interval, warp.launch, 0);
+  wide_writer_ = warp.launch;
+  return waits;
+}
+
+[[gnu::noinline]] void SubCore::delay_by_commits(Sm& sm, Warp& warp, int slot, uint32_t cycles) {
+  if constexpr (!kAccounting) return;
+  sm.ledger().spend(warp.row, WarpState::kDispatchStall, cycles);
+  sm.ledger().charge(warp.row, commit_launch_, Contended::kRegisterWritePort, cycles);
+  if ((coupled_ & Mask{1} << slot) == 0) return;
+  delay_warp(sm.state(), warp, &Delay::all, cycles);
+  if (commit_launch_ != warp.launch) delay_warp(sm.state(), warp, &Delay::others, cycles);
 }
 
 void SubCore::count_dependences(const MicroOp& op, Warp& warp) {

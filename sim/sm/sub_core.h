@@ -34,6 +34,9 @@ struct DispatchPort {
 };
 inline constexpr uint32_t kMostDispatchPorts = 8;
 
+// Pipes in front of which results queue behind accumulators. The XU, whose results give way too, holds two.
+inline constexpr std::array kGiveWay = {isa::Pipe::kAlu, isa::Pipe::kFmaHeavy, isa::Pipe::kFmaLite};
+
 // Cycles that the sub-core's instructions have held its pipes.
 struct PipeUse {
   std::array<uint64_t, isa::kPipes> pipe_cycles{};
@@ -77,8 +80,10 @@ class SubCore {
   const Warp& warp(int slot) const { return warps_[slot]; }
   int slots() const { return static_cast<int>(warps_.size()); }
   RegisterPorts& ports() { return ports_; }
-  // An accumulator update begins to write back, for so many cycles.
-  void begin_commits(Cycle now, Cycle cycles);
+  // An accumulator update of the launch begins to write back, for so many cycles.
+  void begin_commits(Cycle now, Cycle cycles, int launch);
+  // The launch whose wide result met accumulators last; `otherwise`: none since the arbiters were reset.
+  int wide_writer(int otherwise) const { return wide_writer_ >= 0 ? wide_writer_ : otherwise; }
   // The launch that wrote to the bank last; `otherwise`: none since the arbiters were reset.
   int last_writer(int bank, int otherwise) const { return last_writer_[bank] >= 0 ? last_writer_[bank] : otherwise; }
   uint64_t port_reads(int launch) const { return port_reads_[launch]; }  // warp-wide register reads, both banks
@@ -124,13 +129,16 @@ class SubCore {
   void not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
   void stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
   void delay_by_others(Sm& sm, Mask warps, int culprit);
-  void stalled_on_pipe(Sm& sm, Mask warps, isa::Pipe pipe);
+  bool held_by_commits(isa::Pipe pipe, Cycle now) const;
+  void stalled_on_pipe(Sm& sm, Mask warps, isa::Pipe pipe, Cycle now);
   void count_held_up(Sm& sm, int slot, Cycle now);
   void issue(Sm& sm, int slot, Cycle now);
   void log(Sm& sm, const Warp& warp, Cycle now) const;
   void issue_fixed(const MicroOp& op, const Warp& warp, int slot, Cycle now);
   void occupy(Sm& sm, int port, Cycle now, uint32_t cycles, int launch);
-  uint32_t held(const MicroOp& op, Cycle now) const;
+  uint32_t enter_pipe(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now);
+  uint32_t enter_beside_commits(Sm& sm, const MicroOp& op, const Warp& warp, Cycle now);
+  void delay_by_commits(Sm& sm, Warp& warp, int slot, uint32_t cycles);
   void count_dependences(const MicroOp& op, Warp& warp);
   void count(Sm& sm, Warp& warp, const MicroOp* end);
   void go_on(Sm& sm, Warp& warp, int slot, Cycle now);
@@ -154,10 +162,11 @@ class SubCore {
   StallLedger stalls_;
 
   std::array<PipePort, kPorts> pipes_{};
-  uint32_t busy_ports_ = 0;  // of those that are seldom taken
-  // The last instruction with a result leaves the ALU's latch, and the last one of any pipe without.
-  std::array<Cycle, 2> alu_until_{};
-  uint32_t queue_entries_ = 0;  // of the memory queue, taken
+  uint32_t busy_ports_ = 0;                         // of those that are seldom taken
+  std::array<Cycle, isa::kPipes> results_until_{};  // per pipe of kGiveWay: the last one with a result has entered
+  int commit_launch_ = 0;                           // whose accumulators are written back
+  int wide_writer_ = -1;                            // launch; -1: none
+  uint32_t queue_entries_ = 0;                      // of the memory queue, taken
 
   std::array<DispatchPort, kMostDispatchPorts> dispatch_ports_{};
   uint32_t dispatch_port_ = 0;  // that the next instruction takes

@@ -121,14 +121,17 @@ void SubCore::tensor_room(Sm& sm, Pipe pipe, Delay delay, Cycle now) {
   }
 }
 
-// What waits in front of the pipe, up to the last instruction with a result, had been counted without the pairs that now come.
-void SubCore::begin_commits(Cycle now, Cycle cycles) {
+// What waits in front of a pipe, up to the last instruction with a result, had been counted without the pairs that now come.
+void SubCore::begin_commits(Cycle now, Cycle cycles, int launch) {
   ports_.begin_commits(now, cycles);
-  if (alu_until_[0] <= now) return;
-  const auto queued = static_cast<uint32_t>(alu_until_[0] - now);
-  const Cycle more = ports_.held(now, queued) - queued;
-  pipes_[static_cast<int>(Pipe::kAlu)].hold_up(more);
-  alu_until_[0] += more;
+  commit_launch_ = launch;
+  for (const Pipe pipe : kGiveWay) {
+    Cycle& until = results_until_[static_cast<size_t>(pipe)];
+    if (until <= now) continue;
+    const uint32_t more = ports_.held_up(now, static_cast<uint32_t>(until - now));
+    pipes_[static_cast<size_t>(pipe)].hold_up(more);
+    until += more;
+  }
 }
 
 }  // namespace warpfold::sim

@@ -10,6 +10,7 @@ namespace warpfold::sim {
 void SubCore::reset_arbiters(Cycle now) {
   for (PipePort& pipe : pipes_) pipe.forget_holders(now);
   last_writer_.fill(-1);
+  wide_writer_ = -1;
   arbiter_.reset();
 }
 

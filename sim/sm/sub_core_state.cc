@@ -15,9 +15,9 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   // of_launch, active_launches and busy_ports follow from the resident warps and the ports' times; stalls and unsettled are
   // settled; dispatch_port is chosen anew in every cycle; plain and index are constant.
   [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, of_launch, active_launches,
-                          stalls, pipes, busy_ports, alu_until, queue_entries, dispatch_ports, dispatch_port, slot_free,
-                          slot_holder, last_writer, port_reads, issued, unsettled, arbiter, next, stepped, use, plain, index] =
-      *this;
+                          stalls, pipes, busy_ports, results_until, commit_launch, wide_writer, queue_entries, dispatch_ports,
+                          dispatch_port, slot_free, slot_holder, last_writer, port_reads, issued, unsettled, arbiter, next, stepped,
+                          use, plain, index] = *this;
   visitor.values("resident", resident_, "awake", awake_);
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
@@ -28,7 +28,8 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   for (int port = 0; port < kPorts; ++port) {
     if (port < isa::kPipes) pipes_[port].visit(visitor, sm.spec().admission[port]);
   }
-  visitor.time("alu_results", alu_until_[0]);
+  for (const isa::Pipe pipe : kGiveWay) visitor.time("results_until", results_until_[static_cast<size_t>(pipe)]);
+  visitor.values("commit_launch", ports_.commits(visitor.now()) ? commit_launch_ : 0, "wide_writer", wide_writer_);
   visitor.value("queue_entries", queue_entries_);
   for (uint32_t w = 0; w < sm.spec().issue_width; ++w) {
     DispatchPort& port = dispatch_ports_[w];

@@ -14,8 +14,9 @@ uint64_t round_up_divide(uint64_t value, uint64_t by) { return (value + by - 1) 
 
 uint32_t rows(const MicroOp& op) { return op.half_rows ? 64 : 128; }
 
-Cycle interval(const Spec& spec, const MicroOp& op) {
-  const auto operands = static_cast<Cycle>(spec.data_stage_rate.at_rate(tcgen05_wavefronts(spec, op)));
+// `others`: wavefronts of others that have passed ahead of its own.
+Cycle interval(const Spec& spec, const MicroOp& op, uint32_t others) {
+  const auto operands = static_cast<Cycle>(spec.data_stage_rate.at_rate(tcgen05_wavefronts(spec, op) + others));
   return std::max(tcgen05_cycles(spec, op), operands);
 }
 
@@ -101,9 +102,9 @@ void Tcgen05Unit::start(Sm& sm, Tcgen05Command& command, Cycle now) {
   const MicroOp& op = *command.op;
   Cta* const cta = sm.state().cta_lives(owner.cta, owner.cta_serial) ? &sm.state().ctas[owner.cta] : nullptr;
   Arrival* const before = cta != nullptr ? &cta->product_started : nullptr;
-  command.delay = pipe_.start(sm, owner, command.delay, command.issued, interval(sm.spec(), op), before, now);
+  const uint32_t others = sm.memory().reserve_for_tensor(sm, now, tcgen05_wavefronts(sm.spec(), op), owner.launch);
+  command.delay = pipe_.start(sm, owner, command.delay, command.issued, interval(sm.spec(), op, others), before, now);
   if (op.behaviour == isa::Behaviour::kTcgen05Mma) busy_ += tcgen05_cycles(sm.spec(), op);
-  sm.memory().reserve_for_tensor(now, tcgen05_wavefronts(sm.spec(), op), owner.launch);
   if (cta == nullptr) return;
   const Cycle complete = now + latency(sm.spec(), op);
   if (complete < cta->products_complete) return;

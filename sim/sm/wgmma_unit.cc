@@ -19,8 +19,9 @@ uint32_t WgmmaUnit::wavefronts(const Sm& sm, const WgmmaCommand& command) const 
   return command.a_in_registers ? b : sm.spec().wgmma_a_wavefronts + b;
 }
 
-Cycle WgmmaUnit::interval(const Sm& sm, const WgmmaCommand& command) const {
-  const auto operands = static_cast<uint32_t>(sm.spec().data_stage_rate.at_rate(wavefronts(sm, command)));
+// `others`: wavefronts of others that have passed ahead of its own.
+Cycle WgmmaUnit::interval(const Sm& sm, const WgmmaCommand& command, uint32_t others) const {
+  const auto operands = static_cast<uint32_t>(sm.spec().data_stage_rate.at_rate(wavefronts(sm, command) + others));
   return std::max({sm.spec().wgmma_cycles(command.columns), operands, sm.spec().wgmma_floor});
 }
 
@@ -129,9 +130,9 @@ void WgmmaUnit::start(Sm& sm, uint64_t id, Cycle now) {
   --waiting_;
   const bool lives = sm.state().cta_lives(command.owner.cta, command.owner.cta_serial);
   Arrival* const before = lives ? &sm.state().ctas[command.owner.cta].warpgroups[command.warpgroup].started : nullptr;
-  command.delay = pipe_.start(sm, command.owner, command.delay, command.assembled, interval(sm, command), before, now);
+  const uint32_t others = sm.memory().reserve_for_tensor(sm, now, wavefronts(sm, command), command.owner.launch);
+  command.delay = pipe_.start(sm, command.owner, command.delay, command.assembled, interval(sm, command, others), before, now);
   busy_ += sm.spec().wgmma_cycles(command.columns);
-  sm.memory().reserve_for_tensor(now, wavefronts(sm, command), command.owner.launch);
   command.completion = now + latency(sm, command);
   // Writes stretch over the last N/2 cycles: one register a cycle, an even and an odd one every second.
   sm.schedule(command.completion - command.columns / 2U, WgmmaEvent{WgmmaEvent::Kind::kWrites, id});
@@ -149,7 +150,8 @@ void WgmmaUnit::begin_writes(Sm& sm, uint64_t id, Cycle now) {
   }
   command.writes_begun = true;
   for (int c = 0; c < sm.sub_cores(); ++c) {
-    sm.sub_core(c).begin_commits(now, command.columns / 2U);
+    command.given_way[c] = sm.sub_core(c).ports().given_way();
+    sm.sub_core(c).begin_commits(now, command.columns / 2U, command.owner.launch);
     command.update[c].writes = sm.sub_core(c).ports().demand(now, 0, command.columns / 4U).writes;
   }
 }
@@ -185,8 +187,15 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
       written_by = sm.sub_core(c).last_writer(0, command.owner.launch);
     }
   }
+  for (int c = 0; c < sm.sub_cores(); ++c) {
+    const Cycle wide_results = sm.sub_core(c).ports().given_way() - command.given_way[c];
+    if (wide_results <= writes) continue;
+    writes = wide_results;
+    written_by = sm.sub_core(c).wide_writer(command.owner.launch);
+  }
   const Cycle delay = std::max(reads, writes);
   if (delay > 0) {
+    wait_for_wide_results(sm, id);
     if (reads >= writes) {
       delay_after(sm, id, delay, charge_reads(sm, command, delay));
     } else {
@@ -197,6 +206,15 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
     return;
   }
   if (command.commit) group_done(sm, command, now);
+}
+
+// All that write back have waited for the wide results up to now.
+void WgmmaUnit::wait_for_wide_results(Sm& sm, uint64_t id) {
+  for (uint64_t later = id; later < next_start_; ++later) {
+    WgmmaCommand& command = at(later);
+    if (!command.writes_begun) continue;
+    for (int c = 0; c < sm.sub_cores(); ++c) command.given_way[c] = sm.sub_core(c).ports().given_way();
+  }
 }
 
 // The pipe stands still while an update waits: this command, those behind it and the next start all move. `lost` of the delay is

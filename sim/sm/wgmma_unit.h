@@ -31,6 +31,7 @@ struct WgmmaCommand {
   bool writes_begun = false;
   bool reads_begun = false;
   std::array<RegisterPorts::Totals, kMaxSubCores> update{};  // per sub-core: port slots to wait for
+  std::array<uint32_t, kMaxSubCores> given_way{};            // the same: RegisterPorts::given_way that it has waited for
   std::vector<uint64_t> reads_before{};                      // per sub-core and launch: port reads when the update began
 
   bool operator==(const WgmmaCommand&) const = default;
@@ -80,10 +81,11 @@ class WgmmaUnit {
   void begin_reads(Sm& sm, uint64_t id, Cycle now);
   void complete(Sm& sm, uint64_t id, Cycle now);
   void start(Sm& sm, uint64_t id, Cycle now);
-  Cycle interval(const Sm& sm, const WgmmaCommand& command) const;
+  Cycle interval(const Sm& sm, const WgmmaCommand& command, uint32_t others) const;
   Cycle latency(const Sm& sm, const WgmmaCommand& command) const;
   uint32_t wavefronts(const Sm& sm, const WgmmaCommand& command) const;
   Cycle read_window(const Sm& sm, const WgmmaCommand& command) const;
+  void wait_for_wide_results(Sm& sm, uint64_t id);
   void delay_after(Sm& sm, uint64_t id, Cycle delay, Cycle lost);
   Cycle charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay);
   void schedule_start(Sm& sm, Cycle now);

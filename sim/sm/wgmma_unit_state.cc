@@ -30,7 +30,7 @@ EventKey WgmmaUnit::key_of(const WgmmaEvent& event) const {
 
 void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVisitor& visitor) {
   [[maybe_unused]] const auto& [owner, warpgroup, columns, a_in_registers, commit, delay, assembled_at, completion, writes_begun,
-                                reads_begun, update, reads_before] = command;
+                                reads_begun, update, given_way, reads_before] = command;
   visitor.values("command_launch", owner.launch, "command_row", owner.row);
   visitor.values("command_cta", owner.cta, "command_cta_lives", sm.state().cta_lives(owner.cta, owner.cta_serial));
   visitor.values("command_warpgroup", command.warpgroup, "command_columns", command.columns, "command_a_in_registers",
@@ -46,6 +46,7 @@ void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVi
   for (int c = 0; c < sm.sub_cores(); ++c) {
     const RegisterPorts& ports = sm.sub_core(c).ports();
     if (command.writes_begun) visitor.relative("command_writes", ports.unserved_writes(command.update[c]));
+    if (command.writes_begun) visitor.relative("command_given_way", ports.given_way() - command.given_way[c]);
     if (command.reads_begun) visitor.relative("command_reads", ports.unserved_reads(command.update[c]));
   }
   if (!command.reads_begun) return;

@@ -82,7 +82,8 @@ TEST(WgmmaFifo, SevenCommandsQueueBehindTheOneThatRuns) {
   EXPECT_EQ(issues[11] - issues[10], 128);
 }
 
-// wgmma goes first at the shared-memory data stage: a flood of LDS loses exactly the operand wavefronts, wgmma loses nothing.
+// wgmma goes first at the shared-memory data stage: a flood of LDS loses exactly the operand wavefronts. Between two commands that
+// take all of the stage the flood has one wavefront, and wgmma loses just that.
 class WgmmaPriority : public testing::TestWithParam<WgmmaChain> {};
 
 TEST_P(WgmmaPriority, AnLdsFloodLosesExactlyTheOperandWavefronts) {
@@ -104,9 +105,13 @@ TEST_P(WgmmaPriority, AnLdsFloodLosesExactlyTheOperandWavefronts) {
   };
   EXPECT_EQ(flood_cycles(both) - flood_cycles(flood_alone), alone.busy("shared_memory"));
   EXPECT_GT(both.ledger(0, 1, sim::Contended::kSharedMemory), 0);
-  // wgmma loses an issue slot here and there, nothing else.
-  EXPECT_LE(both.outcome.kernels[1].end_cycle - alone.outcome.kernels[0].end_cycle, both.state(1, sim::WarpState::kNotSelected));
-  EXPECT_EQ(both.warp(0, 1).at(160) - both.warp(0, 1).at(60), alone.warp(0).at(160) - alone.warp(0).at(60));
+  // It loses an issue slot here and there, nothing else.
+  const bool binds =
+      alone.busy("shared_memory") / static_cast<uint64_t>(GetParam().count) >= static_cast<uint64_t>(GetParam().columns) / 2;
+  const uint64_t given_way = binds ? static_cast<uint64_t>(GetParam().count) : 0;
+  EXPECT_LE(both.outcome.kernels[1].end_cycle - alone.outcome.kernels[0].end_cycle,
+            both.state(1, sim::WarpState::kNotSelected) + given_way);
+  EXPECT_EQ(both.warp(0, 1).at(160) - both.warp(0, 1).at(60), alone.warp(0).at(160) - alone.warp(0).at(60) + (binds ? 100 : 0));
 }
 
 INSTANTIATE_TEST_SUITE_P(Chains, WgmmaPriority,

@@ -177,6 +177,7 @@ TEST(Parts, RegisterPorts) {
   ports.advance(kNow);
   ports.demand(kNow, 100, 100);
   ports.begin_commits(kNow, 32);
+  ports.hold_up_wide(kNow, 4, 8);
   // Behind base_, which is brought to now, and the constants; of demanded_ and served_ the differences count, and pending_ says
   // that there are any, as cached_places_ says where anything is in the register-file cache. What odd_ counts matters with half a
   // port, and shows in the cycles that are closed.
@@ -184,7 +185,8 @@ TEST(Parts, RegisterPorts) {
   EXPECT_EQ(unnoticed(ports, visit, 40),
             "104-105 "   // odd_ and padding
             "118-119 "   // cached_places_ and padding
-            "144-151");  // pending_ and padding
+            "144-151 "   // pending_ and padding
+            "176-183");  // given_way_, which commands compare with what it was, and padding
   expect_same_after_skip(ports, visit);
 }
 

@@ -93,7 +93,7 @@ uint64_t of_updates(const Replay& run, size_t victim, size_t culprit) {
 TEST(UpdateOfAccumulators, WaitsForTheOtherKernelWhereItsOwnReadsLeaveEnough) {
   const traces::Kernel victim = KernelText("victim", "sm_90")
                                     .role("math", 4, loop(2000, {op("IADD3 R90, R91, R92, RZ", {.stall = 8})}))
-                                    .role("tensor", 4, wgmma_lines({64, false, 300}))
+                                    .role("tensor", 4, wgmma_lines({16, false, 300}))
                                     .kernel();
   EXPECT_EQ(of_updates(replay(one_sm("h100_sxm"), victim), 0, 0), 0);
   const Replay run = replay_together(one_sm("h100_sxm"), {on_all_sub_cores("sm_90", 12, reading(), "other"), victim});
@@ -104,9 +104,10 @@ TEST(UpdateOfAccumulators, WaitsForTheOtherKernelWhereItsOwnReadsLeaveEnough) {
 // And where its own would have held it up as well, for itself.
 TEST(UpdateOfAccumulators, WaitsForItsOwnKernelWhereTheOthersReadsMakeNoDifference) {
   const traces::Kernel victim =
-      KernelText("victim", "sm_90").role("math", 12, reading()).role("tensor", 4, wgmma_lines({64, false, 300})).kernel();
+      KernelText("victim", "sm_90").role("math", 12, reading()).role("tensor", 4, wgmma_lines({16, false, 300})).kernel();
   EXPECT_GT(of_updates(replay(one_sm("h100_sxm"), victim), 0, 0), 500);
-  const traces::Kernel other = on_one_sub_core("sm_90", {loop(200, {op("IADD3 R1, R2, RZ, RZ", {.stall = 15})})}, "other");
+  const traces::Kernel other =
+      on_one_sub_core("sm_90", {loop(100, {op("IADD3 R1, R2, RZ, RZ", {.stall = 15}), op("NOP", {.stall = 15})})}, "other");
   const Replay run = replay_together(one_sm("h100_sxm"), {victim, other});
   EXPECT_GT(of_updates(run, 0, 0), 500);
   EXPECT_LE(of_updates(run, 0, 1), of_updates(run, 0, 0) / 20);

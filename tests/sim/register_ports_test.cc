@@ -96,10 +96,31 @@ TEST(RegisterPorts, ResultsFindEverySecondCycleFreeBesidePairs) {
         const bool taken = at < kBegin + pairs && (kBegin + pairs - at) % 2 == 0;
         if (taken) continue;
         ++free;
-        EXPECT_EQ(ports.held(enters, free), at + 1 - enters) << pairs << " pairs, enters at " << enters;
+        EXPECT_EQ(free + ports.held_up(enters, free), at + 1 - enters) << pairs << " pairs, enters at " << enters;
       }
     }
   }
+}
+
+// Four cycles that follow each other, between pairs or behind them; eight pairs are written 1000 to 1015.
+TEST(RegisterPorts, AWideResultWaitsForSomePairsAndThenTheyWaitForIt) {
+  sim::Spec spec;
+  spec.half_read_ports_per_bank = 2;
+  spec.half_write_ports_per_bank = 2;
+  sim::RegisterPorts ports(spec);
+  ports.begin_commits(1000, 16);
+  EXPECT_EQ(ports.hold_up_wide(1002, 4, 3), 6U);  // three pairs: written 1008 to 1011
+  EXPECT_EQ(ports.given_way(), 4U);
+  EXPECT_TRUE(ports.wide_waits(1007));
+  EXPECT_FALSE(ports.wide_waits(1008));
+  EXPECT_TRUE(ports.commits(1019));
+  EXPECT_FALSE(ports.commits(1020));
+  EXPECT_EQ(ports.hold_up_wide(1016, 4, 3), 4U);  // the pairs end first
+  EXPECT_EQ(ports.given_way(), 4U);
+  ports.begin_commits(1021, 16);  // behind it: 1024
+  EXPECT_EQ(ports.given_way(), 7U);
+  EXPECT_TRUE(ports.commits(1039));
+  EXPECT_FALSE(ports.commits(1040));
 }
 
 }  // namespace
