@@ -70,35 +70,6 @@ double attention_us(const std::string& dropout) {
 
 // ---- met
 
-TEST(SimulatedBlock, OverlapOverSequentialOfALlama3LikeBlockWithin6Points) {
-  expect_between(
-      {"overlap over sequential, Llama-3-like, simulated", 1.26, speedup(block("llama3_70b"), "CARVE_OUT", "SEQUENTIAL")}, 1.20,
-      1.32);
-}
-
-TEST(SimulatedBlock, OverlapOverFusionOfALlama3LikeBlockWithin6Points) {
-  expect_between({"overlap over fusion, Llama-3-like, simulated", 1.22, speedup(block("llama3_70b"), "CARVE_OUT", "FUSED")}, 1.16,
-                 1.28);
-}
-
-TEST(SimulatedBlock, OverlapOverSequentialOfAGpt4LikeBlockWithin6Points) {
-  expect_between({"overlap over sequential, GPT-4-like, simulated", 1.25, speedup(block("gpt4_like"), "CARVE_OUT", "SEQUENTIAL")},
-                 1.19, 1.31);
-}
-
-TEST(SimulatedBlock, OverlapOverFusionOfAGpt4LikeBlockWithin6Points) {
-  expect_between({"overlap over fusion, GPT-4-like, simulated", 1.20, speedup(block("gpt4_like"), "CARVE_OUT", "FUSED")}, 1.14,
-                 1.26);
-}
-
-TEST(SimulatedBlock, FusionHides10To20PercentOfTheRandomNumbersWithin10Points) {
-  const auto& results = block("llama3_70b");
-  const configs::Result& apart = results.at("SEQUENTIAL");
-  const double rng = kernel(apart, "rng").time_us();
-  const double hidden = (kernel(apart, "attention").time_us() + rng - kernel(results.at("FUSED"), "attention").time_us()) / rng;
-  expect_between({"share of random numbers that fusion hides, simulated", 0.15, hidden}, 0.0, 0.3);
-}
-
 TEST(SimulatedBlock, TwiceTheTensorThroughputRaisesTheSpeedUpAtShortSequences) {
   const Settings small{"seq=4096"};
   const Settings fast{"seq=4096", "sm.tensor.scale=2"};
@@ -126,6 +97,36 @@ TEST(SimulatedBlock, RandomNumbersOutlastTheGemmsAtEmbedding6KAndSequence16K) {
 
 // ---- not met; docs/validation/paper.md has the mechanisms suspected
 
+// Random numbers that multiply by IMAD.WIDE slow wgmma down, and it them, as measured on an H100 (docs/validation/co_run.md).
+TEST(SimulatedBlock, ListsOverlapOverSequentialOfALlama3LikeBlock) {
+  expect_listed_miss(
+      {"overlap over sequential, Llama-3-like, simulated", 1.26, speedup(block("llama3_70b"), "CARVE_OUT", "SEQUENTIAL")}, 1.20,
+      1.32);
+}
+
+TEST(SimulatedBlock, ListsOverlapOverFusionOfALlama3LikeBlock) {
+  expect_listed_miss({"overlap over fusion, Llama-3-like, simulated", 1.22, speedup(block("llama3_70b"), "CARVE_OUT", "FUSED")},
+                     1.16, 1.28);
+}
+
+TEST(SimulatedBlock, ListsOverlapOverSequentialOfAGpt4LikeBlock) {
+  expect_listed_miss(
+      {"overlap over sequential, GPT-4-like, simulated", 1.25, speedup(block("gpt4_like"), "CARVE_OUT", "SEQUENTIAL")}, 1.19, 1.31);
+}
+
+TEST(SimulatedBlock, ListsOverlapOverFusionOfAGpt4LikeBlock) {
+  expect_listed_miss({"overlap over fusion, GPT-4-like, simulated", 1.20, speedup(block("gpt4_like"), "CARVE_OUT", "FUSED")}, 1.14,
+                     1.26);
+}
+
+TEST(SimulatedBlock, ListsWhatFusionHides) {
+  const auto& results = block("llama3_70b");
+  const configs::Result& apart = results.at("SEQUENTIAL");
+  const double rng = kernel(apart, "rng").time_us();
+  const double hidden = (kernel(apart, "attention").time_us() + rng - kernel(results.at("FUSED"), "attention").time_us()) / rng;
+  expect_listed_miss({"share of random numbers that fusion hides, simulated", 0.15, hidden}, 0.0, 0.3);
+}
+
 // What CUTLASS and cuBLASLt do unless told otherwise; the paper does not say how its GEMMs keep their sums.
 TEST(SimulatedBlock, ListsOverlapOverSequentialOfALlama3LikeBlockWithPromotedSums) {
   Settings promoted;
@@ -143,8 +144,8 @@ TEST(SimulatedBlock, ListsFirstLimiters) {
   EXPECT_EQ(kernel(apart, "fc1").bound_by(), "wgmma");
 }
 
-// 4 % and 50 % in the paper, averages over GEMMs that it does not name: shown with what they lose to each other.
-TEST(SimulatedBlock, ShowsTheSlowdownsAndTheirCauses) {
+// Averages of the paper over GEMMs that it does not name: shown with what they lose to each other.
+TEST(SimulatedBlock, ListsTheSlowdownsAndShowsTheirCauses) {
   const configs::Result& result = block("llama3_70b").at("CARVE_OUT");
   double gemm = 0;
   double alone = 0;
@@ -152,8 +153,8 @@ TEST(SimulatedBlock, ShowsTheSlowdownsAndTheirCauses) {
     gemm += static_cast<double>(kernel(result, name).cycles());
     alone += static_cast<double>(kernel(result, name).solo_cycles());
   }
-  expect_between({"GEMMs beside random numbers, simulated", 1.04, gemm / alone}, 1, 1.1);
-  expect_between({"random numbers beside GEMMs, simulated", 1.5, kernel(result, "rng").slowdown_vs_solo()}, 1, 2.5);
+  expect_listed_miss({"GEMMs beside random numbers, simulated", 1.04, gemm / alone}, 1, 1.1);
+  expect_listed_miss({"random numbers beside GEMMs, simulated", 1.5, kernel(result, "rng").slowdown_vs_solo()}, 1, 2.5);
   uint64_t lost = 0;
   for (const configs::LedgerEntry& entry : result.ledger()) {
     if (entry.victim() == entry.culprit()) continue;

@@ -58,8 +58,8 @@ TEST_F(Model, TakesInterferenceFromASimulationUnlessToldOtherwise) {
   for (const configs::KernelResult& kernel : both.kernels()) EXPECT_GE(1000 * kernel.solo_cycles(), 998 * kernel.cycles());
   const configs::Interference simulated = both.model().interference();
   EXPECT_EQ(simulated.source(), "simulated");
-  EXPECT_NEAR(simulated.gemm_slowdown(), 1, 0.01);  // sums in the tensor core
-  EXPECT_GT(simulated.rng_slowdown(), 1.2);         // one RNG warp on each sub-core
+  EXPECT_GT(simulated.gemm_slowdown(), 1.1);  // each IMAD.WIDE holds the tensor cores up
+  EXPECT_GT(simulated.rng_slowdown(), 2);     // and is held up by them
   const configs::Interference paper = model({kPair, "--interference", "paper"}).model().interference();
   EXPECT_EQ(paper.gemm_slowdown(), 1.04);
   EXPECT_EQ(paper.rng_slowdown(), 1.5);

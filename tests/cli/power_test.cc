@@ -108,20 +108,20 @@ TEST_F(Power, NamesTheFileOfLeastEnergy) {
                              "--output", cap + ".json"});
     ASSERT_EQ(ended.exit_code, 0) << ended.err;
   }
-  EXPECT_THAT(run({"report", "500.json", "700.json", "600.json"}).out,
-              AllOf(HasSubstr("Least energy: 700.json, "), HasSubstr(" % of 500.json\n")));
+  EXPECT_THAT(run({"report", "700.json", "500.json", "600.json"}).out,
+              AllOf(HasSubstr("Least energy: 500.json, "), HasSubstr(" % of 700.json\n")));
 }
 
-// Policies have clocks of their own: PRIORITY takes more cycles here than CONCURRENT, and less time.
+// Policies have clocks of their own: CONCURRENT takes more cycles here than PRIORITY, and less time.
 TEST_F(Power, ThePageShowsTheTimelineOfTheShortestTime) {
   const std::vector<std::string> arguments{
-      "compare", kPair,   "--policies", "concurrent,priority", "--set", "gpu.clock=POWER", "--set", "gpu.power.cap_w=650",
+      "compare", kPair,   "--policies", "priority,concurrent", "--set", "gpu.clock=POWER", "--set", "gpu.power.cap_w=500",
       "--html",  "p.html"};
   const auto compared = message<configs::Comparison>(arguments);
   ASSERT_LT(compared.results(0).total_cycles(), compared.results(1).total_cycles());
   ASSERT_GT(compared.results(0).total_time_us(), compared.results(1).total_time_us());
   const std::string page = read("p.html");
-  EXPECT_GT(page.find("\"timeline\":{"), page.find("\"policy\":\"PRIORITY\""));
+  EXPECT_GT(page.find("\"timeline\":{"), page.find("\"policy\":\"CONCURRENT\""));
 }
 
 TEST_F(Power, SaysWhereAPhaseIsLongEnoughForAClockOfItsOwn) {
