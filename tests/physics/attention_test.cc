@@ -45,8 +45,7 @@ TEST(FlashAttention3OnHopper, TakesTheCyclesOfAProfile) {
   const auto cycles = static_cast<double>(result.kernels(0).cycles());
   std::cout << "profiled FlashAttention-3: " << cycles << " cycles, measured " << measured["active_cycles"] << " active of "
             << measured["elapsed_cycles"] << "\n";
-  // Missed: 13 % fewer cycles (deviation D72); OLDEST_FIRST takes 1 % more.
-  EXPECT_NEAR(cycles / measured["active_cycles"], 0.868, 0.01);
+  EXPECT_NEAR(cycles / measured["active_cycles"], 1, 0.03);
 }
 
 // A decode step moves the keys and values of its KV heads, whatever the heads that share them, and takes the time of DRAM for that.
@@ -93,8 +92,8 @@ TEST(FlashAttention3Ablation, EveryPartOfTheDesignPays) {
   EXPECT_GT(all, not_specialised);
   // Missed, and listed in docs/validation/flash_attention_3.md: 0.880 and 0.862, the second above the third.
   EXPECT_LT(no_overlap, not_specialised);
-  EXPECT_NEAR(no_overlap / all, 0.947, 0.005);
-  EXPECT_NEAR(not_specialised / all, 0.961, 0.005);
+  EXPECT_NEAR(no_overlap / all, 0.940, 0.005);
+  EXPECT_NEAR(not_specialised / all, 0.978, 0.005);
 }
 
 // The same in miniature, for builds in which the sizes above take minutes.

@@ -50,12 +50,13 @@ TEST(NextChip, RandomNumbersBesideAGemmGainFromIntegerPipesAndIssueSlotsTogether
   EXPECT_GT(all, integers + 0.01);
 }
 
-// Products at twice the rate take all of shared memory while they run.
-TEST(NextChip, TensorThroughputKeepsRandomNumbersFromSharedMemory) {
+// Products at twice the rate take all of shared memory while they run, but for a wavefront between two.
+TEST(NextChip, TensorThroughputTakesNothingFromRandomNumbers) {
   const std::string pair = "qkv_philox_b200.textproto";
   const std::string size = "seq=4096";
-  EXPECT_LT(gain(pair, size, kTensor), 0.985);
-  EXPECT_NEAR(gain(pair, size, {"gpu.sm.tensor.scale=2", "gpu.sm.shared_memory.scale=2"}), 1, 0.01);
+  const double products = gain(pair, size, kTensor);
+  EXPECT_GT(products, 0.995);
+  EXPECT_GT(gain(pair, size, {"gpu.sm.tensor.scale=2", "gpu.sm.shared_memory.scale=2"}), products);
 }
 
 // The library's pull request 2597 (silicon row S1192): with dropout of 8 bits 75 to 85 % of the rate without, on a GB200. 5 points
