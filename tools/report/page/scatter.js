@@ -17,13 +17,22 @@ function scatterStyle(index) {
   return scatterStyles[index % scatterStyles.length];
 }
 
+// Round numbers within the domain of a logarithmic axis: closer together where it covers less than a decade.
+function logarithmicTicks([low, high]) {
+  const steps = high / low < 10 ? [1, 1.5, 2, 3, 4, 5, 6, 8] : high / low < 1000 ? [1, 2, 5] : [1];
+  const ticks = [];
+  for (let decade = 10 ** Math.floor(Math.log10(low)); decade < high; decade *= 10)
+    ticks.push(...steps.map((step) => step * decade).filter((tick) => tick >= low && tick <= high));
+  return ticks;
+}
+
 // `points`: {measured, simulated, style, faint, tip, field}
 function scatterSpec({points, unit, what}) {
   const values = points.flatMap(({measured, simulated}) => [measured, simulated]).filter((value) => value > 0);
   const domain = [Math.min(...values) / 1.3, Math.max(...values) * 1.3];
   const along = domain.map((at) => ({at, low: at * (1 - scatterBand), high: at * (1 + scatterBand),
     tip: `within ${percent(scatterBand, 0)}: simulated ${what} over measured, less 1`}));
-  const axis = {grid: true, labelOverlap: true, tickCount: 6, format: ',.6~g'};
+  const axis = {grid: true, labelOverlap: true, values: logarithmicTicks(domain), format: ',.6~g'};
   return {
     description: `A point for each measured row: measured ${what} to the right, simulated ${what} upward`, height: 460,
     data: [{name: 'points', values: points}, {name: 'along', values: along},
