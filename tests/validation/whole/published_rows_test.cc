@@ -194,7 +194,8 @@ TEST_F(PublishedRows, GroupsAreWithinWhatTheDocumentSays) {
 // The dropout paper's random numbers beside its GEMM: missed (D21), since the model follows a pair measured on an H100.
 TEST_F(PublishedRows, ThePapersRandomNumbersAreSlowedDownTooMuch) {
   for (const configs::ValidatedRow& row : validation.rows()) {
-    if (row.id() == "P09") EXPECT_NEAR(row.error(), 1.70, 0.05);
+    if (row.id() != "P09") continue;
+    EXPECT_NEAR(row.error(), 1.70, 0.05);
   }
 }
 
