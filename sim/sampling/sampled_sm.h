@@ -66,7 +66,7 @@ class SampledSm {
     uint64_t instructions = 0;           // of CTAs
     std::vector<double> of_residents{};  // trips of each resident; empty where those have not been the same
   };
-  // Windows that residents, or CTAs, have work for. kUnbounded: the launch gets on with nothing.
+  // The number of windows that residents, or CTAs, have work for. kUnbounded: the launch gets on with nothing.
   uint64_t most_of_residents(size_t launch, const Wanted& wanted) const;
   uint64_t most_of_ctas(size_t launch, const Wanted& wanted);
   // Instructions of the longest trip that may be taken now (0: of none), and of the longest CTA.

@@ -10,7 +10,7 @@
 
 namespace warpfold::sim {
 
-// What an SM of a class does of one launch, as far as is known before a run.
+// The work of one launch that an SM of a class does, as far as it is known before a run.
 struct Share {
   Work work;
   uint64_t ctas = 0;
@@ -27,7 +27,7 @@ struct Stratum {
   std::vector<Share> shares;  // per launch
   std::vector<Other> others{};
 
-  // What the SMs of the others have to do less than the one that is simulated, summed over them: modulo 2^64, since they may have
+  // The work that the SMs of the others have less than the one that is simulated, summed over them: modulo 2^64, since they may have
   // more.
   struct Less {
     Work work;

@@ -121,7 +121,7 @@ void SubCore::tensor_room(Sm& sm, Pipe pipe, Delay delay, Cycle now) {
   }
 }
 
-// What waits in front of a pipe, up to the last instruction with a result, had been counted without the pairs that now come.
+// Instructions queued in front of a pipe, up to the last one with a result, were counted without the pairs that now come.
 void SubCore::begin_commits(Cycle now, Cycle cycles, int launch) {
   ports_.begin_commits(now, cycles);
   commit_launch_ = launch;

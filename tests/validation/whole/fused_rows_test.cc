@@ -58,7 +58,7 @@ class FusedRows : public testing::Test {
 
 TEST_F(FusedRows, AllHaveASimulation) { EXPECT_EQ(rows.size(), 56); }
 
-// One that misses is in docs/validation/deviations.md (D93, D94); one that meets again leaves this list. Gains are those of runs
+// A row that misses is in docs/validation/deviations.md (D93, D94); one that meets again leaves this list. Gains are those of runs
 // that may be 5 % off.
 TEST_F(FusedRows, PayAsMeasured) {
   EXPECT_THAT(missed(""), testing::ElementsAre("histogram_max_pool_beside_count", "im2col_max_pool_beside",
