@@ -78,7 +78,7 @@ class Maker {
     sizes_.queries = block_.has_seq() ? block_.seq() : card_.sequence();
     if (sizes_.queries == 0) return Finding{"block", "seq is missing: tokens of each sequence"};
     if (sizes_.batch == 0) return Finding{"block.batch", "batch must be at least 1, not 0"};
-    sizes_.keys = block_.has_keys() ? block_.keys() : sizes_.queries;
+    sizes_.keys = block_.has_keys() ? block_.keys() : sizes_.queries + card_.past();
     sizes_.gated = block_.has_gated() ? block_.gated() : card_.gated();
     sizes_.causal = block_.has_causal() ? block_.causal() : card_.causal();
     sizes_.type = block_.has_type() ? block_.type() : carded ? card_.type() : BF16;

@@ -63,7 +63,7 @@ constexpr std::array kLimits{
     Limit{"sm.shared_memory.bytes_per_cta_max", 0, 1 << 28},
     Limit{"sm.shared_memory.reserved_bytes_per_cta", 0, 1 << 20},
     Limit{"sm.shared_memory.allocation_bytes", 1, 1 << 20},
-    Limit{"sm.shared_memory.bytes_per_clk", 1, 1 << 16},
+    Limit{"sm.shared_memory.bytes_per_clk", 16, 1024},  // an eighth of a wavefront to eight
     Limit{"sm.memory_issue_interval_cycles", 1, 64},
     Limit{"sm.memory_credits", 1, 1024},
     Limit{"sm.tensor.wgmma_columns_per_clk", 1, 1024, kWgmma},

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -18,6 +19,22 @@ std::string indexed(const std::string& field, int index) { return field + "[" + 
 // store of points was measured (decision 35).
 constexpr uint64_t kMostPoints = 1'000'000;
 
+const std::string& label_of(const Axis& axis) { return axis.has_label() ? axis.label() : axis.name(); }
+
+// Numbers are the same if they are equal, however they are written; of two points the second would simulate the first one again.
+std::optional<Finding> check_values(const Axis& axis, const std::string& path) {
+  std::map<Word, std::string> seen;
+  for (int v = 0; v < axis.value_size(); ++v) {
+    const auto [first, is_new] = seen.emplace(word_of(axis.value(v)), axis.value(v));
+    if (is_new) continue;
+    const int written = v < axis.written_size() ? static_cast<int>(axis.written(v)) : v;
+    const std::string again = first->second == axis.value(v) ? "" : ", once as " + escape::unquoted(first->second);
+    return Finding{indexed(path + ".value", written),
+                   "axis " + escape::quoted(axis.name()) + " has " + escape::unquoted(axis.value(v)) + " twice" + again};
+  }
+  return std::nullopt;
+}
+
 std::optional<Finding> check_axes(const Study& study) {
   if (study.axis().empty()) return Finding{"axis", "no axis: a study varies something"};
   uint64_t points = 1;
@@ -32,13 +49,11 @@ std::optional<Finding> check_axes(const Study& study) {
       if (study.axis(other).name() == axis.name())
         return Finding{path + ".name", "a second axis called " + escape::quoted(axis.name())};
     }
-    std::set<std::string> seen;
-    for (int v = 0; v < axis.value_size(); ++v) {
-      if (seen.insert(axis.value(v)).second) continue;
-      const int written = v < axis.written_size() ? static_cast<int>(axis.written(v)) : v;
-      return Finding{indexed(path + ".value", written),
-                     "axis " + escape::quoted(axis.name()) + " has " + escape::unquoted(axis.value(v)) + " twice"};
+    for (int other = 0; other < i; ++other) {
+      if (label_of(study.axis(other)) == label_of(axis))
+        return Finding{path + (axis.has_label() ? ".label" : ".name"), "a second axis labelled " + escape::quoted(label_of(axis))};
     }
+    if (auto fault = check_values(axis, path)) return fault;
   }
   return std::nullopt;
 }
@@ -65,10 +80,9 @@ std::optional<Finding> check_along(const Study& study) {
   return std::nullopt;
 }
 
-// A condition at one point: names are values of the axes, each at its own place, and measures are numbers.
-Expected<bool> holds_at(const Study& study, const std::string& text, const std::vector<std::string>& known,
-                        const std::vector<int>& places) {
-  const auto find = [&](std::string_view name) -> std::optional<Word> {
+// The words of a condition or of a measure at one point: an axis has the value at its place in `places`, a measure a number.
+Words words_at(const Study& study, const std::vector<std::string>& known, const std::vector<int>& places) {
+  const auto find = [&study, &known, &places](std::string_view name) -> std::optional<Word> {
     if (std::ranges::find(known, name) == known.end()) return std::nullopt;
     for (int a = 0; a < study.axis_size(); ++a) {
       const Axis& axis = study.axis(a);
@@ -80,7 +94,7 @@ Expected<bool> holds_at(const Study& study, const std::string& text, const std::
     }
     return 1.0;
   };
-  return holds(text, {.find = find, .known = known});
+  return {.find = find, .known = known};
 }
 
 // Places of an axis, one for each combination of numbers and texts that it and what varies along with it have: a condition is right
@@ -103,9 +117,16 @@ std::string text_of(const Study& study, const std::vector<int>& places) {
   return text;
 }
 
-// A condition that is one at every point of the study.
-std::optional<Finding> check_condition(const Study& study, const std::string& text, const std::vector<std::string>& known,
-                                       const std::string& path) {
+template <typename Value>
+std::optional<std::string> fault_of(const Expected<Value>& value) {
+  return value ? std::nullopt : std::optional(value.error().message);
+}
+
+enum class TextKind { kCondition, kNumber };
+
+// A condition that is one at every point of the study, or a number.
+std::optional<Finding> check_text(const Study& study, TextKind kind, const std::string& text, const std::vector<std::string>& known,
+                                  const std::string& path) {
   std::vector<std::vector<int>> points{{}};
   for (const Axis& axis : study.axis()) {
     const bool named = text.contains(axis.name()) ||
@@ -120,29 +141,40 @@ std::optional<Finding> check_condition(const Study& study, const std::string& te
     points = std::move(more);
   }
   for (const std::vector<int>& point : points) {
-    const auto held = holds_at(study, text, known, point);
-    if (held) continue;
-    return Finding{path, held.error().message + (&point == &points.front() ? "" : " at " + text_of(study, point))};
+    const Words words = words_at(study, known, point);
+    const auto fault = kind == TextKind::kCondition ? fault_of(holds(text, words)) : fault_of(number_of(text, words));
+    if (!fault) continue;
+    return Finding{path, *fault + (&point == &points.front() ? "" : " at " + text_of(study, point))};
   }
   return std::nullopt;
 }
 
+// The tables of figures, fronts and searches lie in one folder under their names.
+std::optional<Finding> check_file_name(const std::string& name, const std::string& what, const std::string& path,
+                                       std::set<std::string>& taken) {
+  if (taken.insert(name).second) return std::nullopt;
+  return Finding{path + ".name", "a " + what + " called " + escape::quoted(name) + ", as another file of the study is"};
+}
+
 std::optional<Finding> check_questions(const Study& study) {
   for (int w = 0; w < study.where_size(); ++w) {
-    if (auto fault = check_condition(study, study.where(w), words_of_axes(study), indexed("where", w))) return fault;
+    if (auto fault = check_text(study, TextKind::kCondition, study.where(w), words_of_axes(study), indexed("where", w)))
+      return fault;
   }
+  std::set<std::string> files;
+  for (const Figure& figure : study.figure()) files.insert(figure.name());
   for (int f = 0; f < study.front_size(); ++f) {
     const Front& front = study.front(f);
     const std::string path = indexed("front", f);
     if (front.name().empty()) return Finding{path, "a front has no name"};
+    if (auto fault = check_file_name(front.name(), "front", path, files)) return fault;
     if (front.minimize_size() + front.maximize_size() < 2) return Finding{path, "a front has two measures or more"};
     std::vector<std::string> known = words_of_axes(study);
     for (const std::string& measure : measures()) known.push_back(measure);
     for (const auto* list : {&front.minimize(), &front.maximize()}) {
       for (int m = 0; m < list->size(); ++m) {
-        if (std::ranges::find(known, list->at(m)) != known.end()) continue;
-        return Finding{indexed(path + (list == &front.minimize() ? ".minimize" : ".maximize"), m),
-                       "no measure and no axis called " + escape::quoted(list->at(m)) + suggestion(list->at(m), known)};
+        const std::string at = indexed(path + (list == &front.minimize() ? ".minimize" : ".maximize"), m);
+        if (auto fault = check_text(study, TextKind::kNumber, list->at(m), known, at)) return fault;
       }
     }
   }
@@ -150,11 +182,13 @@ std::optional<Finding> check_questions(const Study& study) {
     const Least& least = study.least(l);
     const std::string path = indexed("least", l);
     if (least.name().empty()) return Finding{path, "a search has no name"};
+    if (auto fault = check_file_name(least.name(), "search", path, files)) return fault;
     std::vector<std::string> axes;
     for (const Axis& axis : study.axis()) axes.push_back(axis.name());
     if (std::ranges::find(axes, least.axis()) == axes.end())
       return Finding{path + ".axis", "no axis called " + escape::quoted(least.axis()) + suggestion(least.axis(), axes)};
-    if (auto fault = check_condition(study, least.such_that(), words_of_runs(study), path + ".such_that")) return fault;
+    if (auto fault = check_text(study, TextKind::kCondition, least.such_that(), words_of_runs(study), path + ".such_that"))
+      return fault;
   }
   if (study.has_sample()) {
     if (!study.figure().empty() || !study.least().empty())
@@ -195,7 +229,11 @@ class FigureCheck {
                                 ": give it a fixed value"};
     }
     if (figure_.quantity().empty()) return Finding{path_, "figure " + escape::quoted(figure_.name()) + " shows no quantity"};
+    std::set<std::string> labels;
     for (int q = 0; q < figure_.quantity_size(); ++q) {
+      const std::string& label = figure_.quantity(q).label();
+      if (!label.empty() && !labels.insert(label).second)
+        return Finding{indexed(path_ + ".quantity", q) + ".label", "a second quantity labelled " + escape::quoted(label)};
       if (auto fault = check_quantity(figure_.quantity(q), indexed(path_ + ".quantity", q))) return fault;
     }
     return std::nullopt;

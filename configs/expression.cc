@@ -31,13 +31,15 @@ class Reader {
  public:
   Reader(std::string_view text, const Words& words) : text_(text), words_(words) {}
 
-  bool read() {
-    const Value value = condition();
-    if (!at_end()) throw Mistake{at_, "expected an operator or the end"};
-    return as_condition(value, 0);
-  }
+  bool read() { return as_condition(whole(), 0); }
+  double read_number() { return as_number(whole(), 0); }
 
  private:
+  Value whole() {
+    Value value = condition();
+    if (!at_end()) throw Mistake{at_, "expected an operator or the end"};
+    return value;
+  }
   void skip_spaces() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
@@ -188,13 +190,28 @@ class Reader {
   int depth_ = 0;
 };
 
+std::unexpected<Diagnostic> told(const std::string& text, const Mistake& mistake) {
+  return fail(escape::quoted(text) + ", character " + std::to_string(mistake.at + 1) + ": " + mistake.what);
+}
+
 }  // namespace
 
 Expected<bool> holds(const std::string& text, const Words& words) {
   try {
     return Reader(text, words).read();
   } catch (const Mistake& mistake) {
-    return fail(escape::quoted(text) + ", character " + std::to_string(mistake.at + 1) + ": " + mistake.what);
+    return told(text, mistake);
+  }
+}
+
+Expected<double> number_of(const std::string& text, const Words& words) {
+  if (const auto whole = words.find(text)) {
+    if (const double* number = std::get_if<double>(&*whole)) return *number;
+  }
+  try {
+    return Reader(text, words).read_number();
+  } catch (const Mistake& mistake) {
+    return told(text, mistake);
   }
 }
 

@@ -28,4 +28,9 @@ struct Words {
 // Fails where `text` is no condition, with the place in it: ""embedding = 3", character 11: expected an operator or the end".
 Expected<bool> holds(const std::string& text, const Words& words);
 
+// The value of an expression without conditions: "gpu.sm_count * gpu.clock_mhz / 1000". A text that is a name as a whole has the
+// name's value, whatever its characters are. Fails as `holds` does; the value may be infinite or no number, as after a division by
+// 0.
+Expected<double> number_of(const std::string& text, const Words& words);
+
 }  // namespace warpfold::configs

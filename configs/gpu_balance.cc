@@ -15,19 +15,29 @@ Finding starved_tensor(const std::string& path, const std::string& shape, double
                     ", shared memory gives " + whole(given) + " (sm.shared_memory.bytes_per_clk, scale)"};
 }
 
-// m64n256: 256 columns at so many a cycle, for A's wavefronts and those of 256 columns of B. Full rate, 2 columns: 80 in 128
-// cycles.
-std::optional<Finding> starved_wgmma(const Sm& sm) {
-  constexpr double kColumns = 256;
+// Bytes a cycle.
+struct Operands {
+  double needed;
+  double given;
+};
+
+// Of m64 by so many columns: A's wavefronts and B's. At two columns a cycle n256 takes 80 wavefronts in 128 cycles. None: the
+// machine has no wgmma.
+std::optional<Operands> wgmma_operands(const Sm& sm, double columns) {
   const Tensor& tensor = sm.tensor();
   const SharedMemory& shared = sm.shared_memory();
   if (tensor.wgmma_columns_per_clk() == 0 || tensor.wgmma_columns_per_b_wavefront() == 0) return std::nullopt;
-  const double columns = tensor.wgmma_columns_per_clk() * or_one(tensor.has_scale(), tensor.scale());
-  const double wavefronts = tensor.wgmma_a_wavefronts() + kColumns / tensor.wgmma_columns_per_b_wavefront();
-  const double needed = wavefronts * shared.bytes_per_clk() / (kColumns / columns);
-  const double given = shared.bytes_per_clk() * or_one(shared.has_scale(), shared.scale());
-  if (needed <= given) return std::nullopt;
-  return starved_tensor(tensor.has_scale() ? "sm.tensor.scale" : "sm.tensor.wgmma_columns_per_clk", "m64n256", needed, given);
+  const double per_clk = tensor.wgmma_columns_per_clk() * or_one(tensor.has_scale(), tensor.scale());
+  const double wavefronts = tensor.wgmma_a_wavefronts() + columns / tensor.wgmma_columns_per_b_wavefront();
+  return Operands{wavefronts * shared.bytes_per_clk() / (columns / per_clk),
+                  shared.bytes_per_clk() * or_one(shared.has_scale(), shared.scale())};
+}
+
+std::optional<Finding> starved_wgmma(const Sm& sm) {
+  const auto widest = wgmma_operands(sm, 256);
+  if (!widest || widest->needed <= widest->given) return std::nullopt;
+  return starved_tensor(sm.tensor().has_scale() ? "sm.tensor.scale" : "sm.tensor.wgmma_columns_per_clk", "m64n256", widest->needed,
+                        widest->given);
 }
 
 // M 256, N 256 by a pair of CTAs, the shape with the fewest operands: 128 rows of A and half of B's columns in each SM. Two columns
@@ -66,6 +76,18 @@ std::optional<Finding> starved_l2(const Gpu& gpu) {
 }
 
 }  // namespace
+
+std::vector<std::string> starved_since(const Gpu& gpu, const Gpu& base) {
+  std::vector<std::string> starved;
+  for (const int columns : {256, 192, 128, 96, 64, 32}) {
+    const auto now = wgmma_operands(gpu.sm(), columns);
+    const auto before = wgmma_operands(base.sm(), columns);
+    if (!now || !before || now->needed <= now->given || before->needed > before->given) continue;
+    starved.push_back("m64n" + std::to_string(columns) + " needs " + whole(now->needed) +
+                      " B of operands a cycle, shared memory gives " + whole(now->given));
+  }
+  return starved;
+}
 
 std::optional<Finding> find_imbalance(const Gpu& gpu) {
   const bool tensor_memory = gpu.sm().tcgen05().has_tensor_memory_columns();

@@ -94,6 +94,10 @@ std::optional<Finding> find_product_fault(const TransformerModel& model) {
   };
   if (too_large({model.batch(), model.heads(), model.sequence(), model.sequence()}))
     return Finding{"sequence", "batch x heads x sequence x sequence is more than " + std::to_string(kMostWords) + " scores"};
+  const uint64_t keys = model.past() + model.sequence();
+  if (too_large({model.batch(), model.heads(), model.sequence(), keys}) ||
+      too_large({model.batch(), keys, model.kv_heads(), model.head_dim()}))
+    return Finding{"past", "past and sequence make more than " + std::to_string(kMostWords) + " scores or elements of keys"};
   if (too_large({model.batch(), model.sequence(), model.feed_forward()}) ||
       too_large({model.batch(), model.sequence(), model.hidden()}))
     return Finding{"feed_forward", "a tensor of this model has more than " + std::to_string(kMostWords) + " elements"};
@@ -149,6 +153,8 @@ std::optional<Finding> find_model_fault(const TransformerModel& model) {
                                       {"data_parallel", model.data_parallel()},
                                       {"layers", model.layers()}});
   if (fault) return fault;
+  if (model.past() > kMostSize)
+    return Finding{"past", "past must be up to " + std::to_string(kMostSize) + ", not " + std::to_string(model.past())};
   if (const auto split = find_split_fault(model)) return split;
   if (const auto product = find_product_fault(model)) return product;
   if (auto type = find_type_fault(model)) return type;

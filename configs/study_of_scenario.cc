@@ -12,15 +12,31 @@ namespace warpfold::configs {
 
 namespace {
 
-// The word of the command line that a finding is about: "axis[1].value[0]" is the second --axis.
+// The index in the first brackets behind `at`: 1 of "axis[1]".
+std::optional<size_t> index_in(const std::string& path, size_t at) {
+  const size_t open = path.find('[', at);
+  if (open == std::string::npos) return std::nullopt;
+  return static_cast<size_t>(std::stoi(path.substr(open + 1)));
+}
+
+// Where the n-th value of "NAME=VALUE,VALUE,..." begins, counted from 1.
+size_t character_of(const std::string& axis, size_t value) {
+  size_t at = axis.find('=') + 1;
+  for (size_t v = 0; v < value; ++v) at = axis.find(',', at) + 1;
+  return at + 1;
+}
+
+// The word of the command line that a finding is about, and the character of the value: "axis[1].value[0]" is of the second --axis.
 std::string option_at(const std::string& path, const std::vector<std::string>& axes, const std::vector<std::string>& where) {
-  const size_t open = path.find('[');
-  if (open == std::string::npos) return "";
-  const auto index = static_cast<size_t>(std::stoi(path.substr(open + 1)));
-  const std::string list = path.substr(0, open);
-  if (list == "axis" && index < axes.size()) return "--axis " + escape::quoted(axes[index]) + ": ";
-  if (list == "where" && index < where.size()) return "--where " + escape::quoted(where[index]) + ": ";
-  return "";
+  const auto index = index_in(path, 0);
+  if (!index) return "";
+  const std::string list = path.substr(0, path.find('['));
+  if (list == "where" && *index < where.size()) return "--where " + escape::quoted(where[*index]) + ": ";
+  if (list != "axis" || *index >= axes.size()) return "";
+  const std::string option = "--axis " + escape::quoted(axes[*index]);
+  const size_t value = path.find(".value[");
+  if (value == std::string::npos) return option + ": ";
+  return option + ", character " + std::to_string(character_of(axes[*index], *index_in(path, value))) + ": ";
 }
 
 }  // namespace

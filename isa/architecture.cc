@@ -81,6 +81,31 @@ OpcodeInfo opcode_info(const table::Opcode& row, const std::string& name, uint8_
   return info;
 }
 
+// "HMMA.16816.F32" -> {"HMMA", "16816", "F32"}
+std::vector<std::string_view> dotted_parts(std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t dot = name.find('.');
+    parts.push_back(name.substr(0, dot));
+    if (dot == std::string_view::npos) return parts;
+    name.remove_prefix(dot + 1);
+  }
+}
+
+// Takes `modifiers`, in their order, out of `from`; false where one is missing.
+bool take_modifiers(const std::vector<std::string>& modifiers, std::vector<std::string_view>& from) {
+  auto at = from.begin();
+  for (const std::string& modifier : modifiers) {
+    at = std::find(at, from.end(), modifier);
+    if (at == from.end()) return false;
+    at = from.erase(at);
+  }
+  return true;
+}
+
+// A table that is no architecture's own holds rows for others to build on.
+bool of_architecture(const EmbeddedFile& file) { return file.name.starts_with("sm_"); }
+
 // What the machine divides by or indexes with must hold in every table, whoever wrote it.
 Expected<void> check_row(const table::Opcode& row) {
   const std::string name = row.name().empty() ? "" : row.name(0);
@@ -103,8 +128,8 @@ int access_width_index(std::string_view mnemonic) {
   int width = 0;
   while ((at = mnemonic.find('.', at)) != std::string_view::npos) {
     const std::string_view modifier = mnemonic.substr(at + 1, mnemonic.find('.', at + 1) - at - 1);
-    if (modifier == "64" || modifier == "2") width = 1;  // LDSM.16.M88.2: two matrices, two registers
-    if (modifier == "128" || modifier == "4") width = 2;
+    if (modifier == "64" || modifier == "2") width = 1;                        // LDSM.16.M88.2: two matrices, two registers
+    if (modifier == "128" || modifier == "256" || modifier == "4") width = 2;  // rows of 256 bits name their registers
     ++at;
   }
   return width;
@@ -154,7 +179,15 @@ Expected<Architecture> Architecture::parse(const std::string& file, std::string_
     for (const std::string& name : row.name()) {
       if (seen[name]++ != 0) return fail_here(fail("opcode " + name + " has two rows").error());
       result.opcodes_.push_back(opcode_info(row, name, latency_class));
+      result.add_to_family(static_cast<uint16_t>(result.opcodes_.size() - 1));
     }
+  }
+  for (const table::KeyedOpcode& keyed : source.keyed()) {
+    const auto family = result.families_.find(keyed.name());
+    if (family == result.families_.end()) continue;  // an opcode that this architecture has not
+    family->second.keyed = true;
+    std::vector<std::string>& indifferent = family->second.indifferent;
+    indifferent.insert(indifferent.end(), keyed.indifferent().begin(), keyed.indifferent().end());
   }
   for (const OpcodeInfo& producer : result.opcodes_) {
     // A later write that lands at once comes a cycle after this one.
@@ -173,6 +206,7 @@ Expected<const Architecture*> Architecture::find(std::string_view name) {
   static const std::map<std::string, Architecture, std::less<>> architectures = [] {
     std::map<std::string, Architecture, std::less<>> all;
     for (const EmbeddedFile& file : opcode_table_files()) {
+      if (!of_architecture(file)) continue;
       auto parsed = parse(std::string(file.name), file.content);
       if (!parsed) throw std::logic_error(parsed.error().text());
       const std::string key = parsed->name();
@@ -187,23 +221,50 @@ Expected<const Architecture*> Architecture::find(std::string_view name) {
 
 std::vector<std::string> Architecture::known() {
   std::vector<std::string> names;
-  for (const EmbeddedFile& file : opcode_table_files()) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  for (const EmbeddedFile& file : opcode_table_files()) {
+    if (of_architecture(file)) names.emplace_back(file.name.substr(0, file.name.rfind('.')));
+  }
   const auto number = [](const std::string& name) { return std::stoi(name.substr(name.find('_') + 1)); };
   std::ranges::sort(names, {}, number);
   return names;
 }
 
+void Architecture::add_to_family(uint16_t row) {
+  const std::vector<std::string_view> parts = dotted_parts(opcodes_[row].name);
+  std::vector<Family::Member>& members = families_[std::string(parts.front())].members;
+  const auto shorter =
+      std::ranges::find_if(members, [&parts](const Family::Member& member) { return member.modifiers.size() + 1 < parts.size(); });
+  members.insert(shorter, {{parts.begin() + 1, parts.end()}, row});
+}
+
 Expected<uint16_t> Architecture::resolve(std::string_view mnemonic) const {
-  for (std::string_view prefix = mnemonic; !prefix.empty();) {
-    const auto at = std::ranges::find(opcodes_, prefix, &OpcodeInfo::name);
-    if (at != opcodes_.end()) return static_cast<uint16_t>(at - opcodes_.begin());
-    const size_t dot = prefix.rfind('.');
-    prefix = dot == std::string_view::npos ? std::string_view{} : prefix.substr(0, dot);
+  const std::vector<std::string_view> parts = dotted_parts(mnemonic);
+  const auto family = families_.find(parts.front());
+  if (family == families_.end()) return unknown(mnemonic);
+  const auto costs_nothing = [&family](std::string_view modifier) {
+    return std::ranges::find(family->second.indifferent, modifier) != family->second.indifferent.end();
+  };
+  for (const Family::Member& member : family->second.members) {
+    std::vector<std::string_view> further(parts.begin() + 1, parts.end());
+    if (!take_modifiers(member.modifiers, further)) continue;
+    if (!family->second.keyed || std::ranges::all_of(further, costs_nothing)) return member.row;
   }
-  const std::string base(mnemonic.substr(0, mnemonic.find('.')));
+  return unknown(mnemonic);
+}
+
+std::unexpected<Diagnostic> Architecture::unknown(std::string_view mnemonic) const {
+  const std::string_view base = mnemonic.substr(0, mnemonic.find('.'));
+  if (const auto family = families_.find(base); family != families_.end()) {
+    std::string known;
+    for (const Family::Member& member : family->second.members) {
+      known += (known.empty() ? "" : ", ") + opcodes_[member.row].name;
+    }
+    return fail(escape::quoted(mnemonic) + ": what " + std::string(base) + " costs hangs on its shape and type, and the table of " +
+                name_ + " has no such one; it has " + known);
+  }
   std::vector<std::string> names;
   for (const OpcodeInfo& info : opcodes_) names.push_back(info.name);
-  const std::string near = nearest_name(base, names);
+  const std::string near = nearest_name(std::string(base), names);
   return fail("unknown opcode " + escape::quoted(mnemonic) + " of " + name_ +
               (near.empty() ? std::string() : "; did you mean " + escape::quoted(near) + "?"));
 }

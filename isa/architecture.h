@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,7 +59,8 @@ class Architecture {
   const std::string& name() const { return name_; }
   std::span<const OpcodeInfo> opcodes() const { return opcodes_; }
   const OpcodeInfo& info(const Instruction& instruction) const { return opcodes_[instruction.opcode]; }
-  // Row of the longest dotted prefix of `mnemonic`; fails with the nearest known name.
+  // The row that has the most of the modifiers of `mnemonic`, and no other. Fails with the nearest known name, or, where the
+  // opcode's cost hangs on a shape or type that no row has, with those that rows have.
   Expected<uint16_t> resolve(std::string_view mnemonic) const;
 
   std::span<const std::string> latency_classes() const { return latency_class_names_; }
@@ -76,8 +79,22 @@ class Architecture {
   int predicate_before_target() const { return predicate_before_target_; }
 
  private:
+  // Rows of "HMMA" and "HMMA.16816.F32", those with the most modifiers first.
+  struct Family {
+    struct Member {
+      std::vector<std::string> modifiers;
+      uint16_t row;
+    };
+    std::vector<Member> members;
+    bool keyed = false;                    // cost hangs on modifiers: what neither a row nor `indifferent` names is unknown
+    std::vector<std::string> indifferent;  // modifiers without cost
+  };
+  void add_to_family(uint16_t row);
+  std::unexpected<Diagnostic> unknown(std::string_view mnemonic) const;
+
   std::string name_;
   std::vector<OpcodeInfo> opcodes_;
+  std::map<std::string, Family, std::less<>> families_;  // by opcode without modifiers
   std::vector<std::string> latency_class_names_;
   std::vector<std::vector<uint8_t>> register_latency_;   // [producer class][consumer class]
   std::vector<std::vector<uint8_t>> predicate_latency_;  // [producer class][consumer class]

@@ -10,11 +10,12 @@ namespace warpfold::isa {
 
 namespace {
 
-// One register of any file as one number.
-constexpr size_t kUniformBase = 256;
-constexpr size_t kPredicateBase = 320;
-constexpr size_t kUniformPredicateBase = 328;
-constexpr size_t kRegisters = 336;
+// One register of any file as one number. Behind the last register of a file lies room for a tuple that begins there.
+constexpr size_t kTuple = 16;
+constexpr size_t kUniformBase = 256 + kTuple;
+constexpr size_t kPredicateBase = kUniformBase + 256 + kTuple;
+constexpr size_t kUniformPredicateBase = kPredicateBase + 8;
+constexpr size_t kRegisters = kUniformPredicateBase + 8;
 
 size_t base_of(OperandKind file) {
   switch (file) {

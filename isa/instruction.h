@@ -23,7 +23,7 @@ struct ControlCode {
 
 enum class OperandKind : uint8_t {
   kRegister,          // R0..R254, RZ
-  kUniformRegister,   // UR0..UR62, URZ
+  kUniformRegister,   // UR0..UR254, URZ; to UR62 before sm_100
   kPredicate,         // P0..P6, PT
   kUniformPredicate,  // UP0..UP6, UPT
   kImmediate,         // 0x10, -1, 1.5

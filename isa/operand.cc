@@ -25,9 +25,8 @@ bool identifier_character(char c) { return std::isalnum(static_cast<unsigned cha
 int largest(OperandKind file) {
   switch (file) {
     case OperandKind::kRegister:
+    case OperandKind::kUniformRegister:  // to UR62 before sm_100
       return 254;
-    case OperandKind::kUniformRegister:
-      return 62;
     default:
       return 6;
   }
@@ -185,6 +184,8 @@ Expected<Operand> parse_operand(std::string_view text) {
     operand.kind = OperandKind::kImmediate;
     return operand;
   }
+  if (core == "1D" || core == "2D" || core == "3D") return operand;              // of a texture
+  if (core.starts_with("32@lo(") || core.starts_with("32@hi(")) return operand;  // half of an address that the linker fills in
   if (core.front() != '`' && std::isalpha(static_cast<unsigned char>(core.front())) == 0 && core.front() != '.') {
     return fail(escape::quoted(text) + " is no operand");
   }

@@ -1,6 +1,7 @@
 #include "isa/table_base.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -127,8 +128,50 @@ Expected<table::OpcodeTable> merged_table(const std::string& file, std::string_v
   return merged;
 }
 
+// Gives rows what they take from their relatives, relatives of relatives first.
+class Kinship {
+ public:
+  explicit Kinship(Opcodes& rows) : rows_(rows) {
+    for (int i = 0; i < rows.size(); ++i) {
+      for (const std::string& name : rows[i].name()) places_.emplace(name, i);
+    }
+  }
+
+  Expected<void> settle() {
+    for (int i = 0; i < rows_.size(); ++i) {
+      if (auto settled = settle(i, rows_.size()); !settled) return settled;
+    }
+    return {};
+  }
+
+ private:
+  // `further`: how many relatives of relatives may come; more than there are rows form a cycle.
+  Expected<void> settle(int row, int further) {
+    table::Opcode& opcode = *rows_.Mutable(row);
+    if (opcode.kin().empty()) return {};
+    const auto kin = places_.find(opcode.kin());
+    if (kin == places_.end()) return fail("opcode " + name_of(opcode) + ": kin: no opcode " + escape::quoted(opcode.kin()));
+    if (further == 0) return fail("opcode " + name_of(opcode) + ": kin: rows form a cycle");
+    if (auto settled = settle(kin->second, further - 1); !settled) return settled;
+    table::Opcode whole = rows_[kin->second];
+    whole.clear_name();
+    opcode.clear_kin();
+    configs::merge_over(whole, opcode);
+    opcode = std::move(whole);
+    return {};
+  }
+
+  Opcodes& rows_;
+  std::map<std::string, int> places_;
+};
+
 }  // namespace
 
-Expected<table::OpcodeTable> merged_table(const std::string& file, std::string_view text) { return merged_table(file, text, {}); }
+Expected<table::OpcodeTable> merged_table(const std::string& file, std::string_view text) {
+  auto merged = merged_table(file, text, {});
+  if (!merged) return merged;
+  if (auto settled = Kinship(*merged->mutable_opcode()).settle(); !settled) return fail_at(file, 0, 0, settled.error().message);
+  return merged;
+}
 
 }  // namespace warpfold::isa

@@ -13,8 +13,6 @@ namespace warpfold::traces {
 
 namespace {
 
-constexpr uint32_t kWarpgroup = 4;  // warps that execute wgmma together; PTX ISA, "warpgroup"
-
 Problem check_control(const isa::ControlCode& control) {
   const auto counter_exists = [](uint8_t counter) { return counter < isa::kDependenceCounters || counter == isa::kNoCounter; };
   if (control.stall > 15) {
@@ -48,20 +46,14 @@ Problem check_shape(std::string_view mnemonic) {
   return {};
 }
 
-bool belongs_to_wgmma(isa::Behaviour behaviour) {
-  return behaviour == isa::Behaviour::kWgmma || behaviour == isa::Behaviour::kWgmmaArrive ||
-         behaviour == isa::Behaviour::kWgmmaWait;
-}
-
 // Walks the program in text order and stops at the first problem.
 class RoleCheck {
  public:
-  RoleCheck(const isa::Architecture& architecture, const Kernel& kernel, size_t index, uint32_t first_warp)
+  RoleCheck(const isa::Architecture& architecture, const Kernel& kernel, size_t index)
       : architecture_(architecture),
         kernel_(kernel),
         role_(kernel.roles[index]),
         index_(index),
-        first_warp_(first_warp),
         last_(static_instructions(role_.body)) {}
 
   Problem check() {
@@ -132,10 +124,6 @@ class RoleCheck {
       if (instruction.guard.present) return "the EXIT that ends a role cannot have a guard";
       ended_ = true;
     }
-    if (belongs_to_wgmma(opcode.behaviour) && (role_.warps != kWarpgroup || first_warp_ % kWarpgroup != 0)) {
-      return "wgmma needs a role of four warps that starts at a multiple of four; this one has warps " +
-             std::to_string(first_warp_) + "-" + std::to_string(first_warp_ + role_.warps - 1);
-    }
     if (opcode.behaviour == isa::Behaviour::kWgmma) {
       if (Problem problem = check_shape(instruction.mnemonic)) return problem;
     }
@@ -177,7 +165,6 @@ class RoleCheck {
   const Kernel& kernel_;
   const Role& role_;
   size_t index_;
-  uint32_t first_warp_;
   uint64_t last_;
   uint64_t position_ = 0;
   bool ended_ = false;
@@ -186,8 +173,8 @@ class RoleCheck {
 
 }  // namespace
 
-Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, size_t index, uint32_t first_warp) {
-  return RoleCheck(architecture, kernel, index, first_warp).check();
+Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, size_t index) {
+  return RoleCheck(architecture, kernel, index).check();
 }
 
 }  // namespace warpfold::traces

@@ -26,8 +26,11 @@ struct Fault {
 };
 using Problem = std::optional<Fault>;
 
-// The program of role number `index`, whose first warp is warp `first_warp` of the CTA.
-Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, size_t index, uint32_t first_warp);
+// The program of role number `index`.
+Problem check_role(const isa::Architecture& architecture, const Kernel& kernel, size_t index);
+// That the warps of a warpgroup issue the same wgmma instructions in the same order, whichever roles they have. The roles' programs
+// have been checked.
+Problem check_warpgroups(const isa::Architecture& architecture, const Kernel& kernel);
 // What an instruction moves and synchronises with.
 Problem check_effect(const isa::OpcodeInfo& opcode, const isa::Instruction& instruction, const Kernel& kernel);
 

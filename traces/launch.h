@@ -47,7 +47,8 @@ struct LaunchPlan : PlacementBounds {
   // Launched early (programmatic dependent launch): as many of its CTAs as find room begin at once when it is released, for they
   // were started while what it waits for still ran.
   bool early = false;
-  SmRange sms;  // SM_PARTITION: its CTAs are dealt round these alone, for as long as it runs
+  SmRange sms;         // SM_PARTITION: these alone take its CTAs, for as long as it runs
+  bool alone = false;  // no other launch of the scenario can run beside it; set by simulate()
 
   bool operator==(const LaunchPlan&) const = default;
 };

@@ -150,11 +150,10 @@ Problem check_grid(const Kernel& kernel) {
 }
 
 Problem check_programs(const Kernel& kernel, const isa::Architecture& architecture) {
-  uint32_t first_warp = 0;
   for (size_t i = 0; i < kernel.roles.size(); ++i) {
-    if (Problem problem = check_role(architecture, kernel, i, first_warp)) return problem;
-    first_warp += kernel.roles[i].warps;
+    if (Problem problem = check_role(architecture, kernel, i)) return problem;
   }
+  if (Problem problem = check_warpgroups(architecture, kernel)) return problem;
   if (issued_instructions(kernel) == std::numeric_limits<uint64_t>::max()) {
     return "the launch issues more instructions than 64 bits can count";
   }

@@ -19,7 +19,7 @@ void expect_equal(int launch, const std::string& what, uint64_t left, uint64_t r
 }  // namespace
 
 Account::Account(const std::vector<uint32_t>& segments)
-    : launch_(segments.size()), columns_(kPassedColumns + static_cast<uint32_t>(segments.size()) * kWaiters * kContended) {
+    : launch_(segments.size()), columns_(kPassedColumns + static_cast<uint32_t>(segments.size()) * (kWaiters * kContended + 1)) {
   for (size_t l = 0; l < segments.size(); ++l) {
     first_row_.push_back(rows());
     launch_of_.insert(launch_of_.end(), segments[l], static_cast<int>(l));

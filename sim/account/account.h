@@ -44,7 +44,8 @@ struct LaunchAccount {
 // first charged to it, in an order of no meaning; the states of a row get theirs together:
 //
 //   row      selected wait ... drain | inherited of each | hidden in each | the same two, what the launch itself held included |
-//            culprit 0: warps' waits by resource, requests' waits by resource, warps that are not there | culprit 1: ...
+//            culprit 0: warps' waits by resource, requests' waits by resource, warps that are not there | culprit 1: ... |
+//            resident beside launch 0, beside launch 1, ...
 class Account {
  public:
   // `segments`: how many each launch has.
@@ -90,6 +91,9 @@ class Account {
     if constexpr (kAccounting) launch_[launch].absent_warp_cycles += cycles;
     add(first_row_[launch], column(culprit, Waiter::kAbsent, resource), cycles);
   }
+  // CTAs of the launch held warp slots while CTAs of `other` were on the same SM; beside itself: in all.
+  void charge_beside(int launch, int other, uint64_t cycles) { add(first_row_[launch], beside_column(other), cycles); }
+  uint64_t beside(int launch, int other) const { return count(first_row_[launch], beside_column(other)); }
   // Some of what follows was estimated: a wait and what was inherited of it may have been counted apart.
   void set_estimated() { estimated_ = true; }
 
@@ -138,6 +142,9 @@ class Account {
   static uint32_t column(int culprit, Waiter waiter, Contended resource) {
     return kPassedColumns + (static_cast<uint32_t>(culprit) * kWaiters + static_cast<uint32_t>(waiter)) * kContended +
            static_cast<uint32_t>(resource);
+  }
+  uint32_t beside_column(int other) const {
+    return kPassedColumns + static_cast<uint32_t>(launches()) * kWaiters * kContended + static_cast<uint32_t>(other);
   }
   void add(uint32_t row, uint32_t column, uint64_t cycles) {
     if constexpr (!kAccounting) return;

@@ -13,8 +13,6 @@ namespace {
 using isa::Behaviour;
 using isa::Pipe;
 
-constexpr uint64_t kWavefrontBytes = 128;
-
 uint64_t round_up_divide(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
 bool writes_memory(const MicroOp& op) { return op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore; }
@@ -60,6 +58,7 @@ class Walk {
       : spec_(spec), image_(image), program_(program), values_(values), demand_(demand), ports_(spec) {
     demand_.stream_read_bytes.resize(image.kernel->streams.size());
     demand_.stream_written_bytes.resize(image.kernel->streams.size());
+    demand_.stream_requests.resize(image.kernel->streams.size());
   }
 
   void run(uint64_t warps) { pass(0, static_cast<uint32_t>(program_.ops.size() - 1), -1, warps); }
@@ -120,12 +119,13 @@ class Walk {
     count_access(op, times);
     demand_.bulk_loads += op.behaviour == Behaviour::kBulkLoad ? times : 0;
     if (!op.global) return;
-    const uint64_t moving = times - in_l1(op, times);
+    const double moving = static_cast<double>(times) * (1 - in_l1(op));
     (writes_memory(op) ? demand_.bytes_out : demand_.bytes_in) += moving * op.bytes;
     if (!writes_memory(op)) demand_.l2_read_bytes += moving * (op.bytes / op.multicast);
     if (op.stream < 0) return;
-    auto& by_stream = writes_memory(op) ? demand_.stream_written_bytes : demand_.stream_read_bytes;
-    by_stream[static_cast<size_t>(op.stream)] += moving * op.bytes;
+    const auto stream = static_cast<size_t>(op.stream);
+    (writes_memory(op) ? demand_.stream_written_bytes : demand_.stream_read_bytes)[stream] += moving * op.bytes;
+    demand_.stream_requests[stream][op.bytes] += times;
   }
 
   void count_access(const MicroOp& op, uint64_t times) {
@@ -136,8 +136,9 @@ class Walk {
     counts.wavefronts += times * wavefronts_of(op);
     counts.excess_wavefronts += times * op.extra_wavefronts;
     if (!op.global) return;
-    counts.bytes += times * op.bytes;
-    counts.l1_bytes += in_l1(op, times) * op.bytes;
+    const uint64_t counted = times * op.bytes;
+    counts.bytes += counted;
+    counts.l1_bytes += static_cast<double>(counted) * in_l1(op);
   }
 
   void count_operands(AccessKind kind, uint64_t wavefronts, uint64_t times) {
@@ -146,11 +147,11 @@ class Walk {
     counts.wavefronts += times * wavefronts;
   }
 
-  // Requests that L1 serves.
-  uint64_t in_l1(const MicroOp& op, uint64_t times) const {
+  // The share of requests that L1 serves.
+  double in_l1(const MicroOp& op) const {
     if (op.stream < 0) return 0;
     const traces::MemoryStream& stream = image_.kernel->streams[static_cast<size_t>(op.stream)];
-    return SpreadShare(stream.l1_numerator, stream.l1_denominator).take(times);
+    return SpreadShare(stream.l1_numerator, stream.l1_denominator).share();
   }
 
   const Spec& spec_;
@@ -213,6 +214,7 @@ std::string_view access_name(AccessKind kind) {
 }
 
 void Demand::add(const Demand& other, uint64_t times) {
+  const auto factor = static_cast<double>(times);
   instructions += other.instructions * times;
   for (size_t p = 0; p < pipe_cycles.size(); ++p) {
     pipe_instructions[p] += other.pipe_instructions[p] * times;
@@ -227,20 +229,22 @@ void Demand::add(const Demand& other, uint64_t times) {
   for (size_t a = 0; a < accesses.size(); ++a) {
     accesses[a].requests += other.accesses[a].requests * times;
     accesses[a].bytes += other.accesses[a].bytes * times;
-    accesses[a].l1_bytes += other.accesses[a].l1_bytes * times;
+    accesses[a].l1_bytes += other.accesses[a].l1_bytes * factor;
     accesses[a].wavefronts += other.accesses[a].wavefronts * times;
     accesses[a].excess_wavefronts += other.accesses[a].excess_wavefronts * times;
   }
   memory_requests += other.memory_requests * times;
   wavefronts += other.wavefronts * times;
   bulk_loads += other.bulk_loads * times;
-  bytes_in += other.bytes_in * times;
-  bytes_out += other.bytes_out * times;
-  l2_read_bytes += other.l2_read_bytes * times;
+  bytes_in += other.bytes_in * factor;
+  bytes_out += other.bytes_out * factor;
+  l2_read_bytes += other.l2_read_bytes * factor;
   for (auto* bytes : {&stream_read_bytes, &stream_written_bytes}) bytes->resize(other.stream_read_bytes.size());
+  stream_requests.resize(other.stream_requests.size());
   for (size_t s = 0; s < other.stream_read_bytes.size(); ++s) {
-    stream_read_bytes[s] += other.stream_read_bytes[s] * times;
-    stream_written_bytes[s] += other.stream_written_bytes[s] * times;
+    stream_read_bytes[s] += other.stream_read_bytes[s] * factor;
+    stream_written_bytes[s] += other.stream_written_bytes[s] * factor;
+    for (const auto& [bytes, requests] : other.stream_requests[s]) stream_requests[s][bytes] += requests * times;
   }
 }
 

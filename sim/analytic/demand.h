@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -33,7 +34,7 @@ std::string_view access_name(AccessKind kind);
 struct AccessCounts {
   uint64_t requests = 0;  // warp instructions
   uint64_t bytes = 0;     // asked of L1 and L2
-  uint64_t l1_bytes = 0;  // of them, served by L1
+  double l1_bytes = 0;    // of them, served by L1: the mean over requests
   uint64_t wavefronts =
       0;  // of wgmma in quarters: four warps issue a command together; passes through the data stage of shared memory
   uint64_t excess_wavefronts = 0;  // of them, beyond the conflict-free minimum: bank conflicts, scattered addresses
@@ -41,6 +42,9 @@ struct AccessCounts {
 
 // What a piece of work asks of the machine's resources, in each resource's own unit: counted from rolled programs and trip counts,
 // without regard to when.
+//
+// L1 serves requests of a stream in an evenly spread order, whatever instructions they come from. Bytes that pass L1 are therefore
+// means: an instruction that a CTA executes once hits in a share of the CTAs.
 struct Demand {
   uint64_t instructions = 0;
   std::array<uint64_t, isa::kPipes> pipe_instructions{};
@@ -55,12 +59,13 @@ struct Demand {
   uint64_t memory_requests = 0;  // to the SM-shared stage
   uint64_t wavefronts = 0;       // passes through the data stage of shared memory
   uint64_t bulk_loads = 0;
-  uint64_t bytes_in = 0;       // through the SM's network port
-  uint64_t bytes_out = 0;      // likewise
-  uint64_t l2_read_bytes = 0;  // what L2 serves: a multicast load counts once for the cluster
+  double bytes_in = 0;       // through the SM's network port
+  double bytes_out = 0;      // likewise
+  double l2_read_bytes = 0;  // what L2 serves: a multicast load counts once for the cluster
   // By memory stream of the kernel.
-  std::vector<uint64_t> stream_read_bytes;
-  std::vector<uint64_t> stream_written_bytes;
+  std::vector<double> stream_read_bytes;
+  std::vector<double> stream_written_bytes;
+  std::vector<std::map<uint32_t, uint64_t>> stream_requests;  // how many, by their bytes
 
   // Adds `other`, `times` over.
   void add(const Demand& other, uint64_t times);

@@ -113,8 +113,9 @@ class Counter {
     offer("bulk_copy", number(demand.bulk_loads * spec_.bulk_copy_issue) / sms, bulk_slack());
     const double ingress = number(spec_.memory.ingress_milli_bytes_per_clk) / 1000;
     const double egress = number(spec_.memory.egress_milli_bytes_per_clk) / 1000;
-    offer("sm_ingress", number(demand.bytes_in) / ingress / sms, number(outstanding_bytes()) / ingress);
-    offer("sm_egress", number(demand.bytes_out) / egress / sms, 1);
+    offer("sm_ingress", demand.bytes_in / ingress / sms,
+          number(outstanding_bytes()) / ingress + may_hit_besides(demand) / ingress / sms);
+    offer("sm_egress", demand.bytes_out / egress / sms, 1);
   }
 
   // A bulk load that fills a stage is waited for before the stage is used; those of the last stages need not be.
@@ -130,20 +131,43 @@ class Counter {
     const double l2_write = number(memory.l2_write_milli_bytes_per_clk) / 1000;
     const double dram = number(memory.dram_milli_bytes_per_clk) / 1000;
     const double queued = number(memory.sm_count * outstanding_bytes());
-    offer("l2_read", number(chip_.l2_read_bytes) / l2_read, queued / l2_read + 1);
-    offer("l2_write", number(chip_.bytes_out) / l2_write, 1);
-    uint64_t read = 0;
-    uint64_t written = 0;
+    offer("l2_read", chip_.l2_read_bytes / l2_read, (queued + may_hit_besides(chip_)) / l2_read + 1);
+    offer("l2_write", chip_.bytes_out / l2_write, 1);
+    double read = 0;
+    double written = 0;
+    double besides = 0;
     for (size_t s = 0; s < image_.kernel->streams.size(); ++s) {
       const traces::MemoryStream& stream = image_.kernel->streams[s];
-      const auto to_dram = [&](uint64_t bytes) { return SpreadShare(stream.dram_numerator, stream.dram_denominator).take(bytes); };
-      read += to_dram(chip_.stream_read_bytes[s]);
-      written += to_dram(chip_.stream_written_bytes[s]);
+      const double share = SpreadShare(stream.dram_numerator, stream.dram_denominator).share();
+      read += chip_.stream_read_bytes[s] * share;
+      written += chip_.stream_written_bytes[s] * share;
+      besides += may_hit_besides(chip_, s) * share;
     }
     // What may stay dirty in L2 need not be written before the kernel ends; every SM rounds the bytes of a stream by itself.
-    const double stays = number(std::min(written, memory.l2_dirty_bytes));
+    const double stays = std::min(written, number(memory.l2_dirty_bytes));
     const double rounded = number(memory.sm_count * image_.kernel->streams.size());
-    offer("dram", number(read + written) / dram, (stays + queued + rounded) / dram + 1);
+    offer("dram", (read + written) / dram, (stays + queued + rounded + besides) / dram + 1);
+  }
+
+  // Bytes of a stream that L1 may serve besides the mean: its hits may be the largest requests.
+  double may_hit_besides(const Demand& demand, size_t s) const {
+    const traces::MemoryStream& stream = image_.kernel->streams[s];
+    uint64_t requests = 0;
+    for (const auto& [bytes, count] : demand.stream_requests[s]) requests += count;
+    uint64_t missing = requests - SpreadShare(stream.l1_numerator, stream.l1_denominator).take(requests);
+    double least = 0;
+    for (const auto& [bytes, count] : demand.stream_requests[s]) {
+      const uint64_t smallest = std::min(missing, count);
+      least += number(smallest) * bytes;
+      missing -= smallest;
+    }
+    return std::max(0.0, demand.stream_read_bytes[s] + demand.stream_written_bytes[s] - least);
+  }
+
+  double may_hit_besides(const Demand& demand) const {
+    double bytes = 0;
+    for (size_t s = 0; s < image_.kernel->streams.size(); ++s) bytes += may_hit_besides(demand, s);
+    return bytes;
   }
 
   const Spec& spec_;

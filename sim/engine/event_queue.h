@@ -65,8 +65,15 @@ class EventQueue {
   // All of them, those of the ring in their order.
   template <typename Visit>
   void for_each(Visit visit) const {
-    for (Cycle at = 0; at < kRing; ++at) {
-      for (uint32_t n = ring_[(taken_ + at) % kRing].first; n != kNone; n = nodes_[n].next) visit(nodes_[n].event);
+    const size_t begin = taken_ % kRing / 64;
+    const uint64_t from_taken = ~uint64_t{0} << taken_ % 64;
+    for (size_t i = 0; i <= occupied_.size(); ++i) {  // the first word twice: what is taken next, and what comes last
+      const size_t word = (begin + i) % occupied_.size();
+      uint64_t bits = occupied_[word] & (i == 0 ? from_taken : i == occupied_.size() ? ~from_taken : ~uint64_t{0});
+      for (; bits != 0; bits &= bits - 1) {
+        const size_t at = word * 64 + static_cast<size_t>(std::countr_zero(bits));
+        for (uint32_t n = ring_[at].first; n != kNone; n = nodes_[n].next) visit(nodes_[n].event);
+      }
     }
     for (const Event& event : far_) visit(event);
   }

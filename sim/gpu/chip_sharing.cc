@@ -12,13 +12,17 @@ uint64_t represented_sms(const std::vector<ClassRun>& class_runs, const ClassRun
 }
 
 ChipSharing::ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs,
-                         const FoldOptions& fold, unsigned threads)
-    : spec_(spec), class_runs_(class_runs), chip_(spec.memory, class_runs.size(), images.size()), team_(threads) {
+                         WorkDistributor& distributor, const FoldOptions& fold, unsigned threads)
+    : spec_(spec),
+      class_runs_(class_runs),
+      distributor_(distributor),
+      chip_(spec.memory, class_runs.size(), images.size()),
+      team_(threads) {
   for (const KernelImage& image : images) {
     launch_uses_memory_.push_back(std::ranges::any_of(
         image.programs, [](const Program& program) { return std::ranges::any_of(program.ops, &MicroOp::global); }));
   }
-  if (fold.mode == FoldMode::kAuto) sampler_.emplace(fold, class_runs.size());
+  if (fold.mode == FoldMode::kAuto) sampler_.emplace(fold);
 }
 
 bool ChipSharing::uses_memory(const ClassRun& class_run) const {
@@ -87,13 +91,23 @@ void ChipSharing::join() {
 // Followers that have got an Sm of their own are served as the leader's was: what it has asked for in this quantum, they have.
 void ChipSharing::give_lanes(size_t leader) {
   for (size_t m = 0; m < class_runs_.size(); ++m) {
-    ClassRun& class_run = class_runs_[m];
-    if (class_run.sm == nullptr || class_run.sm->shares_memory()) continue;
-    class_run.sm->share_memory(true);
-    class_run.sm->outbox() = class_runs_[leader].sm->outbox();
-    chip_.copy_lane(leader, m, represented_sms(class_runs_, class_run));
+    if (class_runs_[m].sm != nullptr && !class_runs_[m].sm->shares_memory()) give_lane(leader, m);
   }
   chip_.set_weight(leader, represented_sms(class_runs_, class_runs_[leader]));
+}
+
+void ChipSharing::give_lane(size_t from, size_t to) {
+  class_runs_[to].sm->share_memory(true);
+  class_runs_[to].sm->outbox() = class_runs_[from].sm->outbox();
+  chip_.copy_lane(from, to, represented_sms(class_runs_, class_runs_[to]));
+  chip_.set_weight(from, represented_sms(class_runs_, class_runs_[from]));
+}
+
+// Answers the SMs that have asked for a CTA first. Returns whether the launch's queue has ended.
+bool ChipSharing::answer() {
+  const WorkDistributor::Answer answer = distributor_.answer(class_runs_);
+  for (const auto& [from, to] : answer.parted) give_lane(from, to);
+  return answer.ended;
 }
 
 // All classes do what comes before `end`. Returns whether a launch has ended on an SM.
@@ -102,9 +116,13 @@ bool ChipSharing::run_quantum(Cycle end, const FoldOptions& fold) {
   while (true) {
     due_.clear();
     for (size_t m = 0; m < class_runs_.size(); ++m) {
-      if (class_runs_[m].next < end) due_.push_back(m);
+      if (class_runs_[m].next < end && !WorkDistributor::asks(class_runs_[m])) due_.push_back(m);
     }
-    if (due_.empty()) return launch_ended;
+    if (due_.empty()) {
+      if (!WorkDistributor::asked(class_runs_)) return launch_ended;
+      launch_ended |= answer();
+      continue;
+    }
     team_.for_each(due_.size(), [&](size_t i) {
       ClassRun& class_run = class_runs_[due_[i]];
       class_run.next = class_run.sm->run(end);
@@ -155,7 +173,7 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
     Cycle begin = chip_.next();
     for (const ClassRun& class_run : class_runs_) begin = std::min(begin, class_run.next);
     if (begin >= limits.until) break;
-    const Cycle end = std::min(limits.until, begin + quantum);
+    const Cycle end = std::min({limits.until, begin + quantum, distributor_.next_ask(class_runs_)});
     launch_ended = run_quantum(end, fold);
     exchange(end);
     now_ = end;

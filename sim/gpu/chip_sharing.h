@@ -7,6 +7,7 @@
 #include "sim/engine/team.h"
 #include "sim/engine/time.h"
 #include "sim/gpu/class_run.h"
+#include "sim/gpu/work_distributor.h"
 #include "sim/memory/chip_memory.h"
 #include "sim/sampling/chip_sampler.h"
 #include "sim/sm/kernel_image.h"
@@ -29,8 +30,8 @@ namespace warpfold::sim {
 class ChipSharing {
  public:
   // `threads`: that run the SMs of a quantum. No result depends on it.
-  ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs, const FoldOptions& fold,
-              unsigned threads);
+  ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs,
+              WorkDistributor& distributor, const FoldOptions& fold, unsigned threads);
 
   // The classes that ask for bandwidth from here on, each before any other class begins to.
   std::vector<size_t> asking() const;
@@ -48,7 +49,7 @@ class ChipSharing {
     Cycle ahead = kNever;    // no class gets further ahead of another
     bool while_many = true;  // stops where only one class asks
   };
-  // Runs all classes, a quantum after the other. Stops at the end of one in which a launch has ended on an SM.
+  // Runs all classes, a quantum after the other. Stops at the end of one in which a launch has ended on an SM, or its queue.
   void run_together(const Limits& limits, const FoldOptions& fold);
   // Every class has rates of its own again.
   void part();
@@ -69,6 +70,8 @@ class ChipSharing {
   void exchange(Cycle end);
   void deliver();
   void give_lanes(size_t leader);
+  void give_lane(size_t from, size_t to);
+  bool answer();
   std::vector<size_t> simulated() const;  // the classes with an Sm
   uint64_t sms_of(const std::vector<size_t>& classes) const;
   void sample(Cycle limit, const FoldOptions& fold);
@@ -76,6 +79,7 @@ class ChipSharing {
 
   const Spec& spec_;
   std::vector<ClassRun>& class_runs_;
+  WorkDistributor& distributor_;
   std::vector<bool> launch_uses_memory_;
   ChipMemory chip_;
   bool joined_ = false;

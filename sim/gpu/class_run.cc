@@ -95,6 +95,44 @@ void share_sm(ClassRun& leader) {
   leader.sm->control().share(!leader.followers.empty());
 }
 
+std::vector<size_t> take_lists(std::vector<ClassRun>& class_runs, ClassRun& leader, const std::vector<KernelImage>& images,
+                               bool one_at_a_time, const FoldOptions& fold) {
+  std::vector<size_t> parted;
+  std::erase_if(leader.followers, [&](ClassRun::Follower& follower) {
+    ClassRun& class_run = class_runs[follower.class_run];
+    auto prefix = common_prefix(leader.ctas, class_run.ctas, images, one_at_a_time);
+    if (prefix && !diverges(*prefix, *leader.sm)) {
+      follower.prefix = std::move(*prefix);
+      return false;
+    }
+    get_own_sm(class_run, leader, follower.prefix, fold);
+    parted.push_back(follower.class_run);
+    return true;
+  });
+  share_sm(leader);
+  return parted;
+}
+
+size_t part_class(std::vector<ClassRun>& class_runs, size_t from, std::vector<uint32_t> indices, const FoldOptions& fold) {
+  ClassRun& own = class_runs[from];
+  ClassRun parted{.sms = indices.size(), .ctas = own.ctas, .stratum = own.stratum, .indices = std::move(indices)};
+  own.sms -= parted.sms;
+  std::erase_if(own.indices, [&](uint32_t sm) { return std::ranges::find(parted.indices, sm) != parted.indices.end(); });
+  parted.sm = std::make_unique<Sm>(*own.sm);
+  parted.sm->observation().issue_log = own.sm->observation().issue_log;
+  parted.sm->observation().sm_class = static_cast<uint32_t>(class_runs.size());
+  parted.next = own.next;
+  parted.past = own.past;
+  parted.timeline = own.timeline;
+  if (own.folding) {
+    parted.folding = std::make_unique<SmFolding>(*own.folding, *parted.sm);
+    if (fold.mode != FoldMode::kOff) parted.sm->observe_with(*parted.folding);
+  }
+  parted.not_replayed = parted.replayed();
+  class_runs.push_back(std::move(parted));
+  return class_runs.size() - 1;
+}
+
 void split(std::vector<ClassRun>& class_runs, ClassRun& leader, Divergence which, const FoldOptions& fold) {
   const size_t left = std::erase_if(leader.followers, [&](const ClassRun::Follower& follower) {
     if (!leaves(follower.prefix, *leader.sm, which)) return false;

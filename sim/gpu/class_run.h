@@ -19,6 +19,7 @@ struct ClassRun {
   uint64_t sms = 0;
   std::vector<CtaList> ctas;  // per launch
   Stratum stratum;
+  std::vector<uint32_t> indices{};  // of its SMs; none: all launches are dealt beforehand
   std::unique_ptr<Sm> sm = nullptr;
   std::unique_ptr<SmFolding> folding = nullptr;  // none: every instruction is replayed
   Cycle next = kNever;
@@ -47,6 +48,15 @@ struct ClassRun {
 
 // `leader`, which has an Sm, goes on with what it has in common with its followers.
 void share_sm(ClassRun& leader);
+
+// The leader's Sm takes the lists of the group, which have changed. A follower whose list has too little in common with the
+// leader's gets an Sm of its own; returns those.
+std::vector<size_t> take_lists(std::vector<ClassRun>& class_runs, ClassRun& leader, const std::vector<KernelImage>& images,
+                               bool one_at_a_time, const FoldOptions& fold);
+
+// Some SMs of a class, by their indices, become a class of their own, with a copy of its Sm. `from` has an Sm and no followers.
+// Returns the new class, the last one.
+size_t part_class(std::vector<ClassRun>& class_runs, size_t from, std::vector<uint32_t> indices, const FoldOptions& fold);
 
 // Which followers get an Sm of their own, a copy: all; those for which a question is about to have another answer than for
 // `leader`; or those with other work left as well.

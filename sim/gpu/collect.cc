@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,11 +109,22 @@ double GpuRun::strata_uncertainty() const {
   return most;
 }
 
+// SMs that have received the same make one. Where each SM is a class run of its own, its lists are what it has received.
+size_t GpuRun::sm_classes() const {
+  size_t others = 0;
+  std::set<std::vector<CtaList>, InOrder> received;
+  for (const ClassRun& class_run : class_runs_) {
+    others += class_run.stratum.others.size();
+    received.insert(class_run.ctas);
+  }
+  return all_sms_ ? received.size() : class_runs_.size() + others;
+}
+
 Outcome GpuRun::collect() const {
   Outcome outcome;
   outcome.fold = fold_report();
   outcome.folds = {std::make_shared<const FoldReport>(outcome.fold)};
-  outcome.sm_classes = static_cast<uint32_t>(sm_classes_);
+  outcome.sm_classes = static_cast<uint32_t>(sm_classes());
   outcome.sms_simulated = static_cast<uint32_t>(class_runs_.size());
   outcome.whole_chip = all_sms_;
   const size_t launches = released_.size();
@@ -202,6 +214,24 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   counters.absent = collect_absences([launch](Sm& sm, int culprit, Contended resource) {
     return sm.account().lost_of(launch, culprit, Account::Waiter::kAbsent, resource);
   });
+  collect_company(launch, counters);
+}
+
+// Some warps of a CTA exit before it ends: of its warp slots' time together, the share that its warps are resident of all of it.
+void GpuRun::collect_company(int launch, KernelCounters& counters) const {
+  __extension__ using Wide = unsigned __int128;
+  std::vector<uint64_t> held(released_.size());
+  for (const ClassRun& class_run : class_runs_) {
+    const OfClass of = of_class(class_run, launch);
+    for (size_t other = 0; other < held.size(); ++other)
+      held[other] += of(class_run.sm->account().beside(launch, static_cast<int>(other)));
+  }
+  const uint64_t all = held[static_cast<size_t>(launch)];
+  counters.beside.assign(held.size(), 0);
+  for (size_t other = 0; other < held.size() && all > 0; ++other) {
+    if (other != static_cast<size_t>(launch))
+      counters.beside[other] = static_cast<uint64_t>(Wide{counters.resident_warp_cycles} * held[other] / all);
+  }
 }
 
 // A scaled sum of instructions is off by rounding. The segment that issues most takes the difference.

@@ -35,16 +35,16 @@ uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
 }  // namespace
 
 GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches,
-               const Dealing& dealing, const Options& options, bool may_leave_out)
+               const Options& options, bool may_leave_out)
     : spec_(spec),
       images_(images),
       launches_(launches),
-      serialise_(options.serialise),
       fold_(options.fold),
       timeline_(options.timeline),
       alternative_bounds_(options.alternative_bounds),
       depends_on_(dependences(launches, options.serialise)),
       places_one_at_a_time_(spec.cta_launch > 0 && std::ranges::none_of(launches, &Launch::early)),
+      distributor_(launches, images, spec.memory.sm_count, places_one_at_a_time_, options.fold),
       released_(launches.size(), false),
       released_at_(launches.size(), 0),
       all_sms_(options.all_sms),
@@ -52,14 +52,13 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       trajectories_(fold_.checkpoint_spacing) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
   if (fold_.check_skips) skip_check_.emplace(fold_.omitted_field);
-  std::vector<SmClass> classes = sm_classes(dealing);
-  sm_classes_ = classes.size();
-  if (options.all_sms) {
-    fold_.mode = FoldMode::kOff;
-    classes = each_sm(dealing);
-  }
-  for (Stratum& each : stratify(classes, images, may_leave_out && fold_.mode == FoldMode::kAuto && fold_.error > 0)) {
-    class_runs_.push_back({.sms = each.sm_class.sms, .ctas = each.sm_class.ctas, .stratum = std::move(each)});
+  if (options.all_sms) fold_.mode = FoldMode::kOff;
+  const std::vector<SmClass> classes = distributor_.lend_first(options.all_sms);
+  const bool may_err = may_leave_out && distributor_.deals_all() && fold_.mode == FoldMode::kAuto && fold_.error > 0;
+  class_runs_.reserve(spec.memory.sm_count);
+  for (const Stratum& each : stratify(classes, images, may_err)) {
+    const SmClass& own = each.sm_class;
+    class_runs_.push_back({.sms = own.sms, .ctas = own.ctas, .stratum = each, .indices = own.indices});
   }
   std::vector<int> epoch_of(launches.size());
   const std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
@@ -69,7 +68,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
   for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options.issue_log);
   // The issue log is one list for all SMs.
   const unsigned threads = options.issue_log != nullptr ? 1 : options.threads;
-  sharing_.emplace(spec_, images_, class_runs_, fold_, std::min<unsigned>(threads, static_cast<unsigned>(class_runs_.size())));
+  sharing_.emplace(spec_, images_, class_runs_, distributor_, fold_, std::min<unsigned>(threads, spec.memory.sm_count));
 }
 
 void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
@@ -77,9 +76,9 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
   const std::vector<int> rank = placement_order(launches);
   std::vector<SmLaunch> shares;
   for (size_t l = 0; l < launches.size(); ++l) {
-    shares.push_back({launches[l], &images_[l], class_run.ctas[l], rank[l], launches[l].priority,
-                      ctas_alone(images_[l], launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count),
-                      epoch_of[l], launches[l].early});
+    const uint64_t sms = launches[l].sms.count > 0 ? launches[l].sms.count : spec_.memory.sm_count;
+    shares.push_back({launches[l], &images_[l], class_run.ctas[l], rank[l], launches[l].priority, ctas_alone(images_[l], sms),
+                      epoch_of[l], launches[l].early, distributor_.source(l, class_run.indices.front())});
   }
   class_run.sm = std::make_unique<Sm>(spec_, std::move(shares));
   compare_with(*class_run.sm, alternative_bounds_);
@@ -128,6 +127,10 @@ Outcome GpuRun::run() {
     class_run.end_timeline();
     class_run.settle();
   }
+  std::erase_if(class_runs_, [](const ClassRun& class_run) {
+    const auto unused = [](const LaunchProgress& progress) { return progress.done == 0 && progress.running == 0; };
+    return std::ranges::all_of(class_run.sm->state().progress, unused);
+  });
   Outcome outcome = collect();
   for (size_t l = 0; l < released_.size(); ++l) {
     if (!stopped_ || released_[l]) outcome.ran.push_back(l);
@@ -150,13 +153,15 @@ Outcome GpuRun::run() {
   return outcome;
 }
 
-// Classes that use no memory run by themselves; so does one that does, until another one begins to.
+// Classes that use no memory run by themselves; so does one that does, until another one begins to. None does while several want
+// the next CTA of a launch.
 void GpuRun::run_classes() {
   const std::vector<size_t> asking = sharing_->asking();
   const Cycle point = next_reconvergence();
-  if (asking.size() > 1) {
+  const bool contended = distributor_.contended(class_runs_);
+  if (asking.size() > 1 || contended) {
     const bool waits = idle_from_ != kNever;  // SMs without work wait for a launch
-    return sharing_->run_together({.until = point, .ahead = most_ahead(), .while_many = !waits}, fold_);
+    return sharing_->run_together({.until = point, .ahead = most_ahead(), .while_many = !waits && !contended}, fold_);
   }
   sharing_->part();
   const Cycle until = std::min(point, sharing_->others_begin(asking));
@@ -166,16 +171,21 @@ void GpuRun::run_classes() {
     const bool alone = !asking.empty() && asking.front() == m;
     if (!alone && sharing_->uses_memory(class_run)) continue;
     if (alone) sharing_->run_alone(class_run);
-    advance(class_run, alone ? until : point);
+    advance(m, alone ? until : point);
     release_ready();  // before the next one runs: it may have waited for just this
-    if (stopped_) break;
+    if (stopped_ || distributor_.contended(class_runs_)) break;
   }
 }
 
-void GpuRun::advance(ClassRun& class_run, Cycle until) {
+void GpuRun::advance(size_t m, Cycle until) {
+  ClassRun& class_run = class_runs_[m];
   const Cycle limit = std::min({horizon(class_run), until, next_reconvergence()});
   if (class_run.next >= limit) return;
   class_run.next = class_run.sm->run(limit);
+  if (WorkDistributor::asks(class_run)) {
+    distributor_.answer(class_runs_);
+    return;
+  }
   if (class_run.folding && class_run.folding->at_memo_hit()) follow_memo_hit(class_run, skip_check());
   split(class_runs_, class_run, class_run.sm->control().ends_sharing ? Divergence::kWorkLeft : Divergence::kAnswers, fold_);
 }
@@ -216,8 +226,7 @@ void GpuRun::release_ready() {
       for (ClassRun& class_run : class_runs_) class_run.next = std::min(class_run.next, idle_from_);
       return;
     }
-    stopped_ =
-        idle_from_ != kNever && deals_rest_alike(launches_, serialise_, spec_.memory.sm_count, released_) && idle_at(idle_from_);
+    stopped_ = idle_from_ != kNever && idle_at(idle_from_);
     if (stopped_) return;
     idle_from_ = kNever;
   }

@@ -7,6 +7,7 @@
 #include "sim/gpu/chip_sharing.h"
 #include "sim/gpu/class_run.h"
 #include "sim/gpu/distribution.h"
+#include "sim/gpu/work_distributor.h"
 #include "sim/memo/skip_check.h"
 #include "sim/memo/trajectory_cache.h"
 #include "sim/plan/options.h"
@@ -26,26 +27,21 @@ using traces::Launch;
 // there from the start to the end.
 class GpuRun {
  public:
-  // `dealing` holds the CTAs of each SM. `may_leave_out` allows a sample of the SM classes (stratify).
-  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Dealing& dealing,
-         const Options& options, bool may_leave_out = true);
+  // `may_leave_out` allows a sample of the SM classes (stratify).
+  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options,
+         bool may_leave_out = true);
 
   // Resources have yet to be set against the whole time (settle_resources).
   Outcome run();
   // The same, but no further than to where all that has been released has ended and every SM is pristine, while others have yet to
   // be released: what they do is a run of its own.
   Outcome until_idle();
-  // Deals CTAs again as the SMs got on with them, where an SM had nothing left of a launch that shares SMs with another one while
-  // CTAs of it had yet to begin elsewhere: hardware gives the next CTA to the first SM with room. Only of the launches that were
-  // released first, since the later ones run beside others then; and of none that has been dealt `most` times. Returns which.
-  std::vector<size_t> deal_again(const std::vector<Launch>& launches, const std::vector<int>& dealings, int most,
-                                 Dealing& dealing) const;
 
  private:
   void start(ClassRun& class_run, const std::vector<Launch>& launches, const std::vector<int>& epoch_of,
              std::vector<IssueRecord>* issue_log);
   void run_classes();
-  void advance(ClassRun& class_run, Cycle until);
+  void advance(size_t m, Cycle until);
   Cycle next_reconvergence() const;
   Cycle most_ahead() const;
   void release_ready();
@@ -64,10 +60,12 @@ class GpuRun {
   void check_conservation(const Outcome& outcome) const;
   bool deadlocked() const;
   Outcome collect() const;
+  size_t sm_classes() const;
   void collect_kernel(int launch, KernelCounters& counters) const;
   void collect_segments(int launch, KernelCounters& counters) const;
   template <typename Lost>
   std::vector<Losses> collect_absences(Lost lost) const;
+  void collect_company(int launch, KernelCounters& counters) const;
   void collect_ledger(Outcome& outcome) const;
   void collect_resources(Outcome& outcome) const;
   Timeline collect_timeline() const;
@@ -79,12 +77,12 @@ class GpuRun {
   const Spec& spec_;
   const std::vector<KernelImage>& images_;
   const std::vector<Launch>& launches_;
-  bool serialise_;
   FoldOptions fold_;
   bool timeline_;
   const std::vector<std::vector<PlacementBounds>>& alternative_bounds_;
   std::vector<std::vector<int>> depends_on_;  // per launch
   bool places_one_at_a_time_;                 // no two CTAs begin on an SM in one cycle
+  WorkDistributor distributor_;
   std::vector<bool> released_;
   std::vector<Cycle> released_at_;  // per launch, where released
   bool stops_when_idle_ = false;
@@ -93,7 +91,6 @@ class GpuRun {
   std::set<Cycle> reconvergence_points_;  // before each of these cycles all stop, and equal states are looked for
   bool all_sms_;
   bool shares_sms_;  // classes in equal states are replayed on one SM; also without folding, so that the same SMs meet in memory
-  size_t sm_classes_ = 0;
   TrajectoryCache trajectories_;
   std::optional<SkipCheck> skip_check_;  // FoldOptions::check_skips
   std::vector<ClassRun> class_runs_;     // one SM of each stratum, or each SM

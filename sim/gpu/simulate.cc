@@ -10,6 +10,7 @@
 #include "sim/gpu/distribution.h"
 #include "sim/gpu/gpu_run.h"
 #include "sim/plan/assemble.h"
+#include "sim/plan/epochs.h"
 #include "sim/plan/executor.h"
 #include "sim/sm/make_spec.h"
 
@@ -26,40 +27,14 @@ bool admits(const Spec& spec, std::vector<Launch> launches, const std::vector<Pl
   return true;
 }
 
-// The run is made again with other dealings where an SM had room for CTAs that were dealt to another one. It is made again with all
-// SM classes where one that was left out may end later by more than the error.
+// The run is made again with all SM classes where one that was left out may end later by more than the error.
 Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
-  Dealing dealing = deal(inputs.launches, inputs.options.serialise, spec.memory.sm_count);
-  std::vector<int> dealings(inputs.launches.size(), 1);
-  std::vector<std::shared_ptr<const FoldReport>> folds;
-  std::vector<bool> same;  // per alternative bounds
-  std::optional<std::vector<size_t>> ran;
-  bool always_ran = true;
-  bool may_leave_out = true;
-  while (true) {
-    GpuRun gpu(spec, inputs.images, inputs.launches, dealing, inputs.options, may_leave_out);
-    Outcome outcome = until_idle ? gpu.until_idle() : gpu.run();
-    if (may_leave_out && outcome.fold.error_bound > 2 * inputs.options.fold.error) {
-      may_leave_out = false;
-      continue;
-    }
-    outcome.folds.insert(outcome.folds.end(), folds.begin(), folds.end());
-    always_ran = always_ran && (!ran || *ran == outcome.ran);
-    ran = outcome.ran;
-    outcome.always_ran = always_ran;
-    // Other bounds lead to the same dealing where they would have changed nothing in any run on the way.
-    same.resize(outcome.alternative_bounds.size(), true);
-    for (size_t which = 0; which < same.size(); ++which) {
-      same[which] = same[which] && outcome.alternative_bounds[which].same;
-      outcome.alternative_bounds[which].same = same[which];
-    }
-    if (outcome.deadlocked) return outcome;
-    const std::vector<size_t> dealt = gpu.deal_again(inputs.launches, dealings, inputs.options.dealings, dealing);
-    if (dealt.empty()) return outcome;
-    for (const size_t l : dealt) ++dealings[l];
-    folds = std::move(outcome.folds);
-    if (inputs.options.issue_log != nullptr) inputs.options.issue_log->clear();
-  }
+  const auto run = [&](bool may_leave_out) {
+    GpuRun gpu(spec, inputs.images, inputs.launches, inputs.options, may_leave_out);
+    return until_idle ? gpu.until_idle() : gpu.run();
+  };
+  Outcome outcome = run(true);
+  return outcome.fold.error_bound > 2 * inputs.options.fold.error ? run(false) : outcome;
 }
 
 Expected<RunInputs> make_inputs(const Spec& spec, const std::vector<Launch>& launches, const Options& options) {
@@ -69,6 +44,9 @@ Expected<RunInputs> make_inputs(const Spec& spec, const std::vector<Launch>& lau
     if (!image) return std::unexpected(image.error());
     if (const auto fits = check_bounds(spec, launch, image->footprint); !fits) return std::unexpected(fits.error());
     inputs.images.push_back(std::move(*image));
+  }
+  for (const Epoch& epoch : epochs_of(launches, options.serialise)) {
+    for (const size_t l : epoch) inputs.launches[l].alone = epoch.size() == 1;
   }
   return inputs;
 }
@@ -85,7 +63,6 @@ Expected<Outcome> simulate(const Spec& spec, const std::vector<Launch>& launches
     const auto whole = std::make_shared<const Outcome>(outcome);
     outcome.made = {std::make_shared<const MadeRun>(MadeRun{spec, *inputs, false, whole})};
   }
-  outcome.sm_classes = static_cast<uint32_t>(sm_classes(deal(launches, options.serialise, spec.memory.sm_count)).size());
   settle_resources(spec, outcome);
   for (size_t which = 0; which < outcome.alternative_bounds.size(); ++which)
     outcome.alternative_bounds[which].same &= admits(spec, launches, options.alternative_bounds[which], inputs->images);

@@ -48,7 +48,7 @@ SmFolding::SmFolding(const FoldOptions& options, Sm& sm, const SmFolding& other)
 
 void SmFolding::begin_sampling(const FoldOptions& options) {
   if (options.mode != FoldMode::kAuto) return;
-  sampler_.emplace(options, 1);
+  sampler_.emplace(options);
   sampling_delay_ = sampling_delay_for(options, *sm_);
   sampling_due_ = sm_->instructions() + sampling_delay_;
 }

@@ -36,7 +36,7 @@ bool places_the_same(const SmState& from, const SmState& to, const SmState& own,
   const CtaList& here = own.launches[launch].ctas;
   const uint64_t placed = to.ctas_placed(launch) - from.ctas_placed(launch);
   if (part_of(there, from.ctas_placed(launch), placed) != part_of(here, own.ctas_placed(launch), placed)) return false;
-  return to.ctas_left(launch) == (count_of(here) > own.ctas_placed(launch) + placed);
+  return to.listed(launch) == (count_of(here) > own.ctas_placed(launch) + placed);
 }
 
 // ---- loops

@@ -11,7 +11,8 @@ namespace warpfold::sim {
 // simulated for all of them.
 struct SmClass {
   uint64_t sms = 0;
-  std::vector<CtaList> ctas;  // [launch]: what each of these SMs runs, in order
+  std::vector<CtaList> ctas;        // [launch]: what each of these SMs runs, in order
+  std::vector<uint32_t> indices{};  // of the SMs
 };
 
 }  // namespace warpfold::sim

@@ -147,6 +147,7 @@ void ChipMemory::set_weight(size_t lane, uint64_t sms) {
 }
 
 void ChipMemory::copy_lane(size_t from, size_t to, uint64_t sms) {
+  if (to == lanes_.size()) lanes_.emplace_back();
   lanes_[to] = lanes_[from];
   for (FairServer& each : servers_) each.copy_lane(from, to, sms);
 }

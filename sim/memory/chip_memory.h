@@ -50,7 +50,7 @@ class ChipMemory {
   // ---- lanes: the SMs that one under simulation represents
 
   void set_weight(size_t lane, uint64_t sms);
-  // The SM of lane `to` is a copy of the one of lane `from`.
+  // The SM of lane `to`, which may be a new one behind the others, is a copy of the one of lane `from`.
   void copy_lane(size_t from, size_t to, uint64_t sms);
   // What L2 and DRAM have yet to move for each SM of a lane, and what of its stores has yet to leave L2: bytes.
   struct Backlog {

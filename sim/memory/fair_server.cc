@@ -32,6 +32,7 @@ void FairServer::set_weight(size_t lane, uint64_t sms) {
 }
 
 void FairServer::copy_lane(size_t from, size_t to, uint64_t sms) {
+  if (to == lanes_.size()) lanes_.emplace_back();
   lanes_[to] = lanes_[from];
   lanes_[to].sms = sms;
   if (queued(to)) {

@@ -26,7 +26,7 @@ class FairServer {
 
   // SMs of a lane. Its transfers under way go on.
   void set_weight(size_t lane, uint64_t sms);
-  // The lane `to`, which has none, gets the transfers under way of `from`.
+  // The lane `to`, which has none or is a new one behind the others, gets the transfers under way of `from`.
   void copy_lane(size_t from, size_t to, uint64_t sms);
 
   uint64_t work_of(uint64_t bytes) const { return unit_.work_of(bytes); }

@@ -101,6 +101,8 @@ class SpreadShare {
     return sum / kUnits;
   }
 
+  double share() const { return static_cast<double>(numerator_) / kUnits; }
+
   void visit(StateVisitor& visitor, const char* name) {
     // Every field. numerator is constant.
     [[maybe_unused]] const auto& [numerator, accumulated] = *this;

@@ -9,8 +9,9 @@ namespace warpfold::sim {
 namespace {
 
 // What a launch of an epoch has lost to others of it, among all launches.
-void spread(std::vector<Losses>& lost, const Epoch& epoch, size_t launches) {
-  std::vector<Losses> all(launches);
+template <typename Figure>
+void spread(std::vector<Figure>& lost, const Epoch& epoch, size_t launches) {
+  std::vector<Figure> all(launches);
   for (size_t i = 0; i < epoch.size(); ++i) all[epoch[i]] = lost[i];
   lost = std::move(all);
 }
@@ -22,6 +23,7 @@ void add_kernels(const Outcome& outcome, const Epoch& epoch, uint64_t begin, Out
     kernel.start_cycle += begin;
     kernel.end_cycle += begin;
     spread(kernel.absent, epoch, launches);
+    spread(kernel.beside, epoch, launches);
     for (SegmentCounters& segment : kernel.segments) {
       spread(segment.lost, epoch, launches);
       spread(segment.requests_lost, epoch, launches);
@@ -97,6 +99,7 @@ Outcome of_those_that_ran(Outcome outcome) {
   for (std::vector<Losses>& lost : outcome.ledger) narrow(lost);
   for (KernelCounters& kernel : outcome.kernels) {
     narrow(kernel.absent);
+    narrow(kernel.beside);
     for (SegmentCounters& segment : kernel.segments) {
       narrow(segment.lost);
       narrow(segment.requests_lost);
@@ -115,6 +118,7 @@ Outcome in_sequence(size_t launches, const std::vector<Epoch>& epochs, const std
   for (size_t e = 0; e < epochs.size(); ++e) {
     const Outcome& outcome = *outcomes[e];
     add_part(outcome, epochs[e], e == 0 ? 0 : whole.total_cycles + kernel_launch, whole);
+    whole.sm_classes = std::max(whole.sm_classes, outcome.sm_classes);
     whole.sms_simulated = std::max(whole.sms_simulated, outcome.sms_simulated);
     whole.left_idle = outcome.left_idle;
     whole.deadlocked = outcome.deadlocked;

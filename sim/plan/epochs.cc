@@ -1,12 +1,16 @@
 #include "sim/plan/epochs.h"
 
 #include <algorithm>
+#include <boost/dynamic_bitset.hpp>
 #include <iterator>
 #include <numeric>
 #include <utility>
 
 namespace warpfold::sim {
 
+namespace {
+
+// [launch][other]: whether the launch waits for the other, directly or not. `depends_on`: of dependences().
 std::vector<boost::dynamic_bitset<>> closure(const std::vector<std::vector<int>>& depends_on) {
   const size_t launches = depends_on.size();
   std::vector<boost::dynamic_bitset<>> waits(launches, boost::dynamic_bitset<>(launches));
@@ -20,6 +24,8 @@ std::vector<boost::dynamic_bitset<>> closure(const std::vector<std::vector<int>>
   }
   return waits;
 }
+
+}  // namespace
 
 std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise) {
   std::vector<std::vector<int>> result(launches.size());
@@ -82,6 +88,7 @@ std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch
     alone.kernel = own.front().kernel;
     alone.early = own.front().early;
     alone.sms = own.front().sms;
+    alone.alone = own.front().alone;
     own.front() = std::move(alone);
   }
   return own;

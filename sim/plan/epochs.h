@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/dynamic_bitset.hpp>
 #include <cstddef>
 #include <vector>
 
@@ -13,9 +12,6 @@ using traces::Launch;
 
 // Per launch: those that must have ended before it, by name, by stream, or because everything is serialised.
 std::vector<std::vector<int>> dependences(const std::vector<Launch>& launches, bool serialise);
-
-// [launch][other]: whether the launch waits for the other, directly or not. `depends_on`: of dependences().
-std::vector<boost::dynamic_bitset<>> closure(const std::vector<std::vector<int>>& depends_on);
 
 // Launches, by index, in the order given. What an epoch holds runs when all of the epoch before has ended, and nothing else does.
 using Epoch = std::vector<size_t>;

@@ -69,14 +69,12 @@ std::vector<std::shared_ptr<const MadeRun>> Executor::made_of(const std::vector<
   return made;
 }
 
-// The outcome of an earlier epoch, where epoch `e` begins as that one did, unless launches behind that one were beside it in a run
-// by which its CTAs were dealt again. It is not looked up in the run cache, which other
+// The outcome of an earlier epoch, where epoch `e` begins as that one did. It is not looked up in the run cache, which other
 // threads fill: which of two bounded runs is taken must not depend on them.
 Executor::Shared Executor::repeated(const RunPlan& plan, size_t e, const std::vector<Shared>& outcomes) const {
   if (!all_.options.alternative_bounds.empty() || !all_.options.fold.enables(Mechanism::kRunCache)) return nullptr;
   const Epoch& launches = plan.epochs[e];
   for (size_t before = 0; before < outcomes.size(); ++before) {
-    if (!outcomes[before]->always_ran) continue;
     const auto prefix = repeated_prefix(all_.launches, launches, plan.epochs[before], *outcomes[before], all_.options.serialise);
     if (!prefix) continue;
     auto again = std::make_shared<Outcome>(*outcomes[before]);

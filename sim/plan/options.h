@@ -17,10 +17,6 @@ struct Options {
   unsigned threads = 1;    // that run the SMs of one simulation; no result depends on it
   AccountGranularity account = AccountGranularity::kByPhase;
   FoldOptions fold{};
-  // Most distributions of a launch's CTAs over the SMs that it shares with other kernels. 1: the first alone, which is made before
-  // the run. Where a run leaves an SM idle while CTAs wait for others, it is repeated with the CTAs distributed by the pace at
-  // which each SM ended CTAs in it.
-  int dealings = 3;
   // Bounds that the launches might have had instead, [which][launch]: where they would have changed nothing, the outcome says so.
   std::vector<std::vector<PlacementBounds>> alternative_bounds{};
   // Records when each launch ran and each resource was busy, in bounded size. All launches are one run then (run_cache).

@@ -47,6 +47,7 @@ struct KernelCounters {
   std::string cta_limiter;                // registers, shared_memory, warp_slots, cta_slots
   std::vector<SegmentCounters> segments;  // their states sum to those above
   std::vector<Losses> absent;             // [culprit]: warp-cycles of warps that were not there because of what the culprit held
+  std::vector<uint64_t> beside;           // [launch]: resident warp-cycles while CTAs of that launch were on the same SM
 };
 
 // Use of one resource over the run, whole chip.
@@ -85,7 +86,6 @@ struct Outcome {
   bool left_idle = false;                             // what is launched next is known to run as on a GPU that has done nothing
   // Launches of those asked for, by index, that the outcome is of: all, or those up to where the GPU was idle (GpuRun::until_idle).
   std::vector<size_t> ran;
-  bool always_ran = true;  // no run on the way to this one, with CTAs dealt otherwise, had other launches than `ran` beside them
   bool deadlocked = false;
   Deadlock deadlock;
 };

@@ -64,7 +64,8 @@ class Comparison {
   }
 
   void compare(const KernelCounters& one, const KernelCounters& other) {
-    const auto& [start, end, ctas, instructions, resident, states, l2, l2_served, dram, limit, limiter, segments, absent] = one;
+    const auto& [start, end, ctas, instructions, resident, states, l2, l2_served, dram, limit, limiter, segments, absent, beside] =
+        one;
     number("start_cycle", start, other.start_cycle);
     number("end_cycle", end, other.end_cycle);
     number("ctas", ctas, other.ctas);
@@ -79,6 +80,7 @@ class Comparison {
     number("segments", segments.size(), other.segments.size());
     for (size_t s = 0; s < segments.size() && !found_; ++s) compare(segments[s], other.segments[s]);
     losses([] { return std::string("absent for "); }, absent, other.absent);
+    for (size_t l = 0; l < beside.size() && !found_; ++l) number("resident beside another launch", beside[l], other.beside[l]);
   }
 
   void compare(const ResourceUse& one, const ResourceUse& other) {
@@ -98,13 +100,12 @@ class Comparison {
 
   void compare(const Outcome& one, const Outcome& other) {
     const auto& [total, kernels, resources, ledger, sm_classes, sms_simulated, whole_chip, fold, folds, made, timeline,
-                 alternative_bounds, left_idle, ran, always_ran, deadlocked, deadlock] = one;
+                 alternative_bounds, left_idle, ran, deadlocked, deadlock] = one;
     const auto& [report] = deadlock;
     static_cast<void>(fold);
     static_cast<void>(folds);
     static_cast<void>(made);
     static_cast<void>(timeline);    // shows what was folded
-    static_cast<void>(always_ran);  // of the way to the outcome
     number("kernels", kernels.size(), other.kernels.size());
     number("alternative bounds", alternative_bounds.size(), other.alternative_bounds.size());
     for (size_t k = 0; k < kernels.size() && !found_; ++k) {

@@ -16,7 +16,7 @@ struct Difference {
 };
 
 // The first one. None: they are the same in every field but those that say how the outcomes came about (`fold`, `folds`, `made`,
-// `timeline`, `always_ran`).
+// `timeline`).
 std::optional<Difference> first_difference(const Outcome& one, const Outcome& other);
 
 }  // namespace warpfold::sim

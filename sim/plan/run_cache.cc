@@ -14,7 +14,6 @@ std::shared_ptr<const Outcome> RunCache::get(const Spec& machine, const std::vec
           .serialise = options.serialise,
           .account = options.account,
           .fold = options.fold,
-          .dealings = options.dealings,
           .alternative_bounds = options.alternative_bounds};
   for (traces::Launch& launch : run.launches) {
     run.kernels.push_back(traces::nameless(*launch.kernel));

@@ -19,7 +19,7 @@ namespace warpfold::sim {
 class RunCache {
  public:
   // The outcome of a run of these launches; made by `make` at the first request. Of `options` accounting, folding,
-  // dealings, alternative bounds and whether launches are serialised tell runs apart.
+  // alternative bounds and whether launches are serialised tell runs apart.
   std::shared_ptr<const Outcome> get(const Spec& machine, const std::vector<traces::Launch>& launches, const Options& options,
                                      const std::function<Outcome()>& make);
 
@@ -31,7 +31,6 @@ class RunCache {
     bool serialise;
     AccountGranularity account;
     FoldOptions fold;
-    int dealings;
     std::vector<std::vector<PlacementBounds>> alternative_bounds;
 
     bool operator==(const Run&) const = default;

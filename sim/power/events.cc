@@ -11,15 +11,15 @@ namespace {
 
 using isa::Pipe;
 
-constexpr uint64_t kWavefrontBytes = 128;
 constexpr double kPicojoule = 1e-12;
 
 uint64_t dram_bytes_of(const traces::Kernel& kernel, const Demand& chip) {
   uint64_t bytes = 0;
   for (size_t s = 0; s < kernel.streams.size(); ++s) {
     const traces::MemoryStream& stream = kernel.streams[s];
-    for (const uint64_t moved : {chip.stream_read_bytes[s], chip.stream_written_bytes[s]})
-      bytes += SpreadShare(stream.dram_numerator, stream.dram_denominator).take(moved);
+    const double share = SpreadShare(stream.dram_numerator, stream.dram_denominator).share();
+    for (const double moved : {chip.stream_read_bytes[s], chip.stream_written_bytes[s]})
+      bytes += static_cast<uint64_t>(moved * share);
   }
   return bytes;
 }
@@ -67,7 +67,7 @@ Expected<PowerEvents> events_of(const Spec& spec, const traces::Kernel& kernel) 
   events.register_reads = std::reduce(chip.register_reads.begin(), chip.register_reads.end());
   events.tensor_operations = chip.tensor_operations;
   events.shared_memory_bytes = (chip.wavefronts + chip.wgmma_quarter_wavefronts / 4 + chip.tcgen05_wavefronts) * kWavefrontBytes;
-  events.l2_bytes = chip.l2_read_bytes + chip.bytes_out;
+  events.l2_bytes = static_cast<uint64_t>(chip.l2_read_bytes + chip.bytes_out);
   events.dram_bytes = dram_bytes_of(kernel, chip);
   return events;
 }

@@ -54,16 +54,17 @@ bool ChipSampler::observe(Cycle now, const std::vector<Member>& members, double 
     return one.index == other.index && one.sm == other.sm && one.sms == other.sms;
   };
   const bool others = !std::ranges::equal(members, members_, same);
-  if (!others && !samples_.empty() && now < samples_.back().at + batch_) {
-    for (SampledSm& each : sampled_) each.watch(now);
-    return false;
-  }
   if (others) {
     samples_.clear();
     members_ = members;
     sampled_.clear();
-    for (const Member& member : members) sampled_.emplace_back(*member.sm);
+    for (const Member& member : members) {
+      make_room(member.index);
+      sampled_.emplace_back(*member.sm);
+    }
   }
+  for (SampledSm& each : sampled_) each.watch(now);
+  if (!samples_.empty() && now < samples_.back().at + batch_) return false;
   if (settle()) samples_.clear();
   Sample sample{now, dirty_share, {}};
   std::vector<std::vector<uint64_t>> phase;
@@ -113,11 +114,18 @@ bool ChipSampler::progresses(size_t first, size_t launch) const {
   return false;
 }
 
+void ChipSampler::make_room(size_t index) {
+  if (index < owed_.size()) return;
+  owed_.resize(index + 1);
+  besides_.resize(index + 1);
+}
+
 void ChipSampler::part(size_t member, const Member& copy) {
   members_[member].sms -= copy.sms;
   members_.push_back(copy);
   sampled_.push_back(sampled_[member].of(*copy.sm));
   phase_.push_back(phase_[member]);
+  make_room(copy.index);
   owed_[copy.index] = owed_[members_[member].index];
   for (Sample& sample : samples_) sample.of_member.push_back(sample.of_member[member]);
 }

@@ -39,10 +39,10 @@ std::string_view gate_name(SamplingGate gate);  // "rates_uncertain"
 // many trips.
 class ChipSampler {
  public:
-  ChipSampler(const FoldOptions& options, size_t classes) : error_(options.error), owed_(classes), besides_(classes) {}
+  explicit ChipSampler(const FoldOptions& options) : error_(options.error) {}
 
   struct Member {
-    size_t index = 0;  // below `classes`
+    size_t index = 0;  // of its class
     uint64_t sms = 0;  // that it stands for
     Sm* sm = nullptr;
   };
@@ -88,6 +88,7 @@ class ChipSampler {
     std::vector<SmSample> of_member{};
   };
 
+  void make_room(size_t index);
   static bool may_begin_window(size_t sample);
   static void forget_counts(Sample& sample);
   bool settle();

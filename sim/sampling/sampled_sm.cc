@@ -177,7 +177,6 @@ SmSample SampledSm::sample(Cycle now) {
     words->clear();
     words->shrink_to_fit();
   }
-  watch(now);
   find_pieces();
   const SmState& state = sm_->state();
   sample.waiting.resize(work_.size());
@@ -390,11 +389,12 @@ std::vector<uint64_t> SampledSm::take_owed(const std::vector<uint64_t>& owed) {
       for (const size_t place : piece.at) by.trips_taken[place] += piece.taken;
     }
   }
+  std::vector<uint64_t> instructions;
+  for (const Work& work : taken) instructions.push_back(work.instructions);
+  if (std::ranges::all_of(instructions, [](uint64_t each) { return each == 0; })) return instructions;
   StateVisitor mover(by);
   sm_->visit(mover);
-  std::vector<uint64_t> instructions;
   for (size_t l = 0; l < work_.size(); ++l) {
-    instructions.push_back(taken[l].instructions);
     correct(*sm_, static_cast<int>(l),
             {.instructions = taken[l].instructions,
              .resident_warp_cycles = taken[l].instructions,

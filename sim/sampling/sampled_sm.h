@@ -52,7 +52,7 @@ class SampledSm {
   // All that comes before `now` has been done. Notes which residents have ended a trip since it was called last: often, so that
   // their rates are those of whole trips, wherever a window begins.
   void watch(Cycle now);
-  SmSample sample(Cycle now);
+  SmSample sample(Cycle now);  // behind watch(now)
   // The SM has been moved on: what was noted is of another time.
   void forget() { pieces_.clear(); }
 
@@ -66,7 +66,7 @@ class SampledSm {
     uint64_t instructions = 0;           // of CTAs
     std::vector<double> of_residents{};  // trips of each resident; empty where those have not been the same
   };
-  // The number of windows that residents, or CTAs, have work for. kUnbounded: the launch gets on with nothing.
+  // Windows for which residents, or CTAs, have work. kUnbounded: the launch gets on with nothing.
   uint64_t most_of_residents(size_t launch, const Wanted& wanted) const;
   uint64_t most_of_ctas(size_t launch, const Wanted& wanted);
   // Instructions of the longest trip that may be taken now (0: of none), and of the longest CTA.

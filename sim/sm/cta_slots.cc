@@ -93,25 +93,27 @@ void place_what_fits(Sm& sm, Cycle now) {
     if (state.progress[launch].ready > now) continue;
     // Its CTAs were started before: they wait for nothing but the release.
     const bool started = state.launches[launch].early && state.progress[launch].ready == now;
-    while (state.progress[launch].next_run < state.launches[launch].ctas.size()) {
-      if (!may_place(sm, launch, now)) break;
+    while (state.ctas_left(launch)) {
+      const bool loan_ended = !state.listed(launch) && state.launches[launch].source == CtaSource::kLoan;
+      if (!loan_ended && !may_place(sm, launch, now)) break;
+      if (loan_ended) {
+        state.asks = launch;
+        return;
+      }
       if (state.next_cta_at > now && !started) {
         // One for all who ask: each would ask again as long as there is room.
         if (std::exchange(state.place_due, state.next_cta_at) != state.next_cta_at)
           sm.schedule(state.next_cta_at, PlacementEvent{PlacementEvent::Kind::kPlace});
         return;
       }
+      if (!state.listed(launch)) {
+        state.asks = launch;
+        return;
+      }
       launch_cta(sm, launch, now);
       if (!started) state.next_cta_at = now + sm.spec().cta_launch;
     }
   }
-}
-
-// CTAs are placed in launch order as long as they fit: left-over placement. A launch that has CTAs left holds back the ones
-// behind it, except where reservations or quotas part the SM between those of its epoch.
-void place_ctas(Sm& sm, Cycle now) {
-  place_what_fits(sm, now);
-  assess_absences(sm, now);
 }
 
 void end_cta(Sm& sm, int index, Cycle now) {
@@ -130,23 +132,21 @@ void end_cta(Sm& sm, int index, Cycle now) {
   if (sm.observation().timeline) sm.observation().timeline->cta_ended(static_cast<size_t>(index), now);
   sm.control().launch_ended |= state.launch_done(cta.launch);
   state.loop_end |= state.launches[cta.launch].image->loop_free[cta.cta_class];
-  place_ctas(sm, now);
 }
 
 }  // namespace
 
+void place_ctas(Sm& sm, Cycle now) {
+  place_what_fits(sm, now);
+  assess_absences(sm, now);
+}
+
 void handle(Sm& sm, const PlacementEvent& event, Cycle now) {
   SmState& state = sm.state();
+  state.may_place = true;
   using enum PlacementEvent::Kind;
-  switch (event.kind) {
-    case kRelease:
-      if (std::ranges::none_of(state.ctas, &Cta::resident)) sm.reset_arbiters(now);
-      return place_ctas(sm, now);
-    case kPlace:
-      return place_ctas(sm, now);
-    case kCtaEnd:
-      return end_cta(sm, event.cta, now);
-  }
+  if (event.kind == kRelease && std::ranges::none_of(state.ctas, &Cta::resident)) sm.reset_arbiters(now);
+  if (event.kind == kCtaEnd) end_cta(sm, event.cta, now);
 }
 
 // An exited warp stays resident until its stores have left the SM (drain).

@@ -17,6 +17,10 @@ namespace warpfold::sim {
 class Sm;
 
 void handle(Sm& sm, const PlacementEvent& event, Cycle now);
+// CTAs are placed in launch order as long as they fit, behind all events of a cycle: left-over placement. A launch that has CTAs left holds back the ones
+// behind it, except where reservations or quotas part the SM between those of its epoch. Where the next CTA is on the chip's queue,
+// the SM asks for it (SmState::asks), and goes on when this is called again.
+void place_ctas(Sm& sm, Cycle now);
 // An exited warp ends when its last store has left the SM, and its CTA with its last warp.
 void maybe_end_warp(Sm& sm, int sub_core, int slot, Delay delay, Cycle now);
 // So many CTAs of the launch more have been placed, here or in a stretch that is skipped.

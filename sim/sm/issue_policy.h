@@ -13,38 +13,61 @@ namespace warpfold::sim {
 
 // Picks the warp that issues: candidates in, winner out, and what the policies remember from cycle to cycle.
 //
-//   CGGTY            the warp that issued last while it is a candidate, else the youngest
-//   GTO              the warp that issued last while it is a candidate, else the oldest
+//   GTO              the warp that issued in the cycle before, while it is a candidate. Else the oldest CTA has the slot: the warp
+//   of
+//                    it that issued last, else its lowest slot
+//   CGGTY            the same with the youngest CTA and its highest slot
 //   LRR              the next candidate in the order of slots, round
-//   oldest first     the oldest
+//   oldest first     the lowest slot of the oldest CTA
 //   greedy then lowest slot, lowest slot first: as GTO and oldest first, by the number of the warp slot instead of age
 //   kernel priority  CGGTY among the candidates of the most urgent kernels
 //
-// Age and slot differ where a CTA starts in slots that one before it has left. Source of CGGTY: Huerta et al., MICRO 2025.
+// All warps of a CTA are of one age. Age and slot differ where a CTA starts in slots that one before it has left.
+//
+// Sources: an H100 of Warpfold's kit (docs/validation/h100_kit.csv, K30 to K79). Warps of one CTA share alike. A CTA whose
+// instructions hold their pipe for more than a cycle leaves a younger CTA 0.1 to 4 % of the slots (K41, K67); one that issues in
+// every cycle keeps the slot (K54, K55). CGGTY: Huerta et al., MICRO 2025, of warps of one CTA; by CTA: assumed as on an H100.
 class IssueArbiter {
  public:
   explicit IssueArbiter(size_t slots) : younger_(slots, 0) {}
 
-  // A slot of `candidates`, of which there is one at least. `most_urgent(candidates)`: those of the kernels of highest priority.
+  // A slot of `candidates`, of which there is one at least. `stays`: the warp that issued last did so in the cycle before.
+  // `most_urgent(candidates)`: those of the kernels of highest priority.
   template <typename MostUrgent>
-  int pick(IssuePolicy policy, WarpMask candidates, MostUrgent most_urgent) const {
+  int pick(IssuePolicy policy, WarpMask candidates, bool stays, MostUrgent most_urgent) const {
     if (policy == IssuePolicy::kKernelPriority) candidates = most_urgent(candidates);
+    if ((candidates & (candidates - 1)) == 0) return std::countr_zero(candidates);
     const WarpMask last = last_issued_ & candidates;
-    if (policy == IssuePolicy::kCggty || policy == IssuePolicy::kKernelPriority) return youngest(last != 0 ? last : candidates);
-    if (policy == IssuePolicy::kGto) return oldest(last != 0 ? last : candidates);
-    if (policy == IssuePolicy::kOldestFirst) return oldest(candidates);
-    if (policy == IssuePolicy::kGreedyThenLowestSlot) return std::countr_zero(last != 0 ? last : candidates);
-    if (policy == IssuePolicy::kLowestSlotFirst) return std::countr_zero(candidates);
+    switch (policy) {
+      case IssuePolicy::kCggty:
+      case IssuePolicy::kKernelPriority: {
+        const WarpMask youngest = stays && last != 0 ? last : of_youngest_cta(candidates);
+        return highest((last & youngest) != 0 ? last : youngest);
+      }
+      case IssuePolicy::kGto: {
+        const WarpMask oldest = stays && last != 0 ? last : of_oldest_cta(candidates);
+        return std::countr_zero((last & oldest) != 0 ? last : oldest);
+      }
+      case IssuePolicy::kOldestFirst:
+        return std::countr_zero(of_oldest_cta(candidates));
+      case IssuePolicy::kGreedyThenLowestSlot:
+        return std::countr_zero(last != 0 ? last : candidates);
+      case IssuePolicy::kLowestSlotFirst:
+        return std::countr_zero(candidates);
+      case IssuePolicy::kLrr:
+        break;
+    }
     return next_in_turn(candidates);
   }
 
+  int last() const { return last_turn_; }  // the slot of the warp that issued last
   void issued(int slot) {
     last_issued_ = WarpMask{1} << slot;
     last_turn_ = slot;
   }
-  // A warp starts in `slot` beside those of `resident`.
-  void started(int slot, WarpMask resident) {
-    for (WarpMask others = resident; others != 0; others &= others - 1) younger_[std::countr_zero(others)] |= WarpMask{1} << slot;
+  // A warp starts in `slot`. `older`: resident warps of other CTAs.
+  void started(int slot, WarpMask older) {
+    for (WarpMask others = older; others != 0; others &= others - 1) younger_[std::countr_zero(others)] |= WarpMask{1} << slot;
     younger_[slot] = 0;
   }
   void exited(int slot) {
@@ -66,24 +89,26 @@ class IssueArbiter {
   bool operator==(const IssueArbiter&) const = default;
 
  private:
-  int youngest(WarpMask candidates) const {
-    // Slots fill upwards, so the highest one is mostly the youngest already.
-    int w = 31 - std::countl_zero(candidates);
-    for (WarpMask later = younger_[w] & candidates; later != 0; later = younger_[w] & candidates) w = 31 - std::countl_zero(later);
-    return w;
+  static int highest(WarpMask warps) { return 31 - std::countl_zero(warps); }
+  WarpMask of_oldest_cta(WarpMask candidates) const {
+    WarpMask oldest = candidates;
+    for (WarpMask left = candidates; left != 0; left &= left - 1) oldest &= ~younger_[std::countr_zero(left)];
+    return oldest;
   }
-  int oldest(WarpMask candidates) const {
-    int w = std::countr_zero(candidates);
-    const auto earlier = [&] { return candidates & ~younger_[w] & ~(WarpMask{1} << w); };
-    for (WarpMask older = earlier(); older != 0; older = earlier()) w = std::countr_zero(older);
-    return w;
+  WarpMask of_youngest_cta(WarpMask candidates) const {
+    WarpMask youngest = candidates;
+    for (WarpMask left = candidates; left != 0; left &= left - 1) {
+      const int w = std::countr_zero(left);
+      if ((younger_[w] & candidates) != 0) youngest &= ~(WarpMask{1} << w);
+    }
+    return youngest;
   }
   int next_in_turn(WarpMask candidates) const {
     const WarpMask after = candidates & ~((WarpMask{2} << last_turn_) - 1);
     return std::countr_zero(after != 0 ? after : candidates);
   }
 
-  std::vector<WarpMask> younger_;  // per slot: resident warps that started later
+  std::vector<WarpMask> younger_;  // per slot: resident warps of CTAs that started later
   WarpMask last_issued_ = 0;       // the warp; none where it has exited
   int last_turn_ = 0;              // its slot, also when it has exited
 };

@@ -117,8 +117,11 @@ uint32_t memory_reply(const Spec& spec) {
   const uint32_t load = std::min(memory.l2_hit_latency, memory.dram_latency);
   const uint64_t way = spec.memory_transit + (kWidestMilliBytes - 1) / spec.load_return_milli_bytes_per_clk + 1;
   const uint64_t left = load > way ? load - way : 1;
-  return static_cast<uint32_t>(
-      std::max<uint64_t>(std::min<uint64_t>({kCredit, left, memory.bulk_hit_latency, memory.bulk_dram_latency}), 1));
+  uint64_t reply = std::min(kCredit, left);
+  for (const uint32_t bulk : {memory.bulk_hit_latency, memory.bulk_dram_latency}) {
+    if (bulk > 0) reply = std::min<uint64_t>(reply, bulk);  // 0: the GPU has no bulk copies
+  }
+  return static_cast<uint32_t>(reply);
 }
 
 }  // namespace
@@ -146,7 +149,7 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   spec.load_return_milli_bytes_per_clk = rate_of(sub_core.load_return()).thousandths() * sub_core.load_return_bytes_per_clk();
   spec.memory_issue_interval = sm.memory_issue_interval_cycles();
   set_capacities(sub_core, sm, spec);
-  spec.data_stage_rate = rate_of(sm.shared_memory());
+  spec.data_stage_rate = Factor(rate_of(sm.shared_memory()).thousandths() * sm.shared_memory().bytes_per_clk() / kWavefrontBytes);
   spec.memory_latency = latency_of(sm.shared_memory());
   spec.wgmma_milli_columns_per_clk = rate_of(tensor).thousandths() * tensor.wgmma_columns_per_clk();
   spec.wgmma_fifo_entries = tensor.wgmma_fifo_entries();

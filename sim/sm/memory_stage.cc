@@ -27,7 +27,6 @@ bool uses_data_stage(Behaviour behaviour) {
   }
 }
 
-constexpr uint32_t kWavefrontBytes = 128;
 constexpr uint32_t kRegisterBytes = 128;  // 32 bits of each thread of a warp
 
 // Of the data stage.

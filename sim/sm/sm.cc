@@ -43,19 +43,34 @@ Sm::Sm(const Sm& other) : Sm(other.spec_, other.state_) {
 }
 
 Cycle Sm::next_time() const {
+  if (state_.interrupted) return state_.now;
   Cycle next = earlier(state_.events.next_time(), state_.memory.next_reply());
   for (const SubCore& sub_core : state_.sub_cores) next = earlier(next, sub_core.next());
   return next;
 }
 
 void Sm::step(Cycle now) {
-  state_.now = now;
-  if (state_.memory.next_reply() == now) state_.memory.take_replies(*this, now);
-  while (state_.events.next_time() == now) {
-    const Event event = state_.events.pop();
-    std::visit([&](const auto& each) { handle(*this, each, now); }, event);
+  if (state_.interrupted) {
+    state_.asks = kNoLaunch;
+  } else {
+    state_.now = now;
+    if (state_.memory.next_reply() == now) state_.memory.take_replies(*this, now);
+    while (state_.events.next_time() == now) {
+      const Event event = state_.events.pop();
+      std::visit([&](const auto& each) { handle(*this, each, now); }, event);
+    }
   }
-  SubCore::step(*this, state_.sub_cores, now);
+  if (std::exchange(state_.may_place, false) || state_.interrupted) place_ctas(*this, now);
+  state_.interrupted = state_.asks != kNoLaunch;
+  if (!state_.interrupted) SubCore::step(*this, state_.sub_cores, now);
+}
+
+Cycle Sm::next_placement() const {
+  Cycle next = state_.interrupted ? state_.now : kNever;
+  state_.events.for_each([&next](const auto& event) {
+    if (std::holds_alternative<PlacementEvent>(event.payload)) next = std::min(next, event.time);
+  });
+  return next;
 }
 
 Cycle Sm::run(Cycle limit) {
@@ -66,6 +81,7 @@ Cycle Sm::run(Cycle limit) {
     if (next >= limit || (control_.launch_ended | control_.paused | (control_.shared & control_.may_diverge))) return next;
     if (next >= observation_.next_sample) sample_use(*this, next);
     step(next);
+    if (state_.interrupted) return next;
     if (state_.loop_end && observer_ != nullptr && !shares_memory_) tell_observer(limit);
   }
 }
@@ -81,12 +97,26 @@ void Sm::tell_observer(Cycle limit) {
 void Sm::release_launch(int launch, Cycle at) {
   state_.progress[launch].ready = at;
   if (observation_.timeline) observation_.timeline->launch_released(launch, at);
-  if (state_.launches[launch].ctas.empty()) {
-    state_.progress[launch].start = at;
-    state_.progress[launch].end = at;
-  }
+  if (!state_.ctas_left(launch)) end_unused(launch, at);
   // How far the SM has run when it is told makes no difference.
   state_.events.schedule_first(std::max(at, state_.now), PlacementEvent{PlacementEvent::Kind::kRelease});
+}
+
+// A launch that gets no CTA here.
+void Sm::end_unused(int launch, Cycle at) {
+  state_.progress[launch].start = at;
+  state_.progress[launch].end = at;
+}
+
+void Sm::take_from(int launch, CtaSource source, Cycle at) {
+  SmLaunch& own = state_.launches[launch];
+  if (own.source == source) return;
+  own.source = source;
+  const LaunchProgress& progress = state_.progress[launch];
+  if (progress.ready == kNever) return;
+  if (!state_.ctas_left(launch) && progress.placed == 0) end_unused(launch, progress.ready);
+  control_.may_diverge = true;
+  if (!state_.interrupted) schedule(std::max(at, state_.now + 1), PlacementEvent{PlacementEvent::Kind::kPlace});
 }
 
 // The turns of the arbiters and the last holders. No source says that hardware keeps any of it from one kernel to the

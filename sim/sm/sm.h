@@ -40,7 +40,7 @@ class SmObserver {
 //   sm_snapshot      what folding and sampling read of the state and change in it
 //
 // A unit's state lies in SmState; its verbs take the SM. Order within a cycle: replies of L2 and DRAM, events (completions,
-// releases, CTAs that end), then the sub-cores in order of their index.
+// releases, CTAs that end), CTAs that are placed, then the sub-cores in order of their index.
 class Sm {
  public:
   Sm(const Spec& spec, std::vector<SmLaunch> launches);
@@ -85,16 +85,20 @@ class Sm {
 
   // Other lists of CTAs than so far; those that have been placed lead them.
   void receive(std::vector<CtaList> ctas);
+  // Another source of the launch's CTAs than so far. From `at` on others may have room that this one held them back from.
+  void take_from(int launch, CtaSource source, Cycle at);
   // A launch may place CTAs from `at` on. An SM without CTAs then resets its arbiters.
   void release_launch(int launch, Cycle at);
 
   // ---- run
 
   // Runs while the next thing to do lies before `limit` and until a launch's last CTA has ended, or as control() says; returns the
-  // time of the next thing to do (kNever: nothing is pending).
+  // time of the next thing to do (kNever: nothing is pending). Stops within a cycle where it asks for a CTA (SmState::asks).
   Cycle run(Cycle limit);
   // The time of the next thing to do; kNever: nothing is pending.
   Cycle next_time() const;
+  // The time of the next event that may place a CTA.
+  Cycle next_placement() const;
   RunControl& control() { return control_; }
   const RunControl& control() const { return control_; }
   // A reply whose uncontended time has passed while it waited comes now.
@@ -117,6 +121,7 @@ class Sm {
 
  private:
   void step(Cycle now);
+  void end_unused(int launch, Cycle at);
   void tell_observer(Cycle limit);
 
   const Spec& spec_;

@@ -4,6 +4,8 @@
 //
 //   alone 16 CTAs of 4 warps, here 1, the rest of the registers held by one GEMM CTA: 60 warp-cycles a cycle, registers, the GEMM
 //
+// The same places keep for how many warp-cycles two launches have had CTAs on the SM at the same time.
+//
 // What is missing changes only when CTAs come and go; in between, it is a sum that grows by the same amount every cycle.
 #include "sim/sm/sm_absence.h"
 
@@ -80,6 +82,17 @@ std::optional<Shortage> shortage(const Sm& sm, int launch, Cycle now) {
   return std::nullopt;
 }
 
+// Each launch with CTAs on the SM has been beside each of them, itself among them, for `cycles`.
+void settle_company(SmState& state, Cycle cycles) {
+  const auto launches = static_cast<int>(state.present.size());
+  for (int launch = 0; launch < launches; ++launch) {
+    if (state.present[launch] == 0) continue;
+    for (int other = 0; other < launches; ++other) {
+      if (state.present[other] > 0) state.account.charge_beside(launch, other, state.present[launch] * cycles);
+    }
+  }
+}
+
 }  // namespace
 
 void settle_absences(Sm& sm, Cycle now) {
@@ -89,6 +102,7 @@ void settle_absences(Sm& sm, Cycle now) {
     for (const Absence& absence : state.absences[launch])
       state.account.charge_absent(launch, absence.culprit, absence.resource, absence.warps * (now - state.absent_since));
   }
+  settle_company(state, now - state.absent_since);
   settle_alternative_absences(sm, now);
   state.absent_since = now;
 }
@@ -97,7 +111,10 @@ void assess_absences(Sm& sm, Cycle now) {
   SmState& state = sm.state();
   if (!kAccounting || state.launches.size() == 1) return;  // no other launch to lose to
   settle_absences(sm, now);
-  for (int launch = 0; launch < state.account.launches(); ++launch) state.absences[launch] = absences(sm, launch, now);
+  for (int launch = 0; launch < state.account.launches(); ++launch) {
+    state.absences[launch] = absences(sm, launch, now);
+    state.present[launch] = state.held[launch].warps;
+  }
   assess_alternative_absences(sm, now);
 }
 

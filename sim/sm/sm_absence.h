@@ -1,4 +1,5 @@
-// Warps that are not there because another launch holds their room. State: SmState::absences, absent_since.
+// Warps that are not there because another launch holds their room. State: SmState::absences, present,
+// absent_since.
 #pragma once
 
 #include <vector>
@@ -10,7 +11,7 @@ namespace warpfold::sim {
 
 class Sm;
 
-// Charges what has been missing until `now`.
+// Charges what has been missing, and which launches have been beside each other, until `now`.
 void settle_absences(Sm& sm, Cycle now);
 // CTAs have come or gone: what is missing from now on.
 void assess_absences(Sm& sm, Cycle now);

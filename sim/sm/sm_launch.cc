@@ -10,6 +10,15 @@ uint64_t count_of(const CtaList& ctas) {
   return count;
 }
 
+void append(CtaList& list, uint32_t cta_class, uint64_t count) {
+  if (count == 0) return;
+  if (!list.empty() && list.back().cta_class == cta_class) {
+    list.back().count += count;
+  } else {
+    list.push_back({cta_class, count});
+  }
+}
+
 CtaList part_of(const CtaList& ctas, uint64_t first, uint64_t most) {
   CtaList part;
   for (const traces::CtaRun& run : ctas) {
@@ -17,12 +26,7 @@ CtaList part_of(const CtaList& ctas, uint64_t first, uint64_t most) {
     first -= gone;
     const uint64_t count = std::min(run.count - gone, most);
     most -= count;
-    if (count == 0) continue;
-    if (!part.empty() && part.back().cta_class == run.cta_class) {
-      part.back().count += count;
-    } else {
-      part.push_back({run.cta_class, count});
-    }
+    append(part, run.cta_class, count);
   }
   return part;
 }

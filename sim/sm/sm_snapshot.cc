@@ -20,8 +20,8 @@ class OwnFields : public KeyFilter {
   }
 
  private:
-  static constexpr std::array<std::string_view, 6> kOfLaunches = {"launch_ready",  "launch_started", "launch_has_ctas_left",
-                                                                  "dram_fraction", "l1_fraction",    "memory_rate"};
+  static constexpr std::array<std::string_view, 7> kOfLaunches = {
+      "launch_ready", "launch_started", "launch_has_ctas_left", "cta_source", "dram_fraction", "l1_fraction", "memory_rate"};
 };
 
 // Where the launch has issued most: what is corrected is little beside it.

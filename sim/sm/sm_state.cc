@@ -37,7 +37,8 @@ void visit_launch(Sm& sm, int launch, StateVisitor& visitor) {
   [[maybe_unused]] const auto& [ready, start, end, next_run, next_in_run, placed, running, ended] = progress;
   visitor.time("launch_ready", progress.ready);
   visitor.value("launch_started", progress.start != kNever);
-  visitor.value("launch_has_ctas_left", progress.next_run < state.launches[launch].ctas.size());
+  visitor.value("launch_has_ctas_left", state.listed(launch));
+  visitor.value("cta_source", std::to_underlying(state.launches[launch].source));
   // The last CTA that has ended by then ends that much later, if any ends in a period.
   const uint64_t done = progress.done;
   visitor.count(progress.done);
@@ -145,6 +146,7 @@ SmState initial_state(const Spec& spec, std::vector<SmLaunch> launches) {
                 .progress = std::vector<LaunchProgress>(count),
                 .held = std::vector<HeldResources>(count),
                 .absences = std::vector<std::vector<Absence>>(count),
+                .present = std::vector<uint64_t>(count),
                 .account = std::move(account),
                 .memory = std::move(memory),
                 .ctas = std::vector<Cta>(spec.cta_slots),
@@ -198,11 +200,12 @@ uint64_t SmState::trips(const Warp& warp, const traces::TripCount& count) const 
 }
 
 void Sm::visit(StateVisitor& visitor) {
-  // Every field. Not visited: held and slot_taken follow from the resident CTAs, absences from the launches; next_serial is a name;
-  // loop_end is about the observer; warps_started numbers the warps of the issue log, which only full replays write.
-  [[maybe_unused]] auto& [launches, progress, held, absences, absent_since, alternatives, account, events, sub_cores, memory, wgmma,
-                          tcgen05, ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at, place_due,
-                          last_cycle] = state_;
+  // Every field. Not visited: held and slot_taken follow from the resident CTAs, present from held, absences from the launches;
+  // next_serial is a name; loop_end is about the observer; warps_started numbers the warps of the issue log, which only full
+  // replays write; may_place, asks and interrupted are of a cycle that has not been run completely.
+  [[maybe_unused]] auto& [launches, progress, held, absences, present, absent_since, alternatives, account, events, sub_cores,
+                          memory, wgmma, tcgen05, ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at,
+                          place_due, may_place, asks, interrupted, last_cycle] = state_;
   settle();
   const std::vector<uint64_t> reads = visitor.recording() ? std::vector<uint64_t>{} : state_.wgmma.port_reads(*this);
   for (size_t l = 0; l < state_.launches.size(); ++l) visit_launch(*this, static_cast<int>(l), visitor);

@@ -60,6 +60,8 @@ struct AlternativeRun {
   bool operator==(const AlternativeRun&) const = default;
 };
 
+inline constexpr int kNoLaunch = -1;
+
 // Where a warp slot of the SM lies.
 struct WarpPlace {
   int sub_core;
@@ -75,6 +77,7 @@ struct SmState {
   std::vector<LaunchProgress> progress{};
   std::vector<HeldResources> held{};             // by launch
   std::vector<std::vector<Absence>> absences{};  // by launch, since absent_since
+  std::vector<uint64_t> present{};               // by launch: warps of CTAs on the SM, since absent_since
   Cycle absent_since = 0;
   std::vector<AlternativeRun> alternatives{};
   Account account;
@@ -89,14 +92,20 @@ struct SmState {
   bool loop_end = false;         // or the end of a CTA without loops: not told to the observer yet
   uint64_t next_serial = 1;      // of a warp or CTA
   uint64_t warps_started = 0;
-  Cycle next_cta_at = 0;  // a CTA may be placed from here on
-  Cycle place_due = 0;    // the last placement scheduled
-  Cycle now = 0;          // the last cycle that was run
+  Cycle next_cta_at = 0;     // a CTA may be placed from here on
+  Cycle place_due = 0;       // the last placement scheduled
+  bool may_place = false; // an event of cycle `now` may have made room for a CTA
+  int asks = kNoLaunch;      // the launch whose next CTA the SM wants of the chip's queue
+  bool interrupted = false;  // for that: the events of cycle `now` have been handled, nothing has been issued in it
+  Cycle now = 0;             // the last cycle that was run
 
   bool operator==(const SmState&) const = default;
 
   bool launch_done(int launch) const { return progress[launch].running == 0 && !ctas_left(launch); }
-  bool ctas_left(int launch) const { return progress[launch].next_run < launches[launch].ctas.size(); }
+  // On its list, or on the chip's queue.
+  bool ctas_left(int launch) const { return listed(launch) || launches[launch].source != CtaSource::kList; }
+  // On its list.
+  bool listed(int launch) const { return progress[launch].next_run < launches[launch].ctas.size(); }
   uint64_t ctas_placed(int launch) const { return progress[launch].placed; }
   // Warps of a CTA of the launch wait for each other.
   bool coupled(int launch) const { return launches[launch].image->coupled; }

@@ -16,6 +16,8 @@ namespace warpfold::sim {
 // As configs::IssuePolicy.
 enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst, kKernelPriority, kGreedyThenLowestSlot, kLowestSlotFirst };
 
+inline constexpr uint32_t kWavefrontBytes = 128;  // of a pass through shared memory's data stage
+
 // One SM as plain numbers: the immutable part of the machine. make_spec compiles it from a Gpu message; field meanings and sources
 // are in configs/gpu.proto and configs/gpus.
 struct Spec {

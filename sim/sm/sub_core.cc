@@ -52,7 +52,7 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
   if (candidates != 0) candidates = pass_pipe_latches(sm, candidates, now);
   if (candidates != 0) candidates = pass_control_stage(sm, candidates, now);
   for (uint32_t issued = 0; candidates != 0;) {
-    const int winner = pick(sm, candidates);
+    const int winner = pick(sm, candidates, now);
     const MicroOp& op = *warps_[winner].op;
     candidates &= ~(Mask{1} << winner);
     WarpState reason{};
@@ -228,8 +228,9 @@ SubCore::Mask SubCore::most_urgent(const Sm& sm, Mask candidates) const {
   return best;
 }
 
-int SubCore::pick(const Sm& sm, Mask candidates) const {
-  return arbiter_.pick(sm.spec().issue_policy, candidates, [&](Mask of_all) { return most_urgent(sm, of_all); });
+int SubCore::pick(const Sm& sm, Mask candidates, Cycle now) const {
+  const bool stays = warps_[arbiter_.last()].last_issue + sm.spec().issue_interval >= now;
+  return arbiter_.pick(sm.spec().issue_policy, candidates, stays, [&](Mask of_all) { return most_urgent(sm, of_all); });
 }
 
 // Those that lost to a warp whose instruction closed the very pipe they need would not have issued with a second issue slot

@@ -125,7 +125,7 @@ class SubCore {
   Mask pass_control_stage(Sm& sm, Mask candidates, Cycle now);
   Mask look_again(Sm& sm, Mask candidates, Cycle now);
   Mask most_urgent(const Sm& sm, Mask candidates) const;
-  int pick(const Sm& sm, Mask candidates) const;
+  int pick(const Sm& sm, Mask candidates, Cycle now) const;
   void not_selected(Sm& sm, Mask losers, int launch, const MicroOp& op, Cycle now);
   void stalled(Sm& sm, Mask warps, WarpState state, int culprit, Contended resource);
   void delay_by_others(Sm& sm, Mask warps, int culprit);

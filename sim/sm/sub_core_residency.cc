@@ -18,7 +18,12 @@ void SubCore::start_warp(Sm& sm, int slot, Cycle now) {
   Warp& warp = warps_[slot];
   const Mask bit = Mask{1} << slot;
   if (of_launch_[warp.launch] == 0) active_launches_.push_back(warp.launch);
-  arbiter_.started(slot, resident_);
+  Mask older = 0;
+  for (Mask left = resident_; left != 0; left &= left - 1) {
+    const int w = std::countr_zero(left);
+    if (warps_[w].cta != warp.cta) older |= Mask{1} << w;
+  }
+  arbiter_.started(slot, older);
   resident_ |= bit;
   of_launch_[warp.launch] |= bit;
   coupled_ = sm.state().coupled(warp.launch) ? coupled_ | bit : coupled_ & ~bit;

@@ -34,5 +34,17 @@ TEST(Accesses, CountOperandsOfWgmmaInQuarters) {
   EXPECT_EQ(operands.wavefronts, 4 * 64 * 48);
 }
 
+// A load that each of 3,000 CTAs executes once: L1 serves a third of the CTAs, not none of each.
+TEST(Accesses, CountWhatL1ServesOverAllCtas) {
+  const traces::Kernel kernel = KernelText("k", "sm_90")
+                                    .ctas(3000)
+                                    .declare("stream x read dram=1/1 l1=1/3")
+                                    .role("r", 1, {op("LDG.E R8, [R2.64]", {.write = 0}, "bytes=128 stream=0")})
+                                    .kernel();
+  const sim::AccessCounts loads = accesses(kernel, sim::AccessKind::kGlobalLoad);
+  EXPECT_EQ(loads.bytes, 128);
+  EXPECT_NEAR(loads.l1_bytes, 128.0 / 3, 0.01);
+}
+
 }  // namespace
 }  // namespace warpfold::test

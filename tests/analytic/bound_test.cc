@@ -74,6 +74,30 @@ RC_GTEST_PROP(RandomPrograms, AskForWhatASimulationSeesUsed, ()) {
   }
 }
 
+// Loads of several sizes, each executed once or a few times by a CTA, of which L1 serves a share of the requests.
+RC_GTEST_PROP(LoadsInL1, AreNeverFasterThanTheirLimiters, ()) {
+  Lines lines;
+  const int loads = *rc::gen::inRange(1, 12);
+  for (int i = 0; i < loads; ++i) {
+    const std::string effect = text({"bytes=", std::to_string(32 * *rc::gen::inRange(1, 33)), " stream=", one_in(3) ? "1" : "0"});
+    lines.push_back(op("LDG.E R8, [R2.64]", {.stall = 1, .write = i % 6}, effect));
+  }
+  const uint64_t of = *rc::gen::inRange<uint64_t>(1, 3000);
+  const std::string hits =
+      text({"stream x read dram=1/1 l1=", std::to_string(*rc::gen::inRange<uint64_t>(0, of + 1)), "/", std::to_string(of)});
+  Scenario scenario;
+  scenario.gpu = one_sm("a100_sxm");
+  scenario.gpu.set_sm_count(*rc::gen::inRange<uint32_t>(1, 4));
+  scenario.kernels.push_back(KernelText("k", "sm_80")
+                                 .ctas(*rc::gen::inRange<uint64_t>(1, 2000))
+                                 .declare(hits)
+                                 .declare("stream y read dram=0/1 l1=1/2")
+                                 .role("r", 4, loop(*rc::gen::inRange<uint64_t>(1, 5), lines))
+                                 .kernel());
+  scenario.launches.push_back(launch(scenario.kernels.front()));
+  never_faster_than_its_limiters(scenario, one_in(2));
+}
+
 std::vector<std::filesystem::path> scenario_files() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(WARPFOLD_SOURCE_DIR "/configs/scenarios")) {

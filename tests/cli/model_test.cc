@@ -40,13 +40,13 @@ std::vector<std::string> composition_names(const configs::Result& result) {
   return names;
 }
 
-// 384 tiles of 8 wgmma steps of 64 cycles for 16 k-blocks on 132 SMs: three for the busiest.
+// 528 tiles of 8 wgmma steps of 64 cycles for 22 k-blocks on 132 SMs: four for each.
 TEST_F(Model, SaysWhatEachKernelIsBoundByInOrder) {
   const configs::Result result = model({kPair, "--interference", "none"});
   EXPECT_EQ(result.estimator(), "limiter_model");
   ASSERT_EQ(result.kernels_size(), 2);
   EXPECT_EQ(result.kernels(0).bound_by(), "wgmma");
-  EXPECT_EQ(result.kernels(0).cycles(), 3 * 16 * 8 * 64);
+  EXPECT_EQ(result.kernels(0).cycles(), 4 * 22 * 8 * 64);
   EXPECT_EQ(result.kernels(1).bound_by(), "fma_heavy");
   for (const configs::KernelResult& kernel : result.kernels()) {
     for (int l = 1; l < kernel.limiters_size(); ++l) EXPECT_GE(kernel.limiters(l - 1).cycles(), kernel.limiters(l).cycles());
@@ -81,28 +81,28 @@ TEST_F(Model, ComposesWhatTheKernelsAllow) {
   EXPECT_EQ(apart.model().region(), 0);
 }
 
-// 384 tiles on 132 SMs, evenly: 2.91 for each.
+// 528 tiles on 132 SMs, evenly: four for each.
 TEST_F(Model, SaysWhatNoPolicyCanBeat) {
   const configs::Result pair = model({kPair, "--interference", "none"});
   EXPECT_EQ(pair.model().any_policy_bound_by(), "wgmma");
-  EXPECT_DOUBLE_EQ(pair.model().any_policy_us(), 384.0 * 16 * 8 * 64 / 132 / 1600);
+  EXPECT_DOUBLE_EQ(pair.model().any_policy_us(), 528.0 * 22 * 8 * 64 / 132 / 1600);
   const auto result = message<configs::Result>({"simulate", kPair, "--set", "policy.kind=CONCURRENT"});
   EXPECT_GE(result.total_time_us(), pair.model().any_policy_us());
 }
 
 TEST_F(Model, DividesStoredBits) {
-  const configs::StoredBits bits = model({kPair, "--interference", "none", "--gpus", "8", "--segments", "4"}).model().stored_bits();
-  EXPECT_EQ(bits.bytes(), 16 * 1024 * 1024 / 8);
-  EXPECT_EQ(bits.bytes_per_gpu(), bits.bytes() / 8 / 2);
+  const configs::StoredBits bits = model({kPair, "--interference", "none", "--gpus", "2", "--segments", "4"}).model().stored_bits();
+  EXPECT_EQ(bits.bytes(), 22 * 1024 * 1024 / 8);
+  EXPECT_EQ(bits.bytes_per_gpu(), bits.bytes() / 2 / 2);
   EXPECT_EQ(bits.parallelism(), "tensor");
 }
 
 TEST_F(Model, PrintsATableForPeopleAndARowForEachLimiterForFiles) {
   EXPECT_THAT(run({"model", kPair, "--interference", "none"}).out,
               AllOf(StartsWith("qkv_philox_small on H100 SXM5 80GB, limiter model\n"), HasSubstr("Compositions"),
-                    HasSubstr("Region 2"), HasSubstr("Stored bits: 2.1 MB"), Not(HasSubstr("with stored bits"))));
+                    HasSubstr("Region 2"), HasSubstr("Stored bits: 2.9 MB"), Not(HasSubstr("with stored bits"))));
   EXPECT_THAT(run({"model", kPair, "--interference", "none", "--format", "csv"}).out,
-              AllOf(StartsWith("scenario,gpu,kernel,resource,cycles,time_us,slack_cycles\n"), HasSubstr(",qkv,wgmma,24576.0"),
+              AllOf(StartsWith("scenario,gpu,kernel,resource,cycles,time_us,slack_cycles\n"), HasSubstr(",qkv,wgmma,45056.0"),
                     HasSubstr(",overlapped,total,")));
 }
 
@@ -111,7 +111,7 @@ TEST_F(Model, RefusesWhatItCannotDo) {
   EXPECT_EQ(refusal({kPair, "--parallelism", "tensors"}), "--parallelism: unknown choice \"tensors\"; did you mean \"tensor\"?\n");
   EXPECT_EQ(refusal({kPair, "--gpus", "0"}), "--gpus takes a number from 1 to 1048576, not \"0\"\n");
   EXPECT_EQ(refusal({kPair, "--segments", "many"}), "--segments takes a number from 1 to 1048576, not \"many\"\n");
-  EXPECT_EQ(refusal({kPair, "--interference", "none", "--gpus", "3"}), "--gpus 3 does not divide the 16 heads of kernel \"rng\"\n");
+  EXPECT_EQ(refusal({kPair, "--interference", "none", "--gpus", "3"}), "--gpus 3 does not divide the 22 heads of kernel \"rng\"\n");
   EXPECT_EQ(refusal({kPair, "--interference", "none", "--gpus", "3", "--parallelism", "sequence"}),
             "--gpus 3 does not divide the 1024 queries of kernel \"rng\"\n");
   for (const std::string segments : {"3", "2048"}) {
@@ -134,6 +134,20 @@ TEST(Pair, LeavesEveryOtherKernelOutAndLetsTheRestMeet) {
   EXPECT_EQ(pair.kernel_size(), 2);
   EXPECT_EQ(pair.kernel(1).after_size(), 0);
   EXPECT_EQ(pair.policy().kind(), configs::CONCURRENT);
+}
+
+TEST_F(Model, MeasuresInterferenceBetweenLaunchesUnderEveryPolicy) {
+  const std::string block = WARPFOLD_SOURCE_DIR "/configs/scenarios/block_llama3_8b.textproto";
+  const std::vector<std::string> small{block, "--set", "seq=512", "--set", "embedding=4096"};
+  const auto interference = [&](const std::string& policy) {
+    std::vector<std::string> words = small;
+    words.insert(words.end(), {"--set", "policy.kind=" + policy});
+    return model(words).model().interference();
+  };
+  const auto concurrent = interference("CONCURRENT");
+  EXPECT_GT(concurrent.rng_slowdown(), 1);
+  for (const char* policy : {"SEQUENTIAL", "FUSED", "WARP_SPECIALIZED", "PIPELINED"})
+    EXPECT_EQ(interference(policy).DebugString(), concurrent.DebugString()) << policy;
 }
 
 configs::KernelResult ran(uint64_t start, uint64_t end, uint64_t alone) {

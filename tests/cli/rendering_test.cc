@@ -76,6 +76,17 @@ TEST(Slowdowns, SumToAllWithTheCausesThatAreTooSmallForARow) {
             "gemm,all,-,-,1000,100.0\n");
 }
 
+TEST(Slowdowns, OfLessThanOnePercentHaveNoCauses) {
+  configs::Result result;
+  configs::Slowdown& slowdown = *result.add_kernels()->mutable_slowdown();
+  slowdown.set_solo_cycles(10000);
+  slowdown.add_losses()->set_cycles(99);
+  slowdown.set_cycles(10099);
+  EXPECT_TRUE(slowdown_table(result).empty());
+  slowdown.set_cycles(10101);
+  EXPECT_FALSE(slowdown_table(result).empty());
+}
+
 TEST(Json, WritesTheShortestNumbers) {
   EXPECT_EQ(json_number(0.1), "0.1");
   EXPECT_EQ(json_number(4.175), "4.175");

@@ -33,7 +33,7 @@ TEST_F(Report, IsOneScreenForTwoKernels) {
   EXPECT_LE(std::ranges::count(ended.out, '\n'), 24);
   std::istringstream lines(ended.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
-  EXPECT_THAT(ended.out, HasSubstr("bound by the ALU pipe"));
+  EXPECT_THAT(ended.out, HasSubstr("bound by CTA starts"));
   EXPECT_THAT(ended.out, HasSubstr("warp time, mostly "));
 }
 

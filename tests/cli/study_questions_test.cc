@@ -58,8 +58,9 @@ TEST_F(StudyQuestions, AScenarioWithAxesIsATable) {
   const Ended ended = run({"study", "s.textproto", "--axis", "heads=2..8 times 2", "--axis", "gpu.sm_count=100,132", "--policies",
                            "sequential,concurrent", "--format", "csv", "--output", "out"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_THAT(ended.out, StartsWith("heads,gpu.sm_count,policy,estimator,total_time_us,energy_j,stored_bits_mb,fold,first_us,"
-                                    "first_alone_us,first_slowdown,rng_us,rng_alone_us,rng_slowdown\n"));
+  EXPECT_THAT(ended.out,
+              StartsWith("heads,gpu.sm_count,policy,estimator,total_time_us,energy_j,stored_bits_mb,fold,error_bound,first_us,"
+                         "first_alone_us,first_slowdown,rng_us,rng_alone_us,rng_slowdown\n"));
   EXPECT_THAT(rows(ended.out, 4),
               ElementsAre("2,100,SEQUENTIAL,simulation", "2,100,CONCURRENT,simulation", "2,132,SEQUENTIAL,simulation",
                           "2,132,CONCURRENT,simulation", "4,100,SEQUENTIAL,simulation", "4,100,CONCURRENT,simulation",
@@ -133,10 +134,10 @@ TEST_F(StudyQuestions, FrontOfTimeAgainstSms) {
         "front { name: \"front\" title: \"Time against SMs\" minimize: \"total_time_us\" minimize: \"gpu.sm_count\" }\n");
   const Ended ended = run({"study", "study.textproto", "--output", "out"});
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
-  EXPECT_EQ(ended.out, "out/front.svg  Time against SMs\n");
+  EXPECT_THAT(ended.out, StartsWith("out/front.svg  Time against SMs\n\nPareto front front: "));
   EXPECT_THAT(read("out/front.svg"), HasSubstr("Pareto front"));
   const auto front = lines_of(read("out/front.csv"));
-  EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us");
+  EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us,error_bound,label");
   // In order of time: no run is both slower and larger than another one.
   for (size_t i = 2; i < front.size(); ++i) EXPECT_LT(std::stod(cells(front[i])[0]), std::stod(cells(front[i - 1])[0]));
   // Each run that is left out is beaten by one that is not.
@@ -167,8 +168,55 @@ TEST_F(StudyQuestions, FrontOfTimeAgainstEnergy) {
   EXPECT_EQ(energies.size(), 4);
   EXPECT_GT(*std::ranges::min_element(energies), 0);
   const auto front = lines_of(read("out/front.csv"));
-  EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us,energy_j");
+  EXPECT_EQ(front.front(), "gpu.sm_count,policy,total_time_us,energy_j,error_bound,label");
   for (size_t i = 2; i < front.size(); ++i) EXPECT_LT(std::stod(cells(front[i])[3]), std::stod(cells(front[i - 1])[3]));
+}
+
+TEST_F(StudyQuestions, PointsOfAFrontHaveLabelsInTableFilesAndChart) {
+  write("study.textproto",
+        "scenario_file: \"s.textproto\"\n"
+        "axis { name: \"gpu.sm_count\" value: \"66\" value: \"132\" }\naxis { name: \"heads\" value: \"4\" }\n"
+        "policy: SEQUENTIAL\npolicy: CONCURRENT\n"
+        "front { name: \"cost\" minimize: \"total_time_us\" minimize: \"2 * gpu.sm_count + heads\" }\n");
+  const Ended ended = run({"study", "study.textproto", "--output", "out"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("Pareto front cost: "));
+  const auto front = lines_of(read("out/cost.csv"));
+  EXPECT_EQ(front.front(), "gpu.sm_count,heads,policy,total_time_us,2 * gpu.sm_count + heads,error_bound,label");
+  ASSERT_GE(front.size(), 3);
+  const std::string json = run({"study", "study.textproto", "--output", "out", "--format", "json"}).out;
+  const std::string chart = read("out/cost.gp");
+  for (size_t i = 1; i < front.size(); ++i) {
+    const auto row = cells(front[i]);
+    EXPECT_EQ(std::stod(row[4]), 2 * std::stod(row[0]) + 4);
+    const std::string label = "gpu.sm_count=" + row[0] + ", " + row[2];
+    EXPECT_THAT(front[i], HasSubstr(",\"" + label + "\""));
+    EXPECT_THAT(ended.out, HasSubstr(label));
+    EXPECT_THAT(chart, HasSubstr("\"" + label + "\"\n"));
+    EXPECT_THAT(json, HasSubstr("\"label\": \"" + label + "\""));
+  }
+  EXPECT_THAT(chart, HasSubstr("with labels"));
+}
+
+TEST_F(StudyQuestions, AMeasureIsANumberAtEveryPoint) {
+  const auto error = [this](const std::string& measure) {
+    write("study.textproto",
+          "scenario_file: \"s.textproto\"\naxis { name: \"heads\" value: \"4\" }\n"
+          "front { name: \"front\" minimize: \"total_time_us\"\n  minimize: \"" +
+              measure + "\" }\n");
+    return refused({"study", "study.textproto", "--output", "out"});
+  };
+  EXPECT_EQ(error("heads *"), "study.textproto:4:3: \"heads *\", character 8: expected a name, a number or a text\n");
+  EXPECT_EQ(error("heads + time"),
+            "study.textproto:4:3: \"heads + time\", character 9: no \"time\"; known: heads, total_time_us, "
+            "energy_j, stored_bits_mb\n");
+  EXPECT_EQ(error("heads > 1"), "study.textproto:4:3: \"heads > 1\", character 1: expected a number\n");
+  EXPECT_EQ(error("1 / (heads - 4)"), "front front: \"1 / (heads - 4)\" is no finite number at heads=4\n");
+}
+
+TEST_F(StudyQuestions, RefusesAValueThatAnAxisHasAlready) {
+  EXPECT_EQ(refused({"study", "s.textproto", "--axis", "heads=1,2,2.0"}),
+            "--axis \"heads=1,2,2.0\", character 11: axis \"heads\" has 2.0 twice, once as 2\n");
 }
 
 TEST_F(StudyQuestions, RandomSamplesAreTheSameForTheSameSeed) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 
 #include "configs/resources.h"
@@ -47,7 +48,8 @@ TEST_F(WhatIf, AgreesWithADirectSimulationForEveryResource) {
   for (const configs::VariedResource& resource : answer.what_if().resources()) {
     for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
       std::vector<std::string> direct{"simulate", "s.textproto"};
-      for (const std::string& setting : variation->setting()) direct.insert(direct.end(), {"--set", setting});
+      std::istringstream words(variation->arguments());
+      for (std::string word; words >> word;) direct.push_back(word);
       if (!variation->not_run().empty()) {
         EXPECT_NE(run(direct).exit_code, 0) << resource.resource();
         continue;
@@ -64,6 +66,39 @@ TEST_F(WhatIf, AgreesWithADirectSimulationForEveryResource) {
     }
   }
   EXPECT_GE(changed, 10);
+}
+
+// The text of every machine, pasted behind the command's own settings, simulates that machine.
+TEST_F(WhatIf, PrintsTheArgumentsThatMakeEachMachine) {
+  write("s.textproto", small_scenario());
+  const std::vector<std::string> own{"s.textproto", "--policy", "sequential", "--set", "sm.tensor.scale=2"};
+  std::vector<std::string> asked{"whatif"};
+  asked.insert(asked.end(), own.begin(), own.end());
+  asked.insert(asked.end(), {"--resources", "tensor,alu,l2_latency,l2_bytes,sm_count,registers"});
+  const std::string text = run(asked).out;
+  std::vector<std::string> csv_asked = asked;
+  csv_asked.insert(csv_asked.end(), {"--format", "csv"});
+  const std::string csv = run(csv_asked).out;
+  const configs::Result answer = result(asked);
+  int machines = 0;
+  for (const configs::VariedResource& resource : answer.what_if().resources()) {
+    for (const configs::Variation* variation : {&resource.better(), &resource.worse()}) {
+      ASSERT_THAT(variation->arguments(), StartsWith("--set gpu."));
+      EXPECT_THAT(text, HasSubstr(" " + variation->arguments() + "\n"));
+      EXPECT_THAT(csv, HasSubstr(",warpfold simulate SCENARIO " + variation->arguments() + "\n"));
+      std::vector<std::string> direct{"simulate"};
+      direct.insert(direct.end(), own.begin(), own.end());
+      std::istringstream words(variation->arguments());
+      for (std::string word; words >> word;) direct.push_back(word);
+      if (variation->not_run().empty()) {
+        EXPECT_EQ(result(direct).total_cycles(), variation->total_cycles()) << variation->arguments();
+      } else {
+        EXPECT_NE(run(direct).exit_code, 0) << variation->arguments();
+      }
+      ++machines;
+    }
+  }
+  EXPECT_EQ(machines, 12);
 }
 
 TEST_F(WhatIf, RanksByWhatMoreOfAResourceGains) {

@@ -77,6 +77,8 @@ TEST_F(StudyAxes, MistakesHaveTheirPlace) {
   EXPECT_EQ(error_of("axis { name: \"a\" value: \"1\" value: \"1..3 step -1\" }"),
             "study.textproto:3:29: step takes a number above 0: the ends say which way it goes");
   EXPECT_EQ(error_of("axis { name: \"a\" value: \"1..3\" value: \"2\" }"), "study.textproto:3:32: axis \"a\" has 2 twice");
+  EXPECT_EQ(error_of("axis { name: \"a\" value: \"1..3\"\n value: \"2.0\" }"),
+            "study.textproto:4:2: axis \"a\" has 2.0 twice, once as 2");
   EXPECT_EQ(error_of("axis { name: \"a\" value: \"1..3\" along { name: \"b\" value: \"1\" } }"),
             "study.textproto:3:32: axis \"a\" has 3 values, and along with it \"b\" has 1");
   EXPECT_EQ(error_of("axis { name: \"a\" value: \"1\" along { name: \"a\" value: \"1\" } }"),
@@ -96,7 +98,10 @@ TEST_F(StudyAxes, QuestionsMayNameWhatTheStudyHas) {
   EXPECT_EQ(error_of(axis + "front { name: \"f\" minimize: \"a\" }"), "study.textproto:4:1: a front has two measures or more");
   EXPECT_EQ(error_of(axis + "front { minimize: \"a\" }"), "study.textproto:4:1: a front has no name");
   EXPECT_EQ(error_of(axis + "front { name: \"f\" minimize: \"a\" maximize: \"energy\" }"),
-            "study.textproto:4:33: no measure and no axis called \"energy\"; did you mean \"energy_j\"?");
+            "study.textproto:4:33: \"energy\", character 1: no \"energy\"; did you mean \"energy_j\"?");
+  EXPECT_EQ(error_of(axis + "front { name: \"f\" minimize: \"a\" maximize: \"total_time_us +\" }"),
+            "study.textproto:4:33: \"total_time_us +\", character 16: expected a name, a number or a text");
+  EXPECT_EQ(error_of(axis + "front { name: \"f\" minimize: \"a\" minimize: \"2 * (a + total_time_us)\" }"), "no error");
   EXPECT_EQ(error_of(axis + "least { axis: \"a\" }"), "study.textproto:4:1: a search has no name");
   EXPECT_EQ(error_of(axis + "least { name: \"l\" axis: \"b\" }"),
             "study.textproto:4:19: no axis called \"b\"; did you mean \"a\"?");
@@ -119,7 +124,7 @@ TEST_F(StudyAxes, OfTheCommandLine) {
   EXPECT_EQ(error({"a=1,2,4..8 times 2"}, {"a != 2"}), "no error");
   EXPECT_EQ(error({"a"}, {}), "--axis takes NAME=VALUE,VALUE,..., such as 'gpu.sm_count=100..160 step 10', not \"a\"");
   EXPECT_EQ(error({"a=1", "b=3..1 step 0"}, {}),
-            "--axis \"b=3..1 step 0\": step takes a number above 0: the ends say which way it goes");
+            "--axis \"b=3..1 step 0\", character 3: step takes a number above 0: the ends say which way it goes");
   EXPECT_EQ(error({"a=1"}, {"c < 1"}), "--where \"c < 1\": \"c < 1\", character 1: no \"c\"; did you mean \"a\"?");
   EXPECT_EQ(study_of_scenario("s.textproto", {"a=1,2,4..8 times 2"}, {}, {})->axis(0).value_size(), 4);
 }

@@ -66,6 +66,23 @@ TEST(Expression, NamesTheMistakeAndItsPlace) {
   EXPECT_EQ(said("c < 1"), "\"c < 1\", character 1: no \"c\"; did you mean \"a\"?");
 }
 
+TEST(Expression, ComputesNumbers) {
+  const Words words{.find = [](std::string_view name) -> std::optional<Word> {
+                      if (name == "a") return 3.0;
+                      if (name == "kernel.my-rng.rounds") return 7.0;
+                      if (name == "gpu") return std::string("h100_sxm");
+                      return std::nullopt;
+                    },
+                    .known = {"a", "gpu"}};
+  const auto number = [&](const std::string& text) { return number_of(text, words); };
+  EXPECT_EQ(number("a").value(), 3);
+  EXPECT_EQ(number("2 * (a + 1) / 4").value(), 2);
+  EXPECT_EQ(number("kernel.my-rng.rounds").value(), 7);  // a name as a whole
+  EXPECT_EQ(number("gpu").error().message, "\"gpu\", character 1: expected a number");
+  EXPECT_EQ(number("a < 4").error().message, "\"a < 4\", character 1: expected a number");
+  EXPECT_EQ(number("a 4").error().message, "\"a 4\", character 3: expected an operator or the end");
+}
+
 TEST(Expression, NestsOnlySoDeep) {
   const auto nested = [](int depth) { return std::string(depth, '(') + "a == 3" + std::string(depth, ')'); };
   EXPECT_EQ(said(nested(100)), "true");

@@ -70,6 +70,18 @@ TEST(Cases, Studies) {
                study + "figure { name: \"f\" kind: ROOFLINE y: \"sequence\" " + quantity + "}");
   walk.ask_for("a ROOFLINE shows one quantity's kernels", "study.textproto",
                study + "figure { name: \"f\" kind: ROOFLINE series: \"sequence\" " + quantity + quantity + "}");
+  walk.ask_for("a second axis labelled \"tokens\"", "study.textproto",
+               "layer { model: \"llama_block\" }\naxis { name: \"sequence\" value: \"2048\" label: \"tokens\" }\n"
+               "axis { name: \"batch\" value: \"1\"\n label: \"tokens\" }\n");
+  walk.ask_for("a second quantity labelled \"kernels\"", "study.textproto",
+               study + "figure { name: \"f\" x: \"sequence\" " + quantity + "\n" + quantity + "}");
+  const std::string asked =
+      "scenario_file: \"s.textproto\"\naxis { name: \"heads\" value: \"2\" }\n"
+      "front { name: \"f\" minimize: \"heads\" minimize: \"total_time_us\" }\n";
+  walk.ask_for("a front called \"f\", as another file of the study is", "study.textproto",
+               asked + "front { name: \"f\" minimize: \"heads\" minimize: \"total_time_us\" }\n");
+  walk.ask_for("a search called \"f\", as another file of the study is", "study.textproto",
+               asked + "least { name: \"f\" axis: \"heads\" such_that: \"total_time_us < 1\" }\n");
 }
 
 TEST(Cases, Models) {
@@ -77,6 +89,9 @@ TEST(Cases, Models) {
   const std::string llama = base("models/llama3_8b");
   walk.ask_for("a tensor of this model has more than 281474976710656 elements", "card.textproto",
                llama + "sequence: 100 batch: 10000000 feed_forward: 67108864");
+  walk.ask_for("past must be up to 67108864, not 67108865", "card.textproto", llama + "past: 67108865");
+  walk.ask_for("past and sequence make more than 281474976710656 scores or elements of keys", "card.textproto",
+               llama + "past: 67108864 batch: 131072 sequence: 1");
   walk.ask_for("tensor_parallel must divide tokens of a GPU (8193), not 2", "card.textproto",
                llama + "sequence: 8193 tensor_parallel: 2 sequence_parallel: true link_gb_per_s: 100");
   const std::string listed = "name: \"one\" type: BF16 layers: 1 dimension { name: \"b\" size: 4 }\n";

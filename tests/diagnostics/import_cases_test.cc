@@ -30,6 +30,19 @@ class ListingCases : public testing::Test {
   Walk walk_;
 };
 
+TEST_F(ListingCases, Forms) {
+  whole("the file is empty; expected the text of cuobjdump -sass or nvdisasm", "\n", kPlain);
+  whole("this is a binary, no listing; disassemble it", std::string("\x7f") + "ELF", kPlain);
+  whole("this is a binary, no listing; expected the text", std::string("EXIT ;\n") + std::string(2, '\0') + "and more of it",
+        kPlain);
+  whole("this is CUDA source, no listing; compile and disassemble it", "__global__ void kernel(float* x) {\n  x[0] = 1;\n}\n",
+        kPlain);
+  whole("the text is UTF-16", "\xff\xfe" + std::string("E\0X\0I\0T\0", 8), kPlain);
+  refused("the listing does not say how many columns of tensor memory a CTA allocates",
+          "UTCHMMA gdesc[UR8], gdesc[UR10], tmem[UR4], tmem[UR14], idesc[UR15], UPT ;\n",
+          "architecture: \"sm_100\" grid { x: 4 } block { x: 32 } shared_memory_bytes: 4096\n");
+}
+
 TEST_F(ListingCases, Launches) {
   refused("CTAs; a grid has at most 2147483647 each way", "",
           "architecture: \"sm_80\" block { x: 64 } parameter { name: \"n\" value: 99999999999 } grid_of { x { per: \"n\" } }\n");
@@ -42,6 +55,23 @@ TEST_F(ListingCases, Launches) {
         kPlain);
   whole("the listing has several functions; state one, as function: \"one\". It has: one, two",
         ".text.one:\nEXIT ;\n.text.two:\nEXIT ;\n", kPlain);
+}
+
+TEST_F(ListingCases, Parameters) {
+  const std::string launch = "architecture: \"sm_80\" grid { x: 4 } block { x: 32 } ";
+  refused("300 does not fit into the parameter's 1 byte", "", launch + "parameter { value: 300 bytes: 1 }\n");
+  refused("a parameter has 1, 2, 4 or 8 bytes", "", launch + "parameter { value: 3 bytes: 3 }\n");
+  refused("a real parameter has 4 or 8 bytes", "", launch + "parameter { real: 3 bytes: 2 }\n");
+  refused("a parameter of 2 bytes begins at a multiple of 2", "", launch + "parameter { value: 3 bytes: 2 offset: 1 }\n");
+}
+
+TEST_F(ListingCases, Arrays) {
+  const std::string launch =
+      "architecture: \"sm_80\" grid { x: 4 } block { x: 32 } array { name: \"x\" bytes: 4 } parameter { array: \"x\" }";
+  const std::string points = "MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\n";
+  refused("LDG.E: accesses array x up to offset 8, but the launch description states 4 bytes", points + "LDG.E R4, [R2.64+0x4] ;\n",
+          launch + "\n");
+  refused("LDG.E: accesses array x at offset -4, before its beginning", points + "LDG.E R4, [R2.64-0x4] ;\n", launch + "\n");
 }
 
 TEST_F(ListingCases, Control) {

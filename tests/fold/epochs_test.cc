@@ -142,7 +142,6 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
     RC_LOG(scenario.describe());
     sim::Options options{.serialise = scenario.serialise,
                          .fold = {.mode = one_in(2) ? sim::FoldMode::kExact : sim::FoldMode::kOff}};
-    if (one_in(2)) options.dealings = 1;
     if (!repeats && one_in(2)) options.alternative_bounds = {std::vector<sim::PlacementBounds>(scenario.launches.size())};
     const sim::Outcome in_one = outcome(scenario.gpu, scenario.launches, options);
     sim::RunCache known;
@@ -155,12 +154,10 @@ TEST(RandomEpochs, AreTheRunOfAllLaunchesToTheLastBit) {
       if (again == 0) stopped += more;
       if (again == 0) repeated += more && made.size() < by_epochs.folds.size();
       // In one run classes are those of all launches. Where they meet in memory, the same SMs are then in more lanes: they do the
-      // same but for the rounding of rates, and what a transfer of a lane would have taken without the others is another. CTAs that
-      // are dealt again, by how the SMs got on, may go to another SM for a cycle.
-      const bool dealt_again = options.dealings > 1 && in_one.folds.size() > 1;
+      // same but for the rounding of rates, and what a transfer of a lane would have taken without the others is another.
       std::string differs = other_work(in_one, by_epochs);
       if (differs.empty() && in_one.sm_classes == 1) differs = difference(in_one, by_epochs);
-      if (differs.empty() && !dealt_again) differs = other_times(in_one, by_epochs);
+      if (differs.empty()) differs = other_times(in_one, by_epochs);
       if (!differs.empty()) RC_FAIL(differs);
       for (size_t which = 0; which < in_one.alternative_bounds.size(); ++which) {
         RC_ASSERT(in_one.alternative_bounds[which].same == by_epochs.alternative_bounds[which].same);
@@ -244,8 +241,8 @@ TEST(Epochs, EndWhereTheGpuHappensToBeIdle) {
   EXPECT_EQ(by_epochs().folds.size(), 1) << "the second of the short ones begins before the long one has ended";
 }
 
-// The second lot begins on the SMs behind the short one, which it might run beside: by itself it would begin with the first SM.
-TEST(Epochs, GoOnWhereTheRestWouldBeDealtToOtherSms) {
+// CTAs that begin behind others go to the SMs that those leave empty; by themselves they begin with the first SM.
+TEST(Epochs, GoOnWhereTheRestMightHaveBegunOnOtherSms) {
   configs::Gpu gpu = launching();
   gpu.set_sm_count(3);
   const std::vector<traces::Kernel> kernels = {adder("long", 90), adder("short", 50), adder("single", 50, 1)};
@@ -265,22 +262,7 @@ TEST(Epochs, GoOnWhereTheRestWouldBeDealtToOtherSms) {
   launches[1].sms = {};
   launches[3].sms = {};
   launches[1].kernel = launches[3].kernel = &kernels[2];
-  EXPECT_EQ(parts(), 1);
-}
-
-// How often CTAs may be dealt again decides when they end.
-TEST(Epochs, AreOtherRunsWhereCtasMayBeDealtMoreOften) {
-  const traces::Kernel kernel = adder("first", 90);
-  const sim::Spec spec = sim::make_spec(launching()).value();
-  sim::RunCache known;
-  int made = 0;
-  for (const int dealings : {3, 1, 3}) {
-    known.get(spec, {launch(kernel)}, {.dealings = dealings}, [&] {
-      ++made;
-      return sim::Outcome{};
-    });
-  }
-  EXPECT_EQ(made, 2);
+  EXPECT_EQ(parts(), 2) << "one CTA, which leaves two SMs empty";
 }
 
 // What an SM was before a cycle that it has run cannot be asked.

@@ -29,7 +29,7 @@ class Gates : public sim::SmObserver {
   explicit Gates(Cycle limit) : limit_(limit) {}
 
   void loop_ended(sim::Sm& sm, Cycle now, Cycle /*limit*/) override {
-    if (!sampler_) sampler_.emplace(sim::FoldOptions{.error = 0.05}, 1);
+    if (!sampler_) sampler_.emplace(sim::FoldOptions{.error = 0.05});
     if (const auto skip = sampler_->look(now, limit_, {{0, 1, &sm}}, 0)) {
       sampler_->take(*skip);
       ++taken;

@@ -169,15 +169,6 @@ TEST(RandomMemoHits, TellClassesApartThatRepresentEachOther) {
   EXPECT_TRUE(can_be_a_share(memo_hits, runs, 0.8, "have memo hits"));
 }
 
-// The next launch begins when this one has ended on both SMs: no way leads past a release, whoever went it before.
-TEST(MemoHits, EndWhereALaunchIsReleased) {
-  const traces::Kernel first = one_at_a_time("class x t=9 u=5\nclass y t=30 u=2\nclass a t=40 u=60\ngrid x*1 y*1 a*4\n");
-  const traces::Kernel second = one_at_a_time("class a t=20 u=30\ngrid a*6\n");
-  const traces::Kernel beside = one_at_a_time("class a t=11 u=100\ngrid a*9\n");
-  const sim::FoldReport fold = both(sms(2), {launch(first), launch(second), launch(beside, 1)});
-  EXPECT_GT(fold.memo_hits, 0);
-}
-
 // Two warps issue in a cycle: until when a slot is taken is a time as well, and past.
 TEST(MemoHits, LeadToAnEarlierTimeOnAMachineThatIssuesTwice) {
   configs::Gpu gpu = sms(2);

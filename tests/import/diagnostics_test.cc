@@ -27,6 +27,100 @@ TEST(Diagnostics, BranchOnLoadedDataAsksForAnAnswer) {
   EXPECT_THAT(message, HasSubstr("answer { line: 6 taken: N of: M }"));
 }
 
+// A branch, a gather behind it, and a loop, each hanging on a load.
+const std::string kAsks =
+    "MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E R4, [R2.64] ;\nISETP.GT.AND P0, PT, R4, 0x3, PT ;\n"
+    "@P0 BRA `(.L_1) ;\nIMAD.WIDE R6, R4, 0x4, R2 ;\nLDG.E R5, [R6.64] ;\n.L_1:\nMOV R8, RZ ;\n.L_2:\nLDG.E R9, [R2.64] ;\n"
+    "IADD3 R8, R8, 0x1, RZ ;\nISETP.LT.AND P1, PT, R8, R9, PT ;\n@P1 BRA `(.L_2) ;\nEXIT ;\n";
+
+TEST(Diagnostics, AllQuestionsAreAskedAtOnce) {
+  std::vector<std::string> questions;
+  const std::string message = message_of(import_lines(kAsks, kLaunch, {.questions = &questions}));
+  EXPECT_THAT(message, StartsWith("kernel.sass:6:1: BRA: whether it is taken hangs on LDG.E in line 4"));
+  EXPECT_THAT(message, testing::EndsWith("; the first of 3 questions, which warpfold import lists"));
+  EXPECT_THAT(
+      questions,
+      testing::ElementsAre(
+          "answer { line: 6 taken: N of: M }  # BRA, hangs on LDG.E in line 4; skips 2 instructions in lines 7 to 8",
+          "answer { line: 8 sectors: N }  # LDG.E, hangs on LDG.E in line 4; sectors of 32 bytes that a warp touches",
+          "answer { line: 15 taken: N of: M }  # BRA, hangs on LDG.E in line 12; repeats 4 instructions in lines 12 to 15",
+          "# or answer { line: 4 value: N }  # LDG.E, for lines 6, 8", "# or answer { line: 12 value: N }  # LDG.E, for line 15"));
+  EXPECT_TRUE(import_lines(kAsks, kLaunch + "answer { line: 6 taken: 1 of: 2 } answer { line: 8 sectors: 32 }\n"
+                                            "answer { line: 15 taken: 3 of: 4 }"));
+}
+
+// The instructions of `lines`, behind a load into R4, that a warp issues with all data unknown, and what was assumed.
+struct Without {
+  std::map<std::string, uint64_t> counts;
+  std::vector<std::string> assumed;
+};
+Without without_slow_path(const std::string& lines) {
+  const auto imported = import_lines("MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E R4, [R2.64] ;\n" + lines, kLaunch);
+  EXPECT_TRUE(imported) << message_of(imported);
+  if (!imported) return {};
+  return {counts_of(imported->kernel), imported->report.assumed};
+}
+
+TEST(Diagnostics, SubroutinesThatOnlyComputeAreSlowPaths) {
+  const Without root = without_slow_path(
+      "MUFU.RSQ R5, R4 ;\nIADD3 R6, R4, -0xd000000, RZ ;\nISETP.GT.U32.AND P0, PT, R6, 0x727fffff, PT ;\n@!P0 BRA `(.L_fast) ;\n"
+      "MOV R8, 0x100 ;\nCALL.REL.NOINC `(.L_slow) ;\nBRA `(.L_done) ;\n.L_fast:\nFMUL R5, R4, R5 ;\n.L_done:\nEXIT ;\n"
+      ".L_slow:\nFMUL R5, R4, 2 ;\nMOV R9, 0x0 ;\nRET.REL.NODEC R8 `(kernel) ;\n");
+  EXPECT_FALSE(root.counts.contains("CALL.REL.NOINC"));
+  EXPECT_TRUE(root.counts.contains("FMUL"));
+  EXPECT_THAT(root.assumed,
+              testing::ElementsAre("line 8, BRA: the slow path of the compiler's (a subroutine that only computes) is not taken"));
+  // A subroutine that loads is a part of the kernel.
+  EXPECT_THAT(message_of(import_lines("MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E R4, [R2.64] ;\n"
+                                      "ISETP.GT.AND P0, PT, R4, 0x3, PT ;\n@P0 CALL.REL.NOINC `(.L_f) ;\nEXIT ;\n"
+                                      ".L_f:\nLDG.E R5, [R2.64] ;\nRET.REL.NODEC R8 `(kernel) ;\n",
+                                      kLaunch)),
+              StartsWith("kernel.sass:6:1: CALL.REL.NOINC: whether it is taken hangs on LDG.E in line 4"));
+}
+
+TEST(Diagnostics, TrapsAndLargeAnglesAreSlowPaths) {
+  const Without trap = without_slow_path(
+      "ISETP.GT.AND P0, PT, R4, 0x3, PT ;\n@P0 BRA `(.L_bad) ;\nEXIT ;\n.L_bad:\nNOP ;\nBPT.TRAP 0x1 ;\nEXIT ;\n");
+  EXPECT_FALSE(trap.counts.contains("BPT.TRAP"));
+  EXPECT_THAT(trap.assumed, testing::ElementsAre("line 6, BRA: the slow path of the compiler's (a trap) is not taken"));
+  const Without angle = without_slow_path(
+      "FSETP.GE.AND P0, PT, |R4|, 105615, PT ;\n@!P0 BRA `(.L_small) ;\nLDG.E R7, [R2.64] ;\n.L_small:\nEXIT ;\n");
+  EXPECT_EQ(angle.counts.at("LDG.E"), 8U);
+  EXPECT_THAT(angle.assumed, testing::ElementsAre(HasSubstr("(range reduction of a large angle) is not taken")));
+}
+
+TEST(Diagnostics, AssumedOpcodesGoOn) {
+  const std::string lines = "FOO.BAR R4, R2, R2 ;\nFOO.BAR.X R5, R4, 0x1 ;\nEXIT ;\n";
+  EXPECT_THAT(message_of(import_lines(lines, kLaunch)), HasSubstr("unknown opcode \"FOO.BAR\" of sm_80"));
+  EXPECT_THAT(message_of(import_lines(lines, kLaunch)),
+              HasSubstr("(to go on, state its pipe and latency: --assume FOO.BAR=alu,4)"));
+  const auto imported = import_lines(lines, kLaunch, {.assume = {{"FOO", "alu", 4}}});
+  ASSERT_TRUE(imported) << message_of(imported);
+  EXPECT_THAT(imported->report.assumed, testing::ElementsAre(testing::AllOf(
+                                            StartsWith("FOO of line 2 and 1 more: as "),
+                                            HasSubstr(", on the alu pipe with 4 cycles (stated: 4); its results are unknown"))));
+  EXPECT_EQ(traces::issued_instructions(imported->kernel), 24U);
+  EXPECT_THAT(message_of(import_lines(lines, kLaunch, {.assume = {{"FOO", "memory", 4}}})),
+              HasSubstr("no opcode of sm_80 computes on pipe \"memory\"; it has alu"));
+  EXPECT_THAT(message_of(import_lines("EXIT ;\n", kLaunch, {.assume = {{"FOO", "alu", 4}}})),
+              HasSubstr("--assume \"FOO\": function kernel has no such opcode that sm_80 lacks"));
+}
+
+TEST(Diagnostics, AssumedOpcodesAreParsed) {
+  const auto parsed = parse_assumed_opcode("FOO.BAR=fma_heavy,12");
+  ASSERT_TRUE(parsed.has_value());
+  EXPECT_EQ(parsed->opcode, "FOO.BAR");
+  EXPECT_EQ(parsed->pipe, "fma_heavy");
+  EXPECT_EQ(parsed->latency, 12U);
+  EXPECT_TRUE(parsed->covers("FOO.BAR.X"));
+  EXPECT_FALSE(parsed->covers("FOO.BARE"));
+  for (const char* text : {"", "FOO", "FOO=alu", "=alu,4", "FOO=alu,", "FOO=alu,0", "FOO=alu,1001", "FOO=alu,4x", "FOO=alu,-1"}) {
+    const auto refused = parse_assumed_opcode(text);
+    ASSERT_FALSE(refused.has_value()) << text;
+    EXPECT_THAT(refused.error().message, HasSubstr("expected OPCODE=pipe,latency with 1 to 1000 cycles"));
+  }
+}
+
 TEST(Diagnostics, AnswersDecide) {
   const auto issued = [](const std::string& answer) {
     const auto imported = import_lines(kLoads, kLaunch + answer);
@@ -49,6 +143,76 @@ TEST(Diagnostics, UnknownAddressesAskForSectors) {
   const auto imported = import_lines(gather, kLaunch + "answer { line: 6 sectors: 7 }");
   ASSERT_TRUE(imported) << message_of(imported);
   EXPECT_EQ(std::get<traces::Block>(imported->kernel.roles[0].body[0]).code[4].effect.bytes, 7U * 32);
+}
+
+// Lane l of CTA c accesses word 64 c + l; two CTAs fit into 4096 bytes eight times over.
+const std::string kRows =
+    "S2R R0, SR_TID.X ;\nS2R R1, SR_CTAID.X ;\nIMAD R0, R1, 0x40, R0 ;\nMOV R2, 0x4 ;\n"
+    "IMAD.WIDE R2, R0, R2, c[0x0][0x160] ;\nLDG.E R4, [R2.64] ;\nEXIT ;\n";
+
+TEST(Diagnostics, AccessesBeyondAnArrayAreRefused) {
+  const auto launch = [](const std::string& bytes, const std::string& more = "") {
+    return "architecture: \"sm_80\" grid { x: 16 } block { x: 64 }\narray { name: \"x\" bytes: " + bytes +
+           " }\nparameter { array: \"x\" " + more + "}\n";
+  };
+  EXPECT_TRUE(import_lines(kRows, launch("4096")));
+  EXPECT_THAT(
+      message_of(import_lines(kRows, launch("4092"))),
+      StartsWith("kernel.sass:7:1: LDG.E: accesses array x up to offset 4096, but the launch description states 4092 bytes; "
+                 "state bytes: 4096, or pass --trust-addresses"));
+  EXPECT_THAT(message_of(import_lines(kRows, launch("4096", "array_offset: 16 "))), HasSubstr("up to offset 4112"));
+  const std::string below = "MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E R4, [R2.64-0x10] ;\nEXIT ;\n";
+  EXPECT_THAT(message_of(import_lines(below, launch("4096"))),
+              StartsWith("kernel.sass:4:1: LDG.E: accesses array x at offset -16, before its beginning"));
+  EXPECT_TRUE(import_lines(below, launch("4096", "array_offset: 16 ")));
+}
+
+TEST(Diagnostics, TrustedAddressesSizeTheirArrays) {
+  const auto imported = import_lines(kRows,
+                                     "architecture: \"sm_80\" grid { x: 16 } block { x: 64 }\n"
+                                     "array { name: \"x\" bytes: 64 }\nparameter { array: \"x\" }\n",
+                                     {.trust_addresses = true});
+  ASSERT_TRUE(imported) << message_of(imported);
+  EXPECT_EQ(imported->report.arrays.at(0).bytes, 4096U);
+  EXPECT_EQ(imported->report.arrays.at(0).touched, 4096U);
+  EXPECT_THAT(imported->report.assumed, testing::ElementsAre("array x has 4096 bytes, as accessed; stated: 64"));
+}
+
+// A table in shared memory at a loaded index, read and incremented.
+const std::string kTable =
+    "MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E R4, [R2.64] ;\nLDS R5, [R4.X4] ;\n"
+    "ATOMS.ADD RZ, [R4.X4], R5 ;\nLDS.64 R6, [R4.X8] ;\nEXIT ;\n";
+
+TEST(Diagnostics, SharedAccessesAtLoadedAddressesAreAtRandom) {
+  const auto passes = [](const Imported& imported, size_t position) {
+    return std::get<traces::Block>(imported.kernel.roles[0].body[0]).code[position].effect.wavefronts;
+  };
+  const auto imported = import_lines(kTable, kLaunch + "shared_memory_bytes: 4096");
+  ASSERT_TRUE(imported) << message_of(imported);
+  EXPECT_EQ(passes(*imported, 3), 4);
+  EXPECT_EQ(passes(*imported, 4), 4);
+  EXPECT_EQ(passes(*imported, 5), 6);
+  EXPECT_THAT(imported->report.assumed,
+              testing::ElementsAre("line 5, LDS at an unknown address: 32 lanes at random (uniform), 4 passes of shared memory "
+                                   "(expected 3.53)",
+                                   HasSubstr("line 6, ATOMS.ADD at an unknown address"), HasSubstr("(expected 6.16)")));
+  const auto stated = import_lines(kTable, kLaunch + "shared_memory_bytes: 4096 answer { line: 5 sectors: 9 }");
+  ASSERT_TRUE(stated) << message_of(stated);
+  EXPECT_EQ(passes(*stated, 3), 9);
+  EXPECT_EQ(stated->report.assumed.size(), 2U);
+}
+
+TEST(Diagnostics, SharedAccessesBehindLoadedGuardsAsk) {
+  const std::string lines =
+      "MOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E R4, [R2.64] ;\nISETP.GE.AND P0, PT, R4, 0x8, PT ;\n"
+      "@P0 STS [R4.X4], R4 ;\nEXIT ;\n";
+  const std::string launch = kLaunch + "shared_memory_bytes: 4096 ";
+  EXPECT_THAT(message_of(import_lines(lines, launch)),
+              StartsWith("kernel.sass:6:1: STS: its guard or address hangs on LDG.E in line 4"));
+  EXPECT_TRUE(import_lines(lines, launch + "answer { line: 6 taken: 1 of: 4 }"));
+  EXPECT_TRUE(import_lines(lines, launch + "answer { line: 6 taken: 1 of: 4 } answer { line: 6 sectors: 2 }"));
+  EXPECT_THAT(message_of(import_lines(lines, launch + "answer { line: 6 taken: 1 } answer { line: 6 taken: 0 }")),
+              HasSubstr("line 6 is answered twice"));
 }
 
 TEST(Diagnostics, MissingParametersAreNamed) {

@@ -47,7 +47,7 @@ AllShares exact_shares(const Launched& of, const access::CacheSpec& caches) {
     const std::array<uint32_t, 3> place{static_cast<uint32_t>(cta % grid[0]), static_cast<uint32_t>(cta / grid[0] % grid[1]),
                                         static_cast<uint32_t>(cta / grid[0] / grid[1])};
     for (uint32_t w = 0; w < of.launch.warps(); ++w) {
-      Warp warp(of.launch, place, w, 256);
+      Warp warp(of.launch, place, w, 256, 63);
       warp.extents = {1, 1, 1, kUnbounded, kUnbounded, kUnbounded, kUnbounded, kUnbounded};
       const Limits limits;
       Follower follower(of.ops, of.flow, warp, all_loops, limits);

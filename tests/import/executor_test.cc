@@ -121,6 +121,27 @@ TEST(Executor, KeepsPredicatesInRegisters) {
   EXPECT_EQ(run->predicate(2).lanes, 0x1ffU);
 }
 
+// bool, short and char in one word, then a double.
+TEST(Executor, ReadsPartsOfConstants) {
+  const auto imported = [](const std::string& condition) {
+    return import_lines(
+        "LDC.U8 R0, c[0x0][0x160] ;\nULDC.S16 UR4, c[0x0][0x162] ;\nLDC.S8 R2, c[0x0][0x164] ;\nMOV R4, 0x8 ;\n"
+        "LDC.64 R4, c[0x0][R4+0x160] ;\nMOV R1, UR4 ;\n" +
+            condition + "@P0 EXIT ;\nNOP ;\nEXIT ;\n",
+        "architecture: \"sm_80\" grid { x: 1 } block { x: 32 } parameter { value: 200 bytes: 1 }\n"
+        "parameter { value: -3 bytes: 2 } parameter { value: -2 bytes: 1 } parameter { real: 0.5 bytes: 8 }");
+  };
+  const auto holds = [&](const std::string& compared) {
+    const auto kernel = imported("ISETP.NE.AND P0, PT, " + compared + ", PT ;\n");
+    return kernel ? counts_of(kernel->kernel)["NOP"] == 1 : (ADD_FAILURE() << message_of(kernel), false);
+  };
+  EXPECT_TRUE(holds("R0, 0xc8"));
+  EXPECT_TRUE(holds("R1, -0x3"));
+  EXPECT_TRUE(holds("R2, -0x2"));
+  EXPECT_TRUE(holds("R4, RZ"));
+  EXPECT_TRUE(holds("R5, 0x3fe00000"));
+}
+
 TEST(Executor, BytesBitsAndConstants) {
   EXPECT_EQ(result_of("PRMT R10, R0, 0x5410, R1", {0x44332211, 0x88776655}), 0x66552211U);
   EXPECT_EQ(result_of("PRMT R10, R0, 0xba98, R1", {0x80ff0001, 0}), 0xffff0000U);
@@ -132,6 +153,19 @@ TEST(Executor, BytesBitsAndConstants) {
   EXPECT_EQ(result_of("IMNMX R10, R0, R1, PT", {static_cast<uint32_t>(-7), 3}), static_cast<uint32_t>(-7));
   EXPECT_EQ(result_of("IMNMX.U32 R10, R0, R1, !PT", {static_cast<uint32_t>(-7), 3}), static_cast<uint32_t>(-7));
   EXPECT_EQ(result_of("HFMA2.MMA R10, -RZ, RZ, 0, 5.9604644775390625e-08", {}), 1U);
+}
+
+// Lanes that an instruction leaves alone lose what they have in common with those that it writes; the others keep it.
+TEST(Executor, WrittenLanesStayLinear) {
+  const auto run = execute_lines(
+      "S2R R3, SR_LANEID ;\nS2R R4, SR_CTAID.X ;\nISETP.LT.AND P0, PT, R3, 0x10, PT ;\nIMAD R5, R4, 0x8, RZ ;\n"
+      "@P0 IMAD R5, R4, 0x4, R3 ;\n@P0 IADD3 R6, R5, 0x1, RZ ;\n",
+      {0, 0, 0, 0, 0, 0, 0}, 0);
+  EXPECT_EQ(run->reg(5).slope[0], 4U);
+  EXPECT_EQ(run->reg(5).varying[0], 0xffff0000U);
+  EXPECT_EQ(run->reg(6).slope[0], 4U);
+  EXPECT_EQ(run->reg(6).varying[0] & 0xffffU, 0U);
+  EXPECT_EQ(run->reg(6).lane[3], 4U);
 }
 
 // What the lanes have in CTA `cta`, from the linear function that the executor found in CTA 0.
@@ -150,8 +184,14 @@ RC_GTEST_PROP(Executor, LinearValuesHoldInOtherCtas, ()) {
                                                "SEL R{d}, R{a}, R{b}, P0",
                                                "ISETP.GT.AND P0, PT, R{a}, R{b}, PT",
                                                "IABS R{d}, R{a}",
+                                               "ISETP.LT.AND P1, PT, R1, {i}, PT",
+                                               "@P1 IADD3 R{d}, R{a}, R{b}, {i}",
+                                               "@!P1 MOV R{d}, R{a}",
+                                               "SHFL.IDX PT, R{d}, R{a}, 0x3, 0x1f",
                                                "SHF.R.S32.HI R{d}, RZ, 0x1f, R{a}"};
-  std::string text = "S2R R0, SR_CTAID.X ;\nS2R R1, SR_LANEID ;\nISETP.GT.AND P0, PT, R0, 0x3, PT ;\n";
+  std::string text =
+      "S2R R0, SR_CTAID.X ;\nS2R R1, SR_LANEID ;\nISETP.GT.AND P0, PT, R0, 0x3, PT ;\n"
+      "ISETP.LT.AND P1, PT, R1, 0x10, PT ;\n";
   const int length = *rc::gen::inRange(1, 12);
   for (int i = 0; i < length; ++i) {
     std::string line = *rc::gen::elementOf(kSteps);
@@ -170,11 +210,13 @@ RC_GTEST_PROP(Executor, LinearValuesHoldInOtherCtas, ()) {
   const auto other = execute_lines(text, registers, cta, 1000);
   for (size_t r = 0; r < 14; ++r) {
     const Word& word = first->reg(r);
-    if ((word.varies & 1) != 0 || word.limit[0] <= cta) continue;
-    for (int lane = 0; lane < kLanes; ++lane) RC_ASSERT(word.lane[lane] + word.slope[0] * cta == other->reg(r).lane[lane]);
+    if (word.limit[0] <= cta) continue;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if ((word.varying[0] >> lane & 1) == 0) RC_ASSERT(word.lane[lane] + word.slope[0] * cta == other->reg(r).lane[lane]);
+    }
   }
   const Bits& bits = first->predicate(0);
-  if ((bits.varies & 1) == 0 && bits.limit[0] > cta) RC_ASSERT(bits.lanes == other->predicate(0).lanes);
+  if (bits.limit[0] > cta) RC_ASSERT(((bits.lanes ^ other->predicate(0).lanes) & ~bits.varying[0]) == 0);
 }
 
 }  // namespace

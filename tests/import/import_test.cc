@@ -58,16 +58,15 @@ TEST(Import, GemmMultipliesAndCopiesAsTheGeneratorDoes) {
 }
 
 // Other compiled code of the same tile: 64 x 64 a warp, three stages, as many products and copies, fewer instructions around them.
-// It takes no longer than the recording, and saves no more of the time than of the instructions.
+// It takes as long as the recording to 5 %: the two CTAs of an SM meet in other phases.
 TEST(Import, GemmTakesTheTimeOfTheGenerators) {
   const configs::Gpu gpu = a100();
   const auto imported = import_files("gemm_sm_80.sass", "gemm.textproto", {}, workloads::caches_of(gpu));
   ASSERT_TRUE(imported);
   const traces::Kernel recorded = generated(kGemm);
   const double time = time_of(imported->kernel, a100()) / time_of(recorded, a100());
-  const auto issued = [](const traces::Kernel& kernel) { return static_cast<double>(traces::issued_instructions(kernel)); };
-  EXPECT_LE(time, 1);
-  EXPECT_GE(time, issued(imported->kernel) / issued(recorded));
+  EXPECT_LT(traces::issued_instructions(imported->kernel), traces::issued_instructions(recorded));
+  EXPECT_NEAR(time, 1, 0.05);
 }
 
 TEST(Import, TriadTakesTheTimeOfTheGenerators) {
@@ -114,7 +113,8 @@ TEST(Import, TenTimesTheTripsCostNoMore) {
 
 TEST(Import, ManyCtasCostNoMore) {
   const auto imported = import_files("configs/kernels/elementwise_sm_80.sass", "configs/kernels/scale_add.textproto",
-                                     {"grid.x=1000000", "parameter.n.value=256000000", "array.x.bytes=4096000000"});
+                                     {"grid.x=1000000", "parameter.n.value=256000000", "array.x.bytes=4096000000",
+                                      "array.y.bytes=4096000000", "array.out.bytes=4096000000"});
   ASSERT_TRUE(imported) << imported.error().text();
   EXPECT_EQ(imported->report.followed_ctas, 1U);
   EXPECT_EQ(imported->kernel.ctas(), 1'000'000U);

@@ -6,6 +6,7 @@
 #include "support.h"
 #include "traces/import/encoding.h"
 #include "traces/import/flow.h"
+#include "traces/import/listed_sections.h"
 #include "traces/trace_file.h"
 
 namespace warpfold::sass {
@@ -25,9 +26,10 @@ TEST(Listing, BothDisassemblersGiveFunctionsWithTheirHeaders) {
   ASSERT_EQ(cuobjdump.functions.size(), 2U);
   EXPECT_EQ(cuobjdump.functions[0].name, "row_sums");
   EXPECT_EQ(cuobjdump.functions[1].name, "scale_add");
-  EXPECT_EQ(architecture_of("\tcode for sm_90a\n"), "sm_90");
-  EXPECT_EQ(architecture_of(".headerflags\t@\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM80)\""), "sm_80");
-  EXPECT_EQ(architecture_of("nothing"), "");
+  EXPECT_EQ(architectures_of("\tcode for sm_90a\n"), std::vector<std::string>{"sm_90"});
+  EXPECT_EQ(architectures_of(".headerflags\t@\"EF_CUDA_SM80 EF_CUDA_VIRTUAL_SM(EF_CUDA_SM80)\""),
+            std::vector<std::string>{"sm_80"});
+  EXPECT_TRUE(architectures_of("nothing").empty());
 }
 
 // What cuobjdump -sass -res-usage and nvdisasm print of the same kernel: on sm_90 with the system's 1024 bytes.
@@ -94,7 +96,8 @@ TEST(Listing, ControlCodesComeFromTheEncoding) {
   EXPECT_EQ(isa::format_control(decode_control(0x004fd40000010000)), "[B--2---:R-:W-:Y:S10]");
   EXPECT_EQ(isa::format_control(decode_control(0x000fe40000000f00)), "[B------:R-:W-:-:S02]");
   EXPECT_EQ(isa::format_control(decode_control(0x000fca00000f1409)), "[B------:R-:W-:Y:S05]");
-  for (const ListedInstruction& listed : read("gemm_sm_80.sass").functions[0].code) EXPECT_TRUE(listed.has_control);
+  const Listing gemm = read("gemm_sm_80.sass");
+  for (const ListedInstruction& listed : gemm.functions[0].code) EXPECT_TRUE(listed.has_control);
 }
 
 TEST(Listing, OffsetsAndLabelsNameTheSamePlaces) {

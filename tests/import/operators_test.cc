@@ -46,7 +46,7 @@ struct Formula {
   uint64_t words_a_row = 0;
   uint64_t parts = 0;
   uint64_t eighths = 0;
-  uint64_t sectors_a_row = 0;  // beside the matrix's accesses: the target's logit, by each of 32 warps
+  uint64_t sectors_a_row = 0;  // beside the matrix's accesses: the target's logit, by one warp or by each of 32
 };
 
 void PrintTo(const Formula& formula, std::ostream* out) { *out << formula.name; }
@@ -104,8 +104,8 @@ constexpr Formula kFormulas[] = {
     {"softmax_three_pass_fp32", 4, 2, 4},
     {"softmax_backward", 2, 3, 3},
     {"softmax_backward_fp32", 4, 3, 3},
-    {"cross_entropy", 2, 1, 1, 0, 4},
-    {"cross_entropy_fp32", 4, 1, 1, 0, 4},
+    {"cross_entropy", 2, 1, 1, 0, 4, 0, 0, 1},
+    {"cross_entropy_fp32", 4, 1, 1, 0, 4, 0, 0, 1},
     {"cross_entropy_in_place", 2, 1, 3, 0, 3, 0, 0, 32},
     {"cross_entropy_in_place_fp32", 4, 1, 3, 0, 3, 0, 0, 32},
     {"cross_entropy_backward", 2, 2, 2, 0, 4},

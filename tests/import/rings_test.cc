@@ -62,6 +62,28 @@ TEST(Rings, StagesAreOneBodyWhateverTheLoopsTripsAre) {
   }
 }
 
+// CUDA 13 aligns CUtensorMap to 128 bytes: the first map at 0x280 of constant bank 0, the parameter behind it at 0x300. CUDA 12 has
+// them at 0x240 and 0x2c0.
+TEST(Rings, TensorMapsLieWhereTheCodeLooksForThem) {
+  const auto imported = [](const std::string& offset, const std::string& behind) {
+    return import_lines("ULDC.64 UR8, c[0x0][0x198] ;\nUIADD3 UR8, UP0, UR8, " + offset +
+                            ", URZ ;\nUIADD3.X UR9, URZ, UR9, URZ, UP0, !UPT ;\nUMOV UR12, 0x800 ;\nUMOV UR13, URZ ;\n"
+                            "UMOV UR14, URZ ;\nUTMASTG.2D [UR12], [UR8] ;\nUTMACMDFLUSH ;\nISETP.NE.AND P0, PT, RZ, c[0x0][" +
+                            behind + "], PT ;\n@P0 EXIT ;\nNOP ;\nEXIT ;\n",
+                        "architecture: \"sm_90\" grid { x: 1 } block { x: 32 } shared_memory_bytes: 4096\n"
+                        "array { name: \"x\" bytes: 4096 } parameter { tensor_map { array: \"x\" element_bytes: 1 extent: 64\n"
+                        "extent: 64 box: 64 box: 1 } } parameter { value: 5 }");
+  };
+  const auto before = imported("0x30", "0x2c0");
+  ASSERT_TRUE(before) << message_of(before);
+  EXPECT_TRUE(before->report.assumed.empty());
+  const auto now = imported("0x70", "0x300");
+  ASSERT_TRUE(now) << message_of(now);
+  EXPECT_FALSE(counts_of(now->kernel).contains("NOP"));
+  ASSERT_EQ(now->report.assumed.size(), 1U);
+  EXPECT_NE(now->report.assumed.front().find("multiples of 128 bytes"), std::string::npos);
+}
+
 TEST(Rings, BoxesOfTensorMapsAreWhatArraysAreAskedFor) {
   const auto imported = import_gemm();
   ASSERT_TRUE(imported);
@@ -181,8 +203,8 @@ TEST(Rings, MbarriersThatAreNotPassedInTurnAreRingsOfTheirOwn) {
   EXPECT_EQ(imported->kernel.rings, (std::vector<traces::Ring>{{"ring0", 1, 2, false}, {"ring1", 1, 2, false}}));
 }
 
-// As CUTLASS releases a stage: one lane of a warpgroup arrives.
-TEST(Rings, WarpsOfAWarpgroupArriveTogether) {
+// As CUTLASS releases a stage: one lane of a warpgroup arrives. Its warps multiply together as three roles.
+TEST(Rings, OneThreadOfAWarpgroupArrives) {
   const std::string launch = "architecture: \"sm_90\" grid { x: 4 } block { x: 128 } shared_memory_bytes: 4096\n";
   const std::string one = "UMOV UR4, 0x400 ;\nUMOV UR6, 0x1ffffe ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\n";
   const std::string product =
@@ -192,17 +214,45 @@ TEST(Rings, WarpsOfAWarpgroupArriveTogether) {
   const auto imported = import_lines(one + product + arrives + kWaits + "EXIT ;\n", launch);
   ASSERT_TRUE(imported) << imported.error().text();
   const traces::Kernel& kernel = imported->kernel;
-  EXPECT_EQ(kernel.roles.size(), 1U);
-  EXPECT_EQ(kernel.rings, (std::vector<traces::Ring>{{"ring0", 1, 4, false}}));
-  EXPECT_EQ(issued(kernel, kernel.roles[0].body, "SYNCS.ARRIVE.TRANS64.A1T0"), 1U);  // of each warp
+  ASSERT_EQ(kernel.roles.size(), 3U);
+  EXPECT_EQ(kernel.roles[1].name, "warp1");
+  EXPECT_EQ(kernel.rings, (std::vector<traces::Ring>{{"ring0", 1, 1, false}}));
   EXPECT_FALSE(simulated({&kernel}, configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value()).deadlocked);
-  // Other ways are ways of their own.
+  // Threads may go another way between products, but not past one.
   const std::string apart = "@P2 BRA `(.L_1) ;\nNOP ;\n.L_1:\n";
-  EXPECT_THAT(message_of(import_lines(one + product + apart + kWaits + "EXIT ;\n", launch)),
-              HasSubstr("wgmma needs a role of four warps"));
-  const std::string barrier = "@!P2 BAR.ARV 0x1, 0x80 ;\n";
-  EXPECT_THAT(message_of(import_lines(one + product + barrier + kWaits + "EXIT ;\n", launch)),
-              HasSubstr("wgmma needs a role of four warps"));
+  EXPECT_TRUE(import_lines(one + product + apart + arrives + kWaits + "EXIT ;\n", launch));
+  const std::string past = "@P2 BRA `(.L_1) ;\nHGMMA.64x8x16.F32.BF16 R24, gdesc[UR8], R24, gsb0 ;\n.L_1:\n";
+  EXPECT_THAT(
+      message_of(import_lines(one + product + past + arrives + kWaits + "EXIT ;\n", launch)),
+      HasSubstr("role warp1: the four warps of a warpgroup issue the same wgmma instructions in the same order; warp 1 issues "
+                "others than warp 0, of role warp0"));
+}
+
+// Thread 0 arrives for the bytes that it expects, all lanes of the other warp for themselves.
+TEST(Rings, WarpsArriveWithDifferentNumbersOfLanes) {
+  const auto mixed = [](const std::string& count) {
+    return "UMOV UR4, 0x400 ;\nUMOV UR6, " + count +
+           " ;\nSYNCS.EXCH.64 URZ, [UR4], UR6 ;\nS2R R0, SR_TID.X ;\nISETP.GT.AND P2, PT, R0, 0x0, PT ;\n"
+           "ISETP.LT.AND P2, PT, R0, 0x20, P2 ;\n@!P2 SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR4], RZ ;\n" +
+           kWaits + "EXIT ;\n";
+  };
+  const auto imported = import_lines(mixed("0x1fffbe"), kLaunch);  // 33
+  ASSERT_TRUE(imported) << imported.error().text();
+  EXPECT_EQ(imported->kernel.rings, (std::vector<traces::Ring>{{"ring0", 1, 2, false}}));
+  EXPECT_THAT(message_of(import_lines(mixed("0x1fffbc"), kLaunch)),
+              HasSubstr("with different numbers of lanes, which together are not the 34 arrivals of a phase"));
+}
+
+TEST(Rings, WarpgroupsOfTheSameCodeAreRolesOfTheirOwn) {
+  const auto imported = import_lines(
+      "WARPGROUP.ARRIVE ;\nHGMMA.64x8x16.F32.BF16 R24, gdesc[UR8], R24, gsb0 ;\nWARPGROUP.DEPBAR.LE gsb0, 0x0 ;\nEXIT ;\n",
+      "architecture: \"sm_90\" grid { x: 4 } block { x: 384 } shared_memory_bytes: 4096\n");
+  ASSERT_TRUE(imported) << imported.error().text();
+  const std::vector<traces::Role>& roles = imported->kernel.roles;
+  ASSERT_EQ(roles.size(), 3U);
+  EXPECT_EQ(roles[0].name, "warps0-3");
+  EXPECT_EQ(roles[2].name, "warps8-11");
+  EXPECT_FALSE(simulated({&imported->kernel}, configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")).value()).deadlocked);
 }
 
 TEST(Rings, WhatIsNotExpressedIsNamedWithItsLine) {

@@ -66,6 +66,29 @@ TEST(ImportedStreams, WhatIsLoadedTwiceHitsInL1) {
   EXPECT_EQ(imported->report.arrays.at(0).dram, 2 * kMib);
 }
 
+// Half a warp loads y[x[i]] into the registers of the address, which the other half keeps.
+const std::string kHalfGathers =
+    "  S2R R0, SR_TID.X ;\n  S2R R1, SR_CTAID.X ;\n  MOV R5, 0x4 ;\n  IMAD R6, R1, 0x20, R0 ;\n"
+    "  IMAD.WIDE R2, R6, R5, c[0x0][0x160] ;\n  ISETP.GE.AND P0, PT, R0, 0x10, PT ;\n  @P0 BRA `(.L_2) ;\n  MOV R7, RZ ;\n"
+    ".L_1:\n  LDG.E R4, [R2.64] ;\n  IADD3 R2, P1, R2, 0x40, RZ ;\n  IADD3.X R3, RZ, R3, RZ, P1, !PT ;\n"
+    "  IMAD.WIDE R4, R4, R5, c[0x0][0x168] ;\n  LDG.E R4, [R4.64] ;\n  MOV R5, 0x4 ;\n  IADD3 R7, R7, 0x1, RZ ;\n"
+    "  ISETP.LT.AND P2, PT, R7, 0x40, PT ;\n  @P2 BRA `(.L_1) ;\n.L_2:\n  EXIT ;\n";
+
+TEST(ImportedStreams, HalfAWarpsGatherIsOfItsArray) {
+  const auto imported =
+      import_lines(kHalfGathers,
+                   "architecture: \"sm_80\" grid { x: 4096 } block { x: 32 } array { name: \"x\" bytes: 1048576 }\n"
+                   "array { name: \"y\" bytes: 4194304 } parameter { array: \"x\" } parameter { array: \"y\" }\n"
+                   "answer { line: 15 sectors: 16 }");
+  ASSERT_TRUE(imported) << imported.error().text();
+  const std::vector<ArrayReport>& arrays = imported->report.arrays;
+  EXPECT_EQ(arrays.at(0).requested, 4096U * 64 * 64);
+  EXPECT_EQ(arrays.at(1).requested, 4096U * 64 * 16 * 32);
+  EXPECT_TRUE(arrays.at(0).linear);
+  EXPECT_EQ(imported->report.followed_ctas, 1U);
+  EXPECT_LT(imported->report.executed, 500U);  // of 576 that the warp issues
+}
+
 // sm_70 writes a register pair as [R2]. Arrays whose low words are the same are not the same lines.
 TEST(ImportedStreams, ExtendedAddressesArePairsAlsoWithoutSayingSo) {
   const std::string lines = kAddress +

@@ -22,10 +22,10 @@ Expected<Imported> import_files(const std::string& listing, const std::string& l
   return import_listing(listing, read_file(data_file(listing)).value(), *description, places, caches);
 }
 
-Expected<Imported> import_lines(const std::string& lines, const std::string& launch) {
+Expected<Imported> import_lines(const std::string& lines, const std::string& launch, const ImportOptions& options) {
   configs::KernelLaunch description;
   if (auto parsed = configs::parse_text("launch.textproto", launch, description); !parsed) return std::unexpected(parsed.error());
-  return import_listing("kernel.sass", ".text.kernel:\n" + lines, description, {});
+  return import_listing("kernel.sass", ".text.kernel:\n" + lines, description, {}, {}, {}, options);
 }
 
 std::string message_of(const Expected<Imported>& imported) { return imported ? "no failure" : imported.error().text(); }
@@ -88,13 +88,13 @@ std::unique_ptr<Executed> execute_lines(const std::string& lines, const std::vec
   executed->ops = decode(executed->listing, executed->listing.functions.front(), architecture).value();
   executed->launch.grid = {ctas, 1, 1};
   executed->launch.block = {32, 1, 1};
-  executed->warp.emplace_back(executed->launch, std::array<uint32_t, 3>{cta, 0, 0}, 0, 64);
+  executed->warp.emplace_back(executed->launch, std::array<uint32_t, 3>{cta, 0, 0}, 0, 64, 63);
   Warp& warp = executed->warp.front();
   warp.extents = {ctas - cta, 1, 1, 1, 1, 1, 1, 1};
   for (size_t i = 0; i < registers.size(); ++i) warp.state.registers[i] = Word::of(registers[i]);
   for (const Op& op : executed->ops) {
     if (op.execute == nullptr) throw std::runtime_error("not executed: " + op.instruction->mnemonic);
-    op.execute(warp, op, kAllLanes);
+    op.execute(warp, op, warp.guard_bits(op).lanes);
   }
   return executed;
 }

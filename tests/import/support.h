@@ -20,7 +20,7 @@ Expected<Imported> import_files(const std::string& listing, const std::string& l
                                 const std::vector<std::string>& settings = {}, const access::CachesFor& caches = {});
 
 // A function of these lines, launched with `launch` in text form.
-Expected<Imported> import_lines(const std::string& lines, const std::string& launch);
+Expected<Imported> import_lines(const std::string& lines, const std::string& launch, const ImportOptions& options = {});
 // The message of what must fail.
 std::string message_of(const Expected<Imported>& imported);
 
@@ -38,7 +38,8 @@ configs::Gpu a100();
 // The workload in text form, "ampere_gemm { m: 4096 n: 4096 k: 4096 }", for the A100.
 traces::Kernel generated(const std::string& workload);
 
-// Executes the lines, in which the lanes of R0 have `r0`, R1 `r1`, R2 `r2`, one after the other in one warp of CTA `cta`.
+// Executes the lines, in which the lanes of R0 have `r0`, R1 `r1`, R2 `r2`, one after the other in one warp of CTA `cta`,
+// each in the lanes of its guard.
 struct Executed {
   std::vector<Op> ops;
   Listing listing;

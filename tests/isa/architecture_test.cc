@@ -22,8 +22,8 @@ std::string parse_error(const std::string& text) {
 }  // namespace
 
 TEST(Architecture, KnownTablesLoad) {
-  EXPECT_THAT(Architecture::known(),
-              ElementsAre("sm_70", "sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_103", "sm_120"));
+  EXPECT_THAT(Architecture::known(), ElementsAre("sm_70", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100", "sm_103",
+                                                 "sm_110", "sm_120", "sm_121"));
   for (const std::string& name : Architecture::known()) EXPECT_EQ(Architecture::find(name).value()->name(), name);
 }
 
@@ -32,14 +32,57 @@ TEST(Architecture, UnknownNameListsOrSuggests) {
   EXPECT_THAT(Architecture::find("gfx90a").error().message, HasSubstr("sm_80"));
 }
 
-TEST(Architecture, LongestDottedPrefixNames) {
+TEST(Architecture, RowWithTheMostModifiersNames) {
   const Architecture& hopper = *Architecture::find("sm_90").value();
   EXPECT_EQ(row(hopper, "IMAD.WIDE.U32").name, "IMAD.WIDE");
   EXPECT_EQ(row(hopper, "IMAD.MOV.U32").name, "IMAD");
   EXPECT_EQ(row(hopper, "MUFU.SIN").name, "MUFU.SIN");
   EXPECT_EQ(row(hopper, "MUFU.RCP").name, "MUFU");
   EXPECT_EQ(row(hopper, "HMMA.16816.F32.BF16").name, "HMMA.16816.F32");
-  EXPECT_THAT(hopper.resolve("IMADD.WIDE").error().message, HasSubstr("did you mean \"IMAD\"?"));
+  EXPECT_THAT(hopper.resolve("FFMAD.WIDE").error().message, HasSubstr("did you mean \"FFMA\"?"));
+}
+
+TEST(Architecture, ModifiersCountWhereverTheyStand) {
+  const Architecture& small = *Architecture::find("sm_86").value();
+  EXPECT_EQ(row(small, "F2I.U32.TRUNC.NTZ").name, "F2I");
+  EXPECT_EQ(row(small, "F2I.U32.F64.TRUNC").name, "F2I.F64");
+  EXPECT_EQ(row(small, "F2I.U64.F64.TRUNC").name, "F2I.U64.F64");
+  EXPECT_EQ(row(small, "F2I.F64").issue_interval, 64);
+  EXPECT_EQ(row(*Architecture::find("sm_80").value(), "F2I.F64").issue_interval, 8);
+}
+
+// Cycles of one product a sub-core, of 16 x 8 x 16 FP16 products in `half`, from peak rates: TF32 half of FP16, INT8 twice, INT4
+// four times, binary sixteen times (NVIDIA A100 whitepaper).
+TEST(Architecture, ShapesAndTypesOfProductsHaveRatesOfTheirOwn) {
+  const Architecture& ampere = *Architecture::find("sm_80").value();
+  const std::vector<std::pair<std::string, int>> cycles{{"HMMA.16816.F32", 8},       {"HMMA.16816.F32.BF16", 8},
+                                                        {"HMMA.1688.F32", 4},        {"HMMA.1688.F32.TF32", 8},
+                                                        {"HMMA.1684.F32.TF32", 4},   {"HMMA.SP.16832.F32", 8},
+                                                        {"IMMA.16832.S8.S8", 8},     {"IMMA.16816.U8.S8.SAT", 4},
+                                                        {"IMMA.8816.S8.S8", 2},      {"IMMA.16864.S4.S4", 8},
+                                                        {"IMMA.16832.S4.S4", 4},     {"IMMA.8832.U4.U4", 2},
+                                                        {"BMMA.168256.XOR.POPC", 8}, {"DMMA.884", 16}};
+  for (const auto& [mnemonic, expected] : cycles) EXPECT_EQ(row(ampere, mnemonic).issue_interval, expected) << mnemonic;
+  EXPECT_EQ(row(*Architecture::find("sm_86").value(), "HMMA.1688.F32.TF32").issue_interval, 16);
+  EXPECT_EQ(row(*Architecture::find("sm_75").value(), "IMMA.8816.S8.S8").issue_interval, 4);
+  EXPECT_EQ(row(*Architecture::find("sm_120").value(), "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X").issue_interval, 16);
+  EXPECT_EQ(row(*Architecture::find("sm_70").value(), "HMMA.884.F32.F32.STEP3").issue_interval, 2);
+}
+
+TEST(Architecture, ShapesAndTypesWithoutARowAreUnknown) {
+  const std::vector<std::pair<std::string, std::string>> unknown{{"sm_80", "HMMA"},
+                                                                 {"sm_80", "HMMA.884.F32.F32.STEP0"},
+                                                                 {"sm_80", "HMMA.16816.F32.E4M3"},
+                                                                 {"sm_75", "HMMA.1688.F32.TF32"},
+                                                                 {"sm_80", "IMMA.16832.S4.S8"},
+                                                                 {"sm_90", "IMMA.16864.S4.S4"},
+                                                                 {"sm_100", "LDTM.16dp128bit.x2.PACK"},
+                                                                 {"sm_89", "QMMA.SF.16832.F32.E4M3.E4M3.E8"}};
+  for (const auto& [name, mnemonic] : unknown) EXPECT_FALSE(Architecture::find(name).value()->resolve(mnemonic)) << mnemonic;
+  EXPECT_EQ(Architecture::find("sm_70").value()->resolve("HMMA.16816.F32").error().message,
+            "\"HMMA.16816.F32\": what HMMA costs hangs on its shape and type, and the table of sm_70 has no such one; it has "
+            "HMMA.884.F32, "
+            "HMMA.884.F16");
 }
 
 // Interval of the input latch by chip: hardware_facts' measured pipe occupancy.
@@ -115,6 +158,19 @@ TEST(ArchitectureBase, AbsentOpcodesAreUnknown) {
   EXPECT_EQ(row(*Architecture::find("sm_103").value(), "MUFU.EX2").issue_interval, 4);
 }
 
+// IADD's row says that it is as IADD3; each chip has its own.
+TEST(ArchitectureBase, RowsTakeWhatTheirKinHas) {
+  for (const std::string& name : Architecture::known()) {
+    const Architecture& architecture = *Architecture::find(name).value();
+    EXPECT_EQ(row(architecture, "FADD32I").pipe, row(architecture, "FADD").pipe) << name;
+    EXPECT_EQ(row(architecture, "IADD").issue_interval, row(architecture, "IADD3").issue_interval) << name;
+    EXPECT_EQ(row(architecture, "FCHK").result_cycles, row(architecture, "MUFU").result_cycles) << name;
+  }
+  const Architecture& blackwell = *Architecture::find("sm_100").value();
+  EXPECT_EQ(row(blackwell, "IADD.64").destination_registers, std::vector<uint8_t>{2});
+  EXPECT_EQ(row(blackwell, "OMMA.SF.SP.168128.F32").latency_class, row(blackwell, "HMMA.16816.F32").latency_class);
+}
+
 TEST(ArchitectureBase, LatenciesAreReplacedByConsumer) {
   const Architecture& blackwell = *Architecture::find("sm_100").value();
   EXPECT_EQ(blackwell.register_latency(row(blackwell, "LOP3"), row(blackwell, "MUFU")), 4);
@@ -147,6 +203,10 @@ TEST(ArchitectureBase, Mistakes) {
   EXPECT_THAT(parse_error("architecture: \"mine\" base: \"sm_90\" absent: \"HGMA\""),
               HasSubstr("absent: the base has no opcode \"HGMA\"; did you mean"));
   EXPECT_THAT(parse_error("architecture: \"mine\" absent: \"MOV\""), HasSubstr("only a table with a base"));
+  const std::string mine = "architecture: \"mine\" base: \"sm_90\" ";
+  EXPECT_EQ(parse_error(mine + "opcode { name: \"A\" kin: \"B\" }"), "mine.textproto: opcode A: kin: no opcode \"B\"");
+  EXPECT_THAT(parse_error(mine + "opcode { name: \"A\" kin: \"B\" } opcode { name: \"B\" kin: \"A\" }"),
+              HasSubstr("kin: rows form a cycle"));
   EXPECT_THAT(parse_error("architecture: \"mine\" base: \"sm_90\" opcode { issue_interval_cycles: 1 }"), HasSubstr("has no name"));
 }
 

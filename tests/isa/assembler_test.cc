@@ -135,11 +135,11 @@ TEST(Assembler, RegistersOfADescriptorAddress) {
 }
 
 TEST(AssemblerDiagnostics, PointAtTheToken) {
-  const Diagnostic opcode = error_of("[B------:R-:W-:-:S01] LOP4.LUT R1, R2, R3");
+  const Diagnostic opcode = error_of("[B------:R-:W-:-:S01] PRMTT.LUT R1, R2, R3");
   EXPECT_EQ(opcode.file, "test.wfs");
   EXPECT_EQ(opcode.line, 7);
   EXPECT_EQ(opcode.column, 23);
-  EXPECT_THAT(opcode.message, HasSubstr("did you mean \"LOP3\"?"));
+  EXPECT_THAT(opcode.message, HasSubstr("did you mean \"PRMT\"?"));
 
   const Diagnostic number = error_of("MOV R1, R255");
   EXPECT_EQ(number.column, 9);

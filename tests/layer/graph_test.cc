@@ -111,6 +111,37 @@ TEST(Graph, CausalAttentionHasHalfTheOperations) {
   EXPECT_EQ(operator_called(build_layer(llama(), {}), "attention").flops, all / 2);
 }
 
+// Keys and values of earlier tokens are read by attention alone.
+TEST(Graph, PastTokensAreReadByAttentionAlone) {
+  for (const bool stacked : {false, true}) {
+    configs::TransformerModel model = llama();
+    model.set_sequence(1);
+    const Parts forward{.backward = false, .update = false, .stacked = stacked};
+    const Graph alone = build_layer(model, forward);
+    constexpr uint64_t kPast = 1000;
+    model.set_past(kPast);
+    const Graph behind = build_layer(model, forward);
+    ASSERT_EQ(alone.operators.size(), behind.operators.size());
+    for (size_t o = 0; o < alone.operators.size(); ++o) {
+      const Operator& one = alone.operators[o];
+      const Operator& other = behind.operators[o];
+      if (one.work == Work::kAttention) {
+        EXPECT_EQ(behind.words(other.inputs) - alone.words(one.inputs),
+                  2 * model.batch() * kPast * model.kv_heads() * model.head_dim());
+        EXPECT_EQ(other.flops - one.flops, 4 * model.batch() * kPast * model.heads() * model.head_dim());
+      } else {
+        EXPECT_EQ(one.flops, other.flops) << one.name;
+        EXPECT_EQ(behind.words(other.inputs), alone.words(one.inputs)) << one.name;
+        EXPECT_EQ(behind.words(other.outputs), alone.words(one.outputs)) << one.name;
+      }
+    }
+    // The new token's keys are written into the cache: attention runs behind their producer.
+    const Operator& attention = operator_called(behind, "attention");
+    EXPECT_FALSE(behind.producers(attention.inputs[1]).empty());
+    EXPECT_FALSE(behind.producers(attention.inputs[2]).empty());
+  }
+}
+
 // A step reads and writes FP32 for every weight of the layer.
 TEST(Graph, AdamReadsFourArraysAndWritesThree) {
   configs::TransformerModel model = llama();

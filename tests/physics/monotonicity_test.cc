@@ -23,7 +23,7 @@
 namespace warpfold::test {
 namespace {
 
-constexpr double kAnomaly = 0.02;
+constexpr double kAnomaly = 0.025;
 constexpr double kRoomAnomaly = 0.11;
 
 std::vector<std::string> gpu_files() {

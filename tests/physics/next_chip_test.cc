@@ -50,12 +50,12 @@ TEST(NextChip, RandomNumbersBesideAGemmGainFromIntegerPipesAndIssueSlotsTogether
   EXPECT_GT(all, integers + 0.01);
 }
 
-// Products at twice the rate take all of shared memory while they run, but for a wavefront between two.
-TEST(NextChip, TensorThroughputTakesNothingFromRandomNumbers) {
+// Products at twice the rate take all of shared memory while they run, but for a wavefront between two: 1.1 % are lost (D113).
+TEST(NextChip, TensorThroughputTakesLittleFromRandomNumbers) {
   const std::string pair = "qkv_philox_b200.textproto";
   const std::string size = "seq=4096";
   const double products = gain(pair, size, kTensor);
-  EXPECT_GT(products, 0.995);
+  EXPECT_GT(products, 0.985);
   EXPECT_GT(gain(pair, size, {"gpu.sm.tensor.scale=2", "gpu.sm.shared_memory.scale=2"}), products);
 }
 
@@ -86,7 +86,7 @@ TEST(NextChip, RandomNumbersAreHiddenBesideGemmsAndFusedWhereTheyOutlastThem) {
     settings.push_back("policy.kind=" + policy);
     return static_cast<double>(simulate(kScenarios + "block_b200.textproto", settings).total_cycles());
   };
-  const Settings balanced{"seq=2048", "embedding=2048"};
+  const Settings balanced{"seq=4096", "embedding=3072"};
   EXPECT_LT(cycles(balanced, "CONCURRENT"), 0.97 * cycles(balanced, "FUSED"));
   EXPECT_LT(cycles(balanced, "FUSED"), 0.97 * cycles(balanced, "SEQUENTIAL"));
   const Settings long_sequence{"seq=8192", "embedding=1024", "bits=8"};

@@ -76,8 +76,10 @@ class Waves {
 // CTAs of other rows and columns read another share from DRAM; nothing else differs between two CTAs of a kernel.
 constexpr double kSameWork = 0.001;
 // Two CTAs of an SM do not end in the same cycle: the next wave's first CTA starts while this one's last is in its epilogue. That
-// is a part of an epilogue in a CTA of 32 k-blocks (Hopper) or of 64 (A100).
+// is a part of an epilogue in a CTA of 32 k-blocks. On an A100 the issue slot goes to one of the two behind every gap (decision
+// 40): they end apart by much of a CTA, and one's epilogue lies beside the other's products.
 constexpr double kPairsEndApart = 0.03;
+constexpr double kPairsOfOneFirstEndApart = 0.12;
 
 TEST(WaveQuantisation, OneCtaAnSmTakesAsLongAsItsWavesTogether) {
   const Waves waves(hopper("H100, 128 x 256", 1, 256, {"persistent=false"}));
@@ -98,7 +100,8 @@ TEST(WaveQuantisation, AFewCtasLeftHaveL2ForThemselves) {
 }
 
 // What is left of the last wave has the SM for itself, one CTA instead of two.
-void expect_pairs(const Waves& waves, const Grid& one_each, const Grid& two_each, const std::vector<Grid>& grids) {
+void expect_pairs(const Waves& waves, double end_apart, const Grid& one_each, const Grid& two_each,
+                  const std::vector<Grid>& grids) {
   const double alone = waves.cycles(one_each);
   const double pair = waves.cycles(two_each);
   EXPECT_GT(pair, 1.5 * alone);  // both are bound by something that the two share
@@ -108,7 +111,7 @@ void expect_pairs(const Waves& waves, const Grid& one_each, const Grid& two_each
     const auto staircase = [&](uint64_t steps) {
       return static_cast<double>(steps / 2) * pair + static_cast<double>(steps % 2) * alone;
     };
-    waves.expect(grid, staircase(ctas), ctas <= 2 ? kSameWork : kPairsEndApart, (1 - kPairsEndApart) * staircase(ctas - 1));
+    waves.expect(grid, staircase(ctas), ctas <= 2 ? kSameWork : end_apart, (1 - end_apart) * staircase(ctas - 1));
   }
 }
 
@@ -116,13 +119,13 @@ TEST(WaveQuantisation, TwoCtasAnSmTakeWavesOfPairs) {
   // Half of the registers, and (233472 - 2 x 1024) / 2 bytes of shared memory.
   const Waves waves(
       hopper("H100, 128 x 128", 2, 128, {"persistent=false", "registers_per_thread=80", "shared_memory_limit_bytes=115712"}));
-  expect_pairs(waves, {11, 12}, {12, 22},
+  expect_pairs(waves, kPairsEndApart, {11, 12}, {12, 22},
                {{10, 13}, {11, 12}, {7, 19}, {12, 22}, {5, 53}, {14, 19}, {18, 22}, {19, 21}, {22, 24}, {23, 23}});
 }
 
 TEST(WaveQuantisation, OnTheA100Too) {
   const Waves waves({"A100, 128 x 128", "wave_a100.textproto", "kernel.gemm.ampere_gemm.", 108, 2, 128, {}});
-  expect_pairs(waves, {9, 12}, {12, 18},
+  expect_pairs(waves, kPairsOfOneFirstEndApart, {9, 12}, {12, 18},
                {{6, 9}, {9, 12}, {10, 11}, {12, 18}, {7, 31}, {14, 16}, {18, 18}, {13, 25}, {18, 24}, {19, 23}});
 }
 

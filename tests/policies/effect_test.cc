@@ -75,10 +75,11 @@ TEST(Effect, ASliceGrowsToTheWholeSmWhenTheOthersHaveEnded) {
   EXPECT_LT(bench.run(configs::SLICED).total_cycles(), alone * 11 / 10);
 }
 
-// A chain of dependent instructions is as fast as each of them gets its turn. On SMs of its own it always does.
+// A chain of dependent instructions is as fast as each of them gets its turn. Beside older CTAs it waits for that, on SMs of its
+// own it never does.
 TEST(Effect, PartitionsKeepAChainFromWaitingForItsTurn) {
   Bench bench(2);
-  bench.add(make("chain", 2, 4, chain(400), kEighth), "stream: 0").add(make("hog", 14, 4, alu_work(40), kEighth), "stream: 1");
+  bench.add(make("hog", 14, 4, alu_work(40), kEighth), "stream: 0").add(make("chain", 2, 4, chain(400), kEighth), "stream: 1");
   const configs::Result concurrent = bench.run(configs::CONCURRENT);
   bench.policy("sm_share { kernel: \"chain\" sms: 1 } sm_share { kernel: \"hog\" percent: 50 }");
   const configs::Result partition = bench.run(configs::SM_PARTITION);
@@ -121,12 +122,13 @@ TEST(Effect, PriorityLetsALateShortKernelFinishFirst) {
   EXPECT_LT(kernel(priority, "short").end_cycle(), kernel(priority, "long").end_cycle() / 4);
 }
 
-// With instructions by priority nobody beside it slows a kernel down; with placement alone, as on hardware, its turn comes like
-// anybody's.
+// No other kernel slows down one whose instructions have priority. Placement by priority alone, as on hardware, leaves the issue
+// slot to older CTAs.
 TEST(Effect, PriorityOfInstructionsKeepsAKernelAtItsOwnPace) {
   Bench bench;
-  bench.add(make("chain", 1, 4, chain(200), kEighth), "stream: 0 priority: 1");
-  bench.add(make("hog", 7, 4, alu_work(100), kEighth), "stream: 1");
+  bench.add(make("hog", 6, 4, alu_work(100), kEighth), "stream: 0");
+  bench.add(make("first", 1, 4, alu_work(1), kEighth), "stream: 1 priority: 1");
+  bench.add(make("chain", 1, 4, chain(200), kEighth), "stream: 1 priority: 1");
   EXPECT_LT(kernel(bench.run(configs::PRIORITY), "chain").slowdown_vs_solo(), 1.3);
   bench.policy("by_priority { issue: false }");
   const configs::Result placed = bench.run(configs::PRIORITY);

@@ -70,6 +70,17 @@ TEST(Findings, SayInPlainWordsWhatBindsAndWhoTookWhat) {
                   "The run is limited by g 1 us longer."));
 }
 
+TEST(Findings, SharesAreOfTheTimeInWhichBothWereOnAnSm) {
+  configs::Result result = pair();
+  configs::Company& company = *result.mutable_kernels(0)->add_beside();
+  company.set_kernel("r");
+  company.set_warp_cycles(100);
+  EXPECT_THAT(
+      texts(findings(result, 10)),
+      testing::Contains("While both were on an SM, the random numbers took 70.0 % of the GEMM's warp time, mostly issue slots "
+                        "(80 % of it)."));
+}
+
 TEST(Findings, KeepTheftAndLossWhereThereIsRoomForFew) {
   const std::vector<std::string> few = texts(findings(pair(), 3));
   ASSERT_EQ(few.size(), 3U);

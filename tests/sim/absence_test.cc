@@ -123,6 +123,20 @@ TEST(Absence, IsNoneWhereEverybodyIsThere) {
   for (const sim::KernelCounters& kernel : run.outcome.kernels) EXPECT_EQ(kernel.absent, std::vector<sim::Losses>(2));
 }
 
+// Both are on the SM until the shorter one ends: all of its time, and half of the other's.
+TEST(Company, IsTheTimeInWhichBothAreOnTheSm) {
+  const traces::Kernel one = sleeper("one", 1, 8, "registers=64", 100);
+  const traces::Kernel other = sleeper("other", 1, 4, "registers=64", 200);
+  const Replay run = replay_together(one_sm("h100_sxm"), {one, other});
+  const auto& kernels = run.outcome.kernels;
+  const uint64_t meet = kernels[0].end_cycle - kernels[1].start_cycle;
+  EXPECT_NEAR(static_cast<double>(kernels[0].beside[1]), static_cast<double>(8 * meet), 100);
+  EXPECT_NEAR(static_cast<double>(kernels[1].beside[0]), static_cast<double>(4 * meet), 100);
+  EXPECT_LE(kernels[0].beside[1], kernels[0].resident_warp_cycles);
+  EXPECT_EQ(kernels[0].beside[0], 0);
+  EXPECT_EQ(kernels[1].beside[1], 0);
+}
+
 // A kernel that fills the SM by itself waits for itself, and that is no loss.
 TEST(Absence, IsNoneAlone) {
   const Replay run = replay(one_sm("h100_sxm"), sleeper("k", 20, 8, "registers=64"));

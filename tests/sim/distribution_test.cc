@@ -15,11 +15,10 @@ traces::Kernel grid(std::vector<traces::CtaRun> runs) {
   return kernel;
 }
 
-Launch on(const traces::Kernel& kernel, const SmRange& sms, int stream = 0) {
+Launch on(const traces::Kernel& kernel, const SmRange& sms) {
   Launch launch;
   launch.kernel = &kernel;
   launch.sms = sms;
-  launch.stream = stream;
   return launch;
 }
 
@@ -52,35 +51,17 @@ TEST(Distribution, RangesKeepKernelsApart) {
   const std::vector<Launch> launches = {on(one, {0, 4}), on(other, {4, 2})};
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> sms;
   const auto ctas = [](const std::vector<traces::CtaRun>& runs) { return runs.empty() ? 0 : runs[0].count; };
-  for (const SmClass& sm_class : sm_classes(deal(launches, false, 8)))
+  for (const SmClass& sm_class : sm_classes(deal(launches, 8)))
     sms[{ctas(sm_class.ctas[0]), ctas(sm_class.ctas[1])}] = sm_class.sms;
   EXPECT_EQ(sms, (std::map<std::pair<uint64_t, uint64_t>, uint64_t>{{{2, 0}, 4}, {{0, 2}, 1}, {{0, 1}, 1}}));
-  EXPECT_EQ(each_sm(deal(launches, false, 8)).size(), 6);
 }
 
 TEST(Distribution, ARangeOfNoneIsTheWholeChip) {
   const traces::Kernel kernel = grid({{0, 8}});
-  const std::vector<SmClass> classes = sm_classes(deal({on(kernel, {0, 0}), on(kernel, {2, 4})}, false, 8));
+  const std::vector<SmClass> classes = sm_classes(deal({on(kernel, {0, 0}), on(kernel, {2, 4})}, 8));
   uint64_t ctas = 0;
   for (const SmClass& sm_class : classes) ctas += sm_class.sms * (sm_class.ctas[0][0].count + (sm_class.ctas[1].empty() ? 0 : 2));
   EXPECT_EQ(ctas, 16);
-}
-
-// Three CTAs of each on four SMs: side by side the second kernel's first one goes to the SM that is left; one behind the other both
-// begin at SM 0.
-TEST(Distribution, KernelsThatRunTogetherGoRoundOneBehindTheOther) {
-  const traces::Kernel kernel = grid({{0, 3}});
-  const std::vector<Launch> launches = {on(kernel, {}), on(kernel, {}, 1)};
-  const auto empty_sms = [](const std::vector<CtaList>& lists) {
-    std::vector<size_t> empty;
-    for (size_t sm = 0; sm < lists.size(); ++sm) {
-      if (lists[sm].empty()) empty.push_back(sm);
-    }
-    return empty;
-  };
-  EXPECT_EQ(empty_sms(deal(launches, false, 4)[0]), (std::vector<size_t>{3}));
-  EXPECT_EQ(empty_sms(deal(launches, false, 4)[1]), (std::vector<size_t>{2}));
-  EXPECT_EQ(empty_sms(deal(launches, true, 4)[1]), (std::vector<size_t>{3}));
 }
 
 TEST(Distribution, ClassesOfCtasKeepTheirOrder) {
@@ -111,29 +92,6 @@ TEST(Distribution, UnequalCtasGoToTheSmWithTheLeastWork) {
   EXPECT_EQ(found.rbegin()->first, (std::vector<traces::CtaRun>{{1, 3}}));
 }
 
-// The table of deal_by_pace(): SM 0 had room late, and all keep a pace of 100 cycles a CTA.
-TEST(Distribution, AHeadStartIsWorthItsCtas) {
-  traces::Kernel kernel = grid({{0, 40}});
-  kernel.cta_classes.resize(1);
-  const Dealing dealt = deal(kernel, 4);
-  const std::vector<SmPace> paces = {{2000, 3000}, {0, 1000}, {0, 1000}, {0, 1000}};
-  EXPECT_TRUE(keeps_sm_free(kernel, dealt[0], {0, 4}, paces, 1));
-  EXPECT_FALSE(keeps_sm_free(kernel, dealt[0], {0, 4}, {{100, 1100}, {0, 1000}, {0, 1000}, {0, 1000}}, 1));
-  std::vector<uint64_t> counts;
-  for (const CtaList& list : deal_by_pace(kernel, dealt[0], {0, 4}, paces)) counts.push_back(count_of(list));
-  EXPECT_EQ(counts, (std::vector<uint64_t>{0, 14, 13, 13}));
-}
-
-// An SM that had none keeps the pace of the fastest; one that took twice as long gets half as many.
-TEST(Distribution, CtasFollowThePaceOfTheSm) {
-  traces::Kernel kernel = grid({{0, 50}});
-  kernel.cta_classes.resize(1);
-  const std::vector<CtaList> dealt = {{{0, 20}}, {{0, 30}}, {}};
-  std::vector<uint64_t> counts;
-  for (const CtaList& list : deal_by_pace(kernel, dealt, {0, 3}, {{0, 4000}, {0, 3000}, {0, 0}})) counts.push_back(count_of(list));
-  EXPECT_EQ(counts, (std::vector<uint64_t>{10, 20, 20}));
-}
-
 RC_GTEST_PROP(Distribution, DealsEveryCtaOnceAndInOrder, ()) {
   const auto sms = *rc::gen::inRange<uint32_t>(1, 20);
   std::vector<traces::Kernel> kernels;
@@ -161,7 +119,7 @@ RC_GTEST_PROP(Distribution, DealsEveryCtaOnceAndInOrder, ()) {
     if (!idle) ++expected[dealt];
   }
   std::map<std::vector<std::vector<uint32_t>>, uint64_t> found;
-  for (const SmClass& sm_class : sm_classes(deal(launches, true, sms))) {
+  for (const SmClass& sm_class : sm_classes(deal(launches, sms))) {
     std::vector<std::vector<uint32_t>> dealt;
     for (const auto& runs : sm_class.ctas) {
       auto& of_kernel = dealt.emplace_back();
@@ -193,9 +151,11 @@ RC_GTEST_PROP(Distribution, DealsUnequalCtasAsOneByOne, ()) {
   }
   std::erase_if(expected, [](const auto& dealt) { return dealt.empty(); });
   std::vector<std::vector<uint32_t>> found;
-  for (const SmClass& sm : each_sm(deal(kernel, sms))) {
+  const Dealing dealing = deal(kernel, sms);
+  for (const CtaList& of_sm : dealing.front()) {
+    if (of_sm.empty()) continue;
     auto& dealt = found.emplace_back();
-    for (const traces::CtaRun& run : sm.ctas[0]) dealt.insert(dealt.end(), run.count, run.cta_class);
+    for (const traces::CtaRun& run : of_sm) dealt.insert(dealt.end(), run.count, run.cta_class);
   }
   RC_ASSERT(found == expected);
 }

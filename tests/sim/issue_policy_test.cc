@@ -8,59 +8,75 @@ namespace {
 
 using sim::IssuePolicy;
 
-// Warps start in the order of slots 0, 2, 1; slot 2 has issued last.
-struct ThreeWarps {
-  ThreeWarps() {
-    arbiter.started(0, 0b000);
-    arbiter.started(2, 0b001);
-    arbiter.started(1, 0b101);
+// CTAs start in slots 0, then 2 and 3, then 1; slot 2 has issued last.
+struct FourWarps {
+  FourWarps() {
+    arbiter.started(0, 0b0000);
+    arbiter.started(2, 0b0001);
+    arbiter.started(3, 0b0001);
+    arbiter.started(1, 0b1101);
     arbiter.issued(2);
   }
-  int pick(IssuePolicy policy, sim::WarpMask candidates, sim::WarpMask urgent = 0b111) const {
-    return arbiter.pick(policy, candidates, [&](sim::WarpMask all) { return all & urgent; });
+  int pick(IssuePolicy policy, sim::WarpMask candidates, bool stays = true, sim::WarpMask urgent = 0b1111) const {
+    return arbiter.pick(policy, candidates, stays, [&](sim::WarpMask all) { return all & urgent; });
   }
 
-  sim::IssueArbiter arbiter{3};
+  sim::IssueArbiter arbiter{4};
 };
 
-TEST(IssueArbiter, GreedyPoliciesStayWithTheLastWarp) {
-  const ThreeWarps three;
-  EXPECT_EQ(three.pick(IssuePolicy::kCggty, 0b111), 2);
-  EXPECT_EQ(three.pick(IssuePolicy::kGto, 0b111), 2);
+TEST(IssueArbiter, GreedyPoliciesStayWithTheWarpOfTheCycleBefore) {
+  const FourWarps four;
+  EXPECT_EQ(four.pick(IssuePolicy::kCggty, 0b1111), 2);
+  EXPECT_EQ(four.pick(IssuePolicy::kGto, 0b1111), 2);
 }
 
-TEST(IssueArbiter, WithoutTheLastWarpCggtyTakesTheYoungestAndGtoTheOldest) {
-  const ThreeWarps three;
-  EXPECT_EQ(three.pick(IssuePolicy::kCggty, 0b011), 1);
-  EXPECT_EQ(three.pick(IssuePolicy::kGto, 0b011), 0);
+TEST(IssueArbiter, BehindAGapCggtyTakesTheYoungestCtaAndGtoTheOldest) {
+  const FourWarps four;
+  EXPECT_EQ(four.pick(IssuePolicy::kCggty, 0b1111, false), 1);
+  EXPECT_EQ(four.pick(IssuePolicy::kGto, 0b1111, false), 0);
+}
+
+TEST(IssueArbiter, OfOneCtaTheWarpThatIssuedLastGoesOnBehindAGap) {
+  FourWarps four;
+  EXPECT_EQ(four.pick(IssuePolicy::kCggty, 0b1100, false), 2);
+  EXPECT_EQ(four.pick(IssuePolicy::kGto, 0b1100, false), 2);
+  four.arbiter.issued(3);
+  EXPECT_EQ(four.pick(IssuePolicy::kGto, 0b1110, false), 3);
+}
+
+TEST(IssueArbiter, WithoutTheLastWarpOfACtaCggtyTakesItsHighestSlotAndGtoItsLowest) {
+  FourWarps four;
+  four.arbiter.issued(0);
+  EXPECT_EQ(four.pick(IssuePolicy::kCggty, 0b1100), 3);
+  EXPECT_EQ(four.pick(IssuePolicy::kGto, 0b1100), 2);
 }
 
 TEST(IssueArbiter, OldestFirstAndRoundRobinDoNotStay) {
-  const ThreeWarps three;
-  EXPECT_EQ(three.pick(IssuePolicy::kOldestFirst, 0b110), 2);
-  EXPECT_EQ(three.pick(IssuePolicy::kLrr, 0b110), 1);
+  const FourWarps four;
+  EXPECT_EQ(four.pick(IssuePolicy::kOldestFirst, 0b0110), 2);
+  EXPECT_EQ(four.pick(IssuePolicy::kLrr, 0b0110), 1);
 }
 
 TEST(IssueArbiter, SlotPoliciesTakeTheLowestSlotWhateverItsAge) {
-  const ThreeWarps three;
-  EXPECT_EQ(three.pick(IssuePolicy::kLowestSlotFirst, 0b110), 1);
-  EXPECT_EQ(three.pick(IssuePolicy::kGreedyThenLowestSlot, 0b110), 2);
-  EXPECT_EQ(three.pick(IssuePolicy::kGreedyThenLowestSlot, 0b011), 0);
+  const FourWarps four;
+  EXPECT_EQ(four.pick(IssuePolicy::kLowestSlotFirst, 0b0110), 1);
+  EXPECT_EQ(four.pick(IssuePolicy::kGreedyThenLowestSlot, 0b0110), 2);
+  EXPECT_EQ(four.pick(IssuePolicy::kGreedyThenLowestSlot, 0b0011), 0);
 }
 
 TEST(IssueArbiter, KernelPriorityIsCggtyAmongTheMostUrgent) {
-  const ThreeWarps three;
-  EXPECT_EQ(three.pick(IssuePolicy::kKernelPriority, 0b111, 0b011), 1);
-  EXPECT_EQ(three.pick(IssuePolicy::kCggty, 0b111, 0b011), 2);
+  const FourWarps four;
+  EXPECT_EQ(four.pick(IssuePolicy::kKernelPriority, 0b0111, true, 0b0011), 1);
+  EXPECT_EQ(four.pick(IssuePolicy::kCggty, 0b0111), 2);
 }
 
 TEST(IssueArbiter, AWarpThatHasExitedIsNeitherLastNorYounger) {
-  ThreeWarps three;
-  three.arbiter.exited(2);
-  three.arbiter.started(2, 0b011);
-  three.arbiter.exited(1);
-  EXPECT_EQ(three.pick(IssuePolicy::kCggty, 0b101), 2);
-  EXPECT_EQ(three.pick(IssuePolicy::kGto, 0b101), 0);
+  FourWarps four;
+  four.arbiter.exited(2);
+  four.arbiter.started(2, 0b1011);
+  four.arbiter.exited(1);
+  EXPECT_EQ(four.pick(IssuePolicy::kCggty, 0b0101), 2);
+  EXPECT_EQ(four.pick(IssuePolicy::kGto, 0b0101), 0);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ RC_GTEST_PROP(RandomPrograms, OnTheWholeChipMeetMemoryInOrderOfTime, ()) {
   scenario.gpu.set_kernel_launch_cycles(between(0U, 50U));
   RC_LOG(scenario.describe());
   const auto chip =
-      sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .all_sms = true, .dealings = 1});
+      sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .all_sms = true});
   RC_ASSERT(chip.has_value());
   const std::vector<LockStepLaunch> plain = lock_step(scenario.gpu, scenario.launches, scenario.serialise);
   for (size_t l = 0; l < plain.size(); ++l) {

@@ -70,6 +70,8 @@ TEST(Scale, OfSharedMemoryCountsWavefronts) {
   EXPECT_NEAR(cycles(hopper("sm.shared_memory.scale", "2")), 0.5, 0.01);
   EXPECT_NEAR(cycles(hopper("sm.shared_memory.scale", "1.5")), 1 / 1.5, 0.01);
   EXPECT_NEAR(cycles(hopper("sm.shared_memory.scale", "0.5")), 2, 0.01);
+  EXPECT_NEAR(cycles(hopper("sm.shared_memory.bytes_per_clk", "64")), 2, 0.01);
+  EXPECT_NEAR(cycles(hopper("sm.shared_memory.bytes_per_clk", "256")), 0.5, 0.01);
 }
 
 TEST(Scale, OfMemoryRequestsTakesAddressGenerationToo) {
@@ -158,6 +160,12 @@ TEST(Scale, OfMemoryBeyondWhatItsClockCounts) {
   const auto spec = sim::make_spec(gpu);
   ASSERT_FALSE(spec);
   EXPECT_NE(spec.error().message.find("L2 and DRAM must move between 1 and 1,000,000 bytes a cycle"), std::string::npos);
+}
+
+// A GPU without bulk copies has no latency of theirs that could be the shortest.
+TEST(Quantum, IsAsLongWithoutBulkCopies) {
+  for (const char* name : {"h100_sxm", "a100_sxm", "v100_16gb", "rtx_a6000"})
+    EXPECT_EQ(sim::make_spec(one_sm(name))->memory_reply, 64) << name;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ configs::Gpu chip(uint32_t sms, double share = 1) {
 }
 
 sim::Outcome simulate(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool all_sms) {
-  const auto outcome = sim::simulate(gpu, launches, {.all_sms = all_sms, .fold = {.mode = sim::FoldMode::kOff}, .dealings = 1});
+  const auto outcome = sim::simulate(gpu, launches, {.all_sms = all_sms, .fold = {.mode = sim::FoldMode::kOff}});
   if (!outcome) throw std::logic_error(outcome.error().text());
   return *outcome;
 }

@@ -1,6 +1,7 @@
 #include "tests/support/lock_step.h"
 
 #include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -22,15 +23,27 @@ class Chip {
       : spec_(*sim::make_spec(gpu)), launches_(launches), serialise_(serialise), released_(launches.size(), false) {
     for (const sim::Launch& each : launches) images_.push_back(*sim::make_image(spec_, *each.kernel));
     std::vector<int> epoch_of(launches.size());  // bounds part an SM between the launches of theirs alone
+    queues_.resize(launches.size());
+    const sim::Dealing dealing = sim::deal(launches, spec_.memory.sm_count);
+    std::vector<bool> dealt(launches.size(), false);
     const std::vector<sim::Epoch> epochs = sim::epochs_of(launches, serialise);
     for (size_t e = 0; e < epochs.size(); ++e) {
-      for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
+      for (const size_t l : epochs[e]) {
+        epoch_of[l] = static_cast<int>(e);
+        dealt[l] = epochs[e].size() == 1 && !sim::equally_long(*launches[l].kernel);
+      }
     }
-    for (const sim::SmClass& receives : sim::each_sm(sim::deal(launches, serialise, spec_.memory.sm_count))) {
+    for (size_t l = 0; l < launches.size(); ++l) {
+      for (const traces::CtaRun& run : launches[l].kernel->grid) {
+        if (!dealt[l]) queues_[l].insert(queues_[l].end(), run.count, run.cta_class);
+      }
+    }
+    for (uint32_t sm = 0; sm < spec_.memory.sm_count; ++sm) {
       std::vector<sim::SmLaunch> shares;
       for (size_t l = 0; l < launches.size(); ++l) {
-        shares.push_back(
-            {launches[l], &images_[l], receives.ctas[l], rank(l), launches[l].priority, 0, epoch_of[l], launches[l].early});
+        const bool queues = !dealt[l] && may_run_on(l, sm);
+        shares.push_back({launches[l], &images_[l], dealt[l] ? dealing[l][sm] : sim::CtaList{}, rank(l), launches[l].priority, 0,
+                          epoch_of[l], launches[l].early, queues ? sim::CtaSource::kQueue : sim::CtaSource::kList});
       }
       sms_.push_back(std::make_unique<sim::Sm>(spec_, std::move(shares)));
     }
@@ -46,8 +59,8 @@ class Chip {
     release();
     for (Cycle now = earliest(); now != kNever; now = earliest()) {
       deliver(now);
+      run_cycle(now);
       for (size_t s = 0; s < sms_.size(); ++s) {
-        while (next_[s] == now) next_[s] = sms_[s]->run(now + 1);
         for (sim::Sm::Asked& asked : sms_[s]->outbox()) memory_->request(asked.at, s, asked.request);
         sms_[s]->outbox().clear();
       }
@@ -58,6 +71,49 @@ class Chip {
 
  private:
   Cycle earliest() const { return std::min(*std::ranges::min_element(next_), memory_->next()); }
+
+  bool may_run_on(size_t launch, uint32_t sm) const {
+    const sim::SmRange& range = launches_[launch].sms;
+    return range.count == 0 || (sm >= range.first && sm < range.first + range.count);
+  }
+
+  // SMs that ask for a CTA get the next of the grid, those with the fewest warps first.
+  void run_cycle(Cycle now) {
+    while (true) {
+      for (size_t s = 0; s < sms_.size(); ++s) {
+        while (next_[s] == now && !asks(s)) next_[s] = sms_[s]->run(now + 1);
+      }
+      std::vector<std::pair<uint32_t, size_t>> order;
+      for (size_t s = 0; s < sms_.size(); ++s) {
+        uint32_t warps = 0;
+        for (const sim::HeldResources& held : sms_[s]->state().held) warps += held.warps;
+        if (asks(s)) order.emplace_back(warps, s);
+      }
+      if (order.empty()) return;
+      std::ranges::sort(order);
+      const auto place_of = [&](const auto& asking) { return rank(static_cast<size_t>(sms_[asking.second]->state().asks)); };
+      const int launch = sms_[std::ranges::min_element(order, {}, place_of)->second]->state().asks;
+      std::deque<uint32_t>& queue = queues_[launch];
+      for (const auto& [warps, s] : order) {
+        sim::SmState& state = sms_[s]->state();
+        if (state.asks != launch) continue;
+        state.asks = sim::kNoLaunch;
+        next_[s] = now;
+        if (queue.empty()) continue;
+        std::vector<sim::CtaList> lists;
+        for (const sim::SmLaunch& each : state.launches) lists.push_back(each.ctas);
+        lists[launch].push_back({queue.front(), 1});
+        queue.pop_front();
+        sms_[s]->receive(std::move(lists));
+      }
+      if (!queue.empty()) continue;
+      for (size_t s = 0; s < sms_.size(); ++s) {
+        sms_[s]->take_from(launch, sim::CtaSource::kList, now + 1);
+        next_[s] = sms_[s]->next_time();
+      }
+    }
+  }
+  bool asks(size_t sm) const { return sms_[sm]->state().asks != sim::kNoLaunch; }
 
   // What the memory has passed by then.
   void deliver(Cycle now) {
@@ -130,6 +186,7 @@ class Chip {
   std::vector<bool> released_;
   std::vector<std::unique_ptr<sim::Sm>> sms_;
   std::vector<Cycle> next_;
+  std::vector<std::deque<uint32_t>> queues_;  // [launch]: classes of the CTAs that have yet to be given
 };
 
 }  // namespace

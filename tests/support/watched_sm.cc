@@ -22,7 +22,7 @@ WatchedSm::WatchedSm(const Scenario& scenario) : spec_(spec_of(scenario)) {
     if (!image) throw std::logic_error(image.error().text());
     images_.push_back(std::move(*image));
   }
-  const sim::SmClass sm_class = sim::sm_classes(sim::deal(scenario.launches, scenario.serialise, spec_.memory.sm_count)).front();
+  const sim::SmClass sm_class = sim::sm_classes(sim::deal(scenario.launches, spec_.memory.sm_count)).front();
   for (size_t l = 0; l < images_.size(); ++l) {
     const sim::Launch& launch = scenario.launches[l];
     launches_.push_back({launch, &images_[l], sm_class.ctas[l], static_cast<int>(l), launch.priority, images_[l].ctas_per_sm});

@@ -161,7 +161,8 @@ const std::vector<Case>& cases() {
       {"KernelOption", "registers=", "registrs=", 1, 34, R"(unknown option "registrs"; did you mean "registers"?)"},
       {"OptionTwice", "cluster=2", "cluster=2 cluster=2", 1, 79, "cluster is given twice"},
       {"NoArchitecture", "architecture=sm_90 ", "", 1, 107,
-       "kernel sample needs architecture=...; known: sm_70, sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, sm_103, sm_120"},
+       "kernel sample needs architecture=...; known: sm_70, sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_110, "
+       "sm_120, sm_121"},
       {"Architecture", "sm_90", "sm_99", 1, 28, "sm_99"},
       {"NoEquals", "registers=168", "registers 168", 1, 44, "expected ="},
       {"NoNumber", "registers=168", "registers=many", 1, 44, "expected registers, a number; found \"many\""},

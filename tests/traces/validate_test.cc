@@ -88,7 +88,9 @@ const std::vector<Case>& cases() {
       {"LargeCluster", "clusters of 17 CTAs; 1-16", [](Kernel& k) { k.cluster_ctas = 17; }},
       {"PartCluster", "10 CTAs are not whole clusters of 4", [](Kernel& k) { k.cluster_ctas = 4; }},
       {"TooManyInstructions", "more instructions than 64 bits",
-       [](Kernel& k) { k.cta_classes[0].values = {1ULL << 40U, 1ULL << 40U}; }},
+       [](Kernel& k) {
+         k.cta_classes[0].values = {1ULL << 40U, 1ULL << 40U};
+       }},
       {"EmptyRole", "role producer: no instructions", [](Kernel& k) { k.roles[0].body.clear(); }},
       {"NoExit", "role producer: does not end with EXIT", [](Kernel& k) { k.roles[0].body.pop_back(); }},
       {"EarlyExit", "role producer: instruction 1 (EXIT): EXIT before the end of the role",
@@ -128,9 +130,13 @@ const std::vector<Case>& cases() {
       {"WriteCounter", "a dependence counter beyond SB5", [](Kernel& k) { code(k, 0, 0)[0].control.write_counter = 6; }},
       {"ReadCounter", "a dependence counter beyond SB5", [](Kernel& k) { code(k, 0, 0)[0].control.read_counter = 8; }},
       {"WaitMask", "a dependence counter beyond SB5", [](Kernel& k) { code(k, 0, 0)[0].control.wait_mask = 64; }},
-      {"WgmmaWarps", "role consumer: instruction 3 (WARPGROUP.ARRIVE): wgmma needs a role of four warps",
-       [](Kernel& k) { k.roles[1].warps = 8; }},
-      {"WgmmaAlignment", "that starts at a multiple of four; this one has warps 2-5", [](Kernel& k) { k.roles[0].warps = 2; }},
+      {"WgmmaWarps", "role consumer: wgmma needs the four warps of a warpgroup; the last warpgroup of the CTA has 3",
+       [](Kernel& k) { k.roles[1].warps = 3; }},
+      {"WgmmaAlignment",
+       "role consumer: the four warps of a warpgroup issue the same wgmma instructions in the same order; warp 2 issues others "
+       "than "
+       "warp 0, of role producer",
+       [](Kernel& k) { k.roles[0].warps = 2; }},
       {"WgmmaShape", "(HGMMA.F32): no shape", [](Kernel& k) { consumer_step(k)[2].mnemonic = "HGMMA.F32"; }},
       {"WgmmaShapeEnd", "(HGMMA.64x128): no shape", [](Kernel& k) { consumer_step(k)[2].mnemonic = "HGMMA.64x128"; }},
       {"WgmmaColumns", "12 columns; wgmma has 8-256", [](Kernel& k) { consumer_step(k)[2].mnemonic = "HGMMA.64x12x16"; }},

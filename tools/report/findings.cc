@@ -58,13 +58,20 @@ configs::Statement kernel_finding(const configs::Result& result, int index) {
   return finding(text + ".", fields);
 }
 
+auto company_of(const configs::KernelResult& victim, const std::string& culprit) {
+  return std::ranges::find(victim.beside(), culprit, &configs::Company::kernel);
+}
+
+// "While both were resident, the GEMM took 94.1 % of the random numbers' warp time, all of it register write ports."
 configs::Statement theft_finding(const configs::Result& result, const Theft& theft) {
+  const auto victim = std::ranges::find(result.kernels(), theft.victim, &configs::KernelResult::name);
+  const std::string culprit = kernel_words(result, theft.culprit);
   const double part = theft.warp_cycles == 0 ? 0 : static_cast<double>(theft.on_resource) / static_cast<double>(theft.warp_cycles);
-  return finding(
-      text_of({capitalised(kernel_words(result, theft.culprit)), " took ", percent_text(theft.share), " of ",
-               possessive(kernel_words(result, theft.victim)), " warp time, ", part >= 1 ? "all of it " : "mostly ",
-               resource_words(theft.resource), part >= 1 ? "" : text_of({" (", fixed(100 * part, 0), " % of it)"}), "."}),
-      theft.fields);
+  return finding(text_of({met_on_an_sm(*victim, theft.culprit) ? "While both were on an SM, " + culprit : capitalised(culprit),
+                          " took ", percent_text(theft.share), " of ", possessive(kernel_words(result, theft.victim)),
+                          " warp time, ", part >= 1 ? "all of it " : "mostly ", resource_words(theft.resource),
+                          part >= 1 ? "" : text_of({" (", fixed(100 * part, 0), " % of it)"}), "."}),
+                 theft.fields);
 }
 
 configs::Statement loss_finding(const configs::Result& result) {
@@ -120,6 +127,15 @@ std::vector<configs::Statement> of_model(const configs::Result& result) {
 
 }  // namespace
 
+bool met_on_an_sm(const configs::KernelResult& victim, const std::string& culprit) {
+  return company_of(victim, culprit) != victim.beside().end();
+}
+
+uint64_t warp_cycles_with(const configs::KernelResult& victim, const std::string& culprit) {
+  const auto company = company_of(victim, culprit);
+  return company != victim.beside().end() ? company->warp_cycles() : victim.resident_warp_cycles();
+}
+
 std::vector<Theft> thefts(const configs::Result& result) {
   std::map<std::pair<std::string, std::string>, Theft> pairs;
   for (int e = 0; e < result.ledger_size(); ++e) {
@@ -139,8 +155,12 @@ std::vector<Theft> thefts(const configs::Result& result) {
   for (auto& [names, theft] : pairs) {
     const auto victim = std::ranges::find(result.kernels(), theft.victim, &configs::KernelResult::name);
     if (victim == result.kernels().end() || victim->resident_warp_cycles() == 0) continue;
-    theft.share = static_cast<double>(theft.warp_cycles) / static_cast<double>(victim->resident_warp_cycles());
-    theft.fields.push_back(indexed("kernels", static_cast<int>(victim - result.kernels().begin()), "resident_warp_cycles"));
+    theft.share = static_cast<double>(theft.warp_cycles) / static_cast<double>(warp_cycles_with(*victim, theft.culprit));
+    const auto company = company_of(*victim, theft.culprit);
+    const std::string whole = company == victim->beside().end()
+                                  ? "resident_warp_cycles"
+                                  : indexed("beside", static_cast<int>(company - victim->beside().begin()), "warp_cycles");
+    theft.fields.push_back(indexed("kernels", static_cast<int>(victim - result.kernels().begin()), whole));
     all.push_back(std::move(theft));
   }
   std::ranges::stable_sort(all, std::ranges::greater(), &Theft::share);

@@ -9,12 +9,17 @@
 
 namespace warpfold::report {
 
+// The victim's resident warp-cycles that a share of what `culprit` took is of: those beside the culprit on an SM. All of them where
+// the culprit is the victim itself, or the two never met on an SM.
+uint64_t warp_cycles_with(const configs::KernelResult& victim, const std::string& culprit);
+bool met_on_an_sm(const configs::KernelResult& victim, const std::string& culprit);
+
 // What one kernel took from another over all resources.
 struct Theft {
   std::string victim;
   std::string culprit;
   uint64_t warp_cycles = 0;
-  double share = 0;          // of the victim's resident warp-cycles
+  double share = 0;          // of warp_cycles_with
   std::string resource;      // where most of it was taken
   uint64_t on_resource = 0;  // warp-cycles there
   std::vector<std::string> fields;

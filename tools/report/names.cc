@@ -30,6 +30,8 @@ constexpr std::array kResources{
     Names{"l2_write", "L2 writes"},
     Names{"l2", "L2"},
     Names{"dram", "DRAM"},
+    Names{"grid", "the grid (fewer CTAs than SMs)"},
+    Names{"clock", "the clock (issue and fixed latencies)"},
 };
 
 constexpr std::array kStates{

@@ -21,10 +21,17 @@ Word doubt(const Word& a, const Word& b) {
   result.limit = smaller(a.limit, b.limit);
   result.unknown = a.unknown | b.unknown;
   result.origin = a.unknown != 0 ? a.origin : b.origin;
-  result.varies = a.varies | b.varies;
-  result.array = a.array < 0 || a.array == b.array ? b.array : b.array < 0 ? a.array : int16_t{-1};
+  result.varying = united(a.varying, b.varying);
+  // The sum of two pointers into different arrays is no pointer.
+  const bool same = a.array == b.array;
+  const uint32_t of_a = same ? a.pointing | b.pointing : a.pointing & ~b.pointing;
+  result.pointing = of_a != 0 ? of_a : b.pointing & ~a.pointing;
+  result.array = result.pointing == 0 ? int16_t{-1} : of_a != 0 ? a.array : b.array;
   return result;
 }
+
+// Lanes whose values are linear in every variable.
+uint32_t linear_lanes(const Word& word) { return ~word.unknown & ~lanes_of(word.varying); }
 
 template <typename Function>
 Word each_lane(Word result, Function function) {
@@ -40,8 +47,9 @@ int64_t most_of(bool is_signed) { return is_signed ? kTwo32 / 2 - 1 : kTwo32 - 1
 // Where every lane of the word is the integer that `linear` says.
 Extents unwrapped(const Word& word, bool is_signed, Extents extents) {
   if (constant(word)) return extents;
+  const uint32_t lanes = linear_lanes(word);
   for (int lane = 0; lane < kLanes; ++lane) {
-    if (known(word, lane))
+    if ((lanes >> lane & 1) != 0)
       extents = within(linear(word, lane, is_signed), least_of(is_signed), most_of(is_signed), extents, Keep::kPasses);
   }
   return extents;
@@ -67,6 +75,12 @@ bool holds(Relation relation, int64_t difference) {
       return difference != 0;
   }
   return false;
+}
+
+// a - b of a lane at the origin. What is equal modulo 2^32 is equal.
+int64_t difference_at(const Word& a, const Word& b, int lane, bool is_signed, bool modular) {
+  if (modular) return static_cast<int32_t>(a.lane[lane] - b.lane[lane]);
+  return (linear(a, lane, is_signed) - linear(b, lane, is_signed)).base;
 }
 
 // Where the relation of `difference` to zero is what it is at the origin.
@@ -96,15 +110,15 @@ Bits bits_of(const Word& a, const Word& b) {
   result.limit = smaller(a.limit, b.limit);
   result.unknown = a.unknown | b.unknown;
   result.origin = a.unknown != 0 ? a.origin : b.origin;
-  result.varies = a.varies | b.varies;
+  result.varying = united(a.varying, b.varying);
   return result;
 }
 
 Bits bits_of(const Bits& a, const Bits& b) {
   return {.limit = smaller(a.limit, b.limit),
+          .varying = united(a.varying, b.varying),
           .unknown = a.unknown | b.unknown,
-          .origin = a.unknown != 0 ? a.origin : b.origin,
-          .varies = static_cast<uint8_t>(a.varies | b.varies)};
+          .origin = a.unknown != 0 ? a.origin : b.origin};
 }
 
 }  // namespace
@@ -137,7 +151,7 @@ Word scaled(const Word& a, uint32_t factor) {
 Word product(const Word& a, const Word& b) {
   if (!constant(a) && !constant(b)) {
     Word result = each_lane(doubt(a, b), [&](int lane) { return a.lane[lane] * b.lane[lane]; });
-    result.varies = a.depends() | b.depends();
+    result.varying = united(a.moving(), b.moving());
     return result;
   }
   if (!constant(b)) return product(b, a);
@@ -146,7 +160,7 @@ Word product(const Word& a, const Word& b) {
   if (same_lanes(b) && b.unknown == 0) {
     for (int v = 0; v < kVariables; ++v) result.slope[v] = a.slope[v] * b.lane.front();
   } else {
-    result.varies |= a.depends();
+    result.varying = united(result.varying, a.moving());
   }
   return result;
 }
@@ -155,15 +169,17 @@ Carried add_carrying(const Word& a, const Word& b, const Bits& carry, const Exte
   Carried result{with_carry(sum(a, b), carry), bits_of(a, b)};
   result.carry.unknown |= carry.unknown;
   if (carry.unknown != 0) result.carry.origin = carry.origin;
-  result.carry.varies |= carry.varies;
+  result.carry.varying = united(result.carry.varying, carry.varying);
   result.carry.limit = smaller(result.carry.limit, carry.limit);
   Extents part = constant(a) && constant(b) ? extents : unwrapped(b, false, unwrapped(a, false, extents));
+  const uint32_t varying = lanes_of(result.carry.varying);
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((result.carry.unknown >> lane & 1) != 0) continue;
     Linear total = linear(a, lane, false) + linear(b, lane, false);
     total.base += carry.lanes >> lane & 1;
     const bool out = total.base >= kTwo32;
     if (out) result.carry.lanes |= 1U << lane;
+    if ((varying >> lane & 1) != 0) continue;
     part = out ? within(total, kTwo32, 2 * kTwo32, part, Keep::kPasses) : within(total, 0, kTwo32 - 1, part, Keep::kPasses);
   }
   result.carry.limit = smaller(result.carry.limit, limit_of(part, extents));
@@ -171,12 +187,12 @@ Carried add_carrying(const Word& a, const Word& b, const Bits& carry, const Exte
 }
 
 Word with_carry(const Word& a, const Bits& carry) {
-  if (carry.lanes == 0 && carry.unknown == 0 && carry.varies == 0 && carry.limit == kNoLimit) return a;
+  if (carry.lanes == 0 && carry.unknown == 0 && lanes_of(carry.varying) == 0 && carry.limit == kNoLimit) return a;
   Word result = a;
   for (int lane = 0; lane < kLanes; ++lane) result.lane[lane] += carry.lanes >> lane & 1;
   if (carry.unknown != 0 && a.unknown == 0) result.origin = carry.origin;
   result.unknown |= carry.unknown;
-  result.varies |= carry.varies;
+  result.varying = united(result.varying, carry.varying);
   result.limit = smaller(a.limit, carry.limit);
   return result;
 }
@@ -186,6 +202,7 @@ Halves wide_product(const Word& a, const Word& b, const Word& c_low, const Word&
   const Word c = doubt(c_low, c_high);
   Halves result{doubt(doubt(a, b), c), {}};
   result.low.array = c.array;
+  result.low.pointing = c.pointing;
   result.high = result.low;
   const auto extend = [is_signed](uint32_t value) { return is_signed ? static_cast<int64_t>(static_cast<int32_t>(value)) : value; };
   const auto full = [&](int lane) {
@@ -196,7 +213,8 @@ Halves wide_product(const Word& a, const Word& b, const Word& c_low, const Word&
   result.high = each_lane(result.high, [&](int lane) { return static_cast<uint32_t>(full(lane) >> 32); });
   if (constant(a) && constant(b) && constant(c_low) && constant(c_high)) return result;
   if (!constant(a) && !(constant(b) && same_lanes(b) && b.unknown == 0)) {
-    result.low.varies = result.high.varies = a.depends() | b.depends() | c_low.depends() | c_high.depends();
+    result.low.varying = united(united(a.moving(), b.moving()), united(c_low.moving(), c_high.moving()));
+    result.high.varying = result.low.varying;
     return result;
   }
   // The whole 64-bit integer grows by slope[v]: its low half by what fits 32 bits, its high half by the rest, as long as the low
@@ -211,8 +229,9 @@ Halves wide_product(const Word& a, const Word& b, const Word& c_low, const Word&
     result.low.slope[v] = static_cast<uint32_t>(slope);
     result.high.slope[v] = static_cast<uint32_t>((slope - static_cast<uint64_t>(low_slope[v])) >> 32);
   }
+  const uint32_t lanes = linear_lanes(result.low);
   for (int lane = 0; lane < kLanes; ++lane) {
-    if (known(result.low, lane)) part = within({result.low.lane[lane], low_slope}, 0, kTwo32 - 1, part, Keep::kPasses);
+    if ((lanes >> lane & 1) != 0) part = within({result.low.lane[lane], low_slope}, 0, kTwo32 - 1, part, Keep::kPasses);
   }
   result.high.limit = smaller(result.high.limit, limit_of(part, extents));
   return result;
@@ -223,8 +242,13 @@ Bits compared(const Word& a, const Word& b, Relation relation, bool is_signed, c
   const bool fixed = constant(a) && constant(b);
   const bool modular = relation == Relation::kEqual || relation == Relation::kNotEqual;
   Extents part = extents;
+  const uint32_t varying = lanes_of(result.varying);
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((result.unknown >> lane & 1) != 0) continue;
+    if ((varying >> lane & 1) != 0) {
+      if (holds(relation, difference_at(a, b, lane, is_signed, modular))) result.lanes |= 1U << lane;
+      continue;
+    }
     Linear difference = linear(a, lane, is_signed) - linear(b, lane, is_signed);
     if (modular) {  // what is equal modulo 2^32 is equal
       difference.base = static_cast<int32_t>(a.lane[lane] - b.lane[lane]);
@@ -270,8 +294,9 @@ Word shifted_right(const Word& a, uint32_t count, bool is_signed, const Extents&
   }
   // The sign of a value that keeps it, and a quotient that does not change.
   Extents part = extents;
+  const uint32_t lanes = linear_lanes(a);
   for (int lane = 0; lane < kLanes && count < 64; ++lane) {
-    if (!known(a, lane)) continue;
+    if ((lanes >> lane & 1) == 0) continue;
     const Linear value = linear(a, lane, is_signed);
     const int64_t floor = value.base >> std::min<uint32_t>(count, 62);
     const int64_t unit = int64_t{1} << std::min<uint32_t>(count, 40);
@@ -282,7 +307,7 @@ Word shifted_right(const Word& a, uint32_t count, bool is_signed, const Extents&
   if (std::ranges::all_of(limit, [](uint32_t passes) { return passes >= kLongEnough; })) {
     result.limit = smaller(result.limit, limit);
   } else {
-    result.varies = a.depends();
+    result.varying = a.moving();
   }
   return result;
 }
@@ -292,9 +317,9 @@ Word selected(const Word& a, const Word& b, const Bits& first) {
   merge(result, a, first.lanes);
   result.unknown |= first.unknown;
   if (first.unknown != 0) result.origin = first.origin;
-  if (first.varies != 0) {
-    result.varies = static_cast<uint8_t>(result.varies | first.varies | a.depends() | b.depends());
-    result.slope = {};
+  if (const uint32_t open = lanes_of(first.varying); open != 0) {
+    const LaneSets moving = united(a.moving(), b.moving());
+    for (size_t v = 0; v < moving.size(); ++v) result.varying[v] |= first.varying[v] | (moving[v] & open);
   }
   result.limit = smaller(result.limit, first.limit);
   return result;

@@ -60,7 +60,7 @@ Touch touch_of(const Warp& warp, const Op& op, const TensorMapFacts& map, uint32
     const Word coordinate = bulk_word(warp, op, first + d);
     if ((coordinate.unknown & active) != 0) throw UnknownValue{op.index, coordinate.origin};
     corner += static_cast<uint64_t>(int64_t{static_cast<int32_t>(coordinate.lane[0])}) * map.pitch[d];
-    touch.varies |= coordinate.varies;
+    touch.varies |= variables_of(coordinate.varying, kAllLanes);
     for (size_t v = 0; v < touch.slope.size(); ++v)
       touch.slope[v] += int64_t{static_cast<int32_t>(coordinate.slope[v])} * static_cast<int64_t>(map.pitch[d]);
   }
@@ -94,6 +94,8 @@ uint32_t receivers_of(const Warp& warp, const Op& op, uint32_t active) {
 
 void add_bulk_copy(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
   if (active == 0) return;
+  if (op.base.starts_with("UBLK"))
+    throw NotFollowed{op.index, "a bulk copy without a tensor map, which is not followed; copy by tensor maps, or record a trace"};
   const TensorMapFacts& map = tensor_map(warp, op, active);
   check_form(op, map);
   effect.bytes = map.element_bytes;

@@ -1,9 +1,17 @@
 #include "traces/import/effects.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <iomanip>
+#include <limits>
 #include <numeric>
+#include <sstream>
 
+#include "escape/quoted.h"
 #include "traces/access/opcode_access.h"
+#include "traces/access/random_passes.h"
 #include "traces/access/shared_wavefronts.h"
 #include "traces/import/bulk_copies.h"
 #include "traces/import/execute.h"
@@ -51,9 +59,9 @@ Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t a
   Touch touch;
   touch.op = op.index;
   touch.access_bytes = access::access_bytes(op.instruction->mnemonic);
-  touch.array = address.low.array >= 0 ? address.low.array : address.high.array;
+  touch.array = address.low.array_of(active) >= 0 ? address.low.array : address.high.array_of(active);
   const bool known = ((address.low.unknown | address.high.unknown) & active) == 0;
-  touch.varies = address.low.varies | address.high.varies;
+  touch.varies = variables_of(united(address.low.varying, address.high.varying), active);
   for (int v = 0; v < kVariables; ++v) {
     const auto slope = static_cast<size_t>(v);
     touch.slope[slope] =
@@ -68,11 +76,18 @@ Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t a
 
 void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
   const Source* operand = memory_operand(op, true);
-  if (operand == nullptr || active == 0) return;
+  if (active == 0) return;
+  const AnswerFacts* answer = warp.launch.answer(op.line, AnswerFacts::Kind::kSectors);
+  if (is_texture(op)) {
+    if (answer == nullptr && warp.asks({op.index, op.index, Question::Kind::kSectors})) return;
+    if (answer == nullptr) throw UnknownValue{op.index, op.index};
+    effect.bytes = static_cast<uint32_t>(answer->value) * access::kSectorBytes;
+    return;
+  }
+  if (operand == nullptr) return;
   Touch touch = touch_of(warp, op, *operand, active);
-  const auto answer = warp.launch.answers.find(op.line);
-  if (answer != warp.launch.answers.end() && answer->second.kind == AnswerFacts::Kind::kSectors) {
-    effect.bytes = static_cast<uint32_t>(answer->second.value) * access::kSectorBytes;
+  if (answer != nullptr) {
+    effect.bytes = static_cast<uint32_t>(answer->value) * access::kSectorBytes;
     if (touch.lanes.empty()) touch.stated_bytes = effect.bytes;
   } else if (!touch.lanes.empty()) {
     const Coalesced asked = coalesced(touch);
@@ -83,17 +98,45 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
     if (wavefronts > access::fewest_wavefronts(kind, opcode)) effect.wavefronts = static_cast<uint16_t>(wavefronts);
   } else {
     const Warp::Address address = warp.address(*operand);
-    throw UnknownValue{op.index, (address.low.unknown & active) != 0 ? address.low.origin : address.high.origin};
+    const int origin = (address.low.unknown & active) != 0 ? address.low.origin : address.high.origin;
+    if (warp.asks({op.index, origin, Question::Kind::kSectors})) return;
+    throw UnknownValue{op.index, origin};
   }
   effect.stream = touch.array;
   if (touches != nullptr) touches->push_back(std::move(touch));
+}
+
+std::string decimal(double value) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2) << value;
+  return text.str();
+}
+
+// An unknown address is assumed to be a random word of shared memory, for each lane its own.
+void add_random_shared(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect) {
+  const std::string_view opcode = op.instruction->mnemonic;
+  constexpr uint32_t kRows = 8;  // of a matrix
+  const bool matrices = access::access_of(op.behaviour, opcode) == access::Access::kMatrix;
+  const auto lanes = static_cast<uint32_t>(std::popcount(active));
+  const double passes = matrices ? access::matrices_of(opcode) * access::random_passes(kRows, access::access_bytes(opcode))
+                                 : access::random_passes(lanes, access::access_bytes(opcode));
+  effect.wavefronts = static_cast<uint16_t>(std::lround(passes));
+  std::string& assumed = warp.assumed[op.line];
+  if (!assumed.empty()) return;
+  assumed = escape::unquoted(opcode) + " at an unknown address: " + (matrices ? "rows" : std::to_string(lanes) + " lanes") +
+            " at random (uniform), " + std::to_string(effect.wavefronts) + " passes of shared memory (expected " + decimal(passes) +
+            ")";
 }
 
 void add_shared(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect) {
   const Source* operand = memory_operand(op, false);
   if (operand == nullptr || active == 0) return;
   const Warp::Address address = warp.address(*operand);
-  if ((address.low.unknown & active) != 0) return;  // as without conflicts
+  if (const AnswerFacts* answer = warp.launch.answer(op.line, AnswerFacts::Kind::kSectors); answer != nullptr) {
+    effect.wavefronts = static_cast<uint16_t>(std::clamp<int64_t>(answer->value, 1, std::numeric_limits<uint16_t>::max()));
+    return;
+  }
+  if ((address.low.unknown & active) != 0) return add_random_shared(warp, op, active, effect);
   const std::string_view opcode = op.instruction->mnemonic;
   access::LaneAccess lanes{.addresses = {}, .mask = active, .bytes = access::access_bytes(opcode)};
   std::ranges::copy(address.low.lane, lanes.addresses.begin());
@@ -119,6 +162,22 @@ void add_barrier(const Warp& warp, const Op& op, isa::Effect& effect) {
   effect.count = static_cast<uint16_t>(threads != 0 ? threads : warp.launch.warps() * kLanes);
 }
 
+// PTX ISA, instruction descriptor of tcgen05.mma: N / 8 in bits 17 to 22, M / 16 in bits 24 to 28. Two SMs have half of M each.
+void add_tensor_shape(const Warp& warp, const Op& op, isa::Effect& effect) {
+  const auto descriptor = std::ranges::find_if(op.sources, [](const Source& source) { return source.text.starts_with("idesc["); });
+  const bool named = descriptor != op.sources.end() && descriptor->uniform < warp.state.uniform.size();
+  const Word word = named ? warp.state.uniform[descriptor->uniform] : Word::nothing(op.index);
+  const uint32_t value = word.lane[0];
+  const uint32_t rows = (value >> 24 & 0x1f) * 16 / (op.has("2CTA") ? 2 : 1);
+  if (word.unknown != 0 || word.depends() != 0 || (rows != 64 && rows != 128)) {
+    throw NotFollowed{op.index,
+                      "its shape stands in the instruction descriptor, which is no constant that the listing says; the "
+                      "workload blackwell_gemm has such products, or write the kernel in Warpfold's own text (.wfs)"};
+  }
+  effect.rows = static_cast<uint16_t>(rows);
+  effect.columns = static_cast<uint16_t>((value >> 17 & 0x3f) * 8);
+}
+
 }  // namespace
 
 uint32_t destination_words(const Op& op) {
@@ -127,6 +186,16 @@ uint32_t destination_words(const Op& op) {
     if (operand.destination && word) return std::max<uint32_t>(operand.width, 1);
   }
   return 0;
+}
+
+bool is_shared_access(const Op& op) {
+  return op.behaviour == Behaviour::kLoadShared || op.behaviour == Behaviour::kStoreShared ||
+         op.behaviour == Behaviour::kLoadMatrix;
+}
+
+bool is_texture(const Op& op) {
+  constexpr std::array<std::string_view, 8> kTextures{"TEX", "TLD", "TLD4", "TXD", "SULD", "SUATOM", "SUST", "SURED"};
+  return std::ranges::find(kTextures, op.base) != kTextures.end();
 }
 
 isa::Effect effect_of(const Warp& warp, const Op& op, uint32_t active, std::vector<Touch>* touches) {
@@ -175,6 +244,9 @@ isa::Effect effect_of(const Warp& warp, const Op& op, uint32_t active, std::vect
       break;
     case Behaviour::kWgmmaWait:
       effect.count = static_cast<uint16_t>(word_source(op, 1).immediate);
+      break;
+    case Behaviour::kTcgen05Mma:
+      if (active != 0) add_tensor_shape(warp, op, effect);
       break;
     case Behaviour::kSetMaxRegisters:
       effect.count = static_cast<uint16_t>(word_source(op, 0).immediate);

@@ -17,4 +17,10 @@ isa::Effect effect_of(const Warp& warp, const Op& op, uint32_t active, std::vect
 // 32-bit registers that the first register destination covers; 0: none.
 uint32_t destination_words(const Op& op);
 
+// Whether the instruction reads or writes shared memory, or does an atomic operation there.
+bool is_shared_access(const Op& op);
+
+// Whether the instruction reads or writes through a descriptor whose layout the driver alone knows: TEX, SULD and their kin.
+bool is_texture(const Op& op);
+
 }  // namespace warpfold::sass

@@ -27,11 +27,42 @@ void set_max_registers(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
+// tcgen05.alloc and its kin, UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR6, UR6: columns are free at once, from the first one on.
+void tensor_columns(Warp& warp, const Op& op, uint32_t mask) {
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      warp.write(destination, Bits::of(true), mask);
+    } else {
+      warp.write(destination, Word::of(0), mask);
+    }
+  }
+}
+
+void refuse_peer(Warp& /*warp*/, const Op& op, uint32_t /*mask*/) {
+  throw NotFollowed{op.index, "an asynchronous operation on a peer's shared memory, which is not followed; record a trace"};
+}
+
+void refuse_work(Warp& /*warp*/, const Op& op, uint32_t /*mask*/) {
+  throw NotFollowed{op.index, "work that the hardware hands out is not followed; launch a grid without it, or record a trace"};
+}
+
+void refuse_uniform_store(Warp& /*warp*/, const Op& op, uint32_t /*mask*/) {
+  throw NotFollowed{op.index, "memory that the uniform datapath writes is not followed; record a trace"};
+}
+
 }  // namespace
 
 std::span<const Executor> async_executors() {
-  static constexpr std::array kTable{Executor{"SYNCS", syncs}, Executor{"USETMAXREG", set_max_registers},
-                                     Executor{"UCGABAR_WAIT", cluster_wait}};
+  static constexpr std::array kTable{Executor{"SYNCS", syncs},
+                                     Executor{"USETMAXREG", set_max_registers},
+                                     Executor{"UCGABAR_WAIT", cluster_wait},
+                                     Executor{"UTCATOMSWS", tensor_columns},
+                                     Executor{"STAS", refuse_peer},
+                                     Executor{"REDAS", refuse_peer},
+                                     Executor{"UGETNEXTWORKID", refuse_work},
+                                     Executor{"UREDGR", refuse_uniform_store},
+                                     Executor{"USTGR", refuse_uniform_store},
+                                     Executor{"UMEMSETS", refuse_uniform_store}};
   return kTable;
 }
 

@@ -29,7 +29,7 @@ template <typename Function>
 void keep_linear(const Word& moving, Function function, Word& result) {
   uint32_t slopes = 0;
   for (const uint32_t slope : moving.slope) slopes |= slope;
-  if (slopes == 0 || moving.varies != 0) return;
+  if (slopes == 0) return;
   const uint32_t moves = ~((uint32_t{1} << std::countr_zero(slopes)) - 1);
   bool passed = true;
   bool dropped = true;
@@ -43,7 +43,7 @@ void keep_linear(const Word& moving, Function function, Word& result) {
     dropped &= zeros == ones;
   }
   if (!passed && !dropped && !turned) return;
-  result.varies = 0;
+  result.varying = moving.varying;
   for (int v = 0; v < kVariables && !dropped; ++v) result.slope[v] = passed ? moving.slope[v] : 0 - moving.slope[v];
 }
 
@@ -90,6 +90,28 @@ void lop32i(Warp& warp, const Op& op, uint32_t mask) {
              lane_by_lane({&a, &b},
                           [&](int l) {
                             return is_and ? a.lane[l] & b.lane[l] : is_or ? a.lane[l] | b.lane[l] : a.lane[l] ^ b.lane[l];
+                          }),
+             mask);
+}
+
+// LOP.AND, LOP.OR, LOP.XOR; LOP.PASS_B hands its second operand on.
+void lop(Warp& warp, const Op& op, uint32_t mask) {
+  if (!op.has("PASS_B")) return lop32i(warp, op, mask);
+  warp.write(op.destinations.at(0), warp.read(word_source(op, 1), op), mask);
+}
+
+// Shifts by 32 and more leave nothing, or the sign; .W takes the count modulo 32.
+void shift(Warp& warp, const Op& op, uint32_t mask) {
+  const Word a = warp.read(word_source(op, 0), op);
+  const Word count = warp.read(word_source(op, 1), op);
+  const bool left = op.base == "SHL";
+  const bool is_signed = !left && !op.has("U32");
+  warp.write(op.destinations.at(0),
+             lane_by_lane({&a, &count},
+                          [&](int l) {
+                            const uint32_t n = op.has("W") ? count.lane[l] & 31 : std::min<uint32_t>(count.lane[l], 32);
+                            const int64_t value = is_signed ? int64_t{static_cast<int32_t>(a.lane[l])} : int64_t{a.lane[l]};
+                            return static_cast<uint32_t>(left ? uint64_t{a.lane[l]} << n : static_cast<uint64_t>(value >> n));
                           }),
              mask);
 }
@@ -240,6 +262,26 @@ void plop3(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
+// PSETP.AND.OR P0, PT, P1, P2, P3: (P1 and P2) or P3.
+void psetp(Warp& warp, const Op& op, uint32_t mask) {
+  std::vector<Bits> in;
+  for (const Source& source : op.sources) in.push_back(warp.read_bits(source));
+  in.resize(3, Bits::of(true));
+  const auto combined = [](std::string_view how, const Bits& a, const Bits& b) {
+    return how == "OR" ? either(a, b) : how == "XOR" ? differ(a, b) : both(a, b);
+  };
+  const std::string_view first = op.modifiers.empty() ? "AND" : op.modifiers[0];
+  const std::string_view second = op.modifiers.size() < 2 ? "AND" : op.modifiers[1];
+  const Bits result = combined(first, in[0], in[1]);
+  if (!op.destinations.empty()) warp.write(op.destinations[0], combined(second, result, in[2]), mask);
+  if (op.destinations.size() > 1) warp.write(op.destinations[1], combined(second, inverted_bits(result), in[2]), mask);
+}
+
+// UR2UP UPR, UR4 is not followed.
+void ur2up(Warp& warp, const Op& op, uint32_t /*mask*/) {
+  for (Bits& bits : warp.state.uniform_predicates) bits = Bits::nothing(op.index);
+}
+
 void r2p(Warp& warp, const Op& op, uint32_t mask) {
   const Word a = warp.read(word_source(op, 1).kind == Source::Kind::kImmediate ? word_source(op, 0) : word_source(op, 1), op);
   uint32_t chosen = 0x7f;
@@ -260,7 +302,7 @@ void p2r(Warp& warp, const Op& op, uint32_t mask) {
   Word result = Word::of(0);
   uint32_t chosen = 0x7f;
   for (const Source& source : op.sources) {
-    if (source.kind == Source::Kind::kRegister) result = warp.read(source, op);
+    if (source.kind == Source::Kind::kRegister || source.kind == Source::Kind::kUniform) result = warp.read(source, op);
     if (source.kind == Source::Kind::kImmediate) chosen = source.immediate;
   }
   const int byte = op.has("B1") ? 8 : op.has("B2") ? 16 : op.has("B3") ? 24 : 0;
@@ -269,7 +311,7 @@ void p2r(Warp& warp, const Op& op, uint32_t mask) {
     const uint32_t bit = uint32_t{1} << (p + byte);
     const Word set = lane_by_lane({&result}, [&](int l) { return result.lane[l] | bit; });
     const Word clear = lane_by_lane({&result}, [&](int l) { return result.lane[l] & ~bit; });
-    result = selected(set, clear, warp.state.predicates[p]);
+    result = selected(set, clear, op.uniform ? warp.state.uniform_predicates[p] : warp.state.predicates[p]);
   }
   warp.write(op.destinations.at(0), result, mask);
 }
@@ -281,6 +323,8 @@ std::span<const Executor> bit_executors() {
       Executor{"LOP3", lop3}, Executor{"LOP32I", lop32i}, Executor{"SHF", shf},   Executor{"PRMT", prmt},
       Executor{"SGXT", sgxt}, Executor{"BMSK", bmsk},     Executor{"POPC", popc}, Executor{"BREV", brev},
       Executor{"FLO", flo},   Executor{"PLOP3", plop3},   Executor{"R2P", r2p},   Executor{"P2R", p2r},
+      Executor{"LOP", lop},   Executor{"SHL", shift},     Executor{"SHR", shift}, Executor{"PSETP", psetp},
+      Executor{"P2UR", p2r},  Executor{"R2UP", ur2up},
   };
   return kTable;
 }

@@ -63,6 +63,13 @@ void mufu(Warp& warp, const Op& op, uint32_t mask) {
   compute(warp, op, mask, {&a}, [&](int l) { return 1.0F / real(a, l); });
 }
 
+// FCHK P0, R4, R5: true where the quotient needs the slow path that the compiler puts behind it, for operands near the ends of the
+// exponent's range. Taken as false: data that are not known are taken to be ordinary numbers.
+void fchk(Warp& warp, const Op& op, uint32_t mask) {
+  warp.assumed.try_emplace(op.line, "FCHK: the operands of the division are ordinary numbers, slow path not taken");
+  warp.write(op.destinations.at(0), Bits::of(false), mask);
+}
+
 // A 64-bit integer as a float: rounded to the nearest, or upwards (.RP).
 float to_real(uint64_t magnitude, bool negative, bool upwards) {
   float value = static_cast<float>(magnitude);
@@ -135,8 +142,8 @@ void hfma2(Warp& warp, const Op& op, uint32_t mask) {
 
 std::span<const Executor> float_executors() {
   static constexpr std::array kTable{
-      Executor{"FADD", fadd}, Executor{"FMUL", fmul}, Executor{"FFMA", ffma}, Executor{"MUFU", mufu},
-      Executor{"I2F", i2f},   Executor{"I2FP", i2f},  Executor{"F2I", f2i},   Executor{"HFMA2", hfma2},
+      Executor{"FADD", fadd}, Executor{"FMUL", fmul}, Executor{"FFMA", ffma},   Executor{"MUFU", mufu}, Executor{"I2F", i2f},
+      Executor{"I2FP", i2f},  Executor{"F2I", f2i},   Executor{"HFMA2", hfma2}, Executor{"FCHK", fchk},
   };
   return kTable;
 }

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <bit>
+
 #include "traces/import/execute.h"
 
 // Integer arithmetic. Semantics: CUDA Binary Utilities, "Instruction Set Reference", and what compiled code shows.
@@ -24,7 +27,31 @@ Word addend(const Warp& warp, const Op& op, Source source, Bits& one) {
   return warp.read(source, op);
 }
 
+// Sums of register pairs: IADD.64 R4, R6, -R62; UIADD3.64 UR4, UPT, UPT, UR18, 0x10, URZ.
+void add_pairs(Warp& warp, const Op& op, uint32_t mask) {
+  Halves total{Word::of(0), Word::of(0)};
+  for (Source source : op.sources) {
+    if (is_predicate(source)) continue;
+    Bits one = Bits::of(false);
+    const Word low = addend(warp, op, source, one);
+    source.inverted ^= source.negated;
+    source.negated = false;
+    const Carried step = add_carrying(total.low, low, one, warp.extents);
+    total = {step.sum, with_carry(sum(total.high, warp.read_next(source, op, 1)), step.carry)};
+  }
+  const bool followed = !op.has("X");  // with carries in
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      warp.write(destination, Bits::nothing(op.index), mask);
+    } else {
+      warp.write(destination, followed ? total.low : Word::nothing(op.index), mask);
+      warp.write(destination, followed ? total.high : Word::nothing(op.index), mask, 1);
+    }
+  }
+}
+
 void iadd3(Warp& warp, const Op& op, uint32_t mask) {
+  if (op.has("64")) return add_pairs(warp, op, mask);
   std::vector<Bits> in = op.has("X") ? carries_in(warp, op) : std::vector<Bits>{};
   Word total = Word::of(0);
   Bits out = Bits::of(false);
@@ -58,7 +85,15 @@ void iadd3(Warp& warp, const Op& op, uint32_t mask) {
   }
 }
 
+// Several numbers in a register, U16x2 or S8x4, and clamps at zero are not followed.
+bool is_packed(const Op& op) {
+  return std::ranges::any_of(op.modifiers, [](std::string_view modifier) {
+    return modifier.ends_with("x2") || modifier.ends_with("x4") || modifier == "RELU" || modifier == "SAT";
+  });
+}
+
 void iadd(Warp& warp, const Op& op, uint32_t mask) {
+  if (is_packed(op)) return warp.write(op.destinations.at(0), Word::nothing(op.index), mask);
   warp.write(op.destinations.at(0), sum(warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op)), mask);
 }
 
@@ -142,20 +177,79 @@ void isetp(Warp& warp, const Op& op, uint32_t mask) {
   const Word a = warp.read(word_source(op, 0), op);
   const Word b = warp.read(word_source(op, 1), op);
   const std::vector<Bits> in = carries_in(warp, op);
+  if (op.has("S64") || op.has("U64")) {
+    const Bits low = compared(a, b, relation_of(op), false, warp.extents);
+    const Bits whole = compared_high(warp.read_next(word_source(op, 0), op, 1), warp.read_next(word_source(op, 1), op, 1),
+                                     relation_of(op), op.has("S64"), low, warp.extents);
+    return write_combined(warp, op, whole, in.empty() ? Bits::of(true) : in[0], mask);
+  }
   const bool is_signed = !op.has("U32");
   Bits result = op.has("EX") && in.size() > 1 ? compared_high(a, b, relation_of(op), is_signed, in[1], warp.extents)
                                               : compared(a, b, relation_of(op), is_signed, warp.extents);
   write_combined(warp, op, result, in.empty() ? Bits::of(true) : in[0], mask);
 }
 
-// The smaller where the predicate is true, else the larger.
-void imnmx(Warp& warp, const Op& op, uint32_t mask) {
-  const Word a = warp.read(word_source(op, 0), op);
-  const Word b = warp.read(word_source(op, 1), op);
+void write_unknown(Warp& warp, const Op& op, uint32_t mask) {
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      warp.write(destination, Bits::nothing(op.index), mask);
+    } else {
+      warp.write(destination, Word::nothing(op.index), mask);
+    }
+  }
+}
+
+// The smaller where the predicate is true, else the larger. Predicates behind the result, which say which one it is, are unknown.
+void write_extreme(Warp& warp, const Op& op, const Word& a, const Word& b, uint32_t mask) {
   const std::vector<Bits> in = carries_in(warp, op);
   const Bits less = compared(a, b, Relation::kLess, !op.has("U32"), warp.extents);
   const Bits first = differ(less, inverted_bits(in.empty() ? Bits::of(true) : in[0]));
-  warp.write(op.destinations.at(0), selected(a, b, first), mask);
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      warp.write(destination, Bits::nothing(op.index), mask);
+    } else {
+      warp.write(destination, selected(a, b, first), mask);
+    }
+  }
+}
+
+void imnmx(Warp& warp, const Op& op, uint32_t mask) {
+  if (is_packed(op)) return write_unknown(warp, op, mask);
+  write_extreme(warp, op, warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op), mask);
+}
+
+// VIADDMNMX R2, R3, R4, R5, !PT: the larger of R3 + R4 and R5.
+void viaddmnmx(Warp& warp, const Op& op, uint32_t mask) {
+  if (is_packed(op)) return write_unknown(warp, op, mask);
+  const Word total = sum(warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op));
+  write_extreme(warp, op, total, warp.read(word_source(op, 2), op), mask);
+}
+
+// The sum, smallest or largest of the active lanes, or their logic: REDUX.MIN.S32 UR4, R5. REDUX alone is a disjunction.
+uint32_t reduced(const Op& op, uint32_t a, uint32_t b) {
+  if (op.has("SUM")) return a + b;
+  if (op.has("AND")) return a & b;
+  if (op.has("XOR")) return a ^ b;
+  const bool a_is_less = op.has("S32") ? static_cast<int32_t>(a) < static_cast<int32_t>(b) : a < b;
+  if (op.has("MIN")) return a_is_less ? a : b;
+  if (op.has("MAX")) return a_is_less ? b : a;
+  return a | b;
+}
+
+void redux(Warp& warp, const Op& op, uint32_t mask) {
+  const Word a = warp.read(word_source(op, 0), op);
+  if ((a.unknown & mask) != 0 || op.has("F32")) return write_unknown(warp, op, mask);
+  Word result = tainted({&a});
+  const auto first = static_cast<size_t>(mask == 0 ? 0 : std::countr_zero(mask));
+  uint32_t value = a.lane[first];
+  for (size_t lane = first + 1; lane < kLanes; ++lane) {
+    if ((mask >> lane & 1) != 0) value = reduced(op, value, a.lane[lane]);
+  }
+  result.lane.fill(value);
+  result.unknown = 0;
+  for (const Source& destination : op.destinations) {
+    if (!is_predicate(destination)) warp.write(destination, result, mask);
+  }
 }
 
 void iabs(Warp& warp, const Op& op, uint32_t mask) {
@@ -168,8 +262,11 @@ void iabs(Warp& warp, const Op& op, uint32_t mask) {
 
 std::span<const Executor> integer_executors() {
   static constexpr std::array kTable{
-      Executor{"IADD3", iadd3}, Executor{"IADD32I", iadd}, Executor{"VIADD", iadd},   Executor{"IMAD", imad}, Executor{"LEA", lea},
-      Executor{"ISETP", isetp}, Executor{"IMNMX", imnmx},  Executor{"VIMNMX", imnmx}, Executor{"IABS", iabs},
+      Executor{"IADD3", iadd3},         Executor{"IADD32I", iadd}, Executor{"VIADD", iadd},
+      Executor{"IMAD", imad},           Executor{"LEA", lea},      Executor{"ISETP", isetp},
+      Executor{"IMNMX", imnmx},         Executor{"VIMNMX", imnmx}, Executor{"IABS", iabs},
+      Executor{"IADD", iadd3},          Executor{"ISCADD", lea},   Executor{"ISCADD32I", lea},
+      Executor{"VIADDMNMX", viaddmnmx}, Executor{"REDUX", redux},  Executor{"CREDUX", redux},
   };
   return kTable;
 }

@@ -9,14 +9,23 @@ namespace {
 
 uint32_t access_words(const Op& op) { return op.has("128") ? 4 : op.has("64") ? 2 : 1; }
 
-void mov(Warp& warp, const Op& op, uint32_t mask) { warp.write(op.destinations.at(0), warp.read(word_source(op, 0), op), mask); }
+void mov(Warp& warp, const Op& op, uint32_t mask) {
+  const bool pair = op.has("64") || op.base == "MOV64IUR";
+  const Word high = pair ? warp.read_next(word_source(op, 0), op, 1) : Word::of(0);  // before the low half is overwritten
+  warp.write(op.destinations.at(0), warp.read(word_source(op, 0), op), mask);
+  if (pair) warp.write(op.destinations.at(0), high, mask, 1);
+}
 
 void sel(Warp& warp, const Op& op, uint32_t mask) {
   Bits first = Bits::of(true);
   for (const Source& source : op.sources) {
     if (is_predicate(source)) first = warp.read_bits(source);
   }
-  warp.write(op.destinations.at(0), selected(warp.read(word_source(op, 0), op), warp.read(word_source(op, 1), op), first), mask);
+  const Source& a = word_source(op, 0);
+  const Source& b = word_source(op, 1);
+  const Word high = op.has("64") ? selected(warp.read_next(a, op, 1), warp.read_next(b, op, 1), first) : Word::of(0);
+  warp.write(op.destinations.at(0), selected(warp.read(a, op), warp.read(b, op), first), mask);
+  if (op.has("64")) warp.write(op.destinations.at(0), high, mask, 1);
 }
 
 Word special(const Warp& warp, const Op& op, std::string_view name) {
@@ -54,10 +63,26 @@ void s2r(Warp& warp, const Op& op, uint32_t mask) {
 }
 
 void ldc(Warp& warp, const Op& op, uint32_t mask) {
-  const bool whole = !op.has("U8") && !op.has("U16") && !op.has("S8") && !op.has("S16");
-  for (uint32_t i = 0; i < access_words(op); ++i) {
-    const Word value = whole ? warp.constant(op.sources.at(0), op, i) : Word::nothing(op.index);
-    warp.write(op.destinations.at(0), value, mask, i);
+  // All words before the first write: the result may overwrite the index, LDC.64 R2, c[0x0][R2+0x160].
+  std::vector<Word> words;
+  for (uint32_t i = 0; i < access_words(op); ++i) words.push_back(warp.constant(op.sources.at(0), op, i, Narrow::of_modifiers(op)));
+  for (uint32_t i = 0; i < words.size(); ++i) warp.write(op.destinations.at(0), words[i], mask, i);
+}
+
+// QSPC.E.S P0, RZ, [R2]: whether a generic address lies in shared memory (.S), local (.L) or global (.G). Arrays are global.
+void qspc(Warp& warp, const Op& op, uint32_t mask) {
+  Bits result = Bits::nothing(op.index);
+  for (const Source& source : op.sources) {
+    if (source.kind != Source::Kind::kMemory) continue;
+    const Warp::Address address = warp.address(source);
+    if (address.low.array_of(mask) >= 0 || address.high.array_of(mask) >= 0) result = Bits::of(op.has("G"));
+  }
+  for (const Source& destination : op.destinations) {
+    if (is_predicate(destination)) {
+      warp.write(destination, result, mask);
+    } else {
+      warp.write(destination, Word::nothing(op.index), mask);
+    }
   }
 }
 
@@ -68,6 +93,8 @@ void r2ur(Warp& warp, const Op& op, uint32_t mask) {
   const bool unknown = (value.unknown >> lane & 1) != 0;
   value.lane.fill(value.lane[lane]);
   value.unknown = unknown ? kAllLanes : 0;
+  value.pointing = (value.pointing >> lane & 1) != 0 ? kAllLanes : 0;
+  for (uint32_t& set : value.varying) set = (set >> lane & 1) != 0 ? kAllLanes : 0;
   for (const Source& destination : op.destinations) {
     if (!is_predicate(destination)) warp.write(destination, value, mask);
   }
@@ -104,13 +131,18 @@ void shfl(Warp& warp, const Op& op, uint32_t mask) {
   const Word c = warp.read(word_source(op, 2), op);
   Word result = a;
   Bits valid = tainted_bits({&b, &c});
+  const LaneSets from_elsewhere = united(b.moving(), c.moving());
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     bool inside = false;
     const uint32_t from = shuffled_from(op, lane, b.lane[lane], c.lane[lane], inside);
     if (inside) valid.lanes |= 1U << lane;
     result.lane[lane] = a.lane[from];
     const bool unknown = ((a.unknown >> from | b.unknown >> lane | c.unknown >> lane) & 1) != 0;
-    result.unknown = (result.unknown & ~(1U << lane)) | (unknown ? 1U << lane : 0);
+    const auto take = [lane](uint32_t& set, bool in) { set = (set & ~(1U << lane)) | (in ? 1U << lane : 0); };
+    take(result.unknown, unknown);
+    take(result.pointing, (a.pointing >> from & 1) != 0);
+    for (size_t v = 0; v < result.varying.size(); ++v)
+      take(result.varying[v], ((a.varying[v] >> from | from_elsewhere[v] >> lane) & 1) != 0);
   }
   if (a.unknown == 0 && b.unknown != 0) result.origin = b.origin;
   for (const Source& destination : op.destinations) {
@@ -132,10 +164,11 @@ void vote(Warp& warp, const Op& op, uint32_t mask) {
   const bool agreed = op.has("ALL") ? set == mask : op.has("EQ") ? set == mask || set == 0 : set != 0;
   const bool unknown = (in.unknown & mask) != 0;
   Word ballot = unknown ? Word::nothing(in.origin) : Word::of(set);
-  ballot.varies = in.varies;
+  const uint8_t varies = variables_of(in.varying, mask);
+  for (size_t v = 0; v < ballot.varying.size(); ++v) ballot.varying[v] = (varies >> v & 1) != 0 ? kAllLanes : 0;
   ballot.limit = in.limit;
   Bits result = unknown ? Bits::nothing(in.origin) : Bits::of(agreed);
-  result.varies = in.varies;
+  result.varying = ballot.varying;
   result.limit = in.limit;
   for (const Source& destination : op.destinations) {
     if (is_predicate(destination)) {
@@ -185,9 +218,10 @@ void ldl(Warp& warp, const Op& op, uint32_t mask) {
 
 std::span<const Executor> move_executors() {
   static constexpr std::array kTable{
-      Executor{"MOV", mov},     Executor{"MOV32I", mov}, Executor{"SEL", sel},   Executor{"S2R", s2r},    Executor{"S2UR", s2r},
-      Executor{"CS2R", s2r},    Executor{"LDC", ldc},    Executor{"R2UR", r2ur}, Executor{"SHFL", shfl},  Executor{"VOTE", vote},
-      Executor{"ELECT", elect}, Executor{"STL", stl},    Executor{"LDL", ldl},   Executor{"VOTEU", vote},
+      Executor{"MOV", mov},      Executor{"MOV32I", mov}, Executor{"SEL", sel},   Executor{"S2R", s2r},    Executor{"S2UR", s2r},
+      Executor{"CS2R", s2r},     Executor{"LDC", ldc},    Executor{"R2UR", r2ur}, Executor{"SHFL", shfl},  Executor{"VOTE", vote},
+      Executor{"ELECT", elect},  Executor{"STL", stl},    Executor{"LDL", ldl},   Executor{"VOTEU", vote}, Executor{"LDCU", ldc},
+      Executor{"MOV64IUR", mov}, Executor{"QSPC", qspc},
   };
   return kTable;
 }

@@ -6,6 +6,8 @@
 #include <stdexcept>
 
 #include "escape/quoted.h"
+#include "isa/operand.h"
+#include "traces/import/effects.h"
 #include "traces/import/follower.h"
 #include "traces/import/mbarriers.h"
 
@@ -27,9 +29,18 @@ struct WarpTouch {
 
 class Explorer {
  public:
-  Explorer(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch, const Limits& limits)
-      : file_(file), ops_(ops), flow_(flow), launch_(launch), limits_(limits), registers_(registers_named(ops)) {
+  Explorer(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch, const Limits& limits,
+           std::vector<std::string>* questions)
+      : file_(file),
+        ops_(ops),
+        flow_(flow),
+        launch_(launch),
+        limits_(limits),
+        questions_(questions),
+        registers_(registers_named(ops, false)),
+        uniform_registers_(registers_named(ops, true)) {
     found_.traffic.resize(launch.arrays.size());
+    found_.reach.resize(launch.arrays.size());
   }
 
   Expected<Exploration> explore() {
@@ -54,14 +65,17 @@ class Explorer {
   }
 
  private:
-  static int registers_named(const std::vector<Op>& ops) {
+  // Registers up to the highest one of the file that an instruction names, inside brackets too.
+  static int registers_named(const std::vector<Op>& ops, bool uniform) {
+    constexpr int kWidestTuple = 8;  // of a bulk copy: an address, an mbarrier, five coordinates
+    const isa::OperandKind file = uniform ? isa::OperandKind::kUniformRegister : isa::OperandKind::kRegister;
     int most = 0;
-    const auto see = [&most](int index, int width) {
-      if (index != isa::kZeroRegister) most = std::max(most, index + std::max(width, 2));
-    };
     for (const Op& op : ops) {
       for (const isa::Operand& operand : op.instruction->operands) {
-        if (operand.kind != isa::OperandKind::kUniformRegister) see(operand.index, operand.width);
+        for (const isa::RegisterRange& range : isa::registers_of(operand)) {
+          if (range.file == file && range.first != isa::kZeroRegister)
+            most = std::max(most, range.first + std::max<int>(range.count, kWidestTuple));
+        }
       }
     }
     return std::min(most + 1, 256);
@@ -85,10 +99,12 @@ class Explorer {
         if (const auto loop = lost_in(value)) {
           if (literal_.insert(*loop).second) continue;
         }
-        return std::unexpected(unknown(value));
+        return std::unexpected(with_others(unknown(value), box));
       } catch (const NotFollowed& refused) {
         const Op& op = ops_[static_cast<size_t>(refused.op)];
         return fail_at(file_, op.line, 1, escape::unquoted(op.instruction->mnemonic) + ": " + refused.message);
+      } catch (const Unreadable& reached) {
+        return std::unexpected(*ops_[static_cast<size_t>(reached.op)].unreadable);
       } catch (const EndlessLoop& loop) {
         return fail_at(
             file_, ops_[static_cast<size_t>(loop.op)].line, 1,
@@ -103,11 +119,66 @@ class Explorer {
     return kLost - value.origin;
   }
 
+  // Says how many questions there are, and lists them where that is wanted.
+  Diagnostic with_others(Diagnostic first, const Box& box) {
+    const std::vector<std::string> lines = question_lines(survey(box), ops_);
+    const auto asked = std::ranges::count_if(lines, [](const std::string& line) { return line.starts_with("answer"); });
+    if (asked > 1) first.message += "; the first of " + std::to_string(asked) + " questions, which warpfold import lists";
+    if (questions_ != nullptr) *questions_ = lines;
+    return first;
+  }
+
+  // Every question that the warps of the box's first CTA meet, whichever way they go.
+  std::vector<Question> survey(const Box& box) {
+    constexpr uint64_t kMostInstructions = 200'000;  // of a warp
+    const Limits limits{.instructions = std::min(limits_.instructions, kMostInstructions), .passes = limits_.passes, .ctas = 1};
+    std::vector<Question> questions;
+    for (uint32_t index = 0; index < launch_.warps(); ++index) {
+      for (bool again = true; again;) {
+        again = false;
+        Warp warp(launch_, first_cta(box), index, registers_, uniform_registers_);
+        std::fill_n(warp.extents.begin(), kCtaVariables, 1);
+        warp.survey = &questions;
+        try {
+          Follower(ops_, flow_, warp, literal_, limits).follow(lanes_of_warp(index));
+        } catch (const UnknownValue& value) {
+          const auto loop = lost_in(value);
+          again = loop && literal_.insert(*loop).second;
+        } catch (const NotFollowed&) {
+          // Questions behind it are asked once it is mended.
+        } catch (const Unreadable&) {
+          // Likewise.
+        } catch (const EndlessLoop&) {
+          // Likewise.
+        }
+      }
+    }
+    return questions;
+  }
+
+  std::array<uint32_t, 3> first_cta(const Box& box) const {
+    std::array<uint32_t, 3> cta{};
+    for (size_t d = 0; d < cta.size(); ++d) cta[d] = box.corner[d] * launch_.cluster[d] + box.place[d];
+    return cta;
+  }
+
+  uint32_t lanes_of_warp(uint32_t index) const {
+    const uint32_t threads = std::min<uint32_t>(kLanes, launch_.threads() - index * kLanes);
+    return threads == kLanes ? kAllLanes : (1U << threads) - 1;
+  }
+
   Diagnostic unknown(const UnknownValue& value) const {
     const Op& op = ops_[static_cast<size_t>(value.op)];
     const bool memory = op.behaviour == isa::Behaviour::kLoadGlobal || op.behaviour == isa::Behaviour::kStoreGlobal ||
                         op.behaviour == isa::Behaviour::kCopyAsync;
     const bool guarded = op.instruction->guard.present && op.behaviour != isa::Behaviour::kBranch;
+    if (is_texture(op) && value.origin == op.index) {
+      return {file_, op.line, 1,
+              op.instruction->mnemonic +
+                  ": where a texture or surface lies in memory only the driver knows. Say how many sectors of 32 "
+                  "bytes a warp touches here: answer { line: " +
+                  std::to_string(op.line) + " sectors: N }"};
+    }
     std::string text = op.instruction->mnemonic;
     text += op.behaviour == isa::Behaviour::kBranch ? ": whether it is taken hangs on " : ": its guard or address hangs on ";
     if (value.origin < 0) {
@@ -135,18 +206,17 @@ class Explorer {
 
   void follow_corner(Box& box) {
     CtaBox result{box.place, box.corner, {}, {}};
-    std::array<uint32_t, 3> cta{};
-    for (size_t d = 0; d < cta.size(); ++d) cta[d] = box.corner[d] * launch_.cluster[d] + box.place[d];
+    const std::array<uint32_t, 3> cta = first_cta(box);
     std::vector<WarpTouch> touches;
     Extents extents = kNoLimit;
     std::copy(box.extent.begin(), box.extent.end(), extents.begin());
     for (uint32_t index = 0; index < launch_.warps(); ++index) {
-      Warp warp(launch_, cta, index, registers_);
+      Warp warp(launch_, cta, index, registers_, uniform_registers_);
       warp.extents = extents;
       Follower follower(ops_, flow_, warp, literal_, limits_);
-      const uint32_t threads = std::min<uint32_t>(kLanes, launch_.threads() - index * kLanes);
-      Path path = follower.follow(threads == kLanes ? kAllLanes : (1U << threads) - 1);
+      Path path = follower.follow(lanes_of_warp(index));
       extents = warp.extents;
+      found_.assumed.insert(warp.assumed.begin(), warp.assumed.end());
       for (Touch& touch : follower.take_touches()) touches.push_back({index, std::move(touch)});
       found_.executed += follower.executed();
       result.paths.push_back(intern(std::move(path)));
@@ -157,7 +227,12 @@ class Explorer {
     found_.boxes.push_back(std::move(result));
     for (const WarpTouch& each : touches) {
       if (each.touch.array < 0) continue;
-      const access::Kind kind = access_kind(ops_[static_cast<size_t>(each.touch.op)]);
+      const Op& op = ops_[static_cast<size_t>(each.touch.op)];
+      const access::Kind kind = access_kind(op);
+      // TMA leaves out what of a box lies beyond its tensor.
+      const bool clipped = op.behaviour == isa::Behaviour::kBulkLoad || op.behaviour == isa::Behaviour::kBulkStore;
+      const auto array = static_cast<size_t>(each.touch.array);
+      if (!clipped) found_.reach[array].extend(reach_of(each.touch, box.extent, launch_.arrays[array].address));
       add_traffic(each.touch, kind, box.extent);
       add_access(each, kind, box.extent);
     }
@@ -208,7 +283,9 @@ class Explorer {
   const Flow& flow_;
   const LaunchFacts& launch_;
   const Limits& limits_;
+  std::vector<std::string>* questions_;
   int registers_;
+  int uniform_registers_;
   std::set<int> literal_;
   Exploration found_;
 };
@@ -232,8 +309,8 @@ void keep_used_paths(Exploration& found) {
 }
 
 Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch,
-                              const Limits& limits) {
-  return Explorer(file, ops, flow, launch, limits).explore();
+                              const Limits& limits, std::vector<std::string>* questions) {
+  return Explorer(file, ops, flow, launch, limits, questions).explore();
 }
 
 }  // namespace warpfold::sass

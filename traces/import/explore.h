@@ -26,8 +26,10 @@ struct Exploration {
   std::vector<Path> paths;  // different ones
   std::vector<CtaBox> boxes;
   std::vector<std::array<ArrayTraffic, kKinds>> traffic;  // of each array, by access::Kind
+  std::vector<Reach> reach;                               // of each array, by loads and stores of threads
   std::vector<AccessPattern> accesses;                    // of arrays, in all boxes
   bool all_accesses = true;                               // are there; else they were too many
+  std::map<int, std::string> assumed;                     // by line of the listing
   uint64_t followed_ctas = 0;                             // executed one by one
   uint64_t executed = 0;                                  // instructions
 };
@@ -38,7 +40,8 @@ void keep_used_paths(Exploration& found);
 // Follows every warp of every CTA, each place of a cluster for itself. One CTA stands for all that decide in the same way as far as
 // that is a matter of linear inequalities in its index; CTAs whose way hangs on their index otherwise (a remainder, a table) are
 // followed one by one.
+// `questions`: takes all questions of the CTA where the launch description lacks an answer.
 Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch,
-                              const Limits& limits);
+                              const Limits& limits, std::vector<std::string>* questions = nullptr);
 
 }  // namespace warpfold::sass

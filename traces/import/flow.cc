@@ -95,7 +95,7 @@ class Builder {
       const FlowBlock& block = flow_.blocks[static_cast<size_t>(index)];
       const Op& last = ops_[static_cast<size_t>(block.end) - 1];
       const auto wrong = [&](const std::string& message) { return fail_at(file_, last.line, 1, message); };
-      if (last.behaviour == isa::Behaviour::kBranch && last.target < 0 && !last.has("DIV")) {
+      if (last.behaviour == isa::Behaviour::kBranch && last.target < 0 && !last.has("DIV") && last.callee.empty()) {
         return wrong(
             escape::unquoted(last.instruction->mnemonic) +
             ": its target hangs on a register, which the importer does not follow; write the kernel in Warpfold's own text "
@@ -197,7 +197,7 @@ bool may_jump(const Op& op) {
 bool may_fall_through(const Op& op) {
   if (op.behaviour == isa::Behaviour::kExit) return op.instruction->guard.present;
   if (op.behaviour != isa::Behaviour::kBranch || op.has("DIV")) return true;
-  return op.instruction->guard.present || predicate_operand(op);
+  return op.instruction->guard.present || predicate_operand(op) || !op.callee.empty();
 }
 
 int Flow::loop_at(int block) const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct Flow {
 // Whether control may go to `op.target`, and whether it may go on behind `op`.
 bool may_jump(const Op& op);
 bool may_fall_through(const Op& op);
+
+// Instructions that control can reach from `first` without going through a RET, in order of their place. Calls inside come back.
+std::set<int> reached_from(const std::vector<Op>& ops, int first);
 
 // A subroutine (CALL to code that ends in RET) becomes part of each place that calls it. Fails at calls inside each other without
 // end.

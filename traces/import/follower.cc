@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "escape/quoted.h"
 #include "traces/import/effects.h"
 #include "traces/import/execute.h"
 #include "traces/import/mbarriers.h"
@@ -67,6 +68,7 @@ void Follower::run_block(const FlowBlock& block, uint32_t mask, Path& path, std:
   for (int i = block.first; i < block.end; ++i) {
     const Op& op = ops_[static_cast<size_t>(i)];
     if (++executed_ > limits_.instructions) throw EndlessLoop{i};
+    if (op.unreadable != nullptr) throw Unreadable{i};
     if (i + 1 == block.end && (op.behaviour == isa::Behaviour::kBranch || op.behaviour == isa::Behaviour::kExit)) {
       return finish_block(op, block, mask, path, next);
     }
@@ -87,6 +89,10 @@ void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask,
     issue({.op = op.index, .off = warp_.alive != 0, .ends = warp_.alive == 0, .effect = {}}, path);
   } else {
     issue({.op = op.index, .off = false, .ends = false, .effect = {}}, path);
+    if (taken != 0 && op.target < 0) {
+      throw NotFollowed{op.index, "the listing does not have the code of " + escape::unquoted(op.callee) +
+                                      ", which is called here; link it in and disassemble all, or compile without it"};
+    }
     if (taken != 0) next[flow_.block_at[static_cast<size_t>(op.target)]] |= taken;
   }
   if ((mask & ~taken) != 0) next[flow_.block_at[static_cast<size_t>(block.end)]] |= mask & ~taken;
@@ -104,17 +110,17 @@ void Follower::forget_results(const Op& op, const Bits& guard, uint32_t mask) {
 }
 
 // Executed or not, the results depend on what the guard depends on.
-void Follower::vary_results(const Op& op, uint8_t varies, uint32_t mask) {
+void Follower::vary_results(const Op& op, const LaneSets& varying, uint32_t mask) {
   for (const Source& destination : op.destinations) {
     if (is_predicate(destination)) {
       Bits bits = warp_.read_bits(destination);
-      bits.varies |= varies;
+      bits.varying = united(bits.varying, varying);
       warp_.write(destination, bits, mask);
       continue;
     }
     for (uint32_t i = 0; i < destination_words(op); ++i) {
       Word word = warp_.read_next(destination, op, i);
-      word.varies |= varies;
+      word.varying = united(word.varying, varying);
       warp_.write(destination, word, mask, i);
     }
   }
@@ -125,11 +131,13 @@ void Follower::execute(const Op& op, uint32_t mask, Path& path) {
   const bool alone = !decides_memory(op) && !warp_.launch.answers.contains(op.line);
   // What computes alone needs no decision.
   if (alone && (guard.unknown & mask) != 0) {
+    if (is_shared_access(op) && !warp_.asks({op.index, guard.origin, Question::Kind::kTaken}))
+      throw UnknownValue{op.index, guard.origin};
     forget_results(op, guard, mask);
     issue({.op = op.index, .off = false, .ends = false, .effect = effect_of(warp_, op, mask, nullptr)}, path);
     return;
   }
-  const bool open = alone && guard.varies != 0;
+  const bool open = alone && variables_of(guard.varying, mask) != 0;
   const uint32_t active = open ? guard.lanes & mask : warp_.guarded(op, mask);
   const size_t touched = touches_.size();
   std::vector<Touch>* touches = touched < kMostTouches ? &touches_ : nullptr;
@@ -138,7 +146,7 @@ void Follower::execute(const Op& op, uint32_t mask, Path& path) {
   for (size_t i = touched; i < touches_.size(); ++i) touches_[i].step = issued_;
   issue(step, path);
   if (active != 0) compute(op, active);
-  if (open) vary_results(op, guard.varies, mask);
+  if (open) vary_results(op, guard.varying, mask);
 }
 
 void Follower::issue(const Step& step, Path& path) {
@@ -147,9 +155,8 @@ void Follower::issue(const Step& step, Path& path) {
 }
 
 void Follower::compute(const Op& op, uint32_t active) {
-  const auto answer = warp_.launch.answers.find(op.line);
-  if (answer != warp_.launch.answers.end() && answer->second.kind == AnswerFacts::Kind::kValue) {
-    const auto value = static_cast<uint64_t>(answer->second.value);
+  if (const AnswerFacts* answer = warp_.launch.answer(op.line, AnswerFacts::Kind::kValue); answer != nullptr) {
+    const auto value = static_cast<uint64_t>(answer->value);
     for (uint32_t i = 0; i < destination_words(op) && !op.destinations.empty(); ++i) {
       warp_.write(op.destinations.front(), Word::of(static_cast<uint32_t>(i == 0 ? value : i == 1 ? value >> 32 : 0)), active, i);
     }

@@ -64,7 +64,7 @@ class Follower {
   void issue(const Step& step, Path& path);
   void compute(const Op& op, uint32_t active);
   void forget_results(const Op& op, const Bits& guard, uint32_t mask);
-  void vary_results(const Op& op, uint8_t varies, uint32_t mask);
+  void vary_results(const Op& op, const LaneSets& varying, uint32_t mask);
 
   const std::vector<Op>& ops_;
   const Flow& flow_;
@@ -76,8 +76,5 @@ class Follower {
   uint64_t executed_ = 0;
   uint64_t issued_ = 0;  // by the warp, skipped passes included
 };
-
-// Origins of values that were lost when passes of loop l were skipped: kLost - l.
-inline constexpr int kLost = -1000;
 
 }  // namespace warpfold::sass

@@ -69,4 +69,36 @@ ArrayTraffic traffic_of(const Touch& touch, const std::array<uint32_t, kCtaVaria
   return traffic;
 }
 
+void Reach::extend(const Reach& other) {
+  if (other.first < first) {
+    first = other.first;
+    first_op = other.first_op;
+  }
+  if (other.end > end) {
+    end = other.end;
+    end_op = other.end_op;
+  }
+}
+
+Reach reach_of(const Touch& touch, const std::array<uint32_t, kCtaVariables>& ctas, uint64_t address) {
+  Reach reach{.first_op = touch.op, .end_op = touch.op};
+  if (touch.lanes.empty()) return reach;
+  const auto [least, most] = std::ranges::minmax(touch.lanes);
+  reach.first = static_cast<int64_t>(least - address);
+  reach.end = static_cast<int64_t>(most - address + touch.access_bytes);
+  const auto move = [&reach](int64_t bytes, uint64_t count) {
+    int64_t moved = 0;
+    if (__builtin_mul_overflow(bytes, static_cast<int64_t>(count - 1), &moved)) moved = bytes < 0 ? INT64_MIN : INT64_MAX;
+    int64_t& side = bytes < 0 ? reach.first : reach.end;
+    if (__builtin_add_overflow(side, moved, &side)) side = bytes < 0 ? INT64_MIN : INT64_MAX;
+  };
+  for (const Touch::Stride& stride : touch.strides) {
+    if (!stride.elsewhere && stride.count > 0) move(stride.bytes, stride.count);
+  }
+  for (int v = 0; v < kCtaVariables; ++v) {
+    if (!touch.moves_otherwise(v)) move(touch.slope[static_cast<size_t>(v)], ctas[static_cast<size_t>(v)]);
+  }
+  return reach;
+}
+
 }  // namespace warpfold::sass

@@ -1,6 +1,7 @@
 #include "traces/import/import.h"
 
 #include <algorithm>
+#include <set>
 
 #include "configs/launch_sizes.h"
 #include "configs/near_miss.h"
@@ -9,23 +10,28 @@
 #include "traces/import/cluster_signals.h"
 #include "traces/import/explore.h"
 #include "traces/import/flow.h"
+#include "traces/import/listed_sections.h"
 #include "traces/import/listing.h"
 #include "traces/import/rings.h"
 #include "traces/import/roll.h"
+#include "traces/import/slow_paths.h"
 #include "traces/import/streams.h"
-#include "traces/import/warpgroups.h"
+#include "traces/import/text_form.h"
 #include "traces/validate.h"
 
 namespace warpfold::sass {
 namespace {
 
+constexpr uint64_t kOffsetInBank = 0xffff;  // of the address of a constant
+
 class Importer {
  public:
   Importer(const std::string& file, const configs::KernelLaunch& launch, const configs::Places& places,
-           const access::CachesFor& caches, const Limits& limits)
-      : file_(file), launch_(launch), places_(places), caches_(caches), limits_(limits) {}
+           const access::CachesFor& caches, const Limits& limits, const ImportOptions& options)
+      : file_(file), launch_(launch), places_(places), caches_(caches), limits_(limits), options_(options) {}
 
   Expected<Imported> import(std::string_view text) {
+    if (auto checked = check_text_form(file_, text); !checked) return std::unexpected(checked.error());
     for (const auto step : {&Importer::find_architecture, &Importer::find_function, &Importer::follow}) {
       if (auto done = (this->*step)(text); !done) return std::unexpected(done.error());
     }
@@ -35,9 +41,20 @@ class Importer {
 
  private:
   Expected<void> find_architecture(std::string_view text) {
-    std::string name = launch_.has_architecture() ? launch_.architecture() : architecture_of(text);
+    const std::vector<std::string> named = architectures_of(text);
+    std::string name = launch_.architecture();
     while (!name.empty() && std::isalpha(static_cast<unsigned char>(name.back())) != 0) name.pop_back();  // sm_90a is sm_90
+    if (named.size() > 1 && std::ranges::find(named, name) == named.end()) {
+      std::string all;
+      for (const std::string& each : named) all += (all.empty() ? "" : ", ") + each;
+      return places_.fail({launch_.has_architecture() ? "architecture" : "",
+                           "the listing has code for " + all + "; state one, as architecture: " + escape::quoted(named.front())});
+    }
+    several_ = named.size() > 1;
+    if (name.empty() && !named.empty()) name = named.front();
     if (name.empty()) {
+      if (auto listing = read_listing(file_, text, **isa::Architecture::find("sm_80")); !listing)
+        return std::unexpected(listing.error());
       return places_.fail({"", "the listing does not name its architecture; state it, as architecture: \"sm_80\""});
     }
     auto compiled_for = isa::Architecture::find(name);
@@ -52,7 +69,8 @@ class Importer {
   }
 
   Expected<void> find_function(std::string_view text) {
-    auto listing = read_listing(file_, text, *architecture_);
+    if (auto checked = check_assumed_pipes(); !checked) return checked;
+    auto listing = read_listing(file_, text, *architecture_, several_ ? compiled_for_ : std::string(), options_.assume);
     if (!listing) return std::unexpected(listing.error());
     listing_ = *std::move(listing);
     std::vector<std::string> names;
@@ -106,20 +124,25 @@ class Importer {
     name_group_waits(isa::Behaviour::kBulkWait, "DEPBAR.LE.BULK");
     auto ops = decode(listing_, *function_, *architecture_);
     if (!ops) return std::unexpected(ops.error());
+    align_tensor_maps(*ops, *facts);
+    mark_slow_paths(*ops);
     if (auto inlined = inline_calls(file_, *ops); !inlined) return inlined;
     const auto flow = make_flow(file_, *ops);
     if (!flow) return std::unexpected(flow.error());
     if (auto checked = check_answers(*facts); !checked) return checked;
     if (auto checked = check_registers(); !checked) return checked;
     if (auto checked = check_shared_memory(); !checked) return checked;
-    auto found = explore(file_, *ops, *flow, *facts, limits_);
+    if (auto checked = check_tensor_memory(); !checked) return checked;
+    auto found = explore(file_, *ops, *flow, *facts, limits_, options_.questions);
     if (!found) return std::unexpected(found.error());
+    if (auto stated = state_assumed_opcodes(); !stated) return stated;
+    for (const auto& [line, text] : found->assumed) result_.report.assumed.push_back("line " + std::to_string(line) + ", " + text);
+    if (auto settled = settle_array_sizes(*ops, *found, *facts); !settled) return settled;
     result_.report.control_codes = std::ranges::all_of(function_->code, &ListedInstruction::has_control);
     result_.report.followed_ctas = found->followed_ctas;
     result_.report.executed = found->executed;
     describe(*facts);
     if (auto settled = settle_cluster_signals(file_, *ops, *facts, *found); !settled) return settled;
-    unite_warpgroups(*ops, *found);
     keep_used_paths(*found);
     if (auto rings = find_rings(file_, *ops, *found, result_.kernel); !rings) return rings;
     add_streams(*found, *ops, *facts, caches_for(*facts), result_);
@@ -136,6 +159,104 @@ class Importer {
       }
       return places_.fail({"answer[" + std::to_string(i) + "].line",
                            "line " + std::to_string(line) + " of " + file_ + " has no instruction of " + function_->name});
+    }
+    return {};
+  }
+
+  // Constants that the code reads and no parameter has, and tensor maps to whose place no instruction adds.
+  static size_t contradictions(const std::vector<Op>& ops, const LaunchFacts& facts) {
+    const auto first = static_cast<uint32_t>(facts.parameters & kOffsetInBank);
+    std::set<uint32_t> missing;
+    std::set<uint32_t> immediates;
+    for (const Op& op : ops) {
+      for (const Source& source : op.sources) {
+        if (source.kind == Source::Kind::kImmediate) immediates.insert(source.immediate);
+        const bool fixed = source.index == isa::kZeroRegister && source.uniform == isa::kZeroRegister && source.bank == 0;
+        if (source.kind != Source::Kind::kConstant || !fixed || source.immediate < first) continue;
+        if (!facts.constants.contains(source.immediate / 4 * 4)) missing.insert(source.immediate);
+      }
+    }
+    const auto unused = std::ranges::count_if(facts.tensor_maps, [&](const auto& map) {
+      const uint64_t offset = map.first - facts.parameters;
+      return offset != 0 && !immediates.contains(static_cast<uint32_t>(offset));
+    });
+    return missing.size() + static_cast<size_t>(unused);
+  }
+
+  // The listing does not say which CUDA compiled it; tensor maps lie where the code looks for them.
+  void align_tensor_maps(const std::vector<Op>& ops, LaunchFacts& facts) {
+    if (facts.tensor_maps.empty()) return;
+    auto later = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment13);
+    if (!later || contradictions(ops, *later) >= contradictions(ops, facts)) return;
+    facts = *std::move(later);
+    result_.report.assumed.push_back(
+        "tensor maps begin at multiples of 128 bytes, as CUDA 13 aligns them: the code reads parameters there");
+  }
+
+  Expected<void> check_assumed_pipes() const {
+    for (const AssumedOpcode& assumed : options_.assume) {
+      if (!stand_ins(*architecture_, assumed).empty()) continue;
+      std::string pipes;
+      for (const isa::PipeRow& row : isa::kMathPipes) {
+        if (!stand_ins(*architecture_, {"", std::string(row.name), 0}).empty())
+          pipes += (pipes.empty() ? "" : ", ") + std::string(row.name);
+      }
+      return fail("--assume " + escape::quoted(assumed.opcode) + ": no opcode of " + architecture_->name() + " computes on pipe " +
+                  escape::quoted(assumed.pipe) + "; it has " + pipes);
+    }
+    return {};
+  }
+
+  Expected<void> state_assumed_opcodes() {
+    for (const AssumedOpcode& assumed : options_.assume) {
+      const ListedInstruction* first = nullptr;
+      size_t instructions = 0;
+      for (const ListedInstruction& listed : function_->code) {
+        if (listed.assumed_opcode.empty() || !assumed.covers(listed.assumed_opcode)) continue;
+        if (instructions++ == 0) first = &listed;
+      }
+      if (first == nullptr) {
+        return fail("--assume " + escape::quoted(assumed.opcode) + ": function " + escape::unquoted(function_->name) +
+                    " has no such opcode that " + architecture_->name() + " lacks, or no opcode of " + architecture_->name() +
+                    " on pipe " + escape::quoted(assumed.pipe) + " has its operands");
+      }
+      const isa::OpcodeInfo& info = architecture_->info(first->instruction);
+      result_.report.assumed.push_back(assumed.opcode + " of line " + std::to_string(first->line) +
+                                       (instructions > 1 ? " and " + std::to_string(instructions - 1) + " more" : "") + ": as " +
+                                       info.name + ", on the " + assumed.pipe + " pipe with " +
+                                       std::to_string(latency_of(*architecture_, info)) +
+                                       " cycles (stated: " + std::to_string(assumed.latency) + "); its results are unknown");
+    }
+    return {};
+  }
+
+  // Accesses outside their array are a mistake of the description, unless sizes are to follow from the accesses.
+  Expected<void> settle_array_sizes(const std::vector<Op>& ops, const Exploration& found, LaunchFacts& facts) {
+    for (size_t i = 0; i < facts.arrays.size(); ++i) {
+      ArrayFacts& array = facts.arrays[i];
+      const Reach& reach = found.reach[i];
+      const bool beyond = reach.end > 0 && static_cast<uint64_t>(reach.end) > array.bytes;
+      if (!beyond && reach.first >= 0) continue;
+      if (options_.trust_addresses) {
+        const uint64_t bytes = std::max(static_cast<uint64_t>(std::max<int64_t>(reach.end, 0)), array.bytes) -
+                               static_cast<uint64_t>(std::min<int64_t>(reach.first, 0));
+        result_.report.assumed.push_back("array " + array.name + " has " + std::to_string(bytes) +
+                                         " bytes, as accessed; stated: " + std::to_string(array.bytes));
+        array.bytes = bytes;
+        continue;
+      }
+      const Op& op = ops[static_cast<size_t>(beyond ? reach.end_op : reach.first_op)];
+      const std::string accesses = escape::unquoted(op.instruction->mnemonic) + ": accesses array " + escape::unquoted(array.name);
+      if (beyond) {
+        return fail_at(file_, op.line, 1,
+                       accesses + " up to offset " + std::to_string(reach.end) + ", but the launch description states " +
+                           std::to_string(array.bytes) + " bytes; state bytes: " + std::to_string(reach.end) +
+                           ", or pass --trust-addresses to take sizes from the accesses");
+      }
+      return fail_at(file_, op.line, 1,
+                     accesses + " at offset " + std::to_string(reach.first) +
+                         ", before its beginning; state array_offset: of the parameter, or pass --trust-addresses "
+                         "to take sizes from the accesses");
     }
     return {};
   }
@@ -174,6 +295,20 @@ class Importer {
     return {};
   }
 
+  // tcgen05.alloc takes its number from a register.
+  Expected<void> check_tensor_memory() const {
+    if (launch_.has_tensor_memory_columns()) return {};
+    for (const ListedInstruction& listed : function_->code) {
+      if (architecture_->info(listed.instruction).behaviour != isa::Behaviour::kTcgen05Mma) continue;
+      return fail_at(
+          file_, listed.line, 1,
+          listed.instruction.mnemonic +
+              ": the listing does not say how many columns of tensor memory a CTA allocates; state what tcgen05.alloc takes, as "
+              "tensor_memory_columns: 512");
+    }
+    return {};
+  }
+
   void describe(const LaunchFacts& facts) {
     traces::Kernel& kernel = result_.kernel;
     kernel.name = kernel_name();
@@ -181,6 +316,7 @@ class Importer {
     kernel.source = "SASS listing " + file_ + ", function " + function_->name;
     kernel.cluster_ctas = facts.cluster[0] * facts.cluster[1] * facts.cluster[2];
     kernel.flops = launch_.flops();
+    kernel.tensor_memory_columns = launch_.tensor_memory_columns();
     kernel.shared_memory_bytes = launch_.has_shared_memory_bytes() ? launch_.shared_memory_bytes() : function_->shared_bytes;
     kernel.registers_per_thread = launch_.has_registers() ? launch_.registers() : function_->registers;
     if (kernel.registers_per_thread == 0) kernel.registers_per_thread = highest_register() + 1;
@@ -222,7 +358,9 @@ class Importer {
   const configs::Places& places_;
   const access::CachesFor& caches_;
   const Limits& limits_;
+  const ImportOptions& options_;
   std::string compiled_for_;
+  bool several_ = false;                             // the listing has code for other architectures too
   const isa::Architecture* architecture_ = nullptr;  // that the kernel runs on
   Listing listing_;
   Function* function_ = nullptr;
@@ -232,10 +370,11 @@ class Importer {
 }  // namespace
 
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
-                                  const configs::Places& places, const access::CachesFor& caches, const Limits& limits) {
+                                  const configs::Places& places, const access::CachesFor& caches, const Limits& limits,
+                                  const ImportOptions& options) {
   const auto sized = configs::with_sizes(launch, places);
   if (!sized) return std::unexpected(sized.error());
-  return Importer(file, *sized, places, caches, limits).import(text);
+  return Importer(file, *sized, places, caches, limits, options).import(text);
 }
 
 }  // namespace warpfold::sass

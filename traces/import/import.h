@@ -7,6 +7,7 @@
 #include "configs/diagnostic.h"
 #include "configs/kernel_launch.pb.h"
 #include "configs/places.h"
+#include "traces/import/assumed_opcodes.h"
 #include "traces/import/launch_reuse.h"
 #include "traces/import/limits.h"
 #include "traces/kernel.h"
@@ -25,6 +26,7 @@ struct ArrayReport {
   bool linear = true;  // its addresses in the CTA and in passes, everywhere, if a GPU was named
 };
 struct ImportReport {
+  std::vector<std::string> assumed;  // a line each: what neither the listing nor the launch description says
   std::string function;
   bool control_codes = false;  // the listing's own; else assigned
   uint64_t followed_ctas = 0;
@@ -38,6 +40,13 @@ struct Imported {
   ImportReport report;
 };
 
+// Options of an import, and the assumptions that the user states.
+struct ImportOptions {
+  std::vector<std::string>* questions = nullptr;  // takes all questions, a line each, where the import fails at one
+  std::vector<AssumedOpcode> assume = {};         // opcodes that no table has
+  bool trust_addresses = false;                   // arrays are as large as the accesses need, where these leave the stated sizes
+};
+
 // The kernel that a function of a SASS listing is when it is launched as described. No GPU takes part: integer, predicate, uniform
 // and control instructions are executed for every warp; loaded data and most floating point are unknown, and what hangs on them is
 // asked for (answers of the launch description). The result is checked as every trace is.
@@ -46,6 +55,7 @@ struct Imported {
 // (launch_reuse.h). Without, and where all that the launch touches fits into L2, the share from DRAM is what is touched at all of
 // what is requested: each byte comes once, later accesses hit in L2.
 Expected<Imported> import_listing(const std::string& file, std::string_view text, const configs::KernelLaunch& launch,
-                                  const configs::Places& places, const access::CachesFor& caches = {}, const Limits& limits = {});
+                                  const configs::Places& places, const access::CachesFor& caches = {}, const Limits& limits = {},
+                                  const ImportOptions& options = {});
 
 }  // namespace warpfold::sass

@@ -9,7 +9,12 @@ namespace {
 
 constexpr size_t kLargestProgram = 200'000;  // assumed: ten times the largest listings at hand; a recursion ends here in 0.1 s
 
-// Instructions that control can reach from `first` without going through a RET, in order of their place. Calls inside come back.
+bool returns(const std::vector<Op>& ops, const std::set<int>& reached) {
+  return std::ranges::any_of(reached, [&ops](int at) { return ops[static_cast<size_t>(at)].base == "RET"; });
+}
+
+}  // namespace
+
 std::set<int> reached_from(const std::vector<Op>& ops, int first) {
   std::set<int> reached;
   std::vector<int> open{first};
@@ -24,12 +29,6 @@ std::set<int> reached_from(const std::vector<Op>& ops, int first) {
   }
   return reached;
 }
-
-bool returns(const std::vector<Op>& ops, const std::set<int>& reached) {
-  return std::ranges::any_of(reached, [&ops](int at) { return ops[static_cast<size_t>(at)].base == "RET"; });
-}
-
-}  // namespace
 
 Expected<void> inline_calls(const std::string& file, std::vector<Op>& ops) {
   const std::vector<Op> listed = ops;  // with the calls as they are written, for every copy

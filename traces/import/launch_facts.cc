@@ -1,5 +1,6 @@
 #include "traces/import/launch_facts.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "escape/quoted.h"
@@ -17,8 +18,7 @@ constexpr uint64_t kArrayDistance = uint64_t{1} << 40;
 constexpr uint32_t kStack = 0xfffdc0;  // any address: local memory lies below it
 
 constexpr uint64_t kConstantBank = 0x7e0010000000;  // any address: of constant bank 0, for what takes a parameter's address
-constexpr uint32_t kTensorMapBytes = 128;           // CUDA driver API, CUtensorMap: 128 bytes, aligned to 64
-constexpr uint32_t kTensorMapAlignment = 64;
+constexpr uint32_t kTensorMapBytes = 128;           // CUDA driver API, CUtensorMap: 128 bytes
 constexpr int kMostDimensions = 5;  // CUDA driver API, cuTensorMapEncodeTiled: rank 1 to 5, boxes of up to 256 each way
 constexpr uint32_t kLargestBoxSide = 256;
 constexpr uint64_t kLargestBox = 227 * 1024;  // bytes of shared memory of a CTA on sm_90; CUDA programming guide, table of features
@@ -56,8 +56,9 @@ std::string indexed(const std::string& field, int index, const std::string& rest
 
 class Layout {
  public:
-  Layout(const configs::KernelLaunch& launch, const std::string& architecture, const configs::Places& places)
-      : launch_(launch), places_(places), abi_(abi_of(architecture)) {}
+  Layout(const configs::KernelLaunch& launch, const std::string& architecture, const configs::Places& places,
+         uint32_t tensor_map_alignment)
+      : launch_(launch), places_(places), tensor_map_alignment_(tensor_map_alignment), abi_(abi_of(architecture)) {}
 
   Expected<LaunchFacts> make() {
     facts_.grid = extents_of(launch_.grid());
@@ -72,6 +73,7 @@ class Layout {
     }
     if (abi_.cluster != 0) put_cluster();
     put(abi_.stack, {kStack});
+    facts_.parameters = kConstantBank + abi_.parameters;
     if (abi_.address_of_parameters != 0) {
       const uint64_t address = kConstantBank + abi_.parameters;
       put(abi_.address_of_parameters, {static_cast<uint32_t>(address)});
@@ -160,9 +162,12 @@ class Layout {
         continue;
       }
       const uint32_t bytes = pointer ? 8 : parameter.has_bytes() ? parameter.bytes() : 4;
-      if (bytes != 4 && bytes != 8) return places_.fail({indexed("parameter", i, ".bytes"), "a parameter has 4 or 8 bytes"});
+      if (auto checked = check_size(parameter, i, bytes); !checked) return checked;
       const uint32_t offset = parameter.has_offset() ? parameter.offset() : (next + bytes - 1) / bytes * bytes;
-      if (offset % 4 != 0) return places_.fail({indexed("parameter", i, ".offset"), "parameters begin at multiples of 4 bytes"});
+      if (const uint32_t least = std::min(bytes, 4U); offset % least != 0) {
+        return places_.fail({indexed("parameter", i, ".offset"), "a parameter of " + std::to_string(bytes) +
+                                                                     " bytes begins at a multiple of " + std::to_string(least)});
+      }
       if (parameter.content_case() == configs::KernelParameter::CONTENT_NOT_SET) {
         return places_.fail({indexed("parameter", i, ""), "a parameter needs one of array, value and real"});
       }
@@ -172,12 +177,38 @@ class Layout {
     return {};
   }
 
+  // bool and char have one byte, short and half two, double eight.
+  Expected<void> check_size(const configs::KernelParameter& parameter, int index, uint32_t bytes) const {
+    const auto wrong = [&](const std::string& field, const std::string& message) {
+      return places_.fail({indexed("parameter", index, field), message});
+    };
+    if (parameter.has_real() && bytes != 4 && bytes != 8) return wrong(".bytes", "a real parameter has 4 or 8 bytes");
+    if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8) return wrong(".bytes", "a parameter has 1, 2, 4 or 8 bytes");
+    if (!parameter.has_value() || bytes == 8) return {};
+    const int64_t end = int64_t{1} << 8 * bytes;
+    if (parameter.value() >= end || parameter.value() < -end / 2) {
+      return wrong(".value", std::to_string(parameter.value()) + " does not fit into the parameter's " + std::to_string(bytes) +
+                                 (bytes == 1 ? " byte" : " bytes"));
+    }
+    return {};
+  }
+
+  // Of a word whose other bytes belong to other parameters.
+  void put_part(uint32_t at, uint64_t value, uint32_t bytes) {
+    const uint32_t shift = 8 * (at % 4);
+    const uint32_t mask = ((uint32_t{1} << 8 * bytes) - 1) << shift;
+    uint32_t& word = facts_.constants[at / 4 * 4].value;
+    word = (word & ~mask) | (static_cast<uint32_t>(value << shift) & mask);
+  }
+
   Expected<void> add_parameter(const configs::KernelParameter& parameter, int index, uint32_t at, uint32_t bytes) {
-    if (parameter.has_real()) {
-      put(at, {std::bit_cast<uint32_t>(parameter.real())});
+    uint64_t value = static_cast<uint64_t>(parameter.value());
+    if (parameter.has_real())
+      value = bytes == 8 ? std::bit_cast<uint64_t>(double{parameter.real()}) : std::bit_cast<uint32_t>(parameter.real());
+    if (bytes < 4) {
+      put_part(at, value, bytes);
       return {};
     }
-    uint64_t value = static_cast<uint64_t>(parameter.value());
     int array = -1;
     if (parameter.has_array()) {
       array = find(parameter.array());
@@ -221,7 +252,7 @@ class Layout {
       bytes *= map.extent(i);
     }
     const uint32_t behind = abi_.parameters + (parameter.has_offset() ? parameter.offset() : next);
-    const uint32_t at = (behind + kTensorMapAlignment - 1) / kTensorMapAlignment * kTensorMapAlignment;
+    const uint32_t at = (behind + tensor_map_alignment_ - 1) / tensor_map_alignment_ * tensor_map_alignment_;
     facts_.tensor_maps.emplace(kConstantBank + at, std::move(facts));
     next = at + kTensorMapBytes - abi_.parameters;
     return {};
@@ -251,15 +282,16 @@ class Layout {
         case configs::Answer::CONTENT_NOT_SET:
           return wrong("an answer needs one of taken, value and sectors");
       }
-      if (!facts_.answers.emplace(static_cast<int>(answer.line()), facts).second) {
-        return wrong("line " + std::to_string(answer.line()) + " is answered twice");
-      }
+      const auto line = static_cast<int>(answer.line());
+      if (facts_.answer(line, facts.kind) != nullptr) return wrong("line " + std::to_string(line) + " is answered twice");
+      facts_.answers[line].push_back(facts);
     }
     return {};
   }
 
   const configs::KernelLaunch& launch_;
   const configs::Places& places_;
+  uint32_t tensor_map_alignment_;
   Abi abi_;
   LaunchFacts facts_;
 };
@@ -276,9 +308,16 @@ std::vector<std::array<uint32_t, 3>> LaunchFacts::places_in_cluster() const {
   return places;
 }
 
+const AnswerFacts* LaunchFacts::answer(int line, AnswerFacts::Kind kind) const {
+  const auto at = answers.find(line);
+  if (at == answers.end()) return nullptr;
+  const auto found = std::ranges::find(at->second, kind, &AnswerFacts::kind);
+  return found == at->second.end() ? nullptr : &*found;
+}
+
 Expected<LaunchFacts> launch_facts(const configs::KernelLaunch& launch, const std::string& architecture,
-                                   const configs::Places& places) {
-  return Layout(launch, architecture, places).make();
+                                   const configs::Places& places, uint32_t tensor_map_alignment) {
+  return Layout(launch, architecture, places, tensor_map_alignment).make();
 }
 
 }  // namespace warpfold::sass

@@ -47,9 +47,12 @@ struct LaunchFacts {
   std::array<uint32_t, 3> cluster{1, 1, 1};
   std::map<uint32_t, ConstantWord> constants;
   std::vector<ArrayFacts> arrays;
-  std::map<uint64_t, TensorMapFacts> tensor_maps;  // by address
-  std::map<int, AnswerFacts> answers;              // by line of the listing
+  std::map<uint64_t, TensorMapFacts> tensor_maps;   // by address
+  uint64_t parameters = 0;                          // address of the first
+  std::map<int, std::vector<AnswerFacts>> answers;  // by line of the listing, one of each kind
 
+  // nullptr: there is none.
+  const AnswerFacts* answer(int line, AnswerFacts::Kind kind) const;
   uint32_t threads() const { return block[0] * block[1] * block[2]; }
   uint32_t warps() const { return (threads() + 31) / 32; }
   uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
@@ -58,9 +61,13 @@ struct LaunchFacts {
   std::vector<std::array<uint32_t, 3>> places_in_cluster() const;  // of its CTAs, by rank
 };
 
+// Of CUtensorMap as a parameter, in bytes: CUDA 12 (cuda.h: alignas(64)), CUDA 13 (alignas(128)).
+inline constexpr uint32_t kTensorMapAlignment = 64;
+inline constexpr uint32_t kTensorMapAlignment13 = 128;
+
 // Lays out the parameters where the architecture's ABI has them: from c[0x0][0x160] on before sm_90, 0x210 on sm_90, 0x380 behind
 // it.
 Expected<LaunchFacts> launch_facts(const configs::KernelLaunch& launch, const std::string& architecture,
-                                   const configs::Places& places);
+                                   const configs::Places& places, uint32_t tensor_map_alignment = kTensorMapAlignment);
 
 }  // namespace warpfold::sass

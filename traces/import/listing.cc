@@ -6,8 +6,10 @@
 
 #include "escape/quoted.h"
 #include "isa/assembler.h"
+#include "traces/import/annotations.h"
 #include "traces/import/encoding.h"
 #include "traces/import/listed_resources.h"
+#include "traces/import/listed_sections.h"
 
 namespace warpfold::sass {
 namespace {
@@ -51,19 +53,34 @@ std::optional<std::string_view> label_of(std::string_view line) {
   return line;
 }
 
+// "REDUX.SUM.S32", and no word of a header: "Fatbin", "REG:10".
+bool looks_like_opcode(std::string_view word) {
+  const std::string_view base = word.substr(0, word.find('.'));
+  return base.size() > 1 && std::ranges::all_of(base, [](char c) {
+           return std::isupper(static_cast<unsigned char>(c)) != 0 || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '_';
+         });
+}
+
+// Of "@!P0 LDG.E R2, [R4.64] ;".
+std::string_view mnemonic_of(std::string_view line) {
+  if (line.starts_with('@')) line = trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
+  return line.substr(0, line.find_first_of(" \t;"));
+}
+
 bool names_target(isa::Behaviour behaviour, std::string_view mnemonic) {
   return behaviour == isa::Behaviour::kBranch || mnemonic.starts_with("BSSY") || mnemonic.starts_with("WARPSYNC");
 }
 
 class Reader {
  public:
-  Reader(const std::string& file, const isa::Architecture& architecture) : architecture_(architecture) {
+  Reader(const std::string& file, const isa::Architecture& architecture, std::string_view compiled_for,
+         std::span<const AssumedOpcode> assumed)
+      : architecture_(architecture), compiled_for_(compiled_for), assumed_(assumed) {
     listing_.file = file;
     listing_.architecture = architecture.name();
   }
 
   Expected<Listing> read(std::string_view text) {
-    const std::string compiled_for = architecture_of(text);
     while (!text.empty()) {
       const size_t end = text.find('\n');
       ++line_;
@@ -74,7 +91,7 @@ class Reader {
     }
     if (wants_high_word_) return wrong("the listing breaks off: the second word of the encoding is missing");
     finish_function();
-    resources_.add_to(listing_.functions, compiled_for.empty() ? listing_.architecture : compiled_for);
+    resources_.add_to(listing_.functions, sections_.architecture().empty() ? listing_.architecture : own_architecture_);
     if (listing_.functions.empty()) return wrong("no function; expected the text of cuobjdump -sass or nvdisasm");
     for (const Function& function : listing_.functions) {
       if (auto checked = check_labels(function); !checked) return std::unexpected(checked.error());
@@ -90,6 +107,9 @@ class Reader {
     if (const size_t remark = line.find("//"); remark != std::string_view::npos) line = trimmed(line.substr(0, remark));
     if (line.empty() || line.starts_with('#')) return {};
     if (wants_high_word_) return read_high_word(line);
+    if (!line.starts_with("/*") && !line.starts_with('[')) sections_.read(line);
+    if (is_foreign()) return skip_section();
+    if (own_architecture_.empty()) own_architecture_ = sections_.architecture();
     if (line.starts_with(".section\t") || line.starts_with(".section ")) return begin_section(line);
     if (const auto registers = number_after(line, "SHI_REGISTERS="); registers && open_) {
       function_.registers = *registers;
@@ -104,9 +124,21 @@ class Reader {
     return read_instruction(line);
   }
 
+  // PTX, and code of other architectures in a dump of several.
+  bool is_foreign() const {
+    return sections_.is_ptx() ||
+           (!compiled_for_.empty() && !sections_.architecture().empty() && sections_.architecture() != compiled_for_);
+  }
+
+  Expected<void> skip_section() {
+    finish_function();
+    open_ = false;
+    return {};
+  }
+
   // What is neither an instruction nor a directive: headers of cuobjdump. An instruction without its end is not.
   Expected<void> read_remark(std::string_view line, bool whole) const {
-    const bool cut = line.front() == '@' || architecture_.resolve(line.substr(0, line.find(' '))).has_value();
+    const bool cut = line.front() == '@' || looks_like_opcode(line.substr(0, line.find(' ')));
     if (!whole || cut) {
       return wrong("the listing breaks off: expected ; at the end of an instruction");
     }
@@ -118,7 +150,8 @@ class Reader {
     resources_.begin_section(name);
     if (name.starts_with(".text.")) {
       // ".text.NAME,"ax",@progbits": the name may hold commas where it was demangled.
-      const size_t end = name.find(",\"");
+      size_t end = name.find('"');
+      end = end == std::string_view::npos ? end : name.rfind(',', end);
       return begin_function(name.substr(6, end == std::string_view::npos ? end : end - 6));
     }
     open_ = false;
@@ -183,6 +216,8 @@ class Reader {
     ListedInstruction listed;
     listed.line = line_;
     listed.offset = next_offset();
+    std::string_view prefix;
+    if (auto taken = take_prefix(line, prefix); !taken) return taken;
     if (auto taken = take_offset(line, listed); !taken) return taken;
     if (const auto encoding = take_comment(line)) {
       if (!hexadecimal(*encoding))
@@ -190,13 +225,56 @@ class Reader {
       wants_high_word_ = true;
     }
     if (!line.ends_with(';')) return wrong("expected ; at the end of an instruction");
-    auto instruction = isa::parse_instruction(architecture_, line, listing_.file, line_);
-    if (!instruction) return std::unexpected(instruction.error());
-    listed.instruction = *std::move(instruction);
+    const auto annotated = take_annotations(line);
+    auto instruction = parse(prefix, line);
+    if (instruction) {
+      listed.instruction = *std::move(instruction);
+    } else if (auto other = stand_in(prefix, line)) {
+      listed.instruction = *std::move(other);
+      listed.assumed_opcode = mnemonic_of(line);
+    } else {
+      listed.unreadable = instruction.error();
+      listed.instruction.mnemonic = mnemonic_of(line);
+      if (!architecture_.resolve(listed.instruction.mnemonic)) {
+        listed.unreadable->message +=
+            " (to go on, state its pipe and latency: --assume " + escape::unquoted(listed.instruction.mnemonic) + "=alu,4)";
+      }
+      listed.instruction.opcode = *architecture_.resolve("NOP");
+    }
+    if (annotated) listed.instruction.control = *annotated;
+    listed.has_control = annotated || !prefix.empty();
     listed.instruction.place = {listing_.file + ":" + std::to_string(line_), sources_};
     sources_used_ = true;
     if (names_target(architecture_.info(listed.instruction).behaviour, listed.instruction.mnemonic)) find_target(listed);
     function_.code.push_back(std::move(listed));
+    return {};
+  }
+
+  Expected<isa::Instruction> parse(std::string_view prefix, std::string_view line) const {
+    if (prefix.empty()) return isa::parse_instruction(architecture_, line, listing_.file, line_);
+    return isa::parse_instruction(architecture_, std::string(prefix) + " " + std::string(line), listing_.file, line_);
+  }
+
+  // The line with an opcode of the architecture that is timed as the user states for the one that it has.
+  std::optional<isa::Instruction> stand_in(std::string_view prefix, std::string_view line) const {
+    const std::string_view mnemonic = mnemonic_of(line);
+    const auto assumed = std::ranges::find_if(assumed_, [&](const AssumedOpcode& each) { return each.covers(mnemonic); });
+    if (assumed == assumed_.end() || architecture_.resolve(mnemonic)) return std::nullopt;
+    const auto at = static_cast<size_t>(mnemonic.data() - line.data());
+    for (const std::string& name : stand_ins(architecture_, *assumed)) {
+      auto other = parse(prefix, std::string(line.substr(0, at)) + name + std::string(line.substr(at + mnemonic.size())));
+      if (other) return *std::move(other);
+    }
+    return std::nullopt;
+  }
+
+  // "[B0-----:R-:W1:-:S02] /*01f0*/ BSYNC B0 ;", as CuAssembler writes a control code.
+  Expected<void> take_prefix(std::string_view& line, std::string_view& prefix) const {
+    if (!line.starts_with('[')) return {};
+    const size_t end = line.find(']');
+    if (end == std::string_view::npos) return wrong("expected a control code, as [B0-----:R-:W1:-:S02]");
+    prefix = line.substr(0, end + 1);
+    line = trimmed(line.substr(end + 1));
     return {};
   }
 
@@ -238,7 +316,11 @@ class Reader {
   }
 
   const isa::Architecture& architecture_;
+  std::string_view compiled_for_;  // whose code is read; empty: all of it
+  std::span<const AssumedOpcode> assumed_;
   Listing listing_;
+  Sections sections_;
+  std::string own_architecture_;  // of the code that is read, as the listing names it
   Function function_;
   bool open_ = false;
   Resources resources_;
@@ -250,15 +332,9 @@ class Reader {
 
 }  // namespace
 
-std::string architecture_of(std::string_view text) {
-  for (const std::string_view key : {"code for sm_", "EF_CUDA_SM", "arch = sm_", ".target\tsm_", ".target sm_"}) {
-    if (const auto number = number_after(text, key)) return "sm_" + std::to_string(*number);
-  }
-  return {};
-}
-
-Expected<Listing> read_listing(const std::string& file, std::string_view text, const isa::Architecture& architecture) {
-  return Reader(file, architecture).read(text);
+Expected<Listing> read_listing(const std::string& file, std::string_view text, const isa::Architecture& architecture,
+                               std::string_view compiled_for, std::span<const AssumedOpcode> assumed) {
+  return Reader(file, architecture, compiled_for, assumed).read(text);
 }
 
 }  // namespace warpfold::sass

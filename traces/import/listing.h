@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "configs/diagnostic.h"
 #include "isa/architecture.h"
 #include "isa/instruction.h"
+#include "traces/import/assumed_opcodes.h"
 
 namespace warpfold::sass {
 
@@ -19,7 +21,11 @@ struct ListedInstruction {
   uint64_t offset = 0;       // from the start of the function, in bytes
   std::string label;         // that its operands name: "L_x_2"; empty: none, or an offset
   int64_t target = -1;       // offset that its operands name; -1: none
-  bool has_control = false;  // the listing has its encoding, from which the control code was decoded
+  bool has_control = false;  // the listing has its encoding, annotations or a prefix, from which the control code comes
+  // Why it is no instruction of the architecture: its opcode, or its operands. Only what is executed needs to be one.
+  std::optional<Diagnostic> unreadable;
+  // The opcode that the listing has, where the instruction is another one on its stated pipe; its results are unknown.
+  std::string assumed_opcode;
 };
 
 struct Function {
@@ -39,12 +45,11 @@ struct Listing {
   std::vector<Function> functions;
 };
 
-// The architecture that a listing names, as its headers have it: "sm_90" for sm_90a; empty where it names none.
-std::string architecture_of(std::string_view text);
-
-// Reads every function; instructions know their line, and those of the source where the listing names them. Fails with file:line at
-// text that is no instruction, an opcode that the architecture does not have, a label that does not exist, or a listing that breaks
-// off inside an encoding.
-Expected<Listing> read_listing(const std::string& file, std::string_view text, const isa::Architecture& architecture);
+// Reads every function of `compiled_for`, or of all architectures where it is empty; PTX is skipped. Instructions know their line,
+// and those of the source where the listing names them; one that `architecture` does not have is kept as unreadable. Fails with
+// file:line at text that is no instruction, a label that does not exist, or a listing that breaks off inside an encoding.
+// Opcodes of `assumed` that the architecture does not have become others on their stated pipe.
+Expected<Listing> read_listing(const std::string& file, std::string_view text, const isa::Architecture& architecture,
+                               std::string_view compiled_for = {}, std::span<const AssumedOpcode> assumed = {});
 
 }  // namespace warpfold::sass

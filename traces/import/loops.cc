@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "traces/import/follower.h"
 
@@ -10,115 +11,115 @@ constexpr uint64_t kWorthFolding = 4;  // groups; fewer are followed
 
 uint8_t bit_of(int variable) { return static_cast<uint8_t>(1U << variable); }
 
-// What a word becomes as a function of the number of groups: it moves as it did between the last two groups, or not linearly.
-Word as_function(const Word& two_before, const Word& before, const Word& now, int variable) {
+// A word as a function of the number of groups. A lane is linear if it moved by the same amount between the last two pairs of
+// groups, and by the amount of the first lane of `mask`.
+Word as_function(const Word& two_before, const Word& before, const Word& now, int variable, uint32_t mask) {
+  const auto v = static_cast<size_t>(variable);
   Word word = now;
   if (now.unknown == kAllLanes) return word;
   const bool alike = two_before.unknown == now.unknown && before.unknown == now.unknown && two_before.slope == now.slope &&
-                     before.slope == now.slope && before.varies == now.varies;
-  uint32_t step = 0;
-  bool found = false;
-  bool linear = alike;
-  for (int lane = 0; lane < kLanes && linear; ++lane) {
-    if ((now.unknown >> lane & 1) != 0) continue;
-    const uint32_t last = now.lane[lane] - before.lane[lane];
-    if (!found) step = last;
-    found = true;
-    linear = last == step && before.lane[lane] - two_before.lane[lane] == step;
+                     before.slope == now.slope && before.varying == now.varying;
+  if (!alike) {
+    word.varying[v] = ~now.unknown;
+    return word;
   }
-  if (linear) {
-    word.slope[static_cast<size_t>(variable)] = step;
-  } else {
-    word.varies |= bit_of(variable);
+  const uint32_t known = ~now.unknown;
+  const auto first = static_cast<size_t>(std::countr_zero((known & mask) != 0 ? known & mask : known));
+  const uint32_t step = now.lane[first] - before.lane[first];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const bool linear = now.lane[lane] - before.lane[lane] == step && before.lane[lane] - two_before.lane[lane] == step;
+    if (!linear) word.varying[v] |= known & 1U << lane;
   }
+  word.slope[v] = step;
   return word;
 }
 
-Bits as_function(const Bits& two_before, const Bits& before, const Bits& now, int variable) {
+Bits as_function(const Bits& two_before, const Bits& before, const Bits& now, int variable, uint32_t /*mask*/) {
   Bits bits = now;
-  const bool same = two_before.lanes == now.lanes && before.lanes == now.lanes && two_before.unknown == now.unknown &&
-                    before.unknown == now.unknown;
-  if (!same) bits.varies |= bit_of(variable);
+  bits.varying[static_cast<size_t>(variable)] |= (two_before.lanes ^ now.lanes) | (before.lanes ^ now.lanes) |
+                                                 (two_before.unknown ^ now.unknown) | (before.unknown ^ now.unknown);
   return bits;
 }
 
-// Whether the group left the word where the function says; else weakens the function. `groups` is bounded by how long it holds.
-bool agrees(Word& start, const Word& end, int variable, uint64_t& groups) {
-  const auto v = static_cast<size_t>(variable);
-  if ((start.varies & bit_of(variable)) != 0 || start.unknown == kAllLanes) {
-    // Nothing is claimed of it, but that it is not unknown where it does not become so.
-    if ((end.unknown & ~start.unknown) == 0) return true;
-    start.unknown |= end.unknown;
-    start.origin = end.origin;
-    return false;
-  }
-  bool same = end.slope == start.slope && end.unknown == start.unknown && end.varies == start.varies;
-  for (int lane = 0; lane < kLanes && same; ++lane) {
-    same = (end.unknown >> lane & 1) != 0 || end.lane[lane] == start.lane[lane] + start.slope[v];
-  }
-  if (same && end.limit[v] >= kWorthFolding) {
-    groups = std::min<uint64_t>(groups, end.limit[v]);
-    // What the next group begins with holds for no more CTAs than what this one left.
-    Extents limit = smaller(start.limit, end.limit);
-    limit[v] = start.limit[v];
-    const bool settled = limit == start.limit;
-    start.limit = limit;
-    return settled;
-  }
-  if ((end.unknown & ~start.unknown) != 0) {
-    start.unknown |= end.unknown;
-    start.origin = end.origin;
-  }
-  start.varies |= bit_of(variable);
-  start.slope[v] = 0;
-  return false;
+// Lanes that differ in some variable.
+uint32_t differing(const LaneSets& a, const LaneSets& b) {
+  uint32_t lanes = 0;
+  for (size_t v = 0; v < a.size(); ++v) lanes |= a[v] ^ b[v];
+  return lanes;
 }
 
-bool agrees(Bits& start, const Bits& end, int variable, uint64_t& groups) {
-  const auto v = static_cast<size_t>(variable);
-  if ((start.varies & bit_of(variable)) != 0 || start.unknown == kAllLanes) {
-    if ((end.unknown & ~start.unknown) == 0) return true;
-    start.unknown |= end.unknown;
-    start.origin = end.origin;
-    return false;
+// Lanes in which the group did not leave what the function says.
+uint32_t elsewhere(const Word& start, const Word& end, size_t variable) {
+  if (end.slope != start.slope) return kAllLanes;
+  uint32_t lanes = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (end.lane[lane] != start.lane[lane] + start.slope[variable]) lanes |= 1U << lane;
   }
-  if (end.lanes == start.lanes && end.unknown == start.unknown && end.varies == start.varies && end.limit[v] >= kWorthFolding) {
-    groups = std::min<uint64_t>(groups, end.limit[v]);
-    return true;
-  }
-  if ((end.unknown & ~start.unknown) != 0) {
-    start.unknown |= end.unknown;
-    start.origin = end.origin;
-  }
-  start.varies |= bit_of(variable);
-  return false;
+  return lanes;
 }
 
-// Behind `groups` groups: what moved linearly is known, what moved otherwise is lost.
-void advance(Word& word, int variable, uint64_t groups, int loop) {
+uint32_t elsewhere(const Bits& start, const Bits& end, size_t /*variable*/) { return start.lanes ^ end.lanes; }
+
+// Whether the group left the value where the function says, in the lanes of which the function claims anything; else weakens the
+// function. `groups` is bounded by how long it holds.
+template <typename Value>
+bool agrees(Value& start, const Value& end, int variable, uint64_t& groups) {
   const auto v = static_cast<size_t>(variable);
-  if ((word.varies & bit_of(variable)) != 0) {
-    word = Word::nothing(kLost - loop);
-    return;
+  const uint32_t claimed = ~start.varying[v] & ~start.unknown;
+  const uint32_t lost = end.unknown & ~start.unknown;
+  if (lost != 0) {
+    start.unknown |= lost;
+    start.origin = end.origin;
   }
-  for (uint32_t& lane : word.lane) lane += static_cast<uint32_t>(word.slope[v] * groups);
+  if (claimed == 0) return lost == 0;
+  uint32_t wrong = claimed & ~lost;
+  if (end.limit[v] >= kWorthFolding) wrong &= elsewhere(start, end, v) | differing(start.varying, end.varying);
+  if (wrong != 0) {
+    start.varying[v] |= wrong;
+    return false;
+  }
+  groups = std::min<uint64_t>(groups, end.limit[v]);
+  // The state before the next group holds for no more CTAs than the state behind this one.
+  Extents limit = smaller(start.limit, end.limit);
+  limit[v] = start.limit[v];
+  const bool settled = limit == start.limit;
+  start.limit = limit;
+  return settled && lost == 0;
+}
+
+template <typename Value>
+void lose(Value& value, size_t variable, int loop, uint32_t written) {
+  const uint32_t lost = value.varying[variable] & written & ~value.unknown;
+  if (lost != 0) value.origin = kLost - loop;
+  value.unknown |= lost;
+  value.varying[variable] = 0;
+  value.limit[variable] = kUnbounded;
+}
+
+// Behind `groups` groups: lanes that moved linearly are known. Of the others, those of `written` are lost; no pass writes the rest.
+void advance(Word& word, int variable, uint64_t groups, int loop, uint32_t written) {
+  const auto v = static_cast<size_t>(variable);
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if ((word.varying[v] >> lane & 1) == 0) word.lane[lane] += static_cast<uint32_t>(word.slope[v] * groups);
+  }
+  lose(word, v, loop, written);
   word.slope[v] = 0;
-  word.limit[v] = kUnbounded;
 }
 
-void advance(Bits& bits, int variable, uint64_t /*groups*/, int loop) {
-  if ((bits.varies & bit_of(variable)) != 0) bits = Bits::nothing(kLost - loop);
-  bits.limit[static_cast<size_t>(variable)] = kUnbounded;
+void advance(Bits& bits, int variable, uint64_t /*groups*/, int loop, uint32_t written) {
+  lose(bits, static_cast<size_t>(variable), loop, written);
 }
 
-// Calls `each` for every pair, or triple, of values that stand at the same place of the states.
+// Calls `each` for every pair, or triple, of values that stand at the same place of the states, with the lanes that a pass with the
+// lanes of `mask` writes.
 template <typename Each, typename... States>
-void for_each_value(Each each, WarpState& state, States&... others) {
-  for (size_t i = 0; i < state.registers.size(); ++i) each(state.registers[i], others.registers[i]...);
-  for (size_t i = 0; i < state.uniform.size(); ++i) each(state.uniform[i], others.uniform[i]...);
-  for (size_t i = 0; i < state.predicates.size(); ++i) each(state.predicates[i], others.predicates[i]...);
-  for (size_t i = 0; i < state.uniform_predicates.size(); ++i) each(state.uniform_predicates[i], others.uniform_predicates[i]...);
-  for (auto& [address, word] : state.local) each(word, others.local.at(address)...);
+void for_each_value(Each each, uint32_t mask, WarpState& state, States&... others) {
+  for (size_t i = 0; i < state.registers.size(); ++i) each(mask, state.registers[i], others.registers[i]...);
+  for (size_t i = 0; i < state.uniform.size(); ++i) each(kAllLanes, state.uniform[i], others.uniform[i]...);
+  for (size_t i = 0; i < state.predicates.size(); ++i) each(mask, state.predicates[i], others.predicates[i]...);
+  for (size_t i = 0; i < state.uniform_predicates.size(); ++i)
+    each(kAllLanes, state.uniform_predicates[i], others.uniform_predicates[i]...);
+  for (auto& [address, word] : state.local) each(mask, word, others.local.at(address)...);
 }
 
 bool same_places(const WarpState& a, const WarpState& b) {
@@ -207,8 +208,10 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
   const uint32_t alive = warp_.alive;
   const uint64_t issued = issued_;
   WarpState start = now;
-  for_each_value([&](auto& value, const auto& one, const auto& two) { value = as_function(one, two, value, variable); }, start,
-                 two_before, before);
+  const uint32_t written = mask | ~warp_.alive;
+  for_each_value(
+      [&](uint32_t lanes, auto& value, const auto& one, const auto& two) { value = as_function(one, two, value, variable, lanes); },
+      written, start, two_before, before);
   const auto restore = [&] {
     warp_.state = now;
     warp_.extents = extents;
@@ -246,8 +249,9 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
     }
     result.groups = warp_.extents[v];
     settled = true;
-    for_each_value([&](auto& value, const auto& end) { settled &= agrees(value, end, variable, result.groups); }, start,
-                   warp_.state);
+    for_each_value(
+        [&](uint32_t /*lanes*/, auto& value, const auto& end) { settled &= agrees(value, end, variable, result.groups); }, written,
+        start, warp_.state);
   }
   --folding_;
   if (!settled || !repeats) {
@@ -268,7 +272,7 @@ bool Follower::fold(int loop, uint32_t mask, const WarpState& two_before, const 
   }
   restore();
   result.after = start;
-  for_each_value([&](auto& value) { advance(value, variable, result.groups, loop); }, result.after);
+  for_each_value([&](uint32_t lanes, auto& value) { advance(value, variable, result.groups, loop, lanes); }, written, result.after);
   return true;
 }
 

@@ -93,7 +93,7 @@ bool uses_mbarrier(const Op& op) { return op.base == "SYNCS" || at_cluster_barri
 
 uint32_t fixed_value(const Word& word, const Op& op, uint32_t active) {
   if ((word.unknown & active) != 0) throw UnknownValue{op.index, word.origin};
-  if (word.depends() != 0) throw NotLinear{word.depends()};
+  if (const uint8_t moves = word.depends(active); moves != 0) throw NotLinear{moves};
   const uint32_t value = word.lane[static_cast<size_t>(std::countr_zero(active))];
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     if ((active >> lane & 1) != 0 && word.lane[lane] != value)

@@ -1,6 +1,7 @@
 #include "traces/import/op.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -183,8 +184,11 @@ bool has_operands(const Op& op) {
   if (op.execute == nullptr) return true;
   const bool stores = op.base == "STL";
   if (stores) return op.sources.size() > 1;
-  if (op.base == "LDL" || op.base == "LDC") return !op.destinations.empty() && !op.sources.empty();
-  return op.base == "R2P" || op.base == "SYNCS" || op.base == "USETMAXREG" || op.base == "UCGABAR_WAIT" || !op.destinations.empty();
+  if (op.base == "LDL" || op.base == "LDC" || op.base == "LDCU") return !op.destinations.empty() && !op.sources.empty();
+  constexpr std::array<std::string_view, 14> kWithoutResult{"R2P",        "R2UP",  "SYNCS",          "USETMAXREG", "UCGABAR_WAIT",
+                                                            "UTCATOMSWS", "QSPC",  "PSETP",          "STAS",       "REDAS",
+                                                            "UREDGR",     "USTGR", "UGETNEXTWORKID", "UMEMSETS"};
+  return std::ranges::find(kWithoutResult, op.base) != kWithoutResult.end() || !op.destinations.empty();
 }
 
 }  // namespace
@@ -202,7 +206,11 @@ Expected<std::vector<Op>> decode(const Listing& listing, const Function& functio
     const isa::OpcodeInfo& info = architecture.info(listed.instruction);
     op.behaviour = info.behaviour;
     split_mnemonic(op);
-    find_executor(op, info);
+    if (listed.unreadable) {
+      op.unreadable = &*listed.unreadable;
+      continue;
+    }
+    if (listed.assumed_opcode.empty()) find_executor(op, info);
     for (const isa::Operand& operand : listed.instruction.operands) {
       (operand.destination ? op.destinations : op.sources).push_back(source_of(operand, op.base));
     }
@@ -211,6 +219,10 @@ Expected<std::vector<Op>> decode(const Listing& listing, const Function& functio
       return fail_at(listing.file, listed.line, 1, escape::unquoted(op.instruction->mnemonic) + ": operands are missing");
     const auto label = function.labels.find(listed.label);
     const int64_t offset = label != function.labels.end() ? static_cast<int64_t>(label->second) : listed.target;
+    if (op.base == "CALL" && offset < 0) {
+      op.callee = "a function whose address is in a register";
+      if (!listed.label.empty()) op.callee = listed.label;
+    }
     if (offset < 0 || op.base == "RET") continue;
     const int64_t first = static_cast<int64_t>(function.code.front().offset);
     const int64_t position = (offset - first) / 16;

@@ -41,9 +41,16 @@ struct Op {
   std::vector<Source> destinations;
   std::vector<Source> sources;
   isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
-  bool uniform = false;       // of the uniform datapath
-  int target = -1;            // position that its operands name
-  Execute execute = nullptr;  // nullptr: its results are unknown
+  bool uniform = false;                    // of the uniform datapath
+  int target = -1;                         // position that its operands name
+  Execute execute = nullptr;               // nullptr: its results are unknown
+  const Diagnostic* unreadable = nullptr;  // of an instruction that the architecture does not have
+  std::string_view callee;                 // of a CALL: a function that the listing does not have
+
+  // The way of a branch that compilers make for rare operands or failures, assumed not to be taken where the branch hangs on data.
+  enum class Slow : uint8_t { kNone, kTaken, kFallThrough };
+  Slow slow = Slow::kNone;
+  std::string_view slow_reason;
 
   bool has(std::string_view modifier) const;
 };

@@ -13,7 +13,6 @@ namespace warpfold::sass {
 struct MbarrierUse {
   int32_t address = -1;  // in the shared memory of a CTA; -1: it uses none
   uint32_t value = 0;    // of a wait the parity, of an arrival the lanes that arrive, of an initialisation the arrivals of a phase
-  uint8_t warps = 1;     // that bring the lanes of an arrival, each the same share of them
   uint16_t reaches = 1;  // bit i: it is at the mbarrier of the cluster's CTA whose rank is i XOR this CTA's
   bool operator==(const MbarrierUse&) const = default;
 };
@@ -42,11 +41,12 @@ void add_step(Path& path, Step step);
 // Behind the last node: where that is a loop of the same body, it goes round more often.
 void add_loop(Path& path, Path body, uint64_t trips);
 
-template <typename Each>
-void for_each_step(Path& path, const Each& each) {
-  for (PathNode& node : path) {
+// Of a path, or a constant one.
+template <typename AnyPath, typename Each>
+void for_each_step(AnyPath& path, const Each& each) {
+  for (auto& node : path) {
     if (auto* steps = std::get_if<std::vector<Step>>(&node)) {
-      for (Step& step : *steps) each(step);
+      for (auto& step : *steps) each(step);
     } else {
       for_each_step(std::get<PathLoop>(node).body, each);
     }

@@ -14,6 +14,8 @@
 namespace warpfold::sass {
 namespace {
 
+constexpr uint64_t kNeverOnePhase = uint64_t{1} << 32;  // more lanes than a phase takes
+
 class RingFinder {
  public:
   RingFinder(const std::string& file, const std::vector<Op>& ops, Exploration& found, traces::Kernel& kernel)
@@ -36,9 +38,11 @@ class RingFinder {
     explicit Mbarrier(int32_t address) : parent(address) {}
     int32_t parent;  // of the union-find, a lower address; itself: the ring's first
     int used_by = -1;
-    std::set<uint32_t> counts;                      // of its initialisations
-    std::set<std::pair<uint32_t, uint32_t>> lanes;  // that arrive together, and the warps that bring them
+    std::set<uint32_t> counts;                   // of its initialisations
+    std::map<size_t, std::set<uint32_t>> lanes;  // of a path's arrivals: that arrive together
+    bool by_others = false;                      // CTAs of the cluster arrive at each other's
     int arrives = -1;
+    uint32_t arrivals = 0;  // instructions that complete a phase
   };
 
   const Op& op_of(const Step& step) const { return ops_[static_cast<size_t>(step.op)]; }
@@ -46,8 +50,8 @@ class RingFinder {
 
   Expected<void> find_mbarriers() {
     std::map<int, int32_t> first_of;  // mbarrier that an instruction used first
-    for (Path& path : found_.paths) {
-      for_each_step(path, [&](Step& step) {
+    for (size_t p = 0; p < found_.paths.size(); ++p) {
+      for_each_step(found_.paths[p], [&](Step& step) {
         const int32_t address = step.mbarrier.address;
         if (address < 0) return;
         Mbarrier& mbarrier = mbarriers_.try_emplace(address, Mbarrier(address)).first->second;
@@ -59,7 +63,8 @@ class RingFinder {
         }
         mbarrier.used_by = step.op;
         if (op_of(step).behaviour == isa::Behaviour::kMbarrierArrive) {
-          mbarrier.lanes.insert({step.mbarrier.value, step.mbarrier.warps});
+          mbarrier.lanes[p].insert(step.mbarrier.value);
+          mbarrier.by_others |= step.mbarrier.reaches != 1;
           mbarrier.arrives = step.op;
         }
         join(address, first_of.try_emplace(step.op, address).first->second);
@@ -81,32 +86,55 @@ class RingFinder {
 
   Expected<void> check_mbarriers() {
     std::erase_if(mbarriers_, [](const auto& entry) { return entry.second.used_by < 0; });
-    for (const auto& [address, mbarrier] : mbarriers_) {
+    for (auto& [address, mbarrier] : mbarriers_) {
       const std::string which = "the mbarrier at " + std::to_string(address) + " in shared memory";
       if (mbarrier.counts.size() != 1) {
         return fail_at(file_, line_of(mbarrier.used_by), 1,
                        which + (mbarrier.counts.empty() ? " is initialised by no instruction"
                                                         : " is initialised more than once, for different numbers of arrivals"));
       }
-      if (mbarrier.lanes.size() > 1) {
-        return fail_at(file_, line_of(mbarrier.arrives), 1,
-                       "warps arrive at " + which + " with different numbers of lanes, which the trace language does not express");
-      }
-      if (!mbarrier.lanes.empty() && *mbarrier.counts.begin() % mbarrier.lanes.begin()->first != 0) {
-        return fail_at(file_, line_of(mbarrier.arrives), 1,
-                       "a phase of " + which + " takes " + std::to_string(*mbarrier.counts.begin()) + " arrivals, of which " +
-                           std::to_string(mbarrier.lanes.begin()->first) + " come at a time");
-      }
+      if (auto counted = count_arrivals(which, mbarrier); !counted) return counted;
     }
     return {};
   }
 
-  uint32_t arrivals(int32_t address) const {
-    const Mbarrier& mbarrier = mbarriers_.at(address);
-    if (mbarrier.lanes.empty()) return *mbarrier.counts.begin();
-    const auto& [lanes, warps] = *mbarrier.lanes.begin();
-    return *mbarrier.counts.begin() / lanes * warps;
+  // The instructions that complete a phase, from the lanes that do: where all bring as many, their quotient; else every warp that
+  // arrives, if all of them bring the lanes of one phase.
+  Expected<void> count_arrivals(const std::string& which, Mbarrier& mbarrier) const {
+    const uint32_t lanes_of_phase = *mbarrier.counts.begin();
+    mbarrier.arrivals = lanes_of_phase;
+    if (mbarrier.lanes.empty()) return {};
+    const std::set<uint32_t>& first = mbarrier.lanes.begin()->second;
+    const uint32_t together = *first.begin();
+    if (std::ranges::all_of(mbarrier.lanes,
+                            [&](const auto& of) { return of.second.size() == 1 && *of.second.begin() == together; })) {
+      mbarrier.arrivals = lanes_of_phase / together;
+      if (lanes_of_phase % together == 0) return {};
+      return fail_at(file_, line_of(mbarrier.arrives), 1,
+                     "a phase of " + which + " takes " + std::to_string(lanes_of_phase) + " arrivals, of which " +
+                         std::to_string(together) + " come at a time");
+    }
+    std::set<uint32_t> warps;
+    for (const CtaBox& box : found_.boxes) {
+      uint64_t lanes = 0;
+      uint32_t arriving = 0;
+      for (const int path : box.paths) {
+        const auto own = mbarrier.lanes.find(static_cast<size_t>(path));
+        if (own == mbarrier.lanes.end()) continue;
+        lanes += own->second.size() == 1 ? *own->second.begin() : kNeverOnePhase;
+        ++arriving;
+      }
+      if (arriving == 0) continue;
+      warps.insert(lanes == lanes_of_phase ? arriving : 0);
+    }
+    mbarrier.arrivals = *warps.begin();
+    if (warps.size() == 1 && mbarrier.arrivals > 0 && !mbarrier.by_others) return {};
+    return fail_at(file_, line_of(mbarrier.arrives), 1,
+                   "warps arrive at " + which + " with different numbers of lanes, which together are not the " +
+                       std::to_string(lanes_of_phase) + " arrivals of a phase; the trace language does not express that");
   }
+
+  uint32_t arrivals(int32_t address) const { return mbarriers_.at(address).arrivals; }
 
   // Mbarriers of a group that differ are rings of one stage each.
   void add_ring(const std::vector<int32_t>& stages) {

@@ -41,6 +41,8 @@ Path flattened(const Path& path) {
   return result;
 }
 
+constexpr uint32_t kWarpsOfGroup = 4;
+
 class Roller {
  public:
   Roller(const Exploration& found, const std::vector<Op>& ops, const LaunchFacts& launch, const isa::Architecture& architecture,
@@ -54,7 +56,8 @@ class Roller {
     const uint32_t warps = launch_.warps();
     while (first < warps) {
       uint32_t next = first + 1;
-      while (next < warps && same_in_all_classes(first, next)) ++next;
+      const bool one_warpgroup = multiplies_in_warpgroups(first);
+      while (next < warps && same_in_all_classes(first, next) && !(one_warpgroup && next % kWarpsOfGroup == 0)) ++next;
       add_role(first, next - first);
       first = next;
     }
@@ -75,6 +78,16 @@ class Roller {
 
   bool same_in_all_classes(uint32_t a, uint32_t b) const {
     return std::ranges::all_of(classes_, [a, b](const std::vector<int>* paths) { return (*paths)[a] == (*paths)[b]; });
+  }
+
+  // The four warps of a warpgroup issue wgmma together: each warpgroup is a role of its own.
+  bool multiplies_in_warpgroups(uint32_t warp) const {
+    return std::ranges::any_of(classes_, [&](const std::vector<int>* paths) {
+      bool found = false;
+      for_each_step(paths_[static_cast<size_t>((*paths)[warp])],
+                    [&](const Step& step) { found |= ops_[static_cast<size_t>(step.op)].behaviour == isa::Behaviour::kWgmma; });
+      return found;
+    });
   }
 
   void add_role(uint32_t first, uint32_t warps) {

@@ -1,5 +1,8 @@
 #include "traces/import/warp.h"
 
+#include <bit>
+
+#include "escape/quoted.h"
 #include "traces/import/arithmetic.h"
 
 namespace warpfold::sass {
@@ -13,10 +16,21 @@ bool of_register(const Source& source) { return source.kind == Kind::kRegister |
 
 }  // namespace
 
-Warp::Warp(const LaunchFacts& facts, std::array<uint32_t, 3> place, uint32_t warp, int registers)
+Narrow Narrow::of_modifiers(const Op& op) {
+  if (op.has("U8") || op.has("S8")) return {1, op.has("S8")};
+  if (op.has("U16") || op.has("S16")) return {2, op.has("S16")};
+  return {};
+}
+
+uint32_t Narrow::of(uint32_t word) const {
+  const uint32_t above = 32 - 8 * bytes;
+  return is_signed ? static_cast<uint32_t>(static_cast<int32_t>(word << above) >> above) : word << above >> above;
+}
+
+Warp::Warp(const LaunchFacts& facts, std::array<uint32_t, 3> place, uint32_t warp, int registers, int uniform_registers)
     : launch(facts), cta(place), index(warp) {
   state.registers.assign(static_cast<size_t>(registers), Word::nothing(-1));
-  state.uniform.fill(Word::nothing(-1));
+  state.uniform.assign(static_cast<size_t>(uniform_registers), Word::nothing(-1));
   state.predicates.fill(Bits::nothing(-1));
   state.uniform_predicates.fill(Bits::nothing(-1));
 }
@@ -43,7 +57,7 @@ Word Warp::read_next(const Source& source, const Op& op, uint32_t further) const
   return value;
 }
 
-Word Warp::constant(const Source& source, const Op& op, uint32_t further) const {
+Word Warp::constant(const Source& source, const Op& op, uint32_t further, Narrow narrow) const {
   Word offset = Word::of(source.immediate + 4 * further);
   if (source.index != isa::kZeroRegister && static_cast<size_t>(source.index) < state.registers.size()) {
     offset = sum(offset, state.registers[source.index]);
@@ -55,7 +69,8 @@ Word Warp::constant(const Source& source, const Op& op, uint32_t further) const 
   if (source.bank != 0) return Word::nothing(op.index);
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((result.unknown >> lane & 1) != 0) continue;
-    const auto found = launch.constants.find(offset.lane[lane]);
+    const uint32_t part = narrow.bytes == 4 ? 0 : offset.lane[lane] % 4;
+    const auto found = launch.constants.find(offset.lane[lane] - part);
     if (found == launch.constants.end()) {
       result.unknown |= 1U << lane;
       result.origin = op.index;
@@ -65,8 +80,10 @@ Word Warp::constant(const Source& source, const Op& op, uint32_t further) const 
       result.unknown |= 1U << lane;
       result.origin = kInverse - found->second.inverse;
     }
-    result.lane[lane] = found->second.value;
+    result.lane[lane] = narrow.of(found->second.value >> 8 * part);
+    if (found->second.array < 0 || narrow.bytes < 4) continue;
     result.array = found->second.array;
+    result.pointing |= 1U << lane;
   }
   return result;
 }
@@ -136,19 +153,44 @@ Bits Warp::guard_bits(const Op& op) const {
 
 uint32_t Warp::decide(const Bits& bits, uint32_t mask, const Op& op) {
   if ((bits.unknown & mask) != 0) {
-    const auto answer = launch.answers.find(op.line);
-    if (answer == launch.answers.end() || answer->second.kind != AnswerFacts::Kind::kTaken)
-      throw UnknownValue{op.index, bits.origin};
+    const AnswerFacts* answer = launch.answer(op.line, AnswerFacts::Kind::kTaken);
+    if (answer == nullptr && op.slow != Op::Slow::kNone) return without_slow_path(bits, mask, op);
+    if (answer == nullptr) return both_ways(bits, mask, op);
     // Evenly spread: of 4 executions with 1 taken, the last of each four.
     uint32_t& count = state.executions[op.index];
-    const uint64_t taken = static_cast<uint64_t>(answer->second.value);
-    const bool now = (count + 1) * taken / answer->second.of > count * taken / answer->second.of;
-    count = (count + 1) % answer->second.of;
+    const uint64_t taken = static_cast<uint64_t>(answer->value);
+    const bool now = (count + 1) * taken / answer->of > count * taken / answer->of;
+    count = (count + 1) % answer->of;
     return mask & (now ? bits.lanes | bits.unknown : bits.lanes & ~bits.unknown);
   }
-  if (bits.varies != 0) throw NotLinear{bits.varies};
+  if (const uint8_t varies = variables_of(bits.varying, mask); varies != 0) throw NotLinear{varies};
   extents = smaller(extents, bits.limit);
   return bits.lanes & mask;
+}
+
+bool Warp::asks(const Question& question) const {
+  if (survey == nullptr || question.origin <= kLost) return false;
+  survey->push_back(question);
+  return true;
+}
+
+uint32_t Warp::without_slow_path(const Bits& bits, uint32_t mask, const Op& op) const {
+  const bool taken = op.slow == Op::Slow::kFallThrough;
+  assumed.try_emplace(op.line, escape::unquoted(op.instruction->mnemonic) + ": the slow path of the compiler's (" +
+                                   std::string(op.slow_reason) + ") is not taken");
+  return mask & (taken ? bits.lanes | bits.unknown : bits.lanes & ~bits.unknown);
+}
+
+// Half of the lanes whose way is not known go each way; a lane alone goes one way after the other. A loop ends so.
+uint32_t Warp::both_ways(const Bits& bits, uint32_t mask, const Op& op) {
+  if (!asks({op.index, bits.origin, Question::Kind::kTaken})) throw UnknownValue{op.index, bits.origin};
+  const uint32_t open = bits.unknown & mask;
+  uint32_t half = open;
+  for (int lanes = std::popcount(open) / 2; lanes > 0; --lanes) half &= half - 1;
+  uint32_t& count = state.executions[op.index];
+  if (half == open) half = count == 0 ? open : 0;
+  count ^= 1;
+  return (bits.lanes & mask & ~open) | half;
 }
 
 uint32_t Warp::guarded(const Op& op, uint32_t mask) {

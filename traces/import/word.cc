@@ -7,10 +7,33 @@ template <typename Value>
 void take_doubt(Value& result, const Word& source) {
   if (result.unknown == 0 || result.origin < 0) result.origin = source.unknown != 0 ? source.origin : result.origin;
   result.unknown |= source.unknown;
-  result.varies |= source.depends();
+  result.varying = united(result.varying, source.moving());
 }
 
+// Puts the lanes of `mask` of one set into the other.
+void put(uint32_t& into, uint32_t value, uint32_t mask) { into = (into & ~mask) | (value & mask); }
+
 }  // namespace
+
+LaneSets united(const LaneSets& a, const LaneSets& b) {
+  LaneSets result{};
+  for (size_t v = 0; v < result.size(); ++v) result[v] = a[v] | b[v];
+  return result;
+}
+
+uint8_t variables_of(const LaneSets& sets, uint32_t lanes) {
+  uint8_t variables = 0;
+  for (size_t v = 0; v < sets.size(); ++v) {
+    if ((sets[v] & lanes) != 0) variables |= static_cast<uint8_t>(1U << v);
+  }
+  return variables;
+}
+
+uint32_t lanes_of(const LaneSets& sets) {
+  uint32_t lanes = 0;
+  for (const uint32_t set : sets) lanes |= set;
+  return lanes;
+}
 
 Word Word::of(uint32_t value) {
   Word word;
@@ -25,12 +48,12 @@ Word Word::nothing(int32_t origin) {
   return word;
 }
 
-uint8_t Word::depends() const {
-  uint8_t mask = varies;
-  for (int v = 0; v < kVariables; ++v) {
-    if (slope[v] != 0) mask |= static_cast<uint8_t>(1U << v);
+LaneSets Word::moving() const {
+  LaneSets lanes = varying;
+  for (size_t v = 0; v < lanes.size(); ++v) {
+    if (slope[v] != 0) lanes[v] = kAllLanes;
   }
-  return mask;
+  return lanes;
 }
 
 void merge(Word& into, const Word& value, uint32_t mask) {
@@ -40,26 +63,26 @@ void merge(Word& into, const Word& value, uint32_t mask) {
     return;
   }
   // Slopes of lanes without a value do not matter.
-  const bool old_counts = (~mask & ~into.unknown) != 0;
+  const uint32_t kept = ~mask & ~into.unknown;
   const bool new_counts = (mask & ~value.unknown) != 0;
-  const uint32_t old_unknown = into.unknown;
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((mask >> lane & 1) != 0) into.lane[lane] = value.lane[lane];
   }
-  if (new_counts && old_counts && into.slope != value.slope) {
-    for (int v = 0; v < kVariables; ++v) {
-      if (into.slope[v] != value.slope[v]) into.varies |= static_cast<uint8_t>(1U << v);
-    }
-    for (int v = 0; v < kVariables; ++v) into.slope[v] = into.slope[v] == value.slope[v] ? into.slope[v] : 0;
-  } else if (new_counts) {
-    into.slope = value.slope;
+  put(into.unknown, value.unknown, mask);
+  for (size_t v = 0; v < into.varying.size(); ++v) {
+    if (new_counts && into.slope[v] != value.slope[v]) into.varying[v] |= kept;
+    put(into.varying[v], value.varying[v], mask);
+    into.varying[v] &= ~into.unknown;
   }
-  if (!old_counts) into.limit = value.limit;
+  if (new_counts) into.slope = value.slope;
+  if (kept == 0) into.limit = value.limit;
   if (new_counts) into.limit = smaller(into.limit, value.limit);
-  into.varies = static_cast<uint8_t>((old_counts ? into.varies : 0) | (new_counts ? value.varies : 0));
-  into.unknown = (old_unknown & ~mask) | (value.unknown & mask);
   if ((value.unknown & mask) != 0) into.origin = value.origin;
-  if (new_counts) into.array = value.array;
+  const bool from_value = (value.pointing & mask) != 0;
+  if (from_value && into.array != value.array) into.pointing = 0;
+  put(into.pointing, value.pointing, mask);
+  if (from_value) into.array = value.array;
+  if (into.pointing == 0) into.array = -1;
 }
 
 void merge(Bits& into, const Bits& value, uint32_t mask) {
@@ -68,11 +91,11 @@ void merge(Bits& into, const Bits& value, uint32_t mask) {
     into = value;
     return;
   }
-  into.lanes = (into.lanes & ~mask) | (value.lanes & mask);
-  into.unknown = (into.unknown & ~mask) | (value.unknown & mask);
+  put(into.lanes, value.lanes, mask);
+  put(into.unknown, value.unknown, mask);
+  for (size_t v = 0; v < into.varying.size(); ++v) put(into.varying[v], value.varying[v], mask);
   if ((value.unknown & mask) != 0) into.origin = value.origin;
   into.limit = smaller(into.limit, value.limit);
-  into.varies |= value.varies;
 }
 
 Word tainted(std::initializer_list<const Word*> sources) {

@@ -21,7 +21,7 @@ class Builder {
         parts_(parts),
         batch_{"b", model.batch()},
         token_{"j", model.sequence() / model.context_parallel()},
-        key_{"k", model.sequence()},
+        key_{"k", model.past() + model.sequence()},
         hidden_{"i", model.hidden()},
         head_{"h", model.heads() / model.tensor_parallel()},
         kv_head_{"g", model.kv_heads() / model.tensor_parallel()},
@@ -138,6 +138,11 @@ class Builder {
       heads.queries = tape_.exchange("all-to-all Q", heads.queries, of_all_tokens(head_));
       heads.keys = tape_.exchange("all-to-all K", heads.keys, of_all_tokens(kv_head_));
       heads.values = tape_.exchange("all-to-all V", heads.values, of_all_tokens(kv_head_));
+    }
+    if (model_.past() > 0) {
+      const Dimension heads_here{kv_head_.name, kv_head_.size / model_.context_parallel()};
+      heads.keys = tape_.append(heads.keys, "keys", {batch_, key_, heads_here, element_});
+      heads.values = tape_.append(heads.values, "values", {batch_, key_, heads_here, element_});
     }
     int mixed = model_.attention() == configs::FLASH ? flash(heads) : materialised(heads);
     if (shares_tokens) mixed = tape_.exchange("all-to-all attention", mixed, with_rows({head_, element_}));

@@ -274,6 +274,7 @@ class Mapper {
     const Dimensions& keys = graph_.tensor(first.inputs[gradient ? 2 : 1]).dimensions;
     shape.set_batch(queries[0].size);
     shape.set_queries(queries[1].size);
+    if (keys[1].size != queries[1].size) shape.set_keys(keys[1].size);
     shape.set_heads(queries[2].size);
     shape.set_kv_heads(keys[2].size);
     shape.set_head_dim(static_cast<uint32_t>(queries[3].size));

@@ -36,6 +36,11 @@ int Tape::part(int whole, const std::string& name, const Dimensions& dimensions)
                      .parent = whole,
                      .producer = graph_.tensor(whole).producer});
 }
+int Tape::append(int x, const std::string& name, const Dimensions& whole) {
+  const int all = input(name, whole);
+  graph_.tensors[static_cast<size_t>(x)].parent = all;
+  return all;
+}
 int Tape::like(int x, const std::string& name, Role role) {
   return add_tensor({.name = name, .role = role, .dimensions = graph_.tensor(x).dimensions});
 }

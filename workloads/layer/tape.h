@@ -22,6 +22,10 @@ class Tape {
   // Elements of `whole`, in its memory: no operator makes them apart, and their gradient is written into that of `whole`.
   TensorId part(TensorId whole, const std::string& name, const Dimensions& dimensions);
 
+  // `whole` comes from outside but for the elements of x, which their producer writes into it: keys behind those of earlier tokens.
+  // Of a forward pass alone.
+  TensorId append(TensorId x, const std::string& name, const Dimensions& whole);
+
   // Operators from here on belong to multi-head attention, or not.
   void in_attention(bool yes) { in_attention_ = yes; }
   // Operators and weights from here on are split among the GPUs of tensor parallelism, or each GPU has them whole.

@@ -132,8 +132,10 @@ int Tape::mixed(const std::string& name, int probabilities, int values, const Di
 int Tape::attention(const std::string& name, int queries, int keys, int values, const Dimension& key, const AttentionMask& mask) {
   const Dimensions all = graph_.tensor(queries).dimensions;
   Operator forward = over(name, Work::kAttention, {queries, keys, values}, all, {key});
-  // Two products of every query with every key, or with half of them.
-  const uint64_t flops = 4 * volume(all) * key.size / (mask.causal ? 2 : 1);
+  // Two products of every query with every key. A causal mask leaves all keys in front of the queries' own tokens and half of the
+  // keys of these tokens.
+  const uint64_t masked = mask.causal ? std::min(all[1].size, key.size) : 0;
+  const uint64_t flops = 2 * volume(all) * (2 * key.size - masked);
   forward.flops = flops;
   forward.causal = mask.causal;
   forward.drops = mask.dropout;

@@ -195,7 +195,7 @@ TEST_F(PublishedRows, GroupsAreWithinWhatTheDocumentSays) {
 TEST_F(PublishedRows, ThePapersRandomNumbersAreSlowedDownTooMuch) {
   for (const configs::ValidatedRow& row : validation.rows()) {
     if (row.id() != "P09") continue;
-    EXPECT_NEAR(row.error(), 1.70, 0.05);
+    EXPECT_NEAR(row.error(), 1.64, 0.05);
   }
 }
 

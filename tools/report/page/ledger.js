@@ -3,10 +3,13 @@
 function ledgerEntries(run) {
   return run.result.ledger.map((entry, e) => {
     const k = run.result.kernels.findIndex((kernel) => kernel.name === entry.victim);
+    const victim = run.result.kernels[k];
+    const c = victim?.beside?.findIndex((company) => company.kernel === entry.culprit) ?? -1;
+    const whole = c >= 0 ? victim.beside[c].warp_cycles : victim?.resident_warp_cycles ?? 0;
     return {
-      ...entry, own: entry.victim === entry.culprit, share: ratio(entry.warp_cycles, run.result.kernels[k]?.resident_warp_cycles ?? 0),
+      ...entry, own: entry.victim === entry.culprit, share: ratio(entry.warp_cycles, whole),
       pair: entry.victim === entry.culprit ? `${entry.victim} waits for itself` : `${entry.victim} waits for ${entry.culprit}`,
-      field: fieldOf(run, `ledger[${e}].warp_cycles`), wholeField: fieldOf(run, `kernels[${k}].resident_warp_cycles`),
+      field: fieldOf(run, `ledger[${e}].warp_cycles`), wholeField: fieldOf(run, `kernels[${k}].${c >= 0 ? `beside[${c}].warp_cycles` : 'resident_warp_cycles'}`),
     };
   }).sort((a, b) => a.own - b.own || b.warp_cycles - a.warp_cycles);
 }
@@ -57,12 +60,12 @@ function ledgerSection(run, prefix) {
   if (entries.length === 0) return section(`${prefix}ledger`, 'Contention between kernels', 2, paragraph('No kernel waited for a shared resource.'));
   const table = dataTable('The contention ledger: contention between kernels first, each kernel’s own queueing after it', [
     {name: 'victim', text: true}, {name: 'culprit', text: true}, {name: 'resource', text: true}, {name: 'warp-cycles'},
-    {name: 'of the victim’s', unit: '%'},
+    {name: 'of the victim’s, with the culprit', unit: '%'},
   ], entries.map((entry) => [entry.victim, entry.own ? 'itself' : entry.culprit, entry.resource,
     {text: count(entry.warp_cycles), field: entry.field},
     {text: decimals(2)(100 * entry.share), field: `${entry.field} / ${entry.wholeField}`}]));
   return section(`${prefix}ledger`, 'Contention between kernels', 2, chart({
-    id: `${prefix}ledger-heat`, title: 'Warp time that the victim waited while the culprit held the resource (% of the victim’s)',
+    id: `${prefix}ledger-heat`, title: 'Warp time that the victim waited while the culprit held the resource (% of the victim’s while both were on an SM)',
     note: 'Cells hold the share, and a deeper colour is a larger one. Contention between kernels comes first, each kernel’s own queueing below.',
     spec: heatSpec(entries), table,
   }));

@@ -23,7 +23,9 @@
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/kernels.h"
 #include "tools/warpfold/run/runner.h"
+#include "traces/import/listed_sections.h"
 #include "traces/import/listing.h"
+#include "traces/import/text_form.h"
 #include "workloads/layer/graph.h"
 #include "workloads/layer/listed.h"
 
@@ -100,23 +102,36 @@ Outcome<std::string> check_trace_file(const std::string& path) {
   return "trace of " + counted(kernels->size(), "kernel");
 }
 
-// Of the architecture that it names; where it names none, of the first that has its opcodes.
-Outcome<std::string> check_listing_file(const std::string& path, const std::string& text) {
-  const std::string named = sass::architecture_of(text);
-  std::optional<Diagnostic> wrong;
-  for (const std::string& name : named.empty() ? isa::Architecture::known() : std::vector{named}) {
-    const auto architecture = isa::Architecture::find(name);
-    if (!architecture) return user_error(path + ": " + architecture.error().message);
-    const auto listing = sass::read_listing(path, text, **architecture);
-    if (!listing) {
-      if (!wrong || listing.error().line > wrong->line) wrong = listing.error();
-      continue;
+// The functions of one architecture; fails for the first instruction that it does not have.
+Expected<std::string> functions_of(const std::string& path, const std::string& text, const std::string& name, bool alone) {
+  const auto architecture = isa::Architecture::find(name);
+  if (!architecture) return fail(path + ": " + architecture.error().message);
+  const auto listing = sass::read_listing(path, text, **architecture, alone ? std::string() : name);
+  if (!listing) return std::unexpected(listing.error());
+  std::string functions;
+  for (const sass::Function& function : listing->functions) {
+    for (const sass::ListedInstruction& listed : function.code) {
+      if (listed.unreadable) return std::unexpected(*listed.unreadable);
     }
-    std::string functions;
-    for (const sass::Function& function : listing->functions) functions += (functions.empty() ? "" : ", ") + function.name;
-    return "SASS listing, " + (named.empty() ? "without an architecture's name" : named) + ": " + functions;
+    functions += (functions.empty() ? "" : ", ") + function.name;
   }
-  return std::unexpected(Failure(*wrong));
+  return functions;
+}
+
+// Of the architectures that it names; where it names none, of the first that has its opcodes.
+Outcome<std::string> check_listing_file(const std::string& path, const std::string& text) {
+  if (const auto checked = sass::check_text_form(path, text); !checked) return std::unexpected(Failure(checked.error()));
+  const std::vector<std::string> named = sass::architectures_of(text);
+  std::optional<Diagnostic> wrong;
+  std::string found;
+  for (const std::string& name : named.empty() ? isa::Architecture::known() : named) {
+    const auto functions = functions_of(path, text, name, named.size() < 2);
+    if (functions && named.empty()) return "SASS listing, without an architecture's name: " + *functions;
+    if (functions) found += (found.empty() ? "" : "; ") + name + ": " + *functions;
+    if (!functions && (!wrong || functions.error().line > wrong->line)) wrong = functions.error();
+  }
+  if (wrong) return std::unexpected(Failure(*wrong));
+  return "SASS listing, " + found;
 }
 
 Outcome<std::string> check_measurements_file(const std::string& path) {

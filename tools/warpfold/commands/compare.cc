@@ -124,7 +124,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   report::rank_policies(comparison);
-  for (configs::Result& result : *comparison.mutable_results()) result.set_reason(reason_of(result));
+  for (configs::Result& result : *comparison.mutable_results()) result.set_reason(reason_of(result).text);
   comparison.set_verdict(report::verdict_text(comparison));
   if (options.has("html")) {
     if (auto written = write_page(options.text("html"), comparison); !written) return written;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iostream>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "configs/flat_fields.h"
@@ -11,6 +13,7 @@
 #include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/commands/failure_text.h"
 #include "tools/warpfold/figures/tensor_rate.h"
 #include "tools/warpfold/render/table.h"
 #include "tools/warpfold/run/file_kind.h"
@@ -25,17 +28,41 @@ Outcome<std::vector<fs::path>> files_of(const std::string& folder) {
   std::error_code failed;
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-    if (entry.path().extension() == ".textproto") files.push_back(entry.path());
+    if (entry.is_regular_file(failed)) files.push_back(entry.path());
   }
   if (failed) return user_error("cannot read folder " + escape::quoted_path(folder) + ": " + failed.message());
   std::ranges::sort(files);
   return files;
 }
 
+std::string skipped_line(size_t skipped) {
+  return "gpu list: skipped " + std::to_string(skipped) +
+         (skipped == 1 ? " file that is no GPU file\n" : " files that are no GPU files\n");
+}
+
+// The row of a GPU file; none where the file is of another kind.
+Outcome<std::optional<std::vector<Cell>>> row_of(const fs::path& file) {
+  if (file.extension() != ".textproto") return std::nullopt;
+  if (const auto kind = kind_of_file(file.string()); kind && *kind != FileKind::kGpu) return std::nullopt;
+  const auto gpu = configs::load_gpu(file.string());
+  if (!gpu) return std::unexpected(Failure(gpu.error()));
+  const auto architecture = isa::Architecture::find(gpu->architecture());
+  if (!architecture) return user_error(file.string() + ": " + architecture.error().message);
+  return std::vector<Cell>{file.stem().string(),
+                           gpu->name(),
+                           gpu->architecture(),
+                           uint64_t{gpu->sm_count()},
+                           Cell(gpu->clock_mhz(), 0),
+                           Cell(tensor_flop_per_clk(*gpu) * gpu->clock_mhz() / 1e6, 1),
+                           Cell(gpu->dram().bandwidth_gb_per_s(), 0)};
+}
+
 Outcome<void> list(const Invocation& invocation) {
   Options options(
       "warpfold gpu list [FOLDER] [options]",
-      "Lists the installed GPUs, or the GPUs of a folder, with the peaks of tensor cores and memory at the file's clock.",
+      "Lists the installed GPUs, or the GPUs of a folder, with the peaks of tensor cores and memory at the file's clock.\n"
+      "Other files of the folder are skipped and counted on standard error. A GPU file with a mistake is named with its\n"
+      "line and column; the others are listed, and the exit code is 2.",
       "  warpfold gpu list\n  warpfold gpu list my/machines --format csv\n");
   options.positional("FOLDER", 0, 1);
   options.add_output(Format::kTable);
@@ -47,15 +74,24 @@ Outcome<void> list(const Invocation& invocation) {
                                                  : files_of(options.arguments().front());
   if (!files) return std::unexpected(files.error());
   Table table({"file", "name", "arch", "SMs", "MHz", "tensor TFLOPS", "memory GB/s"});
+  size_t skipped = 0;
+  std::vector<Failure> broken;
   for (const fs::path& file : *files) {
-    const auto gpu = configs::load_gpu(file.string());
-    if (!gpu) return std::unexpected(Failure(gpu.error()));
-    const auto architecture = isa::Architecture::find(gpu->architecture());
-    if (!architecture) return user_error(file.string() + ": " + architecture.error().message);
-    table.add({file.stem().string(), gpu->name(), gpu->architecture(), uint64_t{gpu->sm_count()}, Cell(gpu->clock_mhz(), 0),
-               Cell(tensor_flop_per_clk(*gpu) * gpu->clock_mhz() / 1e6, 1), Cell(gpu->dram().bandwidth_gb_per_s(), 0)});
+    const auto row = row_of(file);
+    if (!row) {
+      broken.push_back(row.error());
+    } else if (*row) {
+      table.add(**row);
+    } else {
+      ++skipped;
+    }
   }
-  return write_output(destination->path, table.render(destination->format));
+  if (auto written = write_output(destination->path, table.render(destination->format)); !written) return written;
+  if (skipped > 0) std::cerr << skipped_line(skipped);
+  if (broken.empty()) return {};
+  // Each is a line; the last one ends the command.
+  for (size_t b = 0; b + 1 < broken.size(); ++b) std::cerr << text_of(broken[b]) << '\n';
+  return std::unexpected(broken.back());
 }
 
 Outcome<void> show(const Invocation& invocation) {

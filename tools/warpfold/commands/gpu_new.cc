@@ -30,23 +30,27 @@ Expected<void> apply(const std::string& setting, configs::Gpu& gpu) {
   return {};
 }
 
-// The base with `own` over it, complete and without a contradiction; `file` is where it will stand.
-Outcome<void> check_merged(const std::string& base, const configs::Gpu& own, const std::string& file) {
+// The base with `own` over it is complete and without a contradiction; `file` is where it will stand. Returns what to know of it.
+Outcome<std::string> check_merged(const std::string& base, const configs::Gpu& own, const std::string& file) {
   auto merged = configs::load_gpu(base);
+  const auto before = merged;
   if (!merged) return std::unexpected(Failure(merged.error()));
   configs::merge_over(*merged, own);
   if (const auto checked = configs::check_gpu(*merged, file); !checked) return std::unexpected(Failure(checked.error()));
   if (const auto known = isa::Architecture::find(merged->architecture()); !known)
     return user_error(file + ": " + known.error().message);
   if (const auto fault = configs::find_imbalance(*merged)) return user_error(file + ": " + fault->message);
-  return {};
+  std::string notes;
+  for (const std::string& starved : configs::starved_since(*merged, *before)) notes += file + ": " + starved + "\n";
+  return notes;
 }
 
 }  // namespace
 
 Outcome<void> gpu_new(const Invocation& invocation) {
   Options options("warpfold gpu new NAME --base FILE --output FILE [options]",
-                  "Writes a GPU file with the fields that differ from its base. An inconsistent GPU is refused.",
+                  "Writes a GPU file with the fields that differ from its base. An inconsistent GPU is refused. Tiles with\n"
+                  "operands that the base could feed and this GPU cannot are named.",
                   "  warpfold gpu new wide --base h100_sxm --set sm_count=264 --output wide.textproto\n");
   options.positional("NAME", 1, 1);
   options.add()("base", po::value<std::string>()->value_name("FILE"),
@@ -71,13 +75,15 @@ Outcome<void> gpu_new(const Invocation& invocation) {
       if (auto applied = apply(setting, own); !applied) return std::unexpected(Failure(applied.error()));
     }
   }
-  if (auto checked = check_merged(*base, own, file); !checked) return checked;
+  const auto notes = check_merged(*base, own, file);
+  if (!notes) return std::unexpected(notes.error());
   const fs::path folder = fs::absolute(file).parent_path();
   const bool by_name = *base != options.text("base") && configs::is_config_name(options.text("base"));
   own.set_base(by_name ? options.text("base") : fs::proximate(fs::absolute(*base), folder).lexically_normal().string());
   std::string text;
   google::protobuf::TextFormat::PrintToString(own, &text);
-  return write_output(file, text);
+  if (auto written = write_output(file, text); !written || notes->empty()) return written;
+  return write_output("", *notes);
 }
 
 }  // namespace warpfold::cli

@@ -15,6 +15,21 @@ namespace warpfold::cli {
 
 namespace po = boost::program_options;
 
+namespace {
+
+Outcome<std::vector<sass::AssumedOpcode>> assumed_opcodes(const Options& options) {
+  std::vector<sass::AssumedOpcode> assumed;
+  if (!options.has("assume")) return assumed;
+  for (const std::string& text : options.texts("assume")) {
+    const auto parsed = sass::parse_assumed_opcode(text);
+    if (!parsed) return std::unexpected(Failure(parsed.error()));
+    assumed.push_back(*parsed);
+  }
+  return assumed;
+}
+
+}  // namespace
+
 Outcome<void> import_command(const Invocation& invocation) {
   Options options(
       "warpfold import LISTING --launch FILE [options]",
@@ -29,6 +44,9 @@ Outcome<void> import_command(const Invocation& invocation) {
       "gpu", po::value<std::string>()->value_name("FILE"),
       "the GPU with the L1 and L2 of the addresses; default: each byte comes from DRAM once")(
       "function", po::value<std::string>()->value_name("NAME"), "the function, where the listing has several")(
+      "assume", po::value<std::vector<std::string>>()->composing()->value_name("OPCODE=PIPE,LATENCY"),
+      "time an opcode that no table has on this pipe, with this latency in cycles, such as FOO.BAR=alu,5; repeatable")(
+      "trust-addresses", "take the sizes of arrays, in bytes, from the accesses where these leave the stated sizes")(
       "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
       "set a field of the launch description, such as grid.x=64; repeatable")(
       "output,o", po::value<std::string>()->value_name("FILE"), "write the kernel to this file: .wft, or .wfs for text");
@@ -61,9 +79,16 @@ Outcome<void> import_command(const Invocation& invocation) {
     gpu = *std::move(loaded);
     configs::settle_architecture(*launch, *gpu);
   }
-  const auto imported =
-      sass::import_listing(file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor());
-  if (!imported) return std::unexpected(Failure(imported.error()));
+  auto assume = assumed_opcodes(options);
+  if (!assume) return std::unexpected(assume.error());
+  std::vector<std::string> questions;
+  const auto imported = sass::import_listing(
+      file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor(), {},
+      {.questions = &questions, .assume = *std::move(assume), .trust_addresses = options.has("trust-addresses")});
+  if (!imported) {
+    if (auto written = write_output("", questions_text(questions)); !written) return written;
+    return std::unexpected(Failure(imported.error()));
+  }
   if (!output.empty()) {
     if (auto written = write_kernels(output, {imported->kernel}); !written) return written;
   }

@@ -3,6 +3,7 @@
 
 #include "configs/gemm_library.h"
 #include "configs/near_miss.h"
+#include "configs/size_limits.h"
 #include "escape/quoted.h"
 #include "tools/report/layer_graph.h"
 #include "tools/report/saved_result.h"
@@ -84,10 +85,15 @@ Outcome<std::optional<MemoryPlan>> memory_options(const Options& options) {
   return plan;
 }
 
-LayerInputs layer_inputs(const Options& options) {
+Outcome<LayerInputs> layer_inputs(const Options& options) {
   LayerInputs inputs{.model = options.arguments().front(), .gpu = options.text("gpu")};
   if (options.has("kernels")) inputs.kernels = options.text("kernels");
   if (options.has("set")) inputs.settings = options.texts("set");
+  if (options.has("past")) {
+    const auto past = options.number("past", 0, configs::kMostSize);
+    if (!past) return std::unexpected(past.error());
+    inputs.settings.push_back("past=" + std::to_string(*past));
+  }
   return inputs;
 }
 
@@ -100,6 +106,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
                   "  warpfold layer llama3_70b --gpu h100_sxm\n"
                   "  warpfold layer bert_large --gpu a100_sxm --fused\n"
                   "  warpfold layer llama3_8b --set batch=4 --set gpu.sm.tensor.scale=2 --format csv\n"
+                  "  warpfold layer llama3_8b --forward --set batch=16 --set sequence=1 --past 8192\n"
                   "  warpfold layer llama2_7b --fused --html layer.html --svg layer.svg\n");
   options.positional("MODEL", 1, 1);
   options.add()("set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
@@ -111,6 +118,10 @@ Outcome<void> layer_command(const Invocation& invocation) {
                 "epilogue of matrix products in fused kernels: scale: a factor; one: also bias or residual; full: also every "
                 "elementwise operator");
   options.add()("forward", "the forward pass alone");
+  options.add()(
+      "past", po::value<std::string>()->value_name("TOKENS"),
+      "past tokens of each sequence: attention reads their keys and values from memory, in front of the card's `sequence` "
+      "tokens; a decode step has --set sequence=1; needs --forward");
   options.add()("no-simulation", "times by the roofline alone");
   options.add()("layouts", "layouts of the forward pass's tensors with the least total time, operator by operator");
   options.add()("activations", po::value<std::string>()->value_name("MB"),
@@ -160,7 +171,9 @@ Outcome<void> layer_command(const Invocation& invocation) {
   if (configs::find_gemm_library(request.library) == nullptr)
     return user_error("--library: no library called " + escape::quoted(request.library) +
                       configs::gemm_library_suggestion(request.library));
-  if (auto read = read_layer_inputs(layer_inputs(options), request); !read) return read;
+  const auto inputs = layer_inputs(options);
+  if (!inputs) return std::unexpected(inputs.error());
+  if (auto read = read_layer_inputs(*inputs, request); !read) return read;
   if (request.model.operator__size() > 0) {
     if (options.has("train"))
       return user_error("--train takes a model card: a list of operators does not state its number of tokens");

@@ -28,8 +28,8 @@ namespace {
 // The files of a study's figures, fronts and searches.
 class StudyFiles {
  public:
-  StudyFiles(const configs::Study& study, const PointRecords& records, std::string folder)
-      : study_(study), records_(records), folder_(std::move(folder)) {}
+  StudyFiles(const configs::Study& study, const PointRecords& records, const std::vector<FrontRuns>& fronts, std::string folder)
+      : study_(study), records_(records), fronts_(fronts), folder_(std::move(folder)) {}
 
   // Returns a line for each, and a note without gnuplot.
   Outcome<std::string> write() {
@@ -38,12 +38,10 @@ class StudyFiles {
           write_picture(figure.name(), figure.title(), figure_csv(study_, figure, records_), figure_plot(study_, figure, records_));
       if (!written) return std::unexpected(written.error());
     }
-    for (const configs::Front& front : study_.front()) {
-      const Table table = front_table(study_, front, records_);
-      if (table.empty())
-        return user_error("front " + escape::unquoted(front.name()) +
-                          ": no run has all of its measures; energy_j needs gpu.clock: POWER");
-      const auto written = write_picture(front.name(), front.title(), table.csv(), front_plot(study_, front, records_));
+    for (int f = 0; f < study_.front_size(); ++f) {
+      const configs::Front& front = study_.front(f);
+      const FrontRuns& runs = fronts_[static_cast<size_t>(f)];
+      const auto written = write_picture(front.name(), front.title(), front_table(study_, runs).csv(), front_plot(front, runs));
       if (!written) return std::unexpected(written.error());
     }
     for (const configs::Least& least : study_.least()) {
@@ -73,10 +71,34 @@ class StudyFiles {
 
   const configs::Study& study_;
   const PointRecords& records_;
+  const std::vector<FrontRuns>& fronts_;
   std::string folder_;
   std::string lines_;
   bool drawn_ = true;
 };
+
+Outcome<std::vector<FrontRuns>> find_fronts(const configs::Study& study, const PointRecords& records) {
+  std::vector<FrontRuns> fronts;
+  for (const configs::Front& front : study.front()) {
+    auto runs = front_of(study, front, records);
+    const std::string name = "front " + escape::unquoted(front.name()) + ": ";
+    if (!runs) return user_error(name + runs.error().message);
+    if (runs->all.empty()) return user_error(name + "no run has all of its measures; energy_j needs gpu.clock: POWER");
+    fronts.push_back(std::move(*runs));
+  }
+  return fronts;
+}
+
+// For people: the runs of each front in a table.
+std::string front_texts(const configs::Study& study, const std::vector<FrontRuns>& fronts) {
+  std::string text;
+  for (size_t f = 0; f < fronts.size(); ++f) {
+    const configs::Front& front = study.front(static_cast<int>(f));
+    text += "\nPareto front " + escape::unquoted(front.name()) + ": " + std::to_string(fronts[f].best.size()) + " of " +
+            std::to_string(fronts[f].all.size()) + " runs\n" + front_table(study, fronts[f]).aligned("  ");
+  }
+  return text;
+}
 
 Outcome<configs::Study> find_study(const Options& options, configs::Places& places) {
   const std::string& named = options.arguments().front();
@@ -206,8 +228,10 @@ Outcome<void> study_command(const Invocation& invocation) {
   Options options(
       "warpfold study STUDY|SCENARIO [options]",
       "Simulates a scenario over a grid of values under several policies and writes a table (CSV) and a picture (SVG, drawn\n"
-      "by gnuplot) for each of the study's figures. Finished points are kept: an interrupted study resumes. STUDY is a file,\n"
-      "or the name of an installed study. With --axis the argument is a scenario, and --format writes a table of every point.",
+      "by gnuplot) for each figure and each Pareto front of the study. Finished points are kept: an interrupted study\n"
+      "resumes. STUDY is a file, or the name of an installed study. With --axis the argument is a scenario, and --format\n"
+      "writes a table of every point. A Pareto front in a study's file:\n"
+      "  front { name: \"f\" minimize: \"total_time_us\" minimize: \"gpu.sm_count * gpu.clock_mhz\" }",
       "  warpfold study dropout-overlap --output dropout\n"
       "  warpfold study study.textproto --gpu h200_sxm --output h200\n"
       "  warpfold study qkv_philox_llama3_70b --axis gpu.sm.tensor.scale=1,2,4 --axis 'gpu.sm_count=100..160 step 10' \\\n"
@@ -258,10 +282,13 @@ Outcome<void> study_command(const Invocation& invocation) {
   if (!made) return std::unexpected(made.error());
   if (!*made) return {};
   const PointRecords& records = **made;
-  const auto lines = StudyFiles(*study, records, folder).write();
+  const auto fronts = find_fronts(*study, records);
+  if (!fronts) return std::unexpected(fronts.error());
+  const auto lines = StudyFiles(*study, records, *fronts, folder).write();
   if (!lines) return std::unexpected(lines.error());
-  if (!options.has("format")) return write_output("", *lines + warning_lines(*study, records));
-  return write_output("", options.text("format") == "csv" ? study_table(*study, records).csv() : study_json(*study, records));
+  if (!options.has("format")) return write_output("", *lines + front_texts(*study, *fronts) + warning_lines(*study, records));
+  return write_output("",
+                      options.text("format") == "csv" ? study_table(*study, records).csv() : study_json(*study, records, *fronts));
 }
 
 }  // namespace warpfold::cli

@@ -115,6 +115,12 @@ double overlap(const configs::KernelResult& one, const configs::KernelResult& ot
   return to > from ? static_cast<double>(to - from) : 0;
 }
 
+// The policies under which each kernel is one launch and runs beside others.
+bool keeps_launches_apart(configs::PolicyKind policy) {
+  return policy == configs::CONCURRENT || policy == configs::CARVE_OUT || policy == configs::SM_PARTITION ||
+         policy == configs::PRIORITY || policy == configs::SLICED;
+}
+
 }  // namespace
 
 KernelKind kind_of(const configs::Kernel& kernel) {
@@ -156,7 +162,7 @@ configs::Scenario pair_of(const configs::Scenario& scenario) {
   for (const configs::Reservation& reservation : scenario.policy().reserve()) {
     if (kept(reservation.kernel())) *policy.add_reserve() = reservation;
   }
-  if (policy.kind() == configs::SEQUENTIAL) policy.set_kind(configs::CONCURRENT);
+  if (!keeps_launches_apart(policy.kind())) policy.set_kind(configs::CONCURRENT);
   return pair;
 }
 

@@ -32,7 +32,8 @@ struct Chain {
 // attention is counted without dropout alone.
 Expected<Chain> make_chain(const configs::Scenario& scenario, const std::string& file, bool published);
 
-// The scenario's GEMMs and random numbers alone, under a policy that overlaps them: its own, or CONCURRENT in place of SEQUENTIAL.
+// The scenario's GEMMs and random numbers alone, under a policy that overlaps their launches. The scenario's own policy stays if it
+// does; CONCURRENT replaces a policy that runs launches in sequence, makes one of two, or cuts them.
 configs::Scenario pair_of(const configs::Scenario& scenario);
 // The slowdowns of GEMMs and random numbers that a simulation of a scenario shows, kernel by kernel as it is written.
 sim::Interference measured_interference(const configs::Scenario& scenario, const configs::Result& simulated);

@@ -1,5 +1,6 @@
 #include "tools/warpfold/figures/memory_traffic.h"
 
+#include <cmath>
 #include <vector>
 
 #include "sim/analytic/demand.h"
@@ -35,21 +36,21 @@ void add_access(sim::AccessKind kind, const sim::AccessCounts& counts, configs::
   access.set_kind(std::string(sim::access_name(kind)));
   access.set_requests(counts.requests);
   access.set_bytes(counts.bytes);
-  access.set_l1_bytes(counts.l1_bytes);
+  access.set_l1_bytes(static_cast<uint64_t>(std::llround(counts.l1_bytes)));
   if (touches_sectors(kind))
     access.set_sectors_per_request(static_cast<double>(counts.bytes) / kSectorBytes / static_cast<double>(counts.requests));
   access.set_wavefronts(counts.wavefronts / sharers_of(kind));
   access.set_excess_wavefronts(counts.excess_wavefronts / sharers_of(kind));
 }
 
-void add_stream(const traces::MemoryStream& stream, uint64_t bytes, configs::MemoryTraffic& into) {
+void add_stream(const traces::MemoryStream& stream, double bytes, configs::MemoryTraffic& into) {
   if (bytes == 0) return;
   configs::StreamTraffic& traffic = *into.add_streams();
   traffic.set_name(stream.name);
   traffic.set_write(stream.write);
-  traffic.set_bytes(bytes);
-  traffic.set_dram_bytes(static_cast<uint64_t>(static_cast<double>(bytes) * static_cast<double>(stream.dram_numerator) /
-                                               static_cast<double>(stream.dram_denominator)));
+  traffic.set_bytes(static_cast<uint64_t>(std::llround(bytes)));
+  traffic.set_dram_bytes(
+      static_cast<uint64_t>(bytes * static_cast<double>(stream.dram_numerator) / static_cast<double>(stream.dram_denominator)));
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ void fill_memory_traffic(const configs::Gpu& gpu, const traces::Kernel& kernel, 
     excess += static_cast<double>(counts.excess_wavefronts) / sharers;
     if (kind != sim::AccessKind::kGlobalLoad && kind != sim::AccessKind::kCopyAsync) continue;
     asked += static_cast<double>(counts.bytes);
-    in_l1 += static_cast<double>(counts.l1_bytes);
+    in_l1 += counts.l1_bytes;
   }
   double read = 0;
   double from_dram = 0;
@@ -78,8 +79,8 @@ void fill_memory_traffic(const configs::Gpu& gpu, const traces::Kernel& kernel, 
     add_stream(kernel.streams[s], demand.stream_read_bytes[s] + demand.stream_written_bytes[s], memory);
     const double share =
         static_cast<double>(kernel.streams[s].dram_numerator) / static_cast<double>(kernel.streams[s].dram_denominator);
-    read += static_cast<double>(demand.stream_read_bytes[s]);
-    from_dram += static_cast<double>(demand.stream_read_bytes[s]) * share;
+    read += demand.stream_read_bytes[s];
+    from_dram += demand.stream_read_bytes[s] * share;
   }
   memory.set_l1_hit_rate(ratio(in_l1, asked));
   memory.set_l2_hit_rate(ratio(read - from_dram, read));

@@ -1,12 +1,15 @@
 #include "tools/warpfold/figures/reason.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "tools/report/number_text.h"
+#include "tools/warpfold/figures/binding.h"
 #include "workloads/policies/graph.h"
 
 namespace warpfold::cli {
@@ -15,11 +18,14 @@ using report::fixed;
 
 namespace {
 
+// Warps that could issue but for what is held.
+constexpr std::array<std::string_view, 5> kQueueing{"not_selected", "dispatch_stall", "math_pipe_throttle", "mio_throttle",
+                                                    "lg_throttle"};
 constexpr double kLeastLoss = 0.01;  // of the run; less is not worth a phrase where no other policy is faster
 
 struct Loss {
   double cycles = 0;
-  std::string text;
+  Reason reason;
 };
 
 // One kernel of the scenario and what became of it.
@@ -46,18 +52,31 @@ class Reasons {
     find_critical();
   }
 
-  std::string worst() const {
+  Reason worst() const {
     std::vector<Loss> losses = slowdowns();
     losses.push_back(idle_sms());
     for (size_t p = 0; p < parties_.size(); ++p) losses.push_back(not_overlapped(p));
     const auto most = std::ranges::max_element(losses, {}, &Loss::cycles);
     const double least = result_.rank() > 1 ? result_.fold().error_bound() : kLeastLoss;
-    if (most->cycles > least * static_cast<double>(result_.total_cycles())) return most->text;
     const auto longest = std::ranges::max_element(parties_, {}, [](const Party& party) { return party.critical ? party.busy : 0; });
-    return longest->alone->name() + ", bound by " + longest->alone->bound_by();
+    const std::string& bound = longest->alone->bound_by();
+    const double gain = result_.rank() > 1 ? 0 : headroom(bound);
+    if (most->cycles > std::max(least, gain) * static_cast<double>(result_.total_cycles())) return most->reason;
+    return {longest->alone->name() + ", bound by " + bound, relief_of(bound)};
   }
 
  private:
+  // The gain of more of a resource, as a share of the run: until the next busiest one is as busy.
+  double headroom(const std::string& resource) const {
+    double own = 0;
+    double next = 0;
+    for (const configs::Resource& each : result_.resources()) {
+      double& most = relief_of(each.name()) == relief_of(resource) ? own : next;
+      most = std::max(most, each.utilization());
+    }
+    return own - next;
+  }
+
   struct Span {
     uint64_t cycles;
     std::vector<const configs::KernelResult*> running;
@@ -98,7 +117,7 @@ class Reasons {
       const Party& other = parties_[static_cast<size_t>(partner)];
       const auto both = static_cast<double>(std::min(cycles_by_itself(one), cycles_by_itself(other)));
       if (both > loss.cycles)
-        loss = {both, one.alone->name() + " and " + other.alone->name() + " not overlapping for " + time(both)};
+        loss = {both, {one.alone->name() + " and " + other.alone->name() + " not overlapping for " + time(both), ""}};
     }
     return loss;
   }
@@ -122,52 +141,111 @@ class Reasons {
   // What critical kernels need more than alone, together where the cause is the same. On part of the chip a kernel takes longer for
   // that alone, which is no loss by itself: SMs without work are.
   std::vector<Loss> slowdowns() const {
-    std::map<std::string, std::pair<double, std::string>> by_cause;  // cycles, victims
+    std::map<std::string, Slowed> by_cause;
     for (const Party& victim : parties_) {
       if (!victim.critical) continue;
       const double share = static_cast<double>(victim.parts.front()->sms()) / result_.provenance().scenario().gpu().sm_count();
       const double extra = static_cast<double>(victim.busy) * share - static_cast<double>(victim.alone->cycles());
       if (extra <= 0) continue;
-      auto& [cycles, victims] = by_cause[cause(victim, extra / static_cast<double>(victim.busy))];
-      cycles += extra;
-      victims += (victims.empty() ? "" : ", ") + victim.alone->name();
+      const Reason why = cause(victim);
+      Slowed& slowed = by_cause[why.text];
+      slowed.cycles += extra;
+      slowed.victims += (slowed.victims.empty() ? "" : ", ") + victim.alone->name();
+      slowed.resource = why.resource;
     }
     std::vector<Loss> losses;
-    for (const auto& [cause, loss] : by_cause)
-      losses.push_back({loss.first, loss.second + ", " + time(loss.first) + " slower than alone: " + cause});
+    for (const auto& [cause, slowed] : by_cause) {
+      losses.push_back(
+          {slowed.cycles, {slowed.victims + ", " + time(slowed.cycles) + " slower than alone: " + cause, slowed.resource}});
+    }
     return losses;
   }
 
-  std::string cause(const Party& victim, double lost) const {
-    if (const auto& also = victim.parts.front()->also(); !also.empty()) return "the kernel also does the work of " + also[0];
-    uint64_t resident = 0;
-    double warps = 0;
+  struct Slowed {
+    double cycles = 0;
+    std::string victims;
+    std::string resource;
+  };
+
+  // Missing warps cost time only where those present wait for results: more of them would stand in the same queue at what is held.
+  // So either the largest queue behind others is the cause, or latency is, which more warps would hide. A kernel that has all its
+  // warps, and that a resource binds alone, waits for that resource's results, which is no latency.
+  Reason cause(const Party& victim) const {
+    if (const auto& also = victim.parts.front()->also(); !also.empty()) return {"the kernel also does the work of " + also[0], ""};
+    const Waits waits = waits_of(victim);
+    const std::string& bound = victim.alone->bound_by();
+    const bool resource_binds =
+        std::ranges::find(result_.resources(), bound, &configs::Resource::name) != result_.resources().end();
+    const configs::Loss* missing = largest_absence(victim);
+    const auto queue = std::ranges::max_element(waits.queues, {}, [](const auto& each) { return each.second.cycles; });
+    if (queue != waits.queues.end() && (queue->second.cycles > waits.latency || (missing == nullptr && resource_binds)))
+      return {queue->first + " held by " + queue->second.holders(), relief_of(queue->first)};
+    if (missing != nullptr) {
+      return {fixed(waits.average_warps, 1) + " warps an SM instead of " + fixed(victim.alone->average_warps(), 1),
+              relief_of(missing->resource())};
+    }
+    if (victim.parts.size() > 1) return {"cut into " + std::to_string(victim.parts.size()) + " launches", ""};
+    if (waits.latency <= 0 || resource_binds) return {"no single resource", ""};
+    return {bound, relief_of(bound)};
+  }
+
+  // Waits for a resource that other kernels held.
+  struct Queue {
+    double cycles = 0;
+    std::map<std::string, double> by_culprit;
+
+    std::string holders() const {
+      const auto most = std::ranges::max_element(by_culprit, {}, [](const auto& each) { return each.second; });
+      return most->first + (by_culprit.size() > 1 ? " and others" : "");
+    }
+  };
+
+  // Waits of a slowed kernel's warps while others were on their SM.
+  struct Waits {
+    std::map<std::string, Queue> queues;  // by resource
+    double latency = 0;                   // not behind anything held
+    double average_warps = 0;
+  };
+
+  Waits waits_of(const Party& victim) const {
+    Waits waits;
     for (const configs::KernelResult* part : victim.parts) {
-      resident += part->resident_warp_cycles();
-      warps += part->occupancy().average_warps() * static_cast<double>(part->cycles()) / static_cast<double>(victim.busy);
+      uint64_t together = 0;
+      for (const configs::Company& company : part->beside()) together += company.warp_cycles();
+      if (together == 0 || together > part->resident_warp_cycles()) together = part->resident_warp_cycles();
+      uint64_t queued = 0;  // its warps behind its own, together and by itself
+      for (const configs::StateCycles& state : part->states()) {
+        if (std::ranges::find(kQueueing, state.state()) != kQueueing.end()) queued += state.warp_cycles();
+      }
+      double behind_others = 0;
+      for (const configs::Loss& loss : part->slowdown().losses()) {
+        if (loss.kind() != "contention" && loss.kind() != "inherited") continue;
+        const auto cycles = static_cast<double>(loss.warp_cycles());
+        Queue& queue = waits.queues[loss.resource()];
+        queue.cycles += cycles;
+        queue.by_culprit[party_of(loss.culprit())] += cycles;
+        behind_others += cycles;
+        if (loss.kind() == "contention") queued -= std::min(queued, static_cast<uint64_t>(loss.warp_cycles()));
+      }
+      const double own = static_cast<double>(queued) / static_cast<double>(std::max<uint64_t>(part->resident_warp_cycles(), 1));
+      waits.latency += static_cast<double>(together) * (1 - own) - behind_others;
+      waits.average_warps +=
+          part->occupancy().average_warps() * static_cast<double>(part->cycles()) / static_cast<double>(victim.busy);
     }
-    const configs::LedgerEntry* theft = largest_theft(victim);
-    const double taken = theft == nullptr ? 0 : static_cast<double>(theft->warp_cycles()) / static_cast<double>(resident);
-    constexpr double kFewer = 0.9;  // of the warps that it has alone
-    if (warps < kFewer * victim.alone->average_warps() && taken < lost) {
-      return fixed(warps, 1) + " warps an SM instead of " + fixed(victim.alone->average_warps(), 1);
-    }
-    if (theft != nullptr) return theft->resource() + " held by " + party_of(theft->culprit());
-    return victim.parts.size() > 1 ? "cut into " + std::to_string(victim.parts.size()) + " launches" : "no single resource";
+    return waits;
   }
 
   std::string party_of(const std::string& kernel) const {
     return std::ranges::find(result_.kernels(), kernel, &configs::KernelResult::name)->of();
   }
 
-  const configs::LedgerEntry* largest_theft(const Party& victim) const {
-    const auto own = [&](const std::string& name) {
-      return std::ranges::any_of(victim.parts, [&](const auto* part) { return part->name() == name; });
-    };
-    const configs::LedgerEntry* largest = nullptr;
-    for (const configs::LedgerEntry& entry : result_.ledger()) {
-      if (!own(entry.victim()) || own(entry.culprit())) continue;
-      if (largest == nullptr || entry.warp_cycles() > largest->warp_cycles()) largest = &entry;
+  // Where its warps are missing most; none: nullptr.
+  static const configs::Loss* largest_absence(const Party& victim) {
+    const configs::Loss* largest = nullptr;
+    for (const configs::KernelResult* part : victim.parts) {
+      for (const configs::Loss& loss : part->slowdown().losses()) {
+        if (loss.kind() == "residency" && (largest == nullptr || loss.warp_cycles() > largest->warp_cycles())) largest = &loss;
+      }
     }
     return largest;
   }
@@ -185,7 +263,8 @@ class Reasons {
       idle += static_cast<double>((chip - in_use) * span.cycles) / static_cast<double>(chip);
     }
     return {idle,
-            "idle SMs, up to " + std::to_string(most) + " of " + std::to_string(chip) + ": as much as the chip for " + time(idle)};
+            {"idle SMs, up to " + std::to_string(most) + " of " + std::to_string(chip) + ": as much as the chip for " + time(idle),
+             ""}};
   }
 
   const configs::Result& result_;
@@ -196,6 +275,6 @@ class Reasons {
 
 }  // namespace
 
-std::string reason_of(const configs::Result& result) { return Reasons(result).worst(); }
+Reason reason_of(const configs::Result& result) { return Reasons(result).worst(); }
 
 }  // namespace warpfold::cli

@@ -93,6 +93,15 @@ void fill_warnings(const policies::Plan& plan, const sim::Outcome& outcome, cons
   if (dram != outcome.resources.end()) add(memory_warning(gpu, static_cast<double>(dram->busy), result.total_time_us()));
 }
 
+void fill_company(const policies::Plan& plan, const sim::KernelCounters& counters, configs::KernelResult& result) {
+  for (size_t other = 0; other < counters.beside.size(); ++other) {
+    if (counters.beside[other] == 0) continue;
+    configs::Company& company = *result.add_beside();
+    company.set_kernel(plan.kernels[other].kernel.name);
+    company.set_warp_cycles(counters.beside[other]);
+  }
+}
+
 void fill_ledger(const policies::Plan& plan, const sim::Outcome& outcome, configs::Result& result) {
   for (size_t victim = 0; victim < outcome.ledger.size(); ++victim) {
     for (size_t culprit = 0; culprit < outcome.ledger[victim].size(); ++culprit) {
@@ -134,6 +143,7 @@ configs::Result make_result(const configs::Scenario& scenario, const policies::P
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     fill_kernel(scenario.gpu(), plan.kernels[k], outcome.kernels[k], *result.add_kernels());
     fill_l2(scenario, plan.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
+    fill_company(plan, outcome.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
     fill_accounts(plan, k, outcome.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
     fill_memory_traffic(scenario.gpu(), plan.kernels[k].kernel, *result.mutable_kernels(static_cast<int>(k)));
     fill_roofline(scenario.gpu(), plan.kernels[k].kernel, *result.mutable_kernels(static_cast<int>(k)));

@@ -13,8 +13,6 @@ namespace warpfold::cli {
 
 namespace {
 
-constexpr double kWavefrontBytes = 128;
-
 // Resources that execute instructions; the others move bytes or start moving them.
 bool executes(const std::string& resource) {
   constexpr std::array kMoves{"shared_memory", "memory_issue", "bulk_copy", "sm_ingress",
@@ -62,7 +60,7 @@ class Filler {
   void add_levels(uint64_t dram_bytes) {
     const auto per_cycle = [](uint64_t milli) { return static_cast<double>(milli) / 1000; };
     const double sms = spec_.memory.sm_count;
-    const double shared = sms * kWavefrontBytes * per_cycle(spec_.data_stage_rate.thousandths());
+    const double shared = sms * sim::kWavefrontBytes * per_cycle(spec_.data_stage_rate.thousandths());
     add_level("shared_memory", limiters_.cycles_of("shared_memory") * shared, shared);
     // Reads and writes have a bandwidth each: the ceiling is that of the kernel's mix.
     const double read = limiters_.cycles_of("l2_read");

@@ -53,6 +53,7 @@ void add_simulated_run(const configs::Result& result, configs::StudyPoint& recor
   run.set_estimator("simulation");
   run.set_total_time_us(result.total_time_us());
   run.set_fold(result.fold().mode());
+  run.set_error_bound(result.fold().has_total_error_bound() ? result.fold().total_error_bound() : result.fold().error_bound());
   run.set_stored_bits_bytes(result.stored_bits_bytes());
   *run.mutable_warnings() = result.warnings();
   if (result.has_power()) run.set_energy_j(result.power().joules());

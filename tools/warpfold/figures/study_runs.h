@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "configs/diagnostic.h"
@@ -20,12 +21,8 @@ struct PointRun {
 // Of the points given, in their order; points without a record are passed over.
 std::vector<PointRun> runs_of(const std::vector<Point>& points, const PointRecords& records);
 
-// total_time_us, energy_j, stored_bits_mb of a run, or a number that its point sets; none where the run, or the axis, has none.
-std::optional<double> measure_of(const configs::Study& study, const PointRun& run, const std::string& measure);
-
-// The runs, of those given, that none beats in the front's measures, in the order of the first one. Runs that lack one are left
-// out.
-std::vector<PointRun> front_of(const configs::Study& study, const configs::Front& front, const std::vector<PointRun>& runs);
+// total_time_us, energy_j or stored_bits_mb of a run; none where the run has no such measure.
+std::optional<double> run_measure(const configs::StudyRun& run, std::string_view measure);
 
 // Whether a condition holds at a point with a record: its words are axes and measures (configs/study.proto, Least).
 Expected<bool> holds_at(const configs::Study& study, const std::string& condition, const Point& point,

@@ -59,11 +59,24 @@ std::string not_linear_text(const std::vector<sass::ArrayReport>& arrays) {
   return names.empty() ? "" : "reuse of " + names + " not followed: addresses are not linear in the CTA or a pass\n";
 }
 
+std::string assumed_text(const std::vector<std::string>& assumed) {
+  std::string text = assumed.empty() ? "" : "\nAssumed\n";
+  for (const std::string& line : assumed) text += kIndent + line + "\n";
+  return text;
+}
+
 std::string paragraph(const std::string& title, const Table& table) {
   return table.empty() ? "" : "\n" + title + "\n" + table.aligned(kIndent);
 }
 
 }  // namespace
+
+std::string questions_text(const std::vector<std::string>& questions) {
+  if (questions.empty()) return "";
+  std::string text = "# For the launch description, with numbers in place of N and M:\n";
+  for (const std::string& line : questions) text += line + "\n";
+  return text;
+}
 
 std::string import_tables(const sass::Imported& imported) {
   const traces::Kernel& kernel = imported.kernel;
@@ -90,8 +103,8 @@ std::string import_tables(const sass::Imported& imported) {
   }
   text +=
       followed_text("L1", imported.report.l1) + followed_text("L2", imported.report.l2) + not_linear_text(imported.report.arrays);
-  return text + paragraph("Roles", roles) + paragraph("Loops", loops) + paragraph("Classes of CTAs", classes) +
-         paragraph("Arrays, in bytes", arrays);
+  return text + assumed_text(imported.report.assumed) + paragraph("Roles", roles) + paragraph("Loops", loops) +
+         paragraph("Classes of CTAs", classes) + paragraph("Arrays, in bytes", arrays);
 }
 
 }  // namespace warpfold::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "traces/import/import.h"
 
@@ -8,5 +9,8 @@ namespace warpfold::cli {
 
 // What an import found: the kernel, its roles, their loops and the arrays that it touches.
 std::string import_tables(const sass::Imported& imported);
+
+// Questions of an import as text that can be pasted into a launch description.
+std::string questions_text(const std::vector<std::string>& questions);
 
 }  // namespace warpfold::cli

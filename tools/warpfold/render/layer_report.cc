@@ -209,7 +209,9 @@ std::string training_text(const configs::LayerTraining& training) {
 // A model that lists its operators has no batch.
 std::string size_text(const configs::TransformerModel& model) {
   if (model.operator__size() > 0) return ", " + std::to_string(model.operator__size()) + " operators";
-  return ", batch " + std::to_string(model.batch()) + " of " + with_thousands(std::to_string(model.sequence())) + " tokens";
+  const std::string past = model.past() > 0 ? " behind " + with_thousands(std::to_string(model.past())) + " past tokens" : "";
+  return ", batch " + std::to_string(model.batch()) + " of " + with_thousands(std::to_string(model.sequence())) +
+         (model.sequence() == 1 ? " token" : " tokens") + past;
 }
 
 std::string layer_text(const configs::LayerReport& report) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/report/findings.h"
 #include "tools/warpfold/render/fold_line.h"
 #include "tools/warpfold/render/json.h"
 #include "tools/warpfold/render/memory_table.h"
@@ -109,11 +110,11 @@ Table ledger_table(const configs::Result& result) {
     const bool right_own = right->victim() == right->culprit();
     return left_own != right_own ? right_own : left->warp_cycles() > right->warp_cycles();
   });
-  Table table({"victim", "culprit", "resource", "warp-cycles", "% of victim's"});
+  Table table({"victim", "culprit", "resource", "warp-cycles", "% of time together"});
   for (const configs::LedgerEntry* entry : entries) {
     const auto victim = std::ranges::find(result.kernels(), entry->victim(), &configs::KernelResult::name);
     table.add({entry->victim(), entry->victim() == entry->culprit() ? "itself" : entry->culprit(), entry->resource(),
-               entry->warp_cycles(), Cell(percent(entry->warp_cycles(), victim->resident_warp_cycles()), 2)});
+               entry->warp_cycles(), Cell(percent(entry->warp_cycles(), report::warp_cycles_with(*victim, entry->culprit())), 2)});
   }
   return table;
 }
@@ -146,7 +147,10 @@ std::string result_text(const configs::Result& result) {
                  memory_table(result)) +
          power_tables(result) +
          section("Slowdown by cause: cycles beyond the time alone (docs/accounting.md)", slowdown_table(result)) +
-         section("Contention ledger: warp-cycles that the victim waited while the culprit held the resource", ledger_table(result));
+         section(
+             "Contention ledger: warp-cycles that the victim waited while the culprit held the resource, and their share of the\n"
+             "victim's warp-cycles while CTAs of both were on its SM",
+             ledger_table(result));
 }
 
 // What some of the results of a table have, others may not: results of several commands stand in one.

@@ -6,10 +6,10 @@
 namespace warpfold::cli {
 namespace {
 
-constexpr int kMostRows = 8;              // of a kernel
-constexpr double kLeastShare = 0.01;      // of the slowdown
-constexpr double kLeastSlowdown = 0.001;  // of the time alone
-constexpr double kLeastCycles = 0.5;      // fewer would be printed as 0
+constexpr int kMostRows = 8;             // of a kernel
+constexpr double kLeastShare = 0.01;     // of the slowdown
+constexpr double kLeastSlowdown = 0.01;  // of the time alone: a smaller one is a difference between large losses and gains
+constexpr double kLeastCycles = 0.5;     // fewer would be printed as 0
 
 void add_kernel(const configs::KernelResult& kernel, Table& table) {
   const configs::Slowdown& slowdown = kernel.slowdown();

@@ -1,6 +1,8 @@
 #include "tools/warpfold/render/study_table.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -20,6 +22,12 @@ Cell number_or_empty(const std::optional<double>& number, int decimals = kDecima
 }
 
 std::optional<double> if_above_0(double number) { return number > 0 ? std::optional(number) : std::nullopt; }
+
+// Of the limiter model none is stated.
+Cell bound_of(const configs::StudyRun& run) {
+  constexpr int kDecimalsOfBound = 6;
+  return run.fold().empty() ? Cell("") : Cell(run.error_bound(), kDecimalsOfBound);
+}
 
 std::vector<Cell> axis_cells(const configs::Study& study, const Point& point) {
   std::vector<Cell> cells;
@@ -78,7 +86,7 @@ Table study_table(const configs::Study& study, const PointRecords& records) {
   const std::vector<Point> points = simulated_points(study, records);
   const std::vector<std::string> kernels = kernels_of(points, records);
   std::vector<std::string> columns = configs::words_of_axes(study);
-  for (const char* name : {"policy", "estimator", "total_time_us", "energy_j", "stored_bits_mb", "fold"})
+  for (const char* name : {"policy", "estimator", "total_time_us", "energy_j", "stored_bits_mb", "fold", "error_bound"})
     columns.emplace_back(name);
   for (const std::string& kernel : kernels) {
     for (const char* what : {"_us", "_alone_us", "_slowdown"}) columns.push_back(kernel + what);
@@ -93,6 +101,7 @@ Table study_table(const configs::Study& study, const PointRecords& records) {
       row.push_back(number_or_empty(run.has_energy_j() ? std::optional(run.energy_j()) : std::nullopt, kDecimalsOfEnergy));
       row.push_back(number_or_empty(if_above_0(static_cast<double>(run.stored_bits_bytes()) / 1e6)));
       row.emplace_back(run.fold());
+      row.push_back(bound_of(run));
       for (const std::string& name : kernels) {
         const auto kernel = std::ranges::find(run.kernel(), name, [](const auto& each) { return each.name(); });
         const bool there = kernel != run.kernel().end();
@@ -106,44 +115,62 @@ Table study_table(const configs::Study& study, const PointRecords& records) {
   return table;
 }
 
-std::string study_json(const configs::Study& study, const PointRecords& records) {
+std::string study_json(const configs::Study& study, const PointRecords& records, const std::vector<FrontRuns>& fronts) {
   configs::StudyTable table;
   constexpr uint32_t kFormat = 1;
   table.set_format(kFormat);
   table.set_version(WARPFOLD_VERSION);
   table.set_study(study.name());
-  for (const Point& point : simulated_points(study, records)) {
-    configs::StudyPoint& entry = *table.add_point();
-    entry = records.at(point);
+  const auto place = [&](const Point& point, auto& entry) {
     entry.clear_at();
     for (const Placed& placed : placed_values(study, point)) {
       configs::FixedAxis& at = *entry.add_at();
       at.set_axis(placed.name);
       at.set_value(placed.value);
     }
+  };
+  for (const Point& point : simulated_points(study, records)) {
+    configs::StudyPoint& entry = *table.add_point();
+    entry = records.at(point);
+    place(point, entry);
+  }
+  for (int f = 0; f < study.front_size(); ++f) {
+    const FrontRuns& runs = fronts[static_cast<size_t>(f)];
+    configs::StudyFront& front = *table.add_front();
+    front.set_name(study.front(f).name());
+    for (const MeasuredRun& each : runs.best) {
+      configs::StudyFrontPoint& entry = *front.add_point();
+      entry.set_label(each.label);
+      place(each.run.point, entry);
+      entry.set_policy(each.run.run->policy());
+      for (size_t m = 0; m < runs.measures.size(); ++m) {
+        configs::StudyFrontMeasure& measure = *entry.add_measure();
+        measure.set_expression(runs.measures[m]);
+        measure.set_value(each.values[m]);
+      }
+    }
   }
   return to_json(table);
 }
 
-Table front_table(const configs::Study& study, const configs::Front& front, const PointRecords& records) {
-  std::vector<std::string> columns = configs::words_of_axes(study);
+Table front_table(const configs::Study& study, const FrontRuns& runs) {
+  const std::vector<std::string> axes = configs::words_of_axes(study);
+  // An axis has its column already.
+  const auto is_axis = [&](const std::string& measure) { return std::ranges::find(axes, measure) != axes.end(); };
+  std::vector<std::string> columns = axes;
   columns.emplace_back("policy");
-  std::vector<std::string> measures;
-  for (const auto* list : {&front.minimize(), &front.maximize()}) {
-    for (const std::string& measure : *list) {
-      measures.push_back(measure);
-      // An axis has its column already.
-      if (std::ranges::find(columns, measure) == columns.end()) columns.push_back(measure);
-    }
-  }
+  std::ranges::copy_if(runs.measures, std::back_inserter(columns), std::not_fn(is_axis));
+  columns.insert(columns.end(), {"error_bound", "label"});
   Table table(columns);
-  const size_t axes = configs::words_of_axes(study).size();
-  for (const PointRun& run : front_of(study, front, runs_of(simulated_points(study, records), records))) {
-    std::vector<Cell> row = axis_cells(study, run.point);
-    row.emplace_back(run.run->policy());
-    for (size_t column = axes + 1; column < columns.size(); ++column)
-      row.push_back(
-          number_or_empty(measure_of(study, run, columns[column]), columns[column] == "energy_j" ? kDecimalsOfEnergy : kDecimals));
+  for (const MeasuredRun& each : runs.best) {
+    std::vector<Cell> row = axis_cells(study, each.run.point);
+    row.emplace_back(each.run.run->policy());
+    for (size_t m = 0; m < runs.measures.size(); ++m) {
+      const bool energy = runs.measures[m].contains("energy_j");
+      if (!is_axis(runs.measures[m])) row.emplace_back(each.values[m], energy ? kDecimalsOfEnergy : kDecimals);
+    }
+    row.push_back(bound_of(*each.run.run));
+    row.emplace_back(each.label);
     table.add(std::move(row));
   }
   return table;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "configs/study.pb.h"
+#include "tools/warpfold/figures/study_front.h"
 #include "tools/warpfold/figures/study_runs.h"
 #include "tools/warpfold/figures/study_wanted.h"
 #include "tools/warpfold/render/table.h"
@@ -14,10 +16,11 @@ namespace warpfold::cli {
 Table study_table(const configs::Study& study, const PointRecords& records);
 
 // The same as a configs::StudyTable in JSON.
-std::string study_json(const configs::Study& study, const PointRecords& records);
+// `fronts`: of each front of the study.
+std::string study_json(const configs::Study& study, const PointRecords& records, const std::vector<FrontRuns>& fronts);
 
-// The runs that are no worse than any other in all of a front's measures at once.
-Table front_table(const configs::Study& study, const configs::Front& front, const PointRecords& records);
+// A row for each run that no other one dominates: the axes' values, policy, measures, error bound and label.
+Table front_table(const configs::Study& study, const FrontRuns& runs);
 
 // A row for each combination of the other axes; an empty cell where the condition holds at no value.
 Expected<Table> least_table(const configs::Study& study, const configs::Least& least, const PointRecords& records);

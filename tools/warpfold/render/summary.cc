@@ -34,9 +34,14 @@ std::string longest_wait(const configs::KernelResult& kernel) {
 }
 
 double lost_to_others(const configs::KernelResult& kernel, const std::vector<report::Theft>& thefts) {
-  double lost = 0;
-  for (const report::Theft& theft : thefts) lost += theft.victim == kernel.name() ? kPercent * theft.share : 0;
-  return lost;
+  uint64_t lost = 0;
+  uint64_t together = 0;
+  for (const report::Theft& theft : thefts) {
+    if (theft.victim != kernel.name()) continue;
+    lost += theft.warp_cycles;
+    together += report::warp_cycles_with(kernel, theft.culprit);
+  }
+  return share(lost, together);
 }
 
 std::string kernel_table(const configs::Result& result) {

@@ -136,11 +136,18 @@ std::string noise_line(const configs::WhatIf& what_if) {
   return "Changes of speed below " + fixed(100 * what_if.noise(), 1) + " % are within folding's error bound.\n";
 }
 
-std::string setting_line(const configs::Result& result) {
-  const configs::VariedResource& first = result.what_if().resources(0);
-  std::string line("Each machine is one simulation; the first: warpfold simulate SCENARIO");
-  for (const std::string& setting : first.better().setting()) line += " --set " + setting;
-  return line + "\n";
+// Of every machine, also of those that change nothing or do not run:
+//
+//   tensor x 2    --set gpu.sm.tensor.scale=2
+//   tensor x 0.5  --set gpu.sm.tensor.scale=0.5
+std::string argument_lines(const configs::WhatIf& what_if) {
+  Table table({"machine", "arguments"});
+  for (const configs::VariedResource& resource : what_if.resources()) {
+    for (const configs::Variation* variation : {&resource.better(), &resource.worse()})
+      table.add({report::varied_name(resource, *variation), variation->arguments()});
+  }
+  return "\n" + wrapped("Arguments of warpfold simulate SCENARIO that make each machine, behind this command's own settings") +
+         table.aligned("  ");
 }
 
 std::string what_if_text(const configs::Result& result) {
@@ -154,13 +161,16 @@ std::string what_if_text(const configs::Result& result) {
               report::factor_text(1 / what_if.factor()) + " times as long (+), and with the inverse (-); of each kernel with (+)");
   text += table.empty() ? "" : table.aligned("  ");
   text += "\n" + reason_lines(what_if);
-  return text + power_lines(result) + unchanged_line(what_if) + not_run_lines(what_if) + noise_line(what_if) + setting_line(result);
+  return text + power_lines(result) + unchanged_line(what_if) + not_run_lines(what_if) + noise_line(what_if) +
+         argument_lines(what_if);
 }
 
 std::string what_if_csv(const configs::Result& result) {
   constexpr int kDecimals = 6;
+  // A cell that begins with - would be a formula of a spreadsheet (escape/csv.h).
+  const std::string command = "warpfold simulate SCENARIO ";
   Table table({"scenario", "policy", "gpu", "resource", "kind", "direction", "factor", "settings", "total_cycles", "total_time_us",
-               "speedup", "kernel", "cycles", "time_us", "kernel_speedup", "bound_by", "fold_mode", "not_run"});
+               "speedup", "kernel", "cycles", "time_us", "kernel_speedup", "bound_by", "fold_mode", "not_run", "command"});
   const auto add = [&](const configs::VariedResource& resource, const configs::Variation& variation, const std::string& direction) {
     std::string settings;
     for (const std::string& setting : variation.setting()) settings += (settings.empty() ? "" : " ") + setting;
@@ -170,7 +180,7 @@ std::string what_if_csv(const configs::Result& result) {
                  Cell(variation.factor(), kDecimals), settings, uint64_t{variation.total_cycles()},
                  Cell(variation.total_time_us(), kDecimals), Cell(variation.speedup(), kDecimals), kernel.name(),
                  uint64_t{kernel.cycles()}, Cell(kernel.time_us(), kDecimals), Cell(kernel.speedup(), kDecimals), kernel.bound_by(),
-                 variation.fold(), variation.not_run()});
+                 variation.fold(), variation.not_run(), command + variation.arguments()});
     };
     for (const configs::VariedKernel& kernel : variation.kernels()) row(kernel);
     if (!ran(variation)) row(none);

@@ -67,6 +67,10 @@ Outcome<void> read_layer_inputs(const LayerInputs& inputs, LayerRequest& request
     if (const auto listed = layer::listed_layer(*model); !listed)
       return std::unexpected(Failure(places.fail(listed.error()).error()));
   }
+  if (model->past() > 0 && request.backward) {
+    const configs::Finding fault{"past", "a layer with past tokens has no backward pass; add --forward, in a study forward: true"};
+    return std::unexpected(Failure(places.fail(fault).error()));
+  }
   request.model = std::move(*model);
   const auto machine = find_of_kind(inputs.gpu, FileKind::kGpu, "--gpu");
   if (!machine) return std::unexpected(machine.error());

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "escape/quoted.h"
+#include "tools/warpfold/figures/binding.h"
 #include "tools/warpfold/figures/content_hash.h"
 #include "tools/warpfold/figures/estimated_runs.h"
 #include "tools/warpfold/figures/fold.h"
@@ -22,18 +23,6 @@
 #include "workloads/policies/plan.h"
 
 namespace warpfold::cli {
-
-namespace {
-
-std::string busiest(const std::vector<sim::ResourceUse>& resources) {
-  const sim::ResourceUse* most = nullptr;
-  for (const sim::ResourceUse& use : resources) {
-    if (most == nullptr || utilization(use) > utilization(*most)) most = &use;
-  }
-  return most == nullptr ? "" : most->name;
-}
-
-}  // namespace
 
 // The distinct kernels of some plans: the same programs, whatever they are called, on as many SMs do the same alone.
 class Runner::Kernels {
@@ -158,7 +147,7 @@ void Runner::compare_with_alone(const Planned& planned, const policies::Plan& wr
     configs::KernelResult& kernel = *result.mutable_kernels(static_cast<int>(k));
     kernel.set_solo_cycles(solo_cycles);
     kernel.set_slowdown_vs_solo(static_cast<double>(kernel.cycles()) / static_cast<double>(solo_cycles));
-    kernel.set_bound_by(busiest(alone.resources));
+    kernel.set_bound_by(binding_of(gpu, kernel.sms(), alone));
     fill_slowdown(planned.plan, k, together.kernels[k], alone.kernels.front(), kernel);
     used.push_back(&alone);
   }
@@ -169,12 +158,12 @@ void Runner::compare_with_alone(const Planned& planned, const policies::Plan& wr
     alone.set_name(kernel.kernel.name);
     alone.set_cycles(counters.end_cycle - counters.start_cycle);
     alone.set_time_us(static_cast<double>(alone.cycles()) / gpu.clock_mhz());
-    alone.set_bound_by(busiest(outcome.resources));
+    alone.set_bound_by(binding_of(gpu, gpu.sm_count(), outcome));
     alone.set_average_warps(average_warps(gpu, counters));
     used.push_back(&outcome);
   }
   fill_fold(together, used, result);
-  result.set_reason(reason_of(result));
+  result.set_reason(reason_of(result).text);
 }
 
 configs::Result Runner::result_of(const Planned& planned, const policies::Plan& written, const Kernels& kernels,

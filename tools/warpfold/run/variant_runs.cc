@@ -1,6 +1,7 @@
 #include "tools/warpfold/run/variant_runs.h"
 
 #include <regex>
+#include <utility>
 
 #include "configs/load.h"
 
@@ -26,7 +27,7 @@ Expected<Planned> plan_variant(const VariedScenario& scenario, const std::vector
 }
 
 Outcome<configs::Result> simulate_variant(const VariedScenario& scenario, const std::vector<std::string>& extra,
-                                          const RunOptions& how) {
+                                          const RunOptions& how, std::shared_ptr<sim::RunCache> known) {
   workloads::KernelMaker kernels(scenario.file);
   auto planned = plan_with(scenario, extra, kernels);
   if (!planned && !extra.empty()) {
@@ -35,7 +36,7 @@ Outcome<configs::Result> simulate_variant(const VariedScenario& scenario, const 
     planned = plan_with(scenario, extra, kernels);
   }
   if (!planned) return std::unexpected(Failure(planned.error()));
-  auto results = Runner(kernels, scenario.command_line, how).run({std::move(*planned)});
+  auto results = Runner(kernels, scenario.command_line, how, std::move(known)).run({std::move(*planned)});
   if (!results) return std::unexpected(results.error());
   return std::move(results->front());
 }

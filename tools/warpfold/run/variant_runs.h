@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,10 @@ struct VariedScenario {
 };
 
 Expected<Planned> plan_variant(const VariedScenario& scenario, const std::vector<std::string>& extra);
-// The scenario with `extra` set, as `warpfold simulate` with these settings simulates it.
+// The scenario with `extra` set, as `warpfold simulate` with these settings simulates it. Variants may share the runs in `known`.
 Outcome<configs::Result> simulate_variant(const VariedScenario& scenario, const std::vector<std::string>& extra,
-                                          const RunOptions& how);
+                                          const RunOptions& how,
+                                          std::shared_ptr<sim::RunCache> known = std::make_shared<sim::RunCache>());
 
 // Nothing else failed: neither the program, nor a file that can no longer be read.
 bool is_of_the_variant(const Failure& failure);

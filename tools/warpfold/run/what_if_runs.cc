@@ -37,8 +37,12 @@ std::vector<Trial> trials_of(const WhatIfQuestion& question, const configs::Gpu&
       const bool more = better != (resource.kind == ResourceKind::kLatency);
       Trial trial{r, better, {}};
       trial.variation.set_factor(more ? question.factor : 1 / question.factor);
-      for (const std::string& setting : configs::scaled_by(gpu, resource, trial.variation.factor()))
+      std::string arguments;
+      for (const std::string& setting : configs::scaled_by(gpu, resource, trial.variation.factor())) {
         trial.variation.add_setting(setting);
+        arguments.append(arguments.empty() ? "--set " : " --set ").append(setting);
+      }
+      trial.variation.set_arguments(std::move(arguments));
       trials.push_back(std::move(trial));
     }
   }

@@ -76,10 +76,7 @@ class PointStore::Work {
   Work(PointStore& store, const std::vector<std::string>& keys, unsigned threads, const Simulate& simulate, const Watch& watch)
       : store_(store), log_(store.log_), keys_(keys), threads_(threads), simulate_(simulate), watch_(watch) {}
 
-  bool complete() {
-    watch_(done_ = count_done());
-    return done_ == keys_.size();
-  }
+  bool complete() { return recount() == keys_.size(); }
 
   Outcome<void> run(ClaimChain& chain, Others others) {
     std::vector<Outcome<void>> ended(threads_);
@@ -106,8 +103,11 @@ class PointStore::Work {
   }
 
  private:
-  size_t count_done() const {
-    return static_cast<size_t>(std::ranges::count_if(keys_, [&](const std::string& key) { return log_.has(key); }));
+  size_t recount() {
+    const std::lock_guard lock(recording_);
+    done_ = static_cast<size_t>(std::ranges::count_if(keys_, [&](const std::string& key) { return log_.has(key); }));
+    watch_(done_);
+    return done_;
   }
 
   bool unfinished(const PointRange& range) const {
@@ -170,6 +170,7 @@ class PointStore::Work {
       const auto start = steady_clock::now();
       const auto made = simulate_(point);
       if (!made) return std::unexpected(made.error());
+      const std::lock_guard lock(recording_);  // a recount sees the record and its count, or neither
       if (auto saved = log_.append(keys_[point], milliseconds_since(start), *made); !saved) return saved;
       watch_(++done_);
     }
@@ -182,7 +183,7 @@ class PointStore::Work {
     const std::lock_guard lock(looking_);
     if (steady_clock::now() - looked_ < kBetweenLooks) return;
     log_.refresh();
-    watch_(done_ = count_done());
+    recount();
     looked_ = steady_clock::now();
   }
 
@@ -192,8 +193,9 @@ class PointStore::Work {
   unsigned threads_;
   const Simulate& simulate_;
   const Watch& watch_;
-  std::atomic<size_t> done_{0};
   std::atomic<bool> stop_{false};
+  std::mutex recording_;
+  size_t done_ = 0;
   std::mutex looking_;
   steady_clock::time_point looked_ = steady_clock::now();
 };
