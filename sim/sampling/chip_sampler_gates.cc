@@ -191,19 +191,14 @@ bool ChipSampler::worthwhile(size_t first, Cycle skipped) const {
   return worth <= kNegligibleShare || worth >= kWorthwhileShare;
 }
 
-// Cycles that the launch is off, at most, because it gives whole pieces only: where CTAs are taken, a trip if they have loops.
+// Cycles that the launch is off, at most, because it gives whole pieces only.
 double ChipSampler::off(const Skip& skip, size_t launch) {
-  uint64_t trip = 0;
-  for (size_t m = 0; m < members_.size(); ++m) {
-    if (by_ctas(skip, m, launch, skip.periods)) trip = std::max(trip, sampled_[m].longest_trip(launch));
-  }
   double most = 0;
   for (size_t m = 0; m < members_.size(); ++m) {
     const SampledSm::Wanted& wanted = skip.wanted[m][launch];
     if (wanted.instructions == 0) continue;
-    const uint64_t piece = trip > 0 ? trip : sampled_[m].longest_cta(launch);
     const double windows = by_ctas(skip, m, launch, skip.periods)
-                               ? static_cast<double>(piece) / static_cast<double>(wanted.instructions)
+                               ? sampled_[m].most_off_of_ctas(launch, wanted, skip.periods, owed_[members_[m].index])
                                : sampled_[m].most_off(launch, wanted, skip.periods);
     most = std::max(most, windows * static_cast<double>(skip.window));
   }

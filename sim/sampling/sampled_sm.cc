@@ -268,6 +268,31 @@ uint64_t SampledSm::longest_cta(size_t launch) {
   return longest;
 }
 
+bool SampledSm::has_unequal_ctas(size_t launch) {
+  const CtaList& runs = sm_->state().launches[launch].ctas;
+  const auto length = [&](const traces::CtaRun& run) { return work_[launch].of_cta(run.cta_class).instructions; };
+  return std::ranges::adjacent_find(runs, std::ranges::not_equal_to{}, length) != runs.end();
+}
+
+double SampledSm::most_off_of_ctas(size_t launch, const Wanted& wanted, uint64_t periods, const std::vector<uint64_t>& owed) {
+  const uint64_t all = periods * wanted.instructions + (launch < owed.size() ? owed[launch] : 0);
+  uint64_t ctas = 0;
+  const uint64_t rest = all - ctas_of_all_places(launch, all, ctas).instructions;
+  const auto pieces = static_cast<double>(pieces_[launch].size());
+  const double share = static_cast<double>(rest) / std::max(1.0, pieces);
+  double most = 0;
+  for (const Piece& piece : pieces_[launch]) {
+    const auto trip = static_cast<double>(piece.resident.trip.instructions);
+    const double trips = trip > 0 ? std::min(std::floor(share / trip), static_cast<double>(piece.trips)) : 0;
+    most = std::max(most, share - trips * trip);
+  }
+  double instructions = most * pieces;
+  const bool any_order = longest_trip(launch) == 0 || has_unequal_ctas(launch);
+  const uint32_t running = std::max<uint32_t>(static_cast<uint32_t>(sm_->state().progress[launch].running), 1);
+  if (any_order) instructions += static_cast<double>((running - 1) * longest_cta(launch));
+  return instructions / static_cast<double>(wanted.instructions);
+}
+
 // ---- taking
 
 Work SampledSm::placed_last(size_t launch, uint64_t ctas) {
@@ -284,7 +309,7 @@ Work SampledSm::placed_last(size_t launch, uint64_t ctas) {
 }
 
 // Whole CTAs of at most `instructions` together, never the last one.
-Work SampledSm::next_ctas(size_t launch, uint64_t instructions, uint64_t& ctas) {
+Work SampledSm::next_ctas(size_t launch, uint64_t instructions, uint64_t& ctas, uint64_t most) {
   const SmState& state = sm_->state();
   const LaunchProgress& progress = state.progress[launch];
   const CtaList& runs = state.launches[launch].ctas;
@@ -293,12 +318,25 @@ Work SampledSm::next_ctas(size_t launch, uint64_t instructions, uint64_t& ctas) 
     const uint64_t count = runs[r].count - (r == progress.next_run ? progress.next_in_run : 0);
     const Work cta = work_[launch].of_cta(runs[r].cta_class);
     const uint64_t next =
-        std::min(r + 1 == runs.size() ? count - 1 : count, (instructions - taken.instructions) / cta.instructions);
+        std::min({r + 1 == runs.size() ? count - 1 : count, (instructions - taken.instructions) / cta.instructions, most - ctas});
     ctas += next;
     taken = taken + cta * next;
     if (next < count) break;
   }
   return taken;
+}
+
+// As many in the place of each CTA that runs, so that these go on ending as far apart as they do; what is left of less than one in
+// each place is trips of theirs.
+Work SampledSm::ctas_of_all_places(size_t launch, uint64_t instructions, uint64_t& ctas) {
+  uint64_t fit = 0;
+  const Work work = next_ctas(launch, instructions, fit);
+  const uint64_t places = std::max<uint64_t>(sm_->state().progress[launch].running, 1);
+  if (longest_trip(launch) == 0) {
+    ctas = fit;
+    return work;
+  }
+  return next_ctas(launch, instructions, ctas, fit / places * places);
 }
 
 // Of each what it would have done itself, to the nearest trip.
@@ -340,7 +378,7 @@ SampledSm::Taken SampledSm::take(const SmSample& from, const SmSample& to, uint6
       take_of_residents(pieces, periods, wanted[l]);
     } else {
       const uint64_t instructions = periods * wanted[l].instructions + owed[l];
-      work = next_ctas(l, instructions, by.placed[l]);
+      work = ctas_of_all_places(l, instructions, by.placed[l]);
       take_evenly(pieces, instructions - work.instructions);
     }
     for (const Piece& piece : pieces) {

@@ -69,16 +69,18 @@ class SampledSm {
   // Windows for which residents, or CTAs, have work. kUnbounded: the launch gets on with nothing.
   uint64_t most_of_residents(size_t launch, const Wanted& wanted) const;
   uint64_t most_of_ctas(size_t launch, const Wanted& wanted);
-  // Instructions of the longest trip that may be taken now (0: of none), and of the longest CTA.
-  uint64_t longest_trip(size_t launch) const;
-  uint64_t longest_cta(size_t launch);
   // Of the CTAs that were placed last, as many as that; of the next ones, but for the last, as many as have no more instructions.
   Work placed_last(size_t launch, uint64_t ctas);
-  Work next_ctas(size_t launch, uint64_t instructions, uint64_t& ctas);
+  Work next_ctas(size_t launch, uint64_t instructions, uint64_t& ctas, uint64_t most = ~uint64_t{0});
   // The mean work of a CTA that has not been placed.
   Work mean_of_not_placed(size_t launch);
   // How far the whole trips that are nearest to what is wanted of a resident are off it, at most, in windows.
   double most_off(size_t launch, const Wanted& wanted, uint64_t periods) const;
+  // How far the place of a CTA is off, at most, in windows, where CTAs are taken: by what its resident gives of its part of less
+  // than a CTA in each place. Unequal CTAs, and those without a trip to take, go on beside others than they would have. Whatever
+  // the order, the last of several that run at a time ends no sooner than all work in even parts, and later by all but one such
+  // part of the longest CTA at most (Graham, SIAM J. Appl. Math. 1969).
+  double most_off_of_ctas(size_t launch, const Wanted& wanted, uint64_t periods, const std::vector<uint64_t>& owed);
 
   struct Taken {
     uint64_t periods = 0;
@@ -115,6 +117,10 @@ class SampledSm {
   Piece piece_of(const std::vector<PlacedWarp>& warps);
   void find_pieces();
   Work not_placed(int launch, uint64_t& ctas);
+  Work ctas_of_all_places(size_t launch, uint64_t instructions, uint64_t& ctas);
+  uint64_t longest_trip(size_t launch) const;  // that may be taken now, in instructions; 0: none
+  uint64_t longest_cta(size_t launch);
+  bool has_unequal_ctas(size_t launch);
   void take_of_residents(std::vector<Piece>& pieces, uint64_t periods, const Wanted& wanted) const;
   void take_evenly(std::vector<Piece>& pieces, uint64_t instructions) const;
 
