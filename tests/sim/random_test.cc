@@ -7,7 +7,8 @@
 #include <set>
 #include <tuple>
 
-#include "tests/support/lock_step.h"
+#include "sim/chip/reference.h"
+#include "sim/sm/make_spec.h"
 #include "tests/support/random_programs.h"
 
 namespace warpfold::test {
@@ -85,13 +86,14 @@ RC_GTEST_PROP(RandomPrograms, OnTheWholeChipMeetMemoryInOrderOfTime, ()) {
   scenario.gpu.mutable_dram()->set_bandwidth_gb_per_s(between(10, 200));
   scenario.gpu.set_kernel_launch_cycles(between(0U, 50U));
   RC_LOG(scenario.describe());
-  const auto chip =
-      sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .all_sms = true});
+  const auto chip = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise, .all_sms = true});
   RC_ASSERT(chip.has_value());
-  const std::vector<LockStepLaunch> plain = lock_step(scenario.gpu, scenario.launches, scenario.serialise);
+  const std::vector<sim::ReferenceLaunch> plain =
+      sim::reference(*sim::make_spec(scenario.gpu), scenario.launches, scenario.serialise);
   for (size_t l = 0; l < plain.size(); ++l) {
     const sim::KernelCounters& kernel = chip->kernels[l];
-    RC_ASSERT((LockStepLaunch{kernel.start_cycle, kernel.end_cycle, kernel.instructions, kernel.resident_warp_cycles}) == plain[l]);
+    RC_ASSERT((sim::ReferenceLaunch{kernel.start_cycle, kernel.end_cycle, kernel.instructions, kernel.resident_warp_cycles}) ==
+              plain[l]);
   }
   if (scenario.gpu.sm_count() > 1) return;
   const auto classes = sim::simulate(scenario.gpu, scenario.launches, {.serialise = scenario.serialise});

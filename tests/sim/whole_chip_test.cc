@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "tests/support/lock_step.h"
+#include "sim/chip/reference.h"
+#include "sim/sm/make_spec.h"
 #include "tests/support/wgmma.h"
 
 namespace warpfold::test {
@@ -268,10 +269,11 @@ TEST(WholeChip, IsWhatAllSmsDoInLockStep) {
   gpu.set_kernel_launch_cycles(300);
   const std::vector<sim::Launch> launches{launch(load, 0), launch(copy, 1), launch(compute, 1), launch(copy, 0)};
   const sim::Outcome fast = whole(gpu, launches);
-  const std::vector<LockStepLaunch> plain = lock_step(gpu, launches);
+  const std::vector<sim::ReferenceLaunch> plain = sim::reference(*sim::make_spec(gpu), launches);
   for (size_t l = 0; l < launches.size(); ++l) {
     const sim::KernelCounters& kernel = fast.kernels[l];
-    EXPECT_EQ((LockStepLaunch{kernel.start_cycle, kernel.end_cycle, kernel.instructions, kernel.resident_warp_cycles}), plain[l]);
+    EXPECT_EQ((sim::ReferenceLaunch{kernel.start_cycle, kernel.end_cycle, kernel.instructions, kernel.resident_warp_cycles}),
+              plain[l]);
   }
 }
 

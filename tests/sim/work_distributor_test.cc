@@ -1,10 +1,11 @@
 #include "sim/gpu/work_distributor.h"
+#include "sim/chip/reference.h"
+#include "sim/sm/make_spec.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "sim/sm/make_spec.h"
-#include "tests/support/lock_step.h"
 #include "tests/support/machine.h"
 
 namespace warpfold::test {
@@ -83,7 +84,7 @@ TEST(WorkDistributor, GivesTheNextCtaToTheSmThatHasRoom) {
     const std::vector<sim::Launch> launches = {launch(blocker), launch(kernel, 1)};
     const sim::Outcome outcome = sim::simulate(chip(2), launches, {.fold = {.mode = sim::FoldMode::kExact}}).value();
     EXPECT_GT(outcome.kernels[0].end_cycle, outcome.kernels[1].end_cycle);
-    EXPECT_EQ(outcome.kernels[1].end_cycle, lock_step(chip(2), launches)[1].end);
+    EXPECT_EQ(outcome.kernels[1].end_cycle, sim::reference(*sim::make_spec(chip(2)), launches)[1].end);
     return outcome.kernels[1].end_cycle - outcome.kernels[1].start_cycle;
   };
   EXPECT_NEAR(static_cast<double>(end(nine)), static_cast<double>(9 * end(one)), static_cast<double>(end(one)));

@@ -156,6 +156,7 @@ Outcome<void> layer_command(const Invocation& invocation) {
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
   if (how->folding.self_check) return user_error("--self-check is of results of simulations; layer has none to say it in");
+  if (how->reference) return user_error("--reference is of results of simulations; layer has none to say it in");
   if (how->folding.shadow)
     return user_error("--fold shadow compares one simulation with its replay; layer takes auto, exact or off");
   const auto epilogue = epilogue_option(options);

@@ -34,6 +34,7 @@ Outcome<ValidationRequest> request_of(const Options& options, const Invocation& 
   const auto how = run_options(options);
   if (!how) return std::unexpected(how.error());
   if (how->folding.self_check) return user_error("--self-check is of results of simulations; validate has none to say it in");
+  if (how->reference) return user_error("--reference is of results of simulations; validate has none to say it in");
   if (how->folding.shadow)
     return user_error("--fold shadow compares one simulation with its replay; validate takes auto, exact or off");
   ValidationRequest request;

@@ -8,6 +8,25 @@ namespace {
 
 std::string of(uint64_t part, uint64_t whole) { return std::to_string(part) + " of " + std::to_string(whole); }
 
+std::string line_of(const configs::SelfCheck& check) {
+  const double share =
+      check.instructions() == 0 ? 0 : static_cast<double>(check.instructions_checked()) / static_cast<double>(check.instructions());
+  std::string line = "self-check: " + of(check.kernels_checked(), check.kernels()) + " kernels, " + report::fixed(100 * share, 2) +
+                     " % of the instructions";
+  if (check.skips() > 0) line += ", and " + of(check.skips_checked(), check.skips()) + " skips";
+  line += " simulated again unfolded: the same";
+  if (check.cycles_error() > 0) line += ", bounded cycles off by at most " + report::fixed(100 * check.cycles_error(), 3) + " %";
+  return line;
+}
+
+std::string line_of(const configs::ReferenceCheck& check, double bound) {
+  const std::string all =
+      "reference: " + std::to_string(check.kernels()) + " kernels simulated again on every SM, cycle after cycle: ";
+  if (bound == 0) return all + "the same";
+  return all + "cycles off by at most " + report::fixed(100 * check.cycles_error(), 3) + " %, " +
+         (check.cycles_error() <= bound ? "within the bound" : "more than the bound");
+}
+
 }  // namespace
 
 std::string fold_line(const configs::Result& result) {
@@ -23,17 +42,11 @@ std::string fold_line(const configs::Result& result) {
   return line;
 }
 
-std::string self_check_line(const configs::Result& result) {
-  if (!result.fold().has_self_check()) return "";
-  const configs::SelfCheck& check = result.fold().self_check();
-  const double share =
-      check.instructions() == 0 ? 0 : static_cast<double>(check.instructions_checked()) / static_cast<double>(check.instructions());
-  std::string line = "self-check: " + of(check.kernels_checked(), check.kernels()) + " kernels, " + report::fixed(100 * share, 2) +
-                     " % of the instructions";
-  if (check.skips() > 0) line += ", and " + of(check.skips_checked(), check.skips()) + " skips";
-  line += " simulated again unfolded: the same";
-  if (check.cycles_error() > 0) line += ", bounded cycles off by at most " + report::fixed(100 * check.cycles_error(), 3) + " %";
-  return line;
+std::vector<std::string> check_lines(const configs::Result& result) {
+  std::vector<std::string> lines;
+  if (result.fold().has_self_check()) lines.push_back(line_of(result.fold().self_check()));
+  if (result.fold().has_reference()) lines.push_back(line_of(result.fold().reference(), result.fold().error_bound()));
+  return lines;
 }
 
 }  // namespace warpfold::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "configs/result.pb.h"
 
@@ -8,7 +9,7 @@ namespace warpfold::cli {
 
 // One line for people: how the result came about and how far it may be off.
 std::string fold_line(const configs::Result& result);
-// Another one: what --self-check has simulated again; empty without it.
-std::string self_check_line(const configs::Result& result);
+// A line each of what --self-check and --reference have simulated again.
+std::vector<std::string> check_lines(const configs::Result& result);
 
 }  // namespace warpfold::cli

@@ -137,10 +137,10 @@ std::string l2_lines(const configs::Result& result) {
 }
 
 std::string result_text(const configs::Result& result) {
-  const std::string check = self_check_line(result);
-  return findings_text(result) + "\n" + total_line(result) + "\n" + sm_line(result) + fold_line(result) + "\n" +
-         (check.empty() ? "" : check + "\n") + l2_lines(result) + section("Kernels", kernel_table(result)) +
-         section(choice_title(result), choice_table(result)) +
+  std::string checks;
+  for (const std::string& line : check_lines(result)) checks += line + "\n";
+  return findings_text(result) + "\n" + total_line(result) + "\n" + sm_line(result) + fold_line(result) + "\n" + checks +
+         l2_lines(result) + section("Kernels", kernel_table(result)) + section(choice_title(result), choice_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Memory: 32-byte sectors; wavefronts are 128-byte passes through shared memory's data stage",
@@ -261,13 +261,13 @@ std::string csv_of(const std::vector<const configs::Result*>& results) {
   return table.csv();
 }
 
-// One line a run, two with a self-check.
+// A line a run, and one more for each check.
 std::string fold_note(const configs::Comparison& comparison, const std::vector<std::string>& names) {
   std::string note;
   for (int r = 0; r < comparison.results_size(); ++r) {
-    for (const std::string& line : {fold_line(comparison.results(r)), self_check_line(comparison.results(r))}) {
-      if (!line.empty()) note += names[static_cast<size_t>(r)] + " " + line + "\n";
-    }
+    std::vector<std::string> lines = check_lines(comparison.results(r));
+    lines.insert(lines.begin(), fold_line(comparison.results(r)));
+    for (const std::string& line : lines) note += names[static_cast<size_t>(r)] + " " + line + "\n";
   }
   return note;
 }
@@ -304,6 +304,19 @@ std::string ties_text(const configs::Comparison& comparison, const RunKind& kind
          table.aligned("  ") + (estimated_first ? flag : "") + "\n";
 }
 
+// What policies took where the scenario leaves it open; empty where all stand by their defaults.
+std::string taken_text(const configs::Comparison& comparison, const report::TimeUnit& time) {
+  Table table({"policy", "settings", "tried", std::string("by default ").append(time.name)});
+  for (const configs::TakenSettings& taken : comparison.taken()) {
+    if (taken.settings().empty()) continue;
+    table.add({taken.policy(), taken.settings(), uint64_t{taken.tried()},
+               taken.has_default_time_us() ? Cell(taken.default_time_us() / time.us, 2) : Cell("-")});
+  }
+  if (table.empty()) return "";
+  return "\nSettings that the scenario leaves open, taken as the fastest of those tried (--fixed takes defaults)\n" +
+         table.aligned("  ") + "\n";
+}
+
 std::string comparison_text(const configs::Comparison& comparison, const RunKind& kind) {
   const configs::Result& first = comparison.results(0);
   const auto longest = std::ranges::max_element(comparison.results(), {}, &configs::Result::total_time_us);
@@ -332,8 +345,8 @@ std::string comparison_text(const configs::Comparison& comparison, const RunKind
   return wrapped(comparison.verdict()) + "\n" + first.scenario() + " on " + first.gpu() + "\n\n" + table.aligned("") +
          "\nSpeed-up: the first " + kind.word +
          "'s time over this one's. Slowdown: a kernel's busy time over its time alone on the same GPU.\n" +
-         least_energy_line(comparison, kind.names) + ties_text(comparison, kind) + skipped + fold_note(comparison, kind.names) +
-         warning_lines(comparison);
+         taken_text(comparison, time) + least_energy_line(comparison, kind.names) + ties_text(comparison, kind) + skipped +
+         fold_note(comparison, kind.names) + warning_lines(comparison);
 }
 
 }  // namespace

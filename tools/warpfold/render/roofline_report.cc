@@ -58,10 +58,11 @@ Table ceiling_table(const configs::Result& result) {
 }
 
 std::string roofline_text(const configs::Result& result) {
-  const std::string check = self_check_line(result);
-  return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + fold_line(result) + "\n" +
-         (check.empty() ? "" : check + "\n") + warning_lines(result) + "\nKernels, over the time that each runs\n" +
-         kernel_table(result).aligned("  ") + "\nBytes, by level of memory\n" + level_table(result).aligned("  ") +
+  std::string checks;
+  for (const std::string& line : check_lines(result)) checks += line + "\n";
+  return result.scenario() + " on " + result.gpu() + ", policy " + result.policy() + "\n" + fold_line(result) + "\n" + checks +
+         warning_lines(result) + "\nKernels, over the time that each runs\n" + kernel_table(result).aligned("  ") +
+         "\nBytes, by level of memory\n" + level_table(result).aligned("  ") +
          "\nInside the SMs: the limit of each resource for the kernel's mix of instructions\n" +
          ceiling_table(result).aligned("  ");
 }

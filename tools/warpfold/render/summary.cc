@@ -107,9 +107,9 @@ std::string summary_text(const configs::Run& run) {
   std::string text;
   for (const configs::Statement& finding : report::findings(result, kShownFindings)) text += wrapped(finding.text());
   if (result.has_model()) return text;
-  const std::string check = self_check_line(result);
-  return text + "\n" + kernel_table(result) + "\n" + busiest_line(result) + wrapped(fold_line(result)) +
-         (check.empty() ? "" : wrapped(check));
+  text += "\n" + kernel_table(result) + "\n" + busiest_line(result) + wrapped(fold_line(result));
+  for (const std::string& line : check_lines(result)) text += wrapped(line);
+  return text;
 }
 
 std::string findings_text(const configs::Result& result) {

@@ -72,6 +72,10 @@ void add_run_options(Options& options, const std::string& fold_error) {
   options.add()("sms", boost::program_options::value<std::string>()->default_value("classes")->value_name("WHICH"),
                 "classes: simulate one SM of each class of SMs with the same CTAs; all: replay every instruction of every SM (with "
                 "--fold auto or off). All SMs with requests share L2 and DRAM in both modes");
+  options.add()(
+      "reference",
+      "simulate everything again by a plain loop over every SM, cycle after cycle, and compare: minutes for a whole chip. "
+      "The result says by how much cycles are off; a difference where the result is exact is no result, exit code 1");
   options.add()("jobs,j", boost::program_options::value<std::string>()->default_value("0")->value_name("N"),
                 "simulations at a time; 0: one a core. Results do not depend on it");
   options.add()(
@@ -94,6 +98,7 @@ Outcome<RunOptions> run_options(const Options& options) {
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   return RunOptions{.folding = *folding,
                     .all_sms = *all_sms,
+                    .reference = options.has("reference"),
                     .jobs = *jobs > 0 ? *jobs : cores,
                     .threads = *threads > 0 ? *threads
                                : *all_sms   ? cores

@@ -29,10 +29,11 @@ struct RunOptions {
   Folding folding;
   bool all_sms = false;
   sim::AccountGranularity account = sim::AccountGranularity::kByPhase;
-  bool timeline = false;  // of runs under policies, not of kernels alone
-  bool alone = true;      // simulate each kernel alone too; without it a result has no slowdowns, no `alone`, no reason
-  unsigned jobs = 1;      // simulations at a time; no result depends on it
-  unsigned threads = 1;   // that run the SMs of one simulation; no result depends on it
+  bool timeline = false;   // of runs under policies, not of kernels alone
+  bool reference = false;  // simulate all again by sim::reference, and compare
+  bool alone = true;       // simulate each kernel alone too; without it a result has no slowdowns, no `alone`, no reason
+  unsigned jobs = 1;       // simulations at a time; no result depends on it
+  unsigned threads = 1;    // that run the SMs of one simulation; no result depends on it
 };
 
 // `fold_error`: of --fold-error where it is not given.

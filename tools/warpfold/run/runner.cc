@@ -19,6 +19,7 @@
 #include "tools/warpfold/run/launches.h"
 #include "tools/warpfold/run/parallel.h"
 #include "tools/warpfold/run/progress.h"
+#include "tools/warpfold/run/reference_check.h"
 #include "tools/warpfold/run/self_check.h"
 #include "workloads/policies/plan.h"
 
@@ -239,6 +240,14 @@ Outcome<std::vector<configs::Result>> Runner::run_folded(std::vector<Planned>& p
   if (!outcomes) return std::unexpected(outcomes.error());
   std::optional<SelfCheck> check;
   if (options_.folding.self_check) check.emplace(*outcomes, *options_.folding.self_check, options_.jobs);
+  const std::vector<Simulation> simulations = simulations_of(planned, kernels);
+  std::optional<ReferenceCheck> reference;
+  if (options_.reference) {
+    std::vector<ReferenceCheck::Simulation> all;
+    for (size_t s = 0; s < simulations.size(); ++s)
+      all.push_back({&simulations[s].gpu, &simulations[s].launches, simulations[s].serialise, &(*outcomes)[s]});
+    reference.emplace(all, options_.jobs);
+  }
   EstimatedRuns estimated;
   std::vector<configs::Result> results;
   for (size_t p = 0; p < planned.size(); ++p) {
@@ -247,11 +256,14 @@ Outcome<std::vector<configs::Result>> Runner::run_folded(std::vector<Planned>& p
     results.push_back(result_of(planned[p], written, kernels, together, *outcomes));
     estimated.fill(together, results.back());
     if (clocks[p]) clocks[p]->fill(results.back());
-    if (!check) continue;
-    std::vector<const sim::Outcome*> used = {&together};
+    std::vector<size_t> parts = {kernels.distinct().size() + p};
     if (options_.alone) {
-      for (const size_t k : kernels.indices(planned[p], written)) used.push_back(&(*outcomes)[k]);
+      for (const size_t k : kernels.indices(planned[p], written)) parts.push_back(k);
     }
+    if (reference) *results.back().mutable_fold()->mutable_reference() = reference->of(parts);
+    if (!check) continue;
+    std::vector<const sim::Outcome*> used;
+    for (const size_t part : parts) used.push_back(&(*outcomes)[part]);
     *results.back().mutable_fold()->mutable_self_check() = check->of(used);
   }
   return results;

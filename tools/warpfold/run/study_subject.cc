@@ -8,7 +8,7 @@ std::string key_of_program(const std::string& program, const RunOptions& how) {
   const sim::FoldOptions& fold = how.folding.options;
   return program + " fold " + std::to_string(static_cast<int>(fold.mode)) + " " + std::to_string(fold.error) + " " +
          std::to_string(fold.sampling_delay) + (how.folding.shadow ? " shadow" : "") +
-         (how.folding.self_check ? " self-check" : "") + (how.all_sms ? " all SMs" : "");
+         (how.folding.self_check ? " self-check" : "") + (how.reference ? " reference" : "") + (how.all_sms ? " all SMs" : "");
 }
 
 std::unexpected<Failure> changed_since(const configs::Study& study, const Point& point) {

@@ -1,4 +1,4 @@
-#include "tests/support/lock_step.h"
+#include "sim/chip/reference.h"
 
 #include <algorithm>
 #include <deque>
@@ -6,46 +6,45 @@
 #include <optional>
 #include <tuple>
 
+#include "sim/engine/interrupt.h"
 #include "sim/gpu/distribution.h"
+#include "sim/memory/chip_memory.h"
 #include "sim/plan/epochs.h"
-#include "sim/sm/make_spec.h"
 #include "sim/sm/sm.h"
 
-namespace warpfold::test {
+namespace warpfold::sim {
 namespace {
 
-using sim::Cycle;
-using sim::kNever;
+using traces::Launch;
 
 class Chip {
  public:
-  Chip(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise)
-      : spec_(*sim::make_spec(gpu)), launches_(launches), serialise_(serialise), released_(launches.size(), false) {
-    for (const sim::Launch& each : launches) images_.push_back(*sim::make_image(spec_, *each.kernel));
+  Chip(const Spec& spec, const std::vector<Launch>& launches, bool serialise)
+      : spec_(spec), launches_(launches), serialise_(serialise), released_(launches.size(), false) {
+    for (const Launch& each : launches) images_.push_back(*make_image(spec_, *each.kernel));
     std::vector<int> epoch_of(launches.size());  // bounds part an SM between the launches of theirs alone
     queues_.resize(launches.size());
-    const sim::Dealing dealing = sim::deal(launches, spec_.memory.sm_count);
+    const Dealing dealing = deal(launches, spec_.memory.sm_count);
     std::vector<bool> dealt(launches.size(), false);
-    const std::vector<sim::Epoch> epochs = sim::epochs_of(launches, serialise);
+    const std::vector<Epoch> epochs = epochs_of(launches, serialise);
     for (size_t e = 0; e < epochs.size(); ++e) {
       for (const size_t l : epochs[e]) {
         epoch_of[l] = static_cast<int>(e);
-        dealt[l] = epochs[e].size() == 1 && !sim::equally_long(*launches[l].kernel);
+        dealt[l] = epochs[e].size() == 1 && !equally_long(*launches[l].kernel);
       }
     }
     for (size_t l = 0; l < launches.size(); ++l) {
-      for (const traces::CtaRun& run : launches[l].kernel->grid) {
-        if (!dealt[l]) queues_[l].insert(queues_[l].end(), run.count, run.cta_class);
-      }
+      const std::vector<traces::CtaRun>& grid = launches[l].kernel->grid;
+      if (!dealt[l]) queues_[l].assign(grid.begin(), grid.end());
     }
     for (uint32_t sm = 0; sm < spec_.memory.sm_count; ++sm) {
-      std::vector<sim::SmLaunch> shares;
+      std::vector<SmLaunch> shares;
       for (size_t l = 0; l < launches.size(); ++l) {
         const bool queues = !dealt[l] && may_run_on(l, sm);
-        shares.push_back({launches[l], &images_[l], dealt[l] ? dealing[l][sm] : sim::CtaList{}, rank(l), launches[l].priority, 0,
-                          epoch_of[l], launches[l].early, queues ? sim::CtaSource::kQueue : sim::CtaSource::kList});
+        shares.push_back({launches[l], &images_[l], dealt[l] ? dealing[l][sm] : CtaList{}, rank(l), launches[l].priority, 0,
+                          epoch_of[l], launches[l].early, queues ? CtaSource::kQueue : CtaSource::kList});
       }
-      sms_.push_back(std::make_unique<sim::Sm>(spec_, std::move(shares)));
+      sms_.push_back(std::make_unique<Sm>(spec_, std::move(shares)));
     }
     memory_.emplace(spec_.memory, sms_.size(), launches.size());
     for (size_t s = 0; s < sms_.size(); ++s) {
@@ -55,13 +54,14 @@ class Chip {
     next_.assign(sms_.size(), kNever);
   }
 
-  std::vector<LockStepLaunch> run() {
+  std::vector<ReferenceLaunch> run() {
     release();
     for (Cycle now = earliest(); now != kNever; now = earliest()) {
+      stop_if_wanted();
       deliver(now);
       run_cycle(now);
       for (size_t s = 0; s < sms_.size(); ++s) {
-        for (sim::Sm::Asked& asked : sms_[s]->outbox()) memory_->request(asked.at, s, asked.request);
+        for (Sm::Asked& asked : sms_[s]->outbox()) memory_->request(asked.at, s, asked.request);
         sms_[s]->outbox().clear();
       }
       release();
@@ -73,7 +73,7 @@ class Chip {
   Cycle earliest() const { return std::min(*std::ranges::min_element(next_), memory_->next()); }
 
   bool may_run_on(size_t launch, uint32_t sm) const {
-    const sim::SmRange& range = launches_[launch].sms;
+    const SmRange& range = launches_[launch].sms;
     return range.count == 0 || (sm >= range.first && sm < range.first + range.count);
   }
 
@@ -86,41 +86,41 @@ class Chip {
       std::vector<std::pair<uint32_t, size_t>> order;
       for (size_t s = 0; s < sms_.size(); ++s) {
         uint32_t warps = 0;
-        for (const sim::HeldResources& held : sms_[s]->state().held) warps += held.warps;
+        for (const HeldResources& held : sms_[s]->state().held) warps += held.warps;
         if (asks(s)) order.emplace_back(warps, s);
       }
       if (order.empty()) return;
       std::ranges::sort(order);
       const auto place_of = [&](const auto& asking) { return rank(static_cast<size_t>(sms_[asking.second]->state().asks)); };
       const int launch = sms_[std::ranges::min_element(order, {}, place_of)->second]->state().asks;
-      std::deque<uint32_t>& queue = queues_[launch];
+      std::deque<traces::CtaRun>& queue = queues_[launch];
       for (const auto& [warps, s] : order) {
-        sim::SmState& state = sms_[s]->state();
+        SmState& state = sms_[s]->state();
         if (state.asks != launch) continue;
-        state.asks = sim::kNoLaunch;
+        state.asks = kNoLaunch;
         next_[s] = now;
         if (queue.empty()) continue;
-        std::vector<sim::CtaList> lists;
-        for (const sim::SmLaunch& each : state.launches) lists.push_back(each.ctas);
-        lists[launch].push_back({queue.front(), 1});
-        queue.pop_front();
+        std::vector<CtaList> lists;
+        for (const SmLaunch& each : state.launches) lists.push_back(each.ctas);
+        lists[launch].push_back({queue.front().cta_class, 1});
+        if (--queue.front().count == 0) queue.pop_front();
         sms_[s]->receive(std::move(lists));
       }
       if (!queue.empty()) continue;
       for (size_t s = 0; s < sms_.size(); ++s) {
-        sms_[s]->take_from(launch, sim::CtaSource::kList, now + 1);
+        sms_[s]->take_from(launch, CtaSource::kList, now + 1);
         next_[s] = sms_[s]->next_time();
       }
     }
   }
-  bool asks(size_t sm) const { return sms_[sm]->state().asks != sim::kNoLaunch; }
+  bool asks(size_t sm) const { return sms_[sm]->state().asks != kNoLaunch; }
 
   // What the memory has passed by then.
   void deliver(Cycle now) {
     while (memory_->next() <= now) {
-      sim::ChipMemory::Passed passed;
+      ChipMemory::Passed passed;
       if (!memory_->pop(passed)) continue;
-      sim::Sm& sm = *sms_[passed.lane];
+      Sm& sm = *sms_[passed.lane];
       sm.memory().passes(sm, passed.transfer, passed.reply);
       next_[passed.lane] = sm.next_time();
     }
@@ -163,10 +163,10 @@ class Chip {
     }
   }
 
-  std::vector<LockStepLaunch> collect() const {
-    std::vector<LockStepLaunch> all;
+  std::vector<ReferenceLaunch> collect() const {
+    std::vector<ReferenceLaunch> all;
     for (int l = 0; l < static_cast<int>(launches_.size()); ++l) {
-      LockStepLaunch& launch = all.emplace_back();
+      ReferenceLaunch& launch = all.emplace_back();
       launch.start = kNever;
       for (const auto& sm : sms_) {
         if (sm->state().progress[l].done > 0) launch.start = std::min(launch.start, sm->state().progress[l].start);
@@ -178,21 +178,21 @@ class Chip {
     return all;
   }
 
-  const sim::Spec spec_;
-  std::optional<sim::ChipMemory> memory_;
-  const std::vector<sim::Launch>& launches_;
+  const Spec& spec_;
+  std::optional<ChipMemory> memory_;
+  const std::vector<Launch>& launches_;
   bool serialise_;
-  std::vector<sim::KernelImage> images_;
+  std::vector<KernelImage> images_;
   std::vector<bool> released_;
-  std::vector<std::unique_ptr<sim::Sm>> sms_;
+  std::vector<std::unique_ptr<Sm>> sms_;
   std::vector<Cycle> next_;
-  std::vector<std::deque<uint32_t>> queues_;  // [launch]: classes of the CTAs that have yet to be given
+  std::vector<std::deque<traces::CtaRun>> queues_;  // [launch]: the CTAs that have yet to be given
 };
 
 }  // namespace
 
-std::vector<LockStepLaunch> lock_step(const configs::Gpu& gpu, const std::vector<sim::Launch>& launches, bool serialise) {
-  return Chip(gpu, launches, serialise).run();
+std::vector<ReferenceLaunch> reference(const Spec& spec, const std::vector<Launch>& launches, bool serialise) {
+  return Chip(spec, launches, serialise).run();
 }
 
-}  // namespace warpfold::test
+}  // namespace warpfold::sim
