@@ -1,5 +1,6 @@
 #include "workloads/policies/graph.h"
 
+#include <map>
 #include <stdexcept>
 
 namespace warpfold::policies {
@@ -46,6 +47,21 @@ std::vector<int> Graph::partners(int kernel) const {
     if (may_overlap(kernel, other)) found.push_back(other);
   }
   return found;
+}
+
+std::vector<std::string> names_of(const configs::Scenario& scenario, const std::vector<int>& kernels) {
+  std::vector<std::string> names;
+  for (const int kernel : kernels) names.push_back(scenario.kernel(kernel).name());
+  return names;
+}
+
+std::optional<std::array<std::vector<int>, 2>> Graph::sides() const {
+  std::map<uint32_t, std::vector<int>> by_stream;
+  for (int kernel = 0; kernel < scenario_.kernel_size(); ++kernel) {
+    if (!partners(kernel).empty()) by_stream[scenario_.kernel(kernel).stream()].push_back(kernel);
+  }
+  if (by_stream.size() != 2) return std::nullopt;
+  return std::array{by_stream.begin()->second, by_stream.rbegin()->second};
 }
 
 }  // namespace warpfold::policies

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,8 @@ class Graph {
   bool may_overlap(int one, int other) const { return one != other && !precedes(one, other) && !precedes(other, one); }
   // Kernels that may overlap with this one.
   std::vector<int> partners(int kernel) const;
+  // Kernels that may overlap with others, by stream, where two streams have some; else none.
+  std::optional<std::array<std::vector<int>, 2>> sides() const;
 
  private:
   void close(int kernel, std::vector<bool>& done);
@@ -24,5 +28,7 @@ class Graph {
   const configs::Scenario& scenario_;
   std::vector<std::vector<bool>> before_;  // [kernel][other]: other has ended when kernel starts
 };
+
+std::vector<std::string> names_of(const configs::Scenario& scenario, const std::vector<int>& kernels);
 
 }  // namespace warpfold::policies

@@ -225,6 +225,15 @@ class Pipelined : public Policy {
   Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
     return Pipeline(scenario, kernels).plan();
   }
+  OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& /*kernels*/) const override {
+    OpenSettings open;
+    if (scenario.policy().pipelined().has_segments()) return open;
+    for (const uint32_t segments : {2, 4, 8, 16}) {
+      configs::Policy& choice = open.choices.emplace_back(scenario.policy());
+      choice.mutable_pipelined()->set_segments(segments);
+    }
+    return open;
+  }
 };
 
 }  // namespace

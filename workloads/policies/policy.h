@@ -31,6 +31,15 @@ struct Plan {
   uint64_t stored_bits_bytes = 0;  // random bits that have to be kept in memory at a time
 };
 
+// Settings of a policy that the scenario leaves open.
+struct OpenSettings {
+  std::vector<configs::Policy> choices;  // the scenario's policy with these settings; some may turn out not to be possible
+  // Kernels of the scenario: each choice gives those of `more` as much room as the one before it or more, those of `less` as much
+  // or less. Empty: the choices have no such order.
+  std::vector<std::string> more;
+  std::vector<std::string> less;
+};
+
 // A way to share the GPU. It holds no state: everything it is told stands in the scenario.
 class Policy {
  public:
@@ -41,10 +50,14 @@ class Policy {
   // Fails where the policy has nothing to do with the scenario or cannot be carried out: the message says why. `scenario` is
   // resolved and checked, `kernels` makes those of its file.
   virtual Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const = 0;
+  // What could be chosen where the scenario does not. No choices: nothing is open.
+  virtual OpenSettings open(const configs::Scenario& /*scenario*/, workloads::KernelMaker& /*kernels*/) const { return {}; }
 };
 
 // All policies, in the order in which they are listed and compared.
 const std::vector<const Policy*>& all();
+
+const Policy& policy_of(configs::PolicyKind kind);
 
 // The plan of the scenario's own policy; a failure names the policy, and the field at fault by its path.
 Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels);

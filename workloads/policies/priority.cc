@@ -37,6 +37,18 @@ class Priority : public Policy {
     plan->issue_by_priority = !options.has_issue() || options.issue();
     return plan;
   }
+  // Which of two streams goes first.
+  OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& /*kernels*/) const override {
+    OpenSettings open;
+    const auto sides = Graph(scenario).sides();
+    const auto states = [](const configs::Kernel& kernel) { return kernel.has_priority(); };
+    if (!scenario.policy().by_priority().order().empty() || !sides || std::ranges::any_of(scenario.kernel(), states)) return open;
+    for (const std::vector<int>& side : *sides) {
+      configs::Policy& choice = open.choices.emplace_back(scenario.policy());
+      for (const std::string& name : names_of(scenario, side)) choice.mutable_by_priority()->add_order(name);
+    }
+    return open;
+  }
 };
 
 }  // namespace

@@ -27,6 +27,12 @@ const std::vector<const Policy*>& all() {
   return policies;
 }
 
+const Policy& policy_of(configs::PolicyKind kind) {
+  const auto policy = std::ranges::find(all(), kind, [](const Policy* each) { return each->kind(); });
+  if (policy == all().end()) throw std::logic_error("policy " + configs::PolicyKind_Name(kind) + " is not in the registry");
+  return **policy;
+}
+
 namespace {
 
 // What waits for another launch is launched before that one's end.
@@ -43,9 +49,7 @@ void launch_early(Plan& plan) {
 
 Expected<Plan> make_plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) {
   const configs::PolicyKind kind = scenario.policy().kind();
-  const auto policy = std::ranges::find(all(), kind, [](const Policy* each) { return each->kind(); });
-  if (policy == all().end()) throw std::logic_error("policy " + configs::PolicyKind_Name(kind) + " is not in the registry");
-  auto plan = (*policy)->plan(scenario, kernels);
+  auto plan = policy_of(kind).plan(scenario, kernels);
   if (plan) {
     if (const auto begun = begin_as_left(scenario, scenario.gpu().l2().bytes(), *plan); !begun)
       plan = std::unexpected(begun.error());

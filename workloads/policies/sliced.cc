@@ -81,6 +81,30 @@ class Sliced : public Policy {
     if (const auto fair = divide_fairly(scenario, graph, *plan); !fair) return std::unexpected(fair.error());
     return plan;
   }
+  // CTAs on an SM of the first of two kernels; of the second as many as still fit.
+  OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const override {
+    OpenSettings open;
+    const auto sides = Graph(scenario).sides();
+    if (!scenario.policy().quota().empty() || !sides || sides->front().size() > 1 || sides->back().size() > 1) return open;
+    const auto plan = plan_as_written(scenario, kernels);
+    if (!plan) return open;
+    const Amounts capacity = capacity_of(scenario.gpu());
+    std::vector<Party> parties{party_of(scenario, *plan, sides->front().front()), party_of(scenario, *plan, sides->back().front())};
+    for (parties[0].ctas = 1; parties[0].ctas <= parties[0].most; ++parties[0].ctas) {
+      parties[1].ctas = 0;
+      while (parties[1].ctas < parties[1].most && fits(parties, parties[1], capacity)) ++parties[1].ctas;
+      if (parties[1].ctas == 0) break;
+      configs::Policy& choice = open.choices.emplace_back(scenario.policy());
+      for (const Party& party : parties) {
+        configs::Quota& quota = *choice.add_quota();
+        quota.set_kernel(scenario.kernel(party.kernel).name());
+        quota.set_ctas(static_cast<uint32_t>(party.ctas));
+      }
+    }
+    open.more = names_of(scenario, sides->front());
+    open.less = names_of(scenario, sides->back());
+    return open;
+  }
 
  private:
   static Party party_of(const configs::Scenario& scenario, const Plan& plan, int kernel) {

@@ -123,6 +123,21 @@ class SmPartition : public Policy {
     if (const auto shared = share_caches(scenario, false, kernels, *plan); !shared) return std::unexpected(shared.error());
     return plan;
   }
+  // SMs of the first of two streams; the second has the rest.
+  OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& /*kernels*/) const override {
+    OpenSettings open;
+    const auto sides = Graph(scenario).sides();
+    if (!scenario.policy().sm_share().empty() || !sides) return open;
+    for (uint32_t sms = 1; sms < scenario.gpu().sm_count(); ++sms) {
+      configs::Policy& choice = open.choices.emplace_back(scenario.policy());
+      configs::SmShare& share = *choice.add_sm_share();
+      share.set_kernel(scenario.kernel(sides->front().front()).name());
+      share.set_sms(sms);
+    }
+    open.more = names_of(scenario, sides->front());
+    open.less = names_of(scenario, sides->back());
+    return open;
+  }
 };
 
 }  // namespace

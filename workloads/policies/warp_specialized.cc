@@ -93,6 +93,16 @@ class WarpSpecialized : public Policy {
     take_out(graph, *guest, *hosts, *plan);
     return plan;
   }
+  // The guest's warps in a CTA of a host: whole warpgroups.
+  OpenSettings open(const configs::Scenario& scenario, workloads::KernelMaker& /*kernels*/) const override {
+    OpenSettings open;
+    if (scenario.policy().warp_specialized().has_warps()) return open;
+    for (const uint32_t warps : {4, 8}) {
+      configs::Policy& choice = open.choices.emplace_back(scenario.policy());
+      choice.mutable_warp_specialized()->set_warps(warps);
+    }
+    return open;
+  }
 
  private:
   // The guest's passes are shared by the instructions of the hosts, the last one takes what rounding leaves.

@@ -10,6 +10,7 @@
 #include "tools/warpfold/figures/reason.h"
 #include "tools/warpfold/render/html.h"
 #include "tools/warpfold/render/result_report.h"
+#include "tools/warpfold/run/policy_tuner.h"
 #include "tools/warpfold/run/request.h"
 
 namespace warpfold::cli {
@@ -38,31 +39,58 @@ Outcome<Wanted> policies_of(const Request& request) {
   return wanted;
 }
 
-Expected<Planned> plan_policy(workloads::KernelMaker& kernels, std::vector<std::string> settings, configs::PolicyKind kind,
-                              TileTuner& tuner) {
-  settings.push_back("policy.kind=" + configs::PolicyKind_Name(kind));
-  configs::Places places;
-  auto scenario = configs::load_scenario(kernels.file(), settings, &places);
-  if (!scenario) return std::unexpected(scenario.error());
-  return plan_scenario(std::move(*scenario), kernels, places, tuner);
-}
+// Policies of one scenario, and runs that several of them consist of.
+class Comparing {
+ public:
+  // `fixed`: settings that the scenario leaves open have their defaults.
+  Comparing(Request& request, bool fixed) : request_(request), fixed_(fixed) {}
+
+  // With the settings that it takes.
+  Outcome<Planned> plan(configs::PolicyKind kind, configs::Comparison& comparison) {
+    std::vector<std::string> settings = request_.settings;
+    settings.push_back("policy.kind=" + configs::PolicyKind_Name(kind));
+    configs::Places places;
+    auto scenario = configs::load_scenario(request_.kernels.file(), settings, &places);
+    if (!scenario) return std::unexpected(Failure(scenario.error()));
+    const auto plan = [&](configs::Scenario each) { return plan_scenario(std::move(each), request_.kernels, places, tuner_); };
+    auto planned = plan(*scenario);
+    if (!fixed_) {
+      auto taken = PolicyTuner(request_.kernels, request_.how, known_, plan).tune(*scenario, planned);
+      if (!taken) return std::unexpected(taken.error());
+      if (*taken) {
+        *comparison.add_taken() = std::move((*taken)->said);
+        return std::move((*taken)->planned);
+      }
+    }
+    if (!planned) return std::unexpected(Failure(planned.error()));
+    return std::move(*planned);
+  }
+
+  std::shared_ptr<sim::RunCache> known() const { return known_; }
+
+ private:
+  Request& request_;
+  bool fixed_;
+  TileTuner tuner_;
+  std::shared_ptr<sim::RunCache> known_ = std::make_shared<sim::RunCache>();
+};
 
 // Every policy is planned before the first one runs.
-Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& wanted, configs::Comparison& comparison) {
+Outcome<std::vector<Planned>> plan_policies(Request& request, const Wanted& wanted, Comparing& comparing,
+                                            configs::Comparison& comparison) {
   // What is wrong whatever the policy is no reason to leave one out.
   if (const auto scenario = request.scenario(); !scenario) return std::unexpected(scenario.error());
   std::vector<Planned> planned;
-  TileTuner tuner;
   for (const configs::PolicyKind kind : wanted.kinds) {
-    auto each = plan_policy(request.kernels, request.settings, kind, tuner);
+    auto each = comparing.plan(kind, comparison);
     if (each) {
       planned.push_back(std::move(*each));
-    } else if (wanted.all) {
+    } else if (wanted.all && each.error().exit_code == kUserError) {
       configs::Skipped& skipped = *comparison.add_skipped();
       skipped.set_policy(configs::PolicyKind_Name(kind));
-      skipped.set_reason(each.error().message);
+      skipped.set_reason(each.error().diagnostic.message);
     } else {
-      return std::unexpected(Failure(each.error()));
+      return std::unexpected(each.error());
     }
   }
   if (planned.empty()) return user_error(request.kernels.file() + ": no policy applies; " + comparison.skipped(0).reason());
@@ -96,7 +124,8 @@ Outcome<void> compare_command(const Invocation& invocation) {
       "Simulates the kernels of a scenario under several policies. The fastest policy and its reason come first, then one\n"
       "line a policy: rank by time, total time, slowdown of each kernel, and the limit of the run. Policies of equal rank\n"
       "are tied: folding's estimates cannot tell them apart; --fold exact can. Parameters of policies are fields of the\n"
-      "scenario's policy (configs/scenario.proto, docs/policies.md); each has a default.\n\n" +
+      "scenario's policy (configs/scenario.proto, docs/policies.md). What the scenario leaves open of SM partitions, quotas,\n"
+      "priorities, segments and guest warps is tried: each policy takes its fastest settings, which the output states.\n\n" +
           policy_help(),
       "  warpfold compare block --model llama3-70b\n"
       "  warpfold compare block embedding=6144 heads=48 seq=16384 type=bf16 gpu=h200_sxm\n"
@@ -106,6 +135,7 @@ Outcome<void> compare_command(const Invocation& invocation) {
   options.add()("policies", boost::program_options::value<std::string>()->value_name("LIST"),
                 "policies of the list above, separated by commas; the first is the baseline. all: every policy that applies to the "
                 "scenario. Default: the scenario's field `compare`, else sequential,concurrent");
+  options.add()("fixed", "take the defaults of what the scenario leaves open of a policy, instead of the fastest of some trials");
   add_request(options);
   options.add_html();
   options.add_output(Format::kTable);
@@ -118,9 +148,10 @@ Outcome<void> compare_command(const Invocation& invocation) {
   if (!wanted) return std::unexpected(wanted.error());
 
   configs::Comparison comparison;
-  const auto planned = plan_policies(request, *wanted, comparison);
+  Comparing comparing(request, options.has("fixed"));
+  const auto planned = plan_policies(request, *wanted, comparing, comparison);
   if (!planned) return std::unexpected(planned.error());
-  auto results = Runner(request.kernels, invocation.command_line, request.how).run(*planned);
+  auto results = Runner(request.kernels, invocation.command_line, request.how, comparing.known()).run(*planned);
   if (!results) return std::unexpected(results.error());
   for (configs::Result& result : *results) *comparison.add_results() = std::move(result);
   report::rank_policies(comparison);
