@@ -20,13 +20,15 @@ void measure(Report& report, const GemmKernel& gemm, std::uint32_t* out) {
 
 void measure_co_run(Report& report) {
   if (report.device().compute != 90) return;
-  const GemmData data(kCoRunShape);
-  const GemmKernel gemm = tma_gemm(kCoRunShape, data);
   Buffer<std::uint32_t> out(kPhiloxWords);
-  measure<7, 32>(report, gemm, out.get());
-  measure<7, 8>(report, gemm, out.get());
-  measure<3, 32>(report, gemm, out.get());
-  measure<3, 8>(report, gemm, out.get());
+  for (const Type type : {Type::kBf16, Type::kFp8}) {
+    const GemmData data(kCoRunShape, type);
+    const GemmKernel gemm = tma_gemm(kCoRunShape, data);
+    measure<7, 32>(report, gemm, out.get());
+    measure<7, 8>(report, gemm, out.get());
+    measure<3, 32>(report, gemm, out.get());
+    measure<3, 8>(report, gemm, out.get());
+  }
 }
 
 }  // namespace silicon

@@ -170,10 +170,10 @@ class CoRunPair {
     row.category = "CORUN";
     row.kernel = kernel;
     row.impl = gemm_.impl;
-    row.dtype = "bf16";
+    row.dtype = name_of(gemm_.type);
     row.m = std::to_string(kCoRunShape.m);
     row.n = std::to_string(kCoRunShape.n);
-    row.k = std::to_string(kCoRunShape.k);
+    row.k = std::to_string(kCoRunShape.k * elements_of_word(gemm_.type));
     row.dims_other = dims;
     row.metric = metric;
     row.value = value;

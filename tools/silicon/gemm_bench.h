@@ -6,21 +6,25 @@
 
 #include "tools/silicon/device.h"
 #include "tools/silicon/sm_work.h"
+#include "tools/silicon/wgmma.h"
 
 namespace silicon {
 
 struct GemmShape {
-  int m, n, k;
+  int m, n, k;  // k in words of two bytes: elements of bf16, pairs of fp8
 };
 
-// Random numbers of [-1, 1): zeros would draw less power and raise the clock.
-void fill_random(__nv_bfloat16* values, std::size_t count, unsigned seed);
-
-// The matrices of one GEMM: random numbers that differ from run to run, and a C of NaN.
+// The matrices of one GEMM: random numbers of [-1, 1) that differ from run to run (zeros would draw less power and raise the
+// clock), and a C of NaN. A and B of fp8 hold two elements of e4m3 in each word.
 struct GemmData {
-  explicit GemmData(const GemmShape& shape);
+  explicit GemmData(const GemmShape& shape, Type type = Type::kBf16);
+  Type type;
   Buffer<__nv_bfloat16> a, b, c;
 };
+
+// Of bf16 one, of fp8 two.
+constexpr int elements_of_word(Type type) { return type == Type::kBf16 ? 1 : 2; }
+constexpr const char* name_of(Type type) { return type == Type::kBf16 ? "bf16" : "fp8"; }
 
 // Throws where C = A B^T has an element that nothing wrote, or where one of a thousand is farther from its sum in double than
 // rounding to bf16 (a 256th of it) and sums in fp32 explain.
@@ -29,6 +33,7 @@ void check_product(const GemmShape& shape, const GemmData& data);
 // A GEMM of the kit's own, over the matrices that it was made for.
 struct GemmKernel {
   std::string impl;
+  Type type;
   const void* kernel;
   int threads;
   std::size_t shared_bytes;

@@ -5,7 +5,8 @@
 #include "tools/silicon/gemm_kernel.h"
 
 // The same product with bulk tensor copies: one warp loads, two warpgroups multiply, and neither waits for all. Tiles, stages and
-// shared memory are those of gemm_kernel; its warps issue a tenth of the instructions.
+// shared memory are those of gemm_kernel; its warps issue a tenth of the instructions. A step's rows are 128 bytes of k, 64
+// elements of bf16 or 128 of fp8; `k` counts words of two bytes.
 namespace silicon {
 
 constexpr int kTmaGemmThreads = 288;  // two warpgroups and the warp that loads
@@ -39,7 +40,7 @@ __device__ inline void arrive_at(unsigned long long& barrier) {
   asm volatile("{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [%0]; }" ::"r"(shared_address(&barrier)) : "memory");
 }
 
-// A box of 64 elements of k and 128 rows, in the 128-byte swizzle.
+// A box of 64 words of k and 128 rows, in the 128-byte swizzle.
 __device__ inline void load_box(unsigned to, const CUtensorMap& map, int k, int row, unsigned long long& full) {
 #if SILICON_WGMMA
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(to),
@@ -73,6 +74,7 @@ __device__ inline void load_tiles(StageBarriers& stages, unsigned shared, const 
 }
 
 // Two warpgroups: multiply what stages hold, and store. A stage is given back when the products of the next one are under way.
+template <Type kType>
 __device__ inline void multiply_tiles(StageBarriers& stages, unsigned shared, __nv_bfloat16* c, int n, unsigned tiles_m,
                                       unsigned tiles_n, int steps, unsigned tiles, SmWork& own, SmWork* other) {
   const unsigned warpgroup = threadIdx.x / 128;
@@ -92,7 +94,7 @@ __device__ inline void multiply_tiles(StageBarriers& stages, unsigned shared, __
       wgmma_fence();
 #pragma unroll
       for (int part = 0; part < kTileK / 16; ++part)
-        Wgmma<kTile, Source::kShared, Type::kBf16>::run(d, none, of_a + 2 * part, of_b + 2 * part);
+        Wgmma<kTile, Source::kShared, kType>::run(d, none, of_a + 2 * part, of_b + 2 * part);
       wgmma_commit();
       wgmma_wait<1>();
       if (step > 0 && speaks) arrive_at(stages.empty[(count - 1) % kStages]);
@@ -106,6 +108,7 @@ __device__ inline void multiply_tiles(StageBarriers& stages, unsigned shared, __
   }
 }
 
+template <Type kType>
 static __global__ void __launch_bounds__(kTmaGemmThreads, 1)
     gemm_tma_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, __nv_bfloat16* c, int m, int n,
                     int k, int repeats, SmRange sms, SmWork* own, SmWork* other) {
@@ -128,7 +131,7 @@ static __global__ void __launch_bounds__(kTmaGemmThreads, 1)
   const auto tiles_n = static_cast<unsigned>(n / kTile);
   const unsigned tiles = tiles_m * tiles_n * static_cast<unsigned>(repeats);
   if (threadIdx.x < 256) {
-    multiply_tiles(stages, shared, c, n, tiles_m, tiles_n, k / kTileK, tiles, *own, other);
+    multiply_tiles<kType>(stages, shared, c, n, tiles_m, tiles_n, k / kTileK, tiles, *own, other);
   } else if (threadIdx.x == 256) {
     load_tiles(stages, shared, a, b, tiles_m, tiles_n, k / kTileK, tiles, *own);
   }
