@@ -31,18 +31,18 @@ Path Follower::follow(uint32_t mask) {
 
 Follower::Lanes Follower::run_region(int loop, int entry, uint32_t mask, Path& path) {
   Lanes lanes;
-  std::map<int, uint32_t> pending{{flow_.blocks[static_cast<size_t>(entry)].rank, mask}};
+  Arrivals pending{{flow_.blocks[static_cast<size_t>(entry)].rank, {mask, 1}}};  // by rank
   std::map<int, int> at_rank{{pending.begin()->first, entry}};
-  const auto arrive = [&](int block, uint32_t who) {
-    if (who == 0) return;
+  const auto arrive = [&](int block, const Arrival& who) {
+    if (who.lanes == 0) return;
     const bool inside = loop < 0 || flow_.loops[static_cast<size_t>(loop)].members[static_cast<size_t>(block)];
     if (loop >= 0 && block == flow_.loops[static_cast<size_t>(loop)].header) {
-      lanes.back |= who;
+      lanes.back |= who.lanes;
     } else if (!inside) {
-      lanes.left[block] |= who;
+      lanes.left[block].add(who);
     } else {
       const int rank = flow_.blocks[static_cast<size_t>(block)].rank;
-      pending[rank] |= who;
+      pending[rank].add(who);
       at_rank[rank] = block;
     }
   };
@@ -52,19 +52,23 @@ Follower::Lanes Follower::run_region(int loop, int entry, uint32_t mask, Path& p
     pending.erase(pending.begin());
     const int block = at_rank.at(rank);
     const int inner = flow_.loop_at(block);
-    std::map<int, uint32_t> next;
+    Arrivals next;
     if (inner >= 0 && !(first && inner == loop)) {
-      next = run_loop(inner, who, path);
+      next = run_loop(inner, who.lanes, path);
     } else {
       run_block(flow_.blocks[static_cast<size_t>(block)], who, path, next);
     }
     first = false;
-    for (const auto& [to, lanes_there] : next) arrive(to, lanes_there & warp_.alive);
+    for (const auto& [to, arrived] : next) arrive(to, {arrived.lanes & warp_.alive, arrived.groups});
   }
   return lanes;
 }
 
-void Follower::run_block(const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next) {
+void Follower::run_block(const FlowBlock& block, const Arrival& arrived, Path& path, Arrivals& next) {
+  const uint32_t mask = arrived.lanes;
+  if (const Op& first = ops_[static_cast<size_t>(block.first)]; first.instruction->mnemonic.starts_with("BSYNC")) {
+    for (uint32_t group = 1; group < arrived.groups; ++group) execute(first, mask, path);
+  }
   for (int i = block.first; i < block.end; ++i) {
     const Op& op = ops_[static_cast<size_t>(i)];
     if (++executed_ > limits_.instructions) throw EndlessLoop{i};
@@ -72,13 +76,39 @@ void Follower::run_block(const FlowBlock& block, uint32_t mask, Path& path, std:
     if (i + 1 == block.end && (op.behaviour == isa::Behaviour::kBranch || op.behaviour == isa::Behaviour::kExit)) {
       return finish_block(op, block, mask, path, next);
     }
-    execute(op, mask, path);
+    if (op.instruction->mnemonic == "WARPSYNC.EXCLUSIVE") {
+      i = run_in_turn(i, block.end, mask, path);
+    } else {
+      execute(op, mask, path);
+    }
   }
-  next[flow_.block_at[static_cast<size_t>(block.end)]] |= mask;
+  next[flow_.block_at[static_cast<size_t>(block.end)]].add({mask, 1});
+}
+
+// WARPSYNC.EXCLUSIVE R: lanes of one mask in R run alone up to the next BSYNC, then those of another one. Returns the last
+// instruction that they run so.
+int Follower::run_in_turn(int warpsync, int end, uint32_t mask, Path& path) {
+  const Op& op = ops_[static_cast<size_t>(warpsync)];
+  const Word of_lanes = op.sources.empty() ? Word::of(kAllLanes) : warp_.read(op.sources.front(), op);
+  if ((of_lanes.unknown & mask) != 0) throw UnknownValue{warpsync, of_lanes.origin};
+  std::map<uint32_t, uint32_t> groups;  // lanes by their masks
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if ((mask >> lane & 1) != 0) groups[of_lanes.lane[lane]] |= 1U << lane;
+  }
+  int last = warpsync;
+  while (last < end && !ops_[static_cast<size_t>(last)].instruction->mnemonic.starts_with("BSYNC")) ++last;
+  if (last == end) {
+    if (groups.size() > 1) throw NotFollowed{warpsync, "lanes run in turn across a branch; compile without it, or record a trace"};
+    last = warpsync;
+  }
+  for (const auto& [unused, lanes] : groups) {
+    for (int i = warpsync; i <= last; ++i) execute(ops_[static_cast<size_t>(i)], lanes, path);
+  }
+  return last;
 }
 
 // The branch or EXIT at the end of a block. BRA P0, L (a predicate as an operand) goes where both it and the guard hold.
-void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next) {
+void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, Arrivals& next) {
   uint32_t taken = op.has("DIV") ? 0 : warp_.guarded(op, mask);
   for (const Source& source : op.sources) {
     if (op.behaviour == isa::Behaviour::kBranch && !op.has("DIV") && is_predicate(source))
@@ -93,9 +123,9 @@ void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask,
       throw NotFollowed{op.index, "the listing does not have the code of " + escape::unquoted(op.callee) +
                                       ", which is called here; link it in and disassemble all, or compile without it"};
     }
-    if (taken != 0) next[flow_.block_at[static_cast<size_t>(op.target)]] |= taken;
+    if (taken != 0) next[flow_.block_at[static_cast<size_t>(op.target)]].add({taken, 1});
   }
-  if ((mask & ~taken) != 0) next[flow_.block_at[static_cast<size_t>(block.end)]] |= mask & ~taken;
+  if ((mask & ~taken) != 0) next[flow_.block_at[static_cast<size_t>(block.end)]].add({mask & ~taken, 1});
 }
 
 // The results of an instruction of which it is not known whether it runs.

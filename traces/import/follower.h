@@ -20,11 +20,11 @@ struct EndlessLoop {
 // Follows one warp through the function.
 //
 // Inside a loop, and in the function outside all loops, blocks run in the order of their ranks, each with all the lanes that reach
-// it: lanes that took different ways meet again where their ways do. A loop runs pass by pass until the registers move by the same
-// amount from pass to pass (or from one group of up to 16 passes to the next: rings of buffers). Then one such group is executed
-// with the registers as linear functions of the number of groups. Every decision in it holds up to some number of groups, which are
-// skipped: the path repeats, and the registers are known behind it. What is decided by a value that moves in another way, or where
-// nothing moves linearly, is followed pass by pass.
+// it: lanes that took different ways meet again where their ways do (at a BSYNC, which each group of them issues). A loop runs pass
+// by pass until the registers move by the same amount from pass to pass (or from one group of up to 16 passes to the next: rings of
+// buffers). Then one such group is executed with the registers as linear functions of the number of groups. Every decision in it
+// holds up to some number of groups, which are skipped: the path repeats, and the registers are known behind it. What is decided by
+// a value that moves in another way, or where nothing moves linearly, is followed pass by pass.
 class Follower {
  public:
   Follower(const std::vector<Op>& ops, const Flow& flow, Warp& warp, const std::set<int>& literal_loops, const Limits& limits)
@@ -36,9 +36,20 @@ class Follower {
   uint64_t executed() const { return executed_; }
 
  private:
+  // Lanes that go to a block, in so many groups that took different ways.
+  struct Arrival {
+    uint32_t lanes = 0;
+    uint32_t groups = 0;
+
+    void add(const Arrival& other) {
+      lanes |= other.lanes;
+      groups += other.groups;
+    }
+  };
+  using Arrivals = std::map<int, Arrival>;  // by block
   struct Lanes {
-    std::map<int, uint32_t> left;  // by the block outside the region to which they went
-    uint32_t back = 0;             // those that went back to the header
+    Arrivals left;      // outside the region
+    uint32_t back = 0;  // those that went back to the header
   };
   struct Snapshot {
     WarpState state;
@@ -55,9 +66,10 @@ class Follower {
   };
 
   Lanes run_region(int loop, int entry, uint32_t mask, Path& path);
-  void run_block(const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next);
-  void finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, std::map<int, uint32_t>& next);
-  std::map<int, uint32_t> run_loop(int loop, uint32_t mask, Path& path);
+  void run_block(const FlowBlock& block, const Arrival& arrived, Path& path, Arrivals& next);
+  void finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, Arrivals& next);
+  int run_in_turn(int warpsync, int end, uint32_t mask, Path& path);
+  Arrivals run_loop(int loop, uint32_t mask, Path& path);
   bool try_fold(int loop, uint32_t mask, const std::deque<Snapshot>& history, Path& path);
   bool fold(int loop, uint32_t mask, const WarpState& two_before, const WarpState& before, size_t period, Fold& result);
   void execute(const Op& op, uint32_t mask, Path& path);

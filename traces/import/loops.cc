@@ -129,9 +129,9 @@ bool same_places(const WarpState& a, const WarpState& b) {
 
 }  // namespace
 
-std::map<int, uint32_t> Follower::run_loop(int loop, uint32_t mask, Path& path) {
+Follower::Arrivals Follower::run_loop(int loop, uint32_t mask, Path& path) {
   const int header = flow_.loops[static_cast<size_t>(loop)].header;
-  std::map<int, uint32_t> left;
+  Arrivals left;
   std::deque<Snapshot> history;  // before each of the last passes
   uint64_t passes = 0;
   uint64_t since = 0;  // passes since the last fold
@@ -154,7 +154,7 @@ std::map<int, uint32_t> Follower::run_loop(int loop, uint32_t mask, Path& path) 
     Path body;
     const Lanes lanes = run_region(loop, header, mask, body);
     add_loop(path, std::move(body), 1);
-    for (const auto& [to, lanes_there] : lanes.left) left[to] |= lanes_there;
+    for (const auto& [to, arrived] : lanes.left) left[to].add(arrived);
     mask = lanes.back & warp_.alive;
   }
   return left;
