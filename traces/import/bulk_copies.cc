@@ -74,6 +74,36 @@ Touch touch_of(const Warp& warp, const Op& op, const TensorMapFacts& map, uint32
   return touch;
 }
 
+// A bulk copy without a tensor map: UBLKCP.S.G [UR of shared memory, of the mbarrier], [UR and the next: of memory], UR of the size
+// in units of 16 bytes (compiled code of CUDA 13.0).
+void add_plain_copy(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
+  constexpr uint32_t kUnit = 16;
+  const bool load = op.instruction->mnemonic == "UBLKCP.S.G";
+  if (!load && op.instruction->mnemonic != "UBLKCP.G.S")
+    throw NotFollowed{op.index, "a bulk copy of this form is not followed; copies between memory and shared memory of a CTA are"};
+  const auto size = std::ranges::find(op.sources, Source::Kind::kUniform, &Source::kind);
+  if (size == op.sources.end()) throw NotFollowed{op.index, "operands are missing"};
+  effect.bytes = kUnit * fixed_value(warp.read(*size, op), op, active);
+  const Source& memory = memory_operand(op, load ? 1 : 0);
+  const Word low = uniform_word(warp, op, memory, 0);
+  const Word high = uniform_word(warp, op, memory, 1);
+  for (const Word& word : {low, high}) {
+    if ((word.unknown & active) != 0) throw UnknownValue{op.index, word.origin};
+  }
+  Touch touch;
+  touch.op = op.index;
+  touch.array = low.array_of(active) >= 0 ? low.array : high.array_of(active);
+  touch.access_bytes = effect.bytes;
+  touch.varies = variables_of(united(low.varying, high.varying), active);
+  for (size_t v = 0; v < touch.slope.size(); ++v)
+    touch.slope[v] = static_cast<int64_t>(uint64_t{high.slope[v]} << 32) + static_cast<int32_t>(low.slope[v]);
+  const auto lane = static_cast<size_t>(std::countr_zero(active));
+  touch.lanes = {uint64_t{high.lane[lane]} << 32 | low.lane[lane]};
+  effect.multicast = 1;
+  effect.stream = touch.array;
+  if (touches != nullptr) touches->push_back(std::move(touch));
+}
+
 }  // namespace
 
 Word bulk_word(const Warp& warp, const Op& op, uint32_t position) {
@@ -94,8 +124,7 @@ uint32_t receivers_of(const Warp& warp, const Op& op, uint32_t active) {
 
 void add_bulk_copy(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
   if (active == 0) return;
-  if (op.base.starts_with("UBLK"))
-    throw NotFollowed{op.index, "a bulk copy without a tensor map, which is not followed; copy by tensor maps, or record a trace"};
+  if (op.base.starts_with("UBLK")) return add_plain_copy(warp, op, active, effect, touches);
   const TensorMapFacts& map = tensor_map(warp, op, active);
   check_form(op, map);
   effect.bytes = map.element_bytes;
