@@ -21,6 +21,7 @@ Word doubt(const Word& a, const Word& b) {
   result.limit = smaller(a.limit, b.limit);
   result.unknown = a.unknown | b.unknown;
   result.origin = a.unknown != 0 ? a.origin : b.origin;
+  result.drawn = a.drawn || b.drawn;
   result.varying = united(a.varying, b.varying);
   // The sum of two pointers into different arrays is no pointer.
   const bool same = a.array == b.array;

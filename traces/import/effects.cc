@@ -61,6 +61,7 @@ Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t a
   touch.access_bytes = access::access_bytes(op.instruction->mnemonic);
   touch.array = address.low.array_of(active) >= 0 ? address.low.array : address.high.array_of(active);
   const bool known = ((address.low.unknown | address.high.unknown) & active) == 0;
+  touch.random = address.low.drawn || address.high.drawn;
   touch.varies = variables_of(united(address.low.varying, address.high.varying), active);
   for (int v = 0; v < kVariables; ++v) {
     const auto slope = static_cast<size_t>(v);
@@ -96,6 +97,10 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
     const access::Access kind = access::access_of(op.behaviour, opcode);
     const uint32_t wavefronts = access::global_wavefronts(kind, opcode, asked.lines);
     if (wavefronts > access::fewest_wavefronts(kind, opcode)) effect.wavefronts = static_cast<uint16_t>(wavefronts);
+    if (touch.random) {
+      touch.stated_bytes = effect.bytes;
+      touch.lanes.clear();
+    }
   } else {
     const Warp::Address address = warp.address(*operand);
     const int origin = (address.low.unknown & active) != 0 ? address.low.origin : address.high.origin;

@@ -242,6 +242,7 @@ class Explorer {
     const ArrayTraffic traffic = traffic_of(touch, ctas);
     ArrayTraffic& of_array = found_.traffic[static_cast<size_t>(touch.array)][static_cast<size_t>(kind)];
     of_array.requested += traffic.requested;
+    of_array.random += traffic.random;
     of_array.touched += traffic.touched;
   }
 

@@ -20,6 +20,20 @@ bool decides_memory(const Op& op) {
          behaviour == isa::Behaviour::kBulkStore || uses_mbarrier(op);
 }
 
+// A number below `count` for each lane: bits mixed as in Steele, Lea and Flood's SplitMix (OOPSLA 2014).
+Word drawn_numbers(int place, uint32_t warp, uint32_t count) {
+  Word word;
+  word.drawn = true;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    uint64_t bits = (uint64_t{static_cast<uint32_t>(place)} << 32 | (warp * kLanes + lane)) * 0x9e3779b97f4a7c15;
+    bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+    bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+    bits ^= bits >> 31;
+    word.lane[lane] = static_cast<uint32_t>((bits >> 32) * count >> 32);
+  }
+  return word;
+}
+
 }  // namespace
 
 Path Follower::follow(uint32_t mask) {
@@ -189,6 +203,15 @@ void Follower::compute(const Op& op, uint32_t active) {
     const auto value = static_cast<uint64_t>(answer->value);
     for (uint32_t i = 0; i < destination_words(op) && !op.destinations.empty(); ++i) {
       warp_.write(op.destinations.front(), Word::of(static_cast<uint32_t>(i == 0 ? value : i == 1 ? value >> 32 : 0)), active, i);
+    }
+    return;
+  }
+  if (const AnswerFacts* answer = warp_.launch.answer(op.line, AnswerFacts::Kind::kUniform); answer != nullptr) {
+    const uint32_t words = op.destinations.empty() ? 0 : destination_words(op);
+    for (uint32_t i = 0; i < words; ++i) {
+      const bool upper = words == 2 && i == 1;
+      const Word drawn = drawn_numbers(op.line * 4 + static_cast<int>(i), warp_.index, static_cast<uint32_t>(answer->value));
+      warp_.write(op.destinations.front(), upper ? Word::of(0) : drawn, active, i);
     }
     return;
   }

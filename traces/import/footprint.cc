@@ -44,6 +44,7 @@ ArrayTraffic traffic_of(const Touch& touch, const std::array<uint32_t, kCtaVaria
     for (const uint32_t count : ctas) traffic.requested *= count;
     for (const Touch::Stride& stride : touch.strides) traffic.requested *= stride.count;
     traffic.touched = traffic.requested;
+    if (touch.random) traffic.random = traffic.requested;
     return traffic;
   }
   if (distinct == 0) return traffic;

@@ -10,6 +10,7 @@ namespace warpfold::sass {
 // What a launch asks of an array, in bytes of whole sectors.
 struct ArrayTraffic {
   uint64_t requested = 0;  // by all accesses
+  uint64_t random = 0;     // of those, at random places of the array
   uint64_t touched = 0;    // once each, counted touch by touch: an upper bound where touches overlap
 };
 

@@ -279,8 +279,13 @@ class Layout {
           facts.kind = AnswerFacts::Kind::kSectors;
           facts.value = answer.sectors();
           break;
+        case configs::Answer::kUniform:
+          if (answer.uniform() == 0) return wrong("uniform must be at least 1");
+          facts.kind = AnswerFacts::Kind::kUniform;
+          facts.value = answer.uniform();
+          break;
         case configs::Answer::CONTENT_NOT_SET:
-          return wrong("an answer needs one of taken, value and sectors");
+          return wrong("an answer needs one of taken, value, uniform and sectors");
       }
       const auto line = static_cast<int>(answer.line());
       if (facts_.answer(line, facts.kind) != nullptr) return wrong("line " + std::to_string(line) + " is answered twice");

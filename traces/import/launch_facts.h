@@ -34,9 +34,9 @@ struct TensorMapFacts {
 };
 
 struct AnswerFacts {
-  enum class Kind : uint8_t { kTaken, kValue, kSectors };
+  enum class Kind : uint8_t { kTaken, kValue, kSectors, kUniform };
   Kind kind = Kind::kTaken;
-  int64_t value = 0;  // executions taken, the value, or the sectors
+  int64_t value = 0;  // executions taken, the value, the sectors, or how many values are equally likely
   uint32_t of = 1;
 };
 

@@ -65,9 +65,9 @@ std::vector<std::string> question_lines(std::vector<Question> questions, const s
   for (const auto& [line, load] : loaded) {
     std::string all;
     for (const int dependent : hangs_on[line]) all += (all.empty() ? "" : ", ") + std::to_string(dependent);
-    lines.push_back("# or answer { line: " + std::to_string(line) + " value: N }  # " +
-                    escape::unquoted(load->instruction->mnemonic) + ", for " + (hangs_on[line].size() == 1 ? "line " : "lines ") +
-                    all);
+    lines.push_back("# or answer { line: " + std::to_string(line) + " value: N }, or { line: " + std::to_string(line) +
+                    " uniform: N } for numbers below N at random  # " + escape::unquoted(load->instruction->mnemonic) + ", for " +
+                    (hangs_on[line].size() == 1 ? "line " : "lines ") + all);
   }
   return lines;
 }

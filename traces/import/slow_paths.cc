@@ -74,12 +74,25 @@ class Marker {
     if (call.target < 0) {
       const bool fails = call.callee.find("__assertfail") != std::string_view::npos;
       const bool prints = call.callee.find("vprintf") != std::string_view::npos;
+      if (!fails && !prints && calls_runtime(call)) return "a call of the runtime's: printf, a failed assertion";
       return fails ? "a failed assertion" : prints ? "printf" : "";
     }
     const std::set<int> body = reached_from(ops_, call.target);
     const bool returns = std::ranges::any_of(body, [this](int place) { return at(place).base == "RET"; });
     const bool alone = std::ranges::all_of(body, [this](int place) { return computes(at(place)); });
-    return returns && alone ? "a subroutine that only computes" : "";
+    // A division of integers of 64 bits takes the subroutine unless both are shorter: what the values are decides.
+    const bool divides = std::ranges::any_of(body, [this](int place) { return at(place).base == "F2I" && at(place).has("U64"); });
+    return returns && alone && !divides ? "a subroutine that only computes" : "";
+  }
+
+  // LDC.64 R10, c[0x4][R0] in front of CALL.ABS.NOINC R10: constant bank 4 has the addresses of the runtime's functions.
+  bool calls_runtime(const Op& call) const {
+    for (int place = call.index - 1; place >= std::max(0, call.index - kLongestTest); --place) {
+      const bool loads = std::ranges::any_of(
+          at(place).sources, [](const Source& source) { return source.kind == Source::Kind::kConstant && source.bank == 4; });
+      if (loads && call.has("ABS")) return true;
+    }
+    return false;
   }
 
   // FSETP.GE.AND P0, PT, |R4|, 105615, PT in front of @P0 BRA.

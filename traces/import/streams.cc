@@ -130,7 +130,33 @@ class Streams {
     }
     const uint64_t once = traffic.touched / access::kSectorBytes;
     reuse.dram_sectors = std::min(followed.in_l2 ? share_of(reuse.sectors, followed.dram_sectors) : once, reuse.l2_sectors());
+    if (traffic.random > 0) add_random(array, traffic, reuse);
     return reuse;
+  }
+
+  // Of accesses to random places a cache of the least recently used serves as many as the share of the array that it holds. The
+  // first access to a place misses.
+  static double misses(double accesses, double places, double held) {
+    const double fresh = places * -std::expm1(-accesses / places);
+    return std::max(fresh, accesses * (1 - std::min(1.0, held / places)));
+  }
+
+  // The share of the sectors that are at random places; the others are as followed.
+  void add_random(size_t array, const ArrayTraffic& traffic, SiteReuse& reuse) const {
+    const auto places = static_cast<double>(std::max<uint64_t>(whole_sectors(array) / access::kSectorBytes, 1));
+    const auto random = static_cast<double>(traffic.random / access::kSectorBytes);
+    const double others = 1 - static_cast<double>(traffic.random) / static_cast<double>(traffic.requested);
+    const double l2 = caches_ ? static_cast<double>(caches_->l2_bytes / access::kSectorBytes) : places;
+    double past_l1 = random;
+    if (caches_ && kAllKinds[0] == Kind::kLoad && &traffic == &found_.traffic[array][0]) {
+      const double of_sm = random / caches_->sms;
+      past_l1 = misses(of_sm, places, static_cast<double>(caches_->l1_bytes / access::kSectorBytes)) * caches_->sms;
+    }
+    const auto l1 = static_cast<uint64_t>(std::llround(random - past_l1));
+    reuse.l1_requests = share_of(reuse.l1_requests, others) + l1;
+    reuse.l1_sectors = share_of(reuse.l1_sectors, others) + l1;
+    const auto dram = static_cast<uint64_t>(std::llround(std::min(misses(random, places, l2), past_l1)));
+    reuse.dram_sectors = std::min(share_of(reuse.dram_sectors, others) + dram, reuse.l2_sectors());
   }
 
   void place(Step& step) {

@@ -25,6 +25,7 @@ struct Touch {
   std::vector<uint64_t> lanes;  // addresses of the active ones, at the origin; none: not known
   uint32_t access_bytes = 4;    // of a lane
   uint64_t stated_bytes = 0;    // where lanes are not known: of an execution, by the launch description
+  bool random = false;          // each execution elsewhere in the array, all places equally likely
   uint32_t receivers = 1;       // CTAs that a multicast hands it to
   std::array<int64_t, kVariables> slope{};
   uint8_t varies = 0;           // variables that move it otherwise

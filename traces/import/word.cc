@@ -3,8 +3,12 @@
 namespace warpfold::sass {
 namespace {
 
+void take_draw(Word& result, const Word& source) { result.drawn |= source.drawn; }
+void take_draw(Bits& /*result*/, const Word& /*source*/) {}
+
 template <typename Value>
 void take_doubt(Value& result, const Word& source) {
+  take_draw(result, source);
   if (result.unknown == 0 || result.origin < 0) result.origin = source.unknown != 0 ? source.origin : result.origin;
   result.unknown |= source.unknown;
   result.varying = united(result.varying, source.moving());
@@ -68,6 +72,7 @@ void merge(Word& into, const Word& value, uint32_t mask) {
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((mask >> lane & 1) != 0) into.lane[lane] = value.lane[lane];
   }
+  into.drawn |= value.drawn;
   put(into.unknown, value.unknown, mask);
   for (size_t v = 0; v < into.varying.size(); ++v) {
     if (new_counts && into.slope[v] != value.slope[v]) into.varying[v] |= kept;

@@ -23,6 +23,7 @@ uint32_t lanes_of(const LaneSets& sets);
 //   slope[v]    what it grows by with each variable, modulo 2^32 and the same for all lanes; holds within `limit`
 //   varying[v]  lanes that depend on the variable otherwise: their values hold where the variable is 0 alone
 //   unknown     lanes whose value is not known: it hangs on the instruction `origin` (a load, a floating-point result)
+//   drawn       the value hangs on numbers that an answer draws at random
 //   array       the array into which the lanes of `pointing` point; -1: no lane is a pointer
 struct Word {
   std::array<uint32_t, kLanes> lane{};
@@ -33,6 +34,7 @@ struct Word {
   uint32_t pointing = 0;
   int32_t origin = -1;
   int16_t array = -1;
+  bool drawn = false;
   bool operator==(const Word&) const = default;
 
   static Word of(uint32_t value);
