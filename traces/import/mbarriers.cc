@@ -83,13 +83,26 @@ MbarrierUse bulk_use(const Warp& warp, const Op& op, uint32_t active) {
   return use;
 }
 
+// The tensor core arrives once, however many lanes ask for it.
+MbarrierUse commit_use(const Warp& warp, const Op& op, uint32_t active) {
+  if (op.has("MULTICAST")) throw NotFollowed{op.index, "it arrives at several CTAs of the cluster, which is not followed"};
+  MbarrierUse use = own(op, place_of(warp, op, bulk_word(warp, op, 0), active));
+  use.value = 1;
+  return use;
+}
+
 }  // namespace
 
 bool at_cluster_barrier(const Op& op) { return op.base.starts_with("UCGABAR"); }
 
 bool initialises_mbarrier(const Op& op) { return op.base == "SYNCS" && op.has("EXCH"); }
 
-bool uses_mbarrier(const Op& op) { return op.base == "SYNCS" || at_cluster_barrier(op) || op.behaviour == Behaviour::kBulkLoad; }
+bool arrives(Behaviour behaviour) { return behaviour == Behaviour::kMbarrierArrive || behaviour == Behaviour::kTcgen05Commit; }
+
+bool uses_mbarrier(const Op& op) {
+  return op.base == "SYNCS" || at_cluster_barrier(op) || op.behaviour == Behaviour::kBulkLoad ||
+         op.behaviour == Behaviour::kTcgen05Commit;
+}
 
 uint32_t fixed_value(const Word& word, const Op& op, uint32_t active) {
   if ((word.unknown & active) != 0) throw UnknownValue{op.index, word.origin};
@@ -113,6 +126,7 @@ MbarrierUse mbarrier_use(const Warp& warp, const Op& op, uint32_t active) {
   if (!uses_mbarrier(op)) return {};
   if (at_cluster_barrier(op)) return cluster_barrier(warp, op);
   if (op.behaviour == Behaviour::kBulkLoad) return bulk_use(warp, op, active);
+  if (op.behaviour == Behaviour::kTcgen05Commit) return commit_use(warp, op, active);
   check_form(op);
   MbarrierUse use = place_of(warp, op, warp.address(operand(op, 0)).low, active);
   if (op.behaviour == Behaviour::kMbarrierArrive) {

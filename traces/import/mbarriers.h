@@ -5,8 +5,10 @@
 
 namespace warpfold::sass {
 
-// SYNCS, loads of TMA, and the cluster's barrier, at which every warp of each CTA arrives.
+// SYNCS, loads of TMA, commits of tcgen05, and the cluster's barrier, at which every warp of each CTA arrives.
 bool uses_mbarrier(const Op& op);
+// An arrival at an mbarrier: a thread's, or the one of tcgen05.commit.
+bool arrives(isa::Behaviour behaviour);
 bool at_cluster_barrier(const Op& op);
 bool initialises_mbarrier(const Op& op);
 

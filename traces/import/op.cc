@@ -169,12 +169,13 @@ void find_executor(Op& op, const isa::OpcodeInfo& info) {
   op.execute = executor_of(op.base);
 }
 
-// An extended address is a register pair, also where the listing does not say .64: sm_70 and generic accesses, LDG.E.SYS R3, [R2].
+// An extended address is a register pair, also where the listing does not say .64: sm_70 and generic accesses, LDG.E.SYS R3, [R2]
+// and RED.E.ADD [UR4], R2.
 void widen_addresses(Op& op) {
   const bool global = op.behaviour == isa::Behaviour::kLoadGlobal || op.behaviour == isa::Behaviour::kStoreGlobal;
   if (!global || !op.has("E")) return;
   for (Source& source : op.sources) {
-    const bool alone = source.index != isa::kZeroRegister && source.uniform == isa::kZeroRegister;
+    const bool alone = (source.index != isa::kZeroRegister) != (source.uniform != isa::kZeroRegister);
     if (source.kind == Kind::kMemory && alone) source.wide = true;
   }
 }

@@ -62,7 +62,7 @@ class RingFinder {
           return;
         }
         mbarrier.used_by = step.op;
-        if (op_of(step).behaviour == isa::Behaviour::kMbarrierArrive) {
+        if (arrives(op_of(step).behaviour)) {
           mbarrier.lanes[p].insert(step.mbarrier.value);
           mbarrier.by_others |= step.mbarrier.reaches != 1;
           mbarrier.arrives = step.op;

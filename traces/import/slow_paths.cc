@@ -12,7 +12,7 @@ namespace {
 using isa::Behaviour;
 
 constexpr int kLongestWay = 64;                       // instructions in front of a call
-constexpr int kLongestTest = 16;                      // instructions between a test and its branch
+constexpr int kLongestTest = 64;                      // instructions between a test and its branch
 constexpr std::string_view kLargestAngle = "105615";  // CUDA math library, sinf and cosf: above it, reduction with a table
 
 bool computes(const Op& op) {

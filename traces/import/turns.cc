@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "traces/import/mbarriers.h"
+
 namespace warpfold::sass {
 namespace {
 
@@ -49,9 +51,9 @@ class EventReader {
       return;
     }
     if (step.mbarrier.address < 0) return;
-    const uint32_t value = behaviour == Behaviour::kMbarrierWait     ? step.mbarrier.value
-                           : behaviour == Behaviour::kMbarrierArrive ? step.effect.tx_bytes
-                                                                     : step.effect.bytes;
+    const uint32_t value = behaviour == Behaviour::kMbarrierWait ? step.mbarrier.value
+                           : arrives(behaviour)                  ? step.effect.tx_bytes
+                                                                 : step.effect.bytes;
     events.push_back({behaviour, step.mbarrier.address, value});
   }
 
@@ -156,9 +158,9 @@ class Phases {
       turns_[warp][event.barrier].push_back(mbarrier.phases);
       return true;
     }
-    const bool arrives = event.behaviour == Behaviour::kMbarrierArrive;
-    if (arrives) --mbarrier.pending;
-    mbarrier.bytes += arrives ? int64_t{event.value} : -int64_t{event.value};
+    const bool arrived = arrives(event.behaviour);
+    if (arrived) --mbarrier.pending;
+    mbarrier.bytes += arrived ? int64_t{event.value} : -int64_t{event.value};
     if (mbarrier.pending == 0 && mbarrier.bytes == 0) {
       ++mbarrier.phases;
       mbarrier.pending = mbarrier.arrivals;
@@ -195,7 +197,9 @@ class Phases {
 // Phases that a warp waits at, but not for all of them.
 bool leaves_phases_out(const std::map<int32_t, uint32_t>& arrivals, const std::vector<std::vector<Events>>& warps) {
   std::map<int32_t, uint64_t> arrived;
-  for (const std::vector<Events>& events : warps) count(events, Behaviour::kMbarrierArrive, 1, arrived);
+  for (const std::vector<Events>& events : warps) {
+    for (const Behaviour behaviour : {Behaviour::kMbarrierArrive, Behaviour::kTcgen05Commit}) count(events, behaviour, 1, arrived);
+  }
   return std::ranges::any_of(warps, [&](const std::vector<Events>& events) {
     std::map<int32_t, uint64_t> waits;
     count(events, Behaviour::kMbarrierWait, 1, waits);

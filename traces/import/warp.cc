@@ -49,10 +49,16 @@ Word Warp::read_next(const Source& source, const Op& op, uint32_t further) const
     // An immediate of a 64-bit operand is extended by its sign.
     return Word::of(further == 0 ? source.immediate : 0 - (source.immediate >> 31));
   }
-  Word value = source.kind == Kind::kConstant ? constant(source, op, further)
-               : of_register(source)          ? word(source, further)
-                                              : Word::nothing(op.index);
-  if (source.negated) value = negated(value);
+  const auto plain = [&](uint32_t which) {
+    return source.kind == Kind::kConstant ? constant(source, op, which)
+           : of_register(source)          ? word(source, which)
+                                          : Word::nothing(op.index);
+  };
+  Word value = plain(further);
+  if (source.negated && further == 0) value = negated(value);
+  // -(high, low) = (~high + (low == 0), -low)
+  if (source.negated && further > 0)
+    value = with_carry(inverted(value), compared(plain(further - 1), Word::of(0), Relation::kEqual, false, extents));
   if (source.inverted) value = inverted(value);
   return value;
 }
@@ -134,7 +140,7 @@ Warp::Address Warp::address(const Source& source) const {
   }
   if (source.uniform < state.uniform.size()) {
     const bool pair = source.wide || (has_register && source.unsigned_index) || source.text.find("UR") < source.text.find(".64");
-    const bool wide = pair && source.text.find(".64") != std::string_view::npos;
+    const bool wide = pair && ((source.wide && !has_register) || source.text.find(".64") != std::string_view::npos);
     add(state.uniform[source.uniform],
         wide && source.uniform + 1U < state.uniform.size() ? state.uniform[source.uniform + 1U] : Word{});
   }
