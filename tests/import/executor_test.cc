@@ -28,6 +28,16 @@ RC_GTEST_PROP(Executor, SubtractsWithBorrows, (uint32_t a, uint32_t b, uint32_t 
   RC_ASSERT(run->reg(11).lane[0] == static_cast<uint32_t>(difference >> 32));
 }
 
+// A borrow goes from the lower word to the upper one, unless the lower one is 0.
+RC_GTEST_PROP(Executor, NegatesPairs, (uint32_t a, uint32_t b, uint64_t c)) {
+  for (const uint64_t addend : {c, c >> 32 << 32}) {
+    const std::vector<uint32_t> in{a, b, static_cast<uint32_t>(addend), static_cast<uint32_t>(addend >> 32)};
+    const auto run = execute_lines("IMAD.WIDE R10, R0, R1, -R2 ;\n", in);
+    const uint64_t expected = static_cast<uint64_t>(int64_t{static_cast<int32_t>(a)} * static_cast<int32_t>(b)) - addend;
+    RC_ASSERT((uint64_t{run->reg(11).lane[0]} << 32 | run->reg(10).lane[0]) == expected);
+  }
+}
+
 RC_GTEST_PROP(Executor, MultipliesWide, (uint32_t a, uint32_t b, uint64_t c)) {
   const std::vector<uint32_t> in{a, b, static_cast<uint32_t>(c), static_cast<uint32_t>(c >> 32)};
   const auto run =
