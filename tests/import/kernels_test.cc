@@ -10,6 +10,7 @@
 #include "configs/read_file.h"
 #include "support.h"
 #include "traces/compression.h"
+#include "workloads/common/gpu_caches.h"
 
 namespace warpfold::sass {
 namespace {
@@ -48,12 +49,11 @@ std::vector<std::string> kernels() {
   return names;
 }
 
-Expected<Imported> import_kernel(const std::string& listing, const std::string& name,
-                                 const std::vector<std::string>& settings = {}) {
+Expected<Imported> import_kernel(const std::string& listing, const std::string& name, const access::CachesFor& caches = {}) {
   configs::Places places;
-  const auto launch = configs::load_kernel_launch(data_file(kFolder + name + ".textproto"), settings, &places);
+  const auto launch = configs::load_kernel_launch(data_file(kFolder + name + ".textproto"), {}, &places);
   if (!launch) return std::unexpected(launch.error());
-  return import_listing(name + ".sass", listing, *launch, places);
+  return import_listing(name + ".sass", listing, *launch, places, caches);
 }
 
 class Kernels : public testing::TestWithParam<std::string> {};
@@ -82,6 +82,7 @@ TEST_P(Kernels, AreTakenOrAskedAbout) {
 struct Measured {
   std::string kernel;
   uint64_t instructions = 0;
+  double l2_bytes = 0;
 };
 
 std::vector<Measured> measured() {
@@ -89,8 +90,10 @@ std::vector<Measured> measured() {
   std::vector<Measured> rows;
   for (std::string line; std::getline(table, line);) {
     if (line.starts_with('#') || line.starts_with("kernel,")) continue;
-    const size_t comma = line.find(',');
-    rows.push_back({line.substr(0, comma), std::stoull(line.substr(comma + 1))});
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    rows.push_back({cells.at(0), std::stoull(cells.at(1)), std::stod(cells.at(7))});
   }
   return rows;
 }
@@ -111,6 +114,21 @@ TEST(MeasuredKernels, HaveTheInstructionsThatAnH100Counts) {
     EXPECT_LE(std::abs(issued / counted - 1), allowed) << row.kernel << ": " << issued << ", measured " << counted;
   }
   EXPECT_GE(compared, 52U);
+}
+
+// Stores of local memory go to L2, and so do loads that miss.
+TEST(MeasuredKernels, SpillsHaveTheTrafficThatAnH100Counts) {
+  const std::string all = listings("sm_90a");
+  const std::map<std::string, double> off = {{"register_spill", 0.05}, {"local_array", 0.2}};
+  const access::CachesFor caches = workloads::caches_of(*configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")));
+  for (const Measured& row : measured()) {
+    if (!off.contains(row.kernel)) continue;
+    const auto imported = import_kernel(function_of(all, "sm_90a", row.kernel), row.kernel, caches);
+    ASSERT_TRUE(imported) << imported.error().text();
+    uint64_t bytes = 0;
+    for (const ArrayReport& array : imported->report.arrays) bytes += array.requested - array.in_l1;
+    EXPECT_NEAR(static_cast<double>(bytes) / row.l2_bytes, 1, off.at(row.kernel)) << row.kernel;
+  }
 }
 
 // Where the first question says that it hangs on a load: "answer { line: 39 value: N }".

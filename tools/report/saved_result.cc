@@ -93,6 +93,7 @@ void add(const configs::Comparison& comparison, const std::string& prefix, const
     add_run(result, start + result.policy(), prefix + "comparison.results[" + std::to_string(r) + "]", file, report);
   }
   for (const configs::Skipped& skipped : comparison.skipped()) *report.add_skipped() = skipped;
+  for (const configs::TakenSettings& taken : comparison.taken()) *report.add_taken() = taken;
 }
 
 // Two runs of the same estimator have a difference.

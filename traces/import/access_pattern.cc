@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "traces/access/opcode_access.h"
+#include "traces/import/effects.h"
 
 namespace warpfold::sass {
 namespace {
@@ -35,6 +36,7 @@ bool are_rows(const std::vector<Run>& runs) {
 access::Kind access_kind(const Op& op) {
   if (op.behaviour == isa::Behaviour::kBulkLoad) return access::Kind::kLoadPastL1;
   if (op.behaviour == isa::Behaviour::kBulkStore) return access::Kind::kStore;
+  if (is_local_access(op)) return op.base == "STL" ? access::Kind::kStore : access::Kind::kLoad;
   return access::kind_of(access::access_of(op.behaviour, op.instruction->mnemonic));
 }
 

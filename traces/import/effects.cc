@@ -75,6 +75,21 @@ Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t a
   return touch;
 }
 
+// Bytes, passes and stream of a touch of memory that has addresses.
+void add_touch(const Op& op, access::Access kind, Touch touch, isa::Effect& effect, std::vector<Touch>* touches) {
+  const Coalesced asked = coalesced(touch);
+  effect.bytes = static_cast<uint32_t>(asked.sectors) * access::kSectorBytes;
+  const std::string_view opcode = op.instruction->mnemonic;
+  const uint32_t wavefronts = access::global_wavefronts(kind, opcode, asked.lines);
+  if (wavefronts > access::fewest_wavefronts(kind, opcode)) effect.wavefronts = static_cast<uint16_t>(wavefronts);
+  if (touch.random) {
+    touch.stated_bytes = effect.bytes;
+    touch.lanes.clear();
+  }
+  effect.stream = touch.array;
+  if (touches != nullptr) touches->push_back(std::move(touch));
+}
+
 void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
   const Source* operand = memory_operand(op, true);
   if (active == 0) return;
@@ -91,16 +106,7 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
     effect.bytes = static_cast<uint32_t>(answer->value) * access::kSectorBytes;
     if (touch.lanes.empty()) touch.stated_bytes = effect.bytes;
   } else if (!touch.lanes.empty()) {
-    const Coalesced asked = coalesced(touch);
-    effect.bytes = static_cast<uint32_t>(asked.sectors) * access::kSectorBytes;
-    const std::string_view opcode = op.instruction->mnemonic;
-    const access::Access kind = access::access_of(op.behaviour, opcode);
-    const uint32_t wavefronts = access::global_wavefronts(kind, opcode, asked.lines);
-    if (wavefronts > access::fewest_wavefronts(kind, opcode)) effect.wavefronts = static_cast<uint16_t>(wavefronts);
-    if (touch.random) {
-      touch.stated_bytes = effect.bytes;
-      touch.lanes.clear();
-    }
+    return add_touch(op, access::access_of(op.behaviour, op.instruction->mnemonic), std::move(touch), effect, touches);
   } else {
     const Warp::Address address = warp.address(*operand);
     const int origin = (address.low.unknown & active) != 0 ? address.low.origin : address.high.origin;
@@ -109,6 +115,49 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
   }
   effect.stream = touch.array;
   if (touches != nullptr) touches->push_back(std::move(touch));
+}
+
+// Local memory: the same word of the 32 lanes is a line. A lane at an unknown address is at a word of its own, drawn at random.
+void add_local(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect, std::vector<Touch>* touches) {
+  const Source* operand = memory_operand(op, false);
+  const uint32_t words = warp.launch.local_words;
+  if (active == 0 || operand == nullptr || words == 0) return;
+  const Word at = warp.address(*operand).low;
+  const auto index = static_cast<size_t>(warp.launch.local_array);
+  constexpr uint64_t kLine = uint64_t{4} * kLanes;
+  const uint64_t frame = words * kLine;
+  Touch touch;
+  touch.op = op.index;
+  touch.array = warp.launch.local_array;
+  touch.access_bytes = std::min(access::access_bytes(op.instruction->mnemonic), 4U);
+  touch.varies = variables_of(at.varying, active);
+  for (int v = kCtaVariables; v < kVariables; ++v) {
+    const auto slope = static_cast<size_t>(v);
+    touch.slope[slope] = int64_t{static_cast<int32_t>(at.slope[slope])} * kLanes;
+  }
+  uint64_t cta = 0;
+  uint64_t ctas = warp.launch.warps() * frame;  // bytes from one CTA to the next
+  for (size_t d = 0; d < warp.cta.size(); ++d) {
+    cta += warp.cta[d] * ctas;
+    touch.slope[d] = static_cast<int64_t>(ctas * warp.launch.cluster[d]);
+    ctas *= warp.launch.grid[d];
+  }
+  touch.random = (at.unknown & active) != 0 || at.drawn;
+  const uint32_t of_access = std::max(access::access_bytes(op.instruction->mnemonic) / 4, 1U);
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if ((active >> lane & 1) == 0) continue;
+    const bool known = (at.unknown >> lane & 1) == 0;
+    const uint32_t first = known ? at.lane[lane] / 4 : (lane * 0x9e3779b9U >> 16) % words;
+    for (uint32_t word = 0; word < of_access; ++word) {
+      touch.lanes.push_back(warp.launch.arrays[index].address + cta + warp.index * frame + (first + word) % words * kLine +
+                            uint64_t{lane} * 4 + (known ? at.lane[lane] % 4 : 0));
+    }
+  }
+  if ((at.unknown & active) != 0 && warp.assumed[op.line].empty())
+    warp.assumed[op.line] =
+        escape::unquoted(op.instruction->mnemonic) + " at an unknown address: every thread at a word of its own";
+  const bool store = op.base == "STL";
+  add_touch(op, store ? access::Access::kGlobalStore : access::Access::kGlobalLoad, std::move(touch), effect, touches);
 }
 
 std::string decimal(double value) {
@@ -198,6 +247,8 @@ bool is_shared_access(const Op& op) {
          op.behaviour == Behaviour::kLoadMatrix;
 }
 
+bool is_local_access(const Op& op) { return op.base == "LDL" || op.base == "STL"; }
+
 bool is_texture(const Op& op) {
   constexpr std::array<std::string_view, 8> kTextures{"TEX", "TLD", "TLD4", "TXD", "SULD", "SUATOM", "SUST", "SURED"};
   return std::ranges::find(kTextures, op.base) != kTextures.end();
@@ -208,7 +259,11 @@ isa::Effect effect_of(const Warp& warp, const Op& op, uint32_t active, std::vect
   switch (op.behaviour) {
     case Behaviour::kLoadGlobal:
     case Behaviour::kStoreGlobal:
-      if (op.base != "LDL" && op.base != "STL") add_global(warp, op, active, effect, touches);
+      if (is_local_access(op)) {
+        add_local(warp, op, active, effect, touches);
+      } else {
+        add_global(warp, op, active, effect, touches);
+      }
       break;
     case Behaviour::kCopyAsync:
       add_global(warp, op, active, effect, touches);

@@ -21,6 +21,7 @@ uint32_t destination_words(const Op& op);
 bool is_shared_access(const Op& op);
 
 // Whether the instruction reads or writes through a descriptor whose layout the driver alone knows: TEX, SULD and their kin.
+bool is_local_access(const Op& op);
 bool is_texture(const Op& op);
 
 }  // namespace warpfold::sass

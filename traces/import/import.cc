@@ -129,6 +129,7 @@ class Importer {
     if (auto inlined = inline_calls(file_, *ops); !inlined) return inlined;
     const auto flow = make_flow(file_, *ops);
     if (!flow) return std::unexpected(flow.error());
+    add_local_memory(*ops, *facts);
     if (auto checked = check_answers(*facts); !checked) return checked;
     if (auto checked = check_registers(); !checked) return checked;
     if (auto checked = check_shared_memory(); !checked) return checked;
@@ -148,6 +149,30 @@ class Importer {
     add_streams(*found, *ops, *facts, caches_for(*facts), result_);
     roll(*found, *ops, *facts, *architecture_, result_.report.control_codes, result_.kernel);
     return {};
+  }
+
+  // Local memory is an array of its own: of each CTA that has a place on the chip the frames of its threads, as the function moves
+  // the stack pointer (IADD3 R1, R1, -0x40, RZ).
+  void add_local_memory(const std::vector<Op>& ops, LaunchFacts& facts) const {
+    const auto local = [](const Op& op) { return op.base == "LDL" || op.base == "STL"; };
+    if (std::ranges::none_of(ops, local)) return;
+    uint32_t frame = 0;
+    for (const Op& op : ops) {
+      const auto of_stack = [](const Source& operand) { return operand.kind == Source::Kind::kRegister && operand.index == 1; };
+      if (!std::ranges::any_of(op.destinations, of_stack) || !std::ranges::any_of(op.sources, of_stack)) continue;
+      for (const Source& source : op.sources) {
+        if (source.kind == Source::Kind::kImmediate) frame = std::max(frame, 0 - source.immediate);
+      }
+    }
+    constexpr uint32_t kLargestFrame = 512 << 10;  // CUDA C++ Programming Guide, "Technical Specifications": of a thread
+    constexpr uint32_t kUnknownFrame = 256;        // assumed: the function does not say it
+    if (frame == 0 || frame > kLargestFrame) frame = kUnknownFrame;
+    uint64_t ctas = facts.ctas();
+    if (const auto caches = caches_for(facts)) ctas = std::min<uint64_t>(ctas, uint64_t{caches->sms} * caches->ctas_per_sm);
+    facts.local_words = (frame + 3) / 4;
+    facts.local_array = static_cast<int16_t>(facts.arrays.size());
+    constexpr uint64_t kAddress = uint64_t{1} << 56;  // beyond all arrays
+    facts.arrays.push_back({"local_memory", kAddress, uint64_t{facts.local_words} * 4 * kLanes * facts.warps() * ctas});
   }
 
   Expected<void> check_answers(const LaunchFacts& facts) const {
@@ -233,6 +258,7 @@ class Importer {
   // Accesses outside their array are a mistake of the description, unless sizes are to follow from the accesses.
   Expected<void> settle_array_sizes(const std::vector<Op>& ops, const Exploration& found, LaunchFacts& facts) {
     for (size_t i = 0; i < facts.arrays.size(); ++i) {
+      if (static_cast<int>(i) == facts.local_array) continue;
       ArrayFacts& array = facts.arrays[i];
       const Reach& reach = found.reach[i];
       const bool beyond = reach.end > 0 && static_cast<uint64_t>(reach.end) > array.bytes;

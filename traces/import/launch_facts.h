@@ -48,6 +48,8 @@ struct LaunchFacts {
   std::map<uint32_t, ConstantWord> constants;
   std::vector<ArrayFacts> arrays;
   std::map<uint64_t, TensorMapFacts> tensor_maps;   // by address
+  int16_t local_array = -1;                         // of `arrays`, the threads' local memory; -1: they have none
+  uint32_t local_words = 0;                         // of a thread, four bytes each
   uint64_t parameters = 0;                          // address of the first
   std::map<int, std::vector<AnswerFacts>> answers;  // by line of the listing, one of each kind
 

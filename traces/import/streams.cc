@@ -150,7 +150,8 @@ class Streams {
     double past_l1 = random;
     if (caches_ && kAllKinds[0] == Kind::kLoad && &traffic == &found_.traffic[array][0]) {
       const double of_sm = random / caches_->sms;
-      past_l1 = misses(of_sm, places, static_cast<double>(caches_->l1_bytes / access::kSectorBytes)) * caches_->sms;
+      const double on_sm = static_cast<int>(array) == launch_.local_array ? places / caches_->sms : places;
+      past_l1 = misses(of_sm, on_sm, static_cast<double>(caches_->l1_bytes / access::kSectorBytes)) * caches_->sms;
     }
     const auto l1 = static_cast<uint64_t>(std::llround(random - past_l1));
     reuse.l1_requests = share_of(reuse.l1_requests, others) + l1;

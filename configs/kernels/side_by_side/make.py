@@ -191,30 +191,6 @@ def imported(warpfold, listing, name, capped, folder):
         answers.append(answer(source, int(asked[-1])))
 
 
-def with_local_memory(text, name, capped):
-    """Gives spilt registers their bytes. Every frame is walked through again and again, so that a cache either holds all resident
-    frames or none of them: 128 KB of L1 an SM, 6 MB of L2 for 80 SMs."""
-    frame = next((int(m[1], 16) for line in text if (m := re.search(r"IADD3 R1, R1, -0x([0-9a-f]+), RZ", line))), 0)
-    if not frame:
-        return text
-    _, block, registers, registers_capped, _ = KERNELS[name]
-    threads = block[0] * block[1]
-    resident = threads * min(2048 // threads, 65536 // (threads * (registers_capped if capped else registers)))
-    l1 = int(resident * frame <= 128 * 1024)
-    dram = int(80 * resident * frame > 6 * 1024 * 1024)
-    lines = []
-    last = max(i for i, line in enumerate(text) if line.split()[:1] == ["stream"])
-    for i, line in enumerate(text):
-        moved = re.search(r"\b(LDL|STL)(?:\.(\d+))?\b", line)
-        if moved:
-            size = 32 * (int(moved[2] or 32) // 8)
-            line = f"{line.split(';')[0].rstrip()} ; {{bytes={size} stream={'spilt' if moved[1] == 'STL' else 'local'}}}"
-        lines.append(line)
-        if i == last:
-            lines += [f"  stream local read dram={dram}/1 l1={l1}/1", f"  stream spilt write dram={dram}/1"]
-    return lines
-
-
 def enlarged(text, name):
     lines, ctas, at = [], {}, None
     for line in text:
@@ -248,7 +224,7 @@ def main():
             for capped in (False, True):
                 of = listing_32 if capped else listing
                 whole = folder / "whole.wfs"
-                text = with_local_memory(imported(warpfold, of, name, capped, folder), name, capped)
+                text = imported(warpfold, of, name, capped, folder)
                 whole.write_text(enlarged(text, name))
                 trace = Path(out) / f"{name}{'_32' if capped else ''}.wft"
                 result = run(warpfold, "trace", "write", whole, "--output", trace)

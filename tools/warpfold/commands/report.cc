@@ -50,6 +50,7 @@ configs::Comparison comparison_of(const configs::Report& report) {
   configs::Comparison comparison;
   for (const configs::Run& run : report.run()) *comparison.add_results() = run.result();
   *comparison.mutable_skipped() = report.skipped();
+  *comparison.mutable_taken() = report.taken();
   if (report.run_size() > 1 && !of_several_files(report)) report::rank_policies(comparison);
   comparison.set_verdict(report::verdict_text(comparison));
   return comparison;

@@ -30,9 +30,12 @@ uint64_t end_of(const configs::Result& result, const std::vector<std::string>& k
   return end;
 }
 
-// Without its kind: the fields that the scenario would state.
-std::string text_of(configs::Policy policy) {
+// The fields of a policy that the scenario would state besides its own.
+std::string text_of(configs::Policy policy, const configs::Policy& stated) {
   policy.clear_kind();
+  if (stated.reserve_size() > 0) policy.clear_reserve();
+  if (stated.sm_share_size() > 0) policy.clear_sm_share();
+  if (stated.quota_size() > 0) policy.clear_quota();
   google::protobuf::TextFormat::Printer printer;
   printer.SetSingleLineMode(true);
   std::string text;
@@ -100,7 +103,7 @@ Outcome<std::optional<PolicyTuner::Taken>> PolicyTuner::tune(const configs::Scen
   const auto best = std::ranges::min_element(trials, {}, [](const Trial& trial) { return trial.result.total_time_us(); });
   configs::TakenSettings said;
   said.set_policy(configs::PolicyKind_Name(scenario.policy().kind()));
-  if (!by_default || best != trials.begin()) said.set_settings(text_of(best->planned.scenario.policy()));
+  if (!by_default || best != trials.begin()) said.set_settings(text_of(best->planned.scenario.policy(), scenario.policy()));
   said.set_tried(static_cast<uint32_t>(trials.size()));
   if (by_default) said.set_default_time_us(trials.front().result.total_time_us());
   return Taken{std::move(best->planned), std::move(said)};
