@@ -120,7 +120,8 @@ TEST(MeasuredKernels, HaveTheInstructionsThatAnH100Counts) {
 TEST(MeasuredKernels, SpillsHaveTheTrafficThatAnH100Counts) {
   const std::string all = listings("sm_90a");
   const std::map<std::string, double> off = {{"register_spill", 0.05}, {"local_array", 0.2}};
-  const access::CachesFor caches = workloads::caches_of(*configs::load_gpu(data_file("configs/gpus/h100_sxm.textproto")));
+  const configs::Gpu gpu = configs::load_gpu("h100_sxm").value();
+  const access::CachesFor caches = workloads::caches_of(gpu);
   for (const Measured& row : measured()) {
     if (!off.contains(row.kernel)) continue;
     const auto imported = import_kernel(function_of(all, "sm_90a", row.kernel), row.kernel, caches);
