@@ -27,8 +27,8 @@ class Call {
         element_(row.type == "fp32" ? 4 : 2),
         matrix_(static_cast<double>(row.rows * row.columns * element_)) {}
 
-  // What the source divides by time: the bytes that a call has to move. Quack counts a weight in FP32; cuDNN's script weights, their
-  // gradients and the moments of rows. 0: the source has times.
+  // What the source divides by time: the bytes that a call has to move. Quack counts a weight in FP32; cuDNN's script weights,
+  // their gradients and the moments of rows. 0: the source has times.
   double rate_bytes() const {
     const bool backward = row_.pass == RowPass::kBackward;
     const auto columns = static_cast<double>(row_.columns), rows = static_cast<double>(row_.rows);
@@ -215,7 +215,8 @@ class Call {
       add_clustered("softmax_backward", 3);
       return {};
     }
-    if (row_.maker == RowMaker::kCompiled && row_.columns > 1024) return not_mapped("Inductor's softmax of this type was not measured");
+    if (row_.maker == RowMaker::kCompiled && row_.columns > 1024)
+      return not_mapped("Inductor's softmax of this type was not measured");
     if (row_.maker == RowMaker::kLiger && row_.columns > 32768)
       return not_mapped("Triton holds 64 elements a thread, more than there are registers for: its spills are not known");
     add_clustered("softmax", 2);

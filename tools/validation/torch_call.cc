@@ -7,10 +7,10 @@
 namespace warpfold::validation {
 namespace {
 
-constexpr uint64_t kHeldColumns = 1024;      // of a row that a warp holds, in PyTorch's softmax and in Inductor's kernels
-constexpr uint64_t kRegisterColumns = 4096;  // of a row that PyTorch's softmax holds in a CTA's registers, as measured
+constexpr uint64_t kHeldColumns = 1024;          // of a row that a warp holds, in PyTorch's softmax and in Inductor's kernels
+constexpr uint64_t kRegisterColumns = 4096;      // of a row that PyTorch's softmax holds in a CTA's registers, as measured
 constexpr uint64_t kLeastInductorColumns = 256;  // Inductor takes more rows a CTA for shorter ones: not measured
-constexpr uint64_t kPassColumns = 32768;     // from here on PyTorch's softmax reads a row three times, as measured
+constexpr uint64_t kPassColumns = 32768;         // from here on PyTorch's softmax reads a row three times, as measured
 
 std::string sized(const std::string& name, uint64_t value) { return "parameter." + name + ".value=" + std::to_string(value); }
 

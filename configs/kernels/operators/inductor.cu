@@ -2,9 +2,9 @@
 // (docs/validation/operator_kernels.csv), in the shape of the Triton code that Inductor generates for them.
 //
 //   persistent (`triton_per`)   a warp a CTA: a row of up to 1,024 columns, or four rows of up to 256, in registers
-//   loops (`triton_red`)        512 threads a row, a vector of 16 bytes a thread and turn: once for the sums, once more for the result.
-//                               Softmax and cross-entropy keep a maximum and a sum for each of a thread's eight places, two exponentials
-//                               an element (triton_helpers.online_softmax_combine)
+//   loops (`triton_red`)        512 threads a row, a vector of 16 bytes a thread and turn: for the sums, then for the result
+//                               softmax and cross-entropy keep a maximum and a sum for each of a thread's eight places, with
+//                               two exponentials an element (triton_helpers.online_softmax_combine)
 //   maps (`triton_poi`)         128 threads, eight elements a thread; dropout takes ten rounds of Philox for each element (tl.rand)
 //
 // Triton's arithmetic: exponentials and divisions by ex2.approx and div.full, which keep denormals; products of Philox in halves.
@@ -290,20 +290,20 @@ using namespace operators;
 #define KERNEL(THREADS) extern "C" __global__ void __launch_bounds__(THREADS)
 // 32 registers at most, as the measured kernels have: four CTAs an SM.
 #define LOOPED extern "C" __global__ void __launch_bounds__(kLoopThreads, 4)
-#define NORMS(NAME, ROWS, VECTORS)                                                                                                 \
-  KERNEL(32)                                                                                                                       \
-  inductor_rms_norm_##NAME(const bf16* x, const bf16* weight, bf16* out, float* rstd, int rows, int columns, float epsilon) {      \
-    norm_held<ROWS, VECTORS, false, false>(x, nullptr, weight, nullptr, out, nullptr, rstd, columns, epsilon);                     \
-  }                                                                                                                                \
-  KERNEL(32)                                                                                                                       \
-  inductor_layer_norm_##NAME(const bf16* x, const bf16* weight, const bf16* bias, bf16* out, float* mean, float* rstd, int rows,   \
-                             int columns, float epsilon) {                                                                         \
-    norm_held<ROWS, VECTORS, true, false>(x, nullptr, weight, bias, out, mean, rstd, columns, epsilon);                            \
-  }                                                                                                                                \
-  KERNEL(32)                                                                                                                       \
-  inductor_residual_rms_norm_##NAME(const bf16* x, const bf16* residual, const bf16* weight, bf16* out, float* rstd, int rows,     \
-                                    int columns, float epsilon) {                                                                  \
-    norm_held<ROWS, VECTORS, false, true>(x, residual, weight, nullptr, out, nullptr, rstd, columns, epsilon);                     \
+#define NORMS(NAME, ROWS, VECTORS)                                                                                               \
+  KERNEL(32)                                                                                                                     \
+  inductor_rms_norm_##NAME(const bf16* x, const bf16* weight, bf16* out, float* rstd, int rows, int columns, float epsilon) {    \
+    norm_held<ROWS, VECTORS, false, false>(x, nullptr, weight, nullptr, out, nullptr, rstd, columns, epsilon);                   \
+  }                                                                                                                              \
+  KERNEL(32)                                                                                                                     \
+  inductor_layer_norm_##NAME(const bf16* x, const bf16* weight, const bf16* bias, bf16* out, float* mean, float* rstd, int rows, \
+                             int columns, float epsilon) {                                                                       \
+    norm_held<ROWS, VECTORS, true, false>(x, nullptr, weight, bias, out, mean, rstd, columns, epsilon);                          \
+  }                                                                                                                              \
+  KERNEL(32)                                                                                                                     \
+  inductor_residual_rms_norm_##NAME(const bf16* x, const bf16* residual, const bf16* weight, bf16* out, float* rstd, int rows,   \
+                                    int columns, float epsilon) {                                                                \
+    norm_held<ROWS, VECTORS, false, true>(x, residual, weight, nullptr, out, nullptr, rstd, columns, epsilon);                   \
   }
 NORMS(4_rows, 4, 1)
 NORMS(held, 1, 4)

@@ -1,13 +1,14 @@
 // PyTorch 2.11's kernels on an H100, by their names, grids, blocks and shared memory (docs/validation/operator_kernels.csv), each
-// with the accesses, the order and the arithmetic of ATen's source as far as those names state it. No flag of fast arithmetic, as in
-// PyTorch's build.
+// with the accesses, the order and the arithmetic of ATen's source as far as those names state it. No flag of fast arithmetic, as
+// in PyTorch's build.
 //
 //   maps            vectorized_elementwise_kernel: 128 threads, eight elements a thread by vectors of 16 bytes
 //   cast            unrolled_elementwise_kernel: 128 threads, four elements a thread, 128 apart
 //   transpose       elementwise_kernel: the result in order, the argument by divisions; four elements a thread in BF16, two in FP32
 //   norm            vectorized_layer_norm_kernel: 128 threads a row, four elements at a time, twice; LayerNorm by Welford's rule
-//   softmax         softmax_warp_forward: a warp a row of up to 1,024, elements 32 apart in registers; cunn_SoftMaxForwardReg: 1,024
-//                   threads, elements 1,024 apart in registers; cunn_SoftMaxForward: 1,024 threads, vectors, three times
+//   softmax         softmax_warp_forward: a warp a row of up to 1,024, elements 32 apart in registers
+//                   cunn_SoftMaxForwardReg: 1,024 threads, elements 1,024 apart in registers
+//                   cunn_SoftMaxForward: 1,024 threads, vectors, three times
 //   sums, maximum   reduce_kernel<512, 1>: a warp or a CTA a row, four elements at a time; reduce_kernel<128, 4>: four columns a
 //                   thread, whose last CTA of a column (it adds the parts) is left out
 //   dropout         fused_dropout_kernel_vec: so many CTAs of 256 threads as fit by threads, a vector and its mask a turn
@@ -178,8 +179,8 @@ __device__ __forceinline__ void norm(const T* x, const T* weight, const T* bias,
 }
 
 // LayerNorm backward, the input's gradient: 128 threads a row, four elements at a time, twice.
-__device__ __forceinline__ void layer_norm_input_gradient(const bf16* x, const bf16* gradient, const bf16* weight, const float* mean,
-                                                          const float* rstd, bf16* out, int columns) {
+__device__ __forceinline__ void layer_norm_input_gradient(const bf16* x, const bf16* gradient, const bf16* weight,
+                                                          const float* mean, const float* rstd, bf16* out, int columns) {
   constexpr int kThreads = 128;
   __shared__ float partial[2][kThreads / kWarp];
   const int64_t begin = static_cast<int64_t>(blockIdx.x) * columns;
@@ -211,8 +212,9 @@ __device__ __forceinline__ void layer_norm_input_gradient(const bf16* x, const b
 
 // LayerNorm backward, gradients of weight and bias (GammaBetaBackwardCUDAKernelTemplate): a warp across 32 columns, an element a
 // lane, eight rows in flight, all rows in one CTA.
-__device__ __forceinline__ void layer_norm_weight_gradient(const bf16* x, const bf16* gradient, const float* mean, const float* rstd,
-                                                           bf16* of_weight, bf16* of_bias, int rows, int columns) {
+__device__ __forceinline__ void layer_norm_weight_gradient(const bf16* x, const bf16* gradient, const float* mean,
+                                                           const float* rstd, bf16* of_weight, bf16* of_bias, int rows,
+                                                           int columns) {
   constexpr int kWarps = 32, kRows = 8;
   __shared__ float partial[2][kWarps][kWarp + 1];
   const int column = blockIdx.x * kWarp + threadIdx.x;
@@ -487,56 +489,57 @@ __device__ __forceinline__ void dropout(const T* x, T* out, uint8_t* mask, unsig
 using namespace operators;
 
 #define KERNEL(THREADS) extern "C" __global__ void __launch_bounds__(THREADS)
-#define MAP(NAME, FUNCTION, T)                                                     \
-  KERNEL(kMapThreads) torch_##NAME##_##T(const T* x, T* out, int64_t elements) {   \
-    map<T, FUNCTION, false>(x, nullptr, out, elements);                            \
+#define MAP(NAME, FUNCTION, T)                                                   \
+  KERNEL(kMapThreads) torch_##NAME##_##T(const T* x, T* out, int64_t elements) { \
+    map<T, FUNCTION, false>(x, nullptr, out, elements);                          \
   }
-#define MAP_TWO(NAME, FUNCTION, T)                                                             \
-  KERNEL(kMapThreads) torch_##NAME##_##T(const T* x, const T* y, T* out, int64_t elements) {   \
-    map<T, FUNCTION, true>(x, y, out, elements);                                               \
+#define MAP_TWO(NAME, FUNCTION, T)                                                           \
+  KERNEL(kMapThreads) torch_##NAME##_##T(const T* x, const T* y, T* out, int64_t elements) { \
+    map<T, FUNCTION, true>(x, y, out, elements);                                             \
   }
-#define SOFTMAXES(NAME, LOG, T)                                                                                            \
-  KERNEL(128) torch_##NAME##_warp_##T(const T* x, T* out, int rows, int columns) { softmax_of_warp<T, LOG>(x, out, rows, columns); } \
-  KERNEL(1024) torch_##NAME##_registers_##T(const T* x, T* out, int rows, int columns) {                                   \
-    softmax_in_registers<T, LOG>(x, out, columns);                                                                         \
-  }                                                                                                                        \
-  KERNEL(1024) torch_##NAME##_passes_##T(const T* x, T* out, int rows, int columns) {                                      \
-    softmax_in_passes<T, LOG>(x, out, columns);                                                                            \
-  }
-#define OF_TYPE(T)                                                                                                               \
-  MAP(relu, Relu, T)                                                                                                             \
-  MAP(square, Square, T)                                                                                                         \
-  MAP(silu, Silu, T)                                                                                                             \
-  MAP(gelu, Gelu, T)                                                                                                             \
-  MAP_TWO(add, Add, T)                                                                                                           \
-  MAP_TWO(multiply, Multiply, T)                                                                                                 \
-  SOFTMAXES(softmax, false, T)                                                                                                   \
-  SOFTMAXES(log_softmax, true, T)                                                                                                \
-  KERNEL(128) torch_rms_norm_##T(const T* x, const T* weight, T* out, float* rstd, int rows, int columns, float epsilon) {       \
-    norm<T, false>(x, weight, nullptr, out, nullptr, rstd, columns, epsilon);                                                    \
-  }                                                                                                                              \
-  KERNEL(128) torch_layer_norm_##T(const T* x, const T* weight, const T* bias, T* out, float* mean, float* rstd, int rows,       \
-                                   int columns, float epsilon) {                                                                 \
-    norm<T, true>(x, weight, bias, out, mean, rstd, columns, epsilon);                                                           \
-  }                                                                                                                              \
-  KERNEL(1024) torch_nll_loss_##T(const T* x, const int64_t* target, T* loss, int rows, int columns) {                           \
-    nll_loss(x, target, loss, rows, columns);                                                                                    \
-  }                                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(512, 4) torch_row_sums_warp_##T(const T* x, T* out, int rows, int columns) {      \
-    reduce_rows<T, Added, false>(x, out, rows, columns);                                                                         \
-  }                                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(512, 4) torch_row_sums_cta_##T(const T* x, T* out, int rows, int columns) {       \
-    reduce_rows<T, Added, true>(x, out, rows, columns);                                                                          \
-  }                                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(512, 4) torch_row_maximum_warp_##T(const T* x, T* out, int rows, int columns) {   \
-    reduce_rows<T, Greatest, false>(x, out, rows, columns);                                                                      \
-  }                                                                                                                              \
-  extern "C" __global__ void __launch_bounds__(512, 4) torch_row_maximum_cta_##T(const T* x, T* out, int rows, int columns) {    \
-    reduce_rows<T, Greatest, true>(x, out, rows, columns);                                                                       \
-  }                                                                                                                              \
-  KERNEL(128) torch_column_sums_##T(const T* x, float* sums, int rows, int columns) { reduce_columns(x, sums, rows, columns); }  \
-  KERNEL(256) torch_dropout_##T(const T* x, T* out, uint8_t* mask, unsigned elements, float keep, uint64_t seed) {               \
-    dropout(x, out, mask, elements, keep, seed);                                                                                 \
+#define SOFTMAXES(NAME, LOG, T)                                                          \
+  KERNEL(128) torch_##NAME##_warp_##T(const T* x, T* out, int rows, int columns) {       \
+    softmax_of_warp<T, LOG>(x, out, rows, columns);                                      \
+  }                                                                                      \
+  KERNEL(1024) torch_##NAME##_registers_##T(const T* x, T* out, int rows, int columns) { \
+    softmax_in_registers<T, LOG>(x, out, columns);                                       \
+  }                                                                                      \
+  KERNEL(1024) torch_##NAME##_passes_##T(const T* x, T* out, int rows, int columns) { softmax_in_passes<T, LOG>(x, out, columns); }
+#define OF_TYPE(T)                                                                                                              \
+  MAP(relu, Relu, T)                                                                                                            \
+  MAP(square, Square, T)                                                                                                        \
+  MAP(silu, Silu, T)                                                                                                            \
+  MAP(gelu, Gelu, T)                                                                                                            \
+  MAP_TWO(add, Add, T)                                                                                                          \
+  MAP_TWO(multiply, Multiply, T)                                                                                                \
+  SOFTMAXES(softmax, false, T)                                                                                                  \
+  SOFTMAXES(log_softmax, true, T)                                                                                               \
+  KERNEL(128) torch_rms_norm_##T(const T* x, const T* weight, T* out, float* rstd, int rows, int columns, float epsilon) {      \
+    norm<T, false>(x, weight, nullptr, out, nullptr, rstd, columns, epsilon);                                                   \
+  }                                                                                                                             \
+  KERNEL(128)                                                                                                                   \
+  torch_layer_norm_##T(const T* x, const T* weight, const T* bias, T* out, float* mean, float* rstd, int rows, int columns,     \
+                       float epsilon) {                                                                                         \
+    norm<T, true>(x, weight, bias, out, mean, rstd, columns, epsilon);                                                          \
+  }                                                                                                                             \
+  KERNEL(1024) torch_nll_loss_##T(const T* x, const int64_t* target, T* loss, int rows, int columns) {                          \
+    nll_loss(x, target, loss, rows, columns);                                                                                   \
+  }                                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(512, 4) torch_row_sums_warp_##T(const T* x, T* out, int rows, int columns) {     \
+    reduce_rows<T, Added, false>(x, out, rows, columns);                                                                        \
+  }                                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(512, 4) torch_row_sums_cta_##T(const T* x, T* out, int rows, int columns) {      \
+    reduce_rows<T, Added, true>(x, out, rows, columns);                                                                         \
+  }                                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(512, 4) torch_row_maximum_warp_##T(const T* x, T* out, int rows, int columns) {  \
+    reduce_rows<T, Greatest, false>(x, out, rows, columns);                                                                     \
+  }                                                                                                                             \
+  extern "C" __global__ void __launch_bounds__(512, 4) torch_row_maximum_cta_##T(const T* x, T* out, int rows, int columns) {   \
+    reduce_rows<T, Greatest, true>(x, out, rows, columns);                                                                      \
+  }                                                                                                                             \
+  KERNEL(128) torch_column_sums_##T(const T* x, float* sums, int rows, int columns) { reduce_columns(x, sums, rows, columns); } \
+  KERNEL(256) torch_dropout_##T(const T* x, T* out, uint8_t* mask, unsigned elements, float keep, uint64_t seed) {              \
+    dropout(x, out, mask, elements, keep, seed);                                                                                \
   }
 
 OF_TYPE(bf16)
