@@ -9,9 +9,9 @@ namespace warpfold::validation {
 namespace {
 
 // Rows whose errors no test holds: each is something that can be simulated.
-TEST(PublishedRows, OfBlackwellAndOtherGpusAreAllMapped) {
+TEST(PublishedRows, OfBlackwellOtherGpusAndTheKitAreAllMapped) {
   RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {});
-  for (const char* folder : {"blackwell", "other"}) {
+  for (const char* folder : {"blackwell", "other", "silicon"}) {
     size_t rows = 0;
     for (const auto& entry : std::filesystem::directory_iterator(WARPFOLD_SOURCE_DIR "/tests/validation/" + std::string(folder))) {
       const auto read = read_measured_rows(entry.path().string());

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 
+#include "configs/launch_sizes.h"
 #include "tests/source_dir.h"
 #include "tools/validation/map_row.h"
 #include "tools/validation/operator_rows.h"
@@ -34,8 +35,9 @@ class OperatorRows : public testing::Test {
     if (!comparison) return {comparison.error().reason};
     for (const validation::Run& run : comparison->runs) {
       const configs::Kernel& kernel = *run.scenario.kernel().rbegin();
+      const auto sized = configs::with_sizes(kernel.listing().description(), {});
       names.push_back(std::filesystem::path(kernel.listing().path()).filename().string() + " " +
-                      kernel.listing().description().function());
+                      (sized ? sized->function() : sized.error().message));
     }
     return names;
   }
@@ -69,9 +71,30 @@ TEST_F(OperatorRows, RunTheKernelsOfTheirMaker) {
   EXPECT_THAT(functions("1,MEM,H100,rms_norm forward,liger,bf16,2048,1024,,1,ms"),
               ElementsAre("norm_sm_80.sass rms_norm_bf16_128x1"));
   EXPECT_THAT(functions("1,MEM,H100,RMSNorm fwd,torch.compile,bf16,2048,8192,,1,ms"),
-              ElementsAre("norm_sm_80.sass rms_norm_two_pass_bf16_512"));
+              ElementsAre("inductor_sm_80.sass inductor_rms_norm_looped"));
   EXPECT_EQ(functions("1,MEM,H100,relu_squared backward,torch (Liger 0.7.0),bf16,4096,8192,,1,ms").size(), 4U);
   EXPECT_THAT(functions("1,MEM,H100,poly_norm fwd,liger,bf16,2048,4096,,1,ms"), ElementsAre(HasSubstr("no operator")));
+}
+
+// docs/validation/operator_kernels.csv: names, grids and blocks.
+TEST_F(OperatorRows, OfPyTorchRunTheKernelsOfAProfile) {
+  EXPECT_THAT(functions("1,MEM,H100,softmax fwd,PyTorch 2.11,bf16,4096,1024,,1,us"),
+              ElementsAre("torch_sm_80.sass torch_softmax_warp_bf16"));
+  EXPECT_THAT(functions("1,MEM,H100,softmax fwd,PyTorch 2.11,fp32,4096,32768,,1,us"),
+              ElementsAre("torch_sm_80.sass torch_softmax_passes_fp32"));
+  EXPECT_THAT(functions("1,MEM,H100,softmax fwd,PyTorch 2.11,bf16,4096,8192,,1,us"), ElementsAre(HasSubstr("not measured")));
+  EXPECT_THAT(functions("1,MEM,H100,fused_add_rms_norm fwd,PyTorch 2.11,bf16,8192,4096,,1,us"),
+              ElementsAre("torch_sm_80.sass torch_add_bf16", "torch_sm_80.sass torch_rms_norm_bf16"));
+  EXPECT_THAT(functions("1,MEM,H100,softmax fwd,torch.compile 2.11,bf16,4096,1024,,1,us"),
+              ElementsAre("inductor_sm_80.sass inductor_softmax_held"));
+  EXPECT_THAT(functions("1,MEM,H100,add,liger,bf16,4096,1024,,1,us"), ElementsAre(HasSubstr("no kernel of this maker")));
+
+  const auto sums = mapped("1,MEM,H100,column sums,PyTorch 2.11,bf16,8192,16384,,1,us");
+  ASSERT_TRUE(sums) << sums.error().reason;
+  const auto sized = configs::with_sizes(sums->runs.back().scenario.kernel().rbegin()->listing().description(), {});
+  ASSERT_TRUE(sized) << sized.error().message;
+  EXPECT_EQ(sized->grid().x(), 128U);
+  EXPECT_EQ(sized->grid().y(), 17U);
 }
 
 TEST_F(OperatorRows, AreTimedAsTheirSourceTimes) {
@@ -112,7 +135,21 @@ TEST_F(OperatorRows, OfPublishedBenchmarksAreMappedOrRefused) {
     EXPECT_FALSE(comparison.error().reason.empty()) << each.id();
   }
   EXPECT_EQ(rows->size(), 469U);
-  EXPECT_EQ(count, 354U);
+  EXPECT_EQ(count, 360U);
+}
+
+TEST_F(OperatorRows, OfPyTorchAreAllMapped) {
+  RowMapper mapper(WARPFOLD_SOURCE_DIR "/configs/gpus", {});
+  for (const std::string gpu : {"h100", "h200"}) {
+    const auto rows = read_measured_rows(WARPFOLD_SOURCE_DIR "/tests/validation/operators/torch_" + gpu + ".csv");
+    ASSERT_TRUE(rows) << rows.error().text();
+    EXPECT_EQ(rows->size(), 173U);
+    for (const MeasuredRow& each : *rows) {
+      const auto comparison = mapper.map(each);
+      ASSERT_TRUE(comparison) << each.id() << ": " << comparison.error().reason;
+      EXPECT_EQ(comparison->launches_us, 0) << each.id();  // CUPTI counts kernels alone
+    }
+  }
 }
 
 }  // namespace

@@ -27,7 +27,30 @@ class Call {
         element_(row.type == "fp32" ? 4 : 2),
         matrix_(static_cast<double>(row.rows * row.columns * element_)) {}
 
+  // What the source divides by time: the bytes that a call has to move. Quack counts a weight in FP32; cuDNN's script weights,
+  // their gradients and the moments of rows. 0: the source has times.
+  double rate_bytes() const {
+    const bool backward = row_.pass == RowPass::kBackward;
+    const auto columns = static_cast<double>(row_.columns), rows = static_cast<double>(row_.rows);
+    switch (row_.op) {
+      case RowOperator::kRmsNorm:
+      case RowOperator::kResidualRmsNorm:
+      case RowOperator::kLayerNorm: {
+        const double moments = 4.0 * rows * (row_.op == RowOperator::kLayerNorm ? 2 : 1);
+        const double beside = row_.profiled ? moments + columns * static_cast<double>(element_) * (backward ? 2 : 1) : 4 * columns;
+        return (backward ? 3 : row_.op == RowOperator::kResidualRmsNorm ? 4 : 2) * matrix_ + beside;
+      }
+      case RowOperator::kSoftmax:
+        return (backward ? 3 : 2) * matrix_;
+      case RowOperator::kCrossEntropy:
+        return backward ? 2 * matrix_ + 16 * rows : matrix_ + 12 * rows;
+      default:
+        return 0;
+    }
+  }
+
   Mapped<OperatorCall> make() {
+    call_.rate_bytes = rate_bytes();
     if (auto taken = take_operator(); !taken) return std::unexpected(taken.error());
     const double us = call_.bytes / (gpu_.dram().bandwidth_gb_per_s() * kTypicalEfficiency * 1e3);
     if (us < host_us()) return not_mapped("the host's autograd calls take longer than the kernels in this source");
@@ -49,10 +72,10 @@ class Call {
         return relu_squared();
       case RowOperator::kCastFp8:
         return cast_fp8();
-      case RowOperator::kNone:
+      default:
         break;
     }
-    return not_mapped("no operator");
+    return not_mapped("no kernel of this maker does this");
   }
 
   // Between the events of a call of Liger's autograd functions, as long as the kernels are shorter.
@@ -94,12 +117,6 @@ class Call {
   Mapped<void> norm() {
     const bool layer = row_.op == RowOperator::kLayerNorm;
     const bool residual = row_.op == RowOperator::kResidualRmsNorm;
-    const bool backward = row_.pass == RowPass::kBackward;
-    // Quack counts a weight in FP32; cuDNN's script weights, their gradients and the moments of rows.
-    const auto columns = static_cast<double>(row_.columns);
-    const double moments = 4.0 * static_cast<double>(row_.rows) * (layer ? 2 : 1);
-    const double beside = row_.profiled ? moments + columns * static_cast<double>(element_) * (backward ? 2 : 1) : 4 * columns;
-    call_.rate_bytes = (backward ? 3 : residual ? 4 : 2) * matrix_ + beside;
     if (row_.megatron && row_.pass != RowPass::kForward) return megatron();
     if (row_.pass != RowPass::kBackward) {
       if (auto added = norm_forward(layer, residual); !added) return added;
@@ -133,8 +150,8 @@ class Call {
     if (layer || element_ == 4) return {};
     // Triton's persistent rows as Liger launches them (calculate_settings): a CTA of four warps for up to 1024 columns.
     if (liger) as_function(launch, "rms_norm_bf16_128x1", 128);
-    // Inductor's reductions of more than 1024 columns are loops.
-    if (row_.maker == RowMaker::kCompiled && row_.columns > 1024) as_function(launch, "rms_norm_two_pass_bf16_512", 512);
+    // Reductions of more than 1024 columns are loops, as Inductor's.
+    if (row_.maker == RowMaker::kHelion && row_.columns > 1024) as_function(launch, "rms_norm_two_pass_bf16_512", 512);
     return {};
   }
 
@@ -194,15 +211,12 @@ class Call {
 
   Mapped<void> softmax() {
     if (row_.pass == RowPass::kFull) return not_mapped("no pass of softmax forward and backward");
-    call_.rate_bytes = (row_.pass == RowPass::kBackward ? 3 : 2) * matrix_;
     if (row_.pass == RowPass::kBackward) {
       add_clustered("softmax_backward", 3);
       return {};
     }
-    if (row_.maker == RowMaker::kCompiled && row_.columns > 1024) {
-      add("softmax_three_pass", 2);
-      return {};
-    }
+    if (row_.maker == RowMaker::kCompiled && row_.columns > 1024)
+      return not_mapped("Inductor's softmax of this type was not measured");
     if (row_.maker == RowMaker::kLiger && row_.columns > 32768)
       return not_mapped("Triton holds 64 elements a thread, more than there are registers for: its spills are not known");
     add_clustered("softmax", 2);
@@ -211,13 +225,10 @@ class Call {
 
   // Liger's forward pass writes the gradient in the logits' place; its backward pass multiplies that once more.
   Mapped<void> cross_entropy() {
-    const double per_row = 12.0 * static_cast<double>(row_.rows);
     if (row_.pass == RowPass::kBackward) {
-      call_.rate_bytes = 2 * matrix_ + 16.0 * static_cast<double>(row_.rows);
       add("cross_entropy_backward", 2);
       return {};
     }
-    call_.rate_bytes = matrix_ + per_row;
     if (row_.maker == RowMaker::kLiger) {
       add("cross_entropy_in_place", 3);
       if (row_.pass == RowPass::kFull) add_pass("scale", 2);
@@ -225,7 +236,7 @@ class Call {
     }
     if (row_.pass == RowPass::kFull) return not_mapped("no pass of cross-entropy forward and backward");
     if (row_.maker == RowMaker::kCompiled && row_.columns > 1024)
-      return not_mapped("Inductor's kernels of this cross-entropy are not stated");
+      return not_mapped("Inductor's cross-entropy of this type was not measured");
     add_clustered("cross_entropy", 1);
     return {};
   }
@@ -280,6 +291,12 @@ class Call {
 
 }  // namespace
 
-Mapped<OperatorCall> operator_call(const OperatorRow& row, const configs::Gpu& gpu) { return Call(row, gpu).make(); }
+Mapped<OperatorCall> operator_call(const OperatorRow& row, const configs::Gpu& gpu) {
+  Call call(row, gpu);
+  if (!was_profiled(row)) return call.make();
+  auto profiled = torch_call(row, gpu);
+  if (profiled && call.rate_bytes() > 0) profiled->rate_bytes = call.rate_bytes();
+  return profiled;
+}
 
 }  // namespace warpfold::validation

@@ -42,6 +42,18 @@ constexpr std::array kOperators{Word<RowOperator>{"fused_add_rms", RowOperator::
                                 Word<RowOperator>{"ce bwd", RowOperator::kCrossEntropy},
                                 Word<RowOperator>{"relu_squared", RowOperator::kReluSquared},
                                 Word<RowOperator>{"cast bf16->fp8", RowOperator::kCastFp8}};
+// Names that are part of other operators' names: only as a whole.
+constexpr std::array kWholeNames{Word<RowOperator>{"add", RowOperator::kAdd},
+                                 Word<RowOperator>{"copy", RowOperator::kCopy},
+                                 Word<RowOperator>{"gelu fwd", RowOperator::kGelu},
+                                 Word<RowOperator>{"silu and multiply fwd", RowOperator::kSiluMultiply},
+                                 Word<RowOperator>{"dropout fwd", RowOperator::kDropout},
+                                 Word<RowOperator>{"row sums", RowOperator::kRowSums},
+                                 Word<RowOperator>{"maximum of rows", RowOperator::kRowMaximum},
+                                 Word<RowOperator>{"column sums", RowOperator::kColumnSums},
+                                 Word<RowOperator>{"transpose", RowOperator::kTranspose},
+                                 Word<RowOperator>{"index rows", RowOperator::kIndexRows},
+                                 Word<RowOperator>{"cast bf16 to fp32", RowOperator::kCastFp32}};
 constexpr std::array kPasses{Word<RowPass>{"bwd", RowPass::kBackward}, Word<RowPass>{"backward", RowPass::kBackward},
                              Word<RowPass>{"full", RowPass::kFull}};
 constexpr std::array kMakers{Word<RowMaker>{"quack", RowMaker::kQuack},
@@ -50,7 +62,7 @@ constexpr std::array kMakers{Word<RowMaker>{"quack", RowMaker::kQuack},
                              Word<RowMaker>{"torch.compile", RowMaker::kCompiled},
                              Word<RowMaker>{"torch_compile", RowMaker::kCompiled},
                              Word<RowMaker>{"inductor", RowMaker::kCompiled},
-                             Word<RowMaker>{"helion", RowMaker::kCompiled},
+                             Word<RowMaker>{"helion", RowMaker::kHelion},
                              Word<RowMaker>{"megatron", RowMaker::kMegatron},
                              Word<RowMaker>{"pytorch", RowMaker::kPyTorch},
                              Word<RowMaker>{"aten", RowMaker::kPyTorch},
@@ -127,7 +139,8 @@ std::optional<uint64_t> number_of(std::string_view text, std::string_view name) 
 Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
   OperatorRow row;
   const std::string kernel = lower(from.text("kernel"));
-  row.op = found(kernel, kOperators, RowOperator::kNone);
+  const auto* const whole = std::ranges::find(kWholeNames, kernel, &Word<RowOperator>::word);
+  row.op = whole != kWholeNames.end() ? whole->value : found(kernel, kOperators, RowOperator::kNone);
   if (row.op == RowOperator::kNone) {
     const std::string needed = "a memory-bound row needs operation, elements and element_bytes in dims_other";
     return not_mapped(kernel.empty() ? needed : "no operator for " + escape::quoted(from.text("kernel")) + "; " + needed);
@@ -138,7 +151,7 @@ Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
   row.transposed = says(kernel, "transposed");
   const std::string maker = lower(from.text("impl"));
   row.unfused = maker.starts_with("liger_rms_norm");
-  row.profiled = says(maker, "cudnn backend");
+  row.profiled = says(maker, "cudnn backend") || says(from.text("how_read"), "CUPTI");
   if (row.maker == RowMaker::kUnknown) return not_mapped("no kernels known of " + escape::quoted(from.text("impl")));
   take_sizes(from, row);
   if (row.rows == 0 || row.columns == 0) return not_mapped("rows and columns are not stated");

@@ -12,10 +12,30 @@
 namespace warpfold::validation {
 
 // An operator's pass as published rows name it: "RMSNorm fwd", "fused_add_rms_norm backward", "CE bwd".
-enum class RowOperator { kNone, kRmsNorm, kResidualRmsNorm, kLayerNorm, kSoftmax, kCrossEntropy, kReluSquared, kCastFp8 };
+enum class RowOperator {
+  kNone,
+  kRmsNorm,
+  kResidualRmsNorm,
+  kLayerNorm,
+  kSoftmax,
+  kCrossEntropy,
+  kReluSquared,
+  kCastFp8,
+  kAdd,
+  kCopy,
+  kGelu,
+  kSiluMultiply,
+  kDropout,
+  kRowSums,
+  kRowMaximum,
+  kColumnSums,
+  kTranspose,
+  kIndexRows,
+  kCastFp32,
+};
 enum class RowPass { kForward, kBackward, kFull };
 // The library or compiler whose kernels were measured, by the row's `impl`.
-enum class RowMaker { kUnknown, kQuack, kLiger, kCompiled, kCudnn, kPyTorch, kMegatron, kTorchao };
+enum class RowMaker { kUnknown, kQuack, kLiger, kCompiled, kHelion, kCudnn, kPyTorch, kMegatron, kTorchao };
 
 struct OperatorRow {
   RowOperator op = RowOperator::kNone;
@@ -25,7 +45,7 @@ struct OperatorRow {
   uint64_t rows = 0;
   uint64_t columns = 0;
   bool megatron = false;    // the script's backward pass has the forward pass and a sum in it
-  bool profiled = false;    // cuDNN's script: a profile's kernels, no events
+  bool profiled = false;    // a profile's kernels, no events: cuDNN's script, and rows whose how_read names CUPTI
   bool transposed = false;  // of a cast
   bool unfused = false;     // Liger's benchmark of residual and RMSNorm: an addition, its RMSNorm, and the weight once more
 };
@@ -46,6 +66,10 @@ struct OperatorCall {
   double rate_bytes = 0;  // that the source divides by time
 };
 Mapped<OperatorCall> operator_call(const OperatorRow& row, const configs::Gpu& gpu);
+
+// PyTorch's and Inductor's kernels as a profile of PyTorch 2.11 on an H100 and an H200 shows them, and whether it shows the row's.
+bool was_profiled(const OperatorRow& row);
+Mapped<OperatorCall> torch_call(const OperatorRow& row, const configs::Gpu& gpu);
 
 // The number behind NAME= or "NAME": in dims_other.
 std::optional<uint64_t> number_of(std::string_view text, std::string_view name);
