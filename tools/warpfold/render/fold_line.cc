@@ -22,9 +22,10 @@ std::string line_of(const configs::SelfCheck& check) {
 std::string line_of(const configs::ReferenceCheck& check, double bound) {
   const std::string all =
       "reference: " + std::to_string(check.kernels()) + " kernels simulated again on every SM, cycle after cycle: ";
-  if (bound == 0) return all + "the same";
-  return all + "cycles off by at most " + report::fixed(100 * check.cycles_error(), 3) + " %, " +
-         (check.cycles_error() <= bound ? "within the bound" : "more than the bound");
+  if (check.cycles_error() == 0) return all + "the same";
+  const std::string off = all + "cycles off by at most " + report::fixed(100 * check.cycles_error(), 4) + " %";
+  if (bound == 0) return off;
+  return off + ", " + (check.cycles_error() <= bound ? "within the bound" : "more than the bound");
 }
 
 }  // namespace

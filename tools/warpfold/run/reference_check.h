@@ -19,9 +19,8 @@ class ReferenceCheck {
     const sim::Outcome* outcome;
   };
 
-  // `jobs` at a time. One that is exact must have the reference's starts, ends, instructions and warp-cycles: a difference is a
-  // defect of the program, and throws std::logic_error with the kernel, the figure and both values. Of an estimated one
-  // instructions must be the same.
+  // `jobs` at a time. Instructions must be the same: a difference is a defect of the program, and throws std::logic_error with the
+  // kernel and both values.
   ReferenceCheck(const std::vector<Simulation>& simulations, unsigned jobs);
 
   // Of a result that consists of these of the simulations.

@@ -75,7 +75,7 @@ void add_run_options(Options& options, const std::string& fold_error) {
   options.add()(
       "reference",
       "simulate everything again by a plain loop over every SM, cycle after cycle, and compare: minutes for a whole chip. "
-      "The result says by how much cycles are off; a difference where the result is exact is no result, exit code 1");
+      "The result says by how much cycles are off");
   options.add()("jobs,j", boost::program_options::value<std::string>()->default_value("0")->value_name("N"),
                 "simulations at a time; 0: one a core. Results do not depend on it");
   options.add()(
