@@ -1,8 +1,10 @@
 #include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
 
 #include <algorithm>
 #include <sstream>
 
+#include "configs/result.pb.h"
 #include "program.h"
 
 namespace warpfold::cli {
@@ -60,6 +62,34 @@ TEST_F(Report, ShowsAComparisonAgain) {
   saved.insert(saved.end(), {"--output", "c.json"});
   ASSERT_EQ(run(saved).exit_code, 0);
   EXPECT_EQ(run({"report", "c.json"}).out, run(compare).out);
+}
+
+// SM shares that the scenario leaves open are tried, and the output says which ones were taken.
+TEST_F(Report, ComparesPoliciesAtTheirBest) {
+  const std::vector<std::string> compare{"compare", "pair.textproto", "--policies", "sm_partition", "--format", "json"};
+  std::vector<std::string> fixed = compare;
+  fixed.emplace_back("--fixed");
+  configs::Comparison best;
+  configs::Comparison by_default;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(run(compare).out, &best).ok());
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(run(fixed).out, &by_default).ok());
+  EXPECT_EQ(by_default.taken_size(), 0);
+  ASSERT_EQ(best.taken_size(), 1);
+  const configs::TakenSettings& taken = best.taken(0);
+  EXPECT_EQ(taken.policy(), "SM_PARTITION");
+  EXPECT_GE(taken.tried(), 7U);  // the default, and bisection of 131 shares
+  EXPECT_LE(taken.tried(), 9U);
+  EXPECT_LE(best.results(0).total_time_us(), by_default.results(0).total_time_us() * 1.01);
+  std::vector<std::string> stated = fixed;
+  if (!taken.settings().empty()) {
+    std::string text = read("pair.textproto");
+    const std::string kind = "kind: CONCURRENT\n";
+    write("stated.textproto", text.insert(text.find(kind) + kind.size(), taken.settings() + "\n"));
+    stated[1] = "stated.textproto";
+  }
+  configs::Comparison same;
+  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(run(stated).out, &same).ok());
+  EXPECT_EQ(same.results(0).total_cycles(), best.results(0).total_cycles());
 }
 
 // Results of several files have no policies to be called by, and no ranks but among each other.

@@ -44,7 +44,8 @@ TEST(Diagnostics, AllQuestionsAreAskedAtOnce) {
           "answer { line: 6 taken: N of: M }  # BRA, hangs on LDG.E in line 4; skips 2 instructions in lines 7 to 8",
           "answer { line: 8 sectors: N }  # LDG.E, hangs on LDG.E in line 4; sectors of 32 bytes that a warp touches",
           "answer { line: 15 taken: N of: M }  # BRA, hangs on LDG.E in line 12; repeats 4 instructions in lines 12 to 15",
-          "# or answer { line: 4 value: N }  # LDG.E, for lines 6, 8", "# or answer { line: 12 value: N }  # LDG.E, for line 15"));
+          "# or answer { line: 4 value: N }, or { line: 4 uniform: N } for numbers below N at random  # LDG.E, for lines 6, 8",
+          "# or answer { line: 12 value: N }, or { line: 12 uniform: N } for numbers below N at random  # LDG.E, for line 15"));
   EXPECT_TRUE(import_lines(kAsks, kLaunch + "answer { line: 6 taken: 1 of: 2 } answer { line: 8 sectors: 32 }\n"
                                             "answer { line: 15 taken: 3 of: 4 }"));
 }

@@ -115,7 +115,7 @@ TEST(Opcodes, ProductsOfTensorMemoryHaveTheirShape) {
 TEST(Opcodes, WhatIsNotFollowedIsNamedWithItsLine) {
   const std::string launch = "architecture: \"sm_100\" shared_memory_bytes: 1024" + kOneWarp;
   EXPECT_THAT(message_of(import_lines("STAS [R2], R4, [UR6] ;\nEXIT ;\n", launch)), HasSubstr("a peer's shared memory"));
-  EXPECT_THAT(message_of(import_lines("UBLKCP.S.G [UR4], [UR6], UR8 ;\nEXIT ;\n", launch)), HasSubstr("without a tensor map"));
+  EXPECT_THAT(message_of(import_lines("UBLKCP.S.S [UR4], [UR6], UR8 ;\nEXIT ;\n", launch)), HasSubstr("of this form"));
   EXPECT_THAT(message_of(import_lines("UGETNEXTWORKID.BROADCAST [UR4], [UR6] ;\nEXIT ;\n", launch)), HasSubstr("hands out"));
   EXPECT_THAT(message_of(import_lines("USTGR [UR4], UR6 ;\nEXIT ;\n", launch)), HasSubstr("uniform datapath writes"));
 }

@@ -73,7 +73,8 @@ TEST_P(Operators, IssueAsManyInstructionsForEachFurtherRow) {
     return traces::issued_instructions(imported_rows(GetParam().name, rows).value().kernel);
   };
   const uint64_t one = issued(kRows), two = issued(2 * kRows), three = issued(3 * kRows);
-  EXPECT_EQ(three - two, two - one);
+  // Lanes that leave a loop in another pass issue a BSYNC more or less.
+  EXPECT_NEAR(static_cast<double>(three - two) / static_cast<double>(two - one), 1, 1e-4);
   // A thread loads, converts, computes and stores an element in a few instructions, of exact exponentials and divisions in some 40;
   // CTAs of 1,024 threads have half their threads idle on rows this short.
   const double each = 32.0 * static_cast<double>(two - one) / kElements;
