@@ -36,6 +36,10 @@ std::string text_of(configs::Policy policy, const configs::Policy& stated) {
   if (stated.reserve_size() > 0) policy.clear_reserve();
   if (stated.sm_share_size() > 0) policy.clear_sm_share();
   if (stated.quota_size() > 0) policy.clear_quota();
+  const auto same = [](const auto& one, const auto& other) { return one.SerializeAsString() == other.SerializeAsString(); };
+  if (same(policy.by_priority(), stated.by_priority())) policy.clear_by_priority();
+  if (same(policy.pipelined(), stated.pipelined())) policy.clear_pipelined();
+  if (same(policy.warp_specialized(), stated.warp_specialized())) policy.clear_warp_specialized();
   google::protobuf::TextFormat::Printer printer;
   printer.SetSingleLineMode(true);
   std::string text;
