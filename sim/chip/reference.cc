@@ -115,7 +115,7 @@ class Chip {
   }
   bool asks(size_t sm) const { return sms_[sm]->state().asks != kNoLaunch; }
 
-  // What the memory has passed by then.
+  // SMs learn of the transfers that L2 and DRAM have passed by then.
   void deliver(Cycle now) {
     while (memory_->next() <= now) {
       ChipMemory::Passed passed;

@@ -50,7 +50,7 @@ class Policy {
   // Fails where the policy has nothing to do with the scenario or cannot be carried out: the message says why. `scenario` is
   // resolved and checked, `kernels` makes those of its file.
   virtual Expected<Plan> plan(const configs::Scenario& scenario, workloads::KernelMaker& kernels) const = 0;
-  // What could be chosen where the scenario does not. No choices: nothing is open.
+  // The settings that the policy could choose where the scenario does not. No choices: nothing is open.
   virtual OpenSettings open(const configs::Scenario& /*scenario*/, workloads::KernelMaker& /*kernels*/) const { return {}; }
 };
 

@@ -304,7 +304,7 @@ std::string ties_text(const configs::Comparison& comparison, const RunKind& kind
          table.aligned("  ") + (estimated_first ? flag : "") + "\n";
 }
 
-// What policies took where the scenario leaves it open; empty where all stand by their defaults.
+// The settings that policies took where the scenario leaves them open; empty where all stand by their defaults.
 std::string taken_text(const configs::Comparison& comparison, const report::TimeUnit& time) {
   Table table({"policy", "settings", "tried", std::string("by default ").append(time.name)});
   for (const configs::TakenSettings& taken : comparison.taken()) {
