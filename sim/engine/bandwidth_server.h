@@ -40,6 +40,8 @@ class BandwidthServer {
 
   // The same in the server's own unit of work.
   uint64_t work_of(uint64_t bytes) const { return bytes * cost_; }
+  // Of bytes that take `more` thousandths longer than others.
+  uint64_t work_of(uint64_t bytes, uint64_t more) const { return bytes * cost_ * (1000 + more) / 1000; }
   uint64_t bytes_of(uint64_t work) const { return work / cost_; }
   Cycle work(Cycle now, uint64_t work) {
     idle_until(now);
@@ -58,6 +60,7 @@ class BandwidthServer {
     free_at_ = now;
     fraction_ = 0;
   }
+
   // Does what it can of `work` in the idle time before `now`; returns what is left.
   uint64_t work_while_idle(Cycle now, uint64_t work) {
     if (work == 0 || free_at_ >= now) return work;

@@ -41,16 +41,25 @@ struct Trips {
 //   counts   what only counts: grows by the same amount in every period
 //   charges  the same, of counters that an account makes as it needs them: a later state of an SM has no fewer, those of an earlier
 //            one first
+//   levels   quantities between two bounds: they go on as they do until one would come to a bound
 //   trips    left of the loops that each warp is in
 //   moments  cycles that are either as long ago as a period earlier, or the very same cycle as then (a wait that goes on); whose
 //            they are
 //   classes  of the resident CTAs: a recurrence has the same, a state that is alike may have others
 struct Snapshot {
+  struct Level {
+    uint64_t at = 0;
+    uint64_t most = 0;
+    uint64_t added = 0;  // so far
+
+    bool operator==(const Level& other) const { return at == other.at && most == other.most; }
+  };
   Cycle at = 0;
   std::vector<uint64_t> key;
   std::vector<uint64_t> classes;
   std::vector<uint64_t> counts;
   std::vector<uint64_t> charges;
+  std::vector<Level> levels;
   Trips trips;
   std::vector<Cycle> moments;
   std::vector<uint64_t> whose;
@@ -59,6 +68,7 @@ struct Snapshot {
 
   void clear() {
     for (auto* words : {&key, &classes, &counts, &charges, &moments, &whose, &placed}) words->clear();
+    levels.clear();
     trips.clear();
   }
   // Begins anew, for a state about as large as another one.
@@ -78,6 +88,7 @@ struct FastForward {
   Cycle cycles = 0;                   // modulo 2^64: a state may be moved to an earlier time, before which nothing has been
   std::vector<uint64_t> counted;      // in the order of Snapshot::counts
   std::vector<uint64_t> charged;      // in the order of Snapshot::charges; what is beyond them stays as it is
+  std::vector<uint64_t> risen;        // in the order of Snapshot::levels, modulo 2^64
   std::vector<uint64_t> trips_taken;  // in the order of Trips::left
   std::vector<Cycle> moments;         // per moment: by how much it moves
   std::vector<uint64_t> placed;       // per launch: CTAs

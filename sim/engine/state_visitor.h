@@ -27,6 +27,7 @@ class KeyFilter {
 //   time      a cycle; all cycles up to now mean the same ("free since")
 //   moment    a cycle whose distance counts even when it is past
 //   count     a statistic; charges: those that have not been there from the start
+//   level     a quantity between 0 and a bound that only counts when it comes to one of the two
 //   relative  a value made of fields that only count together; moving the state on leaves those fields alone
 class StateVisitor {
  public:
@@ -111,6 +112,14 @@ class StateVisitor {
     for (uint64_t& total : totals.first(std::min(totals.size(), fast_forward_->charged.size() - next_charge_)))
       total += fast_forward_->charged[next_charge_++];
   }
+  // `added`: all that has been added so far, at or above what a period adds.
+  void level(uint64_t& level, uint64_t most, uint64_t added) {
+    if (recording()) {
+      snapshot_->levels.push_back({level, most, added});
+    } else {
+      level += fast_forward_->risen[next_level_++];
+    }
+  }
   // Of the loops that a warp is in.
   void trips(uint64_t serial, int launch, std::span<uint64_t> left) {
     if (recording()) return snapshot_->trips.add(serial, launch, left);
@@ -175,6 +184,7 @@ class StateVisitor {
   size_t next_count_ = 0;
   size_t next_charge_ = 0;
   size_t next_trip_ = 0;
+  size_t next_level_ = 0;
   size_t next_moment_ = 0;
   size_t next_launch_ = 0;
 };

@@ -66,8 +66,19 @@ Cycle ChipSharing::others_begin(const std::vector<size_t>& asking) const {
 void ChipSharing::run_alone(ClassRun& class_run) {
   const MemoryRates rates = even_rates(spec_.memory, represented_sms(class_runs_, class_run));
   if (class_run.sm->memory().memory().rates() == rates) return;
+  const uint64_t dirty = dirty_bytes();
+  for (const size_t m : simulated()) class_runs_[m].sm->memory().set_dirty_bytes(0);
   class_run.sm->memory().set_rates(class_run.next, rates);
+  class_run.sm->memory().set_dirty_bytes(dirty / rates.sms);
   if (class_run.folding) class_run.folding->disturbed();
+}
+
+// No class runs together with others.
+uint64_t ChipSharing::dirty_bytes() const {
+  uint64_t dirty = 0;
+  for (const size_t m : simulated())
+    dirty += represented_sms(class_runs_, class_runs_[m]) * class_runs_[m].sm->memory().dirty_bytes();
+  return dirty;
 }
 
 bool ChipSharing::pending() const {
@@ -186,7 +197,7 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
 void ChipSharing::sample(Cycle limit, const FoldOptions& fold) {
   std::vector<ChipSampler::Member> members;
   for (const size_t m : simulated()) members.push_back({m, represented_sms(class_runs_, class_runs_[m]), class_runs_[m].sm.get()});
-  std::optional<ChipSampler::Skip> skip = sampler_->look(now_, limit, members, chip_.dirty_share(now_));
+  std::optional<ChipSampler::Skip> skip = sampler_->look(now_, limit, members, chip_.dirty_share());
   for (const ChipSampler::Member& member : members) class_runs_[member.index].folding->took(sampler_->taken_besides(member.index));
   if (!skip) return;
   if (part_followers(members, fold)) skip = sampler_->longest(limit);
@@ -237,14 +248,18 @@ uint64_t ChipSharing::sms_of(const std::vector<size_t>& classes) const {
 void ChipSharing::part() {
   if (!joined_) return;
   if (sampler_) sampler_->restart();
-  const uint64_t dirty = chip_.dirty_bytes(now_);
+  const uint64_t dirty = chip_.dirty_bytes();
+  const DramServer::Waiting waiting = chip_.waiting_bytes(now_);
   std::vector<ChipMemory::Backlog> backlogs;
   for (size_t m = 0; m < class_runs_.size(); ++m) backlogs.push_back(chip_.backlog(now_, m));
   while (chip_.next() != kNever) deliver();
   std::vector<size_t> served = asking();
   if (served.empty()) served = simulated();
   const uint64_t sms = sms_of(served);
-  for (const size_t m : served) backlogs[m].dirty = dirty / sms;
+  for (const size_t m : served) {
+    backlogs[m].dirty = dirty / sms;
+    backlogs[m].waiting = {waiting.written_back / sms, waiting.evicted / sms};
+  }
   joined_ = false;
   for (const size_t m : simulated()) {
     ClassRun& class_run = class_runs_[m];
@@ -259,9 +274,7 @@ void ChipSharing::serve_evenly(Cycle now) {
   part();
   const std::vector<size_t> classes = simulated();
   const uint64_t sms = sms_of(classes);
-  uint64_t dirty = 0;
-  for (const size_t m : classes)
-    dirty += represented_sms(class_runs_, class_runs_[m]) * class_runs_[m].sm->memory().dirty_bytes(now);
+  const uint64_t dirty = dirty_bytes();
   for (const size_t m : classes) {
     class_runs_[m].sm->memory().set_rates(now, even_rates(spec_.memory, sms));
     class_runs_[m].sm->memory().set_dirty_bytes(dirty / sms);

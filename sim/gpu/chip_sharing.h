@@ -41,6 +41,8 @@ class ChipSharing {
   Cycle others_begin(const std::vector<size_t>& asking) const;
   // No other class asks for anything: its SMs have all of L2 and DRAM.
   void run_alone(ClassRun& class_run);
+  // In L2, of all SMs.
+  uint64_t dirty_bytes() const;
 
   // Something is left to do, or to pass.
   bool pending() const;

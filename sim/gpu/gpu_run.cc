@@ -66,6 +66,7 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
     for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
   }
   for (ClassRun& class_run : class_runs_) start(class_run, launches, epoch_of, options.issue_log);
+  for (ClassRun& class_run : class_runs_) class_run.sm->memory().set_dirty_bytes(options.dirty_bytes / spec.memory.sm_count);
   // The issue log is one list for all SMs.
   const unsigned threads = options.issue_log != nullptr ? 1 : options.threads;
   sharing_.emplace(spec_, images_, class_runs_, distributor_, fold_, std::min<unsigned>(threads, spec.memory.sm_count));
@@ -127,11 +128,13 @@ Outcome GpuRun::run() {
     class_run.end_timeline();
     class_run.settle();
   }
+  const uint64_t dirty_bytes = sharing_->dirty_bytes();
   std::erase_if(class_runs_, [](const ClassRun& class_run) {
     const auto unused = [](const LaunchProgress& progress) { return progress.done == 0 && progress.running == 0; };
     return std::ranges::all_of(class_run.sm->state().progress, unused);
   });
   Outcome outcome = collect();
+  outcome.dirty_bytes = dirty_bytes;
   for (size_t l = 0; l < released_.size(); ++l) {
     if (!stopped_ || released_[l]) outcome.ran.push_back(l);
   }

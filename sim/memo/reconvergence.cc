@@ -17,7 +17,7 @@ bool same_trips(const Trips& one, const Trips& other) {
 }  // namespace
 
 bool reconverge(const Snapshot& one, const Snapshot& other) {
-  return one.key == other.key && one.classes == other.classes && one.moments == other.moments &&
+  return one.key == other.key && one.levels == other.levels && one.classes == other.classes && one.moments == other.moments &&
          one.counts.size() == other.counts.size() && same_trips(one.trips, other.trips);
 }
 

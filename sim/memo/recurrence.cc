@@ -60,10 +60,22 @@ bool moments_fit(const Snapshot& before, const Snapshot& after, std::vector<Cycl
   return true;
 }
 
+// Periods after which a level has come to no bound, if it changes in each as it has changed in this one. 0 where it may have come
+// to one in this period. In between a period it is at most `added` higher than at its start and as much lower as leaves.
+uint64_t bound_by_level(const Snapshot::Level& before, const Snapshot::Level& after) {
+  if (before == after) return kUnbounded;
+  const uint64_t added = after.added - before.added;
+  const uint64_t left = before.at + added - after.at;
+  const bool free = before.at > left && before.at + added <= after.most && before.most == after.most;
+  if (!free) return 0;
+  if (after.at > before.at) return (after.most - std::min(after.most, after.at + added)) / (after.at - before.at);
+  return (after.at - std::min(after.at, left)) / (before.at - after.at);
+}
+
 // Of equal keys only where a field was left out of them.
 bool same_shape(const Snapshot& before, const Snapshot& after) {
-  return before.counts.size() == after.counts.size() && before.trips.as_many(after.trips) &&
-         before.moments.size() == after.moments.size();
+  return before.counts.size() == after.counts.size() && before.levels.size() == after.levels.size() &&
+         before.trips.as_many(after.trips) && before.moments.size() == after.moments.size();
 }
 
 }  // namespace
@@ -105,6 +117,7 @@ FastForward recurrence(const Snapshot& before, const Snapshot& after, const std:
   if (!same_shape(before, after)) return by;
   if (!moments_fit(before, after, by.moments)) return by;
   uint64_t periods = bound_by_loops(before.trips, after.trips, by.trips_taken);
+  for (size_t i = 0; i < after.levels.size(); ++i) periods = std::min(periods, bound_by_level(before.levels[i], after.levels[i]));
   if (limit != kNever) periods = std::min(periods, limit > after.at ? (limit - after.at) / period : 0);
   for (size_t l = 0; l < ctas.size() && periods > 0; ++l) {
     by.placed.push_back(after.placed[l] - before.placed[l]);
@@ -118,6 +131,7 @@ FastForward recurrence(const Snapshot& before, const Snapshot& after, const std:
   for (uint64_t& ctas_placed : by.placed) ctas_placed *= periods;
   for (uint64_t& trips : by.trips_taken) trips *= periods;
   for (Cycle& moved : by.moments) moved *= periods;
+  for (size_t i = 0; i < after.levels.size(); ++i) by.risen.push_back(periods * (after.levels[i].at - before.levels[i].at));
   count(before, after, by);
   return by;
 }

@@ -16,23 +16,11 @@ ChipMemory::ChipMemory(const MemorySpec& spec, size_t lanes, size_t launches)
                FairServer(spec.l2_write_milli_bytes_per_clk, 1000, lanes, launches),
                FairServer(spec.dram_milli_bytes_per_clk, 1000, lanes, launches)},
       lanes_(lanes),
-      most_dirty_(server(kDram).work_of(spec.l2_dirty_bytes)) {}
+      room_{spec.l2_dirty_bytes, spec.l2_write_back_bytes, spec.dram_queue_bytes},
+      turnaround_(spec.dram_turnaround) {}
 
-// DRAM writes dirty bytes back whenever no read wants it.
-void ChipMemory::catch_up(Cycle now) {
-  FairServer& dram = server(kDram);
-  dirty_ = dram.work_while_idle(now, dirty_);
-  dram.advance(now);
-}
-
-uint64_t ChipMemory::dirty_bytes(Cycle now) {
-  catch_up(now);
-  return server(kDram).bytes_of(dirty_);
-}
-
-double ChipMemory::dirty_share(Cycle now) {
-  catch_up(now);
-  return most_dirty_ == 0 ? 0 : static_cast<double>(dirty_) / static_cast<double>(most_dirty_);
+double ChipMemory::dirty_share() const {
+  return dirty_ == 0 ? 0 : static_cast<double>(dirty_) / static_cast<double>(room_.dirty_bytes);
 }
 
 void ChipMemory::move_on(Cycle by) {
@@ -46,14 +34,44 @@ void ChipMemory::move_on(Cycle by) {
   latest_ += by;
 }
 
-// Returns the work that each SM of the lane waits for: what exceeds the room of L2.
-uint64_t ChipMemory::write_back(Cycle now, size_t lane, uint64_t bytes) {
+// DRAM writes what waits for that whenever no read wants it.
+void ChipMemory::catch_up(Cycle now) {
+  FairServer& dram = server(kDram);
+  const uint64_t left = dram.work_while_idle(now, evicted_ + written_back_);
+  evicted_ -= std::min(evicted_, evicted_ + written_back_ - left);
+  written_back_ = left - evicted_;
+  dram.advance(now);
+}
+
+DramServer::Waiting ChipMemory::waiting_bytes(Cycle now) {
   catch_up(now);
+  return {server(kDram).bytes_of(written_back_), server(kDram).bytes_of(evicted_)};
+}
+
+// Returns the work that each SM of the lane waits for.
+uint64_t ChipMemory::written(size_t lane, uint64_t bytes) {
+  dirty_ += server(kDram).weight(lane) * bytes;
+  if (dirty_ <= room_.dirty_bytes) return 0;
+  written_back_ += server(kDram).work_of(dirty_ - room_.dirty_bytes);
+  dirty_ = room_.dirty_bytes;
+  return beyond(room_.write_back_bytes, written_back_, lane);
+}
+
+// Returns the work behind what each SM of the lane reads.
+uint64_t ChipMemory::evicted_by_read(size_t lane, uint64_t bytes) {
+  const uint64_t evicted = std::min(dirty_, server(kDram).weight(lane) * bytes);
+  dirty_ -= evicted;
+  evicted_ += server(kDram).work_of(evicted, turnaround_);
+  return beyond(room_.queue_bytes, evicted_, lane);
+}
+
+// Takes what exceeds the room; returns it, divided among the SMs of the lane.
+uint64_t ChipMemory::beyond(uint64_t most_bytes, uint64_t& waiting, size_t lane) const {
+  const uint64_t most = server(kDram).work_of(most_bytes);
+  if (waiting <= most) return 0;
+  const uint64_t excess = waiting - most;
+  waiting = most;
   const uint64_t sms = server(kDram).weight(lane);
-  dirty_ += sms * server(kDram).work_of(bytes);
-  if (dirty_ <= most_dirty_) return 0;
-  const uint64_t excess = dirty_ - most_dirty_;
-  dirty_ = most_dirty_;
   return (excess + sms - 1) / sms;
 }
 
@@ -86,12 +104,15 @@ void ChipMemory::request(Cycle now, size_t lane, const Request& request) {
   const Part l2 = request.write ? kL2Write : kL2Read;
   add(now, lane, l2, server(l2).work_of(request.l2_bytes), request.l2_bytes, request, transfer);
   if (request.dram_bytes == 0) return;
+  FairServer& dram = server(kDram);
+  catch_up(now);
   if (request.write) {
-    const uint64_t excess = write_back(now, lane, request.dram_bytes);
-    if (excess > 0) add(now, lane, kDram, excess, 0, request, transfer);
+    const uint64_t before = written(lane, request.dram_bytes);
+    if (before > 0) add(now, lane, kDram, before, 0, request, transfer);
   } else {
-    catch_up(now);
-    add(now, lane, kDram, server(kDram).work_of(request.dram_bytes), request.dram_bytes, request, transfer);
+    add(now, lane, kDram, dram.work_of(request.dram_bytes), request.dram_bytes, request, transfer);
+    const uint64_t behind = evicted_by_read(lane, request.dram_bytes);
+    if (behind > 0) dram.add(lane, behind, kNoTransfer, request.launch);
   }
 }
 
@@ -161,14 +182,16 @@ void ChipMemory::open_lane(Cycle now, size_t lane, uint64_t sms, const Backlog& 
     server(part).advance(now);
     if (bytes[part] > 0) server(part).add(lane, server(part).work_of(bytes[part]), kNoTransfer, 0);
   }
-  dirty_ = std::min(most_dirty_, dirty_ + sms * server(kDram).work_of(backlog.dirty));
+  dirty_ = std::min(room_.dirty_bytes, dirty_ + sms * backlog.dirty);
+  evicted_ += server(kDram).work_of(sms * backlog.waiting.evicted);
+  written_back_ += server(kDram).work_of(sms * backlog.waiting.written_back);
 }
 
 ChipMemory::Backlog ChipMemory::backlog(Cycle now, size_t lane) {
   catch_up(now);
   for (FairServer& each : servers_) each.advance(now);
   const auto bytes = [&](Part part) { return server(part).bytes_of(server(part).backlog(lane)); };
-  return {bytes(kL2Read), bytes(kL2Write), bytes(kDram), 0};
+  return {bytes(kL2Read), bytes(kL2Write), bytes(kDram)};
 }
 
 }  // namespace warpfold::sim

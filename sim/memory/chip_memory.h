@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/engine/time.h"
+#include "sim/memory/dram_server.h"
 #include "sim/memory/fair_server.h"
 #include "sim/memory/memory_spec.h"
 #include "sim/memory/passage.h"
@@ -58,13 +59,15 @@ class ChipMemory {
     uint64_t l2_write = 0;
     uint64_t dram = 0;
     uint64_t dirty = 0;
+    DramServer::Waiting waiting{};
   };
   void open_lane(Cycle now, size_t lane, uint64_t sms, const Backlog& backlog);
   Backlog backlog(Cycle now, size_t lane);
   // Bytes in L2 that have yet to be written to DRAM.
-  uint64_t dirty_bytes(Cycle now);
+  uint64_t dirty_bytes() const { return dirty_; }
+  DramServer::Waiting waiting_bytes(Cycle now);
   // Of the room that L2 has for them, the share that is taken.
-  double dirty_share(Cycle now);
+  double dirty_share() const;
 
   // Time is skipped: all goes on from the same state, later.
   void move_on(Cycle by);
@@ -91,15 +94,20 @@ class ChipMemory {
   FairServer& server(int part) { return servers_[static_cast<size_t>(part)]; }
   const FairServer& server(int part) const { return servers_[static_cast<size_t>(part)]; }
   void add(Cycle now, size_t lane, Part part, uint64_t work, uint64_t bytes, const Request& request, Transfer& transfer);
-  uint64_t write_back(Cycle now, size_t lane, uint64_t bytes);
   void catch_up(Cycle now);
+  uint64_t written(size_t lane, uint64_t bytes);
+  uint64_t evicted_by_read(size_t lane, uint64_t bytes);
+  uint64_t beyond(uint64_t most_bytes, uint64_t& waiting, size_t lane) const;
   void passed_part(Cycle at, size_t lane, int part, Cycle start, Transfer& transfer);
 
   std::vector<FairServer> servers_;  // [Part]
   std::vector<Lane> lanes_;
-  uint64_t most_dirty_;
-  uint64_t dirty_ = 0;  // in L2, in DRAM's units of work
-  Cycle latest_ = 0;    // request so far
+  DramServer::Room room_;
+  uint64_t turnaround_;        // thousandths
+  uint64_t dirty_ = 0;         // bytes in L2
+  uint64_t evicted_ = 0;       // and not yet written, in DRAM's units of work
+  uint64_t written_back_ = 0;  // as well
+  Cycle latest_ = 0;           // request so far
 };
 
 }  // namespace warpfold::sim

@@ -30,6 +30,8 @@ class FairServer {
   void copy_lane(size_t from, size_t to, uint64_t sms);
 
   uint64_t work_of(uint64_t bytes) const { return unit_.work_of(bytes); }
+  // Of bytes that take `more` thousandths longer than others.
+  uint64_t work_of(uint64_t bytes, uint64_t more) const { return unit_.work_of(bytes, more); }
   // Of `bytes` for each SM of the lane, on a server that serves no other lane.
   Cycle duration(size_t lane, uint64_t bytes) const;
 

@@ -12,7 +12,8 @@ namespace warpfold::sim {
 // left: had L2 had room, it would not have waited at all.
 class HeldDram {
  public:
-  HeldDram(uint64_t numerator, uint64_t denominator, uint64_t dirty_bytes) : server_(numerator, denominator, dirty_bytes) {}
+  HeldDram(uint64_t numerator, uint64_t denominator, const DramServer::Room& room, uint64_t turnaround)
+      : server_(numerator, denominator, room, turnaround) {}
 
   Passage read(Cycle now, uint64_t bytes, int launch) {
     if (bytes == 0) return {now, now, now, Contended::kDram, &holders_};
@@ -28,15 +29,18 @@ class HeldDram {
     return {end, now, end, Contended::kDram, &holders_};
   }
 
-  void set_rate(Cycle now, uint64_t numerator, uint64_t denominator, uint64_t dirty_bytes) {
-    server_.set_rate(now, numerator, denominator, dirty_bytes);
+  void set_rate(Cycle now, uint64_t numerator, uint64_t denominator, const DramServer::Room& room) {
+    server_.set_rate(now, numerator, denominator, room);
   }
   uint64_t backlog(Cycle now) const { return server_.backlog(now); }
-  uint64_t dirty_bytes(Cycle now) {
+  uint64_t dirty_bytes() const { return server_.dirty_bytes(); }
+  DramServer::Waiting waiting_bytes(Cycle now) {
     server_.catch_up(now);
-    return server_.dirty_bytes();
+    return server_.waiting_bytes();
   }
-  void set_backlog(Cycle now, uint64_t bytes, uint64_t dirty_bytes) { server_.set_backlog(now, bytes, dirty_bytes); }
+  void set_backlog(Cycle now, uint64_t bytes, uint64_t dirty_bytes, const DramServer::Waiting& waiting) {
+    server_.set_backlog(now, bytes, dirty_bytes, waiting);
+  }
   void set_dirty_bytes(uint64_t bytes) { server_.set_dirty_bytes(bytes); }
   void count(uint64_t read, uint64_t written) { server_.count(read, written); }
 

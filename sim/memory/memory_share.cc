@@ -15,6 +15,11 @@ void add_lost(const Passage& passage, Cycle late, int own, LostTo& lost) {
 
 namespace {
 
+DramServer::Room room_of_sm(const MemoryRates& rates) {
+  const auto& [dirty, write_back, queue] = rates.dram_room;
+  return {dirty / rates.sms, write_back / rates.sms, queue / rates.sms};
+}
+
 Reply slowest_of(const Passage& port, const Passage& l2, const Passage& dram, int launch) {
   const Passage slowest = std::max({port, l2, dram}, [](const Passage& a, const Passage& b) { return a.end < b.end; });
   Reply reply{slowest.end, std::max({port.idle_end, l2.idle_end, dram.idle_end}), slowest.resource};
@@ -26,7 +31,10 @@ Reply slowest_of(const Passage& port, const Passage& l2, const Passage& dram, in
 }  // namespace
 
 MemoryRates even_rates(const MemorySpec& spec, uint64_t sms) {
-  return {spec.l2_read_milli_bytes_per_clk, spec.l2_write_milli_bytes_per_clk, spec.dram_milli_bytes_per_clk, spec.l2_dirty_bytes,
+  return {spec.l2_read_milli_bytes_per_clk,
+          spec.l2_write_milli_bytes_per_clk,
+          spec.dram_milli_bytes_per_clk,
+          {spec.l2_dirty_bytes, spec.l2_write_back_bytes, spec.dram_queue_bytes},
           sms};
 }
 
@@ -37,14 +45,14 @@ MemoryShare::MemoryShare(const MemorySpec& spec)
       egress_(spec.egress_milli_bytes_per_clk, 1000, Contended::kSmEgress),
       l2_read_(rates_.l2_read, 1000 * rates_.sms, Contended::kL2Read),
       l2_write_(rates_.l2_write, 1000 * rates_.sms, Contended::kL2Write),
-      dram_(rates_.dram, 1000 * rates_.sms, rates_.dirty_bytes / rates_.sms) {}
+      dram_(rates_.dram, 1000 * rates_.sms, room_of_sm(rates_), spec.dram_turnaround) {}
 
 void MemoryShare::set_rates(Cycle now, const MemoryRates& rates) {
   if (rates == rates_) return;
   rates_ = rates;
   l2_read_.set_rate(now, rates.l2_read, 1000 * rates.sms);
   l2_write_.set_rate(now, rates.l2_write, 1000 * rates.sms);
-  dram_.set_rate(now, rates.dram, 1000 * rates.sms, rates.dirty_bytes / rates.sms);
+  dram_.set_rate(now, rates.dram, 1000 * rates.sms, room_of_sm(rates));
 }
 
 Passage MemoryShare::pass_port(Cycle now, const Transfer& transfer) {
@@ -78,13 +86,13 @@ ChipMemory::Request MemoryShare::ask_chip(uint32_t number, const Transfer& trans
 }
 
 ChipMemory::Backlog MemoryShare::backlog(Cycle now) {
-  return {l2_read_.backlog(now), l2_write_.backlog(now), dram_.backlog(now), dram_.dirty_bytes(now)};
+  return {l2_read_.backlog(now), l2_write_.backlog(now), dram_.backlog(now), dram_.dirty_bytes(), dram_.waiting_bytes(now)};
 }
 
 void MemoryShare::set_backlog(Cycle now, const ChipMemory::Backlog& backlog) {
   l2_read_.set_backlog(now, backlog.l2_read);
   l2_write_.set_backlog(now, backlog.l2_write);
-  dram_.set_backlog(now, backlog.dram, backlog.dirty);
+  dram_.set_backlog(now, backlog.dram, backlog.dirty, backlog.waiting);
 }
 
 }  // namespace warpfold::sim

@@ -17,7 +17,7 @@ struct MemoryRates {
   uint64_t l2_read = 0;
   uint64_t l2_write = 0;
   uint64_t dram = 0;
-  uint64_t dirty_bytes = 0;  // that may wait in L2, for all of these SMs
+  DramServer::Room dram_room{};  // for all of these SMs
   uint64_t sms = 1;
 
   bool operator==(const MemoryRates&) const = default;
@@ -53,7 +53,7 @@ class MemoryShare {
   ChipMemory::Backlog backlog(Cycle now);
   void set_backlog(Cycle now, const ChipMemory::Backlog& backlog);
   // That wait in L2 to be written back.
-  uint64_t dirty_bytes(Cycle now) { return dram_.dirty_bytes(now); }
+  uint64_t dirty_bytes() const { return dram_.dirty_bytes(); }
   void set_dirty_bytes(uint64_t bytes) { dram_.set_dirty_bytes(bytes); }
 
   uint64_t ingress_bytes() const { return ingress_.served_bytes(); }
@@ -67,8 +67,9 @@ class MemoryShare {
   void visit(StateVisitor& visitor) {
     // Every field.
     [[maybe_unused]] const auto& [spec, rates, ingress, egress, l2_read, l2_write, dram] = *this;
-    [[maybe_unused]] const auto& [read_rate, write_rate, dram_rate, dirty_bytes, sms] = rates_;
-    for (const uint64_t rate : {rates_.l2_read, rates_.l2_write, rates_.dram, rates_.dirty_bytes, rates_.sms})
+    [[maybe_unused]] const auto& [read_rate, write_rate, dram_rate, room, sms] = rates_;
+    for (const uint64_t rate : {rates_.l2_read, rates_.l2_write, rates_.dram, rates_.dram_room.dirty_bytes,
+                                rates_.dram_room.write_back_bytes, rates_.dram_room.queue_bytes, rates_.sms})
       visitor.value("memory_rate", rate);
     for (HeldServer* server : {&ingress_, &egress_, &l2_read_, &l2_write_}) server->visit(visitor);
     dram_.visit(visitor);

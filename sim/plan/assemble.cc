@@ -121,6 +121,7 @@ Outcome in_sequence(size_t launches, const std::vector<Epoch>& epochs, const std
     whole.sm_classes = std::max(whole.sm_classes, outcome.sm_classes);
     whole.sms_simulated = std::max(whole.sms_simulated, outcome.sms_simulated);
     whole.left_idle = outcome.left_idle;
+    whole.dirty_bytes = outcome.dirty_bytes;
     whole.deadlocked = outcome.deadlocked;
     whole.deadlock = outcome.deadlock;
   }

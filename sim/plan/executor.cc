@@ -31,14 +31,15 @@ Outcome Executor::run() {
   std::vector<std::shared_ptr<const FoldReport>> discarded_reports;
   for (size_t e = 0; e < plan.epochs.size(); ++e) {
     outcomes.push_back(repeated(plan, e, outcomes));
-    if (outcomes.back() == nullptr) outcomes.back() = run_epoch(plan.epochs[e]);
+    const uint64_t dirty_bytes = e == 0 ? all_.options.dirty_bytes : outcomes[e - 1]->dirty_bytes;
+    if (outcomes.back() == nullptr) outcomes.back() = run_epoch(plan.epochs[e], dirty_bytes);
     split_epoch(plan, e, outcomes.back()->ran);
     // The report of a deadlock names what all launches wait for.
     if (outcomes.back()->deadlocked) return simulate_(all_, false);
     if (outcomes.back()->left_idle || e + 1 == plan.epochs.size()) continue;
     discarded_reports = outcomes.back()->folds;
     join_epochs(plan, e);
-    outcomes.back() = run_epoch(plan.epochs[e]);
+    outcomes.back() = run_epoch(plan.epochs[e], dirty_bytes);
     split_epoch(plan, e, outcomes.back()->ran);
     if (outcomes.back()->deadlocked) return simulate_(all_, false);
   }
@@ -49,13 +50,14 @@ Outcome Executor::run() {
   return whole;
 }
 
-Executor::Shared Executor::run_epoch(const Epoch& launches) {
-  const Options options = options_of(launches);
-  const auto simulate = [&] { return of_those_that_ran(simulate_(inputs_of(launches), true)); };
+Executor::Shared Executor::run_epoch(const Epoch& launches, uint64_t dirty_bytes) {
+  const RunInputs inputs = inputs_of(launches, dirty_bytes);
+  const Options& options = inputs.options;
+  const auto simulate = [&] { return of_those_that_ran(simulate_(inputs, true)); };
   Shared outcome = options.fold.enables(Mechanism::kRunCache)
                        ? options.run_cache->get(spec_, launches_of(all_.launches, launches), options, simulate)
                        : std::make_shared<const Outcome>(simulate());
-  if (options.keep_runs) made_.push_back(std::make_shared<const MadeRun>(MadeRun{spec_, inputs_of(launches), true, outcome}));
+  if (options.keep_runs) made_.push_back(std::make_shared<const MadeRun>(MadeRun{spec_, inputs, true, outcome}));
   return outcome;
 }
 
@@ -69,12 +71,14 @@ std::vector<std::shared_ptr<const MadeRun>> Executor::made_of(const std::vector<
   return made;
 }
 
-// The outcome of an earlier epoch, where epoch `e` begins as that one did. It is not looked up in the run cache, which other
-// threads fill: which of two bounded runs is taken must not depend on them.
+// The outcome of an earlier epoch, where epoch `e` begins as that one did, L2 as dirty. It is not looked up in the run cache, which
+// other threads fill: which of two bounded runs is taken must not depend on them.
 Executor::Shared Executor::repeated(const RunPlan& plan, size_t e, const std::vector<Shared>& outcomes) const {
   if (!all_.options.alternative_bounds.empty() || !all_.options.fold.enables(Mechanism::kRunCache)) return nullptr;
   const Epoch& launches = plan.epochs[e];
+  const auto dirty_before = [&](size_t epoch) { return epoch == 0 ? all_.options.dirty_bytes : outcomes[epoch - 1]->dirty_bytes; };
   for (size_t before = 0; before < outcomes.size(); ++before) {
+    if (dirty_before(before) != dirty_before(e)) continue;
     const auto prefix = repeated_prefix(all_.launches, launches, plan.epochs[before], *outcomes[before], all_.options.serialise);
     if (!prefix) continue;
     auto again = std::make_shared<Outcome>(*outcomes[before]);
@@ -84,15 +88,16 @@ Executor::Shared Executor::repeated(const RunPlan& plan, size_t e, const std::ve
   return nullptr;
 }
 
-Options Executor::options_of(const Epoch& launches) const {
+Options Executor::options_of(const Epoch& launches, uint64_t dirty_bytes) const {
   Options options = all_.options;
+  options.dirty_bytes = dirty_bytes;
   options.serialise = options.serialise && launches.size() > 1;
   options.alternative_bounds = bounds_of_epoch(options.alternative_bounds, launches);
   return options;
 }
 
-RunInputs Executor::inputs_of(const Epoch& launches) const {
-  RunInputs inputs{.launches = launches_of(all_.launches, launches), .images = {}, .options = options_of(launches)};
+RunInputs Executor::inputs_of(const Epoch& launches, uint64_t dirty_bytes) const {
+  RunInputs inputs{.launches = launches_of(all_.launches, launches), .images = {}, .options = options_of(launches, dirty_bytes)};
   for (const size_t l : launches) inputs.images.push_back(all_.images[l]);
   return inputs;
 }

@@ -28,11 +28,11 @@ class Executor {
  private:
   using Shared = std::shared_ptr<const Outcome>;
 
-  Shared run_epoch(const Epoch& launches);
+  Shared run_epoch(const Epoch& launches, uint64_t dirty_bytes);
   std::vector<std::shared_ptr<const MadeRun>> made_of(const std::vector<Shared>& outcomes) const;
   Shared repeated(const RunPlan& plan, size_t e, const std::vector<Shared>& outcomes) const;
-  Options options_of(const Epoch& launches) const;
-  RunInputs inputs_of(const Epoch& launches) const;
+  Options options_of(const Epoch& launches, uint64_t dirty_bytes) const;
+  RunInputs inputs_of(const Epoch& launches, uint64_t dirty_bytes) const;
 
   const Spec& spec_;
   const RunInputs& all_;

@@ -16,6 +16,7 @@ struct Options {
   bool all_sms = false;    // every SM instead of one of each class; nothing is folded then
   unsigned threads = 1;    // that run the SMs of one simulation; no result depends on it
   AccountGranularity account = AccountGranularity::kByPhase;
+  uint64_t dirty_bytes = 0;  // that L2 holds at the start, as what ran before has left them
   FoldOptions fold{};
   // Bounds that the launches might have had instead, [which][launch]: where they would have changed nothing, the outcome says so.
   std::vector<std::vector<PlacementBounds>> alternative_bounds{};

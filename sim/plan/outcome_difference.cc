@@ -100,12 +100,12 @@ class Comparison {
 
   void compare(const Outcome& one, const Outcome& other) {
     const auto& [total, kernels, resources, ledger, sm_classes, sms_simulated, whole_chip, fold, folds, made, timeline,
-                 alternative_bounds, left_idle, ran, deadlocked, deadlock] = one;
+                 alternative_bounds, left_idle, dirty_bytes, ran, deadlocked, deadlock] = one;
     const auto& [report] = deadlock;
     static_cast<void>(fold);
     static_cast<void>(folds);
     static_cast<void>(made);
-    static_cast<void>(timeline);    // shows what was folded
+    static_cast<void>(timeline);  // shows what was folded
     number("kernels", kernels.size(), other.kernels.size());
     number("alternative bounds", alternative_bounds.size(), other.alternative_bounds.size());
     for (size_t k = 0; k < kernels.size() && !found_; ++k) {
@@ -118,6 +118,7 @@ class Comparison {
     number("sms_simulated", sms_simulated, other.sms_simulated);
     number("whole_chip", whole_chip ? 1 : 0, other.whole_chip ? 1 : 0);
     number("left_idle", left_idle ? 1 : 0, other.left_idle ? 1 : 0);
+    number("bytes dirty in L2", dirty_bytes, other.dirty_bytes);
     number("launches that ran", ran.size(), other.ran.size());
     number("launches that ran, which", 0, ran == other.ran ? 0 : 1);
     number("deadlocked", deadlocked ? 1 : 0, other.deadlocked ? 1 : 0);

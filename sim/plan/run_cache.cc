@@ -13,6 +13,7 @@ std::shared_ptr<const Outcome> RunCache::get(const Spec& machine, const std::vec
           .launches = launches,
           .serialise = options.serialise,
           .account = options.account,
+          .dirty_bytes = options.dirty_bytes,
           .fold = options.fold,
           .alternative_bounds = options.alternative_bounds};
   for (traces::Launch& launch : run.launches) {

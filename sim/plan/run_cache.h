@@ -19,7 +19,7 @@ namespace warpfold::sim {
 class RunCache {
  public:
   // The outcome of a run of these launches; made by `make` at the first request. Of `options` accounting, folding,
-  // alternative bounds and whether launches are serialised tell runs apart.
+  // alternative bounds, what is dirty in L2 and whether launches are serialised tell runs apart.
   std::shared_ptr<const Outcome> get(const Spec& machine, const std::vector<traces::Launch>& launches, const Options& options,
                                      const std::function<Outcome()>& make);
 
@@ -30,6 +30,7 @@ class RunCache {
     std::vector<traces::Launch> launches;  // without their kernels
     bool serialise;
     AccountGranularity account;
+    uint64_t dirty_bytes;
     FoldOptions fold;
     std::vector<std::vector<PlacementBounds>> alternative_bounds;
 

@@ -20,7 +20,7 @@ enum class SamplingGate : uint8_t {
   kNothingLeftToTake,  // a loop, a launch or the limit of the run ends before one more window of work
   kLaunchStalled,      // CTAs run that did nothing in the window
   kLaunchWaits,        // one is due at a known time, or waits for room that other warps than those in step will leave
-  kWritesFillL2,       // bytes to be written back grow
+  kWritesFillL2,       // dirty bytes come to a bound
   kRatesUncertain,     // the confidence interval of a launch's rate is wider than its budget
   kRatesDrift,         // the window's halves differ by more than the budget
   kOtherWork,          // the CTAs that are left ask for more or fewer bytes an instruction than those that ran
@@ -117,7 +117,7 @@ class ChipSampler {
   SamplingGate gate_of_pieces(const Skip& skip);
   bool stalled(size_t first) const;
   bool launch_waits(const Skip& skip, uint64_t periods) const;
-  bool writes_fill_l2(size_t first, Cycle skipped) const;
+  bool l2_fills_or_empties(size_t first, Cycle skipped) const;
   bool few_generations(const Skip& skip, size_t launch, uint64_t periods) const;
   bool worthwhile(size_t first, Cycle skipped) const;
 

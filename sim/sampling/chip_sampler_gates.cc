@@ -76,18 +76,19 @@ bool ChipSampler::launch_waits(const Skip& skip, uint64_t periods) const {
   return false;
 }
 
-// Stores wait for DRAM from the cycle on in which L2 has no more room for what is to be written back. If what waits has become
-// more, the least in the window's second half against that in its first, it has to find room until the skip's end. A skip leaves
-// it as it is, so those before count as well.
-bool ChipSampler::writes_fill_l2(size_t first, Cycle skipped) const {
+// Stores wait for DRAM from the cycle on in which L2 has no more room for dirty lines, and reads evict none from the cycle on in
+// which it has none. If they have become more or fewer, the least in the window's second half against that in its first, neither
+// may come before the skip's end. A skip leaves them as they are, so those before count as well.
+bool ChipSampler::l2_fills_or_empties(size_t first, Cycle skipped) const {
   const auto half = static_cast<std::ptrdiff_t>((samples_.size() - first) / 2);
   const auto least = [](auto from, auto to) { return std::ranges::min_element(from, to, {}, &Sample::dirty_share)->dirty_share; };
   const auto from = samples_.begin() + static_cast<std::ptrdiff_t>(first);
   const double before = least(from, from + half);
   const double since = least(from + half, samples_.end());
   const auto cycles = static_cast<double>(samples_.back().at - samples_[first].at) / 2;
-  const bool room = since - before < kFilling && since + (since - before) * static_cast<double>(skipped_ + skipped) / cycles <= 1;
-  return !room;
+  const double change = since - before;
+  const double at_end = since + change * static_cast<double>(skipped_ + skipped) / cycles;
+  return std::abs(change) >= kFilling || at_end > 1 || (since > 0 && at_end < 0);
 }
 
 // CTAs begin together, and drift apart as they come and go.
@@ -165,7 +166,7 @@ SamplingGate ChipSampler::gate_of_rates(const Skip& skip, uint64_t periods) {
   const Cycle skipped = periods * skip.window;
   if (stalled(skip.first)) return SamplingGate::kLaunchStalled;
   if (launch_waits(skip, periods)) return SamplingGate::kLaunchWaits;
-  if (writes_fill_l2(skip.first, skipped)) return SamplingGate::kWritesFillL2;
+  if (l2_fills_or_empties(skip.first, skipped)) return SamplingGate::kWritesFillL2;
   Group all(members_.size());
   std::iota(all.begin(), all.end(), size_t{0});
   for (size_t l = 0; l < launches(); ++l) {

@@ -365,6 +365,7 @@ SampledSm::Taken SampledSm::take(const SmSample& from, const SmSample& to, uint6
   FastForward by;
   by.periods = periods;
   by.cycles = periods * (to.state.at - from.state.at);
+  by.risen.assign(to.state.levels.size(), 0);
   by.moments.assign(to.state.moments.size(), by.cycles);
   by.trips_taken.assign(to.state.trips.left.size(), 0);
   by.placed.assign(work_.size(), 0);
@@ -415,6 +416,7 @@ std::vector<uint64_t> SampledSm::take_owed(const std::vector<uint64_t>& owed) {
   FastForward by;
   by.periods = 1;
   by.counted.assign(now.counts.size(), 0);
+  by.risen.assign(now.levels.size(), 0);
   by.moments.assign(now.moments.size(), 0);
   by.trips_taken.assign(now.trips.left.size(), 0);
   by.placed.assign(work_.size(), 0);

@@ -36,6 +36,9 @@ MemorySpec make_memory_spec(const configs::Gpu& gpu) {
   // GB/s over MHz is 1000 bytes a cycle; the efficiency is the achieved share of the pin rate.
   const double dram = gpu.dram().bandwidth_gb_per_s() * 1000.0 / gpu.clock_mhz() * gpu.dram().efficiency_percent() / 100.0;
   memory.dram_milli_bytes_per_clk = rate_of(gpu.dram()).of(milli(dram));
+  memory.l2_write_back_bytes = gpu.l2().write_back_bytes();
+  memory.dram_queue_bytes = gpu.dram().write_queue_bytes();
+  memory.dram_turnaround = static_cast<uint64_t>(std::lround(10 * gpu.dram().turnaround_percent()));
   const Factor network = rate_of(gpu.sm().network());
   memory.ingress_milli_bytes_per_clk = network.thousandths() * gpu.sm().ingress_bytes_per_clk();
   memory.egress_milli_bytes_per_clk = network.thousandths() * gpu.sm().egress_bytes_per_clk();

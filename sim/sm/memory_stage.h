@@ -138,7 +138,7 @@ class MemoryStage {
   void leave_chip(Cycle now, const MemoryRates& rates, const ChipMemory::Backlog& backlog);
   void set_rates(Cycle now, const MemoryRates& rates) { memory_.set_rates(now, rates); }
   // That wait in L2 to be written back.
-  uint64_t dirty_bytes(Cycle now) { return memory_.dirty_bytes(now); }
+  uint64_t dirty_bytes() const { return memory_.dirty_bytes(); }
   void set_dirty_bytes(uint64_t bytes) { memory_.set_dirty_bytes(bytes); }
 
   // A tensor product that starts takes `wavefronts` of the data stage before anyone else, but for one wavefront of a request that

@@ -54,8 +54,7 @@ bool is_pristine(Sm& sm, Cycle at) {
   if (sm.spec().half_ports() && at % 2 != 0) return false;
   Sm fresh(sm.spec(), sm.state().launches);
   sm.reset_arbiters(at);
-  // Where nothing waits to be written back, whatever comes next is given its rates when it asks.
-  if (sm.memory().dirty_bytes(at) == 0) sm.memory().set_rates(at, fresh.memory().memory().rates());
+  sm.memory().set_rates(at, fresh.memory().memory().rates());  // whatever comes next is given its rates when it asks
   return key(sm) == key(fresh);
 }
 
@@ -106,6 +105,7 @@ void follow(Sm& sm, const MemoHit& hit) {
   forward.cycles = hit.own->at - hit.state->at;
   for (size_t i = 0; i < snapshot.counts.size(); ++i) forward.counted.push_back(hit.own->counts[i] - hit.state->counts[i]);
   for (size_t i = 0; i < snapshot.trips.left.size(); ++i) forward.trips_taken.push_back(snapshot.trips.left[i] - hit.trips[i]);
+  forward.risen.assign(snapshot.levels.size(), 0);
   forward.moments = hit.moments;
   forward.placed.assign(own.size(), 0);
   StateVisitor mover(forward);
@@ -138,6 +138,7 @@ void add_counts(Sm& sm, const std::vector<uint64_t>& counts, const Account& acco
   if (snapshot.counts.size() != counts.size()) throw std::logic_error("an SM counts something else than it did");
   FastForward skip;
   skip.counted = counts;
+  skip.risen.assign(snapshot.levels.size(), 0);
   skip.trips_taken.assign(snapshot.trips.left.size(), 0);
   skip.moments.assign(snapshot.moments.size(), 0);
   skip.placed.assign(state.launches.size(), 0);

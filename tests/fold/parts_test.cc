@@ -69,6 +69,7 @@ void expect_same_after_skip(Part part, Visit visit) {
   sim::FastForward skip;
   skip.cycles = kCycles;
   skip.counted.assign(before.counts.size(), 0);
+  skip.risen.assign(before.levels.size(), 0);
   sim::StateVisitor mover(skip);
   visit(part, mover);
   EXPECT_EQ(state_of(part, visit, kNow + kCycles).key, before.key);
@@ -84,16 +85,16 @@ TEST(Parts, BandwidthServer) {
 }
 
 TEST(Parts, DramServer) {
-  sim::DramServer server(5050, 132, 1000);
+  sim::DramServer server(5050, 132, {1000, 100, 100}, 150);
   server.write(kNow, 2000);
-  // The server within it, its rate first; then most_dirty_, dirty_ and written_bytes_.
-  EXPECT_EQ(unnoticed(server, kVisit), "0-15 40-47");
+  // The server within it, its rate first; then room_, turnaround_, dirty_ (a level), evicted_, written_back_ and written_bytes_.
+  EXPECT_EQ(unnoticed(server, kVisit), "0-15 40-79");
   expect_same_after_skip(server, kVisit);
 }
 
 // How long it has been idle is not in the key: it makes no difference to what is written later.
 TEST(Parts, DramServersThatHaveBeenIdleForDifferentTimes) {
-  sim::DramServer one(1, 1, 1000);
+  sim::DramServer one(1, 1, {1000, 100, 100}, 0);
   sim::DramServer other = one;
   other.read(kNow - 10, 5);
   for (sim::DramServer* server : {&one, &other}) server->write(kNow - 3, 200);
@@ -118,7 +119,7 @@ TEST(Parts, HeldServer) {
 }
 
 TEST(Parts, HeldDram) {
-  expect_holder_in_key_while_busy(sim::HeldDram(1, 1, 1000),
+  expect_holder_in_key_while_busy(sim::HeldDram(1, 1, {1000, 100, 100}, 0),
                                   [](sim::HeldDram& server, int launch) { server.read(kNow, 100, launch); });
 }
 

@@ -31,6 +31,11 @@ struct States {
     after.moments.push_back(now);
     return *this;
   }
+  States& level(uint64_t then, uint64_t now, uint64_t most, uint64_t added) {
+    before.levels.push_back({then, most, 5000});
+    after.levels.push_back({now, most, 5000 + added});
+    return *this;
+  }
   FastForward linked(const std::vector<Runs>& ctas = {}, Cycle limit = kNever) {
     before.at = 1000;
     after.at = 1100;
@@ -46,6 +51,23 @@ TEST(Loops, ALoopKeepsOneTrip) {
   EXPECT_EQ(States().warp({12}, {11}).linked().periods, 10);
   EXPECT_EQ(States().warp({20}, {10}).linked().periods, 0);
   EXPECT_EQ(States().warp({100}, {90}).linked().cycles, 800);
+}
+
+TEST(Levels, RiseUntilOnePeriodMoreMightComeToTheBound) {
+  FastForward skip = States().warp({100}, {90}).level(300, 310, 400, 40).linked();
+  EXPECT_EQ(skip.periods, 5);  // 360 after them, and up to 400 within one more
+  EXPECT_EQ(skip.risen, (std::vector<uint64_t>{50}));
+  EXPECT_EQ(States().warp({100}, {90}).level(370, 380, 400, 40).linked().periods, 0);  // may have come to it in this one
+  skip = States().warp({100}, {90}).level(400, 400, 400, 40).linked();
+  EXPECT_EQ(skip.periods, 8);  // stays as it is, wherever that is
+  EXPECT_EQ(skip.risen, (std::vector<uint64_t>{0}));
+}
+
+TEST(Levels, FallUntilOnePeriodMoreMightComeToZero) {
+  const FastForward skip = States().warp({100}, {90}).level(100, 90, 400, 20).linked();
+  EXPECT_EQ(skip.periods, 6);  // 30 after them, as much as may leave in a period
+  EXPECT_EQ(skip.risen, (std::vector<uint64_t>{~uint64_t{60} + 1}));
+  EXPECT_EQ(States().warp({100}, {90}).level(30, 20, 400, 20).linked().periods, 0);
 }
 
 TEST(Loops, TheWarpWithFewestTripsLeftDecides) {

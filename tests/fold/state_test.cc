@@ -64,6 +64,7 @@ sim::FastForward shift_of(const sim::Snapshot& state, sim::Cycle cycles) {
   sim::FastForward skip;
   skip.cycles = cycles;
   skip.counted.assign(state.counts.size(), 0);
+  skip.risen.assign(state.levels.size(), 0);
   skip.trips_taken.assign(state.trips.left.size(), 0);
   skip.moments.assign(state.moments.size(), cycles);
   skip.placed.assign(state.placed.size(), 0);

@@ -61,8 +61,8 @@ TEST(FlashAttention3OnHopper, DecodesAtTheRateOfDram) {
     const configs::KernelResult kernel = decode(kv_heads, 1);
     const double bytes = 16.0 * static_cast<double>(kv_heads) * 8192 * 2 * 128 * 2;
     EXPECT_NEAR(static_cast<double>(kernel.dram_bytes()), bytes, 0.02 * bytes) << kv_heads;
-    EXPECT_GT(kernel.time_us(), bytes / (3350e3 * 0.88)) << kv_heads;  // the GPU file's DRAM
-    EXPECT_LT(kernel.time_us(), 1.1 * bytes / (3350e3 * 0.88)) << kv_heads;
+    EXPECT_GT(kernel.time_us(), bytes / (3350e3 * 0.95)) << kv_heads;  // the GPU file's DRAM
+    EXPECT_LT(kernel.time_us(), 1.1 * bytes / (3350e3 * 0.95)) << kv_heads;
     EXPECT_GT(kernel.time_us(), before_us) << kv_heads;
     before_us = kernel.time_us();
   }
@@ -93,7 +93,7 @@ TEST(FlashAttention3Ablation, EveryPartOfTheDesignPays) {
   // Missed, and listed in docs/validation/flash_attention_3.md: 0.880 and 0.862, the second above the third.
   EXPECT_LT(no_overlap, not_specialised);
   EXPECT_NEAR(no_overlap / all, 0.940, 0.005);
-  EXPECT_NEAR(not_specialised / all, 0.978, 0.005);
+  EXPECT_NEAR(not_specialised / all, 0.952, 0.005);
 }
 
 // The same in miniature, for builds in which the sizes above take minutes.

@@ -29,9 +29,8 @@ constexpr std::array kMechanisms{
               "`flash_attention_3_h100` takes 600,437 cycles instead of 715,462, and 650,084 without either."},
     Mechanism{
         "write-back",
-        "DRAM writes dirty lines back while no read wants it, and a kernel ends when L2 has its last store. A machine whose reads "
-        "arrive with other gaps writes another part of them back before that end: `norm_h100` with twice the issue slots moves "
-        "109.8 MB instead of 109.0, all at DRAM's full rate."},
+        "DRAM writes evicted lines while no read wants it, and a kernel ends when L2 has its last store. A machine whose reads "
+        "arrive in another order evicts another part of the dirty lines before that end, all at DRAM's full rate."},
     Mechanism{
         "waves",
         "CTAs come in waves. Another number of SMs, or of CTAs an SM, leaves another part of the last wave empty; a number of CTAs "

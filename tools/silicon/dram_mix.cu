@@ -46,6 +46,51 @@ __global__ void __launch_bounds__(kThreads)
   if (all == 0x9e3779b9U) *sink = all;
 }
 
+// A CTA for each 16 KiB, as passes over arrays are mostly written: each word is read from `kRead` arrays and written to `kWritten`.
+constexpr int kPassThreads = 256;
+constexpr int kPassAhead = 4;
+
+template <int kRead, int kWritten>
+__global__ void __launch_bounds__(kPassThreads) pass(const uint4* a, const uint4* b, uint4* c, unsigned* sink) {
+  const std::size_t first = static_cast<std::size_t>(blockIdx.x) * kPassThreads * kPassAhead + threadIdx.x;
+  uint4 x[kPassAhead];
+#pragma unroll
+  for (int w = 0; w < kPassAhead; ++w) {
+    x[w] = make_uint4(1, 2, 3, 4);
+    if constexpr (kRead > 0) x[w] = a[first + w * kPassThreads];
+    if constexpr (kRead > 1) {
+      const uint4 y = b[first + w * kPassThreads];
+      x[w] = make_uint4(x[w].x + y.x, x[w].y + y.y, x[w].z + y.z, x[w].w + y.w);
+    }
+  }
+  unsigned all = 0;
+#pragma unroll
+  for (int w = 0; w < kPassAhead; ++w) {
+    if constexpr (kWritten > 0) c[first + w * kPassThreads] = x[w];
+    all ^= x[w].x ^ x[w].y ^ x[w].z ^ x[w].w;
+  }
+  if (kWritten == 0 && all == 0x9e3779b9U) *sink = all;
+}
+
+template <int kRead, int kWritten>
+void measure_pass(Report& report, const Buffer<uint4>& a, const Buffer<uint4>& b, Buffer<uint4>& c, Buffer<unsigned>& sink) {
+  constexpr int kLaunches = 10;
+  constexpr auto kCtas = static_cast<unsigned>(kBytes / sizeof(uint4) / kPassThreads / kPassAhead);
+  const Spread us = time_us(5, [&](cudaStream_t on) {
+    for (int i = 0; i < kLaunches; ++i)
+      pass<kRead, kWritten><<<kCtas, kPassThreads, 0, on>>>(a.get(), b.get(), c.get(), sink.get());
+  });
+  Measurement row;
+  row.category = "MEM";
+  row.kernel = "pass of short CTAs";
+  row.metric = "bandwidth";
+  row.value = gb_per_s(static_cast<double>(kBytes) * (kRead + kWritten) * kLaunches, us.median);
+  row.unit = "GB/s";
+  row.dims_other = "arrays_read=" + std::to_string(kRead) + ";arrays_written=" + std::to_string(kWritten) +
+                   ";bytes_of_array=" + std::to_string(kBytes);
+  report.add(row);
+}
+
 }  // namespace
 
 void measure_dram_mix(Report& report) {
@@ -70,6 +115,12 @@ void measure_dram_mix(Report& report) {
       report.add(row);
     }
   }
+  Buffer<uint4> second(kBytes / sizeof(uint4));
+  measure_pass<1, 0>(report, from, second, to, sink);
+  measure_pass<2, 0>(report, from, second, to, sink);
+  measure_pass<0, 1>(report, from, second, to, sink);
+  measure_pass<1, 1>(report, from, second, to, sink);
+  measure_pass<2, 1>(report, from, second, to, sink);
 }
 
 }  // namespace silicon

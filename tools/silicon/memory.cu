@@ -80,6 +80,54 @@ void measure_bandwidth(Report& report, const char* name, const char* where, std:
   report.add(row);
 }
 
+constexpr unsigned kSectorBytes = 32;
+
+// Each lane of a warp reads or writes a sector, `kOfLine` of a line, of lines that stand in L2.
+template <int kOfLine, bool kWrites>
+__global__ void __launch_bounds__(kStreamThreads) single_sectors(Address first, unsigned lines, unsigned each, unsigned* sink) {
+  constexpr unsigned kLines = 32 / kOfLine;  // of a warp's access
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned stride = gridDim.x * blockDim.x / 32 * kLines;
+  unsigned line = (blockIdx.x * blockDim.x + threadIdx.x) / 32 * kLines % lines;
+  unsigned all = 0;
+#pragma unroll 8
+  for (unsigned i = 0; i < each; ++i) {
+    const Address at = first + (line + lane / kOfLine) * kLineBytes + lane % kOfLine * kSectorBytes;
+    if constexpr (kWrites) {
+      asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(at), "r"(i) : "memory");
+      asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(at + 16), "r"(i) : "memory");
+    } else {
+      unsigned x = 0;
+      asm volatile("ld.global.cg.u32 %0, [%1];" : "=r"(x) : "l"(at));
+      all ^= x;
+    }
+    line += stride;
+    if (line >= lines) line %= lines;
+  }
+  if (all == 0x9e3779b9U) *sink = all;
+}
+
+template <int kOfLine, bool kWrites>
+void measure_sectors(Report& report) {
+  constexpr unsigned kEach = 512;
+  constexpr std::size_t kBytes = std::size_t{8} << 20;
+  Buffer<uint4> array(kBytes / sizeof(uint4));
+  Buffer<unsigned> sink(1);
+  const int ctas = 4 * report.device().sms;
+  const Spread us = time_us(5, [&](cudaStream_t on) {
+    single_sectors<kOfLine, kWrites><<<ctas, kStreamThreads, 0, on>>>(
+        reinterpret_cast<Address>(array.get()), static_cast<unsigned>(kBytes / kLineBytes), kEach, sink.get());
+  });
+  Measurement row;
+  row.category = "MEM";
+  row.kernel = kWrites ? "sectors written in L2" : "sectors read in L2";
+  row.metric = "bandwidth";
+  row.value = gb_per_s(static_cast<double>(ctas) * kStreamThreads * kEach * kSectorBytes, us.median);
+  row.unit = "GB/s";
+  row.dims_other = "sectors_of_line=" + std::to_string(kOfLine) + ";bytes_of_array=" + std::to_string(kBytes);
+  report.add(row);
+}
+
 }  // namespace
 
 void measure_memory(Report& report) {
@@ -92,6 +140,12 @@ void measure_memory(Report& report) {
 
   const std::size_t in_l2 = l2 / 8;
   measure_bandwidth<Access::kWrite>(report, "stream init", "L2", in_l2, 50, 1);
+  measure_sectors<1, false>(report);
+  measure_sectors<2, false>(report);
+  measure_sectors<4, false>(report);
+  measure_sectors<1, true>(report);
+  measure_sectors<2, true>(report);
+  measure_sectors<4, true>(report);
   measure_bandwidth<Access::kRead>(report, "stream read", "DRAM", 1024 * kMiB, 1, 1);
   measure_bandwidth<Access::kWrite>(report, "stream init", "DRAM", 1024 * kMiB, 1, 1);
   measure_bandwidth<Access::kCopy>(report, "stream scale", "DRAM", 1024 * kMiB, 1, 2);
