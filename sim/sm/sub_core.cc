@@ -29,7 +29,6 @@ SubCore::SubCore(const Spec& spec, size_t launches, int index)
       stalls_(launches),
       port_reads_(launches, 0),
       issued_(launches, 0),
-      arbiter_(spec.warp_slots_per_sub_core),
       plain_(spec.issue_width == 1 && spec.issue_interval == 1),
       index_(index) {
   pipes_[static_cast<int>(Pipe::kMemory)].close();
