@@ -1,7 +1,6 @@
 #pragma once
 
 #include <bit>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,8 +28,6 @@ namespace warpfold::sim {
 // every cycle keeps the slot (K54, K55). CGGTY: Huerta et al., MICRO 2025, of warps of one CTA; by CTA: assumed as on an H100.
 class IssueArbiter {
  public:
-  explicit IssueArbiter(size_t slots) : younger_(slots, 0) {}
-
   // A slot of `candidates`, of which there is one at least. `stays`: the warp that issued last did so in the cycle before.
   // `most_urgent(candidates)`: those of the kernels of highest priority.
   template <typename MostUrgent>
@@ -67,11 +64,12 @@ class IssueArbiter {
   }
   // A warp starts in `slot`. `older`: resident warps of other CTAs.
   void started(int slot, WarpMask older) {
-    for (WarpMask others = older; others != 0; others &= others - 1) younger_[std::countr_zero(others)] |= WarpMask{1} << slot;
-    younger_[slot] = 0;
+    if (ctas_.empty() || (ctas_.back() & ~older) == 0) ctas_.push_back(0);
+    ctas_.back() |= WarpMask{1} << slot;
   }
   void exited(int slot) {
-    for (WarpMask& later : younger_) later &= ~(WarpMask{1} << slot);
+    for (WarpMask& cta : ctas_) cta &= ~(WarpMask{1} << slot);
+    std::erase(ctas_, WarpMask{0});
     last_issued_ &= ~(WarpMask{1} << slot);
   }
   // With no warp resident: forgets the turns.
@@ -82,35 +80,39 @@ class IssueArbiter {
 
   void visit(StateVisitor& visitor, WarpMask resident) {
     // Every field.
-    [[maybe_unused]] const auto& [younger, last_issued, last_turn] = *this;
-    for (WarpMask left = resident; left != 0; left &= left - 1) visitor.value("younger", younger_[std::countr_zero(left)]);
+    [[maybe_unused]] const auto& [ctas, last_issued, last_turn] = *this;
+    for (WarpMask left = resident; left != 0; left &= left - 1) visitor.value("younger", younger_than(left & -left));
     visitor.values("last_issued", last_issued_, "last_turn", last_turn_);
   }
   bool operator==(const IssueArbiter&) const = default;
 
  private:
   static int highest(WarpMask warps) { return 31 - std::countl_zero(warps); }
+  // Some CTA has a candidate.
   WarpMask of_oldest_cta(WarpMask candidates) const {
-    WarpMask oldest = candidates;
-    for (WarpMask left = candidates; left != 0; left &= left - 1) oldest &= ~younger_[std::countr_zero(left)];
-    return oldest;
+    auto cta = ctas_.begin();
+    while ((*cta & candidates) == 0) ++cta;
+    return *cta & candidates;
   }
   WarpMask of_youngest_cta(WarpMask candidates) const {
-    WarpMask youngest = candidates;
-    for (WarpMask left = candidates; left != 0; left &= left - 1) {
-      const int w = std::countr_zero(left);
-      if ((younger_[w] & candidates) != 0) youngest &= ~(WarpMask{1} << w);
-    }
-    return youngest;
+    auto cta = ctas_.end() - 1;
+    while ((*cta & candidates) == 0) --cta;
+    return *cta & candidates;
+  }
+  // Resident warps of CTAs that started later than the warp's.
+  WarpMask younger_than(WarpMask warp) const {
+    WarpMask younger = 0;
+    for (auto cta = ctas_.rbegin(); (*cta & warp) == 0; ++cta) younger |= *cta;
+    return younger;
   }
   int next_in_turn(WarpMask candidates) const {
     const WarpMask after = candidates & ~((WarpMask{2} << last_turn_) - 1);
     return std::countr_zero(after != 0 ? after : candidates);
   }
 
-  std::vector<WarpMask> younger_;  // per slot: resident warps of CTAs that started later
-  WarpMask last_issued_ = 0;       // the warp; none where it has exited
-  int last_turn_ = 0;              // its slot, also when it has exited
+  std::vector<WarpMask> ctas_;  // the resident warps of each, the oldest CTA first
+  WarpMask last_issued_ = 0;    // the warp; none where it has exited
+  int last_turn_ = 0;           // its slot, also when it has exited
 };
 
 }  // namespace warpfold::sim

@@ -45,7 +45,7 @@ Sm::Sm(const Sm& other) : Sm(other.spec_, other.state_) {
 Cycle Sm::next_time() const {
   if (state_.interrupted) return state_.now;
   Cycle next = earlier(state_.events.next_time(), state_.memory.next_reply());
-  for (const SubCore& sub_core : state_.sub_cores) next = earlier(next, sub_core.next());
+  for (const Cycle due : state_.due) next = earlier(next, due);
   return next;
 }
 
@@ -89,7 +89,7 @@ Cycle Sm::run(Cycle limit) {
 void Sm::tell_observer(Cycle limit) {
   // A cycle with events left, or with a sub-core that another one's issue has woken, is not over.
   if (state_.events.next_time() <= state_.now || state_.memory.next_reply() <= state_.now) return;
-  if (std::ranges::any_of(state_.sub_cores, [&](const auto& sub_core) { return sub_core.next() <= state_.now; })) return;
+  if (std::ranges::any_of(state_.due, [&](Cycle due) { return due <= state_.now; })) return;
   state_.loop_end = false;
   observer_->loop_ended(*this, state_.now + 1, limit);
 }

@@ -203,7 +203,7 @@ void Sm::visit(StateVisitor& visitor) {
   // Every field. Not visited: held and slot_taken follow from the resident CTAs, present from held, absences from the launches;
   // next_serial is a name; loop_end is about the observer; warps_started numbers the warps of the issue log, which only full
   // replays write; may_place, asks and interrupted are of a cycle that has not been run completely.
-  [[maybe_unused]] auto& [launches, progress, held, absences, present, absent_since, alternatives, account, events, sub_cores,
+  [[maybe_unused]] auto& [launches, progress, held, absences, present, absent_since, alternatives, account, events, due, sub_cores,
                           memory, wgmma, tcgen05, ctas, slot_taken, open_wgmma, loop_end, next_serial, warps_started, next_cta_at,
                           place_due, may_place, asks, interrupted, last_cycle] = state_;
   settle();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -61,6 +62,8 @@ struct AlternativeRun {
 };
 
 inline constexpr int kNoLaunch = -1;
+inline constexpr size_t kMostSubCores = 4;  // configs/check_gpu.cc
+inline constexpr std::array<Cycle, kMostSubCores> kNeverDue = {kNever, kNever, kNever, kNever};
 
 // Where a warp slot of the SM lies.
 struct WarpPlace {
@@ -82,6 +85,8 @@ struct SmState {
   std::vector<AlternativeRun> alternatives{};
   Account account;
   EventQueue<Event> events{};
+  // Per sub-core: the next cycle in which something can happen; kNever: only an event can wake it.
+  std::array<Cycle, kMostSubCores> due = kNeverDue;
   std::vector<SubCore> sub_cores{};
   MemoryStage memory;
   WgmmaUnit wgmma{};
@@ -94,7 +99,7 @@ struct SmState {
   uint64_t warps_started = 0;
   Cycle next_cta_at = 0;     // a CTA may be placed from here on
   Cycle place_due = 0;       // the last placement scheduled
-  bool may_place = false; // an event of cycle `now` may have made room for a CTA
+  bool may_place = false;    // an event of cycle `now` may have made room for a CTA
   int asks = kNoLaunch;      // the launch whose next CTA the SM wants of the chip's queue
   bool interrupted = false;  // for that: the events of cycle `now` have been handled, nothing has been issued in it
   Cycle now = 0;             // the last cycle that was run

@@ -29,7 +29,6 @@ SubCore::SubCore(const Spec& spec, size_t launches, int index)
       stalls_(launches),
       port_reads_(launches, 0),
       issued_(launches, 0),
-      arbiter_(spec.warp_slots_per_sub_core),
       plain_(spec.issue_width == 1 && spec.issue_interval == 1),
       index_(index) {
   pipes_[static_cast<int>(Pipe::kMemory)].close();
@@ -37,8 +36,9 @@ SubCore::SubCore(const Spec& spec, size_t launches, int index)
 }
 
 void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
-  for (SubCore& sub_core : sub_cores) {
-    if (sub_core.next_ <= now) sub_core.step(sm, now);
+  const std::array<Cycle, kMostSubCores>& due = sm.state().due;
+  for (size_t i = 0; i < sub_cores.size(); ++i) {
+    if (due[i] <= now) sub_cores[i].step(sm, now);
   }
 }
 
@@ -68,7 +68,7 @@ void SubCore::step(Sm& sm, std::span<SubCore> sub_cores, Cycle now) {
     }
     candidates = look_again(sm, candidates, now);
   }
-  next_ = awake_ != 0 ? now + 1 : timers_.next(now);
+  sm.state().due[index_] = awake_ != 0 ? now + 1 : timers_.next(now);
 }
 
 // ---- timers and conditions

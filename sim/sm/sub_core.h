@@ -59,8 +59,6 @@ class SubCore {
 
   // Runs cycle `now` of those that have something to do in it, in turn: what one issues may wake one behind it.
   static void step(Sm& sm, std::span<SubCore> sub_cores, Cycle now);
-  // The next cycle in which something can happen; kNever: only an event can wake it.
-  Cycle next() const { return next_; }
 
   void handle(Sm& sm, const SubCoreEvent& event, Cycle now);
   bool is_live(const SubCoreEvent& event) { return event.kind == SubCoreEvent::Kind::kQueueEntry || live_warp(event) != nullptr; }
@@ -111,7 +109,7 @@ class SubCore {
   void load_result(Sm& sm, const Warp& warp, const SubCoreEvent& event, Cycle now);
   void async_copied(Sm& sm, Warp& warp, const SubCoreEvent& event, Cycle now);
   static void wait_for_tensor_cores(Sm& sm, Warp& warp, std::optional<Delay> delay, Cycle to);
-  void free_queue_entry(const Sm& sm, Cycle now);
+  void free_queue_entry(Sm& sm, Cycle now);
   void visit_warp(int slot, StateVisitor& visitor);
   void step(Sm& sm, Cycle now);
   void expire_timers(Sm& sm, Cycle now);
@@ -119,7 +117,7 @@ class SubCore {
   void block(Sm& sm, int slot, WarpState reason, Cycle since);
   void wait(Warp& warp, WarpState reason, Cycle since);
   // What happens in a cycle that has been run already is seen in the next.
-  void wake_at(Cycle cycle) { next_ = std::min(next_, cycle == stepped_ ? cycle + 1 : cycle); }
+  void wake_at(Sm& sm, Cycle cycle);
 
   Mask pass_pipe_latches(Sm& sm, Mask candidates, Cycle now);
   Mask pass_control_stage(Sm& sm, Mask candidates, Cycle now);
@@ -178,7 +176,6 @@ class SubCore {
   uint64_t unsettled_ = 0;                         // instructions issued that are not in the account
 
   IssueArbiter arbiter_;
-  Cycle next_ = kNever;     // the next cycle in which something can happen
   Cycle stepped_ = kNever;  // the last cycle that was run
   PipeUse use_{};
   bool plain_;  // one warp issues, in any cycle: there is one dispatch port, and the issue slot is always free

@@ -97,7 +97,12 @@ void SubCore::reconsider(Sm& sm, int slot, Cycle now, std::optional<Delay> delay
   warp.blocked = false;
   warp.since = now;
   awake_ |= Mask{1} << slot;
-  wake_at(now);
+  wake_at(sm, now);
+}
+
+void SubCore::wake_at(Sm& sm, Cycle cycle) {
+  Cycle& due = sm.state().due[index_];
+  due = std::min(due, cycle == stepped_ ? cycle + 1 : cycle);
 }
 
 void SubCore::release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle now) {
@@ -107,10 +112,10 @@ void SubCore::release_counter(Sm& sm, int slot, int counter, Delay delay, Cycle 
   reconsider(sm, slot, now, delay);
 }
 
-void SubCore::free_queue_entry(const Sm& sm, Cycle now) {
+void SubCore::free_queue_entry(Sm& sm, Cycle now) {
   if (queue_entries_-- == sm.spec().memory_queue_entries) {
     busy_ports_ &= ~(1U << static_cast<int>(Pipe::kMemory) | 1U << kGlobalMemory);
-    wake_at(now);
+    wake_at(sm, now);
   }
 }
 

@@ -34,7 +34,7 @@ void SubCore::start_warp(Sm& sm, int slot, Cycle now) {
   wants_[warp.op->port] |= bit;
   warp.started = now == stepped_ ? now + 1 : now;
   set_timer(warp, slot, warp.started, warp.op->needs_check);
-  wake_at(warp.started);
+  wake_at(sm, warp.started);
 }
 
 void SubCore::end_warp(Sm& sm, int slot) {

@@ -16,8 +16,8 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   // settled; dispatch_port is chosen anew in every cycle; plain and index are constant.
   [[maybe_unused]] auto& [ports, warps, resident, coupled, awake, check, tentative, timers, wants, of_launch, active_launches,
                           stalls, pipes, busy_ports, results_until, commit_launch, wide_writer, queue_entries, dispatch_ports,
-                          dispatch_port, slot_free, slot_holder, last_writer, port_reads, issued, unsettled, arbiter, next, stepped,
-                          use, plain, index] = *this;
+                          dispatch_port, slot_free, slot_holder, last_writer, port_reads, issued, unsettled, arbiter, stepped, use,
+                          plain, index] = *this;
   visitor.values("resident", resident_, "awake", awake_);
   for (int slot = 0; slot < slots(); ++slot) {
     if (warps_[slot].resident) visit_warp(slot, visitor);
@@ -48,7 +48,7 @@ void SubCore::visit(Sm& sm, StateVisitor& visitor) {
   ports_.visit(visitor);
   visitor.values("last_writer_even", last_writer_[0], "last_writer_odd", last_writer_[1]);
   arbiter_.visit(visitor, resident_);
-  visitor.time("next_step", next_);
+  visitor.time("next_step", sm.state().due[index_]);
   stepped_ = visitor.moved(stepped_);
   visitor.counts(port_reads_);
   visitor.counts(use_.pipe_cycles);

@@ -21,7 +21,7 @@ struct FourWarps {
     return arbiter.pick(policy, candidates, stays, [&](sim::WarpMask all) { return all & urgent; });
   }
 
-  sim::IssueArbiter arbiter{4};
+  sim::IssueArbiter arbiter;
 };
 
 TEST(IssueArbiter, GreedyPoliciesStayWithTheWarpOfTheCycleBefore) {
