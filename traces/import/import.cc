@@ -134,7 +134,7 @@ class Importer {
     if (auto checked = check_registers(); !checked) return checked;
     if (auto checked = check_shared_memory(); !checked) return checked;
     if (auto checked = check_tensor_memory(); !checked) return checked;
-    auto found = explore(file_, *ops, *flow, *facts, limits_, options_.questions);
+    auto found = explore(file_, *ops, *flow, *facts, limits_, options_.questions, options_.progress);
     if (!found) return std::unexpected(found.error());
     if (auto stated = state_assumed_opcodes(); !stated) return stated;
     for (const auto& [line, text] : found->assumed) result_.report.assumed.push_back("line " + std::to_string(line) + ", " + text);
@@ -143,12 +143,29 @@ class Importer {
     result_.report.followed_ctas = found->followed_ctas;
     result_.report.executed = found->executed;
     describe(*facts);
+    state_sample(*found, *facts);
     if (auto settled = settle_cluster_signals(file_, *ops, *facts, *found); !settled) return settled;
     keep_used_paths(*found);
     if (auto rings = find_rings(file_, *ops, *found, result_.kernel); !rings) return rings;
     add_streams(*found, *ops, *facts, caches_for(*facts), result_);
     roll(*found, *ops, *facts, *architecture_, result_.report.control_codes, result_.kernel);
     return {};
+  }
+
+  void state_sample(const Exploration& found, const LaunchFacts& facts) {
+    if (found.strata.empty()) return;
+    ImportReport& report = result_.report;
+    double instructions = 0;
+    for (const CtaBox& box : found.boxes) {
+      uint64_t issued = 0;
+      for (const int path : box.paths) issued += issued_on(found.paths[static_cast<size_t>(path)]);
+      instructions += static_cast<double>(issued) * static_cast<double>(box.ctas());
+      report.sampled_ctas += box.sampled ? box.ctas() : 0;
+    }
+    report.drawn_ctas = found.strata.size();
+    report.instructions_error = half_width(found.strata) / std::max(instructions, 1.0);
+    result_.kernel.source += "; " + std::to_string(report.drawn_ctas) + " CTAs drawn at random represent " +
+                             std::to_string(report.sampled_ctas) + " of " + std::to_string(facts.ctas());
   }
 
   // Local memory is an array of its own: of each CTA that has a place on the chip the frames of its threads, as the function moves

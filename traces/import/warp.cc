@@ -169,8 +169,13 @@ uint32_t Warp::decide(const Bits& bits, uint32_t mask, const Op& op) {
     count = (count + 1) % answer->of;
     return mask & (now ? bits.lanes | bits.unknown : bits.lanes & ~bits.unknown);
   }
-  if (const uint8_t varies = variables_of(bits.varying, mask); varies != 0) throw NotLinear{varies};
+  const auto varies = static_cast<uint8_t>(variables_of(bits.varying, mask) & ~sampled);
+  if (varies != 0) throw NotLinear{varies};
+  const Extents before = extents;
   extents = smaller(extents, bits.limit);
+  for (size_t v = 0; v < kCtaVariables; ++v) {
+    if ((sampled >> v & 1) != 0) extents[v] = before[v];
+  }
   return bits.lanes & mask;
 }
 

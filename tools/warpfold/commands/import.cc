@@ -1,5 +1,6 @@
 #include "traces/import/import.h"
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 
@@ -8,7 +9,9 @@
 #include "configs/read_file.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/import_tables.h"
+#include "tools/warpfold/render/table.h"
 #include "tools/warpfold/run/file_kind.h"
+#include "tools/warpfold/run/progress.h"
 #include "workloads/common/gpu_caches.h"
 
 namespace warpfold::cli {
@@ -16,6 +19,8 @@ namespace warpfold::cli {
 namespace po = boost::program_options;
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 Outcome<std::vector<sass::AssumedOpcode>> assumed_opcodes(const Options& options) {
   std::vector<sass::AssumedOpcode> assumed;
@@ -46,6 +51,7 @@ Outcome<void> import_command(const Invocation& invocation) {
       "function", po::value<std::string>()->value_name("NAME"), "the function, where the listing has several")(
       "assume", po::value<std::vector<std::string>>()->composing()->value_name("OPCODE=PIPE,LATENCY"),
       "time an opcode that no table has on this pipe, with this latency in cycles, such as FOO.BAR=alu,5; repeatable")(
+      "all-ctas", "execute every CTA of a launch whose CTAs take many different paths; default: a sample of them")(
       "trust-addresses", "take the sizes of arrays, in bytes, from the accesses where these leave the stated sizes")(
       "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
       "set a field of the launch description, such as grid.x=64; repeatable")(
@@ -82,9 +88,17 @@ Outcome<void> import_command(const Invocation& invocation) {
   auto assume = assumed_opcodes(options);
   if (!assume) return std::unexpected(assume.error());
   std::vector<std::string> questions;
+  std::optional<ProgressLine> line(file);
+  const auto draw = [&line, last = Clock::now()](uint64_t done, uint64_t ctas) mutable {
+    if (Clock::now() - last < std::chrono::milliseconds(200)) return;
+    last = Clock::now();
+    line->draw("CTAs whose paths differ, " + with_thousands(std::to_string(done)) + " of " + with_thousands(std::to_string(ctas)));
+  };
   const auto imported = sass::import_listing(
-      file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor(), {},
-      {.questions = &questions, .assume = *std::move(assume), .trust_addresses = options.has("trust-addresses")});
+      file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor(),
+      {.all_ctas = options.has("all-ctas")},
+      {.questions = &questions, .assume = *std::move(assume), .progress = draw, .trust_addresses = options.has("trust-addresses")});
+  line.reset();
   if (!imported) {
     if (auto written = write_output("", questions_text(questions)); !written) return written;
     return std::unexpected(Failure(imported.error()));
