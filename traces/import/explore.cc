@@ -241,7 +241,8 @@ class Explorer {
       if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.text == "SR_SWINHI"; })) {
         text += ": it is in shared memory of the cluster, which loads and stores are not followed into";
       } else if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; })) {
-        text += " (a constant or parameter that the launch description does not give)";
+        text += " (" + constant_of(origin) + " is a constant or parameter that the launch description does not give" +
+                (narrow_parameters() ? "; a char has bytes: 1, a short bytes: 2)" : ")");
       } else {
         text += ". Say what it loads: answer { line: " + std::to_string(origin.line) + " value: N }";
       }
@@ -253,6 +254,20 @@ class Explorer {
     text += memory && !guarded ? ", or what this touches: answer { line: " + line + " sectors: N }"
                                : ", or how often this is taken: answer { line: " + line + " taken: N of: M }";
     return {file_, op.line, 1, text};
+  }
+
+  static std::string constant_of(const Op& op) {
+    const auto source = std::ranges::find_if(op.sources, [](const Source& each) { return each.kind == Source::Kind::kConstant; });
+    return escape::unquoted(source->text);
+  }
+
+  // The code reads parameters of one or two bytes.
+  bool narrow_parameters() const {
+    return std::ranges::any_of(ops_, [](const Op& op) {
+      const bool constant =
+          std::ranges::any_of(op.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; });
+      return constant && Narrow::of_modifiers(op).bytes < 4;
+    });
   }
 
   void follow_corner(Box& box) {
