@@ -101,7 +101,7 @@ class Builder {
             ": its target hangs on a register, which the importer does not follow; write the kernel in Warpfold's own text "
             "(.wfs), or record a trace");
       }
-      if (may_fall_through(last) && static_cast<size_t>(block.end) == ops_.size()) {
+      if (may_fall_through(last) && static_cast<size_t>(block.end) == ops_.size() && last.unreadable == nullptr) {
         return wrong("the function runs past its last instruction; the listing may have been cut off");
       }
     }

@@ -12,6 +12,7 @@
 #include "traces/import/flow.h"
 #include "traces/import/listed_sections.h"
 #include "traces/import/listing.h"
+#include "traces/import/other_forms.h"
 #include "traces/import/rings.h"
 #include "traces/import/roll.h"
 #include "traces/import/slow_paths.h"
@@ -32,6 +33,18 @@ class Importer {
 
   Expected<Imported> import(std::string_view text) {
     if (auto checked = check_text_form(file_, text); !checked) return std::unexpected(checked.error());
+    std::string plain;
+    if (is_json_listing(text)) {
+      auto json = read_json_listing(file_, text);
+      if (!json) return std::unexpected(json.error());
+      if (json->lines_of_jq)
+        result_.report.assumed.emplace_back("several instructions are in one line of the file: lines are those of jq . FILE");
+      text = plain = std::move(json->text);
+    } else if (is_csv_listing(text)) {
+      auto csv = read_csv_listing(file_, text);
+      if (!csv) return std::unexpected(csv.error());
+      text = plain = *std::move(csv);
+    }
     for (const auto step : {&Importer::find_architecture, &Importer::find_function, &Importer::follow}) {
       if (auto done = (this->*step)(text); !done) return std::unexpected(done.error());
     }
