@@ -131,7 +131,7 @@ class Importer {
   }
 
   Expected<void> follow(std::string_view /*text*/) {
-    auto facts = launch_facts(launch_, compiled_for_, places_);
+    auto facts = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment, function_->parameters);
     if (!facts) return std::unexpected(facts.error());
     name_group_waits(isa::Behaviour::kCopyAsyncCommit, "DEPBAR.LE.LDGSTS");
     name_group_waits(isa::Behaviour::kBulkWait, "DEPBAR.LE.BULK");
@@ -241,7 +241,7 @@ class Importer {
   // The listing does not say which CUDA compiled it; tensor maps lie where the code looks for them.
   void align_tensor_maps(const std::vector<Op>& ops, LaunchFacts& facts) {
     if (facts.tensor_maps.empty()) return;
-    auto later = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment13);
+    auto later = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment13, function_->parameters);
     if (!later || contradictions(ops, *later) >= contradictions(ops, facts)) return;
     facts = *std::move(later);
     result_.report.assumed.push_back(

@@ -12,6 +12,7 @@ constexpr uint32_t kSystemBytes = 1024;
 constexpr uint32_t kCountsSystemBytes = 90;
 
 constexpr std::string_view kSharedSection = ".nv.shared.";
+constexpr std::string_view kInfoSection = ".nv.info.";
 
 }  // namespace
 
@@ -26,16 +27,28 @@ std::optional<uint32_t> number_after(std::string_view line, std::string_view key
 
 void Resources::begin_section(std::string_view name) {
   shared_section_ = name.starts_with(kSharedSection);
+  info_section_ = name.starts_with(kInfoSection);
+  if (info_section_) {
+    function_ = name.substr(kInfoSection.size(), name.find(',') - kInfoSection.size());
+    parameters_ = {};
+  }
   if (shared_section_) function_ = name.substr(kSharedSection.size(), name.find(',') - kSharedSection.size());
 }
 
 bool Resources::read(std::string_view line, int number) {
+  if (ListedParameter parameter; info_section_) {
+    if (parameters_.read(line, parameter)) add_parameter(functions_[function_].parameters, parameter);
+    return line.starts_with("/*");
+  }
   if (line.starts_with("Function ") && line.ends_with(':')) {
     function_ = line.substr(9, line.size() - 10);
     return true;
   }
   if (line.starts_with("REG:")) {
-    functions_[function_] = {number_after(line, "REG:").value_or(0), number, number_after(line, "SHARED:").value_or(0)};
+    OfFunction& function = functions_[function_];
+    function.registers = number_after(line, "REG:").value_or(0);
+    function.registers_line = number;
+    function.shared_bytes = number_after(line, "SHARED:").value_or(0);
     return true;
   }
   if (!shared_section_ || !line.starts_with(".zero")) return false;
@@ -55,6 +68,7 @@ void Resources::add_to(std::vector<Function>& functions, std::string_view archit
       function.registers_line = found->second.registers_line;
     }
     function.shared_bytes = found->second.shared_bytes;
+    function.parameters = found->second.parameters;
     if (counts_system_bytes) function.shared_bytes -= std::min(function.shared_bytes, kSystemBytes);
   }
 }

@@ -107,7 +107,7 @@ class Reader {
     if (const size_t remark = line.find("//"); remark != std::string_view::npos) line = trimmed(line.substr(0, remark));
     if (line.empty() || line.starts_with('#')) return {};
     if (wants_high_word_) return read_high_word(line);
-    if (!line.starts_with("/*") && !line.starts_with('[')) sections_.read(line);
+    if (!line.starts_with('[')) sections_.read(line);
     if (is_foreign()) return skip_section();
     if (own_architecture_.empty()) own_architecture_ = sections_.architecture();
     if (line.starts_with(".section\t") || line.starts_with(".section ")) return begin_section(line);

@@ -11,6 +11,7 @@
 #include "isa/architecture.h"
 #include "isa/instruction.h"
 #include "traces/import/assumed_opcodes.h"
+#include "traces/import/listed_parameters.h"
 
 namespace warpfold::sass {
 
@@ -31,9 +32,10 @@ struct ListedInstruction {
 struct Function {
   std::string name;
   int line = 0;
-  uint32_t registers = 0;     // a thread; 0: the listing does not say
-  int registers_line = 0;     // that says it
-  uint32_t shared_bytes = 0;  // static shared memory; 0: none, or the listing does not say
+  uint32_t registers = 0;                   // a thread; 0: the listing does not say
+  int registers_line = 0;                   // that says it
+  uint32_t shared_bytes = 0;                // static shared memory; 0: none, or the listing does not say
+  std::vector<ListedParameter> parameters;  // by rising offset; none: the listing does not say
   std::vector<ListedInstruction> code;
   std::map<std::string, uint64_t, std::less<>> labels;  // offset of each
 };

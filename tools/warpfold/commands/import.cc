@@ -10,6 +10,7 @@
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/import_tables.h"
 #include "tools/warpfold/render/table.h"
+#include "tools/warpfold/run/disassembler.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/progress.h"
 #include "workloads/common/gpu_caches.h"
@@ -38,7 +39,8 @@ Outcome<std::vector<sass::AssumedOpcode>> assumed_opcodes(const Options& options
 Outcome<void> import_command(const Invocation& invocation) {
   Options options(
       "warpfold import LISTING --launch FILE [options]",
-      "Makes a kernel from a SASS listing (the text of cuobjdump -sass or nvdisasm) and a launch description, without a GPU:\n"
+      "Makes a kernel from a SASS listing (the text of cuobjdump -sass or nvdisasm, or a cubin where there is an nvdisasm)\n"
+      "and a launch description, without a GPU:\n"
       "executing the listing's integer and control instructions gives every warp's path, loops, addresses and barriers.\n"
       "docs/import.md has a first example.",
       "  warpfold import kernel.sass --launch kernel.textproto\n"
@@ -67,15 +69,21 @@ Outcome<void> import_command(const Invocation& invocation) {
 
   configs::Places places;
   const auto settings = options.has("set") ? options.texts("set") : std::vector<std::string>();
-  const std::string& file = options.arguments().front();
+  std::string file = options.arguments().front();
   if (const auto listing = find_of_kind(file, FileKind::kListing, "import"); !listing) return std::unexpected(listing.error());
   const auto description = find_of_kind(options.text("launch"), FileKind::kLaunch, "--launch");
   if (!description) return std::unexpected(description.error());
   auto launch = configs::load_kernel_launch(*description, settings, &places);
   if (!launch) return std::unexpected(Failure(launch.error()));
   if (options.has("function")) launch->set_function(options.text("function"));
-  const auto text = read_file(file);
+  auto text = read_file(file);
   if (!text) return std::unexpected(Failure(text.error()));
+  if (is_cubin(*text)) {
+    auto code = disassembled(file);
+    if (!code) return std::unexpected(code.error());
+    file = std::move(code->command);
+    text = std::move(code->text);
+  }
   std::optional<configs::Gpu> gpu;
   if (options.has("gpu")) {
     const auto machine = find_of_kind(options.text("gpu"), FileKind::kGpu, "--gpu");
