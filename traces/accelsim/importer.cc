@@ -18,6 +18,7 @@
 #include "traces/accelsim/tokens.h"
 #include "traces/accelsim/trace_header.h"
 #include "traces/accelsim/trace_line.h"
+#include "traces/connect.h"
 #include "traces/validate.h"
 
 namespace warpfold::traces::accelsim {
@@ -293,7 +294,7 @@ class Importer : private LaunchClasses::Maker {
     effects_ = sites_->effects(*code_, header_, kernel);
     if (auto built = classes_.build(*this, kernel); !built) return lines_.fail_here(built.error().message);
     count_barriers(kernel);
-    for (Role& role : kernel.roles) assign_control_codes(*architecture_, role.body);
+    for (Role& role : kernel.roles) assign_control_codes(*architecture_, role.body, Waits::kInInstructions);
     if (auto valid = validate(kernel, lines_.file()); !valid) return fail_at(lines_.file(), 1, 1, valid.error().message);
     imported.stream = header_.stream;
     imported.id = header_.kernel_id;
