@@ -50,16 +50,17 @@ TEST_F(Cubins, HaveTheCommandInTheirMessages) {
 
 TEST_F(Cubins, ThatNvdisasmRefusesHaveItsWords) {
   install("echo 'nvdisasm fatal: no code' >&2; exit 1");
-  EXPECT_EQ(refused({"import", "k.cubin", "--launch", "k.launch"}), "nvdisasm fails on k.cubin: nvdisasm fatal: no code\n");
+  EXPECT_EQ(refused({"import", "k.cubin", "--launch", "k.launch"}), "k.cubin:1:1: nvdisasm fails: nvdisasm fatal: no code\n");
 }
 
 TEST_F(Cubins, WithoutNvdisasmAreSaidWhatToRun) {
   if (std::filesystem::exists("/usr/local/cuda/bin/nvdisasm")) GTEST_SKIP() << "CUDA has one";
   std::filesystem::create_directory(path("work/empty"));
   setenv("PATH", path("work/empty").c_str(), 1);
-  EXPECT_THAT(refused({"import", "k.cubin", "--launch", "k.launch"}),
-              testing::AllOf(HasSubstr("k.cubin is a cubin, and there is no nvdisasm on the PATH"),
-                             HasSubstr("nvdisasm -hex FILE > kernel.sass")));
+  EXPECT_THAT(
+      refused({"import", "k.cubin", "--launch", "k.launch"}),
+      testing::AllOf(HasSubstr("k.cubin:1:1: this is a binary, no listing; disassemble it, as there is no nvdisasm on the PATH"),
+                     HasSubstr("nvdisasm -hex FILE > kernel.sass")));
 }
 
 }  // namespace

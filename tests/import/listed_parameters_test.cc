@@ -90,5 +90,55 @@ TEST(ListedParameters, AreReadOrSkipped) {
   EXPECT_FALSE(reader.read("/*0006*/ .byte 0xzz", parameter));
 }
 
+// A switch over 3 ways: its table is in bank 2, where it leads beside the BRX.
+std::string switch_of(const std::string& selector, const std::string& table) {
+  return "\t.section\t.nv.constant2.kernel,\"a\",@progbits\n\t.align 4\n.nv.constant2.kernel:\n /*0000*/ \t.byte " + table +
+         "\n\t.section\t.nv.constant3,\"a\",@progbits\n.nv.constant3:\n /*0000*/ \t.word 0x00000002, 0x00000001\n"
+         "\t.section\t.text.kernel,\"ax\",@progbits\n.text.kernel:\n" +
+         selector +
+         "SHF.L.U32 R0, R0, 0x2, RZ ;\nLDC R4, c[0x2][R0] ;\nBRX R4 -0x40 (*\"BRANCH_TARGETS .L_1,.L_2,.L_3\"*) ;\n"
+         ".L_1:\nBRA `(.L_3) ;\n.L_2:\nNOP ;\nNOP ;\n.L_3:\nEXIT ;\n";
+}
+
+const std::string kTable = "0x40, 0x00, 0x00, 0x00, 0x50, 0x00, 0x00, 0x00, 0x70, 0x00, 0x00, 0x00";
+
+Expected<Imported> import_switch(const std::string& selector, const std::string& more = "", const std::string& table = kTable) {
+  configs::KernelLaunch launch;
+  const std::string text =
+      "architecture: \"sm_80\" grid { x: 1 } block { x: 32 } array { name: \"k\" bytes: 4 } parameter { array: \"k\" } ";
+  if (auto parsed = configs::parse_text("launch.textproto", text + more, launch); !parsed) return std::unexpected(parsed.error());
+  return import_listing("k.sass", switch_of(selector, table), launch, {});
+}
+
+uint64_t issued(const Expected<Imported>& imported) {
+  EXPECT_TRUE(imported) << message_of(imported);
+  return imported ? traces::issued_instructions(imported->kernel) : 0;
+}
+
+TEST(ConstantBanks, LeadASwitchToItsWay) {
+  EXPECT_EQ(issued(import_switch("MOV R0, 0x0 ;\n")), 6U);
+  EXPECT_EQ(issued(import_switch("MOV R0, 0x1 ;\n")), 7U);
+  EXPECT_EQ(issued(import_switch("MOV R0, 0x2 ;\n")), 5U);
+  EXPECT_EQ(issued(import_switch("MOV R0, c[0x3][0x4] ;\n")), 7U);
+  // Half of the lanes go each of the first two ways. BRX lies 16 bytes further on, and so does all behind it.
+  EXPECT_EQ(issued(import_switch("S2R R0, SR_LANEID ;\nLOP3.LUT R0, R0, 0x1, RZ, 0xc0, !PT ;\n")), 9U);
+}
+
+TEST(ConstantBanks, AskWhereASwitchHangsOnData) {
+  const std::string load = "LDG.E R0, [R2.64] ;\n";
+  const std::string message = message_of(import_switch(load, "answer { line: 10 sectors: 1 }"));
+  EXPECT_THAT(message, HasSubstr("BRX: where it leads hangs on LDG.E in line 10"));
+  EXPECT_THAT(message, HasSubstr("answer { line: 10 value: N }"));
+  EXPECT_EQ(issued(import_switch(load, "answer { line: 10 sectors: 1 } answer { line: 10 value: 1 }")), 7U);
+}
+
+TEST(ConstantBanks, RefuseAWayThatIsNone) {
+  EXPECT_THAT(message_of(import_switch("MOV R0, 0x0 ;\n", "", "0x44, 0x00, 0x00, 0x00")),
+              HasSubstr("BRX: its target is none of those that the listing names"));
+  EXPECT_THAT(message_of(import_switch("MOV R0, 0x9 ;\n")), HasSubstr("BRX: where it leads hangs on LDC"));
+  EXPECT_THAT(message_of(import_lines("BRX R4 -0x10 ;\nEXIT ;\n", "architecture: \"sm_80\" grid { x: 1 } block { x: 32 }")),
+              HasSubstr("nvdisasm -hex FILE, without -c, prints that and the table of the switch"));
+}
+
 }  // namespace
 }  // namespace warpfold::sass

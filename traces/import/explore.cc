@@ -231,7 +231,9 @@ class Explorer {
                   std::to_string(op.line) + " sectors: N }"};
     }
     std::string text = op.instruction->mnemonic;
-    text += op.behaviour == isa::Behaviour::kBranch ? ": whether it is taken hangs on " : ": its guard or address hangs on ";
+    text += !op.indirect.empty()                      ? ": where it leads hangs on "
+            : op.behaviour == isa::Behaviour::kBranch ? ": whether it is taken hangs on "
+                                                      : ": its guard or address hangs on ";
     if (value.origin < 0) {
       text += "a register that nothing has written";
     } else {
@@ -247,6 +249,7 @@ class Explorer {
         text += ". Say what it loads: answer { line: " + std::to_string(origin.line) + " value: N }";
       }
     }
+    if (!op.indirect.empty()) return {file_, op.line, 1, text};
     // No answer says which mbarrier or box an instruction means.
     const bool asynchronous = uses_mbarrier(op) || op.behaviour == isa::Behaviour::kBulkStore;
     if (asynchronous && !guarded) return {file_, op.line, 1, text};

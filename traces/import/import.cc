@@ -133,6 +133,7 @@ class Importer {
   Expected<void> follow(std::string_view /*text*/) {
     auto facts = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment, function_->parameters);
     if (!facts) return std::unexpected(facts.error());
+    for (const auto& [at, value] : function_->constants) facts->constants[at] = {value};
     name_group_waits(isa::Behaviour::kCopyAsyncCommit, "DEPBAR.LE.LDGSTS");
     name_group_waits(isa::Behaviour::kBulkWait, "DEPBAR.LE.BULK");
     auto ops = decode(listing_, *function_, *architecture_);
@@ -244,6 +245,7 @@ class Importer {
     auto later = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment13, function_->parameters);
     if (!later || contradictions(ops, *later) >= contradictions(ops, facts)) return;
     facts = *std::move(later);
+    for (const auto& [at, value] : function_->constants) facts.constants[at] = {value};
     result_.report.assumed.push_back(
         "tensor maps begin at multiples of 128 bytes, as CUDA 13 aligns them: the code reads parameters there");
   }

@@ -10,6 +10,7 @@
 #include "configs/diagnostic.h"
 #include "configs/kernel_launch.pb.h"
 #include "configs/places.h"
+#include "traces/import/listed_constants.h"
 #include "traces/import/listed_parameters.h"
 
 namespace warpfold::sass {
@@ -47,7 +48,7 @@ struct LaunchFacts {
   std::array<uint32_t, 3> grid{1, 1, 1};
   std::array<uint32_t, 3> block{1, 1, 1};
   std::array<uint32_t, 3> cluster{1, 1, 1};
-  std::map<uint32_t, ConstantWord> constants;
+  std::map<uint32_t, ConstantWord> constants;  // by offset in bank 0; of other banks by bank * kBankBytes + offset
   std::vector<ArrayFacts> arrays;
   std::map<uint64_t, TensorMapFacts> tensor_maps;   // by address
   int16_t local_array = -1;                         // of `arrays`, the threads' local memory; -1: they have none

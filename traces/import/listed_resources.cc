@@ -10,9 +10,11 @@ namespace {
 // static shared memory: compiled code of CUDA 13.0 has 5120 bytes where 4096 are declared, and 1024 where all of it is dynamic.
 constexpr uint32_t kSystemBytes = 1024;
 constexpr uint32_t kCountsSystemBytes = 90;
+constexpr uint32_t kMostBanks = 16;
 
 constexpr std::string_view kSharedSection = ".nv.shared.";
 constexpr std::string_view kInfoSection = ".nv.info.";
+constexpr std::string_view kConstantSection = ".nv.constant";
 
 }  // namespace
 
@@ -32,12 +34,24 @@ void Resources::begin_section(std::string_view name) {
     function_ = name.substr(kInfoSection.size(), name.find(',') - kInfoSection.size());
     parameters_ = {};
   }
+  const auto bank = name.starts_with(kConstantSection) ? number_after(name, kConstantSection) : std::nullopt;
+  constant_section_ = bank && *bank > 0 && *bank < kMostBanks;
+  if (constant_section_) {
+    constants_ = ConstantReader(*bank);
+    const size_t dot = name.find('.', kConstantSection.size());
+    const size_t comma = name.find(',');
+    function_ = dot < comma ? name.substr(dot + 1, comma - dot - 1) : std::string_view();
+  }
   if (shared_section_) function_ = name.substr(kSharedSection.size(), name.find(',') - kSharedSection.size());
 }
 
 bool Resources::read(std::string_view line, int number) {
   if (ListedParameter parameter; info_section_) {
     if (parameters_.read(line, parameter)) add_parameter(functions_[function_].parameters, parameter);
+    return line.starts_with("/*");
+  }
+  if (constant_section_) {
+    constants_.read(line, function_.empty() ? of_all_ : functions_[function_].constants);
     return line.starts_with("/*");
   }
   if (line.starts_with("Function ") && line.ends_with(':')) {
@@ -61,8 +75,10 @@ bool Resources::read(std::string_view line, int number) {
 void Resources::add_to(std::vector<Function>& functions, std::string_view architecture) const {
   const bool counts_system_bytes = number_after(architecture, "sm_").value_or(0) >= kCountsSystemBytes;
   for (Function& function : functions) {
+    function.constants = of_all_;
     const auto found = functions_.find(function.name);
     if (found == functions_.end()) continue;
+    function.constants.insert(found->second.constants.begin(), found->second.constants.end());
     if (function.registers == 0) {
       function.registers = found->second.registers;
       function.registers_line = found->second.registers_line;

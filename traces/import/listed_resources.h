@@ -19,7 +19,7 @@ class Resources {
  public:
   void begin_section(std::string_view name);
   // Whether the line, the listing's `number`-th, is of cuobjdump's table, " Function NAME:" and "  REG:10 STACK:0 SHARED:5120 ...",
-  // ".zero 8192" in a section of shared memory, or of a section of attributes.
+  // ".zero 8192" in a section of shared memory, or of a section of attributes or constants.
   bool read(std::string_view line, int number);
   // To the functions, which were compiled for this architecture.
   void add_to(std::vector<Function>& functions, std::string_view architecture) const;
@@ -30,11 +30,15 @@ class Resources {
     int registers_line = 0;
     uint32_t shared_bytes = 0;
     std::vector<ListedParameter> parameters = {};
+    ListedConstants constants = {};
   };
   bool shared_section_ = false;
   bool info_section_ = false;
+  bool constant_section_ = false;
   ParameterReader parameters_;
-  std::string function_;  // that the lines are about
+  ConstantReader constants_;
+  ListedConstants of_all_;  // constants of all functions
+  std::string function_;    // that the lines are about
   std::map<std::string, OfFunction, std::less<>> functions_;
 };
 

@@ -72,11 +72,11 @@ Word Warp::constant(const Source& source, const Op& op, uint32_t further, Narrow
     offset = sum(offset, state.uniform[source.uniform]);
   }
   Word result = tainted({&offset});
-  if (source.bank != 0) return Word::nothing(op.index);
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((result.unknown >> lane & 1) != 0) continue;
     const uint32_t part = narrow.bytes == 4 ? 0 : offset.lane[lane] % 4;
-    const auto found = launch.constants.find(offset.lane[lane] - part);
+    const uint32_t at = offset.lane[lane] - part;
+    const auto found = at < kBankBytes ? launch.constants.find(source.bank * kBankBytes + at) : launch.constants.end();
     if (found == launch.constants.end()) {
       result.unknown |= 1U << lane;
       result.origin = op.index;

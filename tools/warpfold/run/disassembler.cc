@@ -85,10 +85,10 @@ Outcome<Disassembly> disassembled(const std::string& cubin) {
   }
   into.close();
   if (error == ENOENT) {
-    return user_error(
-        escape::unquoted(cubin) +
-        " is a cubin, and there is no nvdisasm on the PATH to disassemble it; where the CUDA toolkit is, run nvdisasm "
-        "-hex FILE > kernel.sass, or cuobjdump -sass -res-usage FILE > kernel.sass, and import kernel.sass");
+    return std::unexpected(Failure(Diagnostic{cubin, 1, 1,
+                                              "this is a binary, no listing; disassemble it, as there is no nvdisasm on the PATH: "
+                                              "where the CUDA toolkit is, nvdisasm -hex "
+                                              "FILE > kernel.sass, or cuobjdump -sass -res-usage FILE > kernel.sass"}));
   }
   if (error != 0) return cannot(std::strerror(error));
   Disassembly result{"nvdisasm -hex " + cubin, read_up_to(from, kMostText)};
@@ -102,7 +102,7 @@ Outcome<Disassembly> disassembled(const std::string& cubin) {
     lseek(said.number(), 0, SEEK_SET);
     constexpr size_t kMostSaid = 1000;
     const std::string why = read_up_to(said, kMostSaid);
-    return user_error("nvdisasm fails on " + escape::unquoted(cubin) + ": " + escape::unquoted(why.substr(0, why.find('\n'))));
+    return std::unexpected(Failure(Diagnostic{cubin, 1, 1, "nvdisasm fails: " + escape::unquoted(why.substr(0, why.find('\n')))}));
   }
   return result;
 }
