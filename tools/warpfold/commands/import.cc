@@ -39,7 +39,7 @@ Outcome<std::vector<sass::AssumedOpcode>> assumed_opcodes(const Options& options
 Outcome<void> import_command(const Invocation& invocation) {
   Options options(
       "warpfold import LISTING --launch FILE [options]",
-      "Makes a kernel from a SASS listing (the text of cuobjdump -sass or nvdisasm, or a cubin where there is an nvdisasm)\n"
+      "Makes a kernel from a SASS listing (the text of cuobjdump -sass or nvdisasm, or a cubin, by the nvdisasm of the PATH)\n"
       "and a launch description, without a GPU:\n"
       "executing the listing's integer and control instructions gives every warp's path, loops, addresses and barriers.\n"
       "docs/import.md has a first example.",
@@ -53,7 +53,7 @@ Outcome<void> import_command(const Invocation& invocation) {
       "function", po::value<std::string>()->value_name("NAME"), "the function, where the listing has several")(
       "assume", po::value<std::vector<std::string>>()->composing()->value_name("OPCODE=PIPE,LATENCY"),
       "time an opcode that no table has on this pipe, with this latency in cycles, such as FOO.BAR=alu,5; repeatable")(
-      "all-ctas", "execute every CTA of a launch whose CTAs take many different paths; default: a sample of them")(
+      "all-ctas", "execute every CTA where CTAs take many different paths; default: a sample of CTAs")(
       "trust-addresses", "take the sizes of arrays, in bytes, from the accesses where these leave the stated sizes")(
       "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
       "set a field of the launch description, such as grid.x=64; repeatable")(
@@ -100,7 +100,7 @@ Outcome<void> import_command(const Invocation& invocation) {
   const auto draw = [&line, last = Clock::now()](uint64_t done, uint64_t ctas) mutable {
     if (Clock::now() - last < std::chrono::milliseconds(200)) return;
     last = Clock::now();
-    line->draw("CTAs whose paths differ, " + with_thousands(std::to_string(done)) + " of " + with_thousands(std::to_string(ctas)));
+    line->draw("CTAs on different paths, " + with_thousands(std::to_string(done)) + " of " + with_thousands(std::to_string(ctas)));
   };
   const auto imported = sass::import_listing(
       file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor(),

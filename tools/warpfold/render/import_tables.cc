@@ -55,7 +55,7 @@ std::string executed_text(const sass::ImportReport& report) {
   const std::string executed = "; CTAs executed: " + grouped(report.followed_ctas);
   if (report.drawn_ctas == 0) return executed + ", which represent all\n";
   return executed + ", a sample\nestimated: " + grouped(report.drawn_ctas) + " CTAs drawn at random represent " +
-         grouped(report.sampled_ctas) + " whose paths differ; warp instructions within " +
+         grouped(report.sampled_ctas) + " on different paths; warp instructions within " +
          fixed(100 * report.instructions_error, 2) + " % (95 % confidence); --all-ctas executes every CTA\n";
 }
 

@@ -86,7 +86,7 @@ Outcome<Disassembly> disassembled(const std::string& cubin) {
   into.close();
   if (error == ENOENT) {
     return std::unexpected(Failure(Diagnostic{cubin, 1, 1,
-                                              "this is a binary, no listing; disassemble it, as there is no nvdisasm on the PATH: "
+                                              "this is a binary, no listing; disassemble it (the PATH has no nvdisasm): "
                                               "where the CUDA toolkit is, nvdisasm -hex "
                                               "FILE > kernel.sass, or cuobjdump -sass -res-usage FILE > kernel.sass"}));
   }
