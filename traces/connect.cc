@@ -58,6 +58,29 @@ End end_of(Node& node, bool innermost, bool first) {
 End first_end(std::vector<Node>& nodes, bool innermost) { return end_of(nodes.front(), innermost, true); }
 End last_end(std::vector<Node>& nodes, bool innermost) { return end_of(nodes.back(), innermost, false); }
 
+void connect_in_instructions(const isa::Architecture& architecture, std::vector<Instruction>& before,
+                             std::vector<Instruction>& after) {
+  if (const uint8_t held = held_counters(before); held != 0) {
+    if (holds_counter(before.back())) before.back().control.stall = std::max<uint8_t>(before.back().control.stall, 2);
+    after.front().control.wait_mask |= held;
+  }
+  // From the end on, as long as a stall helps: in front of the instruction whose result is missing it does not.
+  int missing = missing_cycles(architecture, before, after);
+  for (size_t i = before.size(); i-- > 0 && missing > 0;) {
+    uint8_t& stall = before[i].control.stall;
+    const auto room = static_cast<uint8_t>(std::clamp(kLongestStall - int{stall}, 0, missing));
+    stall = static_cast<uint8_t>(stall + room);
+    const int left = missing_cycles(architecture, before, after);
+    if (room > 0 && left == missing) {
+      stall = static_cast<uint8_t>(stall - room);
+      break;
+    }
+    missing = left;
+  }
+  std::vector<Instruction> nops = bubble(architecture, missing);
+  after.insert(after.begin(), std::make_move_iterator(nops.begin()), std::make_move_iterator(nops.end()));
+}
+
 void connect_after_block(const isa::Architecture& architecture, std::vector<Instruction>& before,
                          const std::vector<Instruction>& after) {
   if (const uint8_t held = held_counters(before); held != 0) {
@@ -80,8 +103,9 @@ void connect_after_loop(const isa::Architecture& architecture, const std::vector
   after.front().control.wait_mask |= held_counters(before);
 }
 
-void connect_ends(const isa::Architecture& architecture, End before, End after) {
+void connect_ends(const isa::Architecture& architecture, End before, End after, Waits waits) {
   if (before.block == after.block) return;  // an innermost loop: assigned or recorded as one
+  if (waits == Waits::kInInstructions) return connect_in_instructions(architecture, before.block->code, after.block->code);
   if (!before.loop) {
     connect_after_block(architecture, before.block->code, after.block->code);
   } else if (!after.loop) {
@@ -109,24 +133,24 @@ void assign_blocks(const isa::Architecture& architecture, std::vector<Node>& bod
 
 }  // namespace
 
-void connect(const isa::Architecture& architecture, std::vector<Node>& body) {
+void connect(const isa::Architecture& architecture, std::vector<Node>& body, Waits waits) {
   for (size_t i = 0; i < body.size(); ++i) {
     if (auto* loop = std::get_if<Loop>(&body[i])) {
-      connect(architecture, loop->body);
-      connect_ends(architecture, last_end(loop->body, is_innermost(*loop)), first_end(loop->body, is_innermost(*loop)));
+      connect(architecture, loop->body, waits);
+      connect_ends(architecture, last_end(loop->body, is_innermost(*loop)), first_end(loop->body, is_innermost(*loop)), waits);
     }
     if (i + 1 == body.size()) continue;
-    connect_ends(architecture, end_of(body[i], false, false), end_of(body[i + 1], false, true));
+    connect_ends(architecture, end_of(body[i], false, false), end_of(body[i + 1], false, true), waits);
     const auto* next = std::get_if<Loop>(&body[i + 1]);
     const bool skippable = next != nullptr && next->trips.parameter >= 0 && i + 2 < body.size();
-    if (skippable) connect_ends(architecture, end_of(body[i], false, false), end_of(body[i + 2], false, true));
+    if (skippable) connect_ends(architecture, end_of(body[i], false, false), end_of(body[i + 2], false, true), waits);
   }
 }
 
-void assign_control_codes(const isa::Architecture& architecture, std::vector<Node>& body) {
+void assign_control_codes(const isa::Architecture& architecture, std::vector<Node>& body, Waits waits) {
   erase_empty_blocks(body);
   assign_blocks(architecture, body, false);
-  connect(architecture, body);
+  connect(architecture, body, waits);
 }
 
 }  // namespace warpfold::traces

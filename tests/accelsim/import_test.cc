@@ -217,6 +217,61 @@ TEST(Import, RawTraces) {
   EXPECT_EQ(traces::issued_instructions(kernel), 4);
 }
 
+// From version 5 on the header does not say what stands before the PC.
+TEST(Import, RawTracesWhoseHeaderNamesNoCta) {
+  const std::string format = "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width imm\n";
+  const auto lines = [](const std::string& more) {
+    std::string text;
+    for (const std::string at : {"0 0 0 0", "1 0 0 0", "1 0 0 1", "0 0 0 1"}) {
+      for (const std::string line :
+           {"0010 ffffffff 1 R1 MOV 0 0 0", "0020 00000001 1 R4 LDG.E 1 R2 4 0 0x7e1000000000 0", "0030 ffffffff 0 EXIT 0 0 0"}) {
+        text += at;
+        text += more;
+        text += " " + line + "\n";
+      }
+    }
+    return text;
+  };
+  for (const auto& [version, more] : std::vector<std::pair<int, std::string>>{
+           {5, ""}, {5, " 17 3"}, {6, " 0 0 0 0 0 0 0"}, {6, ""}, {6, " 0 0 0 0 0 0 0 17 3"}}) {
+    const Kernel kernel = imported(trace_header(version, 2, 64, format) + lines(more));
+    EXPECT_EQ(kernel.ctas(), 2) << version << more;
+    EXPECT_EQ(traces::issued_instructions(kernel), 12) << version << more;
+  }
+  const Kernel numbered = imported(trace_header(5, 2, 64, "-enable lineinfo = 1\n" + format) + lines(" 812"));
+  EXPECT_EQ(traces::issued_instructions(numbered), 12);
+}
+
+// One line for the address in shared memory, one for that in global memory.
+TEST(Import, LdgstsOfRawTracesHasTwoLines) {
+  const std::string format = "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width imm\n";
+  const std::string copy = "0 0 0 0 0010 ffffffff 0 LDGSTS.E.BYPASS.128 2 R9 R10 16 1 ";
+  const std::string exit = "0 0 0 0 0030 ffffffff 0 EXIT 0 0 0\n";
+  const std::string shared = copy + "0x400 16 0\n";
+  const Kernel kernel = imported(trace_header(5, 1, 32, format) + shared + copy + "0x7e1000000000 16 0\n" + exit);
+  EXPECT_EQ(traces::issued_instructions(kernel), 2);
+  EXPECT_EQ(effect_of(kernel, "LDGSTS.E.BYPASS.128").bytes, 512);
+  const auto one = import_text(trace_header(5, 1, 32, format) + shared + exit);
+  ASSERT_FALSE(one);
+  EXPECT_NE(one.error().message.find("between the two lines of an LDGSTS"), std::string::npos) << one.error().text();
+}
+
+// DEPBAR waits for groups of LDGSTS where LDGDEPBAR has committed some, on an architecture that has them.
+TEST(Import, DepbarOfAPlainCounterWaitsForNoGroup) {
+  const std::string depbar = "0040 ffffffff 0 DEPBAR.LE 0 0 0\n";
+  for (const auto& [version, architecture] : std::vector<std::pair<int, std::string>>{{5, "sm_70"}, {4, "sm_86"}}) {
+    const auto plain = import_text(trace_header(version) + thread_block(0, {depbar + kExit}), architecture);
+    ASSERT_TRUE(plain) << plain.error().text();
+    EXPECT_EQ(plain->counter_waits, 1U);
+    EXPECT_EQ(counts_of(plain->kernel, plain->kernel.roles[0], plain->kernel.cta_classes[0]),
+              (OpcodeCounts{{"DEPBAR.LE", 1}, {"EXIT", 1}}));
+  }
+  const auto groups = import_text(trace_header() + thread_block(0, {"0030 ffffffff 0 LDGDEPBAR 0 0 0\n" + depbar + kExit}));
+  ASSERT_TRUE(groups) << groups.error().text();
+  EXPECT_EQ(groups->counter_waits, 0U);
+  EXPECT_EQ(effect_of(groups->kernel, "DEPBAR.LE.LDGSTS").count, 0);
+}
+
 TEST(Import, KernelsReadBackFromTheirText) {
   const Kernel kernel = of_warp("0010 ffffffff 1 R4 LDG.E.128 1 R2 16 1 0x7e1000000000 16 0\n");
   const auto read = traces::parse_kernels("sample.wfs", traces::format_kernels({kernel}));

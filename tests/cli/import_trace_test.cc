@@ -48,6 +48,14 @@ TEST_F(ForeignTraces, MemcpyLinesStayAndCompressedFilesAreFound) {
   EXPECT_THAT(read("in/scenario.textproto"), HasSubstr("# MemcpyHtoD,0x00007f3354c00000,800000\n"));
 }
 
+TEST_F(ForeignTraces, ScenariosNameTheGpuAsTheOptionDoes) {
+  ASSERT_EQ(run({"trace", "export", "s.textproto", "--output", "out"}).exit_code, 0);
+  ASSERT_EQ(run({"import-trace", "out/kernelslist.g", "--output", "in"}).exit_code, 0);
+  EXPECT_THAT(read("in/scenario.textproto"), HasSubstr("gpu_file: \"a100_sxm\"\n"));
+  const Ended simulated = run({"simulate", "in/scenario.textproto"});
+  EXPECT_EQ(simulated.exit_code, 0) << simulated.err;
+}
+
 TEST_F(ForeignTraces, ThatAreBrokenHaveOneLineAndExitWithTwo) {
   write("t.traceg", "-kernel name = k\n-nregs = 21955\n-binary version = 80\n#BEGIN_TB\n");
   const Ended broken = run({"import-trace", "t.traceg", "--gpu", gpu_, "--output", "k.wft"});

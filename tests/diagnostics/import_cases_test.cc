@@ -82,9 +82,6 @@ TEST_F(ListingCases, Control) {
   whole("instructions of 128 bits begin at multiples of 16; this one begins at 0008, as before sm_70",
         ".text.kernel:\n/*0008*/ MOV R1, RZ ;\nEXIT ;\n", kPlain);
   whole("BRA leaves function kernel", ".text.kernel:\n/*0000*/ BRA 0x1000 ;\n/*0010*/ EXIT ;\n", kPlain);
-  refused("more than 20000 CTAs take different paths, which no linear inequality in the CTA's index tells apart",
-          "S2R R0, SR_CTAID.X ;\nLOP3.LUT R1, R0, 0x5, RZ, 0xc0, !PT ;\nISETP.EQ.AND P0, PT, R1, 0x5, PT ;\n@P0 EXIT ;\n",
-          "architecture: \"sm_80\" grid { x: 100000 } block { x: 32 }\n");
   refused("calls inside each other without end, or more than 200000 instructions with each called function in its place",
           "CALL.REL.NOINC `(.L_f) ;\nEXIT ;\n.L_f:\nMOV R1, RZ ;\nCALL.REL.NOINC `(.L_f) ;\nRET.REL.NODEC R8 `(kernel) ;\n",
           kPlain);

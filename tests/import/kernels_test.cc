@@ -21,10 +21,8 @@ const std::string kFolder = "tests/import/kernels/";
 const std::set<std::string> kAsks = {"binary_search", "bitonic_sort", "cluster_exchange",    "global_symbol", "indirect_call",
                                      "jump_table",    "mandelbrot",   "integer_division_64", "power_exp",     "recursion",
                                      "spmv_thread",   "spmv_warp",    "switch_tree",         "texture_blur",  "ticket_queue"};
-// Every CTA has a path of its own: minutes.
-const std::set<std::string> kOfManyPaths = {"collatz"};
 // Seconds: on one architecture alone.
-const std::set<std::string> kSlow = {"grid_stride", "stencil_3d", "triangular"};
+const std::set<std::string> kSlow = {"collatz", "grid_stride", "stencil_3d", "triangular"};
 
 std::string listings(const std::string& architecture) {
   const std::string file = kFolder + "listings/" + architecture + ".sass.zst";
@@ -66,7 +64,7 @@ TEST_P(Kernels, AreTakenOrAskedAbout) {
   const std::string all = listings(GetParam());
   size_t taken = 0;
   for (const std::string& name : kernels()) {
-    if (kOfManyPaths.contains(name) || kSlow.contains(name)) continue;
+    if (kSlow.contains(name)) continue;
     const std::string listing = function_of(all, GetParam(), name);
     if (listing.empty()) continue;
     const auto imported = import_kernel(listing, name);
@@ -98,22 +96,22 @@ std::vector<Measured> measured() {
   return rows;
 }
 
-// Instructions that the H100 counted. Where warps poll an mbarrier, the trace has one poll.
+// Instructions that the H100 counted. Where warps poll an mbarrier, the trace has one poll. Of `collatz` a sample is executed.
 TEST(MeasuredKernels, HaveTheInstructionsThatAnH100Counts) {
   const std::string all = listings("sm_90a");
   const std::map<std::string, double> off = {{"wgmma_pair", 0.01}, {"stencil_3d", 1e-5}};
   size_t compared = 0;
   for (const Measured& row : measured()) {
-    if (kOfManyPaths.contains(row.kernel)) continue;
     const auto imported = import_kernel(function_of(all, "sm_90a", row.kernel), row.kernel);
     if (!imported) continue;
     ++compared;
     const auto issued = static_cast<double>(traces::issued_instructions(imported->kernel));
     const auto counted = static_cast<double>(row.instructions);
-    const double allowed = off.contains(row.kernel) ? off.at(row.kernel) : 0;
+    const double allowed = off.contains(row.kernel) ? off.at(row.kernel) : imported->report.instructions_error;
+    EXPECT_LE(imported->report.instructions_error, row.kernel == "collatz" ? 0.01 : 0) << row.kernel;
     EXPECT_LE(std::abs(issued / counted - 1), allowed) << row.kernel << ": " << issued << ", measured " << counted;
   }
-  EXPECT_GE(compared, 52U);
+  EXPECT_GE(compared, 53U);
 }
 
 // Stores of local memory go to L2, and so do loads that miss.

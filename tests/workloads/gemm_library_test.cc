@@ -119,7 +119,9 @@ TEST(GemmLibraries, WhatNoKernelIsForFails) {
   const auto none =
       gemm_candidates(automatic(4096, 4096, 4096, configs::BF16), *configs::find_gemm_library("vLLM CUTLASS"), gpu("h100_sxm"));
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().message, "hopper_gemm: vLLM CUTLASS has no kernel for 4096 x 4096 of type BF16 that this GPU can run");
+  EXPECT_EQ(none.error().message,
+            "hopper_gemm: vLLM CUTLASS has no kernel for 4096 x 4096 of type BF16 that this GPU can run; state tile_m and tile_n, "
+            "or another library");
 }
 
 }  // namespace

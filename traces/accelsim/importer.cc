@@ -18,6 +18,7 @@
 #include "traces/accelsim/tokens.h"
 #include "traces/accelsim/trace_header.h"
 #include "traces/accelsim/trace_line.h"
+#include "traces/connect.h"
 #include "traces/validate.h"
 
 namespace warpfold::traces::accelsim {
@@ -30,6 +31,7 @@ constexpr uint64_t kWarpThreads = 32;
 struct OpenWarp {
   ProgramRoller roller;
   uint64_t steps = 0;
+  std::optional<uint64_t> half_copy{};  // PC of an LDGSTS of a raw trace of which one line of two has been read
   std::optional<uint32_t> last_exit{};  // the instruction read last, if it is an EXIT that some lanes take
 };
 
@@ -169,14 +171,18 @@ class Importer : private LaunchClasses::Maker {
   // ---- instructions
 
   Expected<void> read_instruction(std::string_view line) {
-    form_.leading = header_.format_known ? header_.leading : (!in_block_ || header_.version < 3) ? 4 : 0;
-    if (in_block_ && header_.version >= 3) form_.leading = 0;
+    form_.leading = leading_numbers(line);
     if (auto problem = parse_line(line, form_, parsed_)) return lines_.fail_here(*std::move(problem));
     if (form_.leading >= 4) {
       if (auto entered = enter(parsed_.leading[0], parsed_.leading[1], parsed_.leading[2]); !entered) return entered;
       if (auto entered = enter_warp(parsed_.leading[3]); !entered) return entered;
     }
     if (!warp_) return lines_.fail_here("an instruction in front of the first warp = N");
+    if (!in_block_ && parsed_.opcode.starts_with("LDGSTS")) {
+      const auto first = is_first_half();
+      if (!first) return std::unexpected(first.error());
+      if (*first) return {};
+    }
     ++counted_;
     if (parsed_.opcode.starts_with("REPLAY")) return {};  // brackets the spin of an mbarrier; no instruction
     auto number = code_->find(parsed_);
@@ -203,6 +209,38 @@ class Importer : private LaunchClasses::Maker {
     return {};
   }
 
+  // Numbers before the PC. Headers of raw traces leave them out from version 5 on: CTA and warp are four, six with the SM (a tracer
+  // built for cores), eleven with the cluster (version 6). The first line tells, in which one of them reads as an instruction.
+  size_t leading_numbers(std::string_view line) {
+    if (in_block_) return header_.version >= 3 ? 0 : header_.format_known ? header_.leading : 4;
+    if (header_.format_known && header_.leading > 0) return header_.leading;
+    if (raw_leading_) return *raw_leading_;
+    constexpr std::array<size_t, 4> kAll{4, 6, 11, 13};
+    TraceLine ignored;
+    const auto fits = [&](size_t leading) {
+      LineForm form = form_;
+      form.leading = leading;
+      return !parse_line(line, form, ignored);
+    };
+    const auto found = std::ranges::find_if(kAll, fits);
+    raw_leading_ = found != kAll.end() ? *found : kAll.front();
+    return *raw_leading_;
+  }
+
+  // The tracer writes an LDGSTS twice, for the address in shared memory and then for that in global memory. A .traceg has the
+  // second one alone.
+  Expected<bool> is_first_half() {
+    std::optional<uint64_t>& half = open_warp().half_copy;
+    if (!half) {
+      half = parsed_.pc;
+      return true;
+    }
+    if (*half != parsed_.pc)
+      return lines_.fail_here("LDGSTS of a raw trace come in pairs of lines; the one before has no second line");
+    half.reset();
+    return false;
+  }
+
   OpenWarp& open_warp() {
     const std::pair at{cta_, *warp_};
     if (open_ == nullptr || open_at_ != at) {
@@ -227,6 +265,7 @@ class Importer : private LaunchClasses::Maker {
       return lines_.fail_here("warp " + std::to_string(number) + " of thread block number " + std::to_string(cta) +
                               " does not end with EXIT: the trace is incomplete. Trace it again, or remove the thread block");
     }
+    if (at->second.half_copy) return lines_.fail_here("the raw trace ends between the two lines of an LDGSTS: it is truncated");
     exit_ = *at->second.last_exit;
     classes_.add(cta, number, at->second.roller.finish());
     open_ = nullptr;
@@ -255,7 +294,7 @@ class Importer : private LaunchClasses::Maker {
     effects_ = sites_->effects(*code_, header_, kernel);
     if (auto built = classes_.build(*this, kernel); !built) return lines_.fail_here(built.error().message);
     count_barriers(kernel);
-    for (Role& role : kernel.roles) assign_control_codes(*architecture_, role.body);
+    for (Role& role : kernel.roles) assign_control_codes(*architecture_, role.body, Waits::kInInstructions);
     if (auto valid = validate(kernel, lines_.file()); !valid) return fail_at(lines_.file(), 1, 1, valid.error().message);
     imported.stream = header_.stream;
     imported.id = header_.kernel_id;
@@ -263,6 +302,7 @@ class Importer : private LaunchClasses::Maker {
     imported.instructions = instructions_;
     imported.ctas_of_grid = header_.grid[0] * header_.grid[1] * header_.grid[2];
     imported.kept_share = sites_->kept_share();
+    imported.counter_waits = code_->counter_waits();
     return imported;
   }
 
@@ -320,6 +360,7 @@ class Importer : private LaunchClasses::Maker {
   std::array<uint32_t, 16> barrier_warps_{};
   std::vector<isa::Effect> effects_;
   bool in_block_ = false;
+  std::optional<size_t> raw_leading_;  // of a raw trace whose header does not say it
   uint64_t cta_ = 0;
   std::optional<uint32_t> warp_;
   uint64_t counted_ = 0;

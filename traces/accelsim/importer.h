@@ -27,6 +27,9 @@ struct ImportedKernel {
   uint64_t instructions = 0;  // warp instructions of the trace
   uint64_t ctas_of_grid = 0;  // the kernel has those that issued something
   double kept_share = 1;      // of the lines whose reuse was followed
+  // DEPBAR of the text that wait for a dependence counter. A trace does not name the counter: they issue, and what is loaded is
+  // waited for where it is used.
+  uint64_t counter_waits = 0;
 };
 
 // Reads one kernel's trace (.traceg, or .trace as the tracer writes it) and rolls it again: programs are those of the warps,

@@ -11,6 +11,8 @@ namespace {
 using access::Access;
 using isa::Behaviour;
 
+constexpr const char* kAnyCount = "0x3f";  // a counter is never larger: no wait
+
 // Without an active lane these are nothing but an issue slot; others cost what they cost with lanes.
 bool off_matters(const isa::OpcodeInfo& info) {
   switch (info.behaviour) {
@@ -83,6 +85,9 @@ Expected<uint32_t> StaticCode::add(const TraceLine& line, const Key& key) {
   }
   made->off = key.off && matters;
   if (made->off) made->instruction.guard = {.present = true, .negated = true};
+  const isa::Behaviour behaviour = architecture_.info(made->instruction).behaviour;
+  commits_groups_ = commits_groups_ || behaviour == Behaviour::kCopyAsyncCommit;
+  if (behaviour == Behaviour::kDependenceWait) ++counter_waits_;
   made->place = places_.try_emplace(line.pc, static_cast<uint32_t>(places_.size())).first->second;
   const auto number = static_cast<uint32_t>(code_.size());
   code_.push_back(*std::move(made));
@@ -92,8 +97,10 @@ Expected<uint32_t> StaticCode::add(const TraceLine& line, const Key& key) {
 
 Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
   std::string mnemonic(line.opcode);
-  // The machine counts groups of LDGSTS by themselves; real code waits for them by the dependence counter that they hold.
-  if (mnemonic == "DEPBAR.LE" || mnemonic == "DEPBAR") mnemonic = "DEPBAR.LE.LDGSTS";
+  // The machine counts groups of LDGSTS by themselves; real code waits for them by the dependence counter that LDGDEPBAR holds.
+  // Where none was committed, DEPBAR waits for another counter.
+  const bool depbar = mnemonic == "DEPBAR.LE" || mnemonic == "DEPBAR";
+  if (depbar && commits_groups_) mnemonic = "DEPBAR.LE.LDGSTS";
   const auto opcode = architecture_.resolve(mnemonic);
   if (!opcode)
     return fail(opcode.error().message + "; the instruction set is " + architecture_.name() +
@@ -142,6 +149,7 @@ Expected<StaticInstruction> StaticCode::make(const TraceLine& line) const {
     operands.insert(operands.begin() + place, std::to_string(line.immediate));
   }
 
+  if (depbar && !commits_groups_) operands = {"SB0", kAnyCount};
   std::string text = guard + mnemonic;
   for (size_t i = 0; i < operands.size(); ++i) text += (i == 0 ? " " : ", ") + operands[i];
   auto parsed = isa::parse_instruction(architecture_, text + " ;", "", 0);

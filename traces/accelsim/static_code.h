@@ -40,6 +40,7 @@ class StaticCode {
   Expected<uint32_t> find(const TraceLine& line);
   const StaticInstruction& at(uint32_t number) const { return code_[number]; }
   size_t size() const { return code_.size(); }
+  size_t counter_waits() const { return counter_waits_; }  // DEPBAR of which no group of copies is waited for
   size_t places() const { return places_.size(); }
   const isa::Architecture& architecture() const { return architecture_; }
 
@@ -66,6 +67,8 @@ class StaticCode {
   std::deque<std::string> texts_;  // that keys point to
   std::unordered_map<Key, uint32_t, Hash> known_;
   std::unordered_map<uint64_t, uint32_t> places_;
+  bool commits_groups_ = false;  // LDGDEPBAR has been read
+  size_t counter_waits_ = 0;
 };
 
 }  // namespace warpfold::traces::accelsim

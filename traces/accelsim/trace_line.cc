@@ -40,11 +40,11 @@ class Parser {
 
   bool leading() {
     uint64_t number = 0;
-    if (form_.line_number && !words_.number(number)) return wrong("expected the source's line number");
     for (size_t i = 0; i < form_.leading; ++i) {
       if (!words_.number(number)) return wrong("expected the CTA's and the warp's numbers");
       if (i < out_.leading.size()) out_.leading[i] = number;
     }
+    if (form_.line_number && !words_.number(number)) return wrong("expected the source's line number");
     if (!words_.hexadecimal(out_.pc)) return wrong("expected a PC in hexadecimal");
     uint64_t mask = 0;
     if (!words_.hexadecimal(mask) || mask > 0xffffffff) return wrong("expected a mask of 32 lanes in hexadecimal");

@@ -38,8 +38,8 @@ struct TraceLine {
 // How lines of a trace are laid out.
 struct LineForm {
   int version = 5;
-  size_t leading = 0;  // numbers before the PC
-  bool line_number = false;
+  size_t leading = 0;        // numbers before the PC: of raw traces CTA x, y, z, warp, and what else the tracer was built to write
+  bool line_number = false;  // behind them
 };
 
 // Reads a line into `out`; what is wrong with it, or nothing. Masks, addresses and their number must agree.

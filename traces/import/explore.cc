@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "escape/quoted.h"
 #include "isa/operand.h"
@@ -16,10 +17,18 @@ namespace {
 
 constexpr size_t kMostAccesses = size_t{1} << 18;  // some hundred bytes each
 
+constexpr uint64_t kFewestStrata = 64;
+constexpr uint64_t kMostStrata = 512;  // a third of a percent beside CTAs that differ by 7 % (collatz)
+constexpr uint64_t kSureOfMean = 8;    // CTAs, before their mean says what all would cost
+constexpr uint8_t kAllDimensions = 0b111;
+
 struct Box {
   std::array<uint32_t, 3> place;
   std::array<uint32_t, 3> corner;
   std::array<uint32_t, 3> extent;
+  uint8_t sampled = 0;                 // variables in which one CTA is executed for all
+  uint8_t alone = 0;                   // of those: its addresses are not taken to move linearly with the variable
+  std::array<uint32_t, 3> drawn = {};  // that CTA, from the corner on
 };
 
 struct WarpTouch {
@@ -30,13 +39,14 @@ struct WarpTouch {
 class Explorer {
  public:
   Explorer(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch, const Limits& limits,
-           std::vector<std::string>* questions)
+           std::vector<std::string>* questions, const ExploreProgress& progress)
       : file_(file),
         ops_(ops),
         flow_(flow),
         launch_(launch),
         limits_(limits),
         questions_(questions),
+        progress_(progress),
         registers_(registers_named(ops, false)),
         uniform_registers_(registers_named(ops, true)) {
     found_.traffic.resize(launch.arrays.size());
@@ -53,18 +63,53 @@ class Explorer {
       const Box whole = box;
       if (auto followed = follow_box(box); !followed) return std::unexpected(followed.error());
       push_rest(whole, box, open);
-      if (found_.followed_ctas > limits_.ctas) {
-        return fail_at(
-            file_, 1, 1,
-            "more than " + std::to_string(limits_.ctas) +
-                " CTAs take different paths, which no linear inequality in the CTA's index tells apart; import a smaller "
-                "grid, or record a trace");
-      }
+      represented_ += product_of(box.extent, kAllDimensions);
+      if (progress_) progress_(represented_, launch_.ctas());
+      if (costs_too_much(open)) open = sampled(open);
     }
     return std::move(found_);
   }
 
  private:
+  // CTAs of `open` that would be executed one by one.
+  uint64_t one_by_one(const std::vector<Box>& open) const {
+    if (not_linear_ == 0) return 0;
+    uint64_t ctas = 0;
+    for (const Box& box : open) ctas += product_of(box.extent, static_cast<uint8_t>(not_linear_ & ~box.sampled));
+    return ctas;
+  }
+
+  bool costs_too_much(const std::vector<Box>& open) const {
+    if (limits_.all_ctas || open.empty() || (sampling_ == kAllDimensions)) return false;
+    const uint64_t followed = found_.followed_ctas - followed_before_;
+    if (sampling_ != 0) return (not_linear_ & ~sampling_) != 0 || followed > 8 * kMostStrata;
+    const uint64_t left = one_by_one(open);
+    const uint64_t mean = followed >= kSureOfMean ? found_.executed / followed : 0;
+    return followed + left > limits_.ctas || found_.executed + mean * left > limits_.instructions_of_ctas;
+  }
+
+  // The same CTAs as strata, of each of which one is executed.
+  std::vector<Box> sampled(const std::vector<Box>& open) {
+    sampling_ = sampling_ == 0 && not_linear_ != 0 ? not_linear_ : kAllDimensions;
+    followed_before_ = found_.followed_ctas;
+    uint64_t ctas = 0;
+    for (const Box& box : open) ctas += product_of(box.extent, sampling_);
+    const uint64_t affordable = limits_.instructions_of_ctas * found_.followed_ctas / std::max<uint64_t>(found_.executed, 1);
+    const uint64_t strata = std::min(std::clamp(affordable, kFewestStrata, kMostStrata), limits_.ctas);
+    std::vector<Box> result;
+    for (const Box& box : open) {
+      for (const Stratum& stratum : strata_of({box.corner, box.extent}, sampling_, (ctas + strata - 1) / strata)) {
+        result.push_back({.place = box.place,
+                          .corner = stratum.corner,
+                          .extent = stratum.extent,
+                          .sampled = sampling_,
+                          .alone = 0,
+                          .drawn = drawn_place(stratum, sampling_)});
+      }
+    }
+    return result;
+  }
+
   // Registers up to the highest one of the file that an instruction names, inside brackets too.
   static int registers_named(const std::vector<Op>& ops, bool uniform) {
     constexpr int kWidestTuple = 8;  // of a bulk copy: an address, an mbarrier, five coordinates
@@ -90,9 +135,15 @@ class Explorer {
       } catch (const NotLinear& decision) {
         bool cut = false;
         for (size_t v = 0; v < 3; ++v) {
-          if ((decision.variables >> v & 1) == 0 || box.extent[v] == 1) continue;
-          box.extent[v] = 1;
+          const auto bit = static_cast<uint8_t>(1U << v);
+          if ((decision.variables & bit) == 0 || box.extent[v] == 1 || (box.alone & bit) != 0) continue;
           cut = true;
+          if ((box.sampled & bit) != 0) {
+            box.alone |= bit;
+          } else {
+            not_linear_ |= bit;
+            box.extent[v] = 1;
+          }
         }
         if (!cut) throw std::logic_error("a CTA alone in its box decides by its index");
       } catch (const UnknownValue& value) {
@@ -158,7 +209,7 @@ class Explorer {
 
   std::array<uint32_t, 3> first_cta(const Box& box) const {
     std::array<uint32_t, 3> cta{};
-    for (size_t d = 0; d < cta.size(); ++d) cta[d] = box.corner[d] * launch_.cluster[d] + box.place[d];
+    for (size_t d = 0; d < cta.size(); ++d) cta[d] = (box.corner[d] + box.drawn[d]) * launch_.cluster[d] + box.place[d];
     return cta;
   }
 
@@ -180,7 +231,9 @@ class Explorer {
                   std::to_string(op.line) + " sectors: N }"};
     }
     std::string text = op.instruction->mnemonic;
-    text += op.behaviour == isa::Behaviour::kBranch ? ": whether it is taken hangs on " : ": its guard or address hangs on ";
+    text += !op.indirect.empty()                      ? ": where it leads hangs on "
+            : op.behaviour == isa::Behaviour::kBranch ? ": whether it is taken hangs on "
+                                                      : ": its guard or address hangs on ";
     if (value.origin < 0) {
       text += "a register that nothing has written";
     } else {
@@ -190,11 +243,13 @@ class Explorer {
       if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.text == "SR_SWINHI"; })) {
         text += ": it is in shared memory of the cluster, which loads and stores are not followed into";
       } else if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; })) {
-        text += " (a constant or parameter that the launch description does not give)";
+        text += " (" + constant_of(origin) + " is a constant or parameter that the launch description does not give" +
+                (narrow_parameters() ? "; a char has bytes: 1, a short bytes: 2)" : ")");
       } else {
         text += ". Say what it loads: answer { line: " + std::to_string(origin.line) + " value: N }";
       }
     }
+    if (!op.indirect.empty()) return {file_, op.line, 1, text};
     // No answer says which mbarrier or box an instruction means.
     const bool asynchronous = uses_mbarrier(op) || op.behaviour == isa::Behaviour::kBulkStore;
     if (asynchronous && !guarded) return {file_, op.line, 1, text};
@@ -204,37 +259,78 @@ class Explorer {
     return {file_, op.line, 1, text};
   }
 
+  static std::string constant_of(const Op& op) {
+    const auto source = std::ranges::find_if(op.sources, [](const Source& each) { return each.kind == Source::Kind::kConstant; });
+    return escape::unquoted(source->text);
+  }
+
+  // The code reads parameters of one or two bytes.
+  bool narrow_parameters() const {
+    return std::ranges::any_of(ops_, [](const Op& op) {
+      const bool constant =
+          std::ranges::any_of(op.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; });
+      return constant && Narrow::of_modifiers(op).bytes < 4;
+    });
+  }
+
   void follow_corner(Box& box) {
-    CtaBox result{box.place, box.corner, {}, {}};
+    CtaBox result{box.place, box.corner, {}, {}, box.sampled != 0};
     const std::array<uint32_t, 3> cta = first_cta(box);
     std::vector<WarpTouch> touches;
     Extents extents = kNoLimit;
-    std::copy(box.extent.begin(), box.extent.end(), extents.begin());
+    for (size_t v = 0; v < 3; ++v) extents[v] = (box.alone >> v & 1) != 0 ? 1 : box.extent[v];
+    uint64_t issued = 0;
     for (uint32_t index = 0; index < launch_.warps(); ++index) {
       Warp warp(launch_, cta, index, registers_, uniform_registers_);
       warp.extents = extents;
+      warp.sampled = box.sampled;
       Follower follower(ops_, flow_, warp, literal_, limits_);
       Path path = follower.follow(lanes_of_warp(index));
       extents = warp.extents;
       found_.assumed.insert(warp.assumed.begin(), warp.assumed.end());
       for (Touch& touch : follower.take_touches()) touches.push_back({index, std::move(touch)});
       found_.executed += follower.executed();
+      issued += issued_on(path);
       result.paths.push_back(intern(std::move(path)));
     }
     ++found_.followed_ctas;
-    std::copy_n(extents.begin(), 3, box.extent.begin());
+    for (size_t v = 0; v < 3; ++v) {
+      if ((box.alone >> v & 1) == 0) box.extent[v] = extents[v];
+    }
     result.extent = box.extent;
+    if (box.sampled != 0) {
+      const auto others = static_cast<uint8_t>(kAllDimensions & ~box.sampled);
+      found_.strata.push_back({product_of(box.extent, box.sampled), product_of(box.extent, others), issued});
+    }
     found_.boxes.push_back(std::move(result));
-    for (const WarpTouch& each : touches) {
-      if (each.touch.array < 0) continue;
-      const Op& op = ops_[static_cast<size_t>(each.touch.op)];
-      const access::Kind kind = access_kind(op);
-      // TMA leaves out what of a box lies beyond its tensor.
-      const bool clipped = op.behaviour == isa::Behaviour::kBulkLoad || op.behaviour == isa::Behaviour::kBulkStore;
-      const auto array = static_cast<size_t>(each.touch.array);
-      if (!clipped) found_.reach[array].extend(reach_of(each.touch, box.extent, launch_.arrays[array].address));
-      add_traffic(each.touch, kind, box.extent);
-      add_access(each, kind, box.extent);
+    for (WarpTouch& each : touches) add_touch(each, box);
+  }
+
+  void add_touch(WarpTouch& each, const Box& box) {
+    Touch& touch = each.touch;
+    if (touch.array < 0) return;
+    const Op& op = ops_[static_cast<size_t>(touch.op)];
+    const access::Kind kind = access_kind(op);
+    // TMA leaves out what of a box lies beyond its tensor.
+    const bool clipped = op.behaviour == isa::Behaviour::kBulkLoad || op.behaviour == isa::Behaviour::kBulkStore;
+    const auto array = static_cast<size_t>(touch.array);
+    std::array<uint32_t, 3> sure = box.extent;  // the CTAs in which the touch is known to happen
+    for (size_t v = 0; v < 3; ++v) {
+      if ((box.sampled >> v & 1) != 0) sure[v] = 1;
+    }
+    if (!clipped) found_.reach[array].extend(reach_of(touch, sure, launch_.arrays[array].address));
+    move_to_corner(touch, box);
+    add_traffic(touch, kind, box.extent);
+    add_access(each, kind, box.extent);
+  }
+
+  // From the CTA that was drawn to the first of its stratum.
+  static void move_to_corner(Touch& touch, const Box& box) {
+    touch.varies |= box.alone;
+    for (int v = 0; v < kCtaVariables; ++v) {
+      const auto variable = static_cast<size_t>(v);
+      if (touch.moves_otherwise(v)) continue;
+      for (uint64_t& lane : touch.lanes) lane -= static_cast<uint64_t>(touch.slope[variable]) * box.drawn[variable];
     }
   }
 
@@ -259,10 +355,13 @@ class Explorer {
   }
 
   int intern(Path path) {
-    const auto known = std::ranges::find(found_.paths, path);
-    if (known != found_.paths.end()) return static_cast<int>(known - found_.paths.begin());
+    std::vector<int>& alike = by_hash_[hash_of(path)];
+    for (const int known : alike) {
+      if (found_.paths[static_cast<size_t>(known)] == path) return known;
+    }
+    alike.push_back(static_cast<int>(found_.paths.size()));
     found_.paths.push_back(std::move(path));
-    return static_cast<int>(found_.paths.size()) - 1;
+    return alike.back();
   }
 
   // What of `whole` lies outside `box`, which begins at the same corner: up to three boxes, x first.
@@ -285,9 +384,15 @@ class Explorer {
   const LaunchFacts& launch_;
   const Limits& limits_;
   std::vector<std::string>* questions_;
+  const ExploreProgress& progress_;
   int registers_;
   int uniform_registers_;
   std::set<int> literal_;
+  std::unordered_map<uint64_t, std::vector<int>> by_hash_;  // paths; looked up alone
+  uint8_t not_linear_ = 0;                                  // variables on which a way hangs otherwise than linearly
+  uint8_t sampling_ = 0;                                    // variables of which a sample is executed
+  uint64_t followed_before_ = 0;                            // CTAs, before sampling began
+  uint64_t represented_ = 0;                                // CTAs
   Exploration found_;
 };
 
@@ -310,8 +415,8 @@ void keep_used_paths(Exploration& found) {
 }
 
 Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch,
-                              const Limits& limits, std::vector<std::string>* questions) {
-  return Explorer(file, ops, flow, launch, limits, questions).explore();
+                              const Limits& limits, std::vector<std::string>* questions, const ExploreProgress& progress) {
+  return Explorer(file, ops, flow, launch, limits, questions, progress).explore();
 }
 
 }  // namespace warpfold::sass

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "traces/import/access_pattern.h"
+#include "traces/import/cta_sample.h"
 #include "traces/import/flow.h"
 #include "traces/import/footprint.h"
 #include "traces/import/launch_facts.h"
@@ -18,6 +20,7 @@ struct CtaBox {
   std::array<uint32_t, 3> corner{};  // the first cluster
   std::array<uint32_t, 3> extent{};  // clusters
   std::vector<int> paths;            // of each warp, an index into Exploration::paths
+  bool sampled = false;              // one CTA was drawn and represents the box (cta_sample.h)
 
   uint64_t ctas() const { return uint64_t{extent[0]} * extent[1] * extent[2]; }
 };
@@ -31,17 +34,22 @@ struct Exploration {
   bool all_accesses = true;                               // are there; else they were too many
   std::map<int, std::string> assumed;                     // by line of the listing
   uint64_t followed_ctas = 0;                             // executed one by one
+  std::vector<SampledStratum> strata;                     // of launches of which a sample was executed
   uint64_t executed = 0;                                  // instructions
 };
 
 // Of paths, those that some warp goes.
 void keep_used_paths(Exploration& found);
 
-// Follows every warp of every CTA, each place of a cluster for itself. One CTA stands for all that decide in the same way as far as
-// that is a matter of linear inequalities in its index; CTAs whose way hangs on their index otherwise (a remainder, a table) are
-// followed one by one.
+// CTAs that are represented so far, and all.
+using ExploreProgress = std::function<void(uint64_t done, uint64_t ctas)>;
+
+// Follows every warp of every CTA, each place of a cluster for itself. One CTA represents all that decide in the same way as far as
+// that is a matter of linear inequalities in its index. CTAs whose way hangs on their index otherwise (a remainder, a table) are
+// followed one by one, or a sample of them where they are more than `limits` allows.
 // `questions`: takes all questions of the CTA where the launch description lacks an answer.
 Expected<Exploration> explore(const std::string& file, const std::vector<Op>& ops, const Flow& flow, const LaunchFacts& launch,
-                              const Limits& limits, std::vector<std::string>* questions = nullptr);
+                              const Limits& limits, std::vector<std::string>* questions = nullptr,
+                              const ExploreProgress& progress = {});
 
 }  // namespace warpfold::sass

@@ -37,6 +37,7 @@ class Builder {
     begins[0] = true;
     for (size_t i = 0; i < ops_.size(); ++i) {
       if (ends_block(ops_[i])) begins[i + 1] = true;
+      for (const Op::IndirectTarget& target : ops_[i].indirect) begins[static_cast<size_t>(target.position)] = true;
       if (may_jump(ops_[i])) begins[static_cast<size_t>(ops_[i].target)] = true;
     }
     flow_.block_at.resize(ops_.size());
@@ -51,9 +52,12 @@ class Builder {
     for (FlowBlock& block : flow_.blocks) {
       const Op& last = ops_[static_cast<size_t>(block.end) - 1];
       if (may_jump(last)) block.successors.push_back(flow_.block_at[static_cast<size_t>(last.target)]);
-      if (!may_fall_through(last) || static_cast<size_t>(block.end) >= ops_.size()) continue;
-      const int next = flow_.block_at[static_cast<size_t>(block.end)];
-      if (std::ranges::find(block.successors, next) == block.successors.end()) block.successors.push_back(next);
+      const auto add = [&](int to) {
+        if (std::ranges::find(block.successors, to) == block.successors.end()) block.successors.push_back(to);
+      };
+      for (const Op::IndirectTarget& target : last.indirect) add(flow_.block_at[static_cast<size_t>(target.position)]);
+      if (may_fall_through(last) && static_cast<size_t>(block.end) < ops_.size())
+        add(flow_.block_at[static_cast<size_t>(block.end)]);
     }
     return {};
   }
@@ -95,13 +99,17 @@ class Builder {
       const FlowBlock& block = flow_.blocks[static_cast<size_t>(index)];
       const Op& last = ops_[static_cast<size_t>(block.end) - 1];
       const auto wrong = [&](const std::string& message) { return fail_at(file_, last.line, 1, message); };
-      if (last.behaviour == isa::Behaviour::kBranch && last.target < 0 && !last.has("DIV") && last.callee.empty()) {
-        return wrong(
-            escape::unquoted(last.instruction->mnemonic) +
-            ": its target hangs on a register, which the importer does not follow; write the kernel in Warpfold's own text "
-            "(.wfs), or record a trace");
+      if (last.behaviour == isa::Behaviour::kBranch && last.target < 0 && !last.has("DIV") && last.callee.empty() &&
+          last.indirect.empty()) {
+        const bool switches = last.base == "BRX" || last.base == "BRXU";
+        return wrong(escape::unquoted(last.instruction->mnemonic) + ": its target hangs on a register, " +
+                     (switches
+                          ? "and the listing does not say where it may lead; nvdisasm -hex FILE, without -c, prints that and the "
+                            "table of the switch"
+                          : "which the importer does not follow; write the kernel in Warpfold's own text (.wfs), or record a "
+                            "trace"));
       }
-      if (may_fall_through(last) && static_cast<size_t>(block.end) == ops_.size()) {
+      if (may_fall_through(last) && static_cast<size_t>(block.end) == ops_.size() && last.unreadable == nullptr) {
         return wrong("the function runs past its last instruction; the listing may have been cut off");
       }
     }

@@ -133,13 +133,33 @@ void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask,
     issue({.op = op.index, .off = warp_.alive != 0, .ends = warp_.alive == 0, .effect = {}}, path);
   } else {
     issue({.op = op.index, .off = false, .ends = false, .effect = {}}, path);
-    if (taken != 0 && op.target < 0) {
+    if (!op.indirect.empty()) {
+      jump_by_register(op, taken, next);
+    } else if (taken != 0 && op.target < 0) {
       throw NotFollowed{op.index, "the listing does not have the code of " + escape::unquoted(op.callee) +
                                       ", which is called here; link it in and disassemble all, or compile without it"};
     }
-    if (taken != 0) next[flow_.block_at[static_cast<size_t>(op.target)]].add({taken, 1});
+    if (taken != 0 && op.indirect.empty()) next[flow_.block_at[static_cast<size_t>(op.target)]].add({taken, 1});
   }
   if ((mask & ~taken) != 0) next[flow_.block_at[static_cast<size_t>(block.end)]].add({mask & ~taken, 1});
+}
+
+// BRX: each lane goes where its register says.
+void Follower::jump_by_register(const Op& op, uint32_t mask, Arrivals& next) {
+  const Word to = warp_.read(op.sources.front(), op);
+  const bool asked = (to.unknown & mask) != 0;
+  if (asked && !warp_.asks({op.index, to.origin, Question::Kind::kTarget})) throw UnknownValue{op.index, to.origin};
+  if (const auto varies = static_cast<uint8_t>(to.depends(mask) & ~warp_.sampled); varies != 0) throw NotLinear{varies};
+  std::map<int, uint32_t> lanes_to;  // by position
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    if ((mask >> lane & 1) == 0) continue;
+    auto target = op.indirect.begin() + static_cast<std::ptrdiff_t>(lane % op.indirect.size());  // a survey goes every way
+    if ((to.unknown >> lane & 1) == 0)
+      target = std::ranges::find(op.indirect, to.lane[lane] + op.addend, &Op::IndirectTarget::offset);
+    if (target == op.indirect.end()) throw NotFollowed{op.index, "its target is none of those that the listing names"};
+    lanes_to[target->position] |= 1U << lane;
+  }
+  for (const auto& [position, lanes] : lanes_to) next[flow_.block_at[static_cast<size_t>(position)]].add({lanes, 1});
 }
 
 // The results of an instruction of which it is not known whether it runs.

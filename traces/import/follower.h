@@ -68,6 +68,7 @@ class Follower {
   Lanes run_region(int loop, int entry, uint32_t mask, Path& path);
   void run_block(const FlowBlock& block, const Arrival& arrived, Path& path, Arrivals& next);
   void finish_block(const Op& op, const FlowBlock& block, uint32_t mask, Path& path, Arrivals& next);
+  void jump_by_register(const Op& op, uint32_t mask, Arrivals& next);
   int run_in_turn(int warpsync, int end, uint32_t mask, Path& path);
   Arrivals run_loop(int loop, uint32_t mask, Path& path);
   bool try_fold(int loop, uint32_t mask, const std::deque<Snapshot>& history, Path& path);

@@ -12,6 +12,7 @@
 #include "traces/import/flow.h"
 #include "traces/import/listed_sections.h"
 #include "traces/import/listing.h"
+#include "traces/import/other_forms.h"
 #include "traces/import/rings.h"
 #include "traces/import/roll.h"
 #include "traces/import/slow_paths.h"
@@ -32,6 +33,18 @@ class Importer {
 
   Expected<Imported> import(std::string_view text) {
     if (auto checked = check_text_form(file_, text); !checked) return std::unexpected(checked.error());
+    std::string plain;
+    if (is_json_listing(text)) {
+      auto json = read_json_listing(file_, text);
+      if (!json) return std::unexpected(json.error());
+      if (json->lines_of_jq)
+        result_.report.assumed.emplace_back("several instructions are in one line of the file: lines are those of jq . FILE");
+      text = plain = std::move(json->text);
+    } else if (is_csv_listing(text)) {
+      auto csv = read_csv_listing(file_, text);
+      if (!csv) return std::unexpected(csv.error());
+      text = plain = *std::move(csv);
+    }
     for (const auto step : {&Importer::find_architecture, &Importer::find_function, &Importer::follow}) {
       if (auto done = (this->*step)(text); !done) return std::unexpected(done.error());
     }
@@ -118,8 +131,9 @@ class Importer {
   }
 
   Expected<void> follow(std::string_view /*text*/) {
-    auto facts = launch_facts(launch_, compiled_for_, places_);
+    auto facts = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment, function_->parameters);
     if (!facts) return std::unexpected(facts.error());
+    for (const auto& [at, value] : function_->constants) facts->constants[at] = {value};
     name_group_waits(isa::Behaviour::kCopyAsyncCommit, "DEPBAR.LE.LDGSTS");
     name_group_waits(isa::Behaviour::kBulkWait, "DEPBAR.LE.BULK");
     auto ops = decode(listing_, *function_, *architecture_);
@@ -134,7 +148,7 @@ class Importer {
     if (auto checked = check_registers(); !checked) return checked;
     if (auto checked = check_shared_memory(); !checked) return checked;
     if (auto checked = check_tensor_memory(); !checked) return checked;
-    auto found = explore(file_, *ops, *flow, *facts, limits_, options_.questions);
+    auto found = explore(file_, *ops, *flow, *facts, limits_, options_.questions, options_.progress);
     if (!found) return std::unexpected(found.error());
     if (auto stated = state_assumed_opcodes(); !stated) return stated;
     for (const auto& [line, text] : found->assumed) result_.report.assumed.push_back("line " + std::to_string(line) + ", " + text);
@@ -143,12 +157,29 @@ class Importer {
     result_.report.followed_ctas = found->followed_ctas;
     result_.report.executed = found->executed;
     describe(*facts);
+    state_sample(*found, *facts);
     if (auto settled = settle_cluster_signals(file_, *ops, *facts, *found); !settled) return settled;
     keep_used_paths(*found);
     if (auto rings = find_rings(file_, *ops, *found, result_.kernel); !rings) return rings;
     add_streams(*found, *ops, *facts, caches_for(*facts), result_);
     roll(*found, *ops, *facts, *architecture_, result_.report.control_codes, result_.kernel);
     return {};
+  }
+
+  void state_sample(const Exploration& found, const LaunchFacts& facts) {
+    if (found.strata.empty()) return;
+    ImportReport& report = result_.report;
+    double instructions = 0;
+    for (const CtaBox& box : found.boxes) {
+      uint64_t issued = 0;
+      for (const int path : box.paths) issued += issued_on(found.paths[static_cast<size_t>(path)]);
+      instructions += static_cast<double>(issued) * static_cast<double>(box.ctas());
+      report.sampled_ctas += box.sampled ? box.ctas() : 0;
+    }
+    report.drawn_ctas = found.strata.size();
+    report.instructions_error = half_width(found.strata) / std::max(instructions, 1.0);
+    result_.kernel.source += "; " + std::to_string(report.drawn_ctas) + " CTAs drawn at random represent " +
+                             std::to_string(report.sampled_ctas) + " of " + std::to_string(facts.ctas());
   }
 
   // Local memory is an array of its own: of each CTA that has a place on the chip the frames of its threads, as the function moves
@@ -211,9 +242,10 @@ class Importer {
   // The listing does not say which CUDA compiled it; tensor maps lie where the code looks for them.
   void align_tensor_maps(const std::vector<Op>& ops, LaunchFacts& facts) {
     if (facts.tensor_maps.empty()) return;
-    auto later = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment13);
+    auto later = launch_facts(launch_, compiled_for_, places_, kTensorMapAlignment13, function_->parameters);
     if (!later || contradictions(ops, *later) >= contradictions(ops, facts)) return;
     facts = *std::move(later);
+    for (const auto& [at, value] : function_->constants) facts.constants[at] = {value};
     result_.report.assumed.push_back(
         "tensor maps begin at multiples of 128 bytes, as CUDA 13 aligns them: the code reads parameters there");
   }

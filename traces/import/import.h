@@ -8,6 +8,7 @@
 #include "configs/kernel_launch.pb.h"
 #include "configs/places.h"
 #include "traces/import/assumed_opcodes.h"
+#include "traces/import/explore.h"
 #include "traces/import/launch_reuse.h"
 #include "traces/import/limits.h"
 #include "traces/kernel.h"
@@ -31,6 +32,11 @@ struct ImportReport {
   bool control_codes = false;  // the listing's own; else assigned
   uint64_t followed_ctas = 0;
   uint64_t executed = 0;  // instructions that the importer executed
+  // Of a launch of which a sample of CTAs was executed: CTAs drawn, CTAs that they represent, and by how much the sum of warp
+  // instructions may be off, as a share of it (95 % confidence).
+  uint64_t drawn_ctas = 0;
+  uint64_t sampled_ctas = 0;
+  double instructions_error = 0;
   std::vector<ArrayReport> arrays;
   Followed l1;
   Followed l2;
@@ -44,6 +50,7 @@ struct Imported {
 struct ImportOptions {
   std::vector<std::string>* questions = nullptr;  // takes all questions, a line each, where the import fails at one
   std::vector<AssumedOpcode> assume = {};         // opcodes that no table has
+  ExploreProgress progress = {};                  // is told of every CTA that was executed
   bool trust_addresses = false;                   // arrays are as large as the accesses need, where these leave the stated sizes
 };
 

@@ -26,6 +26,7 @@ std::set<int> reached_from(const std::vector<Op>& ops, int first) {
     if (op.base == "RET") continue;
     if (op.base == "CALL" || may_fall_through(op)) open.push_back(at + 1);
     if (op.base != "CALL" && may_jump(op)) open.push_back(op.target);
+    for (const Op::IndirectTarget& target : op.indirect) open.push_back(target.position);
   }
   return reached;
 }
@@ -52,6 +53,10 @@ Expected<void> inline_calls(const std::string& file, std::vector<Op>& ops) {
       } else if (copy.base != "CALL" && copy.target >= 0) {
         const auto place = moved.find(copy.target);
         if (place != moved.end()) copy.target = place->second;
+      }
+      for (Op::IndirectTarget& target : copy.indirect) {
+        const auto place = moved.find(target.position);
+        if (place != moved.end()) target.position = place->second;
       }
       ops.push_back(std::move(copy));
     }

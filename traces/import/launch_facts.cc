@@ -57,8 +57,12 @@ std::string indexed(const std::string& field, int index, const std::string& rest
 class Layout {
  public:
   Layout(const configs::KernelLaunch& launch, const std::string& architecture, const configs::Places& places,
-         uint32_t tensor_map_alignment)
-      : launch_(launch), places_(places), tensor_map_alignment_(tensor_map_alignment), abi_(abi_of(architecture)) {}
+         uint32_t tensor_map_alignment, std::span<const ListedParameter> listed)
+      : launch_(launch),
+        places_(places),
+        tensor_map_alignment_(tensor_map_alignment),
+        listed_(listed),
+        abi_(abi_of(architecture)) {}
 
   Expected<LaunchFacts> make() {
     facts_.grid = extents_of(launch_.grid());
@@ -161,9 +165,13 @@ class Layout {
         if (auto added = add_tensor_map(parameter, i, next); !added) return added;
         continue;
       }
-      const uint32_t bytes = pointer ? 8 : parameter.has_bytes() ? parameter.bytes() : 4;
+      if (!parameter.has_offset()) next = listed_behind(next);
+      const uint32_t start = parameter.has_offset() ? parameter.offset() : next;
+      const uint32_t bytes = pointer ? 8 : parameter.has_bytes() ? parameter.bytes() : listed_bytes(start);
       if (auto checked = check_size(parameter, i, bytes); !checked) return checked;
-      const uint32_t offset = parameter.has_offset() ? parameter.offset() : (next + bytes - 1) / bytes * bytes;
+      const bool listed = std::ranges::find(listed_, start, &ListedParameter::offset) != listed_.end();
+      const uint32_t offset = parameter.has_offset() || listed ? start : (start + bytes - 1) / bytes * bytes;
+      if (auto checked = check_listed(i, offset, bytes); !checked) return checked;
       if (const uint32_t least = std::min(bytes, 4U); offset % least != 0) {
         return places_.fail({indexed("parameter", i, ".offset"), "a parameter of " + std::to_string(bytes) +
                                                                      " bytes begins at a multiple of " + std::to_string(least)});
@@ -173,6 +181,38 @@ class Layout {
       }
       if (auto added = add_parameter(parameter, i, abi_.parameters + offset, bytes); !added) return added;
       next = offset + bytes;
+    }
+    return {};
+  }
+
+  // Where the next parameter of the signature begins, if the last one ends at or before `next`.
+  uint32_t listed_behind(uint32_t next) const {
+    for (const ListedParameter& listed : listed_) {
+      if (listed.offset >= next) return listed.offset;
+      if (listed.offset + listed.bytes > next) return next;  // a struct of several
+    }
+    return next;
+  }
+
+  uint32_t listed_bytes(uint32_t offset) const {
+    constexpr uint32_t kUsual = 4;
+    const auto found = std::ranges::find(listed_, offset, &ListedParameter::offset);
+    const bool scalar = found != listed_.end() && (found->bytes == 1 || found->bytes == 2 || found->bytes == 8);
+    return scalar ? found->bytes : kUsual;
+  }
+
+  // A parameter of the signature has a size; a struct has several parameters of the description.
+  Expected<void> check_listed(int index, uint32_t offset, uint32_t bytes) const {
+    for (const ListedParameter& listed : listed_) {
+      const bool apart = offset + bytes <= listed.offset || listed.offset + listed.bytes <= offset;
+      const bool inside = offset >= listed.offset && offset + bytes <= listed.offset + listed.bytes;
+      const bool part_of_scalar = inside && bytes < listed.bytes && (listed.bytes == 2 || listed.bytes == 4);
+      if (apart || (inside && !part_of_scalar)) continue;
+      const std::string described = std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+      return places_.fail({indexed("parameter", index, ""),
+                           "the parameter has " + described + " at offset " + std::to_string(offset) +
+                               ", and the compiled code's signature one of " + std::to_string(listed.bytes) + " at offset " +
+                               std::to_string(listed.offset) + "; state bytes: " + std::to_string(listed.bytes)});
     }
     return {};
   }
@@ -251,7 +291,7 @@ class Layout {
       facts.pitch.push_back(bytes);
       bytes *= map.extent(i);
     }
-    const uint32_t behind = abi_.parameters + (parameter.has_offset() ? parameter.offset() : next);
+    const uint32_t behind = abi_.parameters + (parameter.has_offset() ? parameter.offset() : listed_behind(next));
     const uint32_t at = (behind + tensor_map_alignment_ - 1) / tensor_map_alignment_ * tensor_map_alignment_;
     facts_.tensor_maps.emplace(kConstantBank + at, std::move(facts));
     next = at + kTensorMapBytes - abi_.parameters;
@@ -297,6 +337,7 @@ class Layout {
   const configs::KernelLaunch& launch_;
   const configs::Places& places_;
   uint32_t tensor_map_alignment_;
+  std::span<const ListedParameter> listed_;
   Abi abi_;
   LaunchFacts facts_;
 };
@@ -321,8 +362,9 @@ const AnswerFacts* LaunchFacts::answer(int line, AnswerFacts::Kind kind) const {
 }
 
 Expected<LaunchFacts> launch_facts(const configs::KernelLaunch& launch, const std::string& architecture,
-                                   const configs::Places& places, uint32_t tensor_map_alignment) {
-  return Layout(launch, architecture, places, tensor_map_alignment).make();
+                                   const configs::Places& places, uint32_t tensor_map_alignment,
+                                   std::span<const ListedParameter> listed) {
+  return Layout(launch, architecture, places, tensor_map_alignment, listed).make();
 }
 
 }  // namespace warpfold::sass

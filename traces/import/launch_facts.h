@@ -3,12 +3,15 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "configs/diagnostic.h"
 #include "configs/kernel_launch.pb.h"
 #include "configs/places.h"
+#include "traces/import/listed_constants.h"
+#include "traces/import/listed_parameters.h"
 
 namespace warpfold::sass {
 
@@ -45,7 +48,7 @@ struct LaunchFacts {
   std::array<uint32_t, 3> grid{1, 1, 1};
   std::array<uint32_t, 3> block{1, 1, 1};
   std::array<uint32_t, 3> cluster{1, 1, 1};
-  std::map<uint32_t, ConstantWord> constants;
+  std::map<uint32_t, ConstantWord> constants;  // by offset in bank 0; of other banks by bank * kBankBytes + offset
   std::vector<ArrayFacts> arrays;
   std::map<uint64_t, TensorMapFacts> tensor_maps;   // by address
   int16_t local_array = -1;                         // of `arrays`, the threads' local memory; -1: they have none
@@ -69,7 +72,10 @@ inline constexpr uint32_t kTensorMapAlignment13 = 128;
 
 // Lays out the parameters where the architecture's ABI has them: from c[0x0][0x160] on before sm_90, 0x210 on sm_90, 0x380 behind
 // it.
+// `listed`: the signature, where the listing has it. It says where parameters begin and how large they are if the description does
+// not; a description that contradicts it fails with both.
 Expected<LaunchFacts> launch_facts(const configs::KernelLaunch& launch, const std::string& architecture,
-                                   const configs::Places& places, uint32_t tensor_map_alignment = kTensorMapAlignment);
+                                   const configs::Places& places, uint32_t tensor_map_alignment = kTensorMapAlignment,
+                                   std::span<const ListedParameter> listed = {});
 
 }  // namespace warpfold::sass

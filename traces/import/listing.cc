@@ -107,7 +107,7 @@ class Reader {
     if (const size_t remark = line.find("//"); remark != std::string_view::npos) line = trimmed(line.substr(0, remark));
     if (line.empty() || line.starts_with('#')) return {};
     if (wants_high_word_) return read_high_word(line);
-    if (!line.starts_with("/*") && !line.starts_with('[')) sections_.read(line);
+    if (!line.starts_with('[')) sections_.read(line);
     if (is_foreign()) return skip_section();
     if (own_architecture_.empty()) own_architecture_ = sections_.architecture();
     if (line.starts_with(".section\t") || line.starts_with(".section ")) return begin_section(line);
@@ -225,6 +225,8 @@ class Reader {
       wants_high_word_ = true;
     }
     if (!line.ends_with(';')) return wrong("expected ; at the end of an instruction");
+    std::string without_targets;
+    take_branch_targets(line, without_targets, listed.targets);
     const auto annotated = take_annotations(line);
     auto instruction = parse(prefix, line);
     if (instruction) {
@@ -294,6 +296,23 @@ class Reader {
     return {};
   }
 
+  // BRX R6 -0x150 (*"BRANCH_TARGETS .L_x_25,.L_x_26,.L_x_3"*); as nvdisasm prints it. `rest` keeps what `line` becomes.
+  static void take_branch_targets(std::string_view& line, std::string& rest, std::vector<std::string>& targets) {
+    constexpr std::string_view kOpen = "(*\"BRANCH_TARGETS ";
+    constexpr std::string_view kClose = "\"*)";
+    const size_t open = line.find(kOpen);
+    const size_t close = line.find(kClose, open == std::string_view::npos ? 0 : open);
+    if (open == std::string_view::npos || close == std::string_view::npos) return;
+    std::string_view names = line.substr(open + kOpen.size(), close - open - kOpen.size());
+    while (!names.empty()) {
+      const size_t comma = names.find(',');
+      targets.emplace_back(trimmed(names.substr(0, comma)));
+      names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
+    }
+    rest = std::string(trimmed(line.substr(0, open))) + " " + std::string(trimmed(line.substr(close + kClose.size())));
+    line = rest;
+  }
+
   static void find_target(ListedInstruction& listed) {
     for (const isa::Operand& operand : listed.instruction.operands) {
       std::string_view text = operand.text;
@@ -305,6 +324,12 @@ class Reader {
 
   Expected<void> check_labels(const Function& function) const {
     for (const ListedInstruction& listed : function.code) {
+      for (const std::string& target : listed.targets) {
+        if (function.labels.contains(target)) continue;
+        return fail_at(listing_.file, listed.line, 1,
+                       "no label " + escape::unquoted(target) + " in function " + escape::unquoted(function.name) +
+                           "; the listing may have been cut off");
+      }
       if (listed.label.empty() || function.labels.contains(listed.label) ||
           !(listed.label.starts_with('.') || listed.label.starts_with('$')))
         continue;

@@ -11,16 +11,19 @@
 #include "isa/architecture.h"
 #include "isa/instruction.h"
 #include "traces/import/assumed_opcodes.h"
+#include "traces/import/listed_constants.h"
+#include "traces/import/listed_parameters.h"
 
 namespace warpfold::sass {
 
 // One instruction of a listing, and where control goes from it.
 struct ListedInstruction {
   isa::Instruction instruction;
-  int line = 0;              // of the listing, from 1
-  uint64_t offset = 0;       // from the start of the function, in bytes
-  std::string label;         // that its operands name: "L_x_2"; empty: none, or an offset
-  int64_t target = -1;       // offset that its operands name; -1: none
+  int line = 0;                           // of the listing, from 1
+  uint64_t offset = 0;                    // from the start of the function, in bytes
+  std::string label;                      // that its operands name: "L_x_2"; empty: none, or an offset
+  int64_t target = -1;                    // offset that its operands name; -1: none
+  std::vector<std::string> targets = {};  // labels to which a BRX may lead, where the listing names them
   bool has_control = false;  // the listing has its encoding, annotations or a prefix, from which the control code comes
   // Why it is no instruction of the architecture: its opcode, or its operands. Only what is executed needs to be one.
   std::optional<Diagnostic> unreadable;
@@ -31,9 +34,11 @@ struct ListedInstruction {
 struct Function {
   std::string name;
   int line = 0;
-  uint32_t registers = 0;     // a thread; 0: the listing does not say
-  int registers_line = 0;     // that says it
-  uint32_t shared_bytes = 0;  // static shared memory; 0: none, or the listing does not say
+  uint32_t registers = 0;                   // a thread; 0: the listing does not say
+  int registers_line = 0;                   // that says it
+  uint32_t shared_bytes = 0;                // static shared memory; 0: none, or the listing does not say
+  std::vector<ListedParameter> parameters;  // by rising offset; none: the listing does not say
+  ListedConstants constants;                // of other banks than 0
   std::vector<ListedInstruction> code;
   std::map<std::string, uint64_t, std::less<>> labels;  // offset of each
 };

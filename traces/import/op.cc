@@ -192,6 +192,33 @@ bool has_operands(const Op& op) {
   return std::ranges::find(kWithoutResult, op.base) != kWithoutResult.end() || !op.destinations.empty();
 }
 
+// BRX R6 -0x150, BRXU UR4 -0x150: the target is R6 - 0x150 behind the instruction.
+void find_indirect_targets(Op& op, const ListedInstruction& listed, const Function& function) {
+  if (listed.targets.empty() || listed.instruction.operands.empty()) return;
+  const std::string_view text = listed.instruction.operands.front().text;
+  Source source;
+  source.kind = text.starts_with("UR") ? Kind::kUniform : Kind::kRegister;
+  int number = -1;
+  const std::string_view digits = text.substr(std::min<size_t>(source.kind == Kind::kUniform ? 2 : 1, text.size()));
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (number < 0 || number > isa::kZeroRegister) return;
+  source.index = static_cast<uint8_t>(number);
+  source.text = text;
+  op.sources = {source};
+  Source added;
+  if (const size_t space = text.find_first_of(" +-", 1); space != std::string_view::npos) {
+    std::string_view term = text.substr(space);
+    term.remove_prefix(std::min(term.find_first_not_of(' '), term.size()));
+    add_term(term, added);
+  }
+  op.addend = added.immediate + static_cast<uint32_t>(listed.offset) + 16;
+  for (const std::string& name : listed.targets) {
+    const uint64_t offset = function.labels.find(name)->second;
+    const uint64_t position = (offset - function.code.front().offset) / 16;
+    if (position < function.code.size()) op.indirect.push_back({static_cast<uint32_t>(offset), static_cast<int>(position)});
+  }
+}
+
 }  // namespace
 
 bool Op::has(std::string_view modifier) const { return std::ranges::find(modifiers, modifier) != modifiers.end(); }
@@ -218,6 +245,7 @@ Expected<std::vector<Op>> decode(const Listing& listing, const Function& functio
     widen_addresses(op);
     if (!has_operands(op))
       return fail_at(listing.file, listed.line, 1, escape::unquoted(op.instruction->mnemonic) + ": operands are missing");
+    if (op.base == "BRX" || op.base == "BRXU") find_indirect_targets(op, listed, function);
     const auto label = function.labels.find(listed.label);
     const int64_t offset = label != function.labels.end() ? static_cast<int64_t>(label->second) : listed.target;
     if (op.base == "CALL" && offset < 0) {

@@ -41,8 +41,15 @@ struct Op {
   std::vector<Source> destinations;
   std::vector<Source> sources;
   isa::Behaviour behaviour = isa::Behaviour::kFixedLatency;
-  bool uniform = false;                    // of the uniform datapath
-  int target = -1;                         // position that its operands name
+  bool uniform = false;  // of the uniform datapath
+  int target = -1;       // position that its operands name
+  // BRX: to the offset that the register names, plus `addend`, behind the instruction.
+  struct IndirectTarget {
+    uint32_t offset = 0;  // in the function
+    int position = 0;
+  };
+  std::vector<IndirectTarget> indirect = {};
+  uint32_t addend = 0;
   Execute execute = nullptr;               // nullptr: its results are unknown
   const Diagnostic* unreadable = nullptr;  // of an instruction that the architecture does not have
   std::string_view callee;                 // of a CALL: a function that the listing does not have

@@ -38,6 +38,10 @@ struct PathLoop {
 };
 
 void add_step(Path& path, Step step);
+// Instructions that a warp issues on the path.
+uint64_t issued_on(const Path& path);
+// Equal for equal paths.
+uint64_t hash_of(const Path& path);
 // Behind the last node: where that is a loop of the same body, it goes round more often.
 void add_loop(Path& path, Path body, uint64_t trips);
 

@@ -57,6 +57,11 @@ std::vector<std::string> question_lines(std::vector<Question> questions, const s
   std::vector<std::string> lines;
   for (const Question& question : questions) {
     const Op& op = ops[static_cast<size_t>(question.op)];
+    if (question.kind == Question::Kind::kTarget) {
+      lines.push_back("# line " + std::to_string(op.line) + ", " + escape::unquoted(op.instruction->mnemonic) + ", " +
+                      origin_text(question, ops) + "; decides which way of a switch is taken");
+      continue;
+    }
     const bool taken = question.kind == Question::Kind::kTaken;
     lines.push_back("answer { line: " + std::to_string(op.line) + (taken ? " taken: N of: M" : " sectors: N") + " }  # " +
                     escape::unquoted(op.instruction->mnemonic) + ", " + origin_text(question, ops) + "; " +

@@ -9,7 +9,7 @@ namespace warpfold::sass {
 
 // A question about an instruction, for the launch description to answer: how often it is taken, or how many sectors it touches.
 struct Question {
-  enum class Kind : uint8_t { kTaken, kSectors };
+  enum class Kind : uint8_t { kTaken, kSectors, kTarget };
   int op = 0;       // the instruction that needs it
   int origin = -1;  // the instruction that it hangs on; -1: a register that nothing has written
   Kind kind = Kind::kTaken;

@@ -102,7 +102,7 @@ class Roller {
     } else {
       assign(role.body);
       uncount(role.body);
-      traces::connect(architecture_, role.body);
+      traces::connect(architecture_, role.body, traces::Waits::kInInstructions);
     }
     role.name = warps == launch_.warps() ? "all"
                 : warps == 1             ? "warp" + std::to_string(first)

@@ -72,11 +72,11 @@ Word Warp::constant(const Source& source, const Op& op, uint32_t further, Narrow
     offset = sum(offset, state.uniform[source.uniform]);
   }
   Word result = tainted({&offset});
-  if (source.bank != 0) return Word::nothing(op.index);
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((result.unknown >> lane & 1) != 0) continue;
     const uint32_t part = narrow.bytes == 4 ? 0 : offset.lane[lane] % 4;
-    const auto found = launch.constants.find(offset.lane[lane] - part);
+    const uint32_t at = offset.lane[lane] - part;
+    const auto found = at < kBankBytes ? launch.constants.find(source.bank * kBankBytes + at) : launch.constants.end();
     if (found == launch.constants.end()) {
       result.unknown |= 1U << lane;
       result.origin = op.index;
@@ -169,8 +169,13 @@ uint32_t Warp::decide(const Bits& bits, uint32_t mask, const Op& op) {
     count = (count + 1) % answer->of;
     return mask & (now ? bits.lanes | bits.unknown : bits.lanes & ~bits.unknown);
   }
-  if (const uint8_t varies = variables_of(bits.varying, mask); varies != 0) throw NotLinear{varies};
+  const auto varies = static_cast<uint8_t>(variables_of(bits.varying, mask) & ~sampled);
+  if (varies != 0) throw NotLinear{varies};
+  const Extents before = extents;
   extents = smaller(extents, bits.limit);
+  for (size_t v = 0; v < kCtaVariables; ++v) {
+    if ((sampled >> v & 1) != 0) extents[v] = before[v];
+  }
   return bits.lanes & mask;
 }
 

@@ -96,6 +96,7 @@ class Warp {
   const std::array<uint32_t, 3> cta;
   const uint32_t index;  // in the CTA
   Extents extents = kNoLimit;
+  uint8_t sampled = 0;         // variables in which this CTA represents others, whatever they decide (cta_sample.h)
   uint32_t alive = kAllLanes;  // lanes that have not ended
   // Survey: what is not known is a question, and the warp goes on both ways. nullptr: what is not known is thrown.
   std::vector<Question>* survey = nullptr;

@@ -38,7 +38,8 @@ Expected<std::vector<AmpereGemm>> ampere_candidates(const AmpereGemm& gemm, cons
   drop_repeated(kernels);
   if (!kernels.empty()) return kernels;
   return fail("ampere_gemm: " + library.name() + " has no kernel for " + std::to_string(gemm.m()) + " x " +
-              std::to_string(gemm.n()) + " of type " + configs::ElementType_Name(type) + " that this GPU can run");
+              std::to_string(gemm.n()) + " of type " + configs::ElementType_Name(type) +
+              " that this GPU can run; state tile_m and tile_n, or another library");
 }
 
 }  // namespace warpfold::workloads

@@ -57,7 +57,8 @@ Expected<std::vector<BlackwellGemm>> blackwell_candidates(const BlackwellGemm& g
   drop_repeated(kernels);
   if (!kernels.empty()) return library.selection() == configs::FEWEST_WAVES_PAIRED ? by_waves(kernels, gpu.sm_count()) : kernels;
   return fail("blackwell_gemm: " + library.name() + " has no kernel for " + std::to_string(gemm.m()) + " x " +
-              std::to_string(gemm.n()) + " of type " + configs::ElementType_Name(gemm.type()) + " that this GPU can run");
+              std::to_string(gemm.n()) + " of type " + configs::ElementType_Name(gemm.type()) +
+              " that this GPU can run; state tile_m and tile_n, or another library");
 }
 
 }  // namespace warpfold::workloads

@@ -100,7 +100,8 @@ Expected<std::vector<HopperGemm>> gemm_candidates(const HopperGemm& gemm, const 
   drop_repeated(kernels);
   if (kernels.empty()) {
     return fail("hopper_gemm: " + library.name() + " has no kernel for " + std::to_string(shape.m) + " x " +
-                std::to_string(shape.n) + " of type " + configs::ElementType_Name(gemm.type()) + " that this GPU can run");
+                std::to_string(shape.n) + " of type " + configs::ElementType_Name(gemm.type()) +
+                " that this GPU can run; state tile_m and tile_n, or another library");
   }
   if (library.selection() == configs::FASTEST) return kernels;
   return std::vector{by_waves(kernels, library, shape, gpu.sm_count())};

@@ -1,5 +1,6 @@
 #include "traces/import/import.h"
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 
@@ -8,7 +9,10 @@
 #include "configs/read_file.h"
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/import_tables.h"
+#include "tools/warpfold/render/table.h"
+#include "tools/warpfold/run/disassembler.h"
 #include "tools/warpfold/run/file_kind.h"
+#include "tools/warpfold/run/progress.h"
 #include "workloads/common/gpu_caches.h"
 
 namespace warpfold::cli {
@@ -16,6 +20,8 @@ namespace warpfold::cli {
 namespace po = boost::program_options;
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 Outcome<std::vector<sass::AssumedOpcode>> assumed_opcodes(const Options& options) {
   std::vector<sass::AssumedOpcode> assumed;
@@ -33,7 +39,8 @@ Outcome<std::vector<sass::AssumedOpcode>> assumed_opcodes(const Options& options
 Outcome<void> import_command(const Invocation& invocation) {
   Options options(
       "warpfold import LISTING --launch FILE [options]",
-      "Makes a kernel from a SASS listing (the text of cuobjdump -sass or nvdisasm) and a launch description, without a GPU:\n"
+      "Makes a kernel from a SASS listing (the text of cuobjdump -sass or nvdisasm, or a cubin, by the nvdisasm of the PATH)\n"
+      "and a launch description, without a GPU:\n"
       "executing the listing's integer and control instructions gives every warp's path, loops, addresses and barriers.\n"
       "docs/import.md has a first example.",
       "  warpfold import kernel.sass --launch kernel.textproto\n"
@@ -46,6 +53,7 @@ Outcome<void> import_command(const Invocation& invocation) {
       "function", po::value<std::string>()->value_name("NAME"), "the function, where the listing has several")(
       "assume", po::value<std::vector<std::string>>()->composing()->value_name("OPCODE=PIPE,LATENCY"),
       "time an opcode that no table has on this pipe, with this latency in cycles, such as FOO.BAR=alu,5; repeatable")(
+      "all-ctas", "execute every CTA where CTAs take many different paths; default: a sample of CTAs")(
       "trust-addresses", "take the sizes of arrays, in bytes, from the accesses where these leave the stated sizes")(
       "set", po::value<std::vector<std::string>>()->composing()->value_name("PATH=VALUE"),
       "set a field of the launch description, such as grid.x=64; repeatable")(
@@ -61,15 +69,21 @@ Outcome<void> import_command(const Invocation& invocation) {
 
   configs::Places places;
   const auto settings = options.has("set") ? options.texts("set") : std::vector<std::string>();
-  const std::string& file = options.arguments().front();
+  std::string file = options.arguments().front();
   if (const auto listing = find_of_kind(file, FileKind::kListing, "import"); !listing) return std::unexpected(listing.error());
   const auto description = find_of_kind(options.text("launch"), FileKind::kLaunch, "--launch");
   if (!description) return std::unexpected(description.error());
   auto launch = configs::load_kernel_launch(*description, settings, &places);
   if (!launch) return std::unexpected(Failure(launch.error()));
   if (options.has("function")) launch->set_function(options.text("function"));
-  const auto text = read_file(file);
+  auto text = read_file(file);
   if (!text) return std::unexpected(Failure(text.error()));
+  if (is_cubin(*text)) {
+    auto code = disassembled(file);
+    if (!code) return std::unexpected(code.error());
+    file = std::move(code->command);
+    text = std::move(code->text);
+  }
   std::optional<configs::Gpu> gpu;
   if (options.has("gpu")) {
     const auto machine = find_of_kind(options.text("gpu"), FileKind::kGpu, "--gpu");
@@ -82,9 +96,17 @@ Outcome<void> import_command(const Invocation& invocation) {
   auto assume = assumed_opcodes(options);
   if (!assume) return std::unexpected(assume.error());
   std::vector<std::string> questions;
+  std::optional<ProgressLine> line(file);
+  const auto draw = [&line, last = Clock::now()](uint64_t done, uint64_t ctas) mutable {
+    if (Clock::now() - last < std::chrono::milliseconds(200)) return;
+    last = Clock::now();
+    line->draw("CTAs on different paths, " + with_thousands(std::to_string(done)) + " of " + with_thousands(std::to_string(ctas)));
+  };
   const auto imported = sass::import_listing(
-      file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor(), {},
-      {.questions = &questions, .assume = *std::move(assume), .trust_addresses = options.has("trust-addresses")});
+      file, *text, *launch, places, gpu ? workloads::caches_of(*gpu) : traces::access::CachesFor(),
+      {.all_ctas = options.has("all-ctas")},
+      {.questions = &questions, .assume = *std::move(assume), .progress = draw, .trust_addresses = options.has("trust-addresses")});
+  line.reset();
   if (!imported) {
     if (auto written = write_output("", questions_text(questions)); !written) return written;
     return std::unexpected(Failure(imported.error()));

@@ -50,6 +50,10 @@ std::string summary(const std::string& name, const ImportedKernel& imported, uin
     line += "; " + std::to_string(imported.ctas_of_grid - imported.kernel.ctas()) + " CTAs of the grid have no instructions";
   }
   if (imported.kept_share < 1) line += "; reuse followed for " + fixed(100 * imported.kept_share, 3) + " % of the lines";
+  if (imported.counter_waits > 0) {
+    line += "; " + std::to_string(imported.counter_waits) +
+            " DEPBAR of a dependence counter that the trace does not name: what is loaded is waited for where it is used";
+  }
   return line + "\n";
 }
 
@@ -91,7 +95,10 @@ Outcome<void> import_list(const std::string& list, const std::string& folder, co
   const auto entries = traces::accelsim::read_kernel_list(list, *std::move(source));
   if (!entries) return std::unexpected(Failure(entries.error()));
   if (auto made = make_folder(folder); !made) return made;
-  const fs::path gpu = fs::absolute(gpu_file).lexically_relative(fs::absolute(folder));
+  // A name stays a name, which scenarios find too; a file is named from the folder.
+  std::error_code unreadable;
+  const fs::path gpu =
+      fs::exists(gpu_file, unreadable) ? fs::absolute(gpu_file).lexically_relative(fs::absolute(folder)) : fs::path(gpu_file);
   std::string scenario = "# Kernels of " + escape::comment(list) + ", imported by warpfold import-trace.\nname: " +
                          escape::text_format(fs::absolute(list).parent_path().filename().string()) +
                          "\ngpu_file: " + escape::text_format(gpu.string()) + "\npolicy { kind: CONCURRENT }\n";

@@ -51,6 +51,14 @@ std::string followed_text(const std::string& cache, const sass::Followed& follow
          grouped(followed.of_waves) + " waves of CTAs\n";
 }
 
+std::string executed_text(const sass::ImportReport& report) {
+  const std::string executed = "; CTAs executed: " + grouped(report.followed_ctas);
+  if (report.drawn_ctas == 0) return executed + ", which represent all\n";
+  return executed + ", a sample\nestimated: " + grouped(report.drawn_ctas) + " CTAs drawn at random represent " +
+         grouped(report.sampled_ctas) + " on different paths; warp instructions within " +
+         fixed(100 * report.instructions_error, 2) + " % (95 % confidence); --all-ctas executes every CTA\n";
+}
+
 std::string not_linear_text(const std::vector<sass::ArrayReport>& arrays) {
   std::string names;
   for (const sass::ArrayReport& array : arrays) {
@@ -86,7 +94,7 @@ std::string import_tables(const sass::Imported& imported) {
                      " registers a thread, " + grouped(kernel.shared_memory_bytes) + " bytes of shared memory\n" +
                      grouped(counts.instructions.issued) + " warp instructions, kept as " + grouped(counts.instructions.in_text) +
                      "; control codes " + (imported.report.control_codes ? "from the listing" : "assigned") +
-                     "; CTAs executed: " + grouped(imported.report.followed_ctas) + ", which represent all\n";
+                     executed_text(imported.report);
   Table roles({"role", "warps", "in_text", "issued"});
   Table loops({"role", "depth", "trips", "instructions"});
   for (size_t i = 0; i < kernel.roles.size(); ++i) {
