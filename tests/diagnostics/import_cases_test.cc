@@ -175,6 +175,13 @@ TEST_F(TraceCases, Headers) {
   refused("a block of too many threads; it has at most 1024. The header is damaged", trace("5", "(1,1,1)", "(4096,1,1)", body));
 }
 
+TEST_F(TraceCases, Raw) {
+  const std::string format = "#traces format = [line_num] PC mask dest_num [reg_dests] opcode src_num [reg_srcs] mem_width imm\n";
+  const std::string copy = " ffffffff 0 LDGSTS.E.BYPASS.128 2 R9 R10 16 1 0x400 16 0\n";
+  refused("LDGSTS of a raw trace come in pairs of lines; the one before has no second line",
+          trace("5", "(1,1,1)", "(32,1,1)", format + "0 0 0 0 0010" + copy + "0 0 0 0 0020" + copy));
+}
+
 TEST_F(TraceCases, Blocks) {
   refused("warp 0 has 1 instructions; its insts line says 3. The file is damaged",
           trace("5", "(1,1,1)", "(32,1,1)", warp(kExit, 3)));

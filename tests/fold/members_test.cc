@@ -270,7 +270,7 @@ TEST(Members, OfOtherPartsAreAsManyAsEver) {
                                 queued, delay] = sim::MemoryRequest{};
   [[maybe_unused]] const auto& [owner, warpgroup, columns, a_in_registers, commit, c_lost, assembled, completion, writes_begun,
                                 reads_begun, update, given_way, reads_before] = sim::WgmmaCommand{};
-  EXPECT_EQ(sizeof(sim::SmState), 23312);
+  EXPECT_EQ(sizeof(sim::SmState), 23344);
   EXPECT_EQ(sizeof(sim::SubCore), 3968);
   EXPECT_EQ(sizeof(sim::MemoryStage), 5088);
   EXPECT_EQ(sizeof(sim::WgmmaUnit), 10856);

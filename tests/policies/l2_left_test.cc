@@ -129,8 +129,9 @@ TEST(L2AsLeft, SaysSoInTheResult) {
   EXPECT_EQ(result.alone(1).cycles(), kernel(result, "copy").solo_cycles()) << "alone it finds what it finds in sequence";
 }
 
-// Behind a memset L2 has as many dirty lines as it may have: a pass waits until as much has been written back as it writes, while
-// on a clean L2 half of it may stay. 16 MB read and 16 MB written at 2.95 TB/s are 11.4 us, the reads alone 5.7.
+// Behind a memset L2 has as many dirty lines as it may have: a pass evicts as much as it reads and writes. On a clean L2 its reads
+// evict its own lines alone, so that some of them stay (D32). 16 MB read and 16 MB written at 3.18 TB/s, a seventh more for what is
+// evicted, are 11.3 us, the reads alone 5.3.
 TEST(L2AsLeft, DirtyLinesOfTheKernelBeforeAreWrittenBack) {
   const auto us = [](bool behind) {
     Bench bench(132);
@@ -138,9 +139,10 @@ TEST(L2AsLeft, DirtyLinesOfTheKernelBeforeAreWrittenBack) {
     bench.add(pass("copy", "COPY", 16 * kMB, ""));
     return kernel(bench.run(configs::SEQUENTIAL), "copy").time_us();
   };
-  const double rate = 3.350e6 * 0.88;  // bytes a us
-  EXPECT_NEAR(us(false), 16.0 * kMB / rate, 1.5);
-  EXPECT_NEAR(us(true), 32.0 * kMB / rate, 1.5);
+  const double rate = 3.350e6 * 0.95;  // bytes a us
+  EXPECT_GT(us(false), 16.0 * kMB / rate);
+  EXPECT_LT(us(false), 0.95 * us(true));
+  EXPECT_NEAR(us(true), (16 + 16 * 1.15) * kMB / rate, 1.5);
 }
 
 TEST(L2AsLeft, RefusesATensorThatIsNotThere) {
