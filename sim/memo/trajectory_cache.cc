@@ -10,8 +10,8 @@ namespace {
 
 // Fields that have been left out of a key may have made another number of words.
 bool equal(const Snapshot& one, const Snapshot& other) {
-  return one.key == other.key && one.levels == other.levels && one.trips.as_many(other.trips) && one.counts.size() == other.counts.size() &&
-         one.moments.size() == other.moments.size();
+  return one.key == other.key && one.levels == other.levels && one.trips.as_many(other.trips) &&
+         one.counts.size() == other.counts.size() && one.moments.size() == other.moments.size();
 }
 
 }  // namespace

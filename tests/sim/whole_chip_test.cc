@@ -25,7 +25,7 @@ configs::Gpu chip(uint32_t sms, double share = 1) {
   gpu.mutable_l2()->set_write_bytes_per_clk(part * gpu.l2().write_bytes_per_clk());
   gpu.mutable_dram()->set_bandwidth_gb_per_s(part * gpu.dram().bandwidth_gb_per_s());
   gpu.mutable_dram()->set_efficiency_percent(88);  // 14 bytes a cycle for each SM
-  gpu.mutable_l2()->set_dirty_bytes(0);  // stores wait for DRAM: at the end it has served all that was asked for
+  gpu.mutable_l2()->set_dirty_bytes(0);            // stores wait for DRAM: at the end it has served all that was asked for
   return gpu;
 }
 
