@@ -83,7 +83,7 @@ struct Outcome {
   std::vector<std::shared_ptr<const MadeRun>> made;   // Options::keep_runs: what it consists of, equal simulations once
   Timeline timeline;                                  // Options::timeline; else empty
   std::vector<AlternativeBounds> alternative_bounds;  // one for each of Options::alternative_bounds
-  // What is launched next is known to run as on a GPU that has done nothing but leave so many bytes dirty in L2.
+  // The next launch is known to run as on a new GPU whose L2 holds `dirty_bytes` of dirty lines.
   bool left_idle = false;
   uint64_t dirty_bytes = 0;
   // Launches of those asked for, by index, that the outcome is of: all, or those up to where the GPU was idle (GpuRun::until_idle).

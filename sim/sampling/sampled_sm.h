@@ -66,7 +66,7 @@ class SampledSm {
     uint64_t instructions = 0;           // of CTAs
     std::vector<double> of_residents{};  // trips of each resident; empty where those have not been the same
   };
-  // The number of windows for which residents, or CTAs, have work. kUnbounded: the launch gets on with nothing.
+  // Residents, or CTAs, have work for so many windows. kUnbounded: the launch gets on with nothing.
   uint64_t most_of_residents(size_t launch, const Wanted& wanted) const;
   uint64_t most_of_ctas(size_t launch, const Wanted& wanted);
   // Of the CTAs that were placed last, as many as that; of the next ones, but for the last, as many as have no more instructions.

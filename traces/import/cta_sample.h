@@ -27,7 +27,7 @@ std::vector<Stratum> strata_of(const Stratum& whole, uint8_t dimensions, uint64_
 // A place in the stratum, the same in every run: 0 in other dimensions than `dimensions`.
 std::array<uint32_t, 3> drawn_place(const Stratum& stratum, uint8_t dimensions);
 
-// What one executed CTA says of its stratum.
+// One executed CTA stands for its stratum.
 struct SampledStratum {
   uint64_t ctas = 0;          // of the stratum, that differ
   uint64_t copies = 1;        // CTAs that are as each of those, in dimensions that are not sampled

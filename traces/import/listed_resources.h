@@ -13,8 +13,8 @@ namespace warpfold::sass {
 // The number behind `key`, as in "SHI_REGISTERS=202".
 std::optional<uint32_t> number_after(std::string_view line, std::string_view key);
 
-// What a listing says about the resources of its functions: nvdisasm by the sections of static shared memory and of attributes,
-// cuobjdump by -res-usage. Functions stand before and behind it.
+// Resources of a listing's functions. nvdisasm lists them in sections of static shared memory and of attributes, cuobjdump by
+// -res-usage. Functions stand before and behind these.
 class Resources {
  public:
   void begin_section(std::string_view name);

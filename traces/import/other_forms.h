@@ -11,8 +11,8 @@ namespace warpfold::sass {
 // Listings that are no text of cuobjdump's or nvdisasm's, as such text. An instruction stays in its line, so that messages, answers
 // and profiles name lines of the file.
 
-// What `nvdisasm -json` writes (CUDA 12.9 and later; JSON Format in the appendix of NVIDIA's CUDA Binary Utilities): metadata, then
-// functions with their instructions. Where several instructions are in one line, lines are those of `jq . FILE`.
+// `nvdisasm -json` writes metadata, then functions with their instructions (CUDA 12.9 and later; JSON Format in the appendix of
+// NVIDIA's CUDA Binary Utilities). Where several instructions are in one line, lines are those of `jq . FILE`.
 bool is_json_listing(std::string_view text);
 struct JsonListing {
   std::string text;

@@ -12,40 +12,12 @@
 #include <cstring>
 
 #include "configs/write_file.h"
+#include "tools/warpfold/render/open_file.h"
 #include "tools/warpfold/render/output.h"
 
 namespace warpfold::cli {
 
 namespace {
-
-// Closed at the end of its scope, or before.
-class File {
- public:
-  explicit File(int file) : file_(file) {}
-  ~File() { close(); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  int number() const { return file_; }
-  void close() {
-    if (file_ >= 0) ::close(file_);
-    file_ = -1;
-  }
-
- private:
-  int file_;
-};
-
-std::string read_to_its_end(const File& pipe) {
-  std::string text;
-  std::array<char, 1U << 16U> piece{};
-  while (true) {
-    const ssize_t read = ::read(pipe.number(), piece.data(), piece.size());
-    if (read < 0 && errno == EINTR) continue;
-    if (read <= 0) return text;
-    text.append(piece.data(), static_cast<size_t>(read));
-  }
-}
 
 // Without its `set output`, a script draws to standard output.
 std::string to_standard_output(const std::string& script) {
@@ -58,14 +30,14 @@ std::string to_standard_output(const std::string& script) {
 
 Outcome<bool> draw(const std::string& folder, const std::string& script, const std::string& picture) {
   const auto cannot = [](int error) { return user_error(std::string("cannot run gnuplot: ") + std::strerror(error)); };
-  const File in(memfd_create("gnuplot", MFD_CLOEXEC));  // in memory, so that it need not be fed while it draws
+  const OpenFile in(memfd_create("gnuplot", MFD_CLOEXEC));  // in memory, so that it need not be fed while it draws
   if (in.number() < 0) return cannot(errno);
   if (const int error = write_all(in.number(), to_standard_output(script)); error != 0) return cannot(error);
   lseek(in.number(), 0, SEEK_SET);
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return cannot(errno);
-  const File from(ends[0]);
-  File into(ends[1]);
+  const OpenFile from(ends[0]);
+  OpenFile into(ends[1]);
   // The script names its table by a path from the folder.
   const std::string shell = "cd -- \"$1\" && exec gnuplot";
   std::array<const char*, 6> arguments{"sh", "-c", shell.c_str(), "sh", folder.c_str(), nullptr};
@@ -78,7 +50,7 @@ Outcome<bool> draw(const std::string& folder, const std::string& script, const s
   posix_spawn_file_actions_destroy(&files);
   into.close();
   if (error != 0) return cannot(error);
-  const std::string drawn = read_to_its_end(from);
+  const std::string drawn = from.read();
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

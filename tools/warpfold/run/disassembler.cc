@@ -12,51 +12,22 @@
 #include <cstring>
 
 #include "escape/quoted.h"
+#include "tools/warpfold/render/open_file.h"
 
 namespace warpfold::cli {
 
 namespace {
 
 constexpr size_t kMostText = size_t{512} << 20;
-constexpr std::array<const char*, 2> kPlaces{"nvdisasm", "/usr/local/cuda/bin/nvdisasm"};
-
-class File {
- public:
-  explicit File(int file) : file_(file) {}
-  ~File() { close(); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  int number() const { return file_; }
-  void close() {
-    if (file_ >= 0) ::close(file_);
-    file_ = -1;
-  }
-
- private:
-  int file_;
-};
-
-std::string read_up_to(const File& file, size_t most) {
-  std::string text;
-  std::array<char, 1U << 16U> piece{};
-  while (text.size() <= most) {
-    const ssize_t read = ::read(file.number(), piece.data(), piece.size());
-    if (read < 0 && errno == EINTR) continue;
-    if (read <= 0) break;
-    text.append(piece.data(), static_cast<size_t>(read));
-  }
-  return text;
-}
 
 // 0, or why it does not run.
-int start(const char* program, const std::string& cubin, const File& out, const File& err, pid_t& child) {
-  std::array<const char*, 4> arguments{program, "-hex", cubin.c_str(), nullptr};
+int start(const std::string& cubin, const OpenFile& out, const OpenFile& err, pid_t& child) {
+  std::array<const char*, 4> arguments{"nvdisasm", "-hex", cubin.c_str(), nullptr};
   posix_spawn_file_actions_t files{};
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, out.number(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&files, err.number(), STDERR_FILENO);
-  const int error = posix_spawnp(&child, program, &files, nullptr, const_cast<char* const*>(arguments.data()), environ);
+  const int error = posix_spawnp(&child, arguments.front(), &files, nullptr, const_cast<char* const*>(arguments.data()), environ);
   posix_spawn_file_actions_destroy(&files);
   return error;
 }
@@ -71,18 +42,15 @@ bool is_cubin(std::string_view content) {
 
 Outcome<Disassembly> disassembled(const std::string& cubin) {
   const auto cannot = [](const std::string& why) { return user_error("cannot run nvdisasm: " + why); };
-  const File said(memfd_create("nvdisasm", MFD_CLOEXEC));
+  const OpenFile said(memfd_create("nvdisasm", MFD_CLOEXEC));
   std::array<int, 2> ends{-1, -1};
   if (said.number() < 0 || pipe2(ends.data(), O_CLOEXEC) != 0) return cannot(std::strerror(errno));
-  const File from(ends[0]);
-  File into(ends[1]);
+  const OpenFile from(ends[0]);
+  OpenFile into(ends[1]);
   // A name that begins with - is no option.
   const std::string path = cubin.starts_with('-') ? "./" + cubin : cubin;
   pid_t child = 0;
-  int error = ENOENT;
-  for (const char* place : kPlaces) {
-    if (error == ENOENT) error = start(place, path, into, said, child);
-  }
+  const int error = start(path, into, said, child);
   into.close();
   if (error == ENOENT) {
     return std::unexpected(Failure(Diagnostic{cubin, 1, 1,
@@ -91,7 +59,7 @@ Outcome<Disassembly> disassembled(const std::string& cubin) {
                                               "FILE > kernel.sass, or cuobjdump -sass -res-usage FILE > kernel.sass"}));
   }
   if (error != 0) return cannot(std::strerror(error));
-  Disassembly result{"nvdisasm -hex " + cubin, read_up_to(from, kMostText)};
+  Disassembly result{"nvdisasm -hex " + cubin, from.read(kMostText)};
   const bool too_much = result.text.size() > kMostText;
   if (too_much) kill(child, SIGTERM);
   int status = 0;
@@ -101,7 +69,7 @@ Outcome<Disassembly> disassembled(const std::string& cubin) {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     lseek(said.number(), 0, SEEK_SET);
     constexpr size_t kMostSaid = 1000;
-    const std::string why = read_up_to(said, kMostSaid);
+    const std::string why = said.read(kMostSaid);
     return std::unexpected(Failure(Diagnostic{cubin, 1, 1, "nvdisasm fails: " + escape::unquoted(why.substr(0, why.find('\n')))}));
   }
   return result;
