@@ -1,7 +1,6 @@
 #include "traces/import/listing.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "escape/quoted.h"
@@ -10,26 +9,13 @@
 #include "traces/import/encoding.h"
 #include "traces/import/listed_resources.h"
 #include "traces/import/listed_sections.h"
+#include "traces/import/words.h"
 
 namespace warpfold::sass {
 namespace {
 
 constexpr uint64_t kInstructionBytes = 16;  // sm_70 on
 constexpr std::string_view kSourceLine = "//## File ";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
-}
-
-std::optional<uint64_t> hexadecimal(std::string_view text) {
-  if (text.starts_with("0x")) text.remove_prefix(2);
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // The word in /* ... */ at the end of the line, which is cut off: an encoding.
 std::optional<std::string_view> take_comment(std::string_view& line) {

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "escape/quoted.h"
 #include "traces/import/other_forms.h"
+#include "traces/import/words.h"
 
 namespace warpfold::sass {
 namespace {
@@ -24,19 +24,6 @@ std::vector<std::string> fields_of(std::string_view row) {
     }
   }
   return fields;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  return first == std::string_view::npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t") + 1 - first);
-}
-
-std::optional<uint64_t> hexadecimal(std::string_view text) {
-  if (text.starts_with("0x")) text.remove_prefix(2);
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 struct Columns {
