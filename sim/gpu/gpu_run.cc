@@ -268,9 +268,10 @@ Cycle GpuRun::idle_from(const std::vector<Cycle>& next) const {
   return at == end + spec_.kernel_launch ? at : kNever;
 }
 
-// All SMs are pristine.
+// All SMs are pristine. Before they are asked, each takes an even part of the dirty lines: a pristine SM has room for
+// no more.
 bool GpuRun::idle_at(Cycle at) {
-  sharing_->part();
+  sharing_->serve_evenly(at);
   return std::ranges::all_of(class_runs_, [at](ClassRun& class_run) { return !class_run.sm || is_pristine(*class_run.sm, at); });
 }
 
