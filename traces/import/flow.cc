@@ -100,7 +100,7 @@ class Builder {
       const Op& last = ops_[static_cast<size_t>(block.end) - 1];
       const auto wrong = [&](const std::string& message) { return fail_at(file_, last.line, 1, message); };
       if (last.behaviour == isa::Behaviour::kBranch && last.target < 0 && !last.has("DIV") && last.callee.empty() &&
-          last.indirect.empty()) {
+          last.indirect.empty() && !last.too_deep) {
         const bool switches = last.base == "BRX" || last.base == "BRXU";
         return wrong(escape::unquoted(last.instruction->mnemonic) + ": its target hangs on a register, " +
                      (switches
@@ -205,7 +205,7 @@ bool may_jump(const Op& op) {
 bool may_fall_through(const Op& op) {
   if (op.behaviour == isa::Behaviour::kExit) return op.instruction->guard.present;
   if (op.behaviour != isa::Behaviour::kBranch || op.has("DIV")) return true;
-  return op.instruction->guard.present || predicate_operand(op) || !op.callee.empty();
+  return op.instruction->guard.present || predicate_operand(op) || !op.callee.empty() || op.too_deep;
 }
 
 int Flow::loop_at(int block) const {

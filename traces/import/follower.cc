@@ -133,6 +133,10 @@ void Follower::finish_block(const Op& op, const FlowBlock& block, uint32_t mask,
     issue({.op = op.index, .off = warp_.alive != 0, .ends = warp_.alive == 0, .effect = {}}, path);
   } else {
     issue({.op = op.index, .off = false, .ends = false, .effect = {}}, path);
+    if (taken != 0 && op.too_deep) {
+      throw NotFollowed{
+          op.index, "a recursion deeper than the importer follows; if its depth hangs on data, answer at the branch that ends it"};
+    }
     if (!op.indirect.empty()) {
       jump_by_register(op, taken, next);
     } else if (taken != 0 && op.target < 0) {

@@ -53,6 +53,7 @@ struct Op {
   Execute execute = nullptr;               // nullptr: its results are unknown
   const Diagnostic* unreadable = nullptr;  // of an instruction that the architecture does not have
   std::string_view callee;                 // of a CALL: a function that the listing does not have
+  bool too_deep = false;                   // of a CALL: inside more calls of itself than are followed
 
   // The way of a branch that compilers make for rare operands or failures, assumed not to be taken where the branch hangs on data.
   enum class Slow : uint8_t { kNone, kTaken, kFallThrough };
