@@ -4,6 +4,8 @@
 
 #include <memory>
 
+#include "configs/kernel_launch.pb.h"
+#include "configs/lengths.h"
 #include "configs/merge.h"
 #include "configs/model.pb.h"
 #include "configs/read_file.h"
@@ -51,6 +53,9 @@ Expected<void> BaseChain::load(const std::string& path, const Diagnostic& wanted
   const std::unique_ptr<pb::Message> own(merged_.New());
   auto locations = std::make_unique<pb::TextFormat::ParseInfoTree>();
   if (auto parsed = parse_located_text(file, *text, *own, *locations); !parsed) return parsed;
+  if (auto* launch = dynamic_cast<KernelLaunch*>(own.get()); launch != nullptr) {
+    if (auto read = read_lengths(*launch, fs::path(file).parent_path()); !read) return read;
+  }
   if (auto merged = load_base(file, *own, *locations); !merged) return merged;
 
   rebase_paths(*own, fs::path(file).parent_path(), folder_);

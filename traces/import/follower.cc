@@ -1,5 +1,6 @@
 #include "traces/import/follower.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "escape/quoted.h"
@@ -20,8 +21,21 @@ bool decides_memory(const Op& op) {
          behaviour == isa::Behaviour::kBulkStore || uses_mbarrier(op);
 }
 
-// A number below `count` for each lane: bits mixed as in Steele, Lea and Flood's SplitMix (OOPSLA 2014).
-Word drawn_numbers(int place, uint32_t warp, uint32_t count) {
+// One of the answer's numbers for 32 random bits.
+uint32_t drawn_number(const AnswerFacts& answer, uint32_t bits) {
+  const auto below = [bits](uint64_t count) { return static_cast<uint32_t>(bits * count >> 32); };
+  uint32_t which = 0;
+  if (answer.likely.empty()) {
+    which = below(static_cast<uint32_t>(answer.value));
+  } else {
+    const auto first = answer.likely.begin();
+    which = static_cast<uint32_t>(std::ranges::upper_bound(answer.likely, below(answer.likely.back())) - first);
+  }
+  return answer.numbers.empty() ? which : answer.numbers[which];
+}
+
+// A number for each lane: bits mixed as in Steele, Lea and Flood's SplitMix (OOPSLA 2014).
+Word drawn_numbers(int place, uint32_t warp, const AnswerFacts& answer) {
   Word word;
   word.drawn = true;
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
@@ -29,7 +43,7 @@ Word drawn_numbers(int place, uint32_t warp, uint32_t count) {
     bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
     bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
     bits ^= bits >> 31;
-    word.lane[lane] = static_cast<uint32_t>((bits >> 32) * count >> 32);
+    word.lane[lane] = drawn_number(answer, static_cast<uint32_t>(bits >> 32));
   }
   return word;
 }
@@ -232,9 +246,13 @@ void Follower::compute(const Op& op, uint32_t active) {
   }
   if (const AnswerFacts* answer = warp_.launch.answer(op.line, AnswerFacts::Kind::kUniform); answer != nullptr) {
     const uint32_t words = op.destinations.empty() ? 0 : destination_words(op);
+    if (!answer->likely.empty() || !answer->numbers.empty()) {
+      warp_.assumed.try_emplace(op.line, escape::unquoted(op.instruction->mnemonic) +
+                                             ": of addresses that hang on the numbers drawn, all are taken to be equally likely");
+    }
     for (uint32_t i = 0; i < words; ++i) {
       const bool upper = words == 2 && i == 1;
-      const Word drawn = drawn_numbers(op.line * 4 + static_cast<int>(i), warp_.index, static_cast<uint32_t>(answer->value));
+      const Word drawn = drawn_numbers(op.line * 4 + static_cast<int>(i), warp_.index, *answer);
       warp_.write(op.destinations.front(), upper ? Word::of(0) : drawn, active, i);
     }
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "configs/lengths.h"
 #include "escape/quoted.h"
 #include "traces/validate.h"
 
@@ -52,6 +53,15 @@ std::array<uint32_t, 3> extents_of(const configs::Extent3& extent) {
 
 std::string indexed(const std::string& field, int index, const std::string& rest) {
   return field + "[" + std::to_string(index) + "]" + rest;
+}
+
+// Weights 1 / (k + 1) of the numbers k below `count`, summed up, in units that let a million of them stay below 2^32.
+std::vector<uint32_t> zipf_weights(uint32_t count) {
+  constexpr uint32_t kFirst = 1U << 27;
+  std::vector<uint32_t> sums;
+  uint32_t sum = 0;
+  for (uint32_t k = 0; k < count; ++k) sums.push_back(sum += kFirst / (k + 1));
+  return sums;
 }
 
 class Layout {
@@ -324,8 +334,21 @@ class Layout {
           facts.kind = AnswerFacts::Kind::kUniform;
           facts.value = answer.uniform();
           break;
+        case configs::Answer::kZipf:
+          if (answer.zipf() == 0 || answer.zipf() > configs::kMostLengths) return wrong("zipf must be from 1 to 1000000");
+          facts.kind = AnswerFacts::Kind::kUniform;
+          facts.value = answer.zipf();
+          facts.likely = zipf_weights(answer.zipf());
+          break;
+        case configs::Answer::kLengths:
+          if (answer.length().empty())
+            return wrong("the file of lengths is read beside a launch description; answer there, not in the scenario or by --set");
+          facts.kind = AnswerFacts::Kind::kUniform;
+          facts.value = answer.length_size();
+          facts.numbers.assign(answer.length().begin(), answer.length().end());
+          break;
         case configs::Answer::CONTENT_NOT_SET:
-          return wrong("an answer needs one of taken, value, uniform and sectors");
+          return wrong("an answer needs one of taken, value, uniform, zipf, lengths and sectors");
       }
       const auto line = static_cast<int>(answer.line());
       if (facts_.answer(line, facts.kind) != nullptr) return wrong("line " + std::to_string(line) + " is answered twice");

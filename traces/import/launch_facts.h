@@ -39,7 +39,9 @@ struct TensorMapFacts {
 struct AnswerFacts {
   enum class Kind : uint8_t { kTaken, kValue, kSectors, kUniform };
   Kind kind = Kind::kTaken;
-  int64_t value = 0;  // executions taken, the value, the sectors, or how many values are equally likely
+  int64_t value = 0;                   // executions taken, the value, the sectors, or how many numbers there are to draw from
+  std::vector<uint32_t> numbers = {};  // to draw from; none: 0 to value - 1
+  std::vector<uint32_t> likely = {};   // sums of the weights of the numbers up to each one; none: all are equally likely
   uint32_t of = 1;
 };
 
