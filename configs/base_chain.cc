@@ -54,7 +54,7 @@ Expected<void> BaseChain::load(const std::string& path, const Diagnostic& wanted
   auto locations = std::make_unique<pb::TextFormat::ParseInfoTree>();
   if (auto parsed = parse_located_text(file, *text, *own, *locations); !parsed) return parsed;
   if (auto* launch = dynamic_cast<KernelLaunch*>(own.get()); launch != nullptr) {
-    if (auto read = read_lengths(*launch, fs::path(file).parent_path()); !read) return read;
+    if (auto read = read_lengths(*launch, file, *locations); !read) return read;
   }
   if (auto merged = load_base(file, *own, *locations); !merged) return merged;
 

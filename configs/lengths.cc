@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "configs/read_file.h"
 #include "escape/quoted.h"
@@ -9,14 +10,30 @@
 namespace warpfold::configs {
 namespace {
 
-Expected<void> read_lengths(Answer& answer, const std::filesystem::path& folder) {
+namespace pb = google::protobuf;
+using Locations = pb::TextFormat::ParseInfoTree;
+
+Expected<void> read_answer(Answer& answer, const std::string& file, const Locations& locations) {
   if (answer.content_case() != Answer::kLengths) return {};
-  const std::string file = (folder / answer.lengths()).lexically_normal().string();
-  const auto text = read_file(file);
-  if (!text) return std::unexpected(text.error());
-  const auto numbers = parse_lengths(file, *text);
+  const std::string path = (std::filesystem::path(file).parent_path() / answer.lengths()).lexically_normal().string();
+  const auto text = read_file(path);
+  if (!text) {
+    const auto place = locations.GetLocation(Answer::descriptor()->FindFieldByNumber(Answer::kLengthsFieldNumber), -1);
+    return fail_at(file, place.line + 1, place.column + 1, text.error().message);
+  }
+  const auto numbers = parse_lengths(path, *text);
   if (!numbers) return std::unexpected(numbers.error());
   answer.mutable_length()->Assign(numbers->begin(), numbers->end());
+  return {};
+}
+
+// The answers of a KernelLaunch or a LaunchChoice.
+template <typename Message>
+Expected<void> read_answers(Message& message, const std::string& file, const Locations& locations) {
+  const pb::FieldDescriptor* field = Message::descriptor()->FindFieldByName("answer");
+  for (int i = 0; i < message.answer_size(); ++i) {
+    if (auto read = read_answer(*message.mutable_answer(i), file, *locations.GetTreeForNested(field, i)); !read) return read;
+  }
   return {};
 }
 
@@ -50,14 +67,11 @@ Expected<std::vector<uint32_t>> parse_lengths(const std::string& file, std::stri
   return numbers;
 }
 
-Expected<void> read_lengths(KernelLaunch& launch, const std::filesystem::path& folder) {
-  for (Answer& answer : *launch.mutable_answer()) {
-    if (auto read = read_lengths(answer, folder); !read) return read;
-  }
-  for (LaunchChoice& choice : *launch.mutable_choice()) {
-    for (Answer& answer : *choice.mutable_answer()) {
-      if (auto read = read_lengths(answer, folder); !read) return read;
-    }
+Expected<void> read_lengths(KernelLaunch& launch, const std::string& file, const Locations& locations) {
+  if (auto read = read_answers(launch, file, locations); !read) return read;
+  const pb::FieldDescriptor* field = KernelLaunch::descriptor()->FindFieldByNumber(KernelLaunch::kChoiceFieldNumber);
+  for (int i = 0; i < launch.choice_size(); ++i) {
+    if (auto read = read_answers(*launch.mutable_choice(i), file, *locations.GetTreeForNested(field, i)); !read) return read;
   }
   return {};
 }

@@ -1,7 +1,8 @@
 #pragma once
 
+#include <google/protobuf/text_format.h>
+
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,8 @@ inline constexpr size_t kMostLengths = 1'000'000;
 // no number at all, and for more than a million.
 Expected<std::vector<uint32_t>> parse_lengths(const std::string& file, std::string_view text);
 
-// Fills in the numbers of every answer that names a file, which is relative to `folder`.
-Expected<void> read_lengths(KernelLaunch& launch, const std::filesystem::path& folder);
+// Fills in the numbers of every answer that names a file, which lies beside `file`, the launch description with these locations.
+Expected<void> read_lengths(KernelLaunch& launch, const std::string& file,
+                            const google::protobuf::TextFormat::ParseInfoTree& locations);
 
 }  // namespace warpfold::configs

@@ -57,6 +57,12 @@ TEST_F(ListingCases, Launches) {
         ".text.one:\nEXIT ;\n.text.two:\nEXIT ;\n", kPlain);
 }
 
+TEST_F(ListingCases, Lengths) {
+  walk_.write("none.txt", "# no row\n");
+  refused("no number; expected lengths, with white space between them", "",
+          "architecture: \"sm_80\" grid { x: 4 } block { x: 64 } answer { line: 2 lengths: \"none.txt\" }\n");
+}
+
 TEST_F(ListingCases, Parameters) {
   const std::string launch = "architecture: \"sm_80\" grid { x: 4 } block { x: 32 } ";
   refused("300 does not fit into the parameter's 1 byte", "", launch + "parameter { value: 300 bytes: 1 }\n");
@@ -82,9 +88,16 @@ TEST_F(ListingCases, Control) {
   whole("instructions of 128 bits begin at multiples of 16; this one begins at 0008, as before sm_70",
         ".text.kernel:\n/*0008*/ MOV R1, RZ ;\nEXIT ;\n", kPlain);
   whole("BRA leaves function kernel", ".text.kernel:\n/*0000*/ BRA 0x1000 ;\n/*0010*/ EXIT ;\n", kPlain);
-  refused("CALL.REL.NOINC: a recursion deeper than the importer follows; if its depth hangs on data, answer at the branch that ends it",
-          "CALL.REL.NOINC `(.L_f) ;\nEXIT ;\n.L_f:\nMOV R1, RZ ;\nCALL.REL.NOINC `(.L_f) ;\nRET.REL.NODEC R8 `(kernel) ;\n",
-          kPlain);
+  refused(
+      "CALL.REL.NOINC: a recursion deeper than the importer follows; if its depth hangs on data, answer at the branch that ends it",
+      "CALL.REL.NOINC `(.L_f) ;\nEXIT ;\n.L_f:\nMOV R1, RZ ;\nCALL.REL.NOINC `(.L_f) ;\nRET.REL.NODEC R8 `(kernel) ;\n", kPlain);
+  // Each of 18 functions calls the next one twice.
+  std::string doubling = "CALL.REL.NOINC `(.L_0) ;\nEXIT ;\n";
+  for (int i = 0; i < 18; ++i) {
+    const std::string next = i == 17 ? "MOV R1, RZ ;\n" : "CALL.REL.NOINC `(.L_" + std::to_string(i + 1) + ") ;\n";
+    doubling += ".L_" + std::to_string(i) + ":\n" + next + next + "RET.REL.NODEC R8 `(kernel) ;\n";
+  }
+  refused("more than 200000 instructions with each called function in its place", doubling, kPlain);
 }
 
 // An mbarrier at 0x400 of the CTA's memory whose phase takes `arrivals`.
