@@ -135,6 +135,16 @@ int access_width_index(std::string_view mnemonic) {
   return width;
 }
 
+bool adds_in_l2(std::string_view mnemonic) {
+  const std::string_view base = mnemonic.substr(0, mnemonic.find('.'));
+  return base == "RED" || base == "REDG" || base == "ATOM" || base == "ATOMG";
+}
+
+// ".F32", ".F16x2", ".BF16_V2", ".F64".
+bool adds_floats(std::string_view mnemonic) {
+  return adds_in_l2(mnemonic) && (mnemonic.find(".F") != std::string_view::npos || mnemonic.find(".BF") != std::string_view::npos);
+}
+
 Expected<Architecture> Architecture::parse(const std::string& file, std::string_view text) {
   const auto fail_here = [&](Diagnostic diagnostic) {
     diagnostic.file = file;

@@ -107,4 +107,10 @@ class Architecture {
 // 0 / 1 / 2 for 32- / 64- / 128-bit accesses, from the mnemonic's modifiers (.64, .128, .U8 and narrower count as 32).
 int access_width_index(std::string_view mnemonic);
 
+// An atomic operation on global memory, with the old value or without (ATOM, ATOMG, RED, REDG), which L2 executes; bulk reductions
+// (UTMAREDG) are none.
+bool adds_in_l2(std::string_view mnemonic);
+// Such an operation, of floating-point numbers.
+bool adds_floats(std::string_view mnemonic);
+
 }  // namespace warpfold::isa

@@ -19,8 +19,8 @@ namespace {
 // One key of the effect braces.
 struct EffectField {
   std::string_view name;
-  std::vector<std::string> EffectNames::* names;  // of what the value is an index into; null: a plain number
-  bool flag;                                      // written as the bare key
+  std::vector<std::string> EffectNames::*names;  // of what the value is an index into; null: a plain number
+  bool flag;                                     // written as the bare key
   int64_t least;
   int64_t most;
   int64_t (*get)(const Effect&);
@@ -28,7 +28,7 @@ struct EffectField {
 };
 
 template <auto Member>
-constexpr EffectField effect_field(std::string_view name, std::vector<std::string> EffectNames::* names = nullptr) {
+constexpr EffectField effect_field(std::string_view name, std::vector<std::string> EffectNames::*names = nullptr) {
   using Value = std::remove_cvref_t<decltype(std::declval<Effect>().*Member)>;
   return {name,
           names,
@@ -51,6 +51,8 @@ constexpr std::array kEffectFields{
     effect_field<&Effect::multicast>("multicast"),
     effect_field<&Effect::commit>("commit"),
     effect_field<&Effect::l1_hit>("l1_hit"),
+    effect_field<&Effect::l2_passes>("l2_passes"),
+    effect_field<&Effect::l2_sectors>("l2_sectors"),
     effect_field<&Effect::rows>("rows"),
     effect_field<&Effect::columns>("columns"),
 };

@@ -59,8 +59,11 @@ struct Effect {
   uint8_t multicast = 1;    // CTAs of the cluster that receive the same bulk load: L2 serves bytes / multicast for each
   bool commit = false;      // HGMMA: ends a wgmma group (gsb0); LDGDEPBAR: ends a cp.async group
   bool l1_hit = false;      // a load, store or LDGSTS whose lines L1 has: no bytes move
-  uint16_t rows = 0;        // tcgen05.mma: rows of D in the tensor memory of one SM, 64 or 128
-  uint16_t columns = 0;     // tcgen05.mma: N
+  uint16_t l2_passes = 0;   // an addition in L2 (RED, ATOM): passes over a sector; 0: one for each sector of `bytes`
+  uint32_t l2_sectors =
+      0;                 // the same: sectors that the launch adds to, all together; 0: so many that they do not wait for each other
+  uint16_t rows = 0;     // tcgen05.mma: rows of D in the tensor memory of one SM, 64 or 128
+  uint16_t columns = 0;  // tcgen05.mma: N
   bool operator==(const Effect&) const = default;
 };
 

@@ -142,6 +142,8 @@ class KernelDecoder {
     effect.advance = message.advance();
     effect.tx_bytes = message.tx_bytes();
     effect.count = narrow<uint16_t>(message.count(), "count");
+    if (message.has_l2_passes()) effect.l2_passes = narrow<uint16_t>(message.l2_passes(), "l2_passes");
+    effect.l2_sectors = message.l2_sectors();
     if (message.has_multicast()) effect.multicast = narrow<uint8_t>(message.multicast(), "multicast");
     effect.commit = message.commit();
     effect.l1_hit = message.l1_hit();

@@ -42,6 +42,8 @@ void encode(const isa::Effect& effect, file::Effect& out) {
   if (effect.advance != usual.advance) out.set_advance(effect.advance);
   if (effect.tx_bytes != usual.tx_bytes) out.set_tx_bytes(effect.tx_bytes);
   if (effect.count != usual.count) out.set_count(effect.count);
+  if (effect.l2_passes != usual.l2_passes) out.set_l2_passes(effect.l2_passes);
+  if (effect.l2_sectors != usual.l2_sectors) out.set_l2_sectors(effect.l2_sectors);
   if (effect.multicast != usual.multicast) out.set_multicast(effect.multicast);
   if (effect.commit) out.set_commit(true);
   if (effect.l1_hit) out.set_l1_hit(true);

@@ -15,8 +15,6 @@ using isa::Pipe;
 
 uint64_t round_up_divide(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
-bool writes_memory(const MicroOp& op) { return op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore; }
-
 uint64_t wavefronts_of(const MicroOp& op) {
   return op.behaviour == Behaviour::kBulkStore ? round_up_divide(op.bytes, kWavefrontBytes) : op.wavefronts;
 }
@@ -122,6 +120,7 @@ class Walk {
     const double moving = static_cast<double>(times) * (1 - in_l1(op));
     (writes_memory(op) ? demand_.bytes_out : demand_.bytes_in) += moving * op.bytes;
     if (!writes_memory(op)) demand_.l2_read_bytes += moving * (op.bytes / op.multicast);
+    (writes_memory(op) ? demand_.l2_write_work : demand_.l2_read_work) += moving * op.l2_bytes;
     if (op.stream < 0) return;
     const auto stream = static_cast<size_t>(op.stream);
     (writes_memory(op) ? demand_.stream_written_bytes : demand_.stream_read_bytes)[stream] += moving * op.bytes;
@@ -239,6 +238,8 @@ void Demand::add(const Demand& other, uint64_t times) {
   bytes_in += other.bytes_in * factor;
   bytes_out += other.bytes_out * factor;
   l2_read_bytes += other.l2_read_bytes * factor;
+  l2_read_work += other.l2_read_work * factor;
+  l2_write_work += other.l2_write_work * factor;
   for (auto* bytes : {&stream_read_bytes, &stream_written_bytes}) bytes->resize(other.stream_read_bytes.size());
   stream_requests.resize(other.stream_requests.size());
   for (size_t s = 0; s < other.stream_read_bytes.size(); ++s) {

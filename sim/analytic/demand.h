@@ -62,6 +62,9 @@ struct Demand {
   double bytes_in = 0;       // through the SM's network port
   double bytes_out = 0;      // likewise
   double l2_read_bytes = 0;  // what L2 serves: a multicast load counts once for the cluster
+  // What L2 could serve in the time that the kernel takes of it.
+  double l2_read_work = 0;
+  double l2_write_work = 0;
   // By memory stream of the kernel.
   std::vector<double> stream_read_bytes;
   std::vector<double> stream_written_bytes;

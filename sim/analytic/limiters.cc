@@ -131,8 +131,8 @@ class Counter {
     const double l2_write = number(memory.l2_write_milli_bytes_per_clk) / 1000;
     const double dram = number(memory.dram_milli_bytes_per_clk) / 1000;
     const double queued = number(memory.sm_count * outstanding_bytes());
-    offer("l2_read", chip_.l2_read_bytes / l2_read, (queued + may_hit_besides(chip_)) / l2_read + 1);
-    offer("l2_write", chip_.bytes_out / l2_write, 1);
+    offer("l2_read", chip_.l2_read_work / l2_read, (queued + may_hit_besides(chip_)) / l2_read + 1);
+    offer("l2_write", chip_.l2_write_work / l2_write, 1);
     double read = 0;
     double written = 0;
     double besides = 0;

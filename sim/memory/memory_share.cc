@@ -60,23 +60,22 @@ Passage MemoryShare::pass_port(Cycle now, const Transfer& transfer) {
 }
 
 Reply MemoryShare::pass(Cycle now, const Transfer& transfer, const Passage& port) {
-  const auto& [write, bytes, multicast, dram_bytes, launch] = transfer;
-  if (write) return slowest_of(port, l2_write_.serve(now, bytes, launch), dram_.write(now, dram_bytes, launch), launch);
-  return slowest_of(port, l2_read_.serve(now, bytes / multicast, launch), dram_.read(now, dram_bytes, launch), launch);
+  const auto& [write, bytes, l2_bytes, dram_bytes, launch] = transfer;
+  if (write) return slowest_of(port, l2_write_.serve(now, l2_bytes, launch), dram_.write(now, dram_bytes, launch), launch);
+  return slowest_of(port, l2_read_.serve(now, l2_bytes, launch), dram_.read(now, dram_bytes, launch), launch);
 }
 
 ChipMemory::Request MemoryShare::ask_chip(uint32_t number, const Transfer& transfer, const Passage& port) {
-  const uint64_t l2_bytes = transfer.bytes / transfer.multicast;
   if (transfer.write) {
-    l2_write_.count(l2_bytes);
+    l2_write_.count(transfer.l2_bytes);
     dram_.count(0, transfer.dram_bytes);
   } else {
-    l2_read_.count(l2_bytes);
+    l2_read_.count(transfer.l2_bytes);
     dram_.count(transfer.dram_bytes, 0);
   }
   ChipMemory::Request request{.transfer = number,
                               .write = transfer.write,
-                              .l2_bytes = l2_bytes,
+                              .l2_bytes = transfer.l2_bytes,
                               .dram_bytes = transfer.dram_bytes,
                               .launch = transfer.launch,
                               .port_end = port.end,

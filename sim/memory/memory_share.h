@@ -36,7 +36,7 @@ class MemoryShare {
   struct Transfer {
     bool write = false;
     uint32_t bytes = 0;
-    uint32_t multicast = 1;  // SMs that receive the same bytes, so that L2 and DRAM serve 1/multicast of them for this SM
+    uint32_t l2_bytes = 0;  // that L2 could move in the time that the transfer takes of it
     uint64_t dram_bytes = 0;
     int launch = 0;
   };

@@ -175,6 +175,9 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   spec.cta_turnaround = small(launch.longer(sm.cta_turnaround_cycles()));
   spec.kernel_launch = small(launch.longer(gpu.kernel_launch_cycles()));
   spec.memory = make_memory_spec(gpu);
+  spec.addition_milli_passes_per_clk = rate_of(gpu.l2()).of(milli(gpu.l2().addition_passes_per_clk()));
+  spec.float_addition_milli_cycles = milli(gpu.l2().float_addition_cycles());
+  spec.integer_addition_milli_cycles = milli(gpu.l2().integer_addition_cycles());
   spec.memory_reply = memory_reply(spec);
   // Time is kept in units of 1/rate: rates outside would lose bytes or run out of 64 bits.
   for (const uint64_t rate :

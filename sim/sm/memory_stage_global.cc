@@ -34,7 +34,7 @@ void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
   const MicroOp& op = *request.op;
   --outbound_;
   const bool bulk = op.behaviour == Behaviour::kBulkLoad;
-  const bool writes = op.behaviour == Behaviour::kStoreGlobal || op.behaviour == Behaviour::kBulkStore;
+  const bool writes = writes_memory(op);
   const bool in_l1 = hits_l1(request);
   const uint64_t dram = in_l1 ? 0 : dram_share(request, op.bytes);
   LaunchAccount& account = sm.ledger().launch(request.launch);
@@ -48,7 +48,7 @@ void MemoryStage::ask_memory(Sm& sm, MemoryRequest& request, Cycle now) {
     return load_arrives(sm, request, l1_hit_at(request));
   }
   const MemoryShare::Transfer transfer{
-      .write = writes, .bytes = op.bytes, .multicast = writes ? 1U : op.multicast, .dram_bytes = dram, .launch = request.launch};
+      .write = writes, .bytes = op.bytes, .l2_bytes = op.l2_bytes, .dram_bytes = dram, .launch = request.launch};
   const Passage port = memory_.pass_port(now, transfer);
   const uint32_t number = place_of_transfer();
   transfers_[number] = {.request = request, .sequence = asked_++, .from_dram = dram > 0, .under_way = true};

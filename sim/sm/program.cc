@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "isa/architecture.h"
+#include "traces/access/lane_access.h"
 
 namespace warpfold::sim {
 namespace {
@@ -172,6 +173,13 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
   op.cursor = instruction.effect.cursor;
   op.count = instruction.effect.count;
   op.multicast = std::max<uint8_t>(1, instruction.effect.multicast);
+  op.l2_bytes = op.bytes / op.multicast;
+  if (isa::adds_in_l2(instruction.mnemonic)) {
+    const auto sectors = static_cast<uint16_t>(op.bytes / traces::access::kSectorBytes);
+    op.l2_passes = std::max(instruction.effect.l2_passes, sectors);
+    op.l2_sectors = instruction.effect.l2_sectors;
+    op.adds_integers = !isa::adds_floats(instruction.mnemonic);
+  }
   op.commit = instruction.effect.commit;
   if (op.behaviour == Behaviour::kDependenceWait || op.behaviour == Behaviour::kWgmmaWait) add_wait(instruction, op);
   if (op.behaviour == Behaviour::kWgmma) {

@@ -85,6 +85,11 @@ struct alignas(64) MicroOp {
   int16_t barrier = -1;
   uint16_t count = 0;
   uint8_t multicast = 1;
+  // Of an addition in L2: its passes over a sector, 0 for anything else, and whether they are of integers.
+  uint16_t l2_passes = 0;
+  bool adds_integers = false;
+  uint32_t l2_sectors = 0;  // that the launch adds to; 0: many
+  uint32_t l2_bytes = 0;    // that L2 could move in the time that the instruction takes of it
   bool commit = false;
   uint8_t depbar_counter = 0;
   uint16_t columns = 0;    // wgmma, tcgen05.mma: N
@@ -95,6 +100,10 @@ struct alignas(64) MicroOp {
   bool a_elsewhere = false;
 };
 static_assert(offsetof(MicroOp, segment) + sizeof(uint32_t) <= 64 && sizeof(MicroOp) == 128);
+
+constexpr bool writes_memory(const MicroOp& op) {
+  return op.behaviour == isa::Behaviour::kStoreGlobal || op.behaviour == isa::Behaviour::kBulkStore;
+}
 
 // Takes a place in the queue of the tensor cores with tensor memory.
 constexpr bool queues_tcgen05(const MicroOp& op) {

@@ -79,6 +79,10 @@ struct Spec {
   uint32_t cta_turnaround = 0;
   uint32_t kernel_launch = 0;
   MemorySpec memory;
+  // Additions in L2: passes over sectors of the whole chip, and from one pass to the next over the same sector. 0: not known.
+  uint64_t addition_milli_passes_per_clk = 0;
+  uint64_t float_addition_milli_cycles = 0;
+  uint64_t integer_addition_milli_cycles = 0;
   // Cycles after a transfer has passed L2 and DRAM before its SM learns of it: what is left of the shortest latency when requests
   // have reached memory and loads need the way back to the register file. Derived.
   uint32_t memory_reply = 1;

@@ -12,6 +12,7 @@ namespace warpfold::test {
 namespace {
 
 using traces::access::coalesce;
+using traces::access::l2_passes;
 using traces::access::LaneAccess;
 using traces::access::LineTouch;
 using traces::access::sector_count;
@@ -56,6 +57,17 @@ TEST(Coalesce, FallingAndMixedAddressesComeOnceAndInOrder) {
 TEST(Coalesce, ALaneMayStraddleSectors) { EXPECT_EQ(sector_count(coalesce(strided(0x1e, 0, 4))), 2); }
 
 TEST(Coalesce, TheEndOfTheAddressSpaceIsNoLoop) { EXPECT_LE(sector_count(coalesce(strided(~uint64_t{0}, 0, 16))), 1); }
+
+TEST(Additions, PassOverASectorOncePerWord) {
+  EXPECT_EQ(l2_passes(strided(0x1000, 4, 4)), 4U);   // a word a lane
+  EXPECT_EQ(l2_passes(strided(0x1000, 0, 4)), 32U);  // one word
+  EXPECT_EQ(l2_passes(strided(0x1000, 32, 4)), 32U);
+  LaneAccess two = strided(0x1000, 0, 4);  // three lanes at one word, two at another of its sector, one elsewhere
+  two.mask = 0x3f;
+  two.addresses[3] = two.addresses[4] = 0x1004;
+  two.addresses[5] = 0x2000;
+  EXPECT_EQ(l2_passes(two), 4U);
+}
 
 }  // namespace
 }  // namespace warpfold::test

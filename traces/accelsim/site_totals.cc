@@ -24,6 +24,19 @@ uint64_t clamped(uint64_t value, uint64_t most) { return std::min(value, most); 
 
 }  // namespace
 
+void SiteTotals::add_addition(Totals& totals, const access::LaneAccess& lanes) const {
+  constexpr size_t kMany = 4096;  // far more than the adders of any chip work on at once
+  totals.l2_passes += access::l2_passes(lanes);
+  if (totals.many_added) return;
+  for (const access::LineTouch& touch : touched_) {
+    for (uint32_t s = 0; s < access::kSectorsPerLine; ++s) {
+      if ((touch.sectors >> s & 1) != 0) totals.added.insert(touch.line * access::kSectorsPerLine + s);
+    }
+  }
+  totals.many_added = totals.added.size() > kMany;
+  if (totals.many_added) totals.added.clear();
+}
+
 void SiteTotals::add(const StaticInstruction& instruction, uint32_t site, uint64_t cta, uint32_t warp, uint64_t step,
                      const TraceLine& line, const TraceHeader& header) {
   if (site >= totals_.size()) totals_.resize(site + 1);
@@ -47,6 +60,7 @@ void SiteTotals::add(const StaticInstruction& instruction, uint32_t site, uint64
   }
   totals.sectors += access::sector_count(touched_);
   totals.wavefronts += access::global_wavefronts(instruction.access, instruction.instruction.mnemonic, touched_.size());
+  if (isa::adds_in_l2(instruction.instruction.mnemonic)) add_addition(totals, lanes);
   if (header.synthetic) {
     totals.region = (address - kFirstRegion) / kStreamRegion;
     return;
@@ -80,6 +94,9 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
       effects.push_back(effect);
       continue;
     }
+    const uint64_t passes = nearest(totals.l2_passes, totals.requests);
+    if (passes > nearest(totals.sectors, totals.requests)) effect.l2_passes = static_cast<uint16_t>(passes);
+    effect.l2_sectors = static_cast<uint32_t>(totals.added.size());
     const bool write = instruction.access == Access::kGlobalStore;
     const access::Served served = access::served(site < reuse.size() ? reuse[site] : access::SiteReuse{});
     if (totals.sectors == 0) {

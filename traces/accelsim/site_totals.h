@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "traces/accelsim/static_code.h"
@@ -30,12 +31,19 @@ class SiteTotals {
   double kept_share() const { return reuse_.kept_share(); }
 
  private:
+  struct Totals;
+  void add_addition(Totals& totals, const access::LaneAccess& lanes) const;
+
   struct Totals {
     uint64_t requests = 0;    // with a lane active
     uint64_t sectors = 0;     // of global memory
     uint64_t wavefronts = 0;  // passes through the data stage
-    uint64_t in_shared = 0;   // of generic accesses, those that went to shared memory
-    uint64_t region = 0;      // of synthetic addresses
+    uint64_t l2_passes = 0;   // of additions in L2
+    // Of additions in L2, the sectors: as long as they are so few that they may wait for each other.
+    std::set<uint64_t> added{};
+    bool many_added = false;
+    uint64_t in_shared = 0;  // of generic accesses, those that went to shared memory
+    uint64_t region = 0;     // of synthetic addresses
   };
 
   access::ReuseAnalysis reuse_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 namespace warpfold::traces::access {
 namespace {
@@ -50,6 +51,21 @@ std::vector<LineTouch> coalesce(const LaneAccess& access) {
   std::vector<LineTouch> touched;
   coalesce(access, touched);
   return touched;
+}
+
+uint32_t l2_passes(const LaneAccess& access) {
+  std::vector<uint64_t> addresses;
+  for (uint32_t left = access.mask; left != 0; left &= left - 1) addresses.push_back(access.addresses[std::countr_zero(left)]);
+  std::ranges::sort(addresses);
+  std::map<uint64_t, uint32_t> most;  // lanes at one address, by sector
+  for (size_t i = 0, first = 0; i < addresses.size(); ++i) {
+    if (addresses[i] != addresses[first]) first = i;
+    uint32_t& of_sector = most[addresses[i] / kSectorBytes];
+    of_sector = std::max(of_sector, static_cast<uint32_t>(i - first + 1));
+  }
+  uint32_t passes = 0;
+  for (const auto& [sector, lanes] : most) passes += lanes;
+  return passes;
 }
 
 uint32_t sector_count(const std::vector<LineTouch>& touched) {

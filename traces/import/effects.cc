@@ -82,6 +82,15 @@ void add_touch(const Op& op, access::Access kind, Touch touch, isa::Effect& effe
   const std::string_view opcode = op.instruction->mnemonic;
   const uint32_t wavefronts = access::global_wavefronts(kind, opcode, asked.lines);
   if (wavefronts > access::fewest_wavefronts(kind, opcode)) effect.wavefronts = static_cast<uint16_t>(wavefronts);
+  if (isa::adds_in_l2(opcode)) {
+    access::LaneAccess lanes{.bytes = touch.access_bytes};
+    for (size_t lane = 0; lane < touch.lanes.size(); ++lane) {
+      lanes.addresses[lane] = touch.lanes[lane];
+      lanes.mask |= 1U << lane;
+    }
+    const uint32_t passes = access::l2_passes(lanes);
+    if (passes > asked.sectors) effect.l2_passes = static_cast<uint16_t>(passes);
+  }
   if (touch.random) {
     touch.stated_bytes = effect.bytes;
     touch.lanes.clear();

@@ -27,7 +27,7 @@ uint64_t hash_of(const Path& path) {
     }
     for (const Step& step : std::get<std::vector<Step>>(node)) {
       add(static_cast<uint64_t>(step.op) << 2 | (step.off ? 2U : 0U) | (step.ends ? 1U : 0U));
-      add(uint64_t{step.effect.bytes} << 16 | step.effect.wavefronts);
+      add(uint64_t{step.effect.bytes} << 32 | uint64_t{step.effect.l2_passes} << 16 | step.effect.wavefronts);
     }
   }
   return hash;

@@ -163,6 +163,11 @@ class Streams {
   void place(Step& step) {
     if (step.effect.stream < 0) return;
     const Stream& stream = stream_of(step);
+    if (isa::adds_in_l2(ops_[static_cast<size_t>(step.op)].instruction->mnemonic)) {
+      const ArrayTraffic& traffic = found_.traffic[static_cast<size_t>(step.effect.stream)]
+                                                  [static_cast<size_t>(access_kind(ops_[static_cast<size_t>(step.op)]))];
+      step.effect.l2_sectors = static_cast<uint32_t>(std::min<uint64_t>(traffic.touched / access::kSectorBytes, UINT32_MAX));
+    }
     step.effect.stream = stream.number;
     step.effect.l1_hit = stream.served.in_l1;
     const double moved = static_cast<double>(step.effect.bytes) * stream.served.moved;

@@ -21,6 +21,8 @@ namespace {
 // Warps that could issue but for what is held.
 constexpr std::array<std::string_view, 5> kQueueing{"not_selected", "dispatch_stall", "math_pipe_throttle", "mio_throttle",
                                                     "lg_throttle"};
+constexpr std::array<std::string_view, 7> kMemoryPath{"memory_issue", "shared_memory", "sm_ingress", "sm_egress",
+                                                      "l2_read",      "l2_write",      "dram"};
 constexpr double kLeastLoss = 0.01;  // of the run; less is not worth a phrase where no other policy is faster
 
 struct Loss {
@@ -179,7 +181,7 @@ class Reasons {
     const configs::Loss* missing = largest_absence(victim);
     const auto queue = std::ranges::max_element(waits.queues, {}, [](const auto& each) { return each.second.cycles; });
     if (queue != waits.queues.end() && (queue->second.cycles > waits.latency || (missing == nullptr && resource_binds)))
-      return {queue->first + " held by " + queue->second.holders(), relief_of(queue->first)};
+      return queued_at(queue->first, queue->second.holders());
     if (missing != nullptr) {
       return {fixed(waits.average_warps, 1) + " warps an SM instead of " + fixed(victim.alone->average_warps(), 1),
               relief_of(missing->resource())};
@@ -199,6 +201,19 @@ class Reasons {
       return most->first + (by_culprit.size() > 1 ? " and others" : "");
     }
   };
+
+  // A full queue of memory instructions stands behind what they need: the busiest resource on their way.
+  Reason queued_at(const std::string& resource, const std::string& holders) const {
+    const std::string held = resource + " held by " + holders;
+    if (resource != "memory_queue") return {held, relief_of(resource)};
+    const configs::Resource* busiest = nullptr;
+    for (const configs::Resource& each : result_.resources()) {
+      if (std::ranges::find(kMemoryPath, each.name()) == kMemoryPath.end()) continue;
+      if (busiest == nullptr || each.utilization() > busiest->utilization()) busiest = &each;
+    }
+    if (busiest == nullptr) return {held, relief_of(resource)};
+    return {held + ", which waits for " + busiest->name(), relief_of(busiest->name())};
+  }
 
   // Waits of a slowed kernel's warps while others were on their SM.
   struct Waits {
