@@ -59,6 +59,7 @@ constexpr std::array kLimits{
     Limit{"sm.register_allocation_unit", 1, 1 << 16},
     Limit{"sm.warp_slots", 1, 256},
     Limit{"sm.cta_slots", 1, 256},
+    Limit{"sm.data_memory_bytes", 0, 1 << 28},
     Limit{"sm.shared_memory.bytes", 0, 1 << 28},
     Limit{"sm.shared_memory.bytes_per_cta_max", 0, 1 << 28},
     Limit{"sm.shared_memory.reserved_bytes_per_cta", 0, 1 << 20},
@@ -296,6 +297,11 @@ std::optional<Finding> check_consistency(const Gpu& gpu) {
                    "sm.shared_memory.bytes_per_cta_max plus reserved_bytes_per_cta (" + text(shared.bytes_per_cta_max()) + " + " +
                        text(shared.reserved_bytes_per_cta()) + ") must not exceed sm.shared_memory.bytes (" + text(shared.bytes()) +
                        ")"};
+  }
+  if (shared.bytes() > sm.data_memory_bytes()) {
+    return Finding{"sm.data_memory_bytes", "sm.data_memory_bytes (" + text(sm.data_memory_bytes()) +
+                                               ") holds L1 and shared memory: it must not be below sm.shared_memory.bytes (" +
+                                               text(shared.bytes()) + ")"};
   }
   if (gpu.sm().has_instruction_cache()) {
     for (const char* field : {"bytes", "line_bytes", "line_cycles"}) {

@@ -132,7 +132,9 @@ Gpu with_scaled_capacities(Gpu gpu) {
   sm.set_registers(scaled(sm.register_file(), sm.registers(), 0));
   sm.set_cta_slots(scaled(sm.ctas(), sm.cta_slots(), 1));
   shared.set_bytes_per_cta_max(scaled(shared, shared.bytes_per_cta_max(), 0));
+  const uint32_t beside = sm.data_memory_bytes() - shared.bytes();  // of L1, whose factor this is not
   shared.set_bytes(scaled(shared, shared.bytes(), 0));
+  sm.set_data_memory_bytes(shared.bytes() + beside);
   shared.clear_capacity_scale();
   sm.mutable_memory_io()->clear_capacity_scale();
   sm.clear_warps();

@@ -63,6 +63,7 @@ uint64_t Kernel::ctas() const {
 Kernel nameless(Kernel kernel) {
   kernel.name.clear();
   kernel.source.clear();
+  kernel.assumed.clear();
   for (MemoryStream& stream : kernel.streams) stream.footprint = 0;
   return kernel;
 }

@@ -92,7 +92,8 @@ struct Kernel {
   std::string name;
   std::string architecture;   // "sm_90"
   std::string source;         // generator and parameters, or the file it was imported from
-  uint32_t cluster_ctas = 1;  // CTAs of a thread-block cluster
+  std::vector<std::string> assumed;  // a line each: what neither the source nor its launch says
+  uint32_t cluster_ctas = 1;         // CTAs of a thread-block cluster
   uint32_t registers_per_thread = 32;
   uint32_t shared_memory_bytes = 0;  // dynamic + static, per CTA
   // Of 128 lanes of 32 bits, per CTA, for as long as it is resident: a power of two from 32, or none.

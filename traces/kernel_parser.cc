@@ -111,10 +111,11 @@ class Parser {
   std::span<const Statement> known_statements() const {
     static constexpr std::array kTop{Statement{"kernel", &Parser::parse_kernel}};
     static constexpr std::array kInKernel{
-        Statement{"parameter", &Parser::parse_parameter}, Statement{"class", &Parser::parse_class},
-        Statement{"grid", &Parser::parse_grid},           Statement{"stream", &Parser::parse_stream},
-        Statement{"ring", &Parser::parse_ring},           Statement{"cursor", &Parser::parse_cursor},
-        Statement{"role", &Parser::parse_role},           Statement{"end", &Parser::end_kernel}};
+        Statement{"assumed", &Parser::parse_assumed}, Statement{"parameter", &Parser::parse_parameter},
+        Statement{"class", &Parser::parse_class},     Statement{"grid", &Parser::parse_grid},
+        Statement{"stream", &Parser::parse_stream},   Statement{"ring", &Parser::parse_ring},
+        Statement{"cursor", &Parser::parse_cursor},   Statement{"role", &Parser::parse_role},
+        Statement{"end", &Parser::end_kernel}};
     static constexpr std::array kInBody{Statement{"loop", &Parser::parse_loop}, Statement{"block", &Parser::parse_block},
                                         Statement{"end", &Parser::end_body}};
     if (!kernel_open_) return kTop;
@@ -167,6 +168,8 @@ class Parser {
     architecture_ = *found;
     return name;
   }
+
+  void parse_assumed(LineReader& line) { kernel().assumed.push_back(line.quoted("what is assumed")); }
 
   void parse_parameter(LineReader& line) {
     mark({Part::kParameter, kernel().parameters.size()});

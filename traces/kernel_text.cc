@@ -35,6 +35,7 @@ class Formatter {
       line(1, "class " + cta_class.name + values);
     }
     grid(kernel);
+    for (const std::string& assumed : kernel.assumed) line(1, "assumed " + quote(assumed));
     resources(kernel);
     for (const Role& role : kernel.roles) {
       line(1, "role " + role.name + " warps=" + std::to_string(role.warps));

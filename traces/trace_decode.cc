@@ -33,6 +33,7 @@ class KernelDecoder {
     kernel.name = message.name();
     kernel.architecture = architecture_.name();
     kernel.source = message.source();
+    kernel.assumed.assign(message.assumed().begin(), message.assumed().end());
     if (message.has_cluster_ctas()) kernel.cluster_ctas = message.cluster_ctas();
     if (message.has_registers_per_thread()) kernel.registers_per_thread = message.registers_per_thread();
     kernel.shared_memory_bytes = message.shared_memory_bytes();

@@ -65,6 +65,7 @@ class KernelEncoder {
     const Kernel usual;
     out.set_name(kernel.name);
     if (!kernel.source.empty()) out.set_source(kernel.source);
+    for (const std::string& assumed : kernel.assumed) out.add_assumed(assumed);
     if (kernel.cluster_ctas != usual.cluster_ctas) out.set_cluster_ctas(kernel.cluster_ctas);
     if (kernel.registers_per_thread != usual.registers_per_thread) out.set_registers_per_thread(kernel.registers_per_thread);
     if (kernel.shared_memory_bytes != 0) out.set_shared_memory_bytes(kernel.shared_memory_bytes);

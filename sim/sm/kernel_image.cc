@@ -11,6 +11,7 @@
 #include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "sim/sm/segments.h"
+#include "traces/access/lane_access.h"
 
 namespace warpfold::sim {
 namespace {
@@ -103,20 +104,21 @@ void fit_to(const Spec& spec, Program& program) {
   }
 }
 
-// An addition takes L2 for as long as its passes take the chip's adders, or for as long as one pass follows the other where all of
-// the launch add to few sectors.
+// An addition takes L2 for as long as a store or a load does, and for its passes beyond the first over a sector. Where the whole
+// launch adds to few sectors, one pass follows the other.
 //
-//   27.8 passes a cycle, 3.47 cycles from one to the next over a sector: 96 sectors and more keep the adders busy, one sector is
-//   passed over every 3.47 cycles
+//   27.8 passes a cycle, 3.48 cycles from one to the next over a sector: 96 sectors and more keep the adders busy, one sector is
+//   passed over every 3.48 cycles
 void take_l2_for_additions(const Spec& spec, Program& program) {
   if (spec.addition_milli_passes_per_clk == 0) return;
   for (MicroOp& op : program.ops) {
     if (op.l2_passes == 0) continue;
     const uint64_t rate = writes_memory(op) ? spec.memory.l2_write_milli_bytes_per_clk : spec.memory.l2_read_milli_bytes_per_clk;
     const uint64_t cycles = op.adds_integers ? spec.integer_addition_milli_cycles : spec.float_addition_milli_cycles;
-    const uint64_t by_adders = rate / spec.addition_milli_passes_per_clk;
-    const uint64_t by_sector = op.l2_sectors == 0 ? 0 : rate * cycles / (uint64_t{1'000'000} * op.l2_sectors);
-    op.l2_bytes = static_cast<uint32_t>(op.l2_passes * std::max(by_adders, by_sector));
+    const uint64_t repeated = op.l2_passes - op.bytes / traces::access::kSectorBytes;
+    const uint64_t by_adders = op.l2_bytes + repeated * rate / spec.addition_milli_passes_per_clk;
+    const uint64_t by_sector = op.l2_sectors == 0 ? 0 : op.l2_passes * rate * cycles / (uint64_t{1'000'000} * op.l2_sectors);
+    op.l2_bytes = static_cast<uint32_t>(std::max(by_adders, by_sector));
   }
 }
 

@@ -37,6 +37,21 @@ TEST_F(Listing, GivesTheKernelThatImportWrites) {
   EXPECT_EQ(trace.out, std::regex_replace(listing.out, std::regex(",[^,\"]*elementwise_sm_80.sass:[0-9]+,"), ",,"));
 }
 
+TEST_F(Listing, ResultsRepeatWhatIsAssumed) {
+  write("k.sass", ".text.k:\nMOV R2, c[0x0][0x160] ;\nMOV R3, c[0x0][0x164] ;\nLDG.E R4, [R2.64] ;\nLDS R5, [R4] ;\nEXIT ;\n");
+  write("k.launch",
+        "architecture: \"sm_80\" grid { x: 108 } block { x: 32 } shared_memory_bytes: 4096 array { name: \"x\" bytes: 4 } "
+        "parameter { array: \"x\" }\n");
+  const std::string gpu = "gpu_file: \"" + kGpu + "\"\n";
+  write("listing.textproto", gpu + "kernel { name: \"k\" listing { path: \"k.sass\" launch: \"k.launch\" } }\n");
+  EXPECT_THAT(run({"simulate", "listing.textproto"}).out, HasSubstr("assumed of k: line 5, LDS at an unknown address: 32 lanes"));
+  for (const std::string file : {"k.wft", "k.wfs"}) {
+    ASSERT_EQ(run({"import", "k.sass", "--launch", "k.launch", "--output", file}).exit_code, 0);
+    write("trace.textproto", gpu + "kernel { name: \"k\" trace { path: \"" + file + "\" } }\n");
+    EXPECT_THAT(run({"simulate", "trace.textproto"}).out, HasSubstr("assumed of k: line 5, LDS at an unknown address"));
+  }
+}
+
 TEST_F(Listing, HotNamesLinesOfTheListingAndOfTheSource) {
   write("lines.textproto", "gpu_file: \"" WARPFOLD_SOURCE_DIR "/configs/gpus/a100_sxm.textproto\"\n" +
                                ("kernel { name: \"sums\" listing { path: \"" + kKernels) +

@@ -131,6 +131,8 @@ TEST(CheckGpu, WantsNumbersThatAgree) {
   EXPECT_EQ(fault([](Gpu& gpu) { gpu.mutable_sm()->mutable_shared_memory()->set_bytes_per_cta_max(233472); }),
             "g: sm.shared_memory.bytes_per_cta_max plus reserved_bytes_per_cta (233472 + 1024) must not exceed "
             "sm.shared_memory.bytes (233472)");
+  EXPECT_EQ(fault([](Gpu& gpu) { gpu.mutable_sm()->set_data_memory_bytes(131072); }),
+            "g: sm.data_memory_bytes (131072) holds L1 and shared memory: it must not be below sm.shared_memory.bytes (233472)");
   EXPECT_EQ(fault([](Gpu& gpu) { gpu.mutable_dram()->set_latency_cycles(100); }),
             "g: dram.latency_cycles (100) must not be below l2.hit_latency_cycles (260): it is the whole latency");
   EXPECT_EQ(fault([](Gpu& gpu) { gpu.mutable_dram()->set_bulk_latency_cycles(100); }),

@@ -34,6 +34,7 @@ constexpr std::array kRows{
     FieldRow{"sm.register_allocation_unit", kNeither},
     FieldRow{"sm.warp_slots", kMore, "sub_core.warp_slots"},
     FieldRow{"sm.cta_slots", kMore},
+    FieldRow{"sm.data_memory_bytes", kMore},
     FieldRow{"sm.shared_memory.bytes", kMore},
     FieldRow{"sm.shared_memory.bytes_per_cta_max", kMore},
     FieldRow{"sm.shared_memory.reserved_bytes_per_cta", kLess},

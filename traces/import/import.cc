@@ -48,6 +48,7 @@ class Importer {
     for (const auto step : {&Importer::find_architecture, &Importer::find_function, &Importer::follow}) {
       if (auto done = (this->*step)(text); !done) return std::unexpected(done.error());
     }
+    result_.kernel.assumed = result_.report.assumed;
     if (auto valid = traces::validate(result_.kernel, file_); !valid) return fail_at(file_, 1, 1, valid.error().message);
     return std::move(result_);
   }

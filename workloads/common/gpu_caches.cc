@@ -10,25 +10,17 @@ namespace {
 
 constexpr uint64_t kKib = 1024;
 
-// Data memory of an SM, shared memory and L1 together. Source: CUDA C Programming Guide 12.6 and 13.0, chapters on compute
-// capabilities: 128 KB (7.0, 8.6, 8.9, 12.0), 96 KB (7.5), 192 KB (8.0), 256 KB (9.0, 10.0).
-uint64_t data_memory(const configs::Gpu& gpu) {
-  const std::string& architecture = gpu.architecture();
-  if (architecture == "sm_75") return 96 * kKib;
-  if (architecture == "sm_80") return 192 * kKib;
-  const bool small = architecture == "sm_70" || architecture == "sm_86" || architecture == "sm_89" || architecture == "sm_120";
-  return (small ? 128 : 256) * kKib;
-}
-
-// What may be set aside as shared memory, in KB. Source: the same chapters; 8.0 ends at 164, 8.6 at 100.
+// What may be set aside as shared memory, in KB. Source: CUDA C Programming Guide 12.6 and 13.0, chapters on compute capabilities;
+// 8.0 ends at 164, 8.6 at 100.
 constexpr std::array<uint64_t, 10> kCarveOuts = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 
 }  // namespace
 
 uint64_t l1_beside(const configs::Gpu& gpu, uint64_t shared_bytes) {
   const auto* const enough = std::ranges::find_if(kCarveOuts, [&](uint64_t kib) { return kib * kKib >= shared_bytes; });
-  const uint64_t carved = (enough == kCarveOuts.end() ? kCarveOuts.back() : *enough) * kKib;
-  const uint64_t all = data_memory(gpu);
+  // assumed: a GPU of more shared memory than these has one more, of all of it
+  const uint64_t carved = enough == kCarveOuts.end() ? gpu.sm().shared_memory().bytes() : *enough * kKib;
+  const uint64_t all = gpu.sm().data_memory_bytes();
   return all > carved ? all - carved : 0;
 }
 

@@ -67,5 +67,12 @@ function kernelsSection(run, prefix) {
   };
   return section(`${prefix}kernels`, 'Kernels', 2, chart({
     id: `${prefix}kernels-time`, title: 'When each kernel runs', note: 'The thin striped bar is the time that the kernel needs alone on the same GPU.', spec,
-  }), kernelTable(run));
+  }), kernelTable(run), ...assumptionList(run));
+}
+
+// Of imported kernels, what neither the listing nor the launch description says.
+function assumptionList(run) {
+  const assumed = run.result.kernels.flatMap((kernel, k) => (kernel.assumptions ?? []).map((assumption, a) =>
+    el('li', {}, `Assumed of ${kernel.name}: `, el('span', {'data-field': fieldOf(run, `kernels[${k}].assumptions[${a}]`)}, assumption))));
+  return assumed.length > 0 ? [el('ul', {}, ...assumed)] : [];
 }

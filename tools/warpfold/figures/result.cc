@@ -143,6 +143,8 @@ configs::Result make_result(const configs::Scenario& scenario, const policies::P
   for (size_t k = 0; k < plan.kernels.size(); ++k) {
     fill_kernel(scenario.gpu(), plan.kernels[k], outcome.kernels[k], *result.add_kernels());
     fill_l2(scenario, plan.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
+    for (const std::string& assumed : plan.kernels[k].kernel.assumed)
+      result.mutable_kernels(static_cast<int>(k))->add_assumptions(assumed);
     fill_company(plan, outcome.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
     fill_accounts(plan, k, outcome.kernels[k], *result.mutable_kernels(static_cast<int>(k)));
     fill_memory_traffic(scenario.gpu(), plan.kernels[k].kernel, *result.mutable_kernels(static_cast<int>(k)));

@@ -136,11 +136,20 @@ std::string l2_lines(const configs::Result& result) {
   return lines;
 }
 
+std::string assumption_lines(const configs::Result& result) {
+  std::string lines;
+  for (const configs::KernelResult& kernel : result.kernels()) {
+    for (const std::string& assumed : kernel.assumptions()) lines += "assumed of " + kernel.name() + ": " + assumed + "\n";
+  }
+  return lines.empty() ? lines : "\n" + lines;
+}
+
 std::string result_text(const configs::Result& result) {
   std::string checks;
   for (const std::string& line : check_lines(result)) checks += line + "\n";
   return findings_text(result) + "\n" + total_line(result) + "\n" + sm_line(result) + fold_line(result) + "\n" + checks +
-         l2_lines(result) + section("Kernels", kernel_table(result)) + section(choice_title(result), choice_table(result)) +
+         l2_lines(result) + section("Kernels", kernel_table(result)) + assumption_lines(result) +
+         section(choice_title(result), choice_table(result)) +
          section("Warp states, % of the kernel's resident warp-cycles", state_table(result)) +
          section("Resources, % of the chip's capacity", resource_table(result)) +
          section("Memory: 32-byte sectors; wavefronts are 128-byte passes through shared memory's data stage",
