@@ -153,6 +153,9 @@ class Reader {
       if (kernels.Get(k).name() == "flush") kernels.DeleteSubrange(k, 1);
     }
     kernels.Mutable(0)->set_name("kernel");
+    // Passes are far from the power limit: the highest clock, as operator_of_row has it.
+    configs::Gpu& gpu = *reading_.run->scenario.mutable_gpu();
+    if (rule_.sizes() == ELEMENTS && gpu.power().has_clock_limit_mhz()) gpu.set_clock_mhz(gpu.power().clock_limit_mhz());
     if (on_.traced) take_footprint();
   }
 
