@@ -41,6 +41,8 @@ TEST_F(ProfileCommand, NamesAndSimulatesTheKernelsOfAStep) {
   const configs::ProfiledKernel& all_reduce = report.kernels(2);
   EXPECT_EQ(all_reduce.opaque(), "its time depends on other GPUs");
   EXPECT_EQ(all_reduce.beside(), 2);
+  EXPECT_NEAR(all_reduce.beside_us(), 180, 1e-9);
+  EXPECT_THAT(all_reduce.beside_most(), HasSubstr("cutlass_80_tensorop"));
   EXPECT_EQ(report.kernels(6).family(), "");
 }
 

@@ -67,6 +67,8 @@ TEST(Names, AWrongTableHasOneMessage) {
 TEST(Names, ShortNames) {
   EXPECT_EQ(short_name("void at::native::(anonymous namespace)::f<int, g(int)>(int, float)", 40), "f<int, g(int)>");
   EXPECT_EQ(short_name(kCutlass, 30), "cutlass_80_tensorop_bf16_s1...");
+  EXPECT_EQ(short_name("void cutlass::device_kernel<a::b::fp8::GemmKernel>(a::b::fp8::GemmKernel::Params)", 40), "fp8::GemmKernel");
+  EXPECT_EQ(short_name("void cutlass::device_kernel<Gemm<a::b>>(int)", 40), "Gemm<a::b>");
   EXPECT_EQ(short_name("", 30), "");
   EXPECT_EQ(short_name("(((", 30), "(((");
 }
@@ -146,7 +148,8 @@ TEST(Occupied, BusyOverlapAndGaps) {
   EXPECT_EQ(all.overlap_us, 5);
   EXPECT_EQ(all.gaps, 1);
   EXPECT_EQ(all.longest_gap_us, 3);
-  EXPECT_THAT(all.together, ElementsAre(std::pair<uint32_t, uint32_t>(0, 1)));
+  ASSERT_EQ(all.together.size(), 1);
+  EXPECT_EQ(all.together.at({0, 1}), 5);
   EXPECT_THAT(all.beside, ElementsAre(true, true, false));
 }
 

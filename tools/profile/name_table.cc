@@ -89,8 +89,12 @@ std::string short_name(const std::string& name, size_t most) {
   std::string kept = without_scope(name);
   // CUTLASS's entry points say nothing: "Kernel2<cutlass_80_...>", "device_kernel<flash::FlashAttnBwd<...>>".
   for (const std::string_view entry : {"Kernel<", "Kernel2<", "device_kernel<"}) {
-    if (kept.starts_with(entry) && kept.ends_with(">"))
-      kept = without_scope(kept.substr(entry.size(), kept.size() - entry.size() - 1));
+    if (!kept.starts_with(entry) || !kept.ends_with(">")) continue;
+    kept = kept.substr(entry.size(), kept.size() - entry.size() - 1);
+    // "dpsk::grouped_gemm::cuda::fp8_ptp128c::GemmKernel": the namespace says more than the class.
+    const size_t scope = kept.rfind("::", kept.find('<'));
+    const size_t before = scope == std::string::npos || scope == 0 ? scope : kept.rfind("::", scope - 1);
+    if (scope != std::string::npos && before != std::string::npos) kept.erase(0, before + 2);
   }
   if (kept.size() > most) kept = kept.substr(0, most - 3) + "...";
   return kept;

@@ -45,7 +45,7 @@ Occupied occupied(const Profile& profile) {
     for (const Running& other : running) {
       const uint32_t shape = profile.launches[other.launch].shape;
       if (launch.shape == Launch::kCopy || shape == Launch::kCopy) continue;
-      result.together.insert(std::minmax(launch.shape, shape));
+      result.together[std::minmax(launch.shape, shape)] += std::min(other.end, launch.start_us + launch.us) - launch.start_us;
       result.beside[l] = result.beside[other.launch] = true;
     }
     running.push_back({launch.start_us + launch.us, l});

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -17,8 +17,8 @@ struct Occupied {
   uint64_t gaps = 0;
   double gaps_us = 0;
   double longest_gap_us = 0;
-  std::vector<bool> beside;                          // by launch: another launch overlaps it
-  std::set<std::pair<uint32_t, uint32_t>> together;  // shapes of launches that overlapped, the smaller first
+  std::vector<bool> beside;                                  // by launch: another launch overlaps it
+  std::map<std::pair<uint32_t, uint32_t>, double> together;  // how long launches of two shapes overlapped, the smaller shape first
 };
 Occupied occupied(const Profile& profile);
 

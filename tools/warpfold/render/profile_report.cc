@@ -1,6 +1,7 @@
 #include "tools/warpfold/render/profile_report.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -91,6 +92,26 @@ std::string family_table(const configs::ProfileReport& report) {
   return "\nFamilies\n" + table.aligned("  ");
 }
 
+// What overlaps in the trace already and what it costs: kernels that ran both alone and beside another, the costliest first.
+std::string overlap_table(const configs::ProfileReport& report, uint32_t rows) {
+  std::vector<std::pair<double, int>> costs;
+  for (int k = 0; k < report.kernels_size(); ++k) {
+    const configs::ProfiledKernel& kernel = report.kernels(k);
+    if (kernel.beside() == 0 || kernel.alone_us() <= 0) continue;
+    costs.emplace_back((kernel.beside_us() - kernel.alone_us()) * static_cast<double>(kernel.beside()), k);
+  }
+  std::ranges::stable_sort(costs, std::greater(), [](const auto& each) { return each.first; });
+  if (costs.size() > rows) costs.resize(rows);
+  Table table({"#", "kernel", "launches", "beside", "alone us", "beside us", "slowdown", "in all us"});
+  for (const auto& [cost, k] : costs) {
+    const configs::ProfiledKernel& kernel = report.kernels(k);
+    table.add({uint64_t{static_cast<uint64_t>(k) + 1}, escape::visible(kernel.short_name()), uint64_t{kernel.beside()},
+               escape::visible(kernel.beside_most()), Cell(kernel.alone_us(), 2), Cell(kernel.beside_us(), 2),
+               Cell(ratio(kernel.beside_us(), kernel.alone_us()), 3), Cell(cost, 1)});
+  }
+  return table.empty() ? "" : "\nOverlaps in the trace: kernels that ran alone too, as measured\n" + table.aligned("  ");
+}
+
 std::string pair_table(const configs::ProfileReport& report) {
   Table table({"#", "kernel", "#", "beside", "pairs", "bound us", "one after the other", "together", "first", "gain us", "plan"});
   for (const configs::ProfiledPair& pair : report.pairs()) {
@@ -108,9 +129,7 @@ std::string pair_table(const configs::ProfileReport& report) {
 
 std::string plan_line(const configs::ProfileReport& report) {
   if (report.pairs().empty())
-    return "\nNo two kernels could be tried together: " +
-           std::string(report.simulated_share() > 0 ? "only one is simulated, or none is said to be independent.\n"
-                                                    : "none is simulated.\n");
+    return "\nNo two kernels were tried together: fewer than two are simulated, said to be independent, or asked for.\n";
   if (report.gain_us() <= 0) return "\nNo pair of the longest kernels gains anything by running together.\n";
   const auto pairs = std::ranges::count_if(report.pairs(), &configs::ProfiledPair::planned);
   return "\n" + wrapped("Plan: " + std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") +
@@ -138,7 +157,8 @@ std::string csv(const configs::ProfileReport& report) {
 std::string render_profile(const configs::ProfileReport& report, uint32_t rows, Format format) {
   switch (format) {
     case Format::kTable:
-      return head(report) + kernel_table(report, rows) + family_table(report) + pair_table(report) + plan_line(report);
+      return head(report) + kernel_table(report, rows) + family_table(report) + overlap_table(report, rows) + pair_table(report) +
+             plan_line(report);
     case Format::kJson:
       return to_json(report);
     case Format::kCsv:

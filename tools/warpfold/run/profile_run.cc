@@ -183,12 +183,28 @@ class ProfileRun {
     said.set_mean_us(kernel.us / static_cast<double>(kernel.launches));
     said.set_beside(kernel.launches - kernel.alone);
     if (kernel.alone > 0) said.set_alone_us(kernel.alone_us / static_cast<double>(kernel.alone));
+    if (said.beside() > 0) {
+      said.set_beside_us((kernel.us - kernel.alone_us) / static_cast<double>(said.beside()));
+      said.set_beside_most(longest_partner(k));
+    }
     said.set_simulated_us(kernel.simulated_us);
     const double measured_us = said.alone_us() > 0 ? said.alone_us() : said.mean_us();
     if (gpus_.same && kernel.simulated_us > 0 && measured_us > 0) said.set_error(kernel.simulated_us / measured_us - 1);
     said.set_bound_by(kernel.bound_by);
     said.set_opaque(kernel.reading.opaque);
     for (const std::string& note : kernel.reading.notes) said.add_notes(note);
+  }
+
+  // The name of the kernel that overlaps launches of shape `k` for the longest time.
+  std::string longest_partner(size_t k) const {
+    const std::string* longest = nullptr;
+    double most = -1;
+    for (const auto& [shapes, us] : occupied_.together) {
+      if (us <= most || (shapes.first != k && shapes.second != k)) continue;
+      most = us;
+      longest = &profile_.shapes[shapes.first == k ? shapes.second : shapes.first].name;
+    }
+    return longest == nullptr ? "" : profile::short_name(*longest, kMostOfName);
   }
 
   void add_families() {
