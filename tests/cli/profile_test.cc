@@ -110,6 +110,11 @@ TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
   EXPECT_THAT(refused({"profile", "cut.json"}), HasSubstr("truncated: the JSON ends early; export the trace again"));
   write("unknown.json", R"([{"ph": "X", "cat": "kernel", "name": "f", "ts": 1, "dur": 1}])");
   EXPECT_THAT(refused({"profile", "unknown.json"}), HasSubstr("no GPU file for the traced GPU \"\"; name one by --gpu"));
+  write("scenario.textproto", small_scenario());
+  EXPECT_THAT(refused({"profile", "scenario.textproto"}), HasSubstr("is a scenario, and profile takes a trace of torch.profiler"));
+  EXPECT_THAT(refused({"report", kTraces + "step.json"}), HasSubstr("is a trace of torch.profiler, and report takes a result"));
+  EXPECT_THAT(run({"check", kTraces + "step.json"}).out,
+              HasSubstr("valid trace of torch.profiler (15 launches and copies, 7 kernels and shapes)"));
   EXPECT_THAT(refused({"profile", "none.json"}), HasSubstr("cannot be opened"));
   EXPECT_THAT(refused({"profile", kTraces + "step.json", "--independent", "gemm"}), HasSubstr("expected two names with a comma"));
   EXPECT_THAT(refused({"profile", kTraces + "step.json", "--self-check"}), HasSubstr("are of one simulation; profile has many"));

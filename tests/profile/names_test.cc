@@ -69,6 +69,7 @@ TEST(Names, ShortNames) {
   EXPECT_EQ(short_name(kCutlass, 30), "cutlass_80_tensorop_bf16_s1...");
   EXPECT_EQ(short_name("void cutlass::device_kernel<a::b::fp8::GemmKernel>(a::b::fp8::GemmKernel::Params)", 40), "fp8::GemmKernel");
   EXPECT_EQ(short_name("void cutlass::device_kernel<Gemm<a::b>>(int)", 40), "Gemm<a::b>");
+  EXPECT_EQ(short_name("aaaaaa\xc3\xa4\xc3\xa4\xc3\xa4", 10), "aaaaaa...");
   EXPECT_EQ(short_name("", 30), "");
   EXPECT_EQ(short_name("(((", 30), "(((");
 }

@@ -96,8 +96,10 @@ std::string short_name(const std::string& name, size_t most) {
     const size_t before = scope == std::string::npos || scope == 0 ? scope : kept.rfind("::", scope - 1);
     if (scope != std::string::npos && before != std::string::npos) kept.erase(0, before + 2);
   }
-  if (kept.size() > most) kept = kept.substr(0, most - 3) + "...";
-  return kept;
+  if (kept.size() <= most) return kept;
+  size_t end = most - 3;
+  while (end > 0 && (static_cast<unsigned char>(kept[end]) & 0xC0U) == 0x80) --end;  // not inside a character of UTF-8
+  return kept.substr(0, end) + "...";
 }
 
 }  // namespace warpfold::profile

@@ -4,6 +4,7 @@
 
 #include "tools/warpfold/commands/commands.h"
 #include "tools/warpfold/render/profile_report.h"
+#include "tools/warpfold/run/file_kind.h"
 
 namespace warpfold::cli {
 
@@ -76,6 +77,9 @@ Outcome<void> profile_command(const Invocation& invocation) {
   const auto request = request_of(options, invocation);
   if (!request) return std::unexpected(request.error());
   const auto report = run_profile(*request);
+  if (!report && report.error().exit_code == kUserError) {
+    if (const auto kind = find_of_kind(request->trace, FileKind::kProfile, "profile"); !kind) return std::unexpected(kind.error());
+  }
   if (!report) return std::unexpected(report.error());
   if (options.has("plan") && !report->plan().empty()) {
     if (auto written = write_output(options.text("plan"), report->plan()); !written) return written;
