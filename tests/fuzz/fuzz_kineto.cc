@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::require(occupied.busy_us >= 0 && occupied.overlap_us >= 0 && occupied.gaps_us >= 0, "a negative time");
   const profile::SimulatedGpu on{gpu, true, configs + "/kernels/operators"};
   for (const profile::LaunchShape& shape : profile->shapes) {
-    const profile::Reading reading = read_launch(profile::NameTable::embedded(), shape, on, mapper);
+    profile::Reading reading = read_launch(profile::NameTable::embedded(), shape, on, mapper);
+    occupy_as_traced(shape, reading);
     fuzz::require(reading.run.has_value() == reading.opaque.empty(), "a kernel that is opaque without a reason");
   }
   return 0;

@@ -154,5 +154,15 @@ TEST(Occupied, BusyOverlapAndGaps) {
   EXPECT_THAT(all.beside, ElementsAre(true, true, false));
 }
 
+// No GPU runs so many at a time; a trace may say so.
+TEST(Occupied, ManyLaunchesAtATimeTakeLinearTime) {
+  Profile profile;
+  for (uint32_t l = 0; l < 200'000; ++l) profile.launches.push_back({l % 7, l, static_cast<double>(l), 1e9});
+  const Occupied all = occupied(profile);
+  EXPECT_EQ(all.busy_us, all.span_us);
+  EXPECT_EQ(all.gaps, 0);
+  EXPECT_EQ(all.together.size(), 28);
+}
+
 }  // namespace
 }  // namespace warpfold::profile

@@ -4,33 +4,28 @@
 
 namespace warpfold::profile {
 
-// Launches are in the order of their starts. Those still running are few: streams run one launch at a time.
+// Launches are in the order of their starts. A launch is looked at beside as many others as a GPU runs at most, those that end
+// last: a trace with more is no GPU's.
 Occupied occupied(const Profile& profile) {
+  constexpr size_t kMostResident = 128;  // grids resident on a device: CUDA C++ Programming Guide 12, table of compute capabilities
   Occupied result;
   if (profile.launches.empty()) return result;
   result.beside.resize(profile.launches.size());
-  struct Running {
-    double end;
-    size_t launch;
-  };
-  std::vector<Running> running;
+  std::multimap<double, size_t> running;  // launches by their end
   const double first = profile.launches.front().start_us;
   double at = first;
-  // Time passes to `until`: first all that runs, then one less each time a launch ends.
+  const auto pass_to = [&](double moment) {
+    const double passed = std::max(0.0, moment - at);
+    if (!running.empty()) result.busy_us += passed;
+    if (running.size() > 1) result.overlap_us += passed;
+    at = std::max(at, moment);
+  };
   const auto pass = [&](double until) {
-    std::ranges::sort(running, {}, &Running::end);
-    for (const Running& each : std::vector(running)) {
-      if (each.end > until) break;
-      const double passed = std::max(0.0, each.end - at);
-      result.busy_us += passed;
-      if (running.size() > 1) result.overlap_us += passed;
-      at = std::max(at, each.end);
+    while (!running.empty() && running.begin()->first <= until) {
+      pass_to(running.begin()->first);
       running.erase(running.begin());
     }
-    if (running.empty()) return;
-    result.busy_us += until - at;
-    if (running.size() > 1) result.overlap_us += until - at;
-    at = until;
+    if (!running.empty()) pass_to(until);
   };
   for (size_t l = 0; l < profile.launches.size(); ++l) {
     const Launch& launch = profile.launches[l];
@@ -42,18 +37,18 @@ Occupied occupied(const Profile& profile) {
       result.longest_gap_us = std::max(result.longest_gap_us, gap);
       at = launch.start_us;
     }
-    for (const Running& other : running) {
-      const uint32_t shape = profile.launches[other.launch].shape;
+    const double end = launch.start_us + launch.us;
+    size_t seen = 0;
+    for (auto other = running.rbegin(); other != running.rend() && seen < kMostResident; ++other, ++seen) {
+      const uint32_t shape = profile.launches[other->second].shape;
       if (launch.shape == Launch::kCopy || shape == Launch::kCopy) continue;
-      result.together[std::minmax(launch.shape, shape)] += std::min(other.end, launch.start_us + launch.us) - launch.start_us;
-      result.beside[l] = result.beside[other.launch] = true;
+      result.together[std::minmax(launch.shape, shape)] += std::min(other->first, end) - launch.start_us;
+      result.beside[l] = result.beside[other->second] = true;
     }
-    running.push_back({launch.start_us + launch.us, l});
+    running.emplace(end, l);
   }
-  double end = at;
-  for (const Running& each : running) end = std::max(end, each.end);
-  pass(end);
-  result.span_us = end - first;
+  pass(running.empty() ? at : running.rbegin()->first);
+  result.span_us = at - first;
   return result;
 }
 

@@ -156,21 +156,6 @@ class Reader {
     // Passes are far from the power limit: the highest clock, as operator_of_row has it.
     configs::Gpu& gpu = *reading_.run->scenario.mutable_gpu();
     if (rule_.sizes() == ELEMENTS && gpu.power().has_clock_limit_mhz()) gpu.set_clock_mhz(gpu.power().clock_limit_mhz());
-    if (on_.traced) take_footprint();
-  }
-
-  // What the launch occupied, where the kernel that is simulated can be had with it.
-  void take_footprint() {
-    configs::Kernel& kernel = *reading_.run->scenario.mutable_kernel(0);
-    const auto made = workloads::make_kernel(kernel, reading_.run->scenario.gpu(), reading_.run->file);
-    if (!made) {
-      reading_.opaque = made.error().message;
-      return;
-    }
-    if (workloads::moves_registers(*made)) return;
-    if (shape_.registers_per_thread > 0 && shape_.registers_per_thread <= 255)
-      kernel.mutable_footprint()->set_registers_per_thread(shape_.registers_per_thread);
-    kernel.mutable_footprint()->set_shared_memory_bytes(shape_.shared_memory_bytes);
   }
 
   const NamedKernel& named_;
@@ -190,6 +175,21 @@ Reading read_launch(const NameTable& names, const LaunchShape& shape, const Simu
   Reading reading;
   reading.opaque = "no rule of kernel_names.textproto knows the name";
   return reading;
+}
+
+void occupy_as_traced(const LaunchShape& shape, Reading& reading) {
+  if (!reading.run) return;
+  configs::Kernel& kernel = *reading.run->scenario.mutable_kernel(0);
+  const auto made = workloads::make_kernel(kernel, reading.run->scenario.gpu(), reading.run->file);
+  if (!made) {
+    reading.opaque = made.error().message;
+    reading.run.reset();
+    return;
+  }
+  if (workloads::moves_registers(*made)) return;
+  if (shape.registers_per_thread > 0 && shape.registers_per_thread <= 255)
+    kernel.mutable_footprint()->set_registers_per_thread(shape.registers_per_thread);
+  kernel.mutable_footprint()->set_shared_memory_bytes(shape.shared_memory_bytes);
 }
 
 }  // namespace warpfold::profile

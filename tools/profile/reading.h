@@ -27,8 +27,11 @@ struct SimulatedGpu {
   std::string operators;  // folder of the launch descriptions
 };
 
-// The name by the table, sizes by the operator and the grid, the kernel as validation makes one of a measured row (RowMapper). What
-// a CTA occupies is what the profile says.
+// The name by the table, sizes by the operator and the grid, the kernel as validation makes one of a measured row (RowMapper).
 Reading read_launch(const NameTable& names, const LaunchShape& shape, const SimulatedGpu& on, validation::RowMapper& mapper);
+
+// A CTA of the reading's kernel occupies what the profile says of the launch. The reading becomes opaque where no kernel can be
+// made of it. Makes the kernel, which takes longer than reading.
+void occupy_as_traced(const LaunchShape& shape, Reading& reading);
 
 }  // namespace warpfold::profile

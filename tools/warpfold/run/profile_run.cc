@@ -99,6 +99,12 @@ class ProfileRun {
       ++kernel.alone;
       kernel.alone_us += launch.us;
     }
+    partners_.assign(kernels_.size(), {0, SIZE_MAX});
+    for (const auto& [shapes, us] : occupied_.together) {
+      for (const auto& [shape, other] : {std::pair(shapes.first, shapes.second), std::pair(shapes.second, shapes.first)}) {
+        if (us > partners_[shape].first) partners_[shape] = {us, other};
+      }
+    }
     for (size_t k = 0; k < kernels_.size(); ++k) order_.push_back(k);
     std::ranges::stable_sort(order_, std::greater(), [&](size_t k) { return kernels_[k].us; });
   }
@@ -115,12 +121,15 @@ class ProfileRun {
       Kernel& kernel = kernels_[k];
       kernel.reading = profile::read_launch(profile::NameTable::embedded(), profile_.shapes[k], on, mapper);
       if (!kernel.reading.run) continue;
-      if (simulated++ < request_.kernels) {
-        points_.add(*kernel.reading.run, true);
-      } else {
+      if (simulated == request_.kernels) {
         kernel.reading.run.reset();
         kernel.reading.opaque = "not among the " + std::to_string(request_.kernels) + " longest that are simulated (--kernels)";
+        continue;
       }
+      if (gpus_.same_architecture) profile::occupy_as_traced(profile_.shapes[k], kernel.reading);
+      if (!kernel.reading.run) continue;
+      points_.add(*kernel.reading.run, true);
+      ++simulated;
     }
     return {};
   }
@@ -185,7 +194,8 @@ class ProfileRun {
     if (kernel.alone > 0) said.set_alone_us(kernel.alone_us / static_cast<double>(kernel.alone));
     if (said.beside() > 0) {
       said.set_beside_us((kernel.us - kernel.alone_us) / static_cast<double>(said.beside()));
-      said.set_beside_most(longest_partner(k));
+      const size_t partner = partners_[k].second;
+      if (partner < kernels_.size()) said.set_beside_most(profile::short_name(profile_.shapes[partner].name, kMostOfName));
     }
     said.set_simulated_us(kernel.simulated_us);
     const double measured_us = said.alone_us() > 0 ? said.alone_us() : said.mean_us();
@@ -193,18 +203,6 @@ class ProfileRun {
     said.set_bound_by(kernel.bound_by);
     said.set_opaque(kernel.reading.opaque);
     for (const std::string& note : kernel.reading.notes) said.add_notes(note);
-  }
-
-  // The name of the kernel that overlaps launches of shape `k` for the longest time.
-  std::string longest_partner(size_t k) const {
-    const std::string* longest = nullptr;
-    double most = -1;
-    for (const auto& [shapes, us] : occupied_.together) {
-      if (us <= most || (shapes.first != k && shapes.second != k)) continue;
-      most = us;
-      longest = &profile_.shapes[shapes.first == k ? shapes.second : shapes.first].name;
-    }
-    return longest == nullptr ? "" : profile::short_name(*longest, kMostOfName);
   }
 
   void add_families() {
@@ -272,8 +270,9 @@ class ProfileRun {
   const Gpus& gpus_;
   profile::Occupied occupied_;
   ValidationPoints points_;
-  std::vector<Kernel> kernels_{};  // by shape
-  std::vector<size_t> order_{};    // the longest first
+  std::vector<Kernel> kernels_{};                      // by shape
+  std::vector<size_t> order_{};                        // the longest first
+  std::vector<std::pair<double, size_t>> partners_{};  // by shape: what overlaps its launches for the longest time, and how long
   configs::ProfileReport report_{};
 };
 
