@@ -85,6 +85,10 @@ TEST(Reading, LoopsOfMmaSync) {
   EXPECT_EQ(gemm.m() * gemm.n() * gemm.k(), 2 * 4096ULL * 2048 * 1024);
   EXPECT_EQ(gemm.k(), 2048);
   EXPECT_EQ(tf32.notes.size(), 2);
+  const Reading few = read("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_64x6_tn_align8", {8, 2, 1}, {128, 1, 1},
+                           {{768}, {4, 768}, {768, 768}});
+  EXPECT_EQ(kernel(few).ampere_gemm().n(), 64);
+  EXPECT_THAT(few.notes, testing::Contains("4 rows or columns are simulated as the 64 of a tile"));
   EXPECT_THAT(read("cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128_32x4_tn_align2", {8, 32, 1}, {128, 1, 1}, kProduct).opaque,
               HasSubstr("narrower than 16 bytes"));
 }

@@ -100,10 +100,19 @@ class Reader {
     if (!same)
       reading_.notes.push_back("simulated by the recorded loop of " + std::to_string(tile.m) + " x " + std::to_string(tile.n) +
                                " x " + std::to_string(tile.k) + ", " + std::to_string(tile.stages) + " stages");
+    fill_tile("m", tile.m);
+    fill_tile("n", tile.n);
     set("tile_m", tile.m);
     set("tile_n", tile.n);
     set("tile_k", tile.k);
     set("stages", tile.stages);
+  }
+
+  // A CTA multiplies whole tiles, of which it stores a part.
+  void fill_tile(const std::string& size, uint32_t tile) {
+    if (number(values_, size) >= tile) return;
+    reading_.notes.push_back(values_[size] + " rows or columns are simulated as the " + std::to_string(tile) + " of a tile");
+    set(size, tile);
   }
 
   void make() {
