@@ -105,6 +105,15 @@ TEST_F(ProfileCommand, SimulatesAnotherGpu) {
   for (const configs::ProfiledKernel& kernel : report.kernels()) EXPECT_EQ(kernel.error(), 0);
 }
 
+// A variant of the traced GPU runs the traced kernels; the plan names its file from wherever it is written.
+TEST_F(ProfileCommand, SimulatesAVariantOfTheTracedGpu) {
+  write("wide.textproto", "base: \"h100_sxm\" name: \"wide\" sm { tensor { scale: 2 } }\n");
+  const Ended ended = run({"profile", kTraces + "pairs.json", "--gpu", "wide.textproto", "--plan", path("plan.textproto")});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("tile 128 x 128 x 64"));
+  EXPECT_EQ(run({"simulate", path("plan.textproto")}).exit_code, 0);
+}
+
 TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
   write("cut.json", "{\"traceEvents\": [");
   EXPECT_THAT(refused({"profile", "cut.json"}), HasSubstr("truncated: the JSON ends early; export the trace again"));
@@ -115,6 +124,9 @@ TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
   EXPECT_THAT(refused({"report", kTraces + "step.json"}), HasSubstr("is a trace of torch.profiler, and report takes a result"));
   EXPECT_THAT(run({"check", kTraces + "step.json"}).out,
               HasSubstr("valid trace of torch.profiler (15 launches and copies, 7 kernels and shapes)"));
+  EXPECT_THAT(refused({"profile", kTraces + "step.json", "--gpu", "h100_sxn"}), HasSubstr("did you mean \"h100_sxm\"?"));
+  EXPECT_THAT(refused({"profile", kTraces + "step.json", "--gpu", "scenario.textproto"}),
+              HasSubstr("is a scenario, and --gpu takes a GPU"));
   EXPECT_THAT(refused({"profile", "none.json"}), HasSubstr("cannot be opened"));
   EXPECT_THAT(refused({"profile", kTraces + "step.json", "--independent", "gemm"}), HasSubstr("expected two names with a comma"));
   EXPECT_THAT(refused({"profile", kTraces + "step.json", "--self-check"}), HasSubstr("are of one simulation; profile has many"));

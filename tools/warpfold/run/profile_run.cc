@@ -14,6 +14,7 @@
 #include "tools/profile/reading.h"
 #include "tools/validation/gpu_names.h"
 #include "tools/validation/statistics.h"
+#include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/profile_plan.h"
 #include "tools/warpfold/run/validation_points.h"
 
@@ -31,7 +32,7 @@ std::string extents(const std::array<uint32_t, 3>& each) {
 
 // The GPU that is simulated, and the one that was traced.
 struct Gpus {
-  std::string file;
+  std::string file;  // as a scenario names it, wherever that is written
   configs::Gpu gpu;
   bool same = false;               // the simulated GPU was traced
   bool same_architecture = false;  // or one that runs the same kernels
@@ -43,11 +44,11 @@ Outcome<Gpus> gpus_of(const ProfileRequest& request, const profile::Profile& pro
   if (named.empty() && !traced)
     return user_error(request.trace + ": no GPU file for the traced GPU " + escape::quoted(profile.gpu) + "; name one by --gpu");
   if (named.empty()) named = *traced;
-  const auto file = configs::find_config(named, "gpus");
-  if (!file) return std::unexpected(Failure(file.error()));
+  const auto file = find_of_kind(named, FileKind::kGpu, "--gpu");
+  if (!file) return std::unexpected(file.error());
   auto gpu = configs::load_gpu(named);
   if (!gpu) return std::unexpected(Failure(gpu.error()));
-  Gpus gpus{.file = named, .gpu = std::move(*gpu)};
+  Gpus gpus{.file = configs::is_config_name(named) ? named : fs::absolute(*file).string(), .gpu = std::move(*gpu)};
   gpus.same = !traced || *traced == fs::path(*file).stem().string();
   gpus.same_architecture = gpus.same;
   if (const auto other = traced ? configs::load_gpu(*traced) : std::unexpected(Diagnostic{}); other && !gpus.same)
