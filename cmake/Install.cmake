@@ -5,9 +5,9 @@ include(CMakePackageConfigHelpers)
 file(GLOB schema_files CONFIGURE_DEPENDS configs/*.proto)
 
 install(TARGETS warpfold RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
-install(DIRECTORY configs/gpus configs/kernels configs/libraries configs/models configs/scenarios configs/studies
+install(DIRECTORY configs/gpus configs/kernels configs/libraries configs/models configs/profiles configs/scenarios configs/studies
   DESTINATION ${CMAKE_INSTALL_DATADIR}/warpfold/configs COMPONENT program
-  FILES_MATCHING PATTERN "*.textproto" PATTERN "*.sass" PATTERN "*.cu" PATTERN "*.cuh" PATTERN "*.wfs" PATTERN "*.wft")
+  FILES_MATCHING PATTERN "*.textproto" PATTERN "*.json" PATTERN "*.sass" PATTERN "*.cu" PATTERN "*.cuh" PATTERN "*.wfs" PATTERN "*.wft")
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
 install(FILES tools/install/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME warpfold COMPONENT program)
@@ -74,7 +74,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/WarpfoldConfigVersion.cmake
 install(FILES ${CMAKE_BINARY_DIR}/WarpfoldConfig.cmake ${CMAKE_BINARY_DIR}/WarpfoldConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Warpfold COMPONENT library)
 file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS escape/*.h configs/*.h isa/*.h traces/*.h workloads/*.h sim/*.h tools/report/*.h
-  tools/perfetto/*.h tools/validation/*.h tools/warpfold/*.h)
+  tools/perfetto/*.h tools/profile/*.h tools/validation/*.h tools/warpfold/*.h)
 foreach(header ${headers})
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/warpfold/${folder} COMPONENT library)
@@ -111,7 +111,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME warpfold)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS gnuplot-nox)  # draws the pictures of a study
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libwarpfold-dev)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libprotobuf-dev, libboost-program-options-dev, libzstd-dev, liblzma-dev, zlib1g-dev, libxxhash-dev, pkg-config")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "libprotobuf-dev, libboost-program-options-dev, libzstd-dev, liblzma-dev, zlib1g-dev, libxxhash-dev, libre2-dev, pkg-config")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-warpfold)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "warpfold (= ${PROJECT_VERSION}), python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}), python3 (<< ${Python_VERSION_MAJOR}.${next_python})")

@@ -53,6 +53,8 @@ class Results(unittest.TestCase):
                   "compare", "qkv_philox_small", "--policies", "sequential,carve_out")
         self.same(wf.layer("llama3_8b", simulation=False, fused=True, batch=2),
                   "layer", "llama3_8b", "--no-simulation", "--fused", "--set", "batch=2")
+        trace = str(Path(__file__).resolve().parents[2] / "configs/profiles/pairs.json")
+        self.same(wf.profile(trace, independent=["gemm,elementwise"]), "profile", trace, "--independent", "gemm,elementwise")
         self.same(wf.model("qkv_philox_small"), "model", "qkv_philox_small")
         self.same(wf.compare("block", embedding=512, heads=4, seq=512, type="fp8", gpu="h200_sxm"),
                   "compare", "block", "embedding=512", "heads=4", "seq=512", "type=fp8", "gpu=h200_sxm")

@@ -16,7 +16,7 @@ _warpfold() {
     --*) kind= ;;
     *:study) kind=studies ;;
     *:layer) kind=models ;;
-    *:import | *:import-trace | *:report | *:validate) kind= ;;
+    *:import | *:import-trace | *:profile | *:report | *:validate) kind= ;;
   esac
   if [[ -n $kind ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$("$program" list "$kind" --format csv 2>/dev/null | sed '1d; s/^[^,]*,\([^,]*\),.*/\1/')" -- "$word")

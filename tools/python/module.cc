@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "configs/layer.pb.h"
+#include "configs/profile.pb.h"
 #include "configs/report.pb.h"
 #include "configs/result.pb.h"
 #include "configs/scenario.pb.h"
@@ -151,7 +152,8 @@ py::dict schema() {
   py::dict all;
   for (const pb::Descriptor* message :
        {configs::Result::descriptor(), configs::Comparison::descriptor(), configs::WhatIf::descriptor(),
-        configs::LayerReport::descriptor(), configs::Validation::descriptor(), configs::Scenario::descriptor()})
+        configs::LayerReport::descriptor(), configs::Validation::descriptor(), configs::ProfileReport::descriptor(),
+        configs::Scenario::descriptor()})
     add_schema(*message, all);
   return all;
 }
@@ -199,6 +201,7 @@ PYBIND11_MODULE(_warpfold, module) {
   module.def("schema", &schema, "Fields of all messages of results and scenarios, by the message's name.");
   module.def("scenario_text", &scenario_text, py::arg("json"), "A scenario given as JSON as the text of a file.");
   module.def("write_file", &warpfold::write_file, py::arg("path"), py::arg("text"), "Replaces a file, whole or not at all.");
-  module.def("set_config_folder", [](const std::string& folder) { configs::set_config_folder(folder); }, py::arg("folder"));
+  module.def(
+      "set_config_folder", [](const std::string& folder) { configs::set_config_folder(folder); }, py::arg("folder"));
   module.attr("__version__") = WARPFOLD_VERSION;
 }

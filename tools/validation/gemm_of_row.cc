@@ -185,7 +185,8 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
     gemm.set_k(*k);
   };
   const auto no_gemm = [&] { return not_mapped("no GEMM of " + configs::ElementType_Name(*type) + " for " + architecture); };
-  if (architecture == "sm_90") {
+  const bool mma_sync = row.text("impl").find("mma.sync") != std::string::npos;
+  if (architecture == "sm_90" && !mma_sync) {
     if (*type == configs::FP4) return no_gemm();
     configs::HopperGemm& gemm = *kernel.mutable_hopper_gemm();
     fill_shape(gemm);
@@ -199,8 +200,7 @@ Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
       assume_hopper(row, *type, gemm);
     }
     fuse(row, gemm);
-  } else if (configs::product_family(architecture) == configs::ProductFamily::kTcgen05 && !grouped &&
-             row.text("impl").find("mma.sync") == std::string::npos) {
+  } else if (configs::product_family(architecture) == configs::ProductFamily::kTcgen05 && !grouped && !mma_sync) {
     fill_shape(*kernel.mutable_blackwell_gemm());
     const auto filled = fill_blackwell(row, *type, *kernel.mutable_blackwell_gemm());
     if (!filled) return std::unexpected(filled.error());

@@ -75,6 +75,11 @@ constexpr std::array kNames{
     PublishedName{"V100", "v100_16gb"},
     PublishedName{"V100-SXM2-16GB", "v100_16gb"},
     PublishedName{"V100-SXM2-32GB", "v100_32gb"},
+    // As torch.profiler's traces have them. A100-PG509-200: 42.3 GB of memory and 108 SMs (facebookresearch/HolisticTraceAnalysis
+    // @f4d0062, tests/data/nccl_parser_config).
+    PublishedName{"Tesla V100-SXM2-16GB", "v100_16gb"},
+    PublishedName{"Tesla V100-SXM2-32GB", "v100_32gb"},
+    PublishedName{"A100-PG509-200", "a100_sxm_40gb"},
 };
 
 const PublishedName* find_name(std::string_view published) {

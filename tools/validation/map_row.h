@@ -20,6 +20,8 @@ class RowMapper {
 
   // A mistake: the row's `set`, `over_set` or `scenario`, a GPU file or a setting is wrong.
   Mapped<Comparison> map(const MeasuredRow& row);
+  // The same of a row without a scenario of its own, on `gpu`.
+  Mapped<Comparison> map(const MeasuredRow& row, const configs::Gpu& gpu) { return map_kernels(row, gpu); }
 
  private:
   Mapped<configs::Gpu> gpu_of(const MeasuredRow& row);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <tuple>
 
 namespace warpfold::workloads {
 namespace {
@@ -30,7 +31,30 @@ std::string all_names() {
   return names;
 }
 
+// A factor that is at least 1, whichever is larger.
+double ratio_of(uint32_t one, uint32_t other) {
+  const double ratio = static_cast<double>(one) / static_cast<double>(other);
+  return ratio < 1 ? 1 / ratio : ratio;
+}
+
 }  // namespace
+
+std::optional<NearestTile> nearest_recorded_tile(uint32_t m, uint32_t n, uint32_t depth) {
+  if (m == 0 || n == 0 || depth == 0) return std::nullopt;
+  std::optional<NearestTile> nearest;
+  std::tuple<double, double, double> distance;
+  for (const RecordedTile& tile : kRecorded) {
+    for (const bool transposed : {false, true}) {
+      const uint32_t rows = transposed ? tile.n : tile.m;
+      const std::tuple each{ratio_of(tile.m * tile.n, m * n), ratio_of(rows, m), ratio_of(tile.k * tile.stages, depth)};
+      if (nearest && each >= distance) continue;
+      nearest = NearestTile{tile, transposed};
+      distance = each;
+    }
+  }
+  if (std::get<0>(distance) >= 2) return std::nullopt;
+  return nearest;
+}
 
 Expected<AmpereGemmPlan> plan_ampere_gemm(const configs::AmpereGemm& gemm) {
   if (gemm.tile() == configs::AUTO) return fail("ampere_gemm: tile AUTO has to be taken from a library first");

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "configs/diagnostic.h"
 #include "configs/scenario.pb.h"
@@ -38,6 +39,15 @@ struct AmpereGemmPlan {
   uint32_t a_copies() const { return a_bytes() / tile.warps / kCopyBytes; }  // of a warp, of one stage
   uint32_t b_copies() const { return b_bytes() / tile.warps / kCopyBytes; }
 };
+
+// The recorded loop that is nearest to a tile of m x n whose ring holds `depth` elements of k: of the same number of elements, then
+// of the same shape, then with the nearest ring. `transposed`: of n x m. None where no tile has as many elements within a factor of
+// two: another number of CTAs would run.
+struct NearestTile {
+  RecordedTile tile;
+  bool transposed = false;
+};
+std::optional<NearestTile> nearest_recorded_tile(uint32_t m, uint32_t n, uint32_t depth);
 
 // Fails where the shape is empty or its loop was not recorded. Without a tile 128 x 128, without stages the fewest that were
 // recorded.

@@ -26,12 +26,13 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequenc
 
 from . import _warpfold
 from ._warpfold import DeadlockError, InputError, InternalError, OutputError, WarpfoldError, __version__
-from .results import Comparison, LayerReport, Record, Result, Validation, record
+from .results import Comparison, LayerReport, ProfileReport, Record, Result, Validation, record
 from .scenarios import Scenario
 
 __all__ = [
     "DeadlockError", "InputError", "InternalError", "OutputError", "Record", "Scenario", "WarpfoldError", "ask", "compare", "gpu", "hot",
-    "import_sass", "layer", "model", "names", "occupancy", "progress", "record", "roofline", "simulate", "study", "validate", "whatif",
+    "import_sass", "layer", "model", "names", "occupancy", "profile", "progress", "record", "roofline", "simulate", "study", "validate",
+    "whatif",
 ]
 
 ScenarioLike = Union[str, os.PathLike, Scenario]
@@ -176,6 +177,14 @@ def validate(*data: Union[str, os.PathLike], gpu: Optional[str] = None, kernel: 
     """Simulations beside measured rows (CSV). Settings are of the GPU: {"gpu.clock_mhz": 1830}. Returns a Validation."""
     text = ask("validate", *data, set=_settings(settings), format="json", gpu=gpu, kernel=kernel, jobs=jobs)
     return record(json.loads(text), "Validation")
+
+
+def profile(trace: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None, kernels: Optional[int] = None,
+            candidates: Optional[int] = None, independent: Sequence[str] = (), jobs: Optional[int] = None) -> ProfileReport:
+    """A trace of torch.profiler: its kernels simulated, and which run beside which. independent=["gemm,softmax"]. Returns a
+    ProfileReport; to_pandas("kernels") has a row a kernel."""
+    text = ask("profile", trace, format="json", gpu=gpu, kernels=kernels, candidates=candidates, independent=independent, jobs=jobs)
+    return record(json.loads(text), "ProfileReport")
 
 
 def study(study: Union[str, os.PathLike], output: Union[str, os.PathLike], *, gpu: Union[str, os.PathLike, None] = None,

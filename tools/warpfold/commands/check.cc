@@ -16,6 +16,7 @@
 #include "configs/search_path.h"
 #include "configs/validation.pb.h"
 #include "isa/architecture.h"
+#include "tools/profile/kineto_reader.h"
 #include "tools/report/json_reader.h"
 #include "tools/report/saved_kinds.h"
 #include "tools/validation/measured_row.h"
@@ -152,6 +153,13 @@ Outcome<std::string> check_result_file(const std::string& path, const std::strin
   return std::unexpected(Failure(*wrong));
 }
 
+Outcome<std::string> check_profile_file(const std::string& path) {
+  const auto profile = profile::read_kineto(path);
+  if (!profile) return std::unexpected(Failure(profile.error()));
+  return "trace of torch.profiler (" + std::to_string(profile->launches.size()) + " launches and copies, " +
+         std::to_string(profile->shapes.size()) + " kernels and shapes)";
+}
+
 // A name of a configuration, the first kind that has it.
 Outcome<std::string> named_file(const std::string& named) {
   const auto scenario = configs::find_config(named, "scenarios");
@@ -192,6 +200,8 @@ Outcome<std::string> check_file(const std::string& named, const std::vector<std:
       return check_measurements_file(*path);
     case FileKind::kResult:
       return check_result_file(*path, *text);
+    case FileKind::kProfile:
+      return check_profile_file(*path);
     case FileKind::kRecorded:
       return user_error(*path + ": a trace of Accel-Sim's tracer is checked by import-trace, which reads all of it");
     case FileKind::kUnknown:
@@ -210,7 +220,8 @@ Outcome<void> check_command(const Invocation& invocation) {
   Options options(
       "warpfold check FILE... [options]",
       "Tells the kind of each file and whether it is valid: scenarios (with a policy that applies), GPUs, studies, model\n"
-      "cards, launch descriptions, traces, SASS listings, measurements (CSV) and results (JSON). No simulation runs.",
+      "cards, launch descriptions, traces, SASS listings, measurements (CSV), results and traces of\n"
+      "torch.profiler (JSON). No simulation runs.",
       "  warpfold check h100_sxm\n"
       "  warpfold check configs/scenarios/*.textproto\n"
       "  warpfold check scenario.textproto --set seq=1000\n"

@@ -17,6 +17,7 @@ Outcome<void> whatif_command(const Invocation& invocation);
 Outcome<void> occupancy_command(const Invocation& invocation);
 Outcome<void> study_command(const Invocation& invocation);
 Outcome<void> roofline_command(const Invocation& invocation);
+Outcome<void> profile_command(const Invocation& invocation);
 Outcome<void> layer_command(const Invocation& invocation);
 Outcome<void> model_command(const Invocation& invocation);
 Outcome<void> report_command(const Invocation& invocation);

@@ -30,6 +30,7 @@ constexpr std::array kSubcommands{
     Subcommand{"study", "run a scenario over a grid of values; tables and pictures", study_command},
     Subcommand{"model", "the limiter model: lower bounds on kernels in sequence, fused and overlapped", model_command},
     Subcommand{"layer", "a transformer's layer, operator by operator: limits, times and savings by fusion", layer_command},
+    Subcommand{"profile", "which kernels of a torch.profiler trace could run beside which", profile_command},
     Subcommand{"roofline", "operations and bytes of each kernel under the GPU's roofs", roofline_command},
     Subcommand{"report", "show saved results as tables or a page, or the difference of two", report_command},
     Subcommand{"import", "make a kernel from a SASS listing, without a GPU", import_command},

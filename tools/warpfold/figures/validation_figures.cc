@@ -123,6 +123,7 @@ configs::SimulatedPoint simulated_point(const configs::Result& result) {
     entry.set_start_cycle(kernel.start_cycle());
     entry.set_end_cycle(kernel.end_cycle());
     entry.set_alone_cycles(kernel.solo_cycles());
+    entry.set_bound_by(kernel.bound_by());
   }
   for (const configs::Resource& resource : result.resources()) {
     if (resource.name() == "wgmma" || resource.name() == "tensor")

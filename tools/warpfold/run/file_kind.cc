@@ -36,8 +36,8 @@ struct Known {
   const pb::Message* schema = nullptr;
 };
 
-const std::array<Known, 12>& known_kinds() {
-  static const std::array<Known, 12> kinds{
+const std::array<Known, 13>& known_kinds() {
+  static const std::array<Known, 13> kinds{
       Known{FileKind::kScenario, "a scenario", "scenarios", "simulate, compare, whatif, hot, model, roofline and trace write",
             "scenarios", &configs::Scenario::default_instance()},
       Known{FileKind::kGpu, "a GPU", "GPUs", "gpu show and --gpu", "gpus", &configs::Gpu::default_instance()},
@@ -55,6 +55,7 @@ const std::array<Known, 12>& known_kinds() {
       Known{FileKind::kRecorded, "a trace of Accel-Sim's tracer", "its traces", "import-trace", ""},
       Known{FileKind::kMeasurements, "a table of measurements", "measurements", "validate", ""},
       Known{FileKind::kResult, "a result", "results", "report", ""},
+      Known{FileKind::kProfile, "a trace of torch.profiler", "its traces", "profile", ""},
   };
   return kinds;
 }
@@ -128,6 +129,11 @@ bool is_result(const std::string& text) {
   });
 }
 
+bool is_profile(const std::string& text) {
+  const std::vector<std::string> keys = report::top_keys(text);
+  return std::ranges::find(keys, "traceEvents") != keys.end();
+}
+
 bool is_measurements(const std::string& path, const std::string& text) {
   const auto table = validation::parse_csv(path, text);
   if (!table) return false;
@@ -152,7 +158,8 @@ Guess guess(const std::string& path, int depth) {
   const auto text = read_file(path);
   if (!text) return {};
   if (is_recorded(extension, *text)) return {FileKind::kRecorded, true};
-  if (extension == ".json") return is_result(*text) ? Guess{FileKind::kResult, true} : Guess{};
+  if (extension == ".json" && is_result(*text)) return {FileKind::kResult, true};
+  if (extension == ".json") return is_profile(*text) ? Guess{FileKind::kProfile, true} : Guess{};
   if (extension == ".csv") return is_measurements(path, *text) ? Guess{FileKind::kMeasurements, true} : Guess{};
   if (is_listing(*text)) return {FileKind::kListing, true};
   return guess_text_format(path, *text, depth);

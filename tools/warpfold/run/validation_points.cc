@@ -50,7 +50,7 @@ Outcome<void> ValidationPoints::simulate_all() {
     ProgressBar bar("simulations", points_.size());
     std::atomic<bool> full = false;  // nothing more can be kept
     in_parallel(points_.size(), how_.jobs, [&](size_t i) {
-      if (full) return;
+      if (full || points_[i].ended) return;
       points_[i].ended = finish(points_[i]);
       if (!*points_[i].ended && points_[i].ended->error().exit_code == kCannotWrite) full = true;
       bar.step();

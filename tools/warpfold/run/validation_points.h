@@ -20,7 +20,7 @@ class ValidationPoints {
 
   // `alone`: each kernel alone as well.
   void add(const validation::Run& run, bool alone);
-  Outcome<void> simulate_all();
+  Outcome<void> simulate_all();  // those that have not ended
   // A failure: the scenario cannot be carried out.
   const Outcome<configs::SimulatedPoint>& find(const validation::Run& run, bool alone) const;
   size_t simulated() const;  // those that could be carried out

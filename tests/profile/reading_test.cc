@@ -1,0 +1,141 @@
+// Launches as kernels: each family of names becomes the workload that it should be, with its tile and sizes.
+
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+
+#include "configs/load.h"
+#include "tests/source_dir.h"
+#include "tools/profile/reading.h"
+
+namespace warpfold::profile {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kConfigs = WARPFOLD_SOURCE_DIR "/configs";
+
+using Inputs = std::vector<std::vector<uint64_t>>;
+
+Reading read(const std::string& name, const std::array<uint32_t, 3>& grid, const std::array<uint32_t, 3>& block,
+             const Inputs& inputs, const std::string& gpu = "h100_sxm", bool traced = true) {
+  const auto loaded = configs::load_gpu(kConfigs + "/gpus/" + gpu + ".textproto");
+  if (!loaded) throw std::runtime_error(loaded.error().text());
+  validation::RowMapper mapper(kConfigs + "/gpus", {});
+  LaunchShape shape{.name = name, .grid = grid, .block = block, .registers_per_thread = 40, .shared_memory_bytes = 2048};
+  shape.op.inputs = inputs;
+  Reading reading = read_launch(NameTable::embedded(), shape, {*loaded, traced, kConfigs + "/kernels/operators"}, mapper);
+  if (traced) occupy_as_traced(shape, reading);
+  return reading;
+}
+const configs::Kernel& kernel(const Reading& reading) {
+  if (!reading.run) throw std::runtime_error(reading.opaque);
+  return reading.run->scenario.kernel(0);
+}
+
+const Inputs kProduct{{4096, 2048}, {2048, 1024}};
+
+TEST(Reading, NvjetOnHopper) {
+  const configs::HopperGemm gemm =
+      kernel(read("nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT", {132, 1, 1}, {384, 1, 1}, kProduct)).hopper_gemm();
+  EXPECT_EQ(gemm.m(), 1024);  // cuBLAS is column-major
+  EXPECT_EQ(gemm.n(), 4096);
+  EXPECT_EQ(gemm.k(), 2048);
+  EXPECT_EQ(gemm.tile_m(), 128);
+  EXPECT_EQ(gemm.tile_n(), 256);
+  EXPECT_EQ(gemm.stages(), 4);
+  EXPECT_EQ(gemm.cluster_m(), 2);
+  EXPECT_EQ(gemm.schedule(), configs::COOPERATIVE);
+  const Reading columns = read("nvjet_hsh_192x192_64x3_1x2_h_bz_coopB_TNT", {132, 1, 1}, {384, 1, 1}, kProduct);
+  EXPECT_EQ(kernel(columns).hopper_gemm().schedule(), configs::COOPERATIVE_COLUMNS);
+  EXPECT_EQ(kernel(columns).hopper_gemm().type(), configs::FP16);
+}
+
+TEST(Reading, NvjetOnBlackwell) {
+  const configs::BlackwellGemm gemm =
+      kernel(read("nvjet_tst_128x256_64x6_2x1_2cta_v_bz_TNT", {148, 1, 1}, {256, 1, 1}, kProduct, "b200")).blackwell_gemm();
+  EXPECT_EQ(gemm.tile_m(), 128);
+  EXPECT_EQ(gemm.tile_n(), 256);
+  EXPECT_EQ(gemm.stages(), 6);
+  EXPECT_EQ(gemm.cta_group(), 2);
+}
+
+TEST(Reading, ABatchOnHopperIsGrouped) {
+  const configs::HopperGemm gemm = kernel(read("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize2x1x1_k",
+                                               {132, 1, 1}, {384, 1, 1}, {{8, 512, 256}, {8, 256, 1024}}))
+                                       .hopper_gemm();
+  EXPECT_EQ(gemm.grouped().groups(), 8);
+  EXPECT_EQ(gemm.schedule(), configs::COOPERATIVE);
+}
+
+TEST(Reading, LoopsOfMmaSync) {
+  const Reading exact =
+      read("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x4_tn", {8, 32, 1}, {128, 1, 1}, kProduct, "a100_sxm");
+  EXPECT_EQ(kernel(exact).ampere_gemm().tile_m(), 128);
+  EXPECT_EQ(kernel(exact).ampere_gemm().stages(), 4);
+  EXPECT_EQ(kernel(exact).footprint().registers_per_thread(), 40);
+  EXPECT_EQ(kernel(exact).footprint().shared_memory_bytes(), 2048);
+  EXPECT_TRUE(exact.notes.empty());
+  // Twice the depth; a tile that was recorded the other way round; parts of k as rows.
+  const Reading tf32 = read("void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x128_16x3_tn_align4>(int)", {4, 32, 2},
+                            {256, 1, 1}, kProduct, "a100_sxm");
+  const configs::AmpereGemm& gemm = kernel(tf32).ampere_gemm();
+  EXPECT_EQ(gemm.tile_m(), 128);
+  EXPECT_EQ(gemm.tile_n(), 256);
+  EXPECT_EQ(gemm.m() * gemm.n() * gemm.k(), 2 * 4096ULL * 2048 * 1024);
+  EXPECT_EQ(gemm.k(), 2048);
+  EXPECT_EQ(tf32.notes.size(), 2);
+  const Reading few = read("cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_64x64_64x6_tn_align8", {8, 2, 1}, {128, 1, 1},
+                           {{768}, {4, 768}, {768, 768}});
+  EXPECT_EQ(kernel(few).ampere_gemm().n(), 64);
+  EXPECT_THAT(few.notes, testing::Contains("4 rows or columns are simulated as the 64 of a tile"));
+  EXPECT_THAT(read("cutlass_80_tensorop_bf16_s16816gemm_bf16_128x128_32x4_tn_align2", {8, 32, 1}, {128, 1, 1}, kProduct).opaque,
+              HasSubstr("narrower than 16 bytes"));
+}
+
+TEST(Reading, FlashAttention2) {
+  const std::string name =
+      "void flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, cutlass::half_t, Flash_kernel_traits<128, 128, "
+      "64, 4, "
+      "cutlass::half_t> >, false, true, false, false, true, true, false>(Flash_fwd_params)";
+  const Reading reading = read(name, {8, 2, 16}, {128, 1, 1}, {{2, 1000, 16, 128}, {2, 1200, 4, 128}, {2, 1200, 4, 128}});
+  const configs::AttentionShape& shape = kernel(reading).flash_attention_2().shape();
+  EXPECT_EQ(shape.queries(), 1000);
+  EXPECT_EQ(shape.keys(), 1200);
+  EXPECT_EQ(shape.kv_heads(), 4);
+  EXPECT_EQ(shape.type(), configs::FP16);
+  EXPECT_TRUE(shape.causal());
+  const Reading by_grid = read(name, {8, 2, 16}, {128, 1, 1}, {});
+  EXPECT_EQ(kernel(by_grid).flash_attention_2().shape().queries(), 1024);
+  ASSERT_EQ(by_grid.notes.size(), 1);
+  const Reading other = read(name, {9, 2, 16}, {128, 1, 1}, {{2, 1000, 16, 128}, {2, 1200, 4, 128}});
+  EXPECT_THAT(other.notes.at(0), HasSubstr("grid 9 x 2 x 16 is not tiles of 128 queries"));
+}
+
+TEST(Reading, RowsAreTheOperatorsListings) {
+  const Reading norm = read("void at::native::vectorized_layer_norm_kernel<c10::BFloat16, float>(int)", {512, 1, 1}, {32, 4, 1},
+                            {{2, 256, 1024}, {}, {1024}});
+  EXPECT_EQ(kernel(norm).listing().description().function(), "torch_layer_norm_bf16");
+  const Reading softmax =
+      read("void at::native::cunn_SoftMaxForward<8, c10::BFloat16, float>(int)", {4096, 1, 1}, {1024, 1, 1}, {{4096, 5185}});
+  EXPECT_EQ(kernel(softmax).listing().path(), "torch_sm_80.sass");
+  EXPECT_THAT(softmax.reads_as, HasSubstr("4096 rows of 5185"));
+  EXPECT_THAT(read("void vectorized_layer_norm_kernel<float, float>(int)", {512, 1, 1}, {32, 4, 1}, {}).opaque,
+              HasSubstr("rows and columns are not recorded"));
+}
+
+// Passes run at the highest clock; of another GPU the library's kernel is taken.
+TEST(Reading, PassesAndOtherGpus) {
+  const Reading pass = read("void vectorized_elementwise_kernel<4, FillFunctor<float>, at::detail::Array<char*, 1> >(int)",
+                            {2048, 1, 1}, {128, 1, 1}, {{1024, 1024}});
+  EXPECT_EQ(kernel(pass).elementwise().operation(), configs::FILL);
+  EXPECT_EQ(kernel(pass).elementwise().elements(), 1024 * 1024);
+  EXPECT_EQ(pass.run->scenario.gpu().clock_mhz(), 1980);
+  const Reading other = read("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_k", {132, 1, 1},
+                             {384, 1, 1}, kProduct, "b200", false);
+  EXPECT_EQ(kernel(other).blackwell_gemm().library(), "cuBLAS");
+  EXPECT_EQ(kernel(other).blackwell_gemm().tile(), configs::AUTO);
+}
+
+}  // namespace
+}  // namespace warpfold::profile

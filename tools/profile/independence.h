@@ -1,0 +1,35 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "configs/diagnostic.h"
+
+namespace re2 {
+class RE2;
+}
+
+namespace warpfold::profile {
+
+// Which kernels the user says do not depend on each other.
+class Independence {
+ public:
+  Independence();
+  Independence(Independence&&) noexcept;
+  Independence& operator=(Independence&&) noexcept;
+  ~Independence();
+  Independence(const Independence&) = delete;
+  Independence& operator=(const Independence&) = delete;
+
+  // "A,B": kernels with A in their names from those with B, in either order. Both are RE2, without a comma.
+  Expected<void> add(const std::string& pair);
+  bool empty() const { return pairs_.empty(); }
+  bool states(const std::string& one, const std::string& other) const;
+
+ private:
+  std::vector<std::pair<std::unique_ptr<re2::RE2>, std::unique_ptr<re2::RE2>>> pairs_;
+};
+
+}  // namespace warpfold::profile

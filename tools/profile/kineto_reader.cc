@@ -1,0 +1,245 @@
+#include "tools/profile/kineto_reader.h"
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/reader.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "escape/quoted.h"
+#include "tools/profile/byte_stream.h"
+#include "tools/profile/launch_collector.h"
+
+namespace warpfold::profile {
+namespace {
+
+constexpr size_t kDeepest = 64;
+constexpr size_t kMostInputs = 64;  // of an operator; tensors of longer lists are left out
+constexpr size_t kMostExtents = 16;
+
+// What the value under a key is for. Keys of `args` and of the event itself do not collide.
+enum class Field {
+  kNone,
+  kPhase,
+  kCategory,
+  kName,
+  kStart,
+  kDuration,
+  kThread,
+  kExternalId,
+  kDevice,
+  kStream,
+  kCorrelation,
+  kRegisters,
+  kSharedMemory,
+  kGrid,
+  kBlock,
+  kInputs,
+  kTypes,
+};
+
+constexpr std::array<std::pair<std::string_view, Field>, 6> kEventFields{{{"ph", Field::kPhase},
+                                                                          {"cat", Field::kCategory},
+                                                                          {"name", Field::kName},
+                                                                          {"ts", Field::kStart},
+                                                                          {"dur", Field::kDuration},
+                                                                          {"tid", Field::kThread}}};
+// "external id", "Input dims" and "Input Types": Kineto of 2021.
+constexpr std::array<std::pair<std::string_view, Field>, 13> kArguments{{{"External id", Field::kExternalId},
+                                                                         {"external id", Field::kExternalId},
+                                                                         {"device", Field::kDevice},
+                                                                         {"stream", Field::kStream},
+                                                                         {"correlation", Field::kCorrelation},
+                                                                         {"registers per thread", Field::kRegisters},
+                                                                         {"shared memory", Field::kSharedMemory},
+                                                                         {"grid", Field::kGrid},
+                                                                         {"block", Field::kBlock},
+                                                                         {"Input Dims", Field::kInputs},
+                                                                         {"Input dims", Field::kInputs},
+                                                                         {"Input type", Field::kTypes},
+                                                                         {"Input Types", Field::kTypes}}};
+
+template <typename Fields>
+Field field_of(const Fields& fields, std::string_view key) {
+  const auto* const found = std::ranges::find(fields, key, [](const auto& each) { return each.first; });
+  return found == fields.end() ? Field::kNone : found->second;
+}
+
+// RapidJSON's events. The text is { "deviceProperties": [ {...} ], "traceEvents": [ {...}, ... ] } or [ {...}, ... ]. Depths count
+// open brackets: an event's members are at depth event_, those of its args one deeper.
+class Handler : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> {
+ public:
+  Handler(ByteStream& bytes, LaunchCollector& collector) : bytes_(bytes), collector_(collector) {}
+
+  const std::string& problem() const { return problem_; }
+
+  bool Default() {  // null, true, false
+    bytes_.token_ends();
+    return expect_container();
+  }
+  bool Int(int value) { return number(value); }
+  bool Uint(unsigned value) { return number(value); }
+  bool Int64(int64_t value) { return number(static_cast<double>(value)); }
+  bool Uint64(uint64_t value) { return number(static_cast<double>(value), value); }
+  bool Double(double value) { return number(value); }
+  bool String(const char* text, rapidjson::SizeType length, bool) {
+    bytes_.token_ends();
+    take_text({text, length});
+    return expect_container();
+  }
+  bool Key(const char* text, rapidjson::SizeType length, bool) {
+    bytes_.token_ends();
+    const std::string_view key(text, length);
+    if (depth_ == 1) top_ = key == "traceEvents" ? Top::kEvents : key == "deviceProperties" ? Top::kDevices : Top::kOther;
+    if (in_event() && depth_ == event_) {
+      field_ = field_of(kEventFields, key);
+      arguments_ = key == "args";
+    } else if (in_event() && depth_ == event_ + 1 && arguments_) {
+      field_ = field_of(kArguments, key);
+    } else if (in_device() && depth_ == 3) {
+      device_name_ = key == "name";
+      device_id_ = key == "id";
+    }
+    return true;
+  }
+  bool StartObject() {
+    if (!open()) return false;
+    if (depth_ == 1) event_ = 3;
+    if (in_event() && depth_ == event_) event_values_ = {};
+    if (in_device() && depth_ == 3) device_ = {};
+    return true;
+  }
+  bool EndObject(rapidjson::SizeType) {
+    bytes_.token_ends();
+    if (in_event() && depth_ == event_) {
+      if (!collector_.add(event_values_)) return fails("a kernel without a name, a start or a duration from 0 to 1e16 us");
+    }
+    if (in_device() && depth_ == 3) collector_.add_device(device_.first, device_.second);
+    --depth_;
+    field_ = Field::kNone;
+    return true;
+  }
+  bool StartArray() {
+    if (!open()) return false;
+    if (depth_ == 1) {
+      top_ = Top::kEvents;
+      event_ = 2;
+    }
+    if (field_ == Field::kInputs && depth_ == list_depth() + 1 && event_values_.inputs.size() < kMostInputs)
+      event_values_.inputs.emplace_back();
+    return true;
+  }
+  bool EndArray(rapidjson::SizeType) {
+    bytes_.token_ends();
+    --depth_;
+    if (in_event() && depth_ < list_depth()) field_ = Field::kNone;
+    return true;
+  }
+
+ private:
+  enum class Top { kOther, kEvents, kDevices };
+
+  bool in_event() const { return top_ == Top::kEvents && event_ > 0 && depth_ >= event_; }
+  bool in_device() const { return top_ == Top::kDevices && depth_ >= 3; }
+  size_t list_depth() const { return event_ + 2; }  // inside a list of args
+  bool fails(std::string problem) {
+    problem_ = std::move(problem);
+    return false;
+  }
+  bool open() {
+    bytes_.token_ends();
+    return ++depth_ <= kDeepest || fails("nested deeper than " + std::to_string(kDeepest) + " brackets");
+  }
+  bool expect_container() { return depth_ > 0 || fails("expected a trace of torch.profiler, an object or a list of events"); }
+
+  bool number(double value) { return number(value, value > 0 && value < 1.8e19 ? static_cast<uint64_t>(value) : 0); }
+  bool number(double value, uint64_t whole) {
+    bytes_.token_ends();
+    if (in_device() && device_id_) device_.first = whole;
+    if (!in_event()) return expect_container();
+    TraceEvent& event = event_values_;
+    if (depth_ == event_) {
+      if (field_ == Field::kStart) event.ts = value;
+      if (field_ == Field::kDuration) event.dur = value;
+      if (field_ == Field::kThread) event.thread = whole;
+    } else if (depth_ == event_ + 1 && arguments_) {
+      if (field_ == Field::kExternalId) event.external_id = whole;
+      if (field_ == Field::kDevice) event.device = whole;
+      if (field_ == Field::kStream) event.stream = whole;
+      if (field_ == Field::kCorrelation) event.correlation = whole;
+      if (field_ == Field::kRegisters) event.registers = whole;
+      if (field_ == Field::kSharedMemory) event.shared_memory = whole;
+    } else if (depth_ == list_depth()) {
+      if (field_ == Field::kGrid) append(event.grid, whole);
+      if (field_ == Field::kBlock) append(event.block, whole);
+    } else if (depth_ == list_depth() + 1 && field_ == Field::kInputs && !event.inputs.empty()) {
+      append(event.inputs.back(), whole);
+    }
+    return true;
+  }
+  static void append(std::vector<uint64_t>& values, uint64_t value) {
+    if (values.size() < kMostExtents) values.push_back(value);
+  }
+  void take_text(std::string_view text) {
+    if (in_device() && device_name_) device_.second = text;
+    if (!in_event()) return;
+    if (depth_ == event_) {
+      if (field_ == Field::kName) event_values_.name = text;
+      if (field_ == Field::kCategory) event_values_.kind = event_kind(text);
+      if (field_ == Field::kPhase) event_values_.complete = text == "X";
+    } else if (depth_ == list_depth() && field_ == Field::kTypes && event_values_.types.size() < kMostInputs) {
+      event_values_.types.emplace_back(text);
+    }
+  }
+
+  ByteStream& bytes_;
+  LaunchCollector& collector_;
+  std::string problem_{};
+  size_t depth_ = 0;
+  size_t event_ = 0;  // 2 in a list of events, 3 in an object that has one
+  Top top_ = Top::kOther;
+  Field field_ = Field::kNone;
+  bool arguments_ = false;
+  TraceEvent event_values_{};
+  bool device_name_ = false;
+  bool device_id_ = false;
+  std::pair<uint64_t, std::string> device_{};
+};
+
+std::string why(const ByteStream& bytes, const Handler& handler, rapidjson::ParseErrorCode code) {
+  if (!handler.problem().empty()) return handler.problem();
+  if (bytes.endless()) return "a string or a blank longer than " + std::to_string(ByteStream::kLongest >> 20) + " MiB";
+  if (code == rapidjson::kParseErrorDocumentEmpty) return "the trace is empty";
+  if (bytes.at_end()) return "truncated: the JSON ends early; export the trace again";
+  return "damaged JSON: " + escape::remark(rapidjson::GetParseError_En(code)) + "; export the trace again";
+}
+
+}  // namespace
+
+Expected<Profile> read_kineto(const std::string& file, std::unique_ptr<traces::accelsim::ByteSource> source) {
+  ByteStream bytes(std::move(source));
+  LaunchCollector collector;
+  Handler handler(bytes, collector);
+  rapidjson::Reader reader;
+  // Iterative: nesting of hostile files takes no stack. NaN: Kineto writes it for rates of nothing.
+  constexpr unsigned kFlags =
+      rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNanAndInfFlag;
+  const rapidjson::ParseResult parsed = reader.Parse<kFlags>(bytes, handler);
+  if (bytes.error()) return std::unexpected(*bytes.error());
+  if (!parsed) return fail_at(file, bytes.line(), bytes.column(), why(bytes, handler, parsed.Code()));
+  if (!bytes.at_end()) return fail_at(file, bytes.line(), bytes.column(), "damaged JSON: a NUL behind the trace");
+  Profile profile = collector.take();
+  if (profile.shapes.empty())
+    return fail_at(file, 0, 0, "no kernel in the trace; profile with ProfilerActivity.CUDA, and export by export_chrome_trace");
+  return profile;
+}
+
+Expected<Profile> read_kineto(const std::string& path) {
+  auto source = traces::accelsim::open_source(path);
+  if (!source) return std::unexpected(source.error());
+  return read_kineto(path, std::move(*source));
+}
+
+}  // namespace warpfold::profile

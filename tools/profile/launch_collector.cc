@@ -1,0 +1,121 @@
+#include "tools/profile/launch_collector.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpfold::profile {
+namespace {
+
+constexpr double kMostUs = 1e16;  // microseconds since 1970 are 1.8e15
+
+uint32_t narrow(uint64_t value) { return static_cast<uint32_t>(std::min<uint64_t>(value, UINT32_MAX)); }
+std::array<uint32_t, 3> extents_of(const std::vector<uint64_t>& values) {
+  std::array<uint32_t, 3> extents{1, 1, 1};
+  for (size_t i = 0; i < std::min<size_t>(values.size(), 3); ++i) extents[i] = narrow(values[i]);
+  return extents;
+}
+
+}  // namespace
+
+EventKind event_kind(std::string_view category) {
+  if (category == "kernel" || category == "Kernel") return EventKind::kKernel;
+  if (category == "gpu_memcpy" || category == "gpu_memset" || category == "Memcpy" || category == "Memset") return EventKind::kCopy;
+  if (category == "cuda_runtime" || category == "cuda_driver" || category == "Runtime") return EventKind::kCall;
+  if (category == "cpu_op" || category == "Operator") return EventKind::kOperator;
+  return EventKind::kOther;
+}
+
+bool LaunchCollector::add(const TraceEvent& event) {
+  if (!event.complete || event.kind == EventKind::kOther) return true;
+  const bool timed = std::abs(event.ts) <= kMostUs && event.dur >= 0 && event.dur <= kMostUs;  // false of NaN
+  if (event.kind == EventKind::kOperator) {
+    const uint32_t text = texts_.of({event.name, event.inputs, event.types});
+    if (event.external_id) operators_.push_back({*event.external_id, text});
+    if (timed) spans_.push_back({threads_.of(event.thread), text, event.ts, event.ts + event.dur});
+    return true;
+  }
+  if (event.kind == EventKind::kCall) {
+    if (timed && event.correlation != 0) calls_.push_back({event.correlation, event.ts, threads_.of(event.thread)});
+    return true;
+  }
+  if (!timed || event.name.empty()) return false;
+  Raw raw{.launch = {.start_us = event.ts, .us = event.dur}, .device = narrow(event.device)};
+  raw.launch.stream = narrow(event.stream);
+  if (event.kind == EventKind::kKernel) {
+    raw.launch.shape = configurations_.of(
+        {event.name, extents_of(event.grid), extents_of(event.block), narrow(event.registers), narrow(event.shared_memory)});
+    raw.external_id = event.external_id.value_or(UINT64_MAX);
+    raw.correlation = event.correlation;
+  }
+  raws_.push_back(raw);
+  return true;
+}
+
+Profile LaunchCollector::take() {
+  Profile profile;
+  choose_device(profile);
+  std::ranges::sort(operators_);
+  join_calls();
+  std::ranges::stable_sort(raws_, {}, [](const Raw& raw) { return raw.launch.start_us; });
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> shapes;  // by configuration and operator
+  for (const Raw& raw : raws_) {
+    if (raw.device != profile.device) continue;
+    Launch& launch = profile.launches.emplace_back(raw.launch);
+    if (launch.shape == Launch::kCopy) continue;
+    const uint32_t text = operator_of(raw);
+    const auto [found, added] = shapes.try_emplace({launch.shape, text}, static_cast<uint32_t>(profile.shapes.size()));
+    if (added) add_shape(launch.shape, text == kNone ? nullptr : &texts_.value(text), profile);
+    launch.shape = found->second;
+  }
+  return profile;
+}
+
+void LaunchCollector::join_calls() {
+  std::ranges::stable_sort(spans_, [](const Span& one, const Span& other) {
+    return std::tuple(one.thread, one.begin, -one.end) < std::tuple(other.thread, other.begin, -other.end);
+  });
+  std::ranges::stable_sort(calls_, {}, [](const Call& call) { return std::pair(call.thread, call.at); });
+  std::vector<const Span*> open;
+  size_t next = 0;
+  for (Call& call : calls_) {
+    for (; next < spans_.size() && std::pair(spans_[next].thread, spans_[next].begin) <= std::pair(call.thread, call.at); ++next) {
+      while (!open.empty() && (open.back()->thread != spans_[next].thread || open.back()->end <= spans_[next].begin))
+        open.pop_back();
+      open.push_back(&spans_[next]);
+    }
+    while (!open.empty() && (open.back()->thread != call.thread || open.back()->end < call.at)) open.pop_back();
+    if (!open.empty()) call.text = open.back()->text;
+  }
+  std::ranges::stable_sort(calls_, {}, &Call::correlation);
+}
+
+uint32_t LaunchCollector::operator_of(const Raw& raw) const {
+  if (raw.external_id != raw.correlation) {
+    const auto op = std::ranges::lower_bound(operators_, std::pair{raw.external_id, uint32_t{0}});
+    if (op != operators_.end() && op->first == raw.external_id) return op->second;
+  }
+  const auto call = std::ranges::lower_bound(calls_, raw.correlation, {}, &Call::correlation);
+  return raw.correlation != 0 && call != calls_.end() && call->correlation == raw.correlation ? call->text : kNone;
+}
+
+void LaunchCollector::choose_device(Profile& profile) {
+  std::map<uint32_t, double> time;
+  for (const Raw& raw : raws_) {
+    if (raw.launch.shape != Launch::kCopy) time[raw.device] += raw.launch.us;
+  }
+  if (time.empty()) return;
+  profile.device = std::ranges::max_element(time, {}, [](const auto& each) { return each.second; })->first;
+  profile.other_devices = static_cast<uint32_t>(time.size() - 1);
+  if (const auto found = devices_.find(profile.device); found != devices_.end()) profile.gpu = found->second;
+}
+
+void LaunchCollector::add_shape(uint32_t configuration, const OperatorText* text, Profile& profile) const {
+  LaunchShape& shape = profile.shapes.emplace_back();
+  std::tie(shape.name, shape.grid, shape.block, shape.registers_per_thread, shape.shared_memory_bytes) =
+      configurations_.value(configuration);
+  if (text == nullptr) return;
+  std::tie(shape.op.name, shape.op.inputs, shape.op.types) = *text;
+  profile.shapes_recorded = profile.shapes_recorded || !shape.op.inputs.empty();
+}
+
+}  // namespace warpfold::profile

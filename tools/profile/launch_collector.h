@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tools/profile/profile.h"
+
+namespace warpfold::profile {
+
+enum class EventKind { kOther, kKernel, kCopy, kOperator, kCall };
+
+// By its category. Kineto of 2021 and before: "Kernel", "Memcpy", "Memset", "Operator", "Runtime".
+EventKind event_kind(std::string_view category);
+
+// What a trace says of an event, as far as it is read.
+struct TraceEvent {
+  EventKind kind = EventKind::kOther;
+  bool complete = false;  // "ph": "X"
+  std::string name;
+  double ts = -1;
+  double dur = -1;
+  uint64_t thread = 0;
+  uint64_t device = 0;
+  uint64_t stream = 0;
+  uint64_t correlation = 0;  // 0: none
+  uint64_t registers = 0;
+  uint64_t shared_memory = 0;
+  std::optional<uint64_t> external_id{};
+  std::vector<uint64_t> grid;
+  std::vector<uint64_t> block;
+  std::vector<std::vector<uint64_t>> inputs;
+  std::vector<std::string> types;
+};
+
+// Gives equal values the same number.
+template <typename Value>
+class Numbers {
+ public:
+  uint32_t of(const Value& value) {
+    const auto [found, added] = known_.try_emplace(value, static_cast<uint32_t>(known_.size()));
+    if (added) values_.push_back(&found->first);
+    return found->second;
+  }
+  const Value& value(uint32_t number) const { return *values_[number]; }
+
+ private:
+  std::map<Value, uint32_t> known_;
+  std::vector<const Value*> values_;
+};
+
+// Keeps what is needed of events, and joins launches with their operators at the end.
+class LaunchCollector {
+ public:
+  // False: the event cannot be.
+  bool add(const TraceEvent& event);
+  void add_device(uint64_t id, std::string name) { devices_[id] = std::move(name); }
+
+  Profile take();
+
+ private:
+  using Extents = std::array<uint32_t, 3>;
+  // Name, grid, block, registers, shared memory.
+  using Configuration = std::tuple<std::string, Extents, Extents, uint32_t, uint32_t>;
+  using OperatorText = std::tuple<std::string, std::vector<std::vector<uint64_t>>, std::vector<std::string>>;
+  struct Raw {
+    Launch launch;
+    uint32_t device = 0;
+    uint64_t external_id = UINT64_MAX;
+    uint64_t correlation = 0;
+  };
+  // An operator on its thread, and a call of CUDA's runtime that may have launched a kernel.
+  struct Span {
+    uint32_t thread;
+    uint32_t text;
+    double begin;
+    double end;
+  };
+  struct Call {
+    uint64_t correlation;
+    double at;
+    uint32_t thread;
+    uint32_t text = kNone;  // of the innermost operator that encloses the call
+  };
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  // Walks each thread in time, with the operators that enclose the moment on a stack.
+  void join_calls();
+
+  // By the External id. Kineto before 2023 gives a kernel its correlation as such: there by the call that launched the kernel.
+  uint32_t operator_of(const Raw& raw) const;
+
+  void choose_device(Profile& profile);
+  void add_shape(uint32_t configuration, const OperatorText* text, Profile& profile) const;
+
+  Numbers<Configuration> configurations_;
+  Numbers<OperatorText> texts_;
+  Numbers<uint64_t> threads_;
+  std::vector<std::pair<uint64_t, uint32_t>> operators_;  // External id, number of the text
+  std::vector<Span> spans_;
+  std::vector<Call> calls_;
+  std::vector<Raw> raws_;
+  std::map<uint64_t, std::string> devices_;
+};
+
+}  // namespace warpfold::profile

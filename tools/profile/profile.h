@@ -1,0 +1,49 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace warpfold::profile {
+
+// The operator that launched a kernel, as torch.profiler records it with record_shapes=True.
+struct Operator {
+  std::string name;                           // "aten::addmm"
+  std::vector<std::vector<uint64_t>> inputs;  // extents; none: a scalar, a list or an absent tensor
+  std::vector<std::string> types;             // "c10::BFloat16"
+};
+
+// A kernel with the shape of its launch. Launches that agree in all of this do the same work.
+struct LaunchShape {
+  std::string name;
+  std::array<uint32_t, 3> grid{};
+  std::array<uint32_t, 3> block{};
+  uint32_t registers_per_thread = 0;
+  uint32_t shared_memory_bytes = 0;  // static and dynamic
+  Operator op{};
+
+  uint64_t ctas() const { return uint64_t{grid[0]} * grid[1] * grid[2]; }
+  uint32_t threads() const { return block[0] * block[1] * block[2]; }
+};
+
+// A launch, or a copy of the driver's.
+struct Launch {
+  static constexpr uint32_t kCopy = UINT32_MAX;  // memcpy or memset: no kernel
+  uint32_t shape = kCopy;                        // of Profile::shapes
+  uint32_t stream = 0;
+  double start_us = 0;
+  double us = 0;
+};
+
+// What a trace says of one GPU.
+struct Profile {
+  std::string gpu;                  // "NVIDIA H100 80GB HBM3"; empty: not recorded
+  uint32_t device = 0;              // the GPU with the most kernel time
+  uint32_t other_devices = 0;       // GPUs whose kernels are left out
+  bool shapes_recorded = false;     // an operator of a launch has input extents
+  std::vector<LaunchShape> shapes;  // distinct, in the order of their first launch
+  std::vector<Launch> launches;     // by start
+};
+
+}  // namespace warpfold::profile

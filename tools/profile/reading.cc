@@ -1,0 +1,204 @@
+#include "tools/profile/reading.h"
+
+#include <charconv>
+#include <map>
+#include <utility>
+
+#include "tools/profile/sizes.h"
+#include "workloads/ampere_gemm/plan.h"
+#include "workloads/common/cta_footprint.h"
+#include "workloads/workloads.h"
+
+namespace warpfold::profile {
+namespace {
+
+using Values = std::map<std::string, std::string>;
+
+uint64_t number(const Values& values, const std::string& name) {
+  const auto found = values.find(name);
+  uint64_t value = 0;
+  if (found != values.end()) std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+  return value;
+}
+
+// The template with each {NAME} replaced; `missing` gets the first name without a value.
+std::string filled(const std::string& text, const Values& values, std::string& missing) {
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    const size_t open = text.find('{', at);
+    const size_t close = open == std::string::npos ? open : text.find('}', open);
+    result += text.substr(at, open == std::string::npos ? open : open - at);
+    if (close == std::string::npos) break;
+    const std::string name = text.substr(open + 1, close - open - 1);
+    const auto found = values.find(name);
+    if (found == values.end() && missing.empty()) missing = name;
+    if (found != values.end()) result += found->second;
+    at = close + 1;
+  }
+  return result;
+}
+
+class Reader {
+ public:
+  Reader(const NamedKernel& named, const LaunchShape& shape, const SimulatedGpu& on, validation::RowMapper& mapper)
+      : named_(named), rule_(*named.rule), shape_(shape), on_(on), mapper_(mapper) {}
+
+  Reading read() {
+    reading_.family = rule_.family();
+    Sizes sizes = sizes_of(named_, shape_);
+    values_ = named_.groups;
+    for (auto& [name, value] : sizes.values) values_[name] = std::move(value);
+    reading_.notes.assign(rule_.assumption().begin(), rule_.assumption().end());
+    for (std::string& note : sizes.notes) reading_.notes.push_back(std::move(note));
+    std::string unknown;  // a text for people may have gaps
+    reading_.reads_as = filled(rule_.reads_as(), values_, unknown);
+    reading_.opaque = !rule_.opaque().empty() ? rule_.opaque() : sizes.missing;
+    if (reading_.opaque.empty()) make();
+    if (!reading_.opaque.empty()) reading_.run.reset();
+    return std::move(reading_);
+  }
+
+ private:
+  void set(const std::string& name, uint64_t value) { values_[name] = std::to_string(value); }
+
+  // Parts of k and products of a batch as further rows of one product: as many CTAs of the same work. AmpereGemm has neither.
+  void stack_rows() {
+    const uint64_t batch = number(values_, "batch"), split = number(values_, "split");
+    if (batch * split <= 1) return;
+    set("m", number(values_, "m") * batch * split);
+    set("k", (number(values_, "k") + split - 1) / split);
+    reading_.notes.push_back(std::to_string(batch * split) + (batch > 1 ? " products of a batch" : " parts of k") +
+                             " are simulated as rows of one product, which read the same second matrix");
+  }
+
+  void take_recorded_tile() {
+    // TF32: MMAs of half the depth on elements twice as wide. BF16 of twice the depth has as many, and as many bytes.
+    if (values_["type"] == "tf32") {
+      values_["type"] = "bf16";
+      set("k", 2 * number(values_, "k"));
+      set("tile_k", 2 * number(values_, "tile_k"));
+      reading_.notes.emplace_back("TF32 is simulated as BF16 of twice the depth; its result is then half as wide");
+    }
+    if (values_["type"] == "fp32") {
+      reading_.opaque = "FP32 products on the FMA pipe have no generator";
+      return;
+    }
+    const auto nearest = workloads::nearest_recorded_tile(
+        static_cast<uint32_t>(number(values_, "tile_m")), static_cast<uint32_t>(number(values_, "tile_n")),
+        static_cast<uint32_t>(number(values_, "tile_k") * std::max<uint64_t>(number(values_, "stages"), 1)));
+    if (!nearest) {
+      reading_.opaque = "no loop of mma.sync near a tile of " + values_["tile_m"] + " x " + values_["tile_n"] + " was recorded";
+      return;
+    }
+    if (nearest->transposed) {
+      std::swap(values_["m"], values_["n"]);
+      std::swap(values_["tile_m"], values_["tile_n"]);
+    }
+    const workloads::RecordedTile& tile = nearest->tile;
+    const bool same = number(values_, "tile_m") == tile.m && number(values_, "tile_n") == tile.n &&
+                      number(values_, "tile_k") == tile.k && number(values_, "stages") == tile.stages;
+    if (!same)
+      reading_.notes.push_back("simulated by the recorded loop of " + std::to_string(tile.m) + " x " + std::to_string(tile.n) +
+                               " x " + std::to_string(tile.k) + ", " + std::to_string(tile.stages) + " stages");
+    fill_tile("m", tile.m);
+    fill_tile("n", tile.n);
+    set("tile_m", tile.m);
+    set("tile_n", tile.n);
+    set("tile_k", tile.k);
+    set("stages", tile.stages);
+  }
+
+  // A CTA multiplies whole tiles, of which it stores a part.
+  void fill_tile(const std::string& size, uint32_t tile) {
+    if (number(values_, size) >= tile) return;
+    reading_.notes.push_back(values_[size] + " rows or columns are simulated as the " + std::to_string(tile) + " of a tile");
+    set(size, tile);
+  }
+
+  void make() {
+    const bool product = rule_.sizes() == PRODUCT;
+    const bool as_traced = on_.traced && !(product && values_["tile_m"].empty());
+    set("ctas", shape_.ctas());
+    if (product && rule_.mma_sync() && as_traced) {
+      stack_rows();
+      take_recorded_tile();
+      if (!reading_.opaque.empty()) return;
+    }
+    std::map<std::string, validation::CsvCell, std::less<>> cells;
+    const auto put = [&](const std::string& name, std::string value) { cells[name] = {std::move(value), 0, 0}; };
+    std::string missing;
+    for (const Column& column : rule_.column()) put(column.name(), filled(column.value(), values_, missing));
+    put("gpu", on_.gpu.name());
+    put("id", "launch");
+    put("time_ms", "1");  // a row has one; the report compares launches itself
+    put("how_read", "CUPTI's activity records, as Nsight Systems has them");
+    if (product && !rule_.mma_sync() && number(values_, "batch") > 1) {
+      put("dims_other", "groups=" + values_["batch"] + ";M_per_group=" + values_["m"]);
+      put("kernel", "batched GEMM");
+    }
+    if (as_traced || !product) {
+      put("set", filled(rule_.settings(), values_, missing));
+    } else {
+      put("impl", "cuBLAS");  // on another GPU the library takes another kernel
+    }
+    if (!missing.empty()) {
+      reading_.opaque = "neither the name nor the operator says its " + missing;
+      return;
+    }
+    const validation::MeasuredRow row(on_.operators + "/profile", 0, std::move(cells));
+    auto mapped = mapper_.map(row, on_.gpu);
+    if (!mapped) {
+      reading_.opaque = mapped.error().mistake ? mapped.error().mistake->message : mapped.error().reason;
+      return;
+    }
+    if (rule_.run() >= mapped->runs.size()) {
+      reading_.opaque = "its launch is no part of the kernels that are simulated for it";
+      return;
+    }
+    reading_.run = std::move(mapped->runs[rule_.run()]);
+    // The memset by which benchmarks empty L2 in front of a call has no part in a step.
+    auto& kernels = *reading_.run->scenario.mutable_kernel();
+    for (int k = kernels.size(); k-- > 0;) {
+      if (kernels.Get(k).name() == "flush") kernels.DeleteSubrange(k, 1);
+    }
+    kernels.Mutable(0)->set_name("kernel");
+    // Passes are far from the power limit: the highest clock, as operator_of_row has it.
+    configs::Gpu& gpu = *reading_.run->scenario.mutable_gpu();
+    if (rule_.sizes() == ELEMENTS && gpu.power().has_clock_limit_mhz()) gpu.set_clock_mhz(gpu.power().clock_limit_mhz());
+  }
+
+  const NamedKernel& named_;
+  const NameRule& rule_;
+  const LaunchShape& shape_;
+  const SimulatedGpu& on_;
+  validation::RowMapper& mapper_;
+  Values values_{};
+  Reading reading_{};
+};
+
+}  // namespace
+
+Reading read_launch(const NameTable& names, const LaunchShape& shape, const SimulatedGpu& on, validation::RowMapper& mapper) {
+  const NamedKernel named = names.find(shape.name);
+  if (named.rule != nullptr) return Reader(named, shape, on, mapper).read();
+  Reading reading;
+  reading.opaque = "no rule of kernel_names.textproto knows the name";
+  return reading;
+}
+
+void occupy_as_traced(const LaunchShape& shape, Reading& reading) {
+  if (!reading.run) return;
+  configs::Kernel& kernel = *reading.run->scenario.mutable_kernel(0);
+  const auto made = workloads::make_kernel(kernel, reading.run->scenario.gpu(), reading.run->file);
+  if (!made) {
+    reading.opaque = made.error().message;
+    reading.run.reset();
+    return;
+  }
+  if (workloads::moves_registers(*made)) return;
+  if (shape.registers_per_thread > 0 && shape.registers_per_thread <= 255)
+    kernel.mutable_footprint()->set_registers_per_thread(shape.registers_per_thread);
+  kernel.mutable_footprint()->set_shared_memory_bytes(shape.shared_memory_bytes);
+}
+
+}  // namespace warpfold::profile

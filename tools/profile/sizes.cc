@@ -1,0 +1,264 @@
+#include "tools/profile/sizes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <optional>
+#include <string_view>
+
+namespace warpfold::profile {
+namespace {
+
+using Extents = std::vector<uint64_t>;
+
+constexpr uint64_t kLargest = uint64_t{1} << 40;  // of a size; products of hostile extents end here
+
+uint64_t product(uint64_t one, uint64_t other) { return other == 0 || one <= kLargest / other ? one * other : kLargest; }
+uint64_t elements_of(const Extents& extents) { return std::accumulate(extents.begin(), extents.end(), uint64_t{1}, product); }
+uint64_t rounded_up(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
+std::string text(uint64_t value) { return std::to_string(value); }
+
+std::string grid_text(const LaunchShape& shape) {
+  return text(shape.grid[0]) + " x " + text(shape.grid[1]) + " x " + text(shape.grid[2]);
+}
+
+class Finder {
+ public:
+  Finder(const NamedKernel& named, const LaunchShape& shape) : named_(named), shape_(shape) {}
+
+  Sizes find() {
+    switch (named_.rule->sizes()) {
+      case PRODUCT:
+        find_product();
+        break;
+      case ELEMENTS:
+        find_elements();
+        break;
+      case ROWS:
+        find_rows();
+        break;
+      case ATTENTION:
+        find_attention();
+        break;
+      default:
+        break;
+    }
+    return std::move(sizes_);
+  }
+
+ private:
+  void set(const std::string& name, uint64_t value) { sizes_.values[name] = text(value); }
+  void note(std::string what) { sizes_.notes.push_back(std::move(what)); }
+  uint64_t group(const std::string& name) const {
+    const auto found = named_.groups.find(name);
+    uint64_t value = 0;
+    if (found != named_.groups.end()) std::from_chars(found->second.data(), found->second.data() + found->second.size(), value);
+    return std::min(value, kLargest);
+  }
+
+  // Tensors of the operator that have extents.
+  std::vector<Extents> tensors() const {
+    std::vector<Extents> tensors;
+    std::ranges::copy_if(shape_.op.inputs, std::back_inserter(tensors), [](const Extents& extents) { return !extents.empty(); });
+    return tensors;
+  }
+
+  // The last two tensors of which the first one's last extent is the second one's last but one: mm, addmm, bmm, baddbmm. A linear
+  // layer's weight is n x k.
+  struct Product {
+    uint64_t batch, m, n, k;
+  };
+  std::optional<Product> matrices() const {
+    const std::vector<Extents> all = tensors();
+    const bool linear = shape_.op.name.ends_with("linear");
+    for (size_t second = all.size(); second-- > 1;) {
+      const Extents &a = all[second - 1], &b = all[second];
+      if (a.size() < 2 || b.size() < 2) continue;
+      const uint64_t k = a.back(), rows = b[b.size() - 2], columns = b.back();
+      const Extents above(a.begin(), a.end() - 2);
+      const bool batched = b.size() > 2;
+      const uint64_t batch = batched ? elements_of(above) : 1;
+      const uint64_t m = batched ? a[a.size() - 2] : elements_of({a.begin(), a.end() - 1});
+      if (!linear && k == rows) return Product{batch, m, columns, k};
+      if (linear && k == columns) return Product{batch, m, rows, k};
+    }
+    return std::nullopt;
+  }
+
+  // A column-major library computes the transposed product: its rows are our columns. Takes the reading that fits the grid.
+  void find_product() {
+    const auto product_of = matrices();
+    if (!product_of) {
+      sizes_.missing = "k is neither in the kernel's name nor in its grid; record the operators' shapes (record_shapes=True)";
+      return;
+    }
+    const auto [batch, m, n, k] = *product_of;
+    for (const uint64_t size : {batch, m, n, k}) {
+      if (size == 0 || size >= kLargest) {
+        sizes_.missing = "a matrix of the operator is empty, or larger than any";
+        return;
+      }
+    }
+    const uint64_t tile_m = group("tile_m"), tile_n = group("tile_n");
+    const bool transposed = fits(n, m, batch), as_is = fits(m, n, batch);
+    const bool turned = transposed || !as_is;  // cuBLAS and its callers are column-major
+    set("m", turned ? n : m);
+    set("n", turned ? m : n);
+    set("k", k);
+    set("batch", batch);
+    set("split", std::max<uint64_t>(1, shape_.grid[2] / batch));
+    set("cluster", shape_.grid[1] == 4 ? 4 : 2);
+    if (tile_m == 0 || tile_n == 0 || as_is || transposed) return;
+    note("grid " + grid_text(shape_) + " holds no tiling of " + text(n) + " x " + text(m) + " by " + text(tile_m) + " x " +
+         text(tile_n) + (batch > 1 ? ", " + text(batch) + " times" : ""));
+  }
+  bool fits(uint64_t rows, uint64_t columns, uint64_t batch) const {
+    const uint64_t tile_m = group("tile_m"), tile_n = group("tile_n");
+    if (tile_m == 0 || tile_n == 0) return false;
+    const uint64_t across = rounded_up(rows, tile_m), along = rounded_up(columns, tile_n);
+    if (!named_.rule->whole_tiles()) return true;  // persistent: the CTAs of any grid take the tiles in turn
+    if (shape_.grid[2] % batch != 0) return false;
+    // CUTLASS's GemmIdentityThreadblockSwizzle: a grid of tiles x S by tiles / S (threadblock_swizzle.h).
+    for (const uint64_t swizzle : {1, 2, 4, 8}) {
+      if (shape_.grid[0] == across * swizzle && shape_.grid[1] == rounded_up(along, swizzle)) return true;
+      if (shape_.grid[0] == along * swizzle && shape_.grid[1] == rounded_up(across, swizzle)) return true;
+    }
+    return false;
+  }
+
+  // The extents that the operator's tensors broadcast to.
+  std::optional<uint64_t> broadcast(const std::vector<Extents>& all) const {
+    Extents result;
+    for (Extents each : all) {
+      if (each.size() > result.size()) std::swap(each, result);
+      for (size_t i = 1; i <= each.size(); ++i) {
+        uint64_t& extent = result[result.size() - i];
+        const uint64_t other = each[each.size() - i];
+        if (extent == 1) extent = other;
+        if (other != 1 && other != extent) return std::nullopt;
+      }
+    }
+    if (result.empty()) return std::nullopt;
+    return elements_of(result);
+  }
+
+  // Of the name's type, else of the operator's first tensor.
+  uint64_t bytes_of_type() const {
+    const auto named = named_.groups.find("type");
+    const std::string type = named != named_.groups.end() ? named->second : shape_.op.types.empty() ? "" : shape_.op.types.front();
+    for (const auto& [word, bytes] : {std::pair{"double", 8},
+                                      {"long", 8},
+                                      {"fp32", 4},
+                                      {"float", 4},
+                                      {"int", 4},
+                                      {"bf16", 2},
+                                      {"fp16", 2},
+                                      {"BFloat16", 2},
+                                      {"Half", 2},
+                                      {"short", 2},
+                                      {"bool", 1},
+                                      {"char", 1},
+                                      {"Float8", 1}}) {
+      if (type.find(word) != std::string::npos) return static_cast<uint64_t>(bytes);
+    }
+    return 0;
+  }
+
+  void find_elements() {
+    // ATen, aten/src/ATen/native/cuda/thread_constants.h @v2.4: thread_work_size 4.
+    constexpr uint64_t kOfThread = 4, kMostOfThread = 32;
+    const uint64_t threads = product(shape_.ctas(), shape_.threads());
+    const std::vector<Extents> all = tensors();
+    auto elements = broadcast(all);
+    uint64_t arrays = named_.rule->arrays() != 0 ? named_.rule->arrays() : group("arrays");
+    if (elements) {
+      const auto whole = static_cast<uint64_t>(
+          std::ranges::count_if(all, [&](const Extents& extents) { return elements_of(extents) == *elements; }));
+      arrays = arrays == 0 ? whole + 1 : std::min(arrays, std::max<uint64_t>(whole, 1) + (arrays > 1 ? 1 : 0));
+    }
+    const uint64_t stated = group("each") != 0 ? group("each") : kOfThread;
+    uint64_t each = elements ? rounded_up(*elements, std::max<uint64_t>(threads, 1)) : stated;
+    if (elements && (each == 0 || each > kMostOfThread)) {
+      note("grid " + grid_text(shape_) + " of " + text(shape_.threads()) + " threads is not one of a pass over the operator's " +
+           text(*elements) + " elements; the grid counts");
+      elements.reset();
+      each = stated;
+    }
+    if (!elements) {
+      elements = product(threads, each);
+      note("the size follows from the grid, within a CTA");
+    }
+    if (arrays == 0 || arrays > 3) {
+      sizes_.missing = arrays == 0 ? "how many arrays it reads is not recorded" : "no generator passes over four arrays or more";
+      return;
+    }
+    const uint64_t bytes = bytes_of_type();
+    if (bytes == 0) {
+      sizes_.missing = "neither the name nor the operator says the type of its elements";
+      return;
+    }
+    uint64_t vector = std::max<uint64_t>(group("vector"), 1);
+    const uint64_t element_bytes = std::max<uint64_t>(bytes, 2);
+    const uint64_t access = std::clamp<uint64_t>(vector * element_bytes, 4, 16);
+    const uint64_t accesses = std::clamp<uint64_t>(rounded_up(each * element_bytes, access), 1, 8);
+    if (bytes == 1) note("elements of one byte are moved as half as many of two");
+    set("elements", bytes == 1 ? rounded_up(*elements, 2) : *elements);
+    set("element_bytes", element_bytes);
+    set("access_bytes", access);
+    set("accesses", accesses);
+    set("threads", shape_.threads());
+    sizes_.values["operation"] = arrays == 1 ? "FILL" : arrays == 2 ? "SCALE" : "ADD";
+  }
+
+  void find_rows() {
+    const std::vector<Extents> all = tensors();
+    if (all.empty() || all.front().back() == 0) {
+      sizes_.missing = "rows and columns are not recorded; record the operators' shapes (record_shapes=True)";
+      return;
+    }
+    const uint64_t columns = all.front().back();
+    const uint64_t rows = elements_of(all.front()) / columns;
+    constexpr uint64_t kWarp = 32, kVector = 8;
+    set("rows", rows);
+    set("columns", columns);
+    set("whole_columns", columns / kVector * kVector);
+    if (rows > product(shape_.ctas(), std::max<uint64_t>(1, shape_.threads() / kWarp)) * 2)
+      note("grid " + grid_text(shape_) + " has fewer warps than half of the " + text(rows) + " rows");
+  }
+
+  // Tensors batch x tokens x heads x head_dim, as FlashAttention has them.
+  void find_attention() {
+    const std::vector<Extents> all = tensors();
+    const uint64_t tile = std::max<uint64_t>(group("tile_q"), 1);
+    const bool recorded = all.size() >= 2 && all[0].size() == 4 && all[1].size() == 4;
+    if (recorded) {
+      set("batch", all[0][0]);
+      set("queries", all[0][1]);
+      set("heads", all[0][2]);
+      set("keys", all[1][1]);
+      set("kv_heads", all[1][2]);
+      const bool agrees =
+          shape_.grid[0] == rounded_up(all[0][1], tile) && shape_.grid[1] == all[0][0] && shape_.grid[2] == all[0][2];
+      if (!agrees)
+        note("grid " + grid_text(shape_) + " is not tiles of " + text(tile) + " queries x batch x heads of the operator's " +
+             text(all[0][0]) + " x " + text(all[0][1]) + " x " + text(all[0][2]));
+      return;
+    }
+    set("batch", shape_.grid[1]);
+    set("queries", product(shape_.grid[0], tile));
+    set("heads", shape_.grid[2]);
+    set("keys", product(shape_.grid[0], tile));
+    set("kv_heads", shape_.grid[2]);
+    note("queries follow from the grid, within a tile; assumed: as many keys, and heads that share none");
+  }
+
+  const NamedKernel& named_;
+  const LaunchShape& shape_;
+  Sizes sizes_;
+};
+
+}  // namespace
+
+Sizes sizes_of(const NamedKernel& named, const LaunchShape& shape) { return Finder(named, shape).find(); }
+
+}  // namespace warpfold::profile

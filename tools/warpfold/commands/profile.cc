@@ -1,0 +1,90 @@
+#include "tools/warpfold/run/profile_run.h"
+
+#include <utility>
+
+#include "tools/warpfold/commands/commands.h"
+#include "tools/warpfold/render/profile_report.h"
+#include "tools/warpfold/run/file_kind.h"
+
+namespace warpfold::cli {
+
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr uint32_t kMostCandidates = 12;  // of which the matching looks at every subset
+
+Outcome<ProfileRequest> request_of(const Options& options, const Invocation& invocation) {
+  ProfileRequest request;
+  const auto how = run_options(options);
+  if (!how) return std::unexpected(how.error());
+  if (how->folding.self_check || how->reference || how->folding.shadow)
+    return user_error("--self-check, --reference and --fold shadow are of one simulation; profile has many");
+  request.how = *how;
+  request.trace = options.arguments().front();
+  if (options.has("gpu")) request.gpu = options.text("gpu");
+  const auto kernels = options.number("kernels", 1, 100000);
+  if (!kernels) return std::unexpected(kernels.error());
+  const auto candidates = options.number("candidates", 0, kMostCandidates);
+  if (!candidates) return std::unexpected(candidates.error());
+  request.kernels = *kernels;
+  request.candidates = *candidates;
+  if (options.has("independent")) {
+    for (const std::string& pair : options.texts("independent")) {
+      if (auto added = request.independence.add(pair); !added) return std::unexpected(Failure(added.error()));
+    }
+  }
+  request.command_line = invocation.command_line;
+  return request;
+}
+
+}  // namespace
+
+Outcome<void> profile_command(const Invocation& invocation) {
+  Options options(
+      "warpfold profile TRACE [options]",
+      "Reads a trace of torch.profiler (export_chrome_trace; also .gz), simulates its kernels on a GPU, and says which of the\n"
+      "longest could run beside which, and what the step would gain. Kernels are known by their names, grids and the recorded\n"
+      "shapes of operators (record_shapes=True). A kernel that is not simulated keeps its measured time, and the report says\n"
+      "why (docs/profile.md).",
+      "  warpfold profile trace.json.gz\n"
+      "  warpfold profile trace.json --gpu b200\n"
+      "  warpfold profile trace.json --independent gemm,softmax --plan plan.textproto\n"
+      "  warpfold profile trace.json --format json --output profile.json\n");
+  options.positional("TRACE", 1, 1);
+  options.add()("gpu", po::value<std::string>()->value_name("GPU"),
+                "file or name of the GPU to simulate; default: the GPU that was traced");
+  options.add()("kernels", po::value<std::string>()->default_value("100")->value_name("N"),
+                "distinct kernels to simulate, the longest first");
+  options.add()("candidates", po::value<std::string>()->default_value("6")->value_name("N"),
+                "kernels to try in pairs, the longest first; 0 to 12");
+  options.add()(
+      "independent", po::value<std::vector<std::string>>()->composing()->value_name("A,B"),
+      "kernels with A in their names do not depend on those with B (RE2); only such pairs are tried; repeatable. Default: "
+      "every pair is tried as if it were independent");
+  options.add()("rows", po::value<std::string>()->default_value("20")->value_name("N"), "kernels in the table");
+  options.add()("plan", po::value<std::string>()->value_name("FILE"), "write the plan as a scenario for warpfold simulate");
+  options.writes_file("plan");
+  add_run_options(options);
+  options.add_output(Format::kTable);
+  if (auto parsed = options.parse(invocation.arguments); !parsed) return parsed;
+  if (options.help_wanted()) return write_output("", options.help());
+
+  const auto destination = options.destination();
+  if (!destination) return std::unexpected(destination.error());
+  const auto rows = options.number("rows", 1, 100000);
+  if (!rows) return std::unexpected(rows.error());
+  const auto request = request_of(options, invocation);
+  if (!request) return std::unexpected(request.error());
+  const auto report = run_profile(*request);
+  if (!report && report.error().exit_code == kUserError) {
+    if (const auto kind = find_of_kind(request->trace, FileKind::kProfile, "profile"); !kind) return std::unexpected(kind.error());
+  }
+  if (!report) return std::unexpected(report.error());
+  if (options.has("plan") && !report->plan().empty()) {
+    if (auto written = write_output(options.text("plan"), report->plan()); !written) return written;
+  }
+  return write_output(destination->path, render_profile(*report, *rows, destination->format));
+}
+
+}  // namespace warpfold::cli

@@ -1,0 +1,290 @@
+#include "tools/warpfold/run/profile_run.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "configs/load.h"
+#include "configs/search_path.h"
+#include "escape/quoted.h"
+#include "tools/profile/kineto_reader.h"
+#include "tools/profile/occupied.h"
+#include "tools/profile/reading.h"
+#include "tools/validation/gpu_names.h"
+#include "tools/validation/statistics.h"
+#include "tools/warpfold/run/file_kind.h"
+#include "tools/warpfold/run/profile_plan.h"
+#include "tools/warpfold/run/validation_points.h"
+
+namespace warpfold::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostOfName = 56;
+constexpr double kJudgedUs = 8;  // shorter launches are mostly launch overhead, and times of old traces have whole microseconds
+
+std::string extents(const std::array<uint32_t, 3>& each) {
+  return std::to_string(each[0]) + "x" + std::to_string(each[1]) + "x" + std::to_string(each[2]);
+}
+
+// The GPU that is simulated, and the one that was traced.
+struct Gpus {
+  std::string file;  // as a scenario names it, wherever that is written
+  configs::Gpu gpu;
+  bool same = false;               // the simulated GPU was traced
+  bool same_architecture = false;  // or one that runs the same kernels
+};
+
+Outcome<Gpus> gpus_of(const ProfileRequest& request, const profile::Profile& profile) {
+  const auto traced = validation::gpu_file_of(profile.gpu);
+  std::string named = request.gpu;
+  if (named.empty() && !traced)
+    return user_error(request.trace + ": no GPU file for the traced GPU " + escape::quoted(profile.gpu) + "; name one by --gpu");
+  if (named.empty()) named = *traced;
+  const auto file = find_of_kind(named, FileKind::kGpu, "--gpu");
+  if (!file) return std::unexpected(file.error());
+  auto gpu = configs::load_gpu(named);
+  if (!gpu) return std::unexpected(Failure(gpu.error()));
+  Gpus gpus{.file = configs::is_config_name(named) ? named : fs::absolute(*file).string(), .gpu = std::move(*gpu)};
+  gpus.same = !traced || *traced == fs::path(*file).stem().string();
+  gpus.same_architecture = gpus.same;
+  if (const auto other = traced ? configs::load_gpu(*traced) : std::unexpected(Diagnostic{}); other && !gpus.same)
+    gpus.same_architecture = other->architecture() == gpus.gpu.architecture();
+  return gpus;
+}
+
+class ProfileRun {
+ public:
+  ProfileRun(const ProfileRequest& request, const profile::Profile& profile, const Gpus& gpus)
+      : request_(request),
+        profile_(profile),
+        gpus_(gpus),
+        occupied_(profile::occupied(profile)),
+        points_(request.how, request.command_line, "") {}
+
+  Outcome<configs::ProfileReport> run() {
+    count_launches();
+    if (auto read = read_all(); !read) return std::unexpected(read.error());
+    if (auto simulated = points_.simulate_all(); !simulated) return std::unexpected(simulated.error());
+    describe();
+    for (const size_t kernel : order_) add_kernel(kernel);
+    add_families();
+    if (auto planned = plan(); !planned) return std::unexpected(planned.error());
+    return std::move(report_);
+  }
+
+ private:
+  // Launches of one shape.
+  struct Kernel {
+    uint64_t launches = 0;
+    double us = 0;
+    uint64_t alone = 0;  // launches that overlap no other kernel
+    double alone_us = 0;
+    profile::Reading reading{};
+    double simulated_us = 0;
+    std::string bound_by{};
+  };
+
+  void count_launches() {
+    kernels_.resize(profile_.shapes.size());
+    for (size_t l = 0; l < profile_.launches.size(); ++l) {
+      const profile::Launch& launch = profile_.launches[l];
+      if (launch.shape == profile::Launch::kCopy) continue;
+      Kernel& kernel = kernels_[launch.shape];
+      ++kernel.launches;
+      kernel.us += launch.us;
+      if (occupied_.beside[l]) continue;
+      ++kernel.alone;
+      kernel.alone_us += launch.us;
+    }
+    partners_.assign(kernels_.size(), {0, SIZE_MAX});
+    for (const auto& [shapes, us] : occupied_.together) {
+      for (const auto& [shape, other] : {std::pair(shapes.first, shapes.second), std::pair(shapes.second, shapes.first)}) {
+        if (us > partners_[shape].first) partners_[shape] = {us, other};
+      }
+    }
+    for (size_t k = 0; k < kernels_.size(); ++k) order_.push_back(k);
+    std::ranges::stable_sort(order_, std::greater(), [&](size_t k) { return kernels_[k].us; });
+  }
+
+  Outcome<void> read_all() {
+    fs::path folder;
+    for (const fs::path& each : configs::config_folders()) {
+      if (folder.empty() && fs::is_directory(each / "kernels" / "operators")) folder = each;
+    }
+    validation::RowMapper mapper((folder / "gpus").string(), {});
+    const profile::SimulatedGpu on{gpus_.gpu, gpus_.same_architecture, (folder / "kernels" / "operators").string()};
+    uint32_t simulated = 0;
+    for (const size_t k : order_) {
+      Kernel& kernel = kernels_[k];
+      kernel.reading = profile::read_launch(profile::NameTable::embedded(), profile_.shapes[k], on, mapper);
+      if (!kernel.reading.run) continue;
+      if (simulated == request_.kernels) {
+        kernel.reading.run.reset();
+        kernel.reading.opaque = "not among the " + std::to_string(request_.kernels) + " longest that are simulated (--kernels)";
+        continue;
+      }
+      if (gpus_.same_architecture) profile::occupy_as_traced(profile_.shapes[k], kernel.reading);
+      if (!kernel.reading.run) continue;
+      points_.add(*kernel.reading.run, true);
+      ++simulated;
+    }
+    return {};
+  }
+
+  void describe() {
+    report_.set_version(WARPFOLD_VERSION);
+    report_.set_command_line(request_.command_line);
+    report_.set_trace(request_.trace);
+    report_.set_traced_gpu(profile_.gpu);
+    report_.set_gpu(gpus_.gpu.name());
+    report_.set_span_us(occupied_.span_us);
+    report_.set_busy_us(occupied_.busy_us);
+    report_.set_overlap_us(occupied_.overlap_us);
+    report_.set_gaps(occupied_.gaps);
+    report_.set_gaps_us(occupied_.gaps_us);
+    report_.set_longest_gap_us(occupied_.longest_gap_us);
+    for (const profile::Launch& launch : profile_.launches) {
+      const bool copy = launch.shape == profile::Launch::kCopy;
+      if (copy) report_.set_copies_us(report_.copies_us() + launch.us);
+      if (!copy) report_.set_kernel_us(report_.kernel_us() + launch.us);
+      report_.set_launches(report_.launches() + (copy ? 0 : 1));
+    }
+    if (!gpus_.same)
+      report_.add_notes("The trace is of " + escape::quoted(profile_.gpu) + ": times of " + gpus_.gpu.name() + " have no error.");
+    if (!profile_.shapes_recorded)
+      report_.add_notes(
+          "The trace has no shapes of operators: sizes follow from grids, and GEMMs stay opaque (record_shapes=True).");
+    if (profile_.other_devices > 0)
+      report_.add_notes("Kernels of " + std::to_string(profile_.other_devices) + " other GPUs in the trace are left out; device " +
+                        std::to_string(profile_.device) + " has the most kernel time.");
+  }
+
+  void add_kernel(size_t k) {
+    Kernel& kernel = kernels_[k];
+    const profile::LaunchShape& shape = profile_.shapes[k];
+    if (kernel.reading.run) {
+      const auto& point = points_.find(*kernel.reading.run, true);
+      if (point) {
+        kernel.simulated_us = static_cast<double>(point->total_cycles()) / point->clock_mhz();
+        kernel.bound_by = point->kernel(0).bound_by();
+      } else {
+        kernel.reading.opaque = point.error().text;
+      }
+    }
+    const double total = report_.kernel_us() > 0 ? report_.kernel_us() : 1;
+    if (!kernel.reading.family.empty()) report_.set_named_share(report_.named_share() + kernel.us / total);
+    if (kernel.simulated_us > 0) report_.set_simulated_share(report_.simulated_share() + kernel.us / total);
+    configs::ProfiledKernel& said = *report_.add_kernels();
+    said.set_name(shape.name);
+    said.set_short_name(profile::short_name(shape.name, kMostOfName));
+    said.set_operator_(shape.op.name);
+    said.set_family(kernel.reading.family);
+    said.set_reads_as(kernel.reading.reads_as);
+    said.set_grid(extents(shape.grid));
+    said.set_block(extents(shape.block));
+    said.set_registers_per_thread(shape.registers_per_thread);
+    said.set_shared_memory_bytes(shape.shared_memory_bytes);
+    said.set_launches(kernel.launches);
+    said.set_measured_us(kernel.us);
+    said.set_mean_us(kernel.us / static_cast<double>(kernel.launches));
+    said.set_beside(kernel.launches - kernel.alone);
+    if (kernel.alone > 0) said.set_alone_us(kernel.alone_us / static_cast<double>(kernel.alone));
+    if (said.beside() > 0) {
+      said.set_beside_us((kernel.us - kernel.alone_us) / static_cast<double>(said.beside()));
+      const size_t partner = partners_[k].second;
+      if (partner < kernels_.size()) said.set_beside_most(profile::short_name(profile_.shapes[partner].name, kMostOfName));
+    }
+    said.set_simulated_us(kernel.simulated_us);
+    const double measured_us = said.alone_us() > 0 ? said.alone_us() : said.mean_us();
+    if (gpus_.same && kernel.simulated_us > 0 && measured_us > 0) said.set_error(kernel.simulated_us / measured_us - 1);
+    said.set_bound_by(kernel.bound_by);
+    said.set_opaque(kernel.reading.opaque);
+    for (const std::string& note : kernel.reading.notes) said.add_notes(note);
+  }
+
+  void add_families() {
+    struct Family {
+      double us = 0;
+      double simulated_us = 0;
+      std::vector<double> errors{};
+    };
+    std::map<std::string, Family> families;
+    for (size_t l = 0; l < profile_.launches.size(); ++l) {
+      const profile::Launch& launch = profile_.launches[l];
+      if (launch.shape == profile::Launch::kCopy) continue;
+      const Kernel& kernel = kernels_[launch.shape];
+      const std::string name = kernel.reading.family.empty() ? "unknown" : kernel.reading.family;
+      for (const std::string& each : {name, std::string("all")}) {
+        Family& family = families[each];
+        family.us += launch.us;
+        if (kernel.simulated_us <= 0) continue;
+        family.simulated_us += launch.us;
+        if (gpus_.same && launch.us >= kJudgedUs && !occupied_.beside[l])
+          family.errors.push_back(kernel.simulated_us / launch.us - 1);
+      }
+    }
+    std::vector<std::pair<std::string, Family>> ordered(families.begin(), families.end());
+    std::ranges::stable_sort(ordered, std::greater(), [](const auto& each) { return each.second.us; });
+    for (const auto& [name, family] : ordered) {
+      configs::ProfiledFamily& said = *report_.add_families();
+      said.set_family(name);
+      said.set_measured_us(family.us);
+      said.set_simulated_share(family.us > 0 ? family.simulated_us / family.us : 0);
+      const validation::Errors errors = validation::errors_of(family.errors);
+      said.set_launches(errors.count);
+      said.set_mean_error(errors.mean);
+      said.set_median_error(errors.median);
+      said.set_bias(errors.bias);
+    }
+  }
+
+  Outcome<void> plan() {
+    std::vector<PlanCandidate> candidates;
+    std::vector<size_t> of;
+    for (size_t row = 0; row < order_.size() && candidates.size() < request_.candidates; ++row) {
+      const size_t k = order_[row];
+      const Kernel& kernel = kernels_[k];
+      if (kernel.simulated_us <= 0) continue;
+      candidates.push_back({.name = profile_.shapes[k].name,
+                            .short_name = profile::short_name(profile_.shapes[k].name, kMostOfName),
+                            .row = static_cast<uint32_t>(row + 1),
+                            .run = *kernel.reading.run,
+                            .launches = kernel.launches,
+                            .together = {}});
+      of.push_back(k);
+    }
+    for (size_t one = 0; one < of.size(); ++one) {
+      for (size_t other = one + 1; other < of.size(); ++other) {
+        if (occupied_.together.contains(std::minmax(static_cast<uint32_t>(of[one]), static_cast<uint32_t>(of[other]))))
+          candidates[one].together.push_back(other);
+      }
+    }
+    return plan_pairs(candidates, request_.independence, gpus_.gpu, gpus_.file, request_.command_line, request_.how, report_);
+  }
+
+  const ProfileRequest& request_;
+  const profile::Profile& profile_;
+  const Gpus& gpus_;
+  profile::Occupied occupied_;
+  ValidationPoints points_;
+  std::vector<Kernel> kernels_{};                      // by shape
+  std::vector<size_t> order_{};                        // the longest first
+  std::vector<std::pair<double, size_t>> partners_{};  // by shape: what overlaps its launches for the longest time, and how long
+  configs::ProfileReport report_{};
+};
+
+}  // namespace
+
+Outcome<configs::ProfileReport> run_profile(const ProfileRequest& request) {
+  const auto profile = profile::read_kineto(request.trace);
+  if (!profile) return std::unexpected(Failure(profile.error()));
+  const auto gpus = gpus_of(request, *profile);
+  if (!gpus) return std::unexpected(gpus.error());
+  return ProfileRun(request, *profile, *gpus).run();
+}
+
+}  // namespace warpfold::cli
