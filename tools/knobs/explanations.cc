@@ -35,6 +35,10 @@ constexpr std::array kMechanisms{
         "waves",
         "CTAs come in waves. Another number of SMs, or of CTAs an SM, leaves another part of the last wave empty; a number of CTAs "
         "that is no multiple of the sub-cores leaves one sub-core more warps than the others."},
+    Mechanism{
+        "caches",
+        "As many rows are read at a time as there are CTAs on the chip, each three times. L2 has all of 66 rows and not all of "
+        "119, so that half of the SMs find in L2 what more of them read from DRAM again."},
 };
 
 // Anomalies of `field` in `scenario`; no field: of every field that no other row of the scenario has.
@@ -61,6 +65,7 @@ constexpr std::array kExplained{
     Explained{"pipes_a100", "sm.cta_slots", "waves"},
     Explained{"pipes_a100", "sm.ctas.capacity_scale", "waves"},
     Explained{"qkv_philox_h100", "", "order"},
+    Explained{"softmax_h100", "sm_count", "caches"},
     Explained{"xqa_decode_h200", "", "order"},
 };
 
