@@ -90,8 +90,8 @@ struct CtaRun {
 // A kernel launch: geometry, resources and rolled programs. Programs carry resolved opcodes of `architecture`.
 struct Kernel {
   std::string name;
-  std::string architecture;   // "sm_90"
-  std::string source;         // generator and parameters, or the file it was imported from
+  std::string architecture;          // "sm_90"
+  std::string source;                // generator and parameters, or the file it was imported from
   std::vector<std::string> assumed;  // a line each: what neither the source nor its launch says
   uint32_t cluster_ctas = 1;         // CTAs of a thread-block cluster
   uint32_t registers_per_thread = 32;

@@ -9,11 +9,11 @@ struct MemorySpec {
   uint32_t sm_count = 1;
   uint64_t l2_read_milli_bytes_per_clk = 1;
   uint64_t l2_write_milli_bytes_per_clk = 1;
-  uint64_t l2_dirty_bytes = 0;            // written data that may wait in L2
-  uint64_t dram_milli_bytes_per_clk = 1;  // of reads alone, or writes
-  uint64_t l2_write_back_bytes = 0;       // beyond them, that leaves as DRAM has time
-  uint64_t dram_queue_bytes = 0;          // evicted data that may wait in DRAM's write queues
-  uint64_t dram_turnaround = 0;           // thousandths that a byte takes more when reads evict it
+  uint64_t l2_dirty_bytes = 0;                    // written data that may wait in L2
+  uint64_t dram_milli_bytes_per_clk = 1;          // of reads alone, or writes
+  uint64_t l2_write_back_bytes = 0;               // beyond them, that leaves as DRAM has time
+  uint64_t dram_queue_bytes = 0;                  // evicted data that may wait in DRAM's write queues
+  uint64_t dram_turnaround = 0;                   // thousandths that a byte takes more when reads evict it
   uint64_t ingress_milli_bytes_per_clk = 64'000;  // of one SM
   uint64_t egress_milli_bytes_per_clk = 64'000;
   uint32_t l2_hit_latency = 0;  // LDG, issue to use
