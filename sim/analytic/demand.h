@@ -62,7 +62,7 @@ struct Demand {
   double bytes_in = 0;       // through the SM's network port
   double bytes_out = 0;      // likewise
   double l2_read_bytes = 0;  // what L2 serves: a multicast load counts once for the cluster
-  // What L2 could serve in the time that the kernel takes of it.
+  // Bytes that L2 could serve in the time that the kernel takes of it: additions take more than they move.
   double l2_read_work = 0;
   double l2_write_work = 0;
   // By memory stream of the kernel.

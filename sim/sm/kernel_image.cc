@@ -107,8 +107,8 @@ void fit_to(const Spec& spec, Program& program) {
 // An addition takes L2 for as long as a store or a load does, and for its passes beyond the first over a sector. Where the whole
 // launch adds to few sectors, one pass follows the other.
 //
-//   27.8 passes a cycle, 3.48 cycles from one to the next over a sector: 96 sectors and more keep the adders busy, one sector is
-//   passed over every 3.48 cycles
+//   28.5 passes a cycle, 3.48 cycles from one to the next over a sector: 99 sectors and more keep the adders busy, and the adders
+//   pass over a lone sector every 3.48 cycles
 void take_l2_for_additions(const Spec& spec, Program& program) {
   if (spec.addition_milli_passes_per_clk == 0) return;
   for (MicroOp& op : program.ops) {

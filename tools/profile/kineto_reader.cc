@@ -19,7 +19,7 @@ constexpr size_t kDeepest = 64;
 constexpr size_t kMostInputs = 64;  // of an operator; tensors of longer lists are left out
 constexpr size_t kMostExtents = 16;
 
-// What the value under a key is for. Keys of `args` and of the event itself do not collide.
+// The use of the value under a key. Keys of `args` and of the event itself do not collide.
 enum class Field {
   kNone,
   kPhase,

@@ -19,7 +19,7 @@ enum class EventKind { kOther, kKernel, kCopy, kOperator, kCall };
 // By its category. Kineto of 2021 and before: "Kernel", "Memcpy", "Memset", "Operator", "Runtime".
 EventKind event_kind(std::string_view category);
 
-// What a trace says of an event, as far as it is read.
+// An event of a trace, as far as it is read.
 struct TraceEvent {
   EventKind kind = EventKind::kOther;
   bool complete = false;  // "ph": "X"

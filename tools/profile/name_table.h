@@ -14,7 +14,7 @@ class RE2;
 
 namespace warpfold::profile {
 
-// What a rule says of a kernel's name.
+// A kernel's name as a rule reads it.
 struct NamedKernel {
   const NameRule* rule;
   std::map<std::string, std::string> groups;  // of the pattern that took part, by name; words translated

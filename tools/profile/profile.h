@@ -36,7 +36,7 @@ struct Launch {
   double us = 0;
 };
 
-// What a trace says of one GPU.
+// The launches of one GPU in a trace.
 struct Profile {
   std::string gpu;                  // "NVIDIA H100 80GB HBM3"; empty: not recorded
   uint32_t device = 0;              // the GPU with the most kernel time

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint64_t kKib = 1024;
 
-// What may be set aside as shared memory, in KB. Source: CUDA C Programming Guide 12.6 and 13.0, chapters on compute capabilities;
+// Carve-outs of shared memory that a GPU offers, in KB. Source: CUDA C Programming Guide 12.6 and 13.0, chapters on compute capabilities;
 // 8.0 ends at 164, 8.6 at 100.
 constexpr std::array<uint64_t, 10> kCarveOuts = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
 

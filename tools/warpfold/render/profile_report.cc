@@ -92,7 +92,7 @@ std::string family_table(const configs::ProfileReport& report) {
   return "\nFamilies\n" + table.aligned("  ");
 }
 
-// What overlaps in the trace already and what it costs: kernels that ran both alone and beside another, the costliest first.
+// Kernels that ran both alone and beside another in the trace, and the cost of it: the costliest first.
 std::string overlap_table(const configs::ProfileReport& report, uint32_t rows) {
   std::vector<std::pair<double, int>> costs;
   for (int k = 0; k < report.kernels_size(); ++k) {

@@ -10,7 +10,7 @@
 
 namespace warpfold::cli {
 
-// What `warpfold profile` is asked.
+// A question to `warpfold profile`.
 struct ProfileRequest {
   std::string trace;
   std::string gpu;                     // a GPU's file or name; empty: the GPU that was traced
