@@ -46,7 +46,7 @@ TEST_F(ProfileCommand, NamesAndSimulatesTheKernelsOfAStep) {
   EXPECT_EQ(report.kernels(6).family(), "");
 }
 
-// What a CTA occupies is what the profile says: the scenario of the plan has it.
+// A CTA occupies the room that the profile states, in the scenario of the plan too.
 TEST_F(ProfileCommand, ThePlanIsAScenario) {
   const Ended ended = run({"profile", kTraces + "pairs.json", "--plan", "plan.textproto"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
