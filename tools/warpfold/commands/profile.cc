@@ -63,7 +63,8 @@ Outcome<void> profile_command(const Invocation& invocation) {
       "kernels with A in their names do not depend on those with B (RE2); only such pairs are tried; repeatable. Default: "
       "every pair is tried as if it were independent");
   options.add()("rows", po::value<std::string>()->default_value("20")->value_name("N"), "kernels in the table");
-  options.add()("plan", po::value<std::string>()->value_name("FILE"), "write the plan as a scenario for warpfold simulate");
+  options.add()("plan", po::value<std::string>()->value_name("FILE"),
+                "write the plan as a scenario for warpfold simulate; nothing where no pair gains");
   options.writes_file("plan");
   add_run_options(options);
   options.add_output(Format::kTable);
