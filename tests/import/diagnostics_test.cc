@@ -218,7 +218,17 @@ TEST(Diagnostics, SharedAccessesBehindLoadedGuardsAsk) {
 
 TEST(Diagnostics, MissingParametersAreNamed) {
   EXPECT_THAT(message_of(import_lines("ISETP.GT.AND P0, PT, RZ, c[0x0][0x170], PT ;\n@P0 EXIT ;\nEXIT ;\n", kLaunch)),
-              HasSubstr("a constant or parameter that the launch description does not give"));
+              HasSubstr("c[0x0][0x170], a parameter that the launch description does not give"));
+}
+
+// Lane 0 leaves, so that its registers are never written; the other lanes' values hang on a constant.
+TEST(Diagnostics, ConstantsThatTheListingLacksAreNamed) {
+  EXPECT_THAT(
+      message_of(import_lines("S2R R0, SR_TID.X ;\nISETP.EQ.AND P0, PT, R0, RZ, PT ;\n@P0 EXIT ;\nMOV R2, 0x3 ;\n"
+                              "IMAD R4, R2, c[0x2][0x0], R2 ;\nISETP.NE.AND P0, PT, R2, R4, PT ;\n@P0 EXIT ;\nEXIT ;\n",
+                              kLaunch)),
+      HasSubstr("hangs on IMAD in line 6, which the listing does not know: c[0x2][0x0], a constant that the listing does not "
+                "have; nvdisasm -hex FILE, without -c"));
 }
 
 TEST(Diagnostics, SharedMemoryOfUnknownSizeIsAskedFor) {

@@ -16,11 +16,17 @@ bool same_lanes(const Word& word) {
 }
 bool known(const Word& a, int lane) { return (a.unknown >> lane & 1) == 0; }
 
+// The instruction that two operands hang on: the first's, unless it says none, as lanes do that never were active.
+template <typename A, typename B>
+int32_t origin_of(const A& a, const B& b) {
+  return a.unknown == 0 || (a.origin < 0 && b.unknown != 0) ? b.origin : a.origin;
+}
+
 Word doubt(const Word& a, const Word& b) {
   Word result;
   result.limit = smaller(a.limit, b.limit);
   result.unknown = a.unknown | b.unknown;
-  result.origin = a.unknown != 0 ? a.origin : b.origin;
+  result.origin = origin_of(a, b);
   result.drawn = a.drawn || b.drawn;
   result.varying = united(a.varying, b.varying);
   // The sum of two pointers into different arrays is no pointer.
@@ -110,7 +116,7 @@ Bits bits_of(const Word& a, const Word& b) {
   Bits result = Bits::of(false);
   result.limit = smaller(a.limit, b.limit);
   result.unknown = a.unknown | b.unknown;
-  result.origin = a.unknown != 0 ? a.origin : b.origin;
+  result.origin = origin_of(a, b);
   result.varying = united(a.varying, b.varying);
   return result;
 }
@@ -119,7 +125,7 @@ Bits bits_of(const Bits& a, const Bits& b) {
   return {.limit = smaller(a.limit, b.limit),
           .varying = united(a.varying, b.varying),
           .unknown = a.unknown | b.unknown,
-          .origin = a.unknown != 0 ? a.origin : b.origin};
+          .origin = origin_of(a, b)};
 }
 
 }  // namespace

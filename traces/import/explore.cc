@@ -242,9 +242,8 @@ class Explorer {
               ", which the listing does not know";
       if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.text == "SR_SWINHI"; })) {
         text += ": it is in shared memory of the cluster, which loads and stores are not followed into";
-      } else if (std::ranges::any_of(origin.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; })) {
-        text += " (" + constant_of(origin) + " is a constant or parameter that the launch description does not give" +
-                (narrow_parameters() ? "; a char has bytes: 1, a short bytes: 2)" : ")");
+      } else if (const std::string constant = unknown_constant(origin); !constant.empty()) {
+        text += ": " + constant + (narrow_parameters() ? "; a char has bytes: 1, a short bytes: 2" : "");
       } else {
         text += ". Say what it loads: answer { line: " + std::to_string(origin.line) + " value: N }";
       }
@@ -257,11 +256,6 @@ class Explorer {
     text += memory && !guarded ? ", or what this touches: answer { line: " + line + " sectors: N }"
                                : ", or how often this is taken: answer { line: " + line + " taken: N of: M }";
     return {file_, op.line, 1, text};
-  }
-
-  static std::string constant_of(const Op& op) {
-    const auto source = std::ranges::find_if(op.sources, [](const Source& each) { return each.kind == Source::Kind::kConstant; });
-    return escape::unquoted(source->text);
   }
 
   // The code reads parameters of one or two bytes.

@@ -28,15 +28,22 @@ std::string origin_text(const Question& question, const std::vector<Op>& ops) {
   if (question.origin < 0) return "hangs on a register that nothing has written";
   const Op& origin = ops[static_cast<size_t>(question.origin)];
   if (origin.index == question.op) return "a texture or surface";
-  const bool constant =
-      std::ranges::any_of(origin.sources, [](const Source& source) { return source.kind == Source::Kind::kConstant; });
+  const std::string constant = unknown_constant(origin);
   return "hangs on " + escape::unquoted(origin.instruction->mnemonic) + " in line " + std::to_string(origin.line) +
-         (constant ? ", a parameter that the description does not give" : "");
+         (constant.empty() ? "" : ", " + constant);
 }
 
 bool loads(const Op& op) { return op.behaviour == isa::Behaviour::kLoadGlobal || op.behaviour == isa::Behaviour::kLoadShared; }
 
 }  // namespace
+
+std::string unknown_constant(const Op& op) {
+  const auto source = std::ranges::find(op.sources, Source::Kind::kConstant, &Source::kind);
+  if (source == op.sources.end()) return "";
+  return escape::unquoted(source->text) +
+         (source->bank == 0 ? ", a parameter that the launch description does not give"
+                            : ", a constant that the listing does not have; nvdisasm -hex FILE, without -c, prints constants");
+}
 
 std::vector<std::string> question_lines(std::vector<Question> questions, const std::vector<Op>& ops) {
   const auto key = [&ops](const Question& question) {

@@ -15,6 +15,9 @@ struct Question {
   Kind kind = Kind::kTaken;
 };
 
+// Of an instruction that reads a constant: which one, and who would have to say its value. Empty: it reads none.
+std::string unknown_constant(const Op& op);
+
 // The questions in the form of a launch description, one of each line and kind by rising lines, each with what hangs on it. Behind
 // them the loads whose values would answer them.
 std::vector<std::string> question_lines(std::vector<Question> questions, const std::vector<Op>& ops);
