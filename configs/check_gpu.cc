@@ -44,7 +44,7 @@ constexpr std::array kLimits{
     Limit{"programmatic_launch_cycles", 0, kMany, Needed::kNever},
     Limit{"timed_launch_us", 0, 1e3, Needed::kNever},
     Limit{"sub_core.warp_slots", 1, 32},          // bits of a mask
-    Limit{"sub_core.read_ports_per_bank", 1, 2},  // masks of reservations
+    Limit{"sub_core.read_ports_per_bank", 1, 4},  // masks of reservations
     Limit{"sub_core.read_window_cycles", 1, 16},
     Limit{"sub_core.memory_queue_entries", 1, 64},
     Limit{"sub_core.address_generation_interval_cycles", 1, 64},
@@ -54,7 +54,7 @@ constexpr std::array kLimits{
     Limit{"sub_core.fma_heavy_admission_entries", 0, 15, Needed::kNever},  // the same
     Limit{"sub_core.fp64_admission_entries", 0, 15, Needed::kNever},       // the same
     Limit{"sub_core.xu_admission_entries", 0, 15, Needed::kNever},         // the same
-    Limit{"sm.sub_cores", 1, 4},                                           // a warpgroup's four warps are on different ones
+    Limit{"sm.sub_cores", 1, 8},
     Limit{"sm.registers", 1, 1 << 24},
     Limit{"sm.register_allocation_unit", 1, 1 << 16},
     Limit{"sm.warp_slots", 1, 256},
@@ -79,7 +79,7 @@ constexpr std::array kLimits{
     Limit{"sm.tensor.accumulator_pairs_before_wide_result", 0, 16, kWgmma},  // a warp's timer reaches 64 cycles ahead
     Limit{"sm.tcgen05.columns_per_clk", 1, 1024, kTensorMemory},
     Limit{"sm.tcgen05.narrow_columns_per_clk", 0, 1024, Needed::kNever},
-    Limit{"sm.tcgen05.queue_entries_per_sub_core", 1, 16, kTensorMemory},  // four sub-cores' are kept in 64 places
+    Limit{"sm.tcgen05.queue_entries_per_sub_core", 1, 16, kTensorMemory},
     Limit{"sm.tcgen05.completion_cycles", 0, kMany, kTensorMemory},
     Limit{"sm.tcgen05.pair_completion_cycles", 0, kMany, kTensorMemory},
     Limit{"sm.tcgen05.rows_per_a_wavefront", 1, 1024, kTensorMemory},
@@ -209,12 +209,12 @@ std::optional<Finding> check_ways(const SubCore& sub_core) {
   const double write_ports = or_one(sub_core.register_write().has_scale(), sub_core.register_write().scale());
   const double read_scale = or_one(sub_core.register_read().has_scale(), sub_core.register_read().scale());
   const double read_ports = read_scale * sub_core.read_ports_per_bank();
-  const auto possible = [](double ports) { return ports == 0.5 || ports == 1 || ports == 2; };
-  if (!possible(read_ports)) {
+  const auto possible = [](double ports, double most) { return ports == 0.5 || (is_whole(ports) && ports >= 1 && ports <= most); };
+  if (!possible(read_ports, 4)) {
     return Finding{"sub_core.register_read.scale",
-                   "sub_core.register_read.scale must make it 0.5, 1 or 2 read ports a bank, not " + number_text(read_ports)};
+                   "sub_core.register_read.scale must make it 0.5, 1, 2, 3 or 4 read ports a bank, not " + number_text(read_ports)};
   }
-  if (!possible(write_ports)) {
+  if (!possible(write_ports, 2)) {
     return Finding{"sub_core.register_write.scale",
                    "sub_core.register_write.scale must make it 0.5, 1 or 2 write ports a bank, not " + number_text(write_ports)};
   }
@@ -286,6 +286,12 @@ std::optional<Finding> check_consistency(const Gpu& gpu) {
   if (sm.warp_slots() != sm.sub_cores() * gpu.sub_core().warp_slots()) {
     return Finding{"sm.warp_slots", "sm.warp_slots must be sm.sub_cores x sub_core.warp_slots (" + text(sm.sub_cores()) + " x " +
                                         text(gpu.sub_core().warp_slots()) + "), not " + text(sm.warp_slots())};
+  }
+  if (sm.tcgen05().queue_entries_per_sub_core() * sm.sub_cores() > 64) {
+    return Finding{"sm.tcgen05.queue_entries_per_sub_core",
+                   "sm.tcgen05.queue_entries_per_sub_core x sm.sub_cores must be at most 64, "
+                   "not " +
+                       text(sm.tcgen05().queue_entries_per_sub_core()) + " x " + text(sm.sub_cores())};
   }
   if (sm.registers() % (sm.register_allocation_unit() * sm.sub_cores()) != 0) {
     return Finding{"sm.registers", "sm.registers (" + text(sm.registers()) +

@@ -7,6 +7,7 @@
 #include "sim/sm/sm.h"
 #include "sim/sm/sm_absence.h"
 #include "sim/sm/sm_inherit.h"
+#include "sim/sm/warp_placement.h"
 
 namespace warpfold::sim {
 namespace {
@@ -242,8 +243,6 @@ bool fits(const Sm& sm, int launch) {
          find_slots(sm, need.warps).has_value();
 }
 
-// Warp w of a CTA lives on sub-core (first + w) mod 4. A CTA of four warps or more starts at sub-core 0, so that a
-// warpgroup's four warps lie on four sub-cores; a smaller one starts where most slots are free.
 std::optional<std::vector<WarpSlot>> find_slots(const Sm& sm, uint32_t warps) {
   const SmState& state = sm.state();
   const auto cores = static_cast<uint32_t>(state.sub_cores.size());
@@ -251,12 +250,9 @@ std::optional<std::vector<WarpSlot>> find_slots(const Sm& sm, uint32_t warps) {
   for (uint32_t s = 0; s < state.slot_taken.size(); ++s) {
     if (!state.slot_taken[s]) free[s % cores].push_back(WarpSlot{s});
   }
-  uint32_t first = 0;
-  if (warps < cores) {
-    for (uint32_t c = 1; c < cores; ++c) {
-      if (free[c].size() > free[first].size()) first = c;
-    }
-  }
+  std::vector<uint32_t> counts;
+  for (const std::vector<WarpSlot>& slots : free) counts.push_back(static_cast<uint32_t>(slots.size()));
+  const uint32_t first = first_sub_core(counts, warps);
   std::vector<size_t> used(cores, 0);
   std::vector<WarpSlot> slots;
   for (uint32_t w = 0; w < warps; ++w) {

@@ -11,6 +11,7 @@
 #include "escape/quoted.h"
 #include "isa/architecture.h"
 #include "sim/sm/segments.h"
+#include "sim/sm/warp_placement.h"
 #include "traces/access/lane_access.h"
 
 namespace warpfold::sim {
@@ -29,13 +30,6 @@ Footprint footprint_of(const Spec& spec, const traces::Kernel& kernel) {
       round_up(uint64_t{kernel.shared_memory_bytes} + spec.shared_memory_reserved_per_cta, spec.shared_memory_allocation);
   footprint.tensor_memory = kernel.tensor_memory_columns;
   return footprint;
-}
-
-// A CTA of at least as many warps as sub-cores takes the same number of slots on each, rounded up; a smaller one fills the gaps.
-uint32_t warp_slot_limit(const Spec& spec, uint32_t warps) {
-  const uint32_t whole = spec.warp_slots / warps;
-  if (warps < spec.sub_cores) return whole;
-  return std::min(whole, spec.warp_slots_per_sub_core / ((warps + spec.sub_cores - 1) / spec.sub_cores));
 }
 
 bool on_ring(const MicroOp& op) {

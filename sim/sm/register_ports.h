@@ -13,7 +13,7 @@
 
 namespace warpfold::sim {
 
-// The register file's ports of one sub-core: two banks (register number mod 2), each with one or two warp-wide read ports and
+// The register file's ports of one sub-core: two banks (register number mod 2), each with one to four warp-wide read ports and
 // one write port, and the software-managed register-file cache (Huerta et al., MICRO 2025).
 //
 // Reservations are bit masks over the coming 64 cycles, bit 0 being cycle `base`:
@@ -30,7 +30,7 @@ class RegisterPorts {
   explicit RegisterPorts(const Spec& spec)
       : half_reads_(spec.half_read_ports_per_bank),
         half_writes_(spec.half_write_ports_per_bank),
-        read_ports_(half_reads_ > 2 ? 2 : 1),
+        read_ports_(half_reads_ > 2 ? half_reads_ / 2 : 1),
         half_ports_(half_reads_ < 2 || half_writes_ < 2),
         room_(half_ports_ || spec.issue_width > 1 ? 0 : std::min(kMostRoom, kRoomAndWindow - spec.read_window)),
         window_(spec.read_window),
@@ -77,11 +77,11 @@ class RegisterPorts {
       both_written_ = {};
     } else {
       for (int bank = 0; bank < 2; ++bank) {
-        read_busy_[bank][0] >>= passed;
-        if (read_ports_ > 1) read_busy_[bank][1] >>= passed;
+        read_busy_[0][bank] >>= passed;
         write_busy_[bank] >>= passed;
         if (half_writes_ > 2) both_written_[bank] >>= passed;
       }
+      if (read_ports_ > 1) advance_more_ports(passed);
     }
     if (!half_ports_) return;
     odd_ ^= (passed & 1) != 0;
@@ -204,7 +204,7 @@ class RegisterPorts {
     }
     advance(visitor.now());
     for (int bank = 0; bank < 2; ++bank) {
-      for (uint32_t port = 0; port < read_ports_; ++port) visitor.value("read_port", read_busy_[bank][port]);
+      for (uint32_t port = 0; port < read_ports_; ++port) visitor.value("read_port", read_busy_[port][bank]);
       visitor.value("write_port", write_busy_[bank]);
       if (half_writes_ > 2) visitor.value("second_write_port", both_written_[bank]);
       const auto& cached = cached_[bank];
@@ -257,14 +257,14 @@ class RegisterPorts {
   Cycle allocate_by_table(Cycle earliest, const PerBank& reads) {
     Cycle offset = earliest + 1 - base_;
     uint8_t even = kSlots[~(read_busy_[0][0] >> offset) & 7][reads[0]];
-    uint8_t odd = kSlots[~(read_busy_[1][0] >> offset) & 7][reads[1]];
+    uint8_t odd = kSlots[~(read_busy_[0][1] >> offset) & 7][reads[1]];
     while (((even | odd) & kNoFit) != 0) {
       ++offset;
       even = kSlots[~(read_busy_[0][0] >> offset) & 7][reads[0]];
-      odd = kSlots[~(read_busy_[1][0] >> offset) & 7][reads[1]];
+      odd = kSlots[~(read_busy_[0][1] >> offset) & 7][reads[1]];
     }
     read_busy_[0][0] |= uint64_t{even} << offset;
-    read_busy_[1][0] |= uint64_t{odd} << offset;
+    read_busy_[0][1] |= uint64_t{odd} << offset;
     return base_ + offset - 1;
   }
 
@@ -274,8 +274,16 @@ class RegisterPorts {
   // of a bank. Where two warps issue in a cycle, each waits for the reads of the other's instructions too: no room is left then.
   static constexpr uint32_t kMostRoom = 40;
   static constexpr uint32_t kRoomAndWindow = 48;
+  static constexpr size_t kMostReadPorts = 4;  // configs/check_gpu.cc
 
   uint32_t cycles_of_reads(uint32_t reads) const { return (reads + half_reads_ - 1) / half_reads_; }
+
+  // The second port and further ones, which a scaled machine has.
+  [[gnu::noinline]] void advance_more_ports(Cycle passed) {
+    for (uint32_t port = 1; port < read_ports_; ++port) {
+      for (uint64_t& busy : read_busy_[port]) busy >>= passed;
+    }
+  }
 
   static uint64_t slots(uint32_t count) { return (uint64_t{1} << count) - 1; }
 
@@ -289,7 +297,7 @@ class RegisterPorts {
     constexpr uint64_t kEverySecond = 0xaaaaaaaaaaaaaaaaULL;
     const uint64_t closed = odd_ ? kEverySecond >> 1 : kEverySecond;
     for (int bank = 0; bank < 2; ++bank) {
-      if (half_reads_ < 2) read_busy_[bank][0] |= closed;
+      if (half_reads_ < 2) read_busy_[0][bank] |= closed;
       if (half_writes_ < 2) write_busy_[bank] |= closed;
     }
   }
@@ -313,11 +321,11 @@ class RegisterPorts {
 
   // Free slots of one port in the window after `cycle`.
   uint64_t free_slots(int bank, uint32_t port, uint64_t window, Cycle cycle) const {
-    return ~(read_busy_[bank][port] >> (cycle + 1 - base_)) & window;
+    return ~(read_busy_[port][bank] >> (cycle + 1 - base_)) & window;
   }
   bool fits(int bank, uint32_t reads, uint64_t window, Cycle cycle) const {
     int free = std::popcount(free_slots(bank, 0, window, cycle));
-    if (read_ports_ > 1) free += std::popcount(free_slots(bank, 1, window, cycle));
+    for (uint32_t port = 1; port < read_ports_; ++port) free += std::popcount(free_slots(bank, port, window, cycle));
     return static_cast<uint32_t>(free) >= reads;
   }
   void take(int bank, uint32_t reads, uint64_t window, Cycle cycle) {
@@ -325,7 +333,7 @@ class RegisterPorts {
       uint64_t free = free_slots(bank, port, window, cycle);
       uint64_t taken = 0;
       for (; free != 0 && reads > 0; free &= free - 1, --reads) taken |= free & -free;
-      read_busy_[bank][port] |= taken << (cycle + 1 - base_);
+      read_busy_[port][bank] |= taken << (cycle + 1 - base_);
     }
   }
 
@@ -336,7 +344,7 @@ class RegisterPorts {
     uint32_t free_reads = half_reads_ < 2 ? 2 * half_open : beyond * half_reads_;
     for (int bank = 0; bank < 2; ++bank) {
       for (uint32_t port = 0; port < read_ports_; ++port) {
-        free_reads += static_cast<uint32_t>(std::popcount(~read_busy_[bank][port] & mask));
+        free_reads += static_cast<uint32_t>(std::popcount(~read_busy_[port][bank] & mask));
       }
       uint32_t free_writes = half_writes_ < 2 ? half_open : beyond * half_writes_ / 2;
       free_writes += static_cast<uint32_t>(std::popcount(~write_busy_[bank] & mask));
@@ -358,7 +366,7 @@ class RegisterPorts {
   bool cache_;
   bool by_table_;
   Cycle base_ = 0;
-  std::array<std::array<uint64_t, 2>, 2> read_busy_{};  // [bank][port]
+  std::array<std::array<uint64_t, 2>, kMostReadPorts> read_busy_{};  // [port][bank]
   std::array<uint64_t, 2> write_busy_{};
   std::array<uint64_t, 2> both_written_{};           // with two ports: both are taken
   bool odd_ = false;                                 // with half a port: cycles that have passed

@@ -62,8 +62,11 @@ struct AlternativeRun {
 };
 
 inline constexpr int kNoLaunch = -1;
-inline constexpr size_t kMostSubCores = 4;  // configs/check_gpu.cc
-inline constexpr std::array<Cycle, kMostSubCores> kNeverDue = {kNever, kNever, kNever, kNever};
+inline constexpr std::array<Cycle, kMostSubCores> kNeverDue = [] {
+  std::array<Cycle, kMostSubCores> due{};
+  due.fill(kNever);
+  return due;
+}();
 
 // Where a warp slot of the SM lies.
 struct WarpPlace {

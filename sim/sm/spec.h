@@ -16,19 +16,20 @@ namespace warpfold::sim {
 // As configs::IssuePolicy.
 enum class IssuePolicy : uint8_t { kCggty, kGto, kLrr, kOldestFirst, kKernelPriority, kGreedyThenLowestSlot, kLowestSlotFirst };
 
+inline constexpr uint32_t kMostSubCores = 8;      // configs/check_gpu.cc
 inline constexpr uint32_t kWavefrontBytes = 128;  // of a pass through shared memory's data stage
 
 // One SM as plain numbers: the immutable part of the machine. make_spec compiles it from a Gpu message; field meanings and sources
 // are in configs/gpu.proto and configs/gpus.
 struct Spec {
   const isa::Architecture* architecture = nullptr;
-  uint32_t sub_cores = 4;
+  uint32_t sub_cores = 4;  // 1 to kMostSubCores
   uint32_t warp_slots_per_sub_core = 16;
   IssuePolicy issue_policy = IssuePolicy::kCggty;
   uint32_t issue_width = 1;                // warps that issue in one cycle
   uint32_t issue_interval = 1;             // cycles between two issues; above 1 only where the width is 1
-  uint32_t half_read_ports_per_bank = 2;   // 1, 2 or 4: half a port is open every second cycle
-  uint32_t half_write_ports_per_bank = 2;  // the same
+  uint32_t half_read_ports_per_bank = 2;   // 1, 2, 4, 6 or 8: half a port is open every second cycle
+  uint32_t half_write_ports_per_bank = 2;  // 1, 2 or 4
   uint32_t read_window = 3;
   bool register_file_cache = true;
   std::array<uint8_t, isa::kPipes> admission{};  // entries in front of each pipe's input latch

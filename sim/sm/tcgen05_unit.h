@@ -56,7 +56,7 @@ class Tcgen05Unit {
   bool operator==(const Tcgen05Unit&) const = default;
 
  private:
-  static constexpr size_t kWaiting = 64;  // most entries of four sub-cores' queues
+  static constexpr size_t kWaiting = 64;  // most entries of all sub-cores' queues (configs/check_gpu.cc)
 
   Tcgen05Command& at(uint64_t id) { return commands_[id % kWaiting]; }
   void try_start(Sm& sm, Cycle now);
@@ -65,9 +65,9 @@ class Tcgen05Unit {
   static void commit(Sm& sm, const Tcgen05Command& command, Cycle now);
 
   std::array<Tcgen05Command, kWaiting> commands_{};
-  uint64_t next_id_ = 0;              // issued so far
-  uint64_t next_start_ = 0;           // that have left the queues
-  std::array<uint8_t, 4> entries_{};  // taken, by sub-core
+  uint64_t next_id_ = 0;                          // issued so far
+  uint64_t next_start_ = 0;                       // that have left the queues
+  std::array<uint8_t, kMostSubCores> entries_{};  // taken, by sub-core
   TensorPipe pipe_{Contended::kTcgen05};
   Cycle start_at_ = kNever;
   uint64_t busy_ = 0;

@@ -14,6 +14,12 @@ uint32_t round_up_divide(uint32_t value, uint32_t by) { return (value + by - 1) 
 
 }  // namespace
 
+int WgmmaUnit::width(const Sm& sm) { return std::min(sm.sub_cores(), WgmmaCommand::kWarps); }
+
+int WgmmaUnit::sub_core_of(const Sm& sm, const WgmmaCommand& command, int i) {
+  return (command.first_sub_core + i) % sm.sub_cores();
+}
+
 uint32_t WgmmaUnit::wavefronts(const Sm& sm, const WgmmaCommand& command) const {
   const uint32_t b = round_up_divide(command.columns, sm.spec().wgmma_columns_per_b_wavefront);
   return command.a_in_registers ? b : sm.spec().wgmma_a_wavefronts + b;
@@ -82,6 +88,7 @@ void WgmmaUnit::issue(Sm& sm, Warp& warp, const MicroOp& op, Cycle now) {
   WgmmaCommand command;
   command.owner = {warp.launch, state.account.row(warp.launch, op.segment), warp.cta, cta.serial};
   command.warpgroup = group;
+  command.first_sub_core = state.place_of(cta.warp_slots[size_t{4} * static_cast<size_t>(group)]).sub_core;
   command.columns = op.columns;
   command.a_in_registers = op.a_elsewhere;
   command.commit = op.commit;
@@ -149,10 +156,11 @@ void WgmmaUnit::begin_writes(Sm& sm, uint64_t id, Cycle now) {
     return;
   }
   command.writes_begun = true;
-  for (int c = 0; c < sm.sub_cores(); ++c) {
-    command.given_way[c] = sm.sub_core(c).ports().given_way();
-    sm.sub_core(c).begin_commits(now, command.columns / 2U, command.owner.launch);
-    command.update[c].writes = sm.sub_core(c).ports().demand(now, 0, command.columns / 4U).writes;
+  for (int i = 0; i < width(sm); ++i) {
+    SubCore& sub_core = sm.sub_core(sub_core_of(sm, command, i));
+    command.given_way[i] = sub_core.ports().given_way();
+    sub_core.begin_commits(now, command.columns / 2U, command.owner.launch);
+    command.update[i].writes = sub_core.ports().demand(now, 0, command.columns / 4U).writes;
   }
 }
 
@@ -164,8 +172,8 @@ void WgmmaUnit::begin_reads(Sm& sm, uint64_t id, Cycle now) {
     return;
   }
   command.reads_begun = true;
-  for (int c = 0; c < sm.sub_cores(); ++c) {
-    command.update[c].reads = sm.sub_core(c).ports().demand(now, sm.spec().commit_reads, 0).reads;
+  for (int i = 0; i < width(sm); ++i) {
+    command.update[i].reads = sm.sub_core(sub_core_of(sm, command, i)).ports().demand(now, sm.spec().commit_reads, 0).reads;
   }
   command.reads_before = port_reads(sm);
 }
@@ -179,19 +187,21 @@ void WgmmaUnit::complete(Sm& sm, uint64_t id, Cycle now) {
   Cycle reads = 0;
   Cycle writes = 0;
   int written_by = command.owner.launch;
-  for (int c = 0; c < sm.sub_cores(); ++c) {
-    const auto [missing_reads, missing_writes] = sm.sub_core(c).ports().missing(now, command.update[c]);
+  for (int i = 0; i < width(sm); ++i) {
+    SubCore& sub_core = sm.sub_core(sub_core_of(sm, command, i));
+    const auto [missing_reads, missing_writes] = sub_core.ports().missing(now, command.update[i]);
     reads = std::max<Cycle>(reads, missing_reads);
     if (missing_writes > writes) {
       writes = missing_writes;
-      written_by = sm.sub_core(c).last_writer(0, command.owner.launch);
+      written_by = sub_core.last_writer(0, command.owner.launch);
     }
   }
-  for (int c = 0; c < sm.sub_cores(); ++c) {
-    const Cycle wide_results = sm.sub_core(c).ports().given_way() - command.given_way[c];
+  for (int i = 0; i < width(sm); ++i) {
+    SubCore& sub_core = sm.sub_core(sub_core_of(sm, command, i));
+    const Cycle wide_results = sub_core.ports().given_way() - command.given_way[i];
     if (wide_results <= writes) continue;
     writes = wide_results;
-    written_by = sm.sub_core(c).wide_writer(command.owner.launch);
+    written_by = sub_core.wide_writer(command.owner.launch);
   }
   const Cycle delay = std::max(reads, writes);
   if (delay > 0) {
@@ -213,7 +223,7 @@ void WgmmaUnit::wait_for_wide_results(Sm& sm, uint64_t id) {
   for (uint64_t later = id; later < next_start_; ++later) {
     WgmmaCommand& command = at(later);
     if (!command.writes_begun) continue;
-    for (int c = 0; c < sm.sub_cores(); ++c) command.given_way[c] = sm.sub_core(c).ports().given_way();
+    for (int i = 0; i < width(sm); ++i) command.given_way[i] = sm.sub_core(sub_core_of(sm, command, i)).ports().given_way();
   }
 }
 
@@ -251,15 +261,16 @@ Cycle WgmmaUnit::charge_reads(Sm& sm, const WgmmaCommand& command, Cycle delay) 
   std::vector<uint64_t> reads = port_reads(sm);
   std::vector<uint64_t> of_launch(launches, 0);
   Cycle own = 0;
-  for (int c = 0; c < sm.sub_cores(); ++c) {
+  for (int i = 0; i < width(sm); ++i) {
+    const int c = sub_core_of(sm, command, i);
     uint64_t others = 0;
     for (size_t l = 0; l < launches; ++l) {
       if (static_cast<int>(l) == command.owner.launch) continue;
-      const size_t i = static_cast<size_t>(c) * launches + l;
-      others += reads[i] - command.reads_before[i];
-      of_launch[l] += reads[i] - command.reads_before[i];
+      const size_t row = static_cast<size_t>(c) * launches + l;
+      others += reads[row] - command.reads_before[row];
+      of_launch[l] += reads[row] - command.reads_before[row];
     }
-    own = std::max<Cycle>(own, sm.sub_core(c).ports().missing_without(command.update[c], others));
+    own = std::max<Cycle>(own, sm.sub_core(c).ports().missing_without(command.update[i], others));
   }
   sm.ledger().charge_request(command.owner.row, command.owner.launch, Contended::kRegisterReadPort, own);
   const uint64_t total = std::accumulate(of_launch.begin(), of_launch.end(), uint64_t{0});

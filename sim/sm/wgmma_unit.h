@@ -18,10 +18,11 @@ class Sm;
 
 // One command of a warpgroup: m64nN with K of 32 bytes.
 struct WgmmaCommand {
-  static constexpr int kMaxSubCores = 4;
+  static constexpr int kWarps = 4;  // one on each of the sub-cores (first_sub_core + i) mod Spec::sub_cores
 
   ProductOwner owner{};
   int warpgroup = 0;
+  int first_sub_core = 0;
   uint16_t columns = 0;
   bool a_in_registers = false;
   bool commit = false;  // ends a group
@@ -30,9 +31,9 @@ struct WgmmaCommand {
   Cycle completion = 0;
   bool writes_begun = false;
   bool reads_begun = false;
-  std::array<RegisterPorts::Totals, kMaxSubCores> update{};  // per sub-core: port slots to wait for
-  std::array<uint32_t, kMaxSubCores> given_way{};            // the same: RegisterPorts::given_way that it has waited for
-  std::vector<uint64_t> reads_before{};                      // per sub-core and launch: port reads when the update began
+  std::array<RegisterPorts::Totals, kWarps> update{};  // by i: port slots to wait for
+  std::array<uint32_t, kWarps> given_way{};            // the same: RegisterPorts::given_way that it has waited for
+  std::vector<uint64_t> reads_before{};                // per sub-core and launch: port reads when the update began
 
   bool operator==(const WgmmaCommand&) const = default;
 };
@@ -63,6 +64,9 @@ class WgmmaUnit {
   // what was counted.
   void add_port_reads(Sm& sm, uint64_t oldest, const std::vector<uint64_t>& before);
   std::vector<uint64_t> port_reads(const Sm& sm) const;
+  // Sub-cores that a command's warps lie on, and the i-th of them.
+  static int width(const Sm& sm);
+  static int sub_core_of(const Sm& sm, const WgmmaCommand& command, int i);
   uint64_t started() const { return next_start_; }
 
   uint64_t busy_cycles() const { return busy_; }

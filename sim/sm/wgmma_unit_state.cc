@@ -29,12 +29,13 @@ EventKey WgmmaUnit::key_of(const WgmmaEvent& event) const {
 }
 
 void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVisitor& visitor) {
-  [[maybe_unused]] const auto& [owner, warpgroup, columns, a_in_registers, commit, delay, assembled_at, completion, writes_begun,
-                                reads_begun, update, given_way, reads_before] = command;
+  [[maybe_unused]] const auto& [owner, warpgroup, first_sub_core, columns, a_in_registers, commit, delay, assembled_at, completion,
+                                writes_begun, reads_begun, update, given_way, reads_before] = command;
   visitor.values("command_launch", owner.launch, "command_row", owner.row);
   visitor.values("command_cta", owner.cta, "command_cta_lives", sm.state().cta_lives(owner.cta, owner.cta_serial));
-  visitor.values("command_warpgroup", command.warpgroup, "command_columns", command.columns, "command_a_in_registers",
-                 command.a_in_registers, "command_commit", command.commit);
+  visitor.values("command_warpgroup", command.warpgroup * static_cast<int>(kMostSubCores) + command.first_sub_core,
+                 "command_columns", command.columns, "command_a_in_registers", command.a_in_registers, "command_commit",
+                 command.commit);
   visit_delay(sm, "command_delay", owner.launch, owner.cta, owner.cta_serial, command.delay, visitor);
   if (waits) {
     visitor.moment("command_assembled", command.assembled);
@@ -43,11 +44,11 @@ void WgmmaUnit::visit_command(Sm& sm, WgmmaCommand& command, bool waits, StateVi
   visitor.moment("command_completion", command.completion);
   visitor.value("command_writes_begun", command.writes_begun);
   visitor.value("command_reads_begun", command.reads_begun);
-  for (int c = 0; c < sm.sub_cores(); ++c) {
-    const RegisterPorts& ports = sm.sub_core(c).ports();
-    if (command.writes_begun) visitor.relative("command_writes", ports.unserved_writes(command.update[c]));
-    if (command.writes_begun) visitor.relative("command_given_way", ports.given_way() - command.given_way[c]);
-    if (command.reads_begun) visitor.relative("command_reads", ports.unserved_reads(command.update[c]));
+  for (int i = 0; i < width(sm); ++i) {
+    const RegisterPorts& ports = sm.sub_core(sub_core_of(sm, command, i)).ports();
+    if (command.writes_begun) visitor.relative("command_writes", ports.unserved_writes(command.update[i]));
+    if (command.writes_begun) visitor.relative("command_given_way", ports.given_way() - command.given_way[i]);
+    if (command.reads_begun) visitor.relative("command_reads", ports.unserved_reads(command.update[i]));
   }
   if (!command.reads_begun) return;
   const std::vector<uint64_t> reads = port_reads(sm);

@@ -268,12 +268,12 @@ TEST(Members, ThatNoArrivalIsRememberedIsInTheState) {
 TEST(Members, OfOtherPartsAreAsManyAsEver) {
   [[maybe_unused]] const auto& [op, sub_core, slot, launch, cta, warp_serial, cta_serial, stage, group, issued, ready, enqueued,
                                 queued, delay] = sim::MemoryRequest{};
-  [[maybe_unused]] const auto& [owner, warpgroup, columns, a_in_registers, commit, c_lost, assembled, completion, writes_begun,
-                                reads_begun, update, given_way, reads_before] = sim::WgmmaCommand{};
-  EXPECT_EQ(sizeof(sim::SmState), 23344);
+  [[maybe_unused]] const auto& [owner, warpgroup, first_sub_core, columns, a_in_registers, commit, c_lost, assembled, completion,
+                                writes_begun, reads_begun, update, given_way, reads_before] = sim::WgmmaCommand{};
+  EXPECT_EQ(sizeof(sim::SmState), 23888);
   EXPECT_EQ(sizeof(sim::SubCore), 3968);
   EXPECT_EQ(sizeof(sim::MemoryStage), 5088);
-  EXPECT_EQ(sizeof(sim::WgmmaUnit), 10856);
+  EXPECT_EQ(sizeof(sim::WgmmaUnit), 11368);
   EXPECT_EQ(sizeof(sim::Tcgen05Unit), 4712);
   EXPECT_EQ(sizeof(sim::MemoryShare), 3048);
   EXPECT_EQ(sizeof(sim::LaunchAccount), sizeof(uint64_t) * (7 + sim::kContended));

@@ -170,7 +170,7 @@ TEST(Parts, PipePortAtAnEarlierTime) {
 
 TEST(Parts, RegisterPorts) {
   sim::Spec spec;
-  spec.half_read_ports_per_bank = 4;
+  spec.half_read_ports_per_bank = 8;
   spec.half_write_ports_per_bank = 4;
   spec.read_window = 3;
   spec.register_file_cache = true;
@@ -184,10 +184,10 @@ TEST(Parts, RegisterPorts) {
   // port, and shows in the cycles that are closed.
   const auto visit = [](sim::RegisterPorts& each, sim::StateVisitor& visitor) { each.visit(visitor); };
   EXPECT_EQ(unnoticed(ports, visit, 40),
-            "104-105 "   // odd_ and padding
-            "118-119 "   // cached_places_ and padding
-            "144-151 "   // pending_ and padding
-            "176-183");  // given_way_, which commands compare with what it was, and padding
+            "136-137 "   // odd_ and padding
+            "150-151 "   // cached_places_ and padding
+            "176-183 "   // pending_ and padding
+            "208-215");  // given_way_, which commands compare with what it was, and padding
   expect_same_after_skip(ports, visit);
 }
 
