@@ -66,6 +66,7 @@ constexpr std::array kLimits{
     Limit{"sm.shared_memory.allocation_bytes", 1, 1 << 20},
     Limit{"sm.shared_memory.bytes_per_clk", 16, 1024},  // an eighth of a wavefront to eight
     Limit{"sm.memory_issue_interval_cycles", 1, 64},
+    Limit{"sm.constant_address_cycles", 1, 64, Needed::kNever},
     Limit{"sm.memory_credits", 1, 1024},
     Limit{"sm.tensor.wgmma_columns_per_clk", 1, 1024, kWgmma},
     Limit{"sm.tensor.wgmma_fifo_entries", 1, 16, kWgmma},                       // commands that a warpgroup may have open

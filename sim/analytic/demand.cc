@@ -15,7 +15,11 @@ using isa::Pipe;
 
 uint64_t round_up_divide(uint64_t value, uint64_t by) { return (value + by - 1) / by; }
 
+// Of the SM-shared stage.
+uint64_t requests_of(const MicroOp& op) { return op.behaviour == Behaviour::kLoadConstant ? op.wavefronts : 1; }
+
 uint64_t wavefronts_of(const MicroOp& op) {
+  if (op.behaviour == Behaviour::kLoadConstant) return 0;
   return op.behaviour == Behaviour::kBulkStore ? round_up_divide(op.bytes, kWavefrontBytes) : op.wavefronts;
 }
 
@@ -112,7 +116,7 @@ class Walk {
   }
 
   void count_memory(const MicroOp& op, uint64_t times) {
-    demand_.memory_requests += times;
+    demand_.memory_requests += times * requests_of(op);
     demand_.wavefronts += times * wavefronts_of(op);
     count_access(op, times);
     demand_.bulk_loads += op.behaviour == Behaviour::kBulkLoad ? times : 0;

@@ -94,7 +94,14 @@ void fit_to(const Spec& spec, Program& program) {
     op.result_writes = result_writes(op);
     const Factor latency = op.pipe == isa::Pipe::kMemory ? spec.memory_latency : spec.pipe_latency[pipe];
     op.result_cycles = static_cast<uint16_t>(latency.longer(op.result_cycles));
-    op.extra_wavefronts = static_cast<uint16_t>(spec.data_stage_rate.at_rate(op.extra_wavefronts));
+    if (op.behaviour == isa::Behaviour::kLoadConstant) {
+      // Addresses beyond the first, as requests of the stage.
+      const uint32_t cycles = op.extra_wavefronts * spec.constant_address_cycles;
+      op.wavefronts = static_cast<uint16_t>(1 + (cycles + spec.memory_issue_interval - 1) / spec.memory_issue_interval);
+      op.extra_wavefronts = static_cast<uint16_t>(spec.memory_issue_rate.at_rate(cycles));
+    } else {
+      op.extra_wavefronts = static_cast<uint16_t>(spec.data_stage_rate.at_rate(op.extra_wavefronts));
+    }
   }
 }
 

@@ -151,6 +151,8 @@ Expected<Spec> make_spec(const configs::Gpu& described) {
   spec.memory_transit = sub_core.memory_transit_cycles();
   spec.load_return_milli_bytes_per_clk = rate_of(sub_core.load_return()).thousandths() * sub_core.load_return_bytes_per_clk();
   spec.memory_issue_interval = sm.memory_issue_interval_cycles();
+  spec.constant_address_cycles =
+      sm.has_constant_address_cycles() ? sm.constant_address_cycles() : sm.memory_issue_interval_cycles();
   set_capacities(sub_core, sm, spec);
   spec.data_stage_rate = Factor(rate_of(sm.shared_memory()).thousandths() * sm.shared_memory().bytes_per_clk() / kWavefrontBytes);
   spec.memory_latency = latency_of(sm.shared_memory());

@@ -184,7 +184,7 @@ void MemoryStage::accept(Sm& sm, int sub_core, Cycle now) {
   last_sub_core_ = sub_core;
   charge(sm, request, stage_history_, Contended::kMemoryQueue, request.ready, now);
   stage_history_.hold(now, request.launch);
-  stage_.serve(now, 1);
+  stage_.serve(now, request.op->behaviour == Behaviour::kLoadConstant ? request.op->wavefronts : 1);
   request.queued = now - (request.issued + sm.spec().memory_transit);
   sm.schedule(now + 1, SubCoreEvent{.kind = SubCoreEvent::Kind::kQueueEntry, .sub_core = static_cast<uint8_t>(sub_core)});
   dispatch(sm, request, now);
@@ -211,6 +211,9 @@ void MemoryStage::dispatch(Sm& sm, MemoryRequest& request, Cycle now) {
                                     .serial = request.cta_serial,
                                     .value = op.tx_bytes,
                                     .delay = request.delay});
+      break;
+    case Behaviour::kLoadConstant:
+      request.queued += op.extra_wavefronts;
       break;
     default:
       break;

@@ -48,6 +48,7 @@ uint16_t minimum_wavefronts(const isa::OpcodeInfo& info, std::string_view mnemon
     case Behaviour::kCopyAsync:
       return static_cast<uint16_t>(1U << isa::access_width_index(mnemonic));
     case Behaviour::kShuffle:
+    case Behaviour::kLoadConstant:
       return 1;
     default:
       return 0;
@@ -275,7 +276,8 @@ void tally(Program& program) {
     Tally& sums = program.tallies[i + 1] = program.tallies[i];
     (op.behaviour == Behaviour::kBranch ? sums.branches : sums.waits) += op.next_after - 1U;
     if (op.math) sums.pipe_cycles[static_cast<int>(op.pipe)] += op.interval;
-    if (op.pipe == isa::Pipe::kMemory) ++sums.pipe_cycles[static_cast<int>(op.pipe)];
+    if (op.pipe == isa::Pipe::kMemory)
+      sums.pipe_cycles[static_cast<int>(op.pipe)] += op.behaviour == Behaviour::kLoadConstant ? op.wavefronts : 1U;
   }
 }
 

@@ -76,7 +76,7 @@ struct alignas(64) MicroOp {
   uint8_t load_registers = 0;     // 32-bit registers that a load returns
   uint16_t result_cycles = 0;     // uncontended, issue to earliest consumer
   uint16_t release_cycles = 0;    // uncontended, issue to earliest overwrite of a source
-  uint16_t wavefronts = 0;        // data-stage passes
+  uint16_t wavefronts = 0;        // data-stage passes; of a constant load, requests of the SM-shared stage
   uint16_t extra_wavefronts = 0;  // of them, beyond the conflict-free minimum (bank conflicts)
   uint32_t bytes = 0;
   uint32_t tx_bytes = 0;

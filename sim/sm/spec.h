@@ -39,7 +39,8 @@ struct Spec {
   uint32_t address_generation_interval = 2;
   uint32_t memory_transit = 10;
   uint64_t load_return_milli_bytes_per_clk = 64'000;
-  uint32_t memory_issue_interval = 1;  // at a memory_issue_rate of one
+  uint32_t memory_issue_interval = 1;    // at a memory_issue_rate of one
+  uint32_t constant_address_cycles = 1;  // the same: from one address of a constant load to the next
   Factor memory_issue_rate;
   Factor memory_latency;  // of what the SM's memory stage answers by itself
   uint32_t memory_credits = 30;

@@ -188,5 +188,17 @@ TEST(HopperMemoryIssue, LdsmX4TakesFourWavefronts) {
   EXPECT_NEAR(static_cast<double>(run(300).outcome.total_cycles - hundred.outcome.total_cycles) / 200, 15.7, 0.4);
 }
 
+// Constant loads of an SM: a request each, and two cycles for each further address that its lanes ask for (fitted:
+// configs/gpus/h100_sxm.textproto).
+TEST(ConstantLoads, ServeOneAddressAfterTheOther) {
+  const auto cycles = [](const std::string& effect) {
+    const traces::Kernel kernel =
+        on_all_sub_cores("sm_90", 16, loop(1000, {op("LDC R4, c[0x3][R6]", {.stall = 2, .write = 0}, effect)}));
+    return static_cast<double>(replay(one_sm("h100_sxm"), kernel).outcome.total_cycles);
+  };
+  EXPECT_NEAR(cycles("wavefronts=32") / (16 * 1000), 63, 1);
+  EXPECT_NEAR((cycles("wavefronts=32") - cycles("wavefronts=16")) / (16 * 1000), 32, 0.5);
+}
+
 }  // namespace
 }  // namespace warpfold::test

@@ -41,6 +41,7 @@ constexpr std::array kRows{
     FieldRow{"sm.shared_memory.allocation_bytes", kNeither},
     FieldRow{"sm.shared_memory.bytes_per_clk", kMore},
     FieldRow{"sm.memory_issue_interval_cycles", kLess},
+    FieldRow{"sm.constant_address_cycles", kLess},
     FieldRow{"sm.memory_credits", kMore},
     FieldRow{"sm.tensor.wgmma_columns_per_clk", kMore},
     FieldRow{"sm.tensor.wgmma_fifo_entries", kMore},

@@ -7,6 +7,7 @@
 #include <iomanip>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <sstream>
 
 #include "escape/quoted.h"
@@ -208,6 +209,30 @@ void add_shared(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
                                                      : access::shared_wavefronts(lanes));
 }
 
+// Lanes at unlike addresses are served one after the other. An unknown address is assumed to be unlike all others.
+void add_constant(const Warp& warp, const Op& op, uint32_t active, isa::Effect& effect) {
+  if (active == 0 || op.uniform) return;
+  const auto lanes = static_cast<uint16_t>(std::popcount(active));
+  if (const AnswerFacts* answer = warp.launch.answer(op.line, AnswerFacts::Kind::kSectors); answer != nullptr) {
+    effect.wavefronts = static_cast<uint16_t>(std::clamp<int64_t>(answer->value, 1, lanes));
+    return;
+  }
+  const Word offset = warp.constant_offset(op.sources.at(0), 0);
+  if ((offset.unknown & active) != 0) {
+    effect.wavefronts = lanes;
+    if (warp.assumed[op.line].empty()) {
+      warp.assumed[op.line] = escape::unquoted(op.instruction->mnemonic) + " at an unknown address: " + std::to_string(lanes) +
+                              " lanes at unlike addresses, one after the other";
+    }
+    return;
+  }
+  std::set<uint32_t> unlike;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if ((active >> lane & 1) != 0) unlike.insert(offset.lane[lane]);
+  }
+  if (unlike.size() > 1) effect.wavefronts = static_cast<uint16_t>(unlike.size());
+}
+
 uint32_t known_number(const Warp& warp, const Op& op, size_t position) {
   const Word word = warp.read(word_source(op, position), op);
   if (word.unknown != 0) throw UnknownValue{op.index, word.origin};
@@ -281,6 +306,9 @@ isa::Effect effect_of(const Warp& warp, const Op& op, uint32_t active, std::vect
     case Behaviour::kStoreShared:
     case Behaviour::kLoadMatrix:
       add_shared(warp, op, active, effect);
+      break;
+    case Behaviour::kLoadConstant:
+      add_constant(warp, op, active, effect);
       break;
     case Behaviour::kBarrierSync:
     case Behaviour::kBarrierArrive:

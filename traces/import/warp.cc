@@ -63,7 +63,7 @@ Word Warp::read_next(const Source& source, const Op& op, uint32_t further) const
   return value;
 }
 
-Word Warp::constant(const Source& source, const Op& op, uint32_t further, Narrow narrow) const {
+Word Warp::constant_offset(const Source& source, uint32_t further) const {
   Word offset = Word::of(source.immediate + 4 * further);
   if (source.index != isa::kZeroRegister && static_cast<size_t>(source.index) < state.registers.size()) {
     offset = sum(offset, state.registers[source.index]);
@@ -71,6 +71,11 @@ Word Warp::constant(const Source& source, const Op& op, uint32_t further, Narrow
   if (source.uniform != isa::kZeroRegister && source.uniform < state.uniform.size()) {
     offset = sum(offset, state.uniform[source.uniform]);
   }
+  return offset;
+}
+
+Word Warp::constant(const Source& source, const Op& op, uint32_t further, Narrow narrow) const {
+  const Word offset = constant_offset(source, further);
   Word result = tainted({&offset});
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((result.unknown >> lane & 1) != 0) continue;

@@ -71,6 +71,7 @@ class Warp {
   Bits read_bits(const Source& source) const;
   void write(const Source& destination, const Word& value, uint32_t mask, uint32_t further = 0);
   void write(const Source& destination, const Bits& value, uint32_t mask);
+  Word constant_offset(const Source& source, uint32_t further) const;
   Word constant(const Source& source, const Op& op, uint32_t further, Narrow narrow = {}) const;
 
   // The two halves of the address that a memory operand names; `high` is zero where the address has 32 bits.
