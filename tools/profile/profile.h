@@ -41,6 +41,7 @@ struct Profile {
   std::string gpu;                  // "NVIDIA H100 80GB HBM3"; empty: not recorded
   uint32_t device = 0;              // the GPU with the most kernel time
   uint32_t other_devices = 0;       // GPUs whose kernels are left out
+  bool one_at_a_time = false;       // of Nsight Compute: each kernel ran by itself; starts, gaps and overlaps are not the step's
   bool shapes_recorded = false;     // an operator of a launch has input extents
   std::vector<LaunchShape> shapes;  // distinct, in the order of their first launch
   std::vector<Launch> launches;     // by start

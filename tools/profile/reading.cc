@@ -32,7 +32,7 @@ std::string filled(const std::string& text, const Values& values, std::string& m
     const std::string name = text.substr(open + 1, close - open - 1);
     const auto found = values.find(name);
     if (found == values.end() && missing.empty()) missing = name;
-    if (found != values.end()) result += found->second;
+    result += found == values.end() ? "?" : found->second;
     at = close + 1;
   }
   return result;

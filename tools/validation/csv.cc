@@ -11,10 +11,10 @@ namespace {
 
 class Parser {
  public:
-  Parser(const std::string& file, std::string_view text) : file_(file), text_(text) {}
+  Parser(const std::string& file, std::string_view text, int line) : file_(file), text_(text), line_(line) {}
 
-  Expected<CsvTable> parse() {
-    CsvTable table;
+  Expected<void> parse(const std::function<Expected<void>(std::vector<CsvCell>)>& take) {
+    size_t width = 0;  // of the header
     while (at_ < text_.size()) {
       if (skip_line()) continue;
       auto row = parse_row();
@@ -22,16 +22,12 @@ class Parser {
       for (const CsvCell& cell : *row) {
         if (!escape::is_utf8(cell.text)) return fail_at(file_, cell.line, cell.column, "bytes that are no UTF-8");
       }
-      if (table.header.empty()) {
-        table.header = std::move(*row);
-      } else if (row->size() == table.header.size()) {
-        table.rows.push_back(std::move(*row));
-      } else {
-        return wrong_width(*row, table.header.size());
-      }
+      if (width == 0) width = row->size();
+      if (row->size() != width) return wrong_width(*row, width);
+      if (auto taken = take(std::move(*row)); !taken) return taken;
     }
-    if (table.header.empty()) return fail_at(file_, 1, 1, "no header: expected a line with the names of columns");
-    return table;
+    if (width == 0) return fail_at(file_, 1, 1, "no header: expected a line with the names of columns");
+    return {};
   }
 
  private:
@@ -111,12 +107,29 @@ class Parser {
   const std::string& file_;
   std::string_view text_;
   size_t at_ = 0;
-  int line_ = 1;
+  int line_;
   int column_ = 1;
 };
 
 }  // namespace
 
-Expected<CsvTable> parse_csv(const std::string& file, std::string_view text) { return Parser(file, text).parse(); }
+Expected<CsvTable> parse_csv(const std::string& file, std::string_view text) {
+  CsvTable table;
+  const auto parsed = parse_csv_rows(file, text, 1, [&table](std::vector<CsvCell> row) -> Expected<void> {
+    if (table.header.empty()) {
+      table.header = std::move(row);
+    } else {
+      table.rows.push_back(std::move(row));
+    }
+    return {};
+  });
+  if (!parsed) return std::unexpected(parsed.error());
+  return table;
+}
+
+Expected<void> parse_csv_rows(const std::string& file, std::string_view text, int line,
+                              const std::function<Expected<void>(std::vector<CsvCell>)>& take) {
+  return Parser(file, text, line).parse(take);
+}
 
 }  // namespace warpfold::validation

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,5 +25,10 @@ struct CsvTable {
 // Fails, with file:line:column, where a quote is not closed or stands inside a plain cell, a row has another number of cells than
 // the header, or there is no header.
 Expected<CsvTable> parse_csv(const std::string& file, std::string_view text);
+
+// The same a row at a time, the header first, without keeping them; `line`: the number of the text's first line. Fails where
+// `take` does.
+Expected<void> parse_csv_rows(const std::string& file, std::string_view text, int line,
+                              const std::function<Expected<void>(std::vector<CsvCell>)>& take);
 
 }  // namespace warpfold::validation

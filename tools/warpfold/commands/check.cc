@@ -16,7 +16,7 @@
 #include "configs/search_path.h"
 #include "configs/validation.pb.h"
 #include "isa/architecture.h"
-#include "tools/profile/kineto_reader.h"
+#include "tools/profile/profile_reader.h"
 #include "tools/report/json_reader.h"
 #include "tools/report/saved_kinds.h"
 #include "tools/validation/measured_row.h"
@@ -154,9 +154,9 @@ Outcome<std::string> check_result_file(const std::string& path, const std::strin
 }
 
 Outcome<std::string> check_profile_file(const std::string& path) {
-  const auto profile = profile::read_kineto(path);
+  const auto profile = profile::read_profile(path);
   if (!profile) return std::unexpected(Failure(profile.error()));
-  return "trace of torch.profiler (" + std::to_string(profile->launches.size()) + " launches and copies, " +
+  return "profile (" + std::to_string(profile->launches.size()) + " launches and copies, " +
          std::to_string(profile->shapes.size()) + " kernels and shapes)";
 }
 

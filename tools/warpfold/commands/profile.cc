@@ -43,10 +43,11 @@ Outcome<ProfileRequest> request_of(const Options& options, const Invocation& inv
 Outcome<void> profile_command(const Invocation& invocation) {
   Options options(
       "warpfold profile TRACE [options]",
-      "Reads a trace of torch.profiler (export_chrome_trace; also .gz), simulates its kernels on a GPU, and says which of the\n"
-      "longest could run beside which, and what the step would gain. Kernels are known by their names, grids and the recorded\n"
-      "shapes of operators (record_shapes=True). A kernel that is not simulated keeps its measured time, and the report says\n"
-      "why (docs/profile.md).",
+      "Reads a profile, simulates its kernels on a GPU, and says which of the longest could run beside which, and what the step\n"
+      "would gain. A profile is one of: a trace of torch.profiler (export_chrome_trace; also .gz); Nsight Systems' export\n"
+      "(nsys export --type sqlite) or table (nsys stats --report cuda_gpu_trace --format csv); Nsight Compute's table (ncu --csv\n"
+      "--page raw). Kernels are known by their names, grids and the recorded shapes of operators (record_shapes=True). A kernel\n"
+      "that is not simulated keeps its measured time, and the report says why (docs/profile.md).",
       "  warpfold profile trace.json.gz\n"
       "  warpfold profile trace.json --gpu b200\n"
       "  warpfold profile trace.json --independent gemm,softmax --plan plan.textproto\n"

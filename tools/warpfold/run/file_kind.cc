@@ -18,6 +18,7 @@
 #include "configs/search_path.h"
 #include "configs/validation.pb.h"
 #include "tools/report/json_reader.h"
+#include "tools/profile/nsight_reader.h"
 #include "tools/validation/csv.h"
 
 namespace warpfold::cli {
@@ -55,7 +56,7 @@ const std::array<Known, 13>& known_kinds() {
       Known{FileKind::kRecorded, "a trace of Accel-Sim's tracer", "its traces", "import-trace", ""},
       Known{FileKind::kMeasurements, "a table of measurements", "measurements", "validate", ""},
       Known{FileKind::kResult, "a result", "results", "report", ""},
-      Known{FileKind::kProfile, "a trace of torch.profiler", "its traces", "profile", ""},
+      Known{FileKind::kProfile, "a profile of torch.profiler or Nsight", "profiles", "profile", ""},
   };
   return kinds;
 }
@@ -155,11 +156,13 @@ bool is_recorded(const std::string& extension, const std::string& text) {
 Guess guess(const std::string& path, int depth) {
   const std::string extension = fs::path(path).extension().string();
   if (extension == ".wft" || extension == ".wfs") return {FileKind::kTrace, true};
+  if (extension == ".sqlite") return {FileKind::kProfile, true};
   const auto text = read_file(path);
   if (!text) return {};
   if (is_recorded(extension, *text)) return {FileKind::kRecorded, true};
   if (extension == ".json" && is_result(*text)) return {FileKind::kResult, true};
   if (extension == ".json") return is_profile(*text) ? Guess{FileKind::kProfile, true} : Guess{};
+  if (extension == ".csv" && profile::is_nsight_table(*text)) return {FileKind::kProfile, true};
   if (extension == ".csv") return is_measurements(path, *text) ? Guess{FileKind::kMeasurements, true} : Guess{};
   if (is_listing(*text)) return {FileKind::kListing, true};
   return guess_text_format(path, *text, depth);

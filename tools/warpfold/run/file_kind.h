@@ -22,7 +22,7 @@ enum class FileKind {
   kRecorded,      // by Accel-Sim's tracer
   kMeasurements,  // CSV
   kResult,        // JSON that a command wrote
-  kProfile,       // JSON of torch.profiler
+  kProfile,       // of torch.profiler, Nsight Systems or Nsight Compute
 };
 
 // "a model card"

@@ -9,8 +9,8 @@
 #include "configs/load.h"
 #include "configs/search_path.h"
 #include "escape/quoted.h"
-#include "tools/profile/kineto_reader.h"
 #include "tools/profile/occupied.h"
+#include "tools/profile/profile_reader.h"
 #include "tools/profile/reading.h"
 #include "tools/validation/gpu_names.h"
 #include "tools/validation/statistics.h"
@@ -155,6 +155,10 @@ class ProfileRun {
     }
     if (!gpus_.same)
       report_.add_notes("The trace is of " + escape::quoted(profile_.gpu) + ": times of " + gpus_.gpu.name() + " have no error.");
+    if (profile_.one_at_a_time)
+      report_.add_notes(
+          "Nsight Compute ran each kernel by itself, by default with empty caches and at the base clock: launches follow each other "
+          "in the report, and times are not those of the step.");
     if (!profile_.shapes_recorded)
       report_.add_notes(
           "The trace has no shapes of operators: sizes follow from grids, and GEMMs stay opaque (record_shapes=True).");
@@ -280,7 +284,7 @@ class ProfileRun {
 }  // namespace
 
 Outcome<configs::ProfileReport> run_profile(const ProfileRequest& request) {
-  const auto profile = profile::read_kineto(request.trace);
+  const auto profile = profile::read_profile(request.trace);
   if (!profile) return std::unexpected(Failure(profile.error()));
   const auto gpus = gpus_of(request, *profile);
   if (!gpus) return std::unexpected(gpus.error());

@@ -1,0 +1,504 @@
+#include "tools/profile/nsight_reader.h"
+
+#include <re2/re2.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "escape/quoted.h"
+#include "tools/profile/launch_collector.h"
+#include "tools/validation/csv.h"
+
+namespace warpfold::profile {
+namespace {
+
+using validation::CsvCell;
+
+constexpr size_t kMostInputs = 64;
+constexpr size_t kMostExtents = 16;
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+// Names of Nsight Systems, of Nsight Compute, and of its older versions. Memory counts in powers of 1000.
+constexpr std::array kTimes{Unit{"ns", 1e-3},     Unit{"nsecond", 1e-3}, Unit{"us", 1},    Unit{"usecond", 1}, Unit{"ms", 1e3},
+                            Unit{"msecond", 1e3}, Unit{"s", 1e6},        Unit{"sec", 1e6}, Unit{"second", 1e6}};
+constexpr std::array kBytes{Unit{"B", 1},          Unit{"KB", 1e3},          Unit{"MB", 1e6},
+                            Unit{"byte/block", 1}, Unit{"Kbyte/block", 1e3}, Unit{"Mbyte/block", 1e6}};
+
+// Numbers in an operator's "sizes = [[2048, 1024], [], [1024]]", a list for each input.
+std::vector<std::vector<uint64_t>> inputs_of(std::string_view text) {
+  std::vector<std::vector<uint64_t>> inputs;
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '[' && ++depth == 2 && inputs.size() < kMostInputs) inputs.emplace_back();
+    if (text[i] == ']' && --depth == 0) break;
+    if (depth != 2 || text[i] < '0' || text[i] > '9') continue;
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data() + i, text.data() + text.size(), number);
+    if (error == std::errc{} && inputs.back().size() < kMostExtents) inputs.back().push_back(number);
+    i = static_cast<size_t>(end - text.data()) - 1;
+  }
+  return inputs;
+}
+
+// A range of torch's emit_nvtx: "aten::mm, seq = 7, op_id = 3, sizes = [[2048, 1024], [1024, 4096]]".
+void read_range(std::string_view text, TraceEvent& event) {
+  event.name = text.substr(0, text.find(','));
+  constexpr std::string_view kSizes = "sizes = ";
+  if (const size_t at = text.find(kSizes); at != std::string_view::npos) event.inputs = inputs_of(text.substr(at + kSizes.size()));
+}
+
+// A kernel's name as torch.profiler has it: Nsight's tools cast numbers among template arguments, "f<(int)4, (bool)1>".
+std::string as_demangled(std::string name) {
+  static const RE2 yes(R"(\(bool\)1)"), no(R"(\(bool\)0)"),
+      number(R"(\((?:unsigned |signed )?(?:char|short|int|long|long long)\)(-?\d))");
+  RE2::GlobalReplace(&name, yes, "true");
+  RE2::GlobalReplace(&name, no, "false");
+  RE2::GlobalReplace(&name, number, R"(\1)");
+  return name;
+}
+
+// ---- tables
+
+// Rows of one of the tables, made into launches.
+class Table {
+ public:
+  explicit Table(const std::string& file) : file_(file) {}
+
+  Expected<void> take(std::vector<CsvCell> row) {
+    if (header_.empty()) return take_header(std::move(row));
+    if (systems_) return take_launch(row);
+    if (row[id_].text.empty()) {
+      units_ = std::move(row);
+      return {};
+    }
+    return metric_name_ ? take_metric(row) : take_kernel(row);
+  }
+
+  Expected<Profile> finish() {
+    if (auto last = flush(); !last) return std::unexpected(last.error());
+    Profile profile = collector_.take();
+    if (profile.shapes.empty()) return fail_at(file_, 0, 0, "no kernel in the table");
+    profile.one_at_a_time = !systems_;
+    return profile;
+  }
+
+ private:
+  using Column = std::optional<size_t>;
+
+  // By its name without the unit: "Start (ns)".
+  Column column(std::string_view name) const {
+    const auto found = std::ranges::find_if(header_, [name](const CsvCell& cell) {
+      return cell.text == name || (cell.text.starts_with(name) && cell.text.substr(name.size()).starts_with(" ("));
+    });
+    return found == header_.end() ? Column{} : static_cast<size_t>(found - header_.begin());
+  }
+  Expected<size_t> needed(std::string_view name) const {
+    if (const Column found = column(name)) return *found;
+    return fail_at(file_, header_.front().line, 1, "no column " + escape::quoted(name));
+  }
+
+  Expected<void> take_header(std::vector<CsvCell> row) {
+    header_ = std::move(row);
+    systems_ = column("GrdX").has_value();
+    constexpr std::array<std::string_view, 12> kSystems{"Start", "Duration", "GrdX",    "GrdY",   "GrdZ", "BlkX",
+                                                        "BlkY",  "BlkZ",     "Reg/Trd", "Device", "Strm", "Name"};
+    constexpr std::array<std::string_view, 4> kCompute{"ID", "Kernel Name", "Block Size", "Grid Size"};
+    for (const std::string_view name : systems_ ? std::span<const std::string_view>(kSystems) : std::span(kCompute)) {
+      const auto found = needed(name);
+      if (!found) return std::unexpected(found.error());
+    }
+    if (systems_) return {};
+    id_ = *column("ID");
+    metric_name_ = column("Metric Name");
+    if (!metric_name_ && !column("gpu__time_duration.sum"))
+      return fail_at(file_, header_.front().line, 1, "no column \"gpu__time_duration.sum\"; collect it by ncu --set basic");
+    return {};
+  }
+
+  Expected<double> number(const CsvCell& cell) const {
+    std::string digits = cell.text;
+    std::erase(digits, ',');
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error == std::errc{} && end == digits.data() + digits.size() && value >= 0) return value;
+    return fail_at(file_, cell.line, cell.column, "expected a number, not " + escape::quoted(cell.text));
+  }
+  template <typename Units>
+  Expected<double> number(const CsvCell& cell, std::string_view unit, const Units& units) const {
+    const auto* const found = std::ranges::find(units, unit, &Unit::name);
+    if (found == units.end()) return fail_at(file_, cell.line, cell.column, "a number in the unknown unit " + escape::quoted(unit));
+    const auto value = number(cell);
+    if (!value) return value;
+    return *value * found->factor;
+  }
+  // The unit in the header, as in "Start (ns)".
+  std::string_view unit_of(size_t column) const {
+    const std::string_view name = header_[column].text;
+    const size_t open = name.rfind('(');
+    return open == std::string_view::npos ? std::string_view() : name.substr(open + 1, name.size() - open - 2);
+  }
+  Expected<uint64_t> whole(const CsvCell& cell) const {
+    const auto value = number(cell);
+    if (!value) return std::unexpected(value.error());
+    return static_cast<uint64_t>(std::min(*value, 1e18));
+  }
+
+  // Of Nsight Systems: a launch or a copy.
+  Expected<void> take_launch(const std::vector<CsvCell>& row) {
+    TraceEvent event;
+    event.complete = true;
+    event.name = as_demangled(row[*column("Name")].text);
+    const auto start = number(row[*column("Start")], unit_of(*column("Start")), kTimes);
+    const auto duration = number(row[*column("Duration")], unit_of(*column("Duration")), kTimes);
+    if (!start) return std::unexpected(start.error());
+    if (!duration) return std::unexpected(duration.error());
+    event.ts = *start;
+    event.dur = *duration;
+    event.kind = row[*column("GrdX")].text.empty() ? EventKind::kCopy : EventKind::kKernel;
+    const auto stream = whole(row[*column("Strm")]);
+    if (!stream) return std::unexpected(stream.error());
+    event.stream = *stream;
+    if (auto known = take_device(row[*column("Device")], event); !known) return known;
+    if (event.kind == EventKind::kKernel) {
+      for (const std::string_view axis : {"GrdX", "GrdY", "GrdZ", "BlkX", "BlkY", "BlkZ"}) {
+        const auto extent = whole(row[*column(axis)]);
+        if (!extent) return std::unexpected(extent.error());
+        (axis.starts_with('G') ? event.grid : event.block).push_back(*extent);
+      }
+      const auto registers = whole(row[*column("Reg/Trd")]);
+      if (!registers) return std::unexpected(registers.error());
+      event.registers = *registers;
+      for (const std::string_view name : {"StcSMem", "DymSMem"}) {
+        const Column found = column(name);
+        if (!found || row[*found].text.empty()) continue;
+        const auto bytes = number(row[*found], unit_of(*found), kBytes);
+        if (!bytes) return std::unexpected(bytes.error());
+        event.shared_memory += static_cast<uint64_t>(*bytes + 0.5);
+      }
+    }
+    return add(event, row.front());
+  }
+
+  // "NVIDIA A100-SXM4-40GB (0)".
+  Expected<void> take_device(const CsvCell& cell, TraceEvent& event) {
+    const size_t open = cell.text.rfind(" (");
+    if (open == std::string::npos || !cell.text.ends_with(')'))
+      return fail_at(file_, cell.line, cell.column, "expected a GPU with its number, as in \"NVIDIA H100 (0)\"");
+    const auto index = whole({cell.text.substr(open + 2, cell.text.size() - open - 3), cell.line, cell.column});
+    if (!index) return std::unexpected(index.error());
+    event.device = *index;
+    collector_.add_device(*index, cell.text.substr(0, open));
+    return {};
+  }
+
+  // Of Nsight Compute: "(132, 1, 1)".
+  static std::vector<uint64_t> extents_of(std::string_view text) {
+    const auto inner = inputs_of("[[" + std::string(text) + "]]");
+    return inner.empty() ? std::vector<uint64_t>{} : inner.front();
+  }
+  TraceEvent kernel_of(const std::vector<CsvCell>& row) const {
+    TraceEvent event;
+    event.complete = true;
+    event.kind = EventKind::kKernel;
+    event.name = as_demangled(row[*column("Kernel Name")].text);
+    event.grid = extents_of(row[*column("Grid Size")].text);
+    event.block = extents_of(row[*column("Block Size")].text);
+    return event;
+  }
+
+  // The raw page: a row a kernel, a column a metric.
+  Expected<void> take_kernel(const std::vector<CsvCell>& row) {
+    pending_ = {kernel_of(row), row.front()};
+    for (size_t c = 0; c < row.size(); ++c) {
+      const std::string_view unit = units_.empty() ? std::string_view() : std::string_view(units_[c].text);
+      if (auto taken = take_value(header_[c].text, unit, row[c]); !taken) return taken;
+    }
+    return flush();
+  }
+
+  // The details page: a row a metric.
+  Expected<void> take_metric(const std::vector<CsvCell>& row) {
+    if (!pending_ || pending_->second.text != row[id_].text) {
+      if (auto last = flush(); !last) return last;
+      pending_ = {kernel_of(row), row[id_]};
+    }
+    const Column unit = column("Metric Unit");
+    const Column value = column("Metric Value");
+    if (!unit || !value) return {};
+    return take_value(row[*metric_name_].text, row[*unit].text, row[*value]);
+  }
+
+  Expected<void> take_value(std::string_view metric, std::string_view unit, const CsvCell& cell) {
+    TraceEvent& event = pending_->first;
+    const auto is = [metric](std::string_view raw, std::string_view detail) { return metric == raw || metric == detail; };
+    if (is("gpu__time_duration.sum", "Duration")) {
+      const auto duration = number(cell, unit, kTimes);
+      if (!duration) return std::unexpected(duration.error());
+      event.dur = *duration;
+    } else if (is("launch__registers_per_thread", "Registers Per Thread")) {
+      const auto registers = whole(cell);
+      if (!registers) return std::unexpected(registers.error());
+      event.registers = *registers;
+    } else if (is("launch__shared_mem_per_block_static", "Static Shared Memory Per Block") ||
+               is("launch__shared_mem_per_block_dynamic", "Dynamic Shared Memory Per Block")) {
+      const auto bytes = number(cell, unit, kBytes);
+      if (!bytes) return std::unexpected(bytes.error());
+      event.shared_memory += static_cast<uint64_t>(*bytes + 0.5);
+    } else if (metric == "device__attribute_display_name") {
+      collector_.add_device(0, cell.text);
+    }
+    return {};
+  }
+
+  Expected<void> flush() {
+    if (!pending_) return {};
+    auto [event, cell] = *std::exchange(pending_, std::nullopt);
+    if (event.dur < 0) return fail_at(file_, cell.line, 1, "a kernel without a duration (gpu__time_duration.sum)");
+    event.ts = time_;
+    time_ += event.dur;
+    return add(event, cell);
+  }
+
+  Expected<void> add(const TraceEvent& event, const CsvCell& cell) {
+    if (collector_.add(event)) return {};
+    return fail_at(file_, cell.line, 1, "a kernel without a name, a start or a duration from 0 to 1e16 us");
+  }
+
+  const std::string& file_;
+  std::vector<CsvCell> header_{};
+  std::vector<CsvCell> units_{};  // Nsight Compute's raw page has a row of them
+  bool systems_ = false;          // of Nsight Systems
+  size_t id_ = 0;
+  Column metric_name_{};
+  std::optional<std::pair<TraceEvent, CsvCell>> pending_{};  // a kernel of Nsight Compute, and where it began
+  double time_ = 0;
+  LaunchCollector collector_{};
+};
+
+// Where the header begins, behind messages of the tools; none: nowhere.
+struct Header {
+  size_t at;
+  int line;
+};
+std::optional<Header> header_of(std::string_view text) {
+  int line = 1;
+  for (size_t at = 0; at < text.size(); ++line) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view each = text.substr(at, end - at);
+    const bool systems = each.starts_with("Start (") && each.find("GrdX") != std::string_view::npos;
+    const bool compute = each.starts_with("\"ID\",") && each.find("\"Kernel Name\"") != std::string_view::npos;
+    if (systems || compute) return Header{at, line};
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+// ---- the database
+
+struct Close {
+  void operator()(sqlite3* database) const { sqlite3_close(database); }
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+
+class Database {
+ public:
+  explicit Database(const std::string& path) : path_(path) {}
+
+  Expected<void> open() {
+    sqlite3* opened = nullptr;
+    const int status = sqlite3_open_v2(path_.c_str(), &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
+    database_.reset(opened);
+    if (status != SQLITE_OK) return wrong();
+    sqlite3_limit(opened, SQLITE_LIMIT_LENGTH, 1 << 24);
+    sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    return {};
+  }
+
+  // Whether it has the table. A view of that name could be any computation.
+  Expected<bool> has(const std::string& table) {
+    bool found = false;
+    bool view = false;
+    const auto done = each("SELECT type FROM sqlite_master WHERE name = '" + table + "'", [&](sqlite3_stmt* row) {
+      found = true;
+      view = text(row, 0) != "table";
+      return true;
+    });
+    if (!done) return std::unexpected(done.error());
+    if (view) return fail_at(path_, 0, 0, table + " is no table; export the report again");
+    return found;
+  }
+
+  // Calls `take` for each row, until it says false.
+  template <typename Take>
+  Expected<void> each(const std::string& query, Take take) {
+    sqlite3_stmt* prepared = nullptr;
+    if (sqlite3_prepare_v2(database_.get(), query.c_str(), -1, &prepared, nullptr) != SQLITE_OK) return wrong();
+    const std::unique_ptr<sqlite3_stmt, Close> statement(prepared);
+    while (true) {
+      const int status = sqlite3_step(prepared);
+      if (status == SQLITE_DONE) return {};
+      if (status != SQLITE_ROW) return wrong();
+      if (!take(prepared)) return {};
+    }
+  }
+
+  static std::string text(sqlite3_stmt* row, int column) {
+    const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(row, column));
+    return bytes == nullptr ? std::string() : std::string(bytes, static_cast<size_t>(sqlite3_column_bytes(row, column)));
+  }
+  static uint64_t whole(sqlite3_stmt* row, int column) {
+    return static_cast<uint64_t>(std::max<sqlite3_int64>(sqlite3_column_int64(row, column), 0));
+  }
+
+  std::unexpected<Diagnostic> wrong() const {
+    return fail_at(path_, 0, 0,
+                   "damaged SQLite export: " + escape::remark(sqlite3_errmsg(database_.get())) +
+                       "; export again with nsys export --type sqlite");
+  }
+
+ private:
+  const std::string& path_;
+  std::unique_ptr<sqlite3, Close> database_{};
+};
+
+TraceEvent timed(sqlite3_stmt* row, EventKind kind) {
+  TraceEvent event;
+  event.kind = kind;
+  event.complete = true;
+  event.ts = sqlite3_column_double(row, 0) / 1000;  // ns
+  event.dur = sqlite3_column_double(row, 1) / 1000 - event.ts;
+  return event;
+}
+
+// Source of tables and columns: Nsight Systems user guide, SQLite schema reference.
+class Export {
+ public:
+  explicit Export(const std::string& path) : path_(path), database_(path) {}
+
+  Expected<Profile> read() {
+    if (auto opened = database_.open(); !opened) return std::unexpected(opened.error());
+    const auto kernels = database_.has("CUPTI_ACTIVITY_KIND_KERNEL");
+    if (!kernels) return std::unexpected(kernels.error());
+    if (!*kernels)
+      return fail_at(path_, 0, 0, "no kernel in the export (table CUPTI_ACTIVITY_KIND_KERNEL); profile with nsys profile -t cuda");
+    for (const auto part : {&Export::read_kernels, &Export::read_copies, &Export::read_gpus, &Export::read_operators}) {
+      if (auto done = (this->*part)(); !done) return std::unexpected(done.error());
+    }
+    Profile profile = collector_.take();
+    if (profile.shapes.empty()) return fail_at(path_, 0, 0, "no kernel in the export; profile with nsys profile -t cuda");
+    return profile;
+  }
+
+ private:
+  Expected<void> read_kernels() {
+    bool good = true;
+    const auto done = database_.each(
+        "SELECT start, end, deviceId, streamId, correlationId, value, gridX, gridY, gridZ, blockX, blockY, blockZ, "
+        "registersPerThread, staticSharedMemory, dynamicSharedMemory FROM CUPTI_ACTIVITY_KIND_KERNEL "
+        "JOIN StringIds ON StringIds.id = demangledName",
+        [&](sqlite3_stmt* row) {
+          TraceEvent event = timed(row, EventKind::kKernel);
+          event.device = Database::whole(row, 2);
+          event.stream = Database::whole(row, 3);
+          event.correlation = Database::whole(row, 4);
+          event.name = as_demangled(Database::text(row, 5));
+          for (int axis = 0; axis < 3; ++axis) {
+            event.grid.push_back(Database::whole(row, 6 + axis));
+            event.block.push_back(Database::whole(row, 9 + axis));
+          }
+          event.registers = Database::whole(row, 12);
+          event.shared_memory = Database::whole(row, 13) + Database::whole(row, 14);
+          return good = collector_.add(event);
+        });
+    if (!done) return done;
+    if (!good) return fail_at(path_, 0, 0, "a kernel without a name, or that ends before it starts; export again");
+    return {};
+  }
+
+  Expected<void> read_copies() {
+    for (const std::string table : {"CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"}) {
+      const auto has = database_.has(table);
+      if (!has) return std::unexpected(has.error());
+      if (!*has) continue;
+      const auto done = database_.each("SELECT start, end, deviceId, streamId FROM " + table, [&](sqlite3_stmt* row) {
+        TraceEvent event = timed(row, EventKind::kCopy);
+        event.name = table;
+        event.device = Database::whole(row, 2);
+        event.stream = Database::whole(row, 3);
+        collector_.add(event);
+        return true;
+      });
+      if (!done) return done;
+    }
+    return {};
+  }
+
+  Expected<void> read_gpus() {
+    const auto has = database_.has("TARGET_INFO_GPU");
+    if (!has) return std::unexpected(has.error());
+    if (!*has) return {};
+    return database_.each("SELECT id, name FROM TARGET_INFO_GPU", [&](sqlite3_stmt* row) {
+      collector_.add_device(Database::whole(row, 0), Database::text(row, 1));
+      return true;
+    });
+  }
+
+  // Ranges and the calls of CUDA's runtime that they enclose.
+  Expected<void> read_operators() {
+    for (const char* table : {"NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME"}) {
+      const auto has = database_.has(table);
+      if (!has) return std::unexpected(has.error());
+      if (!*has) return {};
+    }
+    const auto ranges = database_.each(
+        "SELECT start, end, globalTid, coalesce(text, value) FROM NVTX_EVENTS LEFT JOIN StringIds ON StringIds.id = textId "
+        "WHERE end IS NOT NULL",
+        [&](sqlite3_stmt* row) {
+          TraceEvent event = timed(row, EventKind::kOperator);
+          event.thread = Database::whole(row, 2);
+          read_range(Database::text(row, 3), event);
+          collector_.add(event);
+          return true;
+        });
+    if (!ranges) return ranges;
+    return database_.each("SELECT start, end, globalTid, correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME", [&](sqlite3_stmt* row) {
+      TraceEvent event = timed(row, EventKind::kCall);
+      event.thread = Database::whole(row, 2);
+      event.correlation = Database::whole(row, 3);
+      collector_.add(event);
+      return true;
+    });
+  }
+
+  const std::string& path_;
+  Database database_;
+  LaunchCollector collector_{};
+};
+
+}  // namespace
+
+bool is_nsight_table(std::string_view text) { return header_of(text).has_value(); }
+
+Expected<Profile> read_nsight_table(const std::string& file, std::string_view text) {
+  const auto header = header_of(text);
+  if (!header) return fail_at(file, 0, 0, "no header of Nsight Systems' or Nsight Compute's tables");
+  Table table(file);
+  const auto parsed = validation::parse_csv_rows(file, text.substr(header->at), header->line,
+                                                 [&table](std::vector<CsvCell> row) { return table.take(std::move(row)); });
+  if (!parsed) return std::unexpected(parsed.error());
+  return table.finish();
+}
+
+Expected<Profile> read_nsight_database(const std::string& path) { return Export(path).read(); }
+
+}  // namespace warpfold::profile
