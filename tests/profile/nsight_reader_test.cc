@@ -24,7 +24,7 @@ const std::string kSystems =
     "(MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name\n";
 const std::string kLaunch =
     "5000,75000,102,64,2,1,128,1,1,32,0.001,0.213,,,,,NVIDIA H100 80GB HBM3 (1),1,,7,\"void f<(int)4, (bool)1, (unsigned "
-    "long)3>(int, T2)\"\n";
+    "long)3>(char *, T2)\"\n";
 const std::string kCopy =
     "1000,1500,101,,,,,,,,,,4.194,12000.000,Pageable,Device,NVIDIA H100 80GB HBM3 (1),1,,7,[CUDA memcpy Host-to-Device]\n";
 
@@ -48,7 +48,7 @@ TEST(NsightSystemsTable, ReadsLaunchesAndCopiesBehindMessages) {
   EXPECT_EQ(profile->launches[1].stream, 7);
   ASSERT_EQ(profile->shapes.size(), 1);
   const LaunchShape& shape = profile->shapes.front();
-  EXPECT_EQ(shape.name, "void f<4, true, 3>(int, T2)");
+  EXPECT_EQ(shape.name, "void f<4, true, 3>(char*, T2)");
   EXPECT_THAT(shape.grid, ElementsAre(64, 2, 1));
   EXPECT_EQ(shape.threads(), 128);
   EXPECT_EQ(shape.registers_per_thread, 32);

@@ -56,13 +56,17 @@ void read_range(std::string_view text, TraceEvent& event) {
   if (const size_t at = text.find(kSizes); at != std::string_view::npos) event.inputs = inputs_of(text.substr(at + kSizes.size()));
 }
 
-// A kernel's name as torch.profiler has it: Nsight's tools cast numbers among template arguments, "f<(int)4, (bool)1>".
+// A kernel's name as torch.profiler has it. Nsight's tools cast numbers among template arguments, "f<(int)4, (bool)1>", and set
+// pointers apart, "char *".
 std::string as_demangled(std::string name) {
-  static const RE2 yes(R"(\(bool\)1)"), no(R"(\(bool\)0)"),
-      number(R"(\((?:unsigned |signed )?(?:char|short|int|long|long long)\)(-?\d))");
+  static const RE2 yes(R"(\(bool\)1)");
+  static const RE2 no(R"(\(bool\)0)");
+  static const RE2 number(R"(\((?:unsigned |signed )?(?:char|short|int|long|long long)\)(-?\d))");
+  static const RE2 pointer(R"( ([*&]))");
   RE2::GlobalReplace(&name, yes, "true");
   RE2::GlobalReplace(&name, no, "false");
   RE2::GlobalReplace(&name, number, R"(\1)");
+  RE2::GlobalReplace(&name, pointer, R"(\1)");
   return name;
 }
 
