@@ -126,6 +126,12 @@ TEST(CheckGpu, RefusesZeroAndNegativeRates) {
 TEST(CheckGpu, WantsNumbersThatAgree) {
   EXPECT_EQ(fault([](Gpu& gpu) { gpu.mutable_sm()->set_warp_slots(48); }),
             "g: sm.warp_slots must be sm.sub_cores x sub_core.warp_slots (4 x 16), not 48");
+  EXPECT_EQ(fault([](Gpu& gpu) {
+              gpu.mutable_sm()->set_sub_cores(8);
+              gpu.mutable_sub_core()->set_warp_slots(8);
+              gpu.mutable_sm()->mutable_tcgen05()->set_queue_entries_per_sub_core(16);
+            }),
+            "g: sm.tcgen05.queue_entries_per_sub_core x sm.sub_cores must be at most 64, not 16 x 8");
   EXPECT_EQ(fault([](Gpu& gpu) { gpu.mutable_sm()->set_registers(65000); }),
             "g: sm.registers (65000) must be a multiple of sm.register_allocation_unit x sm.sub_cores (256 x 4)");
   EXPECT_EQ(fault([](Gpu& gpu) { gpu.mutable_sm()->mutable_shared_memory()->set_bytes_per_cta_max(233472); }),

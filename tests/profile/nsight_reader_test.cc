@@ -127,13 +127,14 @@ TEST(NsightComputeTable, DetailsPage) {
   EXPECT_EQ(profile->launches[0].us, 12);
   EXPECT_EQ(profile->launches[1].us, 3000);
   EXPECT_EQ(profile->shapes[0].registers_per_thread, 40);
-  EXPECT_THAT(error_of(header + row("0", "Threads", "thread", "1")), StartsWith("t.csv:2:1: a kernel without a duration"));
+  EXPECT_THAT(error_of(header + row("0", "Threads", "thread", "1")),
+              StartsWith("t.csv:2:1: a kernel without a duration (gpu__time_duration.sum)"));
 }
 
 TEST(NsightComputeTable, NeedsDurations) {
   std::string text = kRaw;
   text.replace(text.find("gpu__time_duration.sum"), 22, "gpu__cycles_elapsed.max");
-  EXPECT_THAT(error_of(text), StartsWith("t.csv:2:1: no column \"gpu__time_duration.sum\""));
+  EXPECT_THAT(error_of(text), StartsWith("t.csv:2:1: no column \"gpu__time_duration.sum\"; collect it by ncu --set basic"));
 }
 
 // A database of these statements, in a file that goes with it.
@@ -210,7 +211,7 @@ TEST(NsightSystemsExport, OneMessageForWhatIsWrong) {
   EXPECT_THAT(error("CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT);"), HasSubstr("damaged SQLite export: no such table"));
   EXPECT_THAT(error("CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) "
                     "SELECT x AS start FROM n;"),
-              HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL is no table"));
+              HasSubstr("CUPTI_ACTIVITY_KIND_KERNEL is no table; export the report again"));
   EXPECT_THAT(error(kKernels + "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 1;"), HasSubstr("that ends before it starts"));
   const Export file(kKernels);
   std::filesystem::resize_file(file.path(), 5000);
