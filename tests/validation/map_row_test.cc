@@ -86,7 +86,7 @@ TEST_F(Rows, AFlushAndEventsAreSimulatedAsTheRowSays) {
   EXPECT_EQ(scenario.kernel(1).name(), "pass");
   const std::string text = header + "\nS1,MEM,";
   EXPECT_EQ(mistake(text + "H100," + pass + ";timer=host,1,us\n"),
-            "reason: dims_other: timer=host; expected timer=events or timer=graph");
+            "reason: dims_other: timer=host; expected timer=events, timer=graph or timer=kernel");
   EXPECT_EQ(mistake(text + "H100," + pass + ";flush_bytes=all,1,us\n"),
             "reason: dims_other: flush_bytes=all; expected a whole number from 16 on");
   EXPECT_EQ(mistake(text + "RTX A6000," + pass + ";timer=events,1,us\n"),

@@ -12,7 +12,9 @@
 namespace warpfold::validation {
 
 // Makes scenarios of rows. A row's kernel is what its source says (column `set`) and, where that is silent, the rule that
-// kernels_of_row.h states; its clock is the GPU file's unless the row has one that was read beside it (clock_mhz).
+// kernels_of_row.h states; its clock is the GPU file's unless the row has one that was read beside it (clock_mhz), or a phrase says
+// one. Facts about a run that phrases state (row_facts.h) are followed where the run can; `unfollowed` of the comparison has the
+// phrases of the others.
 class RowMapper {
  public:
   // `gpus`: the folder of GPU files. `settings`: PATH=VALUE of the GPU ("gpu.clock_mhz=1830"), for every row.
@@ -21,7 +23,7 @@ class RowMapper {
   // A mistake: the row's `set`, `over_set` or `scenario`, a GPU file or a setting is wrong.
   Mapped<Comparison> map(const MeasuredRow& row);
   // The same of a row without a scenario of its own, on `gpu`.
-  Mapped<Comparison> map(const MeasuredRow& row, const configs::Gpu& gpu) { return map_kernels(row, gpu); }
+  Mapped<Comparison> map(const MeasuredRow& row, const configs::Gpu& gpu);
 
  private:
   Mapped<configs::Gpu> gpu_of(const MeasuredRow& row);
@@ -29,9 +31,10 @@ class RowMapper {
   Mapped<Comparison> map_scenario(const MeasuredRow& row);
   Mapped<Comparison> map_pair(const MeasuredRow& row, const configs::Gpu& gpu);
   Mapped<Run> run_of(const MeasuredRow& row, const configs::Gpu& gpu, const RowWork& work, const configs::Kernel& kernel,
-                     const std::vector<std::string>& columns) const;
-  Mapped<void> apply_settings(const MeasuredRow& row, configs::Scenario& scenario) const;
-  Mapped<Run> load(const MeasuredRow& row, const std::string& scenario_column, const std::vector<std::string>& columns) const;
+                     const std::vector<std::string>& columns, FollowedFacts& follows) const;
+  Mapped<void> apply_settings(const MeasuredRow& row, configs::Scenario& scenario, FollowedFacts& follows) const;
+  Mapped<Run> load(const MeasuredRow& row, const std::string& scenario_column, const std::vector<std::string>& columns,
+                   FollowedFacts& follows) const;
   std::string gpu_path(const std::string& name) const;
 
   std::string gpus_;
