@@ -365,6 +365,18 @@ Mapped<Comparison> RowMapper::map(const MeasuredRow& row, const configs::Gpu& gp
   return comparison;
 }
 
+Mapped<Comparison> RowMapper::map_run(const MeasuredRow& row, Comparison comparison) const {
+  if (!row.has_figure()) return not_mapped("the figure " + escape::quoted(row.text("value")) + " is no single positive number");
+  configs::Scenario& scenario = comparison.runs.front().scenario;
+  if (auto applied = apply_settings(row, scenario, comparison.follows); !applied) return std::unexpected(applied.error());
+  if (auto checked = check(scenario); !checked) return std::unexpected(checked.error());
+  const auto us = measured_us(row, {}, scenario.gpu().clock_mhz());
+  if (!us) return std::unexpected(us.error());
+  comparison.measured = *us;
+  comparison.unfollowed = unfollowed_phrases(row, comparison.follows);
+  return comparison;
+}
+
 Mapped<Comparison> RowMapper::map(const MeasuredRow& row) {
   const auto gpu = gpu_of(row);
   if (!gpu) return std::unexpected(gpu.error());

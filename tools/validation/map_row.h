@@ -24,9 +24,12 @@ class RowMapper {
   Mapped<Comparison> map(const MeasuredRow& row);
   // The same of a row without a scenario of its own, on `gpu`.
   Mapped<Comparison> map(const MeasuredRow& row, const configs::Gpu& gpu);
+  // The same of a comparison whose one run was made of the row elsewhere: the row's clock and its figure are still missing.
+  Mapped<Comparison> map_run(const MeasuredRow& row, Comparison comparison) const;
+  // The GPU that the row names. Not mapped: there is no file for it.
+  Mapped<configs::Gpu> gpu_of(const MeasuredRow& row);
 
  private:
-  Mapped<configs::Gpu> gpu_of(const MeasuredRow& row);
   Mapped<Comparison> map_kernels(const MeasuredRow& row, const configs::Gpu& gpu);
   Mapped<Comparison> map_scenario(const MeasuredRow& row);
   Mapped<Comparison> map_pair(const MeasuredRow& row, const configs::Gpu& gpu);
