@@ -1,5 +1,6 @@
 #include "tools/warpfold/run/launch_rows.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -37,17 +38,23 @@ std::vector<std::vector<uint64_t>> tensors_of(const std::string& text) {
   return tensors;
 }
 
-// What the row says of the operator's tensors.
-std::vector<std::vector<uint64_t>> inputs_of(const MeasuredRow& row) {
+// What the row says of the operator's tensors. Rows and columns alone are those of each array that a pass reads: the name says how many.
+std::vector<std::vector<uint64_t>> inputs_of(const MeasuredRow& row, const profile::NamedKernel& named) {
   if (const std::string dims = row.option("dims"); !dims.empty()) return tensors_of(dims);
   const auto m = row.count("M"), n = row.count("N"), k = row.count("K"), batch = row.count("batch");
   if (m && n && k && batch.value_or(1) > 1) return {{*batch, *m, *k}, {*batch, *k, *n}};
   if (m && n && k) return {{*m, *k}, {*k, *n}};
-  const std::vector<std::vector<uint64_t>> rows = tensors_of("[" + row.option("rows") + "," + row.option("cols") + "]");
-  return !rows.empty() && rows.front().size() == 2 ? rows : std::vector<std::vector<uint64_t>>{};
+  const std::vector<std::vector<uint64_t>> matrix = tensors_of("[" + row.option("rows") + "," + row.option("cols") + "]");
+  if (named.rule == nullptr || matrix.empty() || matrix.front().size() != 2) return {};
+  if (named.rule->sizes() == profile::ROWS) return matrix;
+  if (named.rule->sizes() != profile::ELEMENTS) return {};
+  size_t arrays = named.rule->arrays();
+  if (const auto found = named.groups.find("arrays"); arrays == 0 && found != named.groups.end())
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), arrays);
+  return std::vector<std::vector<uint64_t>>(std::clamp<size_t>(arrays, 1, 4) - 1, matrix.front());
 }
 
-std::optional<profile::LaunchShape> launch_of(const MeasuredRow& row) {
+std::optional<profile::LaunchShape> launch_of(const MeasuredRow& row, const profile::NameTable& names) {
   const validation::RowFacts& facts = row.facts();
   profile::LaunchShape shape;
   const auto axes = {std::pair{&facts.grid_x, &shape.grid[0]},   {&facts.grid_y, &shape.grid[1]},   {&facts.grid_z, &shape.grid[2]},
@@ -59,8 +66,10 @@ std::optional<profile::LaunchShape> launch_of(const MeasuredRow& row) {
   }
   if (facts.registers) shape.registers_per_thread = extent(facts.registers).value_or(0);
   if (facts.shared_bytes && *facts.shared_bytes >= 1) shape.shared_memory_bytes = extent(facts.shared_bytes).value_or(0);
+  shape.name = row.text(names.find(row.text("impl")).rule != nullptr ? "impl" : "kernel");
   shape.op.name = row.option("op");
-  shape.op.inputs = inputs_of(row);
+  shape.op.inputs = inputs_of(row, names.find(shape.name));
+  if (!row.text("dtype").empty()) shape.op.types = {row.text("dtype")};
   return shape;
 }
 
@@ -72,10 +81,9 @@ validation::Mapped<validation::Comparison> map_launch_row(const MeasuredRow& row
                                                           const std::string& operators) {
   const auto gpu = mapper.gpu_of(row);
   if (!gpu) return std::unexpected(gpu.error());
-  auto shape = launch_of(row);
-  if (!shape) return not_mapped("dims_other: grid and block: expected whole numbers from 1 on");
   const profile::NameTable& names = profile::NameTable::embedded();
-  shape->name = names.find(row.text("impl")).rule != nullptr ? row.text("impl") : row.text("kernel");
+  const auto shape = launch_of(row, names);
+  if (!shape) return not_mapped("dims_other: grid and block: expected whole numbers from 1 on");
   profile::Reading reading = profile::read_launch(names, *shape, {.gpu = *gpu, .traced = true, .operators = operators}, mapper);
   const bool footprint = row.facts().registers && row.facts().shared_bytes;
   if (footprint) profile::occupy_as_traced(*shape, reading);
