@@ -115,8 +115,7 @@ TEST_F(Rows, AStatedClockIsTheRunsClock) {
   const Comparison gemm = map(kGemm + ",notes", "S1,GEMM,H100,bf16,4096,4096,4096,0.2,ms,,locked clock 1410 MHz");
   EXPECT_EQ(gemm.runs.front().scenario.gpu().clock_mhz(), 1410);
   EXPECT_THAT(gemm.unfollowed, IsEmpty());
-  const Comparison column =
-      map(kGemm + ",clock_mhz,notes", "S1,GEMM,H100,bf16,4096,4096,4096,0.2,ms,,1200,locked clock 1410 MHz");
+  const Comparison column = map(kGemm + ",clock_mhz,notes", "S1,GEMM,H100,bf16,4096,4096,4096,0.2,ms,,1200,locked clock 1410 MHz");
   EXPECT_EQ(column.runs.front().scenario.gpu().clock_mhz(), 1200);
 }
 
@@ -124,7 +123,8 @@ TEST_F(Rows, AStatedClockLimitsBoardPower) {
   const Comparison power = map(kPower, "S1,POWER,A100-SXM4-40GB,GEMM,cuBLAS,bf16,4096,8192,8192,SM clock 1200 MHz,340,W,");
   EXPECT_EQ(power.runs.front().scenario.gpu().power().clock_limit_mhz(), 1200);
   const Comparison requested =
-      map(kPower, "S1,POWER,A100-SXM4-40GB,GEMM,cuBLAS,bf16,4096,8192,8192,,400,W,\"locked clock 1290 MHz (1380 requested, throttled)\"");
+      map(kPower,
+          "S1,POWER,A100-SXM4-40GB,GEMM,cuBLAS,bf16,4096,8192,8192,,400,W,\"locked clock 1290 MHz (1380 requested, throttled)\"");
   EXPECT_EQ(requested.runs.front().scenario.gpu().power().clock_limit_mhz(), 1380);
   const Comparison clock = map(kPower, "S1,POWER,A100-SXM4-40GB,GEMM,cuBLAS,bf16,4096,8192,8192,SM clock 1290 MHz,1290,MHz,");
   EXPECT_EQ(clock.runs.front().scenario.gpu().power().clock_limit_mhz(), 1410) << "the figure of the row is no limit";
@@ -197,7 +197,8 @@ TEST_F(Rows, AFigureThatIsNoSinglePositiveNumberIsNotMapped) {
 }
 
 TEST_F(Rows, AnIdleBoardRunsNoKernel) {
-  EXPECT_EQ(mistake(kPower + "\nS1,POWER,A100,GEMM,idle,bf16,8192,8192,8192,,88,W,\n"), "reason: the board was idle: no kernel ran");
+  EXPECT_EQ(mistake(kPower + "\nS1,POWER,A100,GEMM,idle,bf16,8192,8192,8192,,88,W,\n"),
+            "reason: the board was idle: no kernel ran");
 }
 
 }  // namespace

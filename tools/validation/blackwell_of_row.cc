@@ -72,8 +72,8 @@ bool take_stated(const std::string& implementation, configs::BlackwellGemm& gemm
   return true;
 }
 
-// SEMI's cutlass_gemm_mainloop: one tile on one SM, as large as the matrix. Its phrases may state the depth of a stage and how many there
-// are: "tile=64x16x32;stages=5", "tile K 64 stages 7", stages=auto.
+// SEMI's cutlass_gemm_mainloop: one tile on one SM, as large as the matrix. Its phrases may state the depth of a stage and how many
+// there are: "tile=64x16x32;stages=5", "tile K 64 stages 7", stages=auto.
 void take_single_tile(const MeasuredRow& row, configs::BlackwellGemm& gemm) {
   gemm.set_cta_group(1);
   gemm.set_tile_m(static_cast<uint32_t>(gemm.m()));

@@ -135,8 +135,7 @@ Mapped<void> time_blackwell(const MeasuredRow& row, const configs::Gpu& gpu, con
   if (of_one_sm(row)) work.follows.insert({"tile", "stages", "grid"});
   if (of_one_sm(row)) work.clock_mhz = 1300;  // by which the source counts its peak (plot_results.py)
   const bool has_model = gpu.power().gpu() == gpu.name();
-  if (has_model && !in_a_burst(row) && !of_one_sm(row) && !row.clock_mhz())
-    work.settings.emplace_back("gpu.clock=POWER");
+  if (has_model && !in_a_burst(row) && !of_one_sm(row) && !row.clock_mhz()) work.settings.emplace_back("gpu.clock=POWER");
   return {};
 }
 

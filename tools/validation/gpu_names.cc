@@ -14,8 +14,9 @@ struct PublishedName {
 };
 
 // As data sheets, drivers and papers print them, without the maker, "Tesla" and a number of GPUs in front ("8x"); what stands in
-// brackets behind a name, a power limit or a provider, may be left out. A bare "H100" is taken as the SXM part, a bare "V100" as the
-// one of 16 GB, a bare "A100 PCIe" as the one of 80 GB: assumed, for most published figures are of them. Of parts that differ by their memory alone, each name has its own.
+// brackets behind a name, a power limit or a provider, may be left out. A bare "H100" is taken as the SXM part, a bare "V100" as
+// the one of 16 GB, a bare "A100 PCIe" as the one of 80 GB: assumed, for most published figures are of them. Of parts that differ
+// by their memory alone, each name has its own.
 constexpr std::array kNames{
     PublishedName{"A100", "a100_sxm"},
     PublishedName{"A100 80GB", "a100_sxm"},
@@ -157,7 +158,8 @@ bool is_file_name(std::string_view name) {
 
 std::optional<std::string> gpu_file_of(std::string_view published) {
   const size_t count = published.find_first_not_of("0123456789");  // "8x A100": each of them
-  if (count != 0 && count != std::string_view::npos && published.substr(count).starts_with("x ")) published.remove_prefix(count + 2);
+  if (count != 0 && count != std::string_view::npos && published.substr(count).starts_with("x "))
+    published.remove_prefix(count + 2);
   for (const std::string_view maker : {"NVIDIA ", "Tesla "}) {
     if (published.starts_with(maker)) published.remove_prefix(maker.size());
   }

@@ -74,8 +74,8 @@ Mapped<void> check(const configs::Scenario& scenario) {
 // Board power at a locked clock, or the clock under the cap.
 bool is_power(const MeasuredRow& row) { return row.text("category") == "POWER"; }
 
-// The highest clock of a row of board power: the one that was asked for, else the one that it was measured at, which the row's figure is
-// where it is a clock.
+// The highest clock of a row of board power: the one that was asked for, else the one that it was measured at, which the row's
+// figure is where it is a clock.
 std::optional<double> clock_limit_of(const MeasuredRow& row) {
   if (const auto column = row.number("clock_mhz")) return column;
   if (row.facts().requested_mhz) return row.facts().requested_mhz;
@@ -280,8 +280,8 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
   return comparison;
 }
 
-Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::string& scenario_column,
-                            const std::vector<std::string>& columns, FollowedFacts& follows) const {
+Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::string& scenario_column, const std::vector<std::string>& columns,
+                            FollowedFacts& follows) const {
   Run run;
   run.file = (fs::path(row.file()).parent_path() / row.text(scenario_column)).lexically_normal().string();
   std::vector<std::string> settings;

@@ -37,12 +37,14 @@ struct Range {
   bool words = false;        // it may say in words what it has no number of
   bool differences = false;  // it may be a difference or a range
 };
-constexpr std::array kRanges{Range{"value", 1e-9, 1e15, "from 1e-9 to 1e15", false, true}, Range{"time_ms", 1e-9, 1e9, "from 1e-9 to 1e9"},
-                             Range{"clock_mhz", 1, 1e5, "from 1 to 100000"}, Range{"dropout", 0, 1, "from 0 to 1", true}};
+constexpr std::array kRanges{Range{"value", 1e-9, 1e15, "from 1e-9 to 1e15", false, true},
+                             Range{"time_ms", 1e-9, 1e9, "from 1e-9 to 1e9"}, Range{"clock_mhz", 1, 1e5, "from 1 to 100000"},
+                             Range{"dropout", 0, 1, "from 0 to 1", true}};
 constexpr std::array kCounts{"M", "N", "K", "batch", "heads", "kv_heads", "seqlen", "head_dim"};
 constexpr uint64_t kLargestCount = uint64_t{1} << 31;
 
-// Differences and ranges that sources print: "-10.6" %, "0", "75-85". They are figures, but none that a simulation can be held against.
+// Differences and ranges that sources print: "-10.6" %, "0", "75-85". They are figures, but none that a simulation can be held
+// against.
 bool is_other_figure(const std::string& text, const std::string& unit) {
   constexpr std::array kPositive{"s", "ms", "us", "ns", "cycles", "TFLOPS", "GB/s", "W"};
   if (const auto number = parsed<double>(text))

@@ -22,9 +22,9 @@ class MeasuredRow {
   int line() const { return line_; }
   const std::string& id() const { return text("id"); }
 
-  const std::string& text(std::string_view column) const;                  // empty: not given
-  std::optional<double> number(std::string_view column) const;             // none: not given, or not a number
-  std::optional<uint64_t> count(std::string_view column) const;            // none: not given, or not a whole number
+  const std::string& text(std::string_view column) const;        // empty: not given
+  std::optional<double> number(std::string_view column) const;   // none: not given, or not a number
+  std::optional<uint64_t> count(std::string_view column) const;  // none: not given, or not a whole number
   // False: the value is a range ("1.7-2.3"), zero or below, and there is no time_ms.
   bool has_figure() const;
   // Of dims_other and notes, as row_facts.h reads them. An option is a NAME=VALUE; empty: not given.

@@ -56,11 +56,10 @@ Mapped<RowWork> stream_of_row(const MeasuredRow& row, const configs::Gpu& gpu, c
   work.settings = {"gpu.sm.cta_slots=" + std::to_string(ctas)};
   work.shape = std::to_string(threads) + " threads";
   if (says(kernel, "read")) {
-    auto read =
-        kernel_of({gpu.architecture() == "sm_70" ? "stream_read_sm_70" : "stream_read",
-                   {"block.x=" + std::to_string(threads), "grid.x=" + std::to_string((kElements + threads - 1) / threads)},
-                   {}},
-                  folder);
+    auto read = kernel_of({gpu.architecture() == "sm_70" ? "stream_read_sm_70" : "stream_read",
+                           {"block.x=" + std::to_string(threads), "grid.x=" + std::to_string((kElements + threads - 1) / threads)},
+                           {}},
+                          folder);
     if (!read) return std::unexpected(read.error());
     work.kernels.push_back(*std::move(read));
     work.work = 8.0 * kElements;

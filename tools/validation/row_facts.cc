@@ -128,12 +128,15 @@ constexpr std::array kAliases{
     Alias{"tile K #", "tile=#"},
 };
 
-// Names of NAME=VALUE that a reader of rows knows besides the fields of configs.Elementwise and configs.Philox: sizes, and options of
-// kernels.
-constexpr std::array<std::string_view, 32> kNames{
-    "timer", "flush_bytes", "l2",     "beside",    "deterministic", "groups", "M_per_group", "window", "head_dim_v", "q",      "M",
-    "N",     "H",           "V",      "B",         "T",             "S",      "dtype",       "eps",    "cta_group",  "depth",  "operands",
-    "stages", "tile",       "cluster", "tokens",   "rows",          "cols",   "kv",          "kv_len", "op",         "dims"};
+// Names of NAME=VALUE that a reader of rows knows besides the fields of configs.Elementwise and configs.Philox: sizes, and options
+// of kernels.
+constexpr std::array<std::string_view, 32> kNames{"timer",  "flush_bytes", "l2",     "beside",     "deterministic",
+                                                  "groups", "M_per_group", "window", "head_dim_v", "q",
+                                                  "M",      "N",           "H",      "V",          "B",
+                                                  "T",      "S",           "dtype",  "eps",        "cta_group",
+                                                  "depth",  "operands",    "stages", "tile",       "cluster",
+                                                  "tokens", "rows",        "cols",   "kv",         "kv_len",
+                                                  "op",     "dims"};
 // Words behind a name without an equals sign.
 struct Prefix {
   std::string_view begins;
@@ -237,7 +240,8 @@ class Reader {
     known = take_named(phrase) || known;
     known = known || take_alias(phrase, form);
     if (known) return;
-    if (std::ranges::none_of(prose().begins, [&](const auto& begin) { return form.text.starts_with(begin); })) all_.unread.emplace_back(phrase);
+    if (std::ranges::none_of(prose().begins, [&](const auto& begin) { return form.text.starts_with(begin); }))
+      all_.unread.emplace_back(phrase);
   }
 
   bool take_numbers(std::string_view phrase, const Form& form) {

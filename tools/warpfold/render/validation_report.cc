@@ -114,7 +114,8 @@ std::string unread_lines(const configs::Validation& validation) {
     if (left-- == 0) break;
     table.add({phrase->example(), uint64_t{phrase->rows()}, phrase->why(), phrase->id()});
   }
-  std::string text = "\nNot read in dims_other and notes: " + counted(validation.unread_size(), "phrase") + "\n" + table.aligned("");
+  std::string text =
+      "\nNot read in dims_other and notes: " + counted(validation.unread_size(), "phrase") + "\n" + table.aligned("");
   if (validation.unread_size() > kMost)
     text += "and " + std::to_string(validation.unread_size() - kMost) + " more: --format json lists them\n";
   return text;

@@ -38,7 +38,8 @@ std::vector<std::vector<uint64_t>> tensors_of(const std::string& text) {
   return tensors;
 }
 
-// What the row says of the operator's tensors. Rows and columns alone are those of each array that a pass reads: the name says how many.
+// What the row says of the operator's tensors. Rows and columns alone are those of each array that a pass reads: the name says how
+// many.
 std::vector<std::vector<uint64_t>> inputs_of(const MeasuredRow& row, const profile::NamedKernel& named) {
   if (const std::string dims = row.option("dims"); !dims.empty()) return tensors_of(dims);
   const auto m = row.count("M"), n = row.count("N"), k = row.count("K"), batch = row.count("batch");
@@ -57,8 +58,9 @@ std::vector<std::vector<uint64_t>> inputs_of(const MeasuredRow& row, const profi
 std::optional<profile::LaunchShape> launch_of(const MeasuredRow& row, const profile::NameTable& names) {
   const validation::RowFacts& facts = row.facts();
   profile::LaunchShape shape;
-  const auto axes = {std::pair{&facts.grid_x, &shape.grid[0]},   {&facts.grid_y, &shape.grid[1]},   {&facts.grid_z, &shape.grid[2]},
-                     {&facts.block_x, &shape.block[0]},          {&facts.block_y, &shape.block[1]}, {&facts.block_z, &shape.block[2]}};
+  const auto axes = {std::pair{&facts.grid_x, &shape.grid[0]}, {&facts.grid_y, &shape.grid[1]},
+                     {&facts.grid_z, &shape.grid[2]},          {&facts.block_x, &shape.block[0]},
+                     {&facts.block_y, &shape.block[1]},        {&facts.block_z, &shape.block[2]}};
   for (const auto& [fact, axis] : axes) {
     const auto value = extent(*fact);
     if (!value) return std::nullopt;
