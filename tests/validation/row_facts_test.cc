@@ -196,6 +196,14 @@ TEST_F(Rows, AFigureThatIsNoSinglePositiveNumberIsNotMapped) {
   EXPECT_THAT(mistake(header + "-10.6,us\n"), HasSubstr("expected a number from 1e-9"));
 }
 
+TEST_F(Rows, AHandWrittenKernelIsNoLibrarys) {
+  const std::string header = "id,category,gpu,impl,dtype,M,N,K,value,unit,set\n";
+  EXPECT_EQ(mistake(header + "S1,GEMM,H100,\"hand-written, source in repository\",bf16,4096,4096,4096,4,ms,\n"),
+            "reason: a hand-written kernel is no library's: name its kernel_file, or its tile (set)");
+  EXPECT_EQ(mistake(header + "S1,GEMM,H100,hand-written,bf16,4096,4096,4096,4,ms,tile_m=128\n"), "mapped");
+  EXPECT_EQ(mistake(header + "S1,GEMM,H100,fast.cu hand-written kernel,bf16,4096,4096,4096,4,ms,\n"), "mapped");
+}
+
 TEST_F(Rows, AnIdleBoardRunsNoKernel) {
   EXPECT_EQ(mistake(kPower + "\nS1,POWER,A100,GEMM,idle,bf16,8192,8192,8192,,88,W,\n"),
             "reason: the board was idle: no kernel ran");

@@ -143,7 +143,7 @@ Mapped<void> time_blackwell(const MeasuredRow& row, const configs::Gpu& gpu, con
 
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& architecture = gpu.architecture();
-  if (row.text("impl").find("hand-written") != std::string::npos && row.text("set").empty())
+  if (row.text("impl").starts_with("hand-written") && row.text("set").empty())
     return not_mapped("a hand-written kernel is no library's: name its kernel_file, or its tile (set)");
   const auto m = count_of(row, "M");
   if (!m) return std::unexpected(m.error());
