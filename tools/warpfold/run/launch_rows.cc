@@ -75,8 +75,6 @@ std::optional<profile::LaunchShape> launch_of(const MeasuredRow& row, const prof
   return shape;
 }
 
-}  // namespace
-
 bool states_launch(const MeasuredRow& row) { return row.facts().grid_x && row.facts().block_x && row.text("set").empty(); }
 
 validation::Mapped<validation::Comparison> map_launch_row(const MeasuredRow& row, validation::RowMapper& mapper,
@@ -104,6 +102,17 @@ validation::Mapped<validation::Comparison> map_launch_row(const MeasuredRow& row
   if (footprint) comparison.follows.insert({"registers", "shared memory"});
   comparison.runs.push_back(std::move(*reading.run));
   return mapper.map_run(row, std::move(comparison));
+}
+
+}  // namespace
+
+validation::Mapped<validation::Comparison> map_row_or_launch(const MeasuredRow& row, validation::RowMapper& mapper,
+                                                             const std::string& operators) {
+  if (row.text("category") == "CORUN" || !states_launch(row)) return mapper.map(row);
+  auto launch = map_launch_row(row, mapper, operators);
+  if (launch || launch.error().mistake) return launch;
+  auto mapped = mapper.map(row);
+  return mapped || mapped.error().mistake ? mapped : launch;
 }
 
 }  // namespace warpfold::cli

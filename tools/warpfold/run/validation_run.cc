@@ -27,15 +27,6 @@ struct Entry {
 
 bool holds(const std::string& text, const std::string& part) { return part.empty() || text.find(part) != std::string::npos; }
 
-// A launch of a profile by its kernel's name and its grid, any other row by what its columns say.
-validation::Mapped<Comparison> map_any(const MeasuredRow& row, validation::RowMapper& mapper, const std::string& operators) {
-  if (row.text("category") == "CORUN" || !states_launch(row)) return mapper.map(row);
-  auto launch = map_launch_row(row, mapper, operators);
-  if (launch || launch.error().mistake) return launch;
-  auto mapped = mapper.map(row);
-  return mapped || mapped.error().mistake ? mapped : launch;
-}
-
 Outcome<std::vector<Entry>> map_rows(const ValidationRequest& request) {
   validation::RowMapper mapper(request.gpus, request.settings);
   const std::string operators = (std::filesystem::path(request.gpus).parent_path() / "kernels" / "operators").string();
@@ -44,7 +35,7 @@ Outcome<std::vector<Entry>> map_rows(const ValidationRequest& request) {
     auto rows = validation::read_measured_rows(file);
     if (!rows) return std::unexpected(Failure(rows.error()));
     for (MeasuredRow& row : *rows) {
-      auto mapped = map_any(row, mapper, operators);
+      auto mapped = map_row_or_launch(row, mapper, operators);
       if (!mapped && mapped.error().mistake) return std::unexpected(Failure(*mapped.error().mistake));
       entries.push_back({std::move(row)});
       if (mapped) {
