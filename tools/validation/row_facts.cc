@@ -70,6 +70,8 @@ constexpr std::array kNumberRules{
     // Time.
     NumberRule{"wall time per iteration with a host sync each (about # us in every mode)", {&F::host_us}},
     NumberRule{"floor about # us = launch and host overhead", {&F::host_us}},
+    NumberRule{"one sequence: latency floor # us", {&F::host_us}},
+    NumberRule{"latency floor of a small kernel on H#: #-# us in this harness", {nullptr, &F::host_us, nullptr}},
     // The launch.
     NumberRule{"grid=#", {&F::grid_x}},
     NumberRule{"grid=#x#", {&F::grid_x, &F::grid_y}},

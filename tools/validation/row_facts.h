@@ -20,7 +20,7 @@ struct RowFacts {
   std::optional<double> board_w;        // read beside the row's figure: another figure of the same run
   std::optional<double> zero_inputs;    // 1: operands are zeros, which take less power than random ones
 
-  // Time that the figure holds besides kernels, in microseconds.
+  // Time of the host and of launches that a figure of a short kernel holds or is at least, in microseconds.
   std::optional<double> host_us;
 
   // The launch: CTAs and threads by axis, registers of a thread, bytes of shared memory of a CTA.
