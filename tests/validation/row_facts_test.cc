@@ -196,6 +196,15 @@ TEST_F(Rows, AFigureThatIsNoSinglePositiveNumberIsNotMapped) {
   EXPECT_THAT(mistake(header + "-10.6,us\n"), HasSubstr("expected a number from 1e-9"));
 }
 
+TEST_F(Rows, ABatchIsSoManyProducts) {
+  const std::string header = "id,category,gpu,impl,dtype,batch,M,N,K,value,unit";
+  const Comparison gemm = map(header, "S1,GEMM,H100,torch.bmm,bf16,96,512,512,64,1,ms");
+  EXPECT_EQ(gemm.runs.front().scenario.kernel(0).hopper_gemm().grouped().groups(), 96);
+  EXPECT_EQ(gemm.runs.front().scenario.kernel(0).hopper_gemm().grouped().layout(), configs::BATCHED);
+  EXPECT_DOUBLE_EQ(gemm.work, 96 * 2.0 * 512 * 512 * 64);
+  EXPECT_EQ(mistake(header + "\nS1,GEMM,A100,torch.bmm,bf16,96,512,512,64,1,ms\n"), "reason: no grouped GEMM for sm_80");
+}
+
 TEST_F(Rows, AHandWrittenKernelIsNoLibrarys) {
   const std::string header = "id,category,gpu,impl,dtype,M,N,K,value,unit,set\n";
   EXPECT_EQ(mistake(header + "S1,GEMM,H100,\"hand-written, source in repository\",bf16,4096,4096,4096,4,ms,\n"),

@@ -58,11 +58,16 @@ std::optional<uint64_t> count_in(const std::string& text) {
   return value;
 }
 
-// dims_other: groups=8;M_per_group=4096; the kernel's name says how they lie.
+// dims_other: groups=8;M_per_group=4096; the kernel's name says how they lie. Column batch: so many products of M x N x K.
 std::optional<configs::GroupedGemm> groups_of(const MeasuredRow& row) {
   const auto groups = count_in(row.option("groups"));
-  if (!groups) return std::nullopt;
   configs::GroupedGemm grouped;
+  if (const auto batch = row.count("batch"); !groups && batch.value_or(1) > 1) {
+    grouped.set_groups(*batch);
+    grouped.set_layout(configs::BATCHED);
+    return grouped;
+  }
+  if (!groups) return std::nullopt;
   grouped.set_groups(*groups);
   const std::string& kernel = row.text("kernel");
   const bool masked = kernel.find("masked") != std::string::npos;
