@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "configs/validation.pb.h"
 #include "program.h"
 #include "tests/source_dir.h"
 
@@ -38,6 +39,91 @@ TEST_F(Validate, OfNoRowIsRefused) {
   const Ended none = run({"validate", "rows.csv", "--gpu", "H100"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_EQ(none.err, "no row matches --gpu and --kernel\n");
+}
+
+// An unknown phrase, one that contradicts another, and a fact that a GEMM of a library does not follow.
+TEST_F(Validate, ListsPhrasesThatNoSimulationFollows) {
+  write("rows.csv",
+        "id,category,gpu,dtype,M,N,K,dims_other,value,unit,notes\n"
+        "a,GEMM,A100,bf16,512,512,512,clock 1200 MHz;grid=4x4x1,10,us,fan at 80 %\n"
+        "b,GEMM,A100,bf16,512,512,512,clock 1200 MHz;grid=2x8x1,10,us,fan at 90 %; clock locked 1410 MHz\n");
+  const std::vector<std::string> arguments{"validate", "rows.csv", "--gpus", WARPFOLD_SOURCE_DIR "/configs/gpus"};
+  const Ended table = run(arguments);
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("\nNot read in dims_other and notes: 3 phrases\n"));
+  const auto validation = message<configs::Validation>(arguments);
+  ASSERT_EQ(validation.unread_size(), 3);
+  EXPECT_EQ(validation.unread(0).phrase(), "fan at # %");
+  EXPECT_EQ(validation.unread(0).example(), "fan at 80 %");
+  EXPECT_EQ(validation.unread(0).id(), "a");
+  EXPECT_EQ(validation.unread(0).rows(), 2);
+  EXPECT_EQ(validation.unread(0).why(), "not known");
+  EXPECT_EQ(validation.unread(1).phrase(), "grid=#x#x#");
+  EXPECT_EQ(validation.unread(1).rows(), 2);
+  EXPECT_EQ(validation.unread(1).why(), "not followed");
+  EXPECT_EQ(validation.unread(2).phrase(), "clock locked # MHz");
+  EXPECT_EQ(validation.unread(2).why(), "contradicts an earlier phrase");
+  std::vector<std::string> markdown = arguments;
+  markdown.insert(markdown.end(), {"--markdown", "rows.md"});
+  EXPECT_EQ(run(markdown).exit_code, 0);
+  EXPECT_THAT(read("rows.md"), HasSubstr("## Not read in dims_other and notes"));
+}
+
+// Only the most frequent phrases are in the table.
+TEST_F(Validate, SaysHowManyPhrasesItDoesNotList) {
+  std::string notes;
+  for (char c = 'a'; c <= 'z'; ++c) notes += std::string("word ") + c + ";";
+  write("rows.csv", "id,category,gpu,dtype,M,N,K,value,unit,notes\na,GEMM,A100,bf16,512,512,512,10,us," + notes + "\n");
+  const Ended table = run({"validate", "rows.csv", "--gpus", WARPFOLD_SOURCE_DIR "/configs/gpus"});
+  EXPECT_THAT(table.out, HasSubstr("and 6 more: --format json lists them\n"));
+}
+
+class Launches : public Program {
+ protected:
+  configs::Validation of(const std::string& cells) const {
+    write("rows.csv", "id,category,gpu,kernel,impl,dtype,M,N,K,dims_other,value,unit\n" + cells + "\n");
+    return message<configs::Validation>({"validate", "rows.csv", "--gpus", WARPFOLD_SOURCE_DIR "/configs/gpus"});
+  }
+  const std::string kAdd =
+      "\"at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3> >\"";
+};
+
+TEST_F(Launches, AreReadByTheirKernelsName) {
+  const configs::Validation pass = of("a,MEM,A100,add," + kAdd + ",fp32,,,,grid=65536x1x1;block=128x1x1,280,us");
+  ASSERT_EQ(pass.rows_size(), 1);
+  EXPECT_EQ(pass.rows(0).family(), "kernel of a profile");
+  EXPECT_EQ(pass.rows(0).kernel(), "ATen elementwise, vectorized");
+  EXPECT_EQ(pass.rows(0).shape(), "ADD of 33554432 x 4 bytes");
+  EXPECT_EQ(pass.unread_size(), 0);
+}
+
+// PyTorch splits tensors of more than 2 GB: the operator's size counts, which the row has.
+TEST_F(Launches, OfAPassHaveTheRowsTensors) {
+  const configs::Validation pass =
+      of("a,MEM,A100,add," + kAdd + ",fp32,,,,grid=65536x1x1;block=128x1x1;rows=65536;cols=1024,560,us");
+  ASSERT_EQ(pass.rows_size(), 1);
+  EXPECT_EQ(pass.rows(0).shape(), "ADD of 67108864 x 4 bytes");
+}
+
+TEST_F(Launches, OfAProductHaveTheOperatorsTensors) {
+  const std::string name =
+      "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel";
+  const configs::Validation product = of("a,GEMM,H100,aten::mm," + name +
+                                         ",bf16,8944,1024,1024,\"grid=30x4x1;block=384x1x1;regs=168;smem=231424;op=aten::mm;"
+                                         "dims=[[8944,1024],[1024,1024]]\",31.5,us");
+  ASSERT_EQ(product.rows_size(), 1);
+  EXPECT_EQ(product.rows(0).kernel(), "cuBLAS GEMM (wgmma)");
+  EXPECT_THAT(product.rows(0).shape(), HasSubstr("tile 128 x 128 x 64"));
+  EXPECT_EQ(product.unread_size(), 0);
+}
+
+TEST_F(Launches, WithoutAGeneratorHaveAReason) {
+  EXPECT_EQ(of("a,GEMM,A100,bmm,ampere_sgemm_128x128_nn,fp32,196,64,196,grid=2x2x512;block=256x1x1,1,ms").unmapped(0).reason(),
+            "cuBLAS GEMM (FP32): products on the FMA pipe have no generator");
+  EXPECT_EQ(of("a,MEM,A100,my kernel,mine,fp32,,,,grid=2x2x512;block=256x1x1,1,ms").unmapped(0).reason(),
+            "no rule of kernel_names.textproto knows the name");
+  EXPECT_EQ(of("a,MEM,A100,add," + kAdd + ",fp32,,,,grid=0x1x1;block=128x1x1,280,us").unmapped(0).reason(),
+            "dims_other: grid and block: expected whole numbers from 1 on");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "tests/source_dir.h"
-#include "tools/validation/map_row.h"
+#include "tools/warpfold/run/launch_rows.h"
 
 namespace warpfold::validation {
 namespace {
@@ -17,7 +17,7 @@ TEST(PublishedRows, OfBlackwellOtherGpusAndTheKitAreAllMapped) {
       const auto read = read_measured_rows(entry.path().string());
       ASSERT_TRUE(read) << read.error().text();
       for (const MeasuredRow& row : *read) {
-        const auto mapped = mapper.map(row);
+        const auto mapped = cli::map_row_or_launch(row, mapper, WARPFOLD_SOURCE_DIR "/configs/kernels/operators");
         EXPECT_TRUE(mapped) << row.file() << ":" << row.line() << ": " << mapped.error().reason;
         ++rows;
       }

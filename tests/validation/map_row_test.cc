@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "configs/load.h"
 #include "rows.h"
 #include "tools/validation/gpu_names.h"
 
@@ -86,7 +87,7 @@ TEST_F(Rows, AFlushAndEventsAreSimulatedAsTheRowSays) {
   EXPECT_EQ(scenario.kernel(1).name(), "pass");
   const std::string text = header + "\nS1,MEM,";
   EXPECT_EQ(mistake(text + "H100," + pass + ";timer=host,1,us\n"),
-            "reason: dims_other: timer=host; expected timer=events or timer=graph");
+            "reason: dims_other: timer=host; expected timer=events, timer=graph or timer=kernel");
   EXPECT_EQ(mistake(text + "H100," + pass + ";flush_bytes=all,1,us\n"),
             "reason: dims_other: flush_bytes=all; expected a whole number from 16 on");
   EXPECT_EQ(mistake(text + "RTX A6000," + pass + ";timer=events,1,us\n"),
@@ -334,13 +335,32 @@ TEST_F(Rows, OfBlackwellAreWhatTheirSourceSaysOfTheKernel) {
   EXPECT_EQ(library.type(), configs::FP4);
 }
 
+TEST(GpuNames, HaveTheNameOfEveryPart) {
+  for (const auto& entry : std::filesystem::directory_iterator(WARPFOLD_SOURCE_DIR "/configs/gpus")) {
+    const std::string file = entry.path().stem().string();
+    if (file == "b200_wide" || file == "rubin_announced") continue;  // no parts
+    const configs::Gpu gpu = configs::load_gpu(entry.path().string()).value();
+    EXPECT_EQ(gpu_file_of(gpu.name()), file);
+    EXPECT_EQ(gpu_file_of("NVIDIA " + gpu.name()), file);
+  }
+}
+
 TEST(GpuNames, AreThoseThatSourcesPrint) {
   EXPECT_EQ(gpu_file_of("NVIDIA A100-SXM4-80GB"), "a100_sxm");
   EXPECT_EQ(gpu_file_of("H800 SXM5"), "h800_sxm");
   EXPECT_EQ(gpu_file_of("my_gpu"), "my_gpu");
   EXPECT_EQ(gpu_file_of("A100 40GB"), "a100_sxm_40gb");
   EXPECT_EQ(gpu_file_of("RTX 5090 (400 W)"), "rtx_5090");
-  EXPECT_EQ(gpu_file_of("GH200 SXM 141GB 900W"), std::nullopt);
+  EXPECT_EQ(gpu_file_of("GH200 SXM 141GB 900W"), "gh200_144gb");
+  EXPECT_EQ(gpu_file_of("Tesla T4"), "t4");
+  EXPECT_EQ(gpu_file_of("NVIDIA L4"), "l4");
+  EXPECT_EQ(gpu_file_of("NVIDIA A100 80GB PCIe"), "a100_pcie");
+  EXPECT_EQ(gpu_file_of("NVIDIA A100-PCIE-40GB"), "a100_pcie_40gb");
+  EXPECT_EQ(gpu_file_of("8x A100-80GB SXM"), "a100_sxm");
+  EXPECT_EQ(gpu_file_of("GB10 (DGX Spark, SM121a)"), "gb10");
+  EXPECT_EQ(gpu_file_of("x H100"), std::nullopt);
+  EXPECT_EQ(gpu_file_of("8"), "8") << "a file may have any name of its own";
+  EXPECT_EQ(gpu_file_of("H100/H200 (Hopper)"), std::nullopt);
   EXPECT_EQ(gpu_file_of(""), std::nullopt);
 }
 

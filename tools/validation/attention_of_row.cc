@@ -108,7 +108,7 @@ bool says(const std::string& text, std::initializer_list<std::string_view> words
 
 // Whether dQ is added in a fixed order, and whether P and dS have columns of their own, are said in words.
 void fill_backward(const MeasuredRow& row, RowWork& work) {
-  const bool ordered = says(row.text("notes"), {"deterministic"}) || says(row.text("impl"), {"deterministic"});
+  const bool ordered = !row.option("deterministic").empty() || says(row.text("impl"), {"deterministic"});
   const bool own_columns = says(row.text("impl"), {"own columns", "dedicated P", "de-aliased"});
   for (configs::Kernel& kernel : work.kernels) {
     if (kernel.flash_attention_4().pass() != configs::BACKWARD) continue;
@@ -158,7 +158,7 @@ Mapped<RowWork> attention_of_row(const MeasuredRow& row, const configs::Gpu& gpu
   work.kernels = kernels_of(generator, *pass, *shape);
   if (generator == "flash_attention_4") {
     if (pass->backward) fill_backward(row, work);
-    work.under_cap = gpu.power().gpu() == gpu.name() && !row.number("clock_mhz");
+    work.under_cap = gpu.power().gpu() == gpu.name() && !row.clock_mhz();
   }
   if (generator == "flash_attention_3" && pass->forward && shape->causal()) work.around.push_back(clearing());
   work.launches = true;

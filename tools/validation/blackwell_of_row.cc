@@ -72,11 +72,16 @@ bool take_stated(const std::string& implementation, configs::BlackwellGemm& gemm
   return true;
 }
 
-// SEMI's cutlass_gemm_mainloop: one tile on one SM, as large as the matrix.
-void take_single_tile(configs::BlackwellGemm& gemm) {
+// SEMI's cutlass_gemm_mainloop: one tile on one SM, as large as the matrix. Its phrases may state the depth of a stage and how many
+// there are: "tile=64x16x32;stages=5", "tile K 64 stages 7", stages=auto.
+void take_single_tile(const MeasuredRow& row, configs::BlackwellGemm& gemm) {
   gemm.set_cta_group(1);
   gemm.set_tile_m(static_cast<uint32_t>(gemm.m()));
   gemm.set_tile_n(static_cast<uint32_t>(gemm.n()));
+  const std::string tile = row.option("tile");
+  const size_t depth = tile.rfind('x');
+  if (const uint32_t k = number_at(tile, depth == std::string::npos ? 0 : depth + 1); k > 0) gemm.set_tile_k(k);
+  if (const uint32_t stages = number_at(row.option("stages"), 0); stages > 0) gemm.set_stages(stages);
 }
 
 }  // namespace
@@ -94,6 +99,10 @@ RowTile tile_in(std::string_view text) {
   return {};
 }
 
+bool of_one_sm(const MeasuredRow& row) {
+  return says(row.text("impl"), "mainloop only") || says(row.text("kernel"), "one CTA on one SM");
+}
+
 Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, configs::BlackwellGemm& gemm) {
   gemm.set_type(type);
   const std::string dtype = lower(row.text("dtype"));
@@ -101,8 +110,8 @@ Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, c
   if (says(dtype, "->fp16")) gemm.set_output_type(configs::FP16);
   if (dtype.starts_with("mx") || says(row.text("kernel"), "block-scaled")) gemm.set_scales(configs::MX);
   const std::string& implementation = row.text("impl");
-  if (says(implementation, "mainloop only")) {
-    take_single_tile(gemm);
+  if (of_one_sm(row)) {
+    take_single_tile(row, gemm);
     return {};
   }
   const bool stated = take_stated(implementation, gemm);

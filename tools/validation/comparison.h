@@ -2,6 +2,7 @@
 
 #include <expected>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,9 @@ enum class Quantity {
   kClock,      // that clock, in MHz
 };
 
+// Facts of run_facts() that a simulation follows, by their names.
+using FollowedFacts = std::set<std::string, std::less<>>;
+
 struct Run {
   configs::Scenario scenario;  // resolved, GPU and all
   std::string file;            // that traces are relative to
@@ -39,6 +43,8 @@ struct Comparison {
   std::string beside;      // kSlowdown: only while this kernel runs; empty: to the end
   double work = 0;         // FLOP or bytes; 0: not known
   std::string rate_unit;   // of work over time: TFLOPS, GB/s
+  FollowedFacts follows;
+  std::vector<std::string> unfollowed;  // phrases that state a fact about the run which this comparison does not follow
 };
 
 // Why a row cannot be simulated: there is nothing to simulate for it, or the user made a mistake in it, which ends the command.

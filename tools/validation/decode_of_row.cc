@@ -39,7 +39,7 @@ Mapped<configs::AttentionShape> shape_of(const MeasuredRow& row) {
     if (column == "seqlen") shape.set_keys(*count);
     if (column == "head_dim") shape.set_head_dim(static_cast<uint32_t>(*count));
   }
-  const uint32_t queries = number_behind(";" + row.text("dims_other"), ";q=");
+  const uint32_t queries = number_behind(row.option("q"), "");
   shape.set_queries(queries == 0 ? 1 : queries);
   shape.set_causal(row.text("causal") == "1");
   return shape;

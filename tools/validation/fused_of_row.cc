@@ -56,8 +56,11 @@ Mapped<RowPair> fused_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const auto* const fused = std::ranges::find(kFused, name, &Fused::measured);
   if (fused == kFused.end()) return not_mapped("no kernel of HFuse's " + escape::quoted(name) + " is written here");
   const bool capped = row.text("impl").find("(reg cap)") != std::string::npos;
-  RowPair pair{
-      .kernel = "fused kernels", .shape = std::string(fused->ours) + (capped ? ", capped" : ""), .runs = {}, .clock_mhz = 0};
+  RowPair pair{.kernel = "fused kernels",
+               .shape = std::string(fused->ours) + (capped ? ", capped" : ""),
+               .runs = {},
+               .clock_mhz = 0,
+               .follows = {"grid", "block", "registers", "shared memory"}};
   configs::Kernel& kernel = *pair.runs.emplace_back().add_kernel();
   kernel.set_name("kernel");
   kernel.mutable_trace()->set_path("../kernels/side_by_side/" + std::string(fused->ours) + (capped ? "_32" : "") + ".wft");

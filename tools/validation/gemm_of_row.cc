@@ -58,11 +58,16 @@ std::optional<uint64_t> count_in(const std::string& text) {
   return value;
 }
 
-// dims_other: groups=8;M_per_group=4096; the kernel's name says how they lie.
+// dims_other: groups=8;M_per_group=4096; the kernel's name says how they lie. Column batch: so many products of M x N x K.
 std::optional<configs::GroupedGemm> groups_of(const MeasuredRow& row) {
   const auto groups = count_in(row.option("groups"));
-  if (!groups) return std::nullopt;
   configs::GroupedGemm grouped;
+  if (const auto batch = row.count("batch"); !groups && batch.value_or(1) > 1) {
+    grouped.set_groups(*batch);
+    grouped.set_layout(configs::BATCHED);
+    return grouped;
+  }
+  if (!groups) return std::nullopt;
   grouped.set_groups(*groups);
   const std::string& kernel = row.text("kernel");
   const bool masked = kernel.find("masked") != std::string::npos;
@@ -111,9 +116,6 @@ void quantise_first(const MeasuredRow& row, uint64_t activations, uint64_t weigh
 // arrays.
 bool by_graph(const MeasuredRow& row) { return row.text("source").find("vllm-project/vllm/pull") != std::string::npos; }
 
-// SEMI's cutlass_gemm_mainloop: one tile on one SM, 20 times.
-bool of_one_sm(const MeasuredRow& row) { return row.text("impl").find("mainloop only") != std::string::npos; }
-
 // gb300-microbench: two and ten launches, some milliseconds, which are over before the clock falls (docs/power.md).
 bool in_a_burst(const MeasuredRow& row) { return row.text("source").find("gb300-microbench") != std::string::npos; }
 
@@ -127,31 +129,18 @@ bool stays_in_l2(const configs::BlackwellGemm& gemm, const configs::Gpu& gpu) {
   return (gemm.m() + gemm.n()) * gemm.k() * bits / 8 <= gpu.l2().bytes();
 }
 
-// "app clocks 1965/3996 MHz set", of SMs and memory; 0: none.
-double clock_set(const MeasuredRow& row) {
-  constexpr std::string_view kWords = "app clocks ";
-  const std::string& notes = row.text("notes");
-  const size_t at = notes.find(kWords);
-  if (at == std::string::npos) return 0;
-  double mhz = 0;
-  std::from_chars(notes.data() + at + kWords.size(), notes.data() + notes.size(), mhz);
-  return mhz;
-}
-
 Mapped<void> time_blackwell(const MeasuredRow& row, const configs::Gpu& gpu, configs::Kernel& kernel, RowWork& work) {
-  const auto stated = timing_of_row(row);
-  if (!stated) return std::unexpected(stated.error());
-  RowTiming timing = *stated;
-  timing.graph = timing.graph || (!timing.events && by_graph(row));
-  const bool same_arrays = timing.graph || of_one_sm(row) || in_a_burst(row);
+  const auto timing = timing_of_row(row, RowTiming{.graph = by_graph(row)});
+  if (!timing) return std::unexpected(timing.error());
+  const bool same_arrays = timing->graph || of_one_sm(row) || in_a_burst(row) || row.option("l2") == "warm";
   if (same_arrays && stays_in_l2(kernel.blackwell_gemm(), gpu)) kernel.set_l2(configs::WARM);
-  work.timing = timing;
+  work.timing = *timing;
   work.launches = !by_profiler(row);
-  work.clock_mhz = clock_set(row);
+  work.follows.emplace("state of L2");
+  if (of_one_sm(row)) work.follows.insert({"tile", "stages", "grid"});
   if (of_one_sm(row)) work.clock_mhz = 1300;  // by which the source counts its peak (plot_results.py)
   const bool has_model = gpu.power().gpu() == gpu.name();
-  if (has_model && !in_a_burst(row) && work.clock_mhz == 0 && !row.number("clock_mhz"))
-    work.settings.emplace_back("gpu.clock=POWER");
+  if (has_model && !in_a_burst(row) && !of_one_sm(row) && !row.clock_mhz()) work.settings.emplace_back("gpu.clock=POWER");
   return {};
 }
 
@@ -159,6 +148,8 @@ Mapped<void> time_blackwell(const MeasuredRow& row, const configs::Gpu& gpu, con
 
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& architecture = gpu.architecture();
+  if (row.text("impl").starts_with("hand-written") && row.text("set").empty())
+    return not_mapped("a hand-written kernel is no library's: name its kernel_file, or its tile (set)");
   const auto m = count_of(row, "M");
   if (!m) return std::unexpected(m.error());
   const auto n = count_of(row, "N");

@@ -11,10 +11,11 @@
 
 namespace warpfold::validation {
 
-// How a row was timed, as far as dims_other says so.
+// How a row was timed, as far as its phrases say so.
 struct RowTiming {
   bool events = false;       // timer=events: between two events, so that the time holds what lies between them and the kernel
   bool graph = false;        // timer=graph: calls one behind the other as nodes of a CUDA graph, with the same arrays
+  bool kernel = false;       // timer=kernel: the kernels alone, by a profiler
   uint64_t flush_bytes = 0;  // written before each call, so that L2 holds nothing of the inputs, and is full of dirty lines
 };
 
@@ -29,10 +30,11 @@ struct RowWork {
   bool launches = false;                // the measured time holds the kernels' launches: calls one behind the other
   double work = 0;
   std::string rate_unit;
-  std::optional<RowTiming> timing;    // where dims_other says nothing
+  std::optional<RowTiming> timing;    // where the row's phrases say nothing
   std::vector<std::string> settings;  // "gpu.FIELD=VALUE" of the row's machine
   double clock_mhz = 0;               // 0: the GPU file's; a clock that the row states wins
   bool under_cap = false;             // the clock is what the power cap leaves a kernel that multiplies
+  FollowedFacts follows;
 };
 
 Mapped<configs::ElementType> element_type_of(const MeasuredRow& row);
@@ -47,6 +49,8 @@ struct RowTile {
 RowTile tile_in(std::string_view text);
 
 Mapped<RowTiming> timing_of_row(const MeasuredRow& row);
+// What the row's phrases say, and `otherwise` where they say nothing.
+Mapped<RowTiming> timing_of_row(const MeasuredRow& row, const std::optional<RowTiming>& otherwise);
 // The memset that the first of a row's kernels runs behind.
 Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparison& comparison);
 // What lies between events besides the kernel; not mapped where the GPU does not state it.
@@ -61,7 +65,7 @@ Mapped<Comparison> measured_power(const MeasuredRow& row, Comparison comparison)
 // is of the launch description's `flops`.
 Mapped<RowWork> kernel_file_of_row(const MeasuredRow& row);
 
-// Sets every field of `message` that dims_other names, and says so in `shape`.
+// Sets every field of `message` that dims_other or notes name, and says so in `shape`.
 Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message& message, std::string& shape);
 
 // GEMM. Tiles that the row does not set are assumed: 128 x 256 x 64 with two-fold multicast, 128 x 128 x 128 for FP8, whose sums
@@ -71,6 +75,8 @@ Mapped<void> fill_from_options(const MeasuredRow& row, google::protobuf::Message
 Mapped<RowWork> gemm_of_row(const MeasuredRow& row, const configs::Gpu& gpu);
 // A GEMM of Blackwell by what the row's `impl` says of its tile, its CTAs and its stages, else by its library; not mapped where it
 // says neither.
+// One CTA on one SM (SEMI's cutlass_gemm_mainloop, 20 launches).
+bool of_one_sm(const MeasuredRow& row);
 Mapped<void> fill_blackwell(const MeasuredRow& row, configs::ElementType type, configs::BlackwellGemm& gemm);
 // Fewer rows than a tile: A and B change places, as inference kernels do, and the few rows are padded to 32 columns.
 void put_few_rows_in_columns(configs::HopperGemm& gemm);
@@ -95,7 +101,8 @@ struct RowPair {
   std::string kernel;
   std::string shape;
   std::vector<configs::Scenario> runs;  // without a GPU; paths are relative to the folder of GPU files
-  double clock_mhz = 0;                 // 0: the GPU file's
+  double clock_mhz = 0;                 // 0: the GPU file's; a clock that the row states wins
+  FollowedFacts follows;
 };
 // Two FP64 kernels on every SM, a GEMM beside an all-reduce; not mapped where the row says neither.
 Mapped<RowPair> pair_of_row(const MeasuredRow& row, const configs::Gpu& gpu);

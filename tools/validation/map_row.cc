@@ -1,7 +1,9 @@
 #include "tools/validation/map_row.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include "configs/load.h"
 #include "configs/settings.h"
 #include "escape/quoted.h"
+#include "sim/power/power_model.h"
 #include "tools/validation/gpu_names.h"
 
 namespace warpfold::validation {
@@ -71,9 +74,48 @@ Mapped<void> check(const configs::Scenario& scenario) {
 // Board power at a locked clock, or the clock under the cap.
 bool is_power(const MeasuredRow& row) { return row.text("category") == "POWER"; }
 
+// The highest clock of a row of board power: the one that was asked for, else the one that it was measured at, which the row's
+// figure is where it is a clock.
+std::optional<double> clock_limit_of(const MeasuredRow& row) {
+  if (const auto column = row.number("clock_mhz")) return column;
+  if (row.facts().requested_mhz) return row.facts().requested_mhz;
+  return row.text("unit") == "MHz" ? std::nullopt : row.facts().clock_mhz;
+}
+
+// Static power such that the idle board takes what the row says at its clock: every point by the same factor.
+void scale_idle(double idle_w, double clock_mhz, configs::Power& power) {
+  const double factor = idle_w / sim::PowerModel(power).static_watts(clock_mhz);
+  for (configs::OperatingPoint& point : *power.mutable_point()) point.set_static_w(point.static_w() * factor);
+}
+
+// Facts that the GPU follows: the clock was set before.
+Mapped<void> follow_facts(const MeasuredRow& row, configs::Gpu& gpu, FollowedFacts& follows) {
+  const RowFacts& facts = row.facts();
+  const bool has_model = gpu.power().gpu() == gpu.name() && gpu.power().point_size() > 0;
+  const bool under_cap = gpu.clock() == configs::POWER;
+  follows.emplace("clock");
+  if (facts.clock_mhz || is_power(row)) follows.emplace("requested clock");
+  if (!under_cap) follows.insert({"idle power", "power limit", "zero operands"});  // power changes nothing at a fixed clock
+  if (under_cap && has_model && facts.idle_w && facts.clock_mhz) {
+    scale_idle(*facts.idle_w, *facts.clock_mhz, *gpu.mutable_power());
+    follows.emplace("idle power");
+  }
+  if (under_cap && has_model && facts.cap_w) {
+    gpu.mutable_power()->set_cap_w(*facts.cap_w);
+    follows.emplace("power limit");
+  }
+  if (!facts.sms) return {};
+  if (*facts.sms < 1 || *facts.sms > gpu.sm_count() || *facts.sms != std::floor(*facts.sms))
+    return not_mapped("dims_other: SMs: expected a whole number from 1 to the GPU's " + std::to_string(gpu.sm_count()));
+  gpu.set_sm_count(static_cast<uint32_t>(*facts.sms));
+  follows.emplace("SMs");
+  return {};
+}
+
 // The kernel that takes the power, as a row of its own category would have it.
 Mapped<RowWork> power_work_of(const MeasuredRow& row, const configs::Gpu& gpu) {
   const std::string& kernel = row.text("kernel");
+  if (row.text("impl") == "idle") return not_mapped("the board was idle: no kernel ran");
   if (kernel.starts_with("attention")) return attention_of_row(row, gpu);
   if (kernel.starts_with("pass")) return memory_of_row(row);
   return gemm_of_row(row, gpu);
@@ -90,6 +132,20 @@ Mapped<RowWork> work_of(const MeasuredRow& row, const configs::Gpu& gpu, const s
   if (category == "MEM") return memory_of_row(row);
   if (is_power(row)) return power_work_of(row, gpu);
   return not_mapped("no generator for rows of " + category + "; name its kernel_file or scenario");
+}
+
+// Phrases that state a fact about the run which no part of the comparison follows.
+std::vector<std::string> unfollowed_phrases(const MeasuredRow& row, const FollowedFacts& follows) {
+  std::vector<std::string> phrases;
+  for (const ReadPhrase& phrase : row.phrases().read) {
+    const bool states = std::ranges::any_of(run_facts(), [&](const RunFact& fact) {
+      if (follows.contains(fact.name)) return false;
+      return fact.number != nullptr ? std::ranges::find(phrase.numbers, fact.number) != phrase.numbers.end()
+                                    : std::ranges::find(phrase.names, fact.named) != phrase.names.end();
+    });
+    if (states) phrases.push_back(phrase.text);
+  }
+  return phrases;
 }
 
 }  // namespace
@@ -122,14 +178,14 @@ Mapped<configs::Gpu> RowMapper::gpu_of(const MeasuredRow& row) {
   return known_.at(*file);
 }
 
-Mapped<void> RowMapper::apply_settings(const MeasuredRow& row, configs::Scenario& scenario) const {
-  const auto clock = row.number("clock_mhz");
+Mapped<void> RowMapper::apply_settings(const MeasuredRow& row, configs::Scenario& scenario, FollowedFacts& follows) const {
   if (is_power(row)) {
     scenario.mutable_gpu()->set_clock(configs::POWER);
-    if (clock) scenario.mutable_gpu()->mutable_power()->set_clock_limit_mhz(*clock);
-  } else if (clock) {
+    if (const auto limit = clock_limit_of(row)) scenario.mutable_gpu()->mutable_power()->set_clock_limit_mhz(*limit);
+  } else if (const auto clock = row.clock_mhz()) {
     scenario.mutable_gpu()->set_clock_mhz(static_cast<uint32_t>(*clock + 0.5));
   }
+  if (auto followed = follow_facts(row, *scenario.mutable_gpu(), follows); !followed) return followed;
   for (const std::string& setting : settings_) {
     if (auto set = set_at(scenario, "", setting, {"--set", 0, 0, {}}); !set) return set;
   }
@@ -137,7 +193,7 @@ Mapped<void> RowMapper::apply_settings(const MeasuredRow& row, configs::Scenario
 }
 
 Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, const RowWork& work, const configs::Kernel& kernel,
-                              const std::vector<std::string>& columns) const {
+                              const std::vector<std::string>& columns, FollowedFacts& follows) const {
   Run run;
   run.file = row.file();
   run.scenario.set_name("validation");
@@ -160,13 +216,17 @@ Mapped<Run> RowMapper::run_of(const MeasuredRow& row, const configs::Gpu& gpu, c
   configs::Kernel& set = *run.scenario.mutable_kernel(0);
   if (set.has_hopper_gemm() && set.hopper_gemm().tile() != configs::AUTO) put_few_rows_in_columns(*set.mutable_hopper_gemm());
   if (auto stated = expect_dropout_stated(row, set); !stated) return std::unexpected(stated.error());
-  if (auto applied = apply_settings(row, run.scenario); !applied) return std::unexpected(applied.error());
+  if (row.option("l2") == "warm" && !follows.contains("state of L2")) set.set_l2(configs::WARM);
+  follows.emplace("state of L2");
+  if (auto applied = apply_settings(row, run.scenario, follows); !applied) return std::unexpected(applied.error());
   return run;
 }
 
 Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs::Gpu& gpu) {
   auto work = work_of(row, gpu, (fs::path(gpus_).parent_path() / "kernels" / "operators").string());
   if (!work) return std::unexpected(work.error());
+  if (const std::string l2 = row.option("l2"); !l2.empty() && l2 != "warm" && l2 != "cold")
+    return not_mapped("dims_other: l2=" + l2 + "; expected l2=warm or l2=cold");
   Comparison comparison{.family = work->family,
                         .kernel = work->kernel,
                         .shape = work->shape,
@@ -175,22 +235,25 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
                         .of = {},
                         .beside = {},
                         .work = work->work,
-                        .rate_unit = work->rate_unit};
+                        .rate_unit = work->rate_unit,
+                        .follows = work->follows,
+                        .unfollowed = {}};
   const bool ratio = !row.text("over_set").empty();
   for (const configs::Kernel& kernel : work->kernels) {
-    auto run = run_of(row, gpu, *work, kernel, {"set"});
+    auto run = run_of(row, gpu, *work, kernel, {"set"}, comparison.follows);
     if (!run) return std::unexpected(run.error());
     if (auto checked = check(run->scenario); !checked) return std::unexpected(checked.error());
     comparison.runs.push_back(std::move(*run));
   }
   if (is_power(row)) return measured_power(row, std::move(comparison));
   if (!ratio) {
-    const auto stated = timing_of_row(row);
+    const auto stated = timing_of_row(row, work->timing);
     if (!stated) return std::unexpected(stated.error());
-    const RowTiming timing = work->timing.value_or(*stated);
+    const RowTiming timing = *stated;
+    comparison.follows.insert({"timer", "cleared L2"});
     if (auto flushed = flush_before(timing, *work, comparison); !flushed) return std::unexpected(flushed.error());
     for (const configs::Kernel& kernel : work->around) {
-      auto run = run_of(row, gpu, *work, kernel, {});
+      auto run = run_of(row, gpu, *work, kernel, {}, comparison.follows);
       if (!run) return std::unexpected(run.error());
       comparison.runs.push_back(std::move(*run));
     }
@@ -200,14 +263,15 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
     comparison.measured = *us;
     const double launch_us =
         (timing.graph ? simulated.graph_launch_cycles() : simulated.kernel_launch_cycles()) / simulated.clock_mhz();
-    const size_t gaps = work->launches || work->gaps ? comparison.runs.size() - 1 : 0;
-    const auto first_us = timing.events ? events_us(simulated) : Mapped<double>(work->launches ? launch_us : 0);
+    const bool launches = work->launches && !timing.kernel;
+    const size_t gaps = launches || (work->gaps && !timing.kernel) ? comparison.runs.size() - 1 : 0;
+    const auto first_us = timing.events ? events_us(simulated) : Mapped<double>(launches ? launch_us : 0);
     if (!first_us) return std::unexpected(first_us.error());
     comparison.launches_us = *first_us + static_cast<double>(gaps) * launch_us;
     return comparison;
   }
   if (work->kernels.size() != 1) return not_mapped("a ratio of rows with several kernels");
-  auto over = run_of(row, gpu, *work, work->kernels.front(), {"set", "over_set"});
+  auto over = run_of(row, gpu, *work, work->kernels.front(), {"set", "over_set"}, comparison.follows);
   if (!over) return std::unexpected(over.error());
   if (auto checked = check(over->scenario); !checked) return std::unexpected(checked.error());
   comparison.runs.push_back(std::move(*over));
@@ -216,8 +280,8 @@ Mapped<Comparison> RowMapper::map_kernels(const MeasuredRow& row, const configs:
   return comparison;
 }
 
-Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::string& scenario_column,
-                            const std::vector<std::string>& columns) const {
+Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::string& scenario_column, const std::vector<std::string>& columns,
+                            FollowedFacts& follows) const {
   Run run;
   run.file = (fs::path(row.file()).parent_path() / row.text(scenario_column)).lexically_normal().string();
   std::vector<std::string> settings;
@@ -228,16 +292,16 @@ Mapped<Run> RowMapper::load(const MeasuredRow& row, const std::string& scenario_
   auto scenario = configs::load_scenario(run.file, settings);
   if (!scenario) return mistaken(row.problem(fs::exists(run.file) ? columns.back() : scenario_column, scenario.error().text()));
   run.scenario = std::move(*scenario);
-  if (auto applied = apply_settings(row, run.scenario); !applied) return std::unexpected(applied.error());
+  if (auto applied = apply_settings(row, run.scenario, follows); !applied) return std::unexpected(applied.error());
   return run;
 }
 
 // Kernels beside each other, or any other scenario that somebody measured.
 Mapped<Comparison> RowMapper::map_scenario(const MeasuredRow& row) {
-  auto run = load(row, "scenario", {"set"});
+  Comparison comparison;
+  auto run = load(row, "scenario", {"set"}, comparison.follows);
   if (!run) return std::unexpected(run.error());
   if (auto checked = check(run->scenario); !checked) return std::unexpected(checked.error());
-  Comparison comparison;
   comparison.family = row.text("category") == "CORUN" ? "co-run" : "scenario";
   comparison.kernel = row.text("kernel").empty() ? run->scenario.name() : row.text("kernel");
   comparison.shape = run->scenario.name();
@@ -247,7 +311,8 @@ Mapped<Comparison> RowMapper::map_scenario(const MeasuredRow& row) {
   comparison.runs.push_back(std::move(*run));
   const bool other = !row.text("over_scenario").empty();
   if (other || !row.text("over_set").empty()) {
-    auto over = other ? load(row, "over_scenario", {"over_set"}) : load(row, "scenario", {"set", "over_set"});
+    auto over = other ? load(row, "over_scenario", {"over_set"}, comparison.follows)
+                      : load(row, "scenario", {"set", "over_set"}, comparison.follows);
     if (!over) return std::unexpected(over.error());
     if (auto checked = check(over->scenario); !checked) return std::unexpected(checked.error());
     comparison.runs.push_back(std::move(*over));
@@ -274,12 +339,13 @@ Mapped<Comparison> RowMapper::map_pair(const MeasuredRow& row, const configs::Gp
   comparison.family = "co-run";
   comparison.kernel = pair->kernel;
   comparison.shape = pair->shape;
+  comparison.follows = pair->follows;
   for (configs::Scenario& scenario : pair->runs) {
     Run run{.scenario = std::move(scenario), .file = gpu_path(gpu_file_of(row.text("gpu")).value_or(row.text("gpu")))};
     run.scenario.set_name("validation");
     *run.scenario.mutable_gpu() = gpu;
     if (pair->clock_mhz > 0) run.scenario.mutable_gpu()->set_clock_mhz(pair->clock_mhz);
-    if (auto applied = apply_settings(row, run.scenario); !applied) return std::unexpected(applied.error());
+    if (auto applied = apply_settings(row, run.scenario, comparison.follows); !applied) return std::unexpected(applied.error());
     if (auto checked = check(run.scenario); !checked) return std::unexpected(checked.error());
     comparison.runs.push_back(std::move(run));
   }
@@ -289,12 +355,32 @@ Mapped<Comparison> RowMapper::map_pair(const MeasuredRow& row, const configs::Gp
   return comparison;
 }
 
+Mapped<Comparison> RowMapper::map(const MeasuredRow& row, const configs::Gpu& gpu) {
+  if (!row.has_figure()) return not_mapped("the figure " + escape::quoted(row.text("value")) + " is no single positive number");
+  const bool kernels = !row.text("kernel_file").empty() || !row.text("scenario").empty();
+  auto comparison = row.text("category") == "CORUN" && !kernels ? map_pair(row, gpu)
+                    : row.text("scenario").empty()              ? map_kernels(row, gpu)
+                                                                : map_scenario(row);
+  if (comparison) comparison->unfollowed = unfollowed_phrases(row, comparison->follows);
+  return comparison;
+}
+
+Mapped<Comparison> RowMapper::map_run(const MeasuredRow& row, Comparison comparison) const {
+  if (!row.has_figure()) return not_mapped("the figure " + escape::quoted(row.text("value")) + " is no single positive number");
+  configs::Scenario& scenario = comparison.runs.front().scenario;
+  if (auto applied = apply_settings(row, scenario, comparison.follows); !applied) return std::unexpected(applied.error());
+  if (auto checked = check(scenario); !checked) return std::unexpected(checked.error());
+  const auto us = measured_us(row, {}, scenario.gpu().clock_mhz());
+  if (!us) return std::unexpected(us.error());
+  comparison.measured = *us;
+  comparison.unfollowed = unfollowed_phrases(row, comparison.follows);
+  return comparison;
+}
+
 Mapped<Comparison> RowMapper::map(const MeasuredRow& row) {
   const auto gpu = gpu_of(row);
   if (!gpu) return std::unexpected(gpu.error());
-  const bool kernels = !row.text("kernel_file").empty() || !row.text("scenario").empty();
-  if (row.text("category") == "CORUN" && !kernels) return map_pair(row, *gpu);
-  return row.text("scenario").empty() ? map_kernels(row, *gpu) : map_scenario(row);
+  return map(row, *gpu);
 }
 
 }  // namespace warpfold::validation

@@ -12,7 +12,9 @@
 namespace warpfold::validation {
 
 // Makes scenarios of rows. A row's kernel is what its source says (column `set`) and, where that is silent, the rule that
-// kernels_of_row.h states; its clock is the GPU file's unless the row has one that was read beside it (clock_mhz).
+// kernels_of_row.h states; its clock is the GPU file's unless the row has one that was read beside it (clock_mhz), or a phrase says
+// one. Facts about a run that phrases state (row_facts.h) are followed where the run can; `unfollowed` of the comparison has the
+// phrases of the others.
 class RowMapper {
  public:
   // `gpus`: the folder of GPU files. `settings`: PATH=VALUE of the GPU ("gpu.clock_mhz=1830"), for every row.
@@ -21,17 +23,21 @@ class RowMapper {
   // A mistake: the row's `set`, `over_set` or `scenario`, a GPU file or a setting is wrong.
   Mapped<Comparison> map(const MeasuredRow& row);
   // The same of a row without a scenario of its own, on `gpu`.
-  Mapped<Comparison> map(const MeasuredRow& row, const configs::Gpu& gpu) { return map_kernels(row, gpu); }
+  Mapped<Comparison> map(const MeasuredRow& row, const configs::Gpu& gpu);
+  // The same of a comparison whose one run was made of the row elsewhere: the row's clock and its figure are still missing.
+  Mapped<Comparison> map_run(const MeasuredRow& row, Comparison comparison) const;
+  // The GPU that the row names. Not mapped: there is no file for it.
+  Mapped<configs::Gpu> gpu_of(const MeasuredRow& row);
 
  private:
-  Mapped<configs::Gpu> gpu_of(const MeasuredRow& row);
   Mapped<Comparison> map_kernels(const MeasuredRow& row, const configs::Gpu& gpu);
   Mapped<Comparison> map_scenario(const MeasuredRow& row);
   Mapped<Comparison> map_pair(const MeasuredRow& row, const configs::Gpu& gpu);
   Mapped<Run> run_of(const MeasuredRow& row, const configs::Gpu& gpu, const RowWork& work, const configs::Kernel& kernel,
-                     const std::vector<std::string>& columns) const;
-  Mapped<void> apply_settings(const MeasuredRow& row, configs::Scenario& scenario) const;
-  Mapped<Run> load(const MeasuredRow& row, const std::string& scenario_column, const std::vector<std::string>& columns) const;
+                     const std::vector<std::string>& columns, FollowedFacts& follows) const;
+  Mapped<void> apply_settings(const MeasuredRow& row, configs::Scenario& scenario, FollowedFacts& follows) const;
+  Mapped<Run> load(const MeasuredRow& row, const std::string& scenario_column, const std::vector<std::string>& columns,
+                   FollowedFacts& follows) const;
   std::string gpu_path(const std::string& name) const;
 
   std::string gpus_;

@@ -34,12 +34,24 @@ struct Range {
   double least;
   double most;
   const char* text;
-  bool words = false;  // it may say in words what it has no number of
+  bool words = false;        // it may say in words what it has no number of
+  bool differences = false;  // it may be a difference or a range
 };
-constexpr std::array kRanges{Range{"value", 1e-9, 1e15, "from 1e-9 to 1e15"}, Range{"time_ms", 1e-9, 1e9, "from 1e-9 to 1e9"},
-                             Range{"clock_mhz", 1, 1e5, "from 1 to 100000"}, Range{"dropout", 0, 1, "from 0 to 1", true}};
+constexpr std::array kRanges{Range{"value", 1e-9, 1e15, "from 1e-9 to 1e15", false, true},
+                             Range{"time_ms", 1e-9, 1e9, "from 1e-9 to 1e9"}, Range{"clock_mhz", 1, 1e5, "from 1 to 100000"},
+                             Range{"dropout", 0, 1, "from 0 to 1", true}};
 constexpr std::array kCounts{"M", "N", "K", "batch", "heads", "kv_heads", "seqlen", "head_dim"};
 constexpr uint64_t kLargestCount = uint64_t{1} << 31;
+
+// Differences and ranges that sources print: "-10.6" %, "0", "75-85". They are figures, but none that a simulation can be held
+// against.
+bool is_other_figure(const std::string& text, const std::string& unit) {
+  constexpr std::array kPositive{"s", "ms", "us", "ns", "cycles", "TFLOPS", "GB/s", "W"};
+  if (const auto number = parsed<double>(text))
+    return *number <= 0 && *number >= -1e15 && std::ranges::find(kPositive, unit) == kPositive.end();
+  const size_t dash = text.find('-', 1);
+  return dash != std::string::npos && parsed<double>(text.substr(0, dash)) && parsed<double>(text.substr(dash + 1));
+}
 
 Expected<void> check_header(const std::string& file, const std::vector<CsvCell>& header) {
   const std::vector<std::string> known(kColumns.begin(), kColumns.end());
@@ -65,6 +77,7 @@ Expected<void> check_numbers(const MeasuredRow& row) {
     const auto number = row.number(range.column);
     if (text.empty() || (!number && range.words)) continue;
     if (number && *number >= range.least && *number <= range.most) continue;
+    if (range.differences && is_other_figure(text, row.text("unit"))) continue;
     return std::unexpected(row.problem(
         range.column, std::string("expected a number ").append(range.text).append(", not ").append(escape::quoted(text))));
   }
@@ -86,6 +99,9 @@ Expected<void> check_row(const MeasuredRow& row) {
 
 }  // namespace
 
+MeasuredRow::MeasuredRow(std::string file, int line, std::map<std::string, CsvCell, std::less<>> cells)
+    : file_(std::move(file)), line_(line), cells_(std::move(cells)), phrases_(read_phrases(text("dims_other"), text("notes"))) {}
+
 const std::string& MeasuredRow::text(std::string_view column) const {
   static const std::string nothing;
   const auto found = cells_.find(column);
@@ -96,16 +112,16 @@ std::optional<double> MeasuredRow::number(std::string_view column) const { retur
 std::optional<uint64_t> MeasuredRow::count(std::string_view column) const { return parsed<uint64_t>(text(column)); }
 
 std::string MeasuredRow::option(std::string_view name) const {
-  std::string_view rest = text("dims_other");
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find(';'), rest.size());
-    const std::string_view entry = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
-      return std::string(entry.substr(name.size() + 1));
-  }
-  return {};
+  const auto found = facts().named.find(name);
+  return found == facts().named.end() ? std::string() : found->second;
 }
+
+std::optional<double> MeasuredRow::clock_mhz() const {
+  const auto column = number("clock_mhz");
+  return column ? column : facts().clock_mhz;
+}
+
+bool MeasuredRow::has_figure() const { return !text("time_ms").empty() || number("value").value_or(0) > 0; }
 
 Diagnostic MeasuredRow::problem(std::string_view column, std::string message) const {
   const auto found = cells_.find(column);

@@ -47,18 +47,19 @@ std::vector<std::string> far_partition(const configs::Gpu& gpu) {
 Mapped<RowWork> stream_of_row(const MeasuredRow& row, const configs::Gpu& gpu, const std::string& folder) {
   constexpr uint64_t kElements = uint64_t{1} << 27;
   const std::string& kernel = row.text("kernel");
-  const auto threads = number_of(row.text("dims_other"), "blockSize");
-  const auto ctas = number_of(row.text("dims_other"), "SM");
-  if (!threads || !ctas) return not_mapped("blockSize and blocks/SM are not stated");
+  if (!row.facts().block_x || !row.facts().ctas_per_sm) return not_mapped("blockSize and blocks/SM are not stated");
+  const auto threads = static_cast<uint64_t>(*row.facts().block_x);
+  const auto ctas = static_cast<uint64_t>(*row.facts().ctas_per_sm);
+  if (threads == 0 || threads > 1024 || ctas == 0) return not_mapped("blockSize and blocks/SM: from 1 to 1024, and from 1");
   RowWork work;
-  work.settings = {"gpu.sm.cta_slots=" + std::to_string(*ctas)};
-  work.shape = std::to_string(*threads) + " threads";
+  work.follows = {"block", "CTAs an SM"};
+  work.settings = {"gpu.sm.cta_slots=" + std::to_string(ctas)};
+  work.shape = std::to_string(threads) + " threads";
   if (says(kernel, "read")) {
-    auto read =
-        kernel_of({gpu.architecture() == "sm_70" ? "stream_read_sm_70" : "stream_read",
-                   {"block.x=" + std::to_string(*threads), "grid.x=" + std::to_string((kElements + *threads - 1) / *threads)},
-                   {}},
-                  folder);
+    auto read = kernel_of({gpu.architecture() == "sm_70" ? "stream_read_sm_70" : "stream_read",
+                           {"block.x=" + std::to_string(threads), "grid.x=" + std::to_string((kElements + threads - 1) / threads)},
+                           {}},
+                          folder);
     if (!read) return std::unexpected(read.error());
     work.kernels.push_back(*std::move(read));
     work.work = 8.0 * kElements;
@@ -69,7 +70,7 @@ Mapped<RowWork> stream_of_row(const MeasuredRow& row, const configs::Gpu& gpu, c
   pass.set_elements(kElements);
   pass.set_element_bytes(8);
   pass.set_access_bytes(8);
-  pass.set_threads_per_cta(static_cast<uint32_t>(*threads));
+  pass.set_threads_per_cta(static_cast<uint32_t>(threads));
   if (says(kernel, "init")) {
     pass.set_operation(configs::FILL);
   } else if (says(kernel, "scale")) {

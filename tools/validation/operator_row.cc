@@ -71,15 +71,11 @@ constexpr std::array kMakers{Word<RowMaker>{"quack", RowMaker::kQuack},
                              Word<RowMaker>{"liger", RowMaker::kLiger},
                              Word<RowMaker>{"cudnn", RowMaker::kCudnn}};
 
-// "shape 1x192x5120": rows are all but the last extent.
+// "1x192x5120": rows are all but the last extent.
 bool take_shape(std::string_view text, OperatorRow& row) {
-  constexpr std::string_view kShape = "shape ";
-  size_t at = text.find(kShape);
-  if (at == std::string_view::npos) return false;
-  at += kShape.size();
   uint64_t rows = 1;
   uint64_t last = 0;
-  while (at < text.size()) {
+  for (size_t at = 0; at < text.size();) {
     uint64_t extent = 0;
     const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), extent);
     if (error != std::errc()) return false;
@@ -93,29 +89,33 @@ bool take_shape(std::string_view text, OperatorRow& row) {
   return row.columns > 0;
 }
 
+std::optional<uint64_t> size_of(const MeasuredRow& row, std::string_view name) {
+  const std::string text = row.option(name);
+  uint64_t value = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
 // M and N of the table, or of Liger's rows the swept size and what the rest of dims_other says.
 void take_sizes(const MeasuredRow& from, OperatorRow& row) {
-  const std::string& dims = from.text("dims_other");
   if (from.count("M") && from.count("N")) {
     row.rows = *from.count("M");
     row.columns = *from.count("N");
-  } else if (!take_shape(dims, row)) {
-    const auto columns = number_of(dims, "N")   ? number_of(dims, "N")
-                         : number_of(dims, "H") ? number_of(dims, "H")
-                                                : number_of(dims, "V");
-    row.columns = columns.value_or(0);
-    if (const auto m = number_of(dims, "M")) {
-      row.rows = *m;
-    } else {
-      row.rows =
-          number_of(dims, "B").value_or(0) * (number_of(dims, "T") ? *number_of(dims, "T") : number_of(dims, "S").value_or(0));
-    }
+    return;
   }
+  if (take_shape(from.option("shape"), row)) return;
+  const auto columns = size_of(from, "N") ? size_of(from, "N") : size_of(from, "H") ? size_of(from, "H") : size_of(from, "V");
+  row.columns = columns.value_or(0);
+  if (const auto m = size_of(from, "M")) {
+    row.rows = *m;
+    return;
+  }
+  row.rows = size_of(from, "B").value_or(0) * (size_of(from, "T") ? *size_of(from, "T") : size_of(from, "S").value_or(0));
 }
 
 // Liger's scripts state a type, but for cross-entropy (FP32: torch.randn without one) and Megatron's RMSNorm (BF16).
 std::string type_of(const MeasuredRow& from, const OperatorRow& row) {
-  const std::string text = lower(from.text("dtype") + " " + from.text("dims_other"));
+  const std::string text = lower(from.text("dtype") + " " + from.option("dtype"));
   if (says(text, "bf16") || says(text, "bfloat16") || row.megatron) return "bf16";
   if (says(text, "fp16") || says(text, "float16")) return "fp16";
   if (says(text, "fp32") || says(text, "float32")) return "fp32";
@@ -123,18 +123,6 @@ std::string type_of(const MeasuredRow& from, const OperatorRow& row) {
 }
 
 }  // namespace
-
-std::optional<uint64_t> number_of(std::string_view text, std::string_view name) {
-  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const bool begins = at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]));
-    size_t behind = at + name.size();
-    if (!begins || behind >= text.size() || (text[behind] != '=' && text[behind] != '"')) continue;
-    while (behind < text.size() && !std::isdigit(static_cast<unsigned char>(text[behind]))) ++behind;
-    uint64_t value = 0;
-    if (std::from_chars(text.data() + behind, text.data() + text.size(), value).ec == std::errc()) return value;
-  }
-  return std::nullopt;
-}
 
 Mapped<OperatorRow> operator_row(const MeasuredRow& from) {
   OperatorRow row;

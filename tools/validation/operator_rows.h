@@ -71,7 +71,4 @@ Mapped<OperatorCall> operator_call(const OperatorRow& row, const configs::Gpu& g
 bool was_profiled(const OperatorRow& row);
 Mapped<OperatorCall> torch_call(const OperatorRow& row, const configs::Gpu& gpu);
 
-// The number behind NAME= or "NAME": in dims_other.
-std::optional<uint64_t> number_of(std::string_view text, std::string_view name);
-
 }  // namespace warpfold::validation

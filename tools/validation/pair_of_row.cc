@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -13,14 +13,10 @@ namespace {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// The whole number right behind `mark`; none: no mark, or something else behind it.
-std::optional<uint64_t> number_behind(const std::string& text, std::string_view mark) {
-  const size_t at = text.find(mark);
-  if (at == std::string::npos) return std::nullopt;
-  uint64_t value = 0;
-  const char* begin = text.data() + at + mark.size();
-  if (std::from_chars(begin, text.data() + text.size(), value).ec != std::errc()) return std::nullopt;
-  return value;
+// A count that a phrase states; none: not stated, or no whole number from 1 on.
+std::optional<uint64_t> counted(const std::optional<double>& fact) {
+  if (!fact || *fact < 1 || *fact > 1e15 || *fact != std::floor(*fact)) return std::nullopt;
+  return static_cast<uint64_t>(*fact);
 }
 
 void add_pointer(configs::KernelLaunch& launch, const std::string& name, uint64_t bytes) {
@@ -72,11 +68,10 @@ constexpr double kVoltaClock = 1387;
 // (eth-easl/gpu-util-interference). Trips: run_pipeline_experiment.sh of wangpeiwen/gpu-util-interference@1f09e82 for V100, the
 // report of the suite's reproduction on an RTX 5090, section 4.2.3.
 Mapped<RowPair> fp64_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
-  const std::string& dims = row.text("dims_other");
-  const auto chains = number_behind(dims, "ILP ");
-  const auto ctas = number_behind(dims, "");
-  const auto threads = number_behind(dims, "blocks x ");
-  if (!chains || *chains < 1 || *chains > 4 || !ctas || !threads) return not_mapped("dims_other: expected CTAs, threads and ILP");
+  const auto chains = counted(row.facts().chains);
+  const auto ctas = counted(row.facts().grid_x);
+  const auto threads = counted(row.facts().block_x);
+  if (!chains || *chains > 4 || !ctas || !threads) return not_mapped("dims_other: expected CTAs, threads and ILP");
   const bool volta = gpu.architecture() == "sm_70";
   configs::KernelLaunch launch;
   launch.set_function("multiply_fp64_" + std::to_string(*chains));
@@ -88,7 +83,7 @@ Mapped<RowPair> fp64_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
   add_pointer(launch, "products", *threads * 8);
   add_value(launch, "trips", volta ? 20'000'000 : 2'000'000, 8);
   const std::string path = volta ? "one_resource_sm_70.sass" : "one_resource_sm_89.sass";
-  RowPair pair{.kernel = "FP64 pipe", .shape = dims, .runs = {}, .clock_mhz = 0};
+  RowPair pair{.kernel = "FP64 pipe", .shape = row.text("dims_other"), .runs = {}, .clock_mhz = 0, .follows = {"grid", "block"}};
   if (volta) pair.clock_mhz = kVoltaClock;
   configs::Policy policy;
   policy.set_kind(configs::CONCURRENT);
@@ -101,10 +96,9 @@ Mapped<RowPair> fp64_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
 // large as an SM's data memory: intra_sm/l1_cache of eth-easl/gpu-util-interference@af1fa50, 15000 and 128 KB.
 Mapped<RowPair> l1_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
   constexpr uint64_t kRegion = 128 * 1024;
-  const std::string& dims = row.text("dims_other");
-  const auto footprint = number_behind(dims, "footprint ");
-  const auto ctas = number_behind(dims, "");
-  const auto threads = number_behind(dims, "blocks x ");
+  const auto footprint = counted(row.facts().copied_kb);
+  const auto ctas = counted(row.facts().grid_x);
+  const auto threads = counted(row.facts().block_x);
   if (!footprint || !ctas || !threads || *footprint * 1024 > kRegion)
     return not_mapped("dims_other: expected CTAs, threads and a footprint of up to 128 KB");
   const bool volta = gpu.architecture() == "sm_70";
@@ -119,7 +113,7 @@ Mapped<RowPair> l1_pair(const MeasuredRow& row, const configs::Gpu& gpu) {
   add_value(launch, "trips", 15000, 8);
   add_value(launch, "stride", kRegion / 4, 4);
   const std::string path = volta ? "one_resource_sm_70.sass" : "one_resource_sm_89.sass";
-  RowPair pair{.kernel = "copies in L1", .shape = dims, .runs = {}, .clock_mhz = 0};
+  RowPair pair{.kernel = "copies in L1", .shape = row.text("dims_other"), .runs = {}, .clock_mhz = 0, .follows = {"grid", "block"}};
   if (volta) pair.clock_mhz = kVoltaClock;
   configs::Policy policy;
   policy.set_kind(configs::CONCURRENT);
@@ -159,10 +153,8 @@ configs::Kernel all_reduce(const AllReduce& known) {
 }
 
 Mapped<RowPair> gemm_beside_all_reduce(const MeasuredRow& row, const configs::Gpu& gpu) {
-  const std::string& dims = row.text("dims_other");
-  const auto clock = number_behind(dims, "clock ");
-  if (!clock || *clock == 0) return not_mapped("dims_other: expected the clock");
-  RowPair pair{.kernel = "GEMM beside all-reduce", .shape = {}, .runs = {}, .clock_mhz = static_cast<double>(*clock)};
+  if (!row.clock_mhz()) return not_mapped("dims_other: expected the clock");
+  RowPair pair{.kernel = "GEMM beside all-reduce", .shape = {}, .runs = {}, .clock_mhz = 0, .follows = {}};
   std::vector<configs::Kernel> kernels;
   if (!row.text("M").empty()) {
     auto gemm = gemm_of_row(row, gpu);
@@ -173,7 +165,7 @@ Mapped<RowPair> gemm_beside_all_reduce(const MeasuredRow& row, const configs::Gp
   }
   configs::Policy policy;
   policy.set_kind(configs::CONCURRENT);
-  if (const auto ctas = number_behind(dims, "NCCL CTAs=")) {
+  if (const auto ctas = counted(row.facts().reduce_ctas)) {
     const auto* const known = std::ranges::find(kAllReduces, *ctas, &AllReduce::ctas);
     if (known == kAllReduces.end()) return not_mapped("an all-reduce of " + std::to_string(*ctas) + " CTAs was not measured alone");
     pair.shape += (pair.shape.empty() ? "" : " ") + std::to_string(*ctas) + " CTAs";

@@ -8,6 +8,7 @@ Mapped<RowWork> philox_of_row(const MeasuredRow& row) {
   RowWork work;
   work.family = "Philox";
   work.kernel = "philox";
+  work.follows.emplace("block");
   work.kernels.emplace_back().set_name("rng");
   configs::Philox& philox = *work.kernels.back().mutable_philox();
   if (const auto filled = fill_from_options(row, philox, work.shape); !filled) return std::unexpected(filled.error());

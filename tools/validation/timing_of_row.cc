@@ -8,15 +8,25 @@ namespace warpfold::validation {
 Mapped<RowTiming> timing_of_row(const MeasuredRow& row) {
   RowTiming timing;
   const std::string timer = row.option("timer");
-  if (!timer.empty() && timer != "events" && timer != "graph")
-    return not_mapped("dims_other: timer=" + timer + "; expected timer=events or timer=graph");
+  if (!timer.empty() && timer != "events" && timer != "graph" && timer != "kernel")
+    return not_mapped("dims_other: timer=" + timer + "; expected timer=events, timer=graph or timer=kernel");
   timing.events = timer == "events";
   timing.graph = timer == "graph";
+  timing.kernel = timer == "kernel";
   const std::string bytes = row.option("flush_bytes");
   if (bytes.empty()) return timing;
   const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), timing.flush_bytes);
   if (error != std::errc{} || end != bytes.data() + bytes.size() || timing.flush_bytes < 16)
     return not_mapped("dims_other: flush_bytes=" + bytes + "; expected a whole number from 16 on");
+  return timing;
+}
+
+Mapped<RowTiming> timing_of_row(const MeasuredRow& row, const std::optional<RowTiming>& otherwise) {
+  auto timing = timing_of_row(row);
+  if (!timing || !otherwise) return timing;
+  const uint64_t flush_bytes = row.option("flush_bytes").empty() ? otherwise->flush_bytes : timing->flush_bytes;
+  if (row.option("timer").empty()) timing = *otherwise;
+  timing->flush_bytes = flush_bytes;
   return timing;
 }
 

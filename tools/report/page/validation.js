@@ -88,6 +88,13 @@ function unmappedTable(validation) {
     validation.unmapped.map((row, u) => [atValidation(`unmapped[${u}].id`, row.id), atValidation(`unmapped[${u}].reason`, row.reason)]));
 }
 
+function unreadTable(validation) {
+  return dataTable('Phrases of dims_other and notes that no simulation follows',
+    [{name: 'phrase', text: true}, {name: 'rows'}, {name: 'why', text: true}, {name: 'first row', text: true}],
+    validation.unread.map((phrase, u) => [atValidation(`unread[${u}].example`, phrase.example), atValidation(`unread[${u}].rows`, count(phrase.rows)),
+      atValidation(`unread[${u}].why`, phrase.why), atValidation(`unread[${u}].id`, phrase.id)]));
+}
+
 function validationSections(validation) {
   const rows = validation.rows.map((row, r) => ({row, r}));
   const worst = rows.filter(({row}) => row.judged).sort((a, b) => Math.abs(b.row.error) - Math.abs(a.row.error)).slice(0, shownWorst);
@@ -97,6 +104,7 @@ function validationSections(validation) {
     section('groups', 'Errors by kernel and GPU', 1, groupsTable(validation)),
     section('worst', 'Largest errors', 1, rowsTable('The rows with the largest errors, and the busiest resource of each simulation', worst)),
     ...(validation.unmapped.length > 0 ? [section('unmapped', 'Not simulated', 1, unmappedTable(validation))] : []),
+    ...(validation.unread.length > 0 ? [section('unread', 'Phrases not read', 1, unreadTable(validation))] : []),
     section('provenance', 'Provenance', 1, el('dl', {class: 'provenance'},
       ...list('version', [validation.version], 'validation.version'), ...list('command line', [validation.command_line], 'validation.command_line'),
       ...list('measurements', validation.data, 'validation.data'))),

@@ -97,6 +97,30 @@ std::string counted(int number, std::string_view what) {
   return std::to_string(number).append(" ").append(what).append(number == 1 ? "" : "s");
 }
 
+std::vector<const configs::UnreadPhrase*> unread_by_rows(const configs::Validation& validation) {
+  std::vector<const configs::UnreadPhrase*> phrases;
+  for (const configs::UnreadPhrase& phrase : validation.unread()) phrases.push_back(&phrase);
+  std::ranges::stable_sort(phrases, std::greater{}, [](const auto* phrase) { return phrase->rows(); });
+  return phrases;
+}
+
+// The most frequent ones; --format json has all.
+std::string unread_lines(const configs::Validation& validation) {
+  if (validation.unread_size() == 0) return {};
+  constexpr int kMost = 20;
+  Table table({"phrase", "rows", "why", "first row"});
+  int left = kMost;
+  for (const configs::UnreadPhrase* phrase : unread_by_rows(validation)) {
+    if (left-- == 0) break;
+    table.add({phrase->example(), uint64_t{phrase->rows()}, phrase->why(), phrase->id()});
+  }
+  std::string text =
+      "\nNot read in dims_other and notes: " + counted(validation.unread_size(), "phrase") + "\n" + table.aligned("");
+  if (validation.unread_size() > kMost)
+    text += "and " + std::to_string(validation.unread_size() - kMost) + " more: --format json lists them\n";
+  return text;
+}
+
 std::string tables(const configs::Validation& validation) {
   std::string text = counted(validation.rows_size(), "row") + " compared with " +
                      counted(static_cast<int>(validation.simulations()), "simulation") +
@@ -109,6 +133,7 @@ std::string tables(const configs::Validation& validation) {
   const auto unjudged = std::ranges::count_if(validation.rows(), [](const auto& row) { return !row.judged(); });
   if (unjudged > 0)
     text.append("\nNot judged (column judged), in no group: ").append(counted(static_cast<int>(unjudged), "row")).append("\n");
+  text += unread_lines(validation);
   if (validation.unmapped_size() == 0) return text;
   text.append("\nNot simulated: ").append(counted(validation.unmapped_size(), "row")).append("\n");
   for (const auto& [reason, ids] : rows_by_reason(validation))
@@ -283,6 +308,14 @@ std::string validation_markdown(const configs::Validation& validation) {
   std::string text = heading(validation).append("## Errors by kernel and GPU\n\n").append(markdown_groups(validation));
   for (const std::string& family : families_of(validation))
     text.append("\n## ").append(escape::markdown(family)).append("\n\n").append(markdown_rows(validation, family));
+  if (validation.unread_size() > 0) {
+    MarkdownTable phrases({"phrase", "rows", "why", "first row"});
+    for (const configs::UnreadPhrase* phrase : unread_by_rows(validation)) {
+      phrases.add({escape::markdown(phrase->example()), std::to_string(phrase->rows()), escape::markdown(phrase->why()),
+                   escape::markdown(phrase->id())});
+    }
+    text.append("\n## Not read in dims_other and notes\n\n").append(phrases.text());
+  }
   if (validation.unmapped_size() == 0) return text;
   MarkdownTable table({"rows without a simulation", "why"});
   for (const auto& [reason, ids] : rows_by_reason(validation)) table.add({escape::markdown(joined(ids)), escape::markdown(reason)});

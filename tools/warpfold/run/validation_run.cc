@@ -1,11 +1,14 @@
 #include "tools/warpfold/run/validation_run.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
 
 #include "tools/validation/map_row.h"
 #include "tools/warpfold/figures/validation_figures.h"
+#include "tools/warpfold/run/launch_rows.h"
 #include "tools/warpfold/run/validation_points.h"
 
 namespace warpfold::cli {
@@ -26,12 +29,13 @@ bool holds(const std::string& text, const std::string& part) { return part.empty
 
 Outcome<std::vector<Entry>> map_rows(const ValidationRequest& request) {
   validation::RowMapper mapper(request.gpus, request.settings);
+  const std::string operators = (std::filesystem::path(request.gpus).parent_path() / "kernels" / "operators").string();
   std::vector<Entry> entries;
   for (const std::string& file : request.data) {
     auto rows = validation::read_measured_rows(file);
     if (!rows) return std::unexpected(Failure(rows.error()));
     for (MeasuredRow& row : *rows) {
-      auto mapped = mapper.map(row);
+      auto mapped = map_row_or_launch(row, mapper, operators);
       if (!mapped && mapped.error().mistake) return std::unexpected(Failure(*mapped.error().mistake));
       entries.push_back({std::move(row)});
       if (mapped) {
@@ -76,6 +80,38 @@ void add_row(const Entry& entry, const ValidationPoints& simulations, configs::V
   *validation.add_rows() = std::move(row);
 }
 
+// Phrases whose words or facts no simulation follows, by form, in the order in which rows first have them.
+class UnreadPhrases {
+ public:
+  void add(const Entry& entry) {
+    for (const std::string& phrase : entry.row.phrases().unread) add(phrase, "not known", entry.row);
+    for (const std::string& phrase : entry.row.phrases().contradicts) add(phrase, "contradicts an earlier phrase", entry.row);
+    if (!entry.comparison) return;
+    for (const std::string& phrase : entry.comparison->unfollowed) add(phrase, "not followed", entry.row);
+  }
+  void write(configs::Validation& validation) const {
+    for (const configs::UnreadPhrase& phrase : phrases_) *validation.add_unread() = phrase;
+  }
+
+ private:
+  void add(const std::string& text, const std::string& why, const MeasuredRow& row) {
+    const std::string form = validation::form_of(text);
+    const auto [found, is_new] = index_.try_emplace({form, why}, phrases_.size());
+    if (is_new) {
+      configs::UnreadPhrase& phrase = phrases_.emplace_back();
+      phrase.set_phrase(form);
+      phrase.set_example(text);
+      phrase.set_id(row.id());
+      phrase.set_why(why);
+    }
+    configs::UnreadPhrase& phrase = phrases_[found->second];
+    phrase.set_rows(phrase.rows() + 1);
+  }
+
+  std::vector<configs::UnreadPhrase> phrases_;
+  std::map<std::pair<std::string, std::string>, size_t> index_;  // by form and reason
+};
+
 }  // namespace
 
 Outcome<configs::Validation> run_validation(const ValidationRequest& request) {
@@ -94,7 +130,12 @@ Outcome<configs::Validation> run_validation(const ValidationRequest& request) {
   validation.set_version(WARPFOLD_VERSION);
   validation.set_command_line(request.command_line);
   for (const std::string& file : request.data) validation.add_data(file);
-  for (const Entry& entry : *entries) add_row(entry, simulations, validation);
+  UnreadPhrases unread;
+  for (const Entry& entry : *entries) {
+    add_row(entry, simulations, validation);
+    unread.add(entry);
+  }
+  unread.write(validation);
   add_error_groups(validation);
   validation.set_simulations(static_cast<uint32_t>(simulations.simulated()));
   return validation;

@@ -1,0 +1,118 @@
+#include "tools/warpfold/run/launch_rows.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "tools/profile/name_table.h"
+#include "tools/profile/reading.h"
+
+namespace warpfold::cli {
+namespace {
+
+using validation::MeasuredRow;
+using validation::not_mapped;
+
+// A number of a launch: 1 where the row has none; none where it is no whole number from 1 on.
+std::optional<uint32_t> extent(const std::optional<double>& fact) {
+  if (!fact) return 1;
+  if (*fact < 1 || *fact > std::numeric_limits<uint32_t>::max() || *fact != std::floor(*fact)) return std::nullopt;
+  return static_cast<uint32_t>(*fact);
+}
+
+// Tensors of "[[4,197,768],[768]]": the innermost lists. Scalars have no extents.
+std::vector<std::vector<uint64_t>> tensors_of(const std::string& text) {
+  std::vector<std::vector<uint64_t>> tensors;
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == '[') tensors.emplace_back();
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value);
+    if (error == std::errc() && !tensors.empty()) tensors.back().push_back(value);
+    at = error == std::errc() ? static_cast<size_t>(end - text.data()) : at + 1;
+  }
+  std::erase_if(tensors, [](const auto& extents) { return extents.empty(); });
+  return tensors;
+}
+
+// What the row says of the operator's tensors. Rows and columns alone are those of each array that a pass reads: the name says how
+// many.
+std::vector<std::vector<uint64_t>> inputs_of(const MeasuredRow& row, const profile::NamedKernel& named) {
+  if (const std::string dims = row.option("dims"); !dims.empty()) return tensors_of(dims);
+  const auto m = row.count("M"), n = row.count("N"), k = row.count("K"), batch = row.count("batch");
+  if (m && n && k && batch.value_or(1) > 1) return {{*batch, *m, *k}, {*batch, *k, *n}};
+  if (m && n && k) return {{*m, *k}, {*k, *n}};
+  const std::vector<std::vector<uint64_t>> matrix = tensors_of("[" + row.option("rows") + "," + row.option("cols") + "]");
+  if (named.rule == nullptr || matrix.empty() || matrix.front().size() != 2) return {};
+  if (named.rule->sizes() == profile::ROWS) return matrix;
+  if (named.rule->sizes() != profile::ELEMENTS) return {};
+  size_t arrays = named.rule->arrays();
+  if (const auto found = named.groups.find("arrays"); arrays == 0 && found != named.groups.end())
+    std::from_chars(found->second.data(), found->second.data() + found->second.size(), arrays);
+  return std::vector<std::vector<uint64_t>>(std::clamp<size_t>(arrays, 1, 4) - 1, matrix.front());
+}
+
+std::optional<profile::LaunchShape> launch_of(const MeasuredRow& row, const profile::NameTable& names) {
+  const validation::RowFacts& facts = row.facts();
+  profile::LaunchShape shape;
+  const auto axes = {std::pair{&facts.grid_x, &shape.grid[0]}, {&facts.grid_y, &shape.grid[1]},
+                     {&facts.grid_z, &shape.grid[2]},          {&facts.block_x, &shape.block[0]},
+                     {&facts.block_y, &shape.block[1]},        {&facts.block_z, &shape.block[2]}};
+  for (const auto& [fact, axis] : axes) {
+    const auto value = extent(*fact);
+    if (!value) return std::nullopt;
+    *axis = *value;
+  }
+  if (facts.registers) shape.registers_per_thread = extent(facts.registers).value_or(0);
+  if (facts.shared_bytes && *facts.shared_bytes >= 1) shape.shared_memory_bytes = extent(facts.shared_bytes).value_or(0);
+  shape.name = row.text(names.find(row.text("impl")).rule != nullptr ? "impl" : "kernel");
+  shape.op.name = row.option("op");
+  shape.op.inputs = inputs_of(row, names.find(shape.name));
+  if (!row.text("dtype").empty()) shape.op.types = {row.text("dtype")};
+  return shape;
+}
+
+bool states_launch(const MeasuredRow& row) { return row.facts().grid_x && row.facts().block_x && row.text("set").empty(); }
+
+validation::Mapped<validation::Comparison> map_launch_row(const MeasuredRow& row, validation::RowMapper& mapper,
+                                                          const std::string& operators) {
+  const auto gpu = mapper.gpu_of(row);
+  if (!gpu) return std::unexpected(gpu.error());
+  const profile::NameTable& names = profile::NameTable::embedded();
+  const auto shape = launch_of(row, names);
+  if (!shape) return not_mapped("dims_other: grid and block: expected whole numbers from 1 on");
+  profile::Reading reading = profile::read_launch(names, *shape, {.gpu = *gpu, .traced = true, .operators = operators}, mapper);
+  const bool footprint = row.facts().registers && row.facts().shared_bytes;
+  if (footprint) profile::occupy_as_traced(*shape, reading);
+  if (!reading.run) return not_mapped(reading.family.empty() ? reading.opaque : reading.family + ": " + reading.opaque);
+  validation::Comparison comparison{.family = "kernel of a profile",
+                                    .kernel = reading.family,
+                                    .shape = reading.reads_as,
+                                    .runs = {},
+                                    .launches_us = 0,
+                                    .of = {},
+                                    .beside = {},
+                                    .work = 0,
+                                    .rate_unit = {},
+                                    .follows = {"grid", "block", "timer", "cleared L2", "state of L2"},
+                                    .unfollowed = {}};
+  if (footprint) comparison.follows.insert({"registers", "shared memory"});
+  comparison.runs.push_back(std::move(*reading.run));
+  return mapper.map_run(row, std::move(comparison));
+}
+
+}  // namespace
+
+validation::Mapped<validation::Comparison> map_row_or_launch(const MeasuredRow& row, validation::RowMapper& mapper,
+                                                             const std::string& operators) {
+  if (row.text("category") == "CORUN" || !states_launch(row)) return mapper.map(row);
+  auto launch = map_launch_row(row, mapper, operators);
+  if (launch || launch.error().mistake) return launch;
+  auto mapped = mapper.map(row);
+  return mapped || mapped.error().mistake ? mapped : launch;
+}
+
+}  // namespace warpfold::cli
