@@ -52,16 +52,18 @@ struct Effect {
   // Passes through the shared-memory data stage, 0: conflict-free minimum of the access width. Of LDC, addresses that are unlike
   // each other, 0: one.
   uint16_t wavefronts = 0;
-  int16_t stream = -1;     // index into Kernel::streams (how much of it hits in L2); -1: always hits
-  int16_t barrier = -1;    // named barrier number (BAR) or index into Kernel::rings (SYNCS, bulk loads)
-  int16_t cursor = -1;     // index into Kernel::cursors: the warp's position in the ring; -1: stage 0 always
-  uint32_t advance = 0;    // steps that the cursor takes after this instruction
-  uint32_t tx_bytes = 0;   // mbarrier transaction bytes expected (arrive.expect_tx)
-  uint16_t count = 0;      // DEPBAR.LE n, WARPGROUP.DEPBAR n, LDGDEPBAR groups left, BAR threads, setmaxnreg registers
-  uint8_t multicast = 1;   // CTAs of the cluster that receive the same bulk load: L2 serves bytes / multicast for each
-  bool commit = false;     // HGMMA: ends a wgmma group (gsb0); LDGDEPBAR: ends a cp.async group
-  bool l1_hit = false;     // a load, store or LDGSTS whose lines L1 has: no bytes move
-  uint16_t l2_passes = 0;  // an addition in L2 (RED, ATOM): passes over a sector; 0: one for each sector of `bytes`
+  int16_t stream = -1;    // index into Kernel::streams (how much of it hits in L2); -1: always hits
+  int16_t barrier = -1;   // named barrier number (BAR) or index into Kernel::rings (SYNCS, bulk loads)
+  int16_t cursor = -1;    // index into Kernel::cursors: the warp's position in the ring; -1: stage 0 always
+  uint32_t advance = 0;   // steps that the cursor takes after this instruction
+  uint32_t tx_bytes = 0;  // mbarrier transaction bytes expected (arrive.expect_tx)
+  uint16_t count = 0;     // DEPBAR.LE n, WARPGROUP.DEPBAR n, LDGDEPBAR groups left, BAR threads, setmaxnreg registers
+  uint8_t multicast = 1;  // CTAs of the cluster that receive the same bulk load: L2 serves bytes / multicast for each
+  bool commit = false;    // HGMMA: ends a wgmma group (gsb0); LDGDEPBAR: ends a cp.async group
+  bool l1_hit = false;    // a load, store or LDGSTS whose lines L1 has: no bytes move
+  // An addition in L2 (RED, ATOM): passes over a sector; 0: one for each sector of `bytes`. A load: pairs of neighbouring sectors
+  // that it reads in part or whole; 0: `bytes` / 64.
+  uint16_t l2_passes = 0;
   uint32_t l2_sectors =
       0;                 // the same: sectors that the launch adds to, all together; 0: so many that they do not wait for each other
   uint16_t rows = 0;     // tcgen05.mma: rows of D in the tensor memory of one SM, 64 or 128

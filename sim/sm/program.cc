@@ -36,6 +36,10 @@ bool has_condition(const MicroOp& op) {
   }
 }
 
+// L2 reads a pair of neighbouring sectors of a line, or one of them, in the same time. Source: an H100 and an H200 (the kit,
+// docs/notebook/silicon.md): one sector of each line is read at 2,190 and 2,560 bytes a cycle, two at 3,940 and 4,570.
+constexpr uint32_t kPairBytes = 2 * traces::access::kSectorBytes;
+
 // Conflict-free data-stage passes: one per 128 bytes of a warp's access; LDSM moves one 8x8 matrix a pass.
 uint16_t minimum_wavefronts(const isa::OpcodeInfo& info, std::string_view mnemonic) {
   switch (info.behaviour) {
@@ -180,6 +184,8 @@ MicroOp compile(const isa::Architecture& architecture, const isa::Instruction& i
     op.l2_passes = std::max(instruction.effect.l2_passes, sectors);
     op.l2_sectors = instruction.effect.l2_sectors;
     op.adds_integers = !isa::adds_floats(instruction.mnemonic);
+  } else {
+    op.l2_bytes = std::max(op.l2_bytes, instruction.effect.l2_passes * kPairBytes);
   }
   op.commit = instruction.effect.commit;
   if (op.behaviour == Behaviour::kDependenceWait || op.behaviour == Behaviour::kWgmmaWait) add_wait(instruction, op);

@@ -15,6 +15,7 @@ using traces::access::coalesce;
 using traces::access::l2_passes;
 using traces::access::LaneAccess;
 using traces::access::LineTouch;
+using traces::access::pair_count;
 using traces::access::sector_count;
 
 TEST(Coalesce, AWarpOfWordsIsALine) {
@@ -57,6 +58,13 @@ TEST(Coalesce, FallingAndMixedAddressesComeOnceAndInOrder) {
 TEST(Coalesce, ALaneMayStraddleSectors) { EXPECT_EQ(sector_count(coalesce(strided(0x1e, 0, 4))), 2); }
 
 TEST(Coalesce, TheEndOfTheAddressSpaceIsNoLoop) { EXPECT_LE(sector_count(coalesce(strided(~uint64_t{0}, 0, 16))), 1); }
+
+TEST(Coalesce, NeighbouringSectorsArePairs) {
+  EXPECT_EQ(pair_count(coalesce(strided(0x1000, 4, 4))), 2U);
+  EXPECT_EQ(pair_count(coalesce(strided(0x1004, 4, 4))), 3U);
+  EXPECT_EQ(pair_count(coalesce(strided(0, 32, 4))), 16U);
+  EXPECT_EQ(pair_count(coalesce(strided(0, 64, 4))), 32U);
+}
 
 TEST(Additions, PassOverASectorOncePerWord) {
   EXPECT_EQ(l2_passes(strided(0x1000, 4, 4)), 4U);   // a word a lane

@@ -6,6 +6,8 @@
 
 #include <ostream>
 
+#include "configs/load.h"
+#include "tests/source_dir.h"
 #include "tests/support/machine.h"
 
 namespace warpfold::test {
@@ -142,6 +144,24 @@ TEST(SharedMemory, OneAddressHalvesThePassesOfAWideLoad) {
   EXPECT_EQ(passes("LDS.64 R4, [R2]", "wavefronts=1"), 10);
   EXPECT_EQ(passes("LDS R4, [R2]", "wavefronts=1"), 10);
   EXPECT_EQ(passes("STS.128 [R2], R4", "wavefronts=1"), 40);
+}
+
+// Loads of 32 lanes from a line each that hit in L2: one sector of it, two that are neighbours, all four. Measured on an H100:
+// 2,190, 3,940 and 3,920 bytes a cycle; on an H200 2,560, 4,570 and 4,550 (docs/notebook/silicon.md).
+TEST(L2Reads, ALoneSectorTakesTheTimeOfAPair) {
+  const configs::Gpu gpu = configs::load_gpu(WARPFOLD_SOURCE_DIR "/configs/gpus/h100_sxm.textproto").value();
+  const auto bytes_per_cycle = [&gpu](uint32_t bytes, const std::string& passes) {
+    const std::string effect = "stream=x bytes=" + std::to_string(bytes) + passes;
+    const traces::Kernel kernel = KernelText("loads", "sm_90")
+                                      .declare("stream x read dram=0/1")
+                                      .ctas(264)
+                                      .role("all", 16, loop(8, repeat(8, {op("LDG.E R4, [R2.64]", {.write = 0}, effect)})))
+                                      .kernel();
+    return 264.0 * 16 * 64 * bytes / static_cast<double>(outcome(gpu, {launch(kernel)}, {}).total_cycles);
+  };
+  const double pairs = bytes_per_cycle(2048, " l2_passes=32");
+  EXPECT_NEAR(bytes_per_cycle(1024, " l2_passes=32") / pairs, 2190.0 / 3940, 0.08);
+  EXPECT_NEAR(bytes_per_cycle(4096, "") / pairs, 3920.0 / 3940, 0.08);
 }
 
 }  // namespace

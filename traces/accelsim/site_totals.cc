@@ -22,6 +22,14 @@ uint64_t nearest(uint64_t sum, uint64_t count) { return count == 0 ? 0 : (2 * su
 
 uint64_t clamped(uint64_t value, uint64_t most) { return std::min(value, most); }
 
+// Effect::l2_passes of a request; 0 where it says no more than the sectors do.
+uint16_t passes_of(const StaticInstruction& instruction, uint64_t passes, uint64_t sectors, uint64_t requests) {
+  const bool adds = isa::adds_in_l2(instruction.instruction.mnemonic);
+  const uint64_t sectors_at_once = adds ? 1 : 2;
+  const uint64_t mean = clamped(nearest(passes, requests), 0xffff);
+  return mean * sectors_at_once > nearest(sectors, requests) ? static_cast<uint16_t>(mean) : uint16_t{0};
+}
+
 }  // namespace
 
 void SiteTotals::add_addition(Totals& totals, const access::LaneAccess& lanes) const {
@@ -60,7 +68,11 @@ void SiteTotals::add(const StaticInstruction& instruction, uint32_t site, uint64
   }
   totals.sectors += access::sector_count(touched_);
   totals.wavefronts += access::global_wavefronts(instruction.access, instruction.instruction.mnemonic, touched_.size());
-  if (isa::adds_in_l2(instruction.instruction.mnemonic)) add_addition(totals, lanes);
+  if (isa::adds_in_l2(instruction.instruction.mnemonic)) {
+    add_addition(totals, lanes);
+  } else if (instruction.access != Access::kGlobalStore) {
+    totals.l2_passes += access::pair_count(touched_);
+  }
   if (header.synthetic) {
     totals.region = (address - kFirstRegion) / kStreamRegion;
     return;
@@ -94,8 +106,7 @@ std::vector<isa::Effect> SiteTotals::effects(const StaticCode& code, const Trace
       effects.push_back(effect);
       continue;
     }
-    const uint64_t passes = nearest(totals.l2_passes, totals.requests);
-    if (passes > nearest(totals.sectors, totals.requests)) effect.l2_passes = static_cast<uint16_t>(passes);
+    effect.l2_passes = passes_of(instruction, totals.l2_passes, totals.sectors, totals.requests);
     effect.l2_sectors = static_cast<uint32_t>(totals.added.size());
     const bool write = instruction.access == Access::kGlobalStore;
     const access::Served served = access::served(site < reuse.size() ? reuse[site] : access::SiteReuse{});

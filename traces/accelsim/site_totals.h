@@ -38,7 +38,7 @@ class SiteTotals {
     uint64_t requests = 0;    // with a lane active
     uint64_t sectors = 0;     // of global memory
     uint64_t wavefronts = 0;  // passes through the data stage
-    uint64_t l2_passes = 0;   // of additions in L2
+    uint64_t l2_passes = 0;   // as Effect::l2_passes
     // Of additions in L2, the sectors: as long as they are so few that they may wait for each other.
     std::set<uint64_t> added{};
     bool many_added = false;

@@ -68,6 +68,12 @@ uint32_t l2_passes(const LaneAccess& access) {
   return passes;
 }
 
+uint32_t pair_count(const std::vector<LineTouch>& touched) {
+  uint32_t count = 0;
+  for (const LineTouch& each : touched) count += ((each.sectors & 3) != 0 ? 1U : 0U) + ((each.sectors & 12) != 0 ? 1U : 0U);
+  return count;
+}
+
 uint32_t sector_count(const std::vector<LineTouch>& touched) {
   uint32_t count = 0;
   for (const LineTouch& each : touched) count += static_cast<uint32_t>(std::popcount(each.sectors));

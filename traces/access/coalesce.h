@@ -27,6 +27,9 @@ std::vector<LineTouch> coalesce(const LaneAccess& access);
 
 uint32_t sector_count(const std::vector<LineTouch>& touched);
 
+// Pairs of neighbouring sectors, 64 bytes of a line, of which one or both are touched.
+uint32_t pair_count(const std::vector<LineTouch>& touched);
+
 // Passes of an addition over sectors in L2, which adds to a word once in a pass. 32 lanes that add to one word: 32.
 uint32_t l2_passes(const LaneAccess& access);
 

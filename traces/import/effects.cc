@@ -39,6 +39,7 @@ const Source* memory_operand(const Op& op, bool last) {
 struct Coalesced {
   uint64_t sectors = 0;
   uint64_t lines = 0;
+  uint64_t pairs = 0;  // of sectors
 };
 
 Coalesced coalesced(const Touch& touch) {
@@ -50,9 +51,10 @@ Coalesced coalesced(const Touch& touch) {
     const std::vector<access::LineTouch> lines = lines_of(touch, i * step);
     total.sectors += access::sector_count(lines);
     total.lines += lines.size();
+    total.pairs += access::pair_count(lines);
   }
   const auto mean = [positions](uint64_t sum) { return (sum + positions / 2) / positions; };
-  return {mean(total.sectors), mean(total.lines)};
+  return {mean(total.sectors), mean(total.lines), mean(total.pairs)};
 }
 
 Touch touch_of(const Warp& warp, const Op& op, const Source& operand, uint32_t active) {
@@ -91,6 +93,8 @@ void add_touch(const Op& op, access::Access kind, Touch touch, isa::Effect& effe
     }
     const uint32_t passes = access::l2_passes(lanes);
     if (passes > asked.sectors) effect.l2_passes = static_cast<uint16_t>(passes);
+  } else if (kind != access::Access::kGlobalStore && 2 * asked.pairs > asked.sectors) {
+    effect.l2_passes = static_cast<uint16_t>(asked.pairs);
   }
   if (touch.random) {
     touch.stated_bytes = effect.bytes;
@@ -115,6 +119,10 @@ void add_global(const Warp& warp, const Op& op, uint32_t active, isa::Effect& ef
   if (answer != nullptr) {
     effect.bytes = static_cast<uint32_t>(answer->value) * access::kSectorBytes;
     if (touch.lanes.empty()) touch.stated_bytes = effect.bytes;
+    // More sectors than the lanes fill lie apart.
+    const auto filled = static_cast<uint32_t>(std::popcount(active)) * touch.access_bytes;
+    if (effect.bytes > filled && !isa::adds_in_l2(op.instruction->mnemonic))
+      effect.l2_passes = static_cast<uint16_t>(answer->value);
   } else if (!touch.lanes.empty()) {
     return add_touch(op, access::access_of(op.behaviour, op.instruction->mnemonic), std::move(touch), effect, touches);
   } else {
