@@ -32,8 +32,7 @@ std::string findings_json(const std::string& result_json) {
   if (!google::protobuf::util::JsonStringToMessage(result_json, &result, options).ok() || result.kernels().empty()) return "[]";
   std::string list;
   const configs::Report report = report::report_of(result);
-  for (const configs::Statement& each : report.run(0).finding())
-    list.append(list.empty() ? "" : ", ").append(cli::to_json(each));
+  for (const configs::Statement& each : report.run(0).finding()) list.append(list.empty() ? "" : ", ").append(cli::to_json(each));
   return "[" + list + "]";
 }
 

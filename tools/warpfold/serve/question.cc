@@ -22,7 +22,7 @@ namespace {
 
 namespace pb = google::protobuf;
 
-constexpr std::array<std::string_view, 4> kAsks{"model", "simulate", "whatif", "study"};
+constexpr std::array<std::string_view, 5> kAsks{"model", "simulate", "compare", "whatif", "study"};
 constexpr size_t kMostLines = 500;
 constexpr size_t kMostSession = 40;
 constexpr size_t kMostAxes = 2;
@@ -72,33 +72,31 @@ class SettingCheck {
   }
 
  private:
-  // The path from its step `at` on leads to nothing but values that may be set, whichever elements of lists it means.
-  Expected<void> below(const pb::Descriptor& type, size_t at) const {
+  // The path from its step `at` on leads to nothing but values that may be set, whichever fields and elements it means. Below a
+  // wildcard, what it does not match is left alone by the setting too.
+  Expected<void> below(const pb::Descriptor& type, size_t at, bool below_wildcard = false) const {
     const std::string& name = steps_[at];
     if (name.find('*') == std::string::npos) {
       const pb::FieldDescriptor* field = type.FindFieldByName(name);
-      return field == nullptr ? refuse("unknown field " + escape::quoted(name)) : enter(*field, at);
+      if (field != nullptr) return enter(*field, at, below_wildcard);
+      return below_wildcard ? Expected<void>() : refuse("unknown field " + escape::quoted(name));
     }
     for (int f = 0; f < type.field_count(); ++f) {
-      const pb::FieldDescriptor& field = *type.field(f);
-      const bool goes_on = at + 1 < steps_.size();
-      if (goes_on && (field.message_type() == nullptr || field.message_type()->FindFieldByName(steps_[at + 1]) == nullptr))
-        continue;
-      if (auto entered = enter(field, at); !entered) return entered;
+      if (auto entered = enter(*type.field(f), at, true); !entered) return entered;
     }
     return {};
   }
 
-  Expected<void> enter(const pb::FieldDescriptor& field, size_t at) const {
+  Expected<void> enter(const pb::FieldDescriptor& field, size_t at, bool below_wildcard) const {
     size_t next = at + 1;
     if (field.is_repeated() && field.message_type() != nullptr && next < steps_.size()) ++next;  // which element
     if (next < steps_.size()) {
-      return field.message_type() == nullptr ? refuse(escape::quoted(field.name()) + " is a plain value")
-                                             : below(*field.message_type(), next);
+      if (field.message_type() != nullptr) return below(*field.message_type(), next, below_wildcard);
+      return below_wildcard ? Expected<void>() : refuse(escape::quoted(field.name()) + " is a plain value");
     }
     if (field.message_type() == nullptr) return leaf(field, change_.value);
-    if (change_.verb != configs::Verb::kAdd) return refuse(escape::quoted(field.name()) + " is a group; name one of its fields");
-    return group(field);
+    if (change_.verb == configs::Verb::kAdd) return group(field);
+    return below_wildcard ? Expected<void>() : refuse(escape::quoted(field.name()) + " is a group; name one of its fields");
   }
 
   // The fields that an element which is added has.
@@ -255,6 +253,7 @@ std::vector<std::string> Question::words() const {
   for (const std::string& axis : axes) words.insert(words.end(), {"--axis", axis});
   if (ask == "study" && !(policies.empty() && policy.empty()))
     words.insert(words.end(), {"--policies", policies.empty() ? policy : policies});
+  if (ask == "compare") words.insert(words.end(), {"--policies", "all"});
   if (ask == "model") words.insert(words.end(), {"--interference", "none"});
   if (ask == "simulate") words.emplace_back("--timeline");
   words.insert(words.end(), {"--format", ask == "study" ? "csv" : "json"});

@@ -19,7 +19,7 @@ struct Names {
 // One question of the page. It is a command of the program, restricted to what reads no file of the page's choice and writes none.
 //
 //   session 5d1e-simulate              a newer question of the same session ends this one
-//   ask simulate                       model, simulate, whatif, study
+//   ask simulate                       model, simulate, compare (all policies), whatif, study
 //   scenario qkv_philox_small
 //   policy CONCURRENT                  default: the scenario's
 //   gpu h200_sxm                       default: the scenario's

@@ -1,6 +1,7 @@
 // The SM, drawn: each unit filled by its use and coloured by the kernels that use it, over the whole run or a window of it.
 let windowShown = 0;  // 0: the whole run; else the window before
-let unitShown = 'issue_slot';
+let unitShown = 'issue_slot0';
+let classShown = 0;  // of SMs that have the same CTAs
 
 // Of which kernels' work a resource is: by what each asks of it in the whole run.
 function askedBy(result, resource) {
@@ -33,8 +34,10 @@ function waitsAt(result, resource) {
 }
 
 function drawMachine(result) {
-  const sm = result.timeline?.sms?.[0];
-  if (!sm) return [];
+  const classes = result.timeline?.sms ?? [];
+  if (classes.length === 0) return [];
+  classShown = Math.min(classShown, classes.length - 1);
+  const sm = classes[classShown];
   const lanes = result.timeline.lanes;
   windowShown = Math.min(windowShown, sm.windows.length);
   const use = sm.windows[windowShown - 1];
@@ -83,8 +86,12 @@ function drawMachine(result) {
   const slider = el('input', {type: 'range', id: 'windows', min: 0, max: sm.windows.length, step: 1, value: windowShown, 'data-key': 'windows',
     'aria-valuetext': use ? `cycles ${use.start_cycle} to ${use.end_cycle}` : 'the whole run'});
   slider.value = windowShown;
-  slider.addEventListener('input', () => { windowShown = Number(slider.value); views.find(({section}) => section.id === 'machine').show(shown.run); });
+  const again = () => views.find(({section}) => section.id === 'machine').show(shown.run);
+  slider.addEventListener('input', () => { windowShown = Number(slider.value); again(); });
+  const which = el('select', {'data-key': 'class'}, ...classes.map((each, c) => el('option', {value: c}, `one of ${count(each.sms)} SMs alike`)));
+  which.value = classShown;
+  which.addEventListener('change', () => { classShown = Number(which.value); again(); });
   const when = use ? `cycles ${count(use.start_cycle)} to ${count(use.end_cycle)}${use.folded_cycles > 0 ? `, ${count(use.folded_cycles)} of them skipped` : ''}` : 'the whole run';
   return [legend(result.kernels.map((kernel, k) => ({name: kernel.name, fill: kernelFill(k)}))),
-    el('label', {for: 'windows'}, `Time: ${when}`), slider, el('div', {class: 'machine'}, ...subCores, wide('Shared by the SM', smUnits), wide('Shared by the chip', chipUnits)), says];
+    ...(classes.length > 1 ? [el('label', {}, 'SM: ', which), ' '] : []), el('label', {for: 'windows'}, `Time: ${when}`), slider, el('div', {class: 'machine'}, ...subCores, wide('Shared by the SM', smUnits), wide('Shared by the chip', chipUnits)), says];
 }

@@ -8,8 +8,8 @@ function complain(message) {
   byId('problem').hidden = message === '';
 }
 
-// Both questions at once: the limiter model answers in tens of milliseconds, the simulation when it has ended.
-function refresh() {
+// The limiter model first, which answers in tens of milliseconds, then the simulation: side by side they would wait for each other's cores.
+async function refresh() {
   asking?.abort();
   asking = new AbortController();
   const {signal} = asking;
@@ -39,7 +39,8 @@ function refresh() {
       }
     }
   };
-  return Promise.all([get('model', showModel), get('simulate', showRun)]);
+  await get('model', showModel);
+  if (!signal.aborted) await get('simulate', showRun);
 }
 
 whenChanged = () => {
@@ -50,6 +51,7 @@ whenChanged = () => {
   fillChoices();
   for (const control of controls) if (shown.scenario) control.show(shown.scenario);
   history.replaceState(null, '', `#${encodeURIComponent(textOf(question))}`);
+  for (const fade of advice) fade();
   clearTimeout(pause);
   pause = setTimeout(refresh, moving === null ? 0 : 30);  // steps of a slider come faster than answers
 };
@@ -69,7 +71,9 @@ byId('views').append(
   view('ledger', 'Who delays whom', '.ledger', drawLedger),
   view('slowdown', 'Why a kernel is slower than alone', '.kernels[] | {name, slowdown}', drawSlowdown),
   view('resources', 'Resources', '.resources', drawResources),
-  view('limiters', 'Bounds: what each kernel needs most of', '.kernels[].limiters', drawLimiters),
+  view('limiters', 'Bounds: what each kernel needs most of', '.kernels[].limiters', drawLimiters, () => shown.model.command),
+  advised('policies', 'Policies', 'compare', 'Compare all policies', '.results', drawPolicies),
+  advised('what-if', 'What if there were more of it?', 'whatif', 'Double and halve every resource', '.what_if', drawWhatIf),
   sweepSection());
 for (const {section} of views) section.hidden = true;
 for (const select of ['scenario', 'gpu', 'policy']) byId(select).addEventListener('change', (event) => choose(select, event.target.value));

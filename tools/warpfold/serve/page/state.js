@@ -51,9 +51,10 @@ function choose(field, value) {
   become(next);
 }
 
-// What the server is asked (question.h).
+// What the server is asked (question.h). A study's axes are not set besides.
 function lines(ask, ...more) {
-  const changes = question.changes.map(({path, value}) => (value === undefined ? `unset ${path}` : `set ${path}=${value}`));
+  const free = question.changes.filter((each) => !more.some((line) => line.startsWith(`axis ${each.path}=`)));
+  const changes = free.map(({path, value}) => (value === undefined ? `unset ${path}` : `set ${path}=${value}`));
   return [`session ${session}-${ask}`, `ask ${ask}`, `scenario ${question.scenario}`,
     ...(question.gpu ? [`gpu ${question.gpu}`] : []), ...(question.policy ? [`policy ${question.policy}`] : []), ...changes, ...more].join('\n');
 }

@@ -3,7 +3,6 @@ const shown = {model: null, run: null, command: '', scenario: null};
 let pinned = null;  // {question, answer}
 
 const names = (result) => result.kernels.map((kernel) => kernel.name);
-const places = {blue: 0};
 
 // A part of a bar, from and to in percent.
 function piece(from, to, paint, tip, attributes = {}) {
@@ -35,7 +34,7 @@ function track(children, says, kind = '') {
 
 // A view: a title, what is drawn anew for each answer, and the command line whose output it shows.
 const views = [];
-function view(id, title, filter, draw) {
+function view(id, title, filter, draw, commandOf = (answer) => answer.command) {
   const body = el('div', {});
   const command = el('code', {class: 'command', tabindex: 0});
   const section = el('section', {id, 'aria-labelledby': `${id}-title`}, el('h2', {id: `${id}-title`}, title), body, command);
@@ -45,7 +44,7 @@ function view(id, title, filter, draw) {
     const focused = document.activeElement?.dataset?.key;
     body.replaceChildren(...parts);
     if (focused) body.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
-    command.textContent = `${answer.command} | jq '${filter}'`;
+    command.textContent = `${commandOf(answer)} | jq '${filter}'`;
   }});
   return section;
 }
