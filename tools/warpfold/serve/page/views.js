@@ -95,13 +95,14 @@ const ofTheSm = new Set(['memory_issue', 'memory_queue', 'shared_memory', 'l1', 
 const groupColour = (name) => (['l2_read', 'l2_write', 'dram'].includes(name) ? 'purple' : ofTheSm.has(name) ? 'orange' : 'blue');
 
 function drawStates(result) {
-  const present = Object.keys(stateFills).filter((state) => result.kernels.some((kernel) =>
+  const olds = before((run) => run.kernels) ?? [];
+  const present = Object.keys(stateFills).filter((state) => [...result.kernels, ...olds].some((kernel) =>
     kernel.states.some((each) => each.state === state && each.warp_cycles > 0.002 * kernel.resident_warp_cycles)));
   const share = (kernel, state) => ratio(kernel.states.find((each) => each.state === state)?.warp_cycles ?? 0, kernel.resident_warp_cycles);
   const bar = (kernel, label) => [el('span', {}, label), track(present.map((state) => piece(0, 100 * share(kernel, state), stateFill(state), `${state} ${percent(share(kernel, state))}`)),
     `${label}: ${present.map((state) => `${state} ${percent(share(kernel, state))}`).join(', ')}`, 'stack'), el('span', {})];
   return [el('div', {class: 'rows'}, ...result.kernels.flatMap((kernel) => {
-    const old = before((run) => run.kernels.find((each) => each.name === kernel.name));
+    const old = olds.find((each) => each.name === kernel.name);
     return [...bar(kernel, kernel.name), ...(old ? bar(old, `${kernel.name}, baseline`) : [])];
   })), legend(present.map((state) => ({name: state, fill: stateFill(state)})))];
 }
@@ -203,7 +204,7 @@ function redraw() {
 
 function delta(name, was, is, {unit = (number) => decimals(2)(number), lower = true} = {}) {
   const change = is - was;
-  const sign = Math.abs(change) < 1e-9 ? '' : (change < 0) === lower ? 'better' : 'worse';
+  const sign = lower === null || Math.abs(change) < 1e-9 ? '' : (change < 0) === lower ? 'better' : 'worse';
   const relative = was === 0 ? '' : ` (${change > 0 ? '+' : ''}${decimals(1)(100 * change / was)} %)`;
   return el('tr', {}, el('th', {scope: 'row'}, name), el('td', {class: 'number'}, unit(was)), el('td', {class: `number ${sign}`}, unit(is) + relative));
 }
@@ -224,7 +225,7 @@ function showChanges() {
   }
   const moved = b.resources.map((each) => ({...each, was: a.resources.find(({name}) => name === each.name)?.utilization ?? 0}))
     .filter((each) => Math.abs(each.utilization - each.was) >= 0.005).sort((x, y) => Math.abs(y.utilization - y.was) - Math.abs(x.utilization - x.was)).slice(0, 6);
-  for (const each of moved) rows.push(delta(`${each.name}, used`, each.was, each.utilization, {unit: percent, lower: false}));
+  for (const each of moved) rows.push(delta(`${each.name}, used`, each.was, each.utilization, {unit: percent, lower: null}));
   const set = ({scenario, gpu, policy, changes}) => [`scenario ${scenario}`, `GPU ${gpu || 'as the scenario'}`, `policy ${policy || 'as the scenario'}`,
     ...changes.map(({path, value}) => (value === undefined ? `unset ${path}` : `${path} = ${value}`))];
   const [was, is] = [set(pinned.question), set(question)];
