@@ -16,11 +16,11 @@ class Page:
     """One page in a browser of its own. What went wrong while it was open is in `complaints`, what it asked for in `requests`,
     what it asked the reader in `dialogs`, which are closed."""
 
-    def __init__(self, path, width=1280, height=900, dark=False):
+    def __init__(self, path, width=1280, height=900, dark=False):  # a file, or an address with its scheme
         self.complaints = []
         self.requests = []
         self.dialogs = []
-        self.url = pathlib.Path(path).resolve().as_uri()
+        self.url = path if "://" in str(path) else pathlib.Path(path).resolve().as_uri()
         self._width = width
         self._events = []
         self._sent = 0

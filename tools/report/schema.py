@@ -13,11 +13,13 @@ FIELD = re.compile(r"\s*(repeated\s+|optional\s+)?([\w.]+)\s+(\w+)\s*=\s*\d+\s*(
 
 
 class Schema:
-    """All messages by name, in the order of the files; enums are messages without fields, their values in `enums`."""
+    """All messages by name, in the order of the files; enums are messages without fields, their values in `enums`, the comments
+    of the values in `value_comments`, by enum and value."""
 
     def __init__(self, root):
         self.messages = {}
         self.enums = {}
+        self.value_comments = {}
         for path in sorted(pathlib.Path(root, "configs").glob("*.proto")):
             self._read(path)
 
@@ -31,6 +33,10 @@ class Schema:
             begins = re.match(r"\s*(message|enum|oneof)\s+(\w+)\s*\{", line)
             if comment and last and len(line) - len(line.lstrip()) > 8:
                 owner, name = last
+                if owner in self.enums:
+                    of = self.value_comments[owner]
+                    of[name] = f"{of[name]} {comment[1].strip()}".strip()
+                    continue
                 fields = self.messages[owner].fields
                 fields[name] = fields[name]._replace(comment=f"{fields[name].comment} {comment[1].strip()}".strip())
                 continue
@@ -45,8 +51,14 @@ class Schema:
                     self.messages[name] = Message(name, path.name, " ".join(above), {})
                 if begins[1] == "enum":
                     self.enums[name] = []
+                    self.value_comments[name] = {}
             elif stack and stack[-1] in self.enums:
-                self.enums[stack[-1]] += re.findall(r"(\w+)\s*=\s*\d+", line.split("//")[0])
+                code, _, beside = line.partition("//")
+                values = re.findall(r"(\w+)\s*=\s*\d+", code)
+                self.enums[stack[-1]] += values
+                for value in values:
+                    self.value_comments[stack[-1]][value] = " ".join([*above, beside.strip()]).strip()
+                    last = (stack[-1], value)
             elif field and stack:
                 label = (field[1] or "").strip()
                 text = " ".join([*above, (field[4] or "").strip()]).strip()

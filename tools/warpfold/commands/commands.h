@@ -21,6 +21,7 @@ Outcome<void> profile_command(const Invocation& invocation);
 Outcome<void> layer_command(const Invocation& invocation);
 Outcome<void> model_command(const Invocation& invocation);
 Outcome<void> report_command(const Invocation& invocation);
+Outcome<void> serve_command(const Invocation& invocation);
 Outcome<void> import_command(const Invocation& invocation);
 Outcome<void> import_trace_command(const Invocation& invocation);
 Outcome<void> trace_command(const Invocation& invocation);

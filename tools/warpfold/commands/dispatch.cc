@@ -33,6 +33,7 @@ constexpr std::array kSubcommands{
     Subcommand{"profile", "which kernels of a torch.profiler trace could run beside which", profile_command},
     Subcommand{"roofline", "operations and bytes of each kernel under the GPU's roofs", roofline_command},
     Subcommand{"report", "show saved results as tables or a page, or the difference of two", report_command},
+    Subcommand{"serve", "a workbench in the browser: turn a knob, see the machine answer", serve_command},
     Subcommand{"import", "make a kernel from a SASS listing, without a GPU", import_command},
     Subcommand{"import-trace", "make kernels with loops from traces of Accel-Sim's tracer", import_trace_command},
     Subcommand{"trace", "write, dump, measure and check kernel traces", trace_command},

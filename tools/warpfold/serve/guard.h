@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace warpfold::serve {
+
+// Where the page is: http://127.0.0.1:PORT/TOKEN/
+struct Site {
+  std::string token;  // 128 random bits in hexadecimal
+  uint16_t port = 0;
+
+  std::string url() const;
+};
+
+// 128 bits of the kernel's random numbers, in hexadecimal.
+std::string random_token();
+
+// The parts of a request's head that decide whether it is answered. Of a field that comes twice, nothing is taken: `repeated`.
+struct Head {
+  std::string_view method;
+  std::string_view target;
+  std::string_view host;
+  std::optional<std::string_view> origin;
+  std::optional<std::string_view> fetch_site;  // Sec-Fetch-Site
+  bool repeated = false;
+};
+
+enum class Wanted { kPage, kAnswer };
+
+// What a request is not answered for.
+struct Refusal {
+  unsigned status = 0;  // of HTTP
+  std::string_view why;
+};
+
+// A request is answered if it names this site as its host (a page of another name that resolves to this machine does not), has the
+// token, and comes from the page itself or from no page at all. GET has the page, POST of ask an answer.
+struct Verdict {
+  std::optional<Refusal> refusal;
+  Wanted wanted = Wanted::kPage;
+};
+Verdict judge(const Head& head, const Site& site);
+
+}  // namespace warpfold::serve

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "tools/warpfold/serve/question.h"
+
+namespace warpfold::serve {
+
+// The page: one HTML document with its style, its script, the schema of scenarios with the schema's comments, the names that it may
+// ask for, and the scenario that it begins with. `nonce` marks its scripts, the only ones that the browser is to run.
+std::string page(const Names& names, const std::string& scenario, const std::string& nonce);
+
+// What the browser is told that the page may do: run those scripts, and ask this server.
+std::string content_policy(const std::string& nonce);
+
+}  // namespace warpfold::serve
