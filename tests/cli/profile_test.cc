@@ -120,10 +120,11 @@ TEST_F(ProfileCommand, RefusesWhatItCannotRead) {
   write("unknown.json", R"([{"ph": "X", "cat": "kernel", "name": "f", "ts": 1, "dur": 1}])");
   EXPECT_THAT(refused({"profile", "unknown.json"}), HasSubstr("no GPU file for the traced GPU \"\"; name one by --gpu"));
   write("scenario.textproto", small_scenario());
-  EXPECT_THAT(refused({"profile", "scenario.textproto"}), HasSubstr("is a scenario, and profile takes a profile of torch.profiler or Nsight"));
-  EXPECT_THAT(refused({"report", kTraces + "step.json"}), HasSubstr("is a profile of torch.profiler or Nsight, and report takes a result"));
-  EXPECT_THAT(run({"check", kTraces + "step.json"}).out,
-              HasSubstr("valid profile (15 launches and copies, 7 kernels and shapes)"));
+  EXPECT_THAT(refused({"profile", "scenario.textproto"}),
+              HasSubstr("is a scenario, and profile takes a profile of torch.profiler or Nsight"));
+  EXPECT_THAT(refused({"report", kTraces + "step.json"}),
+              HasSubstr("is a profile of torch.profiler or Nsight, and report takes a result"));
+  EXPECT_THAT(run({"check", kTraces + "step.json"}).out, HasSubstr("valid profile (15 launches and copies, 7 kernels and shapes)"));
   EXPECT_THAT(refused({"profile", kTraces + "step.json", "--gpu", "h100_sxn"}), HasSubstr("did you mean \"h100_sxm\"?"));
   EXPECT_THAT(refused({"profile", kTraces + "step.json", "--gpu", "scenario.textproto"}),
               HasSubstr("is a scenario, and --gpu takes a GPU"));

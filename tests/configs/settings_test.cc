@@ -70,9 +70,9 @@ TEST_F(Settings, TakeFactorsThatTheMachineCanHave) {
   EXPECT_EQ(error("dram.latency_scale=9"), "--set dram.latency_scale=9: gpu: dram.latency_scale must be from 0.125 to 8, not 9");
   EXPECT_EQ(error("sub_core.issue.scale=1.5"),
             "--set sub_core.issue.scale=1.5: gpu: sub_core.issue.scale must be a whole number or the reciprocal of one, not 1.5");
-  EXPECT_EQ(
-      error("sub_core.register_read.scale=8"),
-      "--set sub_core.register_read.scale=8: gpu: sub_core.register_read.scale must make it 0.5, 1, 2, 3 or 4 read ports a bank, not 8");
+  EXPECT_EQ(error("sub_core.register_read.scale=8"),
+            "--set sub_core.register_read.scale=8: gpu: sub_core.register_read.scale must make it 0.5, 1, 2, 3 or 4 read ports a "
+            "bank, not 8");
   EXPECT_EQ(
       error("sub_core.register_write.scale=3"),
       "--set sub_core.register_write.scale=3: gpu: sub_core.register_write.scale must make it 0.5, 1 or 2 write ports a bank, "

@@ -17,8 +17,8 @@
 #include "configs/report.pb.h"
 #include "configs/search_path.h"
 #include "configs/validation.pb.h"
-#include "tools/report/json_reader.h"
 #include "tools/profile/nsight_reader.h"
+#include "tools/report/json_reader.h"
 #include "tools/validation/csv.h"
 
 namespace warpfold::cli {

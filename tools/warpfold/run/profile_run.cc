@@ -157,7 +157,8 @@ class ProfileRun {
       report_.add_notes("The trace is of " + escape::quoted(profile_.gpu) + ": times of " + gpus_.gpu.name() + " have no error.");
     if (profile_.one_at_a_time)
       report_.add_notes(
-          "Nsight Compute ran each kernel by itself, by default with empty caches and at the base clock: launches follow each other "
+          "Nsight Compute ran each kernel by itself, by default with empty caches and at the base clock: launches follow each "
+          "other "
           "in the report, and times are not those of the step.");
     if (!profile_.shapes_recorded)
       report_.add_notes(
