@@ -54,7 +54,7 @@ constexpr std::array kLimits{
     Limit{"sub_core.fma_heavy_admission_entries", 0, 15, Needed::kNever},  // the same
     Limit{"sub_core.fp64_admission_entries", 0, 15, Needed::kNever},       // the same
     Limit{"sub_core.xu_admission_entries", 0, 15, Needed::kNever},         // the same
-    Limit{"sm.sub_cores", 1, 8},
+    Limit{"sm.sub_cores", 1, 8},                                           // kMostSubCores (sim/sm/spec.h)
     Limit{"sm.registers", 1, 1 << 24},
     Limit{"sm.register_allocation_unit", 1, 1 << 16},
     Limit{"sm.warp_slots", 1, 256},
@@ -66,7 +66,7 @@ constexpr std::array kLimits{
     Limit{"sm.shared_memory.allocation_bytes", 1, 1 << 20},
     Limit{"sm.shared_memory.bytes_per_clk", 16, 1024},  // an eighth of a wavefront to eight
     Limit{"sm.memory_issue_interval_cycles", 1, 64},
-    Limit{"sm.constant_address_cycles", 1, 64, Needed::kNever},
+    Limit{"sm.constant_address_cycles", 1, 64, Needed::kNever},  // as memory_issue_interval_cycles
     Limit{"sm.memory_credits", 1, 1024},
     Limit{"sm.tensor.wgmma_columns_per_clk", 1, 1024, kWgmma},
     Limit{"sm.tensor.wgmma_fifo_entries", 1, 16, kWgmma},                       // commands that a warpgroup may have open
@@ -80,7 +80,7 @@ constexpr std::array kLimits{
     Limit{"sm.tensor.accumulator_pairs_before_wide_result", 0, 16, kWgmma},  // a warp's timer reaches 64 cycles ahead
     Limit{"sm.tcgen05.columns_per_clk", 1, 1024, kTensorMemory},
     Limit{"sm.tcgen05.narrow_columns_per_clk", 0, 1024, Needed::kNever},
-    Limit{"sm.tcgen05.queue_entries_per_sub_core", 1, 16, kTensorMemory},
+    Limit{"sm.tcgen05.queue_entries_per_sub_core", 1, 16, kTensorMemory},  // check_consistency bounds the sum
     Limit{"sm.tcgen05.completion_cycles", 0, kMany, kTensorMemory},
     Limit{"sm.tcgen05.pair_completion_cycles", 0, kMany, kTensorMemory},
     Limit{"sm.tcgen05.rows_per_a_wavefront", 1, 1024, kTensorMemory},

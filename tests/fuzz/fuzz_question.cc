@@ -59,7 +59,7 @@ std::multiset<std::string> texts_of(const configs::Scenario& scenario) {
   return texts;
 }
 
-// What is new is one of the names that the page may choose.
+// A question adds no text to the scenario but the names that the page may choose.
 void require_no_new_text(const std::multiset<std::string>& before, const configs::Scenario& scenario) {
   for (const std::string& text : texts_of(scenario)) {
     const bool chosen = text == "Scenario.gpu_file=h200_sxm" || text == "Block.model=llama3_8b";

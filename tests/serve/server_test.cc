@@ -160,7 +160,7 @@ TEST_F(Serving, LivesThroughAThousandConnections) {
   std::vector<tcp::socket> sockets;
   for (int i = 0; i < 1000; ++i) sockets.push_back(connected());
   sockets.clear();
-  // Those that were kept are closed as the server hears of it.
+  // The server drops closed connections one by one; until then it may refuse a new one.
   std::string response;
   for (int tries = 0; tries < 100 && response.empty(); ++tries) {
     response = page();

@@ -49,7 +49,7 @@ struct RowTile {
 RowTile tile_in(std::string_view text);
 
 Mapped<RowTiming> timing_of_row(const MeasuredRow& row);
-// What the row's phrases say, and `otherwise` where they say nothing.
+// The timing that the row's phrases state; `otherwise` where they state none.
 Mapped<RowTiming> timing_of_row(const MeasuredRow& row, const std::optional<RowTiming>& otherwise);
 // The memset that the first of a row's kernels runs behind.
 Mapped<void> flush_before(const RowTiming& timing, const RowWork& work, Comparison& comparison);

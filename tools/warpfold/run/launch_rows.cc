@@ -38,8 +38,8 @@ std::vector<std::vector<uint64_t>> tensors_of(const std::string& text) {
   return tensors;
 }
 
-// What the row says of the operator's tensors. Rows and columns alone are those of each array that a pass reads: the name says how
-// many.
+// The extents of the operator's tensors. A row with rows and columns alone states those of each array that a pass reads; the
+// kernel's name says how many arrays.
 std::vector<std::vector<uint64_t>> inputs_of(const MeasuredRow& row, const profile::NamedKernel& named) {
   if (const std::string dims = row.option("dims"); !dims.empty()) return tensors_of(dims);
   const auto m = row.count("M"), n = row.count("N"), k = row.count("K"), batch = row.count("batch");

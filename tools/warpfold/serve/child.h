@@ -18,7 +18,7 @@
 
 namespace warpfold::serve {
 
-// What one command may take.
+// Bounds of one command.
 struct Limits {
   std::chrono::seconds time{60};
   uint64_t memory_bytes = uint64_t{2} << 30U;  // of private writable memory (RLIMIT_DATA); sanitizers go without

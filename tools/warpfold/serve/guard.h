@@ -30,7 +30,7 @@ struct Head {
 
 enum class Wanted { kPage, kAnswer };
 
-// What a request is not answered for.
+// The reason for which a request is not answered.
 struct Refusal {
   unsigned status = 0;  // of HTTP
   std::string_view why;

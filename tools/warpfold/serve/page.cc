@@ -44,7 +44,7 @@ std::string data_json(const Names& names, const std::string& scenario) {
          ", \"schema\": " + std::string(serve_form_schema().front().content) + "}";
 }
 
-// What the template has as <!-- insert NAME -->. Colours, formats and elements are those of the report's page.
+// The text that replaces <!-- insert NAME --> of the template. Colours, formats and elements are those of the report's page.
 std::string insertion(std::string_view name, const Names& names, const std::string& scenario, const std::string& nonce) {
   if (name == "nonce") return nonce;
   if (name == "data") return escape::script_json(data_json(names, scenario));

@@ -10,7 +10,7 @@ namespace warpfold::serve {
 // ask for, and the scenario that it begins with. `nonce` marks its scripts, the only ones that the browser is to run.
 std::string page(const Names& names, const std::string& scenario, const std::string& nonce);
 
-// What the browser is told that the page may do: run those scripts, and ask this server.
+// The Content-Security-Policy of the page: the browser runs scripts with this nonce alone, and the page asks this server alone.
 std::string content_policy(const std::string& nonce);
 
 }  // namespace warpfold::serve

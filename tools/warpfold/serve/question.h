@@ -8,8 +8,8 @@
 
 namespace warpfold::serve {
 
-// What a page may name: configurations by name, and the scenario that the user passed to `warpfold serve`. Everything else that a
-// question could make a command read is refused.
+// The names that a page may use: configurations, and the scenario that the user passed to `warpfold serve`. A question that could
+// make a command read anything else is refused.
 struct Names {
   std::vector<std::string> scenarios;
   std::vector<std::string> gpus;

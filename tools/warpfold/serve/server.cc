@@ -111,7 +111,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     watch();
   }
 
-  // Nobody waits for the answer any more where the peer has closed the connection. A further request waits for this one.
+  // The session stops the command when the peer closes the connection. A further request waits for the answer to this one.
   void watch() {
     stream_.socket().async_wait(tcp::socket::wait_read, [weak = weak_from_this()](error_code error) {
       const auto self = weak.lock();
@@ -140,7 +140,7 @@ class Server::Connection : public std::enable_shared_from_this<Connection> {
     http::async_write(stream_, *response, [self = shared_from_this(), response](error_code error, size_t) {
       self->served_any_ = true;
       if (!error && response->keep_alive()) return self->read();
-      // What the peer still sends is not read: closing tells it so.
+      // The session closes its side and reads no more; the peer learns it by the end of the stream.
       error_code ignored;
       self->stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     });

@@ -139,7 +139,7 @@ function parameterKnobs(resolved) {
   });
 }
 
-// What decides which fields there are.
+// The choices that decide which fields the form has.
 const shapeOf = (resolved) => JSON.stringify(resolved, (key, value) =>
   (key === 'name' || key === 'kernel' || (typeof value === 'object' && value !== null) ? value : undefined));
 

@@ -51,7 +51,7 @@ function choose(field, value) {
   become(next);
 }
 
-// What the server is asked (question.h). A study's axes are not set besides.
+// The text of a question to the server (question.h). A field that is an axis of the study is not set besides.
 function lines(ask, ...more) {
   const free = question.changes.filter((each) => !more.some((line) => line.startsWith(`axis ${each.path}=`)));
   const changes = free.map(({path, value}) => (value === undefined ? `unset ${path}` : `set ${path}=${value}`));

@@ -1,4 +1,4 @@
-// What the machine answers, as far as it is known: first the limiter model's bounds, then the simulation.
+// Views of the answer: the limiter model's bounds first, then the simulation.
 const shown = {model: null, run: null, command: '', scenario: null};
 let pinned = null;  // {question, answer}
 
@@ -107,7 +107,7 @@ function drawStates(result) {
   })), legend(present.map((state) => ({name: state, fill: stateFill(state)})))];
 }
 
-// What a cell of the ledger says.
+// The sentence of one cell of the ledger.
 function ledgerSays(result, {victim, culprit, resource, warp_cycles}) {
   const of = result.kernels.find((kernel) => kernel.name === victim);
   const beside = of?.beside.find((company) => company.kernel === culprit)?.warp_cycles;
@@ -147,7 +147,7 @@ function drawSlowdown(result) {
     {name: 'resource', text: true}, {name: 'cycles'}, {name: 'of the time alone', unit: '%'}], rows)];
 }
 
-// What the limiter model says: the longest limiters of each kernel.
+// The longest limiters of each kernel, by the limiter model.
 function drawLimiters() {
   const result = shown.model?.result;
   if (!result) return [];
