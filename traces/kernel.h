@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -84,7 +85,7 @@ struct CtaClass {
 struct CtaRun {
   uint32_t cta_class = 0;
   uint64_t count = 1;
-  bool operator==(const CtaRun&) const = default;
+  auto operator<=>(const CtaRun&) const = default;
 };
 
 // A kernel launch: geometry, resources and rolled programs. Programs carry resolved opcodes of `architecture`.

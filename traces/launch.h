@@ -48,7 +48,6 @@ struct LaunchPlan : PlacementBounds {
   // were started while what it waits for still ran.
   bool early = false;
   SmRange sms;         // SM_PARTITION: these alone take its CTAs, for as long as it runs
-  bool alone = false;  // no other launch of the scenario can run beside it; set by simulate()
 
   bool operator==(const LaunchPlan&) const = default;
 };

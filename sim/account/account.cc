@@ -58,15 +58,6 @@ bool Account::operator==(const Account& other) const {
   return std::ranges::all_of(used_, same) && std::ranges::all_of(other.used_, same);
 }
 
-void Account::combine(const Account& other, uint64_t factor) {
-  estimated_ |= other.estimated_;
-  for (uint32_t r = 0; r < rows(); ++r) {
-    for (int s = 0; s < kWarpStates && other.states_[r] != 0; ++s)
-      spend(r, static_cast<WarpState>(s), factor * other.cycles(r, static_cast<WarpState>(s)));
-  }
-  for (const auto& [row, column] : other.used_) add(row, column, factor * other.count(row, column));
-}
-
 uint64_t Account::cycles_of(int launch, WarpState state) const {
   uint64_t sum = 0;
   for (uint32_t r = first_row(launch); r < end_row(launch); ++r) sum += cycles(r, state);

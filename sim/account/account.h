@@ -123,11 +123,8 @@ class Account {
     visitor.charges(std::span(counters_).subspan(1));
   }
 
-  // What the rows of `other`, an account of the same launches, hold comes on top, or is taken away (modulo 2^64).
   // The same sums, in whatever order their counters were made.
   bool operator==(const Account& other) const;
-  void add_rows(const Account& other) { combine(other, 1); }
-  void subtract_rows(const Account& other) { combine(other, ~uint64_t{0}); }
 
   // Throws std::logic_error naming the launch where states do not sum to resident warp-cycles, or the ledger does not sum to
   // the stalls, request waits and absences that it explains, or more was inherited than waited. Called at the end of every run, in
@@ -158,7 +155,6 @@ class Account {
   uint64_t count(uint32_t row, uint32_t column) const { return counters_[places_[row][column]]; }
   void make_states(uint32_t row);
   uint32_t make_place(uint32_t row, uint32_t column);
-  void combine(const Account& other, uint64_t factor);
   uint64_t charged(int victim, Waiter waiter, Contended resource) const;
   void check_warps(int launch) const;
   void check_inherited(int launch) const;

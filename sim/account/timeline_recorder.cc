@@ -178,63 +178,6 @@ void TimelineRecorder::exchange_classes(const std::vector<std::map<uint32_t, uin
   }
 }
 
-TimelineRecorder TimelineRecorder::hand_over(Cycle at, const Use& use) {
-  close_window(at, 0, use);
-  TimelineRecorder before = *this;
-  *this = TimelineRecorder(limits_, released_.size(), open_.size(), use.size());
-  began_ = window_start_ = at;
-  window_use_ = use;
-  width_ = before.width_;
-  open_ = before.open_;
-  open_phases_ = before.open_phases_;
-  released_ = before.released_;
-  return before;
-}
-
-void TimelineRecorder::continue_with(const TimelineRecorder& more) {
-  const auto own_past = [&](CtaSlice slice) {
-    if (slice.start >= more.began_) return slice;
-    const CtaSlice& own = open_[slice.slot].value();
-    slice.cta_class = own.cta_class;
-    slice.start = own.start;
-    slice.placed = own.placed;
-    return slice;
-  };
-  for (size_t l = 0; l < middle_.size(); ++l) {
-    const Middle& middle = more.middle_[l];
-    for (const CtaSlice& slice : middle.longest) add_to_middle(own_past(slice));
-    if (middle.left_out > 0) leave_out(middle_[l], middle.left_out, middle.from, middle.to);
-  }
-  more.ctas_.for_each([&](const CtaSlice& slice) { add_slice(own_past(slice)); });
-  for (size_t slot = 0; slot < open_.size(); ++slot) {
-    open_[slot] = more.open_[slot] ? std::optional(own_past(*more.open_[slot])) : std::nullopt;
-  }
-  const auto own_phase = [&](PhaseSlice slice) {
-    if (slice.start < more.began_) slice.start = open_phases_[slice.slot].roles[slice.role].slice.start;
-    return slice;
-  };
-  more.phases_.for_each([&](const PhaseSlice& slice) { add_phase(own_phase(slice), slice.end); });
-  phases_left_out_ += more.phases_left_out_;
-  std::vector<OpenPhases> open_phases = more.open_phases_;
-  for (OpenPhases& open : open_phases) {
-    for (OpenRole& role : open.roles) {
-      if (role.running > 0) role.slice = own_phase(role.slice);
-    }
-  }
-  open_phases_ = std::move(open_phases);
-  more.folds_.for_each([&](const FoldedSpan& span) { add_fold(span); });
-  folds_left_out_ += more.folds_left_out_;
-  cycles_left_out_ += more.cycles_left_out_;
-  for (size_t l = 0; l < released_.size(); ++l) {
-    ctas_folded_[l] += more.ctas_folded_[l];
-  }
-  released_ = more.released_;
-  width_ = std::max(width_, more.width_);
-  for (const UseWindow& window : more.windows_) add_window(window);
-  window_start_ = more.window_start_;
-  window_use_ = more.window_use_;
-}
-
 SmTimeline TimelineRecorder::timeline(std::vector<LaunchSpan> launches) const {
   SmTimeline timeline;
   timeline.end = window_start_;

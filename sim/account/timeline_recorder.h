@@ -42,12 +42,6 @@ class TimelineRecorder {
   // The history so far was another's, with CTAs of other classes: per launch, what each of those is here.
   void exchange_classes(const std::vector<std::map<uint32_t, uint32_t>>& class_of);
 
-  // The history until `at` is kept elsewhere: what is returned. This one goes on with that of what comes then.
-  TimelineRecorder hand_over(Cycle at, const Use& use);
-  // The history goes on with another SM's that began where this one ends, in the same state: the CTAs that were there then are the
-  // ones in the same slots here.
-  void continue_with(const TimelineRecorder& more);
-
   // Nothing comes after `end`.
   void end(Cycle end, const Use& use) { close_window(end, 0, use); }
   // `launches`: what the SM knows of them; they get the rest.
@@ -86,7 +80,6 @@ class TimelineRecorder {
   void widen();
 
   TimelineLimits limits_;
-  Cycle began_ = 0;
   std::vector<std::optional<CtaSlice>> open_;  // per CTA slot
   std::vector<OpenPhases> open_phases_;        // the same
   Ends<CtaSlice> ctas_;

@@ -1,10 +1,13 @@
 #include "sim/analytic/limiters.h"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "sim/analytic/demand.h"
-#include "sim/gpu/distribution.h"
 #include "sim/memory/memory_share.h"
 #include "sim/sm/make_spec.h"
 
@@ -19,30 +22,54 @@ double number(uint64_t value) { return static_cast<double>(value); }
 // operands of up to four registers, two of them in the bank.
 constexpr uint64_t kInheritedReads = 6;
 
-// Which SM's work counts: that of the SM that is dealt most, or what every SM had if all were alike.
-enum class Spread { kAsDealt, kEvenly };
+// Which SM's work counts: the least that the SM with most has, whichever SM gets which CTA, or what every SM had if all were alike.
+enum class Spread { kWholeCtas, kEvenly };
 
 class Counter {
  public:
   Counter(const Spec& spec, const KernelImage& image, Spread spread) : spec_(spec), image_(image), demand_(demand_of(spec, image)) {
-    for (const SmClass& sm_class : sm_classes(deal(*image.kernel, spec.memory.sm_count))) {
-      Demand sm;
-      uint64_t ctas = 0;
-      for (const traces::CtaRun& run : sm_class.ctas.front()) {
-        sm.add(demand_.of_cta[run.cta_class], run.count);
-        ctas += run.count;
-      }
-      chip_.add(sm, sm_class.sms);
-      if (spread == Spread::kAsDealt) add_sm(sm, ctas * image.footprint.warps, 1);
-    }
-    if (spread == Spread::kEvenly) add_sm(chip_, image.kernel->ctas() * image.footprint.warps, spec.memory.sm_count);
+    for (const traces::CtaRun& run : image.kernel->grid) chip_.add(demand_.of_cta[run.cta_class], run.count);
+    const uint64_t ctas = image.kernel->ctas();
+    add_sm(chip_, ctas * image.footprint.warps, spec.memory.sm_count);
+    if (spread == Spread::kWholeCtas) add_whole_ctas();
     add_chip();
   }
 
   std::vector<Limiter> take() { return std::move(limiters_); }
 
  private:
-  // Every SM class offers its own figure; the largest stays.
+  // Of the n CTAs that ask a resource for no less than a CTA of one class does, some SM has n / SMs, rounded up.
+  void add_whole_ctas() {
+    std::vector<uint64_t> ctas(demand_.of_cta.size());  // by CTA class
+    for (const traces::CtaRun& run : image_.kernel->grid) ctas[run.cta_class] += run.count;
+    std::map<std::string, std::vector<std::pair<double, size_t>>> by_resource;  // cycles of one CTA, CTA class
+    for (size_t c = 0; c < ctas.size(); ++c) {
+      if (ctas[c] == 0) continue;
+      for (const Limiter& each : of_ctas(c, 1)) by_resource[each.resource].emplace_back(each.cycles, c);
+    }
+    for (auto& [resource, classes] : by_resource) {
+      std::ranges::sort(classes, std::greater{});
+      uint64_t no_less = 0;
+      for (const auto& [cycles, c] : classes) {
+        no_less += ctas[c];
+        const std::vector<Limiter> of_sm = of_ctas(c, (no_less + spec_.memory.sm_count - 1) / spec_.memory.sm_count);
+        const Limiter& own = *std::ranges::find(of_sm, resource, &Limiter::resource);
+        offer(resource, own.cycles, own.slack);
+      }
+    }
+  }
+
+  // What so many CTAs of a class ask of one SM.
+  std::vector<Limiter> of_ctas(size_t cta_class, uint64_t ctas) {
+    std::vector<Limiter> known = std::exchange(limiters_, {});
+    Demand demand;
+    demand.add(demand_.of_cta[cta_class], ctas);
+    add_sm(demand, ctas * image_.footprint.warps, 1);
+    std::swap(known, limiters_);
+    return known;
+  }
+
+  // Of several figures for a resource the largest stays.
   void offer(const std::string& resource, double cycles, double slack) {
     if (cycles <= 0) return;
     const auto known = std::ranges::find(limiters_, resource, &Limiter::resource);
@@ -217,7 +244,7 @@ Limiters merged(const Limiters& one, const Limiters& other) {
 Expected<Limiters> limiters_of(const configs::Gpu& gpu, const traces::Kernel& kernel) {
   const auto spec = make_spec(gpu);
   if (!spec) return std::unexpected(spec.error());
-  return count(*spec, kernel, Spread::kAsDealt);
+  return count(*spec, kernel, Spread::kWholeCtas);
 }
 
 Expected<Limiters> limiters_of_any_policy(const configs::Gpu& gpu, const std::vector<const traces::Kernel*>& kernels) {

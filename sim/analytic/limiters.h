@@ -38,7 +38,8 @@ class Limiters {
 // One stream of instructions that does the work of both: resource by resource the sum.
 Limiters merged(const Limiters& one, const Limiters& other);
 
-// Counts a kernel's rolled program for a GPU. Resources inside an SM: the SM that is dealt most of them; L2 and DRAM: the chip.
+// Counts a kernel's rolled program for a GPU. Resources inside an SM: the SM that must have most of them,
+// whichever SM gets which CTA; L2 and DRAM: the chip.
 // Fails where a CTA can never fit or the kernel is for another architecture, as a simulation does.
 Expected<Limiters> limiters_of(const configs::Gpu& gpu, const traces::Kernel& kernel);
 

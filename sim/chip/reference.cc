@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "sim/engine/interrupt.h"
-#include "sim/gpu/distribution.h"
 #include "sim/memory/chip_memory.h"
 #include "sim/plan/epochs.h"
 #include "sim/sm/sm.h"
@@ -24,25 +23,19 @@ class Chip {
     for (const Launch& each : launches) images_.push_back(*make_image(spec_, *each.kernel));
     std::vector<int> epoch_of(launches.size());  // bounds part an SM between the launches of theirs alone
     queues_.resize(launches.size());
-    const Dealing dealing = deal(launches, spec_.memory.sm_count);
-    std::vector<bool> dealt(launches.size(), false);
     const std::vector<Epoch> epochs = epochs_of(launches, serialise);
     for (size_t e = 0; e < epochs.size(); ++e) {
-      for (const size_t l : epochs[e]) {
-        epoch_of[l] = static_cast<int>(e);
-        dealt[l] = epochs[e].size() == 1 && !equally_long(*launches[l].kernel);
-      }
+      for (const size_t l : epochs[e]) epoch_of[l] = static_cast<int>(e);
     }
     for (size_t l = 0; l < launches.size(); ++l) {
       const std::vector<traces::CtaRun>& grid = launches[l].kernel->grid;
-      if (!dealt[l]) queues_[l].assign(grid.begin(), grid.end());
+      queues_[l].assign(grid.begin(), grid.end());
     }
     for (uint32_t sm = 0; sm < spec_.memory.sm_count; ++sm) {
       std::vector<SmLaunch> shares;
       for (size_t l = 0; l < launches.size(); ++l) {
-        const bool queues = !dealt[l] && may_run_on(l, sm);
-        shares.push_back({launches[l], &images_[l], dealt[l] ? dealing[l][sm] : CtaList{}, rank(l), launches[l].priority, 0,
-                          epoch_of[l], launches[l].early, queues ? CtaSource::kQueue : CtaSource::kList});
+        shares.push_back({launches[l], &images_[l], CtaList{}, rank(l), launches[l].priority, 0, epoch_of[l], launches[l].early,
+                          may_run_on(l, sm) ? CtaSource::kQueue : CtaSource::kList});
       }
       sms_.push_back(std::make_unique<Sm>(spec_, std::move(shares)));
     }
@@ -73,7 +66,7 @@ class Chip {
   Cycle earliest() const { return std::min(*std::ranges::min_element(next_), memory_->next()); }
 
   bool may_run_on(size_t launch, uint32_t sm) const {
-    const SmRange& range = launches_[launch].sms;
+    const traces::SmRange& range = launches_[launch].sms;
     return range.count == 0 || (sm >= range.first && sm < range.first + range.count);
   }
 

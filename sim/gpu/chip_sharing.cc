@@ -1,15 +1,10 @@
 #include "sim/gpu/chip_sharing.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace warpfold::sim {
-
-uint64_t represented_sms(const std::vector<ClassRun>& class_runs, const ClassRun& leader) {
-  uint64_t sms = leader.sms;
-  for (const ClassRun::Follower& follower : leader.followers) sms += class_runs[follower.class_run].sms;
-  return sms;
-}
 
 ChipSharing::ChipSharing(const Spec& spec, const std::vector<KernelImage>& images, std::vector<ClassRun>& class_runs,
                          WorkDistributor& distributor, const FoldOptions& fold, unsigned threads)
@@ -43,7 +38,6 @@ std::vector<size_t> ChipSharing::asking() const {
   Cycle first = kNever;
   for (size_t m = 0; m < class_runs_.size(); ++m) {
     const ClassRun& class_run = class_runs_[m];
-    if (class_run.sm == nullptr) continue;
     const bool under_way = joined_ && !chip_.quiet(m);
     if (class_run.next == kNever && !under_way) continue;
     if (!uses_memory(class_run) && !under_way) continue;
@@ -57,17 +51,17 @@ std::vector<size_t> ChipSharing::asking() const {
 Cycle ChipSharing::others_begin(const std::vector<size_t>& asking) const {
   Cycle first = kNever;
   for (size_t m = 0; m < class_runs_.size(); ++m) {
-    if (class_runs_[m].sm == nullptr || std::ranges::find(asking, m) != asking.end() || !uses_memory(class_runs_[m])) continue;
+    if (std::ranges::find(asking, m) != asking.end() || !uses_memory(class_runs_[m])) continue;
     first = std::min(first, class_runs_[m].next);
   }
   return first;
 }
 
 void ChipSharing::run_alone(ClassRun& class_run) {
-  const MemoryRates rates = even_rates(spec_.memory, represented_sms(class_runs_, class_run));
+  const MemoryRates rates = even_rates(spec_.memory, class_run.sms);
   if (class_run.sm->memory().memory().rates() == rates) return;
   const uint64_t dirty = dirty_bytes();
-  for (const size_t m : simulated()) class_runs_[m].sm->memory().set_dirty_bytes(0);
+  for (const ClassRun& each : class_runs_) each.sm->memory().set_dirty_bytes(0);
   class_run.sm->memory().set_rates(class_run.next, rates);
   class_run.sm->memory().set_dirty_bytes(dirty / rates.sms);
   if (class_run.folding) class_run.folding->disturbed();
@@ -76,8 +70,7 @@ void ChipSharing::run_alone(ClassRun& class_run) {
 // No class runs together with others.
 uint64_t ChipSharing::dirty_bytes() const {
   uint64_t dirty = 0;
-  for (const size_t m : simulated())
-    dirty += represented_sms(class_runs_, class_runs_[m]) * class_runs_[m].sm->memory().dirty_bytes();
+  for (const ClassRun& each : class_runs_) dirty += each.sms * each.sm->memory().dirty_bytes();
   return dirty;
 }
 
@@ -92,26 +85,18 @@ void ChipSharing::join() {
   for (const ClassRun& class_run : class_runs_) now_ = std::min(now_, class_run.next);
   chip_ = ChipMemory(spec_.memory, class_runs_.size(), launch_uses_memory_.size());
   for (size_t m = 0; m < class_runs_.size(); ++m) {
-    Sm* sm = class_runs_[m].sm.get();
-    if (sm == nullptr) continue;
-    sm->share_memory(true);
-    chip_.open_lane(now_, m, represented_sms(class_runs_, class_runs_[m]), sm->memory().join_chip(*sm, now_));
+    Sm& sm = *class_runs_[m].sm;
+    sm.share_memory(true);
+    chip_.open_lane(now_, m, class_runs_[m].sms, sm.memory().join_chip(sm, now_));
   }
 }
 
-// Followers that have got an Sm of their own are served as the leader's was: what it has asked for in this quantum, they have.
-void ChipSharing::give_lanes(size_t leader) {
-  for (size_t m = 0; m < class_runs_.size(); ++m) {
-    if (class_runs_[m].sm != nullptr && !class_runs_[m].sm->shares_memory()) give_lane(leader, m);
-  }
-  chip_.set_weight(leader, represented_sms(class_runs_, class_runs_[leader]));
-}
-
+// SMs that have parted are served as they were together: what those have asked for in this quantum, they have.
 void ChipSharing::give_lane(size_t from, size_t to) {
   class_runs_[to].sm->share_memory(true);
   class_runs_[to].sm->outbox() = class_runs_[from].sm->outbox();
-  chip_.copy_lane(from, to, represented_sms(class_runs_, class_runs_[to]));
-  chip_.set_weight(from, represented_sms(class_runs_, class_runs_[from]));
+  chip_.copy_lane(from, to, class_runs_[to].sms);
+  chip_.set_weight(from, class_runs_[from].sms);
 }
 
 // Answers the SMs that have asked for a CTA first. Returns whether the launch's queue has ended.
@@ -139,13 +124,10 @@ bool ChipSharing::run_quantum(Cycle end, const FoldOptions& fold) {
       class_run.next = class_run.sm->run(end);
     });
     for (const size_t m : due_) {
-      ClassRun& class_run = class_runs_[m];
-      const RunControl& control = class_run.sm->control();
+      const RunControl& control = class_runs_[m].sm->control();
       launch_ended |= control.launch_ended;
       if (!control.shared || !control.may_diverge) continue;
-      const size_t followers = class_run.followers.size();
-      split(class_runs_, class_run, Divergence::kAnswers, fold);
-      if (class_run.followers.size() != followers) give_lanes(m);
+      for (const size_t twin : part_twins(class_runs_, m, false, fold)) give_lane(m, twin);
     }
   }
 }
@@ -163,7 +145,6 @@ void ChipSharing::deliver() {
 void ChipSharing::exchange(Cycle end) {
   asked_of_chip_.clear();
   for (size_t m = 0; m < class_runs_.size(); ++m) {
-    if (class_runs_[m].sm == nullptr) continue;
     std::vector<Sm::Asked>& outbox = class_runs_[m].sm->outbox();
     for (Sm::Asked& asked : outbox) asked_of_chip_.push_back({m, std::move(asked)});
     outbox.clear();
@@ -178,7 +159,8 @@ void ChipSharing::exchange(Cycle end) {
 
 void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
   join();
-  const Cycle quantum = std::min<Cycle>(spec_.memory_reply, limits.ahead);
+  // A warp that exits in a quantum makes room no sooner than cta_turnaround later.
+  const Cycle quantum = std::min({Cycle{spec_.memory_reply}, limits.ahead, std::max<Cycle>(spec_.cta_turnaround, 1)});
   bool launch_ended = false;
   while (!launch_ended) {
     Cycle begin = chip_.next();
@@ -196,11 +178,20 @@ void ChipSharing::run_together(const Limits& limits, const FoldOptions& fold) {
 // All classes have done what comes before now_.
 void ChipSharing::sample(Cycle limit, const FoldOptions& fold) {
   std::vector<ChipSampler::Member> members;
-  for (const size_t m : simulated()) members.push_back({m, represented_sms(class_runs_, class_runs_[m]), class_runs_[m].sm.get()});
+  for (size_t m = 0; m < class_runs_.size(); ++m) members.push_back({m, class_runs_[m].sms, class_runs_[m].sm.get()});
   std::optional<ChipSampler::Skip> skip = sampler_->look(now_, limit, members, chip_.dirty_share());
   for (const ChipSampler::Member& member : members) class_runs_[member.index].folding->took(sampler_->taken_besides(member.index));
   if (!skip) return;
-  if (part_followers(members, fold)) skip = sampler_->longest(limit);
+  // Twins have other work left: they part before any is taken.
+  bool parted = false;
+  for (size_t i = 0; i < members.size(); ++i) {
+    for (const size_t twin : part_twins(class_runs_, members[i].index, true, fold)) {
+      give_lane(members[i].index, twin);
+      sampler_->part(i, {twin, class_runs_[twin].sms, class_runs_[twin].sm.get()});
+      parted = true;
+    }
+  }
+  if (parted) skip = sampler_->longest(limit);
   if (!skip) return;
   const std::vector<SampledSm::Taken> taken = sampler_->take(*skip);
   for (size_t i = 0; i < taken.size(); ++i) {
@@ -212,34 +203,9 @@ void ChipSharing::sample(Cycle limit, const FoldOptions& fold) {
   now_ += skip->cycles();
 }
 
-// Followers with other work left part from their leaders before any is taken. Returns whether any have.
-bool ChipSharing::part_followers(const std::vector<ChipSampler::Member>& members, const FoldOptions& fold) {
-  const std::vector<size_t> before = simulated();
-  for (size_t i = 0; i < members.size(); ++i) {
-    ClassRun& leader = class_runs_[members[i].index];
-    if (leader.sm->control().jumps()) continue;
-    const std::vector<size_t> known = simulated();
-    split(class_runs_, leader, Divergence::kWorkLeft, fold);
-    give_lanes(members[i].index);
-    for (const size_t m : simulated()) {
-      if (std::ranges::find(known, m) == known.end())
-        sampler_->part(i, {m, represented_sms(class_runs_, class_runs_[m]), class_runs_[m].sm.get()});
-    }
-  }
-  return simulated() != before;
-}
-
-std::vector<size_t> ChipSharing::simulated() const {
-  std::vector<size_t> classes;
-  for (size_t m = 0; m < class_runs_.size(); ++m) {
-    if (class_runs_[m].sm != nullptr) classes.push_back(m);
-  }
-  return classes;
-}
-
 uint64_t ChipSharing::sms_of(const std::vector<size_t>& classes) const {
   uint64_t sms = 0;
-  for (const size_t m : classes) sms += represented_sms(class_runs_, class_runs_[m]);
+  for (const size_t m : classes) sms += class_runs_[m].sms;
   return sms;
 }
 
@@ -254,14 +220,17 @@ void ChipSharing::part() {
   for (size_t m = 0; m < class_runs_.size(); ++m) backlogs.push_back(chip_.backlog(now_, m));
   while (chip_.next() != kNever) deliver();
   std::vector<size_t> served = asking();
-  if (served.empty()) served = simulated();
+  if (served.empty()) {
+    served.resize(class_runs_.size());
+    std::iota(served.begin(), served.end(), size_t{0});
+  }
   const uint64_t sms = sms_of(served);
   for (const size_t m : served) {
     backlogs[m].dirty = dirty / sms;
     backlogs[m].waiting = {waiting.written_back / sms, waiting.evicted / sms};
   }
   joined_ = false;
-  for (const size_t m : simulated()) {
+  for (size_t m = 0; m < class_runs_.size(); ++m) {
     ClassRun& class_run = class_runs_[m];
     class_run.sm->memory().leave_chip(now_, even_rates(spec_.memory, sms), backlogs[m]);
     class_run.sm->share_memory(false);
@@ -272,12 +241,12 @@ void ChipSharing::part() {
 
 void ChipSharing::serve_evenly(Cycle now) {
   part();
-  const std::vector<size_t> classes = simulated();
-  const uint64_t sms = sms_of(classes);
+  uint64_t sms = 0;
+  for (const ClassRun& each : class_runs_) sms += each.sms;
   const uint64_t dirty = dirty_bytes();
-  for (const size_t m : classes) {
-    class_runs_[m].sm->memory().set_rates(now, even_rates(spec_.memory, sms));
-    class_runs_[m].sm->memory().set_dirty_bytes(dirty / sms);
+  for (const ClassRun& each : class_runs_) {
+    each.sm->memory().set_rates(now, even_rates(spec_.memory, sms));
+    each.sm->memory().set_dirty_bytes(dirty / sms);
   }
 }
 

@@ -71,13 +71,10 @@ class ChipSharing {
   bool run_quantum(Cycle end, const FoldOptions& fold);
   void exchange(Cycle end);
   void deliver();
-  void give_lanes(size_t leader);
   void give_lane(size_t from, size_t to);
   bool answer();
-  std::vector<size_t> simulated() const;  // the classes with an Sm
   uint64_t sms_of(const std::vector<size_t>& classes) const;
   void sample(Cycle limit, const FoldOptions& fold);
-  bool part_followers(const std::vector<ChipSampler::Member>& members, const FoldOptions& fold);
 
   const Spec& spec_;
   std::vector<ClassRun>& class_runs_;
@@ -91,8 +88,5 @@ class ChipSharing {
   std::vector<size_t> due_{};           // classes with something to do in this quantum
   std::optional<ChipSampler> sampler_;  // none: exact only
 };
-
-// SMs that a leader's Sm represents: its own and its followers'.
-uint64_t represented_sms(const std::vector<ClassRun>& class_runs, const ClassRun& leader);
 
 }  // namespace warpfold::sim

@@ -10,47 +10,19 @@
 #include <vector>
 
 #include "sim/gpu/gpu_run.h"
+#include "sim/sampling/sm_sample.h"
+#include "sim/sampling/work.h"
 #include "sim/sm/alternative_bounds.h"
 
 namespace warpfold::sim {
 namespace {
 
-// Scales a count of the simulated SM to all SMs of its stratum: in proportion to instructions where the others have `less`.
-class OfClass {
- public:
-  OfClass(const ClassRun& class_run, uint64_t instructions, uint64_t less)
-      : sms_(class_run.sms), all_(class_run.sms * instructions), kept_(all_ - less) {}
-
-  uint64_t operator()(uint64_t of_one) const {
-    if (kept_ == all_ || all_ == 0) return sms_ * of_one;
-    __extension__ using Wide = unsigned __int128;
-    return static_cast<uint64_t>(Wide{of_one} * sms_ * kept_ / all_);
-  }
-
- private:
-  uint64_t sms_;
-  uint64_t all_;
-  uint64_t kept_;
-};
-
-// Of a launch that has not ended nothing is known of what others have less.
-Stratum::Less less_of(const ClassRun& class_run, int launch) {
-  return class_run.sm->state().launch_done(launch) ? class_run.stratum.less[launch] : Stratum::Less{};
-}
-
-OfClass of_class(const ClassRun& class_run) {
-  uint64_t less = 0;
-  for (size_t l = 0; l < class_run.ctas.size(); ++l) less += less_of(class_run, static_cast<int>(l)).work.instructions;
-  return {class_run, class_run.sm->instructions(), less};
-}
-
-OfClass of_class(const ClassRun& class_run, int launch) {
-  return {class_run, class_run.sm->account().launch(launch).instructions, less_of(class_run, launch).work.instructions};
-}
-
-// In proportion to the bytes that the launch has asked for.
-OfClass of_bytes(const ClassRun& class_run, int launch) {
-  return {class_run, class_run.sm->account().launch(launch).requested_bytes, less_of(class_run, launch).work.bytes};
+// A launch's work as its programs hold it.
+Work held_by(const KernelImage& image) {
+  WorkTable table(image);
+  Work work;
+  for (const traces::CtaRun& run : image.kernel->grid) work = work + table.of_cta(run.cta_class) * run.count;
+  return work;
 }
 
 }  // namespace
@@ -64,13 +36,11 @@ FoldReport GpuRun::fold_report() const {
     report.instructions_of_classes += class_run.sm->instructions();
     report.instructions_replayed += class_run.replayed();
     if (!class_run.folding) continue;
-    report.instructions_shared += class_run.shared();
-    report.memo_hits += class_run.memo_hits;
-    for (const auto& [cycles, period] : class_run.periods()) {
+    for (const auto& [cycles, period] : class_run.folding->periods()) {
       report.mode = std::max(report.mode, Folded::kExact);
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, true});
     }
-    for (const auto& [cycles, period] : class_run.sampled_periods()) {
+    for (const auto& [cycles, period] : class_run.folding->sampled_periods()) {
       report.mode = Folded::kBounded;
       report.periods.push_back({static_cast<uint32_t>(m), cycles, period.instructions, period.repeats, false});
     }
@@ -79,45 +49,36 @@ FoldReport GpuRun::fold_report() const {
     report.skips = skip_check_->skips();
     report.skips_checked = skip_check_->checked();
   }
-  const double of_strata = strata_uncertainty();
-  const auto sampled = [](const ClassRun& class_run) { return !class_run.stratum.others.empty(); };
-  if (std::ranges::any_of(class_runs_, sampled)) report.mode = Folded::kBounded;
-  if (report.mode == Folded::kBounded) report.error_bound = fold_.error + of_strata;
+  if (sampled()) report.mode = Folded::kBounded;
+  if (report.mode == Folded::kBounded) report.error_bound = fold_.error;
   return report;
 }
 
-// Of the launch of which SMs that were not simulated may end latest.
-double GpuRun::strata_uncertainty() const {
-  double most = 0;
-  for (size_t l = 0; l < released_.size(); ++l) {
-    Cycle start = kNever;
-    for (const ClassRun& class_run : class_runs_) {
-      const LaunchProgress& progress = class_run.sm->state().progress[l];
-      if (progress.done > 0) start = std::min(start, progress.start);
-    }
-    std::vector<LaunchEnd> simulated;
-    std::vector<LaunchEnd> others;
-    for (const ClassRun& class_run : class_runs_) {
-      const LaunchProgress& progress = class_run.sm->state().progress[l];
-      const Stratum& stratum = class_run.stratum;
-      if (progress.done == 0) continue;
-      simulated.push_back(launch_end(class_run.sms, stratum.shares, l, static_cast<double>(progress.end - start)));
-      for (const Stratum::Other& other : stratum.others) others.push_back(launch_end(other.sm_class.sms, other.shares, l, 0));
-    }
-    most = std::max(most, latest_end_uncertainty(simulated, others));
+// A sample of SMs runs one launch.
+bool GpuRun::sampled() const { return class_runs_.front().sampled; }
+
+// A sample has run about as many instructions as its launch's programs hold, and asked for about as many bytes. Its counts are
+// scaled to those.
+GpuRun::Scale GpuRun::scale(uint64_t Work::*of) const {
+  if (!sampled() || !ended(0)) return {};
+  Scale scale{.held = held_by(images_.front()).*of, .counted = 0};
+  for (const ClassRun& class_run : class_runs_) {
+    const LaunchAccount& account = class_run.sm->account().launch(0);
+    scale.counted += class_run.sms * (of == &Work::instructions ? account.instructions : account.requested_bytes);
   }
-  return most;
+  return scale;
 }
 
-// SMs that have received the same make one. Where each SM is a class run of its own, its lists are what it has received.
+// SMs that have received the same make one; those of a sample have all received something else.
 size_t GpuRun::sm_classes() const {
-  size_t others = 0;
-  std::set<std::vector<CtaList>, InOrder> received;
+  std::set<std::vector<CtaList>> received;
+  uint64_t sms = 0;
   for (const ClassRun& class_run : class_runs_) {
-    others += class_run.stratum.others.size();
     received.insert(class_run.ctas);
+    sms += class_run.sms;
   }
-  return all_sms_ ? received.size() : class_runs_.size() + others;
+  if (sampled()) return sms;
+  return all_sms_ ? received.size() : class_runs_.size();
 }
 
 Outcome GpuRun::collect() const {
@@ -160,9 +121,9 @@ Timeline GpuRun::collect_timeline() const {
   Timeline timeline;
   timeline.lanes = use_lanes(spec_);
   for (const ClassRun& class_run : class_runs_) {
-    SmTimeline& one = timeline.sms.emplace_back(class_run.timeline->timeline(launch_spans(*class_run.sm)));
+    SmTimeline& one = timeline.sms.emplace_back(end_timeline(*class_run.sm).timeline(launch_spans(*class_run.sm)));
     one.sms = class_run.sms;
-    one.stands_for_others = !class_run.stratum.others.empty();
+    one.stands_for_others = class_run.sampled;
   }
   return timeline;
 }
@@ -170,12 +131,12 @@ Timeline GpuRun::collect_timeline() const {
 // `lost` says what an SM of the launch has lost to a culprit by a resource.
 template <typename Lost>
 std::vector<Losses> GpuRun::collect_absences(Lost lost) const {
+  const Scale scale = this->scale(&Work::instructions);
   std::vector<Losses> absent(released_.size());
   for (const ClassRun& class_run : class_runs_) {
-    const OfClass of = of_class(class_run);
     for (size_t culprit = 0; culprit < absent.size(); ++culprit) {
       for (int r = 0; r < kContended; ++r)
-        absent[culprit][r] += of(lost(*class_run.sm, static_cast<int>(culprit), static_cast<Contended>(r)));
+        absent[culprit][r] += scale(class_run.sms * lost(*class_run.sm, static_cast<int>(culprit), static_cast<Contended>(r)));
     }
   }
   return absent;
@@ -195,19 +156,26 @@ void GpuRun::collect_kernel(int launch, KernelCounters& counters) const {
   counters.start_cycle = kNever;
   counters.cta_limit = images_[launch].ctas_per_sm;
   counters.cta_limiter = images_[launch].limiter;
+  const Scale by_bytes = scale(&Work::bytes);
   for (const ClassRun& class_run : class_runs_) {
     const LaunchAccount& account = class_run.sm->account().launch(launch);
     if (class_run.sm->state().progress[launch].done > 0)
       counters.start_cycle = std::min(counters.start_cycle, class_run.sm->state().progress[launch].start);
     counters.end_cycle = std::max(counters.end_cycle, class_run.sm->state().progress[launch].end);
-    const Stratum::Less less = less_of(class_run, launch);
-    counters.ctas += class_run.sms * class_run.sm->state().progress[launch].done - less.ctas;
-    counters.instructions += class_run.sms * account.instructions - less.work.instructions;
-    const OfClass of = of_bytes(class_run, launch);
-    const uint64_t from_l1 = of(account.l1_bytes);
-    counters.l2_bytes += class_run.sms * account.requested_bytes - less.work.bytes - from_l1;
-    counters.l2_bytes_served += class_run.sms * account.served_bytes - less.work.bytes - from_l1;
-    counters.dram_bytes += of(account.dram_bytes);
+    counters.ctas += class_run.sms * class_run.sm->state().progress[launch].done;
+    counters.instructions += class_run.sms * account.instructions;
+    const uint64_t from_l1 = by_bytes(class_run.sms * account.l1_bytes);
+    counters.l2_bytes += class_run.sms * account.requested_bytes - from_l1;
+    counters.l2_bytes_served += class_run.sms * account.served_bytes - from_l1;
+    counters.dram_bytes += by_bytes(class_run.sms * account.dram_bytes);
+  }
+  if (by_bytes.held > 0) {
+    counters.l2_bytes += by_bytes.held - by_bytes.counted;
+    counters.l2_bytes_served += by_bytes.held - by_bytes.counted;
+  }
+  if (sampled() && ended(launch)) {
+    counters.ctas = images_[launch].kernel->ctas();
+    counters.instructions = traces::issued_instructions(*images_[launch].kernel);
   }
   if (counters.start_cycle == kNever) counters.start_cycle = 0;
   collect_segments(launch, counters);
@@ -222,9 +190,8 @@ void GpuRun::collect_company(int launch, KernelCounters& counters) const {
   __extension__ using Wide = unsigned __int128;
   std::vector<uint64_t> held(released_.size());
   for (const ClassRun& class_run : class_runs_) {
-    const OfClass of = of_class(class_run, launch);
     for (size_t other = 0; other < held.size(); ++other)
-      held[other] += of(class_run.sm->account().beside(launch, static_cast<int>(other)));
+      held[other] += class_run.sms * class_run.sm->account().beside(launch, static_cast<int>(other));
   }
   const uint64_t all = held[static_cast<size_t>(launch)];
   counters.beside.assign(held.size(), 0);
@@ -238,11 +205,12 @@ void GpuRun::collect_company(int launch, KernelCounters& counters) const {
 void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
   constexpr auto kSelected = static_cast<size_t>(WarpState::kSelected);
   const auto launches = static_cast<int>(released_.size());
+  const Scale scale = this->scale(&Work::instructions);
   for (const Segment& segment : images_[launch].segments)
     counters.segments.push_back({segment, {}, std::vector<Losses>(launches), {}, {}, {}, {}, std::vector<Losses>(launches)});
   for (const ClassRun& class_run : class_runs_) {
     const Account& account = class_run.sm->account();
-    const OfClass of = of_class(class_run, launch);
+    const auto of = [&](uint64_t count) { return scale(class_run.sms * count); };
     for (size_t i = 0; i < counters.segments.size(); ++i) {
       SegmentCounters& segment = counters.segments[i];
       const uint32_t row = account.row(launch, static_cast<uint32_t>(i));
@@ -273,10 +241,11 @@ void GpuRun::collect_segments(int launch, KernelCounters& counters) const {
 }
 
 void GpuRun::collect_resources(Outcome& outcome) const {
+  const Scale scale = this->scale(&Work::instructions);
   const auto sum = [&](auto of) {
     uint64_t total = 0;
-    for (const ClassRun& class_run : class_runs_) total += of_class(class_run)(of(*class_run.sm));
-    return total;
+    for (const ClassRun& class_run : class_runs_) total += class_run.sms * of(*class_run.sm);
+    return scale(total);
   };
   const auto pipe = [&](isa::Pipe which) {
     return sum([&](Sm& sm) {

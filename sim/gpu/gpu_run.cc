@@ -8,6 +8,7 @@
 
 #include "sim/engine/interrupt.h"
 #include "sim/plan/epochs.h"
+#include "sim/sampling/sm_sample.h"
 #include "sim/sm/alternative_bounds.h"
 #include "sim/sm/sm_snapshot.h"
 
@@ -35,7 +36,7 @@ uint32_t ctas_alone(const KernelImage& image, uint64_t sms) {
 }  // namespace
 
 GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches,
-               const Options& options, bool may_leave_out)
+               const Options& options)
     : spec_(spec),
       images_(images),
       launches_(launches),
@@ -43,23 +44,21 @@ GpuRun::GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const s
       timeline_(options.timeline),
       alternative_bounds_(options.alternative_bounds),
       depends_on_(dependences(launches, options.serialise)),
-      places_one_at_a_time_(spec.cta_launch > 0 && std::ranges::none_of(launches, &Launch::early)),
-      distributor_(launches, images, spec.memory.sm_count, places_one_at_a_time_, options.fold),
+      distributor_(launches, spec.memory.sm_count, options.fold, !options.all_sms && options.issue_log == nullptr),
       released_(launches.size(), false),
       released_at_(launches.size(), 0),
       all_sms_(options.all_sms),
-      shares_sms_(!options.all_sms && options.issue_log == nullptr),
-      trajectories_(fold_.checkpoint_spacing) {
+      folds_(!options.all_sms && options.issue_log == nullptr) {
   if (options.issue_log != nullptr) fold_.mode = FoldMode::kOff;
   if (fold_.check_skips) skip_check_.emplace(fold_.omitted_field);
   if (options.all_sms) fold_.mode = FoldMode::kOff;
-  const std::vector<SmClass> classes = distributor_.lend_first(options.all_sms);
-  const bool may_err = may_leave_out && distributor_.deals_all() && fold_.mode == FoldMode::kAuto && fold_.error > 0;
+  std::vector<SmClass> classes = distributor_.lend_first(options.all_sms);
+  if (launches.size() == 1 && fold_.mode == FoldMode::kAuto && may_sample_sms(images.front(), classes.front().sms, fold_.error))
+    classes = sample_of(classes.front());
   class_runs_.reserve(spec.memory.sm_count);
-  for (const Stratum& each : stratify(classes, images, may_err)) {
-    const SmClass& own = each.sm_class;
-    class_runs_.push_back({.sms = own.sms, .ctas = own.ctas, .stratum = each, .indices = own.indices});
-  }
+  for (SmClass& each : classes)
+    class_runs_.push_back(
+        {.sms = each.sms, .ctas = std::move(each.ctas), .indices = std::move(each.indices), .sampled = each.sampled});
   std::vector<int> epoch_of(launches.size());
   const std::vector<Epoch> epochs = epochs_of(launches, options.serialise);
   for (size_t e = 0; e < epochs.size(); ++e) {
@@ -86,9 +85,8 @@ void GpuRun::start(ClassRun& class_run, const std::vector<Launch>& launches, con
   class_run.sm->observation().issue_log = issue_log;
   class_run.sm->observation().sm_class = static_cast<uint32_t>(&class_run - class_runs_.data());
   if (timeline_) record_timeline(*class_run.sm, TimelineLimits::for_each_of(class_runs_.size()));
-  if (!shares_sms_) return;
-  const bool memo_hits = !timeline_ && fold_.enables(Mechanism::kMemoHit);
-  class_run.folding = std::make_unique<SmFolding>(fold_, *class_run.sm, memo_hits ? &trajectories_ : nullptr, skip_check());
+  if (!folds_) return;
+  class_run.folding = std::make_unique<SmFolding>(fold_, *class_run.sm, skip_check());
   if (fold_.mode != FoldMode::kOff) class_run.sm->observe_with(*class_run.folding);
 }
 
@@ -111,7 +109,6 @@ Outcome GpuRun::run() {
     stop_if_wanted();
     release_ready();
     if (stopped_) break;
-    reconverge_classes();
     if (!sharing_->pending()) break;
     if (all_sms_) {
       sharing_->run_together({.ahead = most_ahead(), .while_many = false}, fold_);
@@ -120,14 +117,6 @@ Outcome GpuRun::run() {
     }
   }
   sharing_->part();
-  // In a deadlock classes that have not diverged hang alike.
-  for (ClassRun& class_run : class_runs_) {
-    if (class_run.sm != nullptr) split(class_runs_, class_run, Divergence::kAll, fold_);
-  }
-  for (ClassRun& class_run : class_runs_) {
-    class_run.end_timeline();
-    class_run.settle();
-  }
   const uint64_t dirty_bytes = sharing_->dirty_bytes();
   std::erase_if(class_runs_, [](const ClassRun& class_run) {
     const auto unused = [](const LaunchProgress& progress) { return progress.done == 0 && progress.running == 0; };
@@ -160,7 +149,7 @@ Outcome GpuRun::run() {
 // the next CTA of a launch.
 void GpuRun::run_classes() {
   const std::vector<size_t> asking = sharing_->asking();
-  const Cycle point = next_reconvergence();
+  const Cycle point = idle_from_;
   const bool contended = distributor_.contended(class_runs_);
   if (asking.size() > 1 || contended) {
     const bool waits = idle_from_ != kNever;  // SMs without work wait for a launch
@@ -170,7 +159,6 @@ void GpuRun::run_classes() {
   const Cycle until = std::min(point, sharing_->others_begin(asking));
   for (size_t m = 0; m < class_runs_.size(); ++m) {
     ClassRun& class_run = class_runs_[m];
-    if (class_run.sm == nullptr) continue;
     const bool alone = !asking.empty() && asking.front() == m;
     if (!alone && sharing_->uses_memory(class_run)) continue;
     if (alone) sharing_->run_alone(class_run);
@@ -182,20 +170,15 @@ void GpuRun::run_classes() {
 
 void GpuRun::advance(size_t m, Cycle until) {
   ClassRun& class_run = class_runs_[m];
-  const Cycle limit = std::min({horizon(class_run), until, next_reconvergence()});
+  const Cycle limit = std::min(horizon(class_run), until);
   if (class_run.next >= limit) return;
   class_run.next = class_run.sm->run(limit);
+  const RunControl& control = class_run.sm->control();
+  if (control.shared && control.may_diverge) part_twins(class_runs_, m, control.ends_sharing, fold_);
   if (WorkDistributor::asks(class_run)) {
     distributor_.answer(class_runs_);
     return;
   }
-  if (class_run.folding && class_run.folding->at_memo_hit()) follow_memo_hit(class_run, skip_check());
-  split(class_runs_, class_run, class_run.sm->control().ends_sharing ? Divergence::kWorkLeft : Divergence::kAnswers, fold_);
-}
-
-// Before it all stop (kNever: at none), also to be looked at for whether they are idle.
-Cycle GpuRun::next_reconvergence() const {
-  return reconvergence_points_.empty() ? idle_from_ : std::min(idle_from_, *reconvergence_points_.begin());
 }
 
 // Where launches wait for others, no SM runs further ahead of the rest than a launch end may take effect.
@@ -224,8 +207,7 @@ void GpuRun::release_ready() {
   if (stops_when_idle_) {
     idle_from_ = idle_from(next);
     // What is still under way comes first, shared with SMs that wait for this time, as it is where a launch is released.
-    if (idle_from_ != kNever &&
-        std::ranges::any_of(class_runs_, [&](const ClassRun& each) { return each.sm && each.next < idle_from_; })) {
+    if (idle_from_ != kNever && std::ranges::any_of(class_runs_, [&](const ClassRun& each) { return each.next < idle_from_; })) {
       for (ClassRun& class_run : class_runs_) class_run.next = std::min(class_run.next, idle_from_);
       return;
     }
@@ -238,20 +220,11 @@ void GpuRun::release_ready() {
     if (at == kNever) continue;
     released_[l] = true;
     released_at_[l] = at;
-    trajectories_.clear();
-    if (may_share_from(at)) reconvergence_points_.insert(at);
     for (ClassRun& class_run : class_runs_) {
-      if (class_run.sm == nullptr) continue;
       class_run.sm->release_launch(static_cast<int>(l), at);
       class_run.next = std::min(class_run.next, at);
     }
   }
-}
-
-// Classes are compared at the start (common prefix) and where a launch begins later (reconvergence).
-bool GpuRun::may_share_from(Cycle at) const {
-  if (!shares_sms_ || !fold_.enables(Mechanism::kCommonPrefix)) return false;
-  return at == 0 || (spec_.kernel_launch > 0 && fold_.enables(Mechanism::kReconvergence));
 }
 
 // `next`: per launch, when it may begin. When that is, where all that has been released has ended and they begin when a run of
@@ -272,30 +245,17 @@ Cycle GpuRun::idle_from(const std::vector<Cycle>& next) const {
 // no more.
 bool GpuRun::idle_at(Cycle at) {
   sharing_->serve_evenly(at);
-  return std::ranges::all_of(class_runs_, [at](ClassRun& class_run) { return !class_run.sm || is_pristine(*class_run.sm, at); });
-}
-
-// A launch begins at a time at which many SMs have nothing else to do: whatever they did before, they are in the same state then.
-void GpuRun::reconverge_classes() {
-  while (!reconvergence_points_.empty()) {
-    const Cycle at = *reconvergence_points_.begin();
-    if (std::ranges::any_of(class_runs_, [&](const ClassRun& class_run) { return class_run.sm != nullptr && class_run.next < at; }))
-      return;
-    sharing_->serve_evenly(at);
-    reconverge(class_runs_, at, images_, places_one_at_a_time_, fold_);
-    reconvergence_points_.erase(at);
-  }
+  return std::ranges::all_of(class_runs_, [at](ClassRun& class_run) { return is_pristine(*class_run.sm, at); });
 }
 
 bool GpuRun::ended(int launch) const {
-  return std::ranges::all_of(class_runs_,
-                             [&](const ClassRun& class_run) { return !class_run.sm || class_run.sm->state().launch_done(launch); });
+  return std::ranges::all_of(class_runs_, [&](const ClassRun& class_run) { return class_run.sm->state().launch_done(launch); });
 }
 
 Cycle GpuRun::end_of(int launch) const {
   Cycle end = 0;
   for (const ClassRun& class_run : class_runs_) {
-    if (class_run.sm != nullptr) end = std::max(end, class_run.sm->state().progress[launch].end);
+    end = std::max(end, class_run.sm->state().progress[launch].end);
   }
   return end;
 }
@@ -312,7 +272,7 @@ Cycle GpuRun::horizon(const ClassRun& class_run) const {
     };
     if (open_on(class_run)) continue;
     for (const ClassRun& other : class_runs_) {
-      if (other.sm != nullptr && open_on(other) && other.next != kNever) least = std::min(least, other.next + launch);
+      if (open_on(other) && other.next != kNever) least = std::min(least, other.next + launch);
     }
   }
   return least;

@@ -1,17 +1,15 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "sim/gpu/chip_sharing.h"
 #include "sim/gpu/class_run.h"
-#include "sim/gpu/distribution.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/memo/skip_check.h"
-#include "sim/memo/trajectory_cache.h"
 #include "sim/plan/options.h"
 #include "sim/plan/outcome.h"
+#include "sim/sampling/work.h"
 #include "sim/sm/sm.h"
 #include "traces/launch.h"
 
@@ -27,9 +25,7 @@ using traces::Launch;
 // there from the start to the end.
 class GpuRun {
  public:
-  // `may_leave_out` allows a sample of the SM classes (stratify).
-  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options,
-         bool may_leave_out = true);
+  GpuRun(const Spec& spec, const std::vector<KernelImage>& images, const std::vector<Launch>& launches, const Options& options);
 
   // Resources have yet to be set against the whole time (settle_resources).
   Outcome run();
@@ -42,20 +38,27 @@ class GpuRun {
              std::vector<IssueRecord>* issue_log);
   void run_classes();
   void advance(size_t m, Cycle until);
-  Cycle next_reconvergence() const;
   Cycle most_ahead() const;
   void release_ready();
-  bool may_share_from(Cycle at) const;
   bool may_leave_idle() const;
   bool may_stop() const;
   Cycle idle_from(const std::vector<Cycle>& next) const;
   bool idle_at(Cycle at);
-  void reconverge_classes();
   bool ended(int launch) const;
   Cycle end_of(int launch) const;
   Cycle horizon(const ClassRun& class_run) const;
   FoldReport fold_report() const;
-  double strata_uncertainty() const;
+  bool sampled() const;
+  // From what the simulated SMs have counted to what all SMs have.
+  struct Scale {
+    uint64_t held = 0;  // 0: they are the same
+    uint64_t counted = 0;
+    uint64_t operator()(uint64_t count) const {
+      __extension__ using Wide = unsigned __int128;
+      return held == 0 || counted == 0 ? count : static_cast<uint64_t>(Wide{count} * held / counted);
+    }
+  };
+  Scale scale(uint64_t Work::*of) const;
   SkipCheck* skip_check() { return skip_check_ ? &*skip_check_ : nullptr; }
   void check_conservation(const Outcome& outcome) const;
   bool deadlocked() const;
@@ -81,19 +84,16 @@ class GpuRun {
   bool timeline_;
   const std::vector<std::vector<PlacementBounds>>& alternative_bounds_;
   std::vector<std::vector<int>> depends_on_;  // per launch
-  bool places_one_at_a_time_;                 // no two CTAs begin on an SM in one cycle
   WorkDistributor distributor_;
   std::vector<bool> released_;
   std::vector<Cycle> released_at_;  // per launch, where released
   bool stops_when_idle_ = false;
   bool stopped_ = false;
-  Cycle idle_from_ = kNever;              // all launches have ended, what is under way is run to its end or to here
-  std::set<Cycle> reconvergence_points_;  // before each of these cycles all stop, and equal states are looked for
+  Cycle idle_from_ = kNever;  // all launches have ended, what is under way is run to its end or to here
   bool all_sms_;
-  bool shares_sms_;  // classes in equal states are replayed on one SM; also without folding, so that the same SMs meet in memory
-  TrajectoryCache trajectories_;
+  bool folds_;                           // SMs have a SmFolding
   std::optional<SkipCheck> skip_check_;  // FoldOptions::check_skips
-  std::vector<ClassRun> class_runs_;     // one SM of each stratum, or each SM
+  std::vector<ClassRun> class_runs_;     // one SM of each class, or each SM
   std::optional<ChipSharing> sharing_;
 };
 

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "sim/gpu/admission.h"
-#include "sim/gpu/distribution.h"
 #include "sim/gpu/gpu_run.h"
 #include "sim/plan/assemble.h"
-#include "sim/plan/epochs.h"
 #include "sim/plan/executor.h"
 #include "sim/sm/make_spec.h"
 
@@ -27,14 +25,9 @@ bool admits(const Spec& spec, std::vector<Launch> launches, const std::vector<Pl
   return true;
 }
 
-// The run is made again with all SM classes where one that was left out may end later by more than the error.
 Outcome run_once(const Spec& spec, const RunInputs& inputs, bool until_idle) {
-  const auto run = [&](bool may_leave_out) {
-    GpuRun gpu(spec, inputs.images, inputs.launches, inputs.options, may_leave_out);
-    return until_idle ? gpu.until_idle() : gpu.run();
-  };
-  Outcome outcome = run(true);
-  return outcome.fold.error_bound > 2 * inputs.options.fold.error ? run(false) : outcome;
+  GpuRun gpu(spec, inputs.images, inputs.launches, inputs.options);
+  return until_idle ? gpu.until_idle() : gpu.run();
 }
 
 Expected<RunInputs> make_inputs(const Spec& spec, const std::vector<Launch>& launches, const Options& options) {
@@ -44,9 +37,6 @@ Expected<RunInputs> make_inputs(const Spec& spec, const std::vector<Launch>& lau
     if (!image) return std::unexpected(image.error());
     if (const auto fits = check_bounds(spec, launch, image->footprint); !fits) return std::unexpected(fits.error());
     inputs.images.push_back(std::move(*image));
-  }
-  for (const Epoch& epoch : epochs_of(launches, options.serialise)) {
-    for (const size_t l : epoch) inputs.launches[l].alone = epoch.size() == 1;
   }
   return inputs;
 }

@@ -25,20 +25,8 @@ uint64_t sampling_delay_for(const FoldOptions& options, const Sm& sm) {
 
 }  // namespace
 
-SmFolding::SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories, SkipCheck* check)
-    : sm_(&sm), memoizer_(options, sm, trajectories, check) {
+SmFolding::SmFolding(const FoldOptions& options, Sm& sm, SkipCheck* check) : sm_(&sm), memoizer_(options, sm, check) {
   begin_sampling(options);
-}
-
-SmFolding::SmFolding(const SmFolding& other, Sm& sm)
-    : sm_(&sm),
-      memoizer_(other.memoizer_, sm),
-      sampler_(other.sampler_),
-      sampling_delay_(other.sampling_delay_),
-      sampling_due_(other.sampling_due_),
-      sampled_periods_(other.sampled_periods_),
-      sampled_(other.sampled_) {
-  if (sampler_) sampler_->restart();
 }
 
 SmFolding::SmFolding(const FoldOptions& options, Sm& sm, const SmFolding& other)
@@ -53,14 +41,25 @@ void SmFolding::begin_sampling(const FoldOptions& options) {
   sampling_due_ = sm_->instructions() + sampling_delay_;
 }
 
+SmFolding::SmFolding(const SmFolding& other, Sm& sm)
+    : sm_(&sm),
+      memoizer_(other.memoizer_, sm),
+      sampler_(other.sampler_),
+      sampling_delay_(other.sampling_delay_),
+      sampling_due_(other.sampling_due_),
+      sampled_periods_(other.sampled_periods_),
+      sampled_(other.sampled_) {
+  if (sampler_) sampler_->restart();
+}
+
 void SmFolding::loop_ended(Sm& /*sm*/, Cycle now, Cycle limit) {
-  const auto skipped = memoizer_.loop_ended(now, limit, sampler_ ? sampler_->measured() : 0);
+  const auto skipped = memoizer_.loop_ended(now, limit);
   if (!sampler_) return;
   if (skipped) {
     sampler_->restart();
     // The delay grows by what has been skipped: what recurs now and then for a moment shall not keep a run from being sampled.
     sampling_due_ = std::min(sampling_due_ + 2 * skipped->instructions, sm_->instructions() + sampling_delay_);
-  } else if (!memoizer_.paused()) {
+  } else {
     sample(now, limit);
   }
 }
@@ -71,7 +70,7 @@ void SmFolding::sample(Cycle now, Cycle limit) {
   const auto skip = sampler_->look(now, limit, {{0, 1, sm_}}, sm_->memory().memory().dirty_share());
   took(sampler_->taken_besides(0));
   if (!skip || sm_->instructions() < sampling_due_) return;
-  if (!sm_->control().jumps()) return sm_->control().end_sharing();
+  if (sm_->control().shared) return sm_->control().end_sharing();
   took(sampler_->take(*skip).front());
   sampling_due_ = 0;  // what follows will hardly recur either
 }
@@ -95,13 +94,6 @@ void SmFolding::took(uint64_t instructions) {
 void SmFolding::disturbed() {
   memoizer_.disturbed();
   if (sampler_) sampler_->restart();
-}
-
-void SmFolding::followed_memo_hit(uint64_t instructions) {
-  memoizer_.followed_memo_hit();
-  if (!sampler_) return;
-  sampler_->restart();
-  sampling_due_ = std::min(sampling_due_ + instructions, sm_->instructions() + sampling_delay_);
 }
 
 }  // namespace warpfold::sim

@@ -10,24 +10,18 @@
 
 namespace warpfold::sim {
 
-// Shortens the run of one SM. At each loop end the Memoizer is asked first, which is exact. Where it neither skips nor finds a memo
-// hit and the options allow an error, a ChipSampler of this SM alone may take work away.
+// Shortens the run of one SM. At each loop end the Memoizer is asked first, which is exact. Where it skips nothing and the options
+// allow an error, a ChipSampler of this SM alone may take work away.
 class SmFolding : public SmObserver {
  public:
-  // `trajectories`: those of all SMs of the run, which outlive this; none: no memo hits. `check`: of the skips of the run, the
-  // same; none: they are not checked.
-  SmFolding(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories, SkipCheck* check);
+  // `check`: of the skips of the run, which outlives this; none: they are not checked.
+  SmFolding(const FoldOptions& options, Sm& sm, SkipCheck* check);
   // For an SM that has passed the same states as `other`'s.
   SmFolding(const SmFolding& other, Sm& sm);
   // For an SM that has skipped what `other`'s has, though it has passed other states.
   SmFolding(const FoldOptions& options, Sm& sm, const SmFolding& other);
 
   void loop_ended(Sm& sm, Cycle now, Cycle limit) override;
-
-  bool at_memo_hit() const { return memoizer_.paused(); }
-  std::optional<MemoHit> memo_hit() { return memoizer_.memo_hit(); }
-  // The SM is in the state that the hit of so many instructions leads to.
-  void followed_memo_hit(uint64_t instructions);
 
   // Work has been taken of the SM.
   void took(const SampledSm::Taken& taken);

@@ -16,38 +16,24 @@ uint32_t resident_warps(const SmState& state) {
                          [](uint32_t sum, const HeldResources& held) { return sum + held.warps; });
 }
 
-// The leader and its followers.
-std::vector<size_t> group_of(const std::vector<ClassRun>& class_runs, size_t leader) {
-  std::vector<size_t> group = {leader};
-  for (const ClassRun::Follower& follower : class_runs[leader].followers) group.push_back(follower.class_run);
-  return group;
+bool holds(const CtaList& list, uint32_t cta_class) {
+  return std::ranges::find(list, cta_class, &traces::CtaRun::cta_class) != list.end();
 }
 
 }  // namespace
 
-WorkDistributor::WorkDistributor(const std::vector<Launch>& launches, const std::vector<KernelImage>& images, uint32_t sm_count,
-                                 bool one_at_a_time, const FoldOptions& fold)
-    : images_(images), sm_count_(sm_count), one_at_a_time_(one_at_a_time), fold_(fold) {
+WorkDistributor::WorkDistributor(const std::vector<Launch>& launches, uint32_t sm_count, const FoldOptions& fold, bool shares)
+    : sm_count_(sm_count), fold_(fold), shares_(shares) {
   for (size_t l = 0; l < launches.size(); ++l) {
-    const traces::Kernel& kernel = *launches[l].kernel;
     Queue& queue = queues_.emplace_back(Queue{.range = launches[l].sms.count > 0 ? launches[l].sms : SmRange{0, sm_count}});
-    if (launches[l].alone && !equally_long(kernel)) {
-      queue.dealt = deal({launches[l]}, sm_count).front();
-      queue.ended = true;
-    } else {
-      queue.left = grid_of(kernel);
-      if (loan(queue) > 0) queue.lent = queue.left.front().cta_class;
-    }
+    queue.left = grid_of(*launches[l].kernel);
+    if (loan(queue) > 0) queue.lent = queue.left.front().cta_class;
   }
-}
-
-bool WorkDistributor::deals_all() const {
-  return std::ranges::all_of(queues_, [](const Queue& queue) { return !queue.dealt.empty(); });
 }
 
 std::vector<SmClass> WorkDistributor::lend_first(bool each) {
   std::vector<uint64_t> loans;
-  for (const Queue& queue : queues_) loans.push_back(queue.dealt.empty() ? loan(queue) : 0);
+  for (const Queue& queue : queues_) loans.push_back(loan(queue));
   std::vector<SmClass> classes;
   std::vector<std::vector<bool>> reached;  // [class][launch]: it may get CTAs of it
   for (uint32_t sm = 0; sm < sm_count_; ++sm) {
@@ -55,9 +41,9 @@ std::vector<SmClass> WorkDistributor::lend_first(bool each) {
     std::vector<bool> reaches;
     for (size_t l = 0; l < queues_.size(); ++l) {
       const Queue& queue = queues_[l];
-      CtaList list = queue.dealt.empty() ? CtaList{} : queue.dealt[sm];
-      if (queue.dealt.empty() && has(queue, sm)) append(list, queue.left.front().cta_class, loans[l]);
-      reaches.push_back(queue.dealt.empty() ? has(queue, sm) : !list.empty());
+      CtaList list;
+      if (has(queue, sm)) append(list, queue.left.front().cta_class, loans[l]);
+      reaches.push_back(has(queue, sm));
       own.ctas.push_back(std::move(list));
     }
     if (std::ranges::find(reaches, true) == reaches.end()) continue;
@@ -93,9 +79,7 @@ bool WorkDistributor::open(const Queue& queue, const ClassRun& class_run) {
 
 bool WorkDistributor::contended(const std::vector<ClassRun>& class_runs) const {
   for (size_t l = 0; l < queues_.size(); ++l) {
-    const auto wants = [&](const ClassRun& each) {
-      return each.sm != nullptr && open(queues_[l], each) && each.sm->state().progress[l].ready != kNever;
-    };
+    const auto wants = [&](const ClassRun& each) { return open(queues_[l], each) && each.sm->state().progress[l].ready != kNever; };
     if (!queues_[l].ended && std::ranges::count_if(class_runs, wants) > 1) return true;
   }
   return false;
@@ -105,7 +89,7 @@ Cycle WorkDistributor::next_ask(const std::vector<ClassRun>& class_runs) const {
   if (!contended(class_runs)) return kNever;
   Cycle next = kNever;
   for (const ClassRun& each : class_runs) {
-    if (each.sm != nullptr) next = std::min(next, each.sm->next_placement());
+    next = std::min(next, each.sm->next_placement());
   }
   return next == kNever ? kNever : next + 1;
 }
@@ -114,24 +98,23 @@ bool WorkDistributor::asked(const std::vector<ClassRun>& class_runs) {
   return std::ranges::any_of(class_runs, [](const ClassRun& each) { return asks(each); });
 }
 
-// CTAs on loan for each SM: an even part of the CTAs alike at the front of the queue, where there are two for each.
+// CTAs on loan for each SM: an even part of the CTAs alike at the front of the queue, where there are two for each. The last CTA
+// stays in the queue: an SM with a loan has CTAs left as long as the launch has.
 uint64_t WorkDistributor::loan(const Queue& queue) {
   if (queue.left.empty()) return 0;
-  const uint64_t each = queue.left.front().count / queue.range.count;
+  const uint64_t each = (queue.left.front().count - (queue.left.size() == 1 ? 1 : 0)) / queue.range.count;
   return each >= 2 ? each : 0;
 }
 
 void WorkDistributor::recall(size_t launch, std::vector<ClassRun>& class_runs) {
   Queue& queue = queues_[launch];
   uint64_t returned = 0;
-  for (size_t m = 0; m < class_runs.size(); ++m) {
-    if (class_runs[m].sm == nullptr || !open(queue, class_runs[m])) continue;
-    const uint64_t placed = class_runs[m].sm->state().progress[launch].placed;
-    for (const size_t c : group_of(class_runs, m)) {
-      CtaList& list = class_runs[c].ctas[launch];
-      returned += class_runs[c].sms * (count_of(list) - placed);
-      list = part_of(list, 0, placed);
-    }
+  for (ClassRun& each : class_runs) {
+    if (!open(queue, each)) continue;
+    const uint64_t placed = each.sm->state().progress[launch].placed;
+    returned += each.sms * (count_of(each.ctas[launch]) - placed);
+    each.ctas[launch] = part_of(each.ctas[launch], 0, placed);
+    for (ClassRun::Twin& twin : each.twins) twin.ctas[launch] = part_of(twin.ctas[launch], 0, placed);
   }
   CtaList left;
   append(left, *std::exchange(queue.lent, std::nullopt), returned);
@@ -139,55 +122,99 @@ void WorkDistributor::recall(size_t launch, std::vector<ClassRun>& class_runs) {
   queue.left = std::move(left);
 }
 
-// Each SM of those that ask gets the next CTA, as long as there are any.
+// Each SM of those that ask gets the next CTA, as long as there are any. SMs of a sample are in the place of the first of them.
 WorkDistributor::Gifts WorkDistributor::next_for(size_t launch, const std::vector<ClassRun>& class_runs,
-                                                 const std::vector<size_t>& leaders) {
-  std::vector<std::pair<uint32_t, uint32_t>> order;  // warps, index
-  for (const size_t leader : leaders) {
-    const uint32_t warps = resident_warps(class_runs[leader].sm->state());
-    for (const size_t c : group_of(class_runs, leader)) {
-      for (const uint32_t sm : class_runs[c].indices) order.emplace_back(warps, sm);
+                                                 const std::vector<size_t>& asking) {
+  struct Asking {
+    uint32_t warps;
+    uint32_t sm;
+    const ClassRun* sample;  // that it stands for; none: itself
+  };
+  std::vector<Asking> order;
+  for (const size_t c : asking) {
+    const ClassRun& own = class_runs[c];
+    const uint32_t warps = resident_warps(own.sm->state());
+    if (own.sampled) order.push_back({warps, own.indices.front(), &own});
+    for (size_t i = 0; !own.sampled && i < own.indices.size(); ++i) order.push_back({warps, own.indices[i], nullptr});
+    for (const ClassRun::Twin& twin : own.twins) {
+      for (const uint32_t sm : twin.indices) order.push_back({warps, sm, nullptr});
     }
   }
-  std::ranges::sort(order);
-  CtaList& left = queues_[launch].left;
+  std::ranges::sort(order, {}, [](const Asking& each) { return std::pair(each.warps, each.sm); });
+  Queue& queue = queues_[launch];
   Gifts gifts;
-  size_t next = 0;
-  for (const traces::CtaRun& run : left) {
-    for (uint64_t i = 0; i < run.count && next < order.size(); ++i) gifts[order[next++].second] = run.cta_class;
+  for (const Asking& each : order) {
+    const CtaList next = part_of(queue.left, 0, each.sample != nullptr ? each.sample->sms : 1);
+    if (next.empty()) break;
+    queue.left = part_of(queue.left, count_of(next));
+    if (each.sample == nullptr) {
+      gifts[each.sm] = next.front().cta_class;
+      continue;
+    }
+    const uint32_t picked = queue.sampled.pick(next, each.sample->sms);
+    for (const uint32_t sm : each.sample->indices) gifts[sm] = picked;
   }
-  left = part_of(left, next);
   return gifts;
 }
 
-void WorkDistributor::give(size_t leader, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs, Answer& answer) {
-  const auto gift = [&](uint32_t sm) {
-    const auto found = gifts.find(sm);
-    return found == gifts.end() ? std::optional<uint32_t>{} : std::optional(found->second);
+std::optional<uint32_t> WorkDistributor::gift_of(const Gifts& gifts, uint32_t sm) {
+  const auto found = gifts.find(sm);
+  return found == gifts.end() ? std::optional<uint32_t>{} : std::optional(found->second);
+}
+
+// Whether all SMs of the class and its twins may go on as one.
+bool WorkDistributor::fit(const ClassRun& class_run, size_t launch, const Gifts& gifts) {
+  const std::optional<uint32_t> first = gift_of(gifts, class_run.indices.front());
+  const auto get = [&](const std::vector<uint32_t>& sms, std::optional<uint32_t> gift) {
+    return std::ranges::all_of(sms, [&](uint32_t sm) { return gift_of(gifts, sm) == gift; });
   };
-  const std::vector<size_t> group = group_of(class_runs, leader);
-  const std::optional<uint32_t> first = gift(class_runs[leader].indices.front());
-  const bool alike = std::ranges::all_of(
-      group, [&](size_t c) { return std::ranges::all_of(class_runs[c].indices, [&](uint32_t sm) { return gift(sm) == first; }); });
-  if (alike) {
-    for (const size_t c : group) {
-      if (first) append(class_runs[c].ctas[launch], *first, 1);
-    }
-    return;
+  return get(class_run.indices, first) && std::ranges::all_of(class_run.twins, [&](const ClassRun::Twin& twin) {
+           const std::optional<uint32_t> own = gift_of(gifts, twin.indices.front());
+           return get(twin.indices, own) && own.has_value() == first.has_value() && (!own || twin.fits(launch, *first, *own));
+         });
+}
+
+void WorkDistributor::give(size_t to, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs, Answer& answer) const {
+  if (fit(class_runs[to], launch, gifts)) return add_to_all(class_runs[to], launch, gifts);
+  std::vector<size_t> apart = part_twins(class_runs, to, true, fold_);
+  for (const size_t twin : apart) answer.parted.push_back({to, twin});
+  apart.push_back(to);
+  for (const size_t each : apart) give_apart(each, launch, gifts, class_runs, answer);
+}
+
+void WorkDistributor::add_to_all(ClassRun& class_run, size_t launch, const Gifts& gifts) {
+  const std::optional<uint32_t> gift = gift_of(gifts, class_run.indices.front());
+  if (!gift) return;
+  append(class_run.ctas[launch], *gift, 1);
+  for (ClassRun::Twin& twin : class_run.twins) twin.add(launch, *gift, *gift_of(gifts, twin.indices.front()), 1);
+}
+
+// SMs of a class without twins: those that get the shortest CTA, or none, keep its Sm.
+void WorkDistributor::give_apart(size_t to, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs,
+                                 Answer& answer) const {
+  const traces::Kernel& kernel = *class_runs[to].sm->state().launches[launch].image->kernel;
+  const auto length = [&](std::optional<uint32_t> gift) {
+    if (!gift) return uint64_t{0};
+    const std::vector<uint64_t>& values = kernel.cta_classes[*gift].values;
+    return std::accumulate(values.begin(), values.end(), uint64_t{1});
+  };
+  std::map<std::pair<uint64_t, std::optional<uint32_t>>, std::vector<uint32_t>> parts;  // by length and class
+  for (const uint32_t sm : class_runs[to].indices) {
+    const std::optional<uint32_t> gift = gift_of(gifts, sm);
+    parts[{length(gift), gift}].push_back(sm);
   }
-  split(class_runs, class_runs[leader], Divergence::kAll, fold_);
-  for (const size_t c : group) {
-    if (c != leader) answer.parted.push_back({leader, c});
-    std::map<std::optional<uint32_t>, std::vector<uint32_t>> parts;
-    for (const uint32_t sm : class_runs[c].indices) parts[gift(sm)].push_back(sm);
-    const auto kept = parts.begin();
-    for (auto part = std::next(kept); part != parts.end(); ++part) {
-      const size_t parted = part_class(class_runs, c, part->second, fold_);
-      answer.parted.push_back({c, parted});
-      append(class_runs[parted].ctas[launch], *part->first, 1);
+  const std::optional<uint32_t> kept = parts.begin()->first.second;
+  for (auto part = std::next(parts.begin()); part != parts.end(); ++part) {
+    const uint32_t gift = *part->first.second;
+    if (shares_ && kept && begins_alike(kernel, *kept, gift) && !holds(class_runs[to].ctas[launch], *kept)) {
+      become_twin(class_runs[to], part->second).add(launch, *kept, gift, 1);
+    } else {
+      const size_t parted = part_class(class_runs, to, part->second, fold_);
+      answer.parted.push_back({to, parted});
+      append(class_runs[parted].ctas[launch], gift, 1);
     }
-    if (kept->first) append(class_runs[c].ctas[launch], *kept->first, 1);
   }
+  if (kept) append(class_runs[to].ctas[launch], *kept, 1);
 }
 
 WorkDistributor::Answer WorkDistributor::answer(std::vector<ClassRun>& class_runs) {
@@ -195,39 +222,40 @@ WorkDistributor::Answer WorkDistributor::answer(std::vector<ClassRun>& class_run
     const SmState& state = each.sm->state();
     return std::pair(state.now, state.launches[static_cast<size_t>(state.asks)].order);
   };
-  std::vector<size_t> leaders;  // who asked first, for the launch that comes first
+  std::vector<size_t> asking;  // who asked first, for the launch that comes first
   for (size_t m = 0; m < class_runs.size(); ++m) {
     if (!asks(class_runs[m])) continue;
-    if (!leaders.empty() && when(class_runs[m]) < when(class_runs[leaders.front()])) leaders.clear();
-    if (leaders.empty() || when(class_runs[m]) == when(class_runs[leaders.front()])) leaders.push_back(m);
+    if (!asking.empty() && when(class_runs[m]) < when(class_runs[asking.front()])) asking.clear();
+    if (asking.empty() || when(class_runs[m]) == when(class_runs[asking.front()])) asking.push_back(m);
   }
-  const Cycle at = class_runs[leaders.front()].sm->state().now;
-  const auto launch = static_cast<size_t>(class_runs[leaders.front()].sm->state().asks);
+  const Cycle at = class_runs[asking.front()].sm->state().now;
+  const auto launch = static_cast<size_t>(class_runs[asking.front()].sm->state().asks);
   Queue& queue = queues_[launch];
   Answer answer;
   if (queue.lent) {
     recall(launch, class_runs);
   } else {
-    const Gifts gifts = next_for(launch, class_runs, leaders);
-    for (const size_t leader : leaders) give(leader, launch, gifts, class_runs, answer);
+    const Gifts gifts = next_for(launch, class_runs, asking);
+    for (const size_t each : asking) give(each, launch, gifts, class_runs, answer);
   }
   if (const uint64_t each = loan(queue); each > 0) {
     queue.lent = queue.left.front().cta_class;
     queue.left = part_of(queue.left, each * queue.range.count);
-    for (ClassRun& class_run : class_runs) {
-      if (open(queue, class_run)) append(class_run.ctas[launch], *queue.lent, each);
+    for (size_t m = 0; m < class_runs.size(); ++m) {
+      if (!open(queue, class_runs[m])) continue;
+      const auto fits = [&](const ClassRun::Twin& twin) { return twin.fits(launch, *queue.lent, *queue.lent); };
+      if (!std::ranges::all_of(class_runs[m].twins, fits)) {
+        for (const size_t twin : part_twins(class_runs, m, true, fold_)) answer.parted.push_back({m, twin});
+      }
+      append(class_runs[m].ctas[launch], *queue.lent, each);
+      for (ClassRun::Twin& twin : class_runs[m].twins) twin.add(launch, *queue.lent, *queue.lent, each);
     }
   }
   queue.ended = queue.left.empty() && !queue.lent;
   answer.ended = queue.ended;
-  for (size_t m = 0; m < class_runs.size(); ++m) {
-    ClassRun& class_run = class_runs[m];
-    if (class_run.sm == nullptr || !has(queue, class_run.indices.front())) continue;
-    for (const size_t follower : take_lists(class_runs, class_run, images_, one_at_a_time_, fold_))
-      answer.parted.push_back({m, follower});
-  }
   for (ClassRun& class_run : class_runs) {
-    if (class_run.sm == nullptr || !has(queue, class_run.indices.front())) continue;
+    if (!has(queue, class_run.indices.front())) continue;
+    class_run.sm->receive(class_run.ctas);
     SmState& state = class_run.sm->state();
     const CtaSource before = state.launches[launch].source;
     const CtaSource now = source(launch, class_run.indices.front());

@@ -8,12 +8,14 @@
 
 #include "sim/engine/time.h"
 #include "sim/gpu/class_run.h"
-#include "sim/gpu/distribution.h"
 #include "sim/memo/fold.h"
-#include "sim/sm/kernel_image.h"
+#include "sim/sampling/sm_sample.h"
 #include "traces/launch.h"
 
 namespace warpfold::sim {
+
+using traces::Launch;
+using traces::SmRange;
 
 // The chip's queue of CTAs, one a launch: an SM with room gets the next CTA of the grid. SMs that have room in the same cycle get
 // theirs in order of the warps that they hold, the fewest first, then of their index (Gilman et al., "Demystifying the Placement
@@ -26,16 +28,11 @@ namespace warpfold::sim {
 //
 //   4 SMs, 11 CTAs alike   lent 2 each, queue 3    SM 0 has placed 2, SMs 1 to 3 one each: queue 3 + 3, no loans
 //                                                  from here on each goes to the SM that has room first
-//
-// A launch of CTAs that are not alike and has the chip for itself is dealt beforehand (deal), so that its SMs can be sampled.
 class WorkDistributor {
  public:
-  // `one_at_a_time`: no two CTAs begin on an SM in one cycle.
-  WorkDistributor(const std::vector<Launch>& launches, const std::vector<KernelImage>& images, uint32_t sm_count,
-                  bool one_at_a_time, const FoldOptions& fold);
+  // `shares`: SMs that get CTAs which begin alike share one Sm (ClassRun::Twin).
+  WorkDistributor(const std::vector<Launch>& launches, uint32_t sm_count, const FoldOptions& fold, bool shares);
 
-  // All launches are dealt beforehand.
-  bool deals_all() const;
   // Lends CTAs for the first time. Returns the SMs with their lists: SMs with equal lists in one class, or each in one of its own
   // (`each`).
   std::vector<SmClass> lend_first(bool each);
@@ -47,10 +44,10 @@ class WorkDistributor {
   // another one's CTAs hang on. kNever: no two SMs want CTAs of one launch.
   Cycle next_ask(const std::vector<ClassRun>& class_runs) const;
 
-  static bool asks(const ClassRun& class_run) { return class_run.sm != nullptr && class_run.sm->state().asks != kNoLaunch; }
+  static bool asks(const ClassRun& class_run) { return class_run.sm->state().asks != kNoLaunch; }
   static bool asked(const std::vector<ClassRun>& class_runs);
   struct Answer {
-    // A class that has an Sm of its own since, and the one in whose Sm it had a part before.
+    // A class of its own since, and the one that it was a part of.
     struct Parted {
       size_t from;
       size_t to;
@@ -65,10 +62,10 @@ class WorkDistributor {
  private:
   struct Queue {
     SmRange range{};
-    std::vector<CtaList> dealt{};    // [SM], where it is dealt beforehand
     CtaList left{};                  // neither placed nor lent, in order
     std::optional<uint32_t> lent{};  // the class of the CTAs that are on loan
     bool ended = false;              // none is left, and none on loan
+    SampledQueue sampled{};          // which of those that have left are run, where SMs are a sample
   };
   using Gifts = std::map<uint32_t, uint32_t>;  // SM to CTA class
 
@@ -76,14 +73,17 @@ class WorkDistributor {
   static bool open(const Queue& queue, const ClassRun& class_run);
   static uint64_t loan(const Queue& queue);
   void recall(size_t launch, std::vector<ClassRun>& class_runs);
-  Gifts next_for(size_t launch, const std::vector<ClassRun>& class_runs, const std::vector<size_t>& leaders);
-  void give(size_t leader, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs, Answer& answer);
+  Gifts next_for(size_t launch, const std::vector<ClassRun>& class_runs, const std::vector<size_t>& asking);
+  static std::optional<uint32_t> gift_of(const Gifts& gifts, uint32_t sm);
+  static bool fit(const ClassRun& class_run, size_t launch, const Gifts& gifts);
+  static void add_to_all(ClassRun& class_run, size_t launch, const Gifts& gifts);
+  void give(size_t to, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs, Answer& answer) const;
+  void give_apart(size_t to, size_t launch, const Gifts& gifts, std::vector<ClassRun>& class_runs, Answer& answer) const;
 
-  const std::vector<KernelImage>& images_;
   std::vector<Queue> queues_;  // per launch
   uint32_t sm_count_;
-  bool one_at_a_time_;
   FoldOptions fold_;
+  bool shares_;
 };
 
 }  // namespace warpfold::sim

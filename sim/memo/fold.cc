@@ -10,8 +10,7 @@ std::string_view folded_name(Folded folded) {
 }
 
 std::string_view mechanism_name(Mechanism mechanism) {
-  static constexpr std::array<std::string_view, kMechanisms> kNames = {"recurrence", "memo hit", "common prefix", "reconvergence",
-                                                                       "run cache"};
+  static constexpr std::array<std::string_view, kMechanisms> kNames = {"recurrence", "run cache"};
   return kNames[static_cast<int>(mechanism)];
 }
 

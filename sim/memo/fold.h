@@ -16,7 +16,7 @@ enum class FoldMode : uint8_t {
 // How a run was shortened, as results say it.
 enum class Folded : uint8_t {
   kOff,
-  kNone,     // no state recurred: a full replay, of which classes or trajectories may have shared parts
+  kNone,     // no state recurred: a full replay
   kExact,    // the result is that of a full replay, bit for bit
   kBounded,  // cycles are within the stated bound of a full replay
 };
@@ -26,23 +26,19 @@ std::string_view folded_name(Folded folded);  // "off", "none", "exact", "bounde
 // The applications of the principle in sim/memo/memoizer.h. Each can be switched off, which changes the time that a run takes and,
 // of exact runs, nothing else: tests/bench/mechanisms measures by it what each of them is worth.
 enum class Mechanism : uint8_t {
-  kRecurrence,     // a state on the SM's own trajectory: whole periods are skipped
-  kMemoHit,        // a state on any trajectory of the run: the SM continues from a later one
-  kCommonPrefix,   // SM classes whose CTA lists begin alike share one SM
-  kReconvergence,  // SM classes in equal states at a launch share one SM from there on
-  kRunCache,       // launches that leave an idle GPU are a run that is simulated once
+  kRecurrence,  // of an SM's state: whole periods are skipped
+  kRunCache,    // launches that leave an idle GPU are a run that is simulated once
 };
-inline constexpr int kMechanisms = 5;
+inline constexpr int kMechanisms = 2;
 std::string_view mechanism_name(Mechanism mechanism);
 
 struct FoldOptions {
   FoldMode mode = FoldMode::kAuto;
-  double error = 0.002;             // relative error of a kernel's cycles that bounded runs may have
-  uint64_t sampling_delay = 0;      // instructions without an exact recurrence before sampling; 0: 1/16 of what the SM runs
-  uint64_t checkpoint_spacing = 0;  // instructions between checkpoints of a trajectory, at first; 0: the default
-  std::string omitted_field{};      // left out of the state key: for tests of the key
-  uint32_t disabled = 0;            // bit 1 << Mechanism: that mechanism is off
-  bool check_skips = false;         // a sample of the exact skips is replayed as well (sim/memo/skip_check.h)
+  double error = 0.002;         // relative error of a kernel's cycles that bounded runs may have
+  uint64_t sampling_delay = 0;  // instructions without an exact recurrence before sampling; 0: 1/16 of what the SM runs
+  std::string omitted_field{};  // left out of the state key: for tests of the key
+  uint32_t disabled = 0;        // bit 1 << Mechanism: that mechanism is off
+  bool check_skips = false;     // a sample of the exact skips is replayed as well (sim/memo/skip_check.h)
 
   bool enables(Mechanism mechanism) const { return (disabled >> static_cast<int>(mechanism) & 1) == 0; }
   bool operator==(const FoldOptions&) const = default;
@@ -62,8 +58,6 @@ struct FoldReport {
   double error_bound = 0;                // relative, of a kernel's cycles; 0 unless bounded
   std::vector<FoldedPeriod> periods;     // by SM class and length
   uint64_t instructions_replayed = 0;    // simulated one by one, on the SMs that represent their classes
-  uint64_t instructions_shared = 0;      // replayed on another class's SM, or earlier on the same one, and not counted again
-  uint64_t memo_hits = 0;                // times that an SM continued from a later state of a known trajectory
   uint64_t instructions_of_classes = 0;  // issued by those SMs
   uint64_t skips = 0;                    // exact ones, counted with FoldOptions::check_skips
   uint64_t skips_checked = 0;            // of them, replayed as well

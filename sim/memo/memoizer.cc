@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <iterator>
 #include <utility>
 
 #include "sim/memo/recurrence.h"
@@ -26,19 +25,12 @@ uint64_t hash_of(const std::vector<uint64_t>& words) {
 
 }  // namespace
 
-Memoizer::Memoizer(const FoldOptions& options, Sm& sm, TrajectoryCache* trajectories, SkipCheck* check)
-    : options_(options), sm_(&sm), states_(2 * kStates), hashes_(2 * kStates), trajectories_(trajectories), check_(check) {
-  if (trajectories_ != nullptr) trajectory_ = trajectories_->begin();
-}
+Memoizer::Memoizer(const FoldOptions& options, Sm& sm, SkipCheck* check)
+    : options_(options), sm_(&sm), states_(2 * kStates), hashes_(2 * kStates), check_(check) {}
 
-Memoizer::Memoizer(const Memoizer& other, Sm& sm) : Memoizer(other) {
-  sm_ = &sm;
-  if (trajectories_ != nullptr) trajectory_ = trajectories_->begin();
-  pause_.reset();
-}
+Memoizer::Memoizer(const Memoizer& other, Sm& sm) : Memoizer(other) { sm_ = &sm; }
 
-Memoizer::Memoizer(const FoldOptions& options, Sm& sm, const Memoizer& other)
-    : Memoizer(options, sm, other.trajectories_, other.check_) {
+Memoizer::Memoizer(const FoldOptions& options, Sm& sm, const Memoizer& other) : Memoizer(options, sm, other.check_) {
   periods_ = other.periods_;
   skipped_ = other.skipped_;
   last_instructions_ = sm.instructions();
@@ -100,74 +92,27 @@ size_t Memoizer::keep_snapshot(uint64_t hash) {
   return place;
 }
 
-std::optional<Memoizer::FastForwarded> Memoizer::loop_ended(Cycle now, Cycle limit, uint64_t measured) {
-  const uint64_t print = fingerprint(*sm_);
-  if (!passes(print, sm_->instructions())) return std::nullopt;
-  const bool checkpoint = options_.checkpoint_spacing > 0 || (print >> 32 & kCheckpoints) == 0;
-  return look(now, limit, checkpoint, measured);
-}
-
-// `checkpoint`: trajectories are looked up and kept here.
-std::optional<Memoizer::FastForwarded> Memoizer::look(Cycle now, Cycle limit, bool checkpoint, uint64_t measured) {
+std::optional<Memoizer::FastForwarded> Memoizer::loop_ended(Cycle now, Cycle limit) {
+  if (!passes(fingerprint(*sm_), sm_->instructions())) return std::nullopt;
   take_snapshot(now, scratch_);
   key_cost_ = kInstructionsPerWord * (scratch_.key.size() + scratch_.classes.size());
   const uint64_t hash = hash_of(scratch_.key);
   const size_t place = keep_snapshot(hash);
   Snapshot& state = states_[place];
-  std::vector<const Snapshot*> before;
-  const auto [from, to] = by_hash_.equal_range(hash);
-  for (auto entry = from; entry != to; ++entry) before.push_back(&states_[entry->second]);
-  // Checkpoints are remembered for longer.
-  if (checkpoint && trajectories_ != nullptr)
-    std::ranges::copy(trajectories_->on_trajectory(trajectory_, hash), std::back_inserter(before));
   std::optional<FastForwarded> done;
-  for (const Snapshot* each : before) {
-    done = fast_forward(*each, state, limit);
-    if (!done) continue;
+  const auto [from, to] = by_hash_.equal_range(hash);
+  for (auto entry = from; entry != to && !done; ++entry) done = fast_forward(states_[entry->second], state, limit);
+  if (done) {
     // The same state, later: what counts has moved.
     take_snapshot(now + done->by.cycles, state);
     last_instructions_ = state.instructions;
     burst_ = kFirstKeys;
-    break;
   }
   by_hash_.emplace(hash, place);
-  if (checkpoint && !done && trajectories_ != nullptr) look_up_trajectories(state, hash, limit, measured);
   return done;
 }
 
-// Pauses at a memo hit; else the SM's own trajectory gets a checkpoint.
-void Memoizer::look_up_trajectories(const Snapshot& state, uint64_t hash, Cycle limit, uint64_t measured) {
-  if (sm_->control().launch_ended) return;  // a launch of another SM may wait for this end
-  // Classes that share the SM diverge where a replay has them diverge, since from there on they meet each other in L2 and DRAM.
-  if (std::exchange(trajectories_cleared_, trajectories_->cleared()) != trajectories_->cleared()) memo_hits_left_ = kMostMemoHits;
-  const uint64_t least = std::max(trajectories_->worthwhile(), measured / kWorthMeasuring);
-  const bool follows = !sm_->control().shared && memo_hits_left_ > 0;
-  const auto hit = follows ? trajectories_->furthest(*sm_, state, hash, limit) : std::nullopt;
-  if (hit && hit->instructions >= least) {
-    pause_ = {state.at, limit};
-    sm_->control().paused = true;
-  } else if (trajectories_->wants(trajectory_, state.instructions)) {
-    trajectory_ = trajectories_->add(trajectory_, state, hash, *sm_);
-  }
-}
-
-std::optional<MemoHit> Memoizer::memo_hit() {
-  if (!pause_) return std::nullopt;
-  const Pause pause = *std::exchange(pause_, std::nullopt);
-  take_snapshot(pause.now, scratch_);
-  return trajectories_->furthest(*sm_, scratch_, hash_of(scratch_.key), pause.limit);
-}
-
-// The states passed so far name warps otherwise.
-void Memoizer::followed_memo_hit() {
-  --memo_hits_left_;
-  by_hash_.clear();
-  trajectory_ = trajectories_->begin();
-  last_instructions_ = sm_->instructions();
-}
-
 void Memoizer::state_replaced() {
-  if (trajectories_ != nullptr) trajectory_ = trajectories_->begin();
   last_instructions_ = sm_->instructions();
   burst_ = kFirstKeys;
 }
@@ -182,7 +127,7 @@ std::optional<Memoizer::FastForwarded> Memoizer::fast_forward(const Snapshot& be
   if (!options_.enables(Mechanism::kRecurrence)) return std::nullopt;
   std::vector<const CtaList*> ctas;
   for (const SmLaunch& launch : sm_->state().launches) ctas.push_back(&launch.ctas);
-  // SM classes that share the SM diverge on a last trip or CTA, which lies inside the last period that may follow.
+  // Twins of the SM part from it on a last trip, which lies inside the last period that may follow.
   FastForward found = recurrence(before, after, ctas, limit, sm_->control().shared ? 1 : 0);
   // Most keys that come back do not recur: what is left of loops is a few words, a key some thousand.
   if (found.periods == 0 || before.key != after.key || before.classes != after.classes) return std::nullopt;

@@ -171,17 +171,6 @@ void SkipCheck::recurrence(const Sm& sm, const Snapshot& before, const Snapshot&
       kernels_on(sm) + ": a period of " + std::to_string(after.at - before.at) + " cycles after cycle " + std::to_string(after.at));
 }
 
-void SkipCheck::memo_hit(const Sm& sm, const MemoHit& hit) {
-  if (!draw(hit.instructions)) return;
-  Sm replayed = copy_of(sm);
-  replay(replayed, hit.at);
-  Sm skipped = copy_of(sm);
-  follow(skipped, hit);
-  compare(replayed, skipped, hit.at,
-          kernels_on(sm) + ": a memo hit of " + std::to_string(hit.at - hit.own->at) + " cycles after cycle " +
-              std::to_string(hit.own->at));
-}
-
 void SkipCheck::compare(Sm& replayed, Sm& skipped, Cycle at, const std::string& what) const {
   const auto found = difference(replayed, skipped, at, omitted_field_);
   if (found) throw std::logic_error("self-check: " + what + ": " + *found);

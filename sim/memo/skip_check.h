@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "sim/engine/state_visitor.h"
-#include "sim/sm/memo_hit.h"
 #include "sim/sm/sm.h"
 #include "sim/sm/sm_launch.h"
 
@@ -26,7 +25,6 @@ class FieldOmitter : public KeyFilter {
 //
 //   recurrence   S0 ---- period ---- S1 ---- replayed ----> a state that must be
 //                                    S1 ==== one period ==> this one
-//   memo hit     all of what it spares is replayed
 //
 // The copies have no observer: nothing is skipped in them, also inside the period. A difference is a defect of folding: throws
 // std::logic_error with the kernels on the SM, the cycle, the figure and both values.
@@ -37,8 +35,6 @@ class SkipCheck {
 
   // `sm`, in state `after`, is about to skip repetitions of what came between the two states. `ctas`: of its launches.
   void recurrence(const Sm& sm, const Snapshot& before, const Snapshot& after, const std::vector<const CtaList*>& ctas);
-  // `sm` is about to go on from where the hit leads.
-  void memo_hit(const Sm& sm, const MemoHit& hit);
 
   uint64_t skips() const { return skips_; }
   uint64_t checked() const { return checked_; }

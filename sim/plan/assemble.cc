@@ -46,8 +46,6 @@ void add_fold(const FoldReport& fold, FoldReport& whole) {
   whole.error_bound = std::max(whole.error_bound, fold.error_bound);
   std::ranges::copy(fold.periods, std::back_inserter(whole.periods));
   whole.instructions_replayed += fold.instructions_replayed;
-  whole.instructions_shared += fold.instructions_shared;
-  whole.memo_hits += fold.memo_hits;
   whole.instructions_of_classes += fold.instructions_of_classes;
   whole.skips += fold.skips;
   whole.skips_checked += fold.skips_checked;

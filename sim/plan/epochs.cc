@@ -88,7 +88,6 @@ std::vector<Launch> launches_of(const std::vector<Launch>& launches, const Epoch
     alone.kernel = own.front().kernel;
     alone.early = own.front().early;
     alone.sms = own.front().sms;
-    alone.alone = own.front().alone;
     own.front() = std::move(alone);
   }
   return own;

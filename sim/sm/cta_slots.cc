@@ -175,7 +175,6 @@ void maybe_end_warp(Sm& sm, int sub_core, int slot, Delay delay, Cycle now) {
 
 void count_placed(Sm& sm, int launch, uint64_t ctas) {
   if (ctas == 0) return;
-  sm.control().may_diverge = true;
   sm.state().count_placed(launch, ctas);
 }
 

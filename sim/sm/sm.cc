@@ -80,7 +80,7 @@ Cycle Sm::run(Cycle limit) {
   while (true) {
     stop_if_wanted();
     const Cycle next = next_time();
-    if (next >= limit || (control_.launch_ended | control_.paused | (control_.shared & control_.may_diverge))) return next;
+    if (next >= limit || (control_.launch_ended | (control_.shared & control_.may_diverge))) return next;
     if (next >= observation_.next_sample) sample_use(*this, next);
     step(next);
     if (state_.interrupted) return next;
@@ -117,7 +117,6 @@ void Sm::take_from(int launch, CtaSource source, Cycle at) {
   const LaunchProgress& progress = state_.progress[launch];
   if (progress.ready == kNever) return;
   if (!state_.ctas_left(launch) && progress.placed == 0) end_unused(launch, progress.ready);
-  control_.may_diverge = true;
   if (!state_.interrupted) schedule(std::max(at, state_.now + 1), PlacementEvent{PlacementEvent::Kind::kPlace});
 }
 

@@ -67,7 +67,6 @@ class Sm {
   const SmState& state() const { return state_; }
   SmState& state() { return state_; }  // of the units
   // Goes on from a state of an SM of the same spec and launches.
-  void restore(const SmState& state) { state_ = state; }
   // Everything that the SM keeps (sm_state.cc). In a cycle that has been run completely.
   void visit(StateVisitor& visitor);
 

@@ -64,13 +64,6 @@ void entered_segment(Sm& sm, const Warp& warp, uint32_t from, Cycle now) {
                                         segment.phase, now);
 }
 
-TimelineRecorder hand_over_timeline(Sm& sm, Cycle at) {
-  Observation& observation = sm.observation();
-  TimelineRecorder before = observation.timeline->hand_over(at, use_of(sm));
-  observation.next_sample = observation.timeline->next_sample();
-  return before;
-}
-
 TimelineRecorder end_timeline(Sm& sm) {
   Observation& observation = sm.observation();
   observation.timeline->end(sm.state().now + 1, use_of(sm));

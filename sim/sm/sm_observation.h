@@ -25,8 +25,6 @@ struct Observation {
 
 // Keeps a timeline from now on.
 void record_timeline(Sm& sm, const TimelineLimits& limits);
-// What has been kept until `at`, before which nothing is left to do; it goes on with what comes then.
-TimelineRecorder hand_over_timeline(Sm& sm, Cycle at);
 // The same at the end of the run, of which nothing more is recorded.
 TimelineRecorder end_timeline(Sm& sm);
 // A window of the timeline ends.

@@ -73,6 +73,13 @@ bool on_last_trip(const Sm& sm, int launch, const std::vector<bool>& parameters)
   return false;
 }
 
+void exchange_classes(Sm& sm, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of) {
+  SmState& state = sm.state();
+  sm.receive(std::move(ctas));
+  state.exchange_classes(class_of);
+  if (sm.observation().timeline) sm.observation().timeline->exchange_classes(class_of);
+}
+
 void move_on(Sm& sm, const FastForward& skip, bool exact) {
   StateVisitor visitor(skip);
   Observation& observation = sm.observation();
@@ -82,75 +89,6 @@ void move_on(Sm& sm, const FastForward& skip, bool exact) {
   sm.visit(visitor);
   observation.timeline->skipped({start, skip.cycles / skip.periods, skip.periods, exact, skip.placed}, before, use_of(sm));
   observation.next_sample = observation.timeline->next_sample();
-}
-
-// The other's state, at this one's time and with this one's work. What has been counted is what this one had counted and what the
-// other has on the way.
-void follow(Sm& sm, const MemoHit& hit) {
-  SmState& state = sm.state();
-  const std::vector<LaunchProgress> own = state.progress;
-  const Account account = state.account;
-  std::vector<CtaList> ctas;
-  for (const SmLaunch& launch : state.launches) ctas.push_back(launch.ctas);
-  sm.restore(*hit.to);
-  for (size_t l = 0; l < own.size(); ++l) state.progress[l].placed = own[l].placed + hit.placed[l];
-  sm.receive(std::move(ctas));
-  for (Cta& cta : state.ctas) {
-    if (cta.resident) cta.cta_class = hit.class_of[cta.launch].at(cta.cta_class);
-  }
-  Snapshot snapshot;
-  StateVisitor recorder(snapshot, state.now + 1);
-  sm.visit(recorder);
-  FastForward forward;
-  forward.cycles = hit.own->at - hit.state->at;
-  for (size_t i = 0; i < snapshot.counts.size(); ++i) forward.counted.push_back(hit.own->counts[i] - hit.state->counts[i]);
-  for (size_t i = 0; i < snapshot.trips.left.size(); ++i) forward.trips_taken.push_back(snapshot.trips.left[i] - hit.trips[i]);
-  forward.risen.assign(snapshot.levels.size(), 0);
-  forward.moments = hit.moments;
-  forward.placed.assign(own.size(), 0);
-  StateVisitor mover(forward);
-  sm.visit(mover);
-  // All three were settled when their states were taken.
-  state.account.add_rows(account);
-  state.account.subtract_rows(hit.from->account);
-  for (size_t l = 0; l < own.size(); ++l) {
-    const LaunchProgress& from = hit.from->progress[l];
-    const LaunchProgress& to = hit.to->progress[l];
-    LaunchProgress& progress = state.progress[l];
-    progress.ready = own[l].ready;
-    progress.start = from.start != kNever ? own[l].start : to.start != kNever ? to.start + forward.cycles : kNever;
-    progress.end = to.done != from.done ? to.end + forward.cycles : own[l].end;
-  }
-}
-
-void exchange_classes(Sm& sm, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of) {
-  SmState& state = sm.state();
-  sm.receive(std::move(ctas));
-  state.exchange_classes(class_of);
-  if (sm.observation().timeline) sm.observation().timeline->exchange_classes(class_of);
-}
-
-void add_counts(Sm& sm, const std::vector<uint64_t>& counts, const Account& account) {
-  SmState& state = sm.state();
-  Snapshot snapshot;
-  StateVisitor taker(snapshot, state.now + 1);
-  sm.visit(taker);
-  if (snapshot.counts.size() != counts.size()) throw std::logic_error("an SM counts something else than it did");
-  FastForward skip;
-  skip.counted = counts;
-  skip.risen.assign(snapshot.levels.size(), 0);
-  skip.trips_taken.assign(snapshot.trips.left.size(), 0);
-  skip.moments.assign(snapshot.moments.size(), 0);
-  skip.placed.assign(state.launches.size(), 0);
-  StateVisitor visitor(skip);
-  sm.visit(visitor);
-  state.account.add_rows(account);
-}
-
-void had_launch(Sm& sm, int launch, Cycle start, Cycle end) {
-  SmState& state = sm.state();
-  if (start != kNever) state.progress[launch].start = start;
-  if (end != kNever) state.progress[launch].end = end;
 }
 
 void correct(Sm& sm, int launch, const Correction& correction) {

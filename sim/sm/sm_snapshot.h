@@ -8,7 +8,6 @@
 
 #include "sim/account/account.h"
 #include "sim/engine/state_visitor.h"
-#include "sim/sm/memo_hit.h"
 #include "sim/sm/sm_launch.h"
 
 namespace warpfold::sim {
@@ -20,21 +19,15 @@ uint64_t fingerprint(const Sm& sm);
 // With nothing left to run: resets the arbiters, and the rates of memory where nothing waits to be written back; in cycle `at` the
 // SM is as one that has run nothing.
 bool is_pristine(Sm& sm, Cycle at);
+
 // A warp of `launch` is on its last trip of a loop that is bound by one of the parameters.
 bool on_last_trip(const Sm& sm, int launch, const std::vector<bool>& parameters);
-
-// Time is skipped: the SM goes on from the same state, later.
-void move_on(Sm& sm, const FastForward& skip, bool exact);
-// Goes on where an equal state has led before, with what it has counted itself and has left.
-void follow(Sm& sm, const MemoHit& hit);
 // Its CTAs are of other classes from now on, and it receives `ctas`, those included that it has placed. `class_of`: per launch,
 // what each class that it has placed is now.
 void exchange_classes(Sm& sm, std::vector<CtaList> ctas, const std::vector<ClassMap>& class_of);
 
-// What it has counted grows by so much, in the order of Snapshot::counts and by the rows of an account, modulo 2^64.
-void add_counts(Sm& sm, const std::vector<uint64_t>& counts, const Account& account);
-// When a launch started and ended, where those are not kNever.
-void had_launch(Sm& sm, int launch, Cycle start, Cycle end);
+// Time is skipped: the SM goes on from the same state, later.
+void move_on(Sm& sm, const FastForward& skip, bool exact);
 
 // A warp state of a row of the account.
 using AccountCell = std::pair<uint32_t, WarpState>;

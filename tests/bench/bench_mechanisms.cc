@@ -10,8 +10,8 @@
 
 #include "configs/load.h"
 #include "sim/memo/fold.h"
-#include "tools/warpfold/planned.h"
-#include "tools/warpfold/run.h"
+#include "tools/warpfold/run/planned.h"
+#include "tools/warpfold/run/runner.h"
 #include "workloads/policies/policy.h"
 
 namespace warpfold {

@@ -323,11 +323,9 @@ bool gives_itself_away(const Scenario& scenario, const std::string& field) {
 // makes no two states of such a run the same; those are held by Key.HasTheseFields, Members.* and Parts.*.
 const std::map<std::string, std::vector<uint64_t>> kDecisive = {
     {"bandwidth_fraction", {18, 26, 31}},
-    {"cta_class", {14, 125, 176}},
     {"dram_fraction", {8, 19, 32}},
     {"event_time", {23, 27}},
     {"next_cta_at", {178}},
-    {"request_ready", {37}},
     {"timers", {68}},
 };
 

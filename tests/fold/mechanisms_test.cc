@@ -21,7 +21,7 @@ traces::Kernel looping(const std::string& name, const std::string& grid) {
       .kernel();
 }
 
-// Two SMs whose classes diverge in the first kernel and are in the same state when the second one begins.
+// Two SMs that receive other CTAs of the first kernel and the same ones of the second.
 TEST(Mechanisms, ChangeNoResult) {
   configs::Gpu gpu = one_sm("rtx_a6000");
   gpu.set_sm_count(2);
@@ -32,8 +32,7 @@ TEST(Mechanisms, ChangeNoResult) {
   const std::vector<sim::Launch> launches = {launch(first), launch(second)};
   const sim::Outcome replayed = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kOff}});
   const auto folded = [&](uint32_t disabled) {
-    const sim::Outcome run =
-        outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact, .checkpoint_spacing = 40, .disabled = disabled}});
+    const sim::Outcome run = outcome(gpu, launches, {.fold = {.mode = sim::FoldMode::kExact, .disabled = disabled}});
     EXPECT_EQ(difference(run, replayed), "") << "disabled: " << disabled;
     return run.fold;
   };

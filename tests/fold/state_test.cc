@@ -47,7 +47,7 @@ TEST(State, AssignedToAnotherSmGoesOnAlike) {
     if (!checkpoint.state()) continue;
     ++checkpoints;
     sim::Sm other = watched.start();
-    other.restore(*checkpoint.state());
+    other.state() = *checkpoint.state();
     EXPECT_TRUE(other.state() == *checkpoint.state()) << seed;
     EXPECT_FALSE(other.state() == one.state()) << seed;
     run_to_end(other);
@@ -73,7 +73,7 @@ sim::FastForward shift_of(const sim::Snapshot& state, sim::Cycle cycles) {
 
 sim::Snapshot taken(const WatchedSm& watched, const sim::SmState& of) {
   sim::Sm sm = watched.start();
-  sm.restore(of);
+  sm.state() = of;
   sim::Snapshot state;
   sim::StateVisitor taker(state, sm.state().now + 1);
   sm.visit(taker);
@@ -93,7 +93,7 @@ bool goes_on_alike_in_another_cycle(const Scenario& scenario, int loop_end) {
   const sim::Cycle earliest = std::ranges::min(state.moments);
   for (const sim::Cycle by : {sim::Cycle{5000}, sim::Cycle{0} - earliest / 2 * 2}) {
     sim::Sm other = watched.start();
-    other.restore(*checkpoint.state());
+    other.state() = *checkpoint.state();
     const sim::FastForward skip = shift_of(state, by);
     sim::StateVisitor mover(skip);
     other.visit(mover);

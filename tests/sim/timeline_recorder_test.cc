@@ -133,48 +133,6 @@ TEST(TimelineRecorder, SkippedTimeIsAWindowOfItsOwn) {
   EXPECT_THAT(kept.windows[2].busy, ElementsAre(5));
 }
 
-TEST(TimelineRecorder, AHistoryOfOtherClasses) {
-  TimelineRecorder timeline = recorder();
-  timeline.cta_placed(0, 1, 3, 0);
-  timeline.cta_placed(1, 1, 3, 5);
-  timeline.cta_ended(0, 10);
-  TimelineRecorder copy = timeline;
-  copy.exchange_classes({{}, {{3, 7}}});
-  copy.cta_ended(1, 20);
-  for (const sim::CtaSlice& cta : finish(copy, 20, {0}, {}).ctas) EXPECT_EQ(cta.cta_class, 7);
-}
-
-// Two SMs that are in the same state at cycle 100: slot 0 holds a CTA, which was placed at other times. From then on one records.
-TEST(TimelineRecorder, APastOfItsOwnAndACommonFuture) {
-  TimelineRecorder own = recorder();
-  own.launch_released(0, 3);
-  own.cta_placed(0, 0, 1, 20);
-  own.cta_placed(1, 0, 1, 30);
-  own.cta_ended(1, 90);
-  TimelineRecorder mine = own.hand_over(100, {50});
-  TimelineRecorder other = recorder();
-  other.launch_released(0, 3);
-  other.cta_placed(0, 0, 2, 60);
-  TimelineRecorder past = other.hand_over(100, {70});
-  other.launch_released(1, 105);
-  other.cta_placed(1, 1, 5, 110);
-  other.cta_ended(1, 120);
-  other.cta_ended(0, 130);
-  other.end(200, {100});
-  mine.continue_with(other);
-  past.continue_with(other);
-  const SmTimeline one = mine.timeline({{.launch = 0, .ctas = 2}, {.launch = 1, .ctas = 1}});
-  EXPECT_THAT(starts(one), ElementsAre(20, 30, 110));
-  EXPECT_EQ(one.ctas[0].end, 130);
-  EXPECT_EQ(one.ctas[0].cta_class, 1);
-  EXPECT_EQ(one.launches[1].released, 105);
-  EXPECT_EQ(one.end, 200);
-  ASSERT_EQ(one.windows.size(), 2);
-  EXPECT_THAT(one.windows[0].busy, ElementsAre(50));
-  EXPECT_THAT(one.windows[1].busy, ElementsAre(30)) << "what the other did since";
-  EXPECT_THAT(starts(past.timeline({})), ElementsAre(60, 110));
-}
-
 // Two warps of one role: the phase is that of the one ahead.
 TEST(TimelineRecorder, PhasesBeginWithTheFirstWarp) {
   TimelineRecorder timeline = recorder();

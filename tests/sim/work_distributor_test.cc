@@ -34,7 +34,7 @@ class Distributor {
  public:
   Distributor(uint32_t sms, const std::vector<sim::Launch>& launches) : spec_(sim::make_spec(chip(sms)).value()) {
     for (const sim::Launch& each : launches) images_.push_back(sim::make_image(spec_, *each.kernel).value());
-    distributor_.emplace(launches, images_, sms, true, sim::FoldOptions{});
+    distributor_.emplace(launches, sms, sim::FoldOptions{}, true);
     classes_ = distributor_->lend_first(false);
   }
   const std::vector<sim::SmClass>& classes() const { return classes_; }

@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 
-#include "sim/gpu/distribution.h"
 #include "sim/sm/make_spec.h"
 
 namespace warpfold::test {
@@ -14,6 +13,18 @@ sim::Spec spec_of(const Scenario& scenario) {
   return *spec;
 }
 
+// Every CTA of the grid whose index is a multiple of the SMs.
+sim::CtaList ctas_of_first_sm(const sim::Launch& launch, uint32_t sm_count) {
+  const uint32_t sms = launch.sms.count > 0 ? launch.sms.count : sm_count;
+  sim::CtaList list;
+  uint64_t index = 0;
+  for (const traces::CtaRun& run : launch.kernel->grid) {
+    sim::append(list, run.cta_class, (index + run.count + sms - 1) / sms - (index + sms - 1) / sms);
+    index += run.count;
+  }
+  return list;
+}
+
 }  // namespace
 
 WatchedSm::WatchedSm(const Scenario& scenario) : spec_(spec_of(scenario)) {
@@ -22,10 +33,10 @@ WatchedSm::WatchedSm(const Scenario& scenario) : spec_(spec_of(scenario)) {
     if (!image) throw std::logic_error(image.error().text());
     images_.push_back(std::move(*image));
   }
-  const sim::SmClass sm_class = sim::sm_classes(sim::deal(scenario.launches, spec_.memory.sm_count)).front();
   for (size_t l = 0; l < images_.size(); ++l) {
     const sim::Launch& launch = scenario.launches[l];
-    launches_.push_back({launch, &images_[l], sm_class.ctas[l], static_cast<int>(l), launch.priority, images_[l].ctas_per_sm});
+    launches_.push_back({launch, &images_[l], ctas_of_first_sm(launch, spec_.memory.sm_count), static_cast<int>(l), launch.priority,
+                         images_[l].ctas_per_sm});
   }
 }
 

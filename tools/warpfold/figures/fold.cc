@@ -45,7 +45,6 @@ void fill_fold(const sim::Outcome& run, const std::vector<const sim::Outcome*>& 
     replayed += report->instructions_replayed;
     fold.set_error_bound(std::max(fold.error_bound(), report->error_bound));
     fold.set_instructions_of_classes(fold.instructions_of_classes() + report->instructions_of_classes);
-    fold.set_memo_hits(fold.memo_hits() + report->memo_hits);
   }
   fold.set_mode(std::string(sim::folded_name(mode)));
   result.set_instructions_replayed(replayed);
