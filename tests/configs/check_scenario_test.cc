@@ -87,7 +87,7 @@ TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
   EXPECT_EQ(error("kernel { name: \"a\" }"),
             "s.textproto:2:1: kernel \"a\" has no workload; expected one of philox, hopper_gemm, blackwell_gemm, ampere_gemm, "
             "flash_attention_2, "
-            "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, trace, listing");
+            "flash_attention_3, flash_attention_4, elementwise, gemm_reduction, opaque, trace, listing");
   EXPECT_EQ(error("kernel { name: \"a\" trace {} }"), "s.textproto:2:20: path is missing");
   const std::string kernel = "kernel { name: \"a\" philox { heads: 1 queries: 8 keys: 8 } }\n";
   EXPECT_EQ(error(kernel + kernel), "s.textproto:3:10: a second kernel called \"a\"");
