@@ -21,7 +21,7 @@ class Program {
   Program(const configs::Opaque& opaque, const isa::Architecture& architecture)
       : amount_(opaque.amount()), architecture_(architecture) {}
 
-  std::vector<traces::Node> room() {
+  std::vector<traces::Node> latency() {
     Code round = code();
     // The next address depends on what was loaded.
     round.add("LDG.E R4, [R4.64]", {.bytes = kSectorBytes});
@@ -102,8 +102,8 @@ Expected<traces::Kernel> make_opaque(const configs::Opaque& opaque, const config
       kernel.roles.push_back({"all", warps, program().issue()});
       break;
     default:
-      kernel.assumed.emplace_back("an unknown kernel wants nothing but its room on an SM");
-      kernel.roles.push_back({"waits", 1, program().room()});
+      kernel.assumed.emplace_back("an unknown kernel is bound by latency: its CTAs take as long beside others as alone");
+      kernel.roles.push_back({"waits", 1, program().latency()});
       if (warps > 1) kernel.roles.push_back({"holds", warps - 1, program().nothing()});
   }
   kernel.registers_per_thread = registers_named(kernel.roles);

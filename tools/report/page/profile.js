@@ -9,7 +9,7 @@ const assumptions = {
   __proto__: null,  // a name of the data finds what stands here alone
   DRAM: 'bound by DRAM',
   ISSUE: 'bound by the issue of instructions',
-  ROOM: 'bound by nothing but their room on an SM',
+  LATENCY: 'bound by latency',
 };
 
 function profileHead(profile) {
@@ -125,9 +125,9 @@ function overlapSection(profile) {
 }
 
 function pairsTable(profile) {
-  return dataTable('Pairs on two streams; times are of one pair; first: its stream has priority', [
+  return dataTable('Pairs on two streams; times are of one pair; first: its stream has priority; from, to: the gain over what may bind opaque launches', [
     {name: 'kernel', text: true}, {name: 'beside', text: true}, {name: 'pairs'}, {name: 'bound', unit: 'us'}, {name: 'one after the other', unit: 'us'},
-    {name: 'together', unit: 'us'}, {name: 'first', unit: '#'}, {name: 'gain', unit: 'us'}, {name: 'at most, opaque', unit: 'us'},
+    {name: 'together', unit: 'us'}, {name: 'first', unit: '#'}, {name: 'gain', unit: 'us'}, {name: 'from', unit: 'us'}, {name: 'to', unit: 'us'},
     {name: 'plan', text: true, sentence: true},
   ], profile.pairs.map((pair, p) => {
     const at = (field, words) => atProfile(`pairs[${p}].${field}`, words);
@@ -136,7 +136,7 @@ function pairsTable(profile) {
     return [at('one', kernelRow(pair.one, pair.one_row)), at('other', kernelRow(pair.other, pair.other_row)), at('times', count(pair.times)),
       at('bound_us', decimals(2)(pair.bound_us)), at('sequential_us', decimals(2)(pair.sequential_us)),
       ran ? at('concurrent_us', decimals(2)(pair.concurrent_us)) : '-', ran ? at('first_row', count(pair.first_row)) : '-',
-      ran ? at('gain_us', decimals(1)(pair.gain_us)) : '-', ran && pair.opaque ? at('most_gain_us', decimals(1)(pair.most_gain_us)) : '-',
+      ran ? at('gain_us', decimals(1)(pair.gain_us)) : '-', ...['least_gain_us', 'most_gain_us'].map((field) => (ran && pair.opaque ? at(field, decimals(1)(pair[field])) : '-')),
       pair.not_run === '' ? at('planned', pair.planned ? planned : 'no') : at('not_run', pair.not_run)];
   }));
 }
@@ -155,9 +155,9 @@ function planSection(profile) {
       `${timeText(profile.kernel_us)}, ${percent(ratio(profile.gain_us, profile.kernel_us))} of the kernel time.`));
   }
   if (opaque && profile.gain_us > 0) {
-    parts.push(paragraph(`Opaque launches are stand-ins that take the measured time and are ${assumed}. ` +
-      `${timeText(profile.opaque_gain_us)} of the gain rest on them: the plan saves ${timeText(profile.gain_us - profile.opaque_gain_us)} if they want ` +
-      `what their partners want, and ${timeText(profile.most_gain_us)} at most.`));
+    parts.push(paragraph(`${timeText(profile.opaque_gain_us)} of it rest on opaque launches, stand-ins that take the measured time, being ${assumed}. ` +
+      `The plan saves ${timeText(profile.least_gain_us)} to ${timeText(profile.most_gain_us)} over what else may bind them, and ` +
+      `${timeText(profile.gain_us - profile.opaque_gain_us)} if they want what their partners want.`));
   }
   parts.push(pairsTable(profile));
   if (profile.plan !== '') {

@@ -24,9 +24,9 @@ constexpr uint32_t kMostCandidates = 12;  // of which the matching looks at ever
 Outcome<std::optional<configs::OpaqueDemand>> opaque_option(const std::string& name) {
   if (name == "dram") return configs::DRAM;
   if (name == "issue") return configs::ISSUE;
-  if (name == "room") return configs::ROOM;
+  if (name == "latency") return configs::LATENCY;
   if (name == "out") return std::nullopt;
-  return user_error("--opaque: unknown choice " + escape::quoted(name) + suggestion(name, {"dram", "issue", "room", "out"}));
+  return user_error("--opaque: unknown choice " + escape::quoted(name) + suggestion(name, {"dram", "issue", "latency", "out"}));
 }
 
 Outcome<ProfileRequest> request_of(const Options& options, const Invocation& invocation) {
@@ -104,9 +104,8 @@ Outcome<void> profile_command(const Invocation& invocation) {
       "kernels with A in their names do not depend on those with B (RE2); only such pairs are tried; repeatable. Default: "
       "every pair is tried as if it were independent");
   options.add()("opaque", po::value<std::string>()->default_value("dram")->value_name("KIND"),
-                "assume of kernels that are not simulated, in the plan: their CTAs hold their room for the measured time and want "
-                "as much of DRAM's bandwidth (dram) or of issue slots (issue) as there is, or nothing else (room); out: no part "
-                "in the plan");
+                "kernels that are not simulated keep their measured time in the plan, and are assumed to be bound by dram, issue "
+                "or latency; out: they have no part in it");
   options.add()("rows", po::value<std::string>()->default_value("20")->value_name("N"), "kernels in the table");
   options.add()("plan", po::value<std::string>()->value_name("FILE"),
                 "write the plan as a scenario for warpfold simulate; nothing where no pair gains");

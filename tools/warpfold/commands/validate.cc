@@ -48,17 +48,23 @@ Outcome<ProfileValidationRequest> profile_request_of(const ValidationRequest& re
   return profiles;
 }
 
-// Of files of one kind: profiles, or rows of measurements.
-Outcome<configs::Validation> validation_of(const ValidationRequest& request, bool profiles) {
+// Looked for where reading has failed: a profile may have gigabytes.
+Outcome<configs::Validation> validate_profiles(const ValidationRequest& request) {
+  const auto profiles = profile_request_of(request);
+  if (!profiles) return std::unexpected(profiles.error());
+  auto validation = run_profile_validation(*profiles);
+  if (validation || validation.error().exit_code != kUserError) return validation;
   for (const std::string& file : request.data) {
-    const auto kind =
-        find_of_kind(file, profiles ? FileKind::kProfile : FileKind::kMeasurements, profiles ? "validate --profile" : "validate");
-    if (!kind) return std::unexpected(kind.error());
+    if (const auto kind = find_of_kind(file, FileKind::kProfile, "validate --profile"); !kind) return std::unexpected(kind.error());
   }
-  if (!profiles) return run_validation(request);
-  const auto of_profiles = profile_request_of(request);
-  if (!of_profiles) return std::unexpected(of_profiles.error());
-  return run_profile_validation(*of_profiles);
+  return validation;
+}
+
+Outcome<configs::Validation> validate_rows(const ValidationRequest& request) {
+  for (const std::string& file : request.data) {
+    if (const auto rows = find_of_kind(file, FileKind::kMeasurements, "validate"); !rows) return std::unexpected(rows.error());
+  }
+  return run_validation(request);
 }
 
 Outcome<ValidationRequest> request_of(const Options& options, const Invocation& invocation) {
@@ -125,7 +131,7 @@ Outcome<void> validate_command(const Invocation& invocation) {
   if (!destination) return std::unexpected(destination.error());
   const auto request = request_of(options, invocation);
   if (!request) return std::unexpected(request.error());
-  const auto validation = validation_of(*request, options.has("profile"));
+  const auto validation = options.has("profile") ? validate_profiles(*request) : validate_rows(*request);
   if (!validation) return std::unexpected(validation.error());
   if (options.has("markdown")) {
     if (auto written = write_output(options.text("markdown"), validation_markdown(*validation)); !written) return written;

@@ -115,7 +115,7 @@ std::string overlap_table(const configs::ProfileReport& report, uint32_t rows) {
 // Under what is assumed of opaque launches: "bound by DRAM".
 std::string assumption(const configs::ProfileReport& report) {
   if (report.assumed() == "ISSUE") return "bound by the issue of instructions";
-  return report.assumed() == "ROOM" ? "bound by nothing but their room on an SM" : "bound by DRAM";
+  return report.assumed() == "LATENCY" ? "bound by latency" : "bound by DRAM";
 }
 
 bool has_opaque_pair(const configs::ProfileReport& report) {
@@ -126,7 +126,7 @@ std::string pair_table(const configs::ProfileReport& report) {
   const bool opaque = has_opaque_pair(report);
   std::vector<std::string> columns{"#",        "kernel", "#",       "beside", "pairs", "bound us", "one after the other",
                                    "together", "first",  "gain us", "plan"};
-  if (opaque) columns.insert(columns.end() - 1, "opaque: at most");
+  if (opaque) columns.insert(columns.end() - 1, {"from", "to"});
   Table table(columns);
   for (const configs::ProfiledPair& pair : report.pairs()) {
     const bool ran = pair.concurrent_us() > 0;
@@ -143,15 +143,17 @@ std::string pair_table(const configs::ProfileReport& report) {
                             ran ? Cell(uint64_t{pair.first_row()}) : Cell("-"),
                             ran ? Cell(pair.gain_us(), 1) : Cell("-"),
                             pair.not_run().empty() ? plan : escape::visible(pair.not_run())};
-    if (opaque) cells.insert(cells.end() - 1, pair.opaque() && ran ? Cell(pair.most_gain_us(), 1) : Cell("-"));
+    for (const double gain : {pair.least_gain_us(), pair.most_gain_us()}) {
+      if (opaque) cells.insert(cells.end() - 1, pair.opaque() && ran ? Cell(gain, 1) : Cell("-"));
+    }
     table.add(cells);
   }
   if (table.empty()) return "";
   std::string text = "\nPairs on two streams; times are of one pair; first: its stream has priority\n" + table.aligned("  ");
   if (opaque) {
-    text += wrapped("Opaque launches are stand-ins that take the measured time and are " + assumption(report) +
-                    " (--opaque); at most: they want nothing but their room on an SM. They gain nothing beside a kernel that wants "
-                    "what they want.");
+    text += wrapped("Opaque launches are stand-ins that take the measured time, " + assumption(report) +
+                    " (--opaque); from, to: the gain if they were bound by DRAM, by issue slots or by latency. A launch that wants "
+                    "the very unit that its partner wants gains nothing.");
   }
   return text;
 }
@@ -171,8 +173,9 @@ std::string plan_line(const configs::ProfileReport& report) {
                                     " of the kernel time. --plan FILE writes it as a scenario for warpfold simulate.");
   if (opaque) {
     text += wrapped(us(report.opaque_gain_us()) + " of it (" + percent(ratio(report.opaque_gain_us(), report.gain_us())) +
-                    ") rest on opaque launches: the plan saves " + us(report.gain_us() - report.opaque_gain_us()) +
-                    " if they want what their partners want, and " + us(report.most_gain_us()) + " at most.");
+                    ") rest on opaque launches being " + assumption(report) + ". The plan saves " + us(report.least_gain_us()) +
+                    " to " + us(report.most_gain_us()) + " over what else may bind them, and " +
+                    us(report.gain_us() - report.opaque_gain_us()) + " if they want what their partners want.");
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "sim/analytic/limiters.h"
@@ -88,28 +89,27 @@ class Cast {
 class Planner {
  public:
   Planner(const std::vector<PlanCandidate>& candidates, const PlanRequest& request, configs::ProfileReport& report)
-      : candidates_(candidates),
-        request_(request),
-        points_(request.how, request.command_line, ""),
-        assumed_(candidates, request),
-        room_(candidates, request),
-        report_(report) {}
+      : candidates_(candidates), request_(request), points_(request.how, request.command_line, ""), report_(report) {}
 
   Outcome<void> plan() {
     if (auto fitted = assumed_.fit(request_.assumed, points_); !fitted) return fitted;
-    if (auto fitted = room_.fit(configs::ROOM, points_); !fitted) return fitted;
-    for (const Cast* cast : {&assumed_, &room_}) {
-      for (size_t c = 0; c < candidates_.size(); ++c) {
-        if (cast->alone(c)) points_.add(cast->together({c}), false);
+    if (std::ranges::any_of(candidates_, [](const PlanCandidate& candidate) { return candidate.opaque.has_value(); })) {
+      for (const configs::OpaqueDemand demand : {configs::LATENCY, configs::DRAM, configs::ISSUE}) {
+        if (demand == request_.assumed) continue;
+        if (auto fitted = others_.emplace_back(candidates_, request_).fit(demand, points_); !fitted) return fitted;
       }
     }
+    add_alone(assumed_);
+    for (const Cast& cast : others_) add_alone(cast);
     if (auto simulated = points_.simulate_all(); !simulated) return simulated;
     add_stand_ins();
     find_pairs();
     for (const Pair& pair : pairs_) {
       if (!pair.simulated) continue;
       add_points(assumed_, pair);
-      if (pair.said->opaque() && room_.has(pair.one, pair.other)) add_points(room_, pair);
+      for (const Cast& cast : others_) {
+        if (pair.said->opaque() && cast.has(pair.one, pair.other)) add_points(cast, pair);
+      }
     }
     if (auto simulated = points_.simulate_all(); !simulated) return simulated;
     for (const Pair& pair : pairs_) take(pair);
@@ -135,6 +135,12 @@ class Planner {
       if (!candidates_[c].opaque || !assumed_.alone(c)) continue;
       const auto& alone = points_.find(assumed_.together({c}), false);
       if (alone) report_.mutable_kernels(static_cast<int>(candidates_[c].row) - 1)->set_stand_in_us(us(*alone));
+    }
+  }
+
+  void add_alone(const Cast& cast) {
+    for (size_t c = 0; c < candidates_.size(); ++c) {
+      if (cast.alone(c)) points_.add(cast.together({c}), false);
     }
   }
 
@@ -206,18 +212,22 @@ class Planner {
     pair.said->set_first_row(candidates_[ran->one_first ? pair.one : pair.other].row);
     pair.said->set_concurrent_us(ran->us);
     pair.said->set_gain_us(gain_of(pair.said->sequential_us(), ran->us, pair.said->times()));
-    pair.said->set_most_gain_us(std::max(0.0, pair.said->gain_us()));
-    if (pair.said->opaque()) pair.said->set_most_gain_us(std::max(pair.said->most_gain_us(), gain_with_room(pair)));
+    pair.said->set_least_gain_us(pair.said->gain_us());
+    pair.said->set_most_gain_us(pair.said->gain_us());
+    for (const Cast& cast : others_) {
+      const auto gain = pair.said->opaque() ? gain_of(cast, pair) : std::nullopt;
+      if (!gain) continue;
+      pair.said->set_least_gain_us(std::min(pair.said->least_gain_us(), *gain));
+      pair.said->set_most_gain_us(std::max(pair.said->most_gain_us(), *gain));
+    }
   }
 
-  // CTAs too short for a stand-in that only waits: the shorter kernel of both is gained whole.
-  double gain_with_room(const Pair& pair) const {
-    const auto alone = [&](size_t each) { return us(*points_.find(assumed_.together({each}), false)); };
-    const double all = std::min(alone(pair.one), alone(pair.other)) * static_cast<double>(pair.said->times());
-    if (!room_.has(pair.one, pair.other)) return all;
-    const auto ran = together(room_, pair);
-    const auto &one = points_.find(room_.together({pair.one}), false), &other = points_.find(room_.together({pair.other}), false);
-    if (!ran || !one || !other) return all;
+  // With another demand of opaque kernels; none: there is no stand-in with it.
+  std::optional<double> gain_of(const Cast& cast, const Pair& pair) const {
+    if (!cast.has(pair.one, pair.other)) return std::nullopt;
+    const auto ran = together(cast, pair);
+    const auto &one = points_.find(cast.together({pair.one}), false), &other = points_.find(cast.together({pair.other}), false);
+    if (!ran || !one || !other) return std::nullopt;
     return gain_of(us(*one) + us(*other), ran->us, pair.said->times());
   }
 
@@ -234,6 +244,7 @@ class Planner {
       const Pair& pair = pairs_[chosen];
       pair.said->set_planned(true);
       report_.set_gain_us(report_.gain_us() + pair.said->gain_us());
+      report_.set_least_gain_us(report_.least_gain_us() + pair.said->least_gain_us());
       report_.set_most_gain_us(report_.most_gain_us() + pair.said->most_gain_us());
       if (pair.said->opaque()) report_.set_opaque_gain_us(report_.opaque_gain_us() + pair.said->gain_us());
       opaque = opaque || pair.said->opaque();
@@ -261,8 +272,8 @@ class Planner {
   const std::vector<PlanCandidate>& candidates_;
   const PlanRequest& request_;
   ValidationPoints points_;
-  Cast assumed_;
-  Cast room_;  // opaque launches want nothing but their room
+  Cast assumed_{candidates_, request_};
+  std::vector<Cast> others_{};  // with the other demands, if a candidate is opaque
   configs::ProfileReport& report_;
   std::vector<Pair> pairs_{};
 };

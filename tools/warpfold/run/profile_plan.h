@@ -21,14 +21,14 @@ struct PlanCandidate {
   uint32_t row = 0;     // of the report's kernels, from 1 on
   validation::Run run;  // alone, of a kernel that is not opaque
   std::optional<OpaqueLaunch> opaque{};
-  uint64_t launches = 0;
+  uint64_t launches = 0;         // that overlap no other kernel
   std::vector<size_t> together;  // candidates with which launches of it overlap in the trace
 };
 
 // Tries each pair of candidates: the limiter model's bound of both, and where it leaves something to gain, simulations of both on
 // two streams, of which either has priority, against one after the other. Then chooses the pairs, each kernel in one at most, with
 // the largest gain in all, and writes them as a scenario. Opaque launches are stand-ins with the demand that is assumed of them;
-// pairs with such a launch are simulated with ROOM too, which bounds their gain from above.
+// pairs with such a launch are simulated with each other demand too, and the gain's range is kept.
 struct PlanRequest {
   const configs::Gpu& gpu;
   std::string gpu_file;  // as the scenario names it

@@ -12,6 +12,7 @@
 #include "tools/profile/occupied.h"
 #include "tools/profile/profile_reader.h"
 #include "tools/profile/reading.h"
+#include "tools/report/number_text.h"
 #include "tools/validation/gpu_names.h"
 #include "tools/warpfold/run/file_kind.h"
 #include "tools/warpfold/run/profile_errors.h"
@@ -240,19 +241,28 @@ class ProfileRun {
   Outcome<void> plan() {
     std::vector<PlanCandidate> candidates;
     std::vector<size_t> of;
+    double overlapping_us = 0;
     for (size_t row = 0; row < order_.size() && candidates.size() < request_.candidates; ++row) {
       const size_t k = order_[row];
       const Kernel& kernel = kernels_[k];
+      if (kernel.alone == 0) {
+        overlapping_us += kernel.us;
+        continue;
+      }
       const bool opaque = kernel.simulated_us <= 0;
       if (opaque && !can_stand_in(k)) continue;
       PlanCandidate& candidate = candidates.emplace_back();
       candidate.name = profile_.shapes[k].name;
       candidate.short_name = profile::short_name(profile_.shapes[k].name, kMostOfName);
       candidate.row = static_cast<uint32_t>(row + 1);
-      candidate.launches = kernel.launches;
+      candidate.launches = kernel.alone;
       if (opaque) candidate.opaque = opaque_launch(k);
       if (!opaque) candidate.run = *kernel.reading.run;
       of.push_back(k);
+    }
+    if (overlapping_us > 0) {
+      report_.add_notes("Kernels whose every launch overlaps another one already have no part in the plan: " +
+                        report::time_text(overlapping_us) + ".");
     }
     for (size_t one = 0; one < of.size(); ++one) {
       for (size_t other = one + 1; other < of.size(); ++other) {
