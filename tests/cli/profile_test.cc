@@ -1,4 +1,5 @@
-// warpfold profile: steps of our own making. step.json has every kind of kernel, pairs.json a known best pairing, passes.json none.
+// warpfold profile: steps of our own making. step.json has every kind of kernel, pairs.json a known best pairing, passes.json none;
+// unknown.json is pairs.json with kernels of Triton in place of the passes.
 
 #include <gmock/gmock.h>
 
@@ -6,6 +7,7 @@
 
 #include "configs/profile.pb.h"
 #include "configs/result.pb.h"
+#include "perfetto_view.h"
 #include "program.h"
 #include "tests/source_dir.h"
 
@@ -87,6 +89,104 @@ TEST_F(ProfileCommand, AStepWithoutAnyGainSaysSo) {
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_THAT(ended.out, EndsWith("\nNo pair of the longest kernels gains anything by running together.\n"));
   EXPECT_TRUE(files().empty());
+}
+
+// The GEMMs on half of the chip take an unknown kernel each; what else may bind these spans the gain.
+TEST_F(ProfileCommand, PlansWithOpaqueLaunches) {
+  const auto report = message<configs::ProfileReport>({"profile", kTraces + "unknown.json"});
+  EXPECT_EQ(report.assumed(), "DRAM");
+  ASSERT_EQ(report.pairs_size(), 6);
+  for (const configs::ProfiledKernel& kernel : report.kernels()) {
+    EXPECT_EQ(kernel.stand_in_us() > 0, !kernel.opaque().empty());
+    const double expected = kernel.opaque().empty() ? 0 : kernel.alone_us();
+    EXPECT_NEAR(kernel.stand_in_us(), expected, 0.02 * expected);
+  }
+  int planned = 0;
+  double least = 0, most = 0;
+  for (const configs::ProfiledPair& pair : report.pairs()) {
+    EXPECT_LE(pair.least_gain_us(), pair.gain_us());
+    EXPECT_GE(pair.most_gain_us(), pair.gain_us());
+    EXPECT_TRUE(pair.opaque() || pair.least_gain_us() == pair.most_gain_us());
+    if (!pair.planned()) continue;
+    ++planned;
+    EXPECT_TRUE(pair.opaque());
+    EXPECT_LT(pair.least_gain_us(), pair.most_gain_us());
+    EXPECT_GT(pair.least_gain_us(), 0);
+    least += pair.least_gain_us();
+    most += pair.most_gain_us();
+  }
+  EXPECT_EQ(planned, 2);
+  EXPECT_NEAR(report.opaque_gain_us(), report.gain_us(), 1e-9);
+  EXPECT_NEAR(report.least_gain_us(), least, 1e-9);
+  EXPECT_NEAR(report.most_gain_us(), most, 1e-9);
+}
+
+// Two kernels that are both assumed to want DRAM gain nothing to speak of.
+TEST_F(ProfileCommand, OpaqueLaunchesThatWantTheSameGainNothing) {
+  const auto report = message<configs::ProfileReport>({"profile", kTraces + "unknown.json", "--independent", "triton,triton"});
+  ASSERT_EQ(report.pairs_size(), 1);
+  EXPECT_LT(report.gain_us(), 0.02 * report.kernel_us());
+}
+
+TEST_F(ProfileCommand, SaysHowMuchRestsOnOpaqueLaunches) {
+  const Ended ended = run({"profile", kTraces + "unknown.json", "--opaque", "issue", "--plan", "plan.textproto"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("(100.0 %) rest on opaque launches being bound by the issue of instructions."));
+  EXPECT_THAT(read("plan.textproto"), AllOf(HasSubstr("# Kernels with `opaque` are stand-ins"), HasSubstr("demand: ISSUE")));
+  EXPECT_EQ(run({"simulate", "plan.textproto"}).exit_code, 0);
+  const auto out = message<configs::ProfileReport>({"profile", kTraces + "unknown.json", "--opaque", "out"});
+  EXPECT_EQ(out.pairs_size(), 1);
+  EXPECT_EQ(out.assumed(), "");
+  EXPECT_EQ(out.opaque_gain_us(), 0);
+  // Measured times are of the traced GPU.
+  const auto other = message<configs::ProfileReport>({"profile", kTraces + "unknown.json", "--gpu", "b200"});
+  for (const configs::ProfiledPair& pair : other.pairs()) EXPECT_FALSE(pair.opaque());
+  EXPECT_THAT(refused({"profile", kTraces + "unknown.json", "--opaque", "drum"}),
+              HasSubstr("--opaque: unknown choice \"drum\"; did you mean \"dram\"?"));
+}
+
+// What overlaps already is not gained again.
+TEST_F(ProfileCommand, OverlapsOfTheTraceHaveNoPartInThePlan) {
+  const auto report = message<configs::ProfileReport>({"profile", kTraces + "step.json"});
+  for (const configs::ProfiledPair& pair : report.pairs()) {
+    for (const uint32_t row : {pair.one_row(), pair.other_row()})
+      EXPECT_GT(report.kernels(static_cast<int>(row) - 1).alone_us(), 0);
+    EXPECT_LE(pair.times(), 2);
+  }
+  EXPECT_THAT(report.notes(0),
+              HasSubstr("Kernels whose every launch overlaps another one already have no part in the plan: 634 us."));
+}
+
+// Every launch twice: as measured, and below it with its simulated time, gaps and order kept.
+TEST_F(ProfileCommand, DrawsBothTimelines) {
+  const auto report =
+      message<configs::ProfileReport>({"profile", kTraces + "step.json", "--candidates", "0", "--perfetto", "step.pftrace"});
+  const View view(read("step.pftrace"));
+  const std::string simulated = "simulated on H100 SXM5 80GB/";
+  EXPECT_THAT(view.tracks(), testing::IsSupersetOf({std::string("measured/stream 7"), std::string("measured/stream 20"),
+                                                    simulated + "stream 7", simulated + "stream 20"}));
+  size_t launches = 0;
+  for (const std::string stream : {"stream 7", "stream 20"}) {
+    const auto as_measured = view.slices("measured/" + stream), as_simulated = view.slices(simulated + stream);
+    ASSERT_EQ(as_measured.size(), as_simulated.size());
+    launches += as_measured.size();
+    for (size_t l = 0; l < as_measured.size(); ++l) {
+      EXPECT_EQ(as_measured[l].name, as_simulated[l].name);
+      const auto kernel = std::ranges::find(report.kernels(), as_measured[l].name, &configs::ProfiledKernel::short_name);
+      const bool known = kernel != report.kernels().end() && kernel->simulated_us() > 0;
+      const auto ns = static_cast<double>(as_simulated[l].end_ns - as_simulated[l].begin_ns);
+      const auto measured_ns = static_cast<double>(as_measured[l].end_ns - as_measured[l].begin_ns);
+      EXPECT_NEAR(ns, known ? 1000 * kernel->simulated_us() : measured_ns, 1);
+    }
+  }
+  EXPECT_EQ(launches, 15);
+}
+
+TEST_F(ProfileCommand, WritesAPage) {
+  const Ended ended = run({"profile", kTraces + "unknown.json", "--html", "step.html"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(read("step.html"), AllOf(HasSubstr("unknown.json on H100 SXM5 80GB: Warpfold report</title>"),
+                                       HasSubstr("\"profile\":{"), HasSubstr("triton_poi_fused_add_gelu_0")));
 }
 
 TEST_F(ProfileCommand, TriesOnlyPairsThatAreSaidToBeIndependent) {

@@ -93,6 +93,15 @@ TEST_F(CheckScenario, NeedsNamedKernelsWithWork) {
   EXPECT_EQ(error(kernel + kernel), "s.textproto:3:10: a second kernel called \"a\"");
 }
 
+TEST_F(CheckScenario, ChecksOpaque) {
+  const auto opaque = [&](const std::string& fields) { return error("kernel { name: \"a\" opaque { " + fields + " } }"); };
+  EXPECT_EQ(opaque("amount: 1"), "s.textproto:2:20: ctas must be at least 1, not 0");
+  EXPECT_EQ(opaque("ctas: 1"), "s.textproto:2:20: amount must be at least 1, not 0");
+  EXPECT_EQ(opaque("ctas: 1 amount: 1 threads_per_cta: 48"),
+            "s.textproto:2:47: threads_per_cta must be a multiple of 32 up to 1024, not 48");
+  EXPECT_EQ(opaque("ctas: 1000000000 amount: 1000000000"), "s.textproto:2:20: more than 281474976710656 instructions");
+}
+
 TEST_F(CheckScenario, ChecksPhilox) {
   EXPECT_EQ(philox("heads: 1 queries: 8 keys: 8 rounds: 7 threshold_bits: 8 threads_per_cta: 256"), "no error");
   EXPECT_EQ(philox("queries: 8 keys: 8"), "s.textproto:2:22: heads must be at least 1, not 0");

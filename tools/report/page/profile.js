@@ -24,7 +24,7 @@ function profileHead(profile) {
 }
 
 // A bar for a kernel's measured time in the step, and a thin one for as many launches as simulated.
-function kernelBars(kernels) {
+function stepBars(kernels) {
   return kernels.flatMap(({kernel, k}) => {
     const name = kernelRow(kernel.short_name, k + 1);
     const bars = [{
@@ -45,7 +45,7 @@ function kernelBars(kernels) {
 
 function kernelsChart(profile) {
   const kernels = profile.kernels.map((kernel, k) => ({kernel, k})).slice(0, shownKernels);
-  const bars = kernelBars(kernels);
+  const bars = stepBars(kernels);
   const spec = {
     description: 'A bar for the measured time of each of the longest kernels, and a thin one for the same launches as simulated',
     height: 40 * kernels.length,
@@ -72,9 +72,9 @@ function kernelsChart(profile) {
 
 function profiledKernels(profile) {
   return dataTable('Kernels by time; us is one launch, alone one that overlaps no other', [
-    {name: 'kernel', text: true}, {name: 'launches'}, {name: 'total', unit: 'us'}, {name: 'share', unit: '%'}, {name: 'measured', unit: 'us'},
+    {name: 'kernel', text: true, long: true}, {name: 'launches'}, {name: 'total', unit: 'us'}, {name: 'share', unit: '%'}, {name: 'measured', unit: 'us'},
     {name: 'alone', unit: 'us'}, {name: 'simulated', unit: 'us'}, {name: 'error', unit: '%'}, {name: 'bound by', text: true},
-    {name: 'read as', text: true, sentence: true}, {name: 'notes', text: true, sentence: true},
+    {name: 'read as', text: true, sentence: true},
   ], profile.kernels.map((kernel, k) => {
     const at = (field, words) => atProfile(`kernels[${k}].${field}`, words);
     const simulated = kernel.simulated_us > 0;
@@ -82,14 +82,14 @@ function profiledKernels(profile) {
       decimals(1)(100 * ratio(kernel.measured_us, profile.kernel_us)), at('mean_us', decimals(2)(kernel.mean_us)),
       kernel.alone_us > 0 ? at('alone_us', decimals(2)(kernel.alone_us)) : '-', simulated ? at('simulated_us', decimals(2)(kernel.simulated_us)) : '-',
       simulated && kernel.error !== 0 ? at('error', signedPercent(kernel.error)) : '-', simulated ? at('bound_by', kernel.bound_by) : '-',
-      at('reads_as', kernel.reads_as ? `${familyOf(kernel)}: ${kernel.reads_as}` : familyOf(kernel)),
-      at(kernel.opaque ? 'opaque' : 'notes', [kernel.opaque, ...kernel.notes].filter((note) => note !== '').join('; '))];
+      at(kernel.opaque ? 'opaque' : 'reads_as', [kernel.reads_as ? `${familyOf(kernel)}: ${kernel.reads_as}` : familyOf(kernel), kernel.opaque, ...kernel.notes]
+        .filter((words) => words !== '').join('; '))];
   }));
 }
 
 function profiledFamilies(profile) {
   return dataTable('Errors of launches of 8 us or more that overlap no other kernel, each launch counted', [
-    {name: 'family', text: true}, {name: 'total', unit: 'us'}, {name: 'simulated', unit: '%'}, {name: 'launches'}, {name: 'median', unit: '%'},
+    {name: 'family', text: true, long: true}, {name: 'total', unit: 'us'}, {name: 'simulated', unit: '%'}, {name: 'launches'}, {name: 'median', unit: '%'},
     {name: 'mean', unit: '%'}, {name: 'bias', unit: '%'},
   ], profile.families.map((family, f) => {
     const at = (field, words) => atProfile(`families[${f}].${field}`, words);
@@ -114,7 +114,7 @@ function overlapSection(profile) {
     .filter(({kernel}) => kernel.beside > 0 && kernel.alone_us > 0).sort((a, b) => b.cost - a.cost);
   if (ran.length === 0) return [];
   return [section('overlaps', 'What overlaps in the trace', 1, dataTable('Kernels that ran beside others and alone, as measured', [
-    {name: 'kernel', text: true}, {name: 'launches'}, {name: 'beside', text: true}, {name: 'alone', unit: 'us'}, {name: 'beside', unit: 'us'},
+    {name: 'kernel', text: true, long: true}, {name: 'launches'}, {name: 'beside', text: true, long: true}, {name: 'alone', unit: 'us'}, {name: 'beside', unit: 'us'},
     {name: 'slowdown', unit: 'times'}, {name: 'in all', unit: 'us'},
   ], ran.map(({kernel, k, cost}) => {
     const at = (field, words) => atProfile(`kernels[${k}].${field}`, words);
@@ -126,9 +126,9 @@ function overlapSection(profile) {
 
 function pairsTable(profile) {
   return dataTable('Pairs on two streams; times are of one pair; first: its stream has priority; from, to: the gain over what may bind opaque launches', [
-    {name: 'kernel', text: true}, {name: 'beside', text: true}, {name: 'pairs'}, {name: 'bound', unit: 'us'}, {name: 'one after the other', unit: 'us'},
+    {name: 'kernel', text: true, long: true}, {name: 'beside', text: true, long: true}, {name: 'pairs'}, {name: 'bound', unit: 'us'}, {name: 'one after the other', unit: 'us'},
     {name: 'together', unit: 'us'}, {name: 'first', unit: '#'}, {name: 'gain', unit: 'us'}, {name: 'from', unit: 'us'}, {name: 'to', unit: 'us'},
-    {name: 'plan', text: true, sentence: true},
+    {name: 'plan', text: true, long: true},
   ], profile.pairs.map((pair, p) => {
     const at = (field, words) => atProfile(`pairs[${p}].${field}`, words);
     const ran = pair.concurrent_us > 0;
