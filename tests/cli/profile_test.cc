@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "configs/profile.pb.h"
+#include "configs/read_file.h"
 #include "configs/result.pb.h"
 #include "perfetto_view.h"
 #include "program.h"
@@ -121,11 +122,19 @@ TEST_F(ProfileCommand, PlansWithOpaqueLaunches) {
   EXPECT_NEAR(report.most_gain_us(), most, 1e-9);
 }
 
-// Two kernels that are both assumed to want DRAM gain nothing to speak of.
+// Of one family: of whatever kind their work is, both want the same. Of kernels that no rule knows, both are assumed to want DRAM.
 TEST_F(ProfileCommand, OpaqueLaunchesThatWantTheSameGainNothing) {
   const auto report = message<configs::ProfileReport>({"profile", kTraces + "unknown.json", "--independent", "triton,triton"});
   ASSERT_EQ(report.pairs_size(), 1);
-  EXPECT_LT(report.gain_us(), 0.02 * report.kernel_us());
+  EXPECT_EQ(report.pairs(0).not_run(), "both are opaque and of one family: they are likely to want the same unit");
+  EXPECT_EQ(report.gain_us(), 0);
+  std::string trace = read_file(kTraces + "unknown.json").value();
+  for (size_t at = trace.find("triton_"); at != std::string::npos; at = trace.find("triton_", at)) trace.replace(at, 7, "mine_");
+  write("mine.json", trace);
+  const auto mine = message<configs::ProfileReport>({"profile", "mine.json", "--independent", "mine,mine"});
+  ASSERT_EQ(mine.pairs_size(), 1);
+  EXPECT_GT(mine.pairs(0).concurrent_us(), 0);
+  EXPECT_LT(mine.gain_us(), 0.02 * mine.kernel_us());
 }
 
 TEST_F(ProfileCommand, SaysHowMuchRestsOnOpaqueLaunches) {

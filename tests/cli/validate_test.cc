@@ -208,6 +208,8 @@ TEST_F(ProfilesAsMeasurements, AreChosenByGpuAndKernel) {
 TEST_F(ProfilesAsMeasurements, RefuseWhatIsNone) {
   write("cut.json", "{\"traceEvents\": [");
   EXPECT_THAT(refused({"validate", "--profile", "cut.json"}), HasSubstr("cut.json:1:18: truncated: the JSON ends early"));
+  write("unknown.json", R"([{"ph": "X", "cat": "kernel", "name": "f", "ts": 1, "dur": 1}])");
+  EXPECT_EQ(refused({"validate", "--profile", "unknown.json"}), "unknown.json: no GPU file for the traced GPU \"\"\n");
   write("rows.csv", "id,category,gpu,time_ms\na,GEMM,H100,1\n");
   EXPECT_THAT(refused({"validate", "--profile", "rows.csv"}),
               HasSubstr("rows.csv is a table of measurements, and validate --profile takes a profile"));

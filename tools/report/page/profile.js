@@ -134,7 +134,7 @@ function pairsTable(profile) {
     const ran = pair.concurrent_us > 0;
     const planned = pair.independent ? 'yes' : 'yes, if independent';
     return [at('one', kernelRow(pair.one, pair.one_row)), at('other', kernelRow(pair.other, pair.other_row)), at('times', count(pair.times)),
-      at('bound_us', decimals(2)(pair.bound_us)), at('sequential_us', decimals(2)(pair.sequential_us)),
+      ...['bound_us', 'sequential_us'].map((field) => (pair[field] > 0 ? at(field, decimals(2)(pair[field])) : '-')),
       ran ? at('concurrent_us', decimals(2)(pair.concurrent_us)) : '-', ran ? at('first_row', count(pair.first_row)) : '-',
       ran ? at('gain_us', decimals(1)(pair.gain_us)) : '-', ...['least_gain_us', 'most_gain_us'].map((field) => (ran && pair.opaque ? at(field, decimals(1)(pair[field])) : '-')),
       pair.not_run === '' ? at('planned', pair.planned ? planned : 'no') : at('not_run', pair.not_run)];

@@ -100,7 +100,7 @@ function unreadTable(validation) {
 
 function validationSections(validation) {
   const rows = validation.rows.map((row, r) => ({row, r}));
-  const worst = rows.filter(({row}) => row.judged).sort((a, b) => Math.abs(b.row.error) - Math.abs(a.row.error)).slice(0, shownWorst);
+  const worst = rows.filter(({row}) => row.judged && (!ofProfiles(validation) || row.family === validation.groups[0].family)).sort((a, b) => Math.abs(b.row.error) - Math.abs(a.row.error)).slice(0, shownWorst);
   const list = (name, values, field) => values.flatMap((value) => [el('dt', {}, name), el('dd', {'data-field': field}, el('code', {}, value))]);
   return [
     section('rows', 'Measured and simulated', 1, ...validationScatters(rows)),

@@ -70,10 +70,11 @@ Table row_table(const std::vector<const configs::ValidatedRow*>& rows) {
   return table;
 }
 
+// Of profiles, long launches alone, where there are any: they are the first family.
 std::vector<const configs::ValidatedRow*> worst_rows(const configs::Validation& validation, size_t most) {
   std::vector<const configs::ValidatedRow*> rows;
   for (const configs::ValidatedRow& row : validation.rows()) {
-    if (row.judged()) rows.push_back(&row);
+    if (row.judged() && (!of_profiles(validation) || row.family() == validation.groups(0).family())) rows.push_back(&row);
   }
   std::ranges::stable_sort(rows, std::greater{}, [](const auto* row) { return std::abs(row->error()); });
   if (rows.size() > most) rows.resize(most);

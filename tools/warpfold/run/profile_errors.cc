@@ -184,6 +184,7 @@ Outcome<configs::Validation> run_profile_validation(const ProfileValidationReque
   for (const std::string& file : request.files) {
     ProfileRequest each;
     each.trace = file;
+    each.only_traced = true;
     each.kernels = request.kernels;
     each.resume = request.resume;
     each.command_line = request.command_line;

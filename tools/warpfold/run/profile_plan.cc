@@ -170,6 +170,9 @@ class Planner {
     said.set_times(std::min(a.launches, b.launches));
     said.set_opaque(a.opaque || b.opaque);
     pairs_.push_back({one, other, false, &said});
+    // Stand-ins know nothing of it: two collectives share the links to other GPUs, two convolutions the tensor pipe.
+    if (a.opaque && b.opaque && !a.family.empty() && a.family == b.family)
+      return said.set_not_run("both are opaque and of one family: they are likely to want the same unit");
     if (!assumed_.has(one, other))
       return said.set_not_run((assumed_.alone(one) ? assumed_.alone(other) : assumed_.alone(one)).error().text);
     const auto &first_alone = points_.find(assumed_.together({one}), false),

@@ -18,6 +18,7 @@ namespace warpfold::cli {
 struct PlanCandidate {
   std::string name;
   std::string short_name;
+  std::string family;   // empty: unknown
   uint32_t row = 0;     // of the report's kernels, from 1 on
   validation::Run run;  // alone, of a kernel that is not opaque
   std::optional<OpaqueLaunch> opaque{};

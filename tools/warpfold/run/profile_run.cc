@@ -43,7 +43,8 @@ Outcome<Gpus> gpus_of(const ProfileRequest& request, const profile::Profile& pro
   const auto traced = validation::gpu_file_of(profile.gpu);
   std::string named = request.gpu;
   if (named.empty() && !traced)
-    return user_error(request.trace + ": no GPU file for the traced GPU " + escape::quoted(profile.gpu) + "; name one by --gpu");
+    return user_error(request.trace + ": no GPU file for the traced GPU " + escape::quoted(profile.gpu) +
+                      (request.only_traced ? "" : "; name one by --gpu"));
   if (named.empty()) named = *traced;
   const auto file = find_of_kind(named, FileKind::kGpu, "--gpu");
   if (!file) return std::unexpected(file.error());
@@ -254,6 +255,7 @@ class ProfileRun {
       PlanCandidate& candidate = candidates.emplace_back();
       candidate.name = profile_.shapes[k].name;
       candidate.short_name = profile::short_name(profile_.shapes[k].name, kMostOfName);
+      candidate.family = kernel.reading.family;
       candidate.row = static_cast<uint32_t>(row + 1);
       candidate.launches = kernel.alone;
       if (opaque) candidate.opaque = opaque_launch(k);

@@ -18,6 +18,7 @@ namespace warpfold::cli {
 struct ProfileRequest {
   std::string trace;
   std::string gpu;                                // a GPU's file or name; empty: the GPU that was traced
+  bool only_traced = false;                       // no other GPU than the traced one can be named
   uint32_t kernels = 0;                           // so many distinct ones, the longest, are simulated
   uint32_t candidates = 0;                        // so many of these are tried in pairs
   std::optional<configs::OpaqueDemand> opaque{};  // what opaque launches want in the plan; none: they have no part in it
