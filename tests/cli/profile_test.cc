@@ -163,7 +163,7 @@ TEST_F(ProfileCommand, OverlapsOfTheTraceHaveNoPartInThePlan) {
     EXPECT_LE(pair.times(), 2);
   }
   EXPECT_THAT(report.notes(0),
-              HasSubstr("Kernels whose every launch overlaps another one already have no part in the plan: 634 us."));
+              HasSubstr("Kernels that overlap others in each of their launches have no part in the plan: 634 us."));
 }
 
 // Every launch twice: as measured, and below it with its simulated time, gaps and order kept.

@@ -263,7 +263,7 @@ class ProfileRun {
       of.push_back(k);
     }
     if (overlapping_us > 0) {
-      report_.add_notes("Kernels whose every launch overlaps another one already have no part in the plan: " +
+      report_.add_notes("Kernels that overlap others in each of their launches have no part in the plan: " +
                         report::time_text(overlapping_us) + ".");
     }
     for (size_t one = 0; one < of.size(); ++one) {
