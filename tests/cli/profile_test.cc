@@ -198,6 +198,21 @@ TEST_F(ProfileCommand, WritesAPage) {
                                        HasSubstr("\"profile\":{"), HasSubstr("triton_poi_fused_add_gelu_0")));
 }
 
+// A launch may be shorter than any stand-in of as many CTAs, and a damaged profile may state a footprint that no SM has.
+TEST_F(ProfileCommand, SaysWhyNoPairCanBeSimulated) {
+  const auto event = [](const std::string& name, const std::string& at, const std::string& ctas) {
+    return R"({"ph": "X", "cat": "kernel", "name": ")" + name + R"(", "ts": )" + at +
+           R"(, "dur": 2, "args": {"stream": 7, "grid": [)" + ctas +
+           R"(, 1, 1], "block": [128, 1, 1], "registers per thread": 32, "shared memory": 0}})";
+  };
+  write("short.json", R"({"deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3"}], "traceEvents": [)" +
+                          event("one", "10", "2147483647") + ", " + event("two", "20", "100") + "]}");
+  const Ended ended = run({"profile", "short.json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("opaque: 2147483647 CTAs of a stand-in take at least "),
+                               EndsWith("\nNo pair of the longest kernels can be simulated: the table says why.\n")));
+}
+
 TEST_F(ProfileCommand, TriesOnlyPairsThatAreSaidToBeIndependent) {
   const auto report =
       message<configs::ProfileReport>({"profile", kTraces + "pairs.json", "--independent", "xmma_gemm,CUDAFunctor_add"});

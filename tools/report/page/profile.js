@@ -143,11 +143,13 @@ function pairsTable(profile) {
 
 function planSection(profile) {
   if (profile.pairs.length === 0)
-    return section('plan', 'The plan', 1, paragraph('No two kernels were tried together: fewer than two are simulated, said to be independent, or asked for.'));
+    return section('plan', 'The plan', 1, paragraph('No two kernels were tried together: fewer than two run by themselves, are said to be independent, or are asked for.'));
   const opaque = profile.pairs.some((pair) => pair.opaque);
   const assumed = assumptions[profile.assumed] ?? '';
   const parts = [];
-  if (profile.gain_us <= 0) {
+  if (profile.pairs.every((pair) => pair.not_run !== '')) {
+    parts.push(paragraph('No pair of the longest kernels can be simulated: the table says why.'));
+  } else if (profile.gain_us <= 0) {
     parts.push(paragraph(`No pair of the longest kernels gains anything by running together${opaque ? `, if opaque launches are ${assumed}` : ''}.`));
   } else {
     const planned = profile.pairs.filter((pair) => pair.planned).length;

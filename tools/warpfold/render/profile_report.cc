@@ -160,7 +160,10 @@ std::string pair_table(const configs::ProfileReport& report) {
 
 std::string plan_line(const configs::ProfileReport& report) {
   if (report.pairs().empty())
-    return "\nNo two kernels were tried together: fewer than two are simulated, said to be independent, or asked for.\n";
+    return "\nNo two kernels were tried together: fewer than two run by themselves, are said to be independent, or are asked "
+           "for.\n";
+  if (std::ranges::none_of(report.pairs(), [](const auto& pair) { return pair.not_run().empty(); }))
+    return "\nNo pair of the longest kernels can be simulated: the table says why.\n";
   const bool opaque = has_opaque_pair(report);
   if (report.gain_us() <= 0) {
     return "\nNo pair of the longest kernels gains anything by running together" +
