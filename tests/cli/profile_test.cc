@@ -11,6 +11,7 @@
 #include "perfetto_view.h"
 #include "program.h"
 #include "tests/source_dir.h"
+#include "tools/perfetto/step_trace.h"
 
 namespace warpfold::cli {
 namespace {
@@ -189,6 +190,15 @@ TEST_F(ProfileCommand, DrawsBothTimelines) {
     }
   }
   EXPECT_EQ(launches, 15);
+}
+
+TEST(StepTrace, OfManyLaunchesDrawsTheFirst) {
+  perfetto::StepTrace step{"a step", "a GPU", {{"f", "", "unknown"}}, {}};
+  for (uint32_t l = 0; l < 100'001; ++l) step.launches.push_back({0, 7, 2.0 * l, 1, 2.0 * l, 1});
+  const View view(perfetto::step_trace(step));
+  const std::string part = ", the first 100000 of 100001 launches and copies/stream 7";
+  EXPECT_EQ(view.slices("measured" + part).size(), 100'000);
+  EXPECT_EQ(view.slices("simulated on a GPU" + part).size(), 100'000);
 }
 
 TEST_F(ProfileCommand, WritesAPage) {

@@ -10,7 +10,7 @@
 namespace warpfold::perfetto {
 namespace {
 
-constexpr size_t kMostLaunches = 200'000;
+constexpr size_t kMostLaunches = 100'000;
 constexpr double kNsOfUs = 1000;
 constexpr double kNsClockMhz = 1000;  // a cycle a nanosecond
 

@@ -35,8 +35,8 @@ struct StepTrace {
 //   measured            a track for each stream, and a second one where launches of one stream overlap
 //   simulated           the same tracks; a kernel that is not simulated takes its measured time and says why
 //
-// A launch takes some 1,200 bytes while the trace is written: of a step with more than 200,000 the first are shown, which the names
-// of both groups say.
+// A launch takes some 2,300 bytes of memory while the trace is written: of a step with more than 100,000 the first are shown, which
+// the names of both groups say.
 std::string step_trace(const StepTrace& step);
 
 }  // namespace warpfold::perfetto
